@@ -14,6 +14,6 @@ foreach(input IN LISTS INPUTS)
   file(READ "${input}" text)
   string(APPEND body "    R\"sql(${text})sql\",\n")
 endforeach()
-file(WRITE "${OUTPUT}" "// Made from sql/ by cmake/EmbedSql.cmake.\n#include \"ledger/store/migrations.hpp\"\n\nnamespace shapley::ledger {\n
+file(WRITE "${OUTPUT}" "// Made from sql/ by cmake/EmbedSql.cmake.\n#include \"ledger/store/ledger_file.hpp\"\n\nnamespace shapley::ledger {\n
 namespace {\nconstexpr std::string_view k_migrations[] = {\n${body}};\n}  // namespace\n
 std::span<const std::string_view> migrations() {\n  return k_migrations;\n}\n\n}  // namespace shapley::ledger\n")

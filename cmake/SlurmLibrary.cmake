@@ -25,7 +25,7 @@ function(shapley_slurm_library_fault folder out)
   endif()
 endfunction()
 
-# Where `make install` in the source tree puts plugins, empty when its Makefile does not tell.
+# Where `make install` in the source tree puts plugins, empty when its Makefile does not say.
 function(shapley_slurm_install_folder tree out)
   set(folder "\${pkglibdir}")
   foreach(name pkglibdir libdir PACKAGE exec_prefix prefix)

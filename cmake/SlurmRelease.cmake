@@ -1,10 +1,10 @@
-# Whether the plugin may be built for a Slurm release: plugin/slurm_compat.h knows it, and it is the one that will load the plugin.
+# Whether the plugin may be built for a Slurm release: plugin/slurm/slurm_compat.h knows it, and it is the one that will load the plugin.
 # Functions only, so that `cmake -P` can test them (tests/plugin/slurm_release_test.sh).
 #
 # SHAPLEY_SLURMCTLD, when given, is the slurmctld that will load the plugin, or "none" where it is not installed here. Otherwise
 # it is the first in PATH, if there is one. SHAPLEY_UNTESTED_SLURM=ON tries releases that the header does not know.
 
-set(shapley_compat_header "${CMAKE_CURRENT_LIST_DIR}/../plugin/slurm_compat.h")
+set(shapley_compat_header "${CMAKE_CURRENT_LIST_DIR}/../plugin/slurm/slurm_compat.h")
 
 # Ends the configuration unless the header knows the release of `version`, such as 24.11.5.
 function(shapley_check_known_release version)
@@ -32,7 +32,7 @@ function(shapley_check_known_release version)
     set(what "Slurm release: the plugin was never tried with Slurm ${release}; it knows ${known}")
     string(REPLACE ";" ", " what "${what}")
     if(SHAPLEY_UNTESTED_SLURM)
-      message(WARNING "${what}. Trying all the same, because of -DSHAPLEY_UNTESTED_SLURM=ON: test it on a cluster without users.")
+      message(WARNING "${what}. Trying nevertheless, because of -DSHAPLEY_UNTESTED_SLURM=ON: test it on a cluster without users.")
     else()
       message(FATAL_ERROR "${what}. Once its tests pass with it, add ${release} at ${header}:${number}. To try it before: "
                           "-DSHAPLEY_UNTESTED_SLURM=ON.")
@@ -40,7 +40,7 @@ function(shapley_check_known_release version)
   endif()
 endfunction()
 
-# The slurmctld that will load the plugin, empty where there is none here.
+# The slurmctld that will load the plugin, empty if this machine has none.
 function(shapley_find_slurmctld out)
   set(${out} "" PARENT_SCOPE)
   if(SHAPLEY_SLURMCTLD STREQUAL "none")
@@ -69,7 +69,7 @@ function(shapley_check_slurmctld version of)
   set(other "If another slurmctld will load the plugin, name it: -DSHAPLEY_SLURMCTLD=PATH, or none for one that is not installed here.")
   execute_process(COMMAND "${slurmctld}" -V OUTPUT_VARIABLE answer ERROR_VARIABLE fault RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(failed OR NOT answer MATCHES "^[^ ]+ ([0-9]+\\.[0-9]+\\.[0-9]+)")
-    message(FATAL_ERROR "Slurm release: ${slurmctld} -V does not tell its version: \"${answer}${fault}\" (${failed}). ${other}")
+    message(FATAL_ERROR "Slurm release: ${slurmctld} -V does not print its version: \"${answer}${fault}\" (${failed}). ${other}")
   endif()
   set(loading "${CMAKE_MATCH_1}")
   string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" built "${version}")

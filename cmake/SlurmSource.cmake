@@ -6,7 +6,7 @@
 # priority plugin reads slurmctld's own structures, so nothing but the exact release will do; SlurmRelease.cmake compares.
 include("${CMAKE_CURRENT_LIST_DIR}/SlurmRelease.cmake")
 
-# Sets `out` to the Debian version of the source of the slurmctld to build for, empty when there is none. A rebuild of the same
+# Sets `out` to the Debian version of the source of the slurmctld to build for, empty if this machine has none. A rebuild of the same
 # source adds +b1 to the version of the binary package only.
 function(shapley_debian_slurm_version out)
   execute_process(COMMAND dpkg-query -W -f "\${db:Status-Status} \${source:Version}" slurmctld

@@ -1,39 +1,32 @@
 #include "ctl/app.hpp"
 
 #include <algorithm>
-#include <exception>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
-#include "base/guarded_main.hpp"
 #include "base/printable.hpp"
+#include "base/process.hpp"
 #include "config/configuration.hpp"
 #include "config/values.hpp"
 #include "ctl/client.hpp"
 #include "ctl/commands/adjust.hpp"
-#include "ctl/commands/advise.hpp"
-#include "ctl/commands/archive.hpp"
 #include "ctl/commands/audit.hpp"
-#include "ctl/commands/backup.hpp"
-#include "ctl/commands/begin.hpp"
-#include "ctl/commands/check_config.hpp"
-#include "ctl/commands/compare.hpp"
+#include "ctl/commands/commands.hpp"
 #include "ctl/commands/explain.hpp"
 #include "ctl/commands/health.hpp"
-#include "ctl/commands/history.hpp"
-#include "ctl/commands/import.hpp"
-#include "ctl/commands/init.hpp"
+#include "ctl/commands/interval.hpp"
 #include "ctl/commands/jobs.hpp"
-#include "ctl/commands/keygen.hpp"
-#include "ctl/commands/rename_cluster.hpp"
-#include "ctl/commands/report.hpp"
-#include "ctl/commands/statement.hpp"
 #include "ctl/commands/status.hpp"
-#include "ctl/commands/workflows.hpp"
-#include "ctl/find_daemon.hpp"
+#include "ctl/offline.hpp"
 
 namespace shapley::ctl {
 
@@ -75,17 +68,18 @@ constexpr const char* k_usage =
     "  workflows [ORGANIZATION] [-l] [--json]\n"
     "  health [--max-backup-age TIME] [--max-audit-age TIME]\n"
     "  rename-cluster NAME --reason TEXT\n"
+    "  standing [-o FILE]\n"
     "  begin\n";
 
 constexpr const char* k_footer =
     "Environment:\n"
-    "  SHAPLEY_SOCKET             the daemon's socket, unless --socket or --host is given\n"
-    "  SHAPLEY_HOST               the daemon's host, likewise\n"
-    "  SHAPLEYCTL_CONFIG          the file that names the host, instead of /etc/shapley/shapleyctl.yaml\n"
-    "  SLURM_CONF                 Slurm's file, whose SlurmctldHost is asked where nothing else is named\n"
-    "  SHAPLEYCTL_STATUS_FORMAT   columns of status, unless --format or --long is given\n"
-    "  SHAPLEYCTL_JOBS_FORMAT     columns of jobs, unless --format is given\n"
-    "  NO_COLOR                   set: no colours (there are none but on a terminal)\n"
+    "  SHAPLEY_SOCKET             Set the daemon's socket, unless --socket or --host is given\n"
+    "  SHAPLEY_HOST               Set the daemon's host, unless --socket or --host is given\n"
+    "  SHAPLEYCTL_CONFIG          Read the daemon's host from this file instead of /etc/shapley/shapleyctl.yaml\n"
+    "  SLURM_CONF                 Ask each SlurmctldHost of this file where no host and no socket is found\n"
+    "  SHAPLEYCTL_STATUS_FORMAT   Set the columns of status, unless --format or --long is given\n"
+    "  SHAPLEYCTL_JOBS_FORMAT     Set the columns of jobs, unless --format is given\n"
+    "  NO_COLOR                   Print no colours on a terminal, if set and not empty\n"
     "\n"
     "Exit codes:\n"
     "  0 success   1 faults or findings   2 command line   3 daemon away   4 daemon refuses\n"
@@ -94,118 +88,110 @@ constexpr const char* k_footer =
     "  70 a defect of shapleyctl   71 there is not enough memory\n"
     "  0 OK   1 WARNING   2 CRITICAL   3 UNKNOWN: those of health\n";
 
+// The action of a subcommand, once the command line was parsed.
+using RunCommand = std::function<Expected<ExitCode>(const Endpoint& endpoint, const Environment& environment)>;
+
+// A subcommand, under the name that its `add` gives it. `add` describes the subcommand to the parser and returns its
+// action, which runs if the subcommand was chosen.
+struct Subcommand {
+  std::string_view name;
+  std::function<RunCommand(CLI::App& app)> add;
+};
+
+// `run` takes the arguments, the endpoint (if it asks the daemon) and the environment.
+template <typename Arguments, typename RunIt>
+Subcommand subcommand(std::string_view name, void (*add)(CLI::App&, Arguments&), RunIt run) {
+  return {name, [add, run](CLI::App& app) -> RunCommand {
+            const auto arguments = std::make_shared<Arguments>();
+            add(app, *arguments);
+            return [arguments, run](const Endpoint& endpoint, const Environment& environment) -> Expected<ExitCode> {
+              if constexpr (std::is_invocable_v<RunIt, const Arguments&, const Endpoint&, const Environment&>) {
+                return run(*arguments, endpoint, environment);
+              } else {
+                static_cast<void>(endpoint);
+                return run(*arguments, environment);
+              }
+            };
+          }};
+}
+
+// In the order in which --help lists them.
+std::vector<Subcommand> subcommands() {
+  return {subcommand("status", add_status, run_status),
+          subcommand("jobs", add_jobs, run_jobs),
+          subcommand("explain", add_explain, run_explain),
+          subcommand("compare", add_compare, run_compare),
+          subcommand("forecast", add_forecast, run_forecast),
+          subcommand("statement", add_statement, run_statement),
+          subcommand("history", add_history, run_history),
+          subcommand("report", add_report, run_report),
+          subcommand("check-config", add_check_config, run_check_config),
+          subcommand("init", add_init, run_init),
+          subcommand("audit", add_audit, run_audit),
+          subcommand("keygen", add_keygen, run_keygen),
+          subcommand("backup", add_backup, run_backup),
+          subcommand("restore", add_restore, run_restore),
+          subcommand("compact", add_compact, run_compact),
+          subcommand("archive", add_archive, run_archive),
+          subcommand("adjust", add_adjust, run_adjust),
+          subcommand("advise", add_advise, run_advise),
+          subcommand("workflows", add_workflows, run_workflows),
+          subcommand("import", add_import, run_import),
+          subcommand("rename-cluster", add_rename_cluster, run_rename_cluster),
+          subcommand("standing", add_standing, run_standing),
+          {"begin",
+           [](CLI::App& app) -> RunCommand {
+             add_begin(app);
+             return run_begin;
+           }},
+          subcommand("health", add_health, run_health)};
+}
+
 struct CommandLine {
   DaemonOptions daemon;
   bool usage = false;
-  StatusArguments status;
-  JobsArguments jobs;
-  ExplainArguments explain;
-  CompareArguments compare;
-  ForecastArguments forecast;
-  StatementArguments statement;
-  HistoryArguments history;
-  ReportArguments report;
-  CheckConfigArguments check_config;
-  InitArguments init;
-  AdjustArguments adjust;
-  AuditArguments audit;
-  KeygenArguments keygen;
-  BackupArguments backup;
-  RestoreArguments restore;
-  CompactArguments compact;
-  ArchiveArguments archive;
-  AdviseArguments advise;
-  ImportArguments importing;
-  WorkflowsArguments workflows;
-  RenameClusterArguments rename_cluster;
-  HealthArguments health;
+  bool answer = false;
+  std::vector<std::pair<std::string_view, RunCommand>> runs;
 };
 
-// What is wrong with the command line; a word where a command is expected is named, with the command that it may mean.
-std::string fault_of(const CLI::App& app, const CLI::Error& error) {
-  if (!app.get_subcommands().empty()) return error.what();
-  std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App* /*command*/) { return true; }))
-    commands.push_back(command->get_name());
-  return config::no_command(app.remaining(), commands).value_or(error.what());
-}
-
-// `own_socket`: where it is asked when nothing else is said.
+// `own_socket`: the default socket, for the help.
 void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
   app.set_version_flag("-V,--version", std::string("shapleyctl " SHAPLEY_VERSION));
-  app.add_flag("--usage", line.usage, "Print a short usage");
-  app.add_option("--socket", line.daemon.socket, "The daemon's socket, on its own host")
+  app.add_flag("--usage", line.usage, "Print a short usage summary");
+  // For shapleyd only: reads a ledger::Reading from standard input and prints the reply.
+  app.add_flag("--answer", line.answer)->group("");
+  app.add_option("--socket", line.daemon.socket, "Connect to the daemon through this socket, on its own host")
       ->default_str(printable(own_socket))
       ->type_name("PATH");
-  app.add_option("--host", line.daemon.host, "The daemon's host and port, from any other")->type_name("HOST[:PORT]");
-  app.add_option("--timeout", line.daemon.timeout_s, "How long to wait for the daemon")
+  app.add_option("--host", line.daemon.host, "Connect to the daemon at this host and port, from any other host")
+      ->type_name("HOST[:PORT]");
+  app.add_option("--timeout", line.daemon.timeout_s, "Wait for the daemon this long")
       ->capture_default_str()
       ->check(CLI::Range(1, 3600))
       ->type_name("SECONDS");
-  // An argument that is quoted adds no line.
+  // An argument that the message quotes cannot add a line.
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
-    return CLI::FailureMessage::simple(command,
-                                       {error.get_name(), printable(fault_of(*command, error)), error.get_exit_code()});
+    return CLI::FailureMessage::simple(
+        command, {error.get_name(), printable(config::fault_of(*command, error)), error.get_exit_code()});
   });
   app.footer(k_footer);
   app.require_subcommand(0, 1);
-  app.fallthrough();  // so that --socket may stand behind the command, too
-  add_status(app, line.status);
-  add_jobs(app, line.jobs);
-  add_explain(app, line.explain);
-  add_compare(app, line.compare);
-  add_forecast(app, line.forecast);
-  add_statement(app, line.statement);
-  add_history(app, line.history);
-  add_report(app, line.report);
-  add_check_config(app, line.check_config);
-  add_init(app, line.init);
-  add_audit(app, line.audit);
-  add_keygen(app, line.keygen);
-  add_backup(app, line.backup);
-  add_restore(app, line.restore);
-  add_compact(app, line.compact);
-  add_archive(app, line.archive);
-  add_adjust(app, line.adjust);
-  add_advise(app, line.advise);
-  add_workflows(app, line.workflows);
-  add_import(app, line.importing);
-  add_rename_cluster(app, line.rename_cluster);
-  add_begin(app);
-  add_health(app, line.health);
+  app.fallthrough();  // so that --socket may follow the command, too
+  for (const Subcommand& command : subcommands()) line.runs.emplace_back(command.name, command.add(app));
 }
 
 Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const Environment& environment) {
   SHAPLEY_TRY_ASSIGN(const Endpoint endpoint, find_daemon(line.daemon, environment));
-  if (app.got_subcommand("status")) return run_status(line.status, endpoint, environment);
-  if (app.got_subcommand("jobs")) return run_jobs(line.jobs, endpoint, environment);
-  if (app.got_subcommand("explain")) return run_explain(line.explain, endpoint, environment);
-  if (app.got_subcommand("compare")) return run_compare(line.compare, endpoint, environment);
-  if (app.got_subcommand("forecast")) return run_forecast(line.forecast, endpoint, environment);
-  if (app.got_subcommand("statement")) return run_statement(line.statement, endpoint, environment);
-  if (app.got_subcommand("history")) return run_history(line.history, endpoint, environment);
-  if (app.got_subcommand("report")) return run_report(line.report, endpoint, environment);
-  if (app.got_subcommand("check-config")) return run_check_config(line.check_config, endpoint, environment);
-  if (app.got_subcommand("init")) return run_init(line.init, environment);
-  if (app.got_subcommand("audit")) return run_audit(line.audit, endpoint, environment);
-  if (app.got_subcommand("keygen")) return run_keygen(line.keygen, environment);
-  if (app.got_subcommand("backup")) return run_backup(line.backup, endpoint, environment);
-  if (app.got_subcommand("restore")) return run_restore(line.restore, environment);
-  if (app.got_subcommand("compact")) return run_compact(line.compact, environment);
-  if (app.got_subcommand("archive")) return run_archive(line.archive, environment);
-  if (app.got_subcommand("adjust")) return run_adjust(line.adjust, endpoint, environment);
-  if (app.got_subcommand("advise")) return run_advise(line.advise, endpoint, environment);
-  if (app.got_subcommand("workflows")) return run_workflows(line.workflows, endpoint, environment);
-  if (app.got_subcommand("import")) return run_import(line.importing, environment);
-  if (app.got_subcommand("rename-cluster")) return run_rename_cluster(line.rename_cluster, endpoint, environment);
-  if (app.got_subcommand("begin")) return run_begin(endpoint, environment);
-  if (app.got_subcommand("health")) return run_health(line.health, endpoint, environment);
+  for (const auto& [name, run] : line.runs) {
+    if (app.got_subcommand(std::string(name))) return run(endpoint, environment);
+  }
   environment.err << k_usage << "shapleyctl --help says more\n";
   return ExitCode::usage;
 }
 
 ExitCode parse_and_run(int argc, const char* const* argv, const Environment& environment) {
-  CLI::App app("Read the books of slurm-shapley: what every organization got, gave and is owed", "shapleyctl");
+  CLI::App app("Read the books of slurm-shapley: the core-hours that each organization got and gave, and its standing",
+               "shapleyctl");
   CommandLine line;
   std::string own_socket = environment.variable("SHAPLEY_SOCKET").value_or("");
   if (own_socket.empty()) own_socket = config::Configuration{}.socket.string();
@@ -215,12 +201,16 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Environment& env
   } catch (const CLI::ParseError& stop) {
     // Help and version are "errors" of code 0 to CLI11; app.exit prints them.
     if (app.exit(stop, environment.out, environment.err) == 0) return ExitCode::success;
-    // Of a check 2 would say that the cluster is in trouble, not the check's own command line.
+    // For a check, 2 would mean that the cluster is in trouble, not that the command line is wrong.
     const bool is_check = std::find(argv, argv + argc, std::string_view("health")) != argv + argc;
     return is_check ? unknown_health("the command line cannot be understood", environment) : ExitCode::usage;
   }
   if (line.usage) {
     environment.out << k_usage;
+    return ExitCode::success;
+  }
+  if (line.answer) {
+    environment.out << offline_answer({std::istreambuf_iterator<char>(std::cin), {}}) << '\n';
     return ExitCode::success;
   }
   const Expected<ExitCode> code = dispatch(app, line, environment);

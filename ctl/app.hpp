@@ -3,14 +3,13 @@
 
 #include "base/error.hpp"
 #include "ctl/environment.hpp"
-#include "ctl/exit_code.hpp"
 
 namespace shapley::ctl {
 
-// Never throws. `argv` as main gets it.
+// Never throws. `argv` is that of main.
 [[nodiscard]] ExitCode run(int argc, const char* const* argv, const Environment& environment);
 
-// Which exit code an error ends the program with.
+// The exit code with which an error ends the program.
 [[nodiscard]] ExitCode exit_code_of(Errc code);
 
 }  // namespace shapley::ctl

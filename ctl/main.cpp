@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/printable_stream.hpp"
+#include "base/printable.hpp"
 #include "ctl/app.hpp"
 #include "ctl/slurm/run_program.hpp"
 

@@ -1,20 +1,20 @@
 #include "ctl/rank_answers.hpp"
 
+#include <functional>
+#include <optional>
 #include <utility>
-#include <vector>
 
 #include <unistd.h>
 
-#include "config/configuration.hpp"
-#include "config/identities.hpp"
+#include "base/calendar.hpp"
 #include "ctl/offline.hpp"
+#include "ctl/output/amounts.hpp"
+#include "ctl/output/table.hpp"
 #include "ledger/archive/links.hpp"
-#include "ledger/readers/declarations.hpp"
-#include "ledger/reports/booked_by.hpp"
-#include "ledger/reports/compare_report.hpp"
-#include "ledger/reports/explain_report.hpp"
+#include "ledger/readers/past_books.hpp"
 #include "ledger/reports/moment.hpp"
-#include "protocol/classifier.hpp"
+#include "ledger/reports/requests.hpp"
+#include "sacct/attribution.hpp"
 
 namespace shapley::ctl {
 
@@ -22,66 +22,12 @@ namespace {
 
 using nlohmann::json;
 
-// What a source has opened.
+// Asks a ledger file, at one moment of its books.
 struct OfflineBooks {
   const ledger::Ledger& ledger;
   ledger::Moment moment;
   ledger::PastQuestion past;
 };
-
-ledger::RuleFound rule_in(const std::string& configuration, const json& job) {
-  const auto parsed = config::parse(configuration);
-  if (!parsed) return {};  // an older release accepted it
-  std::vector<protocol::Rule> rules;
-  ledger::RuleFound found;
-  for (config::NumberedRule& rule : config::known_rules(*parsed)) {
-    if (rule.kind == RuleKind::account) found.by_account.push_back(rule.organization);
-    rules.push_back({std::move(rule.organization), rule.kind, std::move(rule.name), rule.id});
-  }
-  const protocol::Classifier classifier(rules);
-  const std::string account = job["account"];
-  const std::string partition = job["partition"];
-  const std::string qos = job["qos"];
-  const protocol::Rule* rule = classifier.rule_of({.account = account,
-                                                   .account_ancestors = {},
-                                                   .partition = partition,
-                                                   .qos = qos,
-                                                   .user_id = job["user_id"].get<std::uint32_t>(),
-                                                   .group_id = job["group_id"].get<std::uint32_t>()});
-  if (rule != nullptr) {
-    found.rule = {{"kind", protocol::name_of(rule->kind)},
-                  {"name", rule->name},
-                  {"organization", rule->organization},
-                  {"through", "itself"}};
-  }
-  return found;
-}
-
-Expected<json> explain_offline(const OfflineBooks& books, const json& request) {
-  SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(request["job"]));
-  SHAPLEY_TRY_ASSIGN(json report, ledger::explain_report(books.moment, books.ledger, name));
-  const json job = report["job"];
-  const ledger::RuleIn of_job = [&job](const std::string& configuration) { return rule_in(configuration, job); };
-  SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_behind(books.ledger, books.moment.at));
-  report["rule"] = loaded ? of_job(loaded->text).rule : json(nullptr);
-  SHAPLEY_TRY_ASSIGN(report["booked_by"], ledger::booked_by(books.ledger, books.moment, job, report["rule"], of_job));
-  report["priorities"] = nullptr;
-  report["waits_for"] = nullptr;
-  return report;
-}
-
-Expected<json> compare_offline(const OfflineBooks& books, const json& request) {
-  SHAPLEY_TRY_ASSIGN(const ledger::Side a, ledger::side_of(books.moment, books.ledger, request["a"]));
-  SHAPLEY_TRY_ASSIGN(const ledger::Side b, ledger::side_of(books.moment, books.ledger, request["b"]));
-  std::optional<ledger::PairHistory> history;
-  if (a.organization != b.organization) {
-    SHAPLEY_TRY_ASSIGN(history, ledger::pair_history(books.ledger, books.past, a.organization, b.organization));
-  }
-  json report = ledger::compare_report(books.moment, a, b, history);
-  report["since_unknown"] = nullptr;
-  report["priorities"] = nullptr;
-  return report;
-}
 
 Expected<OfflineBooks> books_of(const ledger::Ledger& ledger, const RankSource& source, std::optional<Instant> at) {
   ledger::PastQuestion past{.at = {},
@@ -94,44 +40,134 @@ Expected<OfflineBooks> books_of(const ledger::Ledger& ledger, const RankSource& 
     return OfflineBooks{ledger, std::move(moment), std::move(past)};
   }
   SHAPLEY_TRY_ASSIGN(past.at, ledger::last_recorded(ledger));
-  // The present needs no replay of the whole past.
+  // The present does not require a replay of the whole past.
   SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
   ledger::Moment moment = ledger::moment_of(recovered.state, past.at, ledger::ranking_estimator(recovered.state));
   return OfflineBooks{ledger, std::move(moment), std::move(past)};
 }
 
-Expected<json> answer_offline(const ledger::Ledger& ledger, const json& request, const RankSource& source,
-                              std::optional<Instant> at) {
-  SHAPLEY_TRY_ASSIGN(const OfflineBooks books, books_of(ledger, source, at));
-  if (request["request"] == "explain") return explain_offline(books, request);
-  if (request["request"] == "compare") return compare_offline(books, request);
-  return ledger::forecast_report(books.moment);
+template <typename Report>
+using Offline = std::function<Expected<Report>(const OfflineBooks& books)>;
+
+template <typename Report>
+Expected<Report> of_file(const RankSource& source, std::optional<Instant> at, const Offline<Report>& offline) {
+  return from_ledger(source.ledger, [&](const ledger::Ledger& ledger) -> Expected<Report> {
+    SHAPLEY_TRY_ASSIGN(const OfflineBooks books, books_of(ledger, source, at));
+    return offline(books);
+  });
 }
 
-}  // namespace
-
-Expected<json> offline_rank_answer(const json& request, const RankSource& source, std::optional<Instant> at) {
-  SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(source.ledger));
-  auto answer = answer_offline(opened.ledger(), request, source, at);
-  if (!answer) return with_context(source.ledger, std::move(answer).error());
-  return answer;
-}
-
-Expected<json> rank_answer(json request, const RankSource& source, const Endpoint& endpoint) {
+// From the named file; for the past from the daemon's file, if it can be read here; else from the daemon.
+template <typename Report, typename Request>
+Expected<Report> answer(std::string_view name, Request request, const RankSource& source, const Endpoint& endpoint,
+                        const Offline<Report>& offline) {
   std::optional<Instant> at;
   if (!source.at.empty()) {
     SHAPLEY_TRY_ASSIGN(at, parse_past_time(source.at, "--at", source.ledger));
   }
-  if (!source.ledger.empty()) return offline_rank_answer(request, source, at);
+  if (!source.ledger.empty()) return of_file(source, at, offline);
   if (at && !endpoint.is_remote()) {
     SHAPLEY_TRY_ASSIGN(const std::filesystem::path ledger, daemon_ledger(endpoint));
-    if (::access(ledger.c_str(), R_OK) == 0) {
-      return offline_rank_answer(request, {ledger.native(), source.at, source.archives}, at);
-    }
+    if (::access(ledger.c_str(), R_OK) == 0) return of_file({ledger.native(), source.at, source.archives}, at, offline);
   }
-  if (at) request["at"] = at->value;
-  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
-  return client.ask(request);
+  request.at = at;
+  return ask_for<Report>(endpoint, ledger::request_of(name, request));
+}
+
+}  // namespace
+
+Expected<ledger::ExplainReport> explained(const std::string& job, const RankSource& source, const Endpoint& endpoint) {
+  const Offline<ledger::ExplainReport> offline = [&](const OfflineBooks& books) -> Expected<ledger::ExplainReport> {
+    SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(job));
+    SHAPLEY_TRY_ASSIGN(ledger::JobAt found, ledger::job_at(books.moment, books.ledger, name));
+    return ledger::explain_report(books.moment, books.ledger, std::move(found), {.rule_in = sacct::rule_in});
+  };
+  return answer<ledger::ExplainReport>("explain", ledger::ExplainRequest{.job = job}, source, endpoint, offline);
+}
+
+Expected<ledger::CompareReport> compared(const std::string& a, const std::string& b, const RankSource& source,
+                                         const Endpoint& endpoint) {
+  const Offline<ledger::CompareReport> offline = [&](const OfflineBooks& books) {
+    return ledger::compare_report(books.moment, books.ledger, {.a = a, .b = b, .past = books.past});
+  };
+  return answer<ledger::CompareReport>("compare", ledger::CompareRequest{.a = a, .b = b}, source, endpoint, offline);
+}
+
+Expected<ledger::ForecastReport> forecast(const RankSource& source, const Endpoint& endpoint) {
+  const Offline<ledger::ForecastReport> offline = [](const OfflineBooks& books) -> Expected<ledger::ForecastReport> {
+    return ledger::forecast_report(books.moment);
+  };
+  return answer<ledger::ForecastReport>("forecast", ledger::ForecastRequest{}, source, endpoint, offline);
+}
+
+namespace {
+
+using nlohmann::json;
+
+constexpr Field k_standing_fields[] = {
+    left({"organization", "Organization", {}, "name"}),
+    {"rank", "Rank"},
+    {"standing", "Standing", {}, "standing_core_hours", signed_or_unknown},
+    {"key", "Key", {}, "key_core_hours", signed_or_unknown},
+    {"owned", "Owned"},
+    {"used", "Used"},
+    {"running", "Running", {}, "running_jobs"},
+    {"waiting", "Waiting"},
+    {"pending", "Pending", {}, "waiting_jobs"},
+};
+
+}  // namespace
+
+std::string count_of(std::int64_t count, std::string_view one) {
+  return std::to_string(count) + ' ' + std::string(one) + (count == 1 ? "" : "s");
+}
+
+std::string count_of(double number, std::string_view one) {
+  const std::string count = plain_number(number);
+  return count + ' ' + std::string(one) + (count == "1" ? "" : "s");
+}
+
+std::string count_of(const ledger::Processors& processors, std::string_view one) {
+  return count_of(processors.number(), one);
+}
+
+std::string count_of(const std::optional<ledger::Processors>& processors) {
+  return processors ? count_of(*processors) : "? processors";
+}
+
+std::string plain(const ledger::Processors& processors) {
+  return plain_number(json_of(processors));
+}
+
+std::string since_text(Instant since, Instant at) {
+  return format_instant(since) + " (" + short_duration((at - since).value) + ")";
+}
+
+std::string ahead_text(Instant then, Instant at) {
+  return format_instant(then) + " (in " + short_duration((then - at).value) + ")";
+}
+
+std::string until_text(const ledger::OutlookLimit& limit) {
+  if (limit.by_date) return " up to " + limit.until.utc() + ", when a period ends or a node changes hands";
+  return " for a year at least";
+}
+
+std::string counting_text(const ledger::RankingReport& ranking) {
+  if (ranking.running_factor == 0) return "";
+  return "what runs now counts for " + short_duration(ranking.residual_s) + " more" +
+         (ranking.residual_assumed ? " (assumed)" : "") + ", with weight " + plain_number(ranking.running_weight);
+}
+
+std::string horizon_text(const ledger::RankingReport& ranking) {
+  if (ranking.horizon_s == 0) return "";
+  const DurationUnit& unit = largest_unit(Duration{ranking.horizon_s});
+  const std::int64_t count = ranking.horizon_s / unit.seconds;
+  const std::string counting = counting_text(ranking);
+  return " (ranks look " + count_of(count, unit.word) + " ahead" + (counting.empty() ? "" : "; " + counting) + ")";
+}
+
+std::string standings_table(const std::vector<ledger::RankedRow>& organizations) {
+  return render_table(k_standing_fields, json_of(organizations));
 }
 
 }  // namespace shapley::ctl

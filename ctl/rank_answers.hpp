@@ -1,31 +1,53 @@
 // Answers to explain, compare and forecast: from the daemon, or from a ledger file without one. The past is read in
-// this process where the daemon's ledger file may be read by whoever asks, else by the daemon.
+// this process where its user may read the daemon's ledger file, else by the daemon.
 #pragma once
 
-#include <optional>
 #include <string>
-
-#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
-#include "base/types.hpp"
 #include "ctl/client.hpp"
+#include "ledger/reports/compare_report.hpp"
+#include "ledger/reports/explain_report.hpp"
 
 namespace shapley::ctl {
 
-// Of the command line; empty: not given.
+// From the command line; empty: not given.
 struct RankSource {
   std::string ledger;
   std::string at;
   std::string archives;
 };
 
-// `request`: {"request": "explain", "job": "4711"} and the like (docs/reference/protocol.md), without "at".
-[[nodiscard]] Expected<nlohmann::json> rank_answer(nlohmann::json request, const RankSource& source,
-                                                   const Endpoint& endpoint);
+[[nodiscard]] Expected<ledger::ExplainReport> explained(const std::string& job, const RankSource& source,
+                                                        const Endpoint& endpoint);
+[[nodiscard]] Expected<ledger::CompareReport> compared(const std::string& a, const std::string& b,
+                                                       const RankSource& source, const Endpoint& endpoint);
+[[nodiscard]] Expected<ledger::ForecastReport> forecast(const RankSource& source, const Endpoint& endpoint);
 
-// The same from a ledger file, at an instant or as of when it last recorded something.
-[[nodiscard]] Expected<nlohmann::json> offline_rank_answer(const nlohmann::json& request, const RankSource& source,
-                                                           std::optional<Instant> at);
+// Phrases that explain, compare and forecast share.
+
+// "1 job", "12 jobs", "1.5 processors"; `one` is the singular. "? processors" if the number is unknown.
+[[nodiscard]] std::string count_of(std::int64_t count, std::string_view one);
+[[nodiscard]] std::string count_of(double number, std::string_view one);
+[[nodiscard]] std::string count_of(const ledger::Processors& processors, std::string_view one = "processor");
+[[nodiscard]] std::string count_of(const std::optional<ledger::Processors>& processors);
+// "12", "1.5".
+[[nodiscard]] std::string plain(const ledger::Processors& processors);
+
+// "2026-11-23T18:00:00Z (25 min)": an instant and the time since then.
+[[nodiscard]] std::string since_text(Instant since, Instant at);
+// "2026-11-23T18:00:00Z (in 25 min)".
+[[nodiscard]] std::string ahead_text(Instant then, Instant at);
+// " up to 2026-12-01T00:00:00Z, when ...".
+[[nodiscard]] std::string until_text(const ledger::OutlookLimit& limit);
+// "what runs now counts for 2 h more, with weight 0.1"; "" if running jobs do not count.
+[[nodiscard]] std::string counting_text(const ledger::RankingReport& ranking);
+// " (ranks look 30 days ahead; what runs now counts for 2 h more, with weight 0.1)", "" for the published rule.
+[[nodiscard]] std::string horizon_text(const ledger::RankingReport& ranking);
+
+// A row for each organization: rank, standing, key, used, waiting.
+[[nodiscard]] std::string standings_table(const std::vector<ledger::RankedRow>& organizations);
 
 }  // namespace shapley::ctl

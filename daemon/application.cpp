@@ -3,10 +3,8 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <iostream>
 #include <optional>
-#include <random>
 #include <thread>
 #include <utility>
 
@@ -16,23 +14,23 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include "base/counted.hpp"
 #include "base/printable.hpp"
-#include "config/endpoint.hpp"
-#include "config/former_names.hpp"
-#include "daemon/clock/kernel_clock.hpp"
-#include "daemon/configuration/in_force.hpp"
+#include "base/text.hpp"
+#include "config/checks.hpp"
+#include "config/values.hpp"
+#include "daemon/books/trusted_clock.hpp"
 #include "daemon/configuration/site.hpp"
-#include "daemon/configuration/start_checks.hpp"
-#include "daemon/controllers/controller_record.hpp"
+#include "daemon/consortium/consortium_loop.hpp"
+#include "daemon/controllers/controller_json.hpp"
 #include "daemon/controllers/peer_loop.hpp"
 #include "daemon/server/remote_listener.hpp"
 #include "daemon/server/server.hpp"
 #include "daemon/service.hpp"
 #include "daemon/start.hpp"
-#include "daemon/supervisor.hpp"
 #include "daemon/version.hpp"
 #include "ledger/readers/declarations.hpp"
+#include "remote/sealed.hpp"
+#include "rpc_client/client.hpp"
 
 namespace shapley::daemon {
 
@@ -46,16 +44,18 @@ void log_faults(const std::vector<config::Fault>& faults, const std::filesystem:
   }
 }
 
-PeerLoop::Peer peer_of(const config::Configuration& c) {
-  const auto endpoint = config::parse_endpoint(c.peer);
-  if (c.peer.starts_with('/') || !endpoint) return {.socket = c.peer, .endpoint = {}, .munge = {}};
-  return {.socket = {}, .endpoint = *endpoint, .munge = c.munge_socket};
+rpc_client::Endpoint peer_of(const config::Configuration& c) {
+  rpc_client::Endpoint peer{
+      .socket = c.peer, .program = std::string(k_program), .munge = c.munge_socket, .trusted = {::geteuid()}};
+  auto endpoint = config::parse_endpoint(c.peer);
+  if (!c.peer.starts_with('/') && endpoint) peer.hosts = {*std::move(endpoint)};
+  return peer;
 }
 
-// How the application came to its end: its ledger is to be set aside, or with this code.
+// How the application ended: its ledger is to be set aside, or with this exit code.
 struct Ended {
   ExitCode code = ExitCode::success;
-  std::optional<Parting> parting = {};
+  bool has_parted = false;
 };
 
 class Application {
@@ -87,11 +87,12 @@ class Application {
     }
     wait_for_signal();
     if (peer_) peer_->start();
+    ask_other_clusters();
     spdlog::info("{}: ready on {}", k_program, service_->site().configuration.socket.string());
     notify("READY=1");
     watchdog_.start();
     io_.run();
-    return {.parting = service_->controllers() == nullptr ? std::nullopt : service_->controllers()->parting()};
+    return {.has_parted = service_->controllers() != nullptr && service_->controllers()->has_parted()};
   }
 
  private:
@@ -99,15 +100,31 @@ class Application {
     const config::Configuration& c = service_->site().configuration;
     if (c.listen.empty()) return {};
     SHAPLEY_TRY_ASSIGN(config::Endpoint at, config::parse_endpoint(c.listen));
-    const PeerLoop::Peer peer = peer_of(c);
+    const rpc_client::Endpoint peer = peer_of(c);
     SHAPLEY_TRY_ASSIGN(
-        listener_,
-        RemoteListener::open({.at = std::move(at),
-                              .socket = c.socket,
-                              .munge = c.munge_socket,
-                              .slurm_uid = service_->site().slurm_uid,
-                              .peer = peer.endpoint.host.empty() ? std::nullopt : std::optional(peer.endpoint)}));
+        listener_, RemoteListener::open({.at = std::move(at),
+                                         .socket = c.socket,
+                                         .munge = c.munge_socket,
+                                         .slurm_uid = service_->site().slurm_uid,
+                                         .peer = peer.is_remote() ? std::optional(peer.hosts.front()) : std::nullopt}));
     return {};
+  }
+
+  // From when on a consortium is configured.
+  void ask_other_clusters() {
+    const config::Configuration& c = service_->site().configuration;
+    if (consortium_ || c.consortium.clusters.empty()) return;
+    const auto next = [this] {
+      const Consortium::Cluster* cluster =
+          service_->is_active() ? service_->consortium().next_to_ask(service_->now()) : nullptr;
+      return cluster == nullptr ? config::OtherClusterConfig{} : cluster->configuration;
+    };
+    const auto received = [this](const std::string& cluster, const Expected<std::string>& text) {
+      service_->receive_standing(cluster, text, service_->now());
+      server_.push();
+    };
+    consortium_.emplace(io_, c.munge_socket, ConsortiumLoop::Hooks{.next = next, .received = received});
+    consortium_->start();
   }
 
   void wait_for_signal() {
@@ -146,13 +163,14 @@ class Application {
       return;
     }
     spdlog::info("configuration: {}: in force", file_.string());
+    ask_other_clusters();
     server_.push();
   }
 
   void stop(int signal) {
     spdlog::info("daemon: {}: stopping", signal == SIGTERM ? "SIGTERM" : "SIGINT");
     notify("STOPPING=1");
-    service_->process(service_->now());
+    while (service_->process(service_->now()) && service_->is_unfinished()) continue;
     server_.push();
     end();
     service_->stop(service_->now());
@@ -160,6 +178,7 @@ class Application {
 
   void end() {
     if (peer_) peer_->stop();
+    if (consortium_) consortium_->stop();
     listener_.reset();
     boost::system::error_code ignored;
     signals_.cancel(ignored);
@@ -174,10 +193,11 @@ class Application {
   boost::asio::signal_set signals_;
   Watchdog watchdog_;
   std::optional<PeerLoop> peer_;
+  std::optional<ConsortiumLoop> consortium_;
   std::unique_ptr<RemoteListener> listener_;
 };
 
-// success: nothing is in others' hands.
+// Success: no other user can change these files.
 ExitCode check_files(const Site& site, bool say_warnings) {
   const auto report = [say_warnings](const Expected<std::vector<std::string>>& checked) {
     if (!checked) {
@@ -193,18 +213,23 @@ ExitCode check_files(const Site& site, bool say_warnings) {
   return ExitCode::success;
 }
 
-// What the books of its ledger say of its names. Before the first start there are none; where they cannot be read, that
-// is said, and a reload says what they say.
+// What the books of its ledger say of the names of organizations and of the cluster. Before the first start there are
+// none; where they cannot be read, that is said, and a reload says what they say.
 std::vector<config::Fault> faults_by_the_books(const config::Configuration& configuration) {
   std::error_code ignored;
   if (!std::filesystem::exists(configuration.ledger, ignored)) return {};
-  const auto names = [&]() -> Expected<accounting::FormerNames> {
+  const auto faults = [&]() -> Expected<std::vector<config::Fault>> {
     SHAPLEY_TRY_ASSIGN(const ledger::Ledger books,
                        ledger::Ledger::open(configuration.ledger, ledger::OpenMode::read_only));
-    return ledger::former_names(books);
+    SHAPLEY_TRY_ASSIGN(const accounting::FormerNames former, ledger::former_names(books));
+    SHAPLEY_TRY_ASSIGN(const std::string cluster, ledger::cluster_name(books));
+    std::vector<config::Fault> found = config::former_name_faults(configuration, former);
+    const std::vector<config::Fault> of_consortium = config::consortium_faults(configuration, cluster);
+    found.insert(found.end(), of_consortium.begin(), of_consortium.end());
+    return found;
   }();
-  if (names) return config::former_name_faults(configuration, *names);
-  std::cerr << printable("names of organizations were not compared with the books: " + names.error().what) << '\n';
+  if (faults) return *faults;
+  std::cerr << printable("names of organizations were not compared with the books: " + faults.error().what) << '\n';
   return {};
 }
 
@@ -243,25 +268,19 @@ ExitCode check_configuration(const std::filesystem::path& file) {
 
 namespace {
 
-// No other process has it.
-std::string instance_name() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-}
-
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? name.data() : "unknown";
 }
 
-// Configuration and ledger, ready to serve; or why not.
+// Configuration and ledger, ready to serve; or the reason why they are not.
 struct Start {
   std::unique_ptr<Service> service = {};
   ExitCode code = ExitCode::success;  // without a service: a signal ended the start
-  std::string waits_for = {};         // not empty: the ledger's disk is full, and this says it
+  std::string waits_for = {};         // not empty: the ledger's disk is full; the message for the log
 };
 
-// A migration of a large ledger takes minutes: every tenth of it is logged, and the supervisor waits meanwhile.
+// A migration of a large ledger takes minutes: every tenth of it is logged, and the supervisor is notified to wait.
 ledger::OnProgress tell_of_migration(const std::filesystem::path& file) {
   return [file, said = std::string()](const ledger::Progress& progress) mutable {
     std::string now(progress.what);
@@ -283,10 +302,15 @@ Start start(const std::filesystem::path& file, bool first_try) {
     return {.code = ExitCode::configuration};
   }
   if (const ExitCode checked = check_files(*site, first_try); checked != ExitCode::success) return {.code = checked};
+  auto instance = remote::random_digits();
+  if (!instance) {
+    spdlog::error("{}", instance.error().what);
+    return {.code = ExitCode::internal};
+  }
   Service::Options options;
   options.configuration_file = file;
   options.host = host_name();
-  options.instance = instance_name();
+  options.instance = *std::move(instance);
   options.on_migration = tell_of_migration(site->configuration.ledger);
   options.read_clock = read_kernel_clock;
   options.boot = boot_name();
@@ -303,8 +327,8 @@ Start start(const std::filesystem::path& file, bool first_try) {
 }  // namespace
 
 ExitCode run(const std::filesystem::path& file) {
-  // Whoever reads our log or notifications may go away; that must not end the daemon. A reload asked for before there
-  // is anything to reload is none.
+  // If a process that reads our log or notifications ends, the daemon must not end. A request to reload before the
+  // configuration was read is ignored.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGUSR1, SIG_IGN);
@@ -314,8 +338,8 @@ ExitCode run(const std::filesystem::path& file) {
     if (started.service) {
       const std::filesystem::path ledger = started.service->site().configuration.ledger;
       const Ended ended = Application(file, std::move(started.service)).run();
-      if (!ended.parting) return ended.code;
-      const auto aside = set_ledger_aside(ledger, *ended.parting, read_kernel_clock().wall);
+      if (!ended.has_parted) return ended.code;
+      const auto aside = set_ledger_aside(ledger, read_kernel_clock().wall);
       if (aside) continue;
       spdlog::error("{}; it is tried again every second", aside.error().what);
       std::this_thread::sleep_for(std::chrono::seconds(1));

@@ -1,5 +1,4 @@
 // shapleyd: command line and log; everything else is in application.cpp.
-#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -12,9 +11,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include "base/guarded_main.hpp"
 #include "base/printable.hpp"
-#include "base/printable_stream.hpp"
+#include "base/process.hpp"
 #include "config/keys.hpp"
 #include "daemon/application.hpp"
 #include "daemon/version.hpp"
@@ -50,7 +48,7 @@ void set_up_log(spdlog::level::level_enum level) {
 int main(int argc, char** argv) {
   const shapley::PrintableStream out(std::cout);
   const shapley::PrintableStream err(std::cerr);
-  CLI::App cli("shapleyd keeps the books of a Slurm cluster that several organizations share, and ranks them");
+  CLI::App cli("Keep the books of a Slurm cluster that several organizations share, and rank the organizations");
   std::filesystem::path file = shapley::config::k_default_file;
   bool check = false;
   bool foreground = true;
@@ -59,14 +57,15 @@ int main(int argc, char** argv) {
                                                                 {"info", spdlog::level::info},
                                                                 {"warning", spdlog::level::warn},
                                                                 {"error", spdlog::level::err}};
-  cli.add_option("--config", file, "Configuration file")->capture_default_str();
-  cli.add_flag("--check-config", check, "Check the configuration file, say what it means, and exit (1: it has faults)");
+  cli.add_option("--config", file, "Read the configuration from this file")->capture_default_str()->type_name("FILE");
+  cli.add_flag("--check-config", check,
+               "Check the configuration file, print its meaning and exit, with 1 if it has faults");
   cli.add_flag("--foreground", foreground, "Run in the foreground, logging to standard error (the only mode)");
-  cli.add_option("--log-level", level, "debug, info, warning or error")
-      ->transform(CLI::CheckedTransformer(levels))
+  cli.add_option("--log-level", level, "Log messages from this level on: debug, info (default), warning or error")
+      ->transform(CLI::CheckedTransformer(levels).description(""))
       ->type_name("LEVEL");
   cli.set_version_flag("-V,--version", std::string(shapley::daemon::k_program));
-  // An argument that is quoted adds no line.
+  // An argument that the message quotes cannot add a line.
   cli.failure_message([](const CLI::App* app, const CLI::Error& error) {
     return CLI::FailureMessage::simple(app,
                                        {error.get_name(), shapley::printable(error.what()), error.get_exit_code()});

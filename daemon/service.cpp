@@ -2,25 +2,21 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 #include <vector>
 
 #include <spdlog/spdlog.h>
 
-#include "accounting/state/adjustments.hpp"
-#include "accounting/state/ranking.hpp"
+#include "accounting/state/organizations.hpp"
 #include "base/calendar.hpp"
-#include "base/counted.hpp"
-#include "config/doubts.hpp"
-#include "config/former_names.hpp"
+#include "base/text.hpp"
+#include "config/checks.hpp"
 #include "daemon/configuration/declarations.hpp"
-#include "daemon/configuration/horizon_check.hpp"
 #include "daemon/version.hpp"
-#include "ledger/chain/signed_head.hpp"
-#include "ledger/readers/runs.hpp"
-#include "ledger/reports/moment.hpp"
 
 namespace shapley::daemon {
+
+const std::string_view k_version_text = SHAPLEY_VERSION;
+const std::string_view k_program = "shapleyd " SHAPLEY_VERSION;
 
 namespace {
 
@@ -32,13 +28,13 @@ accounting::StateOptions state_options(const config::Configuration& configuratio
   return {.left_out = config::kept_estimators(configuration).others()};
 }
 
-// Generations rise across restarts too, so that nobody takes an old order for a new one.
+// Generations rise across restarts, too, so that an old order cannot be taken for a new one.
 std::uint64_t first_generation(Instant now) {
   constexpr std::uint64_t k_generations_a_second = 1000;
   return static_cast<std::uint64_t>(now.value) * k_generations_a_second;
 }
 
-// What was not said stays at the beginning of time.
+// Instants that the feeder did not report stay at the beginning of time.
 Observing observing(const protocol::Hello& hello) {
   const auto said = [](std::int64_t time) { return time > 0 ? Instant{time} : k_beginning_of_time; };
   return {.since = said(hello.observing_since),
@@ -47,12 +43,15 @@ Observing observing(const protocol::Hello& hello) {
           .dropped = hello.dropped};
 }
 
-// Enough for a mean, and read within a tenth of a second.
-constexpr std::int64_t k_measured_runs = 10'000;
-constexpr std::int64_t k_events_read = 20 * k_measured_runs;
-
-constexpr std::string_view k_save_checkpoint = "save a checkpoint";
 constexpr std::string_view k_name_cluster = "name the cluster";
+constexpr std::string_view k_record_standings = "record other clusters' standings";
+
+// Of the other clusters' public keys, in the configuration's order.
+std::vector<std::string> fingerprints(const Site& site) {
+  std::vector<std::string> keys;
+  for (const auto& key : site.consortium_keys) keys.push_back(key->fingerprint());
+  return keys;
+}
 
 }  // namespace
 
@@ -66,7 +65,8 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   std::optional<TrustedClock> clock;
   std::optional<KeptClock> kept;
   if (options.read_clock) {
-    kept = read_clock_file(clock_file_of(site.configuration.ledger), options.boot);
+    kept = SideFile<KeptClock>(site.configuration.ledger).value();
+    if (kept && kept->boot != options.boot) kept.reset();
     SHAPLEY_TRY_ASSIGN(clock, start_clock(options, books, kept));
     now = clock->read(options.read_clock());
   }
@@ -75,18 +75,26 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   if (kept) service->intake_->note_clock(kept->doubt, Grounds::agreement, now);
   if (clock) service->follow_clock(kept && !clock->doubt() ? kept->doubt : std::nullopt, now);
   service->keep_clock();
-  service->refresh_ranks(now);  // what holds if the configuration dates back so far that the books must be rebuilt
+  service->ranks_.refresh(
+      now);  // the figures that stay in force if the configuration dates back so far that the books must be rebuilt
   if (service->site_.configuration.peer.empty()) {
     SHAPLEY_TRY(service->state_configuration(service->site_, now));
   } else {
     SHAPLEY_TRY(service->pair_up());
   }
-  service->begin_memory(now);
-  service->refresh_ranks(now);
+  service->maintenance_.begin_memory(now);
+  service->ranks_.refresh(now);
   service->configure_workflows(now);
   spdlog::info("ledger: {}: open with {}, {} of them replayed", service->site_.configuration.ledger.string(),
                counted(service->books_.last_sequence(), "event"), service->books_.replayed_at_start());
   return service;
+}
+
+template <typename Value>
+Expected<void> Service::write(SideFile<Value>& file) {
+  auto written = file.write();
+  failures_.note(Value::k_task, written);
+  return written;
 }
 
 Expected<TrustedClock> Service::start_clock(const Options& options, const Books& books,
@@ -101,10 +109,10 @@ Expected<TrustedClock> Service::start_clock(const Options& options, const Books&
 Instant Service::now() {
   const auto before = clock_->doubt();
   const Instant now = clock_->read(options_.read_clock());
-  // Of what the feeder had sent before, and was not read, nobody could say that it is from before.
+  // Otherwise earlier messages that were not read yet could not be distinguished from later ones.
   if (clock_->doubt() && !before && !intake_->caught_up()) clock_->unwitness();
   follow_clock(before, now);
-  // At once: a process that is killed has seen it all the same.
+  // Written at once, so that it is kept if the process is killed.
   if (clock_->doubt().has_value() != before.has_value()) keep_clock();
   return now;
 }
@@ -137,15 +145,15 @@ void Service::accept_clock() {
 void Service::keep_clock() {
   const auto offset = clock_ ? clock_->offset() : std::nullopt;
   if (!offset || options_.boot.empty()) return;
-  const KeptClock present{.offset = *offset, .doubt = clock_->doubt()};
-  // What a time service adds and takes in a day is not worth a file.
+  const KeptClock present{.boot = options_.boot, .offset = *offset, .doubt = clock_->doubt()};
+  const auto& kept = clock_file_.value();
+  // The daily corrections of a time service do not require a write of the file.
   constexpr Duration k_worth_writing{5};
   const auto alike = [&](Duration a, Duration b) { return a - b < k_worth_writing && b - a < k_worth_writing; };
-  const bool same_doubt = kept_clock_ && kept_clock_->doubt.has_value() == present.doubt.has_value() &&
-                          (!present.doubt || alike(kept_clock_->doubt->ahead, present.doubt->ahead));
-  if (same_doubt && alike(kept_clock_->offset, present.offset)) return;
-  const auto file = clock_file_of(site_.configuration.ledger);
-  if (succeeded("keep the clock", write_clock_file(file, options_.boot, present))) kept_clock_ = present;
+  const bool same_doubt = kept && kept->doubt.has_value() == present.doubt.has_value() &&
+                          (!present.doubt || alike(kept->doubt->ahead, present.doubt->ahead));
+  if (!same_doubt || kept->boot != present.boot || !alike(kept->offset, present.offset)) clock_file_.set(present);
+  (void)write(clock_file_);
 }
 
 Service::Service(Site site, Options options, Books books, Instant now)
@@ -153,15 +161,19 @@ Service::Service(Site site, Options options, Books books, Instant now)
       options_(std::move(options)),
       books_(std::move(books)),
       rules_(reading_rules(site_)),
-      cluster_(books_, feeder_file_of(site_.configuration.ledger), now),
-      upkeep_(read_upkeep_file(upkeep_file_of(site_.configuration.ledger))),
-      privacy_(read_privacy_file(privacy_file_of(site_.configuration.ledger))),
+      cluster_(books_, site_.configuration.ledger, now),
+      upkeep_(site_.configuration.ledger),
+      privacy_(site_.configuration.ledger),
+      clock_file_(site_.configuration.ledger),
+      look_(site_.configuration.ledger),
+      consortium_(books_),
+      ranks_(books_, first_generation(now)),
+      maintenance_(books_, site_, options_, failures_, now),
       workflows_(first_generation(now)),
-      started_at_(now),
-      last_checkpoint_(now) {
+      started_at_(now) {
   make_intake();
-  ranks_.generation = first_generation(now);
   in_force_.take_over(site_.text, now);
+  consortium_.configure(site_.configuration.consortium, site_.consortium_keys);
 }
 
 Expected<void> Service::pair_up() {
@@ -180,36 +192,36 @@ Expected<void> Service::pair_up() {
 Expected<void> Service::become_active(Instant now) {
   make_intake();
   if (const auto recalled = workflows_.recall(books_.ledger(), now); !recalled) {
-    spdlog::error("workflows: read completed runs: {}; their medians begin anew", recalled.error().what);
+    spdlog::error("workflows: read completed runs: {}; their medians begin without runs", recalled.error().what);
   }
   SHAPLEY_TRY(state_configuration(site_, now));
-  refresh_ranks(now);
+  ranks_.refresh(now);
   return {};
 }
 
 void Service::feeder_left(Instant now) {
-  // What was received is true, and not acknowledged if this fails.
-  if (is_active()) succeeded("commit", intake_->process(now));
+  // Received observations are correct, and are not acknowledged if this fails.
+  if (is_active()) failures_.note("commit", intake_->process_all(now));
   controllers_->feeder_left();
   end_session();
   make_intake();
 }
 
 Expected<void> Service::state_configuration(const Site& site, Instant now) {
-  if (const auto faults =
-          config::former_name_faults(site.configuration, accounting::former_names(books_.state().adjustments()));
-      !faults.empty()) {
+  auto faults = config::former_name_faults(site.configuration, accounting::former_names(books_.state().adjustments()));
+  if (faults.empty()) faults = config::consortium_faults(site.configuration, cluster_.name());
+  if (!faults.empty()) {
     return fail(Errc::invalid_argument, one_line(faults, options_.configuration_file.string()));
   }
   SHAPLEY_TRY_ASSIGN(const Declared declared, books_.declared());
-  const Declarations declarations = declare(site.configuration, site.text, declared, now);
+  const Declarations declarations = declare(site.configuration, site.text, declared, now, fingerprints(site));
   SHAPLEY_TRY(books_.commit(declarations.events, now));
   for (const std::string& warning : declarations.warnings) spdlog::warn("{}", warning);
   for (const config::Fault& doubt : config::doubts(site.configuration)) {
     const std::string line = doubt.line > 0 ? fmt::format("line {}: ", doubt.line) : "";  // 0: the file as a whole
     spdlog::warn("configuration: {}{}; {}", line, doubt.what, doubt.remedy);
   }
-  SHAPLEY_TRY_ASSIGN(const auto runs, ledger::latest_runs(books_.ledger(), k_measured_runs, k_events_read));
+  SHAPLEY_TRY_ASSIGN(const auto runs, maintenance_.latest_runs());
   if (const auto warning = horizon_warning(site.configuration.horizon, runs)) spdlog::warn("{}", *warning);
   return {};
 }
@@ -237,17 +249,18 @@ Expected<void> Service::reload(Site site, Instant now) {
       site.rules != site_.rules || charge_rule(site.configuration) != charge_rule(site_.configuration);
   site_ = std::move(site);
   in_force_.take_over(site_.text, now);
+  consortium_.configure(site_.configuration.consortium, site_.consortium_keys);
   rules_ = reading_rules(site_);
   if (configure_workflows(now) || reads_otherwise) ++reading_generation_;
   ++configuration_generation_;
-  refresh_ranks(now);
+  ranks_.refresh(now);
   return {};
 }
 
 bool Service::configure_workflows(Instant now) {
   if (!workflows_.configure(site_.configuration)) return false;
   if (const auto recalled = workflows_.recall(books_.ledger(), now); !recalled) {
-    spdlog::error("workflows: read completed runs: {}; their medians begin anew", recalled.error().what);
+    spdlog::error("workflows: read completed runs: {}; their medians begin without runs", recalled.error().what);
   }
   return true;
 }
@@ -257,11 +270,11 @@ void Service::begin_session(const protocol::Hello& hello, Instant now) {
   intake_->begin_session(hello.instance, Duration{(hello.interval_ms + k_ms - 1) / k_ms}, Duration{hello.min_job_age_s},
                          observing(hello));
   feeder_ = Feeder{.connected = true, .hello = hello, .last_heard = now};
-  succeeded(k_name_cluster, cluster_.state_first(now));
+  failures_.note(k_name_cluster, cluster_.state_first(now));
 }
 
 std::uint64_t Service::Feeder::backlog(std::uint64_t acknowledged) const {
-  // What was counted at the Hello is sent first, in one sequence; this process may not know where that begins before.
+  // The messages that the Hello counts are sent first, in one sequence, whose begin this process may not know.
   if (first_received == 0) return hello.backlog;
   const std::uint64_t before = first_received - 1;
   const std::uint64_t last = std::max(last_received, before + hello.backlog);
@@ -271,21 +284,20 @@ std::uint64_t Service::Feeder::backlog(std::uint64_t acknowledged) const {
 
 void Service::make_intake() {
   intake_ = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
-  if (const auto look = read_look_file(look_file_of(site_.configuration.ledger))) intake_->note_scanned(*look);
+  if (const auto& look = look_.value()) intake_->note_scanned(look->until);
 }
 
 void Service::keep_look(Duration later) {
-  const auto& look = intake_->scanned_until();
-  if (!look || *look < kept_look_ + later) return;
-  const auto written = write_look_file(look_file_of(site_.configuration.ledger), *look);
-  if (succeeded("keep when slurmctld was seen", written)) kept_look_ = *look;
+  const auto& until = intake_->scanned_until();
+  if (until && *until >= look_.value().value_or(KeptLook{}).until + later) look_.set({.until = *until});
+  (void)write(look_);
 }
 
 void Service::end_session() {
   intake_->end_session();
   keep_look(Duration{1});
   workflows_.end_session();
-  queue_.end_session();
+  pending_jobs_.end_session();
   if (feeder_) feeder_->connected = false;
 }
 
@@ -295,73 +307,67 @@ void Service::receive(FeederFrame frame, Instant now) {
     feeder_->last_received = std::visit([](const auto& message) { return message.sequence; }, frame);
     if (feeder_->first_received == 0) feeder_->first_received = feeder_->last_received;
   }
-  // Frames of a commit that fails are not read again here: what is kept here is not for the books.
+  // Frames of a failed commit are not read again here, because these records are not for the books.
   if (auto* observations = std::get_if<protocol::Observations>(&frame)) {
     if (!observations->privacy.empty()) note_privacy(std::move(observations->privacy.back()), now);
     workflows_.read(*observations, rules_.classifier);
-    queue_.read(*observations, rules_.classifier);
+    pending_jobs_.read(*observations, rules_.classifier);
   } else if (std::holds_alternative<protocol::SnapshotBegin>(frame)) {
     workflows_.begin_snapshot();
-    queue_.begin_snapshot();
+    pending_jobs_.begin_snapshot();
   } else {
     workflows_.end_snapshot();
-    queue_.end_snapshot();
+    pending_jobs_.end_snapshot();
   }
   intake_->receive(std::move(frame));
 }
 
 void Service::note_privacy(protocol::Privacy&& privacy, Instant now) {
-  if (!privacy_ || privacy_->privacy != privacy) {
-    privacy_ = KeptPrivacy{.told_at = now, .privacy = std::move(privacy)};
-    privacy_is_kept_ = false;
-  }
-  keep_privacy();
-}
-
-void Service::keep_privacy() {
-  if (privacy_is_kept_) return;
-  const auto written = write_privacy_file(privacy_file_of(site_.configuration.ledger), *privacy_);
-  privacy_is_kept_ = succeeded("keep what is private", written);
+  const auto& known = privacy_.value();
+  if (!known || known->privacy != privacy) privacy_.set({.told_at = now, .privacy = std::move(privacy)});
+  (void)write(privacy_);
 }
 
 Expected<void> Service::note_upkeep(const Upkeep& upkeep) {
-  upkeep_ = upkeep;
-  upkeep_is_kept_ = false;
-  return keep_upkeep();
-}
-
-Expected<void> Service::keep_upkeep() {
-  if (upkeep_is_kept_) return {};
-  auto written = write_upkeep_file(upkeep_file_of(site_.configuration.ledger), upkeep_);
-  upkeep_is_kept_ = succeeded("keep when backups and audits were", written);
-  return written;
+  upkeep_.set(upkeep);
+  return write(upkeep_);
 }
 
 bool Service::process(Instant now) {
-  // Before anything of the new day is booked.
-  succeeded("record the day's standings", books_.close_days(now));
-  const bool committed = !is_active() || succeeded("commit", intake_->process(now));
+  // This happens before the first event of the new day is booked.
+  failures_.note("record the day's standings", books_.close_days(now));
+  const bool committed = !is_active() || failures_.note("commit", intake_->process(now));
   if (controllers_ && is_active() && feeder_) {
     controllers_->note_durable(intake_->acknowledged(feeder_->hello.instance));
   }
   if (!committed) return false;
-  refresh_ranks(now);
+  ranks_.refresh(now);
   return true;
 }
 
 void Service::tick(Instant now) {
-  if (process(now) && is_active()) succeeded("commit", intake_->settle(now));
-  if (is_active()) succeeded(k_name_cluster, cluster_.state_first(now));
+  // A frame that was read in part may contain newer records of these jobs.
+  if (process(now) && is_active() && !is_unfinished()) failures_.note("commit", intake_->retry_unsettled(now));
+  if (is_active()) failures_.note(k_name_cluster, cluster_.state_first(now));
   if (intake_->take_snapshot_request(now)) ++reading_generation_;
-  if (controllers_) succeeded("keep what this controller knows", controllers_->tick(now));
-  rebuild_books(now);
-  maintain(now);
+  if (controllers_) failures_.note("keep what this controller knows", controllers_->tick(now));
+  maintenance_.rebuild_books(feed_goes_on(now), now);
+  maintenance_.maintain(is_active(), now);
+  if (is_active()) failures_.note(k_record_standings, consortium_.record(now));
   keep_clock();
-  keep_privacy();
-  (void)keep_upkeep();  // logged
+  (void)write(cluster_.feeder_file());
+  (void)write(privacy_);
+  (void)write(upkeep_);
   keep_look(Duration{60});
-  refresh_ranks(now);
+  ranks_.refresh(now);
   workflows_.refresh(now);
+}
+
+void Service::receive_standing(const std::string& cluster, const Expected<std::string>& text, Instant now) {
+  consortium_.receive(cluster, text, cluster_.name(), now);
+  if (!is_active()) return;
+  failures_.note(k_record_standings, consortium_.record(now));
+  ranks_.refresh(now);
 }
 
 bool Service::feed_goes_on(Instant now) const {
@@ -370,156 +376,11 @@ bool Service::feed_goes_on(Instant now) const {
   return now < feeder_->last_heard + options_.feed_silence;
 }
 
-void Service::rebuild_books(Instant now) {
-  const std::optional<Incomplete> incomplete = books_.incomplete();
-  if (!incomplete) return;
-  const Expected<void> ended = books_.end_rebuild();
-  if (!ended) succeeded("rebuild the books", ended);
-  if (incomplete->percent && !books_.is_rebuilding()) rest_after_rebuild(now);
-  if (!books_.incomplete()) {
-    succeeded("rebuild the books", {});
-    return;
-  }
-  if (books_.is_rebuilding() || now < no_rebuild_before_) return;
-  if (feed_goes_on(now) && now < incomplete->since + options_.longest_collection) return;
-  rebuild_began_ = now;
-  if (const Expected<void> begun = books_.begin_rebuild(); !begun) succeeded("rebuild the books", begun);
-}
-
-void Service::rest_after_rebuild(Instant now) {
-  // Late events that come one by one, for ever, cost a quarter of a core at most, however long the ledger is.
-  constexpr std::int64_t k_rests = 3;
-  constexpr Duration k_longest{3600};
-  no_rebuild_before_ = now + std::min(Duration{k_rests * (now - rebuild_began_).value}, k_longest);
-}
-
-void Service::begin_memory(Instant now) {
-  if (books_.incomplete() || books_.last_sequence() == 0) return;
-  books_.state().advance(now);
-  books_.compact();
-}
-
-void Service::maintain(Instant now) {
-  end_checkpoint(now);
-  // An empty ledger waits for a feeder, or to follow: what comes first goes back to the beginning of time.
-  if (books_.incomplete() || books_.last_sequence() == 0) return;
-  books_.state().advance(now);
-  if (books_.have_much_to_forget()) books_.compact();
-  if (is_active()) succeeded("bound the memory of hindsight", books_.bound_hindsight(site_.configuration, now));
-  if (is_active()) succeeded("measure the mean residual run time", measure_residual(now), "a minute later");
-  if (!is_checkpoint_due(now)) return;
-  last_checkpoint_ = now;
-  if (const auto begun = books_.begin_checkpoint(now); !begun) checkpoint_failed(begun, now);
-  // One a day is enough to date a change, and few enough to keep for ever.
-  const Instant day = day_begin(now);
-  if (head_day_ != day && succeeded("sign a head", store_head(now))) head_day_ = day;
-}
-
-Expected<void> Service::measure_residual(Instant now) {
-  if (!residual_watch_.is_due(now, books_.state().residual_measured())) return {};
-  residual_watch_.note_look(now);
-  SHAPLEY_TRY_ASSIGN(const auto runs, ledger::latest_runs(books_.ledger(), k_measured_runs, k_events_read));
-  const auto measured = measured_residual(runs);
-  if (!measured) return {};
-  // As the ledger has it: the books do not tell a statement that is yet to come into force.
-  SHAPLEY_TRY_ASSIGN(const Declared declared, books_.declared());
-  const auto statement = residual_statement(now, declared.residual ? &*declared.residual : nullptr, *measured);
-  if (!statement) return {};
-  SHAPLEY_TRY(books_.commit(std::vector<accounting::Event>{*statement}, now));
-  spdlog::info("ranks: the mean residual run time is {} s, over the last {}", statement->seconds,
-               counted(statement->runs, "run"));
-  return {};
-}
-
-bool Service::is_checkpoint_due(Instant now) const {
-  if (books_.is_saving_checkpoint() || now < no_checkpoint_before_) return false;
-  const std::int64_t events = books_.events_since_checkpoint();
-  return events >= options_.checkpoint_events || (now >= last_checkpoint_ + options_.checkpoint_interval && events > 0);
-}
-
-void Service::end_checkpoint(Instant now) {
-  const Expected<bool> ended = books_.end_checkpoint();
-  if (!ended) return checkpoint_failed(tl::unexpected<Error>(ended.error()), now);
-  if (*ended) succeeded(k_save_checkpoint, {});
-}
-
-void Service::checkpoint_failed(const Expected<void>& result, Instant now) {
-  // Each attempt costs a core some seconds.
-  no_checkpoint_before_ = now + Duration{60};
-  succeeded(k_save_checkpoint, result, "a minute later");
-}
-
 void Service::stop(Instant now) {
-  // No checkpoint: it would take seconds, and what came since the last one is replayed as fast.
+  // No checkpoint is saved: it would take seconds, and the events since the last one are replayed as fast.
   process(now);
   keep_look(Duration{1});
-  succeeded("sign a head", store_head(now));
-}
-
-Expected<void> Service::store_head(Instant now) {
-  if (!site_.signing_key) return {};
-  SHAPLEY_TRY_ASSIGN(const ledger::SignedHead head, ledger::sign_head(books_.ledger(), *site_.signing_key, now));
-  return books_.store_head(head);
-}
-
-void Service::refresh_ranks(Instant now) {
-  // They hold while the books are incomplete; nothing can catch up with those.
-  if (books_.incomplete()) {
-    is_behind_ = false;
-    return;
-  }
-  accounting::State& state = books_.state();
-  const accounting::EstimatorSet able = books_.able(now);
-  note_able(able);
-  const auto by = accounting::acting(ledger::ranking_estimator(state), able);
-  const std::vector<std::string>& names = state.organizations();
-  protocol::Ranks ranks{.generation = ranks_.generation, .computed_at = ranks_.computed_at, .organizations = {}};
-  for (const accounting::Rank& rank : state.ranking(now, by)) {
-    ranks.organizations.push_back(names.at(rank.organization.value));
-    ranks.leads.push_back(rank.lead);
-    ranks.lacking.push_back(rank.lacking);
-  }
-  const bool changed = ranks != ranks_;
-  ranks_ = std::move(ranks);
-  ranks_.computed_at = now.value;
-  if (changed) ++ranks_.generation;
-}
-
-void Service::note_able(const accounting::EstimatorSet& able) {
-  const accounting::State& state = books_.state();
-  const accounting::EstimatorId wanted = ledger::ranking_estimator(state);
-  is_behind_ = able != state.kept();
-  const accounting::EstimatorId by = accounting::acting(wanted, able);
-  if (by == ranked_by_.value_or(wanted)) {
-    ranked_by_ = by;
-    return;
-  }
-  ranked_by_ = by;
-  if (by == wanted) {
-    spdlog::info("ranks: by {} again, which has caught up", accounting::name_of(wanted));
-  } else if (state.kept().contains(wanted)) {
-    spdlog::warn("ranks: {} is behind what happened; they are by {} until it has caught up",
-                 accounting::name_of(wanted), accounting::name_of(by));
-  } else {
-    spdlog::warn("ranks: {} is not kept for {}; they are by {}", accounting::name_of(wanted),
-                 counted(state.organizations().size(), "organization"), accounting::name_of(by));
-  }
-}
-
-bool Service::succeeded(std::string_view operation, const Expected<void>& result, std::string_view again) {
-  const auto before = failures_.find(operation);
-  if (result) {
-    if (before != failures_.end()) {
-      spdlog::info("service: {}: works again", operation);
-      failures_.erase(before);
-    }
-    return true;
-  }
-  if (before == failures_.end() || before->second != result.error().what) {
-    spdlog::error("service: {}: {}; it is tried again {}", operation, result.error().what, again);
-    failures_.insert_or_assign(std::string(operation), result.error().what);
-  }
-  return false;
+  failures_.note("sign a head", maintenance_.store_head(now));
 }
 
 protocol::Welcome Service::welcome(std::uint64_t instance) const {

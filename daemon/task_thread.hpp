@@ -1,20 +1,26 @@
-// A thread that works on one task at a time, which another thread gives to it.
+// A thread that works on one task at a time, which another thread assigns.
 #pragma once
 
 #include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
+
+#include "base/contract.hpp"
+#include "base/mutex.hpp"
+#include "base/piece_of_work.hpp"
 
 namespace shapley::daemon {
 
 template <typename Task>
 class TaskThread {
  public:
-  // `work` is called in the thread. It may use what was there before this object and goes after it.
-  explicit TaskThread(std::function<void(Task& task)> work) : work_(std::move(work)), thread_([this] { run(); }) {}
+  // `name` is for the log. `work` is called in the thread. It may use objects that were made before this one and
+  // outlive it.
+  TaskThread(std::string name, std::function<void(Task& task)> work)
+      : name_(std::move(name)), work_(std::move(work)), thread_([this] { run(); }) {}
   ~TaskThread() { stop(); }
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
@@ -22,23 +28,20 @@ class TaskThread {
   // REQUIRES: the last task is done, and begin_stop() was not called.
   void give(Task task) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
+      SHAPLEY_REQUIRE(!given_ && !stopping_);
       given_ = std::move(task);
     }
     changed_.notify_one();
   }
 
-  // No task begins any more.
+  // No further task begins.
   void begin_stop() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stopping_ = true;
     }
     changed_.notify_one();
-  }
-  [[nodiscard]] bool is_stopping() {
-    const std::lock_guard lock(mutex_);
-    return stopping_;
   }
   // Waits for the present task, and ends the thread.
   void stop() {
@@ -49,20 +52,24 @@ class TaskThread {
 
  private:
   void run() {
-    while (auto task = next()) work_(*task);
+    while (auto task = next()) {
+      const PieceOfWork busy(name_);
+      work_(*task);
+    }
   }
   [[nodiscard]] std::optional<Task> next() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return stopping_ || given_; });
+    const MutexLock lock(mutex_);
+    while (!stopping_ && !given_) changed_.wait(mutex_);
     if (stopping_) return std::nullopt;
     return std::exchange(given_, std::nullopt);
   }
 
+  std::string name_;
   std::function<void(Task& task)> work_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<Task> given_;  // guarded by mutex_, as is
-  bool stopping_ = false;
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::optional<Task> given_ SHAPLEY_GUARDED_BY(mutex_);
+  bool stopping_ SHAPLEY_GUARDED_BY(mutex_) = false;
   std::thread thread_;  // the last member: it uses the others
 };
 

@@ -1,10 +1,157 @@
+// shapley-exporter: the command line, the HTTP server, the end by a signal.
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
 #include <iostream>
+#include <string>
 
-#include "base/printable_stream.hpp"
-#include "exporter/application.hpp"
+#include <CLI/CLI.hpp>
+#include <prometheus/text_serializer.h>
+#include <sys/signalfd.h>
+
+#include "base/printable.hpp"
+#include "base/process.hpp"
+#include "config/configuration.hpp"
+#include "exporter/page.hpp"
+
+namespace shapley::exporter {
+
+namespace {
+
+// How it ends. A contract with scripts and systemd: docs/reference/shapley-exporter.md and the manual page list them.
+enum class ExitCode : int {
+  success = 0,    // stopped by SIGTERM or SIGINT, or it printed what it was asked for
+  usage = 2,      // the command line cannot be understood
+  listen = 4,     // nothing can listen at the address
+  internal = 70,  // a defect
+  no_memory = 71  // k_exit_no_memory of base/process.hpp
+};
+
+constexpr const char* k_footer =
+    "Environment:\n"
+    "  SHAPLEY_SOCKET   Set the daemon's socket, unless --socket is given\n"
+    "\n"
+    "Exit codes:\n"
+    "  0 stopped by a signal, or printed   2 command line   4 cannot listen   70 a defect of shapley-exporter\n";
+
+struct CommandLine {
+  std::string socket;
+  std::string listen = "127.0.0.1:9753";
+  double timeout_s = 5;
+  std::size_t top = 0;
+  bool print = false;
+  bool list = false;
+};
+
+void describe(CLI::App& app, CommandLine& line) {
+  app.set_version_flag("-V,--version", std::string("shapley-exporter " SHAPLEY_VERSION));
+  app.add_option("--socket", line.socket, "Connect to the daemon through this socket")
+      ->default_str(printable(line.socket))
+      ->type_name("PATH");
+  app.add_option("--listen", line.listen, "Serve http://ADDRESS:PORT/metrics")
+      ->capture_default_str()
+      ->type_name("ADDRESS:PORT");
+  // Below Prometheus' own limit of a scrape (10 s), so that shapley_up is reported instead of a scrape that failed.
+  app.add_option("--timeout", line.timeout_s, "Wait for the daemon this long at each scrape")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 3600.0))
+      ->type_name("SECONDS");
+  app.add_option("--top", line.top, "Export only this many organizations, those that own the most processors (0: all)")
+      ->capture_default_str()
+      ->type_name("NUMBER");
+  app.add_flag("--print", line.print, "Print the metrics once and exit");
+  app.add_flag("--list", line.list, "List the metrics with their kinds, labels and meanings");
+  app.failure_message([](const CLI::App* command, const CLI::Error& error) {
+    return CLI::FailureMessage::simple(command, {error.get_name(), printable(error.what()), error.get_exit_code()});
+  });
+  app.footer(k_footer);
+}
+
+const char* word_of(prometheus::MetricType type) {
+  switch (type) {
+    case prometheus::MetricType::Counter:
+      return "counter";
+    case prometheus::MetricType::Histogram:
+      return "histogram";
+    default:
+      return "gauge";
+  }
+}
+
+void list(std::ostream& out) {
+  for (const auto table : {own_metrics(), status_metrics()}) {
+    for (const Metric& metric : table) {
+      out << "| `" << metric.name << "` | " << word_of(metric.type) << " | "
+          << (metric.labels.empty() ? std::string() : std::string(metric.labels)) << " | " << metric.help << " |\n";
+    }
+  }
+}
+
+std::string text_of(const Collector& collector) {
+  return prometheus::TextSerializer().Serialize(collector.Collect());
+}
+
+// The signals that end the program, for a descriptor that reports them.
+sigset_t blocked_signals() {
+  sigset_t signals{};
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+ExitCode serve(const CommandLine& line, const Collector& collector, std::ostream& err) {
+  const sigset_t signals = blocked_signals();
+  auto server = PageServer::open(line.listen, [&collector] { return text_of(collector); }, {});
+  if (!server) {
+    err << "shapley-exporter: cannot listen at " << printable(line.listen) << ": " << printable(server.error().what)
+        << "; write an address and port of this machine that are not in use (127.0.0.1:9753, [::1]:9753)" << std::endl;
+    return ExitCode::listen;
+  }
+  err << "shapley-exporter: serves /metrics at " << printable(line.listen) << ", port " << server->port() << std::endl;
+  const Descriptor signalled(::signalfd(-1, &signals, SFD_CLOEXEC));
+  server->serve(signalled.get());
+  return ExitCode::success;
+}
+
+// REQUIRES: no other thread yet (it blocks signals for those that it starts).
+ExitCode parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
+  CLI::App app("Serve metrics of shapleyd and of the organizations to Prometheus", "shapley-exporter");
+  CommandLine line;
+  const char* socket = std::getenv("SHAPLEY_SOCKET");
+  line.socket = socket != nullptr && *socket != '\0' ? socket : config::Configuration{}.socket.string();
+  describe(app, line);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& stop) {
+    return app.exit(stop, out, err) == 0 ? ExitCode::success : ExitCode::usage;
+  }
+  if (line.list) {
+    list(out);
+    return ExitCode::success;
+  }
+  const Collector collector(
+      rpc_client::Endpoint{.socket = line.socket,
+                           .timeout = std::chrono::milliseconds(static_cast<int>(line.timeout_s * 1000)),
+                           .program = "shapley-exporter " SHAPLEY_VERSION,
+                           .otherwise = "Another socket: --socket PATH or SHAPLEY_SOCKET"},
+      line.top, err);
+  if (!line.print) return serve(line, collector, err);
+  out << text_of(collector);
+  return ExitCode::success;
+}
+
+}  // namespace
+
+}  // namespace shapley::exporter
 
 int main(int argc, char** argv) {
   const shapley::PrintableStream out(std::cout);
   const shapley::PrintableStream err(std::cerr);
-  return static_cast<int>(shapley::exporter::run(argc, argv, std::cout, std::cerr));
+  return shapley::run_guarded(
+      "shapley-exporter", static_cast<int>(shapley::exporter::ExitCode::internal),
+      [](const std::string& text) { std::cerr << text << std::endl; },
+      [&] { return static_cast<int>(shapley::exporter::parse_and_run(argc, argv, std::cout, std::cerr)); });
 }

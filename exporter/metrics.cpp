@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "accounting/estimators/table.hpp"
+#include "base/json.hpp"
 
 namespace shapley::exporter {
 
@@ -20,7 +18,13 @@ using nlohmann::json;
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
-using Fill = std::function<void(const json&, MetricFamily&)>;
+using Fill = std::function<void(const Status&, MetricFamily&)>;
+using protocol::ControllerReport;
+using protocol::DaemonReport;
+using protocol::LastAudit;
+using protocol::LastBackup;
+using protocol::LostRunsReport;
+using protocol::PluginReport;
 using Labels = std::vector<ClientMetric::Label>;
 
 constexpr double k_seconds_per_hour = 3600;
@@ -59,38 +63,70 @@ void add(MetricFamily& family, double value, Labels labels = {}) {
   family.metric.push_back(std::move(metric));
 }
 
-Fill value(const char* pointer) {
-  return [pointer](const json& status, MetricFamily& family) {
-    if (const auto found = number(at(status, pointer))) add(family, *found);
+// Of shapleyd's own values; nullopt: it is not there.
+template <typename Value>
+std::optional<double> figure_of(const Value& value) {
+  if constexpr (requires { value.has_value(); }) {
+    return value ? figure_of(*value) : std::nullopt;
+  } else if constexpr (requires { value.value; }) {  // a quantity or an instant
+    return static_cast<double>(value.value);
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+// `get`: a member, or a function of the report.
+template <typename Get>
+Fill daemon(Get get) {
+  return [get](const Status& status, MetricFamily& family) {
+    if (const auto found = figure_of(std::invoke(get, status.daemon))) add(family, *found);
+  };
+}
+template <typename Get>
+Fill plugin(Get get) {
+  return [get](const Status& status, MetricFamily& family) {
+    if (const auto found = figure_of(std::invoke(get, status.plugin))) add(family, *found);
+  };
+}
+std::optional<std::int64_t> if_positive(std::int64_t value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+// A member of what may not be there.
+template <typename Part, typename Type>
+Fill within(std::optional<Part> DaemonReport::*part, Type Part::*member) {
+  return [=](const Status& status, MetricFamily& family) {
+    const std::optional<Part>& there = status.daemon.*part;
+    if (const auto found = there ? figure_of((*there).*member) : std::nullopt) add(family, *found);
   };
 }
 
-// An instant; 0 is none.
-Fill instant(const char* pointer) {
-  return [pointer](const json& status, MetricFamily& family) {
-    const auto found = number(at(status, pointer));
-    if (found && *found > 0) add(family, *found);
-  };
-}
-
-// 1 while there is an object, 0 while there is null, nothing where the daemon does not know the member.
-Fill presence(const char* pointer) {
-  return [pointer](const json& status, MetricFamily& family) {
-    if (status.contains(json::json_pointer(pointer))) add(family, at(status, pointer).is_null() ? 0 : 1);
-  };
+// 1 while it is there, else 0.
+template <typename Part>
+Fill presence(std::optional<Part> DaemonReport::*part) {
+  return daemon([=](const DaemonReport& report) { return (report.*part).has_value(); });
 }
 
 struct NamedText {
   const char* label;
-  const char* pointer;
+  std::function<std::string(const Status&)> text;
 };
 
-// A 1 whose labels tell; nothing without the first text.
+// "": there is one only.
+template <typename Word>
+auto of_controller(Word ControllerReport::*member) {
+  return [=](const Status& status) {
+    const auto& controller = status.daemon.controller;
+    return controller ? std::string(name_of((*controller).*member)) : std::string();
+  };
+}
+
+// A 1 whose labels carry the texts; nothing without the first text.
 Fill info(std::vector<NamedText> texts) {
-  return [texts = std::move(texts)](const json& status, MetricFamily& family) {
-    if (text_at(status, texts.front().pointer).empty()) return;
+  return [texts = std::move(texts)](const Status& status, MetricFamily& family) {
+    if (texts.front().text(status).empty()) return;
     Labels labels;
-    for (const NamedText& text : texts) labels.push_back({text.label, text_at(status, text.pointer)});
+    for (const NamedText& each : texts) labels.push_back({each.label, each.text(status)});
     add(family, 1, std::move(labels));
   };
 }
@@ -104,20 +140,20 @@ void for_each_organization(const json& status, Use use) {
 }
 
 Fill organizations(const char* pointer, double factor = 1) {
-  return [pointer, factor](const json& status, MetricFamily& family) {
-    for_each_organization(status, [&](const std::string& name, const json& row) {
+  return [pointer, factor](const Status& status, MetricFamily& family) {
+    for_each_organization(status.report, [&](const std::string& name, const json& row) {
       if (const auto found = number(at(row, pointer))) add(family, *found * factor, {{"organization", name}});
     });
   };
 }
 
-void organization_count(const json& status, MetricFamily& family) {
-  const json counted = at(status, "/organization_count");
-  add(family, number(counted).value_or(static_cast<double>(at(status, "/organizations").size())));
+void organization_count(const Status& status, MetricFamily& family) {
+  const json counted = at(status.report, "/organization_count");
+  add(family, number(counted).value_or(static_cast<double>(at(status.report, "/organizations").size())));
 }
 
-void phi_by_estimator(const json& status, MetricFamily& family) {
-  for_each_organization(status, [&](const std::string& name, const json& row) {
+void phi_by_estimator(const Status& status, MetricFamily& family) {
+  for_each_organization(status.report, [&](const std::string& name, const json& row) {
     for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
       const std::string pointer = "/" + accounting::figure_name("phi", estimator);
       const auto found = number(at(row, pointer.c_str()));
@@ -128,74 +164,50 @@ void phi_by_estimator(const json& status, MetricFamily& family) {
 }
 
 // Of those that are kept; 1 while there is something to catch up with.
-void estimators_behind(const json& status, MetricFamily& family) {
-  if (!status.contains("behind") || !status.contains("not_kept")) return;
-  const auto lists = [&](const char* member, std::string_view name) {
-    return std::ranges::any_of(status[member], [&](const json& listed) { return listed == name; });
+void estimators_behind(const Status& status, MetricFamily& family) {
+  const json kept = at(status.report, "/not_kept");
+  if (!kept.is_array()) return;
+  const auto lists = [&](const json& list, std::string_view name) {
+    return std::ranges::any_of(list, [&](const json& listed) { return listed == name; });
   };
   for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
     const std::string_view name = accounting::name_of(estimator);
-    if (!lists("not_kept", name)) add(family, lists("behind", name) ? 1 : 0, {{"estimator", std::string(name)}});
+    if (lists(kept, name)) continue;
+    add(family, lists(at(status.report, "/behind"), name) ? 1 : 0, {{"estimator", std::string(name)}});
   }
 }
 
 // Of runs that slurmctld lost.
-Fill by_outcome(const char* suffix) {
-  return [suffix](const json& status, MetricFamily& family) {
-    for (const char* outcome : {"closed", "retracted"}) {
-      const auto found = number(at(status, (std::string("/daemon/state_losses/") + outcome + suffix).c_str()));
-      if (found) add(family, *found, {{"outcome", outcome}});
-    }
+Fill by_outcome(std::int64_t LostRunsReport::*closed, std::int64_t LostRunsReport::*retracted) {
+  return [=](const Status& status, MetricFamily& family) {
+    const LostRunsReport& runs = status.daemon.state_losses.runs;
+    add(family, static_cast<double>(runs.*closed), {{"outcome", "closed"}});
+    add(family, static_cast<double>(runs.*retracted), {{"outcome", "retracted"}});
   };
 }
 
 // 2: all, 1: pairs, 0: none.
-void hindsight_coalitions(const json& status, MetricFamily& family) {
-  if (!status.contains("hindsight_bounded")) return;
-  const auto kept = text_at(status, "/hindsight_bounded/coalitions");
+void hindsight_coalitions(const Status& status, MetricFamily& family) {
+  if (!status.report.contains("hindsight_bounded")) return;
+  const auto kept = text_at(status.report, "/hindsight_bounded/coalitions");
   add(family, kept.empty() ? 2 : kept == "pairs" ? 1 : 0, {});
 }
 
-void commit_times(const json& status, MetricFamily& family) {
-  const json commits = at(status, "/daemon/commits");
-  const auto count = number(at(commits, "/count"));
-  if (!count) return;
+void commit_times(const Status& status, MetricFamily& family) {
+  const protocol::CommitsReport& commits = status.daemon.commits;
   ClientMetric metric;
-  metric.histogram.sample_count = static_cast<std::uint64_t>(*count);
-  metric.histogram.sample_sum = number(at(commits, "/seconds")).value_or(0);
+  metric.histogram.sample_count = commits.count;
+  metric.histogram.sample_sum = commits.seconds;
   std::uint64_t below = 0;
-  for (const json& bucket : at(commits, "/buckets")) {
-    const auto bound = number(at(bucket, "/0"));
-    const auto within = number(at(bucket, "/1"));
-    if (!bound || !within) continue;
-    below += static_cast<std::uint64_t>(*within);
-    metric.histogram.bucket.push_back({.cumulative_count = below, .upper_bound = *bound});
+  for (const auto& [bound, within] : commits.buckets) {
+    below += within;
+    metric.histogram.bucket.push_back({.cumulative_count = below, .upper_bound = bound});
   }
   family.metric.push_back(std::move(metric));
 }
 
-void failures(const json& status, MetricFamily& family) {
-  const json failing = at(status, "/daemon/failures");
-  if (!failing.is_object()) return;
-  for (const auto& [operation, cause] : failing.items()) add(family, 1, {{"operation", operation}});
-}
-
-// Whether the file was taken over when it was read last.
-void reload_success(const json& status, MetricFamily& family) {
-  const json refused = at(status, "/daemon/configuration/refused_at");
-  if (!text_at(status, "/daemon/configuration/hash").empty()) add(family, refused.is_null() ? 1 : 0);
-}
-
-void seconds_ahead(const json& status, MetricFamily& family) {
-  if (status.contains(json::json_pointer("/daemon/clock"))) {
-    add(family, number(at(status, "/daemon/clock/ahead_s")).value_or(0));
-  }
-}
-
-void held_messages(const json& status, MetricFamily& family) {
-  if (status.contains(json::json_pointer("/daemon/held_observations"))) {
-    add(family, number(at(status, "/daemon/held_observations/messages")).value_or(0));
-  }
+void failures(const Status& status, MetricFamily& family) {
+  for (const auto& [operation, cause] : status.daemon.failures) add(family, 1, {{"operation", operation}});
 }
 
 constexpr auto k_gauge = MetricType::Gauge;
@@ -204,14 +216,15 @@ constexpr std::string_view k_organization = "organization";
 
 // Of what cooperation is worth: of organizations that have offered or asked something.
 Fill worth_of_organizations(const char* pointer, double factor = 1) {
-  return [of_rows = organizations(pointer, factor)](const json& status, MetricFamily& family) {
-    of_rows(at(status, "/worth"), family);
+  return [of_rows = organizations(pointer, factor)](const Status& status, MetricFamily& family) {
+    of_rows({.report = at(status.report, "/worth")}, family);
   };
 }
 
-Fill scaled(const char* pointer, double factor) {
-  return [pointer, factor](const json& status, MetricFamily& family) {
-    if (const auto found = number(at(status, pointer))) add(family, *found * factor);
+// A member of the report outside its rows.
+Fill in_report(const char* pointer, double factor = 1) {
+  return [pointer, factor](const Status& status, MetricFamily& family) {
+    if (const auto found = number(at(status.report, pointer))) add(family, *found * factor);
   };
 }
 
@@ -232,10 +245,10 @@ std::vector<Metric> worth_metrics() {
        worth_of_organizations("/provisional")},
       {"shapley_cooperation_gain_core_seconds", k_gauge, "",
        "What all have got more than each would have got alone, on average this period",
-       scaled("/worth/together/gain_core_hours", k_seconds_per_hour)},
+       in_report("/worth/together/gain_core_hours", k_seconds_per_hour)},
       {"shapley_leaving_gain_core_seconds", k_gauge, "",
        "The most that organizations would have gained by leaving together, on average this period; negative: lost",
-       scaled("/worth/leaving/gain_core_hours", k_seconds_per_hour)},
+       in_report("/worth/leaving/gain_core_hours", k_seconds_per_hour)},
   };
 }
 
@@ -253,9 +266,10 @@ std::vector<Metric> organization_metrics() {
       {"shapley_hindsight_coalitions", k_gauge, "",
        "Which coalitions hindsight keeps within its memory: 2 all, 1 pairs, 0 none, so that its stand-in ranks",
        hindsight_coalitions},
-      {"shapley_hindsight_memory_bytes", k_gauge, "", "Memory that hindsight takes", value("/daemon/hindsight/bytes")},
+      {"shapley_hindsight_memory_bytes", k_gauge, "", "Memory that hindsight takes",
+       daemon([](const auto& report) { return report.hindsight.bytes; })},
       {"shapley_hindsight_memory_bound_bytes", k_gauge, "", "Memory that hindsight may take",
-       value("/daemon/hindsight/bound_bytes")},
+       daemon([](const auto& report) { return report.hindsight.bound_bytes; })},
       {"shapley_organization_got_core_seconds", k_gauge, k_organization, "Work of its jobs this period",
        organizations("/got_processor_seconds")},
       {"shapley_organization_given_core_seconds", k_gauge, k_organization,
@@ -286,114 +300,136 @@ std::vector<Metric> organization_metrics() {
 std::vector<Metric> daemon_metrics() {
   return {
       {"shapley_build_info", k_gauge, "version", "shapleyd's version; always 1",
-       info({{"version", "/daemon/version"}})},
+       info({{"version", [](const Status& status) { return status.daemon.version; }}})},
       {"shapley_mode_info", k_gauge, "mode, order, contribution",
        "mode, order and contribution of the configuration in force; always 1",
-       info({{"mode", "/daemon/mode"}, {"order", "/daemon/order"}, {"contribution", "/contribution"}})},
-      {"shapley_start_time_seconds", k_gauge, "", "When shapleyd started", value("/daemon/started_at")},
+       info({{"mode", [](const Status& status) { return status.daemon.mode; }},
+             {"order", [](const Status& status) { return status.daemon.order; }},
+             {"contribution", [](const Status& status) { return text_at(status.report, "/contribution"); }}})},
+      {"shapley_start_time_seconds", k_gauge, "", "When shapleyd started", daemon(&DaemonReport::started_at)},
       {"shapley_ranks_computed_timestamp_seconds", k_gauge, "",
        "When the ranks in force were computed: seconds ago, unless the books are rebuilt",
-       value("/daemon/ranks_computed_at")},
+       daemon(&DaemonReport::ranks_computed_at)},
       {"shapley_ranks_stale_after_seconds", k_gauge, "", "How long the plugin lets ranks hold without shapleyd",
-       value("/daemon/stale_after_s")},
-      {"shapley_ranks_act", k_gauge, "", "1: mode priorities, 0: mode observe", value("/ranks_act")},
+       daemon(&DaemonReport::stale_after)},
+      {"shapley_ranks_act", k_gauge, "", "1: mode priorities, 0: mode observe", in_report("/ranks_act")},
       {"shapley_rebuilding", k_gauge, "", "1 while late events are not in the figures yet",
-       presence("/daemon/rebuild")},
-      {"shapley_rebuilds_total", k_counter, "", "Rebuilds of the books", value("/daemon/rebuilds")},
-      {"shapley_conservation_holds", k_gauge, "", "1: Sum(psi) = Sum(phi), to the unit", value("/conservation/holds")},
+       presence(&DaemonReport::rebuild)},
+      {"shapley_rebuilds_total", k_counter, "", "Rebuilds of the books", daemon(&DaemonReport::rebuilds)},
+      {"shapley_conservation_holds", k_gauge, "", "1: Sum(psi) = Sum(phi), to the unit",
+       in_report("/conservation/holds")},
       {"shapley_operation_failing", k_gauge, "operation", "1 for what fails at present and is tried again", failures},
-      {"shapley_lost_runs_total", k_counter, "", "Runs that provably took place unseen", value("/daemon/lost_runs")},
+      {"shapley_lost_runs_total", k_counter, "", "Runs that provably took place unseen",
+       daemon(&DaemonReport::lost_runs)},
       {"shapley_dropped_observations_total", k_counter, "", "Messages dropped because a wrong clock made them",
-       value("/daemon/dropped_observations")},
-      {"shapley_held_observations", k_gauge, "", "Messages that wait until the clock is right", held_messages},
-      {"shapley_clock_in_doubt", k_gauge, "", "1 while the wall clock is in doubt", presence("/daemon/clock")},
+       daemon(&DaemonReport::dropped_observations)},
+      {"shapley_held_observations", k_gauge, "", "Messages that wait until the clock is right",
+       daemon([](const auto& report) {
+         const auto& held = report.held_observations;
+         return held ? held->messages : 0;
+       })},
+      {"shapley_clock_in_doubt", k_gauge, "", "1 while the wall clock is in doubt", presence(&DaemonReport::clock)},
       {"shapley_clock_ahead_seconds", k_gauge, "",
-       "Of the time that shapleyd trusts; 0 while the clock is not in doubt", seconds_ahead},
+       "Of the time that shapleyd trusts; 0 while the clock is not in doubt",
+       daemon([](const auto& report) { return report.clock ? report.clock->ahead : Duration{0}; })},
       {"shapley_observation_gaps_total", k_counter, "",
-       "Times in which nobody looked at slurmctld's records, of the whole ledger", value("/daemon/gaps/count")},
+       "Times in which slurmctld's records were not observed, of the whole ledger",
+       daemon([](const auto& report) { return report.gaps.count; })},
       {"shapley_observation_gaps_seconds_total", k_counter, "", "How long they were together",
-       value("/daemon/gaps/seconds")},
+       daemon([](const auto& report) { return report.gaps.all; })},
       {"shapley_observation_unobserved_seconds_total", k_counter, "",
-       "How long those were together in which slurmctld ran", value("/daemon/gaps/unobserved_seconds")},
+       "How long those were together in which slurmctld ran",
+       daemon([](const auto& report) { return report.gaps.unobserved; })},
       {"shapley_observation_gap_end_timestamp_seconds", k_gauge, "", "When the last of them ended",
-       instant("/daemon/gaps/last_end")},
+       daemon([](const auto& report) { return report.gaps.last_end; })},
       {"shapley_state_losses_total", k_counter, "", "Times when slurmctld came back without runs, of the whole ledger",
-       value("/daemon/state_losses/count")},
+       daemon([](const auto& report) { return report.state_losses.count; })},
       {"shapley_state_lost_runs_total", k_counter, "outcome",
-       "Those runs: closed where they were seen last, or retracted", by_outcome("")},
+       "Those runs: closed where they were seen last, or retracted",
+       by_outcome(&LostRunsReport::closed, &LostRunsReport::retracted)},
       {"shapley_state_lost_core_seconds_total", k_counter, "outcome", "What was booked of them before that",
-       by_outcome("_processor_seconds")},
+       by_outcome(&LostRunsReport::closed_seconds, &LostRunsReport::retracted_seconds)},
       {"shapley_state_loss_timestamp_seconds", k_gauge, "", "When that was learned last",
-       instant("/daemon/state_losses/last/at")},
+       daemon([](const auto& report) {
+         const auto& last = report.state_losses.last;
+         return last ? std::optional(last->at) : std::nullopt;
+       })},
       {"shapley_refused_feeders_total", k_counter, "",
        "Connections of plugins that were refused: of another cluster, or of a second slurmctld of this one",
-       value("/daemon/cluster/refusals")},
-      {"shapley_queries_waiting", k_gauge, "", "Readers' queries that wait", value("/daemon/queries/waiting")},
-      {"shapley_queries_answered_total", k_counter, "", "Readers' queries answered", value("/daemon/queries/answered")},
+       daemon([](const auto& report) { return report.cluster.refusals; })},
+      {"shapley_queries_waiting", k_gauge, "", "Readers' queries that wait",
+       daemon([](const auto& report) { return report.queries.waiting; })},
+      {"shapley_queries_answered_total", k_counter, "", "Readers' queries answered",
+       daemon([](const auto& report) { return report.queries.answered; })},
       {"shapley_queries_dropped_total", k_counter, "", "Queries whose clients went before the answer",
-       value("/daemon/queries/dropped")},
+       daemon([](const auto& report) { return report.queries.dropped; })},
   };
 }
 
 std::vector<Metric> ledger_metrics() {
   return {
-      {"shapley_ledger_events_total", k_counter, "", "Events of the ledger", value("/daemon/events")},
-      {"shapley_ledger_size_bytes", k_gauge, "", "The ledger's file", value("/daemon/storage/ledger_bytes")},
-      {"shapley_ledger_log_size_bytes", k_gauge, "", "SQLite's log beside it", value("/daemon/storage/wal_bytes")},
+      {"shapley_ledger_events_total", k_counter, "", "Events of the ledger", daemon(&DaemonReport::events)},
+      {"shapley_ledger_size_bytes", k_gauge, "", "The ledger's file",
+       daemon([](const auto& report) { return report.storage.ledger_bytes; })},
+      {"shapley_ledger_log_size_bytes", k_gauge, "", "SQLite's log beside it",
+       daemon([](const auto& report) { return report.storage.wal_bytes; })},
       {"shapley_ledger_filesystem_free_bytes", k_gauge, "", "What its file system has left for shapleyd",
-       value("/daemon/storage/free_bytes")},
+       daemon([](const auto& report) { return report.storage.free_bytes; })},
       {"shapley_commit_duration_seconds", MetricType::Histogram, "", "How long commits take", commit_times},
       {"shapley_events_since_checkpoint", k_gauge, "", "Events that a restart now would have to replay",
-       value("/daemon/events_since_checkpoint")},
-      {"shapley_last_backup_timestamp_seconds", k_gauge, "", "The last backup that shapleyctl told of; absent: none",
-       instant("/daemon/backup/at")},
-      {"shapley_last_backup_events", k_gauge, "", "The last event of that backup", value("/daemon/backup/sequence")},
-      {"shapley_last_audit_timestamp_seconds", k_gauge, "", "The last audit that shapleyctl told of; absent: none",
-       instant("/daemon/audit/at")},
-      {"shapley_last_audit_events", k_gauge, "", "The last event that it checked", value("/daemon/audit/sequence")},
-      {"shapley_last_audit_clean", k_gauge, "", "1: it found nothing", value("/daemon/audit/clean")},
+       daemon(&DaemonReport::events_since_checkpoint)},
+      {"shapley_last_backup_timestamp_seconds", k_gauge, "", "The last backup that shapleyctl reported; absent: none",
+       within(&DaemonReport::backup, &LastBackup::at)},
+      {"shapley_last_backup_events", k_gauge, "", "The last event of that backup",
+       within(&DaemonReport::backup, &LastBackup::sequence)},
+      {"shapley_last_audit_timestamp_seconds", k_gauge, "", "The last audit that shapleyctl reported; absent: none",
+       within(&DaemonReport::audit, &LastAudit::at)},
+      {"shapley_last_audit_events", k_gauge, "", "The last event that it checked",
+       within(&DaemonReport::audit, &LastAudit::sequence)},
+      {"shapley_last_audit_clean", k_gauge, "", "1: it found nothing", within(&DaemonReport::audit, &LastAudit::clean)},
       {"shapley_configuration_info", k_gauge, "hash", "SHA-256 of the configuration in force; always 1",
-       info({{"hash", "/daemon/configuration/hash"}})},
+       info({{"hash", [](const Status& status) { return status.daemon.configuration.hash; }}})},
       {"shapley_configuration_loaded_timestamp_seconds", k_gauge, "", "When it was taken over",
-       instant("/daemon/configuration/loaded_at")},
+       daemon([](const auto& report) { return report.configuration.loaded_at; })},
       {"shapley_configuration_reload_success", k_gauge, "", "0: the file was refused when it was read last",
-       reload_success},
+       daemon([](const auto& report) { return !report.configuration.refused_at; })},
       {"shapley_configuration_refused_timestamp_seconds", k_gauge, "", "When it was refused; absent: it was not",
-       instant("/daemon/configuration/refused_at")},
+       daemon([](const auto& report) { return report.configuration.refused_at; })},
   };
 }
 
 std::vector<Metric> plugin_metrics() {
   return {
-      {"shapley_plugin_connected", k_gauge, "", "1 while slurmctld's plugin is connected", value("/plugin/connected")},
+      {"shapley_plugin_connected", k_gauge, "", "1 while slurmctld's plugin is connected",
+       plugin(&PluginReport::connected)},
       {"shapley_plugin_info", k_gauge, "program, cluster, slurm_version", "As the plugin reported itself; always 1",
-       info({{"program", "/plugin/program"},
-             {"cluster", "/plugin/cluster"},
-             {"slurm_version", "/plugin/slurm_version"}})},
+       info({{"program", [](const Status& status) { return status.plugin.program.value_or(""); }},
+             {"cluster", [](const Status& status) { return status.plugin.cluster.value_or(""); }},
+             {"slurm_version", [](const Status& status) { return status.plugin.slurm_version.value_or(""); }}})},
       {"shapley_plugin_last_heard_timestamp_seconds", k_gauge, "",
        "When a message of it came last; every ten seconds there is one while slurmctld's records can be read",
-       instant("/plugin/last_heard_at")},
+       plugin([](const auto& report) { return if_positive(report.last_heard_at.value); })},
       {"shapley_plugin_sign_of_life_seconds", k_gauge, "",
        "So often a message of it comes at least while it is connected; absent: it sends changes only",
-       instant("/plugin/sign_of_life_s")},
+       plugin([](const auto& report) { return if_positive(report.sign_of_life_s.value_or(0)); })},
       {"shapley_plugin_backlog_messages", k_gauge, "",
        "Messages, spooled ones included, that are known to exist and are not in the ledger yet",
-       value("/plugin/backlog")},
+       plugin(&PluginReport::backlog)},
       {"shapley_plugin_dropped_backlogs_total", k_counter, "",
        "How often the plugin dropped such messages, because they exceeded the bound of its spool",
-       value("/plugin/dropped_backlogs")},
+       plugin(&PluginReport::dropped_backlogs)},
       {"shapley_controller_info", k_gauge, "role, state", "Of two controllers: what this one does; always 1",
-       info({{"role", "/daemon/controller/role"}, {"state", "/daemon/controller/state"}})},
+       info({{"role", of_controller(&ControllerReport::role)}, {"state", of_controller(&ControllerReport::state)}})},
       {"shapley_controller_peer_answers", k_gauge, "", "1 while the other one answers",
-       value("/daemon/controller/peer_answers")},
+       within(&DaemonReport::controller, &ControllerReport::peer_answers)},
       {"shapley_controller_events_behind", k_gauge, "", "Events that a standby lacks",
-       value("/daemon/controller/behind")},
+       within(&DaemonReport::controller, &ControllerReport::behind)},
       {"shapley_controller_in_step", k_gauge, "",
        "1 while the plugin's messages are acknowledged when they are on both hosts",
-       value("/daemon/controller/in_step")},
+       within(&DaemonReport::controller, &ControllerReport::in_step)},
       {"shapley_controller_acknowledged_out_of_step_total", k_counter, "",
        "Messages that were acknowledged when they were on this host only",
-       value("/daemon/controller/acknowledged_alone")},
+       within(&DaemonReport::controller, &ControllerReport::acknowledged_alone)},
   };
 }
 
@@ -433,7 +469,18 @@ void keep_top(json& status, std::size_t top) {
     keep(status[json::json_pointer("/worth/organizations")]);
 }
 
-std::vector<MetricFamily> families_of(const json& status) {
+Expected<Status> read_status(json report) {
+  const auto otherwise = [](const Error& error) {
+    return fail(Errc::protocol, "shapleyd answers otherwise than this shapley-exporter reads: " + error.what);
+  };
+  auto daemon = from_json<DaemonReport>(at(report, "/daemon"));
+  if (!daemon) return otherwise(daemon.error());
+  auto plugin = from_json<PluginReport>(at(report, "/plugin"));
+  if (!plugin) return otherwise(plugin.error());
+  return Status{std::move(report), *std::move(daemon), *std::move(plugin)};
+}
+
+std::vector<MetricFamily> families_of(const Status& status) {
   std::vector<MetricFamily> families;
   for (const Metric& metric : status_metrics()) {
     MetricFamily family;

@@ -10,10 +10,23 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <prometheus/metric_family.h>
 
+#include "base/error.hpp"
+#include "protocol/self_report.hpp"
+
 namespace shapley::exporter {
+
+// An answer to `status`: the report, whose rows are read as JSON, and what shapleyd says of itself and of the plugin.
+struct Status {
+  nlohmann::json report;
+  protocol::DaemonReport daemon = {};
+  protocol::PluginReport plugin = {};
+};
+
+// Errc::protocol: shapleyd is of another release, or it is not shapleyd that answers.
+[[nodiscard]] Expected<Status> read_status(nlohmann::json report);
 
 struct Metric {
   std::string_view name;
@@ -21,7 +34,7 @@ struct Metric {
   std::string_view labels;  // their names, separated by commas; empty: none
   std::string_view help;
   // Adds what the status says to the family; nothing, where it says nothing.
-  std::function<void(const nlohmann::json& status, prometheus::MetricFamily& family)> fill;
+  std::function<void(const Status& status, prometheus::MetricFamily& family)> fill;
 };
 
 // Of a daemon that answers; all are absent while it does not.
@@ -32,6 +45,6 @@ struct Metric {
 void keep_top(nlohmann::json& status, std::size_t top);
 
 // The families of a status that have a sample.
-[[nodiscard]] std::vector<prometheus::MetricFamily> families_of(const nlohmann::json& status);
+[[nodiscard]] std::vector<prometheus::MetricFamily> families_of(const Status& status);
 
 }  // namespace shapley::exporter

@@ -1,6 +1,6 @@
-#include "plugin/job_traits.h"
-
 #include <string.h>
+
+#include "plugin/scan/records.h"
 
 void shapley_job_traits_lock(void) {
   assoc_mgr_lock_t locks = {.assoc = READ_LOCK, .qos = READ_LOCK};

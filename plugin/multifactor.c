@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "plugin/gate.h"
+#include "plugin/threads.h"
 
 static shapley_gate_t gate; /* open while the stock plugin is loaded */
 static plugin_context_t* context;

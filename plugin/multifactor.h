@@ -1,7 +1,7 @@
 /* The stock priority/multifactor plugin, loaded underneath ours by Slurm's own loader. Every call that slurmctld makes
- * to a priority plugin is passed on to it, so usage decay, association and QOS limits, sshare and sprio work as ever.
+ * to a priority plugin is passed on to it, so usage decay, association and QOS limits, sshare and sprio work as before.
  *
- * Each call enters by a gate (plugin/gate.h) that unloading closes: an RPC that arrives during shutdown finds the
+ * Each call enters by a gate (plugin/threads.h) that unloading closes: an RPC that arrives during shutdown finds the
  * plugin either there or gone, never half unloaded. A call that finds it gone answers what leaves the job as it is.
  */
 #ifndef SHAPLEY_MULTIFACTOR_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plugin/slurm_compat.h"
+#include "plugin/slurm/slurm_compat.h"
 
 /* Loads it; its init() runs. False when Slurm cannot (Slurm has logged why). */
 bool shapley_multifactor_load(void);

@@ -6,8 +6,7 @@
 #include "plugin/front.h"
 #include "plugin/multifactor.h"
 #include "plugin/options.h"
-#include "plugin/plugin_name.h"
-#include "plugin/slurm_compat.h"
+#include "plugin/slurm/slurm_compat.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

@@ -1,7 +1,7 @@
 /* site_factor/shapley: for sites that keep PriorityType=priority/multifactor. The symbols that multifactor resolves.
  *
  * multifactor asks for a job's site factor when it is submitted, updated or released (with the job write lock), and
- * once in each PriorityCalcPeriod before it computes all priorities anew (job write, node and part read lock; in 22.05
+ * once in each PriorityCalcPeriod before it computes all priorities again (job write, node and part read lock; in 22.05
  * only with slurmdbd). Between these the timer's thread writes site factors and priorities itself, as under
  * priority/shapley.
  *
@@ -11,8 +11,7 @@
 #include "plugin/front.h"
 #include "plugin/multifactor.h"
 #include "plugin/options.h"
-#include "plugin/plugin_name.h"
-#include "plugin/slurm_compat.h"
+#include "plugin/slurm/slurm_compat.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -54,7 +53,7 @@ static void refuse_configuration(shapley_options_t* options) {
     fatal("%s: %s: %s", plugin_type, shapley_parameters_line, fault);
 }
 
-/* Whoever calls first may hold slurmctld's locks (up to 22.05 even multifactor's own thread): nothing here waits for
+/* The first caller may hold slurmctld's locks (up to 22.05 even multifactor's own thread): nothing here waits for
  * one. */
 int init(void) {
   if (!shapley_in_slurmctld()) return SLURM_SUCCESS;

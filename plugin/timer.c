@@ -1,16 +1,12 @@
-#include "plugin/timer.h"
-
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "plugin/clock.h"
-#include "plugin/configuration.h"
-#include "plugin/plugin_name.h"
+#include "plugin/front.h"
 #include "plugin/priority/writer.h"
 #include "plugin/scan/scan.h"
-#include "plugin/signals.h"
-#include "plugin/slurm_compat.h"
+#include "plugin/slurm/slurm_compat.h"
+#include "plugin/threads.h"
 
 enum {
   /* While jobs change, scan this often: a requeued run's exact end is in its record only until its nodes are clean. A

@@ -7,16 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 namespace shapley::sim {
 
 using Json = nlohmann::ordered_json;
-
-// As text; indent -1: on one line. Text that is not UTF-8 (in a trace's comments, say) has U+FFFD in the places that
-// cannot be read.
-[[nodiscard]] inline std::string json_text(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
 
 // The value of `name`, which the error names (Errc::invalid_argument) when it is no integer.
 [[nodiscard]] inline Expected<std::int64_t> integer(const Json& value, const std::string& name) {

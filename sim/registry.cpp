@@ -5,22 +5,9 @@
 #include <functional>
 #include <utility>
 
-#include "scheduling/policies/baselines/curr_fair_share.hpp"
-#include "scheduling/policies/baselines/fair_share.hpp"
-#include "scheduling/policies/baselines/fair_tree.hpp"
-#include "scheduling/policies/baselines/fcfs.hpp"
-#include "scheduling/policies/baselines/karma.hpp"
-#include "scheduling/policies/baselines/round_robin.hpp"
-#include "scheduling/policies/baselines/ut_fair_share.hpp"
-#include "scheduling/policies/coalitions_all.hpp"
-#include "scheduling/policies/coalitions_loo.hpp"
-#include "scheduling/policies/coalitions_pair.hpp"
-#include "scheduling/policies/direct_contr.hpp"
-#include "scheduling/policies/hindsight.hpp"
-#include "scheduling/policies/once_a_pass.hpp"
-#include "scheduling/policies/ref.hpp"
-#include "scheduling/policies/ref_arbitrary.hpp"
-#include "scheduling/policies/shapley_rate.hpp"
+#include "scheduling/policies/coalition_policy.hpp"
+#include "scheduling/policies/policies.hpp"
+#include "scheduling/policies/policy.hpp"
 
 namespace shapley::sim {
 
@@ -30,19 +17,28 @@ using scheduling::Instance;
 using PolicyPtr = std::unique_ptr<scheduling::Policy>;
 using Maker = PolicyPtr (*)(const Instance&, const PolicyOptions&);
 
-struct Entry {
-  std::string_view name;
-  std::size_t max_organizations;
-  std::string_view alternative;  // named when max_organizations is exceeded
-  Maker make;
-  bool ruled = false;  // ranks by phi - psi, so horizon, guarantee and the weight of what runs mean something
-};
-
 constexpr std::size_t k_mask_organizations = 32;                       // waiting sets are 32-bit masks
 constexpr std::size_t k_max_rand_coalitions = std::size_t{1} << 20;    // 56 bytes each, besides their running jobs
 constexpr std::size_t k_max_rand_permutations = std::size_t{1} << 22;  // in memory while the weights are computed
 constexpr std::string_view k_once = "/once";
-constexpr std::string_view k_no_alternative = "merge small organizations";
+
+struct Traits {
+  bool ruled = false;  // ranks by phi - psi, so horizon, guarantee and the weight of what runs mean something
+  // Asks what coalitions are worth, which is undefined where a job is wider than all that a coalition has.
+  bool of_coalitions = false;
+  // Orders organizations by the schedule that is made. ref does not: its grand coalition decides as the rule says in
+  // the midst of all others; nor does fcfs, which orders jobs.
+  bool can_be_once_a_pass = true;
+  std::size_t max_organizations = k_mask_organizations;
+  std::string_view alternative = "merge small organizations";                // named when max_organizations is exceeded
+  Expected<void> (*check)(const Instance&, const PolicyOptions&) = nullptr;  // limits of its own
+};
+
+struct Entry {
+  std::string_view name;
+  Maker make;
+  Traits traits{};
+};
 
 std::size_t permutation_count(const Instance& instance, const PolicyOptions& options) {
   if (!options.permutations.empty()) return options.permutations.size();
@@ -82,39 +78,6 @@ PolicyPtr make_plain(const Instance& instance, const PolicyOptions&) {
   return Make(instance);
 }
 
-const std::array k_policies{
-    Entry{"ref", game::k_max_lattice_organizations, "use rand or shapley_rate_sampled", make_ref_for, true},
-    Entry{"rand", k_mask_organizations, k_no_alternative,
-          [](const Instance& i, const PolicyOptions& o) {
-            return scheduling::make_rand(i, permutations_of(i, o), o.rule);
-          },
-          true},
-    Entry{"direct_contr", k_mask_organizations, k_no_alternative, make_direct<false>, true},
-    Entry{"direct_contr_identity", k_mask_organizations, k_no_alternative, make_direct<true>, true},
-    Entry{"round_robin", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_round_robin>},
-    Entry{"fair_share", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_fair_share>},
-    Entry{"ut_fair_share", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_ut_fair_share>},
-    Entry{"curr_fair_share", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_curr_fair_share>},
-    Entry{"fcfs", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_fcfs>},
-    Entry{"shapley_rate", game::k_max_lattice_organizations, "use shapley_rate_sampled",
-          make_rate<scheduling::RateMethod::exact>, true},
-    Entry{"shapley_rate_sampled", k_mask_organizations, k_no_alternative, make_rate<scheduling::RateMethod::sampled>,
-          true},
-    Entry{"shapley_rate_loo", k_mask_organizations, k_no_alternative, make_rate<scheduling::RateMethod::leave_one_out>,
-          true},
-    Entry{"coalitions_loo", k_mask_organizations, k_no_alternative, make_ruled<scheduling::make_coalitions_loo>, true},
-    Entry{"coalitions_pair", k_mask_organizations, k_no_alternative, make_ruled<scheduling::make_coalitions_pair>,
-          true},
-    Entry{"coalitions_all", game::k_max_lattice_organizations, "use coalitions_pair or rand",
-          make_ruled<scheduling::make_coalitions_all>, true},
-    Entry{"hindsight", scheduling::k_hindsight_organizations, "use hindsight_pair",
-          make_in_hindsight<scheduling::make_hindsight>, true},
-    Entry{"hindsight_pair", k_mask_organizations, k_no_alternative, make_in_hindsight<scheduling::make_hindsight_pair>,
-          true},
-    Entry{"karma", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_karma>},
-    Entry{"fair_tree", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_fair_tree>},
-};
-
 Expected<void> check_permutations(const Instance& instance, const std::vector<scheduling::Permutation>& permutations) {
   for (scheduling::Permutation permutation : permutations) {
     std::sort(permutation.begin(), permutation.end());
@@ -141,49 +104,6 @@ Expected<void> check_rand(const Instance& instance, const PolicyOptions& options
   return {};
 }
 
-Expected<void> check_ref_memory(const Instance& instance) {
-  const std::uint64_t bound = scheduling::ref_memory_bound(instance);
-  if (bound <= scheduling::k_max_ref_memory) return {};
-  return fail(Errc::limit, "policy ref: " + std::to_string(instance.organizations()) + " organizations on " +
-                               std::to_string(instance.total_processors()) + " processors may take " +
-                               std::to_string(bound >> 20U) + " MiB, the limit is " +
-                               std::to_string(scheduling::k_max_ref_memory >> 20U) +
-                               "; use rand or shapley_rate_sampled");
-}
-
-// What a coalition is worth is undefined where a job is wider than all that the coalition has.
-Expected<void> check_rigid(std::string_view name, const Instance& instance) {
-  constexpr std::array k_of_coalitions{
-      "ref", "rand", "coalitions_loo", "coalitions_pair", "coalitions_all", "hindsight", "hindsight_pair"};
-  const bool of_coalitions = std::find(k_of_coalitions.begin(), k_of_coalitions.end(), name) != k_of_coalitions.end();
-  if (!of_coalitions || !instance.has_rigid_jobs()) return {};
-  return fail(Errc::invalid_argument,
-              "policy " + std::string(name) +
-                  ": rigid parallel jobs have no schedule in a coalition with fewer processors than one of them needs, "
-                  "so its value, and the Shapley value, are undefined; use shapley_rate or direct_contr (also as "
-                  "--reference), or take parallel jobs as copies (--parallel copies)");
-}
-
-// ref's grand coalition decides as the rule says in the midst of all others; fcfs orders jobs.
-bool can_be_once_a_pass(const Entry& entry) {
-  return entry.name != "ref" && entry.name != "fcfs";
-}
-
-Expected<void> check_rule_of(const Entry& entry, std::string_view text, const NamedPolicy& named) {
-  if (named.once && !can_be_once_a_pass(entry)) {
-    return fail(Errc::invalid_argument,
-                "policy " + std::string(text) + ": " + std::string(entry.name) +
-                    " does not order organizations by the schedule that is made, so not once a pass either; leave "
-                    "\"/once\" out");
-  }
-  const std::size_t at = text.find('@');
-  if (entry.ruled || at == std::string_view::npos) return {};
-  return fail(Errc::invalid_argument, "policy " + std::string(text) + ": " + std::string(entry.name) +
-                                          " does not rank by phi - psi, so it has no horizon and no guarantee; leave "
-                                          "\"" +
-                                          std::string(text.substr(at)) + "\" out");
-}
-
 Expected<void> check_utility(const Instance& instance, const PolicyOptions& options) {
   SHAPLEY_TRY(scheduling::find_utility_function(options.utility));
   if (!is_psi_sp(options) && options.rule != game::ServingRule{}) {
@@ -195,6 +115,92 @@ Expected<void> check_utility(const Instance& instance, const PolicyOptions& opti
   return fail(Errc::limit, "policy ref with utility " + options.utility + ": " +
                                std::to_string(instance.organizations()) + " organizations exceed its limit of " +
                                std::to_string(scheduling::k_ref_arbitrary_organizations) + "; use psi_sp");
+}
+
+Expected<void> check_ref_memory(const Instance& instance) {
+  const std::uint64_t bound = scheduling::ref_memory_bound(instance);
+  if (bound <= scheduling::k_max_ref_memory) return {};
+  return fail(Errc::limit, "policy ref: " + std::to_string(instance.organizations()) + " organizations on " +
+                               std::to_string(instance.total_processors()) + " processors may take " +
+                               std::to_string(bound >> 20U) + " MiB, the limit is " +
+                               std::to_string(scheduling::k_max_ref_memory >> 20U) +
+                               "; use rand or shapley_rate_sampled");
+}
+
+Expected<void> check_ref(const Instance& instance, const PolicyOptions& options) {
+  SHAPLEY_TRY(check_utility(instance, options));
+  return check_ref_memory(instance);
+}
+
+const std::array k_policies{
+    Entry{"ref",
+          make_ref_for,
+          {.ruled = true,
+           .of_coalitions = true,
+           .can_be_once_a_pass = false,
+           .max_organizations = game::k_max_lattice_organizations,
+           .alternative = "use rand or shapley_rate_sampled",
+           .check = check_ref}},
+    Entry{"rand",
+          [](const Instance& i, const PolicyOptions& o) {
+            return scheduling::make_rand(i, permutations_of(i, o), o.rule);
+          },
+          {.ruled = true, .of_coalitions = true, .check = check_rand}},
+    Entry{"direct_contr", make_direct<false>, {.ruled = true}},
+    Entry{"direct_contr_identity", make_direct<true>, {.ruled = true}},
+    Entry{"round_robin", make_plain<scheduling::make_round_robin>},
+    Entry{"fair_share", make_plain<scheduling::make_fair_share>},
+    Entry{"ut_fair_share", make_plain<scheduling::make_ut_fair_share>},
+    Entry{"curr_fair_share", make_plain<scheduling::make_curr_fair_share>},
+    Entry{"fcfs", make_plain<scheduling::make_fcfs>, {.can_be_once_a_pass = false}},
+    Entry{"shapley_rate",
+          make_rate<scheduling::RateMethod::exact>,
+          {.ruled = true,
+           .max_organizations = game::k_max_lattice_organizations,
+           .alternative = "use shapley_rate_sampled"}},
+    Entry{"shapley_rate_sampled", make_rate<scheduling::RateMethod::sampled>, {.ruled = true}},
+    Entry{"shapley_rate_loo", make_rate<scheduling::RateMethod::leave_one_out>, {.ruled = true}},
+    Entry{"coalitions_loo", make_ruled<scheduling::make_coalitions_loo>, {.ruled = true, .of_coalitions = true}},
+    Entry{"coalitions_pair", make_ruled<scheduling::make_coalitions_pair>, {.ruled = true, .of_coalitions = true}},
+    Entry{"coalitions_all",
+          make_ruled<scheduling::make_coalitions_all>,
+          {.ruled = true,
+           .of_coalitions = true,
+           .max_organizations = game::k_max_lattice_organizations,
+           .alternative = "use coalitions_pair or rand"}},
+    Entry{"hindsight",
+          make_in_hindsight<scheduling::make_hindsight>,
+          {.ruled = true,
+           .of_coalitions = true,
+           .max_organizations = scheduling::k_hindsight_organizations,
+           .alternative = "use hindsight_pair"}},
+    Entry{"hindsight_pair", make_in_hindsight<scheduling::make_hindsight_pair>, {.ruled = true, .of_coalitions = true}},
+    Entry{"karma", make_plain<scheduling::make_karma>},
+    Entry{"fair_tree", make_plain<scheduling::make_fair_tree>},
+};
+
+Expected<void> check_rigid(const Entry& entry, const Instance& instance) {
+  if (!entry.traits.of_coalitions || !instance.has_rigid_jobs()) return {};
+  return fail(Errc::invalid_argument,
+              "policy " + std::string(entry.name) +
+                  ": rigid parallel jobs have no schedule in a coalition with fewer processors than one of them needs, "
+                  "so its value, and the Shapley value, are undefined; use shapley_rate or direct_contr (also as "
+                  "--reference), or take parallel jobs as copies (--parallel copies)");
+}
+
+Expected<void> check_rule_of(const Entry& entry, std::string_view text, const NamedPolicy& named) {
+  if (named.once && !entry.traits.can_be_once_a_pass) {
+    return fail(Errc::invalid_argument,
+                "policy " + std::string(text) + ": " + std::string(entry.name) +
+                    " does not order organizations by the schedule that is made, so not once a pass either; leave "
+                    "\"/once\" out");
+  }
+  const std::size_t at = text.find('@');
+  if (entry.traits.ruled || at == std::string_view::npos) return {};
+  return fail(Errc::invalid_argument, "policy " + std::string(text) + ": " + std::string(entry.name) +
+                                          " does not rank by phi - psi, so it has no horizon and no guarantee; leave "
+                                          "\"" +
+                                          std::string(text.substr(at)) + "\" out");
 }
 
 }  // namespace
@@ -260,21 +266,18 @@ Expected<PolicyPtr> make_policy(std::string_view policy, const Instance& instanc
     return fail(Errc::invalid_argument, "policy \"" + name + "\" is unknown; known are " + known);
   }
   SHAPLEY_TRY(check_rule_of(*entry, policy, named));
-  if (instance.organizations() > entry->max_organizations) {
-    return fail(Errc::limit, "policy " + std::string(name) + ": " + std::to_string(instance.organizations()) +
-                                 " organizations exceed its limit of " + std::to_string(entry->max_organizations) +
-                                 "; " + std::string(entry->alternative));
+  const Traits& traits = entry->traits;
+  if (instance.organizations() > traits.max_organizations) {
+    return fail(Errc::limit, "policy " + name + ": " + std::to_string(instance.organizations()) +
+                                 " organizations exceed its limit of " + std::to_string(traits.max_organizations) +
+                                 "; " + std::string(traits.alternative));
   }
-  SHAPLEY_TRY(check_rigid(name, instance));
+  SHAPLEY_TRY(check_rigid(*entry, instance));
   SHAPLEY_TRY(scheduling::check_horizon(instance, options.rule));
   SHAPLEY_TRY(check_permutations(instance, options.permutations));
-  if (name == "rand") SHAPLEY_TRY(check_rand(instance, options));
-  if (name == "ref") {
-    SHAPLEY_TRY(check_utility(instance, options));
-    SHAPLEY_TRY(check_ref_memory(instance));
-  }
+  if (traits.check != nullptr) SHAPLEY_TRY(traits.check(instance, options));
   PolicyPtr made = entry->make(instance, options);
-  const bool as_all = given.once_a_pass && policy == name && entry->ruled && can_be_once_a_pass(*entry);
+  const bool as_all = given.once_a_pass && policy == name && traits.ruled && traits.can_be_once_a_pass;
   return named.once || as_all ? scheduling::make_once_a_pass(std::move(made)) : std::move(made);
 }
 

@@ -1,6 +1,6 @@
 // Every policy by the name that the command line uses, and the rule that a name may carry: direct_contr@7d/0.5/0.1 is
 // direct_contr with a horizon of 7 days, a guarantee of a half and a weight of .1 of what runs; direct_contr@7d/once
-// orders organizations once an instant (scheduling/policies/once_a_pass.hpp).
+// orders organizations once an instant (scheduling/policies/policy.hpp).
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 #include "base/error.hpp"
 #include "game/serving_order.hpp"
+#include "scheduling/policies/policies.hpp"
 #include "scheduling/policies/policy.hpp"
-#include "scheduling/policies/rand.hpp"
 
 namespace shapley::sim {
 

@@ -167,7 +167,7 @@ CREATE TABLE identity (
 
 INSERT INTO identity VALUES (lower(hex(randomblob(16))));
 
-CREATE TRIGGER identity_is_not_updated BEFORE UPDATE ON identity
+CREATE TRIGGER identity_is_not_updated BEFORE UPDATE ON identity WHEN EXISTS (SELECT 1 FROM event_rows)
 BEGIN SELECT RAISE(ABORT, 'a ledger keeps its identity'); END;
 
 CREATE TRIGGER identity_is_not_deleted BEFORE DELETE ON identity

@@ -1,8 +1,9 @@
 #include "base/calendar.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <utility>
 
 namespace shapley {
 
@@ -51,6 +52,44 @@ std::optional<int> time_of_day(std::string_view text) {  // "07:00:00"
   const auto second = digits(text.substr(6, 2));
   if (!hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 59) return std::nullopt;
   return *hour * 3600 + *minute * 60 + *second;
+}
+
+bool same_fields(const std::tm& a, const std::tm& b) {
+  return a.tm_year == b.tm_year && a.tm_mon == b.tm_mon && a.tm_mday == b.tm_mday && a.tm_hour == b.tm_hour &&
+         a.tm_min == b.tm_min && a.tm_sec == b.tm_sec;
+}
+
+std::optional<Instant> instant_of(const std::tm& fields, int summer_time) {
+  std::tm local = fields;
+  local.tm_isdst = summer_time;
+  const std::time_t seconds = std::mktime(&local);
+  std::tm shown{};
+  // mktime moves what no clock shows to what one does.
+  if (seconds < 0 || ::localtime_r(&seconds, &shown) == nullptr || !same_fields(shown, fields)) return std::nullopt;
+  return Instant{static_cast<std::int64_t>(seconds)};
+}
+
+LocalInstants both_of(const std::tm& fields) {
+  return {.standard = instant_of(fields, 0), .summer = instant_of(fields, 1)};
+}
+
+// The instant, if there is one only.
+std::optional<Instant> only_one(const LocalInstants& instants) {
+  if (instants.standard && instants.summer && *instants.standard != *instants.summer) return std::nullopt;
+  return instants.standard ? instants.standard : instants.summer;
+}
+
+// An hour that clocks show once and whole.
+struct EvenHour {
+  std::tm fields{};
+  std::string zone;
+  LocalInstants begin;  // none: the place is empty
+};
+
+bool is_of(const std::tm& fields, const EvenHour& hour) {
+  return (hour.begin.standard || hour.begin.summer) && fields.tm_hour == hour.fields.tm_hour &&
+         fields.tm_mday == hour.fields.tm_mday && fields.tm_mon == hour.fields.tm_mon &&
+         fields.tm_year == hour.fields.tm_year;
 }
 
 }  // namespace
@@ -118,11 +157,31 @@ std::string_view name_of(Period period) {
   return "none";
 }
 
-std::optional<Period> parse_period(std::string_view name) {
-  for (const Period period : {Period::none, Period::monthly, Period::quarterly, Period::yearly}) {
-    if (name == name_of(period)) return period;
+LocalInstants instants_of_local(const std::tm& fields) {
+  if (fields.tm_min < 0 || fields.tm_min > 59 || fields.tm_sec < 0 || fields.tm_sec > 59) return both_of(fields);
+  // Where summer time is asked for that there is not mktime searches years for it, so hours are kept.
+  constexpr unsigned k_kept = 256;
+  static thread_local std::array<EvenHour, k_kept> kept;
+  EvenHour& hour = kept[static_cast<unsigned>(24 * fields.tm_mday + fields.tm_hour) % k_kept];
+  const char* zone = std::getenv("TZ");
+  if (zone == nullptr) zone = "";
+  if (!is_of(fields, hour) || hour.zone != zone) {
+    std::tm end = fields;
+    end.tm_min = end.tm_sec = 59;
+    EvenHour found{.fields = fields, .zone = zone, .begin = {}};
+    found.fields.tm_min = found.fields.tm_sec = 0;
+    const LocalInstants begin = both_of(found.fields);
+    const std::optional<Instant> first = only_one(begin);
+    const std::optional<Instant> last = only_one(both_of(end));
+    if (!first || !last || *last - *first != Duration{3599}) return both_of(fields);
+    found.begin = begin;
+    hour = std::move(found);
   }
-  return std::nullopt;
+  const Duration since{fields.tm_min * 60 + fields.tm_sec};
+  LocalInstants instants = hour.begin;
+  if (instants.standard) instants.standard = *instants.standard + since;
+  if (instants.summer) instants.summer = *instants.summer + since;
+  return instants;
 }
 
 }  // namespace shapley

@@ -1,9 +1,14 @@
-// The civil calendar in UTC, as pure arithmetic: no clock, no time zone data base.
+// The civil calendar in UTC and lengths of time, as pure arithmetic: no clock, and no time zone data base except in
+// instants_of_local.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "base/types.hpp"
 
@@ -29,6 +34,49 @@ inline constexpr std::int64_t k_day_s = 24 * 3600;
 [[nodiscard]] std::string format_instant(Instant t);
 
 [[nodiscard]] std::string_view name_of(Period period);
-[[nodiscard]] std::optional<Period> parse_period(std::string_view name);
+constexpr auto values_of(std::type_identity<Period>) {
+  return std::array{Period::none, Period::monthly, Period::quarterly, Period::yearly};
+}
+
+// How people write lengths of time: a number, and one letter for its unit ("45s", "30m", "6h", "7d"); without one,
+// seconds ("300").
+struct DurationUnit {
+  char letter;
+  std::string_view word;
+  std::int64_t seconds;
+};
+inline constexpr std::array k_duration_units{DurationUnit{'d', "day", k_day_s}, DurationUnit{'h', "hour", 3'600},
+                                             DurationUnit{'m', "minute", 60}, DurationUnit{'s', "second", 1}};
+
+// The text without its unit, and the unit's seconds. What the rest must be is the caller's business.
+struct WrittenDuration {
+  std::string_view number;
+  std::int64_t unit_s = 1;
+};
+[[nodiscard]] constexpr WrittenDuration split_duration(std::string_view text) {
+  for (const DurationUnit& unit : k_duration_units) {
+    if (text.ends_with(unit.letter)) return {text.substr(0, text.size() - 1), unit.seconds};
+  }
+  return {text};
+}
+
+// The largest unit of which the duration is a whole number; of a duration of zero: days.
+[[nodiscard]] constexpr const DurationUnit& largest_unit(Duration duration) {
+  for (const DurationUnit& unit : k_duration_units) {
+    if (duration.value % unit.seconds == 0) return unit;
+  }
+  return k_duration_units.back();
+}
+
+// What the clocks of the process's time zone (TZ) show, as instants. Depends on TZ and the time zone data base alone.
+//
+// The instants at which clocks show these fields (the year to the second; the others are not looked at), read as
+// standard time and as summer time. Where clocks go back both are there and differ, elsewhere one is there or both are
+// the same; none where clocks skip the hour, for dates that there are not, and before 1970.
+struct LocalInstants {
+  std::optional<Instant> standard;
+  std::optional<Instant> summer;
+};
+[[nodiscard]] LocalInstants instants_of_local(const std::tm& fields);
 
 }  // namespace shapley

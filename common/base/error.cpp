@@ -1,9 +1,18 @@
 #include "base/error.hpp"
 
 #include <cerrno>
+#include <cstdlib>
+#include <iostream>
 #include <system_error>
 
+#include "base/contract.hpp"
+
 namespace shapley {
+
+void contract_is_broken(const char* condition, const char* file, int line) {
+  std::cerr << file << ':' << line << ": the caller breaks a contract: " << condition << " does not hold" << std::endl;
+  std::abort();
+}
 
 bool is_out_of_space(int cause) {
   return cause == ENOSPC || cause == EDQUOT;

@@ -16,7 +16,7 @@ namespace shapley {
 enum class Errc {
   invalid_argument,  // the caller's input cannot be understood or is out of range
   not_found,         // the named thing does not exist
-  conflict,          // contradicts what is already recorded, or is in use by somebody else
+  conflict,          // contradicts what is already recorded, or is in use elsewhere
   corrupt,           // stored data does not satisfy its own checks
   io,                // the operating system or SQLite refused
   protocol,          // the peer does not speak our protocol

@@ -17,10 +17,12 @@
 //
 // An escape is \x1b for a byte below 0x20 or one that is not UTF-8, and else what JSON writes for the character:
 // \u202e, \udb40\udc01 beyond U+FFFF. So JSON that is written in UTF-8 stays JSON, of the same value. A backslash stays
-// as it is: names with one are plain text, and printable(printable(t)) == printable(t). Who must tell a name `\x1b`
-// from an escape asks for --json.
+// as it is: names with one are plain text, and printable(printable(t)) == printable(t). A reader who must distinguish a
+// name `\x1b` from an escape uses --json.
 #pragma once
 
+#include <ostream>
+#include <streambuf>
 #include <string>
 #include <string_view>
 
@@ -32,5 +34,58 @@ enum class Newlines {
 };
 
 [[nodiscard]] std::string printable(std::string_view text, Newlines newlines = Newlines::escaped);
+
+// Standard streams that show only printable text, so that what writes to one need not remember it.
+//
+// main() makes a PrintableStream of std::cout and one of std::cerr; from then on whatever is written to them passes
+// printable(text, Newlines::kept). Fields are escaped before, where they become part of a line.
+//
+// Passes text on to `target`. A character whose bytes come one by one is passed on when it is whole; one that never
+// gets whole is escaped at the end. What `target` does not take is an error of the stream.
+class PrintableBuffer : public std::streambuf {
+ public:
+  explicit PrintableBuffer(std::streambuf& target) : target_(target) {}
+  PrintableBuffer(const PrintableBuffer&) = delete;
+  PrintableBuffer& operator=(const PrintableBuffer&) = delete;
+  ~PrintableBuffer() override;
+
+  // A control sequence that the program itself means.
+  [[nodiscard]] bool pass_control(std::string_view sequence);
+
+ protected:
+  int_type overflow(int_type character) override;
+  std::streamsize xsputn(const char* data, std::streamsize size) override;
+  int sync() override;
+
+ private:
+  [[nodiscard]] bool pass(std::string_view text);
+  [[nodiscard]] bool pass_rest();
+  [[nodiscard]] bool write(std::string_view text);
+
+  std::streambuf& target_;
+  std::string begun_;  // the bytes of a character that is not whole yet
+};
+
+// REQUIRES: the stream outlives it.
+class PrintableStream {
+ public:
+  explicit PrintableStream(std::ostream& stream);
+  PrintableStream(const PrintableStream&) = delete;
+  PrintableStream& operator=(const PrintableStream&) = delete;
+  ~PrintableStream();
+
+ private:
+  std::ostream& stream_;
+  std::streambuf* original_;
+  PrintableBuffer buffer_;
+};
+
+// What programs do to a terminal on purpose. The only way past a PrintableStream; on any other stream the plain
+// sequence.
+enum class TerminalControl { line_begin, erase_to_line_end, green, red, dim, plain };
+
+[[nodiscard]] std::string_view sequence_of(TerminalControl control);
+
+std::ostream& operator<<(std::ostream& out, TerminalControl control);
 
 }  // namespace shapley

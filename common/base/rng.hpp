@@ -9,6 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "base/contract.hpp"
+
 namespace shapley {
 
 class Rng {
@@ -23,10 +25,17 @@ class Rng {
     return z ^ (z >> 31U);
   }
   // Uniform on 0 .. bound-1, unbiased. REQUIRES: bound > 0.
-  [[nodiscard]] std::uint64_t below(std::uint64_t bound);
+  [[nodiscard]] std::uint64_t below(std::uint64_t bound) {
+    // Values under 2^64 mod bound would make the first residues more likely; draw again.
+    SHAPLEY_REQUIRE(bound > 0);
+    const std::uint64_t reject_under = (0 - bound) % bound;
+    std::uint64_t value = next();
+    while (value < reject_under) value = next();
+    return value % bound;
+  }
 
-  // The same for small bounds, without a division but for one draw in 2^32 / bound (Lemire, ACM TOMACS 29, 2019). Draws
-  // other values than below().
+  // The same for small bounds, without a division except for one draw in 2^32 / bound (Lemire, ACM TOMACS 29, 2019).
+  // Draws other values than below().
   [[nodiscard]] std::uint32_t below_32(std::uint32_t bound) {
     std::uint64_t product = (next() >> 32U) * bound;
     if (static_cast<std::uint32_t>(product) < bound) {

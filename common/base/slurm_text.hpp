@@ -1,10 +1,17 @@
-// Numbers, times and durations as Slurm's commands and records write them. Pure but for the process's time zone (TZ).
+// Numbers, times, durations and lists of nodes as Slurm's commands and records write them. Pure except for the
+// process's time zone (TZ).
 #pragma once
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/error.hpp"
 #include "base/types.hpp"
 
 namespace shapley {
@@ -31,5 +38,29 @@ struct SlurmTime {
 
 // "[days-]hours:minutes:seconds" or "minutes:seconds".
 [[nodiscard]] std::optional<Duration> parse_slurm_duration(std::string_view text);
+
+// Slurm's node list notation: "n[1-3,7],gpu[01-02]b,login". Leading zeros keep their width ("n[08-11]"). One or more
+// bracket groups per name ("r[1-2]n[1-4]").
+
+// A cluster of a million nodes is larger than any; a typing error such as n[1-99999999999] must not eat the memory.
+// The fuzz targets have a smaller bound: at a million names each they would look at a few inputs a minute.
+#ifdef SHAPLEY_FUZZ_MAX_EXPANDED_NODES
+inline constexpr std::size_t k_max_expanded_nodes = SHAPLEY_FUZZ_MAX_EXPANDED_NODES;
+#else
+inline constexpr std::size_t k_max_expanded_nodes = 1'000'000;
+#endif
+
+// Of one job: Slurm itself reads no longer range (MAX_RANGE of its hostlist.c).
+inline constexpr std::size_t k_max_nodes_of_job = std::min<std::size_t>(65'536, k_max_expanded_nodes);
+
+// Names in the order written, duplicates kept. Errc::invalid_argument says at which character (1-based) and what is
+// wrong; Errc::limit above `most`.
+[[nodiscard]] Expected<std::vector<std::string>> expand_brackets(std::string_view text,
+                                                                 std::size_t most = k_max_expanded_nodes);
+
+// The way back, for names that expand_brackets could have given: "n1", "n2", "n10" become "n[1-2,10]". Only the last
+// group of digits of a name gets brackets. Equal sets of names give the same text; none gives an empty one. REQUIRES:
+// each name once.
+[[nodiscard]] std::string collapse_names(std::span<const std::string> names);
 
 }  // namespace shapley

@@ -1,8 +1,17 @@
 #include "charts/html.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include <unistd.h>
 
 #include "base/printable.hpp"
+#include "charts/plot.hpp"
 
 namespace shapley::charts {
 
@@ -73,6 +82,73 @@ std::string percent_encoded(std::string_view content) {
   return text;
 }
 
+constexpr std::array k_heat{"#d6e6f4", "#abcfe6", "#6aaed6", "#3787c0", "#105ba4"};
+static_assert(k_heat.size() == k_heat_steps);
+
+// "#0072b2" as the three numbers that gnuplot writes, without the blanks that it sets before short ones.
+std::string numbers_of(std::string_view hexadecimal) {
+  std::string text;
+  for (std::size_t at = 1; at + 1 < hexadecimal.size(); at += 2) {
+    unsigned value = 0;
+    std::from_chars(hexadecimal.data() + at, hexadecimal.data() + at + 2, value, 16);
+    text += (text.empty() ? "" : ",") + std::to_string(value);
+  }
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> variables() {
+  std::vector<std::pair<std::string, std::string>> table{{numbers_of(k_text_color), "var(--text)"},
+                                                         {numbers_of(k_axis_color), "var(--axis)"},
+                                                         {numbers_of(k_grid_color), "var(--grid)"},
+                                                         {numbers_of(k_own_color), "var(--own)"}};
+  for (std::size_t i = 0; i < k_colors; ++i)
+    table.emplace_back(numbers_of(color(i)), "var(--series-" + std::to_string(i) + ")");
+  for (std::size_t i = 0; i < k_heat_steps; ++i)
+    table.emplace_back(numbers_of(heat_color(i)), "var(--heat-" + std::to_string(i) + ")");
+  return table;
+}
+
+std::string with_variables(std::string_view svg) {
+  static const auto table = variables();
+  constexpr std::string_view k_begin = "rgb(";
+  std::string text;
+  for (std::size_t at = 0; at < svg.size();) {
+    const std::size_t begin = std::min(svg.find(k_begin, at), svg.size());
+    text += svg.substr(at, begin - at);
+    if (begin == svg.size()) break;
+    const std::size_t end = std::min(svg.find(')', begin), svg.size() - 1);
+    std::string numbers(svg.substr(begin + k_begin.size(), end - begin - k_begin.size()));
+    std::erase_if(numbers, [](unsigned char c) { return std::isspace(c) != 0; });
+    const auto found = std::ranges::find(table, numbers, &std::pair<std::string, std::string>::first);
+    text += found == table.end() ? std::string(svg.substr(begin, end + 1 - begin)) : found->second;
+    at = end + 1;
+  }
+  return text;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// Takes away from `begin` up to `end`, every time.
+void cut_all(std::string& text, std::string_view begin, std::string_view end) {
+  for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
+    const std::size_t last = text.find(end, at + begin.size());
+    if (last == std::string::npos) return;
+    text.erase(at, last + end.size() - at);
+  }
+}
+
+// "0 0 860 480": its third number.
+std::string width_of(std::string_view svg) {
+  constexpr std::string_view k_box = "viewBox=\"0 0 ";
+  const std::size_t at = svg.find(k_box);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = svg.substr(at + k_box.size());
+  return std::string(rest.substr(0, rest.find(' ')));
+}
+
 }  // namespace
 
 std::string html(std::string_view text) {
@@ -137,6 +213,44 @@ std::string figure_html(std::string_view wide, std::string_view narrow) {
 std::string download_html(std::string_view file, std::string_view content, std::string_view text) {
   return "<p><a class=\"download\" download=\"" + html(file) + "\" href=\"data:text/csv;charset=utf-8," +
          percent_encoded(content) + "\">" + html(text) + "</a></p>\n";
+}
+
+std::string heat_color(std::size_t step) {
+  return k_heat[std::min(step, k_heat_steps - 1)];
+}
+
+std::string recolored(std::string_view svg) {
+  const std::size_t begin = svg.find("<svg");
+  if (begin == std::string_view::npos) return {};
+  std::string text = with_variables(svg.substr(begin));
+  // Shapes of points have ids, which several pictures of one page would share; no plot of a page has points.
+  cut_all(text, "<defs>", "</defs>");
+  cut_all(text, "<title>", "</title>");
+  cut_all(text, "<desc>", "</desc>");
+  cut_all(text, " id=\"", "\"");
+  replace_all(text, "fill=\"#ffffff\"", "fill=\"none\"");
+  replace_all(text, "\"black\"", "\"currentColor\"");
+  replace_all(text, "color=\"white\"", "color=\"currentColor\"");
+  replace_all(text, "font-family=\"Helvetica\"", "font-family=\"inherit\"");
+  return text;
+}
+
+Expected<std::string> inline_svg(const Draw& draw, std::string_view label) {
+  std::string name = (std::filesystem::temp_directory_path() / "shapley-chart.XXXXXX").string();
+  const int descriptor = mkstemp(name.data());
+  if (descriptor < 0) return fail(Errc::io, "chart: no temporary file in " + name);
+  close(descriptor);
+  const auto drawn = draw(name);
+  std::ostringstream text;
+  text << std::ifstream(name).rdbuf();
+  std::error_code ignored;
+  std::filesystem::remove(name, ignored);
+  if (!drawn) return tl::unexpected<Error>(drawn.error());
+  std::string svg = recolored(text.str());
+  if (svg.empty()) return fail(Errc::io, "chart: gnuplot drew no SVG");
+  const std::string attributes =
+      "<svg role=\"img\" aria-label=\"" + html(label) + "\" style=\"max-width:" + width_of(svg) + "px\"";
+  return svg.replace(0, std::string_view("<svg").size(), attributes);
 }
 
 }  // namespace shapley::charts

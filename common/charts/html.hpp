@@ -5,9 +5,13 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/error.hpp"
 
 namespace shapley::charts {
 
@@ -23,15 +27,33 @@ namespace shapley::charts {
 struct Table {
   std::string name;  // of the box, for readers who do not see it
   std::vector<std::string> head;
-  std::vector<std::vector<std::string>> rows;  // each as long as the head
-  std::size_t text_columns = 1;                // the first ones are text, all others amounts
+  std::vector<std::vector<std::string>> rows = {};  // each as long as the head
+  std::size_t text_columns = 1;                     // the first ones are text, all others amounts
 };
 [[nodiscard]] std::string table_html(const Table& table);
 
-// One picture for wide pages and paper, one for narrow pages (markup: inline_svg.hpp); `narrow` may be empty.
+// One picture for wide pages and paper, one for narrow pages (markup: inline_svg); `narrow` may be empty.
 [[nodiscard]] std::string figure_html(std::string_view wide, std::string_view narrow);
 
-// A link that saves `content` as `file`, which is within the page: nothing is asked of anybody.
+// A link that saves `content` as `file`, which is within the page: no server is asked.
 [[nodiscard]] std::string download_html(std::string_view file, std::string_view content, std::string_view text);
+
+// A plot as an element of a page. gnuplot writes colours as numbers; here they become variables of the page's style
+// (html.hpp), so that one picture is readable on a light ground, on a dark one and on paper.
+
+// Draws a plot into the file.
+using Draw = std::function<Expected<void>(const std::filesystem::path& file)>;
+
+// The steps of a heat map, from little to much, and what is beside the scale.
+inline constexpr std::size_t k_heat_steps = 5;
+[[nodiscard]] std::string heat_color(std::size_t step);
+inline constexpr std::string_view k_own_color = "#c0c0c0";
+
+// What it draws as <svg role="img">, `label` its name for readers who do not see it. No ids of its own, so that a page
+// may hold many; it is as wide as its place, and no wider than it was drawn. Errors are those of `draw`.
+[[nodiscard]] Expected<std::string> inline_svg(const Draw& draw, std::string_view label);
+
+// gnuplot's SVG, from its first element on, with variables for colours. For tests, too.
+[[nodiscard]] std::string recolored(std::string_view svg);
 
 }  // namespace shapley::charts

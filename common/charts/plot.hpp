@@ -1,12 +1,15 @@
 // Plots as SVG, drawn by gnuplot. Errc::unavailable when it is not installed: the numbers are printed anyway.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/types.hpp"
 
 namespace shapley::charts {
 
@@ -34,14 +37,6 @@ struct PlotAxes {
 [[nodiscard]] Expected<void> plot_lines(const std::filesystem::path& file, const PlotAxes& axes,
                                         const std::vector<PlotLine>& lines);
 
-// The values of one group, one bar for each series.
-struct BarGroup {
-  std::string label;
-  std::vector<double> values;
-};
-[[nodiscard]] Expected<void> plot_bars(const std::filesystem::path& file, const PlotAxes& axes,
-                                       const std::vector<std::string>& series, const std::vector<BarGroup>& groups);
-
 // One box per job on its processor.
 struct GanttBox {
   std::uint32_t processor = 0;
@@ -51,5 +46,96 @@ struct GanttBox {
 };
 [[nodiscard]] Expected<void> plot_gantt(const std::filesystem::path& file, const std::string& title,
                                         std::size_t organizations, const std::vector<GanttBox>& boxes);
+
+// Charts are drawn by gnuplot, as SVG; no code of ours draws. What every script has in common.
+struct Size {
+  int width = 0;  // pixels of a screen; the picture scales
+  int height = 0;
+};
+
+// Okabe and Ito's palette, which colour-blind readers can distinguish and which prints well in grey; begins again after
+// k_colors.
+inline constexpr std::size_t k_colors = 8;
+[[nodiscard]] std::string color(std::size_t i);
+
+// Of text and axes, and of lines behind the data.
+inline constexpr std::string_view k_text_color = "#222222";
+inline constexpr std::string_view k_axis_color = "#444444";
+inline constexpr std::string_view k_grid_color = "#dddddd";
+
+// A single-quoted string of gnuplot, where only the quote itself is special: no command, variable or escape within it
+// is read. Its one line is printable.
+[[nodiscard]] std::string quote(std::string_view text);
+
+// The script's first lines: where the picture goes, its size, title, axes and grid. An empty title takes no room.
+[[nodiscard]] std::string preamble(const std::filesystem::path& file, const std::string& title, Size size);
+
+// Runs the script. Errc::unavailable when gnuplot is not installed, Errc::io when it could not draw; both with a
+// remedy.
+[[nodiscard]] Expected<void> draw(const std::filesystem::path& file, const std::string& script);
+
+// Errc::unavailable, as above, before anything long is done for nothing.
+[[nodiscard]] Expected<void> find_gnuplot();
+
+// Plots for pages (html.hpp), each in two shapes: one for a wide page and paper, one for a phone.
+enum class Shape { wide, narrow };
+
+// So many lines can be distinguished: by their colours, and from the fifth on dashed.
+inline constexpr std::size_t k_most_lines = 8;
+// Bars and cells whose labels can be read.
+[[nodiscard]] constexpr std::size_t most_rows(Shape shape) {
+  return shape == Shape::wide ? 40 : 30;
+}
+[[nodiscard]] constexpr std::size_t most_cells(Shape shape) {
+  return shape == Shape::wide ? 40 : 12;
+}
+
+// Characters of a label beside an axis.
+[[nodiscard]] constexpr std::size_t label_length(Shape shape) {
+  return shape == Shape::wide ? 26 : 13;
+}
+// Of a longer text the middle is left out, for names often differ at their ends. REQUIRES: most > 2.
+[[nodiscard]] std::string short_label(std::string_view text, std::size_t most);
+
+struct TimePoint {
+  Instant at;
+  double value = 0;
+  bool begins = false;  // the line starts again here: it does not come from the point before
+};
+struct TimeLine {
+  std::string label;
+  std::vector<TimePoint> points;  // ascending
+};
+struct TimeAxes {
+  std::string y;
+  Instant since;  // < until
+  Instant until;
+};
+// At most k_most_lines. Time in UTC.
+[[nodiscard]] Expected<void> plot_over_time(const std::filesystem::path& file, const TimeAxes& axes,
+                                            const std::vector<TimeLine>& lines, Shape shape);
+
+// Horizontal bars: for each row one bar of every series.
+struct BarRow {
+  std::string label;
+  std::vector<double> values;  // one for each series
+};
+[[nodiscard]] Expected<void> plot_rows(const std::filesystem::path& file, const std::string& x,
+                                       const std::vector<std::string>& series, const std::vector<BarRow>& rows,
+                                       Shape shape);
+
+// A heat map: cells[row][column] by steps of their amount. The diagonal is beside the scale.
+struct Matrix {
+  std::string row_axis, column_axis, unit;
+  std::string diagonal;  // what it is
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> cells;  // square, as long as the names; >= 0
+};
+[[nodiscard]] Expected<void> plot_matrix(const std::filesystem::path& file, const Matrix& matrix, Shape shape);
+
+// The amounts at which a heat map's steps begin and end, ascending, k_heat_steps + 1 of them; the first is 0, the last
+// not less than `largest`. Equal steps where the amounts differ by less than a factor of ten; else, from the second on,
+// each is about three times the one before: 0, 1, 3, 10, 30, 100. REQUIRES: 0 < smallest <= largest.
+[[nodiscard]] std::vector<double> heat_limits(double smallest, double largest);
 
 }  // namespace shapley::charts

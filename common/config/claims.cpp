@@ -1,5 +1,3 @@
-#include "config/claims.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "config/organizations.hpp"
+#include "config/settings.hpp"
 #include "config/values.hpp"
 
 namespace shapley::config {
@@ -71,7 +69,7 @@ void check_rules(const std::vector<OrganizationConfig>& organizations, FaultList
       if (is_new) continue;
       const Owner& owner = earlier->second;
       const std::string by = owner.organization == &organization ? "" : " by " + label(*owner.organization);
-      const std::string word(word_of(rule.kind));
+      const std::string word(names_of(rule.kind).word);
       faults.add(rule.line,
                  label(organization) + ": " + word + " '" + rule.name + "' was claimed already" + by + " in line " +
                      std::to_string(owner.line),
@@ -144,7 +142,7 @@ void check_ownership(const std::vector<OrganizationConfig>& organizations, Fault
   }
 }
 
-// Who owns a node at t; what nobody owns belongs to commons and is not named.
+// Who owns a node at t; what no organization owns belongs to commons and is not named.
 std::vector<accounting::OwnerPart> owners_at(const Claims& claims, Instant t) {
   std::vector<accounting::OwnerPart> owners;
   for (const Claim& c : claims) {
@@ -216,6 +214,19 @@ accounting::ChargeDeclared charge_statement(const Configuration& configuration, 
   }
   for (const NodeWeight& w : configuration.node_weights) charge.node_weights.push_back({w.expression, w.weight});
   return charge;
+}
+
+accounting::ConsortiumDeclared consortium_statement(const Configuration& configuration,
+                                                    const std::vector<std::string>& keys, Instant at) {
+  const ConsortiumConfig& consortium = configuration.consortium;
+  accounting::ConsortiumDeclared declared{at, consortium.name, consortium.weight, {}};
+  for (std::size_t i = 0; i < consortium.clusters.size(); ++i) {
+    const OtherClusterConfig& other = consortium.clusters[i];
+    declared.clusters.push_back({other.name, other.weight, other.stale_after.value, keys.at(i), other.names});
+  }
+  std::sort(declared.clusters.begin(), declared.clusters.end(),
+            [](const auto& a, const auto& b) { return a.cluster < b.cluster; });
+  return declared;
 }
 
 }  // namespace shapley::config

@@ -1,5 +1,6 @@
 #include "config/configuration.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -11,13 +12,9 @@
 #include <utility>
 
 #include "base/printable.hpp"
-#include "config/claims.hpp"
-#include "config/faults.hpp"
-#include "config/kept_estimators.hpp"
+#include "config/checks.hpp"
 #include "config/keys.hpp"
-#include "config/organizations.hpp"
 #include "config/settings.hpp"
-#include "config/workflow_settings.hpp"
 #include "config/yaml_reader.hpp"
 
 namespace shapley::config {
@@ -58,6 +55,7 @@ Configuration read_configuration(std::string_view yaml, FaultList& faults) {
   configuration.organizations = read_organizations(reader, *file, faults, configuration);
   check_claims(configuration.organizations, faults);
   check_contribution(configuration, faults);
+  read_consortium(reader, *file, faults, configuration);
   return configuration;
 }
 
@@ -68,7 +66,7 @@ tl::expected<std::string, Faults> read_file(const std::filesystem::path& file) {
     return whole_file_fault("there is no such file", k_file_remedy);
   }
   if (std::filesystem::is_directory(status)) return whole_file_fault("this is a directory", k_file_remedy);
-  // Opening a pipe or a device could wait for ever.
+  // Opening a pipe or a device could wait without end.
   if (!error && !std::filesystem::is_regular_file(status)) {
     return whole_file_fault("this is no regular file", k_file_remedy);
   }
@@ -118,6 +116,19 @@ std::string format_faults(const Faults& faults, std::string_view file) {
     text += ": " + printable(fault.what + "; " + fault.remedy);
   }
   return text;
+}
+
+void FaultList::add(int line, std::string what, std::string remedy) {
+  if (full()) return;
+  faults_.push_back({line, std::move(what), std::move(remedy)});
+  if (full()) {
+    faults_.back() = {line, "and more faults after " + std::to_string(k_most - 1), "correct these first"};
+  }
+}
+
+std::vector<Fault> FaultList::take() {
+  std::stable_sort(faults_.begin(), faults_.end(), [](const Fault& a, const Fault& b) { return a.line < b.line; });
+  return std::exchange(faults_, {});
 }
 
 }  // namespace shapley::config

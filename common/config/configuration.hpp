@@ -1,6 +1,7 @@
 // shapleyd's configuration file as structs with defaults. docs/reference/configuration.md explains every key.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -63,18 +64,38 @@ struct NodeWeight {
   friend bool operator==(const NodeWeight&, const NodeWeight&) = default;
 };
 
+// Another cluster of the consortium.
+struct OtherClusterConfig {
+  std::string name;                                  // its ClusterName
+  std::string standing;                              // where its statements are: HOST:PORT, or the path of a file
+  std::filesystem::path public_key;                  // of the key that signs them
+  std::int64_t weight = accounting::k_whole_weight;  // of a processor there, parts per million
+  Duration stale_after;  // as long its last statement is carried on; 0: the mean residual run time, an hour at least
+  std::vector<accounting::NameElsewhere> names;  // of organizations that are called otherwise there; ascending by it
+  int line = 0;
+  friend bool operator==(const OtherClusterConfig&, const OtherClusterConfig&) = default;
+};
+
+struct ConsortiumConfig {
+  std::string name;                                  // empty: this cluster is in none
+  std::int64_t weight = accounting::k_whole_weight;  // of a processor here, parts per million
+  Duration every{60};                                // the others are asked
+  std::vector<OtherClusterConfig> clusters;          // as the file has them
+  friend bool operator==(const ConsortiumConfig&, const ConsortiumConfig&) = default;
+};
+
 struct Configuration {
   std::filesystem::path ledger = "/var/lib/shapley/ledger.db";
   std::filesystem::path socket = "/run/shapley/shapleyd.sock";
-  // Where the other one of two controllers is: the path of its socket, or HOST:PORT; empty: there is none.
+  // Where the other one of two controllers is: the path of its socket, or HOST:PORT; empty: there is no other one.
   std::string peer;
   std::string listen;                  // HOST:PORT at which the other one may follow this one; empty: nowhere
   std::filesystem::path munge_socket;  // of munged; empty: where libmunge looks for it
   std::filesystem::path signing_key;   // private key for heads of the ledger; empty: none are signed
   std::string slurm_user = "slurm";    // besides root the only one who may feed
   accounting::EstimatorId contribution = accounting::k_default_estimator;
-  bool hindsight = true;              // is kept beside the other estimators
-  std::int64_t hindsight_memory = 0;  // bytes that it may take; 0: as the daemon's cgroup allows
+  accounting::EstimatorSet off;       // by the key of their name: not kept beside the other estimators
+  std::int64_t hindsight_memory = 0;  // bytes that estimators of coalitions may take; 0: as the daemon's cgroup allows
   std::int64_t running_weight = game::k_default_rule.running.millionths;  // what runs counts so much, parts per million
   Duration horizon = game::k_default_rule.horizon;                     // ranks look so far ahead; 0: the published rule
   std::int64_t guarantee = game::k_default_rule.guarantee.millionths;  // of what one owns; 0: the published rule
@@ -87,6 +108,7 @@ struct Configuration {
   std::vector<std::pair<std::string, std::int64_t>> weights{{"cpu", 1}};  // charge weights: TRES name -> weight
   std::vector<NodeWeight> node_weights;                                   // each node once
   workflow::Settings workflows;                                           // what organizations begin with
+  ConsortiumConfig consortium;
   std::vector<OrganizationConfig> organizations;
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
@@ -115,12 +137,33 @@ struct Loaded {
 [[nodiscard]] std::vector<accounting::OwnershipStated> ownership_statements(const Configuration& configuration,
                                                                             Instant effective);
 
-// The estimators that are kept in the books: all of them, without hindsight where the file says so or names more
-// organizations than it is kept for.
+// The estimators that are kept in the books: all of them, without those that the file turns off and those that
+// are not kept for as many organizations.
 [[nodiscard]] accounting::EstimatorSet kept_estimators(const Configuration& configuration);
 
 // The rule of ranks and the rule of charging, likewise.
 [[nodiscard]] accounting::RankingDeclared ranking_statement(const Configuration& configuration, Instant at);
 [[nodiscard]] accounting::ChargeDeclared charge_statement(const Configuration& configuration, Instant at);
+// The clusters of the consortium, likewise. `keys`: the fingerprints of their public keys, in the configuration's
+// order.
+[[nodiscard]] accounting::ConsortiumDeclared consortium_statement(const Configuration& configuration,
+                                                                  const std::vector<std::string>& keys, Instant at);
+
+// Collects the faults of one file, so that all of them are reported at once.
+class FaultList {
+ public:
+  // More would not be read; a file that is one long mistake must not become a report of gigabytes.
+  static constexpr std::size_t k_most = 1000;
+
+  // line: 1-based; 0: the file as a whole.
+  void add(int line, std::string what, std::string remedy);
+  [[nodiscard]] bool empty() const { return faults_.empty(); }
+  [[nodiscard]] bool full() const { return faults_.size() >= k_most; }
+  // In line order; within a line in the order found. Leaves the list empty.
+  [[nodiscard]] std::vector<Fault> take();
+
+ private:
+  std::vector<Fault> faults_;
+};
 
 }  // namespace shapley::config

@@ -1,14 +1,12 @@
-#include "config/difference.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <set>
 #include <utility>
 
-#include "base/brackets.hpp"
 #include "base/calendar.hpp"
-#include "config/organizations.hpp"
+#include "base/slurm_text.hpp"
+#include "config/checks.hpp"
 #include "config/settings.hpp"
 #include "config/values.hpp"
 
@@ -26,6 +24,26 @@ void compare_values(const Configuration& before, const Configuration& after, std
     const auto& [key, value] = old_values[i];
     if (value == new_values[i].second) continue;
     lines.push_back("key " + key + ": " + value + " -> " + new_values[i].second);
+  }
+}
+
+void compare_clusters(const ConsortiumConfig& before, const ConsortiumConfig& after, std::vector<std::string>& lines) {
+  const auto find = [](const ConsortiumConfig& in, const std::string& name) {
+    const auto found = std::ranges::find(in.clusters, name, &OtherClusterConfig::name);
+    return found == in.clusters.end() ? nullptr : &*found;
+  };
+  for (const OtherClusterConfig& cluster : after.clusters) {
+    if (find(before, cluster.name) == nullptr) {
+      lines.push_back("cluster " + cluster.name + ": new, " + cluster_text(cluster));
+    }
+  }
+  for (const OtherClusterConfig& cluster : before.clusters) {
+    const OtherClusterConfig* now = find(after, cluster.name);
+    if (now == nullptr) {
+      lines.push_back("cluster " + cluster.name + ": no longer named; what is owed there does not count any more");
+    } else if (cluster_text(cluster) != cluster_text(*now)) {
+      lines.push_back("cluster " + cluster.name + ": " + cluster_text(cluster) + " -> " + cluster_text(*now));
+    }
   }
 }
 
@@ -94,7 +112,9 @@ void compare_rules(const Configuration& before, const Configuration& after, std:
   const auto old_owners = owners_of_rules(before);
   const auto new_owners = owners_of_rules(after);
   const std::size_t so_far = lines.size();
-  const auto name_of_rule = [](const RuleName& rule) { return std::string(word_of(rule.first)) + ' ' + rule.second; };
+  const auto name_of_rule = [](const RuleName& rule) {
+    return std::string(names_of(rule.first).word) + ' ' + rule.second;
+  };
   for (const auto& [rule, owner] : new_owners) {
     const auto old = old_owners.find(rule);
     if (old == old_owners.end()) {
@@ -171,6 +191,7 @@ void compare_nodes(const Configuration& before, const Configuration& after, Inst
 std::vector<std::string> differences(const Configuration& before, const Configuration& after, Instant now) {
   std::vector<std::string> lines;
   compare_values(before, after, lines);
+  compare_clusters(before.consortium, after.consortium, lines);
   compare_organizations(before, after, lines);
   compare_rules(before, after, lines);
   compare_nodes(before, after, now, lines);

@@ -33,7 +33,7 @@ inline constexpr auto k_file_keys = std::to_array<Key>({
     {"listen", "A place `HOST:PORT`, or `none`", "`none`",
      "where other hosts may ask, and the other one of two controllers follow"},
     {"munge_socket", "Absolute path of at most 107 characters, or `none`", "`none`",
-     "where munged listens, for the two above"},
+     "where munged listens, for all that goes over TCP"},
     {"signing_key", "Absolute path of a private key, or `none`", "`none`", "signs heads of the ledger"},
     {"slurm_user", "Login name or numeric id", "`slurm`", "who may feed the books, besides root"},
     {"contribution", "Name of an estimator", "`direct_contr`", "what an organization gave, for the ranks"},
@@ -58,6 +58,7 @@ inline constexpr auto k_file_keys = std::to_array<Key>({
     {"node_weights", "Table of nodes with whole numbers from 1 to 1000", "none", "what a CPU of a node is worth"},
     {"within_organization", "`fifo` or `workflow_fairness`", "`fifo`", "how one organization's jobs are ordered"},
     {"workflows", "Table with the keys below", "as each of them says", "what a workflow is and how it is measured"},
+    {"consortium", "Table with the keys below", "none", "one consortium, several clusters: ranks by the sum over them"},
     {"organizations", "List of organizations", k_required, "in the order that breaks ties of rank"},
 });
 
@@ -70,6 +71,25 @@ inline constexpr auto k_workflow_keys = std::to_array<Key>({
      "what is measured of an activity"},
     {"relative_duration", "`on` or `off`", "`off`", "whether activities of long tasks weigh more"},
     {"threshold", "Fraction, percentage or decimal above 0 and at most 1", "`0.2`", "how uneven it may be"},
+});
+
+// Of `consortium`, and of each cluster in its list.
+inline constexpr auto k_consortium_keys = std::to_array<Key>({
+    {"name", "1 to 64 letters, digits, `.`, `_` and `-`", k_required, "the same on all its clusters"},
+    {"weight", "Decimal from 0.001 to 1000", "`1`", "what a processor here counts for"},
+    {"every", "Seconds, or a number with `s`, `m` or `h`, from 1 second to 1 hour", "`60s`",
+     "how often the other clusters' standings are read"},
+    {"clusters", "List of clusters", k_required, "the other ones"},
+});
+
+inline constexpr auto k_cluster_keys = std::to_array<Key>({
+    {"name", "1 to 64 letters, digits, `.`, `_` and `-`", k_required, "its ClusterName"},
+    {"standing", "A place `HOST:PORT`, or an absolute path", k_required, "where its standing statements are"},
+    {"public_key", "Absolute path of a public key", k_required, "of the key that signs them"},
+    {"weight", "Decimal from 0.001 to 1000", "`1`", "what a processor there counts for"},
+    {"stale_after", "Seconds, or a number with `s`, `m`, `h` or `d`, from 1 hour to 365 days, or `auto`", "`auto`",
+     "how long its last statement is carried on"},
+    {"as", "Table of organizations and their names there", "none", "those that have another name there"},
 });
 
 inline constexpr auto k_organization_keys = std::to_array<Key>({
@@ -94,7 +114,7 @@ inline constexpr auto k_claim_keys = std::to_array<Key>({
     {"share", "Fraction `1/3`, percentage `33.3%` or decimal `0.333`, above 0 and at most 1", "`1`",
      "the part of every node"},
     {"from", "Date `2026-01-01` or `2026-01-01T12:00:00Z`, UTC", "since ever", "its first instant"},
-    {"until", "Date, after `from`", "for ever", "the first instant that is not part of it any more"},
+    {"until", "Date, after `from`", "without end", "the first instant that is not part of it any more"},
 });
 
 template <std::size_t N>

@@ -1,5 +1,3 @@
-#include "config/organizations.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -9,23 +7,18 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/brackets.hpp"
+#include "base/slurm_text.hpp"
 #include "base/text.hpp"
 #include "config/keys.hpp"
 #include "config/settings.hpp"
 #include "config/values.hpp"
-#include "config/workflow_settings.hpp"
 
 namespace shapley::config {
 
 namespace {
 
-constexpr std::size_t k_max_organization_name = 64;
+constexpr std::size_t k_max_name = 64;
 constexpr std::size_t k_max_title = 200;
-
-// The order in which an organization's rules are tried.
-constexpr std::array k_rule_kinds = {RuleKind::account, RuleKind::partition, RuleKind::qos, RuleKind::user,
-                                     RuleKind::group};
 
 bool has_control_character(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
@@ -59,14 +52,14 @@ class OrganizationsReader {
   }
 
   std::optional<OrganizationConfig> read_organization(const Value& value, std::size_t number) {
-    const std::string context = context_of(value, number);
+    const std::string context = element_context(value, "organization", number);
     auto entries = reader_.mapping({value.node, value.line, context}, context + ": ", names_of(k_organization_keys));
     if (!entries) return std::nullopt;
     OrganizationConfig organization;
     organization.line = value.line;
     read_name(*entries, {value.node, value.line, context}, organization);
     read_title(*entries, organization);
-    for (const RuleKind kind : k_rule_kinds) read_rules(*entries, kind, organization);
+    for (const RuleKindNames& kind : k_rule_kinds) read_rules(*entries, kind, organization);
     organization.guarantee = file_.guarantee;
     if (const Value* guarantee = entries->find("guarantee")) {
       read_part(reader_, *guarantee, faults_, organization.guarantee);
@@ -77,33 +70,12 @@ class OrganizationsReader {
     return organization;
   }
 
-  // How messages call the organization: by its name, or by its place in the list if it has none.
-  static std::string context_of(const Value& value, std::size_t number) {
-    if (value.node.IsMap()) {
-      for (const auto& entry : value.node) {
-        const bool is_name = entry.first.IsScalar() && entry.first.Scalar() == "name" && entry.second.IsScalar();
-        if (is_name && !entry.second.Scalar().empty() && entry.second.Scalar().size() <= k_max_organization_name &&
-            !has_control_character(entry.second.Scalar())) {
-          return "organization '" + entry.second.Scalar() + "'";
-        }
-      }
-    }
-    return "organization " + std::to_string(number);
-  }
-
   void read_name(const Mapping& entries, const Value& organization, OrganizationConfig& read) {
-    constexpr std::string_view k_allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     const Value* value = entries.find("name");
     if (value == nullptr) return add(organization, "has no name", "give it one: 'name: ...'");
-    const auto name = reader_.text(*value, "write a name");
+    const auto name = config::read_name(reader_, *value, faults_);
     if (!name) return;
-    if (name->empty() || name->size() > k_max_organization_name ||
-        name->find_first_not_of(k_allowed) != std::string::npos) {
-      return add(*value, shown(*name) + " is no allowed name",
-                 "use 1 to " + std::to_string(k_max_organization_name) + " letters, digits, '.', '_' and '-'");
-    }
-    const std::string folded = lower(*name);
-    if (folded == accounting::k_guests || folded == accounting::k_commons) {
+    if (is_reserved(*name)) {
       return add(*value, shown(*name) + " is reserved", "choose another; guests and commons are always in the books");
     }
     read.name = *name;
@@ -119,21 +91,21 @@ class OrganizationsReader {
     read.title = *title;
   }
 
-  void read_rules(const Mapping& entries, RuleKind kind, OrganizationConfig& read) {
-    const Value* value = entries.find(key_of(kind));
+  void read_rules(const Mapping& entries, const RuleKindNames& kind, OrganizationConfig& read) {
+    const Value* value = entries.find(kind.key);
     const auto list = value ? reader_.list(*value, "write a list: [a, b], or [] for none") : std::nullopt;
     if (!list) return;
     for (const Value& element : *list) {
-      const auto name = reader_.text(element, "write " + std::string(word_of(kind)) + " names");
+      const auto name = reader_.text(element, "write " + std::string(kind.word) + " names");
       if (!name) continue;
       if (name->empty() || name->find_first_of(" \t,") != std::string::npos || has_control_character(*name)) {
-        add(element, shown(*name) + " is no " + std::string(word_of(kind)) + " name",
+        add(element, shown(*name) + " is no " + std::string(kind.word) + " name",
             "write each name as one element of the list, without blanks and commas");
         continue;
       }
       // Slurm keeps account and QOS names in lower case, however they were typed.
-      const bool folds = kind == RuleKind::account || kind == RuleKind::qos;
-      read.rules.push_back({kind, folds ? lower(*name) : *name, element.line});
+      const bool folds = kind.kind == RuleKind::account || kind.kind == RuleKind::qos;
+      read.rules.push_back({kind.kind, folds ? lower(*name) : *name, element.line});
     }
   }
 
@@ -235,41 +207,39 @@ class OrganizationsReader {
 
 }  // namespace
 
+std::optional<std::string> read_name(YamlReader& reader, const Value& value, FaultList& faults) {
+  constexpr std::string_view k_allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  auto name = reader.text(value, "write a name");
+  if (!name) return std::nullopt;
+  if (!name->empty() && name->size() <= k_max_name && name->find_first_not_of(k_allowed) == std::string::npos) {
+    return name;
+  }
+  faults.add(value.line, value.name + ": " + shown(*name) + " is no allowed name",
+             "use 1 to " + std::to_string(k_max_name) + " letters, digits, '.', '_' and '-'");
+  return std::nullopt;
+}
+
+std::string element_context(const Value& element, const std::string& word, std::size_t number) {
+  if (element.node.IsMap()) {
+    for (const auto& entry : element.node) {
+      const bool is_name = entry.first.IsScalar() && entry.first.Scalar() == "name" && entry.second.IsScalar();
+      if (is_name && !entry.second.Scalar().empty() && entry.second.Scalar().size() <= k_max_name &&
+          !has_control_character(entry.second.Scalar())) {
+        return word + " '" + entry.second.Scalar() + "'";
+      }
+    }
+  }
+  return word + " " + std::to_string(number);
+}
+
+bool is_reserved(std::string_view organization) {
+  const std::string folded = lower(organization);
+  return folded == accounting::k_guests || folded == accounting::k_commons;
+}
+
 std::vector<OrganizationConfig> read_organizations(YamlReader& reader, const Mapping& file, FaultList& faults,
                                                    const Configuration& settings) {
   return OrganizationsReader(reader, faults, settings).read(file);
-}
-
-std::string_view key_of(RuleKind kind) {
-  switch (kind) {
-    case RuleKind::account:
-      return "accounts";
-    case RuleKind::partition:
-      return "partitions";
-    case RuleKind::qos:
-      return "qos";
-    case RuleKind::user:
-      return "users";
-    case RuleKind::group:
-      return "groups";
-  }
-  return "";
-}
-
-std::string_view word_of(RuleKind kind) {
-  switch (kind) {
-    case RuleKind::account:
-      return "account";
-    case RuleKind::partition:
-      return "partition";
-    case RuleKind::qos:
-      return "QOS";
-    case RuleKind::user:
-      return "user";
-    case RuleKind::group:
-      return "group";
-  }
-  return "";
 }
 
 }  // namespace shapley::config

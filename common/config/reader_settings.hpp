@@ -1,7 +1,7 @@
 // Where shapleyctl finds shapleyd from another host: the file /etc/shapley/shapleyctl.yaml.
 //
 //   host: ctl1:7020          # or a list, of which the first that answers is asked; required
-//   slurm_user: slurm        # as whom shapleyd runs there, if not as root
+//   slurm_user: slurm        # the user that shapleyd runs as there, if not root
 //   munge_socket: /path      # munged's; without it where libmunge looks for it
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "config/endpoint.hpp"
-#include "config/faults.hpp"
+#include "config/configuration.hpp"
+#include "config/values.hpp"
 
 namespace shapley::config {
 

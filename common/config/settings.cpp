@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "accounting/estimators/table.hpp"
-#include "base/brackets.hpp"
-#include "config/choice.hpp"
-#include "config/endpoint.hpp"
-#include "config/kept_estimators.hpp"
+#include "base/slurm_text.hpp"
+#include "config/checks.hpp"
 #include "config/values.hpp"
-#include "config/workflow_settings.hpp"
+#include "config/yaml_reader.hpp"
 #include "game/serving_order.hpp"
 
 namespace shapley::config {
@@ -41,7 +39,7 @@ class SettingsReader {
   void path(std::string_view key, std::filesystem::path& path, std::size_t max_length) {
     const Value* value = file_.find(key);
     const auto text = value ? reader_.text(*value, "write an absolute path") : std::nullopt;
-    if (text) set_path(*value, *text, path, max_length);
+    if (text) take_path(*value, *text, faults_, max_length, path);
   }
 
   // "none" empties the path.
@@ -51,7 +49,7 @@ class SettingsReader {
     if (text == "none") {
       path.clear();
     } else if (text) {
-      set_path(*value, *text, path, max_length);
+      take_path(*value, *text, faults_, max_length, path);
     }
   }
 
@@ -62,7 +60,7 @@ class SettingsReader {
     if (text == "none") {
       endpoint.clear();
     } else if (text) {
-      set_endpoint(*value, *text, endpoint);
+      take_endpoint(*value, *text, faults_, endpoint);
     }
   }
 
@@ -71,9 +69,9 @@ class SettingsReader {
     const Value* value = file_.find("peer");
     const auto text = value ? reader_.text(*value, "write a socket's path, HOST:PORT, or none") : std::nullopt;
     if (!text || text == "none") return;
-    if (!text->starts_with('/')) return set_endpoint(*value, *text, configuration.peer);
+    if (!text->starts_with('/')) return take_endpoint(*value, *text, faults_, configuration.peer);
     std::filesystem::path socket;
-    set_path(*value, *text, socket, k_max_socket_path);
+    take_path(*value, *text, faults_, k_max_socket_path, socket);
     configuration.peer = socket.string();
     if (socket != configuration.socket) return;
     add(*value, "is this daemon's own socket", "name the socket of the other controller's shapleyd");
@@ -104,14 +102,19 @@ class SettingsReader {
     if (read) chosen = *read;
   }
 
-  // Ranks cannot be made by what is not kept.
-  void hindsight(Configuration& configuration) {
-    const Value* value = file_.find("hindsight");
-    choice("hindsight", std::array{std::pair{std::string_view("on"), true}, std::pair{std::string_view("off"), false}},
-           configuration.hindsight);
-    if (configuration.hindsight || value == nullptr || configuration.contribution != hindsight_estimator()) return;
-    add(*value, "off, but contribution: hindsight makes the ranks by it",
-        "write hindsight: on, or another contribution");
+  // The keys of estimators. Ranks cannot be made by what is not kept.
+  void kept_estimators(Configuration& configuration) {
+    for (const accounting::EstimatorId id : accounting::estimator_ids()) {
+      if (!accounting::estimators()[id.value].has_key) continue;
+      const std::string name(accounting::name_of(id));
+      bool on = true;
+      choice(name, std::array{std::pair{std::string_view("on"), true}, std::pair{std::string_view("off"), false}}, on);
+      if (on) continue;
+      configuration.off.insert(id);
+      if (configuration.contribution != id) continue;
+      add(*file_.find(name), "off, but contribution: " + name + " makes the ranks by it",
+          "write " + name + ": on, or another contribution");
+    }
   }
 
   void memory(std::string_view key, std::int64_t& bytes) {
@@ -139,13 +142,7 @@ class SettingsReader {
 
   void duration(std::string_view key, Duration least, Duration most, Duration& duration) {
     const Value* value = file_.find(key);
-    const auto text = value ? reader_.text(*value, "write a duration such as 5m") : std::nullopt;
-    if (!text) return;
-    if (const auto parsed = parse_duration(*text, least, most)) {
-      duration = *parsed;
-    } else {
-      add(*value, shown(*text) + " is no such duration", parsed.error().what);
-    }
+    if (value != nullptr) read_duration(reader_, *value, faults_, least, most, duration);
   }
 
   // The rule of charge and what it is made of. A file that has weights and was written before there was a choice means
@@ -204,23 +201,6 @@ class SettingsReader {
   }
 
  private:
-  void set_endpoint(const Value& value, const std::string& text, std::string& endpoint) {
-    const auto parsed = parse_endpoint(text);
-    if (!parsed) return add(value, shown(text) + " is no place to listen or connect", parsed.error().what);
-    endpoint = text;
-  }
-
-  void set_path(const Value& value, const std::string& text, std::filesystem::path& path, std::size_t max_length) {
-    if (!text.starts_with('/') || text.find('\0') != std::string::npos) {
-      return add(value, shown(text) + " is no absolute path", "write a path that begins with '/'");
-    }
-    if (text.size() > max_length) {
-      return add(value, "a path of " + std::to_string(text.size()) + " characters",
-                 "use one of at most " + std::to_string(max_length));
-    }
-    path = text;
-  }
-
   void add(const Value& value, const std::string& what, std::string remedy) {
     faults_.add(value.line, value.name + ": " + what, std::move(remedy));
   }
@@ -250,51 +230,6 @@ class SettingsReader {
   FaultList& faults_;
 };
 
-}  // namespace
-
-void read_part(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million) {
-  const auto text = reader.text(value, "write a part such as 0.5");
-  if (!text) return;
-  if (const auto parts = parse_part(*text)) {
-    parts_per_million = *parts;
-  } else {
-    faults.add(value.line, value.name + ": " + shown(*text) + " is no such part", parts.error().what);
-  }
-}
-
-void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration) {
-  using namespace std::string_view_literals;
-  constexpr std::size_t k_max_path = 4095;
-  SettingsReader settings(reader, file, faults);
-  settings.path("ledger", configuration.ledger, k_max_path);
-  settings.path("socket", configuration.socket, k_max_socket_path);
-  settings.peer(configuration);
-  settings.endpoint_or_none("listen", configuration.listen);
-  settings.path_or_none("munge_socket", configuration.munge_socket, k_max_socket_path);
-  settings.path_or_none("signing_key", configuration.signing_key, k_max_path);
-  settings.user("slurm_user", configuration.slurm_user);
-  settings.estimator("contribution", configuration.contribution);
-  settings.hindsight(configuration);
-  settings.memory("hindsight_memory", configuration.hindsight_memory);
-  settings.duration("horizon", Duration{0}, game::k_longest_horizon, configuration.horizon);
-  settings.part("running_weight", configuration.running_weight);
-  settings.part("guarantee", configuration.guarantee);
-  settings.choice("order", std::array{std::pair{"strict"sv, Order::strict}, std::pair{"weighted"sv, Order::weighted}},
-                  configuration.order);
-  settings.rank_weight(configuration.rank_weight);
-  settings.choice("mode",
-                  std::array{std::pair{"priorities"sv, Mode::priorities}, std::pair{"observe"sv, Mode::observe}},
-                  configuration.mode);
-  settings.choice("period",
-                  std::array{std::pair{"none"sv, Period::none}, std::pair{"monthly"sv, Period::monthly},
-                             std::pair{"quarterly"sv, Period::quarterly}, std::pair{"yearly"sv, Period::yearly}},
-                  configuration.period);
-  settings.duration("stale_after", Duration{1}, k_longest_duration, configuration.stale_after);
-  settings.charge(configuration);
-}
-
-namespace {
-
 std::string text_or_none(const std::string& text) {
   return text.empty() ? "none" : text;
 }
@@ -316,8 +251,80 @@ std::string node_weights_text(const Configuration& c) {
 
 }  // namespace
 
+void read_part(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million) {
+  const auto text = reader.text(value, "write a part such as 0.5");
+  if (!text) return;
+  if (const auto parts = parse_part(*text)) {
+    parts_per_million = *parts;
+  } else {
+    faults.add(value.line, value.name + ": " + shown(*text) + " is no such part", parts.error().what);
+  }
+}
+
+void read_duration(YamlReader& reader, const Value& value, FaultList& faults, Duration least, Duration most,
+                   Duration& duration) {
+  const auto text = reader.text(value, "write a duration such as 5m");
+  if (!text) return;
+  if (const auto parsed = parse_duration(*text, least, most)) {
+    duration = *parsed;
+  } else {
+    faults.add(value.line, value.name + ": " + shown(*text) + " is no such duration", parsed.error().what);
+  }
+}
+
+void take_path(const Value& value, const std::string& text, FaultList& faults, std::size_t max_length,
+               std::filesystem::path& path) {
+  if (!text.starts_with('/') || text.find('\0') != std::string::npos) {
+    faults.add(value.line, value.name + ": " + shown(text) + " is no absolute path",
+               "write a path that begins with '/'");
+  } else if (text.size() > max_length) {
+    faults.add(value.line, value.name + ": a path of " + std::to_string(text.size()) + " characters",
+               "use one of at most " + std::to_string(max_length));
+  } else {
+    path = text;
+  }
+}
+
+void take_endpoint(const Value& value, const std::string& text, FaultList& faults, std::string& endpoint) {
+  if (const auto parsed = parse_endpoint(text)) {
+    endpoint = text;
+  } else {
+    faults.add(value.line, value.name + ": " + shown(text) + " is no place to listen or connect", parsed.error().what);
+  }
+}
+
+void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration) {
+  using namespace std::string_view_literals;
+  SettingsReader settings(reader, file, faults);
+  settings.path("ledger", configuration.ledger, k_max_path);
+  settings.path("socket", configuration.socket, k_max_socket_path);
+  settings.peer(configuration);
+  settings.endpoint_or_none("listen", configuration.listen);
+  settings.path_or_none("munge_socket", configuration.munge_socket, k_max_socket_path);
+  settings.path_or_none("signing_key", configuration.signing_key, k_max_path);
+  settings.user("slurm_user", configuration.slurm_user);
+  settings.estimator("contribution", configuration.contribution);
+  settings.kept_estimators(configuration);
+  settings.memory("hindsight_memory", configuration.hindsight_memory);
+  settings.duration("horizon", Duration{0}, game::k_longest_horizon, configuration.horizon);
+  settings.part("running_weight", configuration.running_weight);
+  settings.part("guarantee", configuration.guarantee);
+  settings.choice("order", std::array{std::pair{"strict"sv, Order::strict}, std::pair{"weighted"sv, Order::weighted}},
+                  configuration.order);
+  settings.rank_weight(configuration.rank_weight);
+  settings.choice("mode",
+                  std::array{std::pair{"priorities"sv, Mode::priorities}, std::pair{"observe"sv, Mode::observe}},
+                  configuration.mode);
+  settings.choice("period",
+                  std::array{std::pair{"none"sv, Period::none}, std::pair{"monthly"sv, Period::monthly},
+                             std::pair{"quarterly"sv, Period::quarterly}, std::pair{"yearly"sv, Period::yearly}},
+                  configuration.period);
+  settings.duration("stale_after", Duration{1}, k_longest_duration, configuration.stale_after);
+  settings.charge(configuration);
+}
+
 std::vector<std::pair<std::string, std::string>> values_of(const Configuration& c) {
-  return {
+  std::vector<std::pair<std::string, std::string>> values{
       {"ledger", c.ledger.string()},
       {"socket", c.socket.string()},
       {"peer", text_or_none(c.peer)},
@@ -326,7 +333,6 @@ std::vector<std::pair<std::string, std::string>> values_of(const Configuration& 
       {"signing_key", text_or_none(c.signing_key.string())},
       {"slurm_user", c.slurm_user},
       {"contribution", std::string(accounting::name_of(c.contribution))},
-      {"hindsight", c.hindsight ? "on" : "off"},
       {"hindsight_memory", c.hindsight_memory == 0 ? "auto" : memory_text(c.hindsight_memory)},
       {"horizon", seconds_text(c.horizon)},
       {"running_weight", part_text(c.running_weight)},
@@ -341,7 +347,14 @@ std::vector<std::pair<std::string, std::string>> values_of(const Configuration& 
       {"node_weights", node_weights_text(c)},
       {"within_organization", c.workflows.fairness ? "workflow_fairness" : "fifo"},
       {"workflows", workflows_text(c.workflows)},
+      {"consortium", consortium_text(c.consortium)},
   };
+  for (const accounting::EstimatorId id : accounting::estimator_ids()) {
+    if (!accounting::estimators()[id.value].has_key) continue;
+    const auto next = std::ranges::find(values, "hindsight_memory", &std::pair<std::string, std::string>::first);
+    values.emplace(next, accounting::name_of(id), c.off.contains(id) ? "off" : "on");
+  }
+  return values;
 }
 
 }  // namespace shapley::config

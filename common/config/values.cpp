@@ -7,7 +7,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/duration.hpp"
+#include "accounting/events/consortium_events.hpp"
+#include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 
@@ -85,6 +86,19 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
+constexpr std::string_view k_memory_units = "KMGT";
+
+// "1 second", "0 seconds", "365 days": in the largest unit of which it is a whole number.
+std::string bound_text(Duration duration) {
+  constexpr auto k_units =
+      std::to_array<std::pair<std::int64_t, std::string_view>>({{k_day_s, " day"}, {3600, " hour"}, {1, " second"}});
+  const auto unit = std::ranges::find_if(
+      k_units, [&](const auto& each) { return duration.value > 0 && duration.value % each.first == 0; });
+  const auto& [seconds, word] = unit == k_units.end() ? k_units.back() : *unit;
+  const std::int64_t number = duration.value / seconds;
+  return std::to_string(number) + std::string(word) + (number == 1 ? "" : "s");
+}
+
 }  // namespace
 
 Expected<std::int64_t> parse_share(std::string_view text) {
@@ -101,24 +115,26 @@ Expected<std::int64_t> parse_part(std::string_view text) {
   return parse_share(text);
 }
 
+Expected<std::int64_t> parse_weight(std::string_view text) {
+  if (const auto ratio = parse_decimal(text)) {
+    const Int128 weight = static_cast<Int128>(ratio->numerator) * k_million / ratio->denominator;
+    if (weight >= accounting::k_least_weight && weight <= accounting::k_greatest_weight) {
+      return static_cast<std::int64_t>(weight);
+    }
+  }
+  return fail(Errc::invalid_argument, "write a decimal from 0.001 to 1000, such as 1.5");
+}
+
 Expected<Duration> parse_duration(std::string_view text, Duration least, Duration most) {
   const auto [digits, unit_s] = split_duration(text);
   const auto number = small_number(digits);
   if (!number) return fail(Errc::invalid_argument, "write seconds (300) or a number with s, m, h or d (5m)");
   const std::int64_t seconds = *number * unit_s;
   if (seconds < least.value || seconds > most.value) {
-    return fail(Errc::invalid_argument, "allowed are " + std::to_string(least.value) +
-                                            (least.value == 1 ? " second to " : " seconds to ") +
-                                            std::to_string(most.value / k_day_s) + " days");
+    return fail(Errc::invalid_argument, "allowed are " + bound_text(least) + " to " + bound_text(most));
   }
   return Duration{seconds};
 }
-
-namespace {
-
-constexpr std::string_view k_memory_units = "KMGT";
-
-}  // namespace
 
 Expected<std::int64_t> parse_memory(std::string_view text) {
   const std::size_t unit = text.empty() ? std::string_view::npos : k_memory_units.find(text.back());
@@ -209,6 +225,26 @@ std::string part_text(std::int64_t parts_per_million) {
 
 std::string seconds_text(Duration duration) {
   return std::to_string(duration.value) + " s";
+}
+
+Expected<Endpoint> parse_endpoint(std::string_view text) {
+  const auto wrong = [] {
+    return fail(Errc::invalid_argument, "write HOST:PORT, such as 10.0.0.2:7020 or [fd00::2]:7020");
+  };
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return wrong();
+  std::string_view host = text.substr(0, colon);
+  const std::string_view port = text.substr(colon + 1);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    return wrong();
+  }
+  if (host.empty() || host.find_first_of(" \t\r\n/[]") != std::string_view::npos) return wrong();
+  Endpoint endpoint{.host = std::string(host), .port = 0};
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
+  if (error != std::errc() || end != port.data() + port.size() || endpoint.port == 0) return wrong();
+  return endpoint;
 }
 
 }  // namespace shapley::config

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,9 @@ namespace shapley::config {
 
 // The same with 0 allowed: a guarantee, the weight of what runs.
 [[nodiscard]] Expected<std::int64_t> parse_part(std::string_view text);
+
+// What a processor of one cluster counts for among those of others: a decimal from 0.001 to 1000. In parts per million.
+[[nodiscard]] Expected<std::int64_t> parse_weight(std::string_view text);
 
 inline constexpr Duration k_longest_duration{365LL * 24 * 3600};
 // "300" (seconds), "45s", "5m", "1h", "7d".
@@ -44,9 +48,20 @@ struct IntegerRange {
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 
 // "'staus' is no command; did you mean status?" of the first word of a command line that is no option; nullopt: there
-// is none.
+// is no such word.
 [[nodiscard]] std::optional<std::string> no_command(std::span<const std::string> words,
                                                     const std::vector<std::string>& commands);
+
+// What is wrong with a command line that a CLI::App refused with `error`; a word where a command is expected is named,
+// with the command that it may mean.
+template <typename App>
+[[nodiscard]] std::string fault_of(const App& app, const std::exception& error) {
+  if (!app.get_subcommands().empty()) return error.what();
+  std::vector<std::string> commands;
+  for (const App* command : app.get_subcommands([](const App* /*command*/) { return true; }))
+    commands.push_back(command->get_name());
+  return no_command(app.remaining(), commands).value_or(error.what());
+}
 
 // The text in quotes, fit for one line of a message: long texts cut, what terminals obey escaped.
 [[nodiscard]] std::string shown(std::string_view text);
@@ -60,5 +75,15 @@ struct IntegerRange {
 // Millionths as a decimal of at most six digits ("0.333333", "1"), and seconds ("604800 s"), for people.
 [[nodiscard]] std::string part_text(std::int64_t parts_per_million);
 [[nodiscard]] std::string seconds_text(Duration duration);
+
+// HOST:PORT, as the configuration names where to listen or connect.
+struct Endpoint {
+  std::string host;  // a name or an address, IPv6 without brackets
+  std::uint16_t port = 0;
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+// An IPv6 address is written in brackets: [::1]:7020. Errc::invalid_argument, with the remedy.
+[[nodiscard]] Expected<Endpoint> parse_endpoint(std::string_view text);
 
 }  // namespace shapley::config

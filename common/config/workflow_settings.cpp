@@ -1,5 +1,3 @@
-#include "config/workflow_settings.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -8,9 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "config/choice.hpp"
 #include "config/keys.hpp"
+#include "config/settings.hpp"
 #include "config/values.hpp"
+#include "config/yaml_reader.hpp"
 
 namespace shapley::config {
 
@@ -95,15 +94,6 @@ class WorkflowReader {
   workflow::Settings& settings_;
 };
 
-}  // namespace
-
-void read_workflow_settings(YamlReader& reader, const Mapping& entries, FaultList& faults,
-                            workflow::Settings& settings) {
-  WorkflowReader(reader, faults, settings).read(entries);
-}
-
-namespace {
-
 template <typename Word, std::size_t N>
 std::string word_for(const std::array<std::pair<std::string_view, Word>, N>& words, Word wanted) {
   const auto found = std::ranges::find(words, wanted, [](const auto& entry) { return entry.second; });
@@ -117,6 +107,11 @@ std::string rules_text(const std::vector<workflow::KeyRule>& rules) {
 }
 
 }  // namespace
+
+void read_workflow_settings(YamlReader& reader, const Mapping& entries, FaultList& faults,
+                            workflow::Settings& settings) {
+  WorkflowReader(reader, faults, settings).read(entries);
+}
 
 std::string workflows_text(const workflow::Settings& settings) {
   return "workflow_key " + rules_text(settings.workflow_key) + ", activity_key " + rules_text(settings.activity_key) +

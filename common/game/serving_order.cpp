@@ -3,7 +3,7 @@
 #include <charconv>
 #include <optional>
 
-#include "base/duration.hpp"
+#include "base/calendar.hpp"
 
 namespace shapley::game {
 
@@ -19,24 +19,6 @@ std::optional<std::int64_t> whole_number(std::string_view digits) {
   if (error != std::errc{} || stop != end || digits.front() == '-') return std::nullopt;
   return number;
 }
-
-}  // namespace
-
-Expected<Duration> parse_horizon(std::string_view text) {
-  const auto [digits, unit_s] = split_duration(text);
-  const auto number = whole_number(digits);
-  if (!number) return fail(Errc::invalid_argument, "write 0, seconds (3600), or a number with s, m, h or d (7d)");
-  if (*number > k_longest_horizon.value / unit_s) return fail(Errc::invalid_argument, "a horizon is at most 365 days");
-  return Duration{*number * unit_s};
-}
-
-std::string format_horizon(Duration horizon) {
-  if (horizon.value == 0) return "0";
-  const DurationUnit& unit = largest_unit(horizon);
-  return std::to_string(horizon.value / unit.seconds) + unit.letter;
-}
-
-namespace {
 
 // A decimal from 0 to 1 in millionths; `too_large`: what is said of a larger one.
 Expected<std::int32_t> parse_millionths(std::string_view text, const char* too_large) {
@@ -65,6 +47,20 @@ std::string format_millionths(std::int32_t millionths) {
 }
 
 }  // namespace
+
+Expected<Duration> parse_horizon(std::string_view text) {
+  const auto [digits, unit_s] = split_duration(text);
+  const auto number = whole_number(digits);
+  if (!number) return fail(Errc::invalid_argument, "write 0, seconds (3600), or a number with s, m, h or d (7d)");
+  if (*number > k_longest_horizon.value / unit_s) return fail(Errc::invalid_argument, "a horizon is at most 365 days");
+  return Duration{*number * unit_s};
+}
+
+std::string format_horizon(Duration horizon) {
+  if (horizon.value == 0) return "0";
+  const DurationUnit& unit = largest_unit(horizon);
+  return std::to_string(horizon.value / unit.seconds) + unit.letter;
+}
 
 Expected<Guarantee> parse_guarantee(std::string_view text) {
   SHAPLEY_TRY_ASSIGN(const std::int32_t millionths,

@@ -21,9 +21,9 @@
 // H = 0 is the published rule. v of a coalition is a psi of its schedule and is looked at likewise.
 //
 // A guarantee g in [0, 1] is a part of what an organization owns: with something to start and running on fewer than g
-// times its own processors it is served before all that are not so. g <= 1 of one's own: guarantees never sum to more
-// than there is. g = 0 is the published rule. A job that is wider than what its organization lacks takes it above
-// the guarantee, and nobody who is below can undo that before the job ends.
+// times its own processors it is served before all that are not so. g <= 1 of its own processors: guarantees never sum
+// to more than there is. g = 0 is the published rule. A job that is wider than what its organization lacks takes it
+// above the guarantee, and no organization below its own can undo that before the job ends.
 //
 // Exact integers throughout; pure functions.
 #pragma once
@@ -37,6 +37,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/contract.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
 
@@ -74,6 +75,7 @@ inline constexpr ServingRule k_default_rule{
 
 // c of the equation above in seconds squared, rounded down; at most k_longest_horizon^2 / 2. REQUIRES: residual > 0.
 [[nodiscard]] constexpr std::int64_t running_factor(Duration horizon, RunningWeight weight, Duration residual) {
+  SHAPLEY_REQUIRE(residual > Duration{0});
   const Int128 m = residual < horizon ? residual.value : horizon.value;
   return static_cast<std::int64_t>(weight.millionths * m * (2 * Int128{horizon.value} - m) /
                                    (2 * Int128{k_whole_running_weight}));
@@ -104,7 +106,7 @@ template <typename Integer>
 }
 
 // The key in the units of the books: balance = phi - psi, given - got the work behind it, rate - used that of now.
-[[nodiscard]] constexpr Utility key(Utility balance, CpuTime given_less_got, MicroProcessors rate_less_used,
+[[nodiscard]] constexpr Utility key(Utility balance, CpuTime given_less_got, ProcessorMillionths rate_less_used,
                                     const KeyTerms& terms) {
   return {looked_ahead<Int128>(balance.value, given_less_got.value, rate_less_used.value, terms)};
 }
@@ -125,7 +127,7 @@ template <typename Key>
 struct ServingRow {
   Key key{};
   std::int64_t owned = 0;  // weighted processors that it owns and that are offered now, in the unit of `used`
-  std::int64_t used = 0;   // weighted processors that its jobs hold now, whoever owns them
+  std::int64_t used = 0;   // weighted processors that its jobs hold now, no matter which organization owns them
   bool has_startable = false;
   Guarantee guarantee{};
 
@@ -163,5 +165,14 @@ template <typename Key>
 // The weight of what runs, written and read as a guarantee is.
 [[nodiscard]] Expected<RunningWeight> parse_running_weight(std::string_view text);
 [[nodiscard]] std::string format_running_weight(RunningWeight weight);
+
+// The members of a rule in a report (base/json.hpp); the published rule has none.
+template <typename Visit>
+void for_each_json_member(std::string_view, const ServingRule& rule, const Visit& visit) {
+  if (rule == ServingRule{}) return;
+  visit(std::string("horizon"), format_horizon(rule.horizon));
+  visit(std::string("guarantee"), format_guarantee(rule.guarantee));
+  if (rule.running != RunningWeight{}) visit(std::string("running_weight"), format_running_weight(rule.running));
+}
 
 }  // namespace shapley::game

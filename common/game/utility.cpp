@@ -1,27 +1,10 @@
 #include "game/utility.hpp"
 
-#include <algorithm>
-#include <cassert>
-
 namespace shapley::game {
-
-Utility segment_utility(const SegmentUtilityInput& segment, Instant t) {
-  assert(segment.begin <= segment.end);
-  if (t <= segment.begin) return {};
-  const Int128 done = (std::min(segment.end, t) - segment.begin).value;
-  const Int128 age = (t - segment.begin).value;
-  return {segment.processors.value * done * (2 * age - done + 1) / 2};
-}
-
-CpuTime segment_work(const SegmentUtilityInput& segment, Instant t) {
-  assert(segment.begin <= segment.end);
-  if (t <= segment.begin) return {};
-  return segment.processors * (std::min(segment.end, t) - segment.begin);
-}
 
 // A running segment is worth 2*psi = q*(t-s)*(t-s+1) = q*t^2 + q*(1-2s)*t + q*s*(s-1). A finished one [s, e) is the
 // difference of two running ones, begun at s and at e, since both are sums of the same unit parts from e on.
-void UtilitySum::accumulate(Int128 sign, MicroProcessors processors, Instant begin) {
+void UtilitySum::accumulate(Int128 sign, ProcessorMillionths processors, Instant begin) {
   const Int128 q = sign * processors.value;
   const Int128 s = begin.value;
   running_.value += static_cast<std::int64_t>(q);
@@ -30,20 +13,20 @@ void UtilitySum::accumulate(Int128 sign, MicroProcessors processors, Instant beg
   work_constant_ -= q * s;
 }
 
-void UtilitySum::add_running(MicroProcessors processors, Instant begin) {
+void UtilitySum::add_running(ProcessorMillionths processors, Instant begin) {
   accumulate(1, processors, begin);
 }
 
-void UtilitySum::remove_running(MicroProcessors processors, Instant begin) {
+void UtilitySum::remove_running(ProcessorMillionths processors, Instant begin) {
   accumulate(-1, processors, begin);
 }
 
-void UtilitySum::add_finished(MicroProcessors processors, Instant begin, Instant end) {
+void UtilitySum::add_finished(ProcessorMillionths processors, Instant begin, Instant end) {
   accumulate(1, processors, begin);
   accumulate(-1, processors, end);
 }
 
-void UtilitySum::remove_finished(MicroProcessors processors, Instant begin, Instant end) {
+void UtilitySum::remove_finished(ProcessorMillionths processors, Instant begin, Instant end) {
   accumulate(-1, processors, begin);
   accumulate(1, processors, end);
 }

@@ -11,38 +11,30 @@
 // Range: |q| <= 1e12 micro-processors in sum, instants below 2^40 s: every coefficient stays under 1e37.
 #pragma once
 
+#include <cstdint>
+
 #include "base/types.hpp"
 
 namespace shapley::game {
-
-// psi of one segment at t; 0 when t <= begin. `end` is exclusive; k_end_of_time while it runs. REQUIRES: begin <= end.
-struct SegmentUtilityInput {
-  Instant begin;
-  Instant end;
-  MicroProcessors processors;
-};
-[[nodiscard]] Utility segment_utility(const SegmentUtilityInput& segment, Instant t);
-// Work done until t: q * p.
-[[nodiscard]] CpuTime segment_work(const SegmentUtilityInput& segment, Instant t);
 
 // The sum of psi and of work over a multiset of segments. Subtracting a segment that was added restores the sum
 // exactly. Evaluate only at t >= every begin that was added, and >= every end of a finished segment that was added.
 class UtilitySum {
  public:
   // A segment still running: counts in full at every t >= begin.
-  void add_running(MicroProcessors processors, Instant begin);
-  void remove_running(MicroProcessors processors, Instant begin);
+  void add_running(ProcessorMillionths processors, Instant begin);
+  void remove_running(ProcessorMillionths processors, Instant begin);
   // A finished segment [begin, end).
-  void add_finished(MicroProcessors processors, Instant begin, Instant end);
-  void remove_finished(MicroProcessors processors, Instant begin, Instant end);
+  void add_finished(ProcessorMillionths processors, Instant begin, Instant end);
+  void remove_finished(ProcessorMillionths processors, Instant begin, Instant end);
 
   [[nodiscard]] Utility utility_at(Instant t) const;
   [[nodiscard]] CpuTime work_at(Instant t) const;
-  [[nodiscard]] MicroProcessors running() const { return running_; }
+  [[nodiscard]] ProcessorMillionths running() const { return running_; }
 
   // The coefficients, for checkpoints. 2*psi(t) = square*t^2 + slope*t + constant; square is `running`.
   struct Coefficients {
-    MicroProcessors running;
+    ProcessorMillionths running;
     Int128 slope = 0;
     Int128 constant = 0;
     Int128 work_slope = 0;  // running processors
@@ -56,11 +48,40 @@ class UtilitySum {
   friend bool operator==(const UtilitySum&, const UtilitySum&) = default;
 
  private:
-  void accumulate(Int128 sign, MicroProcessors processors, Instant begin);
-  MicroProcessors running_;
+  void accumulate(Int128 sign, ProcessorMillionths processors, Instant begin);
+  ProcessorMillionths running_;
   Int128 slope_ = 0;
   Int128 constant_ = 0;
   Int128 work_constant_ = 0;
+};
+
+// psi of a changing number of busy processors, accrued from event to event in 64 bits.
+//
+// Between two instants with d = t - last and r busy processors [FS13 Algorithm 1, corrected: docs/concepts.md]:
+//     psi += d * done + d(d+1)/2 * r,      done += d * r
+// It equals the closed form of utility.hpp. The simulator uses it where billions of events must be cheap;
+// instance.hpp's validate() bounds the values. The books, which run for years, use utility.hpp's 128 bits.
+struct Accrual {
+  std::int64_t psi = 0;
+  std::int64_t done = 0;     // processor seconds
+  std::int64_t running = 0;  // busy processors
+  std::int64_t last = 0;
+
+  void advance(std::int64_t t) {
+    const std::int64_t d = t - last;
+    psi += d * done + d * (d + 1) / 2 * running;
+    done += d * running;
+    last = t;
+  }
+  void change(std::int64_t t, std::int64_t by) {
+    advance(t);
+    running += by;
+  }
+  [[nodiscard]] std::int64_t done_at(std::int64_t t) const { return done + (t - last) * running; }
+  [[nodiscard]] std::int64_t psi_at(std::int64_t t) const {
+    const std::int64_t d = t - last;
+    return psi + d * done + d * (d + 1) / 2 * running;
+  }
 };
 
 }  // namespace shapley::game

@@ -5,9 +5,32 @@
 #include <numeric>
 #include <set>
 
-#include "game/coalition_weights.hpp"
+#include "base/contract.hpp"
 
 namespace shapley::hindsight {
+
+void GapShares::add(Coalition present, const Done<Int128>& done) {
+  if (present == 0 || done == Done<Int128>{}) return;
+  const Int256 of_one = k_gap_parts / std::popcount(present);
+  const Done<Int256> part{Int256(done.work) * of_one, Int256(done.moment) * of_one};
+  for (Coalition rest = present; rest != 0; rest &= rest - 1) {
+    add_part(static_cast<std::size_t>(std::countr_zero(rest)), part);
+  }
+}
+
+GapShares& GapShares::operator-=(const GapShares& other) {
+  for (std::size_t player = 0; player < other.size(); ++player) {
+    const Done<Int256>& part = other.parts_[player];
+    add_part(player, {-part.work, -part.moment});
+  }
+  return *this;
+}
+
+void GapShares::add_part(std::size_t player, const Done<Int256>& part) {
+  if (parts_.size() <= player) parts_.resize(player + 1);
+  parts_[player] += part;
+  sum_ += part;
+}
 
 namespace {
 
@@ -17,7 +40,7 @@ Int256 scale_of(std::size_t players, std::size_t exact) {
   return Int256(game::pair_weights(players).scale) * players * k_gap_parts;
 }
 
-// phi[u] sums to v(N), and v(N) is everybody's alike.
+// phi[u] sums to v(N), and every player has the same part of v(N).
 Int256 grand_weight_of(std::size_t players, std::size_t exact) {
   return scale_of(players, exact) / players;
 }
@@ -65,6 +88,7 @@ std::vector<Int256> pair_shares(std::span<const Int128> values, std::size_t play
 }  // namespace
 
 std::vector<Coalition> coalitions_of(std::size_t players, std::size_t exact) {
+  SHAPLEY_REQUIRE(players <= k_most_players);
   if (players == 0) return {};
   if (players <= exact) return game::all_coalitions(players);
   std::set<Coalition> coalitions{game::grand_coalition(players)};
@@ -75,10 +99,12 @@ std::vector<Coalition> coalitions_of(std::size_t players, std::size_t exact) {
 }
 
 std::vector<Int256> shares_of(std::span<const Int128> values, std::size_t players, std::size_t exact) {
+  SHAPLEY_REQUIRE(players >= 1);
   return players <= exact ? lattice_shares(values, players) : pair_shares(values, players);
 }
 
 void add_gap(std::span<Int256> shares, std::span<const Int256> parts, const Int256& sum, std::size_t exact) {
+  SHAPLEY_REQUIRE(shares.size() <= parts.size());
   const Int256 scale = scale_of(shares.size(), exact);
   const Int256 equal = scale / shares.size() * sum;
   for (std::size_t u = 0; u < shares.size(); ++u) shares[u] += (scale * parts[u] - equal) / k_gap_parts;
@@ -86,6 +112,7 @@ void add_gap(std::span<Int256> shares, std::span<const Int256> parts, const Int2
 
 std::vector<Int128> contributions_of(std::span<const Int256> shares, Int128 grand, std::span<const std::uint32_t> ranks,
                                      std::size_t exact) {
+  SHAPLEY_REQUIRE(!shares.empty() && shares.size() == ranks.size());
   const std::size_t players = shares.size();
   const Int256 scale = scale_of(players, exact);
   const Int256 of_grand = grand_weight_of(players, exact) * Int256(grand);

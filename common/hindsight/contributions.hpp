@@ -1,11 +1,11 @@
 // From what coalitions would have produced to what every player contributed.
 //
-// phi is linear in v(N), and everybody's part of it is the same. So whether v(N) is virtual and the gap to what really
-// ran comes on top in equal parts, or v(N) = the sum of psi, what really ran, is one:
+// phi is linear in v(N), and every player's part of it is the same. So whether v(N) is virtual and the gap to what
+// really ran comes on top in equal parts, or v(N) = the sum of psi, what really ran, is one:
 //     phi[u] = (share[u] + grand_weight * Sum(psi)) / scale
 // where share[u] is made of the virtual coalitions alone. Up to `exact` players they are all coalitions, and phi is the
 // Shapley value of v: scale = k!, grand_weight = (k-1)!. Above that they are those of 1, 2, k-2 and k-1
-// players (game/coalition_weights.hpp, pair_weights), and what phi then lacks of v(N) is spread equally.
+// players (game/shapley_value.hpp, pair_weights), and what phi then lacks of v(N) is spread equally.
 //
 // Where not all players were there all the time the gap is shared as gap_shares.hpp says: add_gap() adds to share[u]
 // what that makes for u beyond an equal part.
@@ -18,8 +18,8 @@
 #include <span>
 #include <vector>
 
-#include "base/int128.hpp"
-#include "game/potential.hpp"
+#include "base/types.hpp"
+#include "game/shapley_value.hpp"
 #include "hindsight/gap_shares.hpp"
 #include "hindsight/lattice_keys.hpp"
 
@@ -41,8 +41,8 @@ inline constexpr std::size_t k_most_players = 32;
 [[nodiscard]] std::vector<Int256> shares_of(std::span<const Int128> values, std::size_t players,
                                             std::size_t exact = k_exact_players);
 
-// Everybody's part of the gap instead of an equal one: `parts` by player, and their sum, times k_gap_parts (GapShares).
-// Players other than these had none. REQUIRES: no stretch had more players than there are shares.
+// Each player's part of the gap instead of an equal one: `parts` by player, and their sum, times k_gap_parts
+// (GapShares). Players other than these had none. REQUIRES: no stretch had more players than there are shares.
 void add_gap(std::span<Int256> shares, std::span<const Int256> parts, const Int256& sum,
              std::size_t exact = k_exact_players);
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/int128.hpp"
+#include "base/types.hpp"
 #include "hindsight/lattice_keys.hpp"
 
 namespace shapley::hindsight {
@@ -47,7 +47,7 @@ struct Done {
   return {work, amount * ((Int128{begin} + end - 1) * (end - begin) / 2)};
 }
 
-// Everybody's parts of what was shared out, times k_gap_parts.
+// Each player's parts of what was shared out, times k_gap_parts.
 class GapShares {
  public:
   // Of what was done in a stretch each of those who were there has an equal part.

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "base/contract.hpp"
+
 namespace shapley::hindsight {
 
 Width width_for(Int128 greatest, std::size_t k) {
@@ -11,6 +13,7 @@ Width width_for(Int128 greatest, std::size_t k) {
 }
 
 LatticeKeys::LatticeKeys(std::size_t k) : organizations_(k), weights_(std::size_t{1} << k) {
+  SHAPLEY_REQUIRE(1 <= k && k <= game::k_max_lattice_organizations);
   for (Coalition c = 1; c < game::grand_coalition(k); ++c) {
     const auto size = static_cast<std::size_t>(std::popcount(c));
     weights_[c] = game::factorial(size - 1) * game::factorial(k - 1 - size);

@@ -1,14 +1,15 @@
-// By whom a coalition of all is served next, from the values of its proper subcoalitions: the Shapley value's ranks
-// without the value of the grand coalition, which enters all alike.
+// The player that a coalition of all serves next, from the values of its proper subcoalitions: the Shapley value's
+// ranks without the value of the grand coalition, which enters all alike.
 //
-//     key[u] = (k-1)! (P(N\u) + psi[u]),    phi[u] - psi[u] = P(N) - P(N\u) - psi[u]       (potential.hpp)
+//     key[u] = (k-1)! (P(N\u) + psi[u]),    phi[u] - psi[u] = P(N) - P(N\u) - psi[u]       (shapley_value.hpp)
 //
 // so the smallest key is served first. With all coalitions' weights known beforehand
 //     (k-1)! P(N\u) = sum over S in N\u, S not empty, of (|S|-1)! (k-1-|S|)! v(S)
-// and that is the sum over all proper S, the same for everybody, less the S that hold u: 2^k products, and sums over
+// and that is the sum over all proper S, the same for every player, less the S that hold u: 2^k products, and sums over
 // the two halves of the players as rows and columns of a table.
 //
-// Exact. No sum on the way exceeds 6 k! times the greatest |v| or |psi|; width_for tells which integer holds that.
+// Exact. No sum on the way exceeds 6 k! times the greatest |v| or |psi|; width_for returns the integer width that holds
+// that.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
-#include "base/int128.hpp"
-#include "game/potential.hpp"
+#include "base/types.hpp"
+#include "game/shapley_value.hpp"
 
 namespace shapley::hindsight {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "game/potential.hpp"
+#include "game/shapley_value.hpp"
 
 namespace shapley::hindsight {
 
@@ -61,7 +61,7 @@ class RequestQueue {
   // Likewise, at this place. REQUIRES: that keeps the order.
   void insert_at(std::uint32_t place, Known known);
 
-  // Withdrawn requests of its organization and release in front of `place` are nobody's: they go before `order`.
+  // Withdrawn requests of its organization and release in front of `place` belong to no order: they go before `order`.
   void move_withdrawn_before(std::uint32_t place, const Order& order);
 
   [[nodiscard]] std::size_t size() const { return queue_.size(); }

@@ -1,57 +1,48 @@
 #include "hindsight/virtual_schedules.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <tuple>
-#include <utility>
+#include <bit>
 
 namespace shapley::hindsight {
 
 namespace {
 
-// When the request at `place` started, or k_never.
-constexpr auto first_start = [](const auto& schedule, std::uint32_t place) {
-  const auto part = std::lower_bound(schedule.parts.begin(), schedule.parts.end(), place,
-                                     [](const Part& of, std::uint32_t at) { return of.place < at; });
-  return part == schedule.parts.end() || part->place != place ? k_never : part->start;
-};
+constexpr auto first_start = [](auto& schedule, std::uint32_t place) { return schedule.first_start(place); };
 
 }  // namespace
 
 template <typename Integer>
 VirtualSchedules<Integer>::VirtualSchedules(std::size_t organizations, std::span<const Coalition> coalitions,
                                             std::int64_t logged_parts)
-    : schedules_(coalitions.size()), logged_parts_(logged_parts) {
+    : schedules_(coalitions.size()) {
+  facts_.logged_parts = logged_parts;
   const Coalition grand = game::grand_coalition(organizations);
   for (std::size_t slot = 0; slot < schedules_.size(); ++slot) {
     schedules_[slot].members = coalitions[slot] & grand;
     schedules_[slot].last_delayed = time_;
   }
+  if (!schedules_.empty()) schedules_.back().is_whole = true;
 }
 
-// Where a schedule is made up to, and the points that it may go back to.
-constexpr auto for_each_position = [](auto& schedule, auto&& change) {
-  change(schedule);
-  for (auto& point : schedule.points) change(point);
-};
+// --- facts ---
 
 template <typename Integer>
 void VirtualSchedules<Integer>::change_capacity(std::size_t organization, std::int64_t at, std::int64_t by) {
   const Coalition owner = Coalition{1} << organization;
   const auto later = [](std::int64_t t, const CapacityChange& change) { return t < change.at; };
   learn();
-  const auto position = std::upper_bound(changes_.begin(), changes_.end(), at, later);
-  const auto index = static_cast<std::size_t>(position - changes_.begin());
+  const auto position = std::upper_bound(facts_.changes.begin(), facts_.changes.end(), at, later);
+  const auto index = static_cast<std::size_t>(position - facts_.changes.begin());
   for (OneSchedule& schedule : schedules_) {
     const bool is_member = (schedule.members & owner) != 0;
-    if (is_member) rewind(schedule, at);
-    for_each_position(schedule, [&](OnePosition& before) {
+    if (is_member) schedule.rewind(facts_, at, effort_);
+    schedule.for_each_position([&](auto& before) {
       // What lies between concerns other organizations.
       if (is_member) before.changes = std::min(before.changes, index);
       if (!is_member && before.changes > index) ++before.changes;
     });
   }
-  changes_.insert(position, {at, by, owner});
+  facts_.changes.insert(position, {at, by, owner});
   touched_ |= owner;
 }
 
@@ -66,92 +57,49 @@ Request VirtualSchedules<Integer>::add(std::size_t organization, std::int64_t re
   if (release < time_) {
     learn();
     for (OneSchedule& schedule : schedules_) {
-      if ((schedule.members & request.owner) != 0) rewind(schedule, release);
+      if ((schedule.members & request.owner) != 0) schedule.rewind(facts_, release, effort_);
     }
   }
-  const std::uint32_t place = queue_.insert(request);
-  if (place + 1 != queue_.size()) make_room(place, request.owner);
-  touched_ |= request.owner;
-  return queue_[place].name;
-}
-
-// Every request from `place` on moved one further. None of them has started where `owner` is a member.
-template <typename Integer>
-void VirtualSchedules<Integer>::make_room(std::uint32_t place, Coalition owner) {
-  for (OneSchedule& schedule : schedules_) {
-    for (auto part = schedule.parts.rbegin(); part != schedule.parts.rend() && part->place >= place; ++part)
-      ++part->place;
-    for_each_position(schedule, [&](OnePosition& position) {
-      if ((schedule.members & owner) != 0) {
-        position.head = std::min(position.head, place);
-      } else if (position.head >= place) {
-        ++position.head;
-      }
-    });
+  const std::uint32_t place = facts_.queue.insert(request);
+  if (place + 1 != facts_.queue.size()) {
+    for (OneSchedule& schedule : schedules_) schedule.make_room(place, request.owner);
   }
+  touched_ |= request.owner;
+  return facts_.queue[place].name;
 }
 
 template <typename Integer>
 Request VirtualSchedules<Integer>::split(Request pending, std::int64_t amount, Order order) {
-  const std::uint32_t place = queue_.place_of(pending);
-  queue_.move_withdrawn_before(place, order);
-  if (queue_[place].amount == amount) {
-    queue_[place].order = order;
+  RequestQueue& queue = facts_.queue;
+  const std::uint32_t place = queue.place_of(pending);
+  SHAPLEY_REQUIRE(0 < amount && amount <= queue[place].amount && queue[place].duration == k_unknown);
+  queue.move_withdrawn_before(place, order);
+  if (queue[place].amount == amount) {
+    queue[place].order = order;
     return pending;
   }
-  Known first = queue_[place];
+  Known first = queue[place];
   first.amount = amount;
   first.order = order;
-  queue_[place].amount -= amount;
-  queue_.insert_at(place, first);
-  for (OneSchedule& schedule : schedules_) {
-    for (auto part = schedule.parts.rbegin(); part != schedule.parts.rend() && part->place >= place; ++part)
-      ++part->place;
-    const bool is_member = (schedule.members & first.owner) != 0;
-    for_each_position(schedule, [&](OnePosition& position) {
-      if (position.head > place || (position.head == place && !is_member)) {
-        ++position.head;
-      } else if (position.head == place && position.begun >= amount) {
-        ++position.head;
-        position.begun -= amount;
-      }
-    });
-    if (is_member) give_to_first(schedule, place, amount);
-  }
-  return queue_[place].name;
-}
-
-// The first `amount` of what the request behind `place` has started belongs to the one there.
-template <typename Integer>
-void VirtualSchedules<Integer>::give_to_first(OneSchedule& schedule, std::uint32_t place, std::int64_t amount) {
-  auto part = first_part(schedule, place + 1);
-  for (; part != schedule.parts.end() && part->place == place + 1 && amount > 0; ++part) {
-    part->place = place;
-    if (part->amount > amount) {
-      Part rest = *part;
-      rest.place = place + 1;
-      rest.amount -= amount;
-      part->amount = amount;
-      schedule.parts.insert(part + 1, rest);
-      return;
-    }
-    amount -= part->amount;
-  }
+  queue[place].amount -= amount;
+  queue.insert_at(place, first);
+  for (OneSchedule& schedule : schedules_) schedule.split(place, amount, first.owner);
+  return queue[place].name;
 }
 
 // Started entirely, a request that is greater has its last part made again: what is new would have started there or
 // later. One that is less, the first part that is too much.
 template <typename Integer>
 void VirtualSchedules<Integer>::amend(Request pending, std::int64_t amount) {
-  const std::int64_t before = queue_[queue_.place_of(pending)].amount;
+  const std::int64_t before = facts_.queue[facts_.queue.place_of(pending)].amount;
   if (amount == before) return;
   const auto from_when = [&](OneSchedule& schedule, std::uint32_t place) {
-    auto part = first_part(schedule, place);
+    auto part = schedule.first_part(place);
     std::int64_t begun = 0;
     std::int64_t last = k_never;
-    for (; part != schedule.parts.end() && part->place == place; ++part) {
-      begun += part->amount;
-      last = part->start;
+    for (; part != schedule.parts.end() && part->place() == place; ++part) {
+      begun += part->amount();
+      last = part->start();
       if (begun > amount) return last;
     }
     return amount > before && begun == before ? last : k_never;
@@ -161,12 +109,12 @@ void VirtualSchedules<Integer>::amend(Request pending, std::int64_t amount) {
 
 template <typename Integer>
 void VirtualSchedules<Integer>::started(Request request, std::int64_t at) {
-  queue_[queue_.place_of(request)].really_began = at;
+  facts_.queue[facts_.queue.place_of(request)].really_began = at;
 }
 
 template <typename Integer>
 void VirtualSchedules<Integer>::ended(Request request, std::int64_t duration) {
-  Known& known = queue_[queue_.place_of(request)];
+  Known& known = facts_.queue[facts_.queue.place_of(request)];
   if (known.duration == duration) return;
   if (known.duration != k_unknown) {
     change_end(request, duration);
@@ -194,299 +142,324 @@ template <typename Integer>
 template <typename FromWhen>
 Known& VirtualSchedules<Integer>::take_back(Request request, FromWhen&& from_when) {
   learn();
-  const std::uint32_t place = queue_.place_of(request);
-  const Coalition owner = queue_[place].owner;
+  const std::uint32_t place = facts_.queue.place_of(request);
+  const Coalition owner = facts_.queue[place].owner;
   for (OneSchedule& schedule : schedules_) {
-    if ((schedule.members & owner) != 0) rewind(schedule, from_when(schedule, place));
+    if ((schedule.members & owner) != 0) schedule.rewind(facts_, from_when(schedule, place), effort_);
   }
   touched_ |= owner;
-  return queue_[place];
+  return facts_.queue[place];
 }
 
 // Its end was known, and is another one, or not known any more. What happened before either end stays.
 template <typename Integer>
 void VirtualSchedules<Integer>::change_end(Request request, std::int64_t duration) {
-  const std::int64_t before = queue_[queue_.place_of(request)].duration;
+  const std::uint32_t place = facts_.queue.place_of(request);
+  const std::int64_t before = facts_.queue[place].duration;
   if (before == k_unknown) return;
   const std::int64_t least = duration == k_unknown ? before : std::min(before, duration);
-  const auto first_end = [least](OneSchedule& schedule, std::uint32_t place) {
-    const std::int64_t start = first_start(schedule, place);
+  const auto first_end = [least](OneSchedule& schedule, std::uint32_t of) {
+    const std::int64_t start = schedule.first_start(of);
     return start == k_never ? k_never : start + least;
   };
   Known& known = take_back(request, first_end);
   known.duration = duration;
-  const std::uint32_t place = queue_.place_of(request);
   for (OneSchedule& schedule : schedules_) {
-    if ((schedule.members & known.owner) == 0) continue;
-    for (auto part = first_part(schedule, place); part != schedule.parts.end() && part->place == place; ++part) {
-      for_each_position(schedule, [&](OnePosition& position) {
-        if (part->start >= position.at) return;
-        drop_coming(position, {part->start + before, part->start, part->amount});
-        if (duration != k_unknown) insert_coming(position, {part->start + duration, part->start, part->amount});
-      });
-    }
+    if ((schedule.members & known.owner) != 0) schedule.change_end(place, before, duration);
   }
-}
-
-template <typename Integer>
-bool VirtualSchedules<Integer>::advance(std::int64_t t, std::uint64_t effort) {
-  learn();
-  const std::uint64_t most =
-      effort_.parts + std::min(effort, std::numeric_limits<std::uint64_t>::max() - effort_.parts);
-  const std::int64_t before = std::exchange(time_, t);
-  for (OneSchedule& schedule : schedules_) {
-    if ((schedule.members & touched_) == 0 && schedule.at == before && schedule.next >= t) {
-      note_marks(schedule, t);
-      schedule.at = t;
-      continue;
-    }
-    if (!run(schedule, t, most)) return false;
-    if (schedule.parts.size() + schedule.past.size() > schedule.full) forget(schedule);
-  }
-  touched_ = 0;
-  if (queue_.size() > queue_full_) drop_requests();
-  return true;
-}
-
-template <typename Integer>
-auto VirtualSchedules<Integer>::first_part(OneSchedule& schedule, std::uint32_t place) ->
-    typename std::vector<Part>::iterator {
-  return std::lower_bound(schedule.parts.begin(), schedule.parts.end(), place,
-                          [](const Part& part, std::uint32_t at) { return part.place < at; });
 }
 
 template <typename Integer>
 void VirtualSchedules<Integer>::learn() {
   if (learned_.empty()) return;
   for (OneSchedule& schedule : schedules_) {
-    if ((schedule.members & touched_) != 0) rewind(schedule, learn(schedule));
+    if ((schedule.members & touched_) != 0) schedule.rewind(facts_, schedule.learn(facts_, learned_), effort_);
   }
   learned_.clear();
 }
 
-// A part that it has ends.
-template <typename Integer>
-void VirtualSchedules<Integer>::end_in(OnePosition& position, const End& end) {
-  if (end.at >= position.at) return insert_coming(position, end);
-  position.free += end.amount;
-  position.value.change(end.at, -end.amount);
-}
+// --- making them ---
 
-// Notes the ends that became known; returns from when on what was made may be wrong, or k_never.
 template <typename Integer>
-std::int64_t VirtualSchedules<Integer>::learn(OneSchedule& schedule) {
-  const auto later = [](std::int64_t at, const End& other) { return at < other.at; };
-  std::int64_t wrong = k_never;
-  for (const Request request : learned_) {
-    const std::uint32_t place = queue_.place_of(request);
-    const Known& known = queue_[place];
-    if ((known.owner & schedule.members) == 0 || place > schedule.head) continue;
-    for (auto part = first_part(schedule, place); part != schedule.parts.end() && part->place == place; ++part) {
-      const End end{part->start + known.duration, part->start, part->amount};
-      end_in(schedule, end);
-      for (auto point = schedule.points.rbegin(); point != schedule.points.rend() && point->at > end.start; ++point)
-        end_in(*point, end);
-      if (end.at >= schedule.at) continue;
-      if (end.at >= schedule.logged)
-        schedule.past.insert(std::upper_bound(schedule.past.begin(), schedule.past.end(), end.at, later), end);
-      for (std::size_t mark = schedule.marked.size(); mark-- > 0 && marks_[mark] > end.at;)
-        schedule.marked[mark].change(end.at, -end.amount);
-      wrong = std::min(wrong, first_wait(schedule, end.at));
+bool VirtualSchedules<Integer>::advance(std::int64_t t, std::uint64_t effort) {
+  const std::uint64_t most =
+      effort_.parts + std::min(effort, std::numeric_limits<std::uint64_t>::max() - effort_.parts);
+  SHAPLEY_REQUIRE(t >= time_);
+  const std::int64_t before = std::exchange(time_, t);
+  bool are_made = true;
+  facts_.forget_certain();
+  for (std::size_t slot = 0; slot < schedules_.size(); ++slot) {
+    OneSchedule& schedule = schedules_[slot];
+    if (slot + 1 < schedules_.size()) EndsToCome::fetch(schedules_[slot + 1].coming);
+    const bool is_touched = (schedule.members & touched_) != 0;
+    if (is_touched && !learned_.empty()) schedule.rewind(facts_, schedule.learn(facts_, learned_), effort_);
+    if (!are_made) continue;
+    if (!is_touched && schedule.at == before && schedule.next >= t) {
+      schedule.note_marks(facts_, t);
+      schedule.at = t;
+      continue;
     }
+    are_made = schedule.run(facts_, t, most, effort_);
+    if (are_made && schedule.is_full()) forget(schedule);
   }
-  return wrong;
+  learned_.clear();
+  if (!are_made) return false;
+  touched_ = 0;
+  if (facts_.queue.size() > queue_full_) drop_requests();
+  return true;
 }
 
 template <typename Integer>
-void VirtualSchedules<Integer>::insert_coming(OnePosition& position, const End& end) {
-  position.coming.push_back(end);
-  std::push_heap(position.coming.begin(), position.coming.end(), std::greater<>());
-}
-
-// It may be a part of one.
-template <typename Integer>
-void VirtualSchedules<Integer>::drop_coming(OnePosition& position, End end) {
-  std::vector<End>& coming = position.coming;
-  for (End& alike : coming) {
-    if (alike.at != end.at || alike.start != end.start) continue;
-    const std::int64_t amount = std::min(alike.amount, end.amount);
-    alike.amount -= amount;
-    end.amount -= amount;
-  }
-  std::erase_if(coming, [](const End& left) { return left.amount == 0; });
-  std::make_heap(coming.begin(), coming.end(), std::greater<>());
-}
-
-// The last point that is not later. In a forged checkpoint there may be none; then it is the first one, or the end.
-constexpr auto point_before = [](auto& points, std::int64_t at) {
-  const auto later = std::upper_bound(points.begin(), points.end(), at,
-                                      [](std::int64_t t, const auto& point) { return t < point.at; });
-  return later == points.begin() ? later : std::prev(later);
-};
-
-// The first instant from `from` on at which a request that was made waits, or an earlier one; k_never: none does.
-template <typename Integer>
-std::int64_t VirtualSchedules<Integer>::first_wait(const OneSchedule& schedule, std::int64_t from) const {
-  if (schedule.last_delayed > from) {
-    if (from < schedule.logged) {
-      for (auto point = point_before(schedule.points, from);
-           point != schedule.points.end() && point->at < schedule.logged; ++point) {
-        if (point->first_wait != k_never) return std::max(from, point->first_wait);
-      }
+void VirtualSchedules<Integer>::set_coalitions(std::size_t organizations, std::span<const Coalition> coalitions) {
+  learn();
+  Coalition before = 0;
+  for (const OneSchedule& schedule : schedules_) before |= schedule.members;
+  std::vector<OneSchedule> schedules(coalitions.size());
+  for (std::size_t slot = 0; slot < schedules.size(); ++slot) {
+    const Coalition members = coalitions[slot] & game::grand_coalition(organizations);
+    const auto like = std::find_if(schedules_.begin(), schedules_.end(),
+                                   [&](const OneSchedule& schedule) { return schedule.members == (members & before); });
+    if (like != schedules_.end()) {
+      schedules[slot] = *like;
+    } else {
+      schedules[slot].last_delayed = std::numeric_limits<std::int64_t>::min();
+      schedules[slot].at = time_;
+      schedules[slot].note_marks(facts_, time_);
     }
-    const auto later = [](std::int64_t at, const Part& part) { return at < part.start; };
-    for (auto part = std::upper_bound(schedule.parts.begin(), schedule.parts.end(), from, later);
-         part != schedule.parts.end(); ++part) {
-      const std::int64_t release = queue_[part->place].release;
-      if (part->start > release) return std::max(from, release);
-    }
+    schedules[slot].members = members;
+    schedules[slot].is_whole = slot + 1 == schedules.size();
   }
-  if (schedule.head == queue_.size()) return k_never;
-  const Known& head = queue_[schedule.head];
-  return (head.owner & schedule.members) != 0 && head.release < schedule.at ? std::max(from, head.release) : k_never;
-}
-
-// The position of before, by the lists. REQUIRES: `to` is not before they begin.
-template <typename Integer>
-void VirtualSchedules<Integer>::walk_back(OnePosition& position, const OneSchedule& schedule, std::int64_t to) const {
-  std::vector<End>& coming = position.coming;
-  for (auto end = schedule.past.rbegin(); end != schedule.past.rend() && end->at >= to; ++end) {
-    position.value.change(end->at, end->amount);
-    position.free -= end->amount;
-    if (end->start < to) coming.push_back(*end);
-  }
-  for (auto part = schedule.parts.rbegin(); part != schedule.parts.rend() && part->start >= to; ++part) {
-    position.value.change(part->start, -part->amount);
-    position.free += part->amount;
-    if (part->place != position.head) {
-      position.head = part->place;
-      position.begun = queue_[part->place].amount;
-    }
-    position.begun -= part->amount;
-    --position.made;
-  }
-  std::erase_if(coming, [to](const End& end) { return end.start >= to; });
-  std::make_heap(coming.begin(), coming.end(), std::greater<>());
-  for (; position.changes > 0 && changes_[position.changes - 1].at >= to; --position.changes) {
-    const CapacityChange& change = changes_[position.changes - 1];
-    if ((change.owner & schedule.members) != 0) position.free -= change.by;
-  }
-  position.at = to;
-}
-
-// Takes back everything from `to` on; where it has to go on from a point, what came after that, too.
-template <typename Integer>
-void VirtualSchedules<Integer>::rewind(OneSchedule& schedule, std::int64_t to) {
-  if (to >= schedule.at) return;
-  const std::int64_t made = schedule.made;
-  if (to < schedule.logged && !schedule.points.empty()) {
-    const auto point = point_before(schedule.points, to);
-    static_cast<OnePosition&>(schedule) = static_cast<const OnePosition&>(*point);
-    to = schedule.logged = point->at;
-    schedule.next_point = schedule.made + 2 * logged_parts_;
-  } else {
-    to = std::max(to, schedule.logged);
-    walk_back(schedule, schedule, to);
-  }
-  while (!schedule.past.empty() && schedule.past.back().at >= to) schedule.past.pop_back();
-  while (!schedule.parts.empty() && schedule.parts.back().start >= to) schedule.parts.pop_back();
-  while (!schedule.points.empty() && schedule.points.back().at > to) schedule.points.pop_back();
-  while (!schedule.marked.empty() && marks_[schedule.marked.size() - 1] > to) schedule.marked.pop_back();
-  effort_.undone += static_cast<std::uint64_t>(std::max<std::int64_t>(made - schedule.made, 0));
-  schedule.last_delayed = std::min(schedule.last_delayed, to);
-  schedule.next = to;
+  schedules_ = std::move(schedules);
 }
 
 template <typename Integer>
-void VirtualSchedules<Integer>::note_marks(OneSchedule& schedule, std::int64_t until) const {
-  while (lacks_mark(schedule, until)) schedule.marked.push_back(schedule.value);
+bool VirtualSchedules<Integer>::is_provisional(std::size_t slot, std::int64_t at) const {
+  SHAPLEY_REQUIRE(at <= time_);
+  return std::ranges::any_of(schedules_[slot].parts, [&](const Part& part) {
+    const Known& known = facts_.queue[part.place()];
+    if (known.duration != k_unknown) return false;
+    return part.start() + (known.really_began < time_ ? time_ - known.really_began : 0) < at;
+  });
 }
 
 template <typename Integer>
-void VirtualSchedules<Integer>::seek_head(OnePosition& position, Coalition members) const {
-  while (position.head < queue_.size() &&
-         ((queue_[position.head].owner & members) == 0 || queue_[position.head].amount == position.begun)) {
-    ++position.head;
-    position.begun = 0;
+auto VirtualSchedules<Integer>::only(std::span<const std::size_t> slots) const -> VirtualSchedules {
+  VirtualSchedules few(1, {});
+  few.facts_ = facts_;
+  few.queue_full_ = queue_full_;
+  for (const std::size_t slot : slots) few.schedules_.push_back(schedules_[slot]);
+  few.learned_ = learned_;
+  few.touched_ = touched_;
+  few.time_ = time_;
+  return few;
+}
+
+// --- cuts ---
+
+// Goes on from those that are there, to the last cut before `until`, backwards from the time reached.
+template <typename Integer>
+void VirtualSchedules<Integer>::add_done_at_cuts(std::vector<Done<Int128>>& done, std::int64_t until) const {
+  const std::size_t first = done.size();
+  const auto end = std::lower_bound(cuts_.begin() + static_cast<std::ptrdiff_t>(first), cuts_.end(), until);
+  done.resize(static_cast<std::size_t>(end - cuts_.begin()));
+  if (schedules_.empty() || done.size() == first) return;
+  const OneSchedule& all = schedules_.back();
+  Quadratic<Unsigned> value = all.value;
+  auto part = all.parts.rbegin();
+  auto past = all.past.rbegin();
+  for (std::size_t cut = done.size(); cut-- > first;) {
+    const std::int64_t at = cuts_[cut];
+    for (; part != all.parts.rend() && part->start() >= at; ++part) value.change(part->start(), -part->amount());
+    for (; past != all.past.rend() && past->at() >= at; ++past) value.change(past->at(), past->amount());
+    const Int128 work = static_cast<Integer>(value.work_at(at));
+    done[cut] = {work, work * at - static_cast<Integer>(value.utility_at(at))};
   }
 }
 
 template <typename Integer>
-void VirtualSchedules<Integer>::pass_changes_of_others(OnePosition& position, Coalition members) const {
-  while (position.changes < changes_.size() && (changes_[position.changes].owner & members) == 0) ++position.changes;
+void VirtualSchedules<Integer>::set_cuts(std::size_t kept, std::span<const std::int64_t> later) {
+  SHAPLEY_REQUIRE(final_cuts() <= kept && kept <= cuts_.size() && std::ranges::is_sorted(later));
+  SHAPLEY_REQUIRE(later.empty() || later.front() >= facts_.settled);
+  cuts_.resize(kept);
+  cuts_.insert(cuts_.end(), later.begin(), later.end());
 }
 
-// Makes what happens before `until`. False: so many parts were made before it got there.
 template <typename Integer>
-bool VirtualSchedules<Integer>::run(OneSchedule& schedule, std::int64_t until, std::uint64_t most) {
-  std::vector<End>& coming = schedule.coming;
-  while (true) {
-    seek_head(schedule);
-    pass_changes_of_others(schedule, schedule.members);
-    std::int64_t next = coming.empty() ? k_never : coming.front().at;
-    if (schedule.changes < changes_.size()) next = std::min(next, changes_[schedule.changes].at);
-    if (schedule.free > 0 && schedule.head < queue_.size())
-      next = std::min(next, std::max(queue_[schedule.head].release, schedule.at));
-    schedule.next = next;
-    note_marks(schedule, std::min(next, until));
-    schedule.at = std::min(next, until);
-    if (next >= until) return true;
-    if (effort_.parts >= most) return false;
-    std::int64_t more = 0;  // runs from now on than before
-    while (!coming.empty() && coming.front().at == next) {
-      std::pop_heap(coming.begin(), coming.end(), std::greater<>());
-      more -= coming.back().amount;
-      schedule.past.push_back(coming.back());
-      coming.pop_back();
-    }
-    schedule.free -= more;
-    for (; schedule.changes < changes_.size() && changes_[schedule.changes].at == next; ++schedule.changes) {
-      const CapacityChange& change = changes_[schedule.changes];
-      if ((change.owner & schedule.members) != 0) schedule.free += change.by;
-    }
-    more += start_waiting(schedule);
-    if (more != 0) schedule.value.change(next, more);
-    schedule.at = next + 1;
-    if (schedule.made >= schedule.next_point && !is_whole(schedule)) note_point(schedule);
-  }
+std::vector<Done<Int128>> VirtualSchedules<Integer>::done_at_cuts() const {
+  std::vector<Done<Int128>> done = at_final_cuts_;
+  add_done_at_cuts(done, time_ + 1);
+  return done;
 }
 
-// Starts what can start; returns how much that is.
 template <typename Integer>
-std::int64_t VirtualSchedules<Integer>::start_waiting(OneSchedule& schedule) {
-  const std::int64_t free = schedule.free;
-  const std::int64_t at = schedule.at;
-  End alike;  // those that end at once are one
-  for (seek_head(schedule); schedule.free > 0 && schedule.head < queue_.size(); seek_head(schedule)) {
-    const Known& head = queue_[schedule.head];
-    if (head.release > at) break;
-    if (head.release < at) schedule.last_delayed = at;
-    const std::int64_t amount = std::min(schedule.free, head.amount - schedule.begun);
-    schedule.parts.push_back({schedule.head, at, amount});
-    if (head.duration != k_unknown) {
-      if (alike.amount > 0 && alike.at != at + head.duration) insert_coming(schedule, std::exchange(alike, {}));
-      alike = {at + head.duration, at, alike.amount + amount};
-    }
-    schedule.begun += amount;
-    schedule.free -= amount;
-    ++schedule.made;
-    ++effort_.parts;
-  }
-  if (alike.amount > 0) insert_coming(schedule, alike);
-  return free - schedule.free;
+void VirtualSchedules<Integer>::forget_cuts(std::size_t count) {
+  SHAPLEY_REQUIRE(count <= final_cuts());
+  cuts_.erase(cuts_.begin(), cuts_.begin() + static_cast<std::ptrdiff_t>(count));
+  at_final_cuts_.erase(at_final_cuts_.begin(), at_final_cuts_.begin() + static_cast<std::ptrdiff_t>(count));
 }
+
+// --- memory ---
 
 template <typename Integer>
 void VirtualSchedules<Integer>::settle(std::int64_t until, std::int64_t outcomes_until) {
-  settled_ = std::max(settled_, until);
-  outcomes_settled_ = std::max({outcomes_settled_, settled_, outcomes_until});
+  SHAPLEY_REQUIRE(until <= time_);
+  facts_.settled = std::max(facts_.settled, until);
+  facts_.outcomes_settled = std::max({facts_.outcomes_settled, facts_.settled, outcomes_until});
 }
 
-}  // namespace shapley::hindsight
+template <typename Integer>
+void VirtualSchedules<Integer>::forget(OneSchedule& schedule) {
+  const std::int64_t reached = schedule.reached_by(facts_);
+  if (schedule.is_whole) add_done_at_cuts(at_final_cuts_, reached);
+  schedule.forget(facts_, reached);
+}
 
-#include "hindsight/virtual_schedules_memory.hpp"
+template <typename Integer>
+void VirtualSchedules<Integer>::forget_settled() {
+  advance(time_);
+  drop_requests();
+}
 
-namespace shapley::hindsight {
+template <typename Integer>
+void VirtualSchedules<Integer>::drop_requests() {
+  for (OneSchedule& schedule : schedules_) forget(schedule);
+  drop_unneeded();
+  queue_full_ = 2 * facts_.queue.size() + 16;
+}
+
+// Requests that are withdrawn; and those that are final, and that every schedule is past and has forgotten the parts
+// of.
+template <typename Integer>
+void VirtualSchedules<Integer>::drop_unneeded() {
+  std::vector<bool> keep(facts_.queue.size());
+  // By organization: from here on some schedule goes on.
+  std::vector<std::uint32_t> first(std::numeric_limits<Coalition>::digits, static_cast<std::uint32_t>(keep.size()));
+  for (OneSchedule& schedule : schedules_) {
+    for (const Part& part : schedule.parts) keep[part.place()] = true;
+    auto& position = schedule.first_position();
+    position.seek_head(facts_.queue, schedule.members);
+    for (Coalition members = schedule.members; members != 0; members &= members - 1) {
+      std::uint32_t& of_it = first[static_cast<std::size_t>(std::countr_zero(members))];
+      of_it = std::min(of_it, position.head);
+    }
+  }
+  for (std::uint32_t place = 0; place < keep.size(); ++place) {
+    const Known& known = facts_.queue[place];
+    const bool is_ahead = place >= first[static_cast<std::size_t>(std::countr_zero(known.owner))];
+    if (known.amount != 0 && (is_ahead || !facts_.is_final(known))) keep[place] = true;
+  }
+  for (const Request request : learned_) keep[facts_.queue.place_of(request)] = true;
+  const std::vector<std::uint32_t> moved = facts_.queue.drop(keep);
+  facts_.forget_certain();
+  for (OneSchedule& schedule : schedules_) {
+    schedule.for_each_position([&](auto& position) { position.head = moved[position.head]; });
+    for (Part& part : schedule.parts) part.set_place(moved[part.place()]);
+  }
+  drop_changes();
+}
+
+template <typename Integer>
+std::int64_t VirtualSchedules<Integer>::reached() const {
+  std::int64_t reached = facts_.settled;
+  for (const OneSchedule& schedule : schedules_) reached = std::min(reached, schedule.reached);
+  return reached;
+}
+
+// Changes of capacity that no schedule goes back to.
+template <typename Integer>
+void VirtualSchedules<Integer>::drop_changes() {
+  std::vector<CapacityChange>& changes = facts_.changes;
+  std::size_t gone = changes.size();
+  for (OneSchedule& schedule : schedules_) {
+    auto& first = schedule.first_position();
+    first.pass_changes_of_others(changes, schedule.members);
+    gone = std::min(gone, first.changes);
+  }
+  const std::int64_t first_kept = reached();
+  while (gone > 0 && changes[gone - 1].at >= first_kept) --gone;
+  // Those that one has not passed are of other organizations.
+  for (OneSchedule& schedule : schedules_) {
+    schedule.for_each_position([gone](auto& position) { position.changes -= std::min(position.changes, gone); });
+  }
+  changes.erase(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(gone));
+}
+
+template <typename Integer>
+void VirtualSchedules<Integer>::forget_marks_before(std::int64_t at) {
+  std::vector<std::int64_t>& marks = facts_.marks;
+  const auto gone = std::lower_bound(marks.begin(), marks.end(), at) - marks.begin();
+  marks.erase(marks.begin(), marks.begin() + gone);
+  for (OneSchedule& schedule : schedules_) {
+    const auto of_it = std::min(gone, static_cast<std::ptrdiff_t>(schedule.marked.size()));
+    schedule.marked.erase(schedule.marked.begin(), schedule.marked.begin() + of_it);
+  }
+}
+
+template <typename Integer>
+std::size_t VirtualSchedules<Integer>::bytes() const {
+  const auto of = [](const auto& entries) { return entries.capacity() * sizeof(entries[0]); };
+  std::size_t bytes = facts_.bytes() + of(schedules_) + of(cuts_) + of(at_final_cuts_) + of(learned_);
+  for (const OneSchedule& schedule : schedules_) bytes += schedule.bytes();
+  return bytes;
+}
+
+// --- images ---
+
+template <typename Integer>
+auto VirtualSchedules<Integer>::image() const -> Renamed {
+  VirtualSchedules settled = *this;
+  settled.forget_settled();
+  for (OneSchedule& schedule : settled.schedules_) schedule.reduce_to_image(settled.facts_, settled.time_);
+  settled.drop_unneeded();
+  RequestQueue& queue = settled.facts_.queue;
+  Renamed renamed;
+  for (const Known& known : queue.all()) {
+    renamed.names.emplace_back(known.name, static_cast<Request>(renamed.names.size()));
+  }
+  std::sort(renamed.names.begin(), renamed.names.end());
+  queue.rename();
+  renamed.image = {.time = settled.time_,
+                   .settled = settled.facts_.settled,
+                   .marks = settled.facts_.marks,
+                   .cuts = settled.cuts_,
+                   .at_final_cuts = settled.at_final_cuts_,
+                   .requests = queue.all(),
+                   .changes = settled.facts_.changes,
+                   .schedules = std::move(settled.schedules_)};
+  return renamed;
+}
+
+// No index may be out of range, and no order other than the one that searches rely on.
+template <typename Integer>
+bool VirtualSchedules<Integer>::restore(Image image) {
+  if (image.schedules.size() != schedules_.size() || image.settled > image.time) return false;
+  facts_.queue = RequestQueue(facts_.queue.ranks());
+  for (const Known& known : image.requests)
+    facts_.queue.insert_at(static_cast<std::uint32_t>(facts_.queue.size()), known);
+  const auto earlier = [](const CapacityChange& a, const CapacityChange& b) { return a.at < b.at; };
+  if (!facts_.queue.is_ordered() || !std::is_sorted(image.changes.begin(), image.changes.end(), earlier)) return false;
+  if (!std::is_sorted(image.marks.begin(), image.marks.end())) return false;
+  if (!std::is_sorted(image.cuts.begin(), image.cuts.end()) || image.at_final_cuts.size() > image.cuts.size())
+    return false;
+  time_ = image.time;
+  facts_.settled = facts_.outcomes_settled = image.settled;
+  facts_.marks = std::move(image.marks);
+  facts_.changes = std::move(image.changes);
+  facts_.forget_certain();
+  cuts_ = std::move(image.cuts);
+  at_final_cuts_ = std::move(image.at_final_cuts);
+  for (OneSchedule& schedule : schedules_) {
+    const Coalition members = schedule.members;
+    schedule = std::move(image.schedules[static_cast<std::size_t>(&schedule - schedules_.data())]);
+    schedule.at = time_;
+    schedule.is_whole = &schedule == &schedules_.back();
+    if (schedule.members != members || schedule.points.size() != 1 || !schedule.is_sound(facts_, time_)) return false;
+    schedule.begin_again(facts_, time_);
+  }
+  learned_.clear();
+  touched_ = 0;
+  return true;
+}
 
 template class VirtualSchedules<std::int64_t>;
 template class VirtualSchedules<Int128>;

@@ -7,30 +7,21 @@
 // holds what it took: it never ends. Capacity that falls below what runs stops new starts and preempts nothing. v(C) is
 // the sum of psi_sp of the parts [SR13 Eq. 3].
 //
-// The schedules are a function of the set of facts: when, and in what order, they are told makes no difference.
+// The schedules are a function of the set of facts: when, and in what order, they are added makes no difference.
 //
-// How, and why it is cheap:
-// - A schedule is two lists, the parts in the order of their starts (which is the order of the queue) and the ends that
-//   are past in order of time, and a heap of known ends to come. To go back to x is to walk both lists back to x.
-// - These lists are complete for a little while only. Before that there are points: all there is of the schedule at an
-//   instant. To go back farther is to go on from the last point before x. Of points there are the fewer the older they
-//   are, so that going on from one takes at most twice as long as going on from x.
-// - A fact takes schedules back, no more. They are made when somebody wants them, so many facts cost one repetition.
-// - When a duration becomes known whose part ended in the past of a schedule, what follows differs only from the first
-//   instant on at which somebody waited there. Where nobody did, nothing is made again.
-// - An end adds to v the reverse of what a start at that instant adds. So capacity that is handed on to the next part
-//   changes nothing, and an instant's ends and starts count as their sum.
-// - What no fact can change any more is forgotten (settle).
+// How a schedule goes back and on: hindsight/schedule.hpp. A fact only takes schedules back. They are made when they
+// are wanted, so many facts cost one repetition. What no fact can change any more is forgotten (settle).
 //
 // Units: seconds; amounts and capacities in any one unit, processors or millionths of them. v is computed modulo 2^64
 // or 2^128, by `Integer`. REQUIRES: twice every v, and twice the work, fit into an unsigned integer of that width:
-// capacity of all * (latest - earliest instant + 1)^2 less than 2^64 or 2^128; and instants of magnitude below 2^40.
+// capacity of all * (latest - earliest instant + 1)^2 less than 2^64 or 2^128; and instants from 0 to below 2^40, the
+// ends of runs below 2^41.
 // Pure; single-threaded; the caller owns it.
 //
-// Memory (bytes()): 76 bytes per request, until it is final everywhere; per coalition 250 bytes, for each part whose
-// request is not final 24, a few hundred entries of the lists, and a few dozen points with an end for each part that
-// runs and whose end is known; up to twice that while vectors grow. The last coalition has its whole lists, 48 for each
-// part that may still be changed. Per cut 8 bytes, and 32 more once it is final.
+// Memory (bytes()): 84 bytes per request, until it is final everywhere; per coalition 260 bytes, for each part whose
+// request is not final 16, a few hundred entries of the lists, and a few dozen points with an end for each part that
+// runs and whose end is known, 16 bytes each; up to twice that while vectors grow. The last coalition has its whole
+// lists, 32 for each part that may still be changed. Per cut 8 bytes, and 32 more once it is final.
 #pragma once
 
 #include <cstddef>
@@ -41,101 +32,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/int128.hpp"
-#include "game/potential.hpp"
+#include "base/contract.hpp"
+#include "base/types.hpp"
+#include "game/shapley_value.hpp"
 #include "hindsight/gap_shares.hpp"
 #include "hindsight/request_queue.hpp"
+#include "hindsight/schedule.hpp"
 
 namespace shapley::hindsight {
-
-__extension__ using UInt128 = unsigned __int128;
-
-// Twice a psi of a changing amount that runs: running t^2 + slope t + constant, modulo the width of Unsigned.
-template <typename Unsigned>
-struct Quadratic {
-  Unsigned slope = 0;
-  Unsigned constant = 0;
-  std::int64_t running = 0;
-
-  void change(std::int64_t at, std::int64_t by) {
-    const auto t = static_cast<Unsigned>(at);
-    const auto amount = static_cast<Unsigned>(by);
-    running += by;
-    slope += amount * (1 - 2 * t);
-    constant += amount * (t * (t - 1));
-  }
-  [[nodiscard]] Unsigned utility_at(std::int64_t at) const {
-    const auto t = static_cast<Unsigned>(at);
-    return ((static_cast<Unsigned>(running) * t + slope) * t + constant) / 2;
-  }
-  // Amount times seconds done before `at`: what utility_at grows by in the next second if nothing runs on.
-  [[nodiscard]] Unsigned work_at(std::int64_t at) const {
-    const auto amount = static_cast<Unsigned>(running);
-    return (2 * amount * static_cast<Unsigned>(at) + slope - amount) / 2;
-  }
-  friend bool operator==(const Quadratic&, const Quadratic&) = default;
-};
-
-// A part of a request that started.
-struct Part {
-  std::uint32_t place = 0;  // of its request in the queue
-  std::int64_t start = 0;
-  std::int64_t amount = 0;
-  friend bool operator==(const Part&, const Part&) = default;
-};
-
-// The end of one.
-struct End {
-  std::int64_t at = 0;
-  std::int64_t start = 0;
-  std::int64_t amount = 0;
-  friend bool operator>(const End& a, const End& b) { return a.at > b.at; }
-  friend auto operator<=>(const End&, const End&) = default;
-};
-
-struct CapacityChange {
-  std::int64_t at = 0;
-  std::int64_t by = 0;
-  Coalition owner = 0;  // one bit
-  friend bool operator==(const CapacityChange&, const CapacityChange&) = default;
-};
-
-// How far a schedule is made.
-template <typename Unsigned>
-struct Position {
-  std::int64_t at = std::numeric_limits<std::int64_t>::min();  // all before it is made, and nothing else
-  std::uint32_t head = 0;   // place in the queue: every member's request before it has started entirely
-  std::int64_t begun = 0;   // amount of the head that has started
-  std::int64_t free = 0;    // negative where capacity fell
-  std::size_t changes = 0;  // of capacity, before `at`; of other organizations perhaps some later ones
-  std::int64_t made = 0;    // parts
-  Quadratic<Unsigned> value;
-  std::vector<End> coming;  // known ends from `at` on: a heap, the earliest in front
-};
-
-// One to go back to.
-template <typename Unsigned>
-struct Point : Position<Unsigned> {
-  std::int64_t first_wait = k_never;  // no part that started between it and the next one had waited since before this
-};
-
-template <typename Unsigned>
-struct Schedule : Position<Unsigned> {
-  Coalition members = 0;
-  std::int64_t next = k_never;    // nothing happens before it unless a fact is told
-  std::int64_t last_delayed = 0;  // no part started later than this after having waited
-  std::size_t full = 64;          // parts and ends that make it worthwhile to forget
-  std::int64_t reached = std::numeric_limits<std::int64_t>::min();  // before it nothing is made again
-  std::vector<Quadratic<Unsigned>> marked;                          // value at the marks before `at`, or at it
-  // From `logged` on there are all parts and ends that are past; before, the parts of requests that are not final, and
-  // no ends. If `logged` is later than `reached` there are points, none later than `logged`, the first not later than
-  // `reached`.
-  std::int64_t logged = std::numeric_limits<std::int64_t>::min();
-  std::vector<Part> parts;              // by place, and so by start
-  std::vector<End> past;                // by instant
-  std::vector<Point<Unsigned>> points;  // by instant
-  std::int64_t next_point = 0;          // not before so many parts are made
-};
 
 // Integer: std::int64_t or Int128.
 template <typename Integer>
@@ -144,7 +48,7 @@ class VirtualSchedules {
   // Parts of each schedule that it can at least go back by without a point.
   static constexpr std::int64_t k_logged_parts = 128;
 
-  // Coalitions are slots, in this order; they must not be empty. Nobody has any capacity yet.
+  // Coalitions are slots, in this order; they must not be empty. No organization has any capacity yet.
   VirtualSchedules(std::size_t organizations, std::span<const Coalition> coalitions,
                    std::int64_t logged_parts = k_logged_parts);
 
@@ -155,7 +59,7 @@ class VirtualSchedules {
   Request add(std::size_t organization, std::int64_t release, std::int64_t amount, Order order = {});
   // By organization: who is served first of equal releases, before orders are looked at. All alike at the beginning.
   // REQUIRES: the order of those that have requests stays.
-  void set_ranks(std::vector<std::uint32_t> by_organization) { queue_.set_ranks(std::move(by_organization)); }
+  void set_ranks(std::vector<std::uint32_t> by_organization) { facts_.queue.set_ranks(std::move(by_organization)); }
   // The first `amount` of a request that waits is a request of its own from now on, of the same release and of `order`,
   // which goes before the rest. No schedule changes. The name of all of it: a new one, or, if nothing is left, its own.
   // REQUIRES: 0 < amount <= that of the request, whose duration is not known.
@@ -164,19 +68,22 @@ class VirtualSchedules {
   void amend(Request pending, std::int64_t amount);
   // Its run really began at `at`.
   void started(Request request, std::int64_t at);
-  // Its run lasted `duration` >= 1 seconds. May be told again with another duration.
+  // Its run lasted `duration` >= 1 seconds. May be called again with another duration.
   void ended(Request request, std::int64_t duration);
-  // What was told of its end is taken back: it is not known.
+  // Takes its end back: it is not known.
   void retract_end(Request request);
   // It was cancelled before it ever began: no schedule has it, nor ever had.
   void withdraw(Request request);
 
   // From now on v and the work are wanted at `at`, too, whatever becomes known later. REQUIRES: at >= the time reached,
   // later than the marks there are.
-  void mark(std::int64_t at) { marks_.push_back(at); }
+  void mark(std::int64_t at) {
+    SHAPLEY_REQUIRE(at >= time_ && (facts_.marks.empty() || at > facts_.marks.back()));
+    facts_.marks.push_back(at);
+  }
   // The earliest of the marks are not wanted any more.
   void forget_marks_before(std::int64_t at);
-  [[nodiscard]] const std::vector<std::int64_t>& marks() const { return marks_; }
+  [[nodiscard]] const std::vector<std::int64_t>& marks() const { return facts_.marks; }
 
   // What the last coalition had done is wanted at these instants, too, whatever becomes known later: the first `kept`
   // of those so far, and `later`, ascending. REQUIRES: final_cuts() <= kept; none of `later` is before what is settled.
@@ -196,9 +103,9 @@ class VirtualSchedules {
   // The same facts, and of the schedules these ones only, in this order: for what-ifs about few of them.
   [[nodiscard]] VirtualSchedules only(std::span<const std::size_t> slots) const;
 
-  // Every fact of an instant before `until` has been told: capacities, releases, starts, ends and withdrawals. So what
-  // no other fact can reach is forgotten, requests that ended before included; telling such a fact nevertheless is
-  // undefined behaviour. Of the requests that there are, every start and end of before `outcomes_until` has been told,
+  // Every fact of an instant before `until` has been added: capacities, releases, starts, ends and withdrawals. So what
+  // no other fact can reach is forgotten, requests that ended before included; adding such a fact nevertheless is
+  // undefined behaviour. Of the requests that there are, every start and end of before `outcomes_until` has been added,
   // which may be later. REQUIRES: until <= the time reached.
   void settle(std::int64_t until, std::int64_t outcomes_until);
   void settle(std::int64_t until) { settle(until, until); }
@@ -212,19 +119,22 @@ class VirtualSchedules {
   // parts were made, and there are more. Then the values at t cannot be read yet. REQUIRES: t >= every t before.
   bool advance(std::int64_t t, std::uint64_t effort = std::numeric_limits<std::uint64_t>::max());
 
-  // v(C) at t, and the work behind it. REQUIRES: t is the time reached, and no fact was told since.
+  // v(C) at t, and the work behind it. REQUIRES: t is the time reached, or the second before it (what begins then is
+  // nothing yet at t), and no fact was added since.
   [[nodiscard]] Integer utility(std::size_t slot, std::int64_t t) const {
+    SHAPLEY_REQUIRE(time_ - 1 <= t && t <= time_);
     return static_cast<Integer>(schedules_[slot].value.utility_at(t));
   }
   [[nodiscard]] Integer work(std::size_t slot, std::int64_t t) const {
+    SHAPLEY_REQUIRE(time_ - 1 <= t && t <= time_);
     return static_cast<Integer>(schedules_[slot].value.work_at(t));
   }
   // The same at a mark, which is not later than the time reached.
   [[nodiscard]] Integer utility_at_mark(std::size_t slot, std::size_t mark) const {
-    return static_cast<Integer>(schedules_[slot].marked[mark].utility_at(marks_[mark]));
+    return static_cast<Integer>(schedules_[slot].marked[mark].utility_at(facts_.marks[mark]));
   }
   [[nodiscard]] Integer work_at_mark(std::size_t slot, std::size_t mark) const {
-    return static_cast<Integer>(schedules_[slot].marked[mark].work_at(marks_[mark]));
+    return static_cast<Integer>(schedules_[slot].marked[mark].work_at(facts_.marks[mark]));
   }
   // Whether v at `at` may still change because a duration becomes known or a request is withdrawn. A part whose run
   // goes on ends as long after its start as that run has lasted by now, at the earliest. REQUIRES: at <= the time
@@ -235,14 +145,9 @@ class VirtualSchedules {
   [[nodiscard]] std::size_t size() const { return schedules_.size(); }
   [[nodiscard]] Coalition members(std::size_t slot) const { return schedules_[slot].members; }
   [[nodiscard]] std::int64_t time() const { return time_; }
-  [[nodiscard]] std::int64_t settled() const { return settled_; }
-  [[nodiscard]] std::int64_t outcomes_settled() const { return outcomes_settled_; }
+  [[nodiscard]] std::int64_t settled() const { return facts_.settled; }
+  [[nodiscard]] std::int64_t outcomes_settled() const { return facts_.outcomes_settled; }
 
-  // Parts made, and parts of those that were made again: what a site pays for hindsight.
-  struct Effort {
-    std::uint64_t parts = 0;
-    std::uint64_t undone = 0;
-  };
   [[nodiscard]] const Effort& effort() const { return effort_; }
 
   // What all of it takes in memory, without what the allocator adds.
@@ -273,65 +178,29 @@ class VirtualSchedules {
     std::vector<std::pair<Request, Request>> names;  // ascending
   };
   [[nodiscard]] Renamed image() const;
-  // Goes on from an image, with the coalitions there are. False, and nothing can be done with it any more, if the image
-  // is none.
+  // Goes on from an image, with the coalitions there are. False, and the object is unusable, if the image is invalid.
   [[nodiscard]] bool restore(Image image);
 
  private:
   // Takes schedules back to where durations that became known make a difference.
   void learn();
-  [[nodiscard]] static typename std::vector<Part>::iterator first_part(OneSchedule& schedule, std::uint32_t place);
-  static void insert_coming(OnePosition& position, const End& end);
-  static void drop_coming(OnePosition& position, End end);
   void change_end(Request request, std::int64_t duration);
-  static void end_in(OnePosition& position, const End& end);
-  [[nodiscard]] std::int64_t learn(OneSchedule& schedule);
-  [[nodiscard]] std::int64_t first_wait(const OneSchedule& schedule, std::int64_t from) const;
-  void make_room(std::uint32_t place, Coalition owner);
-  static void give_to_first(OneSchedule& schedule, std::uint32_t place, std::int64_t amount);
-  void seek_head(OnePosition& position, Coalition members) const;
-  void seek_head(OneSchedule& schedule) const { seek_head(schedule, schedule.members); }
-  void pass_changes_of_others(OnePosition& position, Coalition members) const;
-  void rewind(OneSchedule& schedule, std::int64_t to);
-  void walk_back(OnePosition& position, const OneSchedule& schedule, std::int64_t to) const;
-  void note_point(OneSchedule& schedule);
-  static void thin_points(OneSchedule& schedule);
-  [[nodiscard]] bool is_whole(const OneSchedule& schedule) const { return &schedule == &schedules_.back(); }
-  bool run(OneSchedule& schedule, std::int64_t until, std::uint64_t most);
-  void note_marks(OneSchedule& schedule, std::int64_t until) const;
-  [[nodiscard]] bool lacks_mark(const OneSchedule& schedule, std::int64_t until) const {
-    return schedule.marked.size() < marks_.size() && marks_[schedule.marked.size()] <= until;
-  }
-  std::int64_t start_waiting(OneSchedule& schedule);
-  [[nodiscard]] bool is_final(const Known& known) const;
+  template <typename FromWhen>
+  Known& take_back(Request request, FromWhen&& from_when);
   void forget(OneSchedule& schedule);
   void add_done_at_cuts(std::vector<Done<Int128>>& done, std::int64_t until) const;
-  void forget_lists_before(OneSchedule& schedule, std::int64_t at);
   void drop_requests();
   void drop_unneeded();
   void drop_changes();
-  [[nodiscard]] OnePosition position_at(const OneSchedule& schedule, std::int64_t at);
-  [[nodiscard]] OnePosition& first_position(OneSchedule& schedule) const;
-  static void normalize(OnePosition& position);
-  [[nodiscard]] bool is_position(const OnePosition& position) const;
-  [[nodiscard]] bool is_sound(const OneSchedule& schedule) const;
-  void begin_again(OneSchedule& schedule);
-  template <typename FromWhen>
-  Known& take_back(Request request, FromWhen&& from_when);
 
-  RequestQueue queue_;
-  std::size_t queue_full_ = 16;          // requests that make it worthwhile to drop final ones
-  std::vector<CapacityChange> changes_;  // by instant
-  std::vector<OneSchedule> schedules_;   // by slot
-  std::vector<std::int64_t> marks_;      // ascending
-  std::vector<std::int64_t> cuts_;       // ascending
+  Facts facts_;
+  std::size_t queue_full_ = 16;         // requests that make it worthwhile to drop final ones
+  std::vector<OneSchedule> schedules_;  // by slot
+  std::vector<std::int64_t> cuts_;      // ascending
   std::vector<Done<Int128>> at_final_cuts_;
   std::vector<Request> learned_;  // durations since time_
   Coalition touched_ = 0;         // whose facts came since time_
   std::int64_t time_ = std::numeric_limits<std::int64_t>::min();
-  std::int64_t settled_ = std::numeric_limits<std::int64_t>::min();
-  std::int64_t outcomes_settled_ = std::numeric_limits<std::int64_t>::min();  // >= settled_
-  std::int64_t logged_parts_ = k_logged_parts;
   Effort effort_;
 };
 

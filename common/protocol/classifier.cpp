@@ -1,27 +1,10 @@
 #include "protocol/classifier.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
 
 namespace shapley::protocol {
-
-std::string_view name_of(RuleKind kind) {
-  switch (kind) {
-    case RuleKind::account:
-      return "account";
-    case RuleKind::partition:
-      return "partition";
-    case RuleKind::qos:
-      return "qos";
-    case RuleKind::user:
-      return "user";
-    case RuleKind::group:
-      return "group";
-  }
-  return "account";
-}
 
 // FNV-1a over the folded letters: short names, and no copy to fold them into.
 std::size_t Classifier::AccountHash::operator()(std::string_view name) const {

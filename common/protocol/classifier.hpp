@@ -21,7 +21,7 @@
 
 namespace shapley::protocol {
 
-// Account names as either end holds them: strings in a JobRecord, C strings in slurmctld's memory. A view: nothing is
+// Account names as either end holds them: strings in a JobUpdate, C strings in slurmctld's memory. A view: nothing is
 // copied, so a lookup under slurmctld's locks need not allocate. A null C string counts as empty.
 class NameList {
  public:
@@ -61,10 +61,7 @@ struct JobTraits {
   std::uint32_t group_id = 0;
 };
 
-// "account", "partition", "qos", "user", "group".
-[[nodiscard]] std::string_view name_of(RuleKind kind);
-
-[[nodiscard]] inline JobTraits traits_of(const JobRecord& job) {
+[[nodiscard]] inline JobTraits traits_of(const JobUpdate& job) {
   return {.account = job.account,
           .account_ancestors = job.account_ancestors,
           .partition = job.partition,

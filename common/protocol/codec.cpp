@@ -1,13 +1,9 @@
 #include "protocol/codec.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <string>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <msgpack.hpp>
@@ -34,7 +30,7 @@ auto members(Tres& m) {
 auto members(NodeHolding& m) {
   return std::tie(m.node, m.cpus, m.memory, m.gres);
 }
-auto members(JobRecord& m) {
+auto members(JobUpdate& m) {
   return std::tie(m.job_id, m.array_job_id, m.array_task_id, m.pending_tasks, m.het_job_id, m.restart_count, m.state,
                   m.completing, m.slurm_state, m.wait, m.user_id, m.group_id, m.account, m.account_ancestors,
                   m.partition, m.qos, m.name, m.wckey, m.submit_time, m.eligible_time, m.start_time, m.end_time,

@@ -11,9 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,7 +24,7 @@ inline constexpr std::uint32_t k_version = 1;
 
 // More dependencies of one job are not passed on: they are read under slurmctld's locks.
 inline constexpr std::size_t k_max_depends_on = 256;
-// Longer texts about the nodes that a job may use are cut, and so is each name that tells nodes apart.
+// Longer texts about the nodes that a job may use are cut, and so is each name that distinguishes nodes.
 inline constexpr std::size_t k_max_placement_text = 1024;
 // More partitions, features or reservations of one node are not passed on; nor are features beyond so many characters.
 inline constexpr std::size_t k_max_node_names = 256;
@@ -40,7 +38,7 @@ enum class Role : std::uint8_t { feeder = 0, reader = 1 };
 struct Hello {
   std::uint32_t version = k_version;
   Role role = Role::reader;
-  std::string program;         // "priority/shapley 0.1.0", "shapleyctl 0.1.0"
+  std::string program;         // "priority/shapley 1.0.0", "shapleyctl 1.0.0"
   std::string cluster;         // ClusterName; a reader may leave it empty
   std::string slurm_version;   // feeder: "22.05.8"
   std::uint64_t instance = 0;  // feeder: names one life of the plugin; sequence numbers count within it
@@ -49,7 +47,7 @@ struct Hello {
   std::uint64_t backlog = 0;           // feeder: messages that are not acknowledged, in memory or in its spool
   std::uint64_t dropped_backlogs = 0;  // feeder: how often it dropped them in its life, for a fresh snapshot instead
   std::int64_t on_behalf_of = -1;
-  // feeder: until when and since when slurmctld's records were looked at, so that the daemon can tell what was not.
+  // feeder: until when and since when slurmctld's records were looked at, so that the daemon knows what was not.
   std::int64_t observing_since = 0;    // nothing was left out since then; 0: it does not say
   std::int64_t observed_before = 0;    // until then at least an earlier instance did; 0: not known
   std::int64_t controller_ran_at = 0;  // slurmctld saved its state last, before this instance; 0: not known
@@ -115,7 +113,7 @@ struct NodeHolding {
 };
 
 // One record of slurmctld's job_list. Times are seconds since the epoch, 0: not set.
-struct JobRecord {
+struct JobUpdate {
   std::uint32_t job_id = 0;
   std::uint32_t array_job_id = 0;   // 0: no array
   std::int64_t array_task_id = -1;  // -1: none (the pending rest of an array, or no array)
@@ -124,7 +122,7 @@ struct JobRecord {
   std::uint32_t restart_count = 0;
   JobState state = JobState::pending;
   bool completing = false;
-  std::string slurm_state;  // Slurm's word: "RUNNING", "CANCELLED", "NODE_FAIL", ...
+  std::string slurm_state;  // Slurm's name of the state: "RUNNING", "CANCELLED", "NODE_FAIL", ...
   WaitReason wait = WaitReason::startable;
   std::uint32_t user_id = 0;
   std::uint32_t group_id = 0;
@@ -162,11 +160,11 @@ struct JobRecord {
   std::string excluded_nodes;  // --exclude
   std::string features;        // --constraint
   std::string reservation;     // its name, or the names of several separated by commas: any of them will do
-  friend bool operator==(const JobRecord&, const JobRecord&) = default;
+  friend bool operator==(const JobUpdate&, const JobUpdate&) = default;
 };
 
-// Whether it counts as demand. A completing record still tells of the run that is being requeued.
-[[nodiscard]] inline bool could_start(const JobRecord& job) {
+// Whether it counts as demand. A completing record still describes the run that is being requeued.
+[[nodiscard]] inline bool could_start(const JobUpdate& job) {
   return job.state == JobState::pending && job.wait == WaitReason::startable && !job.completing;
 }
 
@@ -184,7 +182,7 @@ struct NodeRecord {
   friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };
 
-// As much of Privacy is passed on, because it is read under slurmctld's locks; whoever is left out sees less.
+// As much of Privacy is passed on, because it is read under slurmctld's locks; a user who is left out sees less.
 inline constexpr std::size_t k_max_privileged_users = 4096;
 inline constexpr std::size_t k_max_coordinated_accounts = 65'536;  // of all users together
 
@@ -196,7 +194,7 @@ struct PrivilegedUser {
   friend bool operator==(const PrivilegedUser&, const PrivilegedUser&) = default;
 };
 
-// What slurm.conf hides from users of others (PrivateData), and from whom it does not.
+// What slurm.conf hides from users of others (PrivateData), and the users that it hides nothing from.
 struct Privacy {
   bool jobs = false;                  // their jobs
   bool usage = false;                 // what they used
@@ -214,7 +212,7 @@ struct SnapshotBegin {
 struct Observations {
   std::uint64_t sequence = 0;
   std::int64_t observed_at = 0;
-  std::vector<JobRecord> jobs;
+  std::vector<JobUpdate> jobs;
   std::vector<NodeRecord> nodes;
   std::vector<std::uint32_t> gone;
   std::vector<std::string> gone_nodes;

@@ -42,8 +42,9 @@ tl::unexpected<Error> failure(const Context& context, munge_err_t error) {
 }  // namespace
 
 Expected<std::string> Munge::seal(std::string_view text, uid_t reader) const {
-  // To munge this number means everybody.
-  if (reader == static_cast<uid_t>(MUNGE_UID_ANY)) return fail(Errc::invalid_argument, "munge: for nobody's uid");
+  // To munge this number means every user.
+  if (reader == static_cast<uid_t>(MUNGE_UID_ANY))
+    return fail(Errc::invalid_argument, "munge: this number is not a user's: munge means every user by it");
   SHAPLEY_TRY_ASSIGN(const Context context, make_context(socket_));
   char* made = nullptr;
   auto error = munge_ctx_set(context.get(), MUNGE_OPT_UID_RESTRICTION, reader);

@@ -1,4 +1,4 @@
-// MUNGE's word for who sends a message on a host of the same cluster: text in a credential, encrypted, which one user
+// MUNGE's proof of who sends a message on a host of the same cluster: text in a credential, encrypted, which one user
 // can read, once on a host and within a minute, and which names its author's uid. Slurm authenticates its own hosts in
 // the same way, so what it needs (one key on all hosts, clocks that agree) is there already.
 #pragma once

@@ -3,168 +3,115 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <cstdint>
+#include <chrono>
+#include <cstring>
 #include <optional>
-#include <vector>
+#include <utility>
 
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <sys/random.h>
+#include <unistd.h>
+
+#include "base/json.hpp"
+#include "base/slurm_text.hpp"
+#include "base/text.hpp"
 
 namespace shapley::remote {
 
 namespace {
 
-constexpr std::string_view k_purpose = "shapley-tcp-2";
+using Clock = TimedStream::Clock;
+
+constexpr std::string_view k_purpose = "shapley-tcp-2 ";
 constexpr std::size_t k_most_greeting_bytes = 128;
 constexpr std::string_view k_credential = "MUNGE:";
+constexpr std::size_t k_part_bytes = 256U << 10U;
 // A part in base 64, munge's own bytes and the first line.
 constexpr std::size_t k_most_credential_bytes = k_part_bytes * 4 / 3 + 4096;
-constexpr unsigned k_bits_a_byte = 8;
-constexpr std::uint32_t k_byte = 0xFF;
+// More than any answer has.
+constexpr std::size_t k_most_answer_parts = 256;
 
-using Length = std::array<char, 4>;
-
-Length bytes_of(std::uint32_t number) {
-  Length bytes{};
-  for (std::size_t i = bytes.size(); i > 0; --i) {
-    bytes[i - 1] = static_cast<char>(number & k_byte);
-    number >>= k_bits_a_byte;
-  }
-  return bytes;
-}
-
-std::uint32_t number_of(const Length& bytes) {
-  std::uint32_t number = 0;
-  for (const char byte : bytes) number = (number << k_bits_a_byte) | static_cast<unsigned char>(byte);
-  return number;
-}
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const std::size_t blank = std::min(line.find(' '), line.size());
-    words.push_back(line.substr(0, blank));
-    line.remove_prefix(std::min(blank + 1, line.size()));
-  }
-  return words;
-}
-
-template <typename Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
-// A name as a word; "-" stands for none.
-std::string word_of(std::string_view name) {
-  return name.empty() ? "-" : std::string(name);
-}
-std::string name_in(std::string_view word) {
-  return word == "-" ? std::string() : std::string(word);
-}
-
-std::string first_line(Sealed kind, const Heading& heading, std::size_t part, std::size_t parts) {
-  std::string line(k_purpose);
-  line += {' ', static_cast<char>(kind), ' '};
-  line += heading.challenge + ' ' + heading.nonce + ' ' + std::to_string(heading.number) + ' ' + heading.addressee;
-  line += ' ' + word_of(heading.cluster) + ' ' + word_of(heading.ledger);
-  return line + ' ' + std::to_string(part) + ' ' + std::to_string(parts) + '\n';
-}
-
-struct Part {
+struct FirstLine {
+  std::string kind;
   Heading heading;
+  std::size_t part = 0;
   std::size_t parts = 0;
-  std::string text;
 };
-
-// The line is compared with the one that there would have to be.
-Expected<Part> parse_part(const std::string& text, Sealed kind, std::size_t index) {
-  const auto wrong = [] { return fail(Errc::denied, "a credential that is not for shapleyd, or of another release"); };
-  const std::size_t end = text.find('\n');
-  if (end == std::string::npos) return wrong();
-  const auto words = words_of(std::string_view(text).substr(0, end));
-  constexpr std::size_t k_words = 10;
-  if (words.size() != k_words) return wrong();
-  const auto number = parse_number<std::uint64_t>(words[4]);
-  const auto parts = parse_number<std::size_t>(words[9]);
-  if (!number || !parts) return wrong();
-  Part part{.heading = {.challenge = std::string(words[2]),
-                        .nonce = std::string(words[3]),
-                        .number = *number,
-                        .addressee = std::string(words[5]),
-                        .cluster = name_in(words[6]),
-                        .ledger = name_in(words[7])},
-            .parts = *parts,
-            .text = text.substr(end + 1)};
-  if (text.substr(0, end + 1) != first_line(kind, part.heading, index, part.parts)) return wrong();
-  return part;
+constexpr auto description_of(std::type_identity<FirstLine>) {
+  return describe(member("kind", &FirstLine::kind), member("heading", &FirstLine::heading),
+                  member("part", &FirstLine::part), member("parts", &FirstLine::parts));
 }
 
-Expected<void> send_block(const TimedStream& stream, std::string_view block, TimedStream::Clock::time_point until) {
-  const Length length = bytes_of(static_cast<std::uint32_t>(block.size()));
-  std::string bytes(length.data(), length.size());
-  bytes += block;
-  return stream.send(bytes, until);
+std::string text_of(const FirstLine& line) {
+  return std::string(k_purpose) + shapley::text_of(json_of(line)) + '\n';
 }
 
-Expected<std::string> receive_block(const TimedStream& stream, std::size_t most, TimedStream::Clock::time_point until) {
-  Length length{};
-  SHAPLEY_TRY(stream.receive_all(length, until));
-  const std::uint32_t size = number_of(length);
-  if (size == 0 || size > most) return fail(Errc::denied, "it does not speak as shapleyd does");
-  std::string block(size, '\0');
+std::string text_of(const Greeting& greeting) {
+  return std::string(k_purpose) + greeting.challenge + ' ' + std::to_string(greeting.uid);
+}
+
+// nullopt: no such line is at the beginning, or one that is not to the byte what we would write.
+std::optional<FirstLine> first_line_of(std::string_view text, Sealed kind, std::size_t part) {
+  if (!text.starts_with(k_purpose)) return std::nullopt;
+  auto line = from_json<FirstLine>(parse_json(text.substr(k_purpose.size(), text.find('\n') - k_purpose.size())));
+  if (!line || !text.starts_with(text_of(*line)) || line->part != part ||
+      line->kind != std::string(1, static_cast<char>(kind)))
+    return std::nullopt;
+  return *std::move(line);
+}
+
+Expected<void> send_block(const TimedStream& stream, std::string_view block, Clock::time_point until) {
+  const std::uint32_t length = htonl(static_cast<std::uint32_t>(block.size()));
+  std::string bytes(sizeof length, '\0');
+  std::memcpy(bytes.data(), &length, sizeof length);
+  return stream.send(bytes.append(block), until);
+}
+
+Expected<std::string> receive_block(const TimedStream& stream, std::size_t most, Clock::time_point until) {
+  std::uint32_t length = 0;
+  SHAPLEY_TRY(stream.receive_all({reinterpret_cast<char*>(&length), sizeof length}, until));
+  length = ntohl(length);
+  if (length == 0 || length > most) return fail(Errc::denied, "it does not speak as shapleyd does");
+  std::string block(length, '\0');
   SHAPLEY_TRY(stream.receive_all(block, until));
   return block;
 }
 
-// Anything else is not worth a question to munged.
-Expected<std::string> receive_credential(const TimedStream& stream, TimedStream::Clock::time_point until) {
-  SHAPLEY_TRY_ASSIGN(std::string credential, receive_block(stream, k_most_credential_bytes, until));
-  if (!credential.starts_with(k_credential)) return fail(Errc::denied, "it does not speak as shapleyd does");
-  return credential;
+tl::unexpected<Error> not_answered(const Error& error) {
+  return fail(error.code, error.code == Errc::unavailable ? "does not answer: " + error.what : error.what);
 }
 
 }  // namespace
 
 Expected<std::string> random_digits() {
-  constexpr std::string_view k_digits = "0123456789abcdef";
-  constexpr unsigned k_bits = 4;
-  constexpr unsigned k_low = 0xF;
-  std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+  std::array<char, 16> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
     return system_failure("random numbers", errno, Errc::unavailable);
   }
-  std::string digits;
-  for (const unsigned char byte : bytes) digits += {k_digits[byte >> k_bits], k_digits[byte & k_low]};
-  return digits;
+  return to_hex({random.data(), random.size()});
 }
 
-Expected<void> send_greeting(const TimedStream& stream, const Greeting& greeting,
-                             TimedStream::Clock::time_point until) {
-  return send_block(stream, std::string(k_purpose) + ' ' + greeting.challenge + ' ' + std::to_string(greeting.uid),
-                    until);
+Expected<void> send_greeting(const TimedStream& stream, const Greeting& greeting, Clock::time_point until) {
+  return send_block(stream, text_of(greeting), until);
 }
 
-Expected<Greeting> receive_greeting(const TimedStream& stream, TimedStream::Clock::time_point until) {
+Expected<Greeting> receive_greeting(const TimedStream& stream, Clock::time_point until) {
   SHAPLEY_TRY_ASSIGN(const std::string text, receive_block(stream, k_most_greeting_bytes, until));
-  const auto words = words_of(text);
-  const auto uid = words.size() == 3 && words[0] == k_purpose ? parse_number<uid_t>(words[2]) : std::nullopt;
-  if (!uid) return fail(Errc::denied, "it does not greet as shapleyd of this release does");
-  return Greeting{.challenge = std::string(words[1]), .uid = *uid};
+  const std::size_t last = text.rfind(' ') + 1;
+  const auto uid = parse_number<uid_t>(std::string_view(text).substr(last));
+  if (!uid || !text.starts_with(k_purpose) || last <= k_purpose.size()) {
+    return fail(Errc::denied, "it does not greet as shapleyd of this release does");
+  }
+  return Greeting{.challenge = text.substr(k_purpose.size(), last - 1 - k_purpose.size()), .uid = *uid};
 }
 
 Expected<void> send_sealed(const TimedStream& stream, const Munge& munge, Sealed kind, const Heading& heading,
-                           std::string_view text, uid_t reader, TimedStream::Clock::time_point until) {
-  for (const std::string* name : {&heading.cluster, &heading.ledger}) {
-    if (name->find_first_of(" \n") != std::string::npos || *name == "-") {
-      return fail(Errc::invalid_argument, "'" + *name + "' is no name of a cluster or ledger");
-    }
-  }
-  const std::size_t parts = std::max<std::size_t>(1, (text.size() + k_part_bytes - 1) / k_part_bytes);
-  for (std::size_t part = 0; part < parts; ++part) {
-    std::string content = first_line(kind, heading, part, parts);
-    content += text.substr(part * k_part_bytes, k_part_bytes);
+                           std::string_view text, uid_t reader, Clock::time_point until) {
+  FirstLine line{.kind = std::string(1, static_cast<char>(kind)), .heading = heading};
+  line.parts = std::max<std::size_t>(1, (text.size() + k_part_bytes - 1) / k_part_bytes);
+  for (; line.part < line.parts; ++line.part) {
+    const std::string content = text_of(line).append(text.substr(line.part * k_part_bytes, k_part_bytes));
     SHAPLEY_TRY_ASSIGN(const std::string credential, munge.seal(content, reader));
     SHAPLEY_TRY(send_block(stream, credential, until));
   }
@@ -172,23 +119,128 @@ Expected<void> send_sealed(const TimedStream& stream, const Munge& munge, Sealed
 }
 
 Expected<SealedMessage> receive_sealed(const TimedStream& stream, const Munge& munge, Sealed kind,
-                                       std::size_t most_parts, TimedStream::Clock::time_point until) {
+                                       std::size_t most_parts, Clock::time_point until) {
   SealedMessage message;
   std::size_t parts = 1;
-  for (std::size_t index = 0; index < parts; ++index) {
-    SHAPLEY_TRY_ASSIGN(const std::string credential, receive_credential(stream, until));
+  for (std::size_t part = 0; part < parts; ++part) {
+    SHAPLEY_TRY_ASSIGN(const std::string credential, receive_block(stream, k_most_credential_bytes, until));
+    // Anything else is not worth a question to munged.
+    if (!credential.starts_with(k_credential)) return fail(Errc::denied, "it does not speak as shapleyd does");
     SHAPLEY_TRY_ASSIGN(const Munge::Opened opened, munge.open(credential));
-    SHAPLEY_TRY_ASSIGN(Part part, parse_part(opened.text, kind, index));
-    if (index == 0) {
-      parts = part.parts;
-      message = {.heading = std::move(part.heading), .text = {}, .uid = opened.uid};
-      if (parts > most_parts) return fail(Errc::limit, "a message of more parts than there may be");
-    } else if (part.heading != message.heading || part.parts != parts || opened.uid != message.uid) {
+    auto line = first_line_of(opened.text, kind, part);
+    if (!line) return fail(Errc::denied, "a credential that is not for shapleyd, or of another release");
+    if (line->parts > most_parts) return fail(Errc::limit, "a message of more parts than there may be");
+    if (part == 0) {
+      parts = line->parts;
+      message = {.heading = std::move(line->heading), .text = {}, .uid = opened.uid};
+    } else if (line->heading != message.heading || line->parts != parts || opened.uid != message.uid) {
       return fail(Errc::denied, "parts of different messages");
     }
-    message.text += part.text;
+    message.text += std::string_view(opened.text).substr(opened.text.find('\n') + 1);
   }
   return message;
+}
+
+// ---- the asking side ----
+
+// A listener that is not trusted is asked nothing: the user that the greeting names could read the question, which is
+// sealed for that user.
+Expected<SealedConnection> SealedConnection::meet(TimedStream stream, const Options& options, Clock::time_point until) {
+  auto greeting = receive_greeting(stream, until);
+  if (!greeting) {
+    const bool has_no_place = greeting.error().code == Errc::unavailable;
+    return has_no_place ? fail(Errc::limit, "it hangs up; its log may say why")
+                        : fail(Errc::unavailable, greeting.error().what);
+  }
+  if (greeting->uid != 0 && std::ranges::find(options.trusted, greeting->uid) == options.trusted.end()) {
+    return fail(Errc::unavailable,
+                "who answers there has uid " + std::to_string(greeting->uid) + ", which is not trusted to");
+  }
+  SHAPLEY_TRY_ASSIGN(std::string nonce, random_digits());
+  SHAPLEY_TRY_ASSIGN(std::string there, other_end(stream.descriptor()));
+  return SealedConnection(std::move(stream), Munge(options.munge), greeting->uid,
+                          {.challenge = std::move(greeting->challenge),
+                           .nonce = std::move(nonce),
+                           .number = 0,
+                           .addressee = std::move(there),
+                           .cluster = options.cluster,
+                           .ledger = options.ledger});
+}
+
+Expected<SealedConnection> SealedConnection::open(const Options& options, Clock::time_point until) {
+  constexpr std::chrono::milliseconds k_pause{200};
+  const auto connect = [&]() -> Expected<SealedConnection> {
+    SHAPLEY_TRY_ASSIGN(const Addresses addresses, resolve(options.endpoint));
+    Error last{Errc::unavailable, {}};
+    for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
+      Descriptor descriptor(
+          ::socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->ai_protocol));
+      if (!descriptor.is_open()) return fail(Errc::unavailable, std::strerror(errno));
+      const int on = 1;
+      ::setsockopt(descriptor.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      TimedStream stream(std::move(descriptor), options.wake_up);
+      const auto connected = stream.connect_to(address->ai_addr, address->ai_addrlen, until);
+      if (connected) return meet(std::move(stream), options, until);
+      last = connected.error();
+    }
+    return tl::unexpected<Error>(std::move(last));
+  };
+  while (true) {
+    auto connection = connect();
+    if (connection) return connection;
+    const bool is_late = Clock::now() + k_pause >= until;
+    if (connection.error().code != Errc::limit || is_late) {
+      return not_answered({Errc::unavailable, connection.error().what});
+    }
+    if (const auto waited = wait_for(-1, 0, options.wake_up, Clock::now() + k_pause); !waited) {
+      return not_answered(waited.error());
+    }
+  }
+}
+
+Expected<std::string> SealedConnection::ask(std::string_view request, Clock::time_point until) {
+  ++heading_.number;
+  auto answer = [&]() -> Expected<SealedMessage> {
+    SHAPLEY_TRY(send_sealed(stream_, munge_, Sealed::question, heading_, request, other_, until));
+    return receive_sealed(stream_, munge_, Sealed::answer, k_most_answer_parts, until);
+  }();
+  if (!answer) return not_answered(answer.error());
+  if (answer->heading != heading_) return not_answered({Errc::unavailable, "its answer is to another question"});
+  if (answer->uid == other_) return std::move(answer->text);
+  return not_answered({Errc::unavailable, "who answers there has uid " + std::to_string(answer->uid) + ", not uid " +
+                                              std::to_string(other_) + " who greeted"});
+}
+
+// ---- the listening side ----
+
+Expected<SealedGuest> SealedGuest::greet(const TimedStream& stream, Munge munge, Clock::time_point until) {
+  Heading heading;
+  SHAPLEY_TRY_ASSIGN(heading.challenge, random_digits());
+  SHAPLEY_TRY_ASSIGN(heading.addressee, own_end(stream.descriptor()));
+  SHAPLEY_TRY(send_greeting(stream, {.challenge = heading.challenge, .uid = ::geteuid()}, until));
+  return SealedGuest(stream, std::move(munge), std::move(heading));
+}
+
+Expected<SealedMessage> SealedGuest::next(Clock::time_point until) {
+  constexpr std::size_t k_parts = 1;  // a part is far more than a question may have
+  SHAPLEY_TRY_ASSIGN(SealedMessage question, receive_sealed(*stream_, munge_, Sealed::question, k_parts, until));
+  const Heading& asked = question.heading;
+  if (asked.challenge != heading_.challenge) return fail(Errc::denied, "a question of another conversation");
+  if (asked.addressee != heading_.addressee) {
+    return fail(Errc::denied, "a question to " + asked.addressee + ", and this is " + heading_.addressee +
+                                  "; with translated addresses or forwarded ports between them nothing is answered");
+  }
+  if (asked.number != heading_.number + 1) return fail(Errc::denied, "a question out of its turn");
+  if (asked.number > 1 && question.uid != uid_) {
+    return fail(Errc::denied, "questions of different users over one connection");
+  }
+  if (asked.number > 1 &&
+      (asked.nonce != heading_.nonce || asked.cluster != heading_.cluster || asked.ledger != heading_.ledger)) {
+    return fail(Errc::denied, "questions of different askers over one connection");
+  }
+  heading_ = asked;
+  uid_ = question.uid;
+  return question;
 }
 
 }  // namespace shapley::remote

@@ -1,19 +1,23 @@
-// Messages over TCP: a greeting by the listener, then questions and answers, each sealed by munge for its reader alone.
-// Each is a block behind its length (four bytes, the highest first); a text of any length comes in parts, each a
-// credential.
+// A conversation over TCP: a greeting by the listener, then questions and answers, one at a time, each sealed by munge
+// for its reader alone. Each is a block behind its length (four bytes, the highest first); a text of any length comes
+// in parts, each a credential.
 //
 // The greeting is not sealed: "shapley-tcp-2 CHALLENGE UID", the listener's random number, new for each connection, and
-// the user for whom questions are to be sealed. A credential begins with a line: what it is for, so that none that was
-// made for something else is taken for one; whether it is a question or an answer; the heading (below), which an answer
-// repeats; the number of the part, and of how many.
+// the user that questions are to be sealed for. A credential begins with a line (docs/reference/protocol.md): what it
+// is for, so that none that was made for something else is taken for one; whether it is a question or an answer; the
+// heading (below), which an answer repeats; the number of the part, and of how many.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/description.hpp"
 #include "base/error.hpp"
+#include "config/values.hpp"
 #include "remote/munge.hpp"
 #include "remote/timed_stream.hpp"
 
@@ -23,24 +27,25 @@ enum class Sealed : char { question = 'q', answer = 'a' };
 
 // What binds a question to one place in one conversation, and its answer to it.
 struct Heading {
-  std::string challenge;     // the listener's: what was recorded in another conversation is none of this one
-  std::string nonce;         // the asker's random number, for the same reason on his side
+  std::string challenge;     // the listener's: a recording of another conversation does not match it
+  std::string nonce;         // the asker's random number, for the same reason on the asker's side
   std::uint64_t number = 0;  // of the question in the conversation, from 1
   std::string addressee;     // address and port to which the asker has connected
   std::string cluster;       // ClusterName of the books that are asked; empty: the asker knows none
   std::string ledger;        // their ledger's identity, likewise
   friend bool operator==(const Heading&, const Heading&) = default;
 };
+constexpr auto description_of(std::type_identity<Heading>) {
+  return describe(member("challenge", &Heading::challenge), member("nonce", &Heading::nonce),
+                  member("number", &Heading::number), member("addressee", &Heading::addressee),
+                  member("cluster", &Heading::cluster), member("ledger", &Heading::ledger));
+}
 
 struct SealedMessage {
   Heading heading;
   std::string text;
   uid_t uid = 0;  // of who sealed it, the same for all parts
 };
-
-inline constexpr std::size_t k_part_bytes = 256U << 10U;
-// More than any answer has.
-inline constexpr std::size_t k_most_answer_parts = 256;
 
 struct Greeting {
   std::string challenge;
@@ -52,15 +57,71 @@ struct Greeting {
 
 [[nodiscard]] Expected<void> send_greeting(const TimedStream& stream, const Greeting& greeting,
                                            TimedStream::Clock::time_point until);
-// Errc::denied: it is none.
+// Errc::denied: it is no greeting.
 [[nodiscard]] Expected<Greeting> receive_greeting(const TimedStream& stream, TimedStream::Clock::time_point until);
 
-// Errc::invalid_argument: a name in the heading has a blank.
 [[nodiscard]] Expected<void> send_sealed(const TimedStream& stream, const Munge& munge, Sealed kind,
                                          const Heading& heading, std::string_view text, uid_t reader,
                                          TimedStream::Clock::time_point until);
 // At most so many parts. Errc::denied: not sealed by this cluster's munge for us, or not for this.
 [[nodiscard]] Expected<SealedMessage> receive_sealed(const TimedStream& stream, const Munge& munge, Sealed kind,
                                                      std::size_t most_parts, TimedStream::Clock::time_point until);
+
+// The asking side: a connection to a shapleyd that has `listen`, and questions over it.
+class SealedConnection {
+ public:
+  struct Options {
+    config::Endpoint endpoint;
+    std::filesystem::path munge;  // munged's socket; empty: where libmunge looks for it
+    int wake_up = -1;             // becomes readable when all is to end; -1: nothing does
+    std::vector<uid_t> trusted;   // who may be asked, and whose answers count, besides root
+    std::string cluster = {};     // ClusterName and ledger's identity that the other one must have; empty: any
+    std::string ledger = {};
+  };
+  // Tries again as long as the other one has no place for us. Errors: Errc::unavailable, it cannot be reached, or runs
+  // as a user who is not trusted: then nothing was said to it; the text says why.
+  [[nodiscard]] static Expected<SealedConnection> open(const Options& options, TimedStream::Clock::time_point until);
+
+  // After an error the connection is of no more use. Errc::unavailable: there is no answer, or none to this question by
+  // the user who greeted; Errc::denied: munge refuses what came.
+  [[nodiscard]] Expected<std::string> ask(std::string_view request, TimedStream::Clock::time_point until);
+
+ private:
+  SealedConnection(TimedStream stream, Munge munge, uid_t other, Heading heading)
+      : stream_(std::move(stream)), munge_(std::move(munge)), other_(other), heading_(std::move(heading)) {}
+  [[nodiscard]] static Expected<SealedConnection> meet(TimedStream stream, const Options& options,
+                                                       TimedStream::Clock::time_point until);
+
+  TimedStream stream_;
+  Munge munge_;
+  uid_t other_;
+  Heading heading_;  // of the last question
+};
+
+// The listening side: a client that connects is greeted, then asks. A question counts only in its own place: in this
+// conversation (challenge), after the last one (number), by the same author, here (addressee).
+class SealedGuest {
+ public:
+  // Greets. `stream` must outlive it.
+  [[nodiscard]] static Expected<SealedGuest> greet(const TimedStream& stream, Munge munge,
+                                                   TimedStream::Clock::time_point until);
+
+  // The next question. After an error the conversation is over: Errc::unavailable, the asker is gone or silent; another
+  // code: what came is refused, and the text says why.
+  [[nodiscard]] Expected<SealedMessage> next(TimedStream::Clock::time_point until);
+  // To the last question, for its author alone.
+  [[nodiscard]] Expected<void> answer(std::string_view text, TimedStream::Clock::time_point until) const {
+    return send_sealed(*stream_, munge_, Sealed::answer, heading_, text, uid_, until);
+  }
+
+ private:
+  SealedGuest(const TimedStream& stream, Munge munge, Heading heading)
+      : stream_(&stream), munge_(std::move(munge)), heading_(std::move(heading)) {}
+
+  const TimedStream* stream_;
+  Munge munge_;
+  Heading heading_;  // of the last question, as is
+  uid_t uid_ = 0;    // its author
+};
 
 }  // namespace shapley::remote

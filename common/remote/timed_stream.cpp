@@ -5,15 +5,53 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
-#include <string>
 
 #include <poll.h>
 #include <sys/socket.h>
 
 namespace shapley::remote {
 
-tl::unexpected<Error> away(std::string_view cause) {
-  return fail(Errc::unavailable, "does not answer: " + std::string(cause));
+namespace {
+
+tl::unexpected<Error> away(int error) {
+  return fail(Errc::unavailable, std::strerror(error));
+}
+
+Expected<std::string> end_of(int socket, int (*name)(int, sockaddr*, socklen_t*)) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  if (name(socket, any, &length) != 0) return away(errno);
+  const int error =
+      ::getnameinfo(any, length, host.data(), host.size(), port.data(), port.size(), NI_NUMERICHOST | NI_NUMERICSERV);
+  if (error != 0) return fail(Errc::unavailable, std::string("address of a connection: ") + ::gai_strerror(error));
+  constexpr std::string_view k_mapped = "::ffff:";
+  std::string_view text(host.data());
+  text = text.substr(0, text.find('%'));
+  if (text.starts_with(k_mapped) && text.find('.') != std::string_view::npos) text.remove_prefix(k_mapped.size());
+  return '[' + std::string(text) + "]:" + port.data();
+}
+
+}  // namespace
+
+Expected<Addresses> resolve(const config::Endpoint& endpoint) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error = ::getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
+  if (error != 0) return fail(Errc::unavailable, endpoint.host + ": " + ::gai_strerror(error));
+  return Addresses(found);
+}
+
+Expected<std::string> own_end(int socket) {
+  return end_of(socket, ::getsockname);
+}
+
+Expected<std::string> other_end(int socket) {
+  return end_of(socket, ::getpeername);
 }
 
 Expected<bool> wait_for(int descriptor, short events, int wake_up, TimedStream::Clock::time_point until) {
@@ -24,35 +62,31 @@ Expected<bool> wait_for(int descriptor, short events, int wake_up, TimedStream::
                                pollfd{.fd = descriptor, .events = events, .revents = 0}};
     const auto most = static_cast<std::int64_t>(std::numeric_limits<int>::max());
     const int ready = ::poll(both.data(), both.size(), static_cast<int>(std::min<std::int64_t>(left, most)));
-    if (ready < 0 && errno != EINTR) return away(std::strerror(errno));
-    if (ready > 0 && both[0].revents != 0) return away("it ends here");
+    if (ready < 0 && errno != EINTR) return away(errno);
+    if (ready > 0 && both[0].revents != 0) return fail(Errc::unavailable, "it ends here");
     if (ready > 0) return true;
   }
 }
 
-namespace {
-
-Expected<void> wait_for_or_fail(int descriptor, short events, int wake_up, TimedStream::Clock::time_point until) {
-  SHAPLEY_TRY_ASSIGN(const bool ready, wait_for(descriptor, events, wake_up, until));
-  return ready ? Expected<void>() : away("nothing came in time");
+Expected<void> TimedStream::await(short events, Clock::time_point until) const {
+  SHAPLEY_TRY_ASSIGN(const bool ready, wait_for(socket_.get(), events, wake_up_, until));
+  return ready ? Expected<void>() : fail(Errc::unavailable, "no answer in time");
 }
-
-}  // namespace
 
 Expected<void> TimedStream::connect_to(const void* address, std::size_t size, Clock::time_point until) {
   constexpr std::chrono::milliseconds k_pause{20};
   while (::connect(socket_.get(), static_cast<const sockaddr*>(address), static_cast<socklen_t>(size)) != 0) {
     if (errno == EINPROGRESS) {
-      SHAPLEY_TRY(wait_for_or_fail(socket_.get(), POLLOUT, wake_up_, until));
+      SHAPLEY_TRY(await(POLLOUT, until));
       int error = 0;
       socklen_t length = sizeof error;
       if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
-      // Accepted, and hung up on at once: whoever reads next is told.
-      return error == 0 || error == ECONNRESET ? Expected<void>() : away(std::strerror(error));
+      // Accepted, and hung up on at once: the next read says so.
+      return error == 0 || error == ECONNRESET ? Expected<void>() : away(error);
     }
     // A Unix socket's queue is full.
-    if (errno != EAGAIN && errno != EINTR) return away(std::strerror(errno));
-    if (Clock::now() + k_pause >= until) return away("it accepts no connection");
+    if (errno != EAGAIN && errno != EINTR) return away(errno);
+    if (Clock::now() + k_pause >= until) return fail(Errc::unavailable, "it accepts no connection");
     SHAPLEY_TRY(wait_for(-1, 0, wake_up_, Clock::now() + k_pause));
   }
   return {};
@@ -64,9 +98,9 @@ Expected<void> TimedStream::send(std::string_view bytes, Clock::time_point until
     if (n > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(n));
     } else if (errno == EAGAIN) {
-      SHAPLEY_TRY(wait_for_or_fail(socket_.get(), POLLOUT, wake_up_, until));
+      SHAPLEY_TRY(await(POLLOUT, until));
     } else if (errno != EINTR) {
-      return away(std::strerror(errno));
+      return away(errno);
     }
   }
   return {};
@@ -74,11 +108,11 @@ Expected<void> TimedStream::send(std::string_view bytes, Clock::time_point until
 
 Expected<std::size_t> TimedStream::receive(std::span<char> buffer, Clock::time_point until) const {
   while (true) {
-    SHAPLEY_TRY(wait_for_or_fail(socket_.get(), POLLIN, wake_up_, until));
+    SHAPLEY_TRY(await(POLLIN, until));
     const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (n > 0) return static_cast<std::size_t>(n);
-    if (n == 0) return away("it hung up");
-    if (errno != EAGAIN && errno != EINTR) return away(std::strerror(errno));
+    if (n == 0) return fail(Errc::unavailable, "it hung up");
+    if (errno != EAGAIN && errno != EINTR) return away(errno);
   }
 }
 

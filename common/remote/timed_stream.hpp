@@ -1,17 +1,20 @@
-// A connection with a deadline for everything that is done with it, which ends when its owner ends.
+// A connection with a deadline for everything that is done with it, which ends when its owner ends; the addresses of a
+// host and port, and of the ends of a connection.
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
-#include "base/descriptor.hpp"
+#include <netdb.h>
+
 #include "base/error.hpp"
+#include "base/process.hpp"
+#include "config/values.hpp"
 
 namespace shapley::remote {
-
-// "does not answer: CAUSE"; Errc::unavailable.
-[[nodiscard]] tl::unexpected<Error> away(std::string_view cause);
 
 class TimedStream {
  public:
@@ -20,7 +23,8 @@ class TimedStream {
   // A socket that does not block, and a descriptor that becomes readable when all is to end; the latter is the owner's.
   TimedStream(Descriptor socket, int wake_up) : socket_(std::move(socket)), wake_up_(wake_up) {}
 
-  // All below: Errc::unavailable at the deadline, when the other side hung up, and when all is to end.
+  // All below: Errc::unavailable, the cause alone, at the deadline, when the other side hung up, and when all is to
+  // end.
   [[nodiscard]] Expected<void> connect_to(const void* address, std::size_t size, Clock::time_point until);
   [[nodiscard]] Expected<void> send(std::string_view bytes, Clock::time_point until) const;
   // Some bytes, at least one: how many.
@@ -31,6 +35,8 @@ class TimedStream {
   [[nodiscard]] int descriptor() const { return socket_.get(); }
 
  private:
+  [[nodiscard]] Expected<void> await(short events, Clock::time_point until) const;
+
   Descriptor socket_;
   int wake_up_;
 };
@@ -38,5 +44,18 @@ class TimedStream {
 // Waits until `descriptor` (-1: none) is ready for `events`. True: it is; false: the deadline passed. An error once
 // `wake_up` is readable.
 [[nodiscard]] Expected<bool> wait_for(int descriptor, short events, int wake_up, TimedStream::Clock::time_point until);
+
+struct FreeAddresses {
+  void operator()(addrinfo* addresses) const { ::freeaddrinfo(addresses); }
+};
+using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
+
+// At least one. Blocks as long as the resolver does. Errc::unavailable.
+[[nodiscard]] Expected<Addresses> resolve(const config::Endpoint& endpoint);
+
+// Of a connected socket, "[10.0.0.1]:7020", as numbers, without a zone; an IPv4 address is written as one, however the
+// socket holds it. Errc::unavailable.
+[[nodiscard]] Expected<std::string> own_end(int socket);
+[[nodiscard]] Expected<std::string> other_end(int socket);
 
 }  // namespace shapley::remote

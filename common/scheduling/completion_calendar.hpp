@@ -16,6 +16,8 @@
 #include <span>
 #include <vector>
 
+#include "base/contract.hpp"
+
 namespace shapley::scheduling {
 
 class CompletionCalendar {
@@ -55,6 +57,7 @@ class CompletionCalendar {
   // Calls visit(entry) for every entry that ends at `end`. REQUIRES: end == next().
   template <typename Visit>
   void take(std::int64_t end, Visit&& visit) {
+    SHAPLEY_REQUIRE(end == next());
     move_base(end);
     const std::size_t index = index_of(end);
     std::uint32_t at = heads_[index];

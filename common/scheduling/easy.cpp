@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/contract.hpp"
+
 namespace shapley::scheduling {
 
 namespace {
@@ -48,7 +50,7 @@ class EasySimulation {
   struct Running {
     std::uint32_t job = 0;
     std::int64_t requested_end = 0;
-    std::vector<std::int32_t> owners;  // as the policy told, one for each processor
+    std::vector<std::int32_t> owners;  // as the policy answered, one for each processor
   };
 
   [[nodiscard]] const Job& job(std::uint32_t index) const { return instance_.jobs[index]; }
@@ -122,7 +124,7 @@ class EasySimulation {
     return order;
   }
 
-  // The queue's first job that the processors of the moment could hold; nullopt: there is none.
+  // The queue's first job that the processors of the moment could hold; nullopt: there is no such job.
   struct Place {
     std::size_t queue = 0;
     std::size_t position = 0;
@@ -240,7 +242,7 @@ Instance first_instance(const EasyInstance& instance) {
 
 Expected<void> validate(const EasyInstance& instance) {
   const auto bad = [](const std::string& what) { return fail(Errc::invalid_argument, "instance: " + what); };
-  if (instance.endowments.empty()) return bad("nobody owns processors; give one endowment at least");
+  if (instance.endowments.empty()) return bad("no organization owns processors; give at least one endowment");
   for (std::size_t i = 0; i < instance.endowments.size(); ++i) {
     const Endowment& endowment = instance.endowments[i];
     if (endowment.processors.size() != instance.endowments.front().processors.size())
@@ -265,6 +267,7 @@ Expected<void> validate(const EasyInstance& instance) {
 }
 
 Expected<EasySchedule> simulate_easy(const EasyInstance& instance, Policy* policy) {
+  SHAPLEY_REQUIRE(validate(instance));
   return EasySimulation(instance, policy).run();
 }
 

@@ -18,7 +18,7 @@
 // The queue: without a policy jobs in the order of (release, position), which is FCFS. With a policy its order of the
 // waiting organizations, each one's jobs in the order of (release, position), as shapleyd ranks them. The policy is
 // asked for the whole order before every start of step 1 and once for step 3. The laws of time and ties are
-// policy.hpp's. A job that is wider than all processors of the moment is passed over and holds nobody up.
+// policy.hpp's. A job that is wider than all processors of the moment is passed over and delays no other job.
 //
 // Pure. Cost: O(waiting + running) for every release and end.
 #pragma once

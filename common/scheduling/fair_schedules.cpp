@@ -1,6 +1,5 @@
 #include "scheduling/fair_schedules.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -22,6 +21,7 @@ std::size_t lowest(Coalition c) {
   return static_cast<std::size_t>(std::countr_zero(c));
 }
 std::vector<std::uint32_t> pools_of(std::span<const std::uint32_t> processors) {
+  SHAPLEY_REQUIRE(1 <= processors.size() && processors.size() <= game::k_max_lattice_organizations);
   std::vector<std::uint32_t> pool(std::size_t{1} << processors.size());
   for (Coalition c = 1; c < pool.size(); ++c) pool[c] = pool[c & (c - 1)] + processors[lowest(c)];
   return pool;
@@ -110,7 +110,7 @@ void FairSchedules::touch_scarce() {
   }
 }
 
-// Where a processor is free and nobody waits, the job starts at once. Elsewhere it joins the queue.
+// Where a processor is free and no job waits, the job starts at once. Elsewhere it joins the queue.
 void FairSchedules::admit(const Released& job, std::int64_t t) {
   const std::size_t u = job.organization;
   std::size_t count = 0;
@@ -262,7 +262,7 @@ void FairSchedules::schedule(Coalition c, std::int64_t t) {
   }
 }
 
-// Whether there is a processor for everybody who waits.
+// Whether there is a processor for every job that waits.
 bool FairSchedules::all_start(Coalition c) const {
   std::size_t waiting = 0;
   for (Coalition rest = slots_[c].waiting_members; rest != 0 && waiting <= free_[c]; rest &= rest - 1) {
@@ -312,7 +312,7 @@ std::size_t FairSchedules::choose(Coalition c, Coalition waiting, std::int64_t t
     }
   }
   // Twice F[best] may have grown beyond its line by d(d+1) + 2 d H times at most: the processors of C, through
-  // psi[best], and those of the S that hold the other one, which are half of C's and no more than half of its own.
+  // psi[best], and those of the S that hold the other one, which are half of C's and at most half of its own.
   const double drift = d * (d + 1 + 2 * static_cast<double>(terms_.horizon.value)) * 2 * pool_[c];
   if (second - best_value > drift + k_rounding * magnitude) return best;
   return choose_exactly(c, waiting, t);
@@ -367,9 +367,9 @@ void FairSchedules::sum_potentials(Coalition c, std::int64_t t) {
   }
 }
 
-// The sum over S in C\u is the sum over all S but C, the same for everybody, less the S that hold u. The members' sums
-// are taken over two halves of C as rows and columns of a table, so that each S is touched once; and by size, so that
-// each is only added: what it weighs depends on its size. worth(slot): what is summed.
+// The sum over S in C\u is the sum over all S but C, the same for every member, less the S that hold u. The members'
+// sums are taken over two halves of C as rows and columns of a table, so that each S is touched once; and by size, so
+// that each is only added: what it weighs depends on its size. worth(slot): what is summed.
 template <typename Sum, typename Worth>
 void FairSchedules::sum_subsets(Coalition c, std::vector<Sum>& by_low, const Worth& worth) {
   const std::size_t low_members = size_[c] / 2U;

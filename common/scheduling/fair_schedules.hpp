@@ -2,7 +2,7 @@
 //
 // Coalition C has the processors and the jobs of its members. Where it has a real choice (fewer free processors than
 // waiting jobs, and two members wait) it serves argmax phi - psi. v(C) enters every phi[u] of C equally, so that is
-// (potential.hpp)
+// (game/shapley_value.hpp)
 //     argmin over u of  F[u] = P(C\u) + psi[u],     P(C\u) = sum over S in C\u of (|S|-1)! (|C|-1-|S|)! / (|C|-1)! v(S)
 // ties to the lowest organization. Order at an instant: completions, releases, scheduling. With a horizon H every v and
 // psi is taken at t + H, frozen at t [serving_order.hpp]: F + H times its slope, the same sum over work done. With a
@@ -17,32 +17,127 @@
 // - A job that starts in all coalitions of its owner at once adds the same to v(S) of every S that holds u and to u's
 //   psi. Such an additive part of the game adds the same to every F of a coalition, so it is kept once, not 2^(k-1)
 //   times. What starts at once in most coalitions only is kept so, too, and taken off where it did not.
-// - A completion where somebody waits hands the processor on: v does not change, as many run as before.
+// - A completion where a job waits hands the processor on: v does not change, as many run as before.
 // - A choice in C looks only at subsets of C, and only when there is a choice: (3/2)^k coalitions on the mean, not k
 //   2^k.
 // - A choice is remembered as F and its slope. Until t = t0 + d, v(S) departs from its line by no less than 0 and no
 //   more than d(d+1)/2 + d H times the processors of S, since that is what they can do at most. While these bounds keep
-//   u's F below everybody else's, u is the argmin; only then is F computed again, in exact integers.
+//   u's F below that of every other member, u is the argmin; only then is F computed again, in exact integers.
 //
 // Memory: 40 bytes per coalition and member, 64 per coalition, 16 per running job and coalition (memory_bound).
 // Single-threaded; the caller owns it. Instances in several threads do not touch each other.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
-#include "game/coalition_set.hpp"
-#include "game/potential.hpp"
+#include "base/contract.hpp"
+#include "game/shapley_value.hpp"
 #include "scheduling/completion_calendar.hpp"
-#include "scheduling/free_processors.hpp"
-#include "scheduling/guaranteed.hpp"
 #include "scheduling/instance.hpp"
+#include "scheduling/serving_terms.hpp"
 
 namespace shapley::scheduling {
 
 using game::Coalition;
 using game::CoalitionSet;
+
+// How many processors every coalition has free, and which have one at all.
+//
+// Most jobs start in all coalitions of their owner at once and end in all of them at once. Both are done in blocks of
+// four counters, with the coalitions that differ put right afterwards.
+class FreeProcessors {
+ public:
+  // pool: by coalition, 2^k entries; all are free.
+  FreeProcessors(std::span<const std::uint32_t> pool, std::size_t organizations)
+      : some_(organizations), count_(std::max(pool.size(), k_lanes)), holds_(organizations) {
+    for (Coalition c = 0; c < pool.size(); ++c) {
+      count_[c] = pool[c];
+      if (pool[c] > 0) some_.insert(c);
+    }
+    // Coalitions that do not exist, in the only block of k < 2, change with the others and are never looked at.
+    for (std::size_t u = 0; u < organizations; ++u)
+      for (std::size_t i = 0; i < CoalitionSet::k_word_bits; ++i)
+        holds_[u][i] = u >= k_in_word ? 1 : static_cast<std::uint32_t>(i >> u & 1U);
+  }
+
+  [[nodiscard]] std::uint32_t operator[](Coalition c) const { return count_[c]; }
+  // The coalitions with a free processor.
+  [[nodiscard]] const CoalitionSet& some() const { return some_; }
+
+  void take(Coalition c) {
+    if (--count_[c] == 0) some_.erase(c);
+  }
+  void give(Coalition c) {
+    if (count_[c]++ == 0) some_.insert(c);
+  }
+
+  // One processor in each of `from`, coalitions of u with a free one: most of `holders`, all coalitions of u.
+  void take_from_most(std::size_t u, const CoalitionSet& holders, const CoalitionSet& from) {
+    for (std::size_t w = 0; w < holders.words(); ++w) {
+      if (holders.word(w) == 0) continue;
+      std::uint32_t* word = &count_[w * CoalitionSet::k_word_bits];
+      Lanes some_zero{};
+      for (std::size_t i = 0; i < word_size(); i += k_lanes) {
+        const Lanes taken = load(&holds_[u][i]);
+        const Lanes left = load(word + i) - taken;
+        store(word + i, left);
+        some_zero |= zero_lanes(left) & taken;
+      }
+      if ((some_zero[0] | some_zero[1] | some_zero[2] | some_zero[3]) != 0)
+        some_.set_word(w, some_.word(w) & ~(zeros(word) & from.word(w)));
+      CoalitionSet::visit_word(w, holders.word(w) & ~from.word(w), [&](Coalition c) { ++count_[c]; });
+    }
+  }
+  // The reverse.
+  void give_to_most(std::size_t u, const CoalitionSet& holders, const CoalitionSet& to) {
+    for (std::size_t w = 0; w < holders.words(); ++w) {
+      if (holders.word(w) == 0) continue;
+      std::uint32_t* word = &count_[w * CoalitionSet::k_word_bits];
+      for (std::size_t i = 0; i < word_size(); i += k_lanes) store(word + i, load(word + i) + load(&holds_[u][i]));
+      some_.set_word(w, some_.word(w) | to.word(w));
+      CoalitionSet::visit_word(w, holders.word(w) & ~to.word(w), [&](Coalition c) { --count_[c]; });
+    }
+  }
+
+ private:
+  static constexpr std::size_t k_lanes = 4;
+  static constexpr std::size_t k_in_word = 6;  // organizations that distinguish the coalitions of one word
+  // Of GCC and Clang, on every architecture: compilers do not find these loops by themselves.
+  using Lanes = std::uint32_t __attribute__((vector_size(k_lanes * sizeof(std::uint32_t))));
+
+  static Lanes load(const std::uint32_t* from) {
+    Lanes lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+  }
+  static void store(std::uint32_t* to, Lanes lanes) { std::memcpy(to, &lanes, sizeof lanes); }
+  // All ones where a lane is 0.
+  static Lanes zero_lanes(Lanes lanes) { return reinterpret_cast<Lanes>(lanes == Lanes{}); }
+
+  // Counters that a word of bits stands for.
+  [[nodiscard]] std::size_t word_size() const { return std::min(count_.size(), CoalitionSet::k_word_bits); }
+
+  [[nodiscard]] std::uint64_t zeros(const std::uint32_t* word) const {
+    constexpr Lanes k_bits{1, 2, 4, 8};
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < word_size(); i += k_lanes) {
+      const Lanes zero = zero_lanes(load(word + i)) & k_bits;
+      bits |= static_cast<std::uint64_t>(zero[0] | zero[1] | zero[2] | zero[3]) << i;
+    }
+    return bits;
+  }
+
+  CoalitionSet some_;
+  std::vector<std::uint32_t> count_;  // by coalition
+  // By organization: 1 where the coalitions of a word hold it.
+  std::vector<std::array<std::uint32_t, CoalitionSet::k_word_bits>> holds_;
+};
 
 class FairSchedules {
  public:
@@ -62,7 +157,10 @@ class FairSchedules {
   [[nodiscard]] std::size_t choose(Coalition c, Coalition waiting, std::int64_t t);
 
   // c of the choices from the time reached on. REQUIRES: what runs counts in the rule.
-  void set_running_factor(std::int64_t factor) { terms_.running_factor = factor; }
+  void set_running_factor(std::int64_t factor) {
+    SHAPLEY_REQUIRE(weigh_running_);
+    terms_.running_factor = factor;
+  }
   // Jobs of u that coalition c has started. REQUIRES: run before an instant at which nothing is released yet.
   [[nodiscard]] std::size_t started(Coalition c, std::size_t u) const {
     return (slots_[c].waiting_members >> u & 1U) != 0 ? members_[u * slots_.size() + c].head : queue_[u].size();
@@ -173,7 +271,7 @@ class FairSchedules {
   FreeProcessors free_;
   std::vector<CoalitionSet> holders_;     // by organization
   std::vector<CoalitionSet> waiting_in_;  // by organization: coalitions in which it waits
-  CoalitionSet waiting_;                  // those in which anybody waits
+  CoalitionSet waiting_;                  // those in which any organization waits
   CoalitionSet touched_;                  // to schedule at this instant; until then nothing starts there
   CoalitionSet at_once_;                  // of one release: those that start it
   CompletionCalendar calendar_;           // of single starts, and of indices of common_jobs_

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/contract.hpp"
+
 namespace shapley::scheduling {
 
 namespace {
@@ -53,6 +55,7 @@ Expected<void> validate(const Instance& instance) {
 }
 
 Expected<void> check_horizon(const Instance& instance, const game::ServingRule& rule) {
+  SHAPLEY_REQUIRE(validate(instance));
   // (end + horizon + 1)^2 > (end + horizon)^2 + end.
   const Duration beyond{rule.running == game::RunningWeight{} ? 0 : 1};
   if (!fits(instance, instance.end + rule.horizon + beyond)) {

@@ -4,16 +4,22 @@
 // m, the mean residual run time, is measured by all runs that ended in the schedule that is made, REF's subcoalitions
 // included, processors weighing: of runs of q processors and d seconds
 //     m = sum(q d^2) / (2 sum(q d)),  rounded down, at least 1;  k_assumed_residual as long as none ended
-// anew at every instant at which runs end, before the choices of that instant. shapleyd measures the same after 20 runs
-// first and then once a day at most, when m moves by more than a fifth: its books are years long, windows are hours.
+// again at every instant at which runs end, before the choices of that instant. shapleyd measures the same after 20
+// runs first and then once a day at most, when m moves by more than a fifth: its books are years long, windows are
+// hours.
 //
 // 64 bits hold the sums: instance.hpp's validate() bounds processors * time^2.
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "game/serving_order.hpp"
+#include "game/shapley_value.hpp"
 
 namespace shapley::scheduling {
 
@@ -36,8 +42,6 @@ class ServingTerms {
     stale_ = false;
     return terms_;
   }
-  // What runs now left out.
-  [[nodiscard]] game::KeyTerms without_running() const { return {rule_.horizon, 0}; }
 
  private:
   game::ServingRule rule_;
@@ -46,5 +50,54 @@ class ServingTerms {
   std::int64_t squares_ = 0;
   bool stale_ = false;
 };
+
+// Who may be served now under a guarantee: the waiting organizations that are below it, or all if none of them is
+// (serving_order.hpp). Of them the policy serves the one with the greatest key.
+//
+// A guarantee of 0 costs nothing and changes nothing.
+
+using game::Coalition;
+
+class Guaranteed {
+ public:
+  // processors: owned, by organization.
+  Guaranteed(std::span<const std::uint32_t> processors, game::Guarantee guarantee)
+      : guarantee_(guarantee), owned_(processors.begin(), processors.end()) {}
+
+  // used(u): the processors that u runs on.
+  template <typename Used>
+  [[nodiscard]] Coalition first_of(Coalition waiting, Used&& used) const {
+    if (!any()) return waiting;
+    Coalition below = 0;
+    for (Coalition rest = waiting; rest != 0; rest &= rest - 1) {
+      const auto u = static_cast<std::size_t>(std::countr_zero(rest));
+      if (game::is_below(used(u), owned_[u], guarantee_)) below |= rest & (~rest + 1);
+    }
+    return below != 0 ? below : waiting;
+  }
+
+  // Whether anything is guaranteed at all.
+  [[nodiscard]] bool any() const { return guarantee_ != game::Guarantee{}; }
+
+ private:
+  game::Guarantee guarantee_;
+  std::vector<std::int64_t> owned_;
+};
+
+// The one of `candidates` (one at least) with the greatest key(u); of equals the lowest.
+template <typename Key>
+[[nodiscard]] std::size_t greatest(Coalition candidates, Key&& key) {
+  auto best = static_cast<std::size_t>(std::countr_zero(candidates));
+  Coalition rest = candidates & (candidates - 1);
+  if (rest == 0) return best;
+  for (auto best_key = key(best); rest != 0; rest &= rest - 1) {
+    const auto u = static_cast<std::size_t>(std::countr_zero(rest));
+    if (const auto own = key(u); own > best_key) {
+      best = u;
+      best_key = own;
+    }
+  }
+  return best;
+}
 
 }  // namespace shapley::scheduling

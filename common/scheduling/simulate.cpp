@@ -5,7 +5,8 @@
 #include <iterator>
 #include <numeric>
 
-#include "game/accrual.hpp"
+#include "base/contract.hpp"
+#include "game/utility.hpp"
 #include "scheduling/completion_calendar.hpp"
 
 namespace shapley::scheduling {
@@ -40,14 +41,35 @@ class Simulation {
 
   SimulationResult run() {
     const std::int64_t end = instance_.end.value;
-    while (true) {
-      const std::int64_t t = next_event();
-      if (t >= end) break;
-      complete(t);
-      release(t);
-      schedule(t);
-    }
+    for (std::int64_t t = next_event(); t < end; t = next_event()) happen(t);
     return report(end);
+  }
+
+  [[nodiscard]] std::int64_t next_event() const {
+    std::int64_t t = k_end_of_time.value;
+    if (next_release_ < order_.size()) t = instance_.jobs[order_[next_release_]].release.value;
+    return std::min(t, running_.next());
+  }
+  // All of the instant t, the next event's.
+  void happen(std::int64_t t) {
+    complete(t);
+    release(t);
+    schedule(t);
+  }
+  SimulationResult report(std::int64_t end) {
+    // A job that ends then has ended, which changes no psi, but is known.
+    if (which_ended_ && running_.next() == end)
+      running_.take(end, [&](std::uint32_t start) { policy_.ended(end, start); });
+    for (game::Accrual& own : own_) {
+      own.advance(end);
+      result_.psi.push_back(own.psi);
+      result_.value += own.psi;
+      result_.work += own.done;
+    }
+    result_.schedule.reserve(started_);
+    std::copy_if(starts_.begin(), starts_.end(), std::back_inserter(result_.schedule),
+                 [](const Start& start) { return start.start.value != k_not_started; });
+    return std::move(result_);
   }
 
  private:
@@ -56,12 +78,6 @@ class Simulation {
     std::uint32_t organization;
     std::int32_t owner;
   };
-
-  [[nodiscard]] std::int64_t next_event() const {
-    std::int64_t t = k_end_of_time.value;
-    if (next_release_ < order_.size()) t = instance_.jobs[order_[next_release_]].release.value;
-    return std::min(t, running_.next());
-  }
 
   void complete(std::int64_t t) {
     if (running_.next() != t) return;
@@ -146,22 +162,6 @@ class Simulation {
     return fitting;
   }
 
-  SimulationResult report(std::int64_t end) {
-    // A job that ends then has ended, which changes no psi, but is known.
-    if (which_ended_ && running_.next() == end)
-      running_.take(end, [&](std::uint32_t start) { policy_.ended(end, start); });
-    for (game::Accrual& own : own_) {
-      own.advance(end);
-      result_.psi.push_back(own.psi);
-      result_.value += own.psi;
-      result_.work += own.done;
-    }
-    result_.schedule.reserve(started_);
-    std::copy_if(starts_.begin(), starts_.end(), std::back_inserter(result_.schedule),
-                 [](const Start& start) { return start.start.value != k_not_started; });
-    return std::move(result_);
-  }
-
   const Instance& instance_;
   Policy& policy_;
   std::vector<game::Accrual> own_;
@@ -186,7 +186,33 @@ class Simulation {
 }  // namespace
 
 SimulationResult simulate(const Instance& instance, Policy& policy) {
+  SHAPLEY_REQUIRE(validate(instance));
   return Simulation(instance, policy).run();
+}
+
+std::vector<SimulationResult> simulate_together(std::span<const Machine> machines,
+                                                const std::function<void(std::int64_t t)>& before) {
+  std::vector<Simulation> simulations;
+  simulations.reserve(machines.size());
+  for (const Machine& machine : machines) {
+    SHAPLEY_REQUIRE(validate(*machine.instance) && machine.instance->end == machines.front().instance->end);
+    simulations.emplace_back(*machine.instance, *machine.policy);
+  }
+  const std::int64_t end = machines.empty() ? 0 : machines.front().instance->end.value;
+  const auto next = [&] {
+    std::int64_t t = end;
+    for (const Simulation& simulation : simulations) t = std::min(t, simulation.next_event());
+    return t;
+  };
+  for (std::int64_t t = next(); t < end; t = next()) {
+    before(t);
+    for (Simulation& simulation : simulations)
+      if (simulation.next_event() == t) simulation.happen(t);
+  }
+  std::vector<SimulationResult> results;
+  for (Simulation& simulation : simulations) results.push_back(simulation.report(end));
+  before(end + 1);
+  return results;
 }
 
 }  // namespace shapley::scheduling

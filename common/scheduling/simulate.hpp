@@ -5,11 +5,13 @@
 //
 // With rigid jobs: while the first waiting job of some organization fits the free processors, one of those jobs is
 // started. The policy chooses among their organizations. A first job that does not fit blocks its own organization,
-// whose jobs run in FIFO order, and nobody else; nothing is reserved for it. The policy hears of a rigid job as of the
-// q sequential jobs it stands for, all of one instant.
+// whose jobs run in FIFO order, and no other; nothing is reserved for it. The policy hears of a rigid job as of the q
+// sequential jobs it stands for, all of one instant.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "scheduling/instance.hpp"
@@ -27,5 +29,17 @@ struct SimulationResult {
 
 // REQUIRES: validate(instance).
 [[nodiscard]] SimulationResult simulate(const Instance& instance, Policy& policy);
+
+// Several machines on one clock, each with its own jobs and policy; what happens at one instant happens on one after
+// the other. `before(t)` is called when all that happens before t has happened and nothing of t has: before each
+// instant at which anything happens, and with the end + 1 when all is over.
+//
+// REQUIRES: validate(instance) of each, and one end.
+struct Machine {
+  const Instance* instance = nullptr;
+  Policy* policy = nullptr;
+};
+[[nodiscard]] std::vector<SimulationResult> simulate_together(std::span<const Machine> machines,
+                                                              const std::function<void(std::int64_t t)>& before);
 
 }  // namespace shapley::scheduling

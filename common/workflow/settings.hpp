@@ -9,11 +9,23 @@
 #include <utility>
 #include <vector>
 
-#include "workflow/measure.hpp"
-
 namespace shapley::workflow {
 
-// What may name a job's workflow, or its activity within the workflow (workflow/keys.hpp).
+// What of an activity's tasks is measured, and how (workflow/reprioritize.hpp has the equations). Apart from them,
+// because settings name it: a reader of settings needs no fractions.
+enum class Median { upper, middle };  // sorted[n/2], or the mean of the two in the middle
+
+struct Measure {
+  Median median = Median::upper;
+  // Phases known: t~ sums the medians of the phases, t_u the greater of elapsed and median, phase by phase. Otherwise
+  // the first entry of Phases holds the whole duration: t~ is its median, t_u = max(elapsed, t~).
+  bool phases = true;
+  // off: T^ is 1 always. On, a workflow of short tasks permanently falls below every threshold once two have ended
+  // (docs/experiments/workflow.md).
+  bool relative_duration = true;
+};
+
+// What may name a job's workflow, or its activity within the workflow.
 enum class KeyRule : std::uint8_t { wckey, array, job_name_prefix, dependency };
 
 inline constexpr std::array<std::pair<std::string_view, KeyRule>, 4> k_key_rules{{
@@ -48,5 +60,37 @@ struct Settings {
           .phases = settings.mode != Mode::elapsed_only_upper_median,
           .relative_duration = settings.relative_duration};
 }
+
+// What names a job's workflow and activity: the first rule of a list that applies.
+//
+//   wckey            the job's workload characterization key; not a default one, which Slurm marks with '*'
+//   array            the array that the job is a task of
+//   job_name_prefix  the job's name, if it has the delimiter between other characters: up to the first one for the
+//                    workflow ("genome-align-17" -> "genome"), up to the last for the activity ("genome-align")
+//   dependency       the jobs connected by dependencies (components.hpp), named by the smallest id among them
+//
+// When no rule applies, a job is a workflow by itself, and its whole name is its activity.
+//
+// What a key may be made of.
+struct Naming {
+  std::string_view wckey;
+  std::string_view name;
+  std::uint32_t array_job = 0;  // 0: no array
+};
+
+enum class Level : std::uint8_t { workflow, activity };
+
+// What a job's own record says of its key. Dependencies change, so they are added last (resolve).
+struct Key {
+  std::string before;      // by a rule before `dependency`; then nothing else counts
+  bool component = false;  // whether dependencies may name it
+  std::string after;       // by a rule after `dependency`, or the fallback; empty: the job is a workflow by itself
+};
+
+[[nodiscard]] Key key_of(const Naming& job, const Settings& settings, Level level);
+
+// `component`: the smallest id of the jobs connected to this one, its own when there is no such job; `tied`: there is,
+// or was, one.
+[[nodiscard]] std::string resolve(const Key& key, std::uint32_t component, bool tied);
 
 }  // namespace shapley::workflow

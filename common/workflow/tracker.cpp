@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
+
+#include "base/contract.hpp"
 
 namespace shapley::workflow {
 
@@ -27,6 +28,59 @@ namespace {
 // Most workflows are of one person.
 void add(std::vector<std::uint32_t>& submitters, std::uint32_t submitter) {
   if (std::ranges::find(submitters, submitter) == submitters.end()) submitters.push_back(submitter);
+}
+
+Duration elapsed(const Job& job, Instant now) {
+  Duration length = job.run_before;
+  if (job.run_since && *job.run_since < now) length += now - *job.run_since;
+  return std::max(length, Duration{0});
+}
+
+Phases one_phase(Duration length) {
+  return {length.value, 0, 0, 0};
+}
+
+ActivityView view_of(const std::string& name, const Counts& jobs, const Activity& measured,
+                     const ActivityState& state) {
+  return {.name = name,
+          .jobs = jobs,
+          .waiting = measured.waiting,
+          .running = measured.running_count(),
+          .median = state.median,
+          .performance = state.performance,
+          .relative_duration = state.relative_duration,
+          .pending = state.pending,
+          .delta = 0};
+}
+
+// The level counts of one cycle. Exact fractions are slow and most activities alike: what was computed for one holds
+// for all with the same Q and R, unless their median is known.
+class Counter {
+ public:
+  explicit Counter(const Fraction& target) : bars_(level_bars(target)) {}
+
+  LevelCounts operator()(const Activity& activity, const ActivityState& state) {
+    if (state.median) return level_counts(activity, state, bars_);
+    const auto [entry, is_new] = known_.try_emplace({activity.waiting, activity.running_count()});
+    if (is_new) entry->second = level_counts(activity, state, bars_);
+    return entry->second;
+  }
+
+ private:
+  LevelBars bars_;
+  std::map<std::pair<std::int64_t, std::int64_t>, LevelCounts> known_;  // by Q, R
+};
+
+// The raised jobs among the eligible ones of an activity.
+void raise(std::vector<const Job*> eligible, const LevelCounts& counts, std::vector<JobLevel>& raised) {
+  std::ranges::sort(eligible, {}, [](const Job* job) { return std::pair{job->submit, job->id}; });
+  std::int64_t older = 0;
+  for (const Job* job : eligible) {
+    const std::uint32_t level = level_at(counts, older);
+    if (level == 0) break;  // and none for younger ones
+    raised.push_back({job->id, level});
+    older += job->processors;
+  }
 }
 
 }  // namespace
@@ -103,20 +157,6 @@ std::vector<std::uint32_t> Tracker::jobs() const {
   return ids;
 }
 
-namespace {
-
-Duration elapsed(const Job& job, Instant now) {
-  Duration length = job.run_before;
-  if (job.run_since && *job.run_since < now) length += now - *job.run_since;
-  return std::max(length, Duration{0});
-}
-
-Phases one_phase(Duration length) {
-  return {length.value, 0, 0, 0};
-}
-
-}  // namespace
-
 Tracker::Groups Tracker::grouped(Instant now) const {
   Groups groups;
   for (const auto& [id, known] : jobs_) {
@@ -153,53 +193,6 @@ Tracker::Groups Tracker::grouped(Instant now) const {
   }
   return groups;
 }
-
-namespace {
-
-ActivityView view_of(const std::string& name, const Counts& jobs, const Activity& measured,
-                     const ActivityState& state) {
-  return {.name = name,
-          .jobs = jobs,
-          .waiting = measured.waiting,
-          .running = measured.running_count(),
-          .median = state.median,
-          .performance = state.performance,
-          .relative_duration = state.relative_duration,
-          .pending = state.pending,
-          .delta = 0};
-}
-
-// The level counts of one cycle. Exact fractions are slow and most activities alike: what was computed for one holds
-// for all with the same Q and R, unless their median is known.
-class Counter {
- public:
-  explicit Counter(const Fraction& target) : bars_(level_bars(target)) {}
-
-  LevelCounts operator()(const Activity& activity, const ActivityState& state) {
-    if (state.median) return level_counts(activity, state, bars_);
-    const auto [entry, is_new] = known_.try_emplace({activity.waiting, activity.running_count()});
-    if (is_new) entry->second = level_counts(activity, state, bars_);
-    return entry->second;
-  }
-
- private:
-  LevelBars bars_;
-  std::map<std::pair<std::int64_t, std::int64_t>, LevelCounts> known_;  // by Q, R
-};
-
-// The raised jobs among the eligible ones of an activity.
-void raise(std::vector<const Job*> eligible, const LevelCounts& counts, std::vector<JobLevel>& raised) {
-  std::ranges::sort(eligible, {}, [](const Job* job) { return std::pair{job->submit, job->id}; });
-  std::int64_t older = 0;
-  for (const Job* job : eligible) {
-    const std::uint32_t level = level_at(counts, older);
-    if (level == 0) break;  // and none for younger ones
-    raised.push_back({job->id, level});
-    older += job->processors;
-  }
-}
-
-}  // namespace
 
 // The runs of a workflow that are remembered, those of activities without a job included.
 void Tracker::add_history(const std::string& workflow, WorkflowView& view) const {
@@ -275,6 +268,111 @@ void Tracker::forget_idle(const Groups& groups, Instant now) {
     activities.erase(idle[i].activity);
     if (activities.empty()) history_.erase(idle[i].workflow);
   }
+}
+
+std::vector<Components::Renamed> Components::observe(std::uint32_t job, const std::vector<std::uint32_t>& depends_on) {
+  std::vector<Renamed> renamed;
+  if (component_of_.try_emplace(job, next_).second) {
+    components_[next_++] = {.name = job, .tied = false, .jobs = {job}, .present = 1};
+    const auto dependents = dependents_of_absent_.extract(job);
+    if (!dependents.empty()) {
+      for (const std::uint32_t dependent : dependents.mapped()) tie(job, dependent, renamed);
+    }
+  }
+  forget_unresolved(job);
+  for (const std::uint32_t other : depends_on) {
+    if (other == job) continue;
+    if (component_of_.contains(other)) {
+      tie(job, other, renamed);
+    } else {
+      unresolved_[job].push_back(other);
+      dependents_of_absent_[other].insert(job);
+    }
+  }
+  return renamed;
+}
+
+void Components::tie(std::uint32_t a, std::uint32_t b, std::vector<Renamed>& renamed) {
+  std::uint64_t kept = component_of_.at(a);
+  std::uint64_t gone = component_of_.at(b);
+  if (kept == gone) return;
+  // The smaller list moves, so that a job moves a logarithmic number of times.
+  if (components_.at(kept).jobs.size() < components_.at(gone).jobs.size()) std::swap(kept, gone);
+  Component& into = components_.at(kept);
+  Component from = std::move(components_.at(gone));
+  components_.erase(gone);
+  for (const std::uint32_t job : from.jobs) {
+    const auto entry = component_of_.find(job);
+    if (entry == component_of_.end() || entry->second != gone) continue;  // ended meanwhile
+    entry->second = kept;
+    into.jobs.push_back(job);
+  }
+  into.present += from.present;
+  into.tied = true;
+  renamed.push_back({.from = std::max(into.name, from.name), .to = std::min(into.name, from.name)});
+  into.name = renamed.back().to;
+}
+
+void Components::remove(std::uint32_t job) {
+  forget_unresolved(job);
+  const auto entry = component_of_.find(job);
+  if (entry == component_of_.end()) return;
+  const auto component = components_.find(entry->second);
+  component_of_.erase(entry);
+  if (--component->second.present == 0) {
+    components_.erase(component);
+    return;
+  }
+  // An endless chain of jobs must not need endless memory.
+  std::vector<std::uint32_t>& jobs = component->second.jobs;
+  if (jobs.size() < 2 * component->second.present) return;
+  std::erase_if(jobs, [&](std::uint32_t other) {
+    const auto found = component_of_.find(other);
+    return found == component_of_.end() || found->second != component->first;
+  });
+}
+
+void Components::forget_unresolved(std::uint32_t job) {
+  const auto unresolved = unresolved_.find(job);
+  if (unresolved == unresolved_.end()) return;
+  for (const std::uint32_t other : unresolved->second) {
+    const auto dependents = dependents_of_absent_.find(other);
+    if (dependents == dependents_of_absent_.end()) continue;  // observed meanwhile
+    dependents->second.erase(job);
+    if (dependents->second.empty()) dependents_of_absent_.erase(dependents);
+  }
+  unresolved_.erase(unresolved);
+}
+
+std::uint32_t Components::name(std::uint32_t job) const {
+  const auto entry = component_of_.find(job);
+  return entry == component_of_.end() ? job : components_.at(entry->second).name;
+}
+
+bool Components::tied(std::uint32_t job) const {
+  const auto entry = component_of_.find(job);
+  return entry != component_of_.end() && components_.at(entry->second).tied;
+}
+
+LevelBars level_bars(const Fraction& target) {
+  SHAPLEY_REQUIRE(target >= 0);
+  LevelBars bars;
+  for (std::uint32_t band = 0; band < k_max_level; ++band) bars[band] = target + (1 - target) * band / k_max_level;
+  return bars;
+}
+
+LevelCounts level_counts(const Activity& activity, const ActivityState& state, const LevelBars& bars) {
+  LevelCounts counts{};
+  for (std::uint32_t band = 0; band < k_max_level; ++band) {
+    counts[band] = tasks_above(activity, state, bars[band]);
+    if (counts[band] == 0) break;  // and none above
+  }
+  return counts;
+}
+
+std::uint32_t level_at(const LevelCounts& counts, std::int64_t older) {
+  return static_cast<std::uint32_t>(
+      std::count_if(counts.begin(), counts.end(), [&](std::int64_t count) { return older < count; }));
 }
 
 }  // namespace shapley::workflow

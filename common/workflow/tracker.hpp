@@ -10,21 +10,92 @@
 // single-threaded.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/types.hpp"
-#include "workflow/components.hpp"
-#include "workflow/keys.hpp"
-#include "workflow/levels.hpp"
+#include "workflow/reprioritize.hpp"
 #include "workflow/settings.hpp"
 
 namespace shapley::workflow {
+
+// Delta's raised tasks as bounded levels, computed again in each cycle.
+//
+// [WF13 Algorithm 2] gives a raised task the greatest priority plus one, which grows without bound and which other
+// factors of Slurm's priority disturb. Instead the range from W_min + tau to 1, the greatest w, is divided into
+// k_max_level equal bands, and a waiting task's level is the number of bands that its activity's w would reach if all
+// tasks of the activity that are older were started: the greatest level goes to the oldest task of the activity that
+// waits most. So the raised tasks are exactly Delta's, the oldest, and those of two activities that are behind
+// alternate as they catch up.
+
+inline constexpr std::uint32_t k_max_level = 15;
+
+// Entry l - 1: the lower bound of band l, W_min + tau for l = 1.
+using LevelBars = std::array<Fraction, k_max_level>;
+
+// REQUIRES: 0 <= target, which is W_min + tau. At 1 or more no w exceeds any bound.
+[[nodiscard]] LevelBars level_bars(const Fraction& target);
+
+// Entry l - 1: how many of the activity's tasks have level l or more, Delta for l = 1; never rising.
+using LevelCounts = std::array<std::int64_t, k_max_level>;
+
+// REQUIRES: `state` was measured on `activity`.
+[[nodiscard]] LevelCounts level_counts(const Activity& activity, const ActivityState& state, const LevelBars& bars);
+
+// The level of a task before which `older` tasks (or processors, if tasks count so) of its activity wait; 0: not
+// raised.
+[[nodiscard]] std::uint32_t level_at(const LevelCounts& counts, std::int64_t older);
+
+// Which jobs are connected by dependencies: connected components, each named by the smallest job id that was ever in
+// it.
+//
+// Slurm removes a dependency from a job once it is fulfilled, so components are remembered as long as one of their jobs
+// exists. A job may be observed before the ones that it depends on: that dependency is unresolved until then. Memory:
+// the existing jobs and their last known dependencies. Single-threaded.
+class Components {
+ public:
+  // The component that was called `from` is part of `to` now.
+  struct Renamed {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+  };
+
+  // A job exists and waits for the jobs of these ids. Its earlier connections stay.
+  std::vector<Renamed> observe(std::uint32_t job, const std::vector<std::uint32_t>& depends_on);
+  // The job ended.
+  void remove(std::uint32_t job);
+
+  // The component's name; the job's own id when it is connected to none, or does not exist.
+  [[nodiscard]] std::uint32_t name(std::uint32_t job) const;
+  // Whether the component has, or ever had, more than one job.
+  [[nodiscard]] bool tied(std::uint32_t job) const;
+  [[nodiscard]] std::size_t size() const { return component_of_.size(); }
+
+ private:
+  struct Component {
+    std::uint32_t name = 0;
+    bool tied = false;
+    std::vector<std::uint32_t> jobs;  // that were in it; those that ended are left out when the list is next moved
+    std::size_t present = 0;
+  };
+
+  void tie(std::uint32_t a, std::uint32_t b, std::vector<Renamed>& renamed);
+  void forget_unresolved(std::uint32_t job);
+
+  std::uint64_t next_ = 0;
+  std::unordered_map<std::uint32_t, std::uint64_t> component_of_;  // of the existing jobs
+  std::unordered_map<std::uint64_t, Component> components_;
+  // Dependencies on jobs that have not been observed yet: job -> those it waits for, and the other way round.
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> unresolved_;
+  std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> dependents_of_absent_;
+};
 
 // A record of slurmctld's job list, as far as the loop needs it.
 struct Job {
@@ -129,7 +200,6 @@ class Tracker {
 
   // Tasks of an array are one in the graph of dependencies: Slurm's dependencies name the array.
   [[nodiscard]] static std::uint32_t place_of(const Job& job) { return job.array_job ? job.array_job : job.id; }
-  void leave_component(const Job& job);
   void rename(const std::vector<Components::Renamed>& renamed);
   [[nodiscard]] std::string workflow_of(const Key& key, const Job& job) const;
   [[nodiscard]] Groups grouped(Instant now) const;

@@ -1,5 +1,3 @@
-#include "workload/input_file.hpp"
-
 #include <array>
 #include <fstream>
 #include <memory>
@@ -8,6 +6,8 @@
 
 #include <lzma.h>
 #include <zlib.h>
+
+#include "workload/trace_files.hpp"
 
 namespace shapley::workload {
 

@@ -1,14 +1,12 @@
-#include "ctl/adoption/proposal.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <set>
-#include <utility>
 #include <vector>
 
-#include "base/brackets.hpp"
+#include "base/slurm_text.hpp"
 #include "config/configuration.hpp"
+#include "ctl/adoption/slurm_site.hpp"
 
 namespace shapley::ctl {
 
@@ -24,7 +22,7 @@ bool may_stand_in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
 }
 
-// Whether a rule can name it.
+// Whether a rule can contain this name.
 bool can_be_named(const std::string& name) {
   return !name.empty() && std::ranges::none_of(name, [](unsigned char c) { return c <= ' ' || c == ',' || c == 0x7F; });
 }
@@ -33,7 +31,7 @@ std::string in_quotes(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    // Slurm's names have none; a name must not end the line all the same.
+    // Slurm's names contain no newline; nevertheless a name must not end the line.
     out += static_cast<unsigned char>(c) < ' ' ? '?' : c;
   }
   return out + '"';
@@ -64,7 +62,7 @@ class Proposal {
   }
 
  private:
-  // A name that the configuration takes, and nobody has yet.
+  // A name that the configuration accepts and that no organization has yet.
   std::string organization_name(const std::string& from) {
     constexpr std::size_t k_longest = 60;  // 64, and room for a number
     std::string name = from.substr(0, k_longest);
@@ -107,7 +105,8 @@ class Proposal {
     return {};
   }
 
-  // Whose a partition is, by who may use it or by its name; empty: nobody's alone.
+  // The organization that a partition belongs to, by the accounts that may use it or by its name; empty: several or
+  // none.
   [[nodiscard]] std::string owner_of(const SlurmPartition& partition) const {
     if (!by_account_) return partition.name;
     std::set<std::string> tops;
@@ -182,7 +181,7 @@ class Proposal {
     return text + "    nodes: [" + in_quotes(collapse_names(organization.nodes)) + "]\n";
   }
 
-  // Nodes of nobody, alike ones in one line.
+  // Nodes without an owner, with equal ones in one line.
   [[nodiscard]] std::string rest() const {
     std::string text;
     for (const std::string& name : left_out_) {
@@ -197,7 +196,8 @@ class Proposal {
       kinds[{partitions, std::to_string(node.cpus), node.gres}].push_back(node.name);
     }
     text +=
-        "\n# Nobody's yet: write each into the nodes of its owner, or into several with shares ({nodes: \"gpu1\", "
+        "\n# Without an owner yet: write each into the nodes of its owner, or into several with shares ({nodes: "
+        "\"gpu1\", "
         "share: 1/3}).\n"
         "# Until then what runs on them is credited to commons, and to no organization.\n";
     for (const auto& [kind, names] : kinds) {

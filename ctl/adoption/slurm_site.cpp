@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "base/brackets.hpp"
+#include "base/slurm_text.hpp"
 #include "base/text.hpp"
-#include "ctl/adoption/command.hpp"
+#include "ctl/slurm/run_program.hpp"
 
 namespace shapley::ctl {
 
@@ -24,7 +24,8 @@ std::vector<std::string_view> words_between(std::string_view text, char at) {
   return parts;
 }
 
-// KEY=VALUE in a line of scontrol -o, up to the next blank; the first one, for texts of administrators come last.
+// The value of KEY=VALUE in a line of scontrol -o, up to the next blank. The first one is taken, because texts of
+// administrators come last.
 std::string_view keyed_value(std::string_view line, std::string_view key) {
   for (std::size_t at = 0; (at = line.find(key, at)) != std::string_view::npos; at += key.size()) {
     if ((at != 0 && line[at - 1] != ' ') || line.substr(at + key.size(), 1) != "=") continue;

@@ -1,4 +1,5 @@
-// What Slurm itself knows of a site: the names that a configuration may use, and what a first one can be made of.
+// What Slurm itself knows of a site: the names that a configuration may use, and the facts from which a first
+// configuration is proposed.
 #pragma once
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "config/configuration.hpp"
 
 namespace shapley::ctl {
 
@@ -20,7 +22,7 @@ struct SlurmAccount {
 struct SlurmPartition {
   std::string name;
   std::vector<std::string> accounts;  // AllowAccounts, in lower case; empty: all
-  std::vector<std::string> nodes;     // that Slurm names with it; empty: none, or a text that cannot be read
+  std::vector<std::string> nodes;     // the nodes that Slurm lists for it; empty: none, or a text that cannot be parsed
   friend bool operator==(const SlurmPartition&, const SlurmPartition&) = default;
 };
 
@@ -32,7 +34,7 @@ struct SlurmNode {
   friend bool operator==(const SlurmNode&, const SlurmNode&) = default;
 };
 
-// What slurmdbd knows; there is none on a site without.
+// The facts in slurmdbd, if the site has one.
 struct SlurmAccounting {
   std::vector<SlurmAccount> accounts;
   std::vector<std::string> users;  // with an association
@@ -47,12 +49,12 @@ struct SlurmSite {
   std::vector<SlurmNode> nodes;
 };
 
-// Asks scontrol and, where slurm.conf names slurmdbd, sacctmgr; `limit` for each command. Errc::unavailable: one of
-// them cannot be run, does not end or fails, with what it said.
+// Runs scontrol and, where slurm.conf names slurmdbd, sacctmgr, each for at most `limit`. Errc::unavailable: one of
+// them cannot be run, does not end or fails; the error has its message.
 [[nodiscard]] Expected<SlurmSite> read_slurm(std::chrono::milliseconds limit = std::chrono::seconds(30));
 
-// ---- the commands' output as values; pure ----
-// `scontrol show config`: the value of a key; empty: it has none.
+// ---- parsing of the commands' output; pure ----
+// `scontrol show config`: the value of a key; empty: the key has none.
 [[nodiscard]] std::string config_value(std::string_view output, std::string_view key);
 // `scontrol -a -o show partition` and `... show nodes`.
 [[nodiscard]] std::vector<SlurmPartition> parse_partitions(std::string_view output);
@@ -62,5 +64,25 @@ struct SlurmSite {
 void add_hidden_nodes(SlurmSite& site);
 // `sacctmgr -n -P show associations format=account,parentname,user`, of one cluster: accounts and users, each once.
 [[nodiscard]] SlurmAccounting parse_associations(std::string_view output);
+
+// A first configuration of a site, from the facts that Slurm has: a text for people to read and correct. Pure.
+
+// The file's text, in mode observe; comments explain each choice. An organization is an account directly below root
+// (with slurmdbd) or a partition (without). It owns the nodes of partitions that it alone may use, or that have its
+// name; other nodes are listed in a comment, to be assigned by people. Errc::not_found: Slurm has neither accounts nor
+// partitions.
+[[nodiscard]] Expected<std::string> propose_configuration(const SlurmSite& slurm);
+
+// Compares a configuration with the names that Slurm knows: a rule with an unknown name never matches, and causes no
+// error. Pure.
+
+struct SlurmComparison {
+  std::vector<config::Fault> unknown;  // accounts, partitions, QOS, users and nodes, in line order
+  std::vector<config::Fault> doubts;   // rules that never match: a rule of a parent account comes first; in line order
+  std::vector<std::string> notes;  // names of Slurm that the configuration does not contain; what could not be compared
+};
+
+// Numeric users, and groups, belong to the host and not to Slurm, and are not compared.
+[[nodiscard]] SlurmComparison compare_with_slurm(const config::Configuration& configuration, const SlurmSite& slurm);
 
 }  // namespace shapley::ctl

@@ -1,13 +1,12 @@
-#include "ctl/adoption/unknown_names.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <map>
 #include <set>
 #include <utility>
 
-#include "base/brackets.hpp"
+#include "base/slurm_text.hpp"
 #include "base/text.hpp"
+#include "ctl/adoption/slurm_site.hpp"
 
 namespace shapley::ctl {
 
@@ -15,7 +14,7 @@ namespace {
 
 using NameSet = std::set<std::string, std::less<>>;
 
-// Slurm keeps accounts and QOS in lower case, whatever was typed.
+// Slurm keeps accounts and QOS in lower case.
 NameSet lower_names(const std::vector<std::string>& names) {
   NameSet lowered;
   for (const std::string& name : names) lowered.insert(lower(name));
@@ -114,7 +113,7 @@ class SlurmCheck {
     return nodes_;
   }
 
-  // A rule of an account matches those below it, too, and the first rule that matches decides.
+  // A rule of an account also matches the accounts below it, and the first rule that matches decides.
   void doubt_accounts_below_others() {
     struct Named {
       const config::Rule* rule;
@@ -141,7 +140,7 @@ class SlurmCheck {
     std::ranges::stable_sort(out_.doubts, {}, &config::Fault::line);
   }
 
-  // The nearest first; a tree that Slurm reports with a circle comes to an end.
+  // The nearest parent first; ends even if the tree that Slurm reports has a cycle.
   [[nodiscard]] std::vector<std::string> accounts_above(const std::string& name) const {
     const auto& accounts = slurm_.accounting->accounts;
     std::vector<std::string> above;
@@ -153,7 +152,7 @@ class SlurmCheck {
     return above;
   }
 
-  // Accounts that are neither named nor below one that is.
+  // Accounts that are neither named nor below a named one.
   void note_accounts_without_rule() {
     NameSet named;
     for (const config::OrganizationConfig& organization : configuration_.organizations) {
@@ -161,7 +160,7 @@ class SlurmCheck {
         if (rule.kind == RuleKind::account) named.insert(lower(rule.name));
       }
     }
-    // Parents may stand behind their children: until nothing more is added.
+    // Parents may come after their children, so this repeats until no account is added.
     for (std::size_t before = 0; before != named.size();) {
       before = named.size();
       for (const SlurmAccount& account : slurm_.accounting->accounts) {
@@ -179,13 +178,13 @@ class SlurmCheck {
   }
 
   void note_nodes_of_nobody() {
-    std::vector<std::string> nobodys;
+    std::vector<std::string> unclaimed;
     for (const SlurmNode& node : slurm_.nodes) {
-      if (!claimed_.contains(node.name)) nobodys.push_back(node.name);
+      if (!claimed_.contains(node.name)) unclaimed.push_back(node.name);
     }
-    if (nobodys.empty()) return;
-    out_.notes.push_back("nobody claims these nodes of Slurm, so what runs there is credited to commons: " +
-                         collapse_names(nobodys));
+    if (unclaimed.empty()) return;
+    out_.notes.push_back("no organization claims these nodes of Slurm, so what runs there is credited to commons: " +
+                         collapse_names(unclaimed));
   }
 
   const config::Configuration& configuration_;

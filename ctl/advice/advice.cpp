@@ -1,19 +1,20 @@
 #include "ctl/advice/advice.hpp"
 
 #include <algorithm>
-#include <map>
-#include <optional>
+#include <cmath>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "accounting/events/event.hpp"
-#include "ctl/advice/advice_parts.hpp"
-#include "ledger/readers/nodes.hpp"
+#include "base/contract.hpp"
+#include "base/printable.hpp"
+#include "base/text.hpp"
+#include "ctl/output/table.hpp"
+#include "ledger/readers/declarations.hpp"
 #include "ledger/readers/runs.hpp"
 #include "ledger/store/ledger.hpp"
-#include "planning/alone/alone.hpp"
+#include "planning/algorithms.hpp"
+#include "planning/alone.hpp"
 
 namespace shapley::ctl {
 
@@ -22,6 +23,48 @@ namespace {
 using nlohmann::json;
 using planning::Grid;
 
+// `flow` is the sum over the jobs.
+JobsOutcome outcome(double makespan, double flow, std::size_t jobs) {
+  return {.makespan = makespan, .mean_flow = jobs == 0 ? 0 : flow / static_cast<double>(jobs)};
+}
+
+// The outcome of an organization's jobs, `jobs` of them, in a schedule of the grid.
+JobsOutcome planned_outcome(const planning::Grid& grid, const planning::Schedule& schedule, std::size_t organization,
+                            std::size_t jobs) {
+  const auto unit = static_cast<double>(grid.ticks_per_unit());
+  return outcome(static_cast<double>(planning::organization_makespans(grid, schedule)[organization]) / unit,
+                 static_cast<double>(planning::organization_flows(grid, schedule)[organization]) / unit, jobs);
+}
+
+// The outcomes of the jobs on their owners' clusters alone (local HF), and on all clusters together: by MOCCA, then
+// ILBA; by ILBA alone if a job does not fit every cluster, which MOCCA's bounds do not allow.
+struct PlannedTwice {
+  planning::Schedule alone;
+  planning::Schedule together;
+  bool is_by_mocca = true;
+};
+
+// Empty schedules without jobs. REQUIRES: every job fits its owner's cluster.
+Expected<PlannedTwice> planned_twice(const planning::Grid& grid) {
+  PlannedTwice plans;
+  if (grid.jobs.empty()) return plans;
+  SHAPLEY_REQUIRE(planning::validate_at_home(grid));
+  plans.is_by_mocca = planning::fits_everywhere(grid);
+  SHAPLEY_TRY_ASSIGN(plans.alone, planning::plan(grid, "local_hf"));
+  SHAPLEY_TRY_ASSIGN(plans.together, planning::plan(grid, plans.is_by_mocca ? "mocca_ilba" : "ilba"));
+  return plans;
+}
+
+// The limits of `together`, for the reader.
+std::string limits_of_together(bool is_by_mocca) {
+  constexpr const char* k_no_later = ": no job ends later than planned alone.";
+  if (is_by_mocca) return std::string("Planned together is MOCCA, then ILBA") + k_no_later;
+  return std::string(
+             "Planned together is ILBA without MOCCA, because some jobs are wider than an organization; those "
+             "are placed only where they fit") +
+         k_no_later;
+}
+
 struct Run {
   planning::SubmittedJob job;
   std::int64_t end = 0;
@@ -29,7 +72,7 @@ struct Run {
 
 struct Organization {
   std::string name;
-  std::vector<planning::ClusterSize> owned;  // whole processors, down; ascending by `from`
+  std::vector<planning::ClusterSize> owned;  // whole processors, rounded down; ascending by `from`
   std::vector<Run> runs;                     // in the order of submission
 
   [[nodiscard]] std::int64_t at_last() const { return owned.back().processors; }
@@ -37,16 +80,16 @@ struct Organization {
 
 struct Consortium {
   std::vector<Organization> organizations;            // that owned processors at some time
-  std::map<std::string, std::int64_t> without_nodes;  // runs left out, of whoever never did
+  std::map<std::string, std::int64_t> without_nodes;  // runs of the others, which are left out
 };
 
-// The time that is looked at.
+// The time of the report.
 struct Stretch {
   Instant begin;  // the first submission
   Instant end;
 };
 
-// What the parts of nodes come to, from when on; the last holds on. In millionths of micro-processors until the last
+// The sum of the parts of nodes, with the instant from which it holds. In millionths of micro-processors until the last
 // step.
 std::vector<planning::ClusterSize> size_over_time(const std::vector<ledger::OwnedPart>& parts,
                                                   const std::string& organization, const Stretch& time) {
@@ -67,7 +110,7 @@ std::vector<planning::ClusterSize> size_over_time(const std::vector<ledger::Owne
   return sizes;
 }
 
-// Runs of jobs that were submitted since, ended by `until`, in the order of submission.
+// Runs of jobs that were submitted at `since` or later and ended by `until`, in the order of submission.
 Expected<std::vector<ledger::Run>> runs_between(const ledger::Ledger& ledger, const AdviceQuestion& question) {
   SHAPLEY_TRY_ASSIGN(auto runs, ledger::runs(ledger, {.submitted_since = question.since}));
   const Instant until = question.until.value_or(k_end_of_time);
@@ -106,7 +149,7 @@ Expected<Consortium> read_consortium(const ledger::Ledger& ledger, const AdviceQ
   return consortium;
 }
 
-json as_it_ran(const std::vector<Run>& runs, std::int64_t begin) {
+JobsOutcome as_it_ran(const std::vector<Run>& runs, std::int64_t begin) {
   double last = 0;
   double flow = 0;
   for (const Run& run : runs) {
@@ -116,7 +159,7 @@ json as_it_ran(const std::vector<Run>& runs, std::int64_t begin) {
   return outcome(last, flow, runs.size());
 }
 
-// The runs that the organization could have had alone, as they were and as they would have been.
+// The runs that the organization could have had alone: their real outcome, and the outcome alone.
 struct Compared {
   std::vector<Run> as_they_ran;
   std::vector<Run> alone;
@@ -135,7 +178,7 @@ Compared compared(const Organization& organization) {
   return both;
 }
 
-// What can be planned: who owns processors in the end, with the runs that fit its own cluster.
+// The input of the plans: the organizations that own processors in the end, with the runs that fit their own clusters.
 struct Plans {
   Grid grid;
   std::vector<std::optional<std::uint32_t>> cluster_of;  // by organization
@@ -163,32 +206,30 @@ Expected<Plans> planned(const Consortium& consortium) {
   return plans;
 }
 
-json sizes_over_time(const std::vector<planning::ClusterSize>& sizes) {
-  json list = json::array();
-  for (const planning::ClusterSize& size : sizes)
-    list.push_back({{"from", size.from}, {"processors", size.processors}});
+std::vector<OwnedSince> sizes_over_time(const std::vector<planning::ClusterSize>& sizes) {
+  std::vector<OwnedSince> list;
+  for (const planning::ClusterSize& size : sizes) list.push_back({size.from, size.processors});
   return list;
 }
 
-json limits_of_runs(bool is_by_mocca) {
+std::vector<std::string> limits_of_runs(bool is_by_mocca) {
   return {
       "As it ran and alone use the real submission times; alone means list scheduling in their order on what the "
       "organization owned at each time; runs that never fit there are in neither.",
       "Slurm's pauses between jobs, limits, reservations and outages are in as it ran only, which favours the other "
       "rows.",
-      "Planned assumes every job there at the beginning and its run time known, which no scheduler has, on what is "
-      "owned "
-      "in the end.",
+      "Planned assumes every job there at the beginning and its run time known, which no scheduler has, on what "
+      "is owned in the end.",
       limits_of_together(is_by_mocca) +
           " Runs wider than what their organization owns in the end are in neither of the planned rows.",
       "A run keeps its length wherever it is placed; a job runs on the nodes of one organization only.",
-      "Runs of whoever never owned a processor are left out everywhere.",
+      "Runs of organizations that never owned a processor are left out everywhere.",
       "By utility is another comparison and may come out otherwise: all jobs of the books' period, those that wait or "
       "run included, the earlier second counting more; alone there starts a job in parts as processors become free, "
       "however wide it is."};
 }
 
-// The first submission of a run that is counted anywhere.
+// The first submission of all runs that count.
 std::int64_t beginning(const Consortium& consortium) {
   std::int64_t begin = INT64_MAX;
   for (const Organization& organization : consortium.organizations)
@@ -196,19 +237,19 @@ std::int64_t beginning(const Consortium& consortium) {
   return begin;
 }
 
-json row_of(const Organization& organization, const Compared& both, std::int64_t begin) {
-  return {{"organization", organization.name},
-          {"processors", organization.at_last()},
-          {"owned", sizes_over_time(organization.owned)},
-          {"runs", both.alone.size()},
-          {"could_not_run_alone", organization.runs.size() - both.alone.size()},
-          {"as_it_ran", as_it_ran(both.as_they_ran, begin)},
-          {"alone", as_it_ran(both.alone, begin)}};
+AdviceRow row_of(const Organization& organization, const Compared& both, std::int64_t begin) {
+  return {.organization = organization.name,
+          .processors = organization.at_last(),
+          .owned = sizes_over_time(organization.owned),
+          .runs = both.alone.size(),
+          .could_not_run_alone = organization.runs.size() - both.alone.size(),
+          .as_it_ran = as_it_ran(both.as_they_ran, begin),
+          .alone = as_it_ran(both.alone, begin)};
 }
 
 }  // namespace
 
-Expected<json> advice_report(const AdviceQuestion& question) {
+Expected<AdviceReport> advice_report(const AdviceQuestion& question) {
   SHAPLEY_TRY_ASSIGN(const auto ledger, ledger::Ledger::open(question.ledger, ledger::OpenMode::read_only));
   SHAPLEY_TRY_ASSIGN(const Consortium consortium, read_consortium(ledger, question));
   const std::int64_t begin = beginning(consortium);
@@ -217,28 +258,186 @@ Expected<json> advice_report(const AdviceQuestion& question) {
                                             ": no finished run of an organization that owns processors in that time");
   }
   SHAPLEY_TRY_ASSIGN(const Plans plans, planned(consortium));
-  json report = {{"begin", begin},
-                 {"organizations", json::array()},
-                 {"runs", 0},
-                 {"planned_runs", plans.grid.jobs.size()},
-                 {"limits", limits_of_runs(plans.both.is_by_mocca)},
-                 {"left_out_without_nodes", consortium.without_nodes}};
-  std::size_t runs = 0;
+  AdviceReport report{.begin = begin,
+                      .planned_runs = plans.grid.jobs.size(),
+                      .limits = limits_of_runs(plans.both.is_by_mocca),
+                      .left_out_without_nodes = consortium.without_nodes};
   for (std::size_t u = 0; u < consortium.organizations.size(); ++u) {
     const Organization& organization = consortium.organizations[u];
-    json row = row_of(organization, compared(organization), begin);
-    runs += row["runs"].get<std::size_t>();
-    const auto& cluster = plans.cluster_of[u];
-    const bool is_planned = cluster && !plans.grid.jobs.empty();
-    row["planned_runs"] = plans.runs[u];
-    row["planned_alone"] =
-        is_planned ? planned_outcome(plans.grid, plans.both.alone, *cluster, plans.runs[u]) : json(nullptr);
-    row["planned_together"] =
-        is_planned ? planned_outcome(plans.grid, plans.both.together, *cluster, plans.runs[u]) : json(nullptr);
-    report["organizations"].push_back(std::move(row));
+    AdviceRow row = row_of(organization, compared(organization), begin);
+    report.runs += row.runs;
+    row.planned_runs = plans.runs[u];
+    if (const auto& cluster = plans.cluster_of[u]; cluster && !plans.grid.jobs.empty()) {
+      row.planned_alone = planned_outcome(plans.grid, plans.both.alone, *cluster, plans.runs[u]);
+      row.planned_together = planned_outcome(plans.grid, plans.both.together, *cluster, plans.runs[u]);
+    }
+    report.organizations.push_back(std::move(row));
   }
-  report["runs"] = runs;
   return report;
+}
+
+std::string outcome_table(const std::vector<OutcomeRow>& rows, const CountColumn& count,
+                          std::string (*seconds)(double value)) {
+  const Field fields[] = {left({"organization", "Organization"}),
+                          {"processors", "Owned"},
+                          {count.name, count.title, {}, "jobs"},
+                          left({"way", "How"}),
+                          {"makespan", "Makespan"},
+                          {"mean_flow", "MeanFlow"}};
+  json lines = json::array();
+  for (const OutcomeRow& row : rows) {
+    bool first = true;
+    for (const Way& way : row.ways) {
+      const auto& reached = way.reached;
+      lines.push_back({{"organization", first ? row.organization : std::string()},
+                       {"processors", first ? json(row.processors) : json(nullptr)},
+                       {"jobs", first ? json(row.jobs) : json(nullptr)},
+                       {"way", way.title},
+                       {"makespan", reached ? json(seconds(reached->makespan)) : json(nullptr)},
+                       {"mean_flow", reached ? json(seconds(reached->mean_flow)) : json(nullptr)}});
+      first = false;
+    }
+  }
+  auto columns =
+      parse_columns("organization%-16,processors," + std::string(count.name) + ",way%-16,makespan,mean_flow", fields);
+  fit_names(*columns, "organization", lines, 0);
+  return render_table(*columns, lines, {});
+}
+
+std::string limits_text(const std::vector<std::string>& limits) {
+  std::string text = "Limits:\n";
+  for (const std::string& limit : limits) text += "- " + printable(limit) + '\n';
+  return text;
+}
+
+namespace {
+
+constexpr std::size_t k_max_tasks = 100'000;
+
+// The organizations that own processors, and the jobs of the queue that can be planned.
+struct Pending {
+  std::vector<std::string> names;
+  Grid grid;
+  std::vector<std::vector<planning::SubmittedJob>> jobs;  // by organization; all jobs are submitted at 0
+  std::map<std::string, std::int64_t> left_out;           // reason -> tasks
+};
+
+std::map<std::string, std::size_t> read_owners(const ledger::QueueReport& queue, Pending& pending) {
+  std::map<std::string, std::size_t> number_of;
+  for (const ledger::OwnedProcessors& row : queue.organizations) {
+    const auto processors = static_cast<std::int64_t>(std::floor(row.processors.number()));
+    if (processors < 1 || row.organization == "commons") continue;
+    number_of[row.organization] = pending.names.size();
+    pending.names.push_back(row.organization);
+    pending.grid.clusters.push_back(processors);
+  }
+  pending.jobs.resize(pending.names.size());
+  return number_of;
+}
+
+Expected<Pending> read_queue(const ledger::QueueReport& queue) {
+  Pending pending;
+  const auto number_of = read_owners(queue, pending);
+  std::vector<ledger::QueuedJob> jobs = queue.jobs;
+  std::ranges::stable_sort(jobs, {}, [](const ledger::QueuedJob& job) { return job.submit.value; });
+  for (const ledger::QueuedJob& job : jobs) {
+    const auto owner = number_of.find(job.organization);
+    if (owner == number_of.end()) {
+      pending.left_out["of organizations that own no processor"] += job.tasks;
+    } else if (!job.time_limit_s) {
+      pending.left_out["without a time limit"] += job.tasks;
+    } else if (job.processors > pending.grid.clusters[owner->second]) {
+      pending.left_out["wider than what the organization owns"] += job.tasks;
+    } else if (pending.grid.jobs.size() + static_cast<std::size_t>(job.tasks) > k_max_tasks) {
+      return fail(Errc::limit, "advise: more than 100,000 tasks wait, too many to plan");
+    } else {
+      const auto length = std::max<std::int64_t>(1, *job.time_limit_s);
+      for (std::int64_t i = 0; i < job.tasks; ++i) {
+        pending.grid.jobs.push_back({static_cast<std::uint32_t>(owner->second), length, job.processors});
+        pending.jobs[owner->second].push_back({0, length, job.processors});
+      }
+    }
+  }
+  return pending;
+}
+
+JobsOutcome in_order(const std::vector<planning::SubmittedJob>& jobs, std::int64_t processors) {
+  const auto starts = planning::run_alone(jobs, processors);
+  std::int64_t last = 0;
+  std::int64_t flow = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    last = std::max(last, starts[i] + jobs[i].length);
+    flow += starts[i] + jobs[i].length;
+  }
+  return outcome(static_cast<double>(last), static_cast<double>(flow), jobs.size());
+}
+
+std::vector<std::string> limits_of_plans(bool is_by_mocca) {
+  return {
+      "Every job takes its time limit, which it seldom does: the shorter the jobs really are, the less this says.",
+      "All nodes are taken as free now; running jobs, jobs to come, memory, partitions and reservations are not "
+      "looked at.",
+      "Alone, in order is list scheduling of the jobs as they were submitted, on the own nodes; planned alone begins "
+      "with the widest.",
+      limits_of_together(is_by_mocca) + " Slurm does not plan so.",
+      "A job runs on the nodes of one organization only.",
+      "What has been until now is another question: shapleyctl status --worth shows what each has got, beside what it "
+      "would have got alone."};
+}
+
+std::string whole_seconds(double value) {
+  return std::to_string(std::llround(value)) + " s";
+}
+
+std::string pending_verdict(const PendingRow& row) {
+  const std::string name = printable(row.organization);
+  if (row.jobs == 0) return name + " has no job that waits and can be planned.";
+  const double alone = row.planned_alone.mean_flow;
+  const double together = row.planned_together.mean_flow;
+  const std::string gain = together < alone ? "its pending jobs would be done sooner together"
+                                            : "its pending jobs would be done no sooner together";
+  return name + ": " + gain + " (mean " + whole_seconds(together) + ") than alone (" + whole_seconds(alone) + ").";
+}
+
+}  // namespace
+
+Expected<PendingReport> pending_advice_report(const ledger::QueueReport& queue) {
+  SHAPLEY_TRY_ASSIGN(const Pending pending, read_queue(queue));
+  SHAPLEY_TRY_ASSIGN(const PlannedTwice plans, planned_twice(pending.grid));
+  PendingReport report{.at = queue.at,
+                       .truncated = queue.truncated,
+                       .left_out = pending.left_out,
+                       .limits = limits_of_plans(plans.is_by_mocca)};
+  for (std::size_t u = 0; u < pending.names.size(); ++u) {
+    const auto& jobs = pending.jobs[u];
+    report.organizations.push_back({.organization = pending.names[u],
+                                    .processors = pending.grid.clusters[u],
+                                    .jobs = jobs.size(),
+                                    .in_order = in_order(jobs, pending.grid.clusters[u]),
+                                    .planned_alone = planned_outcome(pending.grid, plans.alone, u, jobs.size()),
+                                    .planned_together = planned_outcome(pending.grid, plans.together, u, jobs.size())});
+  }
+  return report;
+}
+
+std::string render_pending_advice(const PendingReport& report) {
+  std::vector<OutcomeRow> rows;
+  for (const PendingRow& row : report.organizations) {
+    rows.push_back({row.organization,
+                    row.processors,
+                    row.jobs,
+                    {{"alone, in order", row.in_order},
+                     {"planned alone", row.planned_alone},
+                     {"planned together", row.planned_together}}});
+  }
+  std::string text = outcome_table(rows, {"jobs", "Pending"}, whole_seconds) + '\n';
+  if (report.organizations.empty()) text += "No organization owns processors: nothing can be planned.\n";
+  for (const PendingRow& row : report.organizations) text += pending_verdict(row) + '\n';
+  text += '\n';
+  for (const auto& [why, tasks] : report.left_out)
+    text += "Left out: " + counted(tasks, "job") + ' ' + printable(why) + ".\n";
+  if (report.truncated) text += "Only the 20,000 jobs of the lowest ids are looked at.\n";
+  return text + limits_text(report.limits);
 }
 
 }  // namespace shapley::ctl

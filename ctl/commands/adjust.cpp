@@ -2,24 +2,22 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
-#include <pwd.h>
 #include <unistd.h>
 
 #include "base/calendar.hpp"
+#include "base/json.hpp"
+#include "base/printable.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/output/json_text.hpp"
 #include "ctl/output/table.hpp"
-#include "ledger/readers/past_files.hpp"
-#include "ledger/reports/adjustment_report.hpp"
+#include "ledger/readers/past_books.hpp"
 
 namespace shapley::ctl {
 
@@ -31,37 +29,20 @@ tl::unexpected<Error> wrong(const std::string& what) {
   return fail(Errc::invalid_argument, "adjust: " + what);
 }
 
-std::optional<std::uint32_t> whole_number(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failure == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 // "4711", "72_3", "72+1".
-Expected<void> take_job(const std::string& text, json& attribute) {
+Expected<void> take_job(const std::string& text, ledger::AttributionAsked& attribute) {
   const std::size_t mark = text.find_first_of("_+");
-  const auto job = whole_number(std::string_view(text).substr(0, mark));
+  const auto job = parse_number<std::uint32_t>(std::string_view(text).substr(0, mark));
   if (!job)
     return wrong("--job: '" + text +
                  "' is no job; write 4711, 72_3 for a task of an array, or 72+1 for a part of a heterogeneous job");
-  attribute["job"] = *job;
+  attribute.job = JobId{*job};
   if (mark == std::string::npos) return {};
   const bool is_task = text[mark] == '_';
-  const auto number = whole_number(std::string_view(text).substr(mark + 1));
+  const auto number = parse_number<std::uint32_t>(std::string_view(text).substr(mark + 1));
   if (!number)
     return wrong("--job: '" + text + (is_task ? "' names no task; write 72_3" : "' names no part; write 72+1"));
-  attribute[is_task ? "task" : "part"] = *number;
-  return {};
-}
-
-Expected<void> take_user(const std::string& text, json& attribute) {
-  if (const auto number = whole_number(text)) {
-    attribute["user_id"] = *number;
-    return {};
-  }
-  const passwd* entry = ::getpwnam(text.c_str());
-  if (entry == nullptr) return wrong("--user: this machine knows no user '" + text + "'; give the user's number");
-  attribute["user_id"] = entry->pw_uid;
+  (is_task ? attribute.task : attribute.part) = *number;
   return {};
 }
 
@@ -76,9 +57,9 @@ std::optional<std::int64_t> parts_of(std::string_view text) {
   return std::llround(percent * k_parts_of_a_percent);
 }
 
-// "physics", "physics=50%,biology=50%"; "commons": nobody's.
-Expected<json> owners_of(const std::string& text) {
-  json owners = json::array();
+// "physics", "physics=50%,biology=50%"; "commons": without an owner.
+Expected<std::vector<accounting::OwnerPart>> owners_of(const std::string& text) {
+  std::vector<accounting::OwnerPart> owners;
   if (text == "commons") return owners;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
@@ -89,134 +70,101 @@ Expected<json> owners_of(const std::string& text) {
     if (word.empty() || mark == 0 || !parts) {
       return wrong("--owners: '" + word + "' is no owner; write physics, or physics=50%,biology=50%");
     }
-    owners.push_back({{"organization", word.substr(0, mark)}, {"parts_per_million", *parts}});
+    owners.push_back({word.substr(0, mark), *parts});
     begin = end + 1;
   }
   return owners;
 }
 
-Expected<void> take_times(const AdjustArguments& arguments, json& what) {
-  std::optional<Instant> since;
-  std::optional<Instant> until;
-  if (!arguments.since.empty()) {
-    SHAPLEY_TRY_ASSIGN(since, parse_past_time(arguments.since, "--since", arguments.ledger));
-    what["since"] = since->value;
-  }
-  if (!arguments.until.empty()) {
-    SHAPLEY_TRY_ASSIGN(until, parse_time(arguments.until, "--until"));
-    what["until"] = until->value;
-  }
-  return check_interval(since, until);
+Expected<void> take_times(const AdjustArguments& arguments, std::optional<Instant>& since,
+                          std::optional<Instant>& until) {
+  SHAPLEY_TRY_ASSIGN(const TimesAsked times, parse_times(arguments.since, arguments.until, arguments.ledger));
+  since = times.since;
+  until = times.until;
+  return {};
 }
 
-Expected<json> attribution(const AdjustArguments& arguments) {
-  json attribute;
+Expected<ledger::AttributionAsked> attribution(const AdjustArguments& arguments) {
+  ledger::AttributionAsked attribute;
   if (!arguments.job.empty()) SHAPLEY_TRY(take_job(arguments.job, attribute));
-  if (!arguments.account.empty()) attribute["account"] = arguments.account;
-  if (!arguments.user.empty()) SHAPLEY_TRY(take_user(arguments.user, attribute));
+  if (!arguments.account.empty()) attribute.account = arguments.account;
+  if (!arguments.user.empty()) {
+    attribute.user_id = user_number_of(arguments.user);
+    if (!attribute.user_id)
+      return wrong("--user: this machine knows no user '" + arguments.user + "'; give the user's number");
+  }
   const bool timed = !arguments.since.empty() && !arguments.until.empty();
   if (arguments.job.empty() && !timed) {
     return wrong("the runs of an account or a user are corrected for a time: give --since and --until");
   }
-  SHAPLEY_TRY(take_times(arguments, attribute));
-  attribute["into"] = arguments.to;
+  SHAPLEY_TRY(take_times(arguments, attribute.since, attribute.until));
+  attribute.into = arguments.to;
   return attribute;
 }
 
-Expected<json> ownership(const AdjustArguments& arguments) {
+Expected<ledger::OwnershipAsked> ownership(const AdjustArguments& arguments) {
   if (arguments.owners.empty()) return wrong("--nodes needs --owners: physics, or physics=50%,biology=50%");
   if (arguments.since.empty()) return wrong("--nodes needs --since: from when on they owned them");
-  json own{{"nodes", arguments.nodes}};
-  SHAPLEY_TRY_ASSIGN(own["owners"], owners_of(arguments.owners));
-  SHAPLEY_TRY(take_times(arguments, own));
+  ledger::OwnershipAsked own{.nodes = arguments.nodes, .owners = {}, .since = {}, .until = {}};
+  SHAPLEY_TRY_ASSIGN(own.owners, owners_of(arguments.owners));
+  std::optional<Instant> since;
+  SHAPLEY_TRY(take_times(arguments, since, own.until));
+  own.since = *since;
   return own;
 }
 
-// "+12.4", or nothing for an organization that is a part of another one then.
-std::string standing_cell(const json& value) {
-  return value.is_number() ? signed_core_hours(value.get<double>()) : std::string();
-}
-
 constexpr Field k_preview_fields[] = {
-    Field{.name = "name", .member = "name", .title = "Organization", .meaning = "", .align = Align::left},
-    Field{.name = "before",
-          .member = "standing_core_hours_before",
-          .title = "Standing",
-          .meaning = "",
-          .people = standing_cell},
-    Field{.name = "after",
-          .member = "standing_core_hours_after",
-          .title = "Corrected",
-          .meaning = "",
-          .people = standing_cell},
+    left({"name", "Organization"}),
+    {"before", "Standing", {}, "standing_core_hours_before", signed_or_unknown},
+    {"after", "Corrected", {}, "standing_core_hours_after", signed_or_unknown},
 };
 
-std::string amount_of(const json& adjustment, const json& core_hours) {
-  const auto runs = adjustment["runs"].get<std::int64_t>();
-  if (runs == 0) return {};
-  return grouped(runs) + (runs == 1 ? " run, " : " runs, ") + unsigned_core_hours(core_hours.get<double>()) +
+std::string amount_of(const ledger::AdjustmentRow& adjustment, double core_hours) {
+  if (adjustment.runs == 0) return {};
+  return grouped(adjustment.runs) + (adjustment.runs == 1 ? " run, " : " runs, ") + unsigned_core_hours(core_hours) +
          " core-hours";
 }
 
-std::string render_preview(const json& report) {
-  const json& adjustment = report["adjustment"];
-  const std::string amount = amount_of(adjustment, report["core_hours"]);
-  std::string text = "Adjustment " + member_text(adjustment, "number") + ": " + adjustment_sentence(adjustment) + '\n';
+std::string render_preview(const ledger::PreviewReport& report) {
+  const ledger::AdjustmentRow& adjustment = report.adjustment;
+  const std::string amount = amount_of(adjustment, report.core_hours);
+  std::string text = "Adjustment " + std::to_string(adjustment.number) + ": " + printable(adjustment.sentence()) + '\n';
   if (!amount.empty()) text += "Moves:  " + amount + " so far\n";
-  text += "Reason: " + member_text(adjustment, "reason") + "\n\n";
-  std::vector<Column> columns;
-  for (const Field& field : k_preview_fields) columns.push_back({&field, 0, field.align});
-  text += render_table(columns, report["organizations"], {});
-  return text + "\nStandings in core-hours, on average this period, by " + member_text(report, "contribution") +
+  text += "Reason: " + printable(adjustment.reason) + "\n\n";
+  text += render_table(k_preview_fields, json_of(report.organizations));
+  return text + "\nStandings in core-hours, on average this period, by " + printable(report.contribution) +
          ".\nNothing is booked yet: the same with --yes books it.\n";
 }
 
-std::string render_made(const json& answer) {
-  const json& adjustment = answer["adjustment"];
-  const std::string amount = amount_of(adjustment, answer["core_hours"]);
-  const std::string number = member_text(adjustment, "number");
-  std::string text = "adjustment " + number + " is booked: " + adjustment_sentence(adjustment);
+std::string render_made(const ledger::AdjustedReport& report) {
+  const ledger::AdjustmentRow& adjustment = report.adjustment;
+  const std::string amount = amount_of(adjustment, report.core_hours);
+  const std::string number = std::to_string(adjustment.number);
+  std::string text = "adjustment " + number + " is booked: " + printable(adjustment.sentence());
   if (!amount.empty()) text += ": " + amount + " so far";
   text += '\n';
-  if (adjustment["kind"] != "reverse") text += "shapleyctl adjust --reverse " + number + " takes it back\n";
-  if (answer["rebuild"] == true) text += "the books are rebuilt for it: ranks and standings follow in a while\n";
+  if (adjustment.kind != accounting::AdjustmentKind::reverse)
+    text += "shapleyctl adjust --reverse " + number + " takes it back\n";
+  if (report.rebuild) text += "the books are rebuilt for it: ranks and standings follow in a while\n";
   return text;
 }
 
-Expected<json> offline_list(const std::string& file) {
+Expected<ledger::AdjustmentsReport> offline_list(const std::string& file) {
   SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(file));
   SHAPLEY_TRY_ASSIGN(const ledger::Recovered books, opened.ledger().recover());
   return ledger::adjustments_report(books.state);
 }
 
-Expected<json> offline_preview(const std::string& file, const json& request) {
-  SHAPLEY_TRY_ASSIGN(ledger::AdjustmentAsked asked, ledger::parse_adjustment(request));
-  asked.author = request.value("author", "uid " + std::to_string(::getuid()));
-  const auto clock = std::chrono::system_clock::now().time_since_epoch();
-  const auto now = std::chrono::duration_cast<std::chrono::seconds>(clock).count();
-  SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(file));
-  return ledger::preview_report(opened.ledger(), asked, Instant{request.value("now", now)});
-}
-
-Expected<json> asked_of(const AdjustArguments& arguments) {
-  if (arguments.request.empty()) return adjust_request(arguments);
-  const json request = json::parse(arguments.request, nullptr, false);
-  return request.is_object() ? Expected<json>(request) : wrong("--request is no JSON object");
-}
-
 Expected<ExitCode> list(const AdjustArguments& arguments, const Endpoint& endpoint, const Environment& environment) {
-  json report;
-  if (arguments.ledger.empty()) {
-    SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
-    SHAPLEY_TRY_ASSIGN(report, client.ask({{"request", "adjustments"}}));
-  } else {
-    SHAPLEY_TRY_ASSIGN(report, offline_list(arguments.ledger));
-  }
+  SHAPLEY_TRY_ASSIGN(const ledger::AdjustmentsReport report,
+                     arguments.ledger.empty()
+                         ? ask_for<ledger::AdjustmentsReport>(endpoint, {{"request", "adjustments"}})
+                         : offline_list(arguments.ledger));
   if (arguments.json) {
-    environment.out << json_text(report);
+    environment.out << json_text(json_of(report));
     return ExitCode::success;
   }
-  const std::string lines = adjustment_lines(report["adjustments"]);
+  const std::string lines = adjustment_lines(report.adjustments);
   environment.out << (lines.empty() ? "nothing of the books was adjusted\n" : lines);
   return ExitCode::success;
 }
@@ -225,32 +173,45 @@ Expected<ExitCode> list(const AdjustArguments& arguments, const Endpoint& endpoi
 
 void add_adjust(CLI::App& app, AdjustArguments& arguments) {
   CLI::App* command = app.add_subcommand(
-      "adjust", "Correct the books: whose runs were, who owned nodes, what an organization is called");
-  command->add_option("--job", arguments.job, "Runs of this job, array, task (72_3), heterogeneous job, or part (72+1)")
+      "adjust",
+      "Correct the books: the organization of past runs, the past owners of nodes, the name of an organization");
+  command
+      ->add_option("--job", arguments.job,
+                   "Correct the runs of this job, array, task (72_3), heterogeneous job, or part (72+1)")
       ->type_name("JOB");
-  command->add_option("--account", arguments.account, "Runs of this account that began in a time")->type_name("NAME");
-  command->add_option("--user", arguments.user, "Runs of this user that began in a time")->type_name("USER");
-  command->add_option("--nodes", arguments.nodes, "Who owned these nodes in a time that is past")->type_name("NODES");
-  command->add_option("--rename", arguments.rename, "An organization that has another name now")->type_name("NAME");
-  command->add_option("--merge", arguments.merge, "An organization that is a part of another one now")
+  command
+      ->add_option("--account", arguments.account,
+                   "Correct the runs of this account that began from --since to --until")
       ->type_name("NAME");
-  command->add_option("--to", arguments.to, "Whose the runs are; the other name; the other organization")
+  command->add_option("--user", arguments.user, "Correct the runs of this user that began from --since to --until")
+      ->type_name("USER");
+  command->add_option("--nodes", arguments.nodes, "Correct the owners of these nodes from --since to --until")
+      ->type_name("NODES");
+  command->add_option("--rename", arguments.rename, "Rename this organization to the name in --to")->type_name("NAME");
+  command->add_option("--merge", arguments.merge, "Merge this organization into the one in --to")->type_name("NAME");
+  command
+      ->add_option("--to", arguments.to,
+                   "Assign the runs to this organization; with --rename or --merge, continue under this name")
       ->type_name("NAME");
-  command->add_option("--owners", arguments.owners, "With --nodes: physics, or physics=50%,biology=50%, or commons")
+  command
+      ->add_option("--owners", arguments.owners,
+                   "Set these owners of --nodes: physics, or physics=50%,biology=50%, or commons")
       ->type_name("NAMES");
-  command->add_option("--reverse", arguments.reverse, "Take the adjustment of this number back")->type_name("NUMBER");
-  command->add_option("-S,--since", arguments.since, "From this instant on (UTC)")->type_name("TIME");
-  command->add_option("-E,--until", arguments.until, "Up to this instant (UTC)")->type_name("TIME");
-  command->add_option("--reason", arguments.reason, "Why; kept in the ledger for everybody to read")->type_name("TEXT");
+  command->add_option("--reverse", arguments.reverse, "Reverse the adjustment of this number")->type_name("NUMBER");
+  command->add_option("-S,--since", arguments.since, "Begin at this instant (UTC)")->type_name("TIME");
+  command->add_option("-E,--until", arguments.until, "End before this instant (UTC)")->type_name("TIME");
+  command->add_option("--reason", arguments.reason, "Record this reason in the ledger, for every user to read")
+      ->type_name("TEXT");
   command->add_flag("--list", arguments.list, "List all adjustments");
-  command->add_flag("--yes", arguments.yes, "Book it; without this it is only shown what would change");
-  command->add_option("--ledger", arguments.ledger, "List, or show what would change, of this ledger file")
+  command->add_flag("--yes", arguments.yes, "Book the adjustment; without --yes its effect is only shown");
+  command
+      ->add_option("--ledger", arguments.ledger,
+                   "Read this ledger file or a copy of it, without asking a daemon; nothing is booked")
       ->type_name("FILE");
-  command->add_option("--request", arguments.request, "What is asked, as JSON")->group("");
-  command->add_flag("--json", arguments.json, "Print JSON");
+  command->add_flag("--json", arguments.json, "Print the report as JSON");
 }
 
-Expected<json> adjust_request(const AdjustArguments& arguments) {
+Expected<ledger::AdjustRequest> adjust_request(const AdjustArguments& arguments) {
   const bool attributes = !arguments.job.empty() || !arguments.account.empty() || !arguments.user.empty();
   const int whose =
       (arguments.job.empty() ? 0 : 1) + (arguments.account.empty() ? 0 : 1) + (arguments.user.empty() ? 0 : 1);
@@ -259,41 +220,35 @@ Expected<json> adjust_request(const AdjustArguments& arguments) {
   if (ways != 1 || whose > 1) {
     return wrong("name one of --job, --account, --user, --nodes, --rename, --merge, --reverse and --list");
   }
-  if (arguments.reason.empty()) return wrong("--reason is missing: why, for everybody to read");
+  if (arguments.reason.empty()) return wrong("--reason is missing: why, for every user to read");
   const bool needs_to = attributes || !arguments.rename.empty() || !arguments.merge.empty();
   if (needs_to && arguments.to.empty()) return wrong("--to is missing: the organization's name");
-  json request{{"reason", arguments.reason}};
+  ledger::AdjustRequest request{.reason = arguments.reason};
   if (attributes) {
-    SHAPLEY_TRY_ASSIGN(request["attribute"], attribution(arguments));
+    SHAPLEY_TRY_ASSIGN(request.attribute, attribution(arguments));
   } else if (!arguments.nodes.empty()) {
-    SHAPLEY_TRY_ASSIGN(request["own"], ownership(arguments));
+    SHAPLEY_TRY_ASSIGN(request.own, ownership(arguments));
   } else if (!arguments.rename.empty()) {
-    request["rename"] = {{"organization", arguments.rename}, {"into", arguments.to}};
+    request.rename = {.organization = arguments.rename, .into = arguments.to};
   } else if (!arguments.merge.empty()) {
-    request["merge"] = {{"organization", arguments.merge}, {"into", arguments.to}};
+    request.merge = {.organization = arguments.merge, .into = arguments.to};
   } else {
-    const auto number = whole_number(arguments.reverse);
+    const auto number = parse_number<std::uint32_t>(arguments.reverse);
     if (!number) return wrong("--reverse: '" + arguments.reverse + "' is no number; shapleyctl adjust --list has them");
-    request["reverse"] = *number;
+    request.reverse = *number;
   }
   return request;
 }
 
-std::string adjustment_sentence(const json& adjustment) {
-  const std::string into = member_text(adjustment, "into");
-  const bool attributes = adjustment["kind"] == "attribute";
-  return member_text(adjustment, "what") + (attributes ? " are " + into + "'s" : "");
-}
-
-std::string adjustment_lines(const json& adjustments) {
+std::string adjustment_lines(const std::vector<ledger::ListedAdjustment>& adjustments) {
   std::string text;
-  for (const json& adjustment : adjustments) {
-    const std::string reversed = member_text(adjustment, "reversed_by");
-    const json work = adjustment.value("work", json());
-    const std::string amount = work.is_null() ? "" : ": " + amount_of(adjustment, work["core_hours"]);
-    text += "Adjustment " + member_text(adjustment, "number") + ", " + member_text(adjustment, "at_utc") + ", " +
-            member_text(adjustment, "author") + (reversed.empty() ? "" : ", reversed by " + reversed) + ":\n  " +
-            adjustment_sentence(adjustment) + amount + "; " + member_text(adjustment, "reason") + '\n';
+  for (const ledger::ListedAdjustment& adjustment : adjustments) {
+    const ledger::AdjustmentRow& is = adjustment.is;
+    const std::optional<ledger::Amount> work = adjustment.work.value_or(std::nullopt);
+    text += "Adjustment " + std::to_string(is.number) + ", " + is.at.utc() + ", " + printable(is.author) +
+            (adjustment.reversed_by ? ", reversed by " + std::to_string(*adjustment.reversed_by) : "") + ":\n  " +
+            printable(is.sentence()) + (work ? ": " + amount_of(is, work->core_hours()) : "") + "; " +
+            printable(is.reason) + '\n';
   }
   return text;
 }
@@ -301,21 +256,22 @@ std::string adjustment_lines(const json& adjustments) {
 Expected<ExitCode> run_adjust(const AdjustArguments& arguments, const Endpoint& endpoint,
                               const Environment& environment) {
   if (arguments.list) return list(arguments, endpoint, environment);
-  SHAPLEY_TRY_ASSIGN(json request, asked_of(arguments));
+  SHAPLEY_TRY_ASSIGN(const ledger::AdjustRequest request, adjust_request(arguments));
   if (!arguments.ledger.empty()) {
     if (arguments.yes) return wrong("a ledger file is only read: --yes goes to the daemon that writes it");
-    auto report = offline_preview(arguments.ledger, request);
-    if (!report) return with_context("adjust", std::move(report).error());
-    environment.out << (arguments.json ? json_text(*report) : render_preview(*report));
+    const std::string author = "uid " + std::to_string(::getuid());
+    SHAPLEY_TRY_ASSIGN(const auto preview, offline_preview(arguments.ledger, request, author, wall_clock()));
+    environment.out << (arguments.json ? json_text(json_of(preview)) : render_preview(preview));
     return ExitCode::success;
   }
-  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
-  request["request"] = arguments.yes ? "adjust" : "adjust_preview";
-  SHAPLEY_TRY_ASSIGN(const json answer, client.ask(request));
-  if (arguments.json) {
-    environment.out << json_text(answer);
+  if (arguments.yes) {
+    SHAPLEY_TRY_ASSIGN(const auto made,
+                       ask_for<ledger::AdjustedReport>(endpoint, ledger::request_of("adjust", request)));
+    environment.out << (arguments.json ? json_text(json_of(made)) : render_made(made));
   } else {
-    environment.out << (arguments.yes ? render_made(answer) : render_preview(answer));
+    SHAPLEY_TRY_ASSIGN(const auto preview,
+                       ask_for<ledger::PreviewReport>(endpoint, ledger::request_of("adjust_preview", request)));
+    environment.out << (arguments.json ? json_text(json_of(preview)) : render_preview(preview));
   }
   return ExitCode::success;
 }

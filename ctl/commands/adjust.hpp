@@ -1,14 +1,14 @@
-// `shapleyctl adjust`: corrections of the books, shown before they are booked, listed, and taken back by another one.
+// `shapleyctl adjust`: shows, books, lists and reverses corrections of the books.
 #pragma once
 
 #include <string>
-
-#include <nlohmann/json_fwd.hpp>
+#include <vector>
 
 #include "base/error.hpp"
 #include "ctl/client.hpp"
 #include "ctl/environment.hpp"
-#include "ctl/exit_code.hpp"
+#include "ledger/reports/adjustment_report.hpp"
+#include "ledger/reports/requests.hpp"
 
 namespace CLI {
 class App;
@@ -29,8 +29,7 @@ struct AdjustArguments {
   std::string since = {};
   std::string until = {};
   std::string reason = {};
-  std::string ledger = {};   // a file, for a list or a preview; empty: the daemon's
-  std::string request = {};  // the daemon's own: what is asked, as JSON
+  std::string ledger = {};  // a file, for a list or a preview; empty: the daemon's
   bool list = false;
   bool yes = false;
   bool json = false;
@@ -38,16 +37,14 @@ struct AdjustArguments {
 
 void add_adjust(CLI::App& app, AdjustArguments& arguments);
 
-// What the daemon is asked, without its member `request`. Errc::invalid_argument names the option.
-[[nodiscard]] Expected<nlohmann::json> adjust_request(const AdjustArguments& arguments);
+// The request to the daemon. Errc::invalid_argument names the option.
+[[nodiscard]] Expected<ledger::AdjustRequest> adjust_request(const AdjustArguments& arguments);
 
-// Without --yes it is shown what would change, and nothing is booked.
+// Without --yes the effect is shown, and nothing is booked.
 [[nodiscard]] Expected<ExitCode> run_adjust(const AdjustArguments& arguments, const Endpoint& endpoint,
                                             const Environment& environment);
 
 // A line for each adjustment of a list; "" for none. For statements and audits, too.
-[[nodiscard]] std::string adjustment_lines(const nlohmann::json& adjustments);
-// What an adjustment says: "runs of job 104 are library's".
-[[nodiscard]] std::string adjustment_sentence(const nlohmann::json& adjustment);
+[[nodiscard]] std::string adjustment_lines(const std::vector<ledger::ListedAdjustment>& adjustments);
 
 }  // namespace shapley::ctl

@@ -1,42 +1,173 @@
 #include "ctl/commands/explain.hpp"
 
 #include <algorithm>
-#include <ostream>
+#include <cstdint>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "base/printable.hpp"
-#include "ctl/commands/explain_job.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/output/json_text.hpp"
-#include "ctl/output/rank_text.hpp"
 #include "ctl/output/table.hpp"
-#include "ctl/slurm/job_facts.hpp"
-#include "ctl/slurm/place.hpp"
-#include "ctl/slurm/reasons.hpp"
-#include "ctl/slurm/wished_priority.hpp"
 
 namespace shapley::ctl {
 
 namespace {
 
-using nlohmann::json;
+using ledger::ExplainReport;
+using ledger::JobTurn;
 
-std::string standing_line(const json& report) {
-  const json& row = report["organization"];
-  if (row["rank"].is_null()) return member_text(row, "name") + " has no rank.\n";
-  std::string text = member_text(row, "name") + " has rank " + member_text(row, "rank") + " of " +
-                     member_text(report, "ranked") + ": it " + member_text(row, "sentence") + "; key " +
-                     signed_core_hours(row["key_core_hours"].get<double>()) + horizon_text(report["ranking"]) + ".";
-  if (row["below_guarantee"] == true) {
+// "astro 12 jobs with 35 processors, bio 1 job with 2 and chem 1 job with 1".
+std::string demands_text(const std::vector<ledger::Demand>& rows) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ledger::Demand& row = rows[i];
+    text += i == 0 ? "" : i + 1 == rows.size() ? " and " : ", ";
+    text += printable(row.organization) + " " + count_of(row.jobs, "job") + " with " +
+            (i == 0 ? count_of(row.processors) : plain(row.processors));
+  }
+  return text;
+}
+
+// Starts that the user may not see; "" for none.
+std::string hidden_lines(const std::optional<ledger::HiddenStarts>& hidden) {
+  std::string text;
+  if (!hidden) return text;
+  for (const auto& [organization, jobs] : *hidden) {
+    text += "  " + count_of(std::int64_t{jobs}, "job") + " of " + printable(organization) +
+            ", not yours to see (PrivateData)\n";
+  }
+  return text;
+}
+
+std::string rule_words(const ledger::RuleMatched& rule) {
+  return "the rule " + printable(rule.kind) + " " + printable(rule.name);
+}
+
+// For a job that the rules in force would give to another organization.
+std::string today(const ExplainReport& report) {
+  if (!report.rule) return report.job.is.organization == "guests" ? "" : "; no rule in force has it so";
+  return "; by " + rule_words(*report.rule) + " it would be of " + printable(report.rule->organization) + " now";
+}
+
+// "by the rule account bio", or another reason.
+std::string rule_text(const ExplainReport& report) {
+  const ledger::BookedBy& booked = report.booked_by;
+  switch (booked.by) {
+    case ledger::BookedWay::rule:
+      if (report.rule) return "by " + rule_words(*report.rule);
+      break;
+    case ledger::BookedWay::adjustment:
+      return "by adjustment " + std::to_string(booked.number) + " of " + booked.at.utc() + " (" +
+             printable(booked.reason) + ")" + today(report);
+    case ledger::BookedWay::rule_of_then:
+      if (!booked.rule) break;
+      return "by " + rule_words(*booked.rule) + " of the configuration of " + booked.loaded.utc() + today(report);
+    case ledger::BookedWay::no_rule:
+      return report.rule ? "no rule matched it then" + today(report) : "no rule matches";
+    case ledger::BookedWay::account_above:
+      return "by an account above " + printable(report.job.is.account);
+    case ledger::BookedWay::unknown:
+      break;
+  }
+  return "as it was booked" + today(report);
+}
+
+std::string whose_line(const ExplainReport& report) {
+  const ledger::JobIdentity& job = report.job.is;
+  return "Job " + printable(report.job.job_id) + " (user " + user_name_of(job.user_id) + ", account " +
+         printable(job.account) + ", partition " + printable(job.partition) +
+         (job.qos.empty() ? "" : ", QOS " + printable(job.qos)) + ", submitted " + report.job.submit.utc() +
+         ") is of " + printable(job.organization) + ": " + rule_text(report) + ".\n";
+}
+
+// "It ran on 2 processors from ... to ... (1 h 2 min; COMPLETED)."
+std::string ran_line(const ExplainReport& report, const ledger::JobHistory& history) {
+  const std::int64_t length = (history.end - history.begin).value;
+  const std::string suspended =
+      history.held_s < length ? ", suspended for " + short_duration(length - history.held_s) + " of it" : "";
+  const std::string state = printable(report.job.is.slurm_state);
+  return "It ran on " + count_of(history.processors) + " from " + history.begin.utc() + " to " + history.end.utc() +
+         " (" + short_duration(length) + suspended + (state.empty() ? "" : "; " + state) + ").\n";
+}
+
+std::string ended_line(const ExplainReport& report) {
+  if (report.history && report.history->end.is_known()) return ran_line(report, *report.history);
+  const std::string word = printable(report.job.is.slurm_state);
+  const std::string ended = word.empty() ? "It has ended" : "It has ended (" + word + ")";
+  return report.past || report.job.is.begin ? ended + ".\n" : ended + " without having started.\n";
+}
+
+std::string state_line(const Explanation& explanation) {
+  const ExplainReport& report = explanation.report;
+  const std::string processors = count_of(report.job.is.processors);
+  const std::string since = report.job.since.is_known() ? since_text(report.job.since, report.at) : std::string();
+  switch (report.job.state) {
+    case JobTurn::waiting:
+      return "It has waited for " + processors + " since " + since + ".\n";
+    case JobTurn::running:
+      if (!explanation.slurm.is_configuring()) return "It runs on " + processors + " since " + since + ".\n";
+      return "It has " + processors + " since " + since +
+             " and has not begun: its nodes boot, or PrologSlurmctld runs. Slurm counts its time from the beginning "
+             "when nodes that "
+             "boot are up.\n";
+    case JobTurn::blocked:
+      if (report.waits_for == "nice") {
+        return "It does not wait for its turn: its --nice is above 10000, so it goes behind jobs of other "
+               "organizations by its own wish and is no demand in the books.\n";
+      }
+      return "It does not wait for its turn: Slurm would not start it now whatever is free, so it is no demand in the "
+             "books.\n";
+    case JobTurn::suspended:
+      return "It is suspended.\n";
+    case JobTurn::not_submitted:
+      return "It had not been submitted.\n";
+    case JobTurn::ended:
+      break;
+  }
+  return ended_line(report);
+}
+
+// The time for which the job had waited, and the jobs that started meanwhile.
+std::string history_lines(const ExplainReport& report) {
+  if (!report.history || !report.history->waited_s) return "";
+  const ledger::JobHistory& history = *report.history;
+  if (*history.waited_s == 0) return "It started as soon as it could.\n";
+  std::string text = "Before it started it had waited for " + short_duration(*history.waited_s) + ", since " +
+                     history.waited_since.utc();
+  if (!history.meanwhile) return text + ". So much started meanwhile that it is not listed.\n";
+  const ledger::Meanwhile& meanwhile = *history.meanwhile;
+  if (meanwhile.organizations.empty()) return text + ", and nothing else started meanwhile.\n";
+  text += ". Meanwhile started: " + demands_text(meanwhile.organizations) + ". The last of them:\n";
+  for (auto start = meanwhile.last.rbegin(); start != meanwhile.last.rend(); ++start) {
+    text += "  " + start->begin.utc() + "  job " + std::to_string(start->job) + " of " +
+            printable(start->organization) + " on " + count_of(start->processors) + "\n";
+  }
+  return text + hidden_lines(meanwhile.hidden);
+}
+
+std::string job_lines(const Explanation& explanation) {
+  return whose_line(explanation.report) + state_line(explanation) + history_lines(explanation.report);
+}
+
+std::string text_of(const std::optional<std::int64_t>& number) {
+  return number ? std::to_string(*number) : std::string();
+}
+
+std::string standing_line(const ExplainReport& report) {
+  const ledger::RankedRow& row = report.organization;
+  const std::string name = printable(row.name);
+  if (!row.rank) return name + " has no rank.\n";
+  std::string text = name + " has rank " + std::to_string(*row.rank) + " of " + std::to_string(report.ranked) +
+                     ": it " + printable(row.sentence) + "; key " + signed_core_hours(row.key_core_hours.value_or(0)) +
+                     horizon_text(report.ranking) + ".";
+  if (row.below_guarantee == true) {
     text += " It runs on fewer than its guaranteed part of its own processors, so it goes before those that do not.";
   }
-  text += " It owns " + count_of(row["owned"], "processor") + " and uses " + member_text(row, "used") + ".";
-  const json& ahead = report["ahead"]["organizations"];
-  if (std::ranges::any_of(ahead, [](const json& other) { return other.value("by_what_runs", false); })) {
-    const double running = row["running_core_hours"].get<double>();
-    text += " It gives " + member_text(row, "gives") + " now";
+  text += " It owns " + count_of(row.owned) + " and uses " + plain(row.used) + ".";
+  if (std::ranges::any_of(report.ahead.organizations, &ledger::AheadRow::by_what_runs)) {
+    const double running = row.running_core_hours.value_or(0);
+    text += " It gives " + plain(row.gives) + " now";
     if (running != 0) {
       text += std::string(", and what runs now ") + (running < 0 ? "lowers" : "raises") + " its key by " +
               unsigned_core_hours(running);
@@ -46,181 +177,163 @@ std::string standing_line(const json& report) {
   return text + "\n";
 }
 
-bool is_place_known(const json& report) {
-  const json place = report.value("place", json());
-  return place.is_object() && place["known"] == true;
-}
-
 // "1st", "2nd", "3rd", "4th", "11th".
-std::string ordinal(const json& number) {
-  const auto n = number.get<std::int64_t>();
+std::string ordinal(std::int64_t n) {
   const std::int64_t last = n / 10 % 10 == 1 ? 0 : n % 10;
   const char* ending = last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th";
   return std::to_string(n) + ending;
 }
 
 // "By leads astro may start 35 more processors, bio 2 and chem all that the cluster has before it."
-std::string leads_line(const json& leads) {
+std::string leads_line(const std::vector<LeadBefore>& leads) {
   std::string text;
   for (std::size_t i = 0; i < leads.size(); ++i) {
-    const json& count = leads[i]["processors"];
+    const auto& count = leads[i].processors;
     text += i == 0 ? "By leads " : i + 1 == leads.size() ? " and " : ", ";
-    text += member_text(leads[i], "organization") + (i == 0 ? " may start " : " ");
-    text += count.is_null() ? "all that the cluster has" : plain_number(count);
-    if (i == 0 && !count.is_null()) text += count == 1 ? " more processor" : " more processors";
+    text += printable(leads[i].organization) + (i == 0 ? " may start " : " ");
+    text += count ? std::to_string(*count) : "all that the cluster has";
+    if (i == 0 && count) text += *count == 1 ? " more processor" : " more processors";
   }
   return text.empty() ? "" : text + " before it.\n";
 }
 
-// Order strict: which jobs slurmctld tries before it.
-std::string place_lines(const json& report) {
-  const json place = report.value("place", json());
-  if (!place.is_object()) return "";
-  if (place["known"] == false) return "Place: not known: " + member_text(place, "why") + ".\n";
-  std::string text = "Place: " + ordinal(place["position"]) + " of " + member_text(place, "of") + " that wait";
-  if (place["before"].empty()) {
+// Order strict: the jobs that slurmctld tries before this one.
+std::string place_lines(const std::optional<Place>& place) {
+  if (!place) return "";
+  if (!place->known) return "Place: not known: " + printable(place->why) + ".\n";
+  std::string text = "Place: " + ordinal(place->position) + " of " + std::to_string(place->of) + " that wait";
+  const std::vector<ledger::Demand> before = place->before.value_or(std::vector<ledger::Demand>{});
+  if (before.empty()) {
     text += ": no job goes before it";
   } else {
-    const json& before = place["before"];
-    const bool is_one = before.size() == 1 && before[0]["jobs"] == 1;
+    const bool is_one = before.size() == 1 && before[0].jobs == 1;
     text += ": " + demands_text(before) + (is_one ? " goes" : " go") + " before it";
   }
-  if (place["truncated"] == true) text += ", as far as the 20,000 jobs of the lowest numbers show";
-  return text + ".\n" + leads_line(place["leads"]);
+  if (place->truncated == true) text += ", as far as the 20,000 jobs of the lowest numbers show";
+  return text + ".\n" + leads_line(place->leads.value_or(std::vector<LeadBefore>{}));
 }
 
-// Since before the job that is asked about.
-std::string longer_text(const json& own) {
-  if (own["jobs"] == 1) return own["longer"] == 0 ? "but not for longer than this one" : "and for longer than this one";
-  return member_text(own, "longer") + " of them for longer";
+// The jobs that have waited since before this one.
+std::string longer_text(const ledger::OwnJobs& own) {
+  if (own.jobs == 1) return own.longer == 0 ? "but not for longer than this one" : "and for longer than this one";
+  return std::to_string(own.longer) + " of them for longer";
 }
 
-std::string ahead_lines(const json& report) {
-  const json& ahead = report["ahead"];
-  // Where jobs have places, ranks say no more than which organization is served next.
-  std::string text = is_place_known(report) ? "Better ranks: " : "Before it: ";
-  if (ahead["jobs"] == 0) {
+std::string ahead_lines(const Explanation& explanation) {
+  const ledger::Ahead& ahead = explanation.report.ahead;
+  // If jobs have places, ranks only say which organization is served next.
+  std::string text = explanation.place && explanation.place->known ? "Better ranks: " : "Before it: ";
+  if (ahead.jobs == 0) {
     text += "no job of another organization.\n";
   } else {
     std::string of;
-    for (const json& row : ahead["organizations"]) {
-      if (row["jobs"] == 0) continue;
-      of += (of.empty() ? "" : ", ") + member_text(row, "organization") + " (rank " + member_text(row, "rank") + ": " +
-            count_of(row["jobs"], "job") + ", " + count_of(row["processors"], "processor") +
-            (row["because"] == "guarantee" ? ", below its guarantee" : "") +
-            (row.value("by_what_runs", false) ? ", by what runs now" : "") + ")";
+    for (const ledger::AheadRow& row : ahead.organizations) {
+      if (row.waits.jobs == 0) continue;
+      of += (of.empty() ? "" : ", ") + printable(row.waits.organization) + " (rank " + std::to_string(row.rank) + ": " +
+            count_of(row.waits.jobs, "job") + ", " + count_of(row.waits.processors) +
+            (row.because == ledger::Because::guarantee ? ", below its guarantee" : "") +
+            (row.by_what_runs ? ", by what runs now" : "") + ")";
     }
-    text += count_of(ahead["jobs"], "job") + (ahead["jobs"] == 1 ? " that asks for " : " that ask for ") +
-            count_of(ahead["processors"], "processor") + ", of " + of + ".\n";
+    text += count_of(ahead.jobs, "job") + (ahead.jobs == 1 ? " that asks for " : " that ask for ") +
+            count_of(ahead.processors, "processor") + ", of " + of + ".\n";
   }
-  const json& own = report["own"];
-  if (own["jobs"] != 0) {
-    text += "Within " + member_text(report["organization"], "name") + ": " + count_of(own["jobs"], "other job") +
-            (own["jobs"] == 1 ? " waits" : " wait") + " for " + count_of(own["processors"], "processor") + ", " +
-            longer_text(own) + "; which of these goes first is up to Slurm's own factors.\n";
+  const ledger::OwnJobs& own = explanation.report.own;
+  if (own.jobs != 0) {
+    text += "Within " + printable(explanation.report.organization.name) + ": " + count_of(own.jobs, "other job") +
+            (own.jobs == 1 ? " waits" : " wait") + " for " + count_of(own.processors) + ", " + longer_text(own) +
+            "; which of these goes first is up to Slurm's own factors.\n";
   }
   return text;
 }
 
-std::string turns_lines(const json& report) {
-  const json& turns = report["turns"];
-  const std::string name = member_text(report["organization"], "name");
-  if (turns["next"].empty()) {
-    return "If nothing starts or ends " + name + " keeps its rank" + until_text(turns) + ".\n";
-  }
+std::string turns_lines(const ExplainReport& report) {
+  const ledger::Turns& turns = report.turns;
+  const std::string name = printable(report.organization.name);
+  if (turns.next.empty())
+    return "If nothing starts or ends " + name + " keeps its rank" + until_text(turns.limit) + ".\n";
   std::string text;
   constexpr std::size_t k_told = 3;
-  for (std::size_t i = 0; i < turns["next"].size() && i < k_told; ++i) {
-    const json& turn = turns["next"][i];
-    const std::string other = member_text(turn, "organization");
-    const bool is_ahead = turn["ahead"] == true;
-    text += (text.empty() ? "If nothing starts or ends " : "; ") + (is_ahead ? name : other) + " passes " +
-            (is_ahead ? other : name) + " at " + ahead_text(turn["at"], report["at"]);
+  for (std::size_t i = 0; i < turns.next.size() && i < k_told; ++i) {
+    const ledger::Turn& turn = turns.next[i];
+    const std::string other = printable(turn.organization);
+    text += (text.empty() ? "If nothing starts or ends " : "; ") + (turn.ahead ? name : other) + " passes " +
+            (turn.ahead ? other : name) + " at " + ahead_text(turn.at, report.at);
   }
   return text + ".\n";
 }
 
-// What was said of ranks is not what orders jobs now.
-std::string mode_line(const json& report) {
-  const json& priorities = report["priorities"];
-  if (priorities.is_null() || priorities["mode"] != "observe") return "";
+// The ranks do not order the jobs at present.
+std::string mode_line(const ExplainReport& report) {
+  if (!report.priorities || !report.priorities->observes()) return "";
   return "Ranks are not in force (mode observe): Slurm's own priorities order the jobs, the above is what ranks would "
          "say.\n";
 }
 
-// The sum that slurmctld made, as sprio shows it.
-std::string parts_line(const json& part, bool is_strict) {
-  std::string text = "SITE " + member_text(part, "site") + (is_strict ? " (place and level)" : " (rank and level)");
-  for (const auto& [member, title] :
-       {std::pair("age", "age"), std::pair("assoc", "association"), std::pair("fairshare", "fairshare"),
-        std::pair("jobsize", "job size"), std::pair("part_weight", "partition"), std::pair("qos", "QOS")}) {
-    if (part[member].is_number() && part[member] != 0)
-      text += " + " + std::string(title) + " " + member_text(part, member);
+// The sum that slurmctld computed, as sprio shows it.
+std::string parts_line(const SlurmParts& part, bool is_strict) {
+  std::string text = "SITE " + text_of(part.site) + (is_strict ? " (place and level)" : " (rank and level)");
+  for (const auto& [value, title] :
+       {std::pair(part.age, "age"), std::pair(part.assoc, "association"), std::pair(part.fairshare, "fairshare"),
+        std::pair(part.jobsize, "job size"), std::pair(part.part_weight, "partition"), std::pair(part.qos, "QOS")}) {
+    if (value.value_or(0) != 0) text += " + " + std::string(title) + " " + text_of(value);
   }
-  if (!part["tres"].is_null()) text += " + TRES " + member_text(part, "tres");
-  if (part["nice"].is_number() && part["nice"] != 0) text += " - nice " + member_text(part, "nice");
+  if (part.tres) text += " + TRES " + printable(*part.tres);
+  if (part.nice.value_or(0) != 0) text += " - nice " + text_of(part.nice);
   return text;
 }
 
-std::string tiers_line(const json& slurm) {
-  if (!slurm["tiers"].is_object()) return "";
-  std::int64_t own = 0;
-  bool is_known = false;
-  const std::string partitions = "," + slurm["job"]["partition"].get<std::string>() + ",";
-  for (const auto& [name, tier] : slurm["tiers"].items()) {
-    if (!tier.is_number() || partitions.find("," + name + ",") == std::string::npos) continue;
-    own = is_known ? std::max(own, tier.get<std::int64_t>()) : tier.get<std::int64_t>();
-    is_known = true;
+std::string tiers_line(const SlurmFacts& slurm) {
+  const SlurmTiers* tiers = slurm.known_tiers();
+  if (tiers == nullptr) return "";
+  std::optional<std::int64_t> own;
+  const std::string partitions = "," + slurm.known_job()->partition + ",";
+  for (const auto& [name, tier] : *tiers) {
+    if (tier && partitions.find("," + name + ",") != std::string::npos) own = std::max(own.value_or(*tier), *tier);
   }
   std::string above;
-  for (const auto& [name, tier] : slurm["tiers"].items()) {
-    if (is_known && tier.is_number() && tier.get<std::int64_t>() > own) above += (above.empty() ? "" : ", ") + name;
+  for (const auto& [name, tier] : *tiers) {
+    if (own && tier && *tier > *own) above += (above.empty() ? "" : ", ") + name;
   }
   if (above.empty()) return "";
-  return "Slurm:    jobs of " + printable_line(above) + " go first whatever their rank: a higher PriorityTier.\n";
+  return "Slurm:    jobs of " + printable(above) + " go first whatever their rank: a higher PriorityTier.\n";
 }
 
-std::string slurm_lines(const json& report) {
-  const json& slurm = report["slurm"];
-  if (slurm["asked"] != true) {
-    std::string text = "Slurm:    not asked: " + member_text(slurm, "why") + ".";
-    if (!report["waits_for"].is_null() && report["waits_for"] != "startable") {
-      text += " Its plugin said last: " + member_text(report, "waits_for") + ".";
-    }
+std::string slurm_lines(const Explanation& explanation) {
+  const SlurmFacts& slurm = explanation.slurm;
+  if (!slurm.asked) {
+    std::string text = "Slurm:    not asked: " + printable(slurm.why) + ".";
+    if (const auto& last = explanation.report.waits_for; last && *last != "startable")
+      text += " Its plugin said last: " + printable(*last) + ".";
     return text + "\n";
   }
-  if (slurm["job"].is_null()) return "Slurm:    it does not know the job any more.\n";
-  const json& job = slurm["job"];
-  std::string text = "Slurm:    state " + member_text(job, "state");
-  if (!job["reason"].is_null() && job["reason"] != "None") {
-    const std::string reason = job["reason"];
-    text += ", reason " + printable_line(reason) + ": " + reason_sentence(reason);
-  }
+  if (slurm.known_job() == nullptr) return "Slurm:    it does not know the job any more.\n";
+  const SlurmJob& job = *slurm.known_job();
+  std::string text = "Slurm:    state " + printable(job.state);
+  if (job.reason && *job.reason != "None")
+    text += ", reason " + printable(*job.reason) + ": " + reason_sentence(*job.reason);
   text += ".";
-  if (!job["dependency"].is_null()) text += " Depends on " + member_text(job, "dependency") + ".";
-  if (!job["reservation"].is_null()) text += " Reservation " + member_text(job, "reservation") + ".";
-  if (job["state"] == "PENDING" && !job["start"].is_null()) {
-    text += " Slurm expects it to start at " + member_text(job, "start") + " (local time).";
-  }
+  if (job.dependency) text += " Depends on " + printable(*job.dependency) + ".";
+  if (job.reservation) text += " Reservation " + printable(*job.reservation) + ".";
+  if (job.state == "PENDING" && job.start)
+    text += " Slurm expects it to start at " + printable(*job.start) + " (local time).";
   return text + "\n" + tiers_line(slurm);
 }
 
 // "SITE 8952812 = 10000 + 11001 x 812 (place) + 0 (level)".
-std::string site_sum(const json& site, const json& place) {
-  const auto level_part = place["level"].get<std::int64_t>() * place["level_step"].get<std::int64_t>();
-  return "SITE " + plain_number(site) + " = 10000 + " + member_text(place, "step") + " x " +
-         member_text(place, "label") + " (place) + " +
-         (level_part == 0 ? std::string("0") : member_text(place, "level_step") + " x " + member_text(place, "level")) +
+std::string site_sum(std::int64_t site, const StrictPlace& place) {
+  const bool is_level = place.level * place.level_step != 0;
+  return "SITE " + std::to_string(site) + " = 10000 + " + std::to_string(place.step) + " x " +
+         std::to_string(place.label) + " (place) + " +
+         (is_level ? std::to_string(place.level_step) + " x " + std::to_string(place.level) : std::string("0")) +
          " (level)";
 }
 
-std::string agreement(const json& report) {
-  const json& verdict = report["priority"];
-  if (report["priorities"]["order"] == "weighted") {
+std::string agreement(const Explanation& explanation) {
+  const PriorityVerdict& verdict = explanation.priority;
+  if (!verdict.place)
     return "Its rank is in it as the books ask for. With order weighted the other factors may outweigh it.";
-  }
-  std::string text = site_sum(verdict["site"], verdict["place"]) + ", as the books ask for.";
-  if (verdict["place"]["in_line"] == false) {
+  std::string text = site_sum(verdict.site.value_or(0), *verdict.place) + ", as the books ask for.";
+  if (!verdict.place->in_line) {
     text +=
         " It has no place in line: it could not start when it was looked at last, or the jobs of its organization "
         "before it ask for more than the cluster has. So it goes after those in line, in an order of ranks that is up "
@@ -229,111 +342,114 @@ std::string agreement(const json& report) {
   return text;
 }
 
-std::string disagreement(const json& report) {
-  const json& verdict = report["priority"];
+std::string disagreement(const PriorityVerdict& verdict) {
   std::string text = "NOT what the books ask for";
-  if (verdict["wished_site"].is_number()) {
-    text += " (SITE " + member_text(verdict, "wished_site") + ")";
-  } else if (verdict["set_directly"] != true) {
-    text += " (no place gives SITE " + member_text(verdict, "site") + ")";
+  if (verdict.wished_site) {
+    text += " (SITE " + text_of(verdict.wished_site) + ")";
+  } else if (!verdict.set_directly) {
+    text += " (no place gives SITE " + text_of(verdict.site) + ")";
   }
-  return text + ": " + member_text(verdict, "why") + ".";
+  return text + ": " + printable(verdict.why.value_or("")) + ".";
 }
 
-std::string priority_lines(const json& report) {
-  const json& verdict = report["priority"];
-  const json& priorities = report["priorities"];
-  const bool is_strict = priorities.is_object() && priorities["order"] == "strict" && priorities["mode"] != "observe";
+std::string priority_lines(const Explanation& explanation) {
+  const PriorityVerdict& verdict = explanation.priority;
+  const auto& priorities = explanation.report.priorities;
+  const bool is_strict = priorities && priorities->is_strict() && !priorities->observes();
+  const std::vector<SlurmParts>* parts = explanation.slurm.known_parts();
   std::string text;
-  if (verdict["set_directly"] == true) {
-    text = "Priority: " + member_text(verdict, "priority") + ".\n";
-  } else if (verdict["priority"].is_number()) {
-    text = "Priority: " + member_text(verdict, "priority") + " = " +
-           parts_line(report["slurm"]["parts"][0], is_strict) + ".\n";
-    for (std::size_t i = 1; i < report["slurm"]["parts"].size(); ++i) {
-      const json& part = report["slurm"]["parts"][i];
-      text += "          in " + member_text(part, "partition") + ": " + member_text(part, "priority") + " = " +
+  if (verdict.set_directly) {
+    text = "Priority: " + text_of(verdict.priority) + ".\n";
+  } else if (verdict.priority && parts != nullptr && !parts->empty()) {
+    text = "Priority: " + text_of(verdict.priority) + " = " + parts_line(parts->front(), is_strict) + ".\n";
+    for (std::size_t i = 1; i < parts->size(); ++i) {
+      const SlurmParts& part = (*parts)[i];
+      text += "          in " + printable(part.partition) + ": " + text_of(part.priority) + " = " +
               parts_line(part, is_strict) + ".\n";
     }
   }
   const std::string head = text.empty() ? "Priority: " : "          ";
-  if (verdict["agrees"] == true) return text + head + agreement(report) + "\n";
-  if (verdict["agrees"] == false) return text + head + disagreement(report) + "\n";
-  return text + head + "not compared with the books: " + member_text(verdict, "why") + ".\n";
+  if (verdict.agrees == true) return text + head + agreement(explanation) + "\n";
+  if (verdict.agrees == false) return text + head + disagreement(verdict) + "\n";
+  return text + head + "not compared with the books: " + printable(verdict.why.value_or("")) + ".\n";
 }
 
-// null: jobs have no places here.
-json place_in(const json& report, const Endpoint& endpoint, const Environment& environment) {
-  const json& priorities = report["priorities"];
-  if (!priorities.is_object() || priorities["order"] != "strict" || priorities["mode"] == "observe") return nullptr;
-  if (report["job"]["state"] != "waiting" || report["slurm"]["asked"] != true) return nullptr;
-  auto client = Client::connect(endpoint);
-  if (!client) return place_not_known(client.error().what);
-  const auto queue = client->ask({{"request", "queue"}});
+// nullopt: jobs have no places here.
+std::optional<Place> place_in(const Explanation& explanation, const Endpoint& endpoint,
+                              const Environment& environment) {
+  const ExplainReport& report = explanation.report;
+  if (!report.priorities || !report.priorities->is_strict() || report.priorities->observes()) return std::nullopt;
+  if (report.job.state != JobTurn::waiting || !explanation.slurm.asked) return std::nullopt;
+  const auto queue = ask_for<ledger::QueueReport>(endpoint, {{"request", "queue"}});
   if (!queue && queue.error().code == Errc::denied)
     return place_not_known("jobs of others are private here (PrivateData)");
   if (!queue) return place_not_known(queue.error().what);
   const auto records = pending_records(environment.run_program);
   if (!records) return place_not_known(records.error().what);
-  return place_of(report["job"]["job"], report["job"]["organization"], *records, *queue, report["organizations"]);
+  return place_of(report.job.is.job, report.job.is.organization, *records, *queue, report.organizations);
 }
 
-// Of the past: what was there and what started next.
-std::string past_lines(const json& report) {
-  std::string text = "\nAt " + member_text(report, "at_utc") + ":\n" + standings_table(report["organizations"]) + "\n";
-  const json hidden = report.value("hidden_starts", json::object());
-  if (report["next_starts"].empty() && hidden.empty()) return text + "Nothing has started since.\n";
+// For the past: the jobs of that time, and the jobs that started next.
+std::string past_lines(const ExplainReport& report) {
+  std::string text = "\nAt " + report.at.utc() + ":\n" + standings_table(report.organizations) + "\n";
+  const std::string hidden = hidden_lines(report.hidden_starts);
+  if (report.next_starts.empty() && hidden.empty()) return text + "Nothing has started since.\n";
   text += "Started next:\n";
-  for (const json& start : report["next_starts"]) {
-    text += "  " + member_text(start, "begin_utc") + "  job " +
-            member_text(start, start.contains("job_id") ? "job_id" : "job") + " of " +
-            member_text(start, "organization") +
-            (start["rank"].is_null() ? std::string() : " (rank " + member_text(start, "rank") + ")") + " on " +
-            count_of(start["processors"], "processor") + "\n";
+  for (const ledger::NextStart& start : report.next_starts) {
+    text += "  " + start.is.begin.utc() + "  job " + printable(start.job_id) + " of " +
+            printable(start.is.organization) + (start.rank ? " (rank " + std::to_string(*start.rank) + ")" : "") +
+            " on " + count_of(start.is.processors) + "\n";
   }
-  for (const auto& [organization, jobs] : hidden.items())
-    text += "  " + count_of(jobs, "job") + " of " + printable(organization) + ", not yours to see (PrivateData)\n";
-  return text;
+  return text + hidden;
 }
 
 }  // namespace
 
-void add_rank_options(CLI::App& command, RankSource& source, bool& json) {
-  command.add_option("--ledger", source.ledger, "Read this ledger file, a copy included; no daemon is asked")
+void add_rank_options(CLI::App& command, RankSource& source, bool& as_json) {
+  command.add_option("--ledger", source.ledger, "Read this ledger file or a copy of it, without asking a daemon")
       ->type_name("FILE");
-  command.add_option("--at", source.at, "As it was then: 2026-11-21 or 2026-11-21T07:00:00 (UTC)")->type_name("TIME");
-  command.add_option("--archives", source.archives, "Where the ledger's archives are, for --at")
+  command.add_option("--at", source.at, "Report as of this instant: 2026-11-21 or 2026-11-21T07:00:00 (UTC)")
+      ->type_name("TIME");
+  command
+      .add_option("--archives", source.archives,
+                  "Look for the ledger's archives here, for --at (default: the directory archives beside the ledger)")
       ->type_name("DIRECTORY");
-  command.add_flag("--json", json, "Print JSON instead of text");
+  command.add_flag("--json", as_json, "Print the report as JSON");
 }
 
 void add_explain(CLI::App& app, ExplainArguments& arguments) {
-  CLI::App* command = app.add_subcommand("explain", "Why is this job waiting?");
-  command->add_option("JOB", arguments.job, "Its number, ARRAY_TASK, or JOB+PART of a heterogeneous job")->required();
+  CLI::App* command = app.add_subcommand("explain", "Explain why a job waits");
+  command
+      ->add_option("JOB", arguments.job, "Explain this job: its number, ARRAY_TASK, or JOB+PART of a heterogeneous job")
+      ->required()
+      ->type_name("");
   add_rank_options(*command, arguments.source, arguments.json);
 }
 
-std::string render_explanation(const json& report) {
-  const bool waits = report["job"]["state"] == "waiting" || report["job"]["state"] == "blocked";
-  std::string text = job_lines(report) + "\n" + standing_line(report);
-  if (waits) text += place_lines(report) + ahead_lines(report) + turns_lines(report) + mode_line(report);
-  if (report["past"] == true) return text + past_lines(report);
-  return text + "\n" + slurm_lines(report) + priority_lines(report);
+std::string render_explanation(const Explanation& explanation) {
+  const ExplainReport& report = explanation.report;
+  const bool waits = report.job.state == JobTurn::waiting || report.job.state == JobTurn::blocked;
+  std::string text = job_lines(explanation) + "\n" + standing_line(report);
+  if (waits)
+    text += place_lines(explanation.place) + ahead_lines(explanation) + turns_lines(report) + mode_line(report);
+  if (report.past) return text + past_lines(report);
+  return text + "\n" + slurm_lines(explanation) + priority_lines(explanation);
 }
 
 Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint& endpoint,
                                const Environment& environment) {
-  SHAPLEY_TRY_ASSIGN(json report,
-                     rank_answer({{"request", "explain"}, {"job", arguments.job}}, arguments.source, endpoint));
+  Explanation explanation;
+  SHAPLEY_TRY_ASSIGN(explanation.report, explained(arguments.job, arguments.source, endpoint));
+  const ledger::JobIdentity& is = explanation.report.job.is;
   const bool is_live = arguments.source.ledger.empty() && arguments.source.at.empty();
-  // squeue and sprio know a part of a heterogeneous job by its number.
+  // squeue and sprio identify a part of a heterogeneous job by its number.
   const bool is_part = arguments.job.find('+') != std::string::npos;
-  const std::string job = is_part ? member_text(report["job"], "job") : arguments.job;
-  report["slurm"] = is_live ? slurm_facts(job, environment.run_program)
-                            : slurm_not_asked("this is of a ledger or of the past, and Slurm knows the present only");
-  report["place"] = place_in(report, endpoint, environment);
-  report["priority"] = compare_priority(report["priorities"], report["slurm"], report["job"]["organization"]);
-  environment.out << (arguments.json ? json_text(report) : render_explanation(report));
+  const std::string job = is_part ? std::to_string(is.job) : arguments.job;
+  explanation.slurm = is_live ? slurm_facts(job, environment.run_program)
+                              : slurm_not_asked("this is of a ledger or of the past, and Slurm knows the present only");
+  explanation.place = place_in(explanation, endpoint, environment);
+  explanation.priority = compare_priority(explanation.report.priorities, explanation.slurm, is.organization);
+  environment.out << (arguments.json ? json_text(json_of(explanation)) : render_explanation(explanation));
   return ExitCode::success;
 }
 

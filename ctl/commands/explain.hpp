@@ -1,15 +1,17 @@
-// `shapleyctl explain JOB`: why a job waits.
+// `shapleyctl explain JOB` explains why a job waits; `compare` and `forecast` show which organization or job goes
+// first.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
-
-#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "ctl/client.hpp"
 #include "ctl/environment.hpp"
-#include "ctl/exit_code.hpp"
 #include "ctl/rank_answers.hpp"
+#include "ctl/slurm/job_facts.hpp"
+#include "ctl/slurm/place.hpp"
 
 namespace CLI {
 class App;
@@ -24,14 +26,61 @@ struct ExplainArguments {
 };
 
 void add_explain(CLI::App& app, ExplainArguments& arguments);
-// --ledger, --at, --archives and --json, as the three commands about ranks have them.
-void add_rank_options(CLI::App& command, RankSource& source, bool& json);
+// The options --ledger, --at, --archives and --json of the three commands about ranks.
+void add_rank_options(CLI::App& command, RankSource& source, bool& as_json);
 
 [[nodiscard]] Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint& endpoint,
                                              const Environment& environment);
 
-// The screen. `report`: explain's answer with two further members, "slurm" (slurm_facts) and "priority"
-// (compare_priority).
-[[nodiscard]] std::string render_explanation(const nlohmann::json& report);
+// The books' explanation, with Slurm's own facts.
+struct Explanation {
+  ledger::ExplainReport report = {};
+  SlurmFacts slurm = {};
+  std::optional<Place> place = {};  // nullopt: jobs have no places here
+  PriorityVerdict priority = {};
+};
+constexpr auto description_of(std::type_identity<Explanation>) {
+  return describe(flattened(&Explanation::report), member("slurm", &Explanation::slurm),
+                  member("place", &Explanation::place), member("priority", &Explanation::priority));
+}
+
+// The output for people.
+[[nodiscard]] std::string render_explanation(const Explanation& explanation);
+
+// `shapleyctl compare A B` and `shapleyctl forecast`: which side goes first, why and since when, and when the order
+// changes.
+
+struct CompareArguments {
+  std::string a;
+  std::string b;
+  RankSource source;
+  bool json = false;
+};
+
+struct ForecastArguments {
+  RankSource source;
+  bool json = false;
+};
+
+void add_compare(CLI::App& app, CompareArguments& arguments);
+void add_forecast(CLI::App& app, ForecastArguments& arguments);
+
+[[nodiscard]] Expected<ExitCode> run_compare(const CompareArguments& arguments, const Endpoint& endpoint,
+                                             const Environment& environment);
+[[nodiscard]] Expected<ExitCode> run_forecast(const ForecastArguments& arguments, const Endpoint& endpoint,
+                                              const Environment& environment);
+
+// The books' comparison and, for two jobs, Slurm's own facts, in the order of the sides.
+struct Comparison {
+  ledger::CompareReport report = {};
+  std::optional<std::array<SlurmFacts, 2>> slurm = {};
+};
+constexpr auto description_of(std::type_identity<Comparison>) {
+  return describe(flattened(&Comparison::report), member("slurm", &Comparison::slurm));
+}
+
+// The outputs for people.
+[[nodiscard]] std::string render_comparison(const Comparison& comparison);
+[[nodiscard]] std::string render_forecast(const ledger::ForecastReport& report);
 
 }  // namespace shapley::ctl

@@ -1,7 +1,7 @@
 // `shapleyctl health`: one line and an exit code for Nagios-like checks.
 //
-// The judgement is a pure function of the daemon's status; docs/reference/shapleyctl.md lists what is critical and what
-// is a warning. A daemon that is away is critical: nobody keeps the books.
+// The state is a pure function of the daemon's status; docs/reference/shapleyctl/health.md lists the causes of each
+// state. A daemon that is away is critical, because no process keeps the books.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,10 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "base/error.hpp"
 #include "ctl/client.hpp"
 #include "ctl/environment.hpp"
-#include "ctl/exit_code.hpp"
+#include "ledger/reports/report.hpp"
 
 namespace CLI {
 class App;
@@ -23,11 +21,11 @@ class App;
 namespace shapley::ctl {
 
 struct HealthArguments {
-  std::string max_backup_age;  // "36h", "2d"; empty: backups are not looked at
+  std::string max_backup_age;  // "36h", "2d"; empty: backups are not checked
   std::string max_audit_age;
 };
 
-// Seconds; nullopt: it is not looked at.
+// In seconds; nullopt: not checked.
 struct HealthLimits {
   std::optional<std::int64_t> backup_age;
   std::optional<std::int64_t> audit_age;
@@ -38,24 +36,25 @@ enum class HealthState : std::uint8_t { ok = 0, warning = 1, critical = 2, unkno
 
 struct Health {
   HealthState state = HealthState::ok;
-  std::vector<std::string> causes = {};  // the worst first; of ok: what is well
+  std::vector<std::string> causes = {};  // the worst first; if ok: the good facts
   std::string performance = {};          // NAME=VALUE ... as Nagios' plugins write it
 };
 
-[[nodiscard]] Health judge(const nlohmann::json& status, const HealthLimits& limits);
-// Of a daemon that gave no status.
+[[nodiscard]] Health judge(const ledger::StatusReport& status, const HealthLimits& limits);
+// The state if the daemon gave no status.
 [[nodiscard]] Health judge(const Error& error);
 
-// "SHAPLEY CRITICAL: ...; ... | ...\n": one line, whatever the causes hold.
+// "SHAPLEY CRITICAL: ...; ... | ...\n": always one line.
 [[nodiscard]] std::string health_line(const Health& health);
 
 void add_health(CLI::App& app, HealthArguments& arguments);
 
-// Never an error: what prevents the check is an unknown state on standard output, because monitors read nothing else.
+// Returns no error: if the check is not possible, it prints an unknown state to standard output, because monitors only
+// read that.
 [[nodiscard]] ExitCode run_health(const HealthArguments& arguments, const Endpoint& endpoint,
                                   const Environment& environment);
 
-// The command line could not be understood; the same for monitors.
+// The unknown state for a command line that cannot be understood.
 [[nodiscard]] ExitCode unknown_health(const std::string& cause, const Environment& environment);
 
 }  // namespace shapley::ctl

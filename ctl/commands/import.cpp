@@ -1,6 +1,5 @@
-#include "ctl/commands/import.hpp"
+#include "ctl/import/import.hpp"
 
-#include <chrono>
 #include <map>
 
 #include <CLI/CLI.hpp>
@@ -8,45 +7,50 @@
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
-#include "ctl/history/import.hpp"
+#include "ctl/commands/commands.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/output/json_text.hpp"
+#include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
 
 void add_import(CLI::App& app, ImportArguments& arguments) {
   CLI::App* command = app.add_subcommand(
-      "import", "Make a ledger of what really ran, from an export of sacct, or fill a ledger's gaps");
-  command->add_option("--sacct", arguments.sacct, "The export: sacct -a -D -P with the column NodeList")
+      "import", "Import past runs from an export of sacct: create a ledger of them, or fill the gaps of one");
+  command
+      ->add_option("--sacct", arguments.sacct,
+                   "Read the past runs from this output of sacct -a -D -P, with the column NodeList")
       ->required()
       ->type_name("FILE");
-  command->add_option("--config", arguments.config, "The configuration whose organizations, nodes and rules hold")
+  command->add_option("--config", arguments.config, "Apply the organizations, nodes and rules of this configuration")
       ->required()
       ->type_name("FILE");
-  CLI::Option* made = command->add_option("--ledger", arguments.ledger, "The ledger to make; it must not exist");
+  CLI::Option* made =
+      command->add_option("--ledger", arguments.ledger, "Create this ledger file, which must not exist");
   made->type_name("FILE");
-  command->add_option("--into", arguments.into, "A ledger whose gaps are to be filled; the daemon must be stopped")
+  command->add_option("--into", arguments.into, "Fill the gaps of this ledger file; the daemon must be stopped")
       ->excludes(made)
       ->type_name("FILE");
   command
-      ->add_option("--nodes", arguments.nodes,
-                   "What nodes have: scontrol show nodes --oneliner; else as far as they were used")
+      ->add_option(
+          "--nodes", arguments.nodes,
+          "Read the CPUs of nodes from this output of scontrol show nodes --oneliner (default: as many as were used)")
       ->type_name("FILE");
   command
-      ->add_option("--accounts", arguments.accounts,
-                   "Accounts below others: sacctmgr -nP list associations format=Account,ParentName")
+      ->add_option(
+          "--accounts", arguments.accounts,
+          "Read the tree of accounts from this output of sacctmgr -nP list associations format=Account,ParentName")
       ->type_name("FILE");
-  static const std::map<std::string, history::Malformed> malformed{{"refuse", history::Malformed::refuse},
-                                                                   {"skip", history::Malformed::skip}};
+  static const std::map<std::string, sacct::Malformed> malformed{{"refuse", sacct::Malformed::refuse},
+                                                                 {"skip", sacct::Malformed::skip}};
   command
       ->add_option("--malformed", arguments.malformed,
-                   "Rows that cannot be read, or cannot be: refuse the export (default), or skip and list them")
-      ->transform(CLI::CheckedTransformer(malformed))
+                   "Refuse an export with malformed or impossible rows (default), or skip and list these rows")
+      ->transform(CLI::CheckedTransformer(malformed).description(""))
       ->type_name("refuse|skip");
   command->add_flag("--oversubscribed", arguments.oversubscribed,
-                    "Runs may hold more CPUs of a node at once than it has (OverSubscribe)");
-  command->add_option("--reason", arguments.reason, "Why; kept in the ledger")->type_name("TEXT");
-  command->add_flag("--json", arguments.json, "Print JSON");
+                    "Allow runs to hold more CPUs of a node at once than it has (OverSubscribe)");
+  command->add_option("--reason", arguments.reason, "Record this reason in the ledger")->type_name("TEXT");
+  command->add_flag("--json", arguments.json, "Print the report as JSON");
 }
 
 Expected<ExitCode> run_import(const ImportArguments& arguments, const Environment& environment) {
@@ -54,7 +58,6 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
     return fail(Errc::invalid_argument,
                 "import: name the ledger to make with --ledger, or the one to fill with --into");
   }
-  const auto clock = std::chrono::system_clock::now().time_since_epoch();
   ImportQuestion question{.sacct = arguments.sacct,
                           .config = arguments.config,
                           .ledger = arguments.ledger,
@@ -64,15 +67,15 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
                           .oversubscribed = arguments.oversubscribed,
                           .malformed = arguments.malformed,
                           .reason = arguments.reason,
-                          .now = {std::chrono::duration_cast<std::chrono::seconds>(clock).count()}};
+                          .now = wall_clock()};
   SHAPLEY_TRY_ASSIGN(const ImportResult result, import_history(question));
   const std::string& file = arguments.into.empty() ? arguments.ledger : arguments.into;
   const PastRuns& runs = result.runs;
   if (arguments.json) {
     const bool any = runs.runs > 0;
-    const auto listed = [](const std::vector<history::BadRow>& rows) {
+    const auto listed = [](const std::vector<sacct::BadRow>& rows) {
       nlohmann::json list = nlohmann::json::array();
-      for (const history::BadRow& row : rows) list.push_back({{"line", row.line}, {"why", row.why}});
+      for (const sacct::BadRow& row : rows) list.push_back({{"line", row.line}, {"why", row.why}});
       return list;
     };
     environment.out << json_text({{"ledger", file},
@@ -102,10 +105,10 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
   }
   if (result.events > 0)
     for (const std::string& note : result.notes) environment.out << "note: " << printable(note) << '\n';
-  const auto list = [&](const char* what, const std::vector<history::BadRow>& rows, const char* noun) {
+  const auto list = [&](const char* what, const std::vector<sacct::BadRow>& rows, const char* noun) {
     if (rows.empty()) return;
     environment.out << what << grouped(static_cast<std::int64_t>(rows.size()), noun) << '\n';
-    for (const history::BadRow& row : rows)
+    for (const sacct::BadRow& row : rows)
       environment.out << "  line " << row.line << ": " << printable(row.why) << '\n';
   };
   list("LEFT OUT: ", result.bad, "row");

@@ -1,4 +1,4 @@
-// What `statement` and `history` have in common: of which time, of which organizations, from which ledger.
+// The options that `statement` and `history` share: time, organizations and ledger.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.hpp"
 #include "ctl/client.hpp"
+#include "ctl/environment.hpp"
 #include "ctl/offline.hpp"
+#include "ledger/reports/requests.hpp"
 
 namespace CLI {
 class App;
@@ -23,37 +23,81 @@ struct IntervalArguments {
   std::string since;
   std::string until;
   std::string ledger;    // empty: the daemon's own file
-  std::string archives;  // empty: near the ledger
+  std::string archives;  // empty: beside the ledger
   std::string contribution;
-  std::string known_until;  // all up to then is in `ledger`; empty: up to its last record
+  std::string known_until;  // `ledger` is complete up to this instant; empty: up to its last record
   std::vector<std::string> organizations;
   bool csv = false;
   bool json = false;
 };
 
-// The options, but for --csv and --json.
+// Adds the options, except --csv and --json.
 void add_time_and_ledger(CLI::App& command, IntervalArguments& arguments);
 void add_interval(CLI::App& command, IntervalArguments& arguments);
-// --month, instead of --since and --until, which must be there already.
+// Adds --month, as an alternative to --since and --until, which must have been added before.
 void add_month(CLI::App& command, std::string& month);
-// Sets --since and --until to the month "2026-11"; nothing when it is empty.
+// Sets --since and --until to the month, such as "2026-11"; does nothing if it is empty.
 [[nodiscard]] Expected<void> take_month(const std::string& month, IntervalArguments& arguments);
 
-// The ledger file that was named, or the daemon's own, if it is on this host and may be read; else nullopt.
+// The named ledger file, or the daemon's own, if that is on this host and readable; else nullopt.
 [[nodiscard]] Expected<std::optional<std::filesystem::path>> readable_ledger(const IntervalArguments& arguments,
                                                                              const Endpoint& endpoint);
 
-using OfflineReport = std::function<Expected<nlohmann::json>(const IntervalQuestion& question)>;
+template <typename Report>
+using OfflineReport = std::function<Expected<Report>(const IntervalQuestion& question)>;
 
-// The report that `offline` makes of a ledger file: the one that is named, or the daemon's own, if it is on this host
-// and may be read; else the daemon has it made, by `request` with what the arguments add to it.
-[[nodiscard]] Expected<nlohmann::json> interval_report(const IntervalArguments& arguments, const Endpoint& endpoint,
-                                                       nlohmann::json request, const OfflineReport& offline);
+// The question, and its source: the named ledger file, or the daemon's own, if that is on this host and readable, with
+// the daemon's present as `known_until`; else the daemon (`ledger` is empty).
+[[nodiscard]] Expected<IntervalQuestion> interval_question(const IntervalArguments& arguments,
+                                                           const Endpoint& endpoint);
 
-// "" for a report of all the time that was asked, else when the books begin and until when the ledger speaks, as lines.
-[[nodiscard]] std::string recorded_line(const nlohmann::json& report);
+// The report, which `offline` computes from a ledger file, or the daemon by the request of this name.
+template <typename Report, typename Request>
+[[nodiscard]] Expected<Report> interval_report(const IntervalArguments& arguments, const Endpoint& endpoint,
+                                               std::string_view name, Request request,
+                                               const OfflineReport<Report>& offline) {
+  SHAPLEY_TRY_ASSIGN(const IntervalQuestion question, interval_question(arguments, endpoint));
+  if (!question.ledger.empty()) return offline(question);
+  request.of = {.since = question.since,
+                .until = question.until,
+                .organizations = arguments.organizations,
+                .contribution = arguments.contribution};
+  return ask_for<Report>(endpoint, ledger::request_of(name, request));
+}
 
-// The user's name, or the number where this machine has no name for it.
-[[nodiscard]] std::string user_name_of(std::uint32_t number);
+// "" if the report covers the whole requested time, else lines with the begin of the books and the end of the ledger.
+[[nodiscard]] std::string recorded_line(const ledger::IntervalHeading& heading);
+
+// `shapleyctl statement`: the core-hours that every organization got and gave in a month or another interval, which
+// organization lent to which, and which accounts and users used them.
+
+struct StatementArguments {
+  IntervalArguments interval;
+  std::string month;           // "2026-11"
+  std::string as_of = "then";  // or "now"
+  // Ledgers of the clusters of one consortium; by the first of them clusters are weighed and organizations named.
+  std::vector<std::string> consortium = {};
+};
+
+void add_statement(CLI::App& app, StatementArguments& arguments);
+
+// Sets the name of each user by this host. Users that the asker may not see have neither account nor number, and are
+// one row.
+void name_users(ledger::AccountReport& report);
+
+[[nodiscard]] Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
+                                               const Environment& environment);
+
+// The text for people, and the one for spreadsheets, of a report whose users have names.
+[[nodiscard]] std::string render_statement(const ledger::AccountReport& report);
+[[nodiscard]] std::string statement_csv(const ledger::AccountReport& report);
+
+// `shapleyctl statement --consortium`: what the members of a consortium got, gave and lent to each other on each of its
+// clusters, and in sum.
+
+// Errc::invalid_argument: the first ledger declares no consortium, or another ledger is of
+// a cluster that is not declared in it, or of one that another file was given of.
+[[nodiscard]] Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Endpoint& endpoint,
+                                                          const Environment& environment);
 
 }  // namespace shapley::ctl

@@ -1,8 +1,7 @@
-// `shapleyctl jobs`: the jobs that the books know, with their organization and what they hold or ask for.
+// `shapleyctl jobs`: lists the jobs in the books with their organizations and processors.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +11,6 @@
 #include "base/error.hpp"
 #include "ctl/client.hpp"
 #include "ctl/environment.hpp"
-#include "ctl/exit_code.hpp"
 #include "ctl/output/table.hpp"
 #include "ledger/reports/jobs_report.hpp"
 
@@ -42,18 +40,18 @@ void add_jobs(CLI::App& app, JobsArguments& arguments);
 [[nodiscard]] Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endpoint,
                                           const Environment& environment);
 
-// Adds what `text` names, as Slurm writes it, to the jobs and tasks of the filter. Errc::invalid_argument says what is
-// wrong with it.
+// Adds the jobs and tasks in `text`, which is written as Slurm does, to the filter. Errc::invalid_argument names the
+// error in the text.
 [[nodiscard]] Expected<void> add_jobs_named(const std::string& text, ledger::JobsFilter& filter);
 
-// The text for people or programs (not --json) of a report of ledger::jobs_report.
+// A report of ledger::jobs_report as text for people or programs (not --json).
 struct JobsView {
   std::string format = {};  // empty: the default columns
   bool parsable = false;
   bool header = true;
   std::size_t columns = 0;  // of the terminal; 0: none
 };
-[[nodiscard]] Expected<std::string> render_jobs(const nlohmann::json& report, const JobsView& view);
+[[nodiscard]] Expected<std::string> render_jobs(const ledger::JobsReport& report, const JobsView& view);
 
 // The fields of one job's row.
 [[nodiscard]] std::span<const Field> jobs_fields();

@@ -1,54 +1,51 @@
-#include "ctl/commands/report.hpp"
-
 #include <system_error>
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <malloc.h>
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
-#include "charts/gnuplot.hpp"
-#include "ctl/commands/examine.hpp"
-#include "ctl/commands/head.hpp"
-#include "ctl/commands/statement.hpp"
-#include "ctl/output/progress_line.hpp"
-#include "ctl/output/whole_file.hpp"
+#include "charts/plot.hpp"
+#include "ctl/commands/audit.hpp"
+#include "ctl/commands/commands.hpp"
+#include "ctl/commands/interval.hpp"
+#include "ctl/output/paint.hpp"
 #include "ctl/report/page.hpp"
 #include "ctl/report/sheets.hpp"
 #include "ledger/chain/hash_chain.hpp"
+#include "ledger/file/files.hpp"
 
 namespace shapley::ctl {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* k_heading = "What every organization gave, got and is owed";
 
-// A chart is some hundreds of points wide: more between its ends are not seen, and fewer make straight lines where the
-// books have none.
+// A chart is some hundreds of points wide: more instants would not be visible, and fewer would draw straight lines
+// where the books have none.
 constexpr std::int64_t k_most_points = 800;
 
-// So that a table of a day has its hours, and one of years no thousands of rows.
+// A table of a day has a row per hour, and a table of years does not have thousands of rows.
 ledger::Interval rows_for(Duration span) {
   if (span.value <= 3 * k_day_s) return ledger::Interval::hour;
   return span.value <= 400 * k_day_s ? ledger::Interval::day : ledger::Interval::month;
 }
 
-Expected<json> history(const IntervalArguments& interval, const Endpoint& endpoint, ledger::Interval by) {
+Expected<ledger::HistoryReport> history(const IntervalArguments& interval, const Endpoint& endpoint,
+                                        ledger::Interval by) {
   const auto offline = [by](const IntervalQuestion& question) { return offline_history(question, by); };
-  return interval_report(interval, endpoint, {{"request", "history"}, {"by", ledger::name_of(by)}}, offline);
+  return interval_report<ledger::HistoryReport>(interval, endpoint, "history", ledger::HistoryRequest{.by = by},
+                                                offline);
 }
 
 Expected<std::map<std::string, std::string>> titles_of(const std::optional<std::filesystem::path>& ledger, Instant at,
                                                        const Endpoint& endpoint) {
   if (ledger) return offline_titles(*ledger, at);
-  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
-  SHAPLEY_TRY_ASSIGN(const json status, client.ask({{"request", "status"}}));
+  SHAPLEY_TRY_ASSIGN(const auto status, ask_for<ledger::StatusReport>(endpoint, {{"request", "status"}}));
   std::map<std::string, std::string> titles;
-  for (const json& row : status["organizations"]) {
-    const std::string name = row["name"].get<std::string>();
-    if (row["title"] != name) titles[name] = row["title"].get<std::string>();
+  for (const ledger::OrganizationRow& row : status.organizations) {
+    if (row.title != row.is.name) titles[row.is.name] = row.title;
   }
   return titles;
 }
@@ -63,20 +60,22 @@ Expected<void> add_audit_of(Proof& proof, const ReportArguments& arguments,
   }
   ProgressLine line(environment);
   const auto show = [&line](const ledger::Progress& progress) { line.show(progress); };
+  // Frees the memory of the statement and the histories, because an audit needs most of a command's memory limit.
+  ::malloc_trim(0);
   AuditArguments wanted;
   wanted.archives = arguments.interval.archives;
   SHAPLEY_TRY_ASSIGN(proof.audit, examine(*ledger, wanted, show));
   line.clear();
-  tell_upkeep(endpoint, proof.clean() ? Upkeep::clean_audit : Upkeep::audit_with_findings, proof.audit->head.sequence,
-              ledger::to_hex(proof.audit->head.hash));
+  report_upkeep(endpoint, proof.clean() ? Upkeep::clean_audit : Upkeep::audit_with_findings, proof.audit->head.sequence,
+                ledger::to_hex(proof.audit->head.hash));
   return {};
 }
 
-// That there is none is no fault; that one which is there does not verify is.
+// A missing head is no fault, but a head whose signature does not verify is.
 Expected<void> add_head(Proof& proof, const ReportArguments& arguments, const Endpoint& endpoint) {
-  auto head = wanted_head({.ledger = arguments.interval.ledger, .sign_with = {}, .output = {}}, endpoint);
+  auto head = wanted_head(arguments.interval.ledger, "", endpoint);
   if (!head) {
-    // The error of a file names it; a page for others need not say where it lies here.
+    // The error names the file's path, which a page for others should not contain.
     proof.no_head = head.error().code == Errc::not_found
                         ? "the ledger holds none; shapleyd signs heads where its configuration has a signing_key"
                         : head.error().what;
@@ -99,10 +98,11 @@ Expected<SiteReport> gather(const ReportArguments& arguments, const Endpoint& en
   SiteReport report;
   report.heading = arguments.heading.empty() ? k_heading : arguments.heading;
   SHAPLEY_TRY_ASSIGN(report.statement,
-                     interval_report(interval, endpoint, {{"request", "statement"}}, offline_statement));
-  // The other parts are of the same time, while a daemon's present goes on.
-  const Instant since{report.statement["since"].get<std::int64_t>()};
-  const Instant until{report.statement["until"].get<std::int64_t>()};
+                     interval_report<ledger::AccountReport>(interval, endpoint, "statement", ledger::StatementRequest{},
+                                                            offline_statement));
+  // The other parts are of the same time, although a daemon's present advances.
+  const Instant since = report.statement.of.since;
+  const Instant until = report.statement.of.until;
   interval.since = format_instant(since);
   interval.until = format_instant(until);
   SHAPLEY_TRY_ASSIGN(report.history,
@@ -119,31 +119,37 @@ Expected<void> write_all(const std::filesystem::path& directory, const std::stri
   std::error_code fault;
   std::filesystem::create_directories(directory, fault);
   if (fault) return fail(Errc::io, directory.native() + ": cannot be made: " + fault.message());
-  for (const Sheet& sheet : all_sheets(report)) SHAPLEY_TRY(write_whole_file(directory / sheet.file, sheet.csv));
-  // Last: where there is a page, its files are there.
-  return write_whole_file(directory / "index.html", page);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    return ledger::replace_file(directory / name, text, ledger::Readers::by_umask);
+  };
+  for (const Sheet& sheet : all_sheets(report)) SHAPLEY_TRY(write(sheet.file, sheet.csv));
+  // The page is written last: if it exists, its files exist, too.
+  return write("index.html", page);
 }
 
 }  // namespace
 
 void add_report(CLI::App& app, ReportArguments& arguments) {
   CLI::App* command = app.add_subcommand(
-      "report", "A page of HTML for the consortium: standings, who lent to whom, waiting, months, the books' proof");
-  command->add_option("-o,--output", arguments.directory, "Where index.html and its tables as CSV are written")
+      "report",
+      "Write a page of HTML for the consortium: standings, lending, waiting, months, and the proof of the books");
+  command->add_option("-o,--output", arguments.directory, "Write index.html and its tables as CSV to this directory")
       ->required()
       ->type_name("DIRECTORY");
   add_time_and_ledger(*command, arguments.interval);
   add_month(*command, arguments.month);
-  command->add_option("--title", arguments.heading, "The page's heading")->type_name("TEXT");
-  command->add_option("--public-key", arguments.public_key, "Check the signed head with this key")->type_name("FILE");
-  command->add_flag("--no-charts", arguments.no_charts, "Tables only: gnuplot is not needed");
-  command->add_flag("--no-audit", arguments.no_audit, "Do not audit the ledger, which may take minutes");
+  command->add_option("--title", arguments.heading, "Use this text as the heading of the page")->type_name("TEXT");
+  command->add_option("--public-key", arguments.public_key, "Verify the signed head with this public key")
+      ->type_name("FILE");
+  command->add_flag("--no-charts", arguments.no_charts, "Write tables without charts, so that gnuplot is not needed");
+  command->add_flag("--no-audit", arguments.no_audit, "Skip the audit of the ledger, which may take minutes");
 }
 
 Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& endpoint,
                               const Environment& environment) {
   if (!arguments.no_charts) {
-    // Before minutes are spent on the books. For exit codes a program that is missing is a file that is not there.
+    // This is checked before the books are read, which takes minutes. A missing program has the exit code of a missing
+    // file.
     if (const auto there = charts::find_gnuplot(); !there) {
       return fail(Errc::not_found,
                   "charts are drawn by gnuplot, which does not start; install it (Debian: gnuplot-nox), or write the "

@@ -7,7 +7,8 @@
 #include <cstdlib>
 
 #include "base/calendar.hpp"
-#include "ledger/reports/report.hpp"
+#include "base/printable.hpp"
+#include "ledger/reports/amounts.hpp"
 
 namespace shapley::ctl {
 
@@ -26,9 +27,9 @@ std::string printed(const char* format, double value) {
 std::string short_utility(std::string_view exact) {
   const std::string text(exact);
   const double value = std::strtod(text.c_str(), nullptr);
-  // Fractions of a processor-second squared interest no person; programs read them in full.
+  // For people, fractions of a processor-second squared are left out; programs get the full value.
   if (std::fabs(value) < k_shortened_from) return text.find('.') == std::string::npos ? text : printed("%.0f", value);
-  // printf's "1.23e+09" with the exponent as people write it: "1.23e9".
+  // printf's "1.23e+09" with a short exponent: "1.23e9".
   std::string shortened = printed("%.2e", value);
   const std::size_t exponent = shortened.find("e+") + 1;
   shortened.erase(exponent, shortened.find_first_not_of("+0", exponent) - exponent);
@@ -48,6 +49,14 @@ std::string core_hours_or_unknown(const nlohmann::json& value) {
   return value.is_number() ? unsigned_core_hours(value.get<double>()) : "?";
 }
 
+std::string signed_or_unknown(const nlohmann::json& value) {
+  return value.is_number() ? signed_core_hours(value.get<double>()) : "?";
+}
+
+std::string utility_or_unknown(const nlohmann::json& value) {
+  return value.is_string() ? short_utility(value.get_ref<const std::string&>()) : "?";
+}
+
 std::string plain_number(const nlohmann::json& number) {
   std::string text = number.dump();
   if (text.ends_with(".0")) text.resize(text.size() - 2);
@@ -65,20 +74,22 @@ std::string short_duration(std::int64_t seconds) {
   return std::to_string(days) + " d " + std::to_string(hours % 24) + " h";
 }
 
-std::string no_start_line(const std::string& organization, const nlohmann::json& since, const nlohmann::json& at) {
-  if (!since.is_number_integer() || !at.is_number_integer()) return {};
-  const auto begin = since.get<std::int64_t>();
-  return "Waits:   " + organization + " has startable jobs and has had no start since " +
-         format_instant(Instant{begin}) + " (" + short_duration(at.get<std::int64_t>() - begin) + ")\n";
+std::string no_start_line(const std::string& organization, Instant since, Instant at) {
+  return "Waits:   " + printable(organization) + " has startable jobs and has had no start since " +
+         format_instant(since) + " (" + short_duration((at - since).value) + ")\n";
 }
 
 std::string first_lines(const std::vector<std::string>& lines, std::string_view word) {
-  // "and 1 other" would take the line that it saves.
+  // "and 1 other" would need the same line that it saves.
   const std::size_t shown = lines.size() <= k_most_lines + 1 ? lines.size() : k_most_lines;
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) text += lines[i];
   if (shown == lines.size()) return text;
   return text.append(word).append("and ").append(std::to_string(lines.size() - shown)).append(" others\n");
+}
+
+std::string titled(const std::string& name, const std::string& title) {
+  return printable(title.empty() || title == name ? name : name + " (" + title + ')');
 }
 
 std::string grouped(std::int64_t count) {

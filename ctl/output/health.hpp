@@ -1,23 +1,23 @@
 // The health of daemon and plugin in a few lines, from the members `daemon` and `plugin` of the daemon's status.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
+#include "base/types.hpp"
+#include "ledger/reports/report.hpp"
+#include "protocol/self_report.hpp"
 
 namespace shapley::ctl {
 
-// For how long a connected plugin has said nothing, where that is longer than it may be: since its last message, of a
-// plugin that gives signs of life, three of them missed. nullopt: it is heard, or not connected.
-[[nodiscard]] std::optional<std::int64_t> plugin_silence(const nlohmann::json& plugin, std::int64_t now);
+// The time for which a connected plugin has been silent for too long: the time since its last message, if it sends
+// signs of life and three of them are missing. nullopt: it sends messages, or is not connected.
+[[nodiscard]] std::optional<Duration> plugin_silence(const protocol::PluginReport& plugin, Instant now);
 
-// "" for a report that no daemon made (offline).
-[[nodiscard]] std::string health_lines(const nlohmann::json& report, bool colour);
+// "" for a report without a daemon (offline).
+[[nodiscard]] std::string health_lines(const ledger::StatusReport& report, bool colour);
 
-// "2 runs (480 processor-seconds) counted until the last look, 1 run (16 processor-seconds) retracted, ...": of a
-// member of `state_losses`.
-[[nodiscard]] std::string lost_runs_in_words(const nlohmann::json& loss);
+// "2 runs (480 processor-seconds) counted until the last look, 1 run (16 processor-seconds) retracted, ...".
+[[nodiscard]] std::string lost_runs_in_words(const protocol::LostRunsReport& runs);
 
 }  // namespace shapley::ctl

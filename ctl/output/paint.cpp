@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
-#include "base/printable_stream.hpp"
+#include "base/printable.hpp"
+#include "ctl/output/amounts.hpp"
 
 namespace shapley::ctl {
 
@@ -35,13 +37,33 @@ void print_painted(std::ostream& out, std::string_view text) {
       return text.starts_with(sequence_of(control));
     });
     if (colour == k_colours.end()) {
-      out << text.substr(0, 1);  // not ours
+      out << text.substr(0, 1);  // not one of these sequences
       text.remove_prefix(1);
     } else {
       out << *colour;
       text.remove_prefix(sequence_of(*colour).size());
     }
   }
+}
+
+void ProgressLine::show(const ledger::Progress& progress) {
+  std::string text(progress.what);
+  if (progress.all > 0) {
+    text += ": " + std::to_string(std::min<std::int64_t>(100, progress.done * 100 / progress.all)) + " %";
+  } else if (progress.done > 0) {
+    text += ": " + grouped(progress.done);
+  }
+  write(text);
+}
+
+void ProgressLine::clear() {
+  write("");
+}
+
+void ProgressLine::write(const std::string& text) {
+  if (!environment_.terminal || text == shown_) return;
+  environment_.out << TerminalControl::line_begin << text << TerminalControl::erase_to_line_end << std::flush;
+  shown_ = text;
 }
 
 }  // namespace shapley::ctl

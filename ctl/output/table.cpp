@@ -4,7 +4,6 @@
 #include <charconv>
 #include <set>
 #include <system_error>
-#include <utility>
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -16,10 +15,10 @@ namespace {
 
 using nlohmann::json;
 
-// A width beyond any terminal is a typing error, and padding to it would fill the memory.
+// A width beyond any terminal is an error, and padding to it would fill the memory.
 constexpr int k_max_width = 1000;
 
-// Of a name less than this says nothing.
+// Fewer characters of a name are not meaningful.
 constexpr std::size_t k_least_name = 6;
 
 bool continues_character(char c) {
@@ -81,7 +80,8 @@ Expected<Column> parse_column(std::string_view word, std::span<const Field> fiel
   return column;
 }
 
-// A name may hold the separator: it is written as what else would break a line is (base/printable.hpp).
+// A name may contain the separator, which is escaped like other characters that would break a line
+// (base/printable.hpp).
 std::string cell_between_bars(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '|' ? std::string("\\x7c") : std::string(1, c);
@@ -99,7 +99,7 @@ std::string render_parsable(std::span<const Column> columns, const json& rows, b
   };
   if (header) line([](const Column& column) { return std::string(column.field->name); });
   for (const json& row : rows)
-    line([&](const Column& column) { return cell_between_bars(member_text(row, column.field->member)); });
+    line([&](const Column& column) { return cell_between_bars(member_text(row, column.field->key())); });
   return out;
 }
 
@@ -110,13 +110,13 @@ const json& value_of(const json& object, std::string_view member) {
 }
 
 std::string cell_for_people(const Field& field, const json& row) {
-  const json& value = value_of(row, field.member);
+  const json& value = value_of(row, field.key());
   if (value.is_null()) return "-";
-  return field.people == nullptr ? member_text(row, field.member) : field.people(value);
+  return field.people == nullptr ? member_text(row, field.key()) : field.people(value);
 }
 
 Paint paint_of(const Field& field, const json& row) {
-  const json& value = value_of(row, field.member);
+  const json& value = value_of(row, field.key());
   return field.paint == nullptr || value.is_null() ? Paint::none : field.paint(value);
 }
 
@@ -225,7 +225,7 @@ void fit_names(std::vector<Column>& columns, std::string_view field, const json&
   std::size_t total = columns.size() - 1;  // a blank between two
   for (const std::size_t width : fit_widths(columns, cells, true)) total += width;
   if (terminal == 0 || total <= terminal) return;
-  // What is blank costs nothing; a name is cut only where the table fits then.
+  // Blanks are removed first; a name is cut only if the table fits then.
   const std::size_t rest = total - column->width;
   column->width = longest;
   const auto alike = [&](std::size_t width) {
@@ -240,6 +240,12 @@ void fit_names(std::vector<Column>& columns, std::string_view field, const json&
 std::string render_table(std::span<const Column> columns, const json& rows, const TableStyle& style) {
   if (style.form == Form::parsable) return render_parsable(columns, rows, style.header);
   return render_people(columns, rows, style);
+}
+
+std::string render_table(std::span<const Field> fields, const json& rows) {
+  std::vector<Column> columns;
+  for (const Field& field : fields) columns.push_back({.field = &field, .width = 0, .align = field.align});
+  return render_table(columns, rows, {});
 }
 
 std::string member_text(const json& object, std::string_view member) {
@@ -258,6 +264,18 @@ std::string render_field_help(std::span<const Field> fields) {
     out.append(padded(std::string(field.name), width + 2, Align::left)).append(field.meaning).append("\n");
   }
   return out;
+}
+
+std::string render_csv(std::span<const Field> fields, const nlohmann::json& rows) {
+  std::string text;
+  const auto add = [&](bool first, const std::string& value) { text += (first ? "" : ",") + csv_cell(value); };
+  for (const Field& field : fields) add(&field == &fields.front(), std::string(field.name));
+  text += '\n';
+  for (const nlohmann::json& row : rows) {
+    for (const Field& field : fields) add(&field == &fields.front(), member_text(row, field.key()));
+    text += '\n';
+  }
+  return text;
 }
 
 }  // namespace shapley::ctl

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
-#include "ledger/reports/report.hpp"
 
 namespace shapley::ctl {
 
@@ -17,99 +16,64 @@ namespace {
 
 using nlohmann::json;
 
-std::string gain_cell(const json& value) {
-  return value.is_number() ? signed_core_hours(value.get<double>()) : std::string("?");
-}
-
-// Without anything alone there is no per cent.
 std::string percent_cell(const json& value) {
-  if (!value.is_number()) return "-";
   std::array<char, 400> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "%+.1f", value.get<double>());
   return buffer.data();
 }
 
-// Of what is final there is no other bound.
-std::string bound_cell(const json& value) {
-  return value.is_number() ? unsigned_core_hours(value.get<double>()) : std::string("-");
+constexpr Field k_worth_got{"got", "Got", {}, "psi_core_hours", core_hours_or_unknown};
+constexpr Field k_worth_alone{"alone", "Alone", {}, "alone_core_hours", core_hours_or_unknown};
+constexpr Field k_worth_gain{"gain", "Gain", {}, "gain_core_hours", signed_or_unknown};
+constexpr Field k_worth_percent{"percent", "Gain%", {}, "gain_percent", percent_cell};
+
+constexpr Field k_worth_if_ended{"if_ended", "AloneIfEnded", {}, {}, core_hours_or_unknown};
+
+constexpr Field k_worth_fields[] = {left({"organization", "Organization", {}, "name"}),
+                                    k_worth_got,
+                                    k_worth_alone,
+                                    k_worth_gain,
+                                    k_worth_percent,
+                                    k_worth_if_ended};
+
+constexpr Field k_worth_pair_fields[] = {left({"first", "Of"}), left({"second", "and"}), k_worth_got,     k_worth_alone,
+                                         k_worth_gain,          k_worth_percent,         k_worth_if_ended};
+
+// The columns of a comparison that both tables share.
+json row_of(const ledger::WorthComparison& is, json whose) {
+  json row = json_of(is);
+  row.update(whose);
+  row.update({{"if_ended", is.bounds ? json(is.bounds->end_now_core_hours) : json(nullptr)}});
+  return row;
 }
 
-constexpr Field k_worth_got{
-    .name = "got", .member = "psi_core_hours", .title = "Got", .meaning = {}, .people = core_hours_or_unknown};
-constexpr Field k_worth_alone{
-    .name = "alone", .member = "alone_core_hours", .title = "Alone", .meaning = {}, .people = core_hours_or_unknown};
-constexpr Field k_worth_gain{
-    .name = "gain", .member = "gain_core_hours", .title = "Gain", .meaning = {}, .people = gain_cell};
-constexpr Field k_worth_percent{
-    .name = "percent", .member = "gain_percent", .title = "Gain%", .meaning = {}, .people = percent_cell};
-
-constexpr Field k_worth_if_ended{
-    .name = "if_ended", .member = "if_ended", .title = "AloneIfEnded", .meaning = {}, .people = bound_cell};
-
-constexpr std::array k_worth_fields{
-    Field{.name = "organization", .member = "name", .title = "Organization", .meaning = {}, .align = Align::left},
-    k_worth_got,
-    k_worth_alone,
-    k_worth_gain,
-    k_worth_percent,
-    k_worth_if_ended};
-
-constexpr std::array k_worth_pair_fields{
-    Field{.name = "first", .member = "first", .title = "Of", .meaning = {}, .align = Align::left},
-    Field{.name = "second", .member = "second", .title = "and", .meaning = {}, .align = Align::left},
-    k_worth_got,
-    k_worth_alone,
-    k_worth_gain,
-    k_worth_percent,
-    k_worth_if_ended};
-
-std::string worth_table(std::span<const Field> fields, json rows) {
-  for (json& row : rows)
-    row["if_ended"] = row["bounds"].is_null() ? json(nullptr) : row["bounds"]["end_now_core_hours"];
-  std::vector<Column> columns;
-  for (const Field& field : fields) columns.push_back({.field = &field, .width = 0, .align = field.align});
-  return render_table(columns, rows, {});
-}
-
-std::string pairs_table(const json& worth) {
-  json pairs = worth["pairs"];
-  if (pairs.empty()) return {};
-  for (json& pair : pairs) {
-    pair["first"] = pair["organizations"][0];
-    pair["second"] = pair["organizations"][1];
-  }
-  return '\n' + worth_table(k_worth_pair_fields, pairs);
+std::string pairs_table(const ledger::WorthReport& worth) {
+  if (worth.pairs.empty()) return {};
+  json rows = json::array();
+  for (const ledger::WorthPair& pair : worth.pairs)
+    rows.push_back(row_of(pair.is, {{"first", pair.organizations.at(0)}, {"second", pair.organizations.at(1)}}));
+  return '\n' + render_table(k_worth_pair_fields, rows);
 }
 
 // "Bounds:  physics alone: 9.3 core-hours if what goes on never ended, 9.1 if it ended now; provisional.".
-std::string bounds_line(const std::string& who, const json& of) {
-  return "Bounds:  " + who +
-         " alone: " + ledger::format_core_hours(of["bounds"]["never_end_core_hours"].get<double>()) +
-         " core-hours if what goes on never ended, " +
-         ledger::format_core_hours(of["bounds"]["end_now_core_hours"].get<double>()) + " if it ended now.\n";
+std::string bounds_line(const std::string& who, const ledger::WorthBounds& bounds) {
+  return "Bounds:  " + who + " alone: " + ledger::format_core_hours(bounds.never_end_core_hours) +
+         " core-hours if what goes on never ended, " + ledger::format_core_hours(bounds.end_now_core_hours) +
+         " if it ended now.\n";
 }
 
-std::string bounds_lines(const json& worth) {
+std::string bounds_lines(const ledger::WorthReport& worth) {
   std::vector<std::string> lines;
-  for (const json& row : worth["organizations"]) {
-    if (!row["bounds"].is_null()) lines.push_back(bounds_line(member_text(row, "name"), row));
+  for (const ledger::WorthRow& row : worth.organizations) {
+    if (row.is.bounds) lines.push_back(bounds_line(printable(row.name), *row.is.bounds));
   }
   std::string text = first_lines(lines, "Bounds:  ");
-  const json& together = worth["together"];
-  if (worth["organizations"].size() > 1 && !together["bounds"].is_null()) text += bounds_line("each", together);
-  const json& leaving = worth["leaving"];
-  if (leaving.is_null() || leaving["bounds"].is_null() || leaving["organizations"].size() == 1) return text;
+  if (const auto& bounds = worth.together.is.bounds; bounds && worth.organizations.size() > 1)
+    text += bounds_line("each", *bounds);
+  if (!worth.leaving || !worth.leaving->is.bounds || worth.leaving->organizations.size() == 1) return text;
   std::string who;
-  for (const json& name : leaving["organizations"])
-    who += (who.empty() ? "" : ", ") + printable(name.get<std::string>());
-  return text + bounds_line(who, leaving);
-}
-
-// "physics (Institute of Physics)".
-std::string titled(const json& row) {
-  const std::string name = member_text(row, "name");
-  const std::string title = member_text(row, "title");
-  return title.empty() || title == name ? name : name + " (" + title + ')';
+  for (const std::string& name : worth.leaving->organizations) who += (who.empty() ? "" : ", ") + printable(name);
+  return text + bounds_line(who, *worth.leaving->is.bounds);
 }
 
 std::string capitalized(std::string sentence) {
@@ -119,50 +83,54 @@ std::string capitalized(std::string sentence) {
 
 }  // namespace
 
-std::string worth_sentences(const json& worth) {
-  const auto full_stop = [](const json& of) { return of["provisional"] == true ? " (provisional).\n" : ".\n"; };
+std::string worth_sentences(const ledger::WorthReport& worth) {
+  const auto full_stop = [](const ledger::WorthComparison& is) { return is.provisional ? " (provisional).\n" : ".\n"; };
   std::vector<std::string> lines;
-  for (const json& row : worth["organizations"])
-    lines.push_back(titled(row) + ' ' + member_text(row, "sentence") + full_stop(row));
+  for (const ledger::WorthRow& row : worth.organizations)
+    lines.push_back(titled(row.name, row.title) + ' ' + printable(row.sentence) + full_stop(row.is));
   std::string text = first_lines(lines, "");
-  const json& together = worth["together"];
-  if (lines.size() > 1) text += capitalized(member_text(together, "sentence")) + full_stop(together);
-  const json& leaving = worth["leaving"];
-  if (leaving.is_null()) return text;
-  std::string sentence = member_text(leaving, "sentence");
-  // A name is written as its organization writes it.
-  if (leaving["gain_core_hours"].get<double>() <= 0) sentence = capitalized(std::move(sentence));
-  return text + sentence + full_stop(leaving);
+  if (lines.size() > 1) text += capitalized(printable(worth.together.sentence)) + full_stop(worth.together.is);
+  if (!worth.leaving) return text;
+  std::string sentence = printable(worth.leaving->sentence);
+  // The case of names is kept.
+  if (worth.leaving->is.gain_core_hours <= 0) sentence = capitalized(std::move(sentence));
+  return text + sentence + full_stop(worth.leaving->is);
 }
 
-std::string worth_limits(const json& worth) {
-  return "Limits:  " + member_text(worth, "limits") + ".\n";
+std::string worth_limits(const ledger::WorthReport& worth) {
+  return "Limits:  " + printable(worth.limits) + ".\n";
 }
 
-std::string worth_tables(const json& worth) {
-  const json& rows = worth["organizations"];
-  if (rows.empty()) return {};
-  return worth_table(k_worth_fields, rows) + pairs_table(worth) + '\n' + worth_sentences(worth) + bounds_lines(worth);
+std::string worth_tables(const ledger::WorthReport& worth) {
+  if (worth.organizations.empty()) return {};
+  json rows = json::array();
+  for (const ledger::WorthRow& row : worth.organizations) rows.push_back(row_of(row.is, {{"name", row.name}}));
+  return render_table(k_worth_fields, rows) + pairs_table(worth) + '\n' + worth_sentences(worth) + bounds_lines(worth);
 }
 
-std::string worth_unknown(const json& report) {
-  const auto lists = [&](const char* member) {
-    const json names = report.value(member, json::array());
-    return std::find(names.begin(), names.end(), "hindsight") != names.end();
-  };
-  if (lists("not_kept")) return "hindsight is not kept here (hindsight: off, or too many organizations)";
-  if (lists("behind")) return "hindsight is behind what happened and catches up by itself; ask again in a minute";
+std::string worth_unknown(const ledger::StatusReport& report) {
+  for (const accounting::EstimatorId id : accounting::estimator_ids()) {
+    const auto& row = accounting::estimators()[id.value];
+    if (!row.of_coalitions) continue;
+    const auto is_in = [&](const std::vector<std::string>& names) {
+      return std::ranges::find(names, row.name) != names.end();
+    };
+    const std::string name(row.name);
+    if (is_in(report.not_kept)) return name + " is not kept here (" + name + ": off, or too many organizations)";
+    if (is_in(report.behind)) return name + " is behind what happened and catches up by itself; ask again in a minute";
+  }
   return "the books are rebuilt at present; shapleyctl status says how far that is";
 }
 
-std::string render_worth(const json& report) {
-  const json worth = report.value("worth", json(nullptr));
-  if (worth.is_null()) return "What cooperation is worth cannot be said: " + worth_unknown(report) + ".\n";
+std::string render_worth(const ledger::StatusReport& report) {
+  if (!report.worth || !*report.worth)
+    return "What cooperation is worth cannot be said: " + worth_unknown(report) + ".\n";
+  const ledger::WorthReport& worth = **report.worth;
   const std::string tables = worth_tables(worth);
-  const std::string heading = member_text(worth, "end_utc") + "  what cooperation is worth, ";
+  const std::string heading = worth.end.utc() + "  what cooperation is worth, ";
   if (tables.empty()) return heading + "of nothing so far\n";
-  return heading + "since " + member_text(worth, "begin_utc") + "; core-hours, on average over that time\n" + tables +
-         '\n' + worth_limits(worth);
+  return heading + "since " + worth.begin.utc() + "; core-hours, on average over that time\n" + tables + '\n' +
+         worth_limits(worth);
 }
 
 }  // namespace shapley::ctl

@@ -1,27 +1,28 @@
-// What cooperation is worth, as text. `worth`: that member of a report (ledger/reports/worth_report.hpp).
+// The worth of cooperation (ledger/reports/worth_report.hpp), as text.
 #pragma once
 
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include "ledger/reports/report.hpp"
 
 namespace shapley::ctl {
 
 // The table of organizations, that of pairs if there are any, then a sentence for each organization, for all together
-// and for the coalition that would gain most by leaving, and what bounds there are on what is provisional. Empty when
-// there is nothing to tell.
-[[nodiscard]] std::string worth_tables(const nlohmann::json& worth);
+// and for the coalition that would gain most by leaving, and the bounds of provisional values. Empty if there is
+// nothing to show.
+[[nodiscard]] std::string worth_tables(const ledger::WorthReport& worth);
 
-// The sentences of it alone; of more than k_most_lines organizations the first ones.
-[[nodiscard]] std::string worth_sentences(const nlohmann::json& worth);
+// Only the sentences; those of the first organizations if there are more than k_most_lines.
+[[nodiscard]] std::string worth_sentences(const ledger::WorthReport& worth);
 
-// "Limits:  ...": what must be known of any of these figures.
-[[nodiscard]] std::string worth_limits(const nlohmann::json& worth);
+// "Limits:  ...": the limits of these figures.
+[[nodiscard]] std::string worth_limits(const ledger::WorthReport& worth);
 
-// Why a report of `status` says nothing of it: part of a sentence.
-[[nodiscard]] std::string worth_unknown(const nlohmann::json& report);
+// The reason why a report of `status` does not contain it: part of a sentence.
+[[nodiscard]] std::string worth_unknown(const ledger::StatusReport& report);
 
-// All that a report of `status` says of it, under a line that says when and since when; or why it does not.
-[[nodiscard]] std::string render_worth(const nlohmann::json& report);
+// The whole text for a report of `status`, below a line with the time and the begin of the period; or the reason why
+// it is missing.
+[[nodiscard]] std::string render_worth(const ledger::StatusReport& report);
 
 }  // namespace shapley::ctl

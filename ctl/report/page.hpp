@@ -1,17 +1,26 @@
-// The page: one file of HTML that needs nothing else. Pure but for gnuplot. The same report is the same page, byte for
-// byte.
+// The page: one file of HTML that needs no other file. Pure, except that gnuplot is run. The same report gives the same
+// page, byte for byte.
 #pragma once
 
 #include <string>
 
 #include "base/error.hpp"
-#include "ctl/report/site_report.hpp"
+#include "ctl/report/sheets.hpp"
 
 namespace shapley::ctl {
 
 enum class Charts { drawn, left_out };
 
-// Errors are those of figures.hpp; none without charts.
+// Errors are those of the charts; there are none without charts.
 [[nodiscard]] Expected<std::string> report_page(const SiteReport& report, Charts charts);
+
+// The charts of the page, drawn by gnuplot (common/charts), each as markup: the picture for wide and narrow pages, and
+// a line if it shows less than its table. If there is nothing to draw, a sentence instead.
+
+// Errors of all charts: Errc::unavailable when gnuplot is not installed, Errc::io when it fails.
+[[nodiscard]] Expected<std::string> standings_figure(const SiteReport& report);
+[[nodiscard]] Expected<std::string> lending_figure(const SiteReport& report);
+[[nodiscard]] Expected<std::string> waiting_figure(const SiteReport& report);
+[[nodiscard]] Expected<std::string> months_figure(const SiteReport& report);
 
 }  // namespace shapley::ctl

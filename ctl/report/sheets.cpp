@@ -1,16 +1,12 @@
 #include "ctl/report/sheets.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <span>
-#include <utility>
 
 #include "base/calendar.hpp"
-#include "ctl/commands/adjust.hpp"
-#include "ctl/commands/statement.hpp"
+#include "base/printable.hpp"
+#include "ctl/commands/interval.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/output/csv.hpp"
+#include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
 
@@ -18,61 +14,52 @@ namespace {
 
 using nlohmann::json;
 
-constexpr Field column(std::string_view name) {
-  return {.name = name, .member = name, .title = {}, .meaning = {}};
-}
+constexpr Field k_standings_columns[] = {{"at_utc"},
+                                         {"period_begin_utc"},
+                                         {"organization"},
+                                         {"contribution"},
+                                         {"standing_core_hours_on_average_this_period"}};
+constexpr Field k_lending_columns[] = {{"since_utc"},         {"until_utc"},  {"owner"},
+                                       {"user_organization"}, {"core_hours"}, {"processor_seconds"}};
+constexpr Field k_waiting_columns[] = {{"since_utc"},
+                                       {"until_utc"},
+                                       {"organization"},
+                                       {"waited_core_hours"},
+                                       {"waited_processor_seconds"},
+                                       {"waiting_processors_on_average"}};
+constexpr Field k_months_columns[] = {{"begin_utc"},
+                                      {"end_utc"},
+                                      {"organization"},
+                                      {"contribution"},
+                                      {"given_core_hours"},
+                                      {"got_core_hours"},
+                                      {"given_less_got_core_hours"}};
 
-constexpr std::array k_standings_columns{column("at_utc"), column("period_begin_utc"), column("organization"),
-                                         column("contribution"), column("standing_core_hours_on_average_this_period")};
-constexpr std::array k_lending_columns{column("since_utc"),         column("until_utc"),  column("owner"),
-                                       column("user_organization"), column("core_hours"), column("processor_seconds")};
-constexpr std::array k_waiting_columns{column("since_utc"),
-                                       column("until_utc"),
-                                       column("organization"),
-                                       column("waited_core_hours"),
-                                       column("waited_processor_seconds"),
-                                       column("waiting_processors_on_average")};
-constexpr std::array k_months_columns{column("begin_utc"),
-                                      column("end_utc"),
-                                      column("organization"),
-                                      column("contribution"),
-                                      column("given_core_hours"),
-                                      column("got_core_hours"),
-                                      column("given_less_got_core_hours")};
+constexpr Field k_corrections_columns[] = {{"number"},     {"at_utc"},           {"author"},     {"what"},
+                                           {"reason"},     {"reversed_by"},      {"made_later"}, {"runs"},
+                                           {"core_hours"}, {"processor_seconds"}};
 
-constexpr std::array k_corrections_columns{
-    column("number"),      column("at_utc"),     column("author"), column("what"),       column("reason"),
-    column("reversed_by"), column("made_later"), column("runs"),   column("core_hours"), column("processor_seconds")};
-
-double hours(const json& amount) {
-  return amount["core_hours"].get<double>();
-}
-
-// Of the whole time, by name; the standings at its end.
-std::map<std::string, const json*> closing_rows(const SiteReport& report) {
-  std::map<std::string, const json*> rows;
-  if (report.statement["periods"].empty()) return rows;
-  for (const json& row : report.statement["periods"].back()["organizations"]) {
-    rows[row["name"].get<std::string>()] = &row;
-  }
+// The amounts of the whole time, by name; the standings at its end.
+std::map<std::string, const ledger::PeriodRow*> closing_rows(const SiteReport& report) {
+  std::map<std::string, const ledger::PeriodRow*> rows;
+  if (report.statement.periods.empty()) return rows;
+  for (const ledger::PeriodRow& row : report.statement.periods.back().organizations) rows[row.name] = &row;
   return rows;
 }
 
-// What is given may be less than nothing, by estimators that correct themselves.
+// The given amount may be negative, by estimators that correct themselves.
 std::string given_text(double core_hours) {
   return (core_hours < 0 ? "-" : "") + unsigned_core_hours(core_hours);
 }
 
-// A page goes from hand to hand; what single persons ran is for those who ask.
-json without_users(json statement) {
-  for (json& row : statement["organizations"]) row["users"] = json::array();
+// Reports are meant to be forwarded, so they leave out per-user rows.
+ledger::AccountReport without_users(ledger::AccountReport statement) {
+  for (ledger::AccountRow& row : statement.organizations) row.users.clear();
   return statement;
 }
 
 double span_hours(const SiteReport& report) {
-  return static_cast<double>(report.statement["until"].get<std::int64_t>() -
-                             report.statement["since"].get<std::int64_t>()) /
-         3600;
+  return static_cast<double>((report.statement.of.until - report.statement.of.since).value) / 3600;
 }
 
 std::size_t index_of(std::vector<std::string>& names, const std::string& name) {
@@ -82,8 +69,11 @@ std::size_t index_of(std::vector<std::string>& names, const std::string& name) {
   return names.size() - 1;
 }
 
-json whole_time(const SiteReport& report) {
-  return {{"since_utc", report.statement["since_utc"]}, {"until_utc", report.statement["until_utc"]}};
+// A row of the whole time.
+json whole_time(const SiteReport& report, const json& cells) {
+  json row{{"since_utc", report.statement.of.since.utc()}, {"until_utc", report.statement.of.until.utc()}};
+  row.update(cells);
+  return row;
 }
 
 bool begins(ledger::Interval interval, Instant t) {
@@ -99,50 +89,48 @@ std::string held_cell(double core_hours) {
 
 std::vector<std::string> organizations_of(const SiteReport& report) {
   std::vector<std::string> names;
-  for (const json& row : report.statement["organizations"]) names.push_back(row["name"].get<std::string>());
+  for (const ledger::AccountRow& row : report.statement.organizations) names.push_back(row.name);
   return names;
 }
 
 std::vector<StandingsThen> standings_of(const SiteReport& report) {
   std::vector<StandingsThen> instants;
-  const json& periods = report.statement["periods"];
-  if (periods.empty()) return instants;
-  const json& first = periods.front();
-  instants.push_back({.at = first["begin"].get<std::int64_t>(),
-                      .at_utc = first["begin_utc"].get<std::string>(),
-                      .period_begin_utc = first["period_begin_utc"].get<std::string>(),
-                      .period_begin = first["period_begin"].get<std::int64_t>()});
-  for (const json& row : first["organizations"]) {
-    instants.back().standing[row["name"].get<std::string>()] = row["opening"]["standing_core_hours"].get<double>();
-  }
-  for (const json& row : report.history["rows"]) {
-    if (instants.back().at != row["end"].get<std::int64_t>()) {
-      instants.push_back({.at = row["end"].get<std::int64_t>(),
-                          .at_utc = row["end_utc"].get<std::string>(),
-                          .period_begin_utc = row["period_begin_utc"].get<std::string>(),
-                          .period_begin = row["period_begin"].get<std::int64_t>(),
-                          .begins_period = row["opens_period"].get<bool>()});
+  if (report.statement.periods.empty()) return instants;
+  const ledger::PeriodPart& first = report.statement.periods.front();
+  instants.push_back({.at = first.begin.value,
+                      .at_utc = first.begin.utc(),
+                      .period_begin_utc = first.period_begin.utc(),
+                      .period_begin = first.period_begin.value});
+  for (const ledger::PeriodRow& row : first.organizations)
+    instants.back().standing[row.name] = row.opening.standing_core_hours;
+  for (const ledger::HistoryRow& row : report.history.rows) {
+    if (instants.back().at != row.end.value) {
+      instants.push_back({.at = row.end.value,
+                          .at_utc = row.end.utc(),
+                          .period_begin_utc = row.period_begin.utc(),
+                          .period_begin = row.period_begin.value,
+                          .begins_period = row.opens_period});
     }
-    instants.back().standing[row["organization"].get<std::string>()] = row["standing_core_hours"].get<double>();
+    instants.back().standing[row.organization] = row.standing_core_hours;
   }
   return instants;
 }
 
 Lending lending_of(const SiteReport& report) {
-  Lending lending{.names = organizations_of(report), .core_hours = {}, .processor_seconds = {}};
+  Lending lending{.names = organizations_of(report)};
   const std::size_t asked = lending.names.size();
   struct Held {
     std::size_t owner, user;
-    const json* amount;
+    ledger::Amount amount;
   };
   std::vector<Held> all;
-  const json& rows = report.statement["organizations"];
   for (std::size_t i = 0; i < asked; ++i) {
-    all.push_back({.owner = i, .user = i, .amount = &rows[i]["own"]});
-    for (const json& pair : rows[i]["lent_to"])
-      all.push_back({i, index_of(lending.names, pair["organization"].get<std::string>()), &pair});
-    for (const json& pair : rows[i]["borrowed_from"])
-      all.push_back({index_of(lending.names, pair["organization"].get<std::string>()), i, &pair});
+    const ledger::AccountRow& row = report.statement.organizations[i];
+    all.push_back({.owner = i, .user = i, .amount = row.own});
+    for (const ledger::LentPair& pair : row.lent_to)
+      all.push_back({i, index_of(lending.names, pair.organization), pair.amount()});
+    for (const ledger::LentPair& pair : row.borrowed_from)
+      all.push_back({index_of(lending.names, pair.organization), i, pair.amount()});
   }
   const std::size_t n = lending.names.size();
   lending.core_hours.assign(n, std::vector<double>(n, -1));
@@ -153,8 +141,8 @@ Lending lending_of(const SiteReport& report) {
     }
   }
   for (const Held& held : all) {
-    lending.core_hours[held.owner][held.user] = hours(*held.amount);
-    lending.processor_seconds[held.owner][held.user] = (*held.amount)["processor_seconds"].get<std::string>();
+    lending.core_hours[held.owner][held.user] = held.amount.core_hours();
+    lending.processor_seconds[held.owner][held.user] = format_micro(held.amount.work.value);
   }
   return lending;
 }
@@ -164,50 +152,40 @@ std::string short_instant(const std::string& utc) {
   return utc.ends_with(k_midnight) ? utc.substr(0, utc.size() - k_midnight.size()) : utc;
 }
 
-std::string month_label(const json& row) {
-  const std::string begin = row["begin_utc"].get<std::string>();
-  const auto first = parse_instant(begin.substr(0, 7) + "-01");
-  const bool whole = first && first->value == row["begin"].get<std::int64_t>() &&
-                     period_end(Period::monthly, *first).value == row["end"].get<std::int64_t>();
-  return begin.substr(0, 7) + (whole ? "" : " (part)");
+std::string month_label(const ledger::HistoryRow& row) {
+  const std::string month = row.begin.utc().substr(0, 7);
+  const auto first = parse_instant(month + "-01");
+  const bool whole = first && *first == row.begin && period_end(Period::monthly, *first) == row.end;
+  return month + (whole ? "" : " (part)");
 }
 
 Sheet overview_sheet(const SiteReport& report) {
   const auto closing = closing_rows(report);
-  const std::string by = "by " + report.statement["contribution"].get<std::string>();
+  const std::string by = "by " + report.statement.of.contribution;
   Sheet sheet{.table = {.name = "Every organization",
                         .head = {"Organization", "Standing, on average this period", "Given, " + by, "Got", "Own",
-                                 "Lent", "Borrowed", "Waited"},
-                        .rows = {}},
+                                 "Lent", "Borrowed", "Waited"}},
               .file = "statement.csv",
               .csv = statement_csv(without_users(report.statement))};
   if (!report.titles.empty()) {
     sheet.table.head.insert(sheet.table.head.begin() + 1, "Title");
     sheet.table.text_columns = 2;
   }
-  for (const json& row : report.statement["organizations"]) {
-    const std::string name = row["name"].get<std::string>();
-    std::vector<std::string>& cells = sheet.table.rows.emplace_back(std::vector{name});
-    const auto title = report.titles.find(name);
+  for (const ledger::AccountRow& row : report.statement.organizations) {
+    std::vector<std::string>& cells = sheet.table.rows.emplace_back(std::vector{row.name});
+    const auto title = report.titles.find(row.name);
     if (!report.titles.empty()) cells.push_back(title == report.titles.end() ? "" : title->second);
-    const auto then = closing.find(name);
-    cells.push_back(then == closing.end()
-                        ? "-"
-                        : signed_core_hours((*then->second)["closing"]["standing_core_hours"].get<double>()));
-    for (const char* member : {"given", "got", "own", "lent", "borrowed", "waited"}) {
-      cells.push_back(given_text(hours(row[member])));
-    }
+    const auto then = closing.find(row.name);
+    cells.push_back(then == closing.end() ? "-" : signed_core_hours(then->second->closing.standing_core_hours));
+    for (const ledger::Amount& amount : {row.given, row.got, row.own, row.lent, row.borrowed, row.waited})
+      cells.push_back(given_text(amount.core_hours()));
   }
   return sheet;
 }
 
 Sheet standings_sheet(const SiteReport& report) {
-  Sheet sheet{.table = {.name = "Standings over time",
-                        .head = {"At (UTC)", "Period since (UTC)"},
-                        .rows = {},
-                        .text_columns = 2},
-              .file = "standings.csv",
-              .csv = {}};
+  Sheet sheet{.table = {.name = "Standings over time", .head = {"At (UTC)", "Period since (UTC)"}, .text_columns = 2},
+              .file = "standings.csv"};
   const std::vector<std::string> names = organizations_of(report);
   sheet.table.head.insert(sheet.table.head.end(), names.begin(), names.end());
   json rows = json::array();
@@ -224,7 +202,7 @@ Sheet standings_sheet(const SiteReport& report) {
       rows.push_back({{"at_utc", then.at_utc},
                       {"period_begin_utc", then.period_begin_utc},
                       {"organization", name},
-                      {"contribution", report.statement["contribution"]},
+                      {"contribution", report.statement.of.contribution},
                       {"standing_core_hours_on_average_this_period", standing->second}});
     }
   }
@@ -234,7 +212,7 @@ Sheet standings_sheet(const SiteReport& report) {
 
 Sheet lending_sheet(const SiteReport& report) {
   const Lending lending = lending_of(report);
-  Sheet sheet{.table = {.name = "Who lent to whom", .head = {"Owner"}, .rows = {}}, .file = "lending.csv", .csv = {}};
+  Sheet sheet{.table = {.name = "Lending between organizations", .head = {"Owner"}}, .file = "lending.csv"};
   sheet.table.head.insert(sheet.table.head.end(), lending.names.begin(), lending.names.end());
   json rows = json::array();
   for (std::size_t owner = 0; owner < lending.names.size(); ++owner) {
@@ -243,12 +221,10 @@ Sheet lending_sheet(const SiteReport& report) {
       const double core_hours = lending.core_hours[owner][user];
       cells.push_back(held_cell(core_hours));
       if (core_hours <= 0) continue;
-      json row = whole_time(report);
-      row["owner"] = lending.names[owner];
-      row["user_organization"] = lending.names[user];
-      row["core_hours"] = core_hours;
-      row["processor_seconds"] = lending.processor_seconds[owner][user];
-      rows.push_back(std::move(row));
+      rows.push_back(whole_time(report, {{"owner", lending.names[owner]},
+                                         {"user_organization", lending.names[user]},
+                                         {"core_hours", core_hours},
+                                         {"processor_seconds", lending.processor_seconds[owner][user]}}));
     }
   }
   sheet.csv = render_csv(k_lending_columns, rows);
@@ -257,46 +233,39 @@ Sheet lending_sheet(const SiteReport& report) {
 
 Sheet waiting_sheet(const SiteReport& report) {
   Sheet sheet{.table = {.name = "Waiting by organization",
-                        .head = {"Organization", "Waited (core-hours)", "Processors waiting, on average"},
-                        .rows = {}},
-              .file = "waiting.csv",
-              .csv = {}};
+                        .head = {"Organization", "Waited (core-hours)", "Processors waiting, on average"}},
+              .file = "waiting.csv"};
   json rows = json::array();
-  for (const json& organization : report.statement["organizations"]) {
-    const double waited = hours(organization["waited"]);
+  for (const ledger::AccountRow& organization : report.statement.organizations) {
+    const double waited = organization.waited.core_hours();
     const double processors = waited / span_hours(report);
-    sheet.table.rows.push_back(
-        {organization["name"].get<std::string>(), unsigned_core_hours(waited), unsigned_core_hours(processors)});
-    json row = whole_time(report);
-    row["organization"] = organization["name"];
-    row["waited_core_hours"] = waited;
-    row["waited_processor_seconds"] = organization["waited"]["processor_seconds"];
-    row["waiting_processors_on_average"] = processors;
-    rows.push_back(std::move(row));
+    sheet.table.rows.push_back({organization.name, unsigned_core_hours(waited), unsigned_core_hours(processors)});
+    rows.push_back(whole_time(report, {{"organization", organization.name},
+                                       {"waited_core_hours", waited},
+                                       {"waited_processor_seconds", format_micro(organization.waited.work.value)},
+                                       {"waiting_processors_on_average", processors}}));
   }
   sheet.csv = render_csv(k_waiting_columns, rows);
   return sheet;
 }
 
 Sheet months_sheet(const SiteReport& report) {
-  const std::string by = "by " + report.months["contribution"].get<std::string>();
+  const std::string by = "by " + report.months.of.contribution;
   Sheet sheet{.table = {.name = "Given and got by month",
                         .head = {"Month (UTC)", "Organization", "Given, " + by + " (core-hours)", "Got (core-hours)",
                                  "Given - got (core-hours)"},
-                        .rows = {},
                         .text_columns = 2},
-              .file = "months.csv",
-              .csv = {}};
+              .file = "months.csv"};
   json rows = json::array();
-  for (const json& interval : report.months["rows"]) {
-    const double given = interval["given_core_hours"].get<double>();
-    const double got = interval["got_core_hours"].get<double>();
-    sheet.table.rows.push_back({month_label(interval), interval["organization"].get<std::string>(), given_text(given),
+  for (const ledger::HistoryRow& interval : report.months.rows) {
+    const double given = interval.given_core_hours;
+    const double got = interval.got_core_hours;
+    sheet.table.rows.push_back({month_label(interval), interval.organization, given_text(given),
                                 unsigned_core_hours(got), signed_core_hours(given - got)});
-    rows.push_back({{"begin_utc", interval["begin_utc"]},
-                    {"end_utc", interval["end_utc"]},
-                    {"organization", interval["organization"]},
-                    {"contribution", report.months["contribution"]},
+    rows.push_back({{"begin_utc", interval.begin.utc()},
+                    {"end_utc", interval.end.utc()},
+                    {"organization", interval.organization},
+                    {"contribution", report.months.of.contribution},
                     {"given_core_hours", given},
                     {"got_core_hours", got},
                     {"given_less_got_core_hours", given - got}});
@@ -308,27 +277,29 @@ Sheet months_sheet(const SiteReport& report) {
 Sheet corrections_sheet(const SiteReport& report) {
   Sheet sheet{.table = {.name = "Corrections of the books",
                         .head = {"Number", "Made (UTC)", "By", "What", "Why", "Runs", "Core-hours"},
-                        .rows = {},
                         .text_columns = 5},
-              .file = "corrections.csv",
-              .csv = {}};
+              .file = "corrections.csv"};
   json rows = json::array();
-  for (const json& adjustment : report.statement["adjustments"]) {
-    const std::string number = adjustment["number"].dump();
-    const std::string what = adjustment_sentence(adjustment);
-    const json& reversed = adjustment["reversed_by"];
-    const json& work = adjustment["work"];
-    sheet.table.rows.push_back(
-        {number, adjustment["at_utc"].get<std::string>(), adjustment["author"].get<std::string>(),
-         what + (reversed.is_null() ? "" : " (reversed by " + reversed.dump() + ")"),
-         adjustment["reason"].get<std::string>(), work.is_null() ? "" : adjustment["runs"].dump(),
-         work.is_null() ? "" : unsigned_core_hours(hours(work))});
-    json row = adjustment;
-    row["what"] = what;
-    row["made_later"] = adjustment["later"];
-    row["core_hours"] = work.is_null() ? json() : work["core_hours"];
-    row["processor_seconds"] = work.is_null() ? json() : work["processor_seconds"];
-    rows.push_back(std::move(row));
+  for (const ledger::ListedAdjustment& adjustment : report.statement.adjustments) {
+    const ledger::AdjustmentRow& is = adjustment.is;
+    const std::string number = std::to_string(is.number);
+    const std::string what = printable(is.sentence());
+    const std::string reversed =
+        adjustment.reversed_by ? " (reversed by " + std::to_string(*adjustment.reversed_by) + ")" : "";
+    const std::optional<ledger::Amount> work = adjustment.work.value_or(std::nullopt);
+    sheet.table.rows.push_back({number, is.at.utc(), is.author, what + reversed, is.reason,
+                                work ? std::to_string(is.runs) : "",
+                                work ? unsigned_core_hours(work->core_hours()) : ""});
+    rows.push_back({{"number", is.number},
+                    {"at_utc", is.at.utc()},
+                    {"author", is.author},
+                    {"what", what},
+                    {"reason", is.reason},
+                    {"reversed_by", json_of(adjustment.reversed_by)},
+                    {"made_later", adjustment.later.value_or(false)},
+                    {"runs", is.runs},
+                    {"core_hours", work ? json(work->core_hours()) : json()},
+                    {"processor_seconds", work ? json(format_micro(work->work.value)) : json()}});
   }
   sheet.csv = render_csv(k_corrections_columns, rows);
   return sheet;
@@ -337,6 +308,15 @@ Sheet corrections_sheet(const SiteReport& report) {
 std::vector<Sheet> all_sheets(const SiteReport& report) {
   return {overview_sheet(report), standings_sheet(report), lending_sheet(report),
           waiting_sheet(report),  months_sheet(report),    corrections_sheet(report)};
+}
+
+bool Proof::clean() const {
+  return signature != SignatureState::bad &&
+         (!audit || std::ranges::all_of(audit->examinations, [](const Examination& e) { return e.report.clean(); }));
+}
+
+bool SiteReport::exact() const {
+  return statement.exact && history.exact && months.exact;
 }
 
 }  // namespace shapley::ctl

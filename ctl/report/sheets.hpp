@@ -1,33 +1,67 @@
 // The tables of the page, each with its numbers as comma-separated values: the table rounded for people, the values
 // exact. Pure.
 //
-// Two kinds of amounts, as in a statement (docs/reference/shapleyctl.md): a standing is an average over the period so
-// far, everything else is a sum over the time that the row is of. Column names say which, and by which estimator.
+// There are two kinds of amounts, as in a statement (docs/reference/shapleyctl/statement.md): a standing is an average
+// over the period so far, every other amount is a sum over the row's time. Column names contain the kind and the
+// estimator.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "charts/html.hpp"
-#include "ctl/report/site_report.hpp"
+#include "ctl/commands/audit.hpp"
+#include "ledger/chain/signing.hpp"
+#include "ledger/reports/statement.hpp"
 
 namespace shapley::ctl {
+
+// The content of the page of `shapleyctl report`: reports of ledger/reports/statement.hpp, and the proof of the books.
+
+enum class SignatureState { unchecked, good, bad };
+
+struct Proof {
+  std::optional<Examined> audit;
+  std::string no_audit;  // why it is missing
+  std::optional<ledger::SignedHead> head;
+  std::string no_head;  // why it is missing
+  SignatureState signature = SignatureState::unchecked;
+  std::string signature_fault;  // of a bad one
+
+  // Whether there are no findings; parts that were not checked do not count.
+  [[nodiscard]] bool clean() const;
+};
+
+struct SiteReport {
+  std::string heading;
+  ledger::AccountReport statement;
+  ledger::HistoryReport history;                     // of the same time, at intervals for the chart
+  ledger::Interval rows_by = ledger::Interval::day;  // the table shows the instants at which such an interval ends
+  ledger::HistoryReport months;                      // the same by month
+  std::map<std::string, std::string> titles;
+  Proof proof;
+
+  // Whether the sums over all parts of all runs equal those of the books.
+  [[nodiscard]] bool exact() const;
+};
 
 struct Sheet {
   charts::Table table;
   std::string file;  // name of the file of values
-  std::string csv;
+  std::string csv = {};
 };
 
-// Of the whole time: a row for each organization; its values are those of `shapleyctl statement --csv`, but
-// for accounts and users.
+// A row for each organization, for the whole time; its values are those of `shapleyctl statement --csv`, except for
+// accounts and users.
 [[nodiscard]] Sheet overview_sheet(const SiteReport& report);
 // A row for each instant of the history at which an interval of the report's `rows_by` ends, for its begin and its end;
 // a column for each organization.
 [[nodiscard]] Sheet standings_sheet(const SiteReport& report);
-// A row for each owner, a column for each organization whose jobs ran there. An empty cell: nothing; "?": not asked.
+// A row for each owner, a column for each organization whose jobs ran there. An empty cell: no core-hours; "?": not
+// requested.
 [[nodiscard]] Sheet lending_sheet(const SiteReport& report);
 [[nodiscard]] Sheet waiting_sheet(const SiteReport& report);
 [[nodiscard]] Sheet months_sheet(const SiteReport& report);
@@ -50,19 +84,19 @@ struct StandingsThen {
 // At the begin, and at every instant of the history.
 [[nodiscard]] std::vector<StandingsThen> standings_of(const SiteReport& report);
 
-// held[owner][user], core-hours; negative: not asked, for -O leaves out both sides. Names: those that are asked, and
-// whom they lent to or borrowed from.
+// held[owner][user], core-hours; negative: not requested, because -O leaves out both sides. Names: the requested
+// organizations, and those that they lent to or borrowed from.
 struct Lending {
   std::vector<std::string> names;
-  std::vector<std::vector<double>> core_hours;
-  std::vector<std::vector<std::string>> processor_seconds;  // exact
+  std::vector<std::vector<double>> core_hours = {};
+  std::vector<std::vector<std::string>> processor_seconds = {};  // exact
 };
 [[nodiscard]] Lending lending_of(const SiteReport& report);
 
-// "2026-11-21T07:00:00Z", and of a midnight the date alone.
+// "2026-11-21T07:00:00Z"; for midnight only the date.
 [[nodiscard]] std::string short_instant(const std::string& utc);
 
-// "2026-11", or "2026-11 (part)" when the row is not of all of it.
-[[nodiscard]] std::string month_label(const nlohmann::json& row);
+// "2026-11", or "2026-11 (part)" if the row does not cover the whole month.
+[[nodiscard]] std::string month_label(const ledger::HistoryRow& row);
 
 }  // namespace shapley::ctl

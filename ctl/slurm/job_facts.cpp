@@ -1,11 +1,11 @@
 #include "ctl/slurm/job_facts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <optional>
-#include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -13,69 +13,74 @@ namespace shapley::ctl {
 
 namespace {
 
-using nlohmann::json;
+using Cells = std::vector<std::string>;
 
-json number_in(std::string_view text) {
+std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size()) return number;
-  return nullptr;
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  return is_number ? std::optional(number) : std::nullopt;
 }
 
-json text_or_null(const std::string& text) {
-  return text.empty() || text == "N/A" || text == "(null)" ? json(nullptr) : json(text);
+std::optional<std::string> known_text(const std::string& text) {
+  return text.empty() || text == "N/A" || text == "(null)" ? std::nullopt : std::optional(text);
 }
 
-// Rows of as many cells as there are members.
-template <std::size_t N>
-json rows_of(const std::string& output, const std::array<const char*, N>& members) {
-  json rows = json::array();
+// Rows with this number of cells; others are left out.
+std::vector<Cells> rows_of(const std::string& output, std::size_t size) {
+  std::vector<Cells> rows;
   for (const std::string_view line : split(output, '\n')) {
     const std::vector<std::string_view> cells = split(line, '|');
-    if (cells.size() != N) continue;
-    json row;
-    for (std::size_t i = 0; i < N; ++i) row[members[i]] = trimmed(cells[i]);
-    rows.push_back(std::move(row));
+    if (cells.size() != size) continue;
+    Cells& row = rows.emplace_back();
+    for (const std::string_view cell : cells) row.emplace_back(trimmed(cell));
   }
   return rows;
 }
 
-json job_of(json row) {
-  for (const char* member : {"priority", "nice"}) row[member] = number_in(row[member].get<std::string>());
-  for (const char* member : {"reason", "dependency", "reservation", "start"}) {
-    row[member] = text_or_null(row[member].get<std::string>());
+// For the id of an array squeue lists every task that it knows; the pending rest is taken.
+std::optional<SlurmJob> chosen_job(const std::vector<Cells>& rows) {
+  const Cells* chosen = nullptr;
+  for (const Cells& row : rows) {
+    if (chosen == nullptr || ((*chosen)[1] != "PENDING" && row[1] == "PENDING")) chosen = &row;
   }
-  return row;
+  if (chosen == nullptr) return std::nullopt;
+  const Cells& row = *chosen;
+  return SlurmJob{.id = row[0],
+                  .state = row[1],
+                  .priority = number_in(row[2]),
+                  .reason = known_text(row[3]),
+                  .dependency = known_text(row[4]),
+                  .partition = row[5],
+                  .qos = row[6],
+                  .nice = number_in(row[7]),
+                  .reservation = known_text(row[8]),
+                  .start = known_text(row[9])};
 }
 
-// Of an array's id squeue lists every task that it knows; the pending rest is the one that was meant.
-json chosen_job(const json& rows) {
-  const json* chosen = nullptr;
-  for (const json& row : rows) {
-    if (chosen == nullptr || ((*chosen)["state"] != "PENDING" && row["state"] == "PENDING")) chosen = &row;
+std::optional<std::vector<SlurmParts>> parts_of(const Expected<std::string>& output) {
+  if (!output) return std::nullopt;
+  constexpr std::size_t k_cells = 12;
+  const std::vector<Cells> rows = rows_of(*output, k_cells);
+  std::vector<SlurmParts> parts;
+  for (const Cells& row : rows) {
+    if (row[0] != rows[0][0]) continue;  // the first line of an array, because all of its tasks have the same parts
+    parts.push_back({.partition = row[1],
+                     .priority = number_in(row[2]),
+                     .site = number_in(row[3]),
+                     .age = number_in(row[4]),
+                     .assoc = number_in(row[5]),
+                     .fairshare = number_in(row[6]),
+                     .jobsize = number_in(row[7]),
+                     .part_weight = number_in(row[8]),
+                     .qos = number_in(row[9]),
+                     .nice = number_in(row[10]),
+                     .tres = known_text(row[11])});
   }
-  return chosen == nullptr ? json(nullptr) : job_of(*chosen);
+  return parts;
 }
 
-json parts_of(const Expected<std::string>& output) {
-  if (!output) return nullptr;
-  json parts = rows_of(*output, std::array{"id", "partition", "priority", "site", "age", "assoc", "fairshare",
-                                           "jobsize", "part_weight", "qos", "nice", "tres"});
-  json out = json::array();
-  for (json& row : parts) {
-    if (row["id"] != parts[0]["id"]) continue;  // of an array the first line: all its tasks have the same parts
-    for (const char* member :
-         {"priority", "site", "age", "assoc", "fairshare", "jobsize", "part_weight", "qos", "nice"}) {
-      row[member] = number_in(row[member].get<std::string>());
-    }
-    row.erase("id");
-    row["tres"] = text_or_null(row["tres"].get<std::string>());
-    out.push_back(std::move(row));
-  }
-  return out;
-}
-
-// "cpu=1000,gres/gpu=5000": what the numbers sum up to, as the plugin sums them.
+// "cpu=1000,gres/gpu=5000": the sum of the numbers, as the plugin computes it.
 double weights_sum(std::string_view text) {
   double sum = 0;
   for (const std::string_view part : split(text, ',')) {
@@ -87,39 +92,37 @@ double weights_sum(std::string_view text) {
   return sum;
 }
 
-json weights_of(const Expected<std::string>& output) {
-  if (!output) return nullptr;
+std::optional<SlurmWeights> weights_of(const Expected<std::string>& output) {
+  if (!output) return std::nullopt;
   double others = 0;
-  json weights{{"type", nullptr}, {"bounded", true}};
+  SlurmWeights weights;
   for (const std::string_view line : split(*output, '\n')) {
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos) continue;
     const std::string_view key = trimmed(line.substr(0, equals));
     const std::string value(trimmed(line.substr(equals + 1)));
-    if (key == "PriorityType") weights["type"] = value;
-    if (key == "PriorityFlags" && value.find("NO_NORMAL") != std::string::npos) weights["bounded"] = false;
+    if (key == "PriorityType") weights.type = value;
+    if (key == "PriorityFlags" && value.find("NO_NORMAL") != std::string::npos) weights.bounded = false;
     if (key == "PriorityWeightTRES") {
       others += weights_sum(value);
     } else if (key.starts_with("PriorityWeight")) {
       others += std::strtod(value.c_str(), nullptr);
     }
   }
-  if (weights["type"].is_null()) return nullptr;
-  weights["others_max"] = static_cast<std::int64_t>(std::ceil(others));
+  if (weights.type.empty()) return std::nullopt;
+  weights.others_max = static_cast<std::int64_t>(std::ceil(others));
   return weights;
 }
 
-// "PartitionName=main ... PriorityTier=1 ..." a line.
-json tiers_of(const Expected<std::string>& output) {
-  if (!output) return nullptr;
-  json tiers = json::object();
+// Lines of "PartitionName=main ... PriorityTier=1 ...".
+std::optional<SlurmTiers> tiers_of(const Expected<std::string>& output) {
+  if (!output) return std::nullopt;
+  SlurmTiers tiers;
   for (const std::string_view line : split(*output, '\n')) {
     std::string name;
     for (const std::string_view word : split(trimmed(line), ' ')) {
       if (word.starts_with("PartitionName=")) name = word.substr(word.find('=') + 1);
-      if (word.starts_with("PriorityTier=") && !name.empty()) {
-        tiers[name] = number_in(word.substr(word.find('=') + 1));
-      }
+      if (word.starts_with("PriorityTier=") && !name.empty()) tiers[name] = number_in(word.substr(word.find('=') + 1));
     }
   }
   return tiers;
@@ -127,25 +130,139 @@ json tiers_of(const Expected<std::string>& output) {
 
 }  // namespace
 
-json slurm_not_asked(const std::string& why) {
-  return {{"asked", false}, {"why", why}};
+SlurmFacts slurm_not_asked(const std::string& why) {
+  return {.asked = false, .why = why};
 }
 
-json slurm_facts(const std::string& job, const ProgramRunner& run) {
+SlurmFacts slurm_facts(const std::string& job, const ProgramRunner& run) {
   if (!run) return slurm_not_asked("this program runs no others here");
   const auto queue =
       run({"squeue", "--noheader", "--states=all", "--jobs=" + job, "--format=%i|%T|%Q|%r|%E|%P|%q|%y|%v|%S"});
-  // Of one job that it does not know squeue says so and fails; that is an answer, too.
+  // For a job that it does not know, squeue says so and fails; that counts as an answer.
   const bool is_unknown = !queue && queue.error().what.find("Invalid job id") != std::string::npos;
   if (!queue && !is_unknown) return slurm_not_asked(queue.error().what);
-  const json rows = rows_of(queue.value_or(""), std::array{"id", "state", "priority", "reason", "dependency",
-                                                           "partition", "qos", "nice", "reservation", "start"});
-  return {{"asked", true},
-          {"job", chosen_job(rows)},
-          {"parts", parts_of(run({"sprio", "--noheader", "--jobs=" + job.substr(0, job.find('_')),
-                                  "--format=%i|%r|%Y|%S|%A|%B|%F|%J|%P|%Q|%N|%T"}))},
-          {"weights", weights_of(run({"scontrol", "show", "config"}))},
-          {"tiers", tiers_of(run({"scontrol", "-o", "show", "partition"}))}};
+  constexpr std::size_t k_cells = 10;
+  SlurmFacts facts{.asked = true};
+  facts.job.emplace(chosen_job(rows_of(queue.value_or(""), k_cells)));
+  facts.parts.emplace(parts_of(run({"sprio", "--noheader", "--jobs=" + job.substr(0, job.find('_')),
+                                    "--format=%i|%r|%Y|%S|%A|%B|%F|%J|%P|%Q|%N|%T"})));
+  facts.weights.emplace(weights_of(run({"scontrol", "show", "config"})));
+  facts.tiers.emplace(tiers_of(run({"scontrol", "-o", "show", "partition"})));
+  return facts;
+}
+
+namespace {
+
+using Sentence = std::pair<std::string_view, std::string_view>;
+
+// Slurm's names of reasons in all releases from 22.05 on; those of limits are recognized by their beginnings, below.
+constexpr std::array k_sentences{
+    Sentence{"None", "Slurm has not tried it yet"},
+    Sentence{"Priority", "jobs of a higher priority are before it"},
+    Sentence{"Resources", "it waits until enough processors, memory and other resources are free"},
+    Sentence{"Dependency", "it waits for other jobs that it depends on; ranks do not matter until these are done"},
+    Sentence{"DependencyNeverSatisfied",
+             "a job that it depends on ended otherwise than it asks for: it will never start"},
+    Sentence{"JobHeldUser", "its user holds it (scontrol release lets it go)"},
+    Sentence{"JobHeldAdmin", "an administrator holds it"},
+    Sentence{"JobHoldMaxRequeue", "it is held, for it was requeued too often"},
+    Sentence{"BeginTime", "it asked not to begin before a certain time, or was requeued a moment ago"},
+    Sentence{"ReqNodeNotAvail", "a node that it needs is down, drained or reserved"},
+    Sentence{"Reservation", "it waits for its reservation to begin"},
+    Sentence{"ReservationDeleted", "its reservation is gone"},
+    Sentence{"ReservationInvalid", "its reservation is not valid"},
+    Sentence{"PartitionDown", "its partition is down"},
+    Sentence{"PartitionInactive", "its partition is inactive"},
+    Sentence{"PartitionNodeLimit", "it asks for more or fewer nodes than its partition allows"},
+    Sentence{"PartitionTimeLimit", "it asks for more time than its partition allows"},
+    Sentence{"PartitionConfig",
+             "it asks for something that the limits of its partition do not allow (scontrol show partition)"},
+    Sentence{"JobArrayTaskLimit", "as many tasks of its array run as the array allows at once"},
+    Sentence{"Licenses", "it waits for licenses"},
+    Sentence{"BadConstraints", "no node fits what it asks for"},
+    Sentence{"Constraints", "what it asks for cannot be had at present"},
+    Sentence{"NodeDown", "a node that it needs is down"},
+    Sentence{"AccountNotAllowed", "its account may not use its partition"},
+    Sentence{"QOSNotAllowed", "its QOS may not be used in its partition or by its account"},
+    Sentence{"InvalidAccount", "its account is not valid"},
+    Sentence{"InvalidQOS", "its QOS is not valid"},
+    Sentence{"AccountingPolicy", "a limit in Slurm's accounting is reached"},
+    Sentence{"MaxMemPerLimit", "it asks for more memory per CPU or node than is allowed"},
+    Sentence{"MaxPoweredUpNodes", "as many nodes are powered up as may be at once"},
+    Sentence{"Cleaning", "it was requeued and its last run is still being cleaned up"},
+    Sentence{"Prolog", "the program that prepares its nodes still runs"},
+    Sentence{"SchedDefer", "it asks to start at once, which SchedulerParameters=defer does not allow"},
+    Sentence{"BurstBufferResources", "it waits for room in a burst buffer"},
+    Sentence{"BurstBufferStageIn", "its data are being copied to a burst buffer"},
+    Sentence{"BurstBufferOperation", "an operation of its burst buffer failed"},
+    Sentence{"BlockFreeAction", "Slurm waits until a block of nodes is free"},
+    Sentence{"BlockMaxError", "a block of nodes had too many errors"},
+    Sentence{"FedJobLock", "the clusters of its federation have not agreed yet which of them runs it"},
+    Sentence{"FrontEndDown", "no front end is up"},
+    Sentence{"MpiPortsBusy", "it waits for ports for MPI"},
+    Sentence{"NvidiaImexChannels", "it waits for an NVIDIA IMEX channel"},
+    Sentence{"PowerNotAvail", "it waits until enough electrical power is available"},
+    Sentence{"PowerReserved", "the electrical power that it needs is reserved"},
+    Sentence{"DeadLine", "it cannot end before the deadline that it was given"},
+    // The causes by which jobs ended.
+    Sentence{"NonZeroExitCode", "its script ended with an exit code other than 0"},
+    Sentence{"RaisedSignal", "a signal ended it"},
+    Sentence{"TimeLimit", "it reached its time limit"},
+    Sentence{"OutOfMemory", "it ran out of memory"},
+    Sentence{"JobLaunchFailure", "it could not be launched: a file system, its program or its environment failed"},
+    Sentence{"InactiveLimit", "it was inactive for longer than Slurm allows (InactiveLimit)"},
+    Sentence{"SystemFailure", "Slurm, a network or a file system failed"},
+};
+
+// Reasons that slurmctld writes as text, by their beginnings.
+constexpr std::array k_texts{
+    Sentence{"launch failed requeued held", "its launch failed; it was requeued and is held (scontrol release)"},
+    Sentence{"launch failure limit exceeded",
+             "its launch failed too often; it was requeued and is held (scontrol release)"},
+    Sentence{"user env retrieval failed",
+             "its user's environment could not be read; it was requeued and is held (scontrol release)"},
+    Sentence{"job requeued in held state", "it was requeued and is held (scontrol release)"},
+    Sentence{"job requeued in special exit state",
+             "it ended with a special exit code, was requeued and is held (scontrol release)"},
+    Sentence{"Nodes required for job are DOWN",
+             "nodes that it needs are down, drained or kept for a partition of a "
+             "higher tier"},
+    Sentence{"uid ", "its user may not use its partition (AllowGroups)"},
+    Sentence{"Job is at or exceeds QOS", "a limit of its QOS is reached"},
+    Sentence{"Job is at or exceeds association", "a limit of its account or user is reached"},
+    Sentence{"Reservation ", "its reservation has ended, is gone or is not valid"},
+    Sentence{"burst_buffer", "its burst buffer is not ready, or an operation of it failed"},
+    Sentence{"Burst buffer", "an operation of its burst buffer failed"},
+    Sentence{"Could not find burst buffer", "an operation of its burst buffer failed"},
+    Sentence{"Error managing persistent burst buffers", "an operation of its burst buffer failed"},
+};
+
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+std::string limit_sentence(std::string_view word, const std::string& whose) {
+  // "AssocMaxCpuPerJobLimit", "QOSMaxMemoryPerNode": limits of each single job.
+  if (word.find("PerJob") != std::string_view::npos || word.find("PerNode") != std::string_view::npos)
+    return "it asks for more than " + whose + " may have in one job; it does not start before it or the limit changes";
+  return "a limit of " + whose + " is reached; ranks do not matter until others of it end";
+}
+
+}  // namespace
+
+std::string reason_sentence(std::string_view reason) {
+  // "ReqNodeNotAvail, UnavailableNodes:n1", "RaisedSignal:9(Killed)" and the like.
+  const std::string_view word = reason.substr(0, reason.find_first_of(",(:"));
+  const auto known = std::ranges::find(k_sentences, word, &Sentence::first);
+  if (known != k_sentences.end()) return std::string(known->second);
+  const auto text = std::ranges::find_if(k_texts, [&](const Sentence& s) { return reason.starts_with(s.first); });
+  if (text != k_texts.end()) return std::string(text->second);
+  if (word.starts_with("QOSMin")) return "it asks for less than its QOS demands of a job";
+  if (word.starts_with("QOS")) return limit_sentence(word, "its QOS");
+  if (starts_with_any(word, {"Assoc", "Max", "Grp"})) return limit_sentence(word, "its account or user");
+  if (word.starts_with("Node")) return "the nodes that it needs are not ready";
+  return "Slurm calls its reason so";
 }
 
 }  // namespace shapley::ctl

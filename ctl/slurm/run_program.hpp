@@ -1,4 +1,5 @@
-// A program's standard output. No shell: arguments are what they are.
+// Runs another program and takes what it writes. No shell: arguments are what they are. Its standard input is empty; it
+// is bounded in time and in bytes.
 #pragma once
 
 #include <chrono>
@@ -9,12 +10,22 @@
 
 namespace shapley::ctl {
 
-inline constexpr std::chrono::milliseconds k_program_timeout{5'000};
-inline constexpr std::size_t k_max_program_output = std::size_t{4} << 20U;  // bytes
+struct CommandOutput {
+  int exit_code = 0;
+  std::string out;
+  std::string err;  // the first MiB
+};
 
-// `words`: the program, found along PATH, and its arguments. Its input and its errors are /dev/null. Errors:
-// Errc::not_found when there is no such program, Errc::unavailable when it takes longer than the timeout (it is killed)
-// or ends with another code than 0, Errc::limit when it says more than the bound, Errc::io.
+// `words`: the program, looked for in PATH, and its arguments; not empty. Errc::unavailable: there is no such program,
+// it was killed by a signal, or did not end within `limit` (it is killed then); Errc::limit: it wrote more than so many
+// MiB (likewise); Errc::io: it cannot be started.
+[[nodiscard]] Expected<CommandOutput> run_command(const std::vector<std::string>& words,
+                                                  std::chrono::milliseconds limit, std::size_t most_mib = 64);
+
+inline constexpr std::chrono::milliseconds k_program_timeout{5'000};
+
+// The standard output of a program that ends with 0 within the timeout and writes 4 MiB at most. The error of one that
+// ends otherwise has the first line of its standard error.
 [[nodiscard]] Expected<std::string> run_program(const std::vector<std::string>& words,
                                                 std::chrono::milliseconds timeout = k_program_timeout);
 

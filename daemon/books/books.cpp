@@ -1,17 +1,18 @@
 #include "daemon/books/books.hpp"
 
-#include <algorithm>
-#include <chrono>
+#include <fstream>
 #include <utility>
 
 #include <spdlog/spdlog.h>
 
 #include "base/calendar.hpp"
-#include "base/counted.hpp"
-#include "daemon/books/hindsight_memory.hpp"
-#include "ledger/readers/days.hpp"
+#include "base/slurm_text.hpp"
+#include "base/text.hpp"
+#include "config/checks.hpp"
+#include "daemon/books/held_figures.hpp"
 #include "ledger/readers/declarations.hpp"
 #include "ledger/readers/runs.hpp"
+#include "ledger/recovery/standings.hpp"
 
 namespace shapley::daemon {
 
@@ -29,8 +30,8 @@ void log_conflict(const std::string& key) {
   spdlog::warn("ledger: append: {}: recorded before with another content; the first record stays", key);
 }
 
-// A job that the books forgot while it waited, held, and that was renamed or moved meanwhile, is described to them
-// anew, otherwise than the ledger has it: that is a change.
+// If a held job was dropped from the books' memory while it waited, and was renamed or moved meanwhile, its new
+// description differs from the one in the ledger: that is a change.
 std::vector<accounting::Event> as_changes(std::span<const accounting::Event> events,
                                           std::vector<std::string>& conflicts, Instant now) {
   std::vector<accounting::Event> changes;
@@ -46,6 +47,14 @@ void log_archived(const std::string& key, const std::optional<Instant>& before) 
   spdlog::warn(
       "ledger: append: {}: not booked: it changes books that are archived; they can be corrected back to {} only", key,
       format_instant(before.value_or(k_beginning_of_time)));
+}
+
+// The figures at max(now, state.now()) by the estimators that have caught up (State::caught_up).
+HeldFigures hold_figures(accounting::State& state, Instant now, const accounting::EstimatorSet& able) {
+  HeldFigures held{.at = now, .status = {}, .no_start = ledger::no_start_report(state)};
+  for (const accounting::EstimatorId estimator : accounting::estimator_ids())
+    held.status.push_back(ledger::status_report(state, now, estimator, able));
+  return held;
 }
 
 }  // namespace
@@ -76,9 +85,9 @@ void Books::hold(const accounting::Event& late, Instant now) {
 }
 
 void Books::hold(Instant now) {
-  held_ = hold_figures(state_, now, able(now));
-  // Records that come meanwhile are compared with all that the ledger holds, late events included.
-  state_.keep_memory_only(last_observed_.value_or(state_.horizon()));
+  held_ = std::make_shared<const HeldFigures>(hold_figures(state_, now, able(now)));
+  // Meanwhile, records are compared with all events of the ledger, late ones included.
+  state_.keep_memory_only(last_observed_.value_or(state_.memory_horizon()));
 }
 
 void Books::keep(const accounting::EstimatorSet& kept, Instant now) {
@@ -90,7 +99,7 @@ void Books::keep(const accounting::EstimatorSet& kept, Instant now) {
     has_new_ones = has_new_ones || (kept.contains(estimator) && !before.contains(estimator));
   }
   if (kept == before) return;
-  // What a thread makes meanwhile is as it was wanted before.
+  // A thread that still runs works with the earlier settings.
   rebuild_.reset();
   checkpoint_.reset();
   if (!has_new_ones || held_ || last_sequence_ == 0) return;
@@ -100,7 +109,7 @@ void Books::keep(const accounting::EstimatorSet& kept, Instant now) {
 
 bool Books::become_incomplete_by(std::span<const accounting::Event> events, Instant now) {
   if (held_) return false;
-  // What the ledger will not take is no reason to rebuild anything.
+  // Events that the ledger will refuse do not require a rebuild.
   const auto late = std::ranges::find_if(events, [this](const auto& event) {
     return state_.is_too_old(event) && !ledger_.is_archived(event).value_or(false);
   });
@@ -151,11 +160,14 @@ void Books::take(std::span<const accounting::Event> events, Instant now) {
   }
 }
 
-Expected<void> Books::bound_hindsight(const config::Configuration& configuration, Instant now) {
+Expected<void> Books::bound_hindsight(const config::Configuration& configuration, bool writes, Instant now) {
+  SHAPLEY_REQUIRE(!incomplete());
   constexpr Duration k_between{10};
   if (now < weighed_at_ + k_between && now >= weighed_at_) return {};
   weighed_at_ = now;
-  const auto step = hindsight_step(state_, hindsight_bound(configuration, cgroup_memory()), now);
+  hindsight_memory_ = {.bytes = static_cast<std::int64_t>(state_.bytes_of_coalitions()),
+                       .bound = hindsight_bound(configuration, cgroup_memory())};
+  const auto step = writes ? hindsight_step(state_, hindsight_memory_, now) : std::nullopt;
   if (!step) return {};
   SHAPLEY_TRY(commit(std::vector<accounting::Event>{*step}, now));
   spdlog::warn(
@@ -217,6 +229,7 @@ void note(Declared& declared, const accounting::Event& event) {
   if (const auto* p = std::get_if<accounting::PeriodDeclared>(&event)) declared.period = *p;
   if (const auto* c = std::get_if<accounting::ConfigurationLoaded>(&event)) declared.configuration = *c;
   if (const auto* r = std::get_if<accounting::RankingDeclared>(&event)) declared.ranking = *r;
+  if (const auto* c = std::get_if<accounting::ConsortiumDeclared>(&event)) declared.consortium = *c;
   if (const auto* c = std::get_if<accounting::ChargeDeclared>(&event)) declared.charge = *c;
   if (const auto* m = std::get_if<accounting::ResidualMeasured>(&event)) declared.residual = *m;
   if (const auto* s = std::get_if<accounting::OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
@@ -236,7 +249,7 @@ Expected<Declared> Books::declared() const {
 }
 
 Expected<std::optional<Instant>> Books::read_last_observed() const {
-  // Declarations are few: among the last thousand events there is an observed one, or the books are as good as empty.
+  // Declarations are few: there is an observation among the last thousand events, or the books are almost empty.
   constexpr std::int64_t k_look_back = 1000;
   std::optional<Instant> latest;
   auto read = ledger_.for_each_event(std::max<std::int64_t>(0, last_sequence_ - k_look_back),
@@ -266,7 +279,7 @@ Expected<std::optional<Instant>> Books::last_written() const {
 
 Expected<std::vector<PastSegment>> Books::past_segments(JobId job, Instant start) const {
   std::vector<PastSegment> past;
-  if (start >= state_.horizon()) return past;
+  if (start >= state_.memory_horizon()) return past;
   SHAPLEY_TRY_ASSIGN(auto segments, ledger::segments_of_run(ledger_, job, start));
   for (ledger::RunSegment& segment : segments) {
     past.push_back({.ordinal = segment.ordinal,
@@ -280,7 +293,7 @@ Expected<std::vector<PastSegment>> Books::past_segments(JobId job, Instant start
 
 Expected<void> Books::close_days(Instant now) {
   if (held_) return {};
-  // A daemon that was away for long writes the last days only; standings of any earlier instant can be had by replay.
+  // A daemon that was away for long writes only the last days; earlier standings can be computed by replay.
   constexpr std::int64_t k_max_days = 400;
   const Instant today = day_begin(now);
   if (!day_) {
@@ -290,7 +303,7 @@ Expected<void> Books::close_days(Instant now) {
   day_ = std::max(*day_, today - Duration{k_max_days * k_day_s});
   while (*day_ < today) {
     const Instant day_end = *day_ + Duration{k_day_s};
-    // What the new day brings is not booked yet; an estimator that is behind cannot be waited for.
+    // Events of the new day are not booked yet; estimators that are behind are left out.
     const accounting::EstimatorSet by = able(day_end);
     auto recorded = ledger_.record_standings(*day_, state_, state_.standings(day_end, by), by);
     if (!recorded) return with_context("ledger: record the day's standings", std::move(recorded).error());
@@ -317,13 +330,13 @@ void Books::save_now(const std::atomic<bool>* stop) {
 
 void Books::compact() {
   if (held_) return;
-  // Settling what is forgotten is as much work for an estimator as the facts of that time were.
+  // For an estimator, settling the dropped time is as much work as the facts of that time were.
   has_more_to_forget_ = !state_.compact(k_end_of_time, effort_);
   compacted_at_ = {.sequence = last_sequence_, .time = state_.now()};
 }
 
 bool Books::have_much_to_forget() const {
-  // A walk over all that is remembered each time, so not at every commit; but often, so that each takes little.
+  // Each check walks over all remembered records, so it is not done at every commit, but often enough to be short.
   constexpr std::int64_t k_events = 10'000;
   constexpr Duration k_time{60};
   if (has_more_to_forget_) return true;
@@ -332,10 +345,10 @@ bool Books::have_much_to_forget() const {
 
 Expected<void> Books::begin_checkpoint(Instant now) {
   if (held_ || rebuild_ || checkpoint_) return {};
-  // Nothing that is appended from now on can be older than the checkpoint remembers.
+  // No event from now on can be older than the memory of the checkpoint.
   compact();
   auto checkpoint = ledger::CheckpointThread::start(
-      file_, ledger_.turns(), {.state = options_, .upto = last_sequence_, .now = now, .keep = state_.horizon()});
+      file_, ledger_.turns(), {.state = options_, .upto = last_sequence_, .now = now, .keep = state_.memory_horizon()});
   if (!checkpoint) return with_context("books: checkpoint", std::move(checkpoint).error());
   checkpoint_ = std::move(*checkpoint);
   return {};
@@ -347,6 +360,67 @@ Expected<bool> Books::end_checkpoint() {
   if (auto written = ended->take(); !written) return with_context("books: checkpoint", std::move(written).error());
   checkpoint_sequence_ = ended->upto();
   return true;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using accounting::Coalitions;
+
+// "max" means no limit, as does a value close to 2^63, which version 1 writes.
+std::optional<std::int64_t> limit_in(const fs::path& file) {
+  std::ifstream in(file);
+  std::string text;
+  if (!(in >> text)) return std::nullopt;
+  const auto bytes = parse_number<std::int64_t>(text);
+  constexpr std::int64_t k_none = std::int64_t{1} << 60U;
+  return bytes && *bytes < k_none ? bytes : std::nullopt;
+}
+
+// The limit of the cgroup and of all its parents, up to the mount.
+std::optional<std::int64_t> least_limit(const fs::path& mount, const std::string& group, const char* file) {
+  std::optional<std::int64_t> least;
+  for (fs::path path = fs::path(group).relative_path();; path = path.parent_path()) {
+    const auto limit = limit_in(mount / path / file);
+    if (limit) least = std::min(least.value_or(*limit), *limit);
+    if (path.empty()) return least;
+  }
+}
+
+}  // namespace
+
+std::optional<std::int64_t> cgroup_memory(const fs::path& self, const fs::path& root) {
+  std::ifstream in(self);
+  std::optional<std::int64_t> least;
+  // "0::/system.slice/shapleyd.service", "9:memory:/..."
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string group = line.substr(second + 1);
+    std::optional<std::int64_t> limit;
+    if (controllers == ",,") limit = least_limit(root, group, "memory.max");
+    if (controllers.find(",memory,") != std::string::npos)
+      limit = least_limit(root / "memory", group, "memory.limit_in_bytes");
+    if (limit) least = std::min(least.value_or(*limit), *limit);
+  }
+  return least;
+}
+
+std::int64_t hindsight_bound(const config::Configuration& configuration, const std::optional<std::int64_t>& cgroup) {
+  constexpr std::int64_t k_otherwise = std::int64_t{1} << 30U;
+  if (configuration.hindsight_memory > 0) return configuration.hindsight_memory;
+  return cgroup ? *cgroup / 4 : k_otherwise;
+}
+
+std::optional<accounting::HindsightBounded> hindsight_step(const accounting::State& state,
+                                                           const HindsightMemory& memory, Instant now) {
+  if (memory.bytes <= memory.bound) return std::nullopt;
+  const accounting::HindsightBounded* last = state.hindsight_bounded();
+  const Coalitions next = last == nullptr ? Coalitions::pairs : Coalitions::none;
+  if (last != nullptr && last->coalitions == Coalitions::none) return std::nullopt;
+  return accounting::HindsightBounded{.at = now, .coalitions = next, .needed = memory.bytes, .bound = memory.bound};
 }
 
 }  // namespace shapley::daemon

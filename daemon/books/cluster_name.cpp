@@ -10,38 +10,31 @@ namespace shapley::daemon {
 
 using accounting::ClusterNamed;
 
-ClusterName::ClusterName(Books& books, std::filesystem::path feeder_file, Instant now)
-    : books_(books), feeder_file_(std::move(feeder_file)), started_at_(now) {
-  if (auto kept = read_feeder_file(feeder_file_)) {
-    feeder_ = *std::move(kept);
-    is_recalled_ = true;
-  }
-}
-
 Expected<void> ClusterName::admit(const protocol::Hello& hello, bool is_connected, Instant now) {
   if (name().empty()) first_ = hello.cluster;
   if (!is_ours(hello.cluster)) return refuse(hello, false, now);
   if (is_second(hello, is_connected, now)) return refuse(hello, true, now);
-  keep(hello);
+  note_let_in(hello);
   return {};
 }
 
-void ClusterName::keep(const protocol::Hello& hello) {
-  const KeptFeeder let_in{hello.state_location, hello.state_location_id};
+void ClusterName::note_let_in(const protocol::Hello& hello) {
+  KeptFeeder let_in{hello.state_location, hello.state_location_id};
   if (let_in.state_location_id.empty()) return;
   is_recalled_ = false;
   seconds_.erase(let_in.state_location_id);
-  if (let_in == feeder_) return;
-  feeder_ = let_in;
-  if (const auto kept = write_feeder_file(feeder_file_, feeder_); !kept) spdlog::warn("{}", kept.error().what);
+  if (feeder_.value() == let_in) return;
+  feeder_.set(std::move(let_in));
+  (void)feeder_.write();  // the next attempt reports why it failed
 }
 
 bool ClusterName::is_second(const protocol::Hello& hello, bool is_connected, Instant now) {
   constexpr std::size_t k_most_seconds = 100;
   const std::string& id = hello.state_location_id;
-  if (id.empty() || feeder_.state_location_id.empty() || id == feeder_.state_location_id) return false;
+  const auto& first = feeder_.value();
+  if (id.empty() || !first || id == first->state_location_id) return false;
   // The host may have booted meanwhile, and numbers its devices otherwise.
-  if (is_recalled_) return hello.state_location != feeder_.state_location && now < started_at_ + k_patience;
+  if (is_recalled_) return hello.state_location != first->state_location && now < started_at_ + k_patience;
   if (is_connected) {
     if (seconds_.size() >= k_most_seconds) seconds_.clear();
     seconds_[id] = now;
@@ -53,17 +46,17 @@ bool ClusterName::is_second(const protocol::Hello& hello, bool is_connected, Ins
 
 tl::unexpected<Error> ClusterName::refuse(const protocol::Hello& hello, bool is_second, Instant now) {
   std::string why =
-      is_second
-          ? fmt::format(
-                "the slurmctld of cluster '{}' whose StateSaveLocation is {} feeds these books; this is a second "
-                "one, whose StateSaveLocation is {}: give this slurmctld a shapleyd of its own, or take the "
-                "plugin out of its slurm.conf; where it replaces the first one, it is let in {} minutes after "
-                "that one has gone, or at a start of shapleyd without {}",
-                name(), feeder_.state_location, hello.state_location, k_patience.value / 60, feeder_file_.string())
-          : fmt::format(
-                "these are the books of cluster '{}', not of '{}': give its slurmctld a shapleyd of its own, or "
-                "take the plugin out of its slurm.conf; if the cluster was renamed: shapleyctl rename-cluster",
-                name(), hello.cluster);
+      is_second ? fmt::format(
+                      "the slurmctld of cluster '{}' whose StateSaveLocation is {} feeds these books; this is a second "
+                      "one, whose StateSaveLocation is {}: give this slurmctld a shapleyd of its own, or take the "
+                      "plugin out of its slurm.conf; where it replaces the first one, it is admitted {} minutes after "
+                      "that one has gone, or at a start of shapleyd without {}",
+                      name(), feeder_.value()->state_location, hello.state_location, k_patience.value / 60,
+                      feeder_.path().string())
+                : fmt::format(
+                      "these are the books of cluster '{}', not of '{}': give its slurmctld a shapleyd of its own, or "
+                      "take the plugin out of its slurm.conf; if the cluster was renamed: shapleyctl rename-cluster",
+                      name(), hello.cluster);
   const std::string location = is_second ? hello.state_location : std::string();
   if (!refused_ || refused_->cluster != hello.cluster || refused_->state_location != location) {
     refused_ = Refused{.cluster = hello.cluster, .state_location = location, .times = 0, .first = now, .last = now};

@@ -1,21 +1,18 @@
-// What the books say, kept as text: readers and the plugin's ranks go on with it while the books are rebuilt.
+// The last figures of the books, which readers and ranks use while the books are rebuilt.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "accounting/state/state.hpp"
 #include "base/types.hpp"
+#include "ledger/reports/report.hpp"
 
 namespace shapley::daemon {
 
 struct HeldFigures {
   Instant at;
-  std::vector<std::string> status;  // ledger::status_report by EstimatorId
-  std::string no_start;             // ledger::no_start_report of all organizations
+  std::vector<ledger::StatusReport> status;  // by EstimatorId
+  std::vector<ledger::NoStart> no_start;     // of all organizations
 };
-
-// The figures at max(now, state.now()) by those that are able (State::caught_up).
-[[nodiscard]] HeldFigures hold_figures(accounting::State& state, Instant now, const accounting::EstimatorSet& able);
 
 }  // namespace shapley::daemon

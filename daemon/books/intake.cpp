@@ -7,7 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/calendar.hpp"
-#include "base/counted.hpp"
+#include "base/text.hpp"
 
 namespace shapley::daemon {
 
@@ -18,7 +18,7 @@ Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> l
       known_until_(last_observed),
       watch_(last_observed, books.state().observation_gaps()),
       quarantine_(books.state().mistimed_observations(), last_observed) {
-  // A snapshot may have followed that showed nothing new; to take it for missing does no harm.
+  // A later snapshot may have shown no change; treating it as missing does no harm.
   for (const accounting::ObservationsMistimed& event : books.state().mistimed_observations()) {
     if (event.ahead == Duration{0} && (!last_observed || event.at >= *last_observed)) gap_since_ = event.at;
   }
@@ -37,8 +37,8 @@ void Intake::begin_session(std::uint64_t instance, Duration interval, Duration m
 }
 
 void Intake::end_session() {
-  // What was read into the batch stays: it is true and will be committed. Frames not yet read were not acknowledged, so
-  // the feeder sends them again.
+  // Events in the batch stay, and will be committed. Frames that were not read yet were not acknowledged, so the feeder
+  // sends them again.
   inbox_.clear();
   cursor_ = 0;
   in_session_ = false;
@@ -46,10 +46,9 @@ void Intake::end_session() {
   snapshot_requested_ = false;
   caught_up_ = false;
   snapshot_.reset();
-  absent_.reset();
   unsettled_jobs_.clear();
   unsettled_nodes_.clear();
-  placements_.forget_nodes();
+  session_nodes_.forget();
 }
 
 void Intake::receive(FeederFrame frame) {
@@ -99,14 +98,20 @@ Expected<void> Intake::process(Instant now) {
     cursor_ = 0;
     if (batch_.size() >= limits_.batch_events) SHAPLEY_TRY(flush(now));
   }
-  // A long backlog of them is told of once a second.
+  // During a long backlog this is logged once a second.
   if (now > told_at_) tell_of_mistimed(now);
   if (in_session_ && caught_up()) {
     watch_.note_connected(now);
-    // A feeder with nothing to tell says so every few seconds; one whose last word is older has more on its way.
+    // An idle feeder sends a sign of life every few seconds; if its last message is older, more messages follow.
     if (known_until_ && now - *known_until_ <= k_last_word) last_look_.note_scanned(surely_scanned(now));
   }
   return flush(now);
+}
+
+Expected<void> Intake::process_all(Instant now) {
+  do SHAPLEY_TRY(process(now));
+  while (unfinished_);
+  return {};
 }
 
 Expected<bool> Intake::read_frame(const FeederFrame& frame, Instant at, Instant now) {
@@ -118,7 +123,7 @@ Expected<bool> Intake::read_frame(const FeederFrame& frame, Instant at, Instant 
 }
 
 Expected<bool> Intake::read_mistimed(const FeederFrame& frame, Duration ahead, Instant now) {
-  // It is acknowledged with the event that tells of it.
+  // It is acknowledged with the event that records it.
   watch_.distrust();
   const std::uint64_t before = batch_sequence_;
   SHAPLEY_TRY_ASSIGN(const bool whole, read_frame(frame, time_of(frame) - ahead, now));
@@ -131,16 +136,16 @@ void Intake::drop(const FeederFrame& frame, Instant now) {
   quarantine_.note_mistimed(number_of(frame), time_of(frame), {}, now);
   ++dropped_;
   gap_since_ = now;
-  // A snapshot is whole or it is none.
+  // A part of a snapshot does not count.
   snapshot_.reset();
 }
 
 void Intake::tell_of_gap(Instant at) {
   const auto gap = watch_.note_read(at);
   if (!gap) return;
-  // In one transaction with what ended it.
+  // In the same transaction as the observation that ended the gap.
   batch_.emplace_back(*gap);
-  spdlog::warn("observer: nobody looked at slurmctld's records from {} to {} ({}); {}", format_instant(gap->begin),
+  spdlog::warn("observer: slurmctld's records were not observed from {} to {} ({}); {}", format_instant(gap->begin),
                format_instant(gap->end), name_of(gap->cause),
                gap->cause == accounting::GapCause::slurmctld_down
                    ? "nothing says that it ran meanwhile"
@@ -201,7 +206,7 @@ Expected<void> Intake::flush_before_node(const std::string& node, Instant now) {
 
 void Intake::complete(std::uint64_t sequence, Instant observed_at) {
   batch_sequence_ = std::max(batch_sequence_, sequence);
-  // What was dropped is not known.
+  // The contents of dropped messages are unknown.
   if (gap_since_) return;
   if (known_until_ && observed_at <= *known_until_) return;
   known_earlier_ = std::exchange(known_until_, observed_at);
@@ -232,9 +237,10 @@ Expected<bool> Intake::read_items(const Items& items, std::size_t begin, const R
 }
 
 Expected<bool> Intake::read(const protocol::SnapshotBegin& frame, Instant at, Instant /*now*/) {
-  snapshot_ = Snapshot{.jobs = {}, .nodes = {}, .known_until = known_before(at)};
-  if (snapshot_->known_until) snapshot_->known_until = last_look_.refined(*snapshot_->known_until, at);
-  placements_.forget_nodes();
+  std::optional<Instant> known = known_before(at);
+  if (known) known = last_look_.refined(*known, at);
+  snapshot_.emplace(known);
+  session_nodes_.forget();
   batch_sequence_ = std::max(batch_sequence_, frame.sequence);
   return true;
 }
@@ -250,10 +256,10 @@ Expected<bool> Intake::read(const protocol::Observations& frame, Instant at, Ins
     begin += items.size();
     return {};
   };
-  // Nodes first: what a run is charged depends on what its nodes have.
+  // Nodes come first, because the charge of a run depends on its nodes' resources.
   SHAPLEY_TRY(read_all(frame.nodes, [&](const protocol::NodeRecord& node) { return read_node(node, at, now); }));
   if (whole) SHAPLEY_TRY(learn_nodes(now));
-  SHAPLEY_TRY(read_all(frame.jobs, [&](const protocol::JobRecord& job) { return read_job(job, at, now); }));
+  SHAPLEY_TRY(read_all(frame.jobs, [&](const protocol::JobUpdate& job) { return read_job(job, at, now); }));
   SHAPLEY_TRY(
       read_all(frame.gone, [&](std::uint32_t job) { return read_gone(JobId{job}, alive, Departure::purged, now); }));
   SHAPLEY_TRY(read_all(frame.gone_nodes, [&](const std::string& node) { return read_gone_node(node, at, now); }));
@@ -268,102 +274,60 @@ Expected<bool> Intake::read(const protocol::Observations& frame, Instant at, Ins
 }
 
 Expected<bool> Intake::read(const protocol::SnapshotEnd& frame, Instant at, Instant now) {
-  // The list of what is absent is made from books that hold the whole snapshot.
+  // The list of absent jobs requires books that contain the whole snapshot.
   SHAPLEY_TRY(flush(now));
-  if (snapshot_ && !absent_) {
-    absent_.emplace();
-    // An older record that is still unsettled must not bring back what is gone.
-    std::erase_if(unsettled_jobs_, [&](const auto& entry) { return !snapshot_->jobs.contains(entry.first); });
-    std::erase_if(unsettled_nodes_, [&](const auto& entry) { return !snapshot_->nodes.contains(entry.first); });
-    for (const JobId job : books_.state().jobs_with_open_segments()) {
-      if (!snapshot_->jobs.contains(job)) absent_->gone.push_back(job.value);
-    }
-    for (const std::string& node : books_.state().nodes()) {
-      if (!snapshot_->nodes.contains(node)) absent_->gone_nodes.push_back(node);
-    }
-  }
-  if (absent_) {
-    const Departure departure = departure_at(at);
-    for (const std::uint32_t job : absent_->gone) {
-      SHAPLEY_TRY(read_gone(JobId{job}, alive_before_snapshot(JobId{job}), departure, now));
-    }
-    for (const std::string& node : absent_->gone_nodes) SHAPLEY_TRY(read_gone_node(node, at, now));
-  }
-  if (snapshot_) tell_of_loss(at);
-  if (snapshot_) placements_.complete_nodes();
+  if (snapshot_) SHAPLEY_TRY(read_absent(at, now));
   SHAPLEY_TRY(read_placements(at, now));
   if (snapshot_) {
     gap_since_.reset();
     last_look_.end_snapshot();
   }
-  absent_.reset();
   snapshot_.reset();
   caught_up_ = true;
   complete(frame.sequence, at);
   return true;
 }
 
-Departure Intake::departure_at(Instant snapshot_at) const {
-  if (gap_since_ || !snapshot_ || !snapshot_->known_until) return Departure::purged;
-  // While slurmctld was down it purged nothing.
-  const auto& gap = watch_.gap();
-  if (gap && gap->cause == accounting::GapCause::slurmctld_down) return Departure::forgotten;
-  // What was alive when the records were looked at last cannot have ended and been purged since, if that is less than
-  // MinJobAge ago; Slurm's times are whole seconds, so one is lost on either side. Under a clock that is ahead jobs are
-  // purged at once.
-  const auto& look = last_look_.before_life();
-  const Duration unseen = look ? last_look_.life_began() - *look : snapshot_at - *snapshot_->known_until;
-  return unseen + Duration{2} <= min_job_age_ ? Departure::forgotten : Departure::purged;
-}
-
-// Nothing was scanned between the last look before the snapshot and the snapshot; what slurmctld lost when it went away
-// was there at the last look before that.
-Instant Intake::alive_before_snapshot(JobId job) const {
-  const Instant alive = snapshot_ ? snapshot_->known_until.value_or(k_beginning_of_time) : k_beginning_of_time;
-  const auto& look = last_look_.before_life();
-  const accounting::JobMemory* memory = look ? books_.state().find_job(job) : nullptr;
-  if (memory == nullptr) return alive;
-  const bool began_since = std::ranges::any_of(memory->segments, [&](const accounting::SegmentKey& key) {
-    return key.kind == accounting::SegmentKind::run && key.anchor > *look;
-  });
-  return began_since ? alive : std::min(alive, *look);
-}
-
-void Intake::tell_of_loss(Instant at) {
+Expected<void> Intake::read_absent(Instant at, Instant now) {
+  // An older ambiguous record must not bring back a job that is gone.
+  std::erase_if(unsettled_jobs_, [&](const auto& entry) { return !snapshot_->has(entry.first); });
+  std::erase_if(unsettled_nodes_, [&](const auto& entry) { return !snapshot_->has(entry.first); });
+  const Snapshot::Absent& absent = snapshot_->absent(books_.state());
+  const Departure departure =
+      gap_since_ ? Departure::purged : snapshot_->departure(at, last_look_, watch_.gap(), min_job_age_);
+  for (const JobId job : absent.jobs) {
+    SHAPLEY_TRY(read_gone(job, snapshot_->last_alive(books_.state(), job, last_look_), departure, now));
+  }
+  for (const std::string& node : absent.nodes) SHAPLEY_TRY(read_gone_node(node, at, now));
+  session_nodes_.complete();
   const LostRuns lost = std::exchange(lost_, {});
-  if (!lost.any()) return;
-  const Instant seen = last_look_.before_life().value_or(snapshot_->known_until.value_or(at));
+  if (!lost.any()) return {};
+  const Instant seen = last_look_.before_life().value_or(snapshot_->known_until().value_or(at));
   const accounting::StateLost loss = loss_of(lost, at, std::min(seen, at));
   batch_.emplace_back(loss);
-  spdlog::warn(
-      "observer: slurmctld came back without {} going on at {}: {} of them, {} processor-seconds, {} counted until "
-      "then; {}, {} processor-seconds, began right before and {} retracted; shapleyctl import --into takes what "
-      "Slurm's "
-      "accounting has of them",
-      counted_as(loss.closed + loss.retracted, "run[ that was|s that were]"), format_instant(loss.seen), loss.closed,
-      loss.closed_seconds, loss.closed == 1 ? "is" : "are", loss.retracted, loss.retracted_seconds,
-      loss.retracted == 1 ? "is" : "are");
+  log_loss(loss);
+  return {};
 }
 
-// Between two frames the feeder scanned and found nothing changed; two intervals back it surely had scanned.
+// Between two frames the feeder scanned without changes; two intervals ago it had certainly scanned.
 Instant Intake::surely_scanned(Instant at) const {
   return at - interval_ - interval_ - Duration{1};
 }
 
 Instant Intake::last_alive(Instant observed_at) const {
   const Instant scanned = surely_scanned(observed_at);
-  if (snapshot_) return snapshot_->known_until.value_or(k_beginning_of_time);
+  if (snapshot_) return snapshot_->known_until().value_or(k_beginning_of_time);
   return std::max(known_before(observed_at).value_or(scanned), scanned);
 }
 
-Expected<void> Intake::read_job(const protocol::JobRecord& as_sent, Instant observed_at, Instant now) {
+Expected<void> Intake::read_job(const protocol::JobUpdate& as_sent, Instant observed_at, Instant now) {
   const JobId job{as_sent.job_id};
   SHAPLEY_TRY(flush_before(job, now));
   const auto corrected = quarantine_.errors().corrected(
       as_sent, observed_at, [this](JobId of, Instant start) { return find_run(of, start); });
-  const protocol::JobRecord& record = corrected ? *corrected : as_sent;
-  if (snapshot_) snapshot_->jobs.insert(job);
-  count_lost_runs(record);
+  const protocol::JobUpdate& record = corrected ? *corrected : as_sent;
+  if (snapshot_) snapshot_->note(job);
+  restarts_.note(record, books_.state(), watch_.gap());
   unsettled_jobs_.erase(job);
   const Scan scan{.at = observed_at,
                   .previous = known_before(observed_at).value_or(k_beginning_of_time),
@@ -379,29 +343,23 @@ Expected<void> Intake::read_job(const protocol::JobRecord& as_sent, Instant obse
     observation = observe_job(books_.state(), record, scan, rules_, background);
   }
   if (observation.unsettled)
-    unsettled_jobs_.insert_or_assign(job, Unsettled<protocol::JobRecord>{as_sent, observed_at});
+    unsettled_jobs_.insert_or_assign(job, Unsettled<protocol::JobUpdate>{as_sent, observed_at});
   if (!observation.events.empty()) batch_jobs_.insert(job);
   take(std::move(observation));
   return {};
 }
 
 std::optional<KnownRun> Intake::find_run(JobId job, Instant start) const {
-  const auto of_run = [&](const accounting::SegmentKey& key) {
-    return key.kind == accounting::SegmentKind::run && key.anchor == start;
-  };
   std::optional<KnownRun> found;
   // An open segment is the last one.
   const auto note = [&found](std::optional<Instant> end) {
     if (!found || !end || (found->end && *found->end < *end)) found = KnownRun{end};
   };
-  if (const accounting::JobMemory* memory = books_.state().find_job(job)) {
-    for (const accounting::SegmentKey& key : memory->segments) {
-      const accounting::LiveSegment* segment = of_run(key) ? books_.state().find_segment(key) : nullptr;
-      if (segment != nullptr) note(segment->end);
-    }
+  for (const accounting::LiveSegment* segment : runs_of(books_.state(), job)) {
+    if (segment->opened.key.anchor == start) note(segment->end);
   }
   if (found) return found;
-  // What cannot be read is told by read_job, which asks for the same.
+  // Errors of reading are reported by read_job, which reads the same.
   const auto past = books_.past_segments(job, start);
   if (!past) return found;
   for (const PastSegment& segment : *past) {
@@ -413,7 +371,7 @@ std::optional<KnownRun> Intake::find_run(JobId job, Instant start) const {
 Expected<void> Intake::read_gone(JobId job, Instant last_alive, Departure departure, Instant now) {
   SHAPLEY_TRY(flush_before(job, now));
   unsettled_jobs_.erase(job);
-  seen_.erase(job);
+  restarts_.forget(job);
   Observation observation = observe_gone(books_.state(), job, last_alive, departure);
   if (!observation.events.empty()) batch_jobs_.insert(job);
   take(std::move(observation));
@@ -422,9 +380,9 @@ Expected<void> Intake::read_gone(JobId job, Instant last_alive, Departure depart
 
 Expected<void> Intake::read_node(const protocol::NodeRecord& record, Instant observed_at, Instant now) {
   SHAPLEY_TRY(flush_before_node(record.name, now));
-  if (snapshot_) snapshot_->nodes.insert(record.name);
+  if (snapshot_) snapshot_->note(record.name);
   unsettled_nodes_.erase(record.name);
-  placements_.note(record);
+  session_nodes_.note(record);
   Observation observation = observe_node(books_.state(), record, observed_at, last_change(record.name), rules_);
   if (observation.unsettled) {
     unsettled_nodes_.insert_or_assign(record.name, Unsettled<protocol::NodeRecord>{record, observed_at});
@@ -436,15 +394,15 @@ Expected<void> Intake::read_node(const protocol::NodeRecord& record, Instant obs
 Expected<void> Intake::read_gone_node(const std::string& node, Instant observed_at, Instant now) {
   SHAPLEY_TRY(flush_before_node(node, now));
   unsettled_nodes_.erase(node);
-  placements_.note_gone(node);
+  session_nodes_.note_gone(node);
   take_node(node, observed_at, observe_gone_node(books_.state(), node, observed_at, last_change(node)));
   return {};
 }
 
 Expected<void> Intake::read_placements(Instant observed_at, Instant now) {
-  if (!placements_.due(books_.state())) return {};
+  if (!session_nodes_.due(books_.state())) return {};
   SHAPLEY_TRY(flush(now));
-  take(placements_.resolve(books_.state(), observed_at));
+  take(session_nodes_.resolve(books_.state(), observed_at));
   return {};
 }
 
@@ -456,7 +414,7 @@ std::optional<Instant> Intake::last_change(const std::string& node) const {
 void Intake::take(Observation observation) {
   lost_ += observation.lost;
   for (const std::string& warning : observation.warnings) spdlog::warn("{}", warning);
-  for (const accounting::Event& event : observation.events) placements_.note(event);
+  for (const accounting::Event& event : observation.events) session_nodes_.note(event);
   std::move(observation.events.begin(), observation.events.end(), std::back_inserter(batch_));
 }
 
@@ -469,63 +427,23 @@ void Intake::take_node(const std::string& node, Instant observed_at, Observation
   take(std::move(observation));
 }
 
-void Intake::count_lost_runs(const protocol::JobRecord& record) {
-  const JobId job{record.job_id};
-  const Seen now{record.restart_count, record.submit_time};
-  const auto [entry, is_new] = seen_.try_emplace(job, now);
-  const Seen before = std::exchange(entry->second, now);
-  if (is_new) return count_runs_within_gap(record);
-  if (now.restart_count <= before.restart_count) return;
-  std::set<Instant> runs;
-  if (const accounting::JobMemory* memory = books_.state().find_job(job)) {
-    for (const accounting::SegmentKey& key : memory->segments) {
-      if (key.kind == accounting::SegmentKind::run && key.anchor.value >= before.submit_time) runs.insert(key.anchor);
-    }
-  }
-  // A completing record still tells of the run that is being requeued.
-  if (record.completing && record.start_time > 0) runs.insert(Instant{record.start_time});
-  const std::uint64_t restarts = now.restart_count - before.restart_count;
-  if (runs.size() >= restarts) return;
-  lost_runs_ += restarts - runs.size();
-  spdlog::warn(
-      "observer: job {}: requeued {} time(s) since it was last seen, but {} of its runs were seen to begin; what ran "
-      "in "
-      "between is not in the books",
-      record.job_id, restarts, runs.size());
-}
-
-void Intake::count_runs_within_gap(const protocol::JobRecord& record) {
-  // Of a job that is seen for the first time nobody knows when it was requeued; but if its last requeue was within the
-  // gap and the books have never heard of it, all its earlier runs were.
-  const auto& gap = watch_.gap();
-  const Instant requeued{record.submit_time};
-  if (!gap || record.restart_count == 0 || requeued <= gap->begin || requeued > gap->end) return;
-  if (books_.state().find_job(JobId{record.job_id}) != nullptr) return;
-  lost_runs_ += record.restart_count;
-  spdlog::warn(
-      "observer: job {}: began and was requeued {} time(s) while nobody looked at slurmctld's records; what ran then "
-      "is "
-      "not in the books",
-      record.job_id, record.restart_count);
-}
-
 namespace {
 
-// Keys of the entries that nothing superseded for long enough: a newer frame would have come by now.
+// Keys of the entries that no newer record replaced in time: a newer frame would have arrived by now.
 template <typename Unsettled>
 auto due(const Unsettled& unsettled, Instant now) {
-  constexpr Duration k_settle_after{2};
+  constexpr Duration k_retry_after{2};
   std::vector<typename Unsettled::key_type> keys;
   for (const auto& [key, entry] : unsettled) {
-    if (entry.observed_at + k_settle_after <= now) keys.push_back(key);
+    if (entry.observed_at + k_retry_after <= now) keys.push_back(key);
   }
   return keys;
 }
 
 }  // namespace
 
-Expected<void> Intake::settle(Instant now) {
-  // A snapshot that is under way will say how things are.
+Expected<void> Intake::retry_unsettled(Instant now) {
+  // A snapshot that is being read will contain the present state.
   if (snapshot_ || !inbox_.empty()) return {};
   for (const JobId job : due(unsettled_jobs_, now)) {
     const auto entry = unsettled_jobs_.at(job);

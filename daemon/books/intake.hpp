@@ -1,12 +1,12 @@
-// The feeder's side of the books: frames in, events out, group commits.
+// The feeder's side of the books: turns frames into events, and commits them in groups.
 //
 // Frames wait in the inbox until process() reads them against the books. Events of many frames are committed together;
 // a record of a job that already has events in the batch forces a commit first, because the observer compares with
-// books that hold everything before it. When a commit fails (disk full) processing stops where it is, nothing is
-// acknowledged, and the next process() goes on: accepting() tells the server to stop reading meanwhile. The same holds
-// while the next frame is one that a wrong clock made (quarantine.hpp). A call reads a portion of the records, so that
-// the thread, which has more to do, is not held for seconds by one frame of a hundred thousand.
-// Single-threaded; time is passed in.
+// books that hold everything before it. When a commit fails (disk full), processing stops, no frame is acknowledged,
+// and the next process() continues: accepting() is false meanwhile, so that the server stops reading. The same holds
+// while the next frame was made under a wrong clock (quarantine.hpp). A call reads only a portion of the records, so
+// that one frame of a hundred thousand records does not block the thread for seconds. Single-threaded; time is passed
+// in.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,16 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
-#include "daemon/books/last_look.hpp"
-#include "daemon/books/observation_watch.hpp"
-#include "daemon/books/placements.hpp"
+#include "daemon/books/losses.hpp"
 #include "daemon/books/quarantine.hpp"
 #include "daemon/observer/observer.hpp"
+#include "daemon/observer/usable_nodes.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::daemon {
@@ -41,15 +39,17 @@ class Intake {
     std::size_t portion_records = 500;  // of a call of process()
   };
 
-  // `books` and `rules` must outlive the intake. `last_observed`: until when the books are known to be complete.
+  // `books` and `rules` must outlive the intake. `last_observed`: the instant until which the books are known to be
+  // complete.
   Intake(Books& books, const ReadingRules& rules, std::optional<Instant> last_observed, Limits limits);
 
-  // A feeder's life on one connection. `interval`: the longest time between two of its scans; `min_job_age`: how long
-  // slurmctld keeps the record of a job that ended, 0: not known. `observing`: what it says it has looked at.
+  // Begins a feeder's session on one connection. `interval`: the longest time between two of its scans; `min_job_age`:
+  // the time for which slurmctld keeps the record of a job that ended, 0: unknown. `observing`: the times that it
+  // reports to have observed.
   void begin_session(std::uint64_t instance, Duration interval, Duration min_job_age, const Observing& observing = {});
   void end_session();
 
-  // How the wall clock is. To be told before process().
+  // Sets the state of the wall clock. Call before process().
   void note_clock(const std::optional<TrustedClock::Doubt>& doubt, Grounds grounds, Instant now) {
     quarantine_.note_clock(doubt, grounds, now);
   }
@@ -57,53 +57,45 @@ class Intake {
   void receive(FeederFrame frame);
   [[nodiscard]] bool accepting() const { return inbox_.size() < limits_.inbox_frames; }
 
-  // Reads a portion of the inbox against the books and commits all that came of it. Errors: the commit failed; call
+  // Reads a portion of the inbox against the books and commits the resulting events. Errors: the commit failed; call
   // again later.
   [[nodiscard]] Expected<void> process(Instant now);
-  // Whether the last call ended because its portion did: call again, when others had their turn.
+  // Processes the whole inbox, however long that takes.
+  [[nodiscard]] Expected<void> process_all(Instant now);
+  // Whether the last call ended at the end of its portion, so that it has to be called again after other work.
   [[nodiscard]] bool is_unfinished() const { return unfinished_; }
 
   // The highest sequence number of this instance whose observations are durable; 0: none.
   [[nodiscard]] std::uint64_t acknowledged(std::uint64_t instance) const;
 
-  // Observes again, as of their next second, records that could not be distinguished from older ones and that nothing
-  // superseded.
-  [[nodiscard]] Expected<void> settle(Instant now);
+  // Re-processes ambiguous records (of the same second as the books) one second later, unless newer ones arrived.
+  [[nodiscard]] Expected<void> retry_unsettled(Instant now);
 
-  // Observation time of the newest frame that was read.
+  // The observation time of the newest frame that was read.
   [[nodiscard]] std::optional<Instant> last_observation() const { return known_until_; }
-  // When slurmctld's records were looked at last, as far as another process, or this one, knows beside the ledger.
+  // The instant of the last look at slurmctld's records that this process, or another one, recorded beside the ledger.
   void note_scanned(Instant until) { last_look_.note_scanned(until); }
   [[nodiscard]] const std::optional<Instant>& scanned_until() const { return last_look_.scanned_until(); }
   // Runs that Slurm's counts of restarts imply and that the books lack, since the start.
-  [[nodiscard]] std::uint64_t lost_runs() const { return lost_runs_; }
+  [[nodiscard]] std::uint64_t lost_runs() const { return restarts_.missing(); }
   [[nodiscard]] bool in_snapshot() const { return snapshot_.has_value(); }
-  // What waits for the wall clock.
+  // The messages that wait for the wall clock.
   struct Held {
     Instant since;           // trusted time
-    std::size_t frames = 0;  // that are here; the feeder may have more
+    std::size_t frames = 0;  // messages here; the feeder may have more
     Instant observed_from;   // the times that they claim
     Instant observed_to;
   };
   [[nodiscard]] std::optional<Held> held() const;
-  // Frames that were dropped since the start because a wrong clock made them.
+  // The number of frames that were dropped since the start because they were made under a wrong clock.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
-  // Whether the books lack what was dropped and the feeder should begin anew, with a snapshot. Once a session.
+  // Whether frames were dropped, so that the feeder should begin again with a snapshot. True at most once a session.
   [[nodiscard]] bool take_snapshot_request(Instant now);
-  // Whether the books hold what the feeder had when this session began: it sends its backlog first, then a snapshot.
+  // Whether the books contain everything that the feeder had when this session began: it sends its backlog first, then
+  // a snapshot.
   [[nodiscard]] bool caught_up() const { return caught_up_ && inbox_.empty(); }
 
  private:
-  struct Snapshot {
-    std::set<JobId> jobs;
-    std::set<std::string, std::less<>> nodes;
-    std::optional<Instant> known_until;  // before the snapshot, or later if a feeder scanned
-  };
-  // What the last record of a job said of its restarts: a jump without a run in the books is a lost run.
-  struct Seen {
-    std::uint32_t restart_count = 0;
-    std::int64_t submit_time = 0;
-  };
   template <typename Record>
   struct Unsettled {
     Record record;
@@ -117,17 +109,15 @@ class Intake {
   // Reads one kind of a frame's items, of which `begin` others come before, from the cursor on.
   template <typename Items, typename Read>
   [[nodiscard]] Expected<bool> read_items(const Items& items, std::size_t begin, const Read& read_one);
-  // Commits what the frame said of nodes, and notes their kinds.
+  // Commits the frame's changes of nodes, and updates the kinds of nodes.
   [[nodiscard]] Expected<void> learn_nodes(Instant now);
-  [[nodiscard]] Expected<void> read_job(const protocol::JobRecord& as_sent, Instant observed_at, Instant now);
+  [[nodiscard]] Expected<void> read_job(const protocol::JobUpdate& as_sent, Instant observed_at, Instant now);
   [[nodiscard]] Expected<void> read_gone(JobId job, Instant last_alive, Departure departure, Instant now);
-  [[nodiscard]] Departure departure_at(Instant snapshot_at) const;
-  [[nodiscard]] Instant alive_before_snapshot(JobId job) const;
-  // States in the batch which runs slurmctld has lost.
-  void tell_of_loss(Instant at);
+  // Reads the jobs that the books have and the snapshot of `at` lacks.
+  [[nodiscard]] Expected<void> read_absent(Instant at, Instant now);
   [[nodiscard]] Expected<void> read_node(const protocol::NodeRecord& record, Instant observed_at, Instant now);
   [[nodiscard]] Expected<void> read_gone_node(const std::string& node, Instant observed_at, Instant now);
-  // Reads what the books lack about the nodes that waiting jobs may use, once a whole snapshot was seen.
+  // Reads the nodes that waiting jobs may use, as far as the books lack them, once a whole snapshot was read.
   [[nodiscard]] Expected<void> read_placements(Instant observed_at, Instant now);
   [[nodiscard]] Expected<void> flush(Instant now);
   [[nodiscard]] Expected<void> flush_before(JobId job, Instant now);
@@ -138,8 +128,6 @@ class Intake {
   [[nodiscard]] std::optional<Instant> last_change(const std::string& node) const;
   void take(Observation observation);
   void take_node(const std::string& node, Instant observed_at, Observation observation);
-  void count_lost_runs(const protocol::JobRecord& record);
-  void count_runs_within_gap(const protocol::JobRecord& record);
   void tell_of_gap(Instant at);
   [[nodiscard]] std::optional<KnownRun> find_run(JobId job, Instant start) const;
   void complete(std::uint64_t sequence, Instant observed_at);
@@ -160,28 +148,27 @@ class Intake {
   std::size_t portion_ = 0;  // items that may still be read in this call
   bool unfinished_ = false;
   bool in_session_ = false;
-  bool caught_up_ = false;  // a whole snapshot of this session was read
-  std::optional<Snapshot> snapshot_;
-  std::optional<protocol::Observations> absent_;  // what the end of a snapshot showed to be gone
+  bool caught_up_ = false;            // a whole snapshot of this session was read
+  std::optional<Snapshot> snapshot_;  // that has begun
 
   std::vector<accounting::Event> batch_;
   std::set<JobId> batch_jobs_;
   std::set<std::string, std::less<>> batch_nodes_;
-  std::optional<std::vector<accounting::CapacityChanged>> node_kinds_;  // what waiting jobs could run on; charging.hpp
-  Placements placements_;
-  std::uint64_t batch_sequence_ = 0;                     // last frame wholly in the batch
+  std::optional<std::vector<accounting::CapacityChanged>>
+      node_kinds_;  // the kinds of nodes on which waiting jobs could run; charging.hpp
+  SessionNodes session_nodes_;
+  std::uint64_t batch_sequence_ = 0;                     // last frame that is completely in the batch
   std::map<std::uint64_t, std::uint64_t> acknowledged_;  // by instance
 
   // Observation time of the last complete frame, and of the scan before it: one scan may come in several frames.
   std::optional<Instant> known_until_;
   std::optional<Instant> known_earlier_;
   LastLook last_look_;
-  LostRuns lost_;  // that no event tells of yet
-  std::map<JobId, Unsettled<protocol::JobRecord>> unsettled_jobs_;
+  LostRuns lost_;  // that are in no event yet
+  std::map<JobId, Unsettled<protocol::JobUpdate>> unsettled_jobs_;
   std::map<std::string, Unsettled<protocol::NodeRecord>> unsettled_nodes_;
-  std::unordered_map<JobId, Seen> seen_;
+  RestartCounts restarts_;
   std::map<std::string, Instant, std::less<>> node_changes_;
-  std::uint64_t lost_runs_ = 0;
 
   ObservationWatch watch_;
   Quarantine quarantine_;

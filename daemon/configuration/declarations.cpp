@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "game/serving_order.hpp"
 
 namespace shapley::daemon {
 
@@ -16,10 +17,10 @@ using accounting::OwnershipStated;
 
 namespace {
 
-// The first statements hold from before any job record: all dates of the file count.
+// The first statements are effective from before any job record, so all dates of the file count.
 constexpr Instant k_first_statement{0};
 
-// Who owns a node when, as one list of changes: spans ascending, the last one open, no two neighbours alike.
+// The owners of a node over time, as one list of changes: spans ascending, the last one open, no two neighbours equal.
 using Timeline = std::vector<OwnershipSpan>;
 
 std::vector<OwnerPart> sorted(std::vector<OwnerPart> owners) {
@@ -40,7 +41,7 @@ void extend(Timeline& timeline, Instant from, const std::vector<OwnerPart>& owne
   if (owners_at(timeline, from) != owners) timeline.push_back({from, owners});
 }
 
-// `statement` replaces what the timeline says about instants from its `effective` on.
+// `statement` replaces the part of the timeline from its `effective` on.
 void overlay(Timeline& timeline, const OwnershipStated& statement) {
   Timeline stated;
   for (const OwnershipSpan& span : statement.spans) extend(stated, span.from, sorted(span.owners));
@@ -64,8 +65,8 @@ bool equal_from(const Timeline& a, const Timeline& b, Instant from) {
   return std::equal(later(a), a.end(), later(b), b.end());
 }
 
-// The first date before `now` at which the file changes an owner, and neither the ledger does nor the file as it was
-// loaded before: what that said was booked, and the warning given, then.
+// The first date before `now` at which the file changes an owner, but neither the ledger nor the previously loaded file
+// does: that file was booked, with its warning, when it was loaded.
 std::optional<Instant> backdated(const Timeline& file, const Timeline& ledger, const Timeline& before, Instant now) {
   const auto is_in = [](const OwnershipSpan& span, const Timeline& timeline) {
     return std::find(timeline.begin(), timeline.end(), span) != timeline.end();
@@ -77,10 +78,10 @@ std::optional<Instant> backdated(const Timeline& file, const Timeline& ledger, c
   return std::nullopt;
 }
 
-// A node's owners as a file says.
+// A node's owners according to a file.
 using Timelines = std::map<std::string, Timeline>;
 
-// Of the file that was loaded last; none where this release does not accept it any more.
+// Those of the file that was loaded last; none if this release does not accept that file any more.
 Timelines loaded_before(const Declared& declared) {
   Timelines timelines;
   if (!declared.configuration) return timelines;
@@ -107,7 +108,7 @@ Instant after_last(Instant now, const std::optional<Declaration>& last) {
   return last ? after(now, last->at) : now;
 }
 
-// The file's statement for every node that it or the ledger names; a node that is in nobody's claim goes to commons.
+// The file's statement for every node that it or the ledger names; a node that no organization claims goes to commons.
 std::map<std::string, OwnershipStated> statements_of(const config::Configuration& configuration,
                                                      const Declared& declared, Instant effective) {
   std::map<std::string, OwnershipStated> statements;
@@ -150,7 +151,7 @@ bool same_rule(Rule a, const Rule& b) {
 }  // namespace
 
 Declarations declare(const config::Configuration& configuration, const std::string& text, const Declared& declared,
-                     Instant now) {
+                     Instant now, const std::vector<std::string>& keys) {
   Declarations out;
   const bool first_start = !declared.organizations;
   const std::vector<std::string> names = names_of(configuration);
@@ -167,10 +168,72 @@ Declarations declare(const config::Configuration& configuration, const std::stri
   if (!declared.ranking || !same_rule(ranking, *declared.ranking)) out.events.emplace_back(ranking);
   const accounting::ChargeDeclared charge = config::charge_statement(configuration, after_last(now, declared.charge));
   if (!declared.charge || !same_rule(charge, *declared.charge)) out.events.emplace_back(charge);
+  const accounting::ConsortiumDeclared consortium =
+      config::consortium_statement(configuration, keys, after_last(now, declared.consortium));
+  if (!same_rule(consortium, declared.consortium.value_or(accounting::ConsortiumDeclared{}))) {
+    out.events.emplace_back(consortium);
+  }
   if (!declared.configuration || declared.configuration->text != text) {
     out.events.emplace_back(accounting::ConfigurationLoaded{after_last(now, declared.configuration), text});
   }
   return out;
+}
+
+namespace {
+
+constexpr Duration k_minute{60};
+constexpr Duration k_day{std::int64_t{24} * 3600};
+
+bool has_moved(std::int64_t from_s, std::int64_t to_s) {
+  constexpr std::int64_t k_parts = 5;
+  return std::max(from_s - to_s, to_s - from_s) * k_parts > from_s;
+}
+
+}  // namespace
+
+std::optional<MeasuredResidual> measured_residual(std::span<const ledger::Run> runs) {
+  const std::int64_t ended = std::ranges::count_if(runs, [](const ledger::Run& run) { return run.ended; });
+  if (ended < k_fewest_measured_runs) return std::nullopt;
+  const auto mean = mean_residual_run_time(runs);
+  if (!mean) return std::nullopt;
+  return MeasuredResidual{std::clamp(*mean, k_shortest_residual, game::k_longest_horizon), ended};
+}
+
+std::optional<accounting::ResidualMeasured> residual_statement(Instant now, const accounting::ResidualMeasured* last,
+                                                               const MeasuredResidual& measured) {
+  if (last != nullptr && !has_moved(last->seconds, measured.residual.value)) return std::nullopt;
+  const Instant at = last == nullptr ? now : std::max(now, last->at + Duration{1});
+  return accounting::ResidualMeasured{at, measured.residual.value, measured.runs};
+}
+
+bool ResidualWatch::is_due(Instant now, const accounting::ResidualMeasured* last) const {
+  if (last == nullptr) return !last_look_ || now >= *last_look_ + k_minute;
+  return now >= std::max(last->at, last_look_.value_or(last->at)) + k_day;
+}
+
+std::optional<Duration> mean_residual_run_time(std::span<const ledger::Run> runs) {
+  Int128 squares = 0;
+  Int128 work = 0;
+  for (const ledger::Run& run : runs) {
+    if (!run.ended) continue;
+    const Int128 length = run.length.value;
+    squares += length * length * run.processors.value;
+    work += length * run.processors.value;
+  }
+  if (work <= 0) return std::nullopt;
+  return Duration{static_cast<std::int64_t>(squares / (2 * work))};
+}
+
+std::optional<std::string> horizon_warning(Duration horizon, std::span<const ledger::Run> runs) {
+  const auto residual = mean_residual_run_time(runs);
+  if (!residual || horizon >= *residual) return std::nullopt;
+  constexpr double k_hour_s = 3600;
+  return fmt::format(
+      "configuration: horizon: {} is shorter than the time for which a processor in use stays in use, on average "
+      "{:.2f} "
+      "hours over the last {}; organizations may take turns with the whole cluster: write a longer one, such as "
+      "30d",
+      game::format_horizon(horizon), static_cast<double>(residual->value) / k_hour_s, counted(runs.size(), "run"));
 }
 
 }  // namespace shapley::daemon

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
-#include "base/counted.hpp"
+#include "base/piece_of_work.hpp"
+#include "base/text.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
@@ -16,7 +16,7 @@ namespace {
 
 using accounting::PeerAnswer;
 
-// Older answers say nothing about now.
+// Older answers say nothing about the present.
 constexpr Controllers::Milliseconds k_recent{5000};
 
 constexpr std::string_view k_lacks_other =
@@ -34,13 +34,18 @@ Controllers::Controllers(Books& books, Options options, ControllerRecord record,
 }
 
 Expected<Controller> Controllers::self() const {
-  SHAPLEY_TRY_ASSIGN(std::string identity, books_.ledger().identity());
-  const auto* began = books_.state().last_beginning();
-  return Controller{.host = options_.host,
-                    .identity = std::move(identity),
-                    .instance = options_.instance,
-                    .role = role_,
-                    .began_after = began == nullptr ? Controller::k_never : began->after};
+  Controller self{.host = options_.host, .ledger = {}, .instance = options_.instance, .role = role_, .began = {}};
+  SHAPLEY_TRY_ASSIGN(self.ledger, books_.ledger().identity());
+  if (const auto* began = books_.state().last_beginning()) {
+    SHAPLEY_TRY_ASSIGN(const auto hash, ledger::hash_at(books_.ledger(), began->after + 1));
+    if (hash) self.began = {.sequence = began->after + 1, .hash = *hash};
+  }
+  return self;
+}
+
+Expected<bool> Controllers::holds(const ledger::Position& position) const {
+  SHAPLEY_TRY_ASSIGN(const auto hash, ledger::hash_at(books_.ledger(), position.sequence));
+  return hash ? *hash == position.hash : position.sequence < books_.last_sequence();
 }
 
 // ---- the feeder ----
@@ -88,7 +93,7 @@ void Controllers::note_question(const FollowQuestion& question) {
 }
 
 void Controllers::poll(const Ask& ask) {
-  if (asking_ || parting_) return;
+  if (asking_ || parted_) return;
   more_ = false;
   auto request = question();
   if (!request) return say_fault(request.error().what);
@@ -101,26 +106,19 @@ void Controllers::poll(const Ask& ask) {
 }
 
 Expected<std::string> Controllers::question() const {
-  const bool searches = fork_ && !fork_->is_found();
-  FollowQuestion question{
-      .position = {}, .rows = role_ == Role::standby && !searches ? k_most_rows : 0, .ledger = {}, .instance = {}};
-  SHAPLEY_TRY_ASSIGN(question.ledger, books_.ledger().identity());
-  question.instance = options_.instance;
-  if (searches) {
-    question.position.sequence = fork_->middle();
-    SHAPLEY_TRY_ASSIGN(const auto hash, ledger::hash_at(books_.ledger(), question.position.sequence));
-    if (!hash) return fail(Errc::corrupt, fmt::format("the ledger lacks event {}", question.position.sequence));
-    question.position.hash = *hash;
-  } else {
-    SHAPLEY_TRY_ASSIGN(question.position, ledger::head_of(books_.ledger()));
-  }
-  return text_of(question);
+  SHAPLEY_TRY_ASSIGN(Controller own, self());
+  SHAPLEY_TRY_ASSIGN(const ledger::Position head, ledger::head_of(books_.ledger()));
+  return text_of(FollowQuestion{.position = head,
+                                .began = own.began,
+                                .rows = role_ == Role::standby ? k_most_rows : 0,
+                                .ledger = std::move(own.ledger),
+                                .instance = std::move(own.instance)});
 }
 
 void Controllers::on_silence(const Error& error, Instant now) {
   reachable_ = false;
   if (std::exchange(silence_, error.what) != error.what) spdlog::warn("controllers: {}: {}", options_.peer, error.what);
-  // Also while the one that was refused is to come again.
+  // Also while the refused feeder is expected to connect again.
   if (lacks_other() && was_wanted_ && !held_since_) return say_fault(std::string(k_lacks_other));
   if (!has_waited(options_.silence_patience)) return;
   if (peer_ && now_ms() < peer_->heard + options_.silence_patience) return;
@@ -157,17 +155,12 @@ void Controllers::on_peer(const FollowAnswer& answer, Instant now) {
   }
   const auto identity = books_.ledger().identity();
   if (!identity) return say_fault(identity.error().what);
-  if (*identity != answer.controller.identity) return on_other_ledger(answer, now);
-  if (fork_ && !fork_->is_found()) {
-    (answer.part.holds ? fork_->in_common : fork_->parted) = fork_->middle();
-    return decide_fork(now);
-  }
+  if (*identity != answer.controller.ledger) return on_other_ledger(answer, now);
   if (answer.part.holds) return on_rows(answer.part, now);
   on_other_chain(answer, now);
 }
 
 void Controllers::on_rows(const ledger::ChainPart& part, Instant now) {
-  fork_.reset();
   in_line_ = true;
   if (!part.rows.empty()) {
     if (const auto followed = books_.follow(part.rows, now); !followed) {
@@ -175,62 +168,45 @@ void Controllers::on_rows(const ledger::ChainPart& part, Instant now) {
     }
   }
   say_fault({});
-  // The next question says that these are here, and somebody may wait for that.
+  // The next question reports that these events are here, and the other controller may wait for that.
   more_ = !part.rows.empty();
   if (books_.last_sequence() >= part.head.sequence) on_caught_up(now);
 }
 
+// A controller that writes continues. Otherwise the controller whose chain began with a feeder after the last common
+// event has the newer chain: the other chain consists of events that the failed host had not transferred. If both did,
+// the controller with a connected feeder wins.
 void Controllers::on_other_chain(const FollowAnswer& answer, Instant now) {
-  const ledger::Position& head = answer.part.head;
-  const auto own = ledger::hash_at(books_.ledger(), head.sequence);
-  if (!own) return say_fault(own.error().what);
-  if (*own == head.hash) {  // the other one has less of the same chain
-    fork_.reset();
-    in_line_ = true;
-    say_fault({});
-    return on_caught_up(now);
-  }
-  in_line_ = false;
-  if (!fork_) fork_ = Fork{.in_common = 0, .parted = books_.last_sequence()};
-  decide_fork(now);
-}
-
-// A controller that writes goes on. Else the one whose line began with a feeder after the last event in common has the
-// newer line: the other one's is what the host that died had not passed on. If both did, the feeder that is here
-// counts.
-void Controllers::decide_fork(Instant now) {
-  more_ = !fork_->is_found();
-  if (more_) return;
-  const auto* began = books_.state().last_beginning();
-  const bool own_began = began != nullptr && began->after >= fork_->in_common;
-  const bool peer_began = peer_->controller.began_after >= fork_->in_common;
-  const bool yields = peer_->controller.role == Role::active || (held_since_ && peer_began && !own_began);
-  if (!yields && held_since_) return on_caught_up(now);
+  const Controller& peer = answer.controller;
+  const auto has_less = ledger::hash_at(books_.ledger(), answer.part.head.sequence);
+  const auto knows_began = holds(peer.began);
+  if (!has_less || !knows_began) return say_fault((has_less ? knows_began.error() : has_less.error()).what);
+  in_line_ = *has_less == answer.part.head.hash;  // the other one has less of the same chain
+  if (in_line_) say_fault({});
+  const bool yields = peer.role == Role::active || (held_since_ && !*knows_began && answer.holds_began);
+  if (in_line_ || (!yields && held_since_)) return on_caught_up(now);
   if (!yields) {
     return say_fault(fmt::format(
-        "the ledger on {} parted from this one after event {}; the one whose slurmctld is primary will be continued",
-        peer_->controller.host, fork_->in_common));
+        "the ledger on {} parted from this one; the one whose slurmctld is primary will be continued", peer.host));
   }
-  parting_ = Parting{.common = fork_->in_common, .own = books_.last_sequence() - fork_->in_common};
-  spdlog::warn(
-      "controllers: the ledger on {} was continued without {} at the end of this one, which is set aside; followed "
-      "from "
-      "event {} on",
-      peer_->controller.host, counted(parting_->own, "event"), parting_->common);
+  parted_ = true;
+  spdlog::warn("controllers: the ledger on {} was continued without what is at the end of this one, which is set aside",
+               peer.host);
 }
 
 void Controllers::on_other_ledger(const FollowAnswer& answer, Instant now) {
   const Controller& other = answer.controller;
-  if (answer.part.head.sequence == 0) return on_caught_up(now);  // it has none yet, and will take over this one's
+  if (answer.part.head.sequence == 0)
+    return on_caught_up(now);  // it has no identity yet, and will take over this one's
   if (books_.last_sequence() == 0) {
     keep_copying(true);
     if (!record_is_kept_) return;
-    if (const auto adopted = books_.adopt_identity(other.identity); !adopted) return say_fault(adopted.error().what);
+    if (const auto adopted = books_.adopt_identity(other.ledger); !adopted) return say_fault(adopted.error().what);
     more_ = true;
     return;
   }
   say_fault(fmt::format("{} has another ledger ({}): move the one aside that is not to be continued", other.host,
-                        other.identity));
+                        other.ledger));
   if (has_waited(options_.silence_patience)) begin(PeerAnswer::silent, now);
 }
 
@@ -243,7 +219,7 @@ void Controllers::on_caught_up(Instant now) {
     more_ = true;
     return;
   }
-  // What its feeder still tells is taken over, too.
+  // The messages that its feeder still sends are taken over, too.
   if (peer_->controller.role == Role::active && !has_waited(options_.handover_patience)) return;
   begin(PeerAnswer::answered, now);
 }
@@ -265,7 +241,6 @@ void Controllers::begin(PeerAnswer peer, Instant now) {
   held_since_.reset();
   is_allowed_ = false;
   was_wanted_ = false;
-  fork_.reset();
   role_ = Role::active;
   acknowledgements_.begin();
   if (const auto done = become_active_(now); !done) say_fault(done.error().what);
@@ -273,7 +248,7 @@ void Controllers::begin(PeerAnswer peer, Instant now) {
 
 void Controllers::keep_copying(bool copying) {
   record_.copying = copying;
-  static_cast<void>(keep_record());  // tick() tries again, and says why
+  static_cast<void>(keep_record());  // tick() tries again, and logs the reason
 }
 
 Expected<void> Controllers::keep_record() {
@@ -282,50 +257,49 @@ Expected<void> Controllers::keep_record() {
   return kept;
 }
 
-// ---- what was set aside ----
+// ---- ledgers that were set aside ----
 
 Expected<void> Controllers::tick(Instant now) {
   if (!more_ && !is_partial() && (role_ == Role::active || in_line_)) compare_set_aside(now);
   return record_is_kept_ ? Expected<void>{} : keep_record();
 }
 
-// Slurm's records tell the new line of what it lacks when its plugin connects, so the figures fall for a while.
+// The new chain gets missing events from Slurm's records when its plugin connects, so the number of missing ones falls
+// for a while.
 void Controllers::compare_set_aside(Instant now) {
   constexpr Duration k_between{60};
   constexpr Duration k_falls_for{24 * 3600};
-  if (record_.set_aside.empty()) return;
-  // One that was not compared yet, else the last. What somebody removed is not looked for.
-  const auto is_due = [](const SetAside& one) {
-    std::error_code ignored;
-    return !one.parted && std::filesystem::exists(one.file, ignored);
-  };
-  const auto due = std::find_if(record_.set_aside.begin(), record_.set_aside.end(), is_due);
-  SetAside& entry = due == record_.set_aside.end() ? record_.set_aside.back() : *due;
-  if (!entry.parted && due == record_.set_aside.end()) return;
+  auto& all = record_.set_aside;
   if (comparison_.valid()) {
     if (comparison_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
     const auto parted = comparison_.get();
+    SetAside& entry = all[comparing_];
     compared_ = now;
     if (!parted) return say_fault(parted.error().what);
-    if (entry.parted == *parted) return;
-    entry.parted = *parted;
-    spdlog::warn("controllers: {}: {} of its own; not in the present ledger: {}, there otherwise: {}", entry.file,
-                 counted(parted->events, "event"), parted->absent, parted->different);
-    record_is_kept_ = false;
+    if (std::exchange(entry.parted, *parted) == *parted) return;
+    spdlog::warn("controllers: {}: {} of its own after event {}; not in the present ledger: {}, there otherwise: {}",
+                 entry.file, counted(parted->events, "event"), parted->common, parted->absent, parted->different);
     return;
   }
-  const bool settled = entry.parted && (entry.parted->absent == 0 || now > entry.at + k_falls_for);
-  if (settled || (entry.parted && now < compared_ + k_between)) return;
-  comparison_ = std::async(
-      std::launch::async,
-      [file = entry.file, common = entry.common, present = options_.ledger]() -> Expected<ledger::Parted> {
+  // A file that was removed is skipped.
+  const auto is_due = [&](const SetAside& one) {
+    const bool falls = one.parted && one.parted->absent > 0 && &one == &all.back() && now <= one.at + k_falls_for;
+    std::error_code ignored;
+    return (!one.parted || (falls && now >= compared_ + k_between)) && std::filesystem::exists(one.file, ignored);
+  };
+  const auto due = std::find_if(all.begin(), all.end(), is_due);
+  if (due == all.end()) return;
+  comparing_ = static_cast<std::size_t>(due - all.begin());
+  comparison_ =
+      std::async(std::launch::async, [file = due->file, present = options_.ledger]() -> Expected<ledger::Parted> {
+        const PieceOfWork busy("the comparison with a ledger that was set aside", PieceOfWork::k_long_bound);
         SHAPLEY_TRY_ASSIGN(const auto aside, ledger::Ledger::open(file, ledger::OpenMode::read_only));
         SHAPLEY_TRY_ASSIGN(const auto now_kept, ledger::Ledger::open(present, ledger::OpenMode::read_beside_writer));
-        return ledger::compare_parted(aside, common, now_kept);
+        return ledger::compare_parted(aside, now_kept);
       });
 }
 
-// ---- what it says of itself ----
+// ---- the report for status ----
 
 bool Controllers::is_heard() const {
   return reachable_ && peer_ && now_ms() < peer_->heard + k_recent;
@@ -340,45 +314,81 @@ std::optional<std::int64_t> Controllers::behind() const {
   return std::max<std::int64_t>(0, peer_->head.sequence - books_.last_sequence());
 }
 
-nlohmann::json Controllers::report() const {
-  using nlohmann::json;
+protocol::ControllerReport Controllers::report() const {
   const auto* began = books_.state().last_beginning();
-  const auto missing = behind();
-  const auto if_heard = [&](auto value) { return peer_ ? json(value(*peer_)) : json(); };
-  const auto seconds_since = [&](Milliseconds then) { return (now_ms() - then).count() / 1000; };
-  return {{"host", options_.host},
-          {"role", name_of(role_)},
-          {"state", state()},
-          {"feeder_held", held_since_.has_value()},
-          {"began_at", began != nullptr ? json(began->at.value) : json()},
-          {"began_host", began != nullptr ? json(began->host) : json()},
-          {"peer", options_.peer},
-          {"peer_answers", is_heard()},
-          {"peer_host", if_heard([](const Peer& peer) { return peer.controller.host; })},
-          {"peer_role", if_heard([](const Peer& peer) { return name_of(peer.controller.role); })},
-          {"peer_events", if_heard([](const Peer& peer) { return peer.head.sequence; })},
-          {"heard_s", if_heard([&](const Peer& peer) { return seconds_since(peer.heard); })},
-          {"behind", missing ? json(*missing) : json()},
-          {"in_step", role_ == Role::active ? json(acknowledgements_.in_step(now_ms())) : json()},
-          {"confirmed", acknowledgements_.confirmed()},
-          {"acknowledged_alone", acknowledgements_.alone()},
-          {"fault", fault_.empty() ? json() : json(fault_)},
-          {"set_aside", json_of(record_.set_aside)}};
+  protocol::ControllerReport report{.host = options_.host,
+                                    .role = role_,
+                                    .state = state(),
+                                    .feeder_held = held_since_.has_value(),
+                                    .peer = options_.peer,
+                                    .peer_answers = is_heard(),
+                                    .behind = behind(),
+                                    .confirmed = acknowledgements_.confirmed(),
+                                    .acknowledged_alone = acknowledgements_.alone()};
+  if (began != nullptr) {
+    report.began_at = began->at;
+    report.began_host = began->host;
+  }
+  if (peer_) {
+    report.peer_host = peer_->controller.host;
+    report.peer_role = peer_->controller.role;
+    report.peer_events = peer_->head.sequence;
+    report.heard_s = (now_ms() - peer_->heard).count() / 1000;
+  }
+  if (role_ == Role::active) report.in_step = acknowledgements_.in_step(now_ms());
+  if (!fault_.empty()) report.fault = fault_;
+  for (const SetAside& entry : record_.set_aside) report.set_aside.push_back(report_of(entry));
+  return report;
 }
 
-std::string_view Controllers::state() const {
-  if (role_ == Role::active) return "writes";
-  if (is_partial() && !is_heard()) return "waits for the other one";
-  if (more_) return "catches up";
-  if (!is_heard()) return "follows";
-  if (peer_->controller.role == Role::standby) return "waits for slurmctld";
-  return in_line_ ? "follows" : "catches up";
+protocol::ControllerState Controllers::state() const {
+  using State = protocol::ControllerState;
+  if (role_ == Role::active) return State::writes;
+  if (is_partial() && !is_heard()) return State::waits_for_the_other_one;
+  if (more_) return State::catches_up;
+  if (!is_heard()) return State::follows;
+  if (peer_->controller.role == Role::standby) return State::waits_for_slurmctld;
+  return in_line_ ? State::follows : State::catches_up;
 }
 
 void Controllers::say_fault(std::string fault) {
   if (fault == fault_) return;
   if (!fault.empty()) spdlog::error("controllers: {}", fault);
   fault_ = std::move(fault);
+}
+
+void Acknowledgements::begin() {
+  pending_.clear();
+  released_ = 0;
+}
+
+void Acknowledgements::confirm(std::int64_t sequence, std::int64_t head, Milliseconds now) {
+  // While events are written continuously it never has the last one; the end of the ledger at its last question is
+  // sufficient.
+  const bool is_current = sequence >= head_then_ && now < asked_ + k_silence;
+  in_step_ = in_step(now) || is_current || sequence == head;
+  confirmed_ = sequence;
+  head_then_ = head;
+  asked_ = now;
+}
+
+void Acknowledgements::note_durable(std::uint64_t message, std::int64_t head, Milliseconds now) {
+  const std::uint64_t last = pending_.empty() ? released_ : pending_.back().message;
+  if (message > last) pending_.push_back({message, head, now});
+}
+
+std::uint64_t Acknowledgements::released(Milliseconds now) {
+  while (!pending_.empty()) {
+    const Pending& next = pending_.front();
+    if (next.head > confirmed_) {
+      in_step_ = in_step(now) && now < next.since + k_patience;
+      if (in_step_) break;
+      alone_ += next.message - released_;
+    }
+    released_ = next.message;
+    pending_.pop_front();
+  }
+  return released_;
 }
 
 }  // namespace shapley::daemon

@@ -1,16 +1,18 @@
-// One of two controllers: whether it writes the ledger, and how it follows the other one. The rules, with their
-// reasons: docs/internals/two-controllers.md.
+// One of two controllers: decides whether it writes the ledger, and follows the other one.
+// docs/internals/two-controllers.md has the rules with their reasons.
 //
-// The one that has a feeder writes; one that has none follows the other one. Only the feeder decides that: what comes
-// over the network is read, and changes no role. Asks the other controller one question at a time (poll): a follower
-// appends the events that come. A feeder that connects is held until everything that the other one has is here, or it
-// has not answered for a while. Where the two ledgers parted, the one without a feeder finds the last event in common
-// and ends (parting), for its ledger to be set aside, and follows from there on. No sockets: who asks is passed in, as
-// time is. Single-threaded, apart from a comparison with what was set aside, which has a thread of its own.
+// The controller with a feeder writes, and the one without a feeder follows. Only the feeder decides that: messages of
+// the other controller never change a role. The controller sends one question at a time to the other one (poll), and a
+// follower appends the events of the answer. A feeder that connects is held until all events of the other one are here,
+// or until that one has not answered for a while. If the two ledgers have diverged, the controller without a feeder
+// ends (has_parted), so that its ledger is set aside, and follows from the beginning. There are no sockets here: the
+// function that asks is passed in, as time is. Single-threaded, except for the comparison with ledgers that were set
+// aside, which has a thread of its own.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -18,90 +20,129 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
-#include "daemon/controllers/acknowledgements.hpp"
-#include "daemon/controllers/controller_record.hpp"
-#include "daemon/controllers/follow_messages.hpp"
+#include "daemon/controllers/controller_json.hpp"
 
 namespace shapley::daemon {
+
+// Decides when the feeder's messages are acknowledged. While the other controller follows and has caught up, they are
+// acknowledged when it has them, too, so that no acknowledged message is lost with a host. The follower is waited for
+// at most a second. After that the two are out of step: messages are acknowledged when they are durable here, and
+// counted, until the follower has caught up.
+
+class Acknowledgements {
+ public:
+  using Milliseconds = std::chrono::milliseconds;
+  static constexpr Milliseconds k_patience{1000};
+  // A follower that has not asked for this time is away.
+  static constexpr Milliseconds k_silence{3000};
+
+  // A feeder begins to send; the numbers of its messages start again.
+  void begin();
+  // The follower holds the ledger up to the event `sequence`; here it ends with `head`.
+  void confirm(std::int64_t sequence, std::int64_t head, Milliseconds now);
+  // Messages up to `message` are durable here, in events up to `head`.
+  void note_durable(std::uint64_t message, std::int64_t head, Milliseconds now);
+
+  // The highest message that may be acknowledged; 0: none.
+  [[nodiscard]] std::uint64_t released(Milliseconds now);
+  // Whether acknowledged messages are on both hosts.
+  [[nodiscard]] bool in_step(Milliseconds now) const { return in_step_ && now < asked_ + k_silence; }
+  // The last event that the follower was known to have.
+  [[nodiscard]] std::int64_t confirmed() const { return confirmed_; }
+  // The number of messages that were acknowledged without the follower.
+  [[nodiscard]] std::uint64_t alone() const { return alone_; }
+
+ private:
+  struct Pending {
+    std::uint64_t message = 0;
+    std::int64_t head = 0;
+    Milliseconds since;
+  };
+
+  std::deque<Pending> pending_;  // ascending
+  std::uint64_t released_ = 0;
+  std::uint64_t alone_ = 0;
+  bool in_step_ = false;
+  Milliseconds asked_{0};
+  std::int64_t confirmed_ = 0;
+  std::int64_t head_then_ = 0;  // the ledger's end when the follower asked last
+};
 
 class Controllers {
  public:
   using Milliseconds = std::chrono::milliseconds;
   struct Options {
     std::filesystem::path ledger;
-    std::string host;      // this one's name, for people
-    std::string peer;      // where the other one is asked
-    std::string instance;  // of this process, like no other one's: so an answer that is its own is recognized
-    // A feeder is held so long for an other one that does not answer, and so long for one that has a feeder still.
+    std::string host;      // the name of this controller, for messages
+    std::string peer;      // the address of the other controller
+    std::string instance;  // unique to this process, so that an answer from itself is recognized
+    // The times for which a feeder is held if the other controller does not answer, and if that one still has a feeder.
     Milliseconds silence_patience{5000};
     Milliseconds handover_patience{15000};
-    // Beyond it a feeder is refused, and tries again: its greeting must be answered within 30 seconds.
+    // After this time a feeder is refused, and tries again, because its greeting must be answered within 30 seconds.
     Milliseconds longest_hold{20000};
-    // Rises evenly whatever is done to the wall clock.
+    // A monotonic clock, independent of the wall clock.
     std::function<Milliseconds()> steady_clock = {};
   };
-  // Called when it begins to write. An error is logged; it writes all the same.
+  // Called when this controller begins to write. An error is logged, and it writes nevertheless.
   using BecomeActive = std::function<Expected<void>(Instant now)>;
-  // The other one's answer, or why there is none: Errc::unavailable.
+  // The other one's answer, or Errc::unavailable with the reason why it has no answer.
   using Done = std::function<void(const Expected<std::string>& answer, Instant now)>;
-  // Asks the other one; `done` is called once, at once or later, by the thread that polls.
+  // Asks the other controller; `done` is called once, immediately or later, by the thread that polls.
   using Ask = std::function<void(std::string request, Done done)>;
 
   // `books` must outlive it.
   Controllers(Books& books, Options options, ControllerRecord record, BecomeActive become_active);
 
-  // Asks the next question if none is being asked. Call some times a second, and again at once while has_more().
+  // Asks the next question if none is pending. Call several times a second, and again immediately while has_more().
   void poll(const Ask& ask);
   [[nodiscard]] bool has_more() const { return more_ && !asking_; }
-  // Once a second: compares with what was set aside. An error: its record cannot be written, which is tried again.
+  // Call once a second: compares with ledgers that were set aside. An error: the record cannot be written, which is
+  // tried again.
   [[nodiscard]] Expected<void> tick(Instant now);
 
   // ---- the feeder ----
-  // One is here, and is held until role() is active, or there is a refusal().
+  // A feeder has connected, and is held until role() is active, or there is a refusal().
   void hold_feeder();
   void feeder_left();
-  // Why the one that is held is not wanted; empty: it is held on. No figure in it: the plugin logs each reason once.
+  // The reason why the held feeder is refused; empty: it is still held. Without figures, because the plugin logs each
+  // reason once.
   [[nodiscard]] std::string refusal() const;
-  // An administrator says that this one may begin with the ledger that it has. Errc::conflict: that is not needed.
+  // An administrator allows this controller to begin with the ledger that it has. Errc::conflict: that is not needed.
   [[nodiscard]] Expected<void> allow_beginning(std::string_view author);
 
   // ---- the other one's questions ----
-  // A question that came. Of a follower, it says how far it holds this ledger.
+  // Answers a question. A follower's question says how much of this ledger it has.
   void note_question(const FollowQuestion& question);
   [[nodiscard]] Expected<Controller> self() const;
+  // Whether the position is in this chain, archives included.
+  [[nodiscard]] Expected<bool> holds(const ledger::Position& position) const;
 
-  // Messages up to `message` are durable here, and everything of them is in the ledger by now.
+  // Messages up to `message` are durable here, and all of their events are in the ledger.
   void note_durable(std::uint64_t message) {
     acknowledgements_.note_durable(message, books_.last_sequence(), now_ms());
   }
-  // What the feeder may be told.
+  // The highest message that may be acknowledged to the feeder.
   [[nodiscard]] std::uint64_t acknowledged() { return acknowledgements_.released(now_ms()); }
 
   [[nodiscard]] Role role() const { return role_; }
-  // Whether an administrator's order can be written here: it writes, or neither does, and nothing is missing here.
+  // Whether an administrator's order can be written here: this controller writes, or neither does and this ledger is
+  // complete.
   [[nodiscard]] bool takes_orders() const;
   [[nodiscard]] bool is_catching_up() const { return more_; }
-  [[nodiscard]] const std::optional<Parting>& parting() const { return parting_; }
-  // For `status`: docs/reference/protocol.md.
-  [[nodiscard]] nlohmann::json report() const;
+  // The other controller has a diverged ledger, and continues that one.
+  [[nodiscard]] bool has_parted() const { return parted_; }
+  // The report for `status`: docs/reference/protocol.md.
+  [[nodiscard]] protocol::ControllerReport report() const;
 
  private:
   struct Peer {
     Milliseconds heard;
     Controller controller;
     ledger::Position head;
-  };
-  // Where this ledger and the other one's part.
-  struct Fork {
-    std::int64_t in_common = 0;  // the two chains are the same up to here at least
-    std::int64_t parted = 0;     // and not up to here
-    [[nodiscard]] bool is_found() const { return parted - in_common <= 1; }
-    [[nodiscard]] std::int64_t middle() const { return in_common + (parted - in_common) / 2; }
   };
 
   [[nodiscard]] Milliseconds now_ms() const { return options_.steady_clock(); }
@@ -110,14 +151,13 @@ class Controllers {
   void on_peer(const FollowAnswer& answer, Instant now);
   void on_rows(const ledger::ChainPart& part, Instant now);
   void on_other_chain(const FollowAnswer& answer, Instant now);
-  void decide_fork(Instant now);
   void on_other_ledger(const FollowAnswer& answer, Instant now);
-  // No answer came, or none that helps.
+  // There was no answer, or no useful one.
   void on_silence(const Error& error, Instant now);
-  // Everything that the other one has is here, or is not to be continued.
+  // All events of the other controller are here, or are not to be continued.
   void on_caught_up(Instant now);
   void begin(accounting::PeerAnswer peer, Instant now);
-  // Whether its ledger lacks a part that only the other one has: it is empty, or was never copied to its end.
+  // Whether this ledger lacks a part that only the other controller has: it is empty, or was never copied completely.
   [[nodiscard]] bool is_partial() const { return books_.last_sequence() == 0 || record_.copying; }
   [[nodiscard]] bool lacks_other() const { return is_partial() && !is_allowed_; }
   [[nodiscard]] bool is_heard() const;
@@ -125,7 +165,7 @@ class Controllers {
     return held_since_ && now_ms() >= *held_since_ + patience;
   }
   [[nodiscard]] std::optional<std::int64_t> behind() const;
-  [[nodiscard]] std::string_view state() const;
+  [[nodiscard]] protocol::ControllerState state() const;
   void compare_set_aside(Instant now);
   [[nodiscard]] Expected<void> keep_record();
   void keep_copying(bool copying);
@@ -147,12 +187,12 @@ class Controllers {
   bool was_wanted_ = false;                 // a feeder came since it last began
   std::optional<Milliseconds> held_since_;  // a feeder is held
   bool asked_since_ = false;                // the question that is being asked was made after that
-  std::optional<Fork> fork_;
-  std::optional<Parting> parting_;
+  bool parted_ = false;
   std::optional<Peer> peer_;
   std::string fault_;    // as logged; empty: none
   std::string silence_;  // why the other one does not answer, likewise
   std::future<Expected<ledger::Parted>> comparison_;
+  std::size_t comparing_ = 0;  // of what was set aside
   Instant compared_;
 };
 

@@ -10,21 +10,23 @@ namespace shapley::daemon {
 
 namespace {
 
-// A feeder of the other one waits about as long for its acknowledgements.
+// A feeder of the other controller waits about this long for its acknowledgements.
 constexpr std::chrono::milliseconds k_between{100};
-// An answer that takes longer is none.
+// An answer that takes longer counts as no answer.
 constexpr std::chrono::seconds k_patience{5};
 
 }  // namespace
 
-PeerLoop::PeerLoop(boost::asio::io_context& io, Controllers& controllers, Peer peer, Hooks hooks)
+PeerLoop::PeerLoop(boost::asio::io_context& io, Controllers& controllers, rpc_client::Endpoint peer, Hooks hooks)
     : io_(io),
       controllers_(controllers),
       peer_(std::move(peer)),
       hooks_(std::move(hooks)),
       timer_(io),
       wake_up_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      thread_([this](const Task& task) { work(task); }) {}
+      thread_("questions to the other controller", [this](const Task& task) { work(task); }) {
+  peer_.wake_up = wake_up_.get();
+}
 
 void PeerLoop::start() {
   open_ = true;
@@ -62,11 +64,9 @@ void PeerLoop::work(const Task& task) {
 }
 
 Expected<std::string> PeerLoop::answer_to(const std::string& request) {
-  const auto until = remote::TimedStream::Clock::now() + k_patience;
+  const auto until = std::chrono::steady_clock::now() + k_patience;
   if (!connection_) {
-    SHAPLEY_TRY_ASSIGN(connection_, peer_.socket.empty()
-                                        ? connect_by_tcp(peer_.endpoint, peer_.munge, wake_up_.get(), until)
-                                        : connect_by_socket(peer_.socket, wake_up_.get(), until));
+    SHAPLEY_TRY_ASSIGN(connection_, rpc_client::connect(peer_, until));
   }
   auto answered = connection_->ask(request, until);
   if (!answered) connection_.reset();
@@ -77,7 +77,7 @@ void PeerLoop::on_answer(const Controllers::Done& done, const Expected<std::stri
   if (!open_) return;
   done(answer, hooks_.clock());
   hooks_.changed();
-  if (controllers_.parting()) {
+  if (controllers_.has_parted()) {
     hooks_.parted();
   } else if (controllers_.has_more()) {
     poll();

@@ -1,9 +1,8 @@
-// When and how the other controller is asked: some times a second, and without a pause while there is more to take
-// over. Questions go out one at a time from a thread of their own: however long an answer takes, the feed goes on. The
-// connection is kept from one question to the next, and opened anew when it broke.
+// Asks the other controller several times a second, and without a pause while there are more events to take over. A
+// thread of its own sends one question at a time, so that slow answers do not delay the feed. The connection is kept
+// from one question to the next, and opened again after an error.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,31 +10,26 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/process.hpp"
 #include "base/types.hpp"
-#include "config/endpoint.hpp"
 #include "daemon/controllers/controllers.hpp"
-#include "daemon/controllers/peer_connection.hpp"
 #include "daemon/task_thread.hpp"
+#include "rpc_client/client.hpp"
 
 namespace shapley::daemon {
 
 class PeerLoop {
  public:
-  struct Peer {
-    std::filesystem::path socket;  // empty: over TCP
-    config::Endpoint endpoint;
-    std::filesystem::path munge;  // munged's socket, for TCP; empty: where libmunge looks for it
-  };
   struct Hooks {
     std::function<Instant()> clock;
-    std::function<void()> changed;  // some times a second: what is told to a feeder may be another now
+    std::function<void()> changed;  // called several times a second: more messages may be acknowledged to a feeder
     std::function<void()> parted;   // the last thing that it does
   };
 
-  // `controllers` must outlive it; everything but the questions themselves runs in the io_context's one thread.
-  PeerLoop(boost::asio::io_context& io, Controllers& controllers, Peer peer, Hooks hooks);
+  // `peer`: the address of the other controller. `controllers` must outlive it; everything except the questions
+  // themselves runs in the one thread of the io_context.
+  PeerLoop(boost::asio::io_context& io, Controllers& controllers, rpc_client::Endpoint peer, Hooks hooks);
   ~PeerLoop() { stop(); }
 
   void start();
@@ -55,13 +49,13 @@ class PeerLoop {
 
   boost::asio::io_context& io_;
   Controllers& controllers_;
-  Peer peer_;
+  rpc_client::Endpoint peer_;
   Hooks hooks_;
   boost::asio::steady_timer timer_;
   bool open_ = false;
-  Descriptor wake_up_;                          // readable: the question is to end
-  std::unique_ptr<PeerConnection> connection_;  // the thread's
-  TaskThread<Task> thread_;                     // the last member: it uses the others
+  Descriptor wake_up_;                                         // readable: the question has to end
+  std::unique_ptr<rpc_client::Client::Transport> connection_;  // the thread's
+  TaskThread<Task> thread_;                                    // the last member: it uses the others
 };
 
 }  // namespace shapley::daemon

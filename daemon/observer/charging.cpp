@@ -1,6 +1,8 @@
 #include "daemon/observer/charging.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -38,10 +40,10 @@ std::int64_t count_in(const std::vector<Resource>& resources, std::string_view n
 }
 
 // A part of what there is; larger than 1 if more is asked for than one node has.
-struct Part {
+struct Fraction {
   std::int64_t of = 0;
   std::int64_t whole = 1;
-  friend bool operator<(const Part& a, const Part& b) {
+  friend bool operator<(const Fraction& a, const Fraction& b) {
     return static_cast<Int128>(a.of) * b.whole < static_cast<Int128>(b.of) * a.whole;
   }
 };
@@ -54,16 +56,16 @@ struct Amounts {
 
 // The largest part of the node's CPUs, memory and generic resources. What the node does not list cannot be held there
 // (or Slurm does not count it), so it blocks nothing.
-Part dominant_part(const Amounts& amounts, const CapacityChanged& node) {
-  Part largest{amounts.cpus, node.cpus};
-  if (node.memory > 0) largest = std::max(largest, Part{amounts.memory, node.memory});
+Fraction dominant_part(const Amounts& amounts, const CapacityChanged& node) {
+  Fraction largest{amounts.cpus, node.cpus};
+  if (node.memory > 0) largest = std::max(largest, Fraction{amounts.memory, node.memory});
   for (const Resource& r : node.gres) {
-    if (r.count > 0) largest = std::max(largest, Part{count_in(amounts.gres, r.name), r.count});
+    if (r.count > 0) largest = std::max(largest, Fraction{count_in(amounts.gres, r.name), r.count});
   }
   return largest;
 }
 
-MicroProcessors times(MicroProcessors whole, const Part& part) {
+ProcessorMillionths times(ProcessorMillionths whole, const Fraction& part) {
   return bounded(static_cast<Int128>(whole.value) * part.of / part.whole);
 }
 
@@ -72,7 +74,7 @@ bool has_what_it_needs(const CapacityChanged& node, const std::vector<Resource>&
          std::all_of(gres.begin(), gres.end(), [&](const Resource& r) { return count_in(node.gres, r.name) > 0; });
 }
 
-std::uint64_t tres_count(const protocol::JobRecord& job, std::string_view name) {
+std::uint64_t tres_count(const protocol::JobUpdate& job, std::string_view name) {
   for (const protocol::Tres& t : job.tres) {
     if (t.name == name) return t.count;
   }
@@ -85,7 +87,7 @@ struct Request {
   std::int64_t memory = 0;
 };
 
-Request request_of(const protocol::JobRecord& job) {
+Request request_of(const protocol::JobUpdate& job) {
   if (job.start_time == 0) return {resources_of(job.requested_gres), count_of(job.requested_memory)};
   std::vector<protocol::Tres> gres;
   for (const protocol::NodeHolding& h : job.nodes) gres.insert(gres.end(), h.gres.begin(), h.gres.end());
@@ -94,7 +96,7 @@ Request request_of(const protocol::JobRecord& job) {
   return {resources_of(gres), holds_memory ? count_of(tres_count(job, "mem")) : 0};
 }
 
-std::map<std::string, NodeShare> holdings_of(const protocol::JobRecord& job) {
+std::map<std::string, NodeShare> holdings_of(const protocol::JobUpdate& job) {
   std::map<std::string, NodeShare> shares;
   std::map<std::string, std::vector<protocol::Tres>> gres;
   for (const protocol::NodeHolding& h : job.nodes) {
@@ -140,29 +142,30 @@ std::int64_t Charging::weight_of(std::string_view node) const {
 
 CapacityChanged Charging::capacity_of(const protocol::NodeRecord& node) const {
   const bool by_weights = rule_.charge == config::Charge::weights;
-  const MicroProcessors whole = by_weights ? weighting_.capacity_of(node)
-                                           : bounded(static_cast<Int128>(node.cpus) * weight_of(node.name) * k_micro);
+  const ProcessorMillionths whole = by_weights
+                                        ? weighting_.capacity_of(node)
+                                        : bounded(static_cast<Int128>(node.cpus) * weight_of(node.name) * k_micro);
   return {.node = node.name,
           .at = {},
           .ordinal = 0,
-          .processors = node.usable ? whole : MicroProcessors{},
+          .processors = node.usable ? whole : ProcessorMillionths{},
           .whole = whole,
           .cpus = node.cpus,
           .memory = count_of(node.memory),
           .gres = resources_of(node.gres)};
 }
 
-MicroProcessors Charging::charge_of(const NodeShare& held, bool exclusive, const CapacityChanged* node) const {
-  const MicroProcessors by_cpus = bounded(static_cast<Int128>(held.cpus) * weight_of(held.node) * k_micro);
+ProcessorMillionths Charging::charge_of(const NodeShare& held, bool exclusive, const CapacityChanged* node) const {
+  const ProcessorMillionths by_cpus = bounded(static_cast<Int128>(held.cpus) * weight_of(held.node) * k_micro);
   const bool known = node != nullptr && node->cpus > 0 && node->whole.value > 0;
   if (rule_.charge == config::Charge::cpu || !known) return by_cpus;
   if (exclusive) return node->whole;
-  const Part part = dominant_part({held.cpus, held.memory, held.gres}, *node);
+  const Fraction part = dominant_part({held.cpus, held.memory, held.gres}, *node);
   // Never nothing: a share without processors would not be in the books at all.
-  return std::max(MicroProcessors{1}, std::min(node->whole, times(node->whole, part)));
+  return std::max(ProcessorMillionths{1}, std::min(node->whole, times(node->whole, part)));
 }
 
-std::vector<NodeShare> Charging::shares_of(const protocol::JobRecord& job, const NodeLookup& nodes) const {
+std::vector<NodeShare> Charging::shares_of(const protocol::JobUpdate& job, const NodeLookup& nodes) const {
   std::map<std::string, NodeShare> held = holdings_of(job);
   if (rule_.charge == config::Charge::weights) {
     for (const NodeShare& share : weighting_.shares_of(job)) held[share.node].processors = share.processors;
@@ -190,30 +193,112 @@ std::vector<NodeShare> Charging::shares_of(const protocol::JobRecord& job, const
   return shares;
 }
 
-MicroProcessors Charging::task_of(const protocol::JobRecord& job, std::span<const CapacityChanged> kinds) const {
+ProcessorMillionths Charging::task_of(const protocol::JobUpdate& job, std::span<const CapacityChanged> kinds) const {
   if (rule_.charge == config::Charge::weights) return weighting_.task_of(job);
   const Request request = request_of(job);
-  std::optional<MicroProcessors> least;
+  std::optional<ProcessorMillionths> least;
   for (const CapacityChanged& node : kinds) {
     if (!has_what_it_needs(node, request.gres)) continue;
-    Part part{job.requested_cpus, node.cpus};
+    Fraction part{job.requested_cpus, node.cpus};
     if (rule_.charge == config::Charge::dominant) {
       part = dominant_part({job.requested_cpus, request.memory, request.gres}, node);
       if (job.exclusive) {
         const std::int64_t full = (part.of + part.whole - 1) / part.whole;
-        // A record that has started tells its nodes, and no longer how many were asked for.
+        // The record of a started job names its nodes, and no longer how many were asked for.
         const auto held = static_cast<std::int64_t>(job.nodes.size());
         part = {std::max({std::int64_t{1}, std::int64_t{job.requested_nodes}, held, full}), 1};
       }
     }
-    const MicroProcessors here = times(node.whole, part);
+    const ProcessorMillionths here = times(node.whole, part);
     least = std::min(least.value_or(here), here);
   }
   return least.value_or(bounded(static_cast<Int128>(job.requested_cpus) * k_micro));
 }
 
-MicroProcessors Charging::waiting_of(const protocol::JobRecord& job, std::span<const CapacityChanged> kinds) const {
+ProcessorMillionths Charging::waiting_of(const protocol::JobUpdate& job, std::span<const CapacityChanged> kinds) const {
   return bounded(static_cast<Int128>(task_of(job, kinds).value) * job.pending_tasks);
+}
+
+namespace {
+
+constexpr std::string_view k_cpu = "cpu";
+
+Int128 weighted(std::uint64_t count, std::int64_t weight) {
+  // Slurm marks unknown counts with values near 2^64; nothing real comes near a tenth of that.
+  constexpr std::uint64_t k_unknown = 1ULL << 60U;
+  return count >= k_unknown ? Int128{0} : static_cast<Int128>(count) * weight * k_micro;
+}
+
+// What a job holds of one node: CPUs, and the weighted sum of its generic resources there.
+struct Holding {
+  std::uint64_t cpus = 0;
+  ProcessorMillionths others;
+};
+
+}  // namespace
+
+ProcessorMillionths bounded(Int128 micro) {
+  return {static_cast<std::int64_t>(std::clamp<Int128>(micro, 0, k_max_weighted.value))};
+}
+
+Weighting::Weighting(std::vector<std::pair<std::string, std::int64_t>> weights) : weights_(std::move(weights)) {}
+
+std::int64_t Weighting::weight_of(std::string_view tres) const {
+  const auto found = std::find_if(weights_.begin(), weights_.end(), [&](const auto& w) { return w.first == tres; });
+  return found == weights_.end() ? 0 : found->second;
+}
+
+ProcessorMillionths Weighting::others_of(const std::vector<protocol::Tres>& tres) const {
+  Int128 sum = 0;
+  for (const protocol::Tres& t : tres) {
+    if (t.name != k_cpu) sum += weighted(t.count, weight_of(t.name));
+  }
+  return bounded(sum);
+}
+
+ProcessorMillionths Weighting::capacity_of(const protocol::NodeRecord& node) const {
+  return bounded(weighted(node.cpus, weight_of(k_cpu)) + others_of(node.tres).value);
+}
+
+ProcessorMillionths Weighting::task_of(const protocol::JobUpdate& job) const {
+  return bounded(weighted(job.requested_cpus, weight_of(k_cpu)) + others_of(job.tres).value);
+}
+
+std::vector<accounting::NodeShare> Weighting::shares_of(const protocol::JobUpdate& job) const {
+  std::map<std::string_view, Holding> holdings;
+  std::uint64_t all_cpus = 0;
+  for (const protocol::NodeHolding& n : job.nodes) {
+    Holding& holding = holdings[n.node];
+    holding.cpus += n.cpus;
+    holding.others = bounded(static_cast<Int128>(holding.others.value) + others_of(n.gres).value);
+    all_cpus += n.cpus;
+  }
+  if (all_cpus == 0) return {};
+
+  Int128 left = others_of(job.tres).value;
+  for (const auto& [node, holding] : holdings) left -= holding.others.value;
+  // Where Slurm does not track a resource, a node's own count of it has no worth, and a job's none either.
+  if (left < 0) {
+    for (auto& [node, holding] : holdings) left += std::exchange(holding.others, {}).value;
+  }
+  const auto spread = static_cast<std::int64_t>(left);
+  std::vector<accounting::NodeShare> shares;
+  std::vector<Int128> remainders;
+  left = spread;
+  for (const auto& [node, holding] : holdings) {
+    const Int128 exact = static_cast<Int128>(spread) * holding.cpus;  // in units of 1 / all_cpus
+    remainders.push_back(exact % all_cpus);
+    left -= exact / all_cpus;
+    const Int128 sum = weighted(holding.cpus, weight_of(k_cpu)) + holding.others.value + exact / all_cpus;
+    shares.push_back({std::string(node), bounded(sum)});
+  }
+  std::vector<std::size_t> by_remainder(shares.size());
+  std::iota(by_remainder.begin(), by_remainder.end(), std::size_t{0});
+  std::stable_sort(by_remainder.begin(), by_remainder.end(),
+                   [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
+  for (std::size_t i = 0; left > 0; ++i, --left) shares[by_remainder[i]].processors.value += 1;
+  std::erase_if(shares, [](const accounting::NodeShare& s) { return s.processors.value <= 0; });
+  return shares;
 }
 
 }  // namespace shapley::daemon

@@ -6,108 +6,52 @@
 
 #include <fmt/format.h>
 
-#include "daemon/observer/placement.hpp"
 #include "daemon/observer/run_facts.hpp"
+#include "daemon/observer/usable_nodes.hpp"
 #include "daemon/observer/wait_writer.hpp"
 
 namespace shapley::daemon {
 
 using accounting::CloseReason;
+using accounting::LiveSegment;
 using accounting::SegmentKind;
-using protocol::JobRecord;
 using protocol::JobState;
+using protocol::JobUpdate;
 using protocol::WaitReason;
 
 namespace {
 
-enum class Freshness { newer, stale, same_second };
-
-// Whether a record of a live run can be newer than what the books hold of it. An ended run is final: always newer.
-Freshness freshness_of(const RunFacts& facts, const RunWriter& run, Instant observed_at) {
-  const std::optional<Instant> edge = run.last_edge();
-  if (!edge || facts.now == RunFacts::Now::ended) return Freshness::newer;
-  if (*edge > observed_at) return Freshness::stale;
-  const bool same_second = *edge == observed_at;
-  if (facts.now == RunFacts::Now::running && !run.is_open() && same_second) return Freshness::same_second;
-  if (facts.now == RunFacts::Now::suspended && same_second && (run.is_open() || *edge > facts.pivot)) {
-    return Freshness::same_second;
-  }
-  return Freshness::newer;
-}
-
-// Makes the books' run seconds in [start, pivot) equal to the record's. They hold more only where slurmctld, killed,
-// forgot some of what was seen.
-void settle_before_pivot(const RunFacts& facts, RunWriter& run, Instant observed_at, CloseReason at_end) {
-  const Duration excess = run.seconds_within(facts.start, facts.pivot) - facts.before;
-  const bool runs_on = facts.now == RunFacts::Now::running || facts.end > facts.pivot;
-  if (run.is_open() && run.open_begin() <= facts.pivot && (!runs_on || excess.value > 0)) {
-    // Suspensions that nobody saw lie somewhere before the pivot; they are taken to be the last seconds before it. A
-    // run that was resumed in the very second in which it ended has such a suspension before its end, too.
-    const bool stops_at_end = facts.now == RunFacts::Now::ended && !runs_on && excess.value <= 0;
-    const Instant stop = facts.pivot - Duration{std::max<std::int64_t>(excess.value, 0)};
-    run.close(stop, stops_at_end ? at_end : CloseReason::suspended);
-  }
-  const Duration missing = facts.before - run.seconds_within(facts.start, facts.pivot);
-  if (missing.value > 0) run.fill(facts.start, facts.pivot, missing, CloseReason::suspended);
-  run.retract_seconds(facts.start, facts.pivot, Duration{} - missing, observed_at, CloseReason::suspended);
-}
-
-void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_at, CloseReason at_end) {
-  switch (facts.now) {
-    case RunFacts::Now::suspended:
-      // Resumed, and slurmctld forgot that.
-      run.retract_after(facts.pivot, observed_at, CloseReason::suspended);
-      return;
-    case RunFacts::Now::running:
-      if (!run.is_open()) run.open(std::max(facts.pivot, run.latest_end().value_or(facts.pivot)));
-      run.apply_resize(observed_at);
-      return;
-    case RunFacts::Now::ended:
-      // A resume that slurmctld forgot when it was killed: Slurm's record ends with the suspension before.
-      run.retract_after(facts.end, observed_at, at_end);
-      if (run.is_open()) run.close(facts.end, at_end);
-      const Duration missing = (facts.end - facts.pivot) - run.seconds_within(facts.pivot, facts.end);
-      if (missing.value > 0) run.fill(facts.pivot, facts.end, missing, at_end);
-      run.mark_end(facts.end, at_end);  // resumed in the very second in which it ended
-      return;
-  }
-}
-
 // One record against the books; collects what observe_job returns.
 class JobObserver {
  public:
-  JobObserver(const accounting::State& books, const JobRecord& record, Scan scan, const ReadingRules& rules,
+  JobObserver(const accounting::State& books, const JobUpdate& record, Scan scan, const ReadingRules& rules,
               const Background& background)
       : books_(books),
         record_(record),
         scan_(scan),
         rules_(rules),
         background_(background),
-        memory_(books.find_job(JobId{record.job_id})) {
+        memory_(books.find_job(JobId{record.job_id})),
+        booked_(runs_of(books, JobId{record.job_id})),
+        requeue_(record_, scan_, out_) {
     const std::string_view name = rules.classifier.organization_of(protocol::traits_of(record));
     organization_ = name.empty() ? accounting::k_guests : name;
-    for (const accounting::SegmentKey& key : segments()) {
-      if (key.kind == SegmentKind::run) runs_.insert(key.anchor);
-    }
+    for (const LiveSegment* run : booked_) runs_.insert(run->opened.key.anchor);
   }
 
   Observation observe() {
     if (record_.state == JobState::pending) {
-      settle_requeue();
+      observe_without_run();
     } else {
-      settle_started();
+      observe_run();
     }
-    settle_wait();
+    observe_wait();
     describe();
-    tell_changes();
+    describe_changes();
     return std::move(out_);
   }
 
  private:
-  [[nodiscard]] std::vector<accounting::SegmentKey> segments() const {
-    return memory_ == nullptr ? std::vector<accounting::SegmentKey>{} : memory_->segments;
-  }
-
   RunWriter writer(Instant start) {
     RunWriter::Run run{.job = JobId{record_.job_id}, .start = start, .organization = organization_};
     run.job_state = record_.slurm_state;
@@ -129,9 +73,9 @@ class JobObserver {
     return placement_of(record_);
   }
 
-  // Since when Slurm could have started the run: as it waited, if that was booked for its organization, else by Slurm's
-  // word for the last time that it could start. What is older than the books' horizon is not told: nothing there may
-  // change.
+  // Since when Slurm could have started the run: as it waited, if that was booked for its organization, else by what
+  // Slurm reports as the last time that it could start. What is older than the books' horizon is left out: nothing
+  // there may change.
   void tell_request(RunWriter::Run& run) const {
     if (const accounting::SegmentOpened* first = start_that_was_moved(run)) {
       run.placement = first->placement;
@@ -150,18 +94,18 @@ class JobObserver {
     const Instant eligible{record_.eligible_time};
     if (eligible.value == 0) return;
     run.waited_as = array_of_task();
-    run.released = std::max({eligible, Instant{record_.submit_time}, books_.horizon()});
+    run.released = std::max({eligible, Instant{record_.submit_time}, books_.memory_horizon()});
     // A limit does not make a job less eligible to Slurm; but the books knew that it could not start.
     if (memory_ != nullptr) run.released = std::max(*run.released, scan_.previous);
   }
 
-  // The same start as the books have it, where Slurm moved its time (end_superseded_run retracts it). nullptr: none.
+  // The same start as the books have it, where Slurm moved its time (RequeueRules retract it). nullptr: none.
   [[nodiscard]] const accounting::SegmentOpened* start_that_was_moved(const RunWriter::Run& run) const {
-    for (const accounting::SegmentKey& key : segments()) {
-      const accounting::LiveSegment* live = key.kind == SegmentKind::run ? books_.find_segment(key) : nullptr;
-      if (live == nullptr || live->end || key.anchor >= run.start) continue;
-      const bool is_of_it = live->opened.organization == run.organization && live->opened.begin == key.anchor;
-      if (is_of_it && !was_resubmitted_since(key.anchor)) return &live->opened;
+    for (const LiveSegment* live : booked_) {
+      const Instant start = live->opened.key.anchor;
+      if (live->end || start >= run.start) continue;
+      const bool is_of_it = live->opened.organization == run.organization && live->opened.begin == start;
+      if (is_of_it && !requeue_.was_resubmitted_since(start)) return &live->opened;
     }
     return nullptr;
   }
@@ -169,26 +113,27 @@ class JobObserver {
   // The wait of the job that lasted until `start` or longer; of several the last one to begin.
   [[nodiscard]] const accounting::SegmentOpened* wait_at(JobId job, Instant start) const {
     const accounting::SegmentOpened* found = nullptr;
-    const accounting::JobMemory* memory = books_.find_job(job);
-    if (memory == nullptr) return found;
-    for (const accounting::SegmentKey& key : memory->segments) {
-      const accounting::LiveSegment* live = key.kind == SegmentKind::wait ? books_.find_segment(key) : nullptr;
-      if (live == nullptr || live->opened.begin > start || live->end.value_or(start) < start) continue;
+    for (const LiveSegment* live : waits_of(books_, job)) {
+      if (live->opened.begin > start || live->end.value_or(start) < start) continue;
       if (found == nullptr || live->opened.begin >= found->begin) found = &live->opened;
     }
     return found;
   }
 
   // The record's own run, and earlier runs that must be over since it began.
-  void settle_started() {
+  void observe_run() {
     std::optional<RunFacts> facts = facts_of(record_, scan_.at, out_.warnings);
     if (!facts) {
       out_.unsettled = record_.start_time > scan_.at.value;
-      if (record_.start_time <= 0) settle_requeue();
+      if (record_.start_time <= 0) observe_without_run();
       return;
     }
     end_superseded_runs(facts->start);
-    std::erase_if(runs_, [&](Instant start) { return start > facts->start && takes_back_forgotten(start); });
+    std::erase_if(runs_, [&](Instant start) {
+      if (start <= facts->start) return false;
+      RunWriter later = writer(start);
+      return requeue_.retract_forgotten(later, start);
+    });
     CloseReason at_end = CloseReason::ended;
     RunWriter run = writer(facts->start);
     const auto later = runs_.upper_bound(facts->start);
@@ -199,130 +144,43 @@ class JobObserver {
       facts->now = RunFacts::Now::ended;
       at_end = CloseReason::vanished;
     }
-    settle_run(*facts, run, at_end);
+    book(*facts, run, at_end);
   }
 
-  // A record tells of the job's last run. One of an earlier run, read after a later one began, says that slurmctld was
-  // killed and went back to a state from before that: the later run, unless it ended, is not in Slurm's own records.
-  bool takes_back_forgotten(Instant later) {
-    RunWriter run = writer(later);
-    if (!run.is_open() || run.open_begin() > scan_.at) return false;
-    if (run.open_begin() == scan_.at) {
-      out_.unsettled = true;
-      return false;
-    }
-    out_.warnings.push_back(fmt::format(
-        "observer: {}: slurmctld went back to its run since {} and forgot the one since {}, which is retracted",
-        name_of(record_), record_.start_time, later.value));
-    run.retract(scan_.at);
-    return true;
-  }
-
-  void settle_run(const RunFacts& facts, RunWriter& run, CloseReason at_end) {
+  void book(const RunFacts& facts, RunWriter& run, CloseReason at_end) {
     const Freshness freshness = freshness_of(facts, run, scan_.at);
     if (freshness == Freshness::same_second) out_.unsettled = true;
-    if (freshness != Freshness::newer) return;
-    if (run.is_elsewhere(facts.now != RunFacts::Now::ended)) run.retract(scan_.at);
-    settle_before_pivot(facts, run, scan_.at, at_end);
-    settle_since_pivot(facts, run, scan_.at, at_end);
-  }
-
-  // Every requeue raises Slurm's count of restarts. Where there was none, a run of which the record knows nothing is
-  // one that slurmctld forgot (killed before it saved the start, or even the job, whose number another one got then).
-  [[nodiscard]] bool was_requeued() const { return record_.restart_count > 0; }
-
-  // A requeue gives the job a new submit_time and, until its old credential has run out, a begin time after that. Only
-  // so is it distinguished from the submission before a run that started in the same second: when slurmctld finds no
-  // node to clean, a requeued job keeps its old submit_time.
-  [[nodiscard]] bool was_resubmitted_since(Instant begin) const {
-    const Instant submit{record_.submit_time};
-    return was_requeued() && (submit > begin || (submit == begin && record_.eligible_time > record_.submit_time));
-  }
-
-  // Whether the record is of another job than the run that began then: slurmctld lost its state and numbers jobs anew.
-  [[nodiscard]] bool is_renumbered(Instant start) const {
-    return scan_.last_look && !was_requeued() && Instant{record_.submit_time} > start && start <= *scan_.last_look;
-  }
-
-  // A run that is open although a later one began: requeued at the new submit time. If the submit time lies before the
-  // run, the job was never requeued: slurmctld forgot the first start, or nodes had to boot first.
-  void end_superseded_run(Instant start, Instant next_start) {
-    RunWriter run = writer(start);
-    const Instant submit{record_.submit_time};
-    if (!run.is_open()) return;
-    if (was_resubmitted_since(run.open_begin())) {
-      run.close(std::min(submit, next_start), CloseReason::requeued);
-    } else if (is_renumbered(start)) {
-      lose(run, start);
-    } else {
-      run.retract(scan_.at);
-    }
+    if (freshness == Freshness::newer) book_run(facts, run, scan_.at, at_end);
   }
 
   void end_superseded_runs(Instant next_start) {
     for (const Instant start : runs_) {
-      if (start < next_start) end_superseded_run(start, next_start);
+      if (start >= next_start) continue;
+      RunWriter run = writer(start);
+      requeue_.end_superseded(run, start, next_start);
     }
   }
 
   // A record without a run of its own: whatever run is open is over, at the earliest end that Slurm's times allow.
-  void settle_requeue() {
+  void observe_without_run() {
     Instant began = k_beginning_of_time;
     if (record_.completing && record_.start_time > 0 && record_.end_time >= record_.start_time) {
-      // The requeue is under way and the record still tells of the run.
+      // The requeue is under way and the record is still that of the run.
       if (const auto facts = facts_of(record_, scan_.at, out_.warnings)) {
         began = facts->start;
         end_superseded_runs(began);
         RunWriter run = writer(began);
-        settle_run(*facts, run, CloseReason::requeued);
+        book(*facts, run, CloseReason::requeued);
       }
     }
     for (const Instant start : runs_) {
-      if (start >= began) end_requeued_run(start);
+      if (start < began || (record_.completing && start == Instant{record_.start_time})) continue;
+      RunWriter run = writer(start);
+      requeue_.end_without_run(run, start);
     }
   }
 
-  // Backfill wipes the start_time of every pending job, also while one completes; its end_time is then the run's and
-  // its submit_time still the one before the run. Afterwards end_time may be unknown, and submit_time is the requeue's.
-  [[nodiscard]] std::optional<Instant> end_before_requeue(const RunWriter& run) const {
-    if (!was_requeued()) return std::nullopt;
-    std::optional<Instant> end;
-    const auto consider = [&](Instant candidate) {
-      if (candidate >= run.open_begin() && candidate <= scan_.at) end = std::min(end.value_or(candidate), candidate);
-    };
-    consider(Instant{record_.end_time});
-    if (!record_.completing && was_resubmitted_since(run.open_begin())) consider(Instant{record_.submit_time});
-    return end;
-  }
-
-  void end_requeued_run(Instant start) {
-    if (record_.completing && start == Instant{record_.start_time}) return;
-    RunWriter run = writer(start);
-    if (!run.is_open() || scan_.at < run.open_begin()) return;
-    const std::optional<Instant> end = end_before_requeue(run);
-    if (end) {
-      run.close(*end, CloseReason::requeued);
-    } else if (scan_.at == run.open_begin()) {
-      out_.unsettled = true;
-    } else if (!record_.completing && scan_.last_look && start <= *scan_.last_look) {
-      lose(run, start);
-    } else if (!record_.completing) {
-      out_.warnings.push_back(
-          fmt::format("observer: {}: pending again without a requeue; slurmctld forgot its start at {}, "
-                      "which is retracted",
-                      name_of(record_), start.value));
-      run.retract(scan_.at);
-    }
-  }
-
-  void lose(RunWriter& run, Instant start) {
-    const LostRuns lost = lose_run(run, start, *scan_.last_look, scan_.at);
-    out_.warnings.push_back(fmt::format("observer: {}: slurmctld came back without its run since {}, which {}",
-                                        name_of(record_), start.value, what_becomes_of(lost, *scan_.last_look)));
-    out_.lost += lost;
-  }
-
-  void settle_wait() {
+  void observe_wait() {
     WaitWriter wait(books_,
                     {.id = JobId{record_.job_id},
                      .organization = whose_demand(),
@@ -332,14 +190,14 @@ class JobObserver {
                      .waits_as = array_of_task()},
                     out_.events);
     const bool settled = record_.state == JobState::pending
-                             ? wait.settle_pending({.amount = wanted(),
+                             ? wait.follow_pending({.amount = wanted(),
                                                     .outstanding = outstanding(),
                                                     .eligible = Instant{record_.eligible_time},
                                                     .submit = Instant{record_.submit_time},
                                                     .observed_at = scan_.at,
                                                     .previous_scan = scan_.previous,
                                                     .placement = placement_of(record_)})
-                             : wait.settle_started({.start = Instant{record_.start_time},
+                             : wait.follow_started({.start = Instant{record_.start_time},
                                                     .end = Instant{record_.end_time},
                                                     .ran = !record_.nodes.empty(),
                                                     .over = record_.state == JobState::ended,
@@ -364,12 +222,10 @@ class JobObserver {
     return record_.nodes.empty() ? std::string{} : organization_;
   }
 
-  // Whom the books have the record's own run under; empty: they do not have it.
+  // The organization whose run the record's own one is in the books; empty: they do not have it.
   [[nodiscard]] std::string whose_run() const {
-    for (const accounting::SegmentKey& key : segments()) {
-      if (key.kind != SegmentKind::run || key.anchor.value != record_.start_time) continue;
-      const accounting::LiveSegment* live = books_.find_segment(key);
-      if (live != nullptr) return live->opened.organization;
+    for (const LiveSegment* live : booked_) {
+      if (live->opened.key.anchor.value == record_.start_time) return live->opened.organization;
     }
     return {};
   }
@@ -386,16 +242,16 @@ class JobObserver {
   }
 
   // What the job asks for now; nothing while something but resources holds it back.
-  [[nodiscard]] MicroProcessors wanted() const {
-    return could_start(record_) ? rules_.charging.waiting_of(record_, background_.node_kinds) : MicroProcessors{};
+  [[nodiscard]] ProcessorMillionths wanted() const {
+    return could_start(record_) ? rules_.charging.waiting_of(record_, background_.node_kinds) : ProcessorMillionths{};
   }
 
   // What it asks for as soon as Slurm lets it; nothing if its user (or an administrator) has set it aside. Tasks of an
   // array get their dependencies one by one (aftercorr), so there a dependency says nothing.
-  [[nodiscard]] MicroProcessors outstanding() const {
+  [[nodiscard]] ProcessorMillionths outstanding() const {
     const bool set_aside = record_.wait == WaitReason::held || record_.wait == WaitReason::begin_time ||
                            record_.wait == WaitReason::nice || (record_.wait == WaitReason::dependency && !is_array());
-    return set_aside && !record_.completing ? MicroProcessors{}
+    return set_aside && !record_.completing ? ProcessorMillionths{}
                                             : rules_.charging.waiting_of(record_, background_.node_kinds);
   }
 
@@ -409,8 +265,7 @@ class JobObserver {
       });
       if (!opens || (memory_->segments.empty() && memory_->retracted.empty())) return;
       for (const accounting::SegmentKey& key : memory_->segments) {
-        const accounting::LiveSegment* live = books_.find_segment(key);
-        if (live != nullptr && live->opened.begin >= submit) return;
+        if (books_.find_segment(key)->opened.begin >= submit) return;
       }
       for (const accounting::RetractedSegment& taken : memory_->retracted) {
         if (taken.key.anchor >= submit) return;
@@ -419,10 +274,10 @@ class JobObserver {
     out_.events.insert(out_.events.begin(), description());
   }
 
-  // What is said of the job otherwise than before, in a record that is newer than what is known: somebody moved or
+  // What is said of the job otherwise than before, in a record that is newer than what is known: a user moved or
   // renamed it while it waited, it runs in one of several partitions, an array's last task runs under the array's
   // number.
-  void tell_changes() {
+  void describe_changes() {
     if (memory_ == nullptr || !memory_->description) return;
     const accounting::KnownDescription& known = *memory_->description;
     accounting::JobDescribed now = description();
@@ -466,30 +321,31 @@ class JobObserver {
   }
 
   const accounting::State& books_;
-  const JobRecord& record_;
+  const JobUpdate& record_;
   const Scan scan_;
   const ReadingRules& rules_;
   const Background& background_;
   const accounting::JobMemory* memory_;
+  const std::vector<const LiveSegment*> booked_;  // segments of runs
   std::string organization_;
   std::set<Instant> runs_;  // starts of the runs that the books remember
   Observation out_;
+  RequeueRules requeue_;
 };
 
 }  // namespace
 
-Observation observe_job(const accounting::State& books, const JobRecord& record, Scan scan, const ReadingRules& rules,
+Observation observe_job(const accounting::State& books, const JobUpdate& record, Scan scan, const ReadingRules& rules,
                         const Background& background) {
   return JobObserver(books, record, scan, rules, background).observe();
 }
 
 Observation observe_gone(const accounting::State& books, JobId job, Instant last_alive, Departure departure) {
   Observation out;
-  const accounting::JobMemory* memory = books.find_job(job);
-  if (memory == nullptr) return out;
-  for (const accounting::SegmentKey& key : memory->segments) {
-    const accounting::LiveSegment* live = books.find_segment(key);
-    if (key.kind == SegmentKind::wait || live == nullptr || live->end) continue;
+  if (books.find_job(job) == nullptr) return out;
+  for (const LiveSegment* live : runs_of(books, job)) {
+    if (live->end) continue;
+    const accounting::SegmentKey& key = live->opened.key;
     if (departure == Departure::forgotten) {
       RunWriter run(books, {}, {.job = job, .start = key.anchor, .organization = {}}, out.events);
       const LostRuns lost = lose_run(run, key.anchor, last_alive, last_alive);
@@ -505,8 +361,54 @@ Observation observe_gone(const accounting::State& books, JobId job, Instant last
                     "is counted until {}, when it was last known to run",
                     job.value, live->opened.begin.value, end.value));
   }
-  WaitWriter(books, {.id = job, .is_array = true}, out.events).settle_gone(last_alive);
+  WaitWriter(books, {.id = job, .is_array = true}, out.events).follow_gone(last_alive);
   return out;
+}
+
+// What a node offers, against the books.
+
+namespace {
+
+// `now` is what the node offers, is worth and has at its `at`.
+Observation observe_capacity(const accounting::State& books, accounting::CapacityChanged now,
+                             std::optional<Instant> last_change) {
+  Observation out;
+  const accounting::CapacityChanged* known = books.last_capacity(now.node);
+  // A node that is worth nothing and was never heard of needs no event. One that drains may have runs.
+  if (known == nullptr && now.processors.value == 0 && now.whole.value == 0) return out;
+  if (known != nullptr) {
+    accounting::CapacityChanged as_known = now;
+    as_known.at = known->at;
+    as_known.ordinal = known->ordinal;
+    if (as_known == *known) return out;
+    last_change = std::max(last_change.value_or(known->at), known->at);
+  }
+  if (last_change && *last_change > now.at) return out;
+  if (last_change == now.at) {
+    out.unsettled = true;
+    return out;
+  }
+  out.events.emplace_back(std::move(now));
+  return out;
+}
+
+}  // namespace
+
+Observation observe_node(const accounting::State& books, const protocol::NodeRecord& record, Instant observed_at,
+                         std::optional<Instant> last_change, const ReadingRules& rules) {
+  accounting::CapacityChanged now = rules.charging.capacity_of(record);
+  now.at = observed_at;
+  return observe_capacity(books, std::move(now), last_change);
+}
+
+Observation observe_gone_node(const accounting::State& books, const std::string& node, Instant observed_at,
+                              std::optional<Instant> last_change) {
+  accounting::CapacityChanged now{.node = node, .at = observed_at};
+  if (const accounting::CapacityChanged* known = books.last_capacity(node)) now = *known;
+  now.at = observed_at;
+  now.ordinal = 0;
+  now.processors = {};
+  return observe_capacity(books, std::move(now), last_change);
 }
 
 }  // namespace shapley::daemon

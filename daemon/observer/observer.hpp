@@ -1,15 +1,15 @@
-// The observer: what slurmctld's records say, compared with the books, as the events that the books still lack.
+// The observer: compares slurmctld's records with the books, and returns the events that the books lack.
 //
-// Pure: it reads the State and returns events; nothing is remembered between calls. So the same record again, or an
-// older one, yields nothing, and a restart of either side needs no hand-over: the books are the memory.
+// Pure: it reads the State and returns events, and keeps no state between calls. So the same record again, or an older
+// one, yields no events, and a restart of either side needs no hand-over: the books are the memory.
 //
-// Times are Slurm's own wherever a record has them. The one invariant that every rule serves: after the events of a
-// record are applied, the run seconds of the record's run in the books equal those that Slurm counts
+// Times are Slurm's own wherever a record has them. All rules serve one invariant: after the events of a record are
+// applied, the run seconds of the record's run in the books equal those that Slurm counts
 // (docs/internals/architecture.md; pre_suspend_run_s up to suspend_time, and what ran since).
 //
-// Seconds are the resolution of everything. A record that differs from the books only by what may have happened within
-// the very second of its observation cannot be distinguished from an older one; it yields nothing and is `unsettled`:
-// the caller observes it again as of the next second unless a newer record of the job came meanwhile.
+// All times have a resolution of seconds. A record that differs from the books only by changes within the second of its
+// observation cannot be distinguished from an older one; it yields no events and is `unsettled`: the caller observes it
+// again as of the next second, unless a newer record of the job arrived meanwhile.
 #pragma once
 
 #include <optional>
@@ -21,14 +21,13 @@
 #include "accounting/state/state.hpp"
 #include "base/types.hpp"
 #include "daemon/observer/charging.hpp"
-#include "daemon/observer/lost_runs.hpp"
 #include "daemon/observer/run_writer.hpp"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::daemon {
 
-// What the configuration says about reading records.
+// The settings of the configuration for reading records.
 struct ReadingRules {
   protocol::Classifier classifier;
   Charging charging;
@@ -41,34 +40,33 @@ struct Observation {
   LostRuns lost = {};  // runs that it closes or retracts because slurmctld lost them
 };
 
-// When a record was read. `previous` is the last instant for which the books hold every record: what differs from them
-// happened in (previous, at]. `last_look`: when slurmctld's records were looked at last before it came back, while it
-// is not yet known what it still has; nullopt: it did not go away.
+// The time at which a record was read. `previous` is the last instant for which the books contain every record:
+// differences from the books happened in (previous, at]. `last_look`: the last look at slurmctld's records before it
+// came back, while its remaining jobs are unknown; nullopt: it did not go away.
 struct Scan {
   Instant at;
   Instant previous = k_beginning_of_time;
   std::optional<Instant> last_look = std::nullopt;
 };
 
-// What a record is read with beside the books. `past`: what the State has forgotten of a run that began before its
-// horizon. `node_kinds`: the kinds of nodes that the books know (charging.hpp); without them a waiting job asks for
-// CPUs.
+// Further input for reading a record. `past`: segments of a run that began before the State's memory horizon.
+// `node_kinds`: the kinds of nodes in the books (charging.hpp); without them a waiting job asks for CPUs.
 struct Background {
   std::vector<PastSegment> past = {};
   std::span<const accounting::CapacityChanged> node_kinds = {};
 };
 
 // One record of job_list.
-[[nodiscard]] Observation observe_job(const accounting::State& books, const protocol::JobRecord& record, Scan scan,
+[[nodiscard]] Observation observe_job(const accounting::State& books, const protocol::JobUpdate& record, Scan scan,
                                       const ReadingRules& rules, const Background& background = {});
 
-// Why slurmctld no longer has a job. `purged`: it ended and its record was purged before a scan saw it. `forgotten`:
-// slurmctld was killed before it saved that the job existed, or lost what it had saved.
+// The reason why slurmctld no longer has a job. `purged`: it ended, and its record was purged before a scan.
+// `forgotten`: slurmctld was killed before it saved that the job existed, or lost what it had saved.
 enum class Departure { purged, forgotten };
 
-// A job that slurmctld no longer has. What is open ends at `last_alive`, the last instant at which it was known to be
-// there, so that no time is charged that was not observed. The open run of a forgotten job is retracted if it began
-// within k_few_saves before that.
+// A job that slurmctld no longer has. Its open segments end at `last_alive`, the last instant at which it was known to
+// exist, so that only observed time is charged. The open run of a forgotten job is retracted if it began within
+// k_few_saves before that.
 [[nodiscard]] Observation observe_gone(const accounting::State& books, JobId job, Instant last_alive,
                                        Departure departure = Departure::purged);
 

@@ -1,5 +1,5 @@
 // A record's run in the form the observer reasons about: run seconds before the last suspend or resume (the pivot), and
-// what followed it. Pure.
+// what followed it; and how the books come to say the same. Pure.
 //
 //   Slurm: on suspend  pre_sus_time += now - (suspend_time ? suspend_time : start_time);  suspend_time = now
 //          on resume   tot_sus_time += now - suspend_time;                                suspend_time = now
@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/types.hpp"
+#include "daemon/observer/observer.hpp"
+#include "daemon/observer/run_writer.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::daemon {
@@ -26,11 +28,59 @@ struct RunFacts {
 };
 
 // The facts of a started job's record, contradictions resolved (end before start, more run seconds than time passed)
-// and said so in `warnings`. nullopt: the record tells of no run (never started, or starts in the future).
-[[nodiscard]] std::optional<RunFacts> facts_of(const protocol::JobRecord& record, Instant observed_at,
+// and said so in `warnings`. nullopt: the record is of no run (never started, or starts in the future).
+[[nodiscard]] std::optional<RunFacts> facts_of(const protocol::JobUpdate& record, Instant observed_at,
                                                std::vector<std::string>& warnings);
 
+// Whether a record of a live run can be newer than what the books hold of it. An ended run is final: always newer.
+enum class Freshness { newer, stale, same_second };
+[[nodiscard]] Freshness freshness_of(const RunFacts& facts, const RunWriter& run, Instant observed_at);
+
+// Makes the books' run equal to the record's. `at_end`: why an ended one ended.
+void book_run(const RunFacts& facts, RunWriter& run, Instant observed_at, accounting::CloseReason at_end);
+
 // "job 17", "job 17 (array 12_3)".
-[[nodiscard]] std::string name_of(const protocol::JobRecord& record);
+[[nodiscard]] std::string name_of(const protocol::JobUpdate& record);
+
+// What becomes of a run that the books have open while the job's record is about another run, or about none: the job
+// was requeued, slurmctld was killed before it saved the start and forgot it, or slurmctld lost the job. Pure.
+
+// Of one record; its arguments must outlive it. What it finds out goes into `out`, except for the events, which the
+// writer of the run has.
+class RequeueRules {
+ public:
+  RequeueRules(const protocol::JobUpdate& record, const Scan& scan, Observation& out)
+      : record_(record), scan_(scan), out_(out) {}
+
+  // Whether the record is of a submission after a run that began then.
+  //
+  // A requeue gives the job a new submit_time and, until its old credential has run out, a begin time after that. Only
+  // so is it distinguished from the submission before a run that started in the same second: when slurmctld finds no
+  // node to clean, a requeued job keeps its old submit_time.
+  [[nodiscard]] bool was_resubmitted_since(Instant begin) const;
+
+  // The run since `start`, if it is open, ends because a later one began at `next_start`.
+  void end_superseded(RunWriter& run, Instant start, Instant next_start);
+  // The run since `start`, if it is open, ends because the record has no run.
+  void end_without_run(RunWriter& run, Instant start);
+  // A record is of the job's last run. One of an earlier run, read after a later one began, says that slurmctld was
+  // killed and went back to a state from before that: the later run, unless it ended, is not in Slurm's own records.
+  // Whether it was retracted.
+  [[nodiscard]] bool retract_forgotten(RunWriter& run, Instant start);
+
+ private:
+  // Every requeue raises Slurm's count of restarts. Where there was none, a run of which the record knows nothing is
+  // one that slurmctld forgot (killed before it saved the start, or even the job, whose number another one got then).
+  [[nodiscard]] bool was_requeued() const { return record_.restart_count > 0; }
+  // Whether the record is of another job than the run that began then: slurmctld lost its state and numbers jobs from
+  // the beginning.
+  [[nodiscard]] bool is_renumbered(Instant start) const;
+  [[nodiscard]] std::optional<Instant> end_before_requeue(const RunWriter& run) const;
+  void lose(RunWriter& run, Instant start);
+
+  const protocol::JobUpdate& record_;
+  const Scan& scan_;
+  Observation& out_;
+};
 
 }  // namespace shapley::daemon

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/contract.hpp"
+
 namespace shapley::daemon {
 
 using accounting::CloseReason;
@@ -10,8 +14,8 @@ using accounting::NodeShare;
 
 namespace {
 
-MicroProcessors total(const std::vector<NodeShare>& shares) {
-  MicroProcessors sum;
+ProcessorMillionths total(const std::vector<NodeShare>& shares) {
+  ProcessorMillionths sum;
   for (const NodeShare& s : shares) sum += s.processors;
   return sum;
 }
@@ -21,7 +25,26 @@ bool same_nodes(const std::vector<NodeShare>& a, const std::vector<NodeShare>& b
                     [](const NodeShare& x, const NodeShare& y) { return x.node == y.node; });
 }
 
+std::vector<const accounting::LiveSegment*> segments_of(const accounting::State& books, JobId job,
+                                                        accounting::SegmentKind kind) {
+  std::vector<const accounting::LiveSegment*> found;
+  const accounting::JobMemory* memory = books.find_job(job);
+  if (memory == nullptr) return found;
+  for (const accounting::SegmentKey& key : memory->segments) {
+    if (key.kind == kind) found.push_back(books.find_segment(key));
+  }
+  return found;
+}
+
 }  // namespace
+
+std::vector<const accounting::LiveSegment*> runs_of(const accounting::State& books, JobId job) {
+  return segments_of(books, job, accounting::SegmentKind::run);
+}
+
+std::vector<const accounting::LiveSegment*> waits_of(const accounting::State& books, JobId job) {
+  return segments_of(books, job, accounting::SegmentKind::wait);
+}
 
 RunWriter::RunWriter(const accounting::State& state, const std::vector<PastSegment>& past, Run run,
                      std::vector<accounting::Event>& out)
@@ -35,11 +58,10 @@ RunWriter::RunWriter(const accounting::State& state, const std::vector<PastSegme
 void RunWriter::remember(const accounting::State& state) {
   const accounting::JobMemory* memory = state.find_job(run_.job);
   if (memory == nullptr) return;
-  for (const accounting::SegmentKey& key : memory->segments) {
-    if (key.kind != accounting::SegmentKind::run || key.anchor != run_.start) continue;
+  for (const accounting::LiveSegment* live : runs_of(state, run_.job)) {
+    const accounting::SegmentKey& key = live->opened.key;
+    if (key.anchor != run_.start) continue;
     next_ordinal_ = std::max(next_ordinal_, key.ordinal + 1);
-    const accounting::LiveSegment* live = state.find_segment(key);
-    if (live == nullptr) continue;
     segments_.push_back({key, live->opened.begin, live->end, live->opened.nodes});
     // A run keeps the organization and the placement it started with, whatever its account is called by now.
     run_.organization = live->opened.organization;
@@ -76,6 +98,7 @@ bool RunWriter::is_open() const {
 }
 
 Instant RunWriter::open_begin() const {
+  SHAPLEY_REQUIRE(is_open());
   return open_segment()->begin;
 }
 
@@ -163,6 +186,7 @@ void RunWriter::add_closed(Instant begin, Instant end, CloseReason reason) {
 }
 
 void RunWriter::close(Instant end, CloseReason reason) {
+  SHAPLEY_REQUIRE(is_open());
   const auto open = std::find_if(segments_.begin(), segments_.end(), is_open_segment);
   end = std::max(end, open->begin);
   const bool cut = resized_within(open->begin, end) && open->shares != run_.shares;
@@ -173,6 +197,7 @@ void RunWriter::close(Instant end, CloseReason reason) {
 }
 
 void RunWriter::open(Instant begin) {
+  SHAPLEY_REQUIRE(!is_open());
   if (resized_within(begin, k_end_of_time)) {
     const std::vector<NodeShare> before = shares_before_resize();
     add(begin, *run_.resized, CloseReason::resized, before);
@@ -185,7 +210,7 @@ void RunWriter::apply_resize(Instant observed_at) {
   const Segment* segment = open_segment();
   if (segment == nullptr || !run_.resized || run_.shares.empty() || segment->shares == run_.shares) return;
   if (*run_.resized > observed_at || *run_.resized < segment->begin) return;
-  // Resized in the very second in which the segment began: shares of another weighting must not rewrite it.
+  // Resized in the second in which the segment began: shares of another weighting must not rewrite it.
   if (*run_.resized == segment->begin && same_nodes(segment->shares, run_.shares)) return;
   close(*run_.resized, CloseReason::resized);
   open(*run_.resized);
@@ -261,6 +286,39 @@ bool RunWriter::is_elsewhere(bool is_live) const {
 void RunWriter::retract(Instant at) {
   for (const Segment& s : segments_) out_.emplace_back(accounting::SegmentRetracted{s.key, at});
   segments_.clear();
+}
+
+LostRuns& LostRuns::operator+=(const LostRuns& other) {
+  closed += other.closed;
+  retracted += other.retracted;
+  closed_work += other.closed_work;
+  retracted_work += other.retracted_work;
+  return *this;
+}
+
+LostRuns lose_run(RunWriter& run, Instant start, Instant last_look, Instant at) {
+  SHAPLEY_REQUIRE(run.is_open() && start <= last_look);
+  if (start >= last_look - k_few_saves) {
+    const Int128 work = run.work_until(last_look);
+    run.retract(at);
+    return {.retracted = 1, .retracted_work = work};
+  }
+  run.close(last_look, accounting::CloseReason::vanished);
+  return {.closed = 1, .closed_work = run.work_until(last_look)};
+}
+
+accounting::StateLost loss_of(const LostRuns& lost, Instant at, Instant seen) {
+  const auto seconds = [](Int128 work) { return static_cast<std::int64_t>(work / k_micro); };
+  return {.at = at,
+          .seen = seen,
+          .closed = lost.closed,
+          .closed_seconds = seconds(lost.closed_work),
+          .retracted = lost.retracted,
+          .retracted_seconds = seconds(lost.retracted_work)};
+}
+
+std::string what_becomes_of(const LostRuns& lost, Instant last_look) {
+  return lost.closed > 0 ? fmt::format("is counted until {}, when it was seen last", last_look.value) : "is retracted";
 }
 
 }  // namespace shapley::daemon

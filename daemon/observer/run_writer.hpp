@@ -1,7 +1,7 @@
-// One run of one job as the books hold it, and the segments that are still missing, as events.
+// One run of one job in the books, and the missing segments as events.
 //
 // A run is known by its start time (the anchor of its segments' keys). The writer reads the run's segments from the
-// State, lets its user ask for run seconds, and emits events for what it is told to add; its own view includes what it
+// State, lets its user ask for run seconds, and emits events for what is added; its own view includes what it
 // emitted, so several steps can build on each other before anything is applied. Only mark_end emits a segment without
 // length, and ordinals only count up. Pure; lives for one observation.
 #pragma once
@@ -13,13 +13,16 @@
 
 #include "accounting/events/event.hpp"
 #include "accounting/state/state.hpp"
-#include "base/int128.hpp"
 #include "base/types.hpp"
 
 namespace shapley::daemon {
 
-// A segment of a long run that the State has forgotten, because it ended before its horizon; the ledger knows it. (A
-// run goes on after weeks of suspension, and its seconds are counted from its start.)
+// The segments of a job's runs and of its waits that count in the books, ascending by key. Pointers hold as State's do.
+[[nodiscard]] std::vector<const accounting::LiveSegment*> runs_of(const accounting::State& books, JobId job);
+[[nodiscard]] std::vector<const accounting::LiveSegment*> waits_of(const accounting::State& books, JobId job);
+
+// A segment of a long run that is no longer in the State, because it ended before its memory horizon, but is in the
+// ledger. (A run may continue after weeks of suspension, and its seconds are counted from its start.)
 struct PastSegment {
   std::uint32_t ordinal = 0;
   Instant begin;
@@ -33,13 +36,13 @@ class RunWriter {
   struct Run {
     JobId job;
     Instant start;
-    std::string organization;                        // used for a run that the books do not know yet
+    std::string organization;                        // for a run that is not in the books yet
     std::string placement = {};                      // likewise: which nodes its request could have used
     std::optional<Instant> released = std::nullopt;  // likewise: since when it could have started
     JobId waited_as = {};                            // as of accounting::SegmentOpened
     std::vector<accounting::NodeShare> shares = {};  // where it runs now, after the last resize
     std::optional<Instant> resized = std::nullopt;   // when `shares` replaced what it had before
-    std::string job_state = {};                      // Slurm's word, for the events
+    std::string job_state = {};                      // as Slurm calls it, for the events
   };
 
   // `past`: segments of this run; those that the State knows, too, are ignored.
@@ -66,8 +69,8 @@ class RunWriter {
   // Adds `seconds` of running in the gaps of [from, to): the latest gap first, from each gap's begin on. The latest gap
   // is where nothing is known yet; earlier ones were seen as suspensions. Returns what found no room.
   Duration fill(Instant from, Instant to, Duration seconds, accounting::CloseReason reason);
-  // Retracts `seconds` of running in [from, to) from closed segments, the latest first; what is left of a segment is
-  // stated anew. For what slurmctld forgot. Segments that the State has forgotten stay.
+  // Retracts `seconds` of running in [from, to) from closed segments, the latest first; the rest of a segment is added
+  // again. For runs that slurmctld forgot. Segments that are no longer in the State stay.
   void retract_seconds(Instant from, Instant to, Duration seconds, Instant at, accounting::CloseReason reason);
   // The same for all that closed segments hold after `last`; an open one that begins after it is retracted, too.
   void retract_after(Instant last, Instant at, accounting::CloseReason reason);
@@ -75,10 +78,10 @@ class RunWriter {
   // where that is known.
   void mark_end(Instant end, accounting::CloseReason reason);
   // Whether the run holds a node, without a resize, that the books do not have for it, or more of a node: then theirs
-  // is another run, which began in the very same second and which slurmctld forgot. The record of a run that is not
+  // is another run, which began in the same second and which slurmctld forgot. The record of a run that is not
   // live may give the CPUs of one node to another, so there a node's CPUs count only where nodes are fewer.
   [[nodiscard]] bool is_elsewhere(bool is_live) const;
-  // The books hold a run that Slurm's own do not: retracts every segment.
+  // The books contain a run that Slurm's records do not: retracts every segment.
   void retract(Instant at);
 
  private:
@@ -109,5 +112,35 @@ class RunWriter {
   std::optional<Instant> retracted_at_;  // when a segment of this run was last retracted
   std::uint32_t next_ordinal_ = 0;
 };
+
+// Runs that slurmctld no longer knows when it comes back: it was killed before it saved them, or it lost the state that
+// it had saved (`slurmctld -c`, a StateSaveLocation that is gone). Pure.
+//
+// Whether they count follows from when they began. A run that had been saved is in Slurm's accounting, and its
+// processors were in use: it is counted until it was seen last. One that may not have been saved is retracted.
+//
+// slurmctld saves its state 5 s after a change at the latest (SAVE_MAX_WAIT).
+inline constexpr Duration k_few_saves{15};
+
+// Work in millionths of processor-seconds.
+struct LostRuns {
+  std::int64_t closed = 0;  // where they were seen last
+  std::int64_t retracted = 0;
+  Int128 closed_work = 0;
+  Int128 retracted_work = 0;
+
+  LostRuns& operator+=(const LostRuns& other);
+  [[nodiscard]] bool any() const { return closed > 0 || retracted > 0; }
+};
+
+// Closes the open run at `last_look`, or retracts it as of `at` if it began within k_few_saves before. REQUIRES:
+// run.is_open(), start <= last_look.
+[[nodiscard]] LostRuns lose_run(RunWriter& run, Instant start, Instant last_look, Instant at);
+
+// What is learned at `at`, of runs that were seen last at `seen`.
+[[nodiscard]] accounting::StateLost loss_of(const LostRuns& lost, Instant at, Instant seen);
+
+// "is retracted", "is counted until 1700000000, when it was seen last": of one run.
+[[nodiscard]] std::string what_becomes_of(const LostRuns& lost, Instant last_look);
 
 }  // namespace shapley::daemon

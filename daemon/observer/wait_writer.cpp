@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "accounting/events/event_check.hpp"
+#include "daemon/observer/run_writer.hpp"
 
 namespace shapley::daemon {
 
@@ -13,7 +14,7 @@ using accounting::SegmentKey;
 using accounting::SegmentKind;
 
 WaitWriter::WaitWriter(const accounting::State& state, Job job, std::vector<accounting::Event>& events)
-    : job_(std::move(job)), out_(events), horizon_(state.horizon()) {
+    : job_(std::move(job)), out_(events), horizon_(state.memory_horizon()) {
   remember(state);
   remember_runs();
   if (job_.is_array) remember_tasks(state);
@@ -25,14 +26,15 @@ void WaitWriter::remember(const accounting::State& state) {
   known_job_ = true;
   wait_ended_ = memory->wait_ended;
   const auto note_edge = [this](Instant edge) { last_edge_ = std::max(last_edge_.value_or(edge), edge); };
-  for (const SegmentKey& key : memory->segments) {
-    (key.kind == SegmentKind::wait ? used_ : run_keys_).insert(key);
-    const accounting::LiveSegment* live = state.find_segment(key);
-    if (live == nullptr) continue;
+  for (const accounting::LiveSegment* live : runs_of(state, job_.id)) {
+    run_keys_.insert(live->opened.key);
     note_edge(live->end.value_or(live->opened.begin));
-    if (key.kind == SegmentKind::run) continue;
+  }
+  for (const accounting::LiveSegment* live : waits_of(state, job_.id)) {
     const accounting::SegmentOpened& opened = live->opened;
-    waits_.push_back({key, opened.organization, opened.begin, live->end, opened.processors, opened.placement});
+    used_.insert(opened.key);
+    note_edge(live->end.value_or(opened.begin));
+    waits_.push_back({opened.key, opened.organization, opened.begin, live->end, opened.processors, opened.placement});
   }
   for (const accounting::RetractedSegment& taken : memory->retracted) {
     if (taken.key.kind == SegmentKind::run) continue;
@@ -53,22 +55,25 @@ void WaitWriter::remember_runs() {
 
 void WaitWriter::remember_tasks(const accounting::State& state) {
   for (const JobId task : state.tasks_of(job_.id)) {
-    const std::vector<SegmentKey>& segments = state.find_job(task)->segments;
-    if (segments.empty() || segments.front().kind != SegmentKind::run) continue;
-    const Instant start = segments.front().anchor;
+    const std::vector<const accounting::LiveSegment*> runs = runs_of(state, task);
+    if (runs.empty()) continue;
+    const accounting::SegmentOpened& first = runs.front()->opened;
     // One that waited by itself, split off by an update, had left the array's record before it started.
-    const bool waited = std::any_of(segments.begin(), segments.end(), [&](const SegmentKey& key) {
-      return key.kind == SegmentKind::wait && key.anchor < start;
+    const bool waited = std::ranges::any_of(waits_of(state, task), [&](const accounting::LiveSegment* wait) {
+      return wait->opened.key.anchor < first.key.anchor;
     });
-    if (waited) continue;
-    task_starts_[state.find_segment(segments.front())->opened.organization].push_back(start);
+    if (!waited) task_starts_[first.organization].push_back(first.key.anchor);
   }
   for (auto& [organization, starts] : task_starts_) std::sort(starts.begin(), starts.end());
 }
 
-const WaitWriter::Wait* WaitWriter::open_wait() const {
+WaitWriter::Wait* WaitWriter::open_wait() {
   const auto open = std::find_if(waits_.begin(), waits_.end(), [](const Wait& wait) { return !wait.end; });
   return open == waits_.end() ? nullptr : &*open;
+}
+
+WaitWriter::Wait& WaitWriter::wait_of(const SegmentKey& key) {
+  return *std::find_if(waits_.begin(), waits_.end(), [&](const Wait& wait) { return wait.key == key; });
 }
 
 Instant WaitWriter::begin_of(const Pending& pending) const {
@@ -101,12 +106,13 @@ std::int64_t WaitWriter::tasks_started_after(const Wait& wait) const {
   return starts.end() - std::upper_bound(starts.begin(), starts.end(), wait.begin);
 }
 
-MicroProcessors WaitWriter::kept_of(const Wait& wait, std::int64_t own_starts, MicroProcessors outstanding) const {
+ProcessorMillionths WaitWriter::kept_of(const Wait& wait, std::int64_t own_starts,
+                                        ProcessorMillionths outstanding) const {
   const bool moved = !job_.organization.empty() && wait.organization != job_.organization;
   const Int128 tasks = (moved ? 0 : own_starts) + tasks_started_after(wait);
   const Int128 kept = job_.task.value * tasks + (moved ? 0 : outstanding.value);
   const Int128 most = std::min<Int128>(kept, accounting::k_max_wanted.value);
-  return std::min(wait.amount, MicroProcessors{static_cast<std::int64_t>(most)});
+  return std::min(wait.amount, ProcessorMillionths{static_cast<std::int64_t>(most)});
 }
 
 void WaitWriter::open(Wait wait) {
@@ -135,7 +141,7 @@ void WaitWriter::note_end(Instant end, const Started& started) {
   own_.emplace_back(accounting::SegmentRetracted{key, std::max(end, started.observed_at)});
 }
 
-void WaitWriter::reduce(Wait& wait, MicroProcessors amount, const Withdrawal& withdrawal) {
+void WaitWriter::reduce(Wait& wait, ProcessorMillionths amount, const Withdrawal& withdrawal) {
   const Wait before = wait;
   const bool is_open = !before.end;
   Wait rest = before;
@@ -157,7 +163,7 @@ void WaitWriter::reduce(Wait& wait, MicroProcessors amount, const Withdrawal& wi
   if (amount.value > 0) open(std::move(rest));
 }
 
-void WaitWriter::take_back(Instant from, Instant to, std::int64_t own_starts, MicroProcessors outstanding,
+void WaitWriter::take_back(Instant from, Instant to, std::int64_t own_starts, ProcessorMillionths outstanding,
                            const Withdrawal& withdrawal) {
   std::vector<SegmentKey> excessive;
   for (const Wait& wait : waits_) {
@@ -165,15 +171,14 @@ void WaitWriter::take_back(Instant from, Instant to, std::int64_t own_starts, Mi
     if (kept_of(wait, own_starts, outstanding) < wait.amount) excessive.push_back(wait.key);
   }
   for (const SegmentKey& key : excessive) {
-    const auto wait = std::find_if(waits_.begin(), waits_.end(), [&](const Wait& w) { return w.key == key; });
-    reduce(*wait, kept_of(*wait, own_starts, outstanding), withdrawal);
+    Wait& wait = wait_of(key);
+    reduce(wait, kept_of(wait, own_starts, outstanding), withdrawal);
   }
 }
 
 // Opens, closes or changes the wait so that it says what the record asks for now. `stretch`: of a wait that was open.
 void WaitWriter::follow(const Pending& pending, const std::optional<SegmentKey>& stretch) {
-  const auto open_now = std::find_if(waits_.begin(), waits_.end(), [](const Wait& wait) { return !wait.end; });
-  if (open_now != waits_.end()) {
+  if (Wait* open_now = open_wait()) {
     if (open_now->amount == pending.amount && open_now->organization == job_.organization &&
         open_now->placement == pending.placement) {
       return;
@@ -190,17 +195,14 @@ void WaitWriter::follow(const Pending& pending, const std::optional<SegmentKey>&
         .placement = pending.placement});
 }
 
-bool WaitWriter::hand_over(Instant observed_at) {
-  if (own_.empty()) return true;
-  if (last_edge_ == observed_at) return false;
+void WaitWriter::hand_over() {
   out_.insert(out_.end(), std::make_move_iterator(own_.begin()), std::make_move_iterator(own_.end()));
-  return true;
 }
 
-bool WaitWriter::settle_pending(const Pending& pending) {
+bool WaitWriter::follow_pending(const Pending& pending) {
   if (last_edge_ && *last_edge_ > pending.observed_at) return true;
   std::optional<SegmentKey> stretch;
-  MicroProcessors before;
+  ProcessorMillionths before;
   if (const Wait* open = open_wait()) {
     stretch = open->key;
     before = open->amount;
@@ -208,20 +210,21 @@ bool WaitWriter::settle_pending(const Pending& pending) {
     if (open->organization != job_.organization) stretch->anchor = pending.observed_at;
   }
   // Until it is observed once more, an array's record may still start all that the books have waiting.
-  const MicroProcessors outstanding = job_.is_array ? std::max(pending.outstanding, before) : pending.outstanding;
+  const ProcessorMillionths outstanding = job_.is_array ? std::max(pending.outstanding, before) : pending.outstanding;
   take_back(last_run_, k_end_of_time, 0, outstanding,
             {.end = pending.observed_at, .reason = CloseReason::changed, .at = pending.observed_at});
   follow(pending, stretch);
-  const bool settled = hand_over(pending.observed_at);
-  return settled && !(job_.is_array && pending.outstanding < before);
+  const bool is_newer = own_.empty() || last_edge_ != pending.observed_at;
+  if (is_newer) hand_over();
+  return is_newer && !(job_.is_array && pending.outstanding < before);
 }
 
-bool WaitWriter::settle_started(const Started& started) {
+bool WaitWriter::follow_started(const Started& started) {
   const Wait* open = open_wait();
   const bool starts_later = started.ran && started.start > started.observed_at;
   if (open != nullptr) {
     if (started.observed_at < open->begin) return true;
-    // A record of an earlier run, read in the very second in which the job began to wait again.
+    // A record of an earlier run, read in the second in which the job began to wait again.
     if (started.observed_at == open->begin && started.start < open->begin) return false;
   } else if (starts_later || (last_edge_ && *last_edge_ > started.observed_at)) {
     return true;
@@ -237,13 +240,12 @@ bool WaitWriter::settle_started(const Started& started) {
     take_back(previous_run_, last_run_, 1, {}, withdrawal);
   }
   if (judged && started.over && !starts_later) take_back(last_run_, k_end_of_time, 0, {}, withdrawal);
-  const auto open_now = std::find_if(waits_.begin(), waits_.end(), [](const Wait& wait) { return !wait.end; });
-  if (open_now != waits_.end()) close(*open_now, std::max(stop, open_now->begin), reason);
-  out_.insert(out_.end(), std::make_move_iterator(own_.begin()), std::make_move_iterator(own_.end()));
+  if (Wait* open_now = open_wait()) close(*open_now, std::max(stop, open_now->begin), reason);
+  hand_over();
   return judged;
 }
 
-void WaitWriter::settle_gone(Instant last_alive) {
+void WaitWriter::follow_gone(Instant last_alive) {
   const Instant at = std::max(last_alive, last_edge_.value_or(last_alive));
   const Withdrawal withdrawal{.end = last_alive, .reason = CloseReason::vanished, .at = at};
   std::vector<SegmentKey> withdrawn;
@@ -252,13 +254,9 @@ void WaitWriter::settle_gone(Instant last_alive) {
     const bool never_started = wait.begin >= last_run_ && tasks_started_after(wait) == 0 && wait.end != wait.begin;
     if (never_started) withdrawn.push_back(wait.key);
   }
-  for (const SegmentKey& key : withdrawn) {
-    const auto wait = std::find_if(waits_.begin(), waits_.end(), [&](const Wait& w) { return w.key == key; });
-    reduce(*wait, {}, withdrawal);
-  }
-  const auto open_now = std::find_if(waits_.begin(), waits_.end(), [](const Wait& wait) { return !wait.end; });
-  if (open_now != waits_.end()) close(*open_now, std::max(last_alive, open_now->begin), CloseReason::vanished);
-  out_.insert(out_.end(), std::make_move_iterator(own_.begin()), std::make_move_iterator(own_.end()));
+  for (const SegmentKey& key : withdrawn) reduce(wait_of(key), {}, withdrawal);
+  if (Wait* open_now = open_wait()) close(*open_now, std::max(last_alive, open_now->begin), CloseReason::vanished);
+  hand_over();
 }
 
 }  // namespace shapley::daemon

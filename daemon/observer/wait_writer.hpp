@@ -1,24 +1,24 @@
 // The demand of one pending job as the books hold it (wait segments), and what is missing of it, as events.
 //
 // A wait is [since the job could start, until it started or could not]. Its key's anchor is the begin of an unbroken
-// stretch of waiting; a change of the amount, or of the nodes that it may use (placement.hpp), within the stretch
+// stretch of waiting; a change of the amount, or of the nodes that it may use (usable_nodes.hpp), within the stretch
 // counts the ordinal up.
 //
-// Demand counts for good only if what was asked for starts. A request begins when the job is submitted or requeued. Of
+// Demand counts finally only if what was asked for starts. A request begins when the job is submitted or requeued. Of
 // each of its waits, at most as much stays as has started since and may still start; the excess was withdrawn, and is
 // taken back: the segment is retracted, and stated again with what stays. So is all of it when the job is cancelled
 // before it started, set aside by its user, or moved to another organization. What lies before the State's horizon
 // stays.
 //
 // An array's pending tasks share one record. When it asks for fewer, tasks have started (jobs of their own then) or
-// were withdrawn; which of the two is told by the runs in the books. They may come later than the record that shrank,
+// were withdrawn; which of the two follows from the runs in the books. They may come later than the record that shrank,
 // so that is judged when the record is observed once more.
 //
 // A job that ends while nothing could start it (held, before its begin time) has no wait that its end would close. So
 // that the books say that it is over, it gets one without length, which is taken back at once.
 //
-// Pure; lives for one observation. The settle functions answer false when the record must be observed again: it cannot
-// be distinguished from an older one (observer.hpp, "unsettled"), or an array's record shrank.
+// Pure; lives for one observation. follow_pending and follow_started answer false when the record must be observed
+// again: it cannot be distinguished from an older one (observer.hpp, "unsettled"), or an array's record shrank.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ class WaitWriter {
   struct Job {
     JobId id;
     std::string organization = {};  // whose demand it is by now; empty: whose it was
-    std::string slurm_state = {};   // Slurm's word, for the events
-    MicroProcessors task = {};      // what one task of it asks for
+    std::string slurm_state = {};   // as Slurm calls it, for the events
+    ProcessorMillionths task = {};  // what one task of it asks for
     bool is_array = false;          // the record of an array's pending tasks, or of the last one of them
     JobId waits_as = {};            // a task of an array that has a record of its own: the array's; else 0
   };
@@ -48,19 +48,19 @@ class WaitWriter {
   WaitWriter(const accounting::State& state, Job job, std::vector<accounting::Event>& events);
 
   struct Pending {
-    MicroProcessors amount;       // 0: cannot start now
-    MicroProcessors outstanding;  // may start without its user's doing, now or later: >= amount; 0: set aside
-    Instant eligible;             // 0: Slurm does not say
+    ProcessorMillionths amount;       // 0: cannot start now
+    ProcessorMillionths outstanding;  // may start without its user's doing, now or later: >= amount; 0: set aside
+    Instant eligible;                 // 0: Slurm does not say
     Instant submit;
     Instant observed_at;
     Instant previous_scan;
     std::string placement = {};  // which nodes it may use
   };
-  [[nodiscard]] bool settle_pending(const Pending& pending);
+  [[nodiscard]] bool follow_pending(const Pending& pending);
 
   struct Asked {
     std::string organization = {};  // not empty
-    MicroProcessors amount = {};
+    ProcessorMillionths amount = {};
     std::string placement = {};
   };
   struct Started {
@@ -71,10 +71,10 @@ class WaitWriter {
     Instant observed_at;
     Asked asked = {};
   };
-  [[nodiscard]] bool settle_started(const Started& started);
+  [[nodiscard]] bool follow_started(const Started& started);
 
   // slurmctld no longer has the job. What is open ends at max(last_alive, its begin).
-  void settle_gone(Instant last_alive);
+  void follow_gone(Instant last_alive);
 
  private:
   struct Wait {
@@ -82,7 +82,7 @@ class WaitWriter {
     std::string organization;
     Instant begin;
     std::optional<Instant> end;
-    MicroProcessors amount;
+    ProcessorMillionths amount;
     std::string placement;
   };
   // How a withdrawn wait that is open ends.
@@ -95,21 +95,23 @@ class WaitWriter {
   void remember(const accounting::State& state);
   void remember_runs();
   void remember_tasks(const accounting::State& state);
-  [[nodiscard]] const Wait* open_wait() const;
+  [[nodiscard]] Wait* open_wait();  // nullptr: none is open
+  [[nodiscard]] Wait& wait_of(const accounting::SegmentKey& key);
   [[nodiscard]] Instant begin_of(const Pending& pending) const;
   [[nodiscard]] accounting::SegmentKey next_key(Instant anchor) const;
   [[nodiscard]] std::int64_t tasks_started_after(const Wait& wait) const;  // of the array, for the same organization
-  [[nodiscard]] MicroProcessors kept_of(const Wait& wait, std::int64_t own_starts, MicroProcessors outstanding) const;
+  [[nodiscard]] ProcessorMillionths kept_of(const Wait& wait, std::int64_t own_starts,
+                                            ProcessorMillionths outstanding) const;
 
   // Of the waits that began in [from, to): see kept_of.
-  void take_back(Instant from, Instant to, std::int64_t own_starts, MicroProcessors outstanding,
+  void take_back(Instant from, Instant to, std::int64_t own_starts, ProcessorMillionths outstanding,
                  const Withdrawal& withdrawal);
-  void reduce(Wait& wait, MicroProcessors amount, const Withdrawal& withdrawal);
+  void reduce(Wait& wait, ProcessorMillionths amount, const Withdrawal& withdrawal);
   void open(Wait wait);
   void close(Wait& wait, Instant end, accounting::CloseReason reason);
   void note_end(Instant end, const Started& started);
   void follow(const Pending& pending, const std::optional<accounting::SegmentKey>& stretch);
-  [[nodiscard]] bool hand_over(Instant observed_at);
+  void hand_over();
 
   Job job_;
   std::vector<accounting::Event>& out_;

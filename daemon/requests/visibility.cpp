@@ -1,50 +1,57 @@
 #include "daemon/requests/visibility.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string>
-#include <utility>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include "base/int128.hpp"
-#include "base/types.hpp"
-#include "ledger/reports/report.hpp"
 
 namespace shapley::daemon {
 
 namespace {
 
-using nlohmann::json;
+using accounting::AdjustmentKind;
+using ledger::UserRow;
 
-// Of each the sum of what the rows say.
-constexpr std::array k_amounts{"got", "own", "borrowed"};
-
-bool is_visible(const json& row, const Visibility& visible) {
-  return visible.sees_usage(row.at("user_id").get<std::uint32_t>(), row.at("account").get_ref<const std::string&>());
-}
-
-// The inverse of ledger::format_micro, for what a report holds.
-Int128 micro_of(const std::string& decimal) {
-  const std::size_t point = std::min(decimal.find('.'), decimal.size());
-  const std::string digits = decimal.substr(0, point);
-  std::string fraction = point < decimal.size() ? decimal.substr(point + 1) : std::string();
-  constexpr std::size_t k_places = 6;
-  fraction.resize(k_places, '0');
-  return parse_int128(digits + fraction).value_or(0);
-}
-
-json sum_of(const std::vector<json>& rows) {
-  json sum{{"account", nullptr}, {"user_id", nullptr}};
-  for (const char* amount : k_amounts) {
-    CpuTime all;
-    for (const json& row : rows)
-      all += CpuTime{micro_of(row.at(amount).at("processor_seconds").get_ref<const std::string&>())};
-    sum[amount] = {{"core_hours", ledger::core_hours(all)}, {"processor_seconds", ledger::format_micro(all.value)}};
+UserRow sum_of(const std::vector<UserRow>& rows) {
+  UserRow sum;
+  for (const UserRow& row : rows) {
+    sum.got.work += row.got.work;
+    sum.own.work += row.own.work;
+    sum.borrowed.work += row.borrowed.work;
   }
   return sum;
+}
+
+void hide_runs(ledger::AdjustmentRow& adjustment) {
+  if (adjustment.kind == AdjustmentKind::attribute) adjustment.what = "runs that are private here";
+  if (adjustment.kind == AdjustmentKind::reverse)
+    adjustment.what = fmt::format("adjustment {} does not hold", adjustment.reverses.value_or(0));
+}
+
+void hide_runs(std::vector<ledger::ListedAdjustment>& adjustments) {
+  for (ledger::ListedAdjustment& adjustment : adjustments) {
+    if (adjustment.work) adjustment.work->reset();
+    hide_runs(adjustment.is);
+  }
+}
+
+const ledger::Start& start_of(const ledger::Start& start) {
+  return start;
+}
+const ledger::Start& start_of(const ledger::NextStart& start) {
+  return start.is;
+}
+
+// Keeps only those of `seen`.
+template <typename Started>
+ledger::HiddenStarts hide_others(std::vector<Started>& starts, const std::set<std::uint32_t>& seen) {
+  ledger::HiddenStarts hidden;
+  for (const Started& start : starts) {
+    if (!seen.contains(start_of(start).job)) ++hidden[start_of(start).organization];
+  }
+  std::erase_if(starts, [&](const Started& start) { return !seen.contains(start_of(start).job); });
+  return hidden;
 }
 
 }  // namespace
@@ -65,40 +72,102 @@ Visibility Visibility::of(const std::optional<protocol::Privacy>& privacy, std::
   return visible;
 }
 
-Error no_visible_job(std::string_view name) {
-  return {
+Expected<void> Visibility::check_job(const Expected<ledger::JobAt>& job, std::string_view name) const {
+  if (sees_all_jobs()) return {};
+  if (job && sees_job(job->is.user_id, job->is.account)) return {};
+  if (!job && job.error().code != Errc::invalid_argument) return tl::unexpected(job.error());
+  return fail(
       Errc::invalid_argument,
-      fmt::format("job {} is not in the ledger, or it is another user's: jobs are private here (PrivateData)", name)};
+      fmt::format("job {} is not in the ledger, or it is another user's: jobs are private here (PrivateData)", name));
 }
 
-void hide_users(json& report, const Visibility& visible) {
-  if (visible.sees_all_usage() || !report.contains("organizations")) return;
-  for (json& organization : report["organizations"]) {
-    if (!organization.contains("users")) continue;
-    report["private"] = true;
-    json shown = json::array();
-    std::vector<json> hidden;
-    for (json& row : organization["users"]) {
-      if (is_visible(row, visible)) {
-        shown.push_back(std::move(row));
-      } else {
-        hidden.push_back(std::move(row));
-      }
+Visible<ledger::StatusReport> Visibility::show(ledger::StatusReport report) const {
+  return Visible(std::move(report));
+}
+
+Visible<ledger::HistoryReport> Visibility::show(ledger::HistoryReport report) const {
+  return Visible(std::move(report));
+}
+
+Visible<ledger::ForecastReport> Visibility::show(ledger::ForecastReport report) const {
+  return Visible(std::move(report));
+}
+
+Visible<ledger::AccountReport> Visibility::show(ledger::AccountReport report) const {
+  if (!sees_all_jobs()) hide_runs(report.adjustments);
+  if (sees_all_usage()) return Visible(std::move(report));
+  for (ledger::AccountRow& organization : report.organizations) {
+    report.is_private = true;
+    std::vector<UserRow> shown;
+    std::vector<UserRow> hidden;
+    for (UserRow& row : organization.users) {
+      const bool is_shown = row.user_id && row.account && sees_usage(*row.user_id, *row.account);
+      (is_shown ? shown : hidden).push_back(std::move(row));
     }
     if (!hidden.empty()) shown.push_back(sum_of(hidden));
-    organization["users"] = std::move(shown);
+    organization.users = std::move(shown);
   }
+  return Visible(std::move(report));
 }
 
-void hide_adjusted_runs(json& report, const Visibility& visible) {
-  if (visible.sees_all_jobs() || !report.contains("adjustments")) return;
-  for (json& adjustment : report["adjustments"]) {
-    if (adjustment.contains("work")) adjustment["work"] = nullptr;
-    if (adjustment["kind"] == "attribute") adjustment["what"] = "runs that are private here";
-    if (adjustment["kind"] == "reverse") {
-      adjustment["what"] = "adjustment " + adjustment["reverses"].dump() + " does not hold";
-    }
+Visible<ledger::AdjustmentsReport> Visibility::show(ledger::AdjustmentsReport report) const {
+  if (!sees_all_jobs()) hide_runs(report.adjustments);
+  return Visible(std::move(report));
+}
+
+Visible<ledger::PreviewReport> Visibility::show(ledger::PreviewReport report) const {
+  if (!sees_all_jobs()) hide_runs(report.adjustment);
+  return Visible(std::move(report));
+}
+
+Visible<ledger::AdjustedReport> Visibility::show(ledger::AdjustedReport report) const {
+  if (!sees_all_jobs()) hide_runs(report.adjustment);
+  return Visible(std::move(report));
+}
+
+Visible<ledger::JobsReport> Visibility::show(ledger::JobsReport report) const {
+  std::erase_if(report.jobs, [&](const ledger::JobRow& job) { return !sees_job(job.is.user_id, job.is.account); });
+  report.is_private = !sees_all_jobs();
+  return Visible(std::move(report));
+}
+
+Visible<ledger::QueueReport> Visibility::show(ledger::QueueReport report) const {
+  if (!sees_all_jobs()) report.jobs.clear();
+  return Visible(std::move(report));
+}
+
+Visible<ledger::WorkflowsReport> Visibility::show(ledger::WorkflowsReport report) const {
+  report.is_private = !sees_all_jobs();
+  return Visible(std::move(report));
+}
+
+Expected<Visible<ledger::CompareReport>> Visibility::show(ledger::CompareReport report) const {
+  for (const ledger::SideReport& side : report.sides) {
+    if (side.job) SHAPLEY_TRY(check_job(*side.job, side.job->job_id));
   }
+  return Visible(std::move(report));
+}
+
+Expected<Visible<ledger::ExplainReport>> Visibility::show(ledger::ExplainReport report, const ledger::Ledger& ledger,
+                                                          Instant at, ledger::QueryBudget budget) const {
+  SHAPLEY_TRY(check_job(report.job, report.job.job_id));
+  ledger::Meanwhile* meanwhile = report.history && report.history->meanwhile ? &*report.history->meanwhile : nullptr;
+  report.hidden_starts.emplace();
+  if (meanwhile != nullptr) meanwhile->hidden.emplace();
+  if (sees_all_jobs()) return Visible(std::move(report));
+  ledger::JobsFilter filter{.all = true};
+  for (const ledger::NextStart& start : report.next_starts) filter.jobs.push_back(start.is.job);
+  if (meanwhile != nullptr) {
+    for (const ledger::Start& start : meanwhile->last) filter.jobs.push_back(start.job);
+  }
+  std::set<std::uint32_t> seen;
+  if (!filter.jobs.empty()) {
+    SHAPLEY_TRY_ASSIGN(const ledger::JobsReport seen_jobs, ledger::jobs_report(ledger, filter, at, budget, jobs()));
+    for (const ledger::JobRow& job : seen_jobs.jobs) seen.insert(job.is.job);
+  }
+  report.hidden_starts = hide_others(report.next_starts, seen);
+  if (meanwhile != nullptr) meanwhile->hidden = hide_others(meanwhile->last, seen);
+  return Visible(std::move(report));
 }
 
 }  // namespace shapley::daemon

@@ -1,8 +1,8 @@
 // The query scheduler: whose query is answered next, so that no user's questions keep slurmctld or other users waiting.
 //
-// One query of a user at a time. After one that took t, its user rests for three times t and everybody for t: one user
+// One query of a user at a time. After one that took t, its user rests for three times t and all users for t: one user
 // takes at most a quarter, all users together at most half of the daemon's one thread, and the feeder has the rest.
-// Administrators rest with everybody only, and go first, but no two of them in a row while a user waits. First come,
+// Administrators rest for t only, and go first, but no two of them in a row while a user waits. First come,
 // first served among those who may. Pure: time is passed in, sockets are the server's.
 #pragma once
 
@@ -10,11 +10,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 
-#include "protocol/messages.hpp"
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "daemon/requests/queries.hpp"
+#include "daemon/requests/reading_thread.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
 
@@ -31,7 +38,8 @@ class QueryScheduler {
     Session* session = nullptr;
     std::uint32_t uid = 0;
     bool administrator = false;
-    protocol::Query query;
+    std::uint64_t id = 0;  // of the query, which its reply repeats
+    ParsedRequest request = {};
   };
   // Whether one may be served now, as far as others than this class know (its user's last answer was read).
   using MayServe = std::function<bool(const Waiting& waiting)>;
@@ -43,7 +51,7 @@ class QueryScheduler {
 
   // Takes the first one that may be served.
   [[nodiscard]] std::optional<Waiting> next(Clock::time_point now, const MayServe& may_serve);
-  // When next() will answer somebody, nobody new and nothing else changing; nullopt: not by waiting alone.
+  // When next() will answer a client, if no new one comes and nothing else changes; nullopt: not by waiting alone.
   [[nodiscard]] std::optional<Clock::time_point> next_at(const MayServe& may_serve) const;
   // One that was taken is answered.
   void done(const Waiting& taken, Clock::time_point began, Clock::time_point ended);
@@ -55,6 +63,54 @@ class QueryScheduler {
   std::map<std::uint32_t, Clock::time_point> users_rest_until_;  // of those who rest still
   Clock::time_point all_rest_until_{};
   bool administrator_was_last_ = false;
+};
+
+// Readers' queries that are not answered in the serving thread: whose is next, and the thread that answers it.
+//
+// One is answered at a time. There are two such lanes (Lane of queries.hpp), each with a scheduler and a thread of its
+// own, so that a report on months of the ledger keeps no user's list of jobs waiting, nor the other controller. All but
+// the questions themselves runs in the io_context's one thread.
+class ReadingLane {
+ public:
+  struct Hooks {
+    QueryScheduler::MayServe may_serve;
+    // What answers the query, or the answer at once (it is refused).
+    std::function<Answer(const QueryScheduler::Waiting& taken)> prepare;
+    std::function<ledger::QueryBudget(const QueryScheduler::Waiting& taken)> budget;
+    // The query is answered, and its session there still.
+    std::function<void(const QueryScheduler::Waiting& taken, std::string text)> reply;
+    // Others may be answered now.
+    std::function<void()> done;
+  };
+
+  ReadingLane(boost::asio::io_context& io, std::filesystem::path ledger, Hooks hooks);
+
+  void add(QueryScheduler::Waiting waiting) { scheduler_.add(std::move(waiting)); }
+  // The session is gone; what is answered for it ends soon. How many queries of it were dropped.
+  std::size_t forget(const Session& session);
+  // Sets the timer for the next one.
+  void schedule();
+  // Ends the question that is being answered, and the thread.
+  void stop();
+
+  [[nodiscard]] std::size_t waiting() const { return scheduler_.waiting(); }
+  [[nodiscard]] bool is_reading() const { return reading_.has_value(); }
+
+ private:
+  struct Reading {
+    QueryScheduler::Waiting query;  // its session is null once that has gone
+    QueryScheduler::Clock::time_point began;
+  };
+  void take_next();
+  void finish(std::string text);
+
+  boost::asio::io_context& io_;
+  Hooks hooks_;
+  boost::asio::steady_timer timer_;
+  QueryScheduler scheduler_;
+  std::optional<Reading> reading_;
+  bool open_ = true;
+  ReadingThread thread_;  // the last member: it ends first
 };
 
 }  // namespace shapley::daemon

@@ -4,11 +4,10 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <set>
-#include <string>
 #include <system_error>
 #include <utility>
 
+#include <boost/asio/ip/tcp.hpp>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,9 +16,9 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include "daemon/requests/error_answer.hpp"
+#include "base/piece_of_work.hpp"
 #include "daemon/requests/queries.hpp"
-#include "remote/addresses.hpp"
+#include "daemon/version.hpp"
 
 namespace shapley::daemon {
 
@@ -41,6 +40,18 @@ void hang_up(Descriptor stream) {
   ::setsockopt(stream.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
+// Of which one host may have all addresses: the host's own one of IPv4, 64 bits of IPv6.
+std::string network_of(const boost::asio::ip::address& address) {
+  using boost::asio::ip::address_v6;
+  if (address.is_v4()) return address.to_string();
+  const address_v6 v6 = address.to_v6();
+  if (v6.is_v4_mapped()) return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, v6).to_string();
+  constexpr std::size_t k_network_bytes = 8;
+  address_v6::bytes_type bytes = v6.to_bytes();
+  std::fill(bytes.begin() + k_network_bytes, bytes.end(), static_cast<unsigned char>(0));
+  return address_v6(bytes).to_string();
+}
+
 std::set<std::string> addresses_of(const config::Endpoint& peer) {
   std::set<std::string> networks;
   const auto addresses = remote::resolve(peer);
@@ -49,9 +60,10 @@ std::set<std::string> addresses_of(const config::Endpoint& peer) {
     return networks;
   }
   for (const addrinfo* address = addresses->get(); address != nullptr; address = address->ai_next) {
-    sockaddr_storage place{};
-    std::memcpy(&place, address->ai_addr, std::min<std::size_t>(sizeof place, address->ai_addrlen));
-    networks.insert(remote::place_of(place).network);
+    boost::asio::ip::tcp::endpoint place;
+    place.resize(address->ai_addrlen);
+    std::memcpy(place.data(), address->ai_addr, address->ai_addrlen);
+    networks.insert(network_of(place.address()));
   }
   return networks;
 }
@@ -96,7 +108,7 @@ RemoteListener::RemoteListener(Options options, Descriptor listening, Descriptor
 RemoteListener::~RemoteListener() {
   ::eventfd_write(wake_up_.get(), 1);
   thread_.join();
-  // Nobody else starts or joins one.
+  // No other thread starts or joins one.
   for (auto& [number, guest] : guests_) guest.thread.join();
 }
 
@@ -107,14 +119,14 @@ void RemoteListener::run() {
     const auto ready = wait_for(listening_.get(), POLLIN, wake_up_.get(), Clock::now() + k_long);
     if (!ready) return;
     if (!*ready) continue;
-    sockaddr_storage from{};
-    socklen_t length = sizeof from;
-    Descriptor stream(
-        ::accept4(listening_.get(), reinterpret_cast<sockaddr*>(&from), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    const PieceOfWork busy("the listener over TCP");
+    boost::asio::ip::tcp::endpoint from;
+    auto length = static_cast<socklen_t>(from.capacity());
+    Descriptor stream(::accept4(listening_.get(), from.data(), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
     const int error = errno;
     join_those_who_left();
     if (stream.is_open()) {
-      const auto welcomed = welcome(std::move(stream), remote::place_of(from).network);
+      const auto welcomed = welcome(std::move(stream), network_of(from.address()));
       if (!welcomed) say_refused(welcomed.error().what);
     } else if (error == EMFILE || error == ENFILE) {
       // It stays readable.
@@ -138,7 +150,7 @@ bool RemoteListener::rest(std::chrono::nanoseconds spent) {
 }
 
 void RemoteListener::join_those_who_left() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto guest = guests_.begin(); guest != guests_.end();) {
     if (guest->second.descriptor >= 0) {
       ++guest;
@@ -150,7 +162,7 @@ void RemoteListener::join_those_who_left() {
 }
 
 Expected<void> RemoteListener::welcome(Descriptor stream, const std::string& address) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto place = places_.come(address, Clock::now());
   if (!place) {
     hang_up(std::move(stream));
@@ -183,7 +195,7 @@ void RemoteListener::converse(Number number, Descriptor descriptor) {
   const TimedStream stream(std::move(descriptor), wake_up_.get());
   const auto ended = answer_questions(number, stream);
   if (!ended && ended.error().code != Errc::unavailable) say_refused(ended.error().what);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   places_.leave(number);
   guests_[number].descriptor = -1;
 }
@@ -193,18 +205,18 @@ Expected<remote::SealedMessage> RemoteListener::meet(Number number, remote::Seal
   SHAPLEY_TRY_ASSIGN(remote::SealedMessage question, guest.next(Clock::now() + options_.first_question));
   const bool is_administrator = question.uid == 0 || question.uid == options_.slurm_uid;
   const auto admitted = [&]() -> Expected<std::optional<Number>> {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto gives_way = places_.admit(number, question.uid, is_administrator, Clock::now());
     if (gives_way) end(*gives_way);
     return gives_way;
   }();
   if (admitted) return question;
-  SHAPLEY_TRY(guest.answer(question, text_of_error(admitted.error()), Clock::now() + options_.first_question));
+  SHAPLEY_TRY(guest.answer(text_of_error(admitted.error()), Clock::now() + options_.first_question));
   return tl::unexpected<Error>(admitted.error());
 }
 
 void RemoteListener::note_silence(Number number, bool is_silent) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_silent) {
     places_.end_answer(number, Clock::now());
   } else {
@@ -213,13 +225,16 @@ void RemoteListener::note_silence(Number number, bool is_silent) {
 }
 
 Expected<void> RemoteListener::answer_questions(Number number, const TimedStream& stream) {
+  std::optional<PieceOfWork> meeting(std::in_place, "a question over TCP");
   auto guest = remote::SealedGuest::greet(stream, munge_, Clock::now() + options_.first_question);
   auto question = guest ? meet(number, *guest) : tl::unexpected<Error>(guest.error());
+  meeting.reset();
   strangers_ns_ += processor_time().count();
-  std::unique_ptr<PeerConnection> own;
+  std::unique_ptr<rpc_client::Client::Transport> own;
   while (question) {
+    const PieceOfWork busy("a question over TCP");
     const std::string answer = answer_to(*question, own);
-    SHAPLEY_TRY(guest->answer(*question, answer, Clock::now() + options_.answer));
+    SHAPLEY_TRY(guest->answer(answer, Clock::now() + options_.answer));
     note_silence(number, true);
     question = guest->next(Clock::now() + options_.next_question);
     note_silence(number, false);
@@ -228,13 +243,19 @@ Expected<void> RemoteListener::answer_questions(Number number, const TimedStream
 }
 
 std::string RemoteListener::answer_to(const remote::SealedMessage& question,
-                                      std::unique_ptr<PeerConnection>& own) const {
-  const auto until = Clock::now() + (lane_of(question.text) == Lane::report ? options_.report : options_.answer);
+                                      std::unique_ptr<rpc_client::Client::Transport>& own) const {
+  const auto until =
+      Clock::now() + (parse_request(question.text).lane() == Lane::report ? options_.report : options_.answer);
   const auto ask = [&]() -> Expected<std::string> {
     if (!own) {
-      const RemoteAsker asker{
-          .uid = question.uid, .cluster = question.heading.cluster, .ledger = question.heading.ledger};
-      SHAPLEY_TRY_ASSIGN(own, connect_by_socket(options_.socket, wake_up_.get(), until, asker));
+      SHAPLEY_TRY_ASSIGN(own, rpc_client::connect({.socket = options_.socket,
+                                                   .program = std::string(k_program),
+                                                   .trusted = {::geteuid()},
+                                                   .cluster = question.heading.cluster,
+                                                   .ledger = question.heading.ledger,
+                                                   .on_behalf_of = question.uid,
+                                                   .wake_up = wake_up_.get()},
+                                                  until));
     }
     return own->ask(question.text, until);
   };
@@ -246,11 +267,105 @@ std::string RemoteListener::answer_to(const remote::SealedMessage& question,
 
 void RemoteListener::say_refused(const std::string& why) {
   constexpr std::chrono::minutes k_between{1};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
   if (said_ && now < *said_ + k_between) return;
   said_ = now;
   spdlog::warn("server: a connection over TCP was ended: {}", why);
+}
+
+template <typename Which>
+std::size_t RemotePlaces::count(Which which) const {
+  return static_cast<std::size_t>(
+      std::count_if(holders_.begin(), holders_.end(), [&](const auto& holder) { return which(holder.second); }));
+}
+
+// The place of the one who has been silent longest.
+template <typename Which>
+std::optional<RemotePlaces::Number> RemotePlaces::take_from(Which which, std::chrono::milliseconds silence,
+                                                            Clock::time_point now) {
+  auto longest = holders_.end();
+  for (auto it = holders_.begin(); it != holders_.end(); ++it) {
+    const Holder& holder = it->second;
+    if (!which(holder) || holder.is_answered || now < holder.silent_since + silence) continue;
+    if (longest == holders_.end() || holder.silent_since < longest->second.silent_since) longest = it;
+  }
+  if (longest == holders_.end()) return std::nullopt;
+  const Number number = longest->first;
+  holders_.erase(longest);
+  return number;
+}
+
+bool RemotePlaces::is_too_fast(const std::string& address, Clock::time_point now) {
+  const auto left_now = [&](const Rate& rate) {
+    const std::chrono::duration<double> rested = now - rate.at;
+    return std::min(limits_.burst, rate.left + rested.count() * limits_.a_second);
+  };
+  if (rates_.size() >= limits_.addresses) {
+    std::erase_if(rates_, [&](const auto& rate) { return left_now(rate.second) >= limits_.burst; });
+  }
+  const auto known = rates_.find(address);
+  if (known == rates_.end() && rates_.size() >= limits_.addresses) return true;
+  const double left = known == rates_.end() ? limits_.burst : left_now(known->second);
+  if (left < 1) return true;
+  rates_[address] = {.left = left - 1, .at = now};
+  return false;
+}
+
+Expected<RemotePlaces::Place> RemotePlaces::come(const std::string& address, Clock::time_point now) {
+  if (is_too_fast(address, now)) return fail(Errc::limit, address + " connects too often");
+  const bool is_kept = limits_.kept_addresses.contains(address);
+  const auto is_stranger = [](const Holder& holder) { return !holder.user; };
+  const auto is_from_there = [&](const Holder& holder) { return !holder.user && holder.address == address; };
+  std::optional<Number> gives_way;
+  if (count(is_from_there) >= limits_.strangers_of_an_address) {
+    gives_way = take_from(is_from_there, limits_.strangers_silence, now);
+    if (!gives_way) return fail(Errc::limit, "too many connections from " + address);
+  } else if (count(is_stranger) >= limits_.strangers + (is_kept ? limits_.kept : 0)) {
+    gives_way = take_from(is_stranger, limits_.strangers_silence, now);
+    if (!gives_way) return fail(Errc::limit, "too many connections that have not asked anything yet");
+  }
+  holders_.emplace(++last_, Holder{.address = address, .silent_since = now});
+  return Place{.number = last_, .gives_way = gives_way};
+}
+
+Expected<std::optional<RemotePlaces::Number>> RemotePlaces::admit(Number number, uid_t user, bool is_administrator,
+                                                                  Clock::time_point now) {
+  const auto holder = holders_.find(number);
+  if (holder == holders_.end()) return fail(Errc::limit, "another connection has its place");
+  const auto is_known = [](const Holder& one) { return one.user.has_value(); };
+  const auto is_user = [](const Holder& one) { return one.user && !one.is_administrator; };
+  const auto is_same = [&](const Holder& one) { return one.user == user; };
+  std::optional<Number> gives_way;
+  // One that gives way is enough: these kinds contain each other.
+  const auto make_room = [&](auto kind, std::size_t most, auto whose) {
+    if (count(kind) < most) return true;
+    gives_way = take_from(whose, limits_.silence, now);
+    return gives_way.has_value();
+  };
+  const bool has_room = is_administrator ? make_room(is_known, limits_.known, is_known)
+                                         : make_room(is_same, limits_.of_a_user, is_same) &&
+                                               make_room(is_user, limits_.users, is_user) &&
+                                               make_room(is_known, limits_.known, is_user);
+  if (!has_room) {
+    holders_.erase(holder);
+    return fail(Errc::limit, fmt::format("too many connections over TCP, of uid {} or of all; try again later", user));
+  }
+  holder->second.user = user;
+  holder->second.is_administrator = is_administrator;
+  holder->second.is_answered = true;
+  return gives_way;
+}
+
+void RemotePlaces::begin_answer(Number number) {
+  if (const auto holder = holders_.find(number); holder != holders_.end()) holder->second.is_answered = true;
+}
+
+void RemotePlaces::end_answer(Number number, Clock::time_point now) {
+  const auto holder = holders_.find(number);
+  if (holder == holders_.end()) return;
+  holder->second.is_answered = false;
+  holder->second.silent_since = now;
 }
 
 }  // namespace shapley::daemon

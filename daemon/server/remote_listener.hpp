@@ -1,34 +1,108 @@
-// Questions from other hosts: passed on to this shapleyd's own socket, on behalf of the user whom munge names, and the
+// Questions from other hosts: passed on to this shapleyd's own socket, on behalf of the user that munge names, and the
 // answers back, in a sealed conversation (remote/sealed.hpp).
 //
-// Anybody of the cluster may ask what readers may ask on this host, with the same rights and limits; root and
+// Any user of the cluster may ask what readers may ask on this host, with the same rights and limits; root and
 // slurm_user also `follow`, with which the other one of two controllers follows. One user's questions come over one
-// connection, in a thread of its own; who may have one: remote_places.hpp. Whoever connects without a credential learns
+// connection, in a thread of its own; who may have one: RemotePlaces. A client without a credential learns
 // nothing, and all of them together cost a tenth of a processor at most: once they took more, the listener accepts the
 // next one only when the tenth has caught up.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 
 #include <sys/types.h>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "config/endpoint.hpp"
-#include "daemon/controllers/peer_connection.hpp"
-#include "daemon/server/remote_places.hpp"
-#include "remote/sealed_guest.hpp"
+#include "base/mutex.hpp"
+#include "base/process.hpp"
+#include "config/values.hpp"
+#include "remote/sealed.hpp"
+#include "rpc_client/client.hpp"
 
 namespace shapley::daemon {
+
+// Who may hold a connection over TCP, so that neither strangers nor ordinary users keep others out. Pure: time is
+// passed in, sockets are the listener's.
+//
+// A client is a stranger until its first question says who asks. Strangers, and ordinary users, have a number
+// of places each; what is left besides is root's and slurm_user's, who may take what users leave free, too. Where no
+// place is left, the connection of the same kind that has been silent longest gives way, if it has been for long
+// enough. Connections from one address that come faster than a limit are refused.
+
+class RemotePlaces {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Number = std::uint64_t;
+
+  struct Limits {
+    std::size_t strangers = 12;
+    std::size_t strangers_of_an_address = 6;
+    std::size_t known = 20;  // ordinary users, root and slurm_user together
+    std::size_t users = 12;  // of these ordinary users
+    std::size_t of_a_user = 4;
+    // The other controller's addresses, for which there are some strangers' places more.
+    std::set<std::string> kept_addresses = {};
+    std::size_t kept = 2;
+    std::chrono::milliseconds strangers_silence{500};  // so long a connection keeps a place that another one wants
+    std::chrono::milliseconds silence{1000};
+    // New connections of one address: so many at once, then so many a second.
+    double burst = 40;
+    double a_second = 20;
+    std::size_t addresses = 1024;  // of which the rate is known; connections from further ones are refused
+  };
+
+  explicit RemotePlaces(Limits limits) : limits_(std::move(limits)) {}
+
+  struct Place {
+    Number number = 0;
+    std::optional<Number> gives_way;  // whose place it is: that connection is to be ended
+  };
+  // A client connects. Errc::limit: there is no place.
+  [[nodiscard]] Expected<Place> come(const std::string& address, Clock::time_point now);
+  // The client is this user. The number of the one that gives way for it. Errc::limit: there is no place, and the
+  // client loses its place among the strangers.
+  [[nodiscard]] Expected<std::optional<Number>> admit(Number number, uid_t user, bool is_administrator,
+                                                      Clock::time_point now);
+  // The client is being answered; it was answered, and is silent from now on. Nothing happens for one without a place.
+  void begin_answer(Number number);
+  void end_answer(Number number, Clock::time_point now);
+  void leave(Number number) { holders_.erase(number); }
+
+  [[nodiscard]] std::size_t taken() const { return holders_.size(); }
+
+ private:
+  struct Holder {
+    std::string address;
+    std::optional<uid_t> user = {};
+    bool is_administrator = false;
+    bool is_answered = false;
+    Clock::time_point silent_since;
+  };
+  struct Rate {
+    double left = 0;
+    Clock::time_point at;
+  };
+  [[nodiscard]] bool is_too_fast(const std::string& address, Clock::time_point now);
+  template <typename Which>
+  [[nodiscard]] std::size_t count(Which which) const;
+  template <typename Which>
+  [[nodiscard]] std::optional<Number> take_from(Which which, std::chrono::milliseconds silence, Clock::time_point now);
+
+  Limits limits_;
+  Number last_ = 0;
+  std::map<Number, Holder> holders_;
+  std::map<std::string, Rate> rates_;  // of addresses that did not rest long enough for a whole burst
+};
 
 class RemoteListener {
  public:
@@ -37,7 +111,7 @@ class RemoteListener {
     std::filesystem::path socket;  // this shapleyd's own
     std::filesystem::path munge;   // munged's; empty: where libmunge looks for it
     uid_t slurm_uid = 0;
-    std::optional<config::Endpoint> peer = {};  // the other controller, for whom places are kept
+    std::optional<config::Endpoint> peer = {};  // the other controller; places are kept for it
     RemotePlaces::Limits places = {};
     std::chrono::milliseconds first_question{5000};  // so long for a whole one, first of all
     std::chrono::milliseconds next_question{60000};
@@ -69,20 +143,19 @@ class RemoteListener {
   [[nodiscard]] Expected<void> answer_questions(Number number, const remote::TimedStream& stream);
   [[nodiscard]] Expected<remote::SealedMessage> meet(Number number, remote::SealedGuest& guest);
   void note_silence(Number number, bool is_silent);
-  // REQUIRES: mutex_ is held.
-  void end(std::optional<Number> number);
+  void end(std::optional<Number> number) SHAPLEY_HOLDS(mutex_);
   [[nodiscard]] std::string answer_to(const remote::SealedMessage& question,
-                                      std::unique_ptr<PeerConnection>& own) const;
+                                      std::unique_ptr<rpc_client::Client::Transport>& own) const;
   void say_refused(const std::string& why);
 
   Options options_;
   remote::Munge munge_;
   Descriptor listening_;
   Descriptor wake_up_;
-  std::mutex mutex_;  // of the next three
-  RemotePlaces places_;
-  std::map<Number, Guest> guests_;  // a thread joins what has left
-  std::optional<std::chrono::steady_clock::time_point> said_;
+  Mutex mutex_;
+  RemotePlaces places_ SHAPLEY_GUARDED_BY(mutex_);
+  std::map<Number, Guest> guests_ SHAPLEY_GUARDED_BY(mutex_);  // a thread joins what has left
+  std::optional<std::chrono::steady_clock::time_point> said_ SHAPLEY_GUARDED_BY(mutex_);
   std::atomic<std::int64_t> strangers_ns_ =
       0;                                   // of processor time since the last rest, until it was known who they are
   std::chrono::nanoseconds allowance_{0};  // of processor time for strangers; the accepting thread's, so is the next

@@ -8,9 +8,6 @@
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
-
-#include "daemon/server/listener.hpp"
 
 namespace shapley::daemon {
 
@@ -19,10 +16,9 @@ Server::Server(boost::asio::io_context& io, Service& service, Clock clock, Limit
       service_(service),
       clock_(std::move(clock)),
       limits_(limits),
-      path_(service.site().configuration.socket.string()),
-      acceptor_(io),
+      listener_(io, service.site().configuration.socket.string(),
+                [this](Session::Socket socket, const Peer& peer) { admit(std::move(socket), peer); }),
       ticker_(io),
-      accept_pause_(io),
       answer_timer_(io),
       catch_up_pause_(io),
       ledger_lane_(io, service.site().configuration.ledger, lane_hooks()),
@@ -33,58 +29,33 @@ Server::~Server() {
 }
 
 Expected<void> Server::open() {
-  SHAPLEY_TRY(listen_on(path_, io_, acceptor_));
+  SHAPLEY_TRY(listener_.open());
   open_ = true;
-  accept();
   tick();
   return {};
 }
 
 void Server::close() {
   if (!std::exchange(open_, false)) return;
-  boost::system::error_code ignored;
-  acceptor_.close(ignored);
+  listener_.stop();
   ticker_.cancel();
-  accept_pause_.cancel();
   answer_timer_.cancel();
   catch_up_pause_.cancel();
   const auto sessions = sessions_;
   for (const auto& session : sessions) session->close();
   ledger_lane_.stop();
   report_lane_.stop();
-  unlink(path_.c_str());
+  listener_.remove();
 }
 
-void Server::accept() {
-  acceptor_.async_accept([this](const boost::system::error_code& error, Session::Socket socket) {
-    if (!open_) return;
-    if (!error) {
-      admit(std::move(socket));
-      accept();
-      return;
-    }
-    // Out of descriptors or memory: others will be closed in time; to try again at once would only burn the processor.
-    spdlog::error("server: accept: {}", error.message());
-    accept_pause_.expires_after(std::chrono::seconds(1));
-    accept_pause_.async_wait([this](const boost::system::error_code& cancelled) {
-      if (!cancelled && open_) accept();
-    });
-  });
-}
-
-void Server::admit(Session::Socket socket) {
-  const auto peer = peer_of(socket);
-  if (!peer) {
-    spdlog::error("{}", peer.error().what);
-    return;
-  }
+void Server::admit(Session::Socket socket, const Peer& peer) {
   const auto same_user = static_cast<std::size_t>(
-      std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->peer().uid == peer->uid; }));
-  const auto session = std::make_shared<Session>(std::move(socket), *peer, *this, limits_.timeouts);
+      std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->peer().uid == peer.uid; }));
+  const auto session = std::make_shared<Session>(std::move(socket), peer, *this, limits_.timeouts);
   sessions_.insert(session);
-  // Others cannot keep slurmctld out by taking all connections.
+  // Other users cannot keep slurmctld out by occupying all connections.
   const bool full = sessions_.size() > limits_.connections || same_user >= limits_.connections_per_user;
-  if (full && !may_feed(*peer)) {
+  if (full && !may_feed(peer)) {
     spdlog::debug("server: {}: too many connections", session->name());
     session->refuse("too many connections; close some or try again later");
     return;
@@ -121,7 +92,7 @@ void Server::on_closed(Session& session) {
     if (open_) spdlog::warn("server: {}: disconnected", session.name());
   }
   sessions_.erase(session.shared_from_this());
-  // It may have been the one whose unread answer others waited for.
+  // Queries may have waited for this connection's unread answer.
   if (open_) schedule_answers();
 }
 
@@ -132,18 +103,17 @@ Expected<void> Server::on_message(Session& session, protocol::Message message) {
     return greet(session, *hello);
   }
   if (&session == feeder_) return feed(session, std::move(message));
-  auto* query = std::get_if<protocol::Query>(&message);
+  const auto* query = std::get_if<protocol::Query>(&message);
   if (query == nullptr) return fail(Errc::protocol, "a reader sends queries only");
   session.await_answer();
-  take_query(session, std::move(*query));
+  take_query(session, *query);
   return {};
 }
 
-void Server::take_query(Session& session, protocol::Query query) {
+void Server::take_query(Session& session, const protocol::Query& query) {
   const Peer& peer = session.peer();
-  const Lane lane = lane_of(query.json);
-  QueryScheduler::Waiting waiting{&session, peer.uid, may_feed(peer), std::move(query)};
-  switch (lane) {
+  QueryScheduler::Waiting waiting{&session, peer.uid, may_feed(peer), query.id, parse_request(query.json)};
+  switch (waiting.request.lane()) {
     case Lane::memory:
       query_scheduler_.add(std::move(waiting));
       break;
@@ -170,8 +140,8 @@ bool Server::may_serve(const QueryScheduler::Waiting& waiting) const {
 
 void Server::schedule_answers() {
   const auto may = [this](const auto& waiting) { return may_serve(waiting); };
-  // Nobody waits, or for an answer to be read: on_written_out and on_closed tell. Through the timer even when it is
-  // due, so that the loop polls the feeder's socket between two answers.
+  // No query waits, or queries wait until an answer is read; then on_written_out and on_closed call this. The timer is
+  // used even if it is due, so that the loop polls the feeder's socket between two answers.
   if (const auto at = query_scheduler_.next_at(may)) {
     answer_timer_.expires_at(*at);
     answer_timer_.async_wait([this](const boost::system::error_code& cancelled) {
@@ -183,13 +153,13 @@ void Server::schedule_answers() {
 }
 
 Answer Server::answer_to(const QueryScheduler::Waiting& taken) {
-  Service::QueryCounts counts = query_counts_;
+  protocol::QueryCounts counts = query_counts_;
   counts.waiting = query_scheduler_.waiting() + ledger_lane_.waiting() + report_lane_.waiting();
   counts.reading = (ledger_lane_.is_reading() ? 1U : 0U) + (report_lane_.is_reading() ? 1U : 0U);
   service_.note(counts);
   const Asker administrator = taken.session->asks_for_itself() ? Asker::administrator : Asker::remote_administrator;
   const Asker asker = taken.administrator ? administrator : Asker::anybody;
-  return answer(service_, taken.query.json, clock_(), asker, taken.uid);
+  return answer(service_, taken.request, clock_(), asker, taken.uid);
 }
 
 void Server::answer_next() {
@@ -198,7 +168,7 @@ void Server::answer_next() {
   if (taken) {
     reply(*taken, std::get<std::string>(answer_to(*taken)));
     query_scheduler_.done(*taken, began, QueryScheduler::Clock::now());
-    // The other one's question may have said what it holds.
+    // The question of the other controller may have reported its progress.
     if (service_.controllers() != nullptr) push();
   }
   schedule_answers();
@@ -206,7 +176,7 @@ void Server::answer_next() {
 
 void Server::reply(const QueryScheduler::Waiting& taken, std::string text) {
   const auto session = taken.session->shared_from_this();
-  session->send(protocol::Reply{taken.query.id, std::move(text)});
+  session->send(protocol::Reply{taken.id, std::move(text)});
   ++query_counts_.answered;
 }
 
@@ -247,7 +217,7 @@ Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
   return {};
 }
 
-// A reader of another host may mean other books: munge's key may be that of several clusters.
+// A reader of another host may mean other books, because several clusters may share munge's key.
 Expected<void> Server::check_books(const protocol::Hello& hello) const {
   const std::string& name = service_.cluster().name();
   if (!name.empty() && !service_.cluster().is_ours(hello.cluster)) {
@@ -259,10 +229,10 @@ Expected<void> Server::check_books(const protocol::Hello& hello) const {
   return fail(Errc::denied, fmt::format("the ledger here is {}, not {}", ledger, hello.ledger));
 }
 
-// The remote listener asks for users of other hosts, with their rights.
+// The remote listener asks on behalf of users of other hosts, with their rights.
 Expected<void> Server::take_author(Session& session, const protocol::Hello& hello) const {
   if (hello.on_behalf_of == -1) return {};
-  // The last number stands for no user.
+  // The last number is not a user.
   if (hello.on_behalf_of < 0 || hello.on_behalf_of >= std::numeric_limits<std::uint32_t>::max()) {
     return fail(Errc::invalid_argument, fmt::format("on_behalf_of: {} is no uid", hello.on_behalf_of));
   }
@@ -289,7 +259,7 @@ void Server::hold_feeder(Session& session, const protocol::Hello& hello) {
   service_.controllers()->hold_feeder();
 }
 
-void Server::settle_held() {
+void Server::admit_held() {
   if (!held_) return;
   const auto session = held_->session->shared_from_this();
   if (!service_.is_active()) {
@@ -321,8 +291,8 @@ Expected<void> Server::feed(Session& session, protocol::Message message) {
     service_.receive(*begin, now);
   } else if (const auto* end = std::get_if<protocol::SnapshotEnd>(&message)) {
     service_.receive(*end, now);
-  } else if (auto* query = std::get_if<protocol::Query>(&message)) {
-    take_query(session, std::move(*query));
+  } else if (const auto* query = std::get_if<protocol::Query>(&message)) {
+    take_query(session, *query);
     return {};
   } else {
     return fail(Errc::protocol, "a feeder sends snapshots, observations and queries only");
@@ -332,14 +302,14 @@ Expected<void> Server::feed(Session& session, protocol::Message message) {
 }
 
 void Server::process_soon() {
-  // Everything that the present round of the event loop brings goes into one commit.
+  // All frames of the present round of the event loop go into one commit.
   if (std::exchange(process_pending_, true)) return;
   boost::asio::post(io_, [this] {
     process_pending_ = false;
     if (!open_) return;
     service_.process(clock_());
     push();
-    // Behind everything that others want meanwhile.
+    // Queued behind all other pending work.
     if (service_.is_unfinished()) process_soon();
   });
 }
@@ -357,7 +327,7 @@ void Server::tick() {
   });
 }
 
-// As much of the time goes to everybody else.
+// All other work gets as much time.
 void Server::catch_up() {
   if (!service_.is_behind() || std::exchange(catching_up_, true)) return;
   const auto began = Session::Clock::now();
@@ -371,7 +341,7 @@ void Server::catch_up() {
 }
 
 void Server::push() {
-  settle_held();
+  admit_held();
   if (feeder_ == nullptr) return;
   const auto keep = feeder_->shared_from_this();
   if (!service_.cluster().is_ours(service_.feeder()->hello.cluster)) {
@@ -381,9 +351,8 @@ void Server::push() {
   }
   if (keep->pushed.reading_generation != service_.reading_generation()) {
     spdlog::info(
-        "server: {}: disconnected, so that it sends everything anew: rules, weights or workflows changed, or "
-        "observations of a "
-        "wrong clock were dropped",
+        "server: {}: disconnected, so that it sends everything again: rules, weights or workflows changed, or "
+        "observations of a wrong clock were dropped",
         keep->name());
     keep->close();
     return;
@@ -402,7 +371,7 @@ void Server::push_to(Session& session) {
   const std::uint64_t acknowledged = service_.acknowledged(pushed.instance);
   if (std::exchange(pushed.acknowledged, acknowledged) != acknowledged) session.send(protocol::Ack{acknowledged});
   if (!push_levels_first(session)) return;
-  // A plugin that hears nothing while it awaits acknowledgements takes us for hanging, and lets the ranks go.
+  // A plugin that gets no message while it waits for acknowledgements assumes that shapleyd hangs, and drops the ranks.
   constexpr Duration k_sign_of_life{10};
   const bool is_awaited = service_.intake().held() && clock_() >= pushed.ranks_at + k_sign_of_life;
   const bool changed =
@@ -412,8 +381,8 @@ void Server::push_to(Session& session) {
   session.send(service_.ranks());
 }
 
-// A plugin keeps its levels until ranks come without them. After a start it keeps both until a snapshot has told of all
-// jobs, or that timeout is over: there may be no room to store what it must send before a snapshot.
+// A plugin keeps its levels until ranks arrive without them. After a start it keeps both until a snapshot has listed
+// all jobs, or until the timeout: the disk may have no space for the messages before the snapshot.
 bool Server::push_levels_first(Session& session) {
   constexpr Duration k_levels_timeout{30};
   Session::Pushed& pushed = session.pushed;
@@ -428,7 +397,7 @@ bool Server::push_levels_first(Session& session) {
 }
 
 bool Server::worth_logging(std::uint32_t uid) {
-  // One line a minute and user, so that nobody can fill the disk with refusals.
+  // At most one line a minute and user is logged, so that no user can fill the disk with refusals.
   constexpr Duration k_silence{60};
   constexpr std::size_t k_max_users = 1000;
   const Instant now = clock_();

@@ -1,15 +1,15 @@
-// The Unix socket: who may connect, who may feed, and what is pushed to whom.
+// The Unix socket: decides who may connect and who may feed, and sends messages to feeders.
 //
-// The socket's mode is 0666 on purpose. Every right is decided by the peer's kernel-given user id, not by the file:
-// anybody on the machine may ask (the books are for all members to see), root and `slurm_user` alone may feed, and a
-// reader can change nothing. So opening the file to all gives nobody more than `shapleyctl status`; numbers of
-// connections, sizes of frames and queues, and the time spent on queries (query_scheduler.hpp) are bounded, in total
-// and per user. The limits with their reasons: docs/operating/security.md.
+// The socket's mode is 0666 on purpose. Every right is decided by the peer's kernel-given user id, not by the file: any
+// user on the host may ask (the books are for all members), only root and `slurm_user` may feed, and a reader cannot
+// change anything. So the file's mode gives no user more than `shapleyctl status`; numbers of connections, sizes of
+// frames and queues, and the time spent on queries (query_scheduler.hpp) are bounded, in total and per user. The limits
+// with their reasons: docs/operating/security.md.
 //
-// One feeder at a time: slurmctld is one. A new one replaces the old, which after a restart of slurmctld is a dead
-// connection; one of another cluster, or of a second slurmctld, is refused (books/cluster_name.hpp). Everything runs in
-// the io_context's one thread, but for queries that read the ledger: they have two lanes (reading_lane.hpp), each with
-// a thread of its own, and their answers come back through the io_context.
+// There is one feeder at a time, because there is one slurmctld. A new feeder replaces the old one, whose connection is
+// dead after a restart of slurmctld; a feeder of another cluster, or of a second slurmctld, is refused
+// (books/cluster_name.hpp). Everything runs in the io_context's one thread, except for queries that read the ledger:
+// they have two lanes (ReadingLane), each with a thread of its own, and their answers come back through the io_context.
 #pragma once
 
 #include <functional>
@@ -20,14 +20,12 @@
 #include <string>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/requests/queries.hpp"
 #include "daemon/server/query_scheduler.hpp"
-#include "daemon/server/reading_lane.hpp"
 #include "daemon/server/session.hpp"
 #include "daemon/service.hpp"
 #include "ledger/store/ledger.hpp"
@@ -40,7 +38,7 @@ class Server final : public SessionOwner {
     std::size_t connections = 256;
     std::size_t connections_per_user = 16;  // of root and slurm_user all, of others each
     Session::Timeouts timeouts = {};
-    // Answers that readers have not taken, over all connections: beyond it no further query is answered.
+    // Unread answers of all connections: beyond this limit no further query is answered.
     std::size_t unread_bytes = 64U << 20U;
     ledger::QueryBudget query = {.steps = 50'000'000, .rows = 500'000};
     ledger::QueryBudget administrators_query = {.steps = 200'000'000, .rows = 1'000'000};  // of root and slurm_user
@@ -53,11 +51,11 @@ class Server final : public SessionOwner {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Listens on the configured socket. Errors: those of listen_on().
+  // Listens on the configured socket. Errors: those of Listener::open().
   [[nodiscard]] Expected<void> open();
   // Ends every connection and removes the socket file.
   void close();
-  // After a reload: tells feeders what changed.
+  // After a reload: sends the changes to feeders.
   void push();
 
   [[nodiscard]] Expected<void> on_message(Session& session, protocol::Message message) override;
@@ -66,14 +64,13 @@ class Server final : public SessionOwner {
   void on_closed(Session& session) override;
 
  private:
-  void accept();
-  void admit(Session::Socket socket);
+  void admit(Session::Socket socket, const Peer& peer);
   [[nodiscard]] bool may_feed(const Peer& peer) const;
   [[nodiscard]] Expected<void> greet(Session& session, const protocol::Hello& hello);
   [[nodiscard]] Expected<void> check_books(const protocol::Hello& hello) const;
   [[nodiscard]] Expected<void> take_author(Session& session, const protocol::Hello& hello) const;
   [[nodiscard]] Expected<void> feed(Session& session, protocol::Message message);
-  void take_query(Session& session, protocol::Query query);
+  void take_query(Session& session, const protocol::Query& query);
   [[nodiscard]] bool may_serve(const QueryScheduler::Waiting& waiting) const;
   [[nodiscard]] Answer answer_to(const QueryScheduler::Waiting& taken);
   void schedule_answers();
@@ -81,14 +78,14 @@ class Server final : public SessionOwner {
   void reply(const QueryScheduler::Waiting& taken, std::string text);
   [[nodiscard]] ReadingLane::Hooks lane_hooks();
   void install_feeder(Session& session, const protocol::Hello& hello);
-  // Of two controllers: a feeder gets its Welcome when this one has what the other one has.
+  // For two controllers: a feeder gets its Welcome when this one has all events of the other one.
   void hold_feeder(Session& session, const protocol::Hello& hello);
-  void settle_held();
-  // Ends whichever feeder there is for another one.
+  void admit_held();
+  // Replaces the present feeder, if there is one.
   void replace_feeder();
   void process_soon();
   void tick();
-  // While an estimator is behind: lets it work on between everything else.
+  // While an estimator is behind: lets it continue between all other work.
   void catch_up();
   void push_to(Session& session);
   bool push_levels_first(Session& session);
@@ -98,15 +95,13 @@ class Server final : public SessionOwner {
   Service& service_;
   Clock clock_;
   Limits limits_;
-  std::string path_;
-  boost::asio::local::stream_protocol::acceptor acceptor_;
+  Listener listener_;
   boost::asio::steady_timer ticker_;
-  boost::asio::steady_timer accept_pause_;
   boost::asio::steady_timer answer_timer_;
   boost::asio::steady_timer catch_up_pause_;
   bool catching_up_ = false;
-  QueryScheduler query_scheduler_;     // of queries that are answered in this thread
-  Service::QueryCounts query_counts_;  // since the start; those of now are counted when somebody asks
+  QueryScheduler query_scheduler_;      // of queries that are answered in this thread
+  protocol::QueryCounts query_counts_;  // since the start; the present ones are counted at each query
   std::set<std::shared_ptr<Session>> sessions_;
   Session* feeder_ = nullptr;
   struct Held {

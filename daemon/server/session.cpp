@@ -1,20 +1,25 @@
 #include "daemon/server/session.hpp"
 
 #include <cerrno>
-#include <csignal>
+#include <cstring>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 namespace shapley::daemon {
 
 namespace {
 
-// A feeder sends much at once; of the others there may be many.
+// A feeder sends much data at once; other clients may be many.
 constexpr std::size_t k_feeder_buffer_bytes = 256U << 10U;
 constexpr std::size_t k_buffer_bytes = 4096;
 
@@ -49,7 +54,7 @@ void Session::welcome(protocol::Role role) {
   handshake_.cancel();
   const bool feeder = role == protocol::Role::feeder;
   reader_.set_limit(feeder ? protocol::k_max_frame_bytes : k_max_query_bytes);
-  // What the old buffer held was handed to the frame reader already.
+  // The contents of the old buffer were passed to the frame reader already.
   if (feeder) buffer_.resize(k_feeder_buffer_bytes);
   if (!feeder) watch_hang_up();
 }
@@ -84,7 +89,7 @@ void Session::resume() {
 void Session::on_read(const boost::system::error_code& error, std::size_t size) {
   if (closed_) return;
   if (error) {
-    // Only the end of a feeder is worth a line in the log; the server writes it.
+    // Only the end of a feeder is logged, by the server.
     close();
     return;
   }
@@ -187,6 +192,129 @@ void Session::close() {
   handshake_.cancel();
   socket_.close(ignored);
   owner_.on_closed(*this);
+}
+
+namespace {
+
+using boost::asio::local::stream_protocol;
+
+// Whether a process listens on the socket file; removes one that a dead daemon left.
+Expected<void> make_room(boost::asio::io_context& io, const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) return {};
+    return fail(Errc::io, fmt::format("server: open: {}: {}", path, std::strerror(errno)));
+  }
+  if (!S_ISSOCK(info.st_mode)) {
+    return fail(
+        Errc::conflict,
+        fmt::format("server: open: {}: is there and is no socket; remove it or configure another `socket`", path));
+  }
+  stream_protocol::socket probe(io);
+  boost::system::error_code error;
+  probe.connect(stream_protocol::endpoint(path), error);
+  if (!error || error == boost::asio::error::try_again) {
+    return fail(
+        Errc::conflict,
+        fmt::format("server: open: {}: another process listens on it; stop it or configure another `socket`", path));
+  }
+  if (error != boost::asio::error::connection_refused) {
+    return fail(Errc::io, fmt::format("server: open: {}: {}", path, error.message()));
+  }
+  spdlog::info("server: open: {}: replaced the socket of a daemon that is gone", path);
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+    return fail(Errc::io, fmt::format("server: open: remove {}: {}", path, std::strerror(errno)));
+  }
+  return {};
+}
+
+Expected<void> set_up(const std::string& path, stream_protocol::acceptor& acceptor) {
+  if (chmod(path.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH) != 0) {
+    return fail(Errc::io, fmt::format("server: open: mode of {}: {}", path, std::strerror(errno)));
+  }
+  boost::system::error_code error;
+  acceptor.listen(stream_protocol::acceptor::max_listen_connections, error);
+  if (error) return fail(Errc::io, fmt::format("server: listen: {}: {}", path, error.message()));
+  return {};
+}
+
+// Processes that the daemon starts must not inherit it; Boost.Asio does not set this itself.
+void close_on_exec(int descriptor) {
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
+Expected<Peer> peer_of(Session::Socket& socket) {
+  close_on_exec(socket.native_handle());
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+    return fail(Errc::io, fmt::format("server: accept: credentials of the peer: {}", std::strerror(errno)));
+  }
+  return Peer{credentials.uid, credentials.pid};
+}
+
+}  // namespace
+
+Listener::Listener(boost::asio::io_context& io, std::string path, Accepted accepted)
+    : io_(io), path_(std::move(path)), accepted_(std::move(accepted)), acceptor_(io), pause_(io) {}
+
+Expected<void> Listener::open() {
+  if (path_.size() >= sizeof(sockaddr_un::sun_path)) {
+    return fail(Errc::invalid_argument, fmt::format("server: open: {}: a socket's path has at most {} bytes", path_,
+                                                    sizeof(sockaddr_un::sun_path) - 1));
+  }
+  SHAPLEY_TRY(make_room(io_, path_));
+  boost::system::error_code error;
+  acceptor_.open(stream_protocol(), error);
+  if (!error) close_on_exec(acceptor_.native_handle());
+  if (!error) acceptor_.bind(stream_protocol::endpoint(path_), error);
+  if (error) return fail(Errc::io, fmt::format("server: open: {}: {}", path_, error.message()));
+  auto listens = set_up(path_, acceptor_);
+  if (!listens) {
+    unlink(path_.c_str());
+    return listens;
+  }
+  accept();
+  return {};
+}
+
+void Listener::stop() {
+  boost::system::error_code ignored;
+  acceptor_.close(ignored);
+  pause_.cancel();
+}
+
+void Listener::remove() const {
+  unlink(path_.c_str());
+}
+
+void Listener::accept() {
+  acceptor_.async_accept([this](const boost::system::error_code& error, Session::Socket socket) {
+    if (!acceptor_.is_open()) return;
+    if (!error) {
+      if (const auto peer = peer_of(socket)) {
+        accepted_(std::move(socket), *peer);
+      } else {
+        spdlog::error("{}", peer.error().what);
+      }
+      accept();
+      return;
+    }
+    // Descriptors or memory are exhausted. Other connections will be closed; trying again at once would only use
+    // processor time.
+    spdlog::error("server: accept: {}", error.message());
+    pause_.expires_after(std::chrono::seconds(1));
+    pause_.async_wait([this](const boost::system::error_code& cancelled) {
+      if (!cancelled && acceptor_.is_open()) accept();
+    });
+  });
+}
+
+Expected<void> check_version(const protocol::Hello& hello) {
+  if (hello.version == protocol::k_version) return {};
+  return fail(Errc::protocol,
+              fmt::format("{} speaks protocol version {}, this daemon version {}; install the same release of both",
+                          hello.program, hello.version, protocol::k_version));
 }
 
 }  // namespace shapley::daemon

@@ -1,6 +1,6 @@
-// The workflows of the organizations that order theirs by fairness (`within_organization: workflow_fairness`): levels
-// of their pending jobs, for the plugin, and the report of it, for people. It reads what the intake reads and touches
-// no book: the ledger and what it says are the same with it and without.
+// The workflows of organizations with `within_organization: workflow_fairness`: computes levels of their pending jobs
+// for the plugin, and a report for people. It reads the same messages as the intake and does not change the books: the
+// ledger is the same with it and without it.
 //
 // Levels are computed once a second at most, after something changed, and every k_refresh_interval in any case, since
 // running tasks that take longer than the median weigh more as time goes on. A turn takes up to a second and a half for
@@ -18,11 +18,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "config/configuration.hpp"
+#include "ledger/reports/workflows_report.hpp"
 #include "ledger/store/ledger.hpp"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
@@ -38,33 +37,34 @@ class Workflows {
   // `generation`: of the first table of levels.
   explicit Workflows(std::uint64_t generation) { levels_.generation = generation; }
 
-  // Takes the settings over; true if they are others than before. Then nothing is known any more: call recall, and ask
-  // the feeder for a snapshot.
+  // Takes the settings over; true if they have changed. Then all jobs are dropped: call recall, and request a snapshot
+  // from the feeder.
   bool configure(const config::Configuration& configuration);
-  // Remembers completed runs from the ledger: of the jobs submitted in the week before `now`, the newest.
+  // Reads completed runs from the ledger: the newest of the jobs submitted in the week before `now`.
   [[nodiscard]] Expected<void> recall(const ledger::Ledger& ledger, Instant now);
 
-  // What the feeder says, in its order.
+  // The feeder's messages, in their order.
   void begin_snapshot();
   void read(const protocol::Observations& frame, const protocol::Classifier& classifier);
   void end_snapshot();
   void end_session() { snapshot_.reset(); }
 
-  // Runs a cycle of the loop if it is due, and a snapshot has told of all jobs since the settings were taken over.
+  // Runs a cycle of the loop if it is due, and a snapshot listed all jobs since the settings were taken over.
   void refresh(Instant now);
   // Whether levels() follows from all jobs; until then it is empty.
   [[nodiscard]] bool ready() const { return organizations_.empty() || ready_; }
   [[nodiscard]] const protocol::Levels& levels() const { return levels_; }
-  // Whether an organization is, or was in this process, ordered by its workflows: only then feeders are told of levels.
+  // Whether an organization is, or was in this process, ordered by its workflows: only then levels are sent to feeders.
   [[nodiscard]] bool in_use() const { return in_use_; }
   // Whether jobs of this user under this account are shown.
   using Sees = std::function<bool(std::uint32_t user_id, std::string_view account)>;
-  // docs/reference/shapleyctl.md lists the members. `organization` empty: all. Errc::invalid_argument: none of that
+  // `organization` empty: all. Errc::invalid_argument: none of that
   // name is ordered by its workflows. A workflow is listed when all its jobs are shown: one number is of all of them.
-  [[nodiscard]] Expected<nlohmann::json> report(const std::string& organization, const Sees& sees, Instant now) const;
+  [[nodiscard]] Expected<ledger::WorkflowsReport> report(const std::string& organization, const Sees& sees,
+                                                         Instant now) const;
 
  private:
-  // What a cycle of the loop left behind, to compare the next with.
+  // The result of a cycle of the loop, for comparison with the next one.
   struct PastCycle {
     Instant at;
     workflow::Fraction degree = 0;
@@ -85,11 +85,11 @@ class Workflows {
     friend auto operator<=>(const Submitter&, const Submitter&) = default;
   };
   [[nodiscard]] std::uint32_t number_of(std::uint32_t user_id, const std::string& account);
-  void read_job(const protocol::JobRecord& record, const protocol::Classifier& classifier);
+  void read_job(const protocol::JobUpdate& record, const protocol::Classifier& classifier);
   static void run_cycle(Organization& organization, Instant now);
   void publish(Instant now);
-  [[nodiscard]] nlohmann::json describe(const std::string& name, const Organization& organization,
-                                        const Sees& sees) const;
+  [[nodiscard]] ledger::OrganizationWorkflows describe(const std::string& name, const Organization& organization,
+                                                       const Sees& sees) const;
 
   std::map<std::string, Organization, std::less<>> organizations_;
   std::optional<std::unordered_set<std::uint32_t>> snapshot_;  // jobs seen since its begin
@@ -99,7 +99,7 @@ class Workflows {
   bool ready_ = false;     // and a cycle ran after that
   Instant last_cycle_ = k_beginning_of_time;
   protocol::Levels levels_;
-  // Who submitted what is known: as many as there are associations, whatever the number of jobs.
+  // The submitters of the known jobs: as many as there are associations, for any number of jobs.
   std::map<Submitter, std::uint32_t> numbers_;
   std::vector<Submitter> submitters_;  // by number
 };

@@ -5,15 +5,13 @@
 //   scanning thread <--Places, by the leads of the RankBoard and what a scan saw
 #pragma once
 
+#include "plugin/client/delivery/connection.hpp"
 #include "plugin/client/delivery/feeder.hpp"
-#include "plugin/client/delivery/inbox.hpp"
-#include "plugin/client/event_descriptor.hpp"
 #include "plugin/client/log.hpp"
 #include "plugin/client/places/places.hpp"
 #include "plugin/client/ranks/rank_table.hpp"
 #include "plugin/client/scan/scanner.hpp"
 #include "plugin/client/shapley_client.h"
-#include "plugin/client/wake_up_signal.hpp"
 
 struct shapley_client {
   shapley_client(shapley::client::FeederOptions options, shapley::client::Log log_to)

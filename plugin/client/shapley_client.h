@@ -27,7 +27,7 @@ typedef struct {
   const char* spool_path;  /* file in StateSaveLocation; unacknowledged observations survive a restart there */
   const char* cluster;
   const char* slurm_version;
-  const char* program;  /* "priority/shapley 0.1.0" */
+  const char* program;  /* "priority/shapley 1.0.0" */
   uint32_t interval_ms; /* longest time between two scans */
   uint32_t min_job_age_s;
   int64_t state_saved_at; /* slurmctld saved its jobs last, before this instance; 0: not known */
@@ -73,39 +73,57 @@ typedef struct {
 } shapley_gres_request_t;
 
 enum { k_shapley_max_depends_on = 256 };
-/* Of texts about the nodes that a job may use, and of each name that tells nodes apart, so many characters are read. */
+/* Of texts about the nodes that a job may use, and of each distinguishing name, so many characters are read. */
 enum { k_shapley_max_placement_text = 1024 };
 /* A node's partitions or reservations; and so many of its features, as far as its text goes. */
 enum { k_shapley_max_node_names = 256, k_shapley_max_features_text = 4096 };
 
-/* Mirrors protocol::JobRecord member by member; see common/protocol/messages.hpp for meaning and units. NULL strings
+/* A job's members that are passed on as they are: this list declares, hashes (scan/records.c) and copies them
+ * (client/scan/records.cpp). A new one is filled in scan/records.c, and added to protocol::JobUpdate and its list. */
+#define SHAPLEY_JOB_NUMBERS(MEMBER)  \
+  MEMBER(uint32_t, job_id)           \
+  MEMBER(uint32_t, array_job_id)     \
+  MEMBER(int64_t, array_task_id)     \
+  MEMBER(uint32_t, pending_tasks)    \
+  MEMBER(uint32_t, het_job_id)       \
+  MEMBER(uint32_t, restart_count)    \
+  MEMBER(bool, completing)           \
+  MEMBER(uint32_t, user_id)          \
+  MEMBER(uint32_t, group_id)         \
+  MEMBER(int64_t, submit_time)       \
+  MEMBER(int64_t, eligible_time)     \
+  MEMBER(int64_t, start_time)        \
+  MEMBER(int64_t, end_time)          \
+  MEMBER(int64_t, suspend_time)      \
+  MEMBER(int64_t, pre_suspend_run_s) \
+  MEMBER(int64_t, total_suspended_s) \
+  MEMBER(int64_t, resize_time)       \
+  MEMBER(uint32_t, requested_cpus)   \
+  MEMBER(uint32_t, time_limit_s)     \
+  MEMBER(uint32_t, requested_nodes)  \
+  MEMBER(uint64_t, requested_memory) \
+  MEMBER(bool, exclusive)
+#define SHAPLEY_JOB_TEXTS(MEMBER) MEMBER(account) MEMBER(qos) MEMBER(name) MEMBER(wckey)
+
+#define SHAPLEY_DECLARE_NUMBER(type, member) type member;
+#define SHAPLEY_DECLARE_TEXT(member) const char* member;
+
+/* Mirrors protocol::JobUpdate member by member; see common/protocol/messages.hpp for meaning and units. NULL strings
  * count as empty. */
 typedef struct {
-  uint32_t job_id, array_job_id;
-  int64_t array_task_id;
-  uint32_t pending_tasks, het_job_id, restart_count;
+  SHAPLEY_JOB_NUMBERS(SHAPLEY_DECLARE_NUMBER)
+  SHAPLEY_JOB_TEXTS(SHAPLEY_DECLARE_TEXT)
   enum shapley_job_state state;
-  bool completing;
-  const char* slurm_state;
   enum shapley_wait_reason wait;
-  uint32_t user_id, group_id;
-  const char* account;
+  const char *slurm_state, *partition;
   const char* const* account_ancestors;
   size_t account_ancestors_count;
-  const char *partition, *qos, *name, *wckey;
-  int64_t submit_time, eligible_time, start_time, end_time, suspend_time, pre_suspend_run_s, total_suspended_s,
-      resize_time;
-  uint32_t requested_cpus;
   const shapley_node_holding_t* nodes;
   size_t nodes_count;
   const shapley_tres_t* tres;
   size_t tres_count;
   const uint32_t* depends_on;
-  size_t depends_on_count; /* at most k_shapley_max_depends_on */
-  uint32_t time_limit_s;
-  uint32_t requested_nodes;
-  uint64_t requested_memory;
-  bool exclusive;
+  size_t depends_on_count;                                              /* at most k_shapley_max_depends_on */
   const shapley_gres_request_t* gres_request;                           /* NULL: it has started */
   const char *required_nodes, *excluded_nodes, *features, *reservation; /* longer ones are cut */
 } shapley_job_t;
@@ -204,7 +222,7 @@ uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
 
 /* The order in which one scheduling pass serves the jobs (plugin/client/places): within a whole scan every rankable job
  * that waits and every job that holds processors is passed, between begin and decide; these are the scanning thread's
- * and run under slurmctld's read locks, but for decide. */
+ * and run under slurmctld's read locks, except decide. */
 
 /* No label of the present range. */
 #define SHAPLEY_NO_LABEL UINT32_MAX
@@ -236,7 +254,7 @@ typedef struct {
 /* `labels`: how many there are room for. `reach`: processors that could start at once if everything were free. */
 void shapley_client_places_begin(shapley_client_t* client, uint32_t labels, int64_t reach, int64_t now_ms);
 void shapley_client_place(shapley_client_t* client, const shapley_waiting_t* waiting);
-/* A job that is as it was in an earlier scan, but for its order, level and label. False: pass it whole. */
+/* A job that is as it was in an earlier scan, except for its order, level and label. False: pass it whole. */
 bool shapley_client_place_again(shapley_client_t* client, uint32_t job_id, int64_t own_order, uint32_t level,
                                 uint32_t label);
 /* A job that holds processors; in scans of runs, too. */

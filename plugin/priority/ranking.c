@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdatomic.h>
 
-#include "plugin/job_traits.h"
+#include "plugin/front.h"
 #include "plugin/multifactor.h"
-#include "plugin/plugin_name.h"
+#include "plugin/scan/records.h"
 
 /* Largest possible sum of everything but rank and nice. Only grows between two readings of the configuration. */
 static _Atomic uint64_t others_max;
@@ -142,7 +142,7 @@ bool shapley_priority_is_current(const job_record_t* job) {
 }
 
 /* The site factor enters the priority of each partition alike. A priority that Slurm had cut to 1 comes out too high by
- * what was cut, until Slurm computes it anew. */
+ * what was cut, until Slurm computes it again. */
 static void shift_part_priorities(job_record_t* job, uint32_t site_factor) {
   int count = 0;
   uint32_t* priorities = shapley_part_priorities(job, &count);

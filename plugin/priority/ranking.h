@@ -12,8 +12,7 @@
 
 #include "plugin/client/shapley_client.h"
 #include "plugin/priority/site_factor.h"
-#include "plugin/priority/site_history.h"
-#include "plugin/slurm_compat.h"
+#include "plugin/slurm/slurm_compat.h"
 
 /* What the other weights of slurm.conf can add up to; a rank step exceeds it. Reads slurm_conf: config read lock, or a
  * moment when slurmctld does not reconfigure. Any thread may read it afterwards. */
@@ -55,7 +54,7 @@ uint32_t shapley_label_of(const shapley_ranking_t* ranking, const job_record_t* 
 uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, uint32_t job_id,
                                     const shapley_job_traits_t* traits, uint32_t label);
 
-/* The same for a job that is at hand. Job lock; takes the association manager's locks of job_traits.h. */
+/* The same for a job that is at hand. Job lock; takes the association manager's locks of scan/records.h. */
 uint32_t shapley_wanted_site_factor_of(const shapley_ranking_t* ranking, const job_record_t* job, uint32_t label);
 
 /* Whether the stored priority is what the stored factors and the site factor add up to. False after Slurm's backfill

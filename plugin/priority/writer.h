@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "plugin/client/shapley_client.h"
-#include "plugin/slurm_compat.h"
+#include "plugin/slurm/slurm_compat.h"
 
 /* Reads weights from slurm_conf (config read lock, or a moment when slurmctld does not reconfigure) and the history of
  * site factors from StateSaveLocation. */
@@ -23,7 +23,7 @@ void shapley_writer_open(shapley_client_t* client);
 void shapley_writer_close(void);
 
 /* Before a scan reads jobs, under its locks: takes the ranks and levels now in force, which stay those of the scan and
- * of the writing after it. `reconfigured`: slurm.conf's weights are read anew. True when each job's site factor should
+ * of the writing after it. `reconfigured`: slurm.conf's weights are read again. True when each job's site factor should
  * be what it was in the scan before, so that only jobs that changed need to be noted. */
 bool shapley_writer_begin(bool reconfigured);
 /* The scan goes on to jobs, at `now`: `processors` of all nodes together. */
@@ -46,5 +46,24 @@ bool shapley_writer_is_due(void);
 
 /* Puts the rank into a pending job's site factor at once, from memory. Any thread with the job write lock. */
 void shapley_writer_rank(job_record_t* job);
+
+/* What the serving line asks of a waiting job's record: whose it is, how wide, where in Slurm's own order, and whether
+ * it could start.
+ */
+
+/* So many tasks of an array stay in its record: Slurm makes the last one a job of its own in a way of its own. */
+enum { k_shapley_least_array_rest = 2 };
+
+/* How far a line is made that serves so many processors: somewhat more than could start at once, so that what comes
+ * next has its place already. */
+static inline int64_t shapley_reach(int64_t processors) {
+  return processors ? processors + processors / 8 + 16 : 0;
+}
+
+/* All but organization, level and label. `record` waits and is rankable. Job and partition lock. */
+void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waiting_t* waiting);
+
+/* Its priority without its site factor: Slurm's own order. Job lock. */
+int64_t shapley_own_order(const job_record_t* record);
 
 #endif

@@ -1,5 +1,4 @@
-/* Which nodes a job may use: what it asks of them, and what tells them apart (partitions, features,
- * reservations).
+/* Which nodes a job may use: what it asks of them, and what distinguishes them (partitions, features, reservations).
  *
  * Everything here only reads, under the locks of a scan; texts and lists point into slurmctld's records and are valid
  * while these are held. Nothing is allocated: lists beyond their bounds are cut.
@@ -12,7 +11,7 @@
 #include <time.h>
 
 #include "plugin/client/shapley_client.h"
-#include "plugin/slurm_compat.h"
+#include "plugin/slurm/slurm_compat.h"
 
 /* All zero: new. Between shapley_placement_begin and the end of a scan it holds the reservations that are active. */
 typedef struct {
@@ -35,5 +34,23 @@ uint64_t shapley_placement_mix_job(uint64_t hash, const shapley_job_t* job);
 void shapley_placement_fill_node(shapley_placement_t* placement, uint32_t index, const node_record_t* record,
                                  shapley_node_t* node);
 uint64_t shapley_placement_mix_node(uint64_t hash, const shapley_node_t* node);
+
+/* Which nodes a run holds or held, with how much of each: processors, memory, generic resources. By node name. */
+
+/* One run's nodes, reused from run to run. Zero-initialized is empty. One thread's. */
+typedef struct {
+  shapley_node_holding_t* nodes;
+  size_t count;
+  struct shapley_named_node* named; /* owns the names that slurmctld's node table cannot lend */
+  size_t named_count;
+  size_t capacity;
+} shapley_allocation_t;
+
+/* Reads them from the job's record, under the job and node read locks; the texts are valid until the next reading,
+ * while these locks last. Empty when the record does not say. */
+void shapley_allocation_read(shapley_allocation_t* allocation, const job_record_t* job);
+/* Mixes into `hash` what changes when what shapley_allocation_read() would read does. Job lock. */
+uint64_t shapley_allocation_hash(uint64_t hash, const job_record_t* job);
+void shapley_allocation_free(shapley_allocation_t* allocation);
 
 #endif

@@ -17,7 +17,7 @@ bool shapley_privacy_begin(shapley_privacy_reader_t* reader, int64_t now_ms) {
   return flags;
 }
 
-/* ---- from whom nothing is hidden ---------------------------------------------------------------- */
+/* ---- users that nothing is hidden from ---------------------------------------------------------- */
 
 typedef struct {
   shapley_privacy_reader_t* reader;
@@ -34,7 +34,7 @@ static int add_account(void* element, void* to) {
   return 0;
 }
 
-/* A user that this host does not know has no uid, and slurmctld finds nobody by it. */
+/* A user that this host does not know has no uid, and slurmctld finds no user by it. */
 static int add_user(void* element, void* to) {
   const slurmdb_user_rec_t* record = element;
   listing_t* listing = to;

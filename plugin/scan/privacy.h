@@ -1,5 +1,6 @@
-/* What PrivateData hides of users' jobs and usage, and from whom it does not: as slurmctld itself decides for squeue
- * (job_mgr.c, _hide_job_user_rec and validate_operator), from the association manager's list of users.
+/* What PrivateData hides of users' jobs and usage, and the users that it hides nothing from: as slurmctld itself
+ * decides for squeue (job_mgr.c, _hide_job_user_rec and validate_operator), from the association manager's list of
+ * users.
  *
  * Only reads, under the locks of a scan and, where shapley_privacy_begin() says so, the association manager's of users.
  */
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 #include "plugin/client/shapley_client.h"
-#include "plugin/slurm_compat.h"
+#include "plugin/slurm/slurm_compat.h"
 
 /* All zero: new. One thread's. */
 typedef struct {

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/priority/site_factor.h"
 #include "plugin/scan/fingerprint.h"
-#include "plugin/scan/job_state.h"
-#include "plugin/scan/request.h"
 
 bool shapley_records_begin(shapley_records_t* records, time_t now, size_t tres) {
   records->now = now;
@@ -96,35 +95,14 @@ static uint64_t mix_gres_request(uint64_t hash, const shapley_gres_request_t* re
 
 static uint64_t fingerprint_of(shapley_records_t* records, const job_record_t* record, const shapley_job_t* job) {
   uint64_t hash = SHAPLEY_FINGERPRINT_START;
-  const uint64_t words[] = {job->job_id,
-                            job->array_job_id,
-                            (uint64_t)job->array_task_id,
-                            job->pending_tasks,
-                            job->het_job_id,
-                            job->restart_count,
-                            job->state,
-                            job->completing,
-                            record->job_state & JOB_STATE_BASE,
-                            job->wait,
-                            job->user_id,
-                            job->group_id,
-                            (uint64_t)job->submit_time,
-                            (uint64_t)job->eligible_time,
-                            (uint64_t)job->start_time,
-                            (uint64_t)job->end_time,
-                            (uint64_t)job->suspend_time,
-                            (uint64_t)job->pre_suspend_run_s,
-                            (uint64_t)job->total_suspended_s,
-                            (uint64_t)job->resize_time,
-                            job->requested_cpus,
-                            job->time_limit_s,
-                            job->requested_nodes,
-                            job->requested_memory,
-                            job->exclusive};
-  for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) hash = shapley_mix(hash, words[i]);
-
-  const char* const texts[] = {job->account, job->partition, job->qos, job->name, job->wckey};
-  for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) hash = shapley_mix_text(hash, texts[i]);
+#define MIX_NUMBER(type, member) hash = shapley_mix(hash, (uint64_t)job->member);
+#define MIX_TEXT(member) hash = shapley_mix_text(hash, job->member);
+  SHAPLEY_JOB_NUMBERS(MIX_NUMBER)
+  SHAPLEY_JOB_TEXTS(MIX_TEXT)
+  MIX_NUMBER(, state)
+  MIX_NUMBER(, wait)
+  MIX_TEXT(partition)
+  hash = shapley_mix(hash, record->job_state & JOB_STATE_BASE);
   for (size_t i = 0; i < job->account_ancestors_count; i++) hash = shapley_mix_text(hash, job->account_ancestors[i]);
 
   /* While a job waits, its allocation holds estimates that change with each try to place it. */
@@ -212,8 +190,8 @@ static uint64_t usable_memory(const node_record_t* record) {
   return record->real_memory > record->mem_spec_limit ? record->real_memory - record->mem_spec_limit : 0;
 }
 
-/* What slurm.conf (or scontrol update) says: the node's own text, written anew when it registers, no longer tells what
- * is not counted (no_consume). It does tell of what a node feature brings. */
+/* What slurm.conf (or scontrol update) says: the node's own text, written again when it registers, no longer shows what
+ * is not counted (no_consume). It does show what a node feature brings. */
 static const char* configured_gres(const node_record_t* record) {
   const char* configured = record->config_ptr ? record->config_ptr->gres : NULL;
   return configured && configured[0] ? configured : record->gres;
@@ -240,4 +218,206 @@ void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const
   node.tres = records->tres;
   node.tres_count = copy_tres(record->tres_cnt, records);
   shapley_client_scan_node_record(records->client, index, &node);
+}
+
+/* What Slurm has worked out for one task, 0 when it has not, at most a moment after submission. */
+static uint64_t requested(const job_record_t* record, int tres) {
+  uint64_t count = record->tres_req_cnt && slurmctld_tres_cnt > tres ? record->tres_req_cnt[tres] : 0;
+  return shapley_is_count(count) ? count : 0;
+}
+
+/* NO_VAL and above is not set. */
+static uint32_t at_least_one(uint32_t number) {
+  return number && number < NO_VAL ? number : 1;
+}
+
+static uint32_t requested_cpus(const job_record_t* record) {
+  uint64_t count = requested(record, TRES_ARRAY_CPU);
+  if (count && count < NO_VAL) return (uint32_t)count;
+  return record->details && record->details->min_cpus < NO_VAL ? record->details->min_cpus : 0;
+}
+
+/* ---- the partitions that are asked for ---------------------------------------------------------- */
+
+/* Whole nodes and memory are asked for where every partition that the job may start in makes it so: the least that it
+ * will hold. */
+typedef struct {
+  bool known, exclusive, memory;
+} partitions_t;
+
+static int look_at(void* element, void* to) {
+  const part_record_t* partition = element;
+  partitions_t* partitions = to;
+  partitions->known = true;
+  if (partition->max_share != 0) partitions->exclusive = false;
+  if (!shapley_memory_is_allocated(partition)) partitions->memory = false;
+  return 0;
+}
+
+/* part_ptr goes through all that a waiting job asks for, see job_traits.c. */
+static partitions_t partitions_of(const job_record_t* record) {
+  partitions_t partitions = {.known = false, .exclusive = true, .memory = true};
+  if (IS_JOB_PENDING(record) && record->part_ptr_list)
+    list_for_each_ro(record->part_ptr_list, look_at, &partitions);
+  else if (record->part_ptr)
+    look_at(record->part_ptr, &partitions);
+  if (partitions.known) return partitions;
+  return (partitions_t){.exclusive = false, .memory = shapley_memory_is_allocated(NULL)};
+}
+
+/* ---- whole nodes -------------------------------------------------------------------------------- */
+
+/* select/linear knows nothing but whole nodes, and does not note it. Elsewhere a started job's resources show it; the
+ * request is asked only before: an exclusive partition may be gone from it later. slurmctld decides on the partition
+ * when it tries to place the job (node_scheduler.c: _resolve_shared_status), so both are looked at. */
+static bool is_exclusive(const job_record_t* record, const partitions_t* partitions, const shapley_job_t* job) {
+  if (shapley_whole_nodes_only()) return true;
+  if (job->start_time && record->job_resrcs) return shapley_is_whole_node(record->job_resrcs->whole_node);
+  return (record->details && shapley_is_whole_node(record->details->whole_node)) || partitions->exclusive;
+}
+
+void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gres, shapley_job_t* job) {
+  const partitions_t partitions = partitions_of(record);
+  job->requested_cpus = requested_cpus(record);
+  job->exclusive = is_exclusive(record, &partitions, job);
+  job->requested_nodes = 1;
+  if (job->start_time) return; /* its nodes show it */
+  if (record->details) job->requested_nodes = at_least_one(record->details->min_nodes);
+  if (partitions.memory) job->requested_memory = requested(record, TRES_ARRAY_MEM);
+  *gres = (shapley_gres_request_t){
+      .per_job = record->tres_per_job,
+      .per_node = record->tres_per_node,
+      .per_socket = record->tres_per_socket,
+      .per_task = record->tres_per_task,
+      .tasks = record->details ? at_least_one(record->details->num_tasks) : 1,
+  };
+  job->gres_request = gres;
+}
+
+uint32_t shapley_request_processors(const job_record_t* record) {
+  uint32_t processors = requested_cpus(record);
+  const partitions_t partitions = partitions_of(record);
+  const part_record_t* partition = record->part_ptr;
+  bool whole = shapley_whole_nodes_only() || partitions.exclusive ||
+               (record->details && shapley_is_whole_node(record->details->whole_node));
+  if (whole && partition && partition->total_nodes && partition->total_cpus) {
+    uint32_t each = (partition->total_cpus + partition->total_nodes - 1) / partition->total_nodes;
+    uint32_t nodes = record->details ? at_least_one(record->details->min_nodes) : 1;
+    uint32_t filled = (processors + each - 1) / each;
+    processors = each * (nodes > filled ? nodes : filled);
+  }
+  return processors ? processors : 1;
+}
+
+/* ---- why a pending job waits -------------------------------------------------------------------- */
+
+/* Slurm has some 170 reasons for limits of associations and QOS and adds more in each release; their names have kept
+ * one pattern, their numbers have not kept one range. */
+static bool is_account_limit(uint32_t reason) {
+  if (reason == WAIT_ACCOUNT || reason == WAIT_ACCOUNT_POLICY) return true;
+  const char* name = shapley_reason_name(reason);
+  return !strncmp(name, "QOS", 3) || !strncmp(name, "Assoc", 5) || strstr(name, "PerAccount") ||
+         strstr(name, "PerUser");
+}
+
+/* Tasks of an array's pending rest that its own limit would let start now. */
+uint32_t shapley_startable_tasks(const job_array_struct_t* array) {
+  if (!array->max_run_tasks) return array->task_cnt;
+  if (array->tot_run_tasks >= array->max_run_tasks) return 0;
+  uint32_t room = array->max_run_tasks - array->tot_run_tasks;
+  return room < array->task_cnt ? room : array->task_cnt;
+}
+
+bool shapley_is_array_rest(const job_record_t* record) {
+  return record->array_recs && record->array_task_id == NO_VAL;
+}
+
+/* Slurm says that a job is eligible when it submits it, but of an array's rest only when the scheduler has looked at it
+ * (job_mgr.c: job_independent), up to a second later. Accounting has that instant, and none of its tasks starts before.
+ */
+static bool is_unscheduled_array(const job_record_t* record) {
+  return shapley_is_array_rest(record) && record->details && record->details->begin_time == 0;
+}
+
+/* Up to the headroom a nice value moves a job among its organization's own. Beyond, the job gives its organization's
+ * place away, and with a large one no other job ever goes behind it. */
+static bool goes_behind_others(const job_record_t* record) {
+  return record->details && record->details->nice > (uint32_t)NICE_OFFSET + k_shapley_nice_headroom;
+}
+
+/* What is known exactly (priority 0, begin time, the array's own counters) goes before state_reason, which is as old as
+ * the scheduler's last try to place the job. */
+static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t now) {
+  uint32_t reason = record->state_reason;
+  if (IS_JOB_REVOKED(record)) return SHAPLEY_WAIT_OTHER; /* it runs, or waits, on another cluster of the federation */
+  if (record->priority == 0) return SHAPLEY_WAIT_HELD;
+  if (reason == WAIT_DEPENDENCY || reason == WAIT_DEP_INVALID) return SHAPLEY_WAIT_DEPENDENCY;
+  if (record->details && record->details->begin_time > now) return SHAPLEY_WAIT_BEGIN_TIME;
+  if (goes_behind_others(record)) return SHAPLEY_WAIT_NICE;
+  if (is_unscheduled_array(record)) return SHAPLEY_WAIT_OTHER;
+  if (reason == WAIT_ARRAY_TASK_LIMIT && !shapley_is_array_rest(record)) return SHAPLEY_WAIT_ARRAY_LIMIT;
+  if (shapley_is_array_rest(record) && shapley_startable_tasks(record->array_recs) == 0)
+    return SHAPLEY_WAIT_ARRAY_LIMIT;
+  switch (reason) {
+    case WAIT_NO_REASON:
+    case WAIT_PRIORITY:
+    case WAIT_RESOURCES:
+    case WAIT_TIME:             /* its time has come, see above */
+    case WAIT_ARRAY_TASK_LIMIT: /* there is room again, see above */
+      return SHAPLEY_WAIT_STARTABLE;
+    default:
+      return is_account_limit(reason) ? SHAPLEY_WAIT_ACCOUNT_LIMIT : SHAPLEY_WAIT_OTHER;
+  }
+}
+
+/* ---- state and times ---------------------------------------------------------------------------- */
+
+/* End of the run before, for a job that waits again after a requeue. Slurm wipes start and end when the requeued job's
+ * nodes are clean, but not time_last_active, which every way to end a run sets to the end (job_mgr.c: _job_requeue_op,
+ * _job_complete, kill_running_job_by_node_name). A later value than the new submit_time came from something else, such
+ * as the recovery of slurmctld's state: then the end is not known here. */
+static int64_t end_before_requeue(const job_record_t* record) {
+  if (!record->restart_cnt || !record->details) return 0;
+  /* Not wiped where slurmctld, just restarted, found no node to clean (job_mgr.c: _job_requeue_op). */
+  if (record->end_time) return record->end_time;
+  time_t last_active = record->time_last_active;
+  return last_active <= record->details->submit_time ? last_active : 0;
+}
+
+static void set_pending(const job_record_t* record, time_t now, shapley_job_t* job) {
+  job->state = SHAPLEY_JOB_PENDING;
+  /* While it completes, the record still describes the run that was requeued, its end included. */
+  job->start_time = job->completing ? record->start_time : 0;
+  job->end_time = job->completing ? record->end_time : end_before_requeue(record);
+  job->wait = job->completing ? SHAPLEY_WAIT_OTHER : wait_reason(record, now);
+  if (shapley_is_array_rest(record)) {
+    uint32_t tasks = shapley_startable_tasks(record->array_recs);
+    job->pending_tasks = tasks ? tasks : 1;
+  }
+}
+
+void shapley_job_state_fill(const job_record_t* record, time_t now, shapley_job_t* job) {
+  job->completing = IS_JOB_COMPLETING(record);
+  job->pending_tasks = 1;
+  if (IS_JOB_PENDING(record)) {
+    set_pending(record, now, job);
+  } else if (IS_JOB_FINISHED(record)) {
+    job->state = SHAPLEY_JOB_ENDED;
+    /* A job cancelled while it waited has a start_time but never held a node. */
+    job->start_time = record->job_resrcs ? record->start_time : 0;
+    job->end_time = record->end_time;
+  } else {
+    /* Also while its nodes boot (POWER_UP_NODE). Slurm counts from the allocation on, and sets start_time again when
+     * they are up. Where they never come up that allocation is a run in Slurm's records, and nothing else than what was
+     * seen of it before says when it began and where: a requeue wipes the record at once. */
+    job->state = IS_JOB_SUSPENDED(record) ? SHAPLEY_JOB_SUSPENDED : SHAPLEY_JOB_RUNNING;
+    job->start_time = record->start_time; /* end_time is an expectation now */
+  }
+  if (job->start_time) {
+    job->suspend_time = record->suspend_time;
+    job->pre_suspend_run_s = record->pre_sus_time;
+    job->total_suspended_s = record->tot_sus_time;
+    /* Slurm keeps the resize_time of a run before a requeue. */
+    job->resize_time = record->resize_time >= record->start_time ? record->resize_time : 0;
+  }
 }

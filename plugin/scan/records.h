@@ -12,9 +12,9 @@
 #include <time.h>
 
 #include "plugin/client/shapley_client.h"
-#include "plugin/scan/allocation.h"
+#include "plugin/scan/fingerprint.h"
 #include "plugin/scan/placement.h"
-#include "plugin/slurm_compat.h"
+#include "plugin/slurm/slurm_compat.h"
 
 /* All zero but the client: new. One thread's. */
 typedef struct {
@@ -37,11 +37,69 @@ void shapley_records_free(shapley_records_t* records);
 
 /* Fills in a shapley_job_t and its fingerprint; where the client finds that this differs from the scan before, also the
  * lists of nodes, resources and dependencies, and hands it over. `quick_hash`: what lets later scans skip this job
- * (quick_hash.h), 0: nothing; it is dropped where more than a user's edits can change the job behind it. */
+ * (shapley_quick_hash), 0: nothing; it is dropped where more than a user's edits can change the job behind it. */
 void shapley_records_pass_job(shapley_records_t* records, const job_record_t* record,
                               const shapley_job_traits_t* traits, uint64_t quick_hash);
 
 /* The same for a node with a name, `index` in slurmctld's table. */
 void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const node_record_t* record);
+
+/* A hash over the fields of a waiting job that change when slurmctld or one of its schedulers does something with it:
+ * a quarter of the memory that the fingerprint reads. What users edit in place (name, account, dependencies, times) is
+ * not among them.
+ */
+
+/* 0: the job does not wait. Job lock. */
+static inline uint64_t shapley_quick_hash(const job_record_t* record) {
+  if (!IS_JOB_PENDING(record)) return 0;
+  uint64_t hash = SHAPLEY_FINGERPRINT_START;
+  hash = shapley_mix(hash, (uint64_t)record->job_state << 32 | record->priority);
+  hash = shapley_mix(hash, (uint64_t)record->state_reason << 32 | record->site_factor);
+  hash = shapley_mix(hash, record->restart_cnt);
+  return hash ? hash : 1;
+}
+
+/* What a job asks for: how much of how many nodes one task of it will block. */
+
+/* Fills requested_cpus, requested_nodes, requested_memory and exclusive of *job, whose state, times and partition are
+ * filled already, and *gres with Slurm's own texts. `gres` becomes the job's gres_request unless it has started. Job
+ * and partition lock. */
+void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gres, shapley_job_t* job);
+
+/* Processors that one task of a waiting job will hold: those that it asks for, or, where it gets its nodes whole, those
+ * of so many nodes as its partition has them on average. At least 1. Job and partition lock. */
+uint32_t shapley_request_processors(const job_record_t* record);
+
+/* A job's state, its exact times, and why it waits: what docs/internals/plugin.md says under "Exact times". */
+
+/* Fills the members of *job from `state` to `wait`, `start_time` to `resize_time`, and pending_tasks. `now`: of the
+ * scan, seconds since the epoch. Job lock. */
+void shapley_job_state_fill(const job_record_t* record, time_t now, shapley_job_t* job);
+
+/* Whether it is the record of those tasks of an array that have none of their own; and how many of them the array's own
+ * limit would let start now. Job lock. */
+bool shapley_is_array_rest(const job_record_t* record);
+uint32_t shapley_startable_tasks(const job_array_struct_t* array);
+
+/* What decides a job's organization, read from a job record without copying. */
+
+/* Deeper account trees than this lose their topmost accounts; sites have three to six levels. */
+enum { k_shapley_max_ancestors = 32 };
+
+/* The pointers inside `traits` point into this struct and into slurmctld's records: valid while the caller's locks
+ * last. */
+typedef struct {
+  shapley_job_traits_t traits;
+  const char* ancestors[k_shapley_max_ancestors];
+} shapley_job_traits_buffer_t;
+
+/* The caller holds the job lock and the assoc and qos read locks of the association manager. */
+void shapley_job_traits_fill(const job_record_t* job, shapley_job_traits_buffer_t* buffer);
+
+/* Those two read locks, to be taken after slurmctld's own as locks.h demands. multifactor takes the same pair inside
+ * its priority_p_set, so they may be taken wherever that may be called. They cannot be held across a call into
+ * multifactor: a reader that locks again behind a waiting writer never returns. */
+void shapley_job_traits_lock(void);
+void shapley_job_traits_unlock(void);
 
 #endif

@@ -1,10 +1,10 @@
 #include "plugin/scan/scan.h"
 
-#include "plugin/clock.h"
-#include "plugin/configuration.h"
+#include "plugin/front.h"
 #include "plugin/priority/writer.h"
-#include "plugin/scan/quick_hash.h"
-#include "plugin/slurm_compat.h"
+#include "plugin/scan/records.h"
+#include "plugin/slurm/slurm_compat.h"
+#include "plugin/threads.h"
 
 /* From so many records on, waiting jobs may be skipped by their quick hash, and runs are looked for by themselves. A
  * scan of 10,000 takes 15 ms: fewer are read in full, and edits of waiting jobs are seen at once. */

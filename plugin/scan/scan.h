@@ -15,7 +15,6 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "plugin/job_traits.h"
 #include "plugin/scan/privacy.h"
 #include "plugin/scan/records.h"
 

@@ -1,6 +1,5 @@
-#include "sim/experiments/mosp.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <initializer_list>
@@ -11,16 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "base/counted.hpp"
-#include "planning/algorithms/ilba.hpp"
-#include "planning/algorithms/mocca_experiment.hpp"
-#include "planning/generators/generate.hpp"
-#include "sim/output/progress.hpp"
-#include "sim/system/parallel.hpp"
+#include "base/text.hpp"
+#include "planning/generate.hpp"
+#include "planning/mocca.hpp"
+#include "sim/experiments/experiments.hpp"
 
 namespace shapley::sim {
 
 namespace {
+
+constexpr std::size_t k_instances_of_cell = 50;
 
 using planning::Grid;
 using planning::LocalOrder;
@@ -50,11 +49,24 @@ struct Cell {
 struct Scores {
   double local = 1;
   double mocca = 1;
-  double ilba[std::size(k_combinations)] = {1, 1, 1, 1, 1};
+  std::array<double, std::size(k_combinations)> ilba = {1, 1, 1, 1, 1};
   bool optimal_mocca = true;
   bool optimal_ilba = true;
   std::size_t fell_back = 0;
 };
+constexpr auto description_of(std::type_identity<Scores>) {
+  return describe(member("local", &Scores::local), member("mocca", &Scores::mocca), member("ilba", &Scores::ilba),
+                  member("optimal_mocca", &Scores::optimal_mocca), member("optimal_ilba", &Scores::optimal_ilba),
+                  member("fell_back", &Scores::fell_back));
+}
+
+// Instances of homogeneous grids, of those of one kind of jobs, and of heterogeneous ones, in one row.
+struct Instances {
+  Units<Scores> scores;
+};
+constexpr auto description_of(std::type_identity<Instances>) {
+  return describe(member("scores", &Instances::scores));
+}
 
 struct Result {
   Cell cell;
@@ -106,26 +118,41 @@ std::vector<Cell> heterogeneous_cells() {
   return cells;
 }
 
-// One instance of every cell in turn, so that an interrupted experiment has fewer instances of each cell and not fewer
-// cells. Unfinished instances are left out.
-Expected<std::vector<Result>> run_cells(const std::vector<Cell>& cells, const MospArguments& arguments,
-                                        Progress& progress) {
-  std::vector<std::optional<Result>> slots(cells.size() * arguments.instances);
-  SHAPLEY_TRY(run_parallel(slots.size(), arguments.threads, [&](std::size_t i) -> Expected<void> {
-    const Cell& cell = cells[i % cells.size()];
-    Rng rng(arguments.seed * 1'000'003 + i);
-    auto clusters = cell.processors > 0 ? std::vector<std::int64_t>(cell.organizations, cell.processors)
-                                        : planning::pareto_clusters(cell.organizations, cell.shape, rng);
-    const Grid grid = planning::generate_grid(cell.model, std::move(clusters), cell.jobs, rng);
-    SHAPLEY_TRY_ASSIGN(const Scores scores, measure(grid, arguments.seed + i));
-    slots[i] = {cell, scores};
-    progress.one_more();
-    return {};
-  }));
-  std::vector<Result> results;
-  for (const auto& slot : slots)
-    if (slot) results.push_back(*slot);
-  return results;
+using Cells = std::vector<Cell>;
+
+std::array<Cells, 3> all_cells() {
+  return {homogeneous_cells({WorkloadModel::uni, WorkloadModel::swf}), homogeneous_cells({WorkloadModel::swf_one_kind}),
+          heterogeneous_cells()};
+}
+
+std::size_t repetitions_of(const ExperimentArguments& arguments) {
+  return arguments.instances.value_or(k_instances_of_cell);
+}
+
+// Instance i of these cells: one of every cell in turn, so that an interrupted experiment has fewer instances of each
+// cell and not fewer cells.
+Expected<Scores> measure_instance(const Cells& cells, std::size_t i, std::uint64_t seed) {
+  const Cell& cell = cells[i % cells.size()];
+  Rng rng(seed * 1'000'003 + i);
+  auto clusters = cell.processors > 0 ? std::vector<std::int64_t>(cell.organizations, cell.processors)
+                                      : planning::pareto_clusters(cell.organizations, cell.shape, rng);
+  const Grid grid = planning::generate_grid(cell.model, std::move(clusters), cell.jobs, rng);
+  return measure(grid, seed + i);
+}
+
+Expected<Instances> measure_mosp(const ExperimentArguments& arguments) {
+  const auto cells = all_cells();
+  const std::size_t repetitions = repetitions_of(arguments);
+  std::size_t count = 0;
+  for (const Cells& one : cells) count += one.size() * repetitions;
+  Instances measured;
+  SHAPLEY_TRY_ASSIGN(measured.scores, run_units<Scores>("instances", count, arguments, [&](std::size_t unit) {
+                       std::size_t kind = 0;
+                       for (; unit >= cells[kind].size() * repetitions; ++kind)
+                         unit -= cells[kind].size() * repetitions;
+                       return measure_instance(cells[kind], unit, arguments.seed);
+                     }));
+  return measured;
 }
 
 using Choice = std::function<bool(const Cell&)>;
@@ -187,7 +214,7 @@ class Report {
     line("swf  local", "", only(WorkloadModel::swf), local);
     line("swf  MOCCA", "1.16", only(WorkloadModel::swf), mocca);
     line("swf  MOCCA, ILBA", "1.03", only(WorkloadModel::swf), ilba);
-    out_ << "swf, if the model does not tell batch from interactive jobs: ";
+    out_ << "swf, if the model does not distinguish batch from interactive jobs: ";
     print_triple(one_kind, only(WorkloadModel::swf_one_kind));
     out_ << " (local / MOCCA / MOCCA, ILBA)\n";
   }
@@ -256,7 +283,7 @@ class Report {
 
   void heterogeneous(const std::vector<Result>& results) {
     out_ << "\nHeterogeneous grids, N = 10, Pareto sizes: local / MOCCA / MOCCA, ILBA (the last at n = 500 alone)\n"
-            "Paper, ILBA: uni 1.15 for the most heterogeneous to 1.12, swf below 1.0001; it does not tell n\n"
+            "Paper, ILBA: uni 1.15 for the most heterogeneous to 1.12, swf below 1.0001; it does not state n\n"
          << std::setprecision(4);
     for (int shape = 1; shape <= 10; ++shape) {
       out_ << "shape " << std::setw(2) << shape;
@@ -305,27 +332,25 @@ class Report {
   const std::vector<Result>& results_;
 };
 
-}  // namespace
-
-Expected<void> experiment_mosp(const MospArguments& arguments, std::ostream& out) {
-  const std::vector<Cell> cells[] = {homogeneous_cells({WorkloadModel::uni, WorkloadModel::swf}),
-                                     homogeneous_cells({WorkloadModel::swf_one_kind}), heterogeneous_cells()};
-  std::vector<Result> results[std::size(cells)];
-  const std::size_t wanted = (cells[0].size() + cells[1].size() + cells[2].size()) * arguments.instances;
-  std::size_t finished = 0;
+Expected<void> report_mosp(const Instances& measured, const ExperimentArguments& arguments, std::ostream& out) {
+  std::array<std::vector<Result>, 3> results;
   std::size_t fell_back = 0;
-  {
-    Progress progress("instances", wanted);
-    for (std::size_t i = 0; i < std::size(cells); ++i) {
-      SHAPLEY_TRY_ASSIGN(results[i], run_cells(cells[i], arguments, progress));
-      finished += results[i].size();
-      for (const Result& result : results[i]) fell_back += result.scores.fell_back;
+  std::size_t unit = 0;
+  const auto cells = all_cells();
+  for (std::size_t kind = 0; kind < cells.size(); ++kind) {
+    const std::size_t count = cells[kind].size() * repetitions_of(arguments);
+    SHAPLEY_TRY(expect_units(std::min(measured.scores.size(), unit + count), unit + count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& scores = measured.scores[unit++];
+      if (!scores) continue;
+      results[kind].push_back({cells[kind][i % cells[kind].size()], *scores});
+      fell_back += scores->fell_back;
     }
   }
-  say_unfinished(finished, wanted, "instances");
   const auto& [homogeneous, one_kind, heterogeneous] = results;
-  out << "Multi-organization scheduling [MO11 Sec. 7], " << counted(arguments.instances, "instance") << " a cell, "
-      << homogeneous.size() << " homogeneous and " << heterogeneous.size() << " heterogeneous, seed " << arguments.seed
+  out << "Multi-organization scheduling [MO11 Sec. 7], " << counted(repetitions_of(arguments), "instance")
+      << " a cell, " << homogeneous.size() << " homogeneous and " << heterogeneous.size() << " heterogeneous, seed "
+      << arguments.seed
       << "\nEvery plan was checked: valid, no organization later than alone. Fall-backs to the local schedule: "
       << fell_back << "\n\n";
   Report report(out, homogeneous);
@@ -337,6 +362,12 @@ Expected<void> experiment_mosp(const MospArguments& arguments, std::ostream& out
   report.policies();
   report.heterogeneous(heterogeneous);
   return {};
+}
+
+}  // namespace
+
+Experiment mosp_experiment() {
+  return experiment_of<measure_mosp, report_mosp>();
 }
 
 }  // namespace shapley::sim

@@ -1,19 +1,35 @@
-// `shapley-sim experiment workflow`: Experiments 1 to 3 of WF13, simulated, beside the paper's figures.
+// An event-driven simulation of workflows on identical slots, first come first served or under the fairness loop.
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
+#include <vector>
 
-#include "base/error.hpp"
+#include "workflow/reprioritize.hpp"
 
 namespace shapley::sim {
 
-struct WorkflowExperimentArguments {
-  std::size_t instances = 10;  // repetitions of every setting
-  std::uint64_t seed = 1;
-  unsigned threads = 0;  // 0: one per core
+struct SimulatedWorkflow {
+  std::int64_t submit = 0;                            // seconds
+  std::vector<std::vector<std::int64_t>> activities;  // durations of their tasks; one activity after the other
 };
 
-[[nodiscard]] Expected<void> experiment_workflow(const WorkflowExperimentArguments& arguments, std::ostream& out);
+struct Platform {
+  std::size_t slots = 1;
+  std::int64_t arrival_gap = 0;  // seconds between the arrivals of two slots; 0: all available at instant 0
+};
+
+enum class Control { first_come_first_served, fairness_loop };
+
+struct SimulationOutcome {
+  std::vector<std::int64_t> makespans;  // of each workflow, from its submission
+  std::vector<double> slowdowns;        // makespan / longest path of its tasks [WF13 Sec. 3.1]
+  double unfairness = 0;                // mu, the area under eta
+};
+
+// First come, first served is by workflow, in input order, as the paper imposed it. The loop acts after every event,
+// with tau = 1/5, knowing elapsed times only; priorities grow as in Algorithm 2. REQUIRES: submissions do not fall.
+[[nodiscard]] SimulationOutcome simulate_workflows(const std::vector<SimulatedWorkflow>& workflows,
+                                                   const Platform& platform, Control control,
+                                                   const workflow::Measure& measure);
 
 }  // namespace shapley::sim

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ostream>
 
-#include "game/potential.hpp"
+#include "base/calendar.hpp"
+#include "game/shapley_value.hpp"
 #include "scheduling/simulate.hpp"
 
 namespace shapley::sim {
@@ -82,7 +84,7 @@ ReplayOutcome outcome_of(const SiteHistory& history, std::string policy, const E
   return outcome;
 }
 
-// Policies that simulate coalitions know no backfill; told of a rigid job they say so.
+// Policies that simulate coalitions know no backfill; they refuse a rigid job.
 Expected<std::unique_ptr<scheduling::Policy>> make_queue_policy(const EasyInstance& instance, const std::string& name,
                                                                 const PolicyOptions& options) {
   scheduling::Instance first = first_instance(instance);
@@ -95,7 +97,7 @@ struct Reference {
   std::int64_t work = 0;
 };
 
-// Errors say why there is none.
+// Errors say why there is no reference.
 Expected<Reference> reference_of(const SiteHistory& history, const PolicyOptions& options) {
   const EasyInstance& easy = history.instance;
   constexpr std::int64_t k_most_steps = std::int64_t{1} << 28;  // about a minute
@@ -118,6 +120,16 @@ Expected<Reference> reference_of(const SiteHistory& history, const PolicyOptions
   SHAPLEY_TRY_ASSIGN(const auto ref, make_policy("ref", instance, published));
   auto result = scheduling::simulate(instance, *ref);
   return Reference{std::move(result.psi), result.work};
+}
+
+Expected<std::optional<Instant>> read_time(const std::string& text, const char* option) {
+  if (text.empty()) return std::nullopt;
+  const auto instant = parse_instant(text);
+  if (!instant) {
+    return fail(Errc::invalid_argument,
+                std::string(option) + ": " + text + " is no time; write 2026-01-31 or 2026-01-31T07:00:00 (UTC)");
+  }
+  return instant;
 }
 
 }  // namespace
@@ -150,6 +162,32 @@ Expected<Replay> replay(const SiteHistory& history, const std::vector<std::strin
         reference->work > 0 ? static_cast<double>(difference) / static_cast<double>(reference->work) : 0;
   }
   return replay;
+}
+
+Expected<void> run_replay(const ReplayArguments& arguments, std::ostream& out) {
+  SiteHistorySource source = arguments.source;
+  SHAPLEY_TRY_ASSIGN(source.since, read_time(arguments.since, "--since"));
+  SHAPLEY_TRY_ASSIGN(source.until, read_time(arguments.until, "--until"));
+  if (source.since && source.until && *source.since >= *source.until) {
+    return fail(Errc::invalid_argument, "--until: " + arguments.until + " is not after --since " + arguments.since);
+  }
+  SHAPLEY_TRY_ASSIGN(const SiteHistory history, read_site_history(source));
+  PolicyOptions options;
+  options.seed = arguments.seed;
+  options.rule = history.rule;
+  if (arguments.horizon) options.rule.horizon = *arguments.horizon;
+  if (arguments.guarantee) options.rule.guarantee = *arguments.guarantee;
+  if (arguments.running) options.rule.running = *arguments.running;
+  options.once_a_pass = arguments.once_a_pass;
+  const auto policies = arguments.policies.empty() ? usual_policies(history) : arguments.policies;
+  SHAPLEY_TRY_ASSIGN(const Replay replayed, replay(history, policies, options));
+  if (!arguments.html.empty()) SHAPLEY_TRY(write_replay_page(arguments.html, history, replayed));
+  if (arguments.json) {
+    out << text_of(replay_json(history, replayed), 1) << '\n';
+  } else {
+    print_replay(history, replayed, out);
+  }
+  return {};
 }
 
 }  // namespace shapley::sim

@@ -11,11 +11,15 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "game/serving_order.hpp"
+#include "sim/json.hpp"
 #include "sim/registry.hpp"
 #include "sim/replay/site_history.hpp"
 
@@ -31,6 +35,7 @@ struct OrganizationOutcome {
   double mean_bounded_slowdown = 0;
   std::int64_t psi = 0;  // at the history's end
 };
+[[nodiscard]] Json json_value(const OrganizationOutcome& outcome);
 
 struct ReplayOutcome {
   std::string policy;                              // "as it ran": what Slurm did
@@ -56,5 +61,39 @@ struct Replay {
 // fcfs, fair_share, fair_tree, direct_contr and shapley_rate, or shapley_rate_sampled where there are many
 // organizations.
 [[nodiscard]] std::vector<std::string> usual_policies(const SiteHistory& history);
+
+// `shapley-sim replay`: a site's own jobs, organizations and nodes under chosen policies.
+struct ReplayArguments {
+  SiteHistorySource source;
+  std::string since, until;           // base/calendar.hpp; empty: all
+  std::vector<std::string> policies;  // empty: usual_policies()
+  std::uint64_t seed = 1;
+  std::optional<Duration> horizon;             // none: as configured
+  std::optional<game::Guarantee> guarantee;    // none: as configured
+  std::optional<game::RunningWeight> running;  // none: as configured
+  bool once_a_pass = false;
+  bool json = false;
+  std::filesystem::path html;
+};
+
+// Prints a table, or with `json` one object; docs/reference/shapley-sim.md describes both.
+[[nodiscard]] Expected<void> run_replay(const ReplayArguments& arguments, std::ostream& out);
+
+// A replay as a table for people and as JSON (docs/reference/shapley-sim.md).
+
+void print_replay(const SiteHistory& history, const Replay& replay, std::ostream& out);
+[[nodiscard]] Json replay_json(const SiteHistory& history, const Replay& replay);
+
+// Plain digits, so many after the point.
+[[nodiscard]] std::string fixed_text(double value, int digits);
+// "12 s", "34 min", "5.6 h", "7.8 d".
+[[nodiscard]] std::string span_text(double seconds);
+
+// A replay as one HTML file that needs nothing else: no network, no script. Charts are gnuplot's SVG (common/charts),
+// each above its table; without gnuplot the tables stand alone and the page says so.
+//
+// Errc::io when the file cannot be written.
+[[nodiscard]] Expected<void> write_replay_page(const std::filesystem::path& file, const SiteHistory& history,
+                                               const Replay& replay);
 
 }  // namespace shapley::sim

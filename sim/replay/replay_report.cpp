@@ -1,20 +1,25 @@
-#include "sim/replay/replay_report.hpp"
-
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <functional>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "base/calendar.hpp"
-#include "base/counted.hpp"
+#include "base/description.hpp"
+#include "base/text.hpp"
+#include "charts/html.hpp"
+#include "charts/plot.hpp"
+#include "sim/replay/replay.hpp"
 
 namespace shapley::sim {
 
 namespace {
 
-// Of nobody who started there is no mean.
+// Without a started job there is no mean.
 std::string mean_text(const OrganizationOutcome& outcome, double mean, int digits) {
   return outcome.jobs == outcome.never_started ? "-" : fixed_text(mean, digits);
 }
@@ -29,33 +34,182 @@ void print_row(const std::string& policy, int policy_width, const std::string& n
       << mean_text(outcome, outcome.mean_bounded_slowdown, 1) << '\n';
 }
 
-Json json_of(const OrganizationOutcome& outcome) {
-  const bool started = outcome.jobs > outcome.never_started;
-  const auto mean = [started](double value) { return started ? Json(value) : Json(nullptr); };
-  return {{"jobs", outcome.jobs},
-          {"never_started", outcome.never_started},
-          {"processor_seconds", outcome.work},
-          {"mean_wait_s", mean(outcome.mean_wait)},
-          {"longest_wait_s", outcome.longest_wait},
-          {"mean_slowdown", mean(outcome.mean_slowdown)},
-          {"mean_bounded_slowdown", mean(outcome.mean_bounded_slowdown)},
-          {"psi", outcome.psi}};
+struct NamedOutcome {
+  std::string organization;
+  OrganizationOutcome outcome;
+};
+Json json_value(const NamedOutcome& named) {
+  Json json = {{"organization", named.organization}};
+  json.update(json_value(named.outcome));
+  return json;
+}
+// The outcome of a policy in JSON.
+struct PolicyLine {
+  std::string policy;
+  double utilization = 0;
+  Duration makespan;
+  std::uint64_t backfilled = 0;
+  std::optional<double> distance_to_ref;
+  OrganizationOutcome all;
+  std::vector<NamedOutcome> organizations;
+};
+constexpr auto description_of(std::type_identity<PolicyLine>) {
+  using L = PolicyLine;
+  return describe(member("policy", &L::policy), member("utilization", &L::utilization),
+                  member("makespan_s", &L::makespan), member("backfilled", &L::backfilled),
+                  member("distance_to_ref_s", &L::distance_to_ref), member("all", &L::all),
+                  member("organizations", &L::organizations));
+}
+// Who owned how many processors from when on.
+struct OwnedLine {
+  Instant from;
+  ByName<std::uint32_t> processors;
+};
+constexpr auto description_of(std::type_identity<OwnedLine>) {
+  return describe(member("from", &OwnedLine::from), member("processors", &OwnedLine::processors));
+}
+struct ReplayReport {
+  Instant begin;
+  Duration length;
+  std::size_t jobs = 0;
+  std::vector<OwnedLine> owned;
+  std::vector<PolicyLine> outcomes;
+  std::optional<std::string> no_reference;
+  std::vector<std::string> notes;
+};
+constexpr auto description_of(std::type_identity<ReplayReport>) {
+  using R = ReplayReport;
+  return describe(member("begin", &R::begin), member("length_s", &R::length), member("jobs", &R::jobs),
+                  member("owned", &R::owned), member("outcomes", &R::outcomes),
+                  member("no_reference", &R::no_reference), member("notes", &R::notes));
 }
 
-Json json_of(const SiteHistory& history, const ReplayOutcome& outcome) {
-  Json json = {{"policy", outcome.policy},
-               {"utilization", outcome.utilization},
-               {"makespan_s", outcome.makespan.value},
-               {"backfilled", outcome.backfilled},
-               {"distance_to_ref_s", outcome.distance_to_ref ? Json(*outcome.distance_to_ref) : Json(nullptr)},
-               {"all", json_of(outcome.all)},
-               {"organizations", Json::array()}};
+PolicyLine line_of(const SiteHistory& history, const ReplayOutcome& outcome) {
+  PolicyLine line{outcome.policy,
+                  outcome.utilization,
+                  outcome.makespan,
+                  outcome.backfilled,
+                  outcome.distance_to_ref,
+                  outcome.all,
+                  {}};
+  for (std::size_t u = 0; u < history.organizations.size(); ++u)
+    line.organizations.push_back({history.organizations[u], outcome.organizations[u]});
+  return line;
+}
+
+using charts::html;
+
+// The chart has bars of so many organizations, the table has all of them.
+constexpr std::size_t k_charted = 12;
+
+// One number of every organization under every policy.
+struct Measure {
+  const char* title;
+  const char* unit;
+  const char* explanation;
+  double (*of)(const OrganizationOutcome&);
+  int digits;
+};
+constexpr Measure k_measures[] = {
+    {"Mean wait", "hours", "From when a job could have started until it did.",
+     [](const OrganizationOutcome& o) { return o.mean_wait / 3600; }, 2},
+    {"Mean bounded slowdown", "times its run time",
+     "(wait + run) / run, runs of less than 10 seconds counted as 10; 1 is best.",
+     [](const OrganizationOutcome& o) { return o.mean_bounded_slowdown; }, 1},
+};
+
+std::vector<std::size_t> with_jobs(const SiteHistory& history, const Replay& replay) {
+  std::vector<std::size_t> shown;
   for (std::size_t u = 0; u < history.organizations.size(); ++u) {
-    Json entry = {{"organization", history.organizations[u]}};
-    entry.update(json_of(outcome.organizations[u]));
-    json["organizations"].push_back(std::move(entry));
+    if (replay.outcomes.front().organizations[u].jobs > 0) shown.push_back(u);
   }
-  return json;
+  return shown;
+}
+
+// Those with the most jobs.
+std::vector<std::size_t> charted(const SiteHistory& history, const Replay& replay) {
+  std::vector<std::size_t> shown = with_jobs(history, replay);
+  const auto& organizations = replay.outcomes.front().organizations;
+  std::ranges::stable_sort(shown, std::greater{}, [&](std::size_t u) { return organizations[u].jobs; });
+  if (shown.size() > k_charted) shown.resize(k_charted);
+  std::ranges::sort(shown);
+  return shown;
+}
+
+// The chart as a figure of the page; an error where there is no gnuplot.
+Expected<std::string> chart(const SiteHistory& history, const Replay& replay, const Measure& measure) {
+  std::vector<charts::BarRow> rows;
+  for (const std::size_t u : charted(history, replay)) {
+    charts::BarRow row{history.organizations[u], {}};
+    for (const ReplayOutcome& o : replay.outcomes) row.values.push_back(measure.of(o.organizations[u]));
+    rows.push_back(std::move(row));
+  }
+  std::vector<std::string> names;
+  for (const ReplayOutcome& o : replay.outcomes) names.push_back(o.policy);
+  const auto drawn = [&](charts::Shape shape) {
+    return charts::inline_svg(
+        [&](const std::filesystem::path& file) { return charts::plot_rows(file, measure.unit, names, rows, shape); },
+        measure.title);
+  };
+  SHAPLEY_TRY_ASSIGN(const std::string wide, drawn(charts::Shape::wide));
+  SHAPLEY_TRY_ASSIGN(const std::string narrow, drawn(charts::Shape::narrow));
+  return charts::figure_html(wide, narrow);
+}
+
+void write_measure(const SiteHistory& history, const Replay& replay, const Measure& measure, std::ostream& out) {
+  out << "<h2>" << measure.title << "</h2>\n<p>" << measure.explanation << "</p>\n";
+  if (const auto figure = chart(history, replay, measure)) {
+    out << *figure;
+    if (with_jobs(history, replay).size() > k_charted)
+      out << "<p class=\"soft\">The chart shows the " << k_charted << " organizations with the most jobs.</p>\n";
+  } else {
+    out << "<p>No chart: " << html(figure.error().what) << "</p>\n";
+  }
+  const std::string title = std::string(measure.title) + " (" + measure.unit + ")";
+  charts::Table table{.name = title, .head = {title}, .rows = {}};
+  for (const ReplayOutcome& o : replay.outcomes) table.head.push_back(o.policy);
+  const auto row = [&](const std::string& name, const auto& of) {
+    std::vector<std::string>& cells = table.rows.emplace_back(std::vector{name});
+    for (const ReplayOutcome& o : replay.outcomes) {
+      const OrganizationOutcome& outcome = of(o);
+      const bool started = outcome.jobs > outcome.never_started;
+      cells.push_back(started ? fixed_text(measure.of(outcome), measure.digits) : "-");
+    }
+  };
+  for (const std::size_t u : with_jobs(history, replay)) {
+    row(history.organizations[u],
+        [u](const ReplayOutcome& o) -> const OrganizationOutcome& { return o.organizations[u]; });
+  }
+  row("all", [](const ReplayOutcome& o) -> const OrganizationOutcome& { return o.all; });
+  out << charts::table_html(table);
+}
+
+void write_whole(const Replay& replay, std::ostream& out) {
+  charts::Table table{.name = "The cluster as a whole",
+                      .head = {"Policy", "Utilization", "All ended after", "Jobs backfilled", "Distance to REF"},
+                      .rows = {}};
+  for (const ReplayOutcome& o : replay.outcomes) {
+    table.rows.push_back({o.policy, fixed_text(100 * o.utilization, 1) + " %",
+                          span_text(static_cast<double>(o.makespan.value)),
+                          o.policy == k_as_it_ran ? "-" : std::to_string(o.backfilled),
+                          o.distance_to_ref ? fixed_text(*o.distance_to_ref, 1) + " s" : "-"});
+  }
+  out << "<h2>" << table.name << "</h2>\n"
+      << charts::table_html(table)
+      << "<p>The distance to REF is the mean unjustified delay (or advance) of a unit of work against the "
+         "schedule that is fair by definition; smaller is fairer.</p>\n";
+  if (!replay.no_reference.empty()) out << "<p>No distance to REF: " << html(replay.no_reference) << ".</p>\n";
+}
+
+void write_owners(const SiteHistory& history, std::ostream& out) {
+  charts::Table table{.name = "Who owned how many processors", .head = {"From"}, .rows = {}};
+  for (const std::string& name : history.organizations) table.head.push_back(name);
+  for (const scheduling::Endowment& e : history.instance.endowments) {
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    cells.push_back(format_instant(history.begin + Duration{e.at.value}));
+    for (const std::uint32_t m : e.processors) cells.push_back(std::to_string(m));
+  }
+  out << "<h2>" << table.name << "</h2>\n" << charts::table_html(table);
 }
 
 }  // namespace
@@ -112,22 +266,59 @@ void print_replay(const SiteHistory& history, const Replay& replay, std::ostream
   for (const std::string& note : history.notes) out << "note: " << note << '\n';
 }
 
+// Without a started job there is no mean.
+Json json_value(const OrganizationOutcome& outcome) {
+  const bool started = outcome.jobs > outcome.never_started;
+  const auto mean = [started](double value) { return started ? Json(value) : Json(nullptr); };
+  return {{"jobs", outcome.jobs},
+          {"never_started", outcome.never_started},
+          {"processor_seconds", outcome.work},
+          {"mean_wait_s", mean(outcome.mean_wait)},
+          {"longest_wait_s", outcome.longest_wait},
+          {"mean_slowdown", mean(outcome.mean_slowdown)},
+          {"mean_bounded_slowdown", mean(outcome.mean_bounded_slowdown)},
+          {"psi", outcome.psi}};
+}
+
 Json replay_json(const SiteHistory& history, const Replay& replay) {
-  Json json = {{"begin", history.begin.value},
-               {"length_s", history.length.value},
-               {"jobs", history.instance.jobs.size()},
-               {"owned", Json::array()},
-               {"outcomes", Json::array()},
-               {"no_reference", replay.no_reference.empty() ? Json(nullptr) : Json(replay.no_reference)},
-               {"notes", history.notes}};
+  ReplayReport report{.begin = history.begin,
+                      .length = history.length,
+                      .jobs = history.instance.jobs.size(),
+                      .owned = {},
+                      .outcomes = {},
+                      .no_reference = {},
+                      .notes = history.notes};
   for (const scheduling::Endowment& e : history.instance.endowments) {
-    Json processors = Json::object();
+    OwnedLine& line = report.owned.emplace_back();
+    line.from = history.begin + Duration{e.at.value};
     for (std::size_t u = 0; u < history.organizations.size(); ++u)
-      processors[history.organizations[u]] = e.processors[u];
-    json["owned"].push_back({{"from", (history.begin + Duration{e.at.value}).value}, {"processors", processors}});
+      line.processors.emplace_back(history.organizations[u], e.processors[u]);
   }
-  for (const ReplayOutcome& o : replay.outcomes) json["outcomes"].push_back(json_of(history, o));
-  return json;
+  for (const ReplayOutcome& o : replay.outcomes) report.outcomes.push_back(line_of(history, o));
+  if (!replay.no_reference.empty()) report.no_reference = replay.no_reference;
+  return json_of<Json>(report);
+}
+
+Expected<void> write_replay_page(const std::filesystem::path& file, const SiteHistory& history, const Replay& replay) {
+  std::ostringstream out;
+  out << charts::page_begin("Replay", "The same jobs under other policies") << "<p>"
+      << counted(history.instance.jobs.size(), "job") << " from " << format_instant(history.begin) << " to "
+      << format_instant(history.begin + history.length)
+      << ", rigid, with EASY backfill; the queue in each policy's order. \"As it ran\" is what Slurm did.</p>\n";
+  for (const Measure& measure : k_measures) write_measure(history, replay, measure, out);
+  write_whole(replay, out);
+  write_owners(history, out);
+  if (!history.notes.empty()) {
+    out << "<h2>Notes</h2>\n<ul>\n";
+    for (const std::string& note : history.notes) out << "<li>" << html(note) << "</li>\n";
+    out << "</ul>\n";
+  }
+  out << charts::page_end();
+  std::ofstream page(file, std::ios::binary | std::ios::trunc);
+  page << out.str();
+  page.close();
+  if (!page) return fail(Errc::io, "html: " + file.string() + " cannot be written; is there room, and may you?");
+  return {};
 }
 
 }  // namespace shapley::sim

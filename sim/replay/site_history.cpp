@@ -2,21 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
 #include "accounting/events/event.hpp"
-#include "base/counted.hpp"
+#include "base/text.hpp"
 #include "config/configuration.hpp"
-#include "history/attribution.hpp"
-#include "history/row_checks.hpp"
-#include "history/sacct_rows.hpp"
-#include "history/site_nodes.hpp"
 #include "ledger/readers/runs.hpp"
 #include "ledger/store/ledger.hpp"
-#include "sim/input/ledger_trace.hpp"
-#include "sim/replay/dated_owners.hpp"
-#include "workload/input_file.hpp"
+#include "sacct/attribution.hpp"
+#include "sacct/row_checks.hpp"
+#include "sacct/sacct_rows.hpp"
+#include "sacct/site_nodes.hpp"
+#include "sim/input/workload_source.hpp"
+#include "workload/trace_files.hpp"
 
 namespace shapley::sim {
 
@@ -29,11 +30,12 @@ struct PastJob {
   std::optional<Duration> requested;
   std::uint32_t processors = 1;
   std::string organization;
+  std::int64_t line = 0;  // of the export
 };
 
 struct Past {
   std::vector<PastJob> jobs;
-  history::SiteNodes nodes;
+  sacct::SiteNodes nodes;
   std::map<std::string, std::int64_t> left_out;  // by reason
   std::vector<std::string> notes;
 };
@@ -47,12 +49,12 @@ Expected<void> read_file(const std::filesystem::path& file, const char* what, co
 
 Expected<void> read_nodes(const SiteHistorySource& source, Past& past) {
   return read_file(source.nodes, "nodes", [&](std::istream& text) -> Expected<void> {
-    SHAPLEY_TRY_ASSIGN(past.nodes, history::read_nodes(text));
+    SHAPLEY_TRY_ASSIGN(past.nodes, sacct::read_nodes(text));
     return {};
   });
 }
 
-void add_row(const history::SacctRow& row, const history::Attribution& attribution, Past& past) {
+void add_row(const sacct::SacctRow& row, const sacct::Attribution& attribution, Past& past) {
   if (row.state == "RESIZING") {
     ++past.left_out["part[|s] of resized runs"];
   } else if (!row.ran()) {
@@ -67,43 +69,47 @@ void add_row(const history::SacctRow& row, const history::Attribution& attributi
                          .run = *row.end - *row.start - row.suspended,
                          .requested = row.requested,
                          .processors = row.cpus,
-                         .organization = std::string(attribution.organization_of(row))});
+                         .organization = std::string(attribution.organization_of(row)),
+                         .line = row.line});
   }
 }
 
 Expected<Past> read_sacct(const SiteHistorySource& source, const config::Configuration& configuration) {
   Past past;
-  history::SacctRows rows;
+  sacct::SacctRows rows(std::filesystem::temp_directory_path());
   SHAPLEY_TRY(read_file(source.trace, "trace", [&](std::istream& text) -> Expected<void> {
-    SHAPLEY_TRY_ASSIGN(rows, history::read_sacct_rows(text, source.malformed));
+    SHAPLEY_TRY_ASSIGN(rows, sacct::read_sacct_rows(text, source.malformed));
     return {};
   }));
   if (!source.nodes.empty()) {
     SHAPLEY_TRY(read_nodes(source, past));
-    const auto checked = history::check_nodes(rows, past.nodes, source.oversubscribed, source.malformed);
+    const auto checked = sacct::check_nodes(rows, past.nodes, source.oversubscribed, source.malformed);
     if (!checked) return with_context("trace: " + source.trace.string(), checked.error());
   }
-  history::AccountParents parents;
+  sacct::AccountParents parents;
   if (!source.accounts.empty()) {
     SHAPLEY_TRY(read_file(source.accounts, "accounts", [&](std::istream& text) -> Expected<void> {
-      SHAPLEY_TRY_ASSIGN(parents, history::read_account_parents(text));
+      SHAPLEY_TRY_ASSIGN(parents, sacct::read_account_parents(text));
       return {};
     }));
   }
-  const history::Attribution attribution(configuration, rows.rows, std::move(parents));
-  for (const history::SacctRow& row : rows.rows) add_row(row, attribution, past);
+  const sacct::Attribution attribution(configuration, rows.users, rows.groups, std::move(parents));
+  SHAPLEY_TRY(rows.for_each_job([&](const std::vector<sacct::SacctRow>& of_job) -> Expected<void> {
+    for (const sacct::SacctRow& row : of_job) add_row(row, attribution, past);
+    return {};
+  }));
   if (source.nodes.empty()) {
     if (!rows.has_nodes) {
       return fail(Errc::invalid_argument, "trace: " + source.trace.string() +
-                                              ": line 1: without a column NodeList nobody knows how large the nodes "
-                                              "are; export it, or give --nodes");
+                                              ": line 1: there is no column NodeList, so the size of the nodes is "
+                                              "unknown; export it, or give --nodes");
     }
-    past.nodes = history::nodes_by_use(rows.rows);
+    SHAPLEY_TRY_ASSIGN(past.nodes, sacct::nodes_by_use(rows));
     past.notes.emplace_back("Nodes have as many CPUs as jobs ever held on them at once; --nodes says what they have.");
   }
-  for (const history::BadRow& row : rows.bad)
+  for (const sacct::BadRow& row : rows.bad)
     past.notes.push_back("Left out: line " + std::to_string(row.line) + ": " + row.why + ".");
-  if (const std::string twice = history::note_of_twice(rows.twice); !twice.empty()) past.notes.push_back(twice + ".");
+  if (const std::string twice = sacct::note_of_twice(rows.twice); !twice.empty()) past.notes.push_back(twice + ".");
   if (!rows.has_limits) past.notes.emplace_back("The export has no time limits: run times are known in advance.");
   return past;
 }
@@ -148,14 +154,14 @@ Expected<Past> read_ledger(const SiteHistorySource& source, const config::Config
 }
 
 // Numbers of organizations: the configuration's, then guests, then commons.
-class Names {
+class SiteNames {
  public:
-  explicit Names(const config::Configuration& configuration) {
+  explicit SiteNames(const config::Configuration& configuration) {
     for (const config::OrganizationConfig& o : configuration.organizations) add(o.name);
     guests_ = add(std::string(accounting::k_guests));
     commons_ = add(std::string(accounting::k_commons));
   }
-  // Whose: guests where nobody knows the name.
+  // The organization of this name; guests where the name is unknown.
   [[nodiscard]] std::uint32_t number_of(const std::string& name) const {
     const auto found = numbers_.find(name);
     return found == numbers_.end() ? guests_ : found->second;
@@ -181,11 +187,13 @@ void keep_asked(const SiteHistorySource& source, Past& past) {
   });
   if (before != past.jobs.size())
     past.left_out["job[|s] outside the time asked for"] += static_cast<std::int64_t>(before - past.jobs.size());
-  std::stable_sort(past.jobs.begin(), past.jobs.end(),
-                   [](const PastJob& a, const PastJob& b) { return a.release < b.release; });
+  std::stable_sort(past.jobs.begin(), past.jobs.end(), [](const PastJob& a, const PastJob& b) {
+    return std::pair(a.release, a.line) < std::pair(b.release, b.line);
+  });
 }
 
-// A run beyond its limit is impossible: it ends at it. Who asked for none gets what anybody ever asked for.
+// A run beyond its limit is impossible: it ends at it. A job without a requested limit gets the greatest limit or run
+// of any job.
 void settle_requests(Estimates estimates, Past& past) {
   Duration longest;
   for (const PastJob& job : past.jobs) longest = std::max({longest, job.run, job.requested.value_or(Duration{})});
@@ -257,7 +265,7 @@ void leave_out_too_wide(Past& past, const std::vector<scheduling::Endowment>& en
   if (gone > 0) past.left_out["job[|s] wider than all nodes together"] += static_cast<std::int64_t>(gone);
 }
 
-void note_left_out(const Names& names, Past& past) {
+void note_left_out(const SiteNames& names, Past& past) {
   std::set<std::string> unknown;
   for (const PastJob& job : past.jobs) {
     if (!names.knows(job.organization)) unknown.insert(job.organization);
@@ -266,6 +274,36 @@ void note_left_out(const Names& names, Past& past) {
     past.notes.push_back("Jobs of " + name + ", which the configuration does not name, count for guests.");
   for (const auto& [reason, count] : past.left_out)
     past.notes.push_back("Left out: " + counted_as(count, reason) + ".");
+}
+
+using Spans = std::map<std::string, std::vector<accounting::OwnershipSpan>, std::less<>>;  // by node
+
+const std::vector<accounting::OwnerPart>& owners_at(const Spans& spans, std::string_view node, Instant t) {
+  static const std::vector<accounting::OwnerPart> k_nobody;
+  const auto of_node = spans.find(node);
+  if (of_node == spans.end()) return k_nobody;
+  const std::vector<accounting::OwnerPart>* owners = &k_nobody;
+  for (const accounting::OwnershipSpan& span : of_node->second) {
+    if (span.from <= t) owners = &span.owners;
+  }
+  return *owners;
+}
+
+// `owned` in parts per million of a processor, their sum a whole number of processors.
+std::vector<std::uint32_t> whole(const std::vector<std::int64_t>& owned) {
+  std::vector<std::uint32_t> processors(owned.size());
+  std::vector<std::size_t> by_remainder(owned.size());
+  std::int64_t left = std::accumulate(owned.begin(), owned.end(), std::int64_t{0}) / accounting::k_whole_node;
+  for (std::size_t u = 0; u < owned.size(); ++u) {
+    processors[u] = static_cast<std::uint32_t>(owned[u] / accounting::k_whole_node);
+    left -= processors[u];
+  }
+  std::iota(by_remainder.begin(), by_remainder.end(), std::size_t{0});
+  std::stable_sort(by_remainder.begin(), by_remainder.end(), [&](std::size_t a, std::size_t b) {
+    return owned[a] % accounting::k_whole_node > owned[b] % accounting::k_whole_node;
+  });
+  for (std::size_t i = 0; left > 0; ++i, --left) ++processors[by_remainder[i]];
+  return processors;
 }
 
 }  // namespace
@@ -283,7 +321,7 @@ Expected<SiteHistory> read_site_history(const SiteHistorySource& source) {
                 "trace: " + source.trace.string() + ": no job of that time has run; give another time");
 
   SiteHistory history;
-  const Names names(configuration);
+  const SiteNames names(configuration);
   history.begin = past.jobs.front().release;
   history.rule = {configuration.horizon,
                   {static_cast<std::int32_t>(configuration.guarantee)},
@@ -316,6 +354,41 @@ Expected<SiteHistory> read_site_history(const SiteHistorySource& source) {
   const auto valid = scheduling::validate(history.instance);
   if (!valid) return with_context("replay", valid.error());
   return history;
+}
+
+Expected<std::vector<scheduling::Endowment>> dated_owners(const config::Configuration& configuration,
+                                                          const sacct::SiteNodes& nodes,
+                                                          const std::vector<std::string>& organizations, Instant begin,
+                                                          Instant end) {
+  Spans spans;
+  std::set<Instant> changes{begin};
+  for (const accounting::OwnershipStated& stated : config::ownership_statements(configuration, k_beginning_of_time)) {
+    spans[stated.node] = stated.spans;
+    for (const accounting::OwnershipSpan& span : stated.spans) {
+      if (span.from > begin && span.from < end) changes.insert(span.from);
+    }
+  }
+  std::vector<scheduling::Endowment> endowments;
+  for (const Instant t : changes) {
+    std::vector<std::int64_t> owned(organizations.size());  // parts per million of a processor
+    for (const auto& [name, node] : nodes) {
+      std::int64_t left = std::int64_t{node.cpus} * accounting::k_whole_node;
+      for (const accounting::OwnerPart& part : owners_at(spans, name, t)) {
+        const auto place = std::find(organizations.begin(), organizations.end(), part.organization);
+        const std::int64_t amount = std::int64_t{node.cpus} * part.parts_per_million;
+        owned[static_cast<std::size_t>(place - organizations.begin())] += amount;
+        left -= amount;
+      }
+      owned.back() += left;
+    }
+    scheduling::Endowment endowment{{(t - begin).value}, whole(owned)};
+    if (endowments.empty() || endowments.back().processors != endowment.processors)
+      endowments.push_back(std::move(endowment));
+  }
+  const auto& first = endowments.front().processors;
+  if (endowments.size() == 1 && std::all_of(first.begin(), first.end(), [](std::uint32_t m) { return m == 0; }))
+    return fail(Errc::not_found, "nodes: together they have no processor; give --nodes with all of them");
+  return endowments;
 }
 
 }  // namespace shapley::sim

@@ -1,6 +1,6 @@
 // A site's history as an instance: its jobs, whose they were, and who owned how many processors when.
 //
-// From an export of sacct (history/sacct_rows.hpp) the rules of the configuration say whose a job was; a ledger's runs
+// From an export of sacct (sacct/sacct_rows.hpp) the rules of the configuration say whose a job was; a ledger's runs
 // keep the organizations that they are booked under. A requeued job is one job for each of its runs. A job is there
 // from when it was eligible (a ledger: submitted) and takes all its CPUs at once; memory and generic resources are not
 // modelled, nor partitions, limits, reservations and nodes that were down.
@@ -15,8 +15,10 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "config/configuration.hpp"
 #include "game/serving_order.hpp"
-#include "history/sacct_rows.hpp"
+#include "sacct/sacct_rows.hpp"
+#include "sacct/site_nodes.hpp"
 #include "scheduling/easy.hpp"
 
 namespace shapley::sim {
@@ -26,12 +28,12 @@ enum class Estimates { requested, exact };
 struct SiteHistorySource {
   std::filesystem::path config = {};
   std::filesystem::path trace = {};     // sacct -P, plain or compressed, or a ledger
-  std::filesystem::path nodes = {};     // history::read_nodes; empty: a ledger's own, or as far as they were used
-  std::filesystem::path accounts = {};  // history::read_account_parents; empty: no account has one above it
+  std::filesystem::path nodes = {};     // sacct::read_nodes; empty: a ledger's own, or as far as they were used
+  std::filesystem::path accounts = {};  // sacct::read_account_parents; empty: no account has one above it
   std::optional<Instant> since = {}, until = {};  // jobs that were there in [since, until)
   Estimates estimates = Estimates::requested;
   bool oversubscribed = false;  // an export's runs may hold more CPUs of a node at once than it has
-  history::Malformed malformed = history::Malformed::refuse;  // what to do with an export's bad rows
+  sacct::Malformed malformed = sacct::Malformed::refuse;  // what to do with an export's bad rows
 };
 
 struct SiteHistory {
@@ -46,5 +48,15 @@ struct SiteHistory {
 
 // Errors name file, line, fault and remedy. Errc::not_found when no job is left; Errc::limit beyond 32 organizations.
 [[nodiscard]] Expected<SiteHistory> read_site_history(const SiteHistorySource& source);
+
+// Who owned how many processors when: the configuration's spans over the sizes of the nodes.
+//
+// Of every stretch of [begin, end) between two changes, its `at` counted from `begin`. Whole processors by largest
+// remainder, ties to the first of `organizations`, in whose order they are; what no organization owns belongs to the
+// last one (commons). Errc::not_found when the nodes together have no processor.
+[[nodiscard]] Expected<std::vector<scheduling::Endowment>> dated_owners(const config::Configuration& configuration,
+                                                                        const sacct::SiteNodes& nodes,
+                                                                        const std::vector<std::string>& organizations,
+                                                                        Instant begin, Instant end);
 
 }  // namespace shapley::sim

@@ -173,12 +173,12 @@ BENCHMARK(late_news)->Arg(3)->Arg(8)->Arg(12)->Unit(benchmark::kMillisecond);
 void shapley_rates_exact(benchmark::State& bench) {
   Rng rng(1);
   std::vector<game::Player> players;
-  MicroProcessors running;
+  ProcessorMillionths running;
   for (std::int64_t i = 0; i < bench.range(0); ++i) {
-    const MicroProcessors busy{k_micro * static_cast<std::int64_t>(rng.below(1'000))};
+    const ProcessorMillionths busy{k_micro * static_cast<std::int64_t>(rng.below(1'000))};
     running += busy;
     players.push_back(
-        {busy + MicroProcessors{k_micro * static_cast<std::int64_t>(rng.below(1'000))}, {k_micro * 1'000}});
+        {busy + ProcessorMillionths{k_micro * static_cast<std::int64_t>(rng.below(1'000))}, {k_micro * 1'000}});
   }
   for (auto _ : bench) benchmark::DoNotOptimize(game::shapley_rates(players, {.running = running, .seed = 1}));
 }

@@ -3,7 +3,7 @@
 // beside a normal load: `bench_hindsight many ORGANIZATIONS JOBS_A_DAY...`.
 //
 // A made-up site: organizations of unequal size release jobs in bursts, FIFO over all, on a machine that is nearly
-// full. The books hear of every wait and run in batches of half a second, as shapleyd does, and are asked for ranks
+// full. The books get every wait and run in batches of half a second, as shapleyd does, and are asked for ranks
 // after each. Measured is CPU time of the one thread, and memory that malloc gave out.
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,6 @@
 #include <ctime>
 #include <deque>
 #include <functional>
-#include <map>
 #include <queue>
 #include <string>
 #include <utility>
@@ -61,7 +60,7 @@ struct Site {
     return std::max<std::int64_t>(organizations, std::llround(busy / k_load / k_node));
   }
   [[nodiscard]] static std::string organization(std::uint64_t u) { return "org" + std::to_string(u); }
-  // The first has about twice what is everybody's mean, the last next to nothing.
+  // The first has about twice the mean of all organizations, the last next to nothing.
   [[nodiscard]] std::uint64_t owner(std::int64_t node) const {
     const double part = static_cast<double>(node) / static_cast<double>(nodes());
     return static_cast<std::uint64_t>((1 - std::sqrt(1 - part)) * organizations);
@@ -205,7 +204,8 @@ void measure_running(int organizations, double events_a_second) {
   const Site site{.organizations = organizations, .jobs_a_second = events_a_second / 4, .mean_duration = 60};
   constexpr std::int64_t k_warm = 400;
   constexpr std::int64_t k_measured = 300;
-  const StateOptions memory{.horizon = Duration{300}, .most_finished = 1'000'000, .shortest_horizon = Duration{300}};
+  const StateOptions memory{
+      .memory_horizon = Duration{300}, .most_finished = 1'000'000, .shortest_memory_horizon = Duration{300}};
   std::vector<Course> courses;
   for (const bool with : {false, true}) courses.push_back({.state = site.books(options_of(with, memory))});
   Events events(site);
@@ -318,7 +318,7 @@ void measure_late(State& state, int organizations, const char* which) {
   constexpr std::uint32_t k_late = 40'000;
   constexpr std::uint32_t k_at_once = 500;
   Rng rng(11);
-  const auto span = static_cast<std::uint64_t>((state.now() - state.horizon()).value - 10'000);
+  const auto span = static_cast<std::uint64_t>((state.now() - state.memory_horizon()).value - 10'000);
   const double began = cpu_seconds();
   double longest = 0;
   const auto turn = [&](auto&& work) {
@@ -329,7 +329,7 @@ void measure_late(State& state, int organizations, const char* which) {
   for (std::uint32_t i = 0; i < k_late; i += k_at_once) {
     turn([&] {
       for (std::uint32_t j = i; j < i + k_at_once; ++j) {
-        const Instant begin = state.horizon() + Duration{static_cast<std::int64_t>(rng.below(span)) + 5'000};
+        const Instant begin = state.memory_horizon() + Duration{static_cast<std::int64_t>(rng.below(span)) + 5'000};
         const std::uint64_t owner = rng.below(static_cast<std::uint64_t>(organizations));
         const SegmentOpened run{{SegmentKind::run, {90'000'000 + j}, begin, 0},
                                 Site::organization(owner),

@@ -5,6 +5,7 @@
 #include "accounting/state/ranking.hpp"
 #include "base/rng.hpp"
 #include "state_fixture.hpp"
+#include "tests/support/must.hpp"
 
 namespace shapley::accounting {
 namespace {
@@ -63,7 +64,7 @@ TEST(HindsightBound, PairsFollowFromTheLedgerHoweverItIsRead) {
   std::vector<Event> events = events_of(8);
   State exact = books_of(events);
   const std::vector<Utility> of_all = contributions(exact);
-  const std::size_t needed = exact.bytes_of(hindsight());
+  const std::size_t needed = exact.bytes_of_coalitions();
 
   // It was asked before, and the bound came while there was much to correct.
   State live;
@@ -78,7 +79,7 @@ TEST(HindsightBound, PairsFollowFromTheLedgerHoweverItIsRead) {
   const std::vector<Utility> of_pairs = contributions(live);
   EXPECT_NE(of_pairs, of_all);
   EXPECT_TRUE(live.kept().contains(hindsight()));
-  EXPECT_LT(live.bytes_of(hindsight()), needed / 2);
+  EXPECT_LT(live.bytes_of_coalitions(), needed / 2);
   Utility phi{};
   Utility psi{};
   for (const Standing& row : live.standings(at(k_end))) {
@@ -90,11 +91,10 @@ TEST(HindsightBound, PairsFollowFromTheLedgerHoweverItIsRead) {
   events.insert(events.begin() + static_cast<std::ptrdiff_t>(middle), bounded(k_jobs, Coalitions::pairs));
   State at_once = books_of(events);
   EXPECT_EQ(contributions(at_once), of_pairs);
-  auto loaded = State::load(at_once.save());
-  ASSERT_TRUE(loaded.has_value()) << loaded.error().what;
-  EXPECT_EQ(contributions(*loaded), of_pairs);
-  ASSERT_NE(loaded->hindsight_bounded(), nullptr);
-  EXPECT_EQ(loaded->hindsight_bounded()->coalitions, Coalitions::pairs);
+  auto loaded = must(State::load(at_once.save()));
+  EXPECT_EQ(contributions(loaded), of_pairs);
+  ASSERT_NE(loaded.hindsight_bounded(), nullptr);
+  EXPECT_EQ(loaded.hindsight_bounded()->coalitions, Coalitions::pairs);
   std::rotate(events.begin() + 20, events.begin() + static_cast<std::ptrdiff_t>(middle),
               events.begin() + static_cast<std::ptrdiff_t>(middle) + 1);
   State early = books_of(events);
@@ -116,14 +116,13 @@ TEST(HindsightBound, WithoutCoalitionsItsStandInRanks) {
   events.emplace_back(bounded(k_end + 1, Coalitions::none));
   State state = books_of(events);
   EXPECT_FALSE(state.kept().contains(hindsight()));
-  EXPECT_LT(state.bytes_of(hindsight()), 4'096U);
+  EXPECT_LT(state.bytes_of_coalitions(), 4'096U);
   EXPECT_EQ(state.ranking(at(k_end + 1), hindsight()), state.ranking(at(k_end + 1), parse_estimator("shapley_rate")));
-  auto loaded = State::load(state.save());
-  ASSERT_TRUE(loaded.has_value()) << loaded.error().what;
-  EXPECT_FALSE(loaded->kept().contains(hindsight()));
-  EXPECT_EQ(loaded->save(), state.save());
-  ASSERT_NE(loaded->hindsight_bounded(), nullptr);
-  EXPECT_EQ(loaded->hindsight_bounded()->coalitions, Coalitions::none);
+  auto loaded = must(State::load(state.save()));
+  EXPECT_FALSE(loaded.kept().contains(hindsight()));
+  EXPECT_EQ(loaded.save(), state.save());
+  ASSERT_NE(loaded.hindsight_bounded(), nullptr);
+  EXPECT_EQ(loaded.hindsight_bounded()->coalitions, Coalitions::none);
 }
 
 TEST(HindsightBound, ABoundLeavesSomethingOut) {

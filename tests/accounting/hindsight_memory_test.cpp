@@ -40,7 +40,7 @@ EstimatorId hindsight() {
 }
 
 // A job of each organization waits from the beginning; then the first one has arrays of 64 tasks of a second, which
-// start one by one, each of which is told by itself.
+// start one by one, each of them by an event of its own.
 State books_with(std::uint32_t jobs, const StateOptions& options) {
   State state(options);
   std::vector<std::string> names;
@@ -70,10 +70,10 @@ TEST(HindsightMemory, IsWhatTheAllocatorGaveOut) {
     const std::size_t other = given_out - before;
     const State with = books_with(jobs, {});
     const double really = static_cast<double>(given_out - before - 2 * other);
-    const auto said = static_cast<double>(with.bytes_of(hindsight()));
+    const auto said = static_cast<double>(with.bytes_of_coalitions());
     EXPECT_GT(said, .8 * really) << jobs;
     EXPECT_LT(said, 1.6 * really) << jobs;
-    EXPECT_LT(without.bytes_of(hindsight()), 1U);
+    EXPECT_LT(without.bytes_of_coalitions(), 1U);
   }
 }
 
@@ -81,7 +81,7 @@ TEST(HindsightMemory, IsWhatTheAllocatorGaveOut) {
 TEST(HindsightMemory, FollowsTheJobsThatEndedOnceNotInEverySchedule) {
   const State few = books_with(8'000, {});
   const State many = books_with(24'000, {});
-  const std::size_t more = many.bytes_of(hindsight()) - few.bytes_of(hindsight());
+  const std::size_t more = many.bytes_of_coalitions() - few.bytes_of_coalitions();
   EXPECT_LT(more / 16'000, 1'000U);
 }
 

@@ -5,8 +5,12 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
+#include "accounting/estimators/request_facts.hpp"
 #include "accounting/state/ranking.hpp"
 #include "state_fixture.hpp"
+#include "tests/support/must.hpp"
 
 namespace shapley::accounting {
 namespace {
@@ -63,7 +67,7 @@ std::vector<Utility> contributions(State& state, EstimatorId estimator) {
   return phi;
 }
 
-TEST(KeptEstimators, WhatIsLeftOutSaysThatEverybodyGaveWhatHeGot) {
+TEST(KeptEstimators, WhatIsLeftOutSaysThatEachGaveWhatItGot) {
   const std::vector<Event> events = busy_site();
   State with = books_of(events);
   State without = books_of(events, without_hindsight());
@@ -93,17 +97,14 @@ TEST(KeptEstimators, ACheckpointSaysWhatWasLeftOut) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, Errc::corrupt);
   EXPECT_NE(refused.error().what.find("hindsight was not kept"), std::string::npos) << refused.error().what;
-  auto again = State::load(shorter, without_hindsight());
-  ASSERT_TRUE(again.has_value()) << again.error().what;
-  EXPECT_EQ(again->save(), shorter);
-  auto as_saved = State::load(shorter, {.as_saved = true});
-  ASSERT_TRUE(as_saved.has_value()) << as_saved.error().what;
-  EXPECT_EQ(as_saved->kept(), without.kept());
-  EXPECT_EQ(as_saved->save(), shorter);
+  auto again = must(State::load(shorter, without_hindsight()));
+  EXPECT_EQ(again.save(), shorter);
+  auto as_saved = must(State::load(shorter, {.as_saved = true}));
+  EXPECT_EQ(as_saved.kept(), without.kept());
+  EXPECT_EQ(as_saved.save(), shorter);
   // Leaving out costs no replay.
-  auto left_out = State::load(text, without_hindsight());
-  ASSERT_TRUE(left_out.has_value()) << left_out.error().what;
-  EXPECT_EQ(left_out->save(), shorter);
+  auto left_out = must(State::load(text, without_hindsight()));
+  EXPECT_EQ(left_out.save(), shorter);
   with.leave_out(hindsight());
   EXPECT_EQ(with.save(), shorter);
 }
@@ -129,7 +130,7 @@ TEST(KeptEstimators, WhatIsBehindIsStoodInForUntilItHasCaughtUp) {
   State state = books_of(events);
   constexpr std::uint64_t k_little = 10;
   EstimatorSet able = state.caught_up(at(k_end), k_little);
-  ASSERT_FALSE(able.contains(hindsight())) << "thousands of jobs were told at once";
+  ASSERT_FALSE(able.contains(hindsight())) << "thousands of jobs came at once";
   EXPECT_TRUE(able.contains(rate));
   EXPECT_EQ(acting(hindsight(), able), rate);
   EXPECT_EQ(acting(k_default_estimator, able), k_default_estimator);
@@ -175,8 +176,9 @@ TEST(KeptEstimators, WhatBecomesKnownWhileItCatchesUpCountsToo) {
 }
 
 // In as many steps as it takes, and with the same books in the end.
-TEST(KeptEstimators, ForgetsNoMoreAtOnceThanItHasTimeFor) {
-  const StateOptions memory{.horizon = Duration{100}, .most_finished = 1'000'000, .shortest_horizon = Duration{100}};
+TEST(KeptEstimators, ForgetsOnlyWhatItHasTimeFor) {
+  const StateOptions memory{
+      .memory_horizon = Duration{100}, .most_finished = 1'000'000, .shortest_memory_horizon = Duration{100}};
   const std::vector<Event> events = busy_site();
   State at_once = books_of(events, memory);
   at_once.advance(at(k_end));
@@ -184,14 +186,14 @@ TEST(KeptEstimators, ForgetsNoMoreAtOnceThanItHasTimeFor) {
   State state = books_of(events, memory);
   state.advance(at(k_end));
   int steps = 0;
-  Instant horizon = state.horizon();
+  Instant horizon = state.memory_horizon();
   while (!state.compact(k_end_of_time, 1) && steps < 1000) {
-    EXPECT_GT(state.horizon(), horizon);
-    horizon = state.horizon();
+    EXPECT_GT(state.memory_horizon(), horizon);
+    horizon = state.memory_horizon();
     ++steps;
   }
   EXPECT_GT(steps, 3);
-  EXPECT_EQ(state.horizon(), at(k_end - 100));
+  EXPECT_EQ(state.memory_horizon(), at(k_end - 100));
   EXPECT_EQ(state.save(), at_once.save());
   EXPECT_EQ(contributions(state, hindsight()), contributions(at_once, hindsight()));
 }
@@ -206,13 +208,13 @@ TEST(KeptEstimators, ForgetsOnAfterHindsightHasGivenUp) {
   constexpr std::int64_t k_later = k_end + 4 * 24 * 3600;
   state.advance(at(k_later));
   EXPECT_TRUE(state.compact(k_end_of_time, 50'000));
-  EXPECT_EQ(state.horizon(), at(k_later) - StateOptions{}.horizon);
+  EXPECT_EQ(state.memory_horizon(), at(k_later) - StateOptions{}.memory_horizon);
   EXPECT_EQ(state.remembered_jobs(), 0U);
 }
 
-// Hindsight's schedules of now hear of a fact when somebody asks; the books may forget it before.
-TEST(KeptEstimators, WhatIsForgottenBeforeAnybodyAskedHasBeenTakenBack) {
-  State forgetful({.horizon = Duration{0}, .most_finished = 1, .shortest_horizon = Duration{0}});
+// Hindsight's schedules of now receive a fact when a figure is asked for; the books may forget it before.
+TEST(KeptEstimators, WhatIsForgottenBeforeAQuestionHasBeenTakenBack) {
+  State forgetful({.memory_horizon = Duration{0}, .most_finished = 1, .shortest_memory_horizon = Duration{0}});
   State remembering;
   const auto apply = [&](const Event& event) {
     ASSERT_EQ(forgetful.apply(event), Applied::changed) << event_key(event);
@@ -228,13 +230,13 @@ TEST(KeptEstimators, WhatIsForgottenBeforeAnybodyAskedHasBeenTakenBack) {
   apply(SegmentRetracted{mistaken.key, at(k_end)});
   forgetful.advance(at(k_end + 1));
   ASSERT_TRUE(forgetful.compact());
-  ASSERT_GT(forgetful.horizon(), at(400));
+  ASSERT_GT(forgetful.memory_horizon(), at(400));
   EXPECT_EQ(contributions(forgetful, hindsight()), contributions(remembering, hindsight()));
 }
 
 // With twelve players there is a schedule of every coalition, with thirteen there is not. The last one to join turns
 // out to have joined after the end of the period only.
-TEST(KeptEstimators, APeriodOfTwelvePlayersIsTheirsWhoeverJoinedLater) {
+TEST(KeptEstimators, APeriodOfTwelvePlayersIsTheirsWhenOthersJoinedLater) {
   State asked;
   std::vector<Event> told;
   const auto apply = [&](const Event& event) {
@@ -261,6 +263,86 @@ TEST(KeptEstimators, APeriodOfTwelvePlayersIsTheirsWhoeverJoinedLater) {
   State anew = books_of(told);
   EXPECT_EQ(contributions(asked, hindsight()), contributions(anew, hindsight()));
   EXPECT_EQ(closed_phi(asked), closed_phi(anew));
+}
+
+// Which requests the virtual schedules get, by hand: when a run was released, and what of a wait has started.
+
+constexpr std::int64_t k_day = 86'400;
+
+SegmentFact waited(std::uint32_t job, std::int64_t anchor, std::int64_t begin, Instant end, std::int64_t amount) {
+  return {{SegmentKind::wait, {job}, at(anchor), static_cast<std::uint32_t>(begin)}, {}, {amount}, at(begin), end};
+}
+
+SegmentFact began(std::uint32_t job, std::int64_t released, std::int64_t begin, std::uint32_t waited_as = 0) {
+  SegmentFact fact{run_key(job, begin), {}, {1}, at(begin), k_end_of_time};
+  fact.released = at(released);
+  fact.waited_as = {waited_as};
+  return fact;
+}
+
+// "1 since 100 began 120; 2 since 100" of the one group that there is, as far as is known at `until`.
+std::string wanted(const RequestFacts& facts, Instant until = k_end_of_time) {
+  std::string text;
+  for (const WantedRequest& request : facts.wanted(facts.groups().begin()->first, until)) {
+    text += (text.empty() ? "" : "; ") + std::to_string(request.amount);
+    text += " since " + std::to_string(request.release - k_start.value);
+    if (request.begin != hindsight::k_never) text += " began " + std::to_string(request.begin - k_start.value);
+  }
+  return text;
+}
+
+TEST(RequestFacts, ARunThatWasSeenToWaitWasReleasedAsItSays) {
+  RequestFacts facts;
+  facts.fold(1, waited(7, 0, 0, at(3 * k_day), 1));
+  facts.fold(1, began(7, 0, 3 * k_day));
+  EXPECT_EQ(wanted(facts), "1 since 0 began " + std::to_string(3 * k_day));
+}
+
+TEST(RequestFacts, OneThatWasNotIsBelievedForSixHours) {
+  RequestFacts facts;
+  const SegmentFact begun = began(7, 0, 3 * k_day);
+  facts.fold(1, begun);
+  EXPECT_EQ(facts.release_of(begun), at(3 * k_day - 6 * 3600));
+  // A wait that had ended by then is no witness, nor is one without length.
+  facts.fold(1, waited(7, 0, 0, at(2 * k_day), 1));
+  facts.fold(1, waited(7, 0, 3 * k_day, at(3 * k_day), 1));
+  EXPECT_EQ(facts.release_of(begun), at(3 * k_day - 6 * 3600));
+  EXPECT_EQ(facts.release_of(began(8, 3 * k_day - 60, 3 * k_day)), at(3 * k_day - 60));
+}
+
+TEST(RequestFacts, ATaskThatWaitsByItselfIsAPartOfWhatItsArrayWaitsFor) {
+  RequestFacts facts;
+  facts.fold(1, waited(7, 100, 100, k_end_of_time, 3));
+  SegmentFact split = waited(9, 100, 105, at(110), 1);
+  split.waited_as = {7};
+  facts.fold(1, split);
+  EXPECT_EQ(facts.groups().size(), 1U);
+  EXPECT_EQ(wanted(facts, at(108)), "4 since 100");
+  facts.fold(1, began(9, 100, 110, 7));
+  EXPECT_EQ(wanted(facts, at(112)), "1 since 100 began 110; 3 since 100");
+}
+
+TEST(RequestFacts, TasksOfAnArrayAreTheFirstPartsOfItsWait) {
+  RequestFacts facts;
+  facts.fold(1, waited(7, 100, 100, at(110), 3));
+  facts.fold(1, waited(7, 100, 110, at(120), 2));
+  facts.fold(1, waited(7, 100, 120, k_end_of_time, 1));
+  facts.fold(1, began(9, 100, 120, 7));
+  facts.fold(1, began(8, 100, 110, 7));
+  ASSERT_EQ(facts.groups().size(), 1U);
+  EXPECT_EQ(wanted(facts), "1 since 100 began 110; 1 since 100 began 120; 1 since 100");
+  EXPECT_EQ(wanted(facts, at(105)), "3 since 100") << "who starts is not known yet";
+  EXPECT_EQ(wanted(facts, at(115)), "1 since 100 began 110; 2 since 100");
+  EXPECT_EQ(wanted(facts, at(100)), "");
+}
+
+TEST(RequestFacts, WhatWaitedLaterStandsForAWaitThatTheBooksDoNotHave) {
+  RequestFacts facts;
+  facts.fold(1, waited(7, 100, 110, at(120), 2));
+  facts.fold(1, began(7, 100, 120));
+  EXPECT_EQ(wanted(facts, at(105)), "2 since 100");
+  facts.fold(-1, waited(7, 100, 110, at(120), 2));
+  EXPECT_EQ(wanted(facts, at(105)), "1 since 100") << "nothing waits that it could be a part of";
 }
 
 }  // namespace

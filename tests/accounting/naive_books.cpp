@@ -307,7 +307,7 @@ std::vector<Int128> split_by_coalitions(const std::vector<Int128>& values, const
   return parts;
 }
 
-// Who plays before t: whoever asked, could have started, ran or offered before, in the order of names.
+// Who plays before t: each organization that asked, could have started, ran or offered before, in the order of names.
 std::vector<std::size_t> players_before(const hindsight::naive::Facts& virtual_facts, const Facts& facts,
                                         const std::vector<std::string>& names, Instant t) {
   std::set<std::size_t> players;

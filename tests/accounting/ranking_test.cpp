@@ -2,12 +2,15 @@
 // say then whose open segments all end now.
 #include "accounting/state/ranking.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <rapidcheck/gtest.h>
 
+#include "base/json.hpp"
 #include "scenario.hpp"
 
 namespace shapley::accounting {
@@ -43,7 +46,7 @@ RC_GTEST_PROP(Ranking, TheKeyIsTheStandingOfStoppedBooksOneHorizonLater, ()) {
     for (const EstimatorId estimator : estimator_ids()) {
       // By hindsight coalitions learn from what ends, and go on after it.
       if (estimator_names()[estimator.value] == "hindsight") continue;
-      RC_ASSERT(key_of(rows[i], estimator, {Duration{horizon}}) == later[i].balance(estimator));
+      RC_ASSERT(key_of(figures_of(rows[i], estimator), {Duration{horizon}}) == later[i].balance(estimator));
     }
   }
 }
@@ -71,7 +74,7 @@ RC_GTEST_PROP(Ranking, TheKeyWithTheWholeWeightIsTheStandingOfBooksThatStopAfter
     for (const EstimatorId estimator : estimator_ids()) {
       if (estimator_names()[estimator.value] == "hindsight") continue;
       const Int128 running = rows[i].rate(estimator).value - rows[i].used.value;
-      const Int128 twice = 2 * key_of(rows[i], estimator, state.key_terms()).value;
+      const Int128 twice = 2 * key_of(figures_of(rows[i], estimator), state.key_terms()).value;
       RC_ASSERT(twice == 2 * later[i].balance(estimator).value - running * (residual + rounded));
       RC_TAG(running == 0 ? "even" : "runs on others' processors");
     }
@@ -88,14 +91,14 @@ RC_GTEST_PROP(Ranking, WithoutTheWeightOrTheHorizonTheKeyIsTheOldOne, ()) {
   RC_ASSERT(state.apply(rule(horizon, 0, {}, is_published ? k_whole_node : 0)).has_value());
   const std::vector<Standing> rows = state.standings(state.now());
   for (const Rank& rank : state.ranking(state.now())) {
-    const Standing& row = rows[rank.organization.value];
+    const Standing& row = rows[state.find_organization(rank.organization)->value];
     const Int128 old = row.balance(k_default_estimator).value +
                        Int128{horizon} * (row.given(k_default_estimator).value - row.got.value);
     RC_ASSERT(rank.key.value == old);
   }
 }
 
-// How often `step` can be taken off `amount` before it is below nought; less than nothing where it is that already.
+// How often `step` can be subtracted from `amount` before it is below zero; negative where it is below zero already.
 std::int64_t naive_whole(Int128 amount, Int128 step) {
   std::int64_t count = 0;
   for (; amount >= step; amount -= step) ++count;
@@ -119,7 +122,7 @@ RC_GTEST_PROP(Ranking, LeadsAndWhatIsLackingAreThoseOfTheirDefinitions, ()) {
   for (const Rank& rank : ranks) least = std::min(least, naive_whole(rank.key.value, Int128{c} * k_micro));
   for (const Rank& rank : ranks) {
     RC_ASSERT(rank.lead == naive_whole(rank.key.value, Int128{c} * k_micro) - least);
-    const Standing& row = rows[rank.organization.value];
+    const Standing& row = rows[state.find_organization(rank.organization)->value];
     std::int64_t lacking = 0;
     while (Int128{row.used.value + lacking * k_micro} * k_whole_node < Int128{guarantee} * row.owned.value) ++lacking;
     RC_ASSERT(std::max<std::int64_t>(0, rank.lacking) == lacking);
@@ -129,32 +132,74 @@ RC_GTEST_PROP(Ranking, LeadsAndWhatIsLackingAreThoseOfTheirDefinitions, ()) {
 }
 
 TEST(Ranking, LeadsAreWholeProcessorsAndBounded) {
-  std::vector<Standing> rows(3);
-  for (std::uint32_t i = 0; i < 3; ++i) rows[i].organization = {i};
-  rows[0].owned = MicroProcessors{10 * k_micro};
-  const auto balance = [&](std::size_t row, Int128 amount) { rows[row].psi = {-amount}; };
-  const std::vector<OrgId> order{{0}, {1}, {2}};
-  const std::vector<std::string> names{"a", "b", "c"};
-  const RankingDeclared half = rule(0, 500'000);
+  std::vector<RankRow> rows(3);
+  for (std::size_t i = 0; i < 3; ++i) rows[i].organization = std::string(1, static_cast<char>('a' + i));
+  for (RankRow& row : rows) row.guarantee = 500'000;
+  rows[0].owned = ProcessorMillionths{10 * k_micro};
+  const auto balance = [&](std::size_t row, Int128 amount) { rows[row].figures.balance = {amount}; };
   // One processor is worth 100. a: 2.5 of them, b: -1, c: -0.01.
   balance(0, 250 * k_micro);
   balance(1, -100 * k_micro);
   balance(2, -k_micro);
   const game::KeyTerms terms{Duration{1}, 100};
-  const std::vector<Rank> ranks = rank(rows, order, names, half, terms, k_default_estimator);
+  const std::vector<Rank> ranks = rank(rows, terms);
   ASSERT_EQ(ranks.size(), 3U);
-  EXPECT_EQ(ranks[0].organization, OrgId{0});
+  EXPECT_EQ(ranks[0].organization, "a");
   EXPECT_EQ(ranks[0].lead, 3);  // 2 and -1
   EXPECT_EQ(ranks[0].lacking, 5);
-  EXPECT_EQ(ranks[1].organization, OrgId{2});
+  EXPECT_EQ(ranks[1].organization, "c");
   EXPECT_EQ(ranks[1].lead, 0);  // -1, as b has
   EXPECT_EQ(ranks[2].lead, 0);
   EXPECT_LE(ranks[2].lacking, 0);
   balance(0, Int128{1} << 110U);
-  EXPECT_EQ(rank(rows, order, names, half, terms, k_default_estimator)[0].lead, k_longest_lead);
+  EXPECT_EQ(rank(rows, terms)[0].lead, k_longest_lead);
   // Where what runs does not count, a processor is worth the first unit of a job.
   balance(0, 3 * k_micro);
-  EXPECT_EQ(rank(rows, order, names, half, {Duration{0}}, k_default_estimator)[0].lead, 103);
+  EXPECT_EQ(rank(rows, {Duration{0}})[0].lead, 103);
+}
+
+// Of the node of one cluster: its owner, and the organization whose job holds it whole during [begin, begin + 10).
+State cluster_of(const std::string& owner, const std::string& user, std::int64_t begin) {
+  const auto at = [](std::int64_t s) { return scenario::k_begin + Duration{s}; };
+  const ProcessorMillionths two{2 * k_micro};
+  const SegmentOpened run{{SegmentKind::run, {1}, at(begin), 0}, user, at(begin), two, {{"n1", two}}};
+  State state;
+  for (const Event& event :
+       std::vector<Event>{OrganizationsDeclared{at(0), {"a", "b"}},
+                          OwnershipStated{"n1", at(0), {{k_beginning_of_time, {{owner, k_whole_node}}}}},
+                          CapacityChanged{"n1", at(0), 0, two}, rule(100, 500'000), run,
+                          SegmentClosed{run.key, at(begin + 10), CloseReason::ended, "COMPLETED"}}) {
+    EXPECT_TRUE(state.apply(event).has_value()) << event_key(event);
+  }
+  return state;
+}
+
+// b runs on a's two processors of one cluster for 10 s, then a on b's two of another one. On its own each cluster goes
+// on charging the organization that it served; together b owes only that it was served earlier.
+TEST(Ranking, FiguresOfTheSameOrganizationInTwoClustersBooksAddUp) {
+  State first = cluster_of("a", "b", 0);
+  State second = cluster_of("b", "a", 10);
+  const Instant t = scenario::k_begin + Duration{20};
+  std::vector<RankRow> rows = first.rank_rows(t, k_default_estimator);
+  const std::vector<RankRow> elsewhere = second.rank_rows(t, k_default_estimator);
+  ASSERT_EQ(rows.size(), 3U);  // a, b, guests
+  EXPECT_EQ(rows[0].figures, (KeyFigures{{Int128{310} * k_micro}, {Int128{20} * k_micro}, {}}));
+  EXPECT_EQ(elsewhere[0].figures, (KeyFigures{{Int128{-110} * k_micro}, {Int128{-20} * k_micro}, {}}));
+  EXPECT_EQ(rank(rows, first.key_terms()), first.ranking(t, k_default_estimator));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ASSERT_EQ(rows[i].organization, elsewhere[i].organization);
+    rows[i].figures += elsewhere[i].figures;
+  }
+  const std::vector<Rank> ranks = rank(rows, first.key_terms());
+  EXPECT_EQ(ranks[0].organization, "a");
+  EXPECT_EQ(ranks[0].key, Utility{Int128{200} * k_micro});
+  EXPECT_EQ(ranks[2].organization, "b");
+  EXPECT_EQ(ranks[2].key, Utility{Int128{-200} * k_micro});
+  for (const RankRow& row : rows) {
+    const nlohmann::json json = json_of(row);
+    EXPECT_EQ(json.size(), 8U);
+    EXPECT_EQ(from_json<RankRow>(json).value(), row);
+  }
 }
 
 TEST(Ranking, CountsWhatRunsByTheMeanInForceThen) {
@@ -199,7 +244,7 @@ RC_GTEST_PROP(Ranking, TheLatestRuleOrdersByGuaranteeAndKey, ()) {
   RC_ASSERT(ranks.size() + 1 == rows.size());  // commons has none
   bool below_is_over = false;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const Standing& row = rows[ranks[i].organization.value];
+    const Standing& row = rows[state.find_organization(ranks[i].organization)->value];
     const std::string& name = state.organizations()[row.organization.value];
     const Int128 part = name == own ? own_part : guarantee;
     const bool below = row.waiting.value > 0 && Int128{row.used.value} * k_whole_node < part * row.owned.value;
@@ -218,6 +263,192 @@ TEST(Ranking, LooksUpGuaranteesByName) {
   EXPECT_EQ(guarantee_of(declared, "bob").millionths, 0);
   EXPECT_EQ(guarantee_of(declared, "cid").millionths, 800'000);
   EXPECT_EQ(guarantee_of(declared, "dan").millionths, 500'000);
+}
+
+// The forecast against books that are asked second by second.
+
+constexpr std::int64_t k_watched = 60;  // seconds
+
+// By hindsight a contribution does not go on as it does now: coalitions start and end jobs although no real job does.
+std::int64_t watched_of(EstimatorId estimator) {
+  return estimator_names()[estimator.value] == "hindsight" ? 0 : k_watched;
+}
+
+// Somewhere in the middle of a scenario, under an arbitrary rule.
+State arbitrary_books() {
+  std::vector<Event> events = (*scenario::arbitrary()).events;
+  const Instant cut = scenario::Shape{}.at(*rc::gen::inRange(0, scenario::k_steps));
+  std::erase_if(events, [&](const Event& event) { return time_of(event) > cut; });
+  State state;
+  scenario::apply_all(state, events);
+  const auto horizon = *rc::gen::element<std::int64_t>(0, 1, 10, 1'000, 604'800);
+  const auto guarantee = *rc::gen::element<std::int64_t>(0, 500'000, 1'000'000);
+  const auto weight = *rc::gen::element<std::int64_t>(0, 100'000, 1'000'000);
+  RC_ASSERT(state.apply(RankingDeclared{cut, "direct_contr", horizon, guarantee, {}, weight}).has_value());
+  if (const auto residual = *rc::gen::element<std::int64_t>(0, 3, 400, 1'000'000); residual > 0)
+    RC_ASSERT(state.apply(ResidualMeasured{cut, residual, 20}).has_value());
+  return state;
+}
+
+// The key's equation, of the rows that the books have then.
+Int128 naive_key(State& books, Instant t, OrgId organization, EstimatorId estimator) {
+  const Standing row = books.standings(t)[organization.value];
+  const RankingDeclared rule = books.ranking_rule();
+  const ResidualMeasured* measured = books.residual_measured();
+  const Int128 m = std::min<std::int64_t>(measured == nullptr ? 3600 : measured->seconds, rule.horizon);
+  const Int128 c = rule.running_weight * (m * rule.horizon * 2 - m * m) / 2'000'000;
+  return row.phi(estimator).value - row.psi.value + rule.horizon * (row.given(estimator).value - row.got.value) +
+         c * (row.rate(estimator).value - row.used.value);
+}
+
+RC_GTEST_PROP(Forecast, IsWhatTheBooksSaySecondBySecond, ()) {
+  State state = arbitrary_books();
+  const EstimatorId estimator =
+      *rc::gen::elementOf(std::vector<EstimatorId>(estimator_ids().begin(), estimator_ids().end()));
+  const Outlook ahead = outlook(state, state.now(), estimator);
+  RC_ASSERT(ahead.at == state.now());
+  std::vector<std::vector<bool>> before;  // by second: the order of each pair as the books have it
+  State later = *State::load(state.save());
+  for (std::int64_t d = 0; d <= watched_of(estimator) && ahead.at + Duration{d} < ahead.until; ++d) {
+    const std::vector<Rank> ranks = later.ranking(ahead.at + Duration{d}, estimator);
+    const std::vector<std::size_t> order = order_after(ahead, Duration{d});
+    RC_ASSERT(order.size() == ranks.size());
+    std::vector<std::size_t> place(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      RC_ASSERT(ahead.rows[order[i]].organization == ranks[i].organization);
+      RC_ASSERT(ahead.rows[order[i]].below_guarantee() == ranks[i].below_guarantee);
+      RC_ASSERT(key_after(ahead, order[i], Duration{d}) == ranks[i].key);
+      RC_ASSERT(ranks[i].key.value ==
+                naive_key(later, later.now(), *later.find_organization(ranks[i].organization), estimator));
+      place[order[i]] = i;
+    }
+    std::vector<bool>& pairs = before.emplace_back();
+    for (std::size_t a = 0; a < place.size(); ++a)
+      for (std::size_t b = 0; b < place.size(); ++b) pairs.push_back(place[a] < place[b]);
+  }
+  const std::size_t n = ahead.rows.size();
+  const Instant watched_until = ahead.at + Duration{static_cast<std::int64_t>(before.size())};
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = 0; b < n; ++b) {
+      if (a == b) continue;
+      std::vector<Instant> seen;
+      for (std::size_t d = 1; d < before.size(); ++d)
+        if (before[d][a * n + b] != before[d - 1][a * n + b])
+          seen.push_back(ahead.at + Duration{static_cast<std::int64_t>(d)});
+      std::vector<Instant> told = turns(ahead, a, b);
+      RC_ASSERT(told.size() <= 2U);
+      std::erase_if(told, [&](Instant turn) { return turn >= watched_until; });
+      RC_ASSERT(told == seen);
+      RC_TAG(seen.empty() ? "no turn" : "a turn");
+    }
+  }
+}
+
+// Far ahead there are too many seconds to ask for each: the books are asked on both sides of each turn, and between
+// them.
+RC_GTEST_PROP(Forecast, TurnsFarAheadAreTheBooksOwn, ()) {
+  State state = arbitrary_books();
+  RC_ASSERT(state.apply(PeriodDeclared{state.now() + Duration{1}, Period::none}).has_value());
+  const Outlook ahead = outlook(state, state.now(), k_default_estimator);
+  const auto is_first = [&](std::size_t a, std::size_t b, Instant t) {
+    State later = *State::load(state.save());
+    for (const Rank& rank : later.ranking(t, k_default_estimator)) {
+      if (rank.organization == ahead.rows[a].organization) return true;
+      if (rank.organization == ahead.rows[b].organization) return false;
+    }
+    return false;
+  };
+  for (std::size_t a = 0; a < ahead.rows.size(); ++a) {
+    for (std::size_t b = a + 1; b < ahead.rows.size(); ++b) {
+      bool before = is_first(a, b, ahead.at);
+      Instant since = ahead.at;
+      std::vector<Instant> all = turns(ahead, a, b);
+      for (const Instant turn : all) {
+        const Instant middle{since.value + (turn.value - since.value) / 2};
+        if (middle < turn) RC_ASSERT(is_first(a, b, middle) == before);
+        RC_ASSERT(is_first(a, b, Instant{turn.value - 1}) == before);
+        RC_ASSERT(is_first(a, b, turn) != before);
+        before = !before;
+        since = turn;
+      }
+      RC_ASSERT(is_first(a, b, Instant{ahead.until.value - 1}) == before);
+      RC_TAG(all.empty() ? "no turn" : "a turn");
+    }
+  }
+}
+
+// By hand. A and B own a processor each. From 0 to 10 A runs on both: the keys part. From 20 on B runs on both.
+// psi and phi by the closed form: at 20 A has 310, B has 0 and phi is 155 each, so A is 155 behind and B 155 ahead,
+// with given - got = -10 and +10. From then on each second adds 1 to A's difference of rates and takes 1 from B's:
+// D(d) = key(B) - key(A) = 310 + 20 d - d(d+1), which is 0 at d = (19 + sqrt(361 + 1240)) / 2 = 29.5: turns at 30.
+State example_of_the_concepts_page() {
+  const auto second = [](std::int64_t s) { return scenario::k_begin + Duration{s}; };
+  const ProcessorMillionths one{k_micro};
+  const auto run = [&](std::uint32_t job, const char* organization, std::int64_t begin) {
+    return SegmentOpened{.key = {SegmentKind::run, JobId{job}, second(begin), 0},
+                         .organization = organization,
+                         .begin = second(begin),
+                         .processors = one + one,
+                         .nodes = {{"n1", one}, {"n2", one}}};
+  };
+  State state;
+  for (const Event& event : std::vector<Event>{
+           OrganizationsDeclared{second(0), {"A", "B"}},
+           OwnershipStated{"n1", second(0), {{second(0), {{"A", k_whole_node}}}}},
+           OwnershipStated{"n2", second(0), {{second(0), {{"B", k_whole_node}}}}},
+           CapacityChanged{"n1", second(0), 0, one},
+           CapacityChanged{"n2", second(0), 0, one},
+           run(1, "A", 0),
+           SegmentClosed{{SegmentKind::run, JobId{1}, second(0), 0}, second(10), CloseReason::ended, "COMPLETED"},
+           run(2, "B", 20),
+       }) {
+    EXPECT_TRUE(state.apply(event).has_value());
+  }
+  return state;
+}
+
+TEST(Forecast, TheExampleOfTheConceptsPage) {
+  State state = example_of_the_concepts_page();
+  const auto second = [](std::int64_t s) { return scenario::k_begin + Duration{s}; };
+  const Outlook ahead = outlook(state, second(20), k_default_estimator);
+  ASSERT_EQ(ahead.rows.size(), 3U);  // A, B, guests
+  EXPECT_EQ(turns(ahead, 1, 0), std::vector<Instant>{second(50)});
+  EXPECT_EQ(turns(ahead, 0, 1), std::vector<Instant>{second(50)});
+  // guests stays at 0; A rises from -155 by -10 d + d(d+1)/2, B falls likewise: both pass 0 at the same time.
+  EXPECT_EQ(turns(ahead, 0, 2), std::vector<Instant>{second(50)});
+  EXPECT_FALSE(ahead.by_date);
+  EXPECT_EQ(ahead.until, second(20) + k_longest_forecast);
+}
+
+// With H = 10 the difference has 10 (20 - 2 d) more, so it is 510 - d(d+1): turns at 23. What runs counts against B:
+// with the whole weight and m = 4, c = 4 (10 - 4/2) = 32, and the rates differ by 2. 510 - 64 - d(d+1): turns at 21.
+TEST(Forecast, WhatRunsTurnsRanksSooner) {
+  const auto second = [](std::int64_t s) { return scenario::k_begin + Duration{s}; };
+  const auto turn_of = [&](std::int64_t weight) {
+    State state = example_of_the_concepts_page();
+    EXPECT_TRUE(state.apply(RankingDeclared{second(0), "direct_contr", 10, 0, {}, weight}).has_value());
+    EXPECT_TRUE(state.apply(ResidualMeasured{second(1), 4, 20}).has_value());
+    return turns(outlook(state, second(20), k_default_estimator), 1, 0);
+  };
+  EXPECT_EQ(turn_of(0), std::vector<Instant>{second(43)});
+  EXPECT_EQ(turn_of(1'000'000), std::vector<Instant>{second(41)});
+}
+
+TEST(Forecast, EndsWithThePeriodAndWhereANodeChangesHands) {
+  State state;
+  const Instant begin = scenario::k_begin;
+  ASSERT_TRUE(state.apply(OrganizationsDeclared{begin, {"A", "B"}}).has_value());
+  EXPECT_EQ(state.next_dated_change(), k_end_of_time);
+  ASSERT_TRUE(state.apply(PeriodDeclared{begin, Period::monthly}).has_value());
+  EXPECT_EQ(state.next_dated_change(), scenario::k_month_end);
+  const Outlook month = outlook(state, begin, k_default_estimator);
+  EXPECT_EQ(month.until, scenario::k_month_end);
+  EXPECT_TRUE(month.by_date);
+  const Instant sold = begin + Duration{7};
+  ASSERT_TRUE(state.apply(OwnershipStated{"n1", begin, {{begin, {{"A", k_whole_node}}}, {sold, {{"B", k_whole_node}}}}})
+                  .has_value());
+  EXPECT_EQ(outlook(state, begin, k_default_estimator).until, sold);
+  EXPECT_EQ(outlook(state, sold, k_default_estimator).until, scenario::k_month_end);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ std::vector<Event> busy_history(std::uint64_t seed) {
     const Instant begin = k_start + Duration{static_cast<std::int64_t>(rng.below(k_seconds))};
     const Instant end = begin + Duration{static_cast<std::int64_t>(rng.below(30))};
     const SegmentKey key{SegmentKind::run, {job}, begin, 0};
-    const MicroProcessors cores{k_micro * static_cast<std::int64_t>(1 + rng.below(3))};
+    const ProcessorMillionths cores{k_micro * static_cast<std::int64_t>(1 + rng.below(3))};
     events.push_back(
         SegmentOpened{key, organizations[rng.below(3)], begin, cores, {{"n" + std::to_string(rng.below(3)), cores}}});
     if (end <= k_start + Duration{k_seconds}) events.push_back(SegmentClosed{key, end, CloseReason::ended, ""});
@@ -59,7 +59,7 @@ RC_GTEST_PROP(RateHistory, TakesLateNewsOfAnyAge, ()) {
   auto events = busy_history(*rc::gen::arbitrary<std::uint64_t>());
   State prompt;
   apply_all(prompt, events);
-  // One fact in a hundred comes late, by any amount; somebody asks now and then.
+  // One fact in a hundred comes late, by any amount; the levels are asked for now and then.
   std::vector<Event> late;
   State delayed({Duration{k_seconds * 2}});
   Rng rng(*rc::gen::arbitrary<std::uint64_t>());

@@ -28,7 +28,7 @@ struct JobPlan {
   int wait = 0;
   bool waits = true;  // its wait is booked
   Says says = Says::as_it_waited;
-  int tasks = 0;           // of an array, which wait as its record; 0: it is none
+  int tasks = 0;           // of an array, which wait as its record; 0: not an array
   int apart = 0;           // one task starts so much later than the one before
   bool withdrawn = false;  // it asked for more than it needed, which was taken back
   bool starts = true;
@@ -220,7 +220,7 @@ class Writer {
     SegmentOpened opened{key, organization(shape_, plan.organization), begin, {}, {}};
     if (plan.runs_placed) opened.placement = placement(plan.placement);
     for (int n = plan.first_node; n < std::min(plan.first_node + plan.node_count, 3); ++n) {
-      const MicroProcessors here{plan.fractional ? 333'333 * piece.processors + n : k_micro * piece.processors};
+      const ProcessorMillionths here{plan.fractional ? 333'333 * piece.processors + n : k_micro * piece.processors};
       opened.nodes.push_back({k_nodes[static_cast<std::size_t>(n)], here});
       opened.processors += here;
     }
@@ -251,7 +251,7 @@ class Writer {
   }
 
   // Its tasks start one after the other out of one wait, which is of one processor for each that is left: jobs of their
-  // own but for the last one, which keeps the number of the array. One that does not start waits on.
+  // own except the last one, which keeps the number of the array. One that does not start waits on.
   void add_array(const JobPlan& plan, JobId array) {
     SegmentKey wait{SegmentKind::wait, array, shape_.at(plan.eligible), 0};
     int from = plan.eligible;

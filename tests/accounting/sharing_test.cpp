@@ -1,17 +1,17 @@
 // What runs hold of a node that they share: added up by groups as if each were asked, and no dearer for many runs.
+#include "accounting/ownership/sharing.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <random>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "accounting/ownership/group_sharing.hpp"
 #include "accounting/state/state_impl.hpp"
 #include "state_fixture.hpp"
 
@@ -48,7 +48,7 @@ rc::Gen<Shared> arbitrary_shared() {
 // What each of the groups holds, how much by how many: (group, second, processors each) -> claims.
 using Held = std::map<std::tuple<std::size_t, std::int64_t, std::int64_t>, std::int64_t>;
 
-void add(Held& held, std::size_t group, std::int64_t count, Instant begin, Instant end, MicroProcessors each) {
+void add(Held& held, std::size_t group, std::int64_t count, Instant begin, Instant end, ProcessorMillionths each) {
   constexpr std::int64_t k_last = 60;
   for (std::int64_t t = begin.value; t < std::min(end.value, k_last); ++t) held[{group, t, each.value}] += count;
 }
@@ -57,18 +57,18 @@ RC_GTEST_PROP(Sharing, ClassesHoldWhatTheirClaimsHold, ()) {
   const Shared s = *arbitrary_shared();
   Held by_claim;
   for_each_held(s.claims, s.worths, s.from,
-                [&](std::size_t claim, Instant begin, Instant end, MicroProcessors processors) {
+                [&](std::size_t claim, Instant begin, Instant end, ProcessorMillionths processors) {
                   add(by_claim, s.groups[claim], 1, begin, end, processors);
                 });
   Held by_class;
   for_each_class_held(s.claims, s.groups, s.worths, s.from,
-                      [&](std::size_t claim, std::int64_t count, Instant begin, Instant end, MicroProcessors each) {
+                      [&](std::size_t claim, std::int64_t count, Instant begin, Instant end, ProcessorMillionths each) {
                         add(by_class, s.groups[claim], count, begin, end, each);
                       });
   RC_ASSERT(by_class == by_claim);
 }
 
-// Counts what it hears of the books.
+// Counts the calls that it gets from the books.
 class Listener final : public Estimator {
  public:
   explicit Listener(std::size_t& told) : told_(told) {}
@@ -109,15 +109,15 @@ void apply_all(State::Impl& books, const std::vector<Event>& events) {
   }
 }
 
-TEST(SharingEffort, RunsOnASharedNodeAreToldOnceForAllOfThem) {
+TEST(SharingEffort, RunsOnASharedNodeAreReportedOnceForAllOfThem) {
   constexpr std::uint32_t k_runs = 4'000;
   State::Impl books{StateOptions{}};
   std::size_t told = 0;
-  books.estimators.clear();
-  books.estimators.push_back(std::make_unique<Listener>(told));
+  books.accounts.estimators().clear();
+  books.accounts.estimators().push_back(std::make_unique<Listener>(told));
   apply_all(books, {whole_node(128)});
   apply_all(books, overlapping(k_runs));
-  books.put_back_held();
+  books.posting.put_back_held();
   // At each of 2 * k_runs instants, two organizations hold two amounts each: pieces, and levels before and after.
   EXPECT_LE(told, std::size_t{2} * k_runs * 2 * 2 * 3);
   EXPECT_GE(told, std::size_t{k_runs});

@@ -18,7 +18,7 @@ inline Instant at(std::int64_t offset) {
   return {k_start.value + offset};
 }
 
-inline MicroProcessors cores(std::int64_t count) {
+inline ProcessorMillionths cores(std::int64_t count) {
   return {count * k_micro};
 }
 

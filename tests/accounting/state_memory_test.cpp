@@ -1,15 +1,18 @@
-// What the books remember of jobs, what they forget, and what they ask for when late events speak of what they forgot.
+// What the books remember of jobs, what they forget, and what they ask for when late events concern what they forgot.
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "state_fixture.hpp"
+#include "tests/support/must.hpp"
 
 namespace shapley::accounting {
 namespace {
 
 TEST(StateMemory, ForgetsTheOldestOfManyFinishedJobsSooner) {
-  State state({.horizon = Duration{1000}, .most_finished = 2, .shortest_horizon = Duration{100}});
+  State state({.memory_horizon = Duration{1000}, .most_finished = 2, .shortest_memory_horizon = Duration{100}});
   const auto finish = [&](std::uint32_t job, std::int64_t begin, std::int64_t end) {
     const SegmentOpened opened = run(job, "ann", begin, {{"n1", cores(1)}});
     ASSERT_TRUE(state.apply(opened).has_value());
@@ -29,32 +32,32 @@ TEST(StateMemory, ForgetsTheOldestOfManyFinishedJobsSooner) {
   finish(5, 25, 30);
   state.advance(at(50));
   state.compact();
-  EXPECT_EQ(state.horizon(), at(-50)) << "nothing of the last 100 seconds is forgotten";
+  EXPECT_EQ(state.memory_horizon(), at(-50)) << "nothing of the last 100 seconds is forgotten";
   EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1, 2, 3, 4, 5}));
   state.advance(at(115));
   state.compact();
-  EXPECT_EQ(state.horizon(), at(15));
+  EXPECT_EQ(state.memory_horizon(), at(15));
   EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1, 3, 4, 5}));
   state.advance(at(500));
   state.compact();
-  EXPECT_EQ(state.horizon(), at(30)) << "two of those that finished are kept";
+  EXPECT_EQ(state.memory_horizon(), at(30)) << "two of those that finished are kept";
   EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1, 4, 5}));
   state.advance(at(1100));
   state.compact();
-  EXPECT_EQ(state.horizon(), at(100));
+  EXPECT_EQ(state.memory_horizon(), at(100));
   EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1}));
 }
 
-TEST_F(StateTest, KeepsWhatItIsToldToKeep) {
+TEST_F(StateTest, KeepsWhatItIsAskedToKeep) {
   const SegmentOpened old = run(1, "ann", 0, {{"n1", cores(1)}});
   apply(old);
   apply(closed(old, 100));
   state_.advance(at(5000));
   state_.compact(at(100));
-  EXPECT_EQ(state_.horizon(), at(100));
+  EXPECT_EQ(state_.memory_horizon(), at(100));
   EXPECT_EQ(state_.remembered_jobs(), 1U);
   state_.compact(at(4500));
-  EXPECT_EQ(state_.horizon(), at(4000)) << "its own horizon, 1000 seconds";
+  EXPECT_EQ(state_.memory_horizon(), at(4000)) << "its own horizon, 1000 seconds";
   EXPECT_EQ(state_.remembered_jobs(), 0U);
 }
 
@@ -64,10 +67,10 @@ TEST_F(StateTest, AsksForReplayOfWhatIsOlderThanItsMemory) {
   apply(old);
   apply(open);
   apply(closed(old, 100));
-  EXPECT_EQ(state_.horizon(), k_beginning_of_time);
+  EXPECT_EQ(state_.memory_horizon(), k_beginning_of_time);
   state_.advance(at(2000));
   state_.compact();
-  EXPECT_EQ(state_.horizon(), at(1000));
+  EXPECT_EQ(state_.memory_horizon(), at(1000));
   const std::string before = state_.save();
   for (const Event& event : std::vector<Event>{
            old,
@@ -110,14 +113,14 @@ TEST_F(StateTest, WithoutFiguresItsMemoryFollowsEventsHoweverOld) {
   state_.compact();
   const SegmentOpened late = run(3, "bob", 100, {{"n1", cores(8)}, {"n2", cores(1)}});
   apply(late, Applied::needs_replay);
-  State unlike({.horizon = Duration{1000}});
+  State unlike({.memory_horizon = Duration{1000}});
   ASSERT_TRUE(unlike.apply(open).has_value());
   unlike.advance(at(2000));
   unlike.compact();
   unlike.keep_memory_only(at(50));
-  EXPECT_EQ(unlike.horizon(), at(50)) << "nothing later was known, so nothing later is forgotten";
+  EXPECT_EQ(unlike.memory_horizon(), at(50)) << "nothing later was known, so nothing later is forgotten";
   state_.keep_memory_only(at(1600));
-  EXPECT_EQ(state_.horizon(), at(1000));
+  EXPECT_EQ(state_.memory_horizon(), at(1000));
 
   apply(late);
   apply(late, Applied::duplicate);
@@ -138,7 +141,7 @@ TEST_F(StateTest, WithoutFiguresItsMemoryFollowsEventsHoweverOld) {
 }
 
 TEST(StateMemory, KnowsTheTasksOfAnArrayAsLongAsItKnowsTheJobs) {
-  State state({.horizon = Duration{1000}});
+  State state({.memory_horizon = Duration{1000}});
   const auto describe = [&](std::uint32_t job, std::int64_t submit, std::uint32_t array) {
     JobDescribed described;
     described.job = {job};
@@ -152,9 +155,7 @@ TEST(StateMemory, KnowsTheTasksOfAnArrayAsLongAsItKnowsTheJobs) {
   describe(5, 0, 0);
   EXPECT_EQ(state.tasks_of({7}), (std::vector<JobId>{{8}, {9}})) << "the array itself apart";
   EXPECT_TRUE(state.tasks_of({0}).empty());
-  const auto loaded = State::load(state.save());
-  ASSERT_TRUE(loaded.has_value()) << loaded.error().what;
-  EXPECT_EQ(loaded->tasks_of({7}), (std::vector<JobId>{{8}, {9}}));
+  EXPECT_EQ(must(State::load(state.save())).tasks_of({7}), (std::vector<JobId>{{8}, {9}}));
   describe(9, 600, 6);
   EXPECT_EQ(state.tasks_of({7}), (std::vector<JobId>{{8}})) << "its number went to another job";
   state.advance(at(1550));
@@ -164,7 +165,7 @@ TEST(StateMemory, KnowsTheTasksOfAnArrayAsLongAsItKnowsTheJobs) {
 }
 
 TEST(StateMemory, KnowsTheLastStartOfRunsThatItForgot) {
-  State state({.horizon = Duration{1000}});
+  State state({.memory_horizon = Duration{1000}});
   const auto finish = [&](std::uint32_t job, std::int64_t begin, std::int64_t end) {
     const SegmentOpened opened = run(job, "ann", begin, {{"n1", cores(1)}});
     EXPECT_TRUE(state.apply(opened).has_value());
@@ -185,9 +186,7 @@ TEST(StateMemory, KnowsTheLastStartOfRunsThatItForgot) {
   state.compact();
   EXPECT_EQ(state.find_job({3}), nullptr);
   EXPECT_EQ(last(state), at(10));
-  const auto loaded = State::load(state.save());
-  ASSERT_TRUE(loaded.has_value()) << loaded.error().what;
-  EXPECT_EQ(last(*loaded), at(10));
+  EXPECT_EQ(last(must(State::load(state.save()))), at(10));
   const SegmentKey late = finish(4, 4000, 4500);
   EXPECT_EQ(last(state), at(4000));
   ASSERT_TRUE(state.apply(SegmentRetracted{late, at(5000)}).has_value());
@@ -253,6 +252,115 @@ TEST_F(StateTest, RefusesARunThatBeganBeforeItsRelease) {
   refuse(early, Errc::invalid_argument);
   early.released = at(100);
   apply(early);
+}
+
+// Which events the books refuse, and which they know to be repetitions.
+
+TEST_F(StateTest, KnowsRepetitionsFromContradictions) {
+  const SegmentOpened opened = run(1, "ann", 0, {{"n1", cores(1)}});
+  const std::vector<std::pair<Event, Event>> twins{
+      {opened, run(1, "bob", 0, {{"n1", cores(1)}})},
+      {closed(opened, 3), closed(opened, 4)},
+      {SegmentRetracted{opened.key, at(5)}, SegmentRetracted{opened.key, at(6)}},
+      {OrganizationsDeclared{at(0), {"ann", "bob"}}, OrganizationsDeclared{at(0), {"bob", "ann"}}},
+      {owned("n1", 0, {{"ann", 1'000'000}}), owned("n1", 0, {{"ann", 999'999}})},
+      {capacity("n1", 0, 4), capacity("n1", 0, 5)},
+      {PeriodDeclared{at(0), Period::monthly}, PeriodDeclared{at(0), Period::yearly}},
+      {JobDescribed{.job = {1},
+                    .submit = at(0),
+                    .organization = "ann",
+                    .array_task = {},
+                    .account = "a",
+                    .partition = {},
+                    .qos = {},
+                    .name = {},
+                    .wckey = {}},
+       JobDescribed{.job = {1},
+                    .submit = at(0),
+                    .organization = "ann",
+                    .array_task = 0,
+                    .account = "a",
+                    .partition = {},
+                    .qos = {},
+                    .name = {},
+                    .wckey = {}}},
+      {ConfigurationLoaded{at(0), "a: 1"}, ConfigurationLoaded{at(0), "a: 2"}},
+      {ControllerBegan{7, at(0), std::string(64, 'a'), "ctl1", PeerAnswer::answered},
+       ControllerBegan{7, at(0), std::string(64, 'a'), "ctl2", PeerAnswer::answered}},
+      {change_to(described(1, "moved"), at(4)), change_to(described(1, "moved again"), at(4))}};
+  for (const auto& [fact, contradiction] : twins) {
+    apply(fact);
+    const std::string before = state_.save();
+    apply(fact, Applied::duplicate);
+    EXPECT_EQ(state_.save(), before);
+    refuse(contradiction, Errc::conflict);
+  }
+}
+
+TEST_F(StateTest, TellsCloseReasonsApart) {
+  const SegmentOpened opened = run(1, "ann", 0, {{"n1", cores(1)}});
+  apply(SegmentClosed{opened.key, at(3), CloseReason::ended, "COMPLETED"});
+  refuse(SegmentClosed{opened.key, at(3), CloseReason::ended, "FAILED"}, Errc::conflict);
+  refuse(SegmentClosed{opened.key, at(3), CloseReason::requeued, "COMPLETED"}, Errc::conflict);
+}
+
+TEST_F(StateTest, RefusesSegmentsThatEndBeforeTheyBegin) {
+  const SegmentOpened first = run(1, "ann", 5, {{"n1", cores(1)}});
+  apply(first);
+  refuse(closed(first, 4), Errc::conflict);
+  const SegmentOpened second = run(2, "ann", 5, {{"n1", cores(1)}});
+  apply(closed(second, 4));
+  refuse(second, Errc::conflict);
+  // Without effect, but a fact.
+  const SegmentOpened third = run(3, "ann", 5, {{"n1", cores(1)}});
+  apply(third);
+  apply(closed(third, 5));
+  EXPECT_EQ(row("ann", 5).used, cores(1));
+}
+
+TEST_F(StateTest, RefusesMalformedEvents) {
+  const SegmentOpened good = run(1, "ann", 0, {{"n1", cores(1)}, {"n2", cores(1)}});
+  const auto changed = [&](auto change) {
+    SegmentOpened event = good;
+    change(event);
+    return event;
+  };
+  const std::vector<Event> malformed{
+      changed([](auto& e) { e.organization.clear(); }),
+      changed([](auto& e) { e.organization = "commons"; }),
+      changed([](auto& e) { e.processors = cores(3); }),
+      changed([](auto& e) { e.begin = {-1}; }),
+      changed([](auto& e) { e.key.anchor = k_end_of_time; }),
+      changed([](auto& e) { std::swap(e.nodes[0], e.nodes[1]); }),
+      changed([](auto& e) { e.nodes[1].node = "n1"; }),
+      changed([](auto& e) { e.nodes[0].node.clear(); }),
+      changed([](auto& e) { e.nodes[0].processors = {0}; }),
+      changed([](auto& e) { e.nodes[0].processors = {-1}; }),
+      changed([](auto& e) { e.nodes[0].processors = e.processors = cores(2'000'000); }),
+      changed([](auto& e) { e.key.kind = SegmentKind::wait; }),
+      wait(1, "ann", 0, -1),
+      SegmentClosed{good.key, {-5}, CloseReason::ended, ""},
+      SegmentRetracted{good.key, {-5}},
+      OrganizationsDeclared{at(0), {"ann", "ann"}},
+      OrganizationsDeclared{at(0), {""}},
+      owned("", 0, {}),
+      owned("n1", 0, {{"ann", 600'000}, {"bob", 600'000}}),
+      owned("n1", 0, {{"ann", 300'000}, {"ann", 300'000}}),
+      owned("n1", 0, {{"ann", 0}}),
+      owned("n1", 0, {{"", 5}}),
+      owned("n1", 0, {{"guests", 1'000'000}}),
+      OwnershipStated{"n1", at(0), {{at(5), {}}, {at(5), {}}}},
+      OwnershipStated{"n1", k_beginning_of_time, {}},
+      capacity("", 0, 1),
+      capacity("n1", 0, -1),
+      PeriodDeclared{{-1}, Period::monthly},
+      ConfigurationLoaded{{-1}, ""},
+      ControllerBegan{7, at(0), std::string(63, 'a'), "ctl1", PeerAnswer::silent},
+      ControllerBegan{7, at(0), std::string(64, 'A'), "ctl1", PeerAnswer::silent},
+      ControllerBegan{7, at(0), std::string(64, 'a'), "", PeerAnswer::silent},
+      ControllerBegan{-1, at(0), std::string(64, 'a'), "ctl1", PeerAnswer::silent},
+  };
+  for (const Event& event : malformed) refuse(event, Errc::invalid_argument);
 }
 
 }  // namespace

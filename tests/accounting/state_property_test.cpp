@@ -71,7 +71,7 @@ std::vector<std::map<std::string, std::string>> everything(
   return all;
 }
 
-// A checkpoint but for the lines that only say where the evaluation of rates may resume.
+// A checkpoint without the lines that only say where the evaluation of rates may resume.
 std::string facts_of(const std::string& checkpoint) {
   std::string facts;
   bool in_landmark = false;
@@ -170,11 +170,11 @@ RC_GTEST_PROP(State, BehavesTheSameAfterSaveAndLoadInACrowd, ()) {
 }
 
 // One that forgets (and is saved and loaded on the way) against one that never does. Events come in the order of their
-// time but for delays up to about the horizon; what the forgetting one calls too old, the other one is not told either.
+// time except for delays up to about the horizon; what the forgetting one calls too old, the other one does not get.
 void expect_forgetting_changes_nothing(const scenario::Shape& shape) {
-  const StateOptions options{.horizon = Duration{10 * shape.step.value},
+  const StateOptions options{.memory_horizon = Duration{10 * shape.step.value},
                              .most_finished = *rc::gen::element<std::size_t>(1, 2, 5, 150'000),
-                             .shortest_horizon = Duration{3 * shape.step.value}};
+                             .shortest_memory_horizon = Duration{3 * shape.step.value}};
   std::vector<std::pair<std::int64_t, Event>> arrivals;
   for (const Event& event : (*scenario::arbitrary(shape)).events) {
     arrivals.emplace_back(time_of(event).value + *rc::gen::inRange<std::int64_t>(0, 12) * shape.step.value, event);
@@ -190,7 +190,7 @@ void expect_forgetting_changes_nothing(const scenario::Shape& shape) {
     RC_ASSERT(applied.has_value());
     if (*applied == Applied::needs_replay) {
       ++replays;
-      RC_ASSERT(forgetful.horizon() > k_beginning_of_time);
+      RC_ASSERT(forgetful.memory_horizon() > k_beginning_of_time);
       continue;
     }
     scenario::apply_all(remembering, {event});
@@ -225,7 +225,7 @@ RC_GTEST_PROP(State, RemembersWhatComesAfterItGaveItsFiguresUp, ()) {
   const std::vector<Event> events = scenario::shuffled((*scenario::arbitrary()).events);
   const auto known = *rc::gen::inRange<std::size_t>(0, events.size() + 1);
   State remembering;
-  State forgetful({.horizon = Duration{2}, .most_finished = 1, .shortest_horizon = Duration{1}});
+  State forgetful({.memory_horizon = Duration{2}, .most_finished = 1, .shortest_memory_horizon = Duration{1}});
   std::set<SegmentKey> known_before;
   std::set<SegmentKey> met_since;
   const auto key_of = [](const Event& event) -> std::optional<SegmentKey> {

@@ -32,7 +32,7 @@ TEST_F(StateTest, CreditsTheJobsOrganizationAndTheNodesOwner) {
   EXPECT_EQ(units(row("ann", 10).phi(direct)), 0);
   EXPECT_EQ(units(row("bob", 10).phi(direct)), 110);
   EXPECT_EQ(row("bob", 10).given(direct), (CpuTime{20 * k_micro}));
-  // ann needs bob and bob needs somebody who computes: half the rate to each.
+  // ann needs bob and bob needs an organization with jobs: half the rate to each.
   EXPECT_EQ(units(row("ann", 10).phi(rate)), 55);
   EXPECT_EQ(units(row("bob", 10).phi(rate)), 55);
   EXPECT_EQ(row("bob", 10).owned, cores(8));
@@ -57,7 +57,7 @@ TEST_F(StateTest, WaitsRaiseDemandOnly) {
   apply(owned("n2", 0, {{"bob", 1'000'000}}));
   apply(capacity("n1", 0, 4));
   apply(capacity("n2", 0, 4));
-  // ann fills both nodes; bob's job waits for 4 processors, which his node could have served.
+  // ann fills both nodes; bob's job waits for 4 processors, which bob's node could have served.
   apply(run(1, "ann", 0, {{"n1", cores(4)}, {"n2", cores(4)}}));
   apply(wait(2, "bob", 0, 4));
   EXPECT_EQ(row("bob", 10).waiting, cores(4));
@@ -123,7 +123,7 @@ TEST_F(StateTest, RemembersAPlacementAsLongAsWaitsOrRunsAreOfIt) {
   EXPECT_EQ(state_.placements(), std::vector<std::string>{"nodes=n1"});
   const PlacementUse use = state_.placement_uses().at("nodes=n1");
   EXPECT_EQ(use.since, at(110));
-  EXPECT_EQ(use.demand, (std::map<OrgId, MicroProcessors>{{state_.find_organization("a").value(), cores(2)}}));
+  EXPECT_EQ(use.demand, (std::map<OrgId, ProcessorMillionths>{{state_.find_organization("a").value(), cores(2)}}));
   apply(closed(long_run, 5000));
   EXPECT_TRUE(state_.placement_uses().at("nodes=n1").demand.empty());
   state_.advance(at(9000));
@@ -168,7 +168,7 @@ TEST_F(StateTest, LetsALaterStatementRewriteOnlyWhatFollowsIt) {
   apply(owned("n1", 0, {{"ann", 1'000'000}}));
   apply(run(1, "guests", 0, {{"n1", cores(1)}}));
   state_.advance(at(10));
-  // Told at 10 that the node was bob's since 5, as agreed at 5.
+  // An event at 10 says that the node was bob's since 5, as agreed at 5.
   apply(owned("n1", 5, {{"bob", 1'000'000}}));
   EXPECT_EQ(units(row("ann", 10).phi(direct)), 10 + 9 + 8 + 7 + 6);
   EXPECT_EQ(units(row("bob", 10).phi(direct)), 5 + 4 + 3 + 2 + 1);
@@ -254,9 +254,9 @@ TEST_F(StateTest, RanksByBalanceAndBreaksTiesByTheConfiguration) {
     return result;
   };
   const auto ranked = [&](Instant t) {
-    std::vector<OrgId> order;
+    std::vector<std::string> order;
     for (const Rank& rank : state_.ranking(t)) order.push_back(rank.organization);
-    return names(order);
+    return order;
   };
   EXPECT_EQ(ranked(at(1)), (std::vector<std::string>{"cid", "ann", "bob", "guests"}));
   apply(owned("n1", 0, {{"bob", 1'000'000}}));
@@ -340,7 +340,7 @@ TEST_F(StateTest, RemembersWhatAWrongClockMade) {
   EXPECT_EQ(State::load(state_.save()).value().mistimed_observations(), all);
 }
 
-TEST_F(StateTest, RemembersWhenNobodyLooked) {
+TEST_F(StateTest, RemembersGapsOfObservation) {
   const ObservationGap later{at(50), at(60), GapCause::dropped};
   const ObservationGap sooner{at(10), at(20), GapCause::unobserved};
   state_.advance(at(100));
@@ -407,7 +407,7 @@ AdjustmentMade reversal(std::uint32_t number, std::uint32_t reverses) {
   return made;
 }
 
-TEST_F(StateTest, KnowsWhoIsAPartOfWhomByTheAdjustmentsInForce) {
+TEST_F(StateTest, KnowsWhichOrganizationIsAPartOfWhichByTheAdjustmentsInForce) {
   EXPECT_EQ(state_.apply(OrganizationsDeclared{at(0), {"a", "b", "c"}}).value(), Applied::changed);
   const auto row = [this](const char* name) { return state_.organizations()[state_.find_organization(name)->value]; };
   // In any order: what is in force follows from the numbers.
@@ -423,7 +423,7 @@ TEST_F(StateTest, KnowsWhoIsAPartOfWhomByTheAdjustmentsInForce) {
   State loaded = State::load(state_.save()).value();
   EXPECT_EQ(loaded.adjustments(), state_.adjustments());
   EXPECT_EQ(loaded.find_organization("a"), loaded.find_organization("b"));
-  // Books that say so all the same stay finite.
+  // Books that hold such a circle nevertheless stay finite.
   EXPECT_EQ(state_.apply(joined(4, "b", "a")).value(), Applied::changed);
   EXPECT_EQ(state_.standings(at(60)).size(), state_.organizations().size());
 }
@@ -453,8 +453,8 @@ TEST_F(StateTest, TheHighestRevisionOfAStatementSpeaksInAnyOrder) {
     for (const std::uint32_t revision : {later_first ? 7U : 0U, later_first ? 0U : 7U}) {
       ASSERT_EQ(state.apply(stated(revision == 7 ? "b" : "a", revision)).value(), Applied::changed);
     }
-    EXPECT_EQ(state.standings(at(1))[state.find_organization("b")->value].owned, MicroProcessors{k_micro});
-    EXPECT_EQ(state.standings(at(1))[state.find_organization("a")->value].owned, MicroProcessors{});
+    EXPECT_EQ(state.standings(at(1))[state.find_organization("b")->value].owned, ProcessorMillionths{k_micro});
+    EXPECT_EQ(state.standings(at(1))[state.find_organization("a")->value].owned, ProcessorMillionths{});
   }
 }
 

@@ -1,5 +1,4 @@
 // Hostile and damaged checkpoints: load() answers Errc::corrupt and never does worse.
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "accounting/checkpoint/text_format.hpp"
 #include "accounting/state/state.hpp"
 #include "scenario.hpp"
+#include "tests/support/must.hpp"
 
 namespace shapley::accounting {
 namespace {
@@ -40,7 +40,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-// The same text with a checksum that fits, as somebody would write who means harm.
+// The same text with a checksum that fits, as an attacker would write it.
 std::string with_good_checksum(const std::string& text) {
   TextWriter forger;
   forger.line(text.substr(0, text.rfind("\nend ")));
@@ -147,17 +147,15 @@ TEST(Checkpoint, KeepsNamesOfAnyBytes) {
   const SegmentKey key{SegmentKind::run, {1}, {1'700'000'000}, 0};
   ASSERT_TRUE(state.apply(SegmentOpened{key, odd, key.anchor, {k_micro}, {{"node 1", {k_micro}}}}).has_value());
   ASSERT_TRUE(state.apply(OrganizationsDeclared{key.anchor, {odd, "%"}}).has_value());
-  const auto loaded = State::load(state.save());
-  ASSERT_TRUE(loaded.has_value()) << loaded.error().what;
-  EXPECT_EQ(loaded->organizations(), state.organizations());
-  EXPECT_EQ(loaded->find_segment(key)->opened, state.find_segment(key)->opened);
+  const auto loaded = must(State::load(state.save()));
+  EXPECT_EQ(loaded.organizations(), state.organizations());
+  EXPECT_EQ(loaded.find_segment(key)->opened, state.find_segment(key)->opened);
 }
 
 TEST(Checkpoint, OfNothingIsAnEmptyState) {
-  auto loaded = State::load(State().save());
-  ASSERT_TRUE(loaded.has_value()) << loaded.error().what;
-  EXPECT_EQ(loaded->now(), k_beginning_of_time);
-  EXPECT_EQ(loaded->organizations().size(), 2U);
+  auto loaded = must(State::load(State().save()));
+  EXPECT_EQ(loaded.now(), k_beginning_of_time);
+  EXPECT_EQ(loaded.organizations().size(), 2U);
 }
 
 }  // namespace

@@ -1,25 +1,52 @@
 #!/usr/bin/env bash
-# The list of ten changes in docs/internals/architecture.md: every path that it names exists, and no change touches more than eight files.
+# The list of ten changes in docs/internals/architecture.md. Each one links to a real change of its kind, tests/architecture/changes/NAME.patch: it
+# applies to the tree as it is, touches eight files at most, and these are the files that the page names; new ones are named by their folder. The patch
+# is what counts: a file that the page forgets is found.
 # Usage: change_list.sh SOURCE_ROOT. Prints what is wrong; exit code 1 if something is.
 set -euo pipefail
 cd "$1"
-changes=0
+patches=tests/architecture/changes
 bad=0
-while IFS='|' read -r _ change files _; do
+wrong() { echo "$*"; bad=1; }
+
+declare -A linked
+changes=0
+while IFS=$'\t' read -r change text; do
   changes=$((changes + 1))
-  count=0
-  # Folders that the words below count in are no files.
-  for path in $(sed -E 's/its own (pair|page|test|reader|writer) in `[^`]*`( or `[^`]*`)?/its own \1/g' <<<"$files" | grep -oE '`[^`]*/[^`]*`' | tr -d '`'); do
-    count=$((count + 1))
-    [[ -e $path ]] || { echo "$change: $path does not exist"; bad=1; }
-  done
-  # What is not there yet has no path: "its own pair" of files, "its own page", "its own test", "its own reader", "its own writer".
-  [[ $files != *"its own pair"* ]] || count=$((count + 2))
-  for word in page test reader writer; do
-    [[ $files != *"its own $word"* ]] || count=$((count + 1))
-  done
-  [[ $count -gt 0 && $count -le 8 ]] || { echo "$change: names $count files, allowed are 1 to 8"; bad=1; }
-done < <(awk '/^## /{ here = $0 == "## Where a change goes" } here && /^\| / && !/^\| change \|/' docs/internals/architecture.md)
-[[ $changes -eq 10 ]] || { echo "change_list: $changes changes found, 10 expected"; bad=1; }
-[[ $bad == 0 ]] && echo "change_list: $changes changes, every file is there"
+  name=$(sed -nE "s#.*\]\(\.\./\.\./$patches/([a-z_]+)\.patch\).*#\1#p" <<<"$text")
+  patch=$patches/$name.patch
+  [[ -n $name && -f $patch ]] || { wrong "$change: links to no patch of $patches"; continue; }
+  linked[$name]=yes
+  said=$(patch --dry-run --strip=1 --fuzz=0 --forward --batch <"$patch") || wrong "$change: $patch does not apply: $said"
+
+  # Of each file the line `--- a/FILE`, of a new one `--- /dev/null`, and then `+++ b/FILE`.
+  mapfile -t new < <(awk '/^--- / { old = $2 } /^\+\+\+ b\// && old == "/dev/null" { print substr($2, 3) }' "$patch")
+  mapfile -t changed < <(awk '/^--- / { old = $2 } /^\+\+\+ b\// && old != "/dev/null" { print substr($2, 3) }' "$patch")
+  count=$((${#new[@]} + ${#changed[@]}))
+  [[ $count -gt 0 && $count -le 8 ]] || wrong "$change: $patch touches $count files, allowed are 1 to 8"
+
+  # "a new file in `FOLDER`", "two new files in `FOLDER`".
+  folders=$(grep -oE '(a new file|two new files) in `[^`]*`' <<<"$text" | sed -E 's/^two new files in `(.*)`/\1\n\1/; s/^a new file in `(.*)`/\1/' | sort || true)
+  named=$(sed -E 's/(a new file|two new files) in `[^`]*`//g' <<<"$text" | grep -oE '`[^` ]*/[^` ]*`' | tr -d '`' | sort -u || true)
+  made=$([[ ${#new[@]} == 0 ]] || printf '%s\n' "${new[@]}" | sed 's#/[^/]*$##' | sort)
+  touched=$([[ ${#changed[@]} == 0 ]] || printf '%s\n' "${changed[@]}" | sort)
+  while read -r line; do [[ -z $line ]] || wrong "$change: $line"; done < <(
+    comm -23 <(printf '%s\n' "$touched") <(printf '%s\n' "$named") | sed '/./s/$/ is changed by the patch and not named/'
+    comm -13 <(printf '%s\n' "$touched") <(printf '%s\n' "$named") | sed '/./s/$/ is named and not changed by the patch/'
+    comm -3 --output-delimiter='' <(printf '%s\n' "$made") <(printf '%s\n' "$folders") | sed '/./s/$/: new files of the patch and of the page differ/'
+  )
+done < <(awk '
+  function change_ends() { if (title != "") print title "\t" text; title = text = "" }
+  /^## / { change_ends(); here = $0 == "## Where a change goes" }
+  here && /^### / { change_ends(); title = substr($0, 5); next }
+  here && title != "" { text = text " " $0 }
+  END { change_ends() }' docs/internals/architecture.md)
+[[ $changes -eq 10 ]] || wrong "change_list: $changes changes found, 10 expected"
+# The most frequent ones are among them.
+for name in request subcommand metric policy; do [[ ${linked[$name]-} == yes ]] || wrong "change_list: no change links to $name.patch"; done
+for patch in "$patches"/*.patch; do
+  name=$(basename "$patch" .patch)
+  [[ ${linked[$name]-} == yes ]] || wrong "$patch: no change links to it"
+done
+[[ $bad == 0 ]] && echo "change_list: $changes patches apply and touch the files that the page names"
 exit "$bad"

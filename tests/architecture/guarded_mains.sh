@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every program ends with a sentence when it gets no memory or a defect throws: its folder runs it within run_guarded
-# (common/base/guarded_main.hpp).
+# (common/base/process.hpp).
 #
 # Usage: guarded_mains.sh SOURCE_ROOT. Prints every program without; exit code 1 if there is one.
 set -euo pipefail

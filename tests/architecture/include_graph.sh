@@ -4,13 +4,13 @@
 #
 # An include is resolved to a file as the compiler does it: in quotes beside the including file first, then under the two include
 # roots, the source root and common/. What is in quotes and is no file of the tree must be a third party's. A file outside the
-# layers (tests/, build/) is nobody's to include.
+# layers (tests/, build/) may not be included.
 #
 # Usage: include_graph.sh SOURCE_ROOT. Prints every forbidden include; exit code 1 if there is one.
 set -euo pipefail
 cd "$1"
 
-# folder -> project folders whose files it may include, besides its own
+# folder -> project folders whose files it may include, besides its own; common/ledger stands for all of its rooms
 declare -A allowed=(
   [common/base]=""
   [common/charts]="common/base"
@@ -21,40 +21,52 @@ declare -A allowed=(
   [common/planning]="common/base"
   [common/workflow]="common/base"
   [common/workload]="common/base common/scheduling"
-  [common/ledger]="common/base common/accounting"
+  [common/ledger/file]="common/base"
+  [common/ledger/chain]="common/base"
+  [common/ledger/encoding]="common/base common/accounting common/ledger/file common/ledger/chain"
+  [common/ledger/projections]="common/base common/accounting common/ledger/file common/ledger/encoding"
+  [common/ledger/store]="common/base common/accounting common/ledger/file common/ledger/chain common/ledger/encoding common/ledger/projections"
+  [common/ledger/recovery]="common/base common/accounting common/ledger/file common/ledger/chain common/ledger/encoding common/ledger/projections common/ledger/store"
+  [common/ledger/audit]="common/base common/accounting common/ledger/file common/ledger/chain common/ledger/encoding common/ledger/projections common/ledger/store common/ledger/recovery"
+  [common/ledger/archive]="common/base common/accounting common/ledger/file common/ledger/chain common/ledger/encoding common/ledger/projections common/ledger/store common/ledger/recovery common/ledger/audit"
+  [common/ledger/replication]="common/base common/accounting common/ledger/file common/ledger/chain common/ledger/encoding common/ledger/projections common/ledger/store common/ledger/recovery"
+  [common/ledger/consortium]="common/base common/accounting common/ledger/file common/ledger/chain common/ledger/encoding common/ledger/projections common/ledger/store common/ledger/recovery common/ledger/audit common/ledger/archive common/ledger/replication"
+  [common/ledger/readers]="common/base common/accounting common/ledger/file common/ledger/chain common/ledger/encoding common/ledger/projections common/ledger/store common/ledger/recovery common/ledger/audit common/ledger/archive"
+  [common/ledger/adjustments]="common/base common/accounting common/ledger/file common/ledger/chain common/ledger/encoding common/ledger/projections common/ledger/store common/ledger/recovery common/ledger/audit common/ledger/archive common/ledger/readers"
+  [common/ledger/reports]="common/base common/accounting common/protocol common/ledger/file common/ledger/chain common/ledger/encoding common/ledger/projections common/ledger/store common/ledger/recovery common/ledger/audit common/ledger/archive common/ledger/replication common/ledger/consortium common/ledger/readers common/ledger/adjustments"
   [common/config]="common/game common/base common/accounting common/workflow"
   [common/protocol]="common/base"
   [common/remote]="common/base common/config"
-  [common/reader]="common/base common/protocol common/config common/remote"
-  [common/history]="common/base common/config common/protocol"
-  [daemon]="common/base common/remote common/game common/accounting common/ledger common/config common/protocol common/workflow daemon/observer"
+  [common/rpc_client]="common/base common/protocol common/config common/remote"
+  [common/sacct]="common/base common/accounting common/ledger common/config common/protocol"
+  [daemon]="common/base common/sacct common/remote common/rpc_client common/game common/accounting common/ledger common/config common/protocol common/workflow daemon/observer"
   [daemon/observer]="common/base common/accounting common/config common/protocol"
-  [ctl]="common/base common/charts common/accounting common/ledger common/protocol common/reader common/config common/planning common/history daemon/observer"
-  [exporter]="common/base common/accounting common/protocol common/reader common/config"
-  [sim]="common/base common/charts common/game common/scheduling common/workload common/accounting common/ledger common/planning common/workflow common/config common/history"
+  [ctl]="common/base common/charts common/accounting common/ledger common/protocol common/rpc_client common/config common/planning common/sacct daemon/observer"
+  [exporter]="common/base common/accounting common/protocol common/rpc_client common/config"
+  [sim]="common/base common/charts common/game common/scheduling common/workload common/accounting common/ledger common/planning common/workflow common/config common/sacct"
   [plugin/client]="common/base common/protocol"
   [plugin]="plugin/client"
 )
-# files that only their own layer may include: they hand out SQL
-inner=" common/ledger/store/query.hpp common/ledger/store/ledger_impl.hpp common/ledger/store/database.hpp "
+# files that only common/ledger may include: they hand out SQL
+inner=" common/ledger/file/database.hpp common/ledger/store/rows.hpp "
 # regular expression of a third party's header -> folders or files that may include it
 declare -A fenced=(
-  ['sqlite3\.h$']="common/ledger/store"
+  ['sqlite3\.h$']="common/ledger/file"
   ['munge\.h$']="common/remote"
   ['openssl/']="common/ledger/chain"
-  ['nlohmann/']="common/ledger common/reader daemon ctl exporter sim"
+  ['nlohmann/']="common/base/json.hpp common/ledger common/remote common/rpc_client daemon ctl exporter sim"
   ['yaml-cpp/']="common/config"
   ['msgpack']="common/protocol"
   ['zlib\.h$']="common/workload"
-  ['lzma\.h$']="common/workload common/ledger"
+  ['lzma\.h$']="common/workload common/ledger/archive"
   ['boost/asio']="daemon"
   ['boost/multiprecision']="common/hindsight common/workflow"
   ['spdlog/']="daemon"
   ['fmt/']="daemon"
   ['CLI/']="daemon ctl exporter sim"
   ['prometheus/']="exporter"
-  ['(slurm/|src/(api|common|database|interfaces|plugins|sched|slurmctld)/)']="plugin/slurm_compat.h"
-  ['config\.h$']="plugin/slurm_compat.h"
+  ['(slurm/|src/(api|common|database|interfaces|plugins|sched|slurmctld)/)']="plugin/slurm/slurm_compat.h"
+  ['config\.h$']="plugin/slurm/slurm_compat.h"
 )
 
 bad=0
@@ -112,8 +124,8 @@ within() {  # path, folders or files
 check_own() {  # including file, its layer, the include, the file that it means
   layer_of "$4"
   [[ -n $layer ]] || { complain "$1: includes $3, which is $4, outside the layers"; return; }
-  [[ $layer == "$2" || " ${allowed[$2]} " == *" $layer "* ]] || complain "$1: includes $3 of $layer, which $2 may not use"
-  [[ $layer == "$2" || $inner != *" $4 "* ]] || complain "$1: includes $3, which is for $layer only"
+  [[ $layer == "$2" ]] || within "$layer" "${allowed[$2]}" || complain "$1: includes $3 of $layer, which $2 may not use"
+  [[ $inner != *" $4 "* ]] || within "$1" common/ledger || complain "$1: includes $3, which is for common/ledger only"
 }
 
 check_foreign() {  # including file, the include

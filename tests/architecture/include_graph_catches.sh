@@ -10,8 +10,9 @@ clean_tree() {  # with the targets of the includes below, so that what they mean
   rm -rf "${tree:?}"/*
   local file
   for file in common/base/error.hpp common/game/utility.hpp common/accounting/state/state.hpp common/accounting/events/event.hpp \
-              common/scheduling/instance.hpp common/config/configuration.hpp common/ledger/store/ledger.hpp common/ledger/store/database.hpp common/ledger/store/query.hpp common/ledger/store/ledger_impl.hpp \
-              common/protocol/codec.hpp daemon/books/books.hpp plugin/slurm_compat.h plugin/records.h plugin/client/shapley_client.h tests/game/naive.hpp; do
+              common/scheduling/instance.hpp common/config/configuration.hpp common/ledger/store/ledger.hpp common/ledger/file/database.hpp common/ledger/store/rows.hpp \
+              common/ledger/chain/hash_chain.hpp common/ledger/audit/audit.hpp common/ledger/recovery/replay.hpp common/ledger/projections/projections.hpp \
+              common/protocol/codec.hpp daemon/books/books.hpp plugin/slurm/slurm_compat.h plugin/records.h plugin/client/shapley_client.h tests/game/naive.hpp; do
     mkdir -p "$tree/${file%/*}"
     : > "$tree/$file"
   done
@@ -56,12 +57,19 @@ expect_caught plugin/planted.c '"base/error.hpp"'
 expect_caught plugin/client/spool/planted.cpp '"config/configuration.hpp"'
 expect_caught plugin/client/planted.cpp '"plugin/records.h"'
 expect_caught plugin/client/planted.cpp '"../records.h"'
-expect_caught plugin/client/planted.cpp '"../slurm_compat.h"'
+expect_caught plugin/client/planted.cpp '"../slurm/slurm_compat.h"'
 # the ledger's inside
-expect_caught daemon/planted.cpp '"ledger/store/query.hpp"'
-expect_caught sim/planted.cpp '<ledger/store/ledger_impl.hpp>'
-expect_caught ctl/planted.cpp '"../common/ledger/store/database.hpp"'
-# tests are nobody's, nor is what does not exist, nor what only the preprocessor knows
+expect_caught daemon/planted.cpp '"ledger/store/rows.hpp"'
+expect_caught sim/planted.cpp '<ledger/store/rows.hpp>'
+expect_caught ctl/planted.cpp '"../common/ledger/file/database.hpp"'
+# and from one of its rooms up to another
+expect_caught common/ledger/chain/planted.hpp '"ledger/file/database.hpp"'
+expect_caught common/ledger/encoding/planted.cpp '"ledger/store/ledger.hpp"'
+expect_caught common/ledger/projections/planted.cpp '"ledger/store/rows.hpp"'
+expect_caught common/ledger/store/planted.cpp '"ledger/recovery/replay.hpp"'
+expect_caught common/ledger/chain/planted.cpp '"../audit/audit.hpp"'
+expect_caught common/ledger/replication/planted.cpp '"ledger/audit/audit.hpp"'
+# tests may not be included, nor what does not exist, nor what only the preprocessor knows
 expect_caught common/game/planted.cpp '"tests/game/naive.hpp"'
 expect_caught common/game/planted.cpp '"../../tests/game/naive.hpp"'
 expect_caught common/game/planted.cpp '"fairness/state.hpp"'
@@ -93,8 +101,9 @@ cat > "$tree/common/accounting/events/fine.cpp" <<'TEXT'
 #include "common/base/error.hpp"
 #include <base/error.hpp>
 TEXT
-echo '#include <sqlite3.h>' > "$tree/common/ledger/store/fine.cpp"
-printf '#include "%s"\n' src/slurmctld/slurmctld.h slurm/slurm.h config.h > "$tree/plugin/slurm_compat.h"
-printf '#include "%s"\n' plugin/client/shapley_client.h slurm_compat.h > "$tree/plugin/fine.c"
+echo '#include <sqlite3.h>' > "$tree/common/ledger/file/fine.cpp"
+echo '#include "ledger/store/rows.hpp"' > "$tree/common/ledger/recovery/fine.cpp"
+printf '#include "%s"\n' src/slurmctld/slurmctld.h slurm/slurm.h config.h > "$tree/plugin/slurm/slurm_compat.h"
+printf '#include "%s"\n' plugin/client/shapley_client.h slurm/slurm_compat.h > "$tree/plugin/fine.c"
 "$here/include_graph.sh" "$tree" > /dev/null || { echo "a clean tree does not pass:"; "$here/include_graph.sh" "$tree" || exit 1; }
 echo "include_graph_catches: $planted planted includes caught by name, a clean tree passes"

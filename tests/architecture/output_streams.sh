@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Text output goes through std::cout and std::cerr, which show only printable text (common/base/printable_stream.hpp), and
+# Text output goes through std::cout and std::cerr, which show only printable text (common/base/printable.hpp), and
 # through the log, which is printable too. So nothing else writes to standard output or standard error, and each program
 # begins with those two streams. Comments are left out. The plugins log through Slurm.
 #

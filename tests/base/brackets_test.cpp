@@ -1,9 +1,9 @@
-#include "base/brackets.hpp"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "base/slurm_text.hpp"
 
 namespace shapley {
 namespace {

@@ -1,11 +1,12 @@
-#include "base/child_process.hpp"
-
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 
 #include <gtest/gtest.h>
+
+#include "base/process.hpp"
+#include "tests/support/must.hpp"
 
 namespace shapley {
 namespace {
@@ -17,30 +18,34 @@ Expected<ChildRun> shell(const std::string& script, const ChildOptions& options 
 }
 
 TEST(ChildProcess, TellsBothStreamsAndTheExitCode) {
-  const auto run = shell("cat; echo out; echo err >&2; exit 7");
-  ASSERT_TRUE(run.has_value()) << run.error().what;
-  EXPECT_EQ(run->end, ChildEnd::exited);
-  EXPECT_EQ(run->output, "out\n") << "there is no input";
-  EXPECT_EQ(run->errors, "err\n");
-  EXPECT_EQ(run->exit_code, 7);
+  const auto run = must(shell("cat; echo out; echo err >&2; exit 7"));
+  EXPECT_EQ(run.end, ChildEnd::exited);
+  EXPECT_EQ(run.output, "out\n") << "there is no input";
+  EXPECT_EQ(run.errors, "err\n");
+  EXPECT_EQ(run.exit_code, 7);
+}
+
+// More than a pipe holds, and whether it is read or not.
+TEST(ChildProcess, IsGivenInput) {
+  const std::string input(1'000'000, 'x');
+  const auto counted = must(run_child({"/bin/sh", "-c", "wc -c"}, {.input = input}));
+  EXPECT_EQ(counted.output, "1000000\n");
+  EXPECT_EQ(must(run_child({"/bin/true"}, {.input = input})).exit_code, 0);
 }
 
 TEST(ChildProcess, IsLookedForInPathAndGetsItsWordsAsTheyAre) {
-  const auto run = run_child({"echo", "$(id); `id` > x | y", "*"}, {.time = 1h});
-  ASSERT_TRUE(run.has_value()) << run.error().what;
-  EXPECT_EQ(run->output, "$(id); `id` > x | y *\n");
+  const auto run = must(run_child({"echo", "$(id); `id` > x | y", "*"}, {.time = 1h}));
+  EXPECT_EQ(run.output, "$(id); `id` > x | y *\n");
 }
 
 TEST(ChildProcess, TakesMoreThanAPipeHoldsAndKeepsSoMuchOfTheErrors) {
   const std::string script = "head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2";
-  const auto run = shell(script, {.time = 1h, .error_bytes = 300'000});
-  ASSERT_TRUE(run.has_value()) << run.error().what;
-  EXPECT_EQ(run->output.size(), 1'000'000U);
-  EXPECT_EQ(run->errors.size(), 300'000U);
-  const auto silent = shell(script + "; readlink /proc/self/fd/2", {.time = 1h, .error_bytes = 0});
-  ASSERT_TRUE(silent.has_value()) << silent.error().what;
-  EXPECT_EQ(silent->output.substr(1'000'000), "/dev/null\n");
-  EXPECT_EQ(silent->errors, "");
+  const auto run = must(shell(script, {.time = 1h, .error_bytes = 300'000}));
+  EXPECT_EQ(run.output.size(), 1'000'000U);
+  EXPECT_EQ(run.errors.size(), 300'000U);
+  const auto silent = must(shell(script + "; readlink /proc/self/fd/2", {.time = 1h, .error_bytes = 0}));
+  EXPECT_EQ(silent.output.substr(1'000'000), "/dev/null\n");
+  EXPECT_EQ(silent.errors, "");
 }
 
 TEST(ChildProcess, SaysHowItEnded) {
@@ -60,12 +65,9 @@ TEST(ChildProcess, SaysHowItEnded) {
 TEST(ChildProcess, InheritsOurEnvironmentUnlessItGetsItsOwn) {
   ::setenv("SHAPLEY_TEST_SECRET", "x", 1);
   const std::string script = "echo ${SHAPLEY_TEST_SECRET-none} ${OWN-none}";
-  const auto inherited = shell(script);
-  ASSERT_TRUE(inherited.has_value()) << inherited.error().what;
-  EXPECT_EQ(inherited->output, "x none\n");
-  const auto own = shell(script, {.time = 1h, .environment = std::vector<std::string>{"OWN=y"}});
-  ASSERT_TRUE(own.has_value()) << own.error().what;
-  EXPECT_EQ(own->output, "none y\n");
+  EXPECT_EQ(must(shell(script)).output, "x none\n");
+  const auto own = must(shell(script, {.time = 1h, .environment = std::vector<std::string>{"OWN=y"}}));
+  EXPECT_EQ(own.output, "none y\n");
 }
 
 TEST(ChildProcess, WithAnEnvironmentOfItsOwnIgnoresAndBlocksNoSignal) {
@@ -93,11 +95,9 @@ TEST(ChildProcess, IsBoundInMemoryAndDispensableOnWish) {
   // Both are said while the program begins.
   const std::string script =
       "for i in $(seq 600); do [ $(ulimit -v) = 1048576 ] && read s </proc/self/oom_score_adj && [ $s = 1000 ] && "
-      "break;"
-      " sleep 0.1; done; ulimit -v; echo $s";
-  const auto run = shell(script, {.time = 1h, .memory_bytes = 1UL << 30U, .is_dispensable = true});
-  ASSERT_TRUE(run.has_value()) << run.error().what;
-  EXPECT_EQ(run->output, "1048576\n1000\n");
+      "break; sleep 0.1; done; ulimit -v; echo $s";
+  const auto run = must(shell(script, {.time = 1h, .memory_bytes = 1UL << 30U, .is_dispensable = true}));
+  EXPECT_EQ(run.output, "1048576\n1000\n");
 }
 
 TEST(ChildProcess, SaysWhatCannotBeStarted) {

@@ -1,5 +1,3 @@
-#include "base/file_trust.hpp"
-
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -9,6 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.hpp"
+#include "tests/support/temp_directory.hpp"
+
 namespace shapley {
 namespace {
 
@@ -17,16 +18,11 @@ using std::filesystem::path;
 class FileTrust : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "shapley-trust-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory = pattern;
     file = directory / "it's a file";
     std::ofstream(file) << "text";
     ASSERT_EQ(chmod(file.c_str(), 0600), 0);
   }
-  void TearDown() override { std::filesystem::remove_all(directory); }
-
-  // The refusal's text; "" when there is none.
+  // The refusal's text; "" without a refusal.
   static std::string refusal(const Expected<void>& checked) {
     if (checked) return "";
     EXPECT_EQ(checked.error().code, Errc::denied) << checked.error().what;
@@ -39,7 +35,8 @@ class FileTrust : public testing::Test {
     ASSERT_EQ(std::system(text.substr(text.find(mark) + mark.size()).c_str()), 0) << text;
   }
 
-  path directory;
+  TempDirectory own;
+  path directory = own.path();
   path file;
 };
 

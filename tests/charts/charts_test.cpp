@@ -1,14 +1,11 @@
 // Pages and their plots: what is foreign stays text, what gnuplot draws follows the page's colours.
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "charts/gnuplot.hpp"
 #include "charts/html.hpp"
-#include "charts/inline_svg.hpp"
-#include "charts/page_plot.hpp"
+#include "charts/plot.hpp"
 
 namespace shapley::charts {
 namespace {
@@ -31,7 +28,7 @@ TEST(ShortLabel, leaves_the_middle_out) {
   EXPECT_EQ(short_label("größe_größe", 7), "grö…öße");
 }
 
-TEST(Table, is_escaped_and_told_from_its_attributes) {
+TEST(Table, is_escaped_and_kept_apart_from_its_attributes) {
   const std::string table = table_html({.name = "\"><x", .head = {"<a>", "b"}, .rows = {{"'c'", "1"}}});
   EXPECT_TRUE(contains(table, "aria-label=\"&quot;&gt;&lt;x\""));
   EXPECT_TRUE(contains(table, "<th scope=\"col\" class=\"text\">&lt;a&gt;</th>"));

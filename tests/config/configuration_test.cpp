@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "config/doubts.hpp"
-#include "config/former_names.hpp"
+#include "accounting/events/event_check.hpp"
+#include "config/checks.hpp"
 #include "parsed.hpp"
 
 namespace shapley::config {
@@ -19,7 +19,7 @@ TEST(Configuration, LeavesTheDefaultsOfWhatTheFileDoesNotSay) {
   EXPECT_EQ(c.socket, "/run/shapley/shapleyd.sock");
   EXPECT_EQ(c.slurm_user, "slurm");
   EXPECT_EQ(c.contribution, accounting::parse_estimator("direct_contr"));
-  EXPECT_TRUE(c.hindsight);
+  EXPECT_EQ(c.off, accounting::EstimatorSet{});
   EXPECT_EQ(c.horizon, Duration{30 * 24 * 3600});
   EXPECT_EQ(c.running_weight, 100'000);
   EXPECT_EQ(c.guarantee, 500'000);
@@ -80,7 +80,7 @@ guarantee: 1/4
   EXPECT_EQ(parsed("signing_key: none\norganizations: [{name: a}]").signing_key, "");
   EXPECT_EQ(c.slurm_user, "1005");
   EXPECT_EQ(c.contribution, accounting::parse_estimator("shapley_rate"));
-  EXPECT_FALSE(c.hindsight);
+  EXPECT_EQ(c.off, accounting::estimators_with(&accounting::EstimatorRow::has_key));
   EXPECT_EQ(c.horizon, Duration{6 * 3600});
   EXPECT_EQ(c.running_weight, 250'000);
   EXPECT_EQ(c.guarantee, 250'000);
@@ -191,6 +191,66 @@ TEST(Configuration, AnOrganizationWithoutRulesAndNodesIsDoubted) {
   EXPECT_EQ(found[0].what, "organization 'c' has neither rules nor nodes");
 }
 
+TEST(Consortium, IsReadWithItsDefaults) {
+  EXPECT_EQ(parsed("organizations: [{name: a}]").consortium, ConsortiumConfig{});
+  const Configuration c = parsed(R"(organizations: [{name: physics}, {name: biology}, {name: library}]
+consortium:
+  name: Uni
+  weight: 0.001
+  every: 1h
+  clusters:
+    - {name: South, standing: "[fd00::2]:7020", public_key: /etc/south.pub}
+    - name: north
+      standing: /srv/north.json
+      public_key: /etc/north.pub
+      weight: 1000
+      stale_after: 2h
+      as: {physics: physik, biology: bio}
+)");
+  const OtherClusterConfig south{.name = "south",
+                                 .standing = "[fd00::2]:7020",
+                                 .public_key = "/etc/south.pub",
+                                 .stale_after = {},
+                                 .names = {},
+                                 .line = 7};
+  const OtherClusterConfig north{.name = "north",
+                                 .standing = "/srv/north.json",
+                                 .public_key = "/etc/north.pub",
+                                 .weight = 1'000'000'000,
+                                 .stale_after = Duration{7200},
+                                 .names = {{"biology", "bio"}, {"physics", "physik"}},
+                                 .line = 8};
+  EXPECT_EQ(c.consortium,
+            (ConsortiumConfig{.name = "Uni", .weight = 1000, .every = Duration{3600}, .clusters = {south, north}}));
+  EXPECT_TRUE(accounting::check(consortium_statement(c, {"SHA256:1", "SHA256:2"}, Instant{1})).has_value());
+}
+
+TEST(Consortium, MayExchangeTwoNames) {
+  const Configuration c = parsed(
+      "organizations: [{name: a}, {name: b}]\n"
+      "consortium: {name: u, clusters: [{name: s, standing: /s, public_key: /k, as: {a: b, b: a}}]}\n");
+  EXPECT_EQ(c.consortium.clusters.at(0).names, (std::vector<accounting::NameElsewhere>{{"b", "a"}, {"a", "b"}}));
+}
+
+TEST(Consortium, ThisClusterItselfIsAFault) {
+  const Configuration file = parsed(
+      "signing_key: /k\norganizations: [{name: a, nodes: [n1]}]\n"
+      "consortium:\n  name: u\n  clusters:\n    - {name: south, standing: /s, public_key: /k}\n"
+      "    - {name: north, standing: /n, public_key: /k}\n");
+  EXPECT_TRUE(consortium_faults(file, "west").empty());
+  EXPECT_EQ(format_faults(consortium_faults(file, "North"), "f"),
+            "f:7: consortium: cluster 'north' is this cluster itself; name only the other clusters in the list");
+  EXPECT_TRUE(doubts(file).empty());
+}
+
+TEST(Consortium, WithoutASigningKeyIsDoubted) {
+  EXPECT_EQ(format_faults(doubts(parsed("organizations: [{name: a, nodes: [n1]}]\n"
+                                        "consortium: {name: u, clusters: [{name: s, standing: /s, public_key: /k}]}")),
+                          "f"),
+            "f: consortium: without a signing_key this cluster states no standing to the others; name a key that "
+            "shapleyctl keygen made");
+}
+
 TEST(Configuration, FormerNamesAreFaults) {
   const Configuration file = parsed("organizations:\n  - {name: a, accounts: [x]}\n  - {name: old, nodes: [n1]}\n");
   EXPECT_TRUE(former_name_faults(file, {}).empty());
@@ -216,7 +276,7 @@ std::string many_organizations(int count) {
 }
 
 // With guests and commons 32 players, the most that hindsight is kept for.
-TEST(Configuration, KeepsHindsightOfThirtyOrganizationsUnlessToldOtherwise) {
+TEST(Configuration, KeepsHindsightOfThirtyOrganizationsByDefault) {
   const accounting::EstimatorId hindsight = accounting::parse_estimator("hindsight").value();
   const auto keeps = [&](const std::string& text) { return kept_estimators(parsed(text)).contains(hindsight); };
   EXPECT_TRUE(keeps(many_organizations(2)));

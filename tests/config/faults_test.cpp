@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"user", k_ok + "slurm_user: \"slurm user\"\n", {{2, "slurm_user: 'slurm user' is no user name", ""}}},
         BadFile{"choices",
                 k_ok + "contribution: direct\norder: stric\nmode: off\nperiod: weekly\n",
-                {{2, "contribution: 'direct' is not known", "direct_contr, shapley_rate or hindsight"},
+                {{2, "contribution: 'direct' is not known", "direct_contr, shapley_rate"},
                  {3, "order: 'stric' is not known", "did you mean strict?"},
                  {4, "mode: 'off' is not known", "write priorities or observe"},
                  {5, "period: 'weekly' is not known", "none, monthly, quarterly or yearly"}}},
@@ -201,6 +201,91 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"control characters are not passed on",
                 k_ok + "mode: \"a\\eb\\n\"\n",
                 {{2, "mode: 'a\\x1bb\\x0a' is not known", ""}}}));
+
+// Behind two organizations in lines 1 to 3.
+const std::string k_two_organizations = "organizations:\n  - name: physics\n  - name: biology\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Consortia, BadFiles,
+    testing::Values(
+        BadFile{"no table",
+                k_two_organizations + "consortium: uni\n",
+                {{4, "consortium is text where a mapping is expected", "name, "}}},
+        BadFile{"nothing in it",
+                k_two_organizations + "consortium: {}\n",
+                {{4, "consortium: has no name", "the same on all clusters"},
+                 {4, "consortium: has no clusters", "- name: ..."}}},
+        BadFile{"no clusters",
+                k_two_organizations + "consortium:\n  name: uni\n  clusters: []\n",
+                {{6, "consortium: clusters: the list is empty", "- name: ..."}}},
+        BadFile{"its own keys",
+                k_two_organizations +
+                    "consortium:\n  name: a b\n  weight: 1001\n  every: 61m\n  evry: 1\n  clusters: south\n",
+                {{5, "consortium: name: 'a b' is no allowed name", "1 to 64"},
+                 {6, "consortium: weight: '1001' is no such weight", "0.001 to 1000"},
+                 {7, "consortium: every: '61m' is no such duration", "allowed are 1 second to 1 hour"},
+                 {8, "consortium: unknown key 'evry'", "did you mean 'every'?"},
+                 {9, "consortium: clusters is text where a list is expected", ""}}},
+        BadFile{"a cluster of which nothing is said",
+                k_two_organizations + "consortium:\n  name: uni\n  clusters:\n    - {}\n",
+                {{7, "consortium: cluster 1: has no name", "ClusterName"},
+                 {7, "consortium: cluster 1: has no standing", "HOST:PORT, or the path"},
+                 {7, "consortium: cluster 1: has no public_key", "/..."}}},
+        BadFile{
+            "a cluster's keys",
+            k_two_organizations +
+                "consortium:\n  name: uni\n  clusters:\n    - name: south\n      standing: south.json\n"
+                "      public_key: south.pub\n      weight: 1/2\n      stale_after: 59m\n      az: {}\n"
+                "    - {name: no rth, standing: \"n:0\", public_key: [x], weight: 0.0009, stale_after: 366d}\n",
+            {{8, "cluster 'south': standing: 'south.json' is neither HOST:PORT nor an absolute path", "its shapleyd"},
+             {9, "cluster 'south': public_key: 'south.pub' is no absolute path", "begins with '/'"},
+             {10, "cluster 'south': weight: '1/2' is no such weight", "a decimal"},
+             {11, "cluster 'south': stale_after: '59m' is no such duration", "1 hour to 365 days"},
+             {12, "cluster 'south': unknown key 'az'", "did you mean 'as'?"},
+             {13, "cluster 'no rth': name: 'no rth' is no allowed name", ""},
+             {13, "cluster 'no rth': standing: 'n:0'", ""},
+             {13, "cluster 'no rth': public_key is a list where text is expected", ""},
+             {13, "cluster 'no rth': weight: '0.0009' is no such weight", ""},
+             {13, "cluster 'no rth': stale_after: '366d' is no such duration", ""}}},
+        BadFile{"a cluster twice, a file twice",
+                k_two_organizations +
+                    "consortium:\n  name: uni\n  clusters:\n    - {name: south, standing: /s, public_key: /k}\n"
+                    "    - {name: South, standing: /t, public_key: /k}\n"
+                    "    - {name: north, standing: /s, public_key: /k}\n",
+                {{8, "cluster 'South': is the cluster of line 7 again", "capitals"},
+                 {9, "cluster 'north': its standing is where that of the cluster of line 7 is", "of one cluster"}}},
+        BadFile{"more clusters than a hundred",
+                k_two_organizations + "consortium:\n  name: uni\n  clusters:\n" +
+                    [] {
+                      std::string lines;
+                      for (int i = 0; i < 101; ++i)
+                        lines += "    - {name: c" + std::to_string(i) + ", standing: /" + std::to_string(i) +
+                                 ", public_key: /k}\n";
+                      return lines;
+                    }(),
+                {{6, "consortium: clusters: 101 clusters", "at most 100"}}},
+        BadFile{"names elsewhere",
+                k_two_organizations + "consortium:\n  name: uni\n  clusters:\n    - name: south\n      standing: /s\n"
+                                      "      public_key: /k\n      as:\n        fysics: x\n        physics: Guests\n"
+                                      "        commons: y\n        biology: a b\n        astro: z\n",
+                {{11, "as: fysics: the file has no organization 'fysics'", "did you mean 'physics'?"},
+                 {12, "as: physics: 'Guests' is no organization", "same name everywhere"},
+                 {13, "as: commons: 'commons' is no organization", ""},
+                 {14, "as: biology: 'a b' is no allowed name", ""},
+                 {15, "as: astro: the file has no organization 'astro'", "then its name there"}}},
+        BadFile{"two of one name there",
+                k_two_organizations +
+                    "consortium:\n  name: uni\n  clusters:\n    - name: south\n      standing: /s\n"
+                    "      public_key: /k\n      as: {physics: nature,\n           biology: nature}\n",
+                {{11, "as: biology: 'nature' is there the name of 'physics' already", "a name of its own"}}},
+        BadFile{"two of one name there, one of which has it here, too",
+                k_two_organizations + "consortium:\n  name: uni\n  clusters:\n    - name: south\n      standing: /s\n"
+                                      "      public_key: /k\n      as: {physics: biology}\n",
+                {{10, "as: physics: 'biology' is there the name of 'biology' already", "a name of its own"}}},
+        BadFile{"no table of names",
+                k_two_organizations + "consortium:\n  name: uni\n  clusters:\n    - name: south\n      standing: /s\n"
+                                      "      public_key: /k\n      as: [physics]\n",
+                {{10, "as is a list where a mapping is expected", "{physics: physik}"}}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Organizations, BadFiles,

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "config/checks.hpp"
 #include "config/configuration.hpp"
+#include "config/keys.hpp"
+#include "config/settings.hpp"
+#include "tests/config/parsed.hpp"
 
 namespace shapley::config {
 namespace {
@@ -72,8 +76,122 @@ organizations:
   EXPECT_EQ(statements[0].spans, expected);
 }
 
-TEST(Ownership, OfNobodyIsNotStated) {
+TEST(Ownership, WithoutAnOwnerIsNotStated) {
   EXPECT_TRUE(stated("organizations: [{name: a}]").empty());
+}
+
+// What changes from one file to another, and which users this machine does not know.
+
+using Lines = std::vector<std::string>;
+
+constexpr Instant k_now{1795244400};  // 2026-11-21T07:00:00Z
+
+Lines between(const std::string& before, const std::string& after) {
+  return differences(parsed(before), parsed(after), k_now);
+}
+
+const std::string k_two =
+    "organizations:\n"
+    "  - {name: physics, accounts: [phys, astro], nodes: [\"n[1-4]\"]}\n"
+    "  - {name: biology, users: [\"0\"], nodes: [\"n[5-6]\"]}\n";
+
+TEST(Difference, OfAFileAndItselfIsNone) {
+  EXPECT_EQ(between(k_two, k_two), Lines{});
+  EXPECT_EQ(between(k_two, "# other words\nmode: priorities\n" + k_two), Lines{}) << "what was not said before holds";
+}
+
+TEST(Difference, NamesKeys) {
+  EXPECT_EQ(between(k_two, "mode: observe\nhorizon: 1d\nnode_weights: {\"n[1-2]\": 4}\n" + k_two),
+            (Lines{"key horizon: 2592000 s -> 86400 s", "key mode: priorities -> observe",
+                   "key node_weights: none -> n[1-2]: 4"}));
+  EXPECT_EQ(between("guarantee: 0.5\n" + k_two, "guarantee: 0.25\n" + k_two), Lines{"key guarantee: 0.5 -> 0.25"})
+      << "organizations that follow the file are not named each";
+}
+
+TEST(Difference, NamesClusters) {
+  const std::string south = "{name: south, standing: /s.json, public_key: /s.pub";
+  const std::string north = "{name: north, standing: \"n:7020\", public_key: /n.pub";
+  const auto with = [](const std::string& keys, const std::string& clusters) {
+    return "consortium: {name: uni, " + keys + "clusters: [" + clusters + "]}\n" + k_two;
+  };
+  EXPECT_EQ(between(k_two, with("weight: 1.25, ", south + "}")),
+            (Lines{"key consortium: none -> uni, weight 1.25, every 60 s",
+                   "cluster south: new, standing /s.json, public_key /s.pub, weight 1, stale_after auto"}));
+  EXPECT_EQ(between(with("", south + "}, " + north + ", as: {physics: physik}}"),
+                    with("", north + ", weight: 999.000001, stale_after: 2h}")),
+            (Lines{"cluster south: no longer named; what is owed there does not count any more",
+                   "cluster north: standing n:7020, public_key /n.pub, weight 1, stale_after auto, physics as physik "
+                   "-> standing n:7020, public_key /n.pub, weight 999.000001, stale_after 7200 s"}));
+}
+
+TEST(Difference, KnowsEveryKey) {
+  std::vector<std::string> named;
+  for (const auto& [key, value] : values_of(Configuration{})) {
+    named.push_back(key);
+    EXPECT_FALSE(value.empty()) << key;
+  }
+  std::vector<std::string> keys;
+  for (const Key& key : k_file_keys) {
+    if (key.name != "organizations") keys.emplace_back(key.name);
+  }
+  EXPECT_EQ(named, keys);
+}
+
+TEST(Difference, NamesOrganizationsRulesAndNodes) {
+  EXPECT_EQ(between(k_two,
+                    "organizations:\n"
+                    "  - {name: chemistry, accounts: [chem], nodes: [n9]}\n"
+                    "  - {name: physics, title: Physics, guarantee: 0.1, accounts: [phys], nodes: [\"n[1-2]\"]}\n"),
+            (Lines{"organization chemistry: new", "organization physics: title '' -> 'Physics'",
+                   "organization physics: guarantee 0.5 -> 0.1",
+                   "organization biology: no longer named; it keeps its row and its standing in the books",
+                   "account chem: new, -> chemistry", "account astro: no longer named, was of physics",
+                   "user 0: no longer named, was of biology", "nodes n[5-6]: biology -> commons",
+                   "nodes n9: commons -> chemistry", "nodes n[3-4]: physics -> commons"}));
+}
+
+TEST(Difference, NamesWhatChangesHands) {
+  EXPECT_EQ(between(k_two,
+                    "organizations:\n"
+                    "  - {name: biology, accounts: [astro], users: [\"0\"], nodes: [\"n[5-6]\", {nodes: n4, from: "
+                    "2027-01-01}]}\n"
+                    "  - {name: physics, accounts: [phys], nodes: [\"n[1-3]\", {nodes: n4, until: 2027-01-01}]}\n"),
+            (Lines{"organizations: another order, which breaks ties of rank and says whose rules are tried first",
+                   "account astro: physics -> biology, for runs that begin from then on",
+                   "nodes n4: physics -> physics, from 2027-01-01T00:00:00Z biology"}));
+  EXPECT_EQ(between(k_two,
+                    "organizations:\n"
+                    "  - {name: physics, accounts: [astro, phys], nodes: [\"n[1-4]\"]}\n"
+                    "  - {name: biology, users: [\"0\"], nodes: [{nodes: \"n[5-6]\", share: 1/2}]}\n"),
+            (Lines{"rules: another order, which matters for jobs that several match",
+                   "nodes n[5-6]: biology -> biology 0.5"}));
+}
+
+TEST(Identities, OfThisMachine) {
+  const Configuration known =
+      parsed("slurm_user: root\norganizations: [{name: a, accounts: [x], users: [root, \"17\"], groups: [root]}]");
+  const auto identities = identify(known);
+  ASSERT_TRUE(identities.has_value()) << format_faults(identities.error(), "test");
+  EXPECT_EQ(identities->rules, (std::vector<std::uint32_t>{0, 0, 17, 0}));
+  EXPECT_EQ(identities->slurm_user, 0U);
+}
+
+TEST(Identities, UnknownOnesAreFaultsAllAtOnce) {
+  const auto unknown =
+      identify(parsed("slurm_user: no-user-of-this-name\n"
+                      "organizations:\n"
+                      "  - name: a\n"
+                      "    users: [no-such-user]\n"
+                      "    groups: [no-such-group]\n"));
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_EQ(
+      format_faults(unknown.error(), "f"),
+      "f: slurm_user: user 'no-user-of-this-name' is unknown on this machine; name the user that slurmctld runs as "
+      "(SlurmUser in slurm.conf)\n"
+      "f:4: organization 'a': user 'no-such-user' is unknown on this machine; correct the name, create it, or give "
+      "the numeric id\n"
+      "f:5: organization 'a': group 'no-such-group' is unknown on this machine; correct the name, create it, or "
+      "give the numeric id");
 }
 
 }  // namespace

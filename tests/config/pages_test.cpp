@@ -1,7 +1,14 @@
-// The reference page and the example say what the parser knows: no more, no less.
+// The reference page and the example name exactly the keys that the parser knows.
+#include <cctype>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <regex>
+#include <set>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,53 +17,222 @@
 #include "config/configuration.hpp"
 #include "config/keys.hpp"
 #include "config/values.hpp"
-#include "key_documents.hpp"
 
 namespace shapley::config {
 namespace {
 
-const std::string k_root = SHAPLEY_SOURCE_DIR;
+// Copies, so that a test can plant a difference.
+struct KeyTable {
+  std::vector<Key> file;
+  std::vector<Key> workflow;
+  std::vector<Key> consortium;
+  std::vector<Key> cluster;
+  std::vector<Key> organization;
+  std::vector<Key> claim;
+};
+
+struct Documents {
+  std::string page;     // docs/reference/configuration.md
+  std::string manual;   // packaging/man/shapleyd.yaml.5
+  std::string example;  // etc/shapleyd.yaml
+};
+
+struct Difference {
+  std::string subject;  // "page: stale_after"; also "manual: ", "example: " and "parser: "
+  std::string what;
+};
 
 std::string read(const std::string& path) {
-  std::ifstream stream(k_root + "/" + path);
-  EXPECT_TRUE(stream.good()) << path;
+  std::ifstream stream(SHAPLEY_SOURCE_DIR "/" + path);
+  if (!stream.good()) throw std::runtime_error("cannot read " + path);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-using testing::differences;
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+// A key of a group, how the page calls it ("organizations: nodes: share"), and how a file says its default.
+struct Place {
+  Key key;
+  std::string title;
+  std::string before, after;  // of "KEY: VALUE" in a file
+  std::string indent;  // of its line in the example, which is a comment if it begins with '#'; "-": none of its own
+};
+
+std::vector<Place> places(const KeyTable& table) {
+  std::vector<Place> all;
+  const auto add = [&](const std::vector<Key>& keys, const std::string& within, const Place& form) {
+    for (const Key& key : keys)
+      all.push_back({key, within + std::string(key.name), form.before, form.after, form.indent});
+  };
+  const std::string organizations = "organizations: [{name: physics}]\n";
+  add(table.file, "", {{}, {}, organizations, "\n", ""});
+  add(table.workflow, "workflows: ", {{}, {}, organizations + "workflows: {", "}\n", "  "});
+  const std::string consortium = organizations + "consortium: {name: uni, ";
+  const std::string cluster = "clusters: [{name: south, standing: /s, public_key: /k";
+  add(table.consortium, "consortium: ", {{}, {}, consortium + cluster + "}], ", "}\n", "#   "});
+  add(table.cluster, "consortium: clusters: ", {{}, {}, consortium + cluster + ", ", "}]}\n", "#       "});
+  add(table.organization, "organizations: ", {{}, {}, "organizations: [{name: physics, ", "}]\n", "-"});
+  add(table.claim,
+      "organizations: nodes: ", {{}, {}, "organizations: [{name: physics, nodes: [{nodes: n1, ", "}]}]\n", "-"});
+  return all;
+}
+
+// The default as a file would write it; nullopt: it is described in words.
+std::optional<std::string> written_default(const Key& key) {
+  if (!key.fallback.starts_with('`') || !key.fallback.ends_with('`')) return std::nullopt;
+  return std::string(key.fallback.substr(1, key.fallback.size() - 2));
+}
+
+// A manual page as a reader sees it, in one line.
+std::string as_read(const std::string& manual) {
+  std::string text = std::regex_replace(manual, std::regex("\n\\.[A-Z]+ "), "\n");
+  text = replaced(replaced(std::move(text), "\\-", "-"), "\"", "");
+  return std::regex_replace(text, std::regex("\\s+"), " ");
+}
+
+class Comparison {
+ public:
+  explicit Comparison(const Documents& documents) : documents_(documents), manual_(as_read(documents.manual)) {}
+
+  void headings(const std::vector<Place>& all) {
+    std::set<std::string> known;
+    for (const Place& place : all) known.insert(place.title);
+    const std::regex heading("(^|\n)### `([^`]+)`");
+    const std::string& page = documents_.page;
+    for (std::sregex_iterator it(page.begin(), page.end(), heading), end; it != end; ++it)
+      if (known.erase((*it)[2]) == 0) found("page: " + (*it)[2].str(), "a section of no key, or its second");
+    for (const std::string& title : known) found("page: " + title, "no section");
+  }
+
+  void page(const Place& place) {
+    const Key& key = place.key;
+    const std::string anchor = replaced(replaced(place.title, ":", ""), " ", "-");
+    const std::string row = "| [`" + place.title + "`](#" + anchor + ") | " + std::string(key.type) + " | " +
+                            std::string(key.fallback) + " | " + std::string(key.meaning) + " |\n";
+    if (documents_.page.find("\n" + row) == std::string::npos) found("page: " + place.title, "no row " + row);
+    const std::string holds = key.fallback == k_required ? "" : "default: ";
+    const std::string begin =
+        "\n### `" + place.title + "`\n\n" + std::string(key.type) + "; " + holds + std::string(key.fallback);
+    const std::size_t at = documents_.page.find(begin);
+    if (at == std::string::npos || std::isalnum(static_cast<unsigned char>(documents_.page[at + begin.size()])) != 0)
+      found("page: " + place.title, "its section does not begin with" + begin);
+  }
+
+  void manual(const Place& place) {
+    const std::string name(place.key.name);
+    if (!std::regex_search(manual_, std::regex("\\b" + name + "\\b"))) found("manual: " + place.title, "not named");
+    const auto value = written_default(place.key);
+    if (value && manual_.find(" " + name + " (" + replaced(*value, "\"", "") + ")") == std::string::npos)
+      found("manual: " + place.title, "does not say " + name + " (" + *value + ")");
+  }
+
+  void example(const Place& place) {
+    const std::string name(place.key.name);
+    const auto value = written_default(place.key);
+    // A key whose default is described in words may be shown in a comment: some exclude each other.
+    const std::string before = place.indent.starts_with('#') ? "\n#[^\n]*\\b"
+                               : value                       ? "(^|\n)[^#\n]*\\b"
+                                                             : "(^|\n)(# |[^#\n]*\\b)";
+    if (!std::regex_search(documents_.example, std::regex(before + name + ":")))
+      found("example: " + place.title, "not shown");
+    if (!value || place.indent == "-") return;
+    const std::string line = "\n" + place.indent + name + ": " + *value;
+    const std::size_t at = documents_.example.find(line);
+    const std::size_t rest = at == std::string::npos ? at : documents_.example.find_first_not_of(' ', at + line.size());
+    if (rest == std::string::npos || std::string_view("\n#").find(documents_.example[rest]) == std::string_view::npos)
+      found("example: " + place.title, "no line" + line);
+  }
+
+  void parser(const Place& place) {
+    const std::string name(place.key.name);
+    if (const auto value = written_default(place.key)) {
+      const auto said = parse(place.before + name + ": " + *value + place.after);
+      // "{name: physics, }" is YAML, too.
+      const auto unsaid = parse(place.before + place.after);
+      if (!said || !unsaid || !(*said == *unsaid)) found("parser: " + place.title, "the default is not " + *value);
+    }
+    // A choice: the parser's own list of words.
+    if (!place.key.type.starts_with('`')) return;
+    const auto refused = parse(place.before + name + ": another-word-than-these" + place.after);
+    const std::string words = "write " + replaced(std::string(place.key.type), "`", "");
+    if (refused || refused.error().front().remedy != words) found("parser: " + place.title, "does not say " + words);
+  }
+
+  [[nodiscard]] std::vector<Difference> take() { return std::move(found_); }
+
+ private:
+  void found(std::string subject, std::string what) { found_.push_back({std::move(subject), std::move(what)}); }
+
+  const Documents& documents_;
+  std::string manual_;
+  std::vector<Difference> found_;
+};
+
+KeyTable key_table() {
+  return {{k_file_keys.begin(), k_file_keys.end()},
+          {k_workflow_keys.begin(), k_workflow_keys.end()},
+          {k_consortium_keys.begin(), k_consortium_keys.end()},
+          {k_cluster_keys.begin(), k_cluster_keys.end()},
+          {k_organization_keys.begin(), k_organization_keys.end()},
+          {k_claim_keys.begin(), k_claim_keys.end()}};
+}
+
+Documents documents() {
+  return {.page = read("docs/reference/configuration.md"),
+          .manual = read("packaging/man/shapleyd.yaml.5"),
+          .example = read("etc/shapleyd.yaml")};
+}
+
+// The parser differs where a default that is written out means something else than one that is left out, or where it
+// allows other words.
+std::vector<Difference> differences(const KeyTable& table, const Documents& documents) {
+  const std::vector<Place> all = places(table);
+  Comparison comparison(documents);
+  comparison.headings(all);
+  for (const Place& place : all) {
+    comparison.page(place);
+    comparison.manual(place);
+    comparison.example(place);
+    comparison.parser(place);
+  }
+  return comparison.take();
+}
+
 using Lines = std::vector<std::string>;
 
 // Where differences were found: "page: stale_after", ...
-Lines subjects(const std::vector<testing::Difference>& differences) {
+Lines subjects(const std::vector<Difference>& differences) {
   Lines subjects;
-  for (const testing::Difference& difference : differences) subjects.push_back(difference.subject);
+  for (const Difference& difference : differences) subjects.push_back(difference.subject);
   return subjects;
 }
 
 TEST(Keys, AreSaidAlikeByTableParserPageManualAndExample) {
-  for (const auto& [subject, what] : differences(testing::key_table(), testing::documents()))
-    ADD_FAILURE() << subject << ": " << what;
+  for (const auto& [subject, what] : differences(key_table(), documents())) ADD_FAILURE() << subject << ": " << what;
 }
 
 TEST(Keys, ADefaultThatIsChangedInTheTableOnlyIsFound) {
-  testing::KeyTable table = testing::key_table();
+  KeyTable table = key_table();
   for (Key& key : table.file)
     if (key.name == "stale_after") key.fallback = "`600`";
-  EXPECT_EQ(subjects(differences(table, testing::documents())),
+  EXPECT_EQ(subjects(differences(table, documents())),
             (Lines{"page: stale_after", "page: stale_after", "manual: stale_after", "example: stale_after",
                    "parser: stale_after"}));
 }
 
 TEST(Keys, ADefaultThatIsChangedInOneDocumentOnlyIsFound) {
-  const auto after = [](std::string testing::Documents::*document, const std::string& text, const std::string& by) {
-    testing::Documents changed = testing::documents();
+  const auto after = [](std::string Documents::*document, const std::string& text, const std::string& by) {
+    Documents changed = documents();
     std::string& all = changed.*document;
     const std::size_t at = all.find(text);
     EXPECT_NE(at, std::string::npos) << text;
     if (at != std::string::npos) all.replace(at, text.size(), by);
-    return subjects(differences(testing::key_table(), changed));
+    return subjects(differences(key_table(), changed));
   };
-  using testing::Documents;
   EXPECT_EQ(after(&Documents::page, "365 days; default: `5m`", "365 days; default: `10m`"), Lines{"page: stale_after"});
   EXPECT_EQ(after(&Documents::page, "365 days | `5m` |", "365 days | `10m` |"), Lines{"page: stale_after"});
   EXPECT_EQ(after(&Documents::page, "### `stale_after`", "### `stale_for`"),
@@ -70,20 +246,19 @@ TEST(Keys, ADefaultThatIsChangedInOneDocumentOnlyIsFound) {
 }
 
 TEST(Keys, AWordThatTheParserDoesNotKnowIsFound) {
-  testing::KeyTable table = testing::key_table();
+  KeyTable table = key_table();
   for (Key& key : table.file)
     if (key.name == "order") key.type = "`strict`, `loose` or `weighted`";
-  const Lines found = subjects(differences(table, testing::documents()));
-  EXPECT_EQ(found, (Lines{"page: order", "page: order", "parser: order"}));
+  EXPECT_EQ(subjects(differences(table, documents())), (Lines{"page: order", "page: order", "parser: order"}));
 }
 
 TEST(Estimators, AreAllOnThePageAndInTheManual) {
-  const testing::Documents documents = testing::documents();
+  const Documents real = documents();
   for (const accounting::EstimatorRow& row : accounting::estimators()) {
     const std::string name(row.name);
     const std::string line = "\n| `" + name + "` | " + std::string(row.meaning) + " |\n";
-    EXPECT_NE(documents.page.find(line), std::string::npos) << "configuration.md has no row" << line;
-    EXPECT_NE(documents.manual.find(name), std::string::npos) << "shapleyd.yaml.5 does not name " << name;
+    EXPECT_NE(real.page.find(line), std::string::npos) << "configuration.md has no row" << line;
+    EXPECT_NE(real.manual.find(name), std::string::npos) << "shapleyd.yaml.5 does not name " << name;
   }
 }
 
@@ -125,9 +300,19 @@ TEST(Page, ShowsTheFaultsThatTheParserReports) {
 }
 
 TEST(Example, IsValid) {
-  const std::string file = k_root + "/etc/shapleyd.yaml";
+  const std::string file = SHAPLEY_SOURCE_DIR "/etc/shapleyd.yaml";
   const auto loaded = load(file);
   ASSERT_TRUE(loaded.has_value()) << format_faults(loaded.error(), file);
+}
+
+TEST(Example, ItsConsortiumIsValid) {
+  std::string yaml = read("etc/shapleyd.yaml");
+  const std::size_t begin = yaml.find("# consortium:\n");
+  ASSERT_NE(begin, std::string::npos);
+  for (std::size_t line = begin; yaml[line] == '#'; line = yaml.find('\n', line) + 1) yaml.erase(line, 2);
+  const auto configuration = parse(yaml);
+  ASSERT_TRUE(configuration.has_value()) << format_faults(configuration.error(), "etc/shapleyd.yaml");
+  EXPECT_EQ(configuration->consortium.clusters.size(), 1U);
 }
 
 // Programs that name a default in their --help take it from the table; their pages say the same.

@@ -8,6 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include "config/configuration.hpp"
+#include "parsed.hpp"
+
 namespace shapley::config {
 namespace {
 
@@ -55,6 +58,17 @@ TEST(Part, IsAShareOrNothing) {
   }
 }
 
+TEST(Weight, IsADecimalFromAThousandthToAThousand) {
+  EXPECT_EQ(*parse_weight("0.001"), 1'000);
+  EXPECT_EQ(*parse_weight("1"), 1'000'000);
+  EXPECT_EQ(*parse_weight("1.5"), 1'500'000);
+  EXPECT_EQ(*parse_weight("999.999999"), 999'999'999);
+  EXPECT_EQ(*parse_weight("1000"), 1'000'000'000);
+  for (const char* text : {"", "0", "0.0009999", "1001", "1000.000001", "1/2", "50%", "-1", ".5", "1.", "x"}) {
+    EXPECT_FALSE(parse_weight(text).has_value()) << text;
+  }
+}
+
 TEST(Duration, HasSecondsAsItsUnit) {
   const auto duration = [](std::string_view text) {
     return parse_duration(text, Duration{1}, Duration{366 * 24 * 3600});
@@ -94,7 +108,7 @@ TEST(Integer, KeepsItsRange) {
   }
 }
 
-TEST(FormatShare, WritesNoMoreDigitsThanItNeeds) {
+TEST(FormatShare, WritesOnlyTheDigitsThatItNeeds) {
   EXPECT_EQ(format_share(1'000'000), "100 %");
   EXPECT_EQ(format_share(333'333), "33.3333 %");
   EXPECT_EQ(format_share(500'000), "50 %");
@@ -122,6 +136,94 @@ TEST(Shown, FitsOneLineOfATerminal) {
   EXPECT_EQ(shown(std::string(61, 'x')), "'" + std::string(60, 'x') + "...'");
   EXPECT_EQ(shown(std::string(59, 'x') + "\u20ac"), "'" + std::string(59, 'x') + "...'") << "no half character";
   EXPECT_EQ(shown(std::string(100, '\x9b')), "'...'");
+}
+
+// within_organization and workflows: the file's settings, an organization's own, and what is refused.
+
+using workflow::KeyRule;
+using workflow::Mode;
+
+std::string faults_of(const std::string& yaml) {
+  const auto configuration = parse(yaml);
+  return configuration ? "none" : format_faults(configuration.error(), "f");
+}
+
+TEST(WorkflowSettings, AreFifoUnlessSaid) {
+  const Configuration c = parsed("organizations: [{name: physics}]");
+  EXPECT_FALSE(c.workflows.fairness);
+  EXPECT_FALSE(c.organizations.at(0).workflows.fairness);
+}
+
+TEST(WorkflowSettings, ReadEveryKey) {
+  const Configuration c = parsed(R"(
+within_organization: workflow_fairness
+workflows:
+  workflow_key: [dependency, wckey]
+  activity_key: []
+  name_delimiter: "__"
+  mode: phases_mid_median
+  relative_duration: on
+  threshold: 1/4
+organizations: [{name: physics}]
+)");
+  const workflow::Settings expected{.fairness = true,
+                                    .workflow_key = {KeyRule::dependency, KeyRule::wckey},
+                                    .activity_key = {},
+                                    .name_delimiter = "__",
+                                    .mode = Mode::phases_mid_median,
+                                    .relative_duration = true,
+                                    .threshold_ppm = 250'000};
+  EXPECT_EQ(c.workflows, expected);
+  EXPECT_EQ(c.organizations.at(0).workflows, expected);
+}
+
+TEST(WorkflowSettings, OfAnOrganizationChangeOnlyTheKeysThatItNames) {
+  const Configuration c = parsed(R"(
+organizations:
+  - {name: physics, within_organization: workflow_fairness, workflows: {threshold: 0.5}}
+  - {name: biology, within_organization: fifo}
+  - {name: chemistry}
+within_organization: workflow_fairness
+workflows: {workflow_key: [array], threshold: 0.1}
+)");
+  const workflow::Settings& physics = c.organizations.at(0).workflows;
+  EXPECT_TRUE(physics.fairness);
+  EXPECT_EQ(physics.threshold_ppm, 500'000);
+  EXPECT_EQ(physics.workflow_key, std::vector{KeyRule::array});
+  EXPECT_FALSE(c.organizations.at(1).workflows.fairness);
+  EXPECT_TRUE(c.organizations.at(2).workflows.fairness);
+  EXPECT_EQ(c.organizations.at(2).workflows.threshold_ppm, 100'000);
+}
+
+TEST(WorkflowSettings, FaultsAreReportedAllAtOnce) {
+  EXPECT_EQ(
+      faults_of(R"(organizations:
+  - name: physics
+    within_organization: fairness
+    workflows:
+      workflow_key: [wckeys, array, array]
+      activity_key: wckey
+      name_delimiter: ""
+      mode: median
+      relative_duration: yes
+      threshold: 2
+      tau: 1
+)"),
+      "f:3: organization 'physics': within_organization: 'fairness' is not known; write fifo or workflow_fairness\n"
+      "f:5: organization 'physics': workflows: workflow_key: 'wckeys' is not known; did you mean wckey? Allowed: "
+      "wckey, array, job_name_prefix or dependency\n"
+      "f:5: organization 'physics': workflows: workflow_key: a rule is named twice; name it once\n"
+      "f:6: organization 'physics': workflows: activity_key is text where a list is expected; write a list such as "
+      "[wckey, array], or "
+      "[] for none\n"
+      "f:7: organization 'physics': workflows: name_delimiter: '' is no delimiter; write 1 to 8 characters "
+      "without blanks\n"
+      "f:8: organization 'physics': workflows: mode: 'median' is not known; write elapsed_only_upper_median, "
+      "phases_upper_median or phases_mid_median\n"
+      "f:9: organization 'physics': workflows: relative_duration: 'yes' is not known; write on or off\n"
+      "f:10: organization 'physics': workflows: threshold: '2' is no threshold; a share is at most 1, or 100%\n"
+      "f:11: organization 'physics': workflows: unknown key 'tau'; known keys: workflow_key, activity_key, "
+      "name_delimiter, mode, relative_duration and threshold");
 }
 
 }  // namespace

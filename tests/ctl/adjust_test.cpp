@@ -8,11 +8,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "ctl/commands/check_config.hpp"
+#include "ctl/commands/commands.hpp"
 #include "fake_daemon.hpp"
+#include "no_terminal.hpp"
 #include "program.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
-#include "text.hpp"
+#include "tests/support/partial_report.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -24,59 +26,57 @@ AdjustArguments with(AdjustArguments arguments) {
   return arguments;
 }
 
+json asked_by(AdjustArguments arguments) {
+  return json_of(adjust_request(with(std::move(arguments))).value());
+}
+
 std::string fault_of(const AdjustArguments& arguments) {
   const auto request = adjust_request(arguments);
-  return request ? "none: " + request->dump() : request.error().what;
+  return request ? "none: " + json_of(*request).dump() : request.error().what;
 }
 
 TEST(AdjustRequest, SaysWhatTheOptionsSay) {
-  EXPECT_EQ(adjust_request(with({.job = "4711", .to = "physics"})).value(),
+  EXPECT_EQ(asked_by({.job = "4711", .to = "physics"}),
             json({{"reason", "why"}, {"attribute", {{"job", 4711}, {"into", "physics"}}}}));
-  EXPECT_EQ(adjust_request(with({.job = "72_3", .to = "physics", .since = "1970-01-02"})).value()["attribute"],
+  EXPECT_EQ(asked_by({.job = "72_3", .to = "physics", .since = "1970-01-02"})["attribute"],
             json({{"job", 72}, {"task", 3}, {"since", 86400}, {"into", "physics"}}));
-  EXPECT_EQ(adjust_request(with({.job = "72+1", .to = "physics"})).value()["attribute"],
+  EXPECT_EQ(asked_by({.job = "72+1", .to = "physics"})["attribute"],
             json({{"job", 72}, {"part", 1}, {"into", "physics"}}));
-  EXPECT_EQ(adjust_request(with({.account = "phsyics", .to = "a", .since = "1970-01-01", .until = "1970-01-02"}))
-                .value()["attribute"],
+  EXPECT_EQ(asked_by({.account = "phsyics", .to = "a", .since = "1970-01-01", .until = "1970-01-02"})["attribute"],
             json({{"account", "phsyics"}, {"since", 0}, {"until", 86400}, {"into", "a"}}));
-  EXPECT_EQ(adjust_request(with({.user = "root", .to = "a", .since = "1970-01-01", .until = "1970-01-02"}))
-                .value()["attribute"]["user_id"],
+  EXPECT_EQ(asked_by({.user = "root", .to = "a", .since = "1970-01-01", .until = "1970-01-02"})["attribute"]["user_id"],
             0);
   const json half{{"organization", "a"}, {"parts_per_million", 500'000}};
   const json eighth{{"organization", "b"}, {"parts_per_million", 125'000}};
-  EXPECT_EQ(adjust_request(with({.nodes = "n[1-2]", .owners = "a=50%,b=12.5%", .since = "1970-01-02"})).value()["own"],
+  EXPECT_EQ(asked_by({.nodes = "n[1-2]", .owners = "a=50%,b=12.5%", .since = "1970-01-02"})["own"],
             json({{"nodes", "n[1-2]"}, {"owners", {half, eighth}}, {"since", 86400}}));
-  EXPECT_EQ(adjust_request(with({.nodes = "n1", .owners = "commons", .since = "1970-01-02"})).value()["own"]["owners"],
-            json::array());
-  EXPECT_EQ(adjust_request(with({.rename = "a", .to = "b"})).value()["rename"],
-            json({{"organization", "a"}, {"into", "b"}}));
-  EXPECT_EQ(adjust_request(with({.merge = "a", .to = "b"})).value()["merge"],
-            json({{"organization", "a"}, {"into", "b"}}));
-  EXPECT_EQ(adjust_request(with({.reverse = "3"})).value()["reverse"], 3);
+  EXPECT_EQ(asked_by({.nodes = "n1", .owners = "commons", .since = "1970-01-02"})["own"]["owners"], json::array());
+  EXPECT_EQ(asked_by({.rename = "a", .to = "b"})["rename"], json({{"organization", "a"}, {"into", "b"}}));
+  EXPECT_EQ(asked_by({.merge = "a", .to = "b"})["merge"], json({{"organization", "a"}, {"into", "b"}}));
+  EXPECT_EQ(asked_by({.reverse = "3"})["reverse"], 3);
 }
 
 TEST(AdjustRequest, FaultsNameTheOption) {
-  EXPECT_NE(fault_of({}).find("name one of --job"), std::string::npos);
-  EXPECT_NE(fault_of({.job = "1", .to = "a"}).find("--reason is missing"), std::string::npos);
-  EXPECT_NE(fault_of(with({.job = "1"})).find("--to is missing"), std::string::npos);
-  EXPECT_NE(fault_of(with({.job = "1", .account = "x", .to = "a"})).find("name one of"), std::string::npos);
-  EXPECT_NE(fault_of(with({.job = "1", .merge = "x", .to = "a"})).find("name one of"), std::string::npos);
-  EXPECT_NE(fault_of(with({.job = "one", .to = "a"})).find("--job: 'one' is no job"), std::string::npos);
-  EXPECT_NE(fault_of(with({.job = "72_[1-3]", .to = "a"})).find("names no task"), std::string::npos);
-  EXPECT_NE(fault_of(with({.account = "x", .to = "a"})).find("--since and --until"), std::string::npos);
-  EXPECT_NE(fault_of(with({.user = "nobody-of-that-name", .to = "a", .since = "1970-01-01", .until = "1970-01-02"}))
-                .find("knows no user"),
-            std::string::npos);
-  EXPECT_NE(fault_of(with({.nodes = "n1", .since = "1970-01-02"})).find("--owners"), std::string::npos);
-  EXPECT_NE(fault_of(with({.nodes = "n1", .owners = "a"})).find("--since"), std::string::npos);
+  EXPECT_PRED2(contains, fault_of({}), "name one of --job");
+  EXPECT_PRED2(contains, fault_of({.job = "1", .to = "a"}), "--reason is missing");
+  EXPECT_PRED2(contains, fault_of(with({.job = "1"})), "--to is missing");
+  EXPECT_PRED2(contains, fault_of(with({.job = "1", .account = "x", .to = "a"})), "name one of");
+  EXPECT_PRED2(contains, fault_of(with({.job = "1", .merge = "x", .to = "a"})), "name one of");
+  EXPECT_PRED2(contains, fault_of(with({.job = "one", .to = "a"})), "--job: 'one' is no job");
+  EXPECT_PRED2(contains, fault_of(with({.job = "72_[1-3]", .to = "a"})), "names no task");
+  EXPECT_PRED2(contains, fault_of(with({.account = "x", .to = "a"})), "--since and --until");
+  EXPECT_PRED2(
+      contains,
+      fault_of(with({.user = "no-user-of-that-name", .to = "a", .since = "1970-01-01", .until = "1970-01-02"})),
+      "knows no user");
+  EXPECT_PRED2(contains, fault_of(with({.nodes = "n1", .since = "1970-01-02"})), "--owners");
+  EXPECT_PRED2(contains, fault_of(with({.nodes = "n1", .owners = "a"})), "--since");
   for (const char* owners : {"a=", "a=0%", "a=101%", "a=5", "=5%", "a,,b", ",a"}) {
-    EXPECT_NE(fault_of(with({.nodes = "n1", .owners = owners, .since = "1970-01-02"})).find("is no owner"),
-              std::string::npos)
+    EXPECT_PRED2(contains, fault_of(with({.nodes = "n1", .owners = owners, .since = "1970-01-02"})), "is no owner")
         << owners;
   }
-  EXPECT_NE(fault_of(with({.job = "1", .to = "a", .since = "soon"})).find("--since: 'soon' is no time"),
-            std::string::npos);
-  EXPECT_NE(fault_of(with({.reverse = "-1"})).find("--reverse"), std::string::npos);
+  EXPECT_PRED2(contains, fault_of(with({.job = "1", .to = "a", .since = "soon"})), "--since: 'soon' is no time");
+  EXPECT_PRED2(contains, fault_of(with({.reverse = "-1"})), "--reverse");
 }
 
 // The ledger of tests/ledger/dumps/001.sql.
@@ -96,15 +96,14 @@ class Adjust : public testing::Test {
 TEST_F(Adjust, ListsWhatALedgerHas) {
   const Outcome listed = run("--list");
   EXPECT_EQ(listed.exit_code, 0);
-  EXPECT_EQ(
-      listed.out,
-      "Adjustment 1, 2026-11-01T06:28:20Z, uid 0 (root), reversed by 3:\n"
-      "  runs of job 104 are library's; a typo in the account\n"
-      "Adjustment 2, 2026-11-01T06:28:30Z, uid 0 (root):\n"
-      "  nodes n1 of physics 50%, biology 50%, since 2026-10-31T21:00:00Z, until 2026-10-31T22:00:00Z; agreed on 1 "
-      "November\n"
-      "Adjustment 3, 2026-11-01T06:28:40Z, uid 0 (root):\n"
-      "  adjustment 1 (runs of job 104) does not hold; it was none\n");
+  EXPECT_EQ(listed.out,
+            "Adjustment 1, 2026-11-01T06:28:20Z, uid 0 (root), reversed by 3:\n"
+            "  runs of job 104 are library's; a typo in the account\n"
+            "Adjustment 2, 2026-11-01T06:28:30Z, uid 0 (root):\n"
+            "  nodes n1 of physics 50%, biology 50%, since 2026-10-31T21:00:00Z, until 2026-10-31T22:00:00Z; agreed on "
+            "1 November\n"
+            "Adjustment 3, 2026-11-01T06:28:40Z, uid 0 (root):\n"
+            "  adjustment 1 (runs of job 104) does not hold; it was none\n");
   EXPECT_EQ(json::parse(run("--list --json").out)["adjustments"].size(), 3U);
 }
 
@@ -112,10 +111,9 @@ TEST_F(Adjust, ShowsWhatWouldChangeAndLeavesTheFileAsItIs) {
   const std::string before = ledger::testing::content_of(file());
   const Outcome shown = run("--job 104 --to library --reason 'a typo'");
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
-  EXPECT_NE(shown.out.find("Adjustment 4: runs of job 104 are library's\nMoves:  1 run, 2.0 core-hours so far\n"),
-            std::string::npos)
-      << shown.out;
-  EXPECT_NE(shown.out.find("Nothing is booked yet"), std::string::npos);
+  EXPECT_PRED2(contains, shown.out,
+               "Adjustment 4: runs of job 104 are library's\nMoves:  1 run, 2.0 core-hours so far\n");
+  EXPECT_PRED2(contains, shown.out, "Nothing is booked yet");
   const json report = json::parse(run("--job 104 --to library --reason 'a typo' --json").out);
   EXPECT_EQ(report["organizations"].size(), 5U);
   double sum_before = 0;
@@ -134,47 +132,44 @@ TEST_F(Adjust, ShowsWhatWouldChangeAndLeavesTheFileAsItIs) {
 
 TEST_F(Adjust, WhatAFileCannotDoIsSaid) {
   EXPECT_EQ(run("--job 104 --to library --reason x --yes").exit_code, 2);
-  EXPECT_EQ(run("--job 104 --to nobody --reason x").exit_code, 2);
+  EXPECT_EQ(run("--job 104 --to unknown --reason x").exit_code, 2);
   EXPECT_EQ(run("--job 9999 --to library --reason x").exit_code, 2) << "a number that the books do not have";
   EXPECT_EQ(run("--reverse 1 --reason x").exit_code, 5);
-  EXPECT_NE(run("--reverse 1 --reason x").err.find("adjustment 1 was reversed by adjustment 3 already"),
-            std::string::npos);
+  EXPECT_PRED2(contains, run("--reverse 1 --reason x").err, "adjustment 1 was reversed by adjustment 3 already");
   EXPECT_EQ(run("--reverse 7 --reason x").exit_code, 2);
 }
 
 // In the words of who asked: the events behind a correction have names that are known in the ledger only.
-TEST_F(Adjust, OwnersThatCannotBeAreToldInTheWordsOfTheQuestion) {
+TEST_F(Adjust, OwnersThatCannotBeAreReportedInTheWordsOfTheQuestion) {
   const Outcome twice =
-      run("--nodes n1 --owners physics=60%,physics=30% -S 2026-10-31T21:00:00 -E 2026-10-31T22:00:00 "
-          "--reason x");
+      run("--nodes n1 --owners physics=60%,physics=30% -S 2026-10-31T21:00:00 -E 2026-10-31T22:00:00 --reason x");
   EXPECT_EQ(twice.exit_code, 2);
   EXPECT_EQ(twice.err,
             "shapleyctl: adjust: nodes n1 of physics 60%, physics 30%, since 2026-10-31T21:00:00Z, until "
             "2026-10-31T22:00:00Z: physics owns twice; add its parts up\n");
   const Outcome more =
-      run("--nodes n1 --owners physics=60%,biology=50% -S 2026-10-31T21:00:00 -E 2026-10-31T22:00:00 "
-          "--reason x");
-  EXPECT_NE(more.err.find(": the owners' parts exceed 100 %\n"), std::string::npos) << more.err;
-  EXPECT_EQ(more.err.find('/'), std::string::npos) << more.err;
+      run("--nodes n1 --owners physics=60%,biology=50% -S 2026-10-31T21:00:00 -E 2026-10-31T22:00:00 --reason x");
+  EXPECT_PRED2(contains, more.err, ": the owners' parts exceed 100 %\n");
+  EXPECT_PRED2(lacks, more.err, "/");
 }
 
 TEST(AdjustOverTheSocket, BooksOnlyWithYes) {
-  TemporaryDirectory directory;
+  TempDirectory directory;
   std::string asked;
   const json adjustment{{"number", 5}, {"kind", "attribute"}, {"what", "runs of job 7"}, {"into", "a"},
                         {"runs", 2},   {"reason", "why"},     {"organization", ""},      {"reverses", nullptr}};
   const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
                             asked += request["request"].get<std::string>() + " ";
-                            return json{{"adjustment", adjustment},
-                                        {"core_hours", 1.5},
-                                        {"rebuild", true},
-                                        {"contribution", "direct_contr"},
-                                        {"organizations", json::array()}};
+                            if (request["request"] == "adjust") {
+                              return json_of(partial<ledger::AdjustedReport>(
+                                  {{"adjustment", adjustment}, {"core_hours", 1.5}, {"rebuild", true}}));
+                            }
+                            return json_of(partial<ledger::PreviewReport>(
+                                {{"adjustment", adjustment}, {"core_hours", 1.5}, {"contribution", "direct_contr"}}));
                           }));
   std::ostringstream out;
   std::ostringstream err;
-  const Environment environment{
-      .out = out, .err = err, .terminal = false, .variable = [](const char*) { return std::optional<std::string>(); }};
+  const Environment environment = no_terminal(out, err);
   const Endpoint endpoint{.socket = directory / "s", .timeout = std::chrono::minutes(4)};
   AdjustArguments arguments = with({.job = "7", .to = "a"});
   ASSERT_TRUE(run_adjust(arguments, endpoint, environment).has_value());
@@ -225,36 +220,35 @@ TEST_F(Adjust, CheckConfigKnowsWhatAnOrganizationIsCalledNow) {
   }
   // Without a daemon, and no ledger named: the books that the file names.
   std::ofstream(after) << "ledger: " << ledger << "\n" << former;
-  const std::string unheard = " --socket " + (directory.path() / "nobody").string();
-  const Outcome own = run_shapleyctl(directory.path(), "check-config " + after + unheard);
-  EXPECT_EQ(own.exit_code, code(ExitCode::findings)) << own.out << own.err;
-  EXPECT_TRUE(contains(own.out, "write sciences\n")) << own.out;
+  const std::string unheard = " --socket " + (directory.path() / "no-socket").string();
+  const Outcome own = ends(ExitCode::findings, run_shapleyctl(directory.path(), "check-config " + after + unheard));
+  EXPECT_PRED2(contains, own.out, "write sciences\n");
   std::ofstream(ledger, std::ios::trunc) << "noise\n";
-  const Outcome unreadable = run_shapleyctl(directory.path(), "check-config " + after + unheard);
-  EXPECT_EQ(unreadable.exit_code, code(ExitCode::success)) << unreadable.out << unreadable.err;
-  EXPECT_TRUE(contains(unreadable.out, "note: names of organizations were not compared with the books: ")) << own.out;
+  const Outcome unreadable =
+      ends(ExitCode::success, run_shapleyctl(directory.path(), "check-config " + after + unheard));
+  EXPECT_PRED2(contains, unreadable.out, "note: names of organizations were not compared with the books: ") << own.out;
 }
 
 TEST(CheckConfig, AsksTheRunningDaemonForFormerNames) {
-  TemporaryDirectory directory;
+  TempDirectory directory;
   const json renamed{{"number", 1}, {"at", 1'795'000'000}, {"kind", "rename"},   {"organization", "physics"},
                      {"into", "b"}, {"runs", 0},           {"reason", "a test"}, {"reverses", nullptr}};
-  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
-                            EXPECT_EQ(request["request"], "adjustments");
-                            return json{{"adjustments", json::array({renamed})}};
-                          }));
+  const FakeDaemon daemon(
+      directory / "s", FakeDaemon::welcoming([&](const json& request) {
+        EXPECT_EQ(request["request"], "adjustments");
+        return json_of(partial<ledger::AdjustmentsReport>({{"adjustments", json::array({renamed})}}));
+      }));
   std::ofstream(directory / "site.yaml") << "slurm_user: root\nledger: " << (directory / "none.db").string()
                                          << "\norganizations:\n  - {name: b, partitions: [x]}\n"
                                             "  - {name: physics, partitions: [y]}\n";
   std::ostringstream out;
   std::ostringstream err;
-  const Environment environment{
-      .out = out, .err = err, .terminal = false, .variable = [](const char*) { return std::optional<std::string>(); }};
+  const Environment environment = no_terminal(out, err);
   const auto checked = run_check_config({.file = (directory / "site.yaml").string()},
                                         {.socket = directory / "s", .timeout = std::chrono::minutes(4)}, environment);
   ASSERT_TRUE(checked.has_value()) << checked.error().what;
   EXPECT_EQ(*checked, ExitCode::findings);
-  EXPECT_TRUE(contains(out.str(), "site.yaml:5: organization 'physics' was renamed to b by a correction")) << out.str();
+  EXPECT_PRED2(contains, out.str(), "site.yaml:5: organization 'physics' was renamed to b by a correction");
 }
 
 }  // namespace

@@ -1,17 +1,21 @@
 // What Slurm says of a site, what a configuration gets wrong of it, and the first configuration that it is made of.
 #include <chrono>
-#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "config/configuration.hpp"
-#include "ctl/adoption/command.hpp"
-#include "ctl/adoption/proposal.hpp"
 #include "ctl/adoption/slurm_site.hpp"
-#include "ctl/adoption/unknown_names.hpp"
-#include "text.hpp"
+#include "ctl/commands/commands.hpp"
+#include "ctl/slurm/run_program.hpp"
+#include "fake_daemon.hpp"
+#include "no_terminal.hpp"
+#include "tests/config/parsed.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -25,11 +29,10 @@ Expected<CommandOutput> shell(const std::string& text, std::chrono::milliseconds
 }
 
 TEST(Command, GivesWhatWasWrittenAndHowItEnded) {
-  const auto output = shell("echo out; echo err >&2; cat; exit 3");
-  ASSERT_TRUE(output.has_value()) << output.error().what;
-  EXPECT_EQ(output->out, "out\n") << "standard input is empty";
-  EXPECT_EQ(output->err, "err\n");
-  EXPECT_EQ(output->exit_code, 3);
+  const auto output = must(shell("echo out; echo err >&2; cat; exit 3"));
+  EXPECT_EQ(output.out, "out\n") << "standard input is empty";
+  EXPECT_EQ(output.err, "err\n");
+  EXPECT_EQ(output.exit_code, 3);
   // More than a pipe holds, on both ends.
   const auto large = shell("head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2");
   ASSERT_TRUE(large.has_value());
@@ -42,7 +45,7 @@ TEST(Command, EndsInAnyCase) {
   EXPECT_EQ(shell("kill -9 $$").error().what, "/bin/sh: was killed by a signal");
   const auto hangs = shell("exec sleep 3600", std::chrono::milliseconds(50));
   EXPECT_EQ(hangs.error().code, Errc::unavailable);
-  EXPECT_NE(hangs.error().what.find("no end within"), std::string::npos);
+  EXPECT_PRED2(contains, hangs.error().what, "no end within");
 }
 
 TEST(Command, HasNoShell) {
@@ -58,7 +61,7 @@ constexpr const char* k_config =
     "AccountingStorageType   = accounting_storage/slurmdbd\n"
     "ClusterName             = consort\n"
     "SlurmUser               = slurm(64030)\n"
-    "SlurmUserNot            = nobody\n";
+    "SlurmUserNot            = other\n";
 constexpr const char* k_partitions =
     "PartitionName=batch AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL Nodes=n[1-6]\n"
     "PartitionName=phys AllowGroups=ALL AllowAccounts=Physics,astro AllowQos=ALL Nodes=n[1-2]\n"
@@ -104,12 +107,7 @@ TEST(SlurmSite, IsReadFromTheCommandsOutput) {
 
 // ---- unknown names ----
 
-config::Configuration parsed(const std::string& yaml) {
-  auto configuration = config::parse(yaml);
-  if (configuration) return *configuration;
-  ADD_FAILURE() << config::format_faults(configuration.error(), "test");
-  return {};
-}
+using config::parsed;
 
 const std::string k_misspelt =
     "organizations:\n"
@@ -118,27 +116,26 @@ const std::string k_misspelt =
     "    partitions: [batch, bach]\n"
     "    qos: [HIGH, low]\n"
     "    users: [alice, carol, \"17\"]\n"
-    "    groups: [whoever]\n"
+    "    groups: [unknown]\n"
     "    nodes: [\"n[1-3]\", \"n[6-9],nn99\"]\n";
 
 TEST(UnknownNames, AreListedWithTheirLines) {
   const SlurmComparison comparison = compare_with_slurm(parsed(k_misspelt), site());
-  EXPECT_EQ(
-      config::format_faults(comparison.unknown, "f"),
-      "f:3: organization 'p': account 'fysics' is unknown to Slurm; correct the name, or see what there is: sacctmgr "
-      "show account\n"
-      "f:4: organization 'p': partition 'bach' is unknown to Slurm; correct the name, or see what there is: scontrol "
-      "show partition\n"
-      "f:5: organization 'p': QOS 'low' is unknown to Slurm; correct the name, or see what there is: sacctmgr show "
-      "qos\n"
-      "f:6: organization 'p': user 'carol' has no association and is unknown to Slurm; correct the name, or see what "
-      "there is: sacctmgr show associations\n"
-      "f:8: organization 'p': nodes n[7-9],nn99 are unknown to Slurm; correct the name, or see what there is: "
-      "scontrol show nodes");
+  EXPECT_EQ(config::format_faults(comparison.unknown, "f"),
+            "f:3: organization 'p': account 'fysics' is unknown to Slurm; correct the name, or see what there is: "
+            "sacctmgr show account\n"
+            "f:4: organization 'p': partition 'bach' is unknown to Slurm; correct the name, or see what there is: "
+            "scontrol show partition\n"
+            "f:5: organization 'p': QOS 'low' is unknown to Slurm; correct the name, or see what there is: sacctmgr "
+            "show qos\n"
+            "f:6: organization 'p': user 'carol' has no association and is unknown to Slurm; correct the name, or see "
+            "what there is: sacctmgr show associations\n"
+            "f:8: organization 'p': nodes n[7-9],nn99 are unknown to Slurm; correct the name, or see what there is: "
+            "scontrol show nodes");
   EXPECT_EQ(comparison.notes,
             (Lines{"no rule names these accounts of Slurm, so their jobs are guests' unless another rule matches: "
                    "biology, guests",
-                   "nobody claims these nodes of Slurm, so what runs there is credited to commons: n[4-5]"}));
+                   "no organization claims these nodes of Slurm, so what runs there is credited to commons: n[4-5]"}));
 }
 
 // astro is below physics, whose rule comes first.
@@ -171,12 +168,11 @@ std::vector<std::string> nodes_of(const config::OrganizationConfig& organization
 }
 
 TEST(Proposal, IsMadeOfAccountsAndOfWhoMayUseWhat) {
-  const auto text = propose_configuration(site());
-  ASSERT_TRUE(text.has_value()) << text.error().what;
-  const config::Configuration proposed = parsed(*text);
+  const auto text = must(propose_configuration(site()));
+  const config::Configuration proposed = parsed(text);
   EXPECT_EQ(proposed.mode, config::Mode::observe);
   EXPECT_EQ(proposed.slurm_user, "slurm");
-  ASSERT_EQ(proposed.organizations.size(), 3U) << *text;
+  ASSERT_EQ(proposed.organizations.size(), 3U) << text;
   EXPECT_EQ(proposed.organizations[0].name, "biology");
   EXPECT_EQ(nodes_of(proposed.organizations[0]), Lines{"n3"}) << "a partition of its name";
   EXPECT_EQ(proposed.organizations[1].name, "guests-org") << "guests is taken";
@@ -184,9 +180,9 @@ TEST(Proposal, IsMadeOfAccountsAndOfWhoMayUseWhat) {
   EXPECT_EQ(nodes_of(proposed.organizations[1]), Lines{});
   EXPECT_EQ(proposed.organizations[2].name, "physics");
   EXPECT_EQ(nodes_of(proposed.organizations[2]), (Lines{"n1", "n2"})) << "a partition for it and its sub-account alone";
-  EXPECT_NE(text->find("\n#   \"n[4-5]\": 16 CPUs each, gpu:a100:4(S:0-1), partition batch\n"), std::string::npos)
-      << *text;
-  EXPECT_NE(text->find("\n#   \"n6\": 4 CPUs each, in no partition\n"), std::string::npos) << *text;
+  EXPECT_NE(text.find("\n#   \"n[4-5]\": 16 CPUs each, gpu:a100:4(S:0-1), partition batch\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n#   \"n6\": 4 CPUs each, in no partition\n"), std::string::npos) << text;
   const SlurmComparison comparison = compare_with_slurm(proposed, site());
   EXPECT_TRUE(comparison.unknown.empty());
 }
@@ -204,12 +200,11 @@ TEST(SlurmSite, HasNodesThatSlurmHidesWhileTheyArePoweredDown) {
   EXPECT_EQ(slurm.nodes[8], (SlurmNode{"c3", 0, "", {"batch", "cloud"}}));
   const auto known = compare_with_slurm(parsed("organizations:\n  - name: p\n    nodes: [\"c[1-4]\"]\n"), slurm);
   EXPECT_EQ(config::format_faults(known.unknown, "f"),
-            "f:3: organization 'p': node c4 is unknown to Slurm; correct the name, or see what there is: scontrol "
-            "show nodes");
+            "f:3: organization 'p': node c4 is unknown to Slurm; correct the name, or see what there is: scontrol show "
+            "nodes");
   const std::string text = propose_configuration(slurm).value_or("");
-  EXPECT_NE(text.find("nodes: [\"c[2-3]\"]\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("\n#   \"c1\": CPUs not shown by Slurm while powered down, partition batch\n"), std::string::npos)
-      << text;
+  EXPECT_PRED2(contains, text, "nodes: [\"c[2-3]\"]\n");
+  EXPECT_PRED2(contains, text, "\n#   \"c1\": CPUs not shown by Slurm while powered down, partition batch\n");
 }
 
 TEST(Proposal, WithoutSlurmdbdIsMadeOfPartitions) {
@@ -232,11 +227,57 @@ TEST(Proposal, IsSoundWhateverTheNames) {
   slurm.cluster = "two\nlines";
   const std::string text = propose_configuration(slurm).value_or("");
   EXPECT_EQ(parsed(text).organizations.size(), 4U);
-  EXPECT_NE(text.find("\n# Left out, because no rule can name it (a blank or a comma): \"line?break\"\n"),
-            std::string::npos)
-      << text;
+  EXPECT_PRED2(contains, text, "\n# Left out, because no rule can name it (a blank or a comma): \"line?break\"\n");
   slurm.accounting->accounts.clear();
   EXPECT_EQ(propose_configuration(slurm).error().code, Errc::not_found);
+}
+
+// What an administrator hears who lets one of two controllers begin.
+
+using nlohmann::json;
+
+TEST(Begin, SaysWhetherItWasNeeded) {
+  const TempDirectory directory;
+  std::ostringstream out;
+  std::ostringstream err;
+  const Environment environment = no_terminal(out, err);
+  bool is_needed = true;
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
+                            EXPECT_EQ(request["request"], "begin");
+                            if (std::exchange(is_needed, false)) return json{{"allowed", true}};
+                            return json{{"error", {{"code", "conflict"}, {"what", "that is not needed"}}}};
+                          }));
+  const Endpoint endpoint{.socket = directory / "s", .timeout = std::chrono::minutes(4)};
+  const auto code = run_begin(endpoint, environment);
+  ASSERT_TRUE(code) << code.error().what;
+  EXPECT_EQ(*code, ExitCode::success);
+  EXPECT_EQ(out.str(), "this shapleyd writes with the ledger that it has as soon as slurmctld's plugin connects\n");
+  EXPECT_EQ(run_begin(endpoint, environment).error().code, Errc::conflict);
+}
+
+// What an administrator hears who says that the cluster was renamed.
+
+TEST(RenameCluster, TellsTheDaemonWithTheReason) {
+  const TempDirectory directory;
+  std::ostringstream out;
+  std::ostringstream err;
+  const Environment environment = no_terminal(out, err);
+  const FakeDaemon daemon(
+      directory / "s", FakeDaemon::welcoming([](const json& request) {
+        EXPECT_EQ(request["request"], "rename_cluster");
+        EXPECT_EQ(request["reason"], "moved");
+        if (request["cluster"] == "apple") {
+          return json{{"error", {{"code", "invalid_argument"}, {"what", "it is called so already"}}}};
+        }
+        return json{{"cluster", request["cluster"]}, {"before", "apple"}};
+      }));
+  const Endpoint endpoint{.socket = directory / "s", .timeout = std::chrono::minutes(4)};
+  const auto code = run_rename_cluster({.name = "newton", .reason = "moved"}, endpoint, environment);
+  ASSERT_TRUE(code) << code.error().what;
+  EXPECT_EQ(*code, ExitCode::success);
+  EXPECT_EQ(out.str(), "the ledger is of cluster newton from now on, which was called apple\n");
+  EXPECT_EQ(run_rename_cluster({.name = "apple", .reason = "moved"}, endpoint, environment).error().code,
+            Errc::invalid_argument);
 }
 
 }  // namespace

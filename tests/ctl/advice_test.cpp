@@ -2,14 +2,21 @@
 #include "ctl/advice/advice.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <sstream>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "base/rng.hpp"
-#include "ctl/commands/advise.hpp"
+#include "ctl/commands/audit.hpp"
+#include "ctl/commands/commands.hpp"
+#include "ctl/output/paint.hpp"
 #include "scripted_books.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
+#include "tests/support/partial_report.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -17,14 +24,24 @@ namespace {
 using namespace accounting;
 using nlohmann::json;
 
-constexpr MicroProcessors k_two{2 * k_micro};
+Expected<json> advice_report(const AdviceQuestion& question) {
+  const auto report = ctl::advice_report(question);
+  if (!report) return tl::unexpected(report.error());
+  return json_of(*report);
+}
+
+std::string render_advice(const json& report) {
+  return ctl::render_advice(partial<AdviceReport>(report));
+}
+
+constexpr ProcessorMillionths k_two{2 * k_micro};
 
 Instant at_second(std::int64_t offset) {
   return k_example_begin + Duration{offset};
 }
 
 void add_run(std::vector<Event>& events, std::uint32_t job, const std::string& organization, const std::string& node,
-             std::int64_t begin, std::int64_t end, MicroProcessors processors = k_two) {
+             std::int64_t begin, std::int64_t end, ProcessorMillionths processors = k_two) {
   events.push_back(JobDescribed{.job = JobId{job},
                                 .submit = at_second(0),
                                 .organization = organization,
@@ -41,7 +58,7 @@ void add_run(std::vector<Event>& events, std::uint32_t job, const std::string& o
 }
 
 // A and B own two processors each. A's four jobs of two processors and ten seconds ran on both nodes at once; B's one
-// job waited for them. A job of somebody without nodes, and one wider than B's node, are in the ledger, too.
+// job waited for them. A job of an organization without nodes, and one wider than B's node, are in the ledger, too.
 std::vector<Event> two_organizations() {
   std::vector<Event> events{
       OrganizationsDeclared{at_second(0), {"A", "B"}},
@@ -74,17 +91,16 @@ void expect_outcome(const json& outcome, double makespan, double mean_flow) {
 }
 
 TEST_F(Advice, ComparesEveryOrganizationFourWays) {
-  const auto report = advice_report({.ledger = file(), .since = std::nullopt, .until = std::nullopt});
-  ASSERT_TRUE(report) << report.error().what;
-  ASSERT_EQ((*report)["organizations"].size(), 2U);
-  const json& a = (*report)["organizations"][0];
-  const json& b = (*report)["organizations"][1];
+  const auto report = must(advice_report({.ledger = file(), .since = std::nullopt, .until = std::nullopt}));
+  ASSERT_EQ((report)["organizations"].size(), 2U);
+  const json& a = (report)["organizations"][0];
+  const json& b = (report)["organizations"][1];
   EXPECT_EQ(a["organization"], "A");
   EXPECT_EQ(a["processors"], 2);
   EXPECT_EQ(a["runs"], 4);
   EXPECT_EQ(a["could_not_run_alone"], 1);
   EXPECT_EQ(a["planned_runs"], 4);
-  EXPECT_EQ((*report)["left_out_without_nodes"], (json{{std::string(k_guests), 1}}));
+  EXPECT_EQ((report)["left_out_without_nodes"], (json{{std::string(k_guests), 1}}));
   expect_outcome(a["as_it_ran"], 20, 15);
   expect_outcome(a["alone"], 40, 25);
   expect_outcome(a["planned_alone"], 40, 25);
@@ -96,34 +112,30 @@ TEST_F(Advice, ComparesEveryOrganizationFourWays) {
 }
 
 TEST_F(Advice, SaysItInWordsWithTheLimits) {
-  const auto report = advice_report({.ledger = file(), .since = std::nullopt, .until = std::nullopt});
-  ASSERT_TRUE(report) << report.error().what;
-  const std::string text = render_advice(*report);
-  for (const char* part :
-       {"A did better than it would have done alone (mean flow 15 s as it ran, 25 s alone), but could not have had "
-        "alone 1 of its 5 runs, which never fit on what it owned.",
-        "B would have done better alone (mean flow 30 s as it ran, 10 s alone).",
-        "Left out: 1 run of guests, which never owned a processor.", "Limits:", "MOCCA, then ILBA"})
+  const auto report = must(advice_report({.ledger = file(), .since = std::nullopt, .until = std::nullopt}));
+  const std::string text = render_advice(report);
+  for (const char* part : {"A did better than it would have done alone (mean flow 15 s as it ran, 25 s alone), but "
+                           "could not have had alone 1 of its 5 runs, which never fit on what it owned.",
+                           "B would have done better alone (mean flow 30 s as it ran, 10 s alone).",
+                           "Left out: 1 run of guests, which never owned a processor.", "Limits:", "MOCCA, then ILBA"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
 }
 
 TEST_F(Advice, SaysWhyTheWorthInTheBooksIsUnknown) {
-  auto report = advice_report({.ledger = file(), .since = std::nullopt, .until = std::nullopt});
-  ASSERT_TRUE(report) << report.error().what;
-  (*report)["worth"] = nullptr;
-  (*report)["worth_unknown"] = "hindsight is not kept here";
-  const std::string text = render_advice(*report);
+  auto report = must(advice_report({.ledger = file(), .since = std::nullopt, .until = std::nullopt}));
+  (report)["worth"] = nullptr;
+  (report)["worth_unknown"] = "hindsight is not kept here";
+  const std::string text = render_advice(report);
   const std::string sentence =
       "\nWhat it was worth by utility (status --worth) cannot be said: hindsight is not kept here.\n";
-  EXPECT_NE(text.find(sentence), std::string::npos) << text;
-  EXPECT_EQ(text.find("as the books have it"), std::string::npos) << text;
+  EXPECT_PRED2(contains, text, sentence);
+  EXPECT_PRED2(lacks, text, "as the books have it");
 }
 
 TEST_F(Advice, TimesChooseTheRuns) {
-  const auto early = advice_report({.ledger = file(), .since = std::nullopt, .until = at_second(10)});
-  ASSERT_TRUE(early) << early.error().what;
-  EXPECT_EQ((*early)["organizations"][0]["runs"], 2);
-  EXPECT_EQ((*early)["organizations"][1]["runs"], 0);
+  const auto early = must(advice_report({.ledger = file(), .since = std::nullopt, .until = at_second(10)}));
+  EXPECT_EQ((early)["organizations"][0]["runs"], 2);
+  EXPECT_EQ((early)["organizations"][1]["runs"], 0);
   const auto none = advice_report({.ledger = file(), .since = at_second(1), .until = std::nullopt});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Errc::invalid_argument);
@@ -136,16 +148,15 @@ TEST_F(Advice, ATinyOwnerLeavesNoRunOfOthersOut) {
   std::get<OrganizationsDeclared>(events.front()).names.emplace_back("C");
   events.push_back(
       OwnershipStated{.node = "n3", .effective = at_second(0), .spans = {{at_second(0), {{"C", 1'000'000}}}}});
-  events.push_back(CapacityChanged{"n3", at_second(0), 0, MicroProcessors{k_micro}});
+  events.push_back(CapacityChanged{"n3", at_second(0), 0, ProcessorMillionths{k_micro}});
   ledger::testing::must(ledger.append(events, at_second(60)));
   const auto report =
-      advice_report({.ledger = directory.path() / "tiny.db", .since = std::nullopt, .until = std::nullopt});
-  ASSERT_TRUE(report) << report.error().what;
-  const json& a = (*report)["organizations"][0];
+      must(advice_report({.ledger = directory.path() / "tiny.db", .since = std::nullopt, .until = std::nullopt}));
+  const json& a = (report)["organizations"][0];
   EXPECT_EQ(a["planned_runs"], 4);
   expect_outcome(a["planned_alone"], 40, 25);
   expect_outcome(a["planned_together"], 30, 20);
-  EXPECT_NE(render_advice(*report).find("Planned together is ILBA without MOCCA"), std::string::npos);
+  EXPECT_PRED2(contains, render_advice(report), "Planned together is ILBA without MOCCA");
 }
 
 // A large, a middle and a small organization; half-way n3 passes from the middle one to the large one, and long after
@@ -168,7 +179,7 @@ struct World {
                                      .spans = {{k_beginning_of_time, {{first, 1'000'000}}},
                                                {at_second(from), {{second, 1'000'000}}},
                                                {at_second(k_much_later), {{"small", 1'000'000}}}}});
-    events.push_back(CapacityChanged{node, at_second(0), 0, MicroProcessors{processors * k_micro}});
+    events.push_back(CapacityChanged{node, at_second(0), 0, ProcessorMillionths{processors * k_micro}});
   }
 
   World() {
@@ -187,7 +198,7 @@ struct World {
       const std::int64_t begin = submit + below(20);
       jobs.push_back({id, who, submit, begin, begin + 1 + below(15), 1 + below(who == "large" ? 12 : 7)});
       const Job& job = jobs.back();
-      add_run(events, id, who, "n1", begin, job.end, MicroProcessors{job.processors * k_micro});
+      add_run(events, id, who, "n1", begin, job.end, ProcessorMillionths{job.processors * k_micro});
       std::get<JobDescribed>(*(events.end() - 3)).submit = at_second(submit);
     }
   }
@@ -246,10 +257,9 @@ class AdviceOfManySizes : public Advice {
 };
 
 TEST_F(AdviceOfManySizes, EachIsAloneOnWhatItOwnedAtEachTime) {
-  const auto report = advice_report({.ledger = file(), .since = std::nullopt, .until = std::nullopt});
-  ASSERT_TRUE(report) << report.error().what;
-  ASSERT_EQ((*report)["organizations"].size(), 3U);
-  for (const json& row : (*report)["organizations"]) {
+  const auto report = must(advice_report({.ledger = file(), .since = std::nullopt, .until = std::nullopt}));
+  ASSERT_EQ((report)["organizations"].size(), 3U);
+  for (const json& row : (report)["organizations"]) {
     const std::string name = row["organization"];
     SCOPED_TRACE(name);
     const NaiveAdvice naive = naive_advice(world, name);
@@ -262,6 +272,50 @@ TEST_F(AdviceOfManySizes, EachIsAloneOnWhatItOwnedAtEachTime) {
     EXPECT_GT(naive.impossible, 0) << "so that the test can fail";
     EXPECT_GT(naive.runs, 0);
   }
+}
+
+// How far an audit is: on a terminal only, and gone when the report comes.
+
+using ledger::testing::must;
+
+std::string audited(const std::filesystem::path& file, bool terminal) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const Environment environment{
+      .out = out, .err = err, .terminal = terminal, .variable = [](const char*) { return std::nullopt; }};
+  AuditArguments arguments;
+  arguments.ledger = file.string();
+  EXPECT_EQ(must(run_audit(arguments, {}, environment)), ExitCode::success);
+  EXPECT_EQ(err.str(), "");
+  return out.str();
+}
+
+TEST(Progress, of_an_audit_is_shown_on_a_terminal_only) {
+  const ledger::testing::TemporaryDirectory directory;
+  const auto file = directory.path() / "ledger.db";
+  {
+    auto ledger = ledger::testing::writer(file);
+    must(ledger.append(example_events(), k_example_begin + Duration{40}));
+  }
+  const std::string plain = audited(file, false);
+  EXPECT_EQ(plain.find_first_of("\r\033"), std::string::npos) << plain;
+  EXPECT_PRED2(contains, plain, "correct to the last unit");
+  const std::string shown = audited(file, true);
+  EXPECT_TRUE(shown.starts_with("\rhash chain: 0 %\033[K")) << shown;
+  EXPECT_TRUE(shown.ends_with("\r\033[K" + plain)) << shown;
+}
+
+TEST(Progress, says_how_much_of_what_is_done) {
+  std::ostringstream out;
+  const Environment environment{
+      .out = out, .err = out, .terminal = true, .variable = [](const char*) { return std::nullopt; }};
+  {
+    ProgressLine line(environment);
+    line.show({.what = "rows", .done = 1, .all = 3});
+    line.show({.what = "rows", .done = 1, .all = 3});
+    line.show({.what = "rows", .done = 12'345});
+  }
+  EXPECT_EQ(out.str(), "\rrows: 33 %\033[K\rrows: 12,345\033[K\r\033[K");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Archives as an operator meets them: made, followed by audit and status, missing, exchanged, damaged.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -9,13 +10,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
-#include "ctl/exit_code.hpp"
-#include "ledger/archive/packed_file.hpp"
+#include "ctl/environment.hpp"
+#include "ledger/archive/links.hpp"
 #include "ledger/store/backup.hpp"
 #include "program.hpp"
 #include "tests/ledger/archived_months.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
-#include "text.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -39,7 +40,7 @@ class Archives : public testing::Test {
     ASSERT_EQ(outcome.exit_code, code(ExitCode::success)) << outcome.err;
     for (const char* month : {"2026-10", "2026-11", "2026-12"}) {
       const fs::path archive = made->path() / "archives" / ("ledger." + std::string(month) + ".db.xz");
-      EXPECT_TRUE(contains(outcome.out, archive.string())) << outcome.out;
+      EXPECT_PRED2(contains, outcome.out, archive.string());
     }
   }
   static void TearDownTestSuite() { made.reset(); }
@@ -81,7 +82,7 @@ TEST_F(Archives, audit_goes_from_file_to_file) {
   std::int64_t events = 0;
   for (const json& examination : whole["examinations"]) events += examination["events"].get<std::int64_t>();
   EXPECT_EQ(std::to_string(events), rows(twin(), "SELECT COUNT(*) FROM events").at(0));
-  // An archive by itself, with those before it; unpacked by hand, too; elsewhere if told so.
+  // An archive by itself, with those before it; unpacked by hand, too; in another place if one is named.
   EXPECT_EQ(audited(archive("2026-11").string(), ExitCode::success)["examinations"].size(), 2U);
   const fs::path elsewhere = directory.path() / "elsewhere";
   fs::rename(directory.path() / "archives", elsewhere);
@@ -92,19 +93,16 @@ TEST_F(Archives, audit_goes_from_file_to_file) {
 }
 
 TEST_F(Archives, audit_names_the_archive_that_is_missing) {
-  const std::string hash =
-      rows(twin(),
-           "SELECT lower(hex(hash)) FROM event_rows WHERE seq = (SELECT MIN(seq) - 1 FROM event_rows "
-           "WHERE received >= " +
-               std::to_string(month_begin(2).value) + ")")
-          .at(0);
+  const std::string hash = rows(twin(),
+                                "SELECT lower(hex(hash)) FROM event_rows WHERE seq = (SELECT MIN(seq) - 1 FROM "
+                                "event_rows WHERE received >= " +
+                                    std::to_string(month_begin(2).value) + ")")
+                               .at(0);
   fs::remove(archive("2026-11"));
-  const Outcome outcome = run("audit " + ledger().string());
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::incomplete)) << outcome.err;
-  EXPECT_TRUE(
-      contains(outcome.out, "MISSING ledger.2026-11.db.xz (2026-11-01T00:00:00Z to 2026-12-01T00:00:00Z, up to "))
-      << outcome.out;
-  EXPECT_TRUE(contains(outcome.out, hash)) << outcome.out;
+  const Outcome outcome = ends(ExitCode::incomplete, run("audit " + ledger().string()));
+  EXPECT_PRED2(contains, outcome.out,
+               "MISSING ledger.2026-11.db.xz (2026-11-01T00:00:00Z to 2026-12-01T00:00:00Z, up to ");
+  EXPECT_PRED2(contains, outcome.out, hash);
   const json whole = audited(ledger().string(), ExitCode::incomplete);
   EXPECT_EQ(whole["examinations"].size(), 2U);
   EXPECT_EQ(whole["missing"]["archive"], "ledger.2026-11.db.xz");
@@ -136,14 +134,15 @@ TEST_F(Archives, one_byte_that_changed_is_named) {
     std::string changed = bytes;
     changed[place] = static_cast<char>(changed[place] ^ 1);
     std::ofstream(archive("2026-11"), std::ios::binary) << changed;
-    EXPECT_TRUE(contains(findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")), "archive: "));
+    EXPECT_PRED2(contains, findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")),
+                 "archive: ");
   }
   std::ofstream(archive("2026-11"), std::ios::binary) << bytes.substr(0, length - 100);
-  EXPECT_TRUE(
-      contains(findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")), "it was cut short"));
+  EXPECT_PRED2(contains, findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")),
+               "it was cut short");
   std::ofstream(archive("2026-11"), std::ios::binary) << bytes << "more";
-  EXPECT_TRUE(contains(findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")),
-                       "something follows its end"));
+  EXPECT_PRED2(contains, findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")),
+               "something follows its end");
 }
 
 TEST_F(Archives, one_row_that_changed_is_named) {
@@ -155,19 +154,19 @@ TEST_F(Archives, one_row_that_changed_is_named) {
     return findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11"));
   };
   const std::string later = findings_after("at = at + 1 WHERE seq = (SELECT MAX(seq) FROM event_rows WHERE kind = 4)");
-  EXPECT_TRUE(contains(later, "chain: ")) << later;
-  EXPECT_TRUE(contains(later, "archive: its events lead to other books")) << later;
+  EXPECT_PRED2(contains, later, "chain: ");
+  EXPECT_PRED2(contains, later, "archive: its events lead to other books");
   const std::string unreadable =
       findings_after("processors = processors + 1000000 WHERE seq = (SELECT MAX(seq) FROM event_rows WHERE kind = 2)");
-  EXPECT_TRUE(contains(unreadable, "chain: ")) << unreadable;
-  EXPECT_TRUE(contains(unreadable, "archive: its events lead to no books: event ")) << unreadable;
+  EXPECT_PRED2(contains, unreadable, "chain: ");
+  EXPECT_PRED2(contains, unreadable, "archive: its events lead to no books: event ");
 }
 
 TEST_F(Archives, an_exchanged_file_is_named) {
   fs::rename(archive("2026-11"), directory.path() / "november");
   fs::copy_file(archive("2026-12"), archive("2026-11"));
-  EXPECT_TRUE(contains(findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")),
-                       "exchanged or changed"));
+  EXPECT_PRED2(contains, findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")),
+               "exchanged or changed");
 
   // Of a ledger with another history, made in the same way.
   fs::remove(archive("2026-11"));
@@ -177,7 +176,7 @@ TEST_F(Archives, an_exchanged_file_is_named) {
   ASSERT_EQ(run("archive " + (other / "ledger.db").string()).exit_code, code(ExitCode::success));
   fs::copy_file(other / "archives" / "ledger.2026-11.db.xz", archive("2026-11"));
   const std::string findings = findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11"));
-  EXPECT_TRUE(contains(findings, "it is of another ledger")) << findings;
+  EXPECT_PRED2(contains, findings, "it is of another ledger");
 }
 
 // Whatever reads the past reads no books of another month or ledger, and no zeros.
@@ -201,13 +200,12 @@ TEST_F(Archives, an_exchanged_file_is_refused_by_every_reader) {
           std::string("statement --month 2026-11"), std::string("history --by day -S 2026-11-01 -E 2026-11-09"),
           "report --no-charts --no-audit --month 2026-11 -o " + page, std::string("explain 1001 --at 2026-11-05"),
           std::string("compare physics biology --at 2026-11-05"), std::string("forecast --at 2026-11-05")}) {
-      const Outcome outcome = run(command + " --ledger " + ledger().string());
-      EXPECT_EQ(outcome.exit_code, code(ExitCode::unreadable)) << command << outcome.out;
-      EXPECT_TRUE(contains(outcome.err, archive("2026-11").string() + ": ")) << command << outcome.err;
-      EXPECT_TRUE(contains(outcome.err, c.fault)) << command << outcome.err;
-      EXPECT_TRUE(contains(outcome.err, "; expected is ledger.2026-11.db.xz (2026-11-01T")) << command << outcome.err;
+      const Outcome outcome = ends(ExitCode::unreadable, run(command + " --ledger " + ledger().string()));
+      EXPECT_PRED2(contains, outcome.err, archive("2026-11").string() + ": ") << command;
+      EXPECT_PRED2(contains, outcome.err, c.fault) << command;
+      EXPECT_PRED2(contains, outcome.err, "; expected is ledger.2026-11.db.xz (2026-11-01T") << command;
     }
-    EXPECT_EQ(run("status --at 2026-12-05 --ledger " + ledger().string()).exit_code, code(ExitCode::success));
+    ends(ExitCode::success, run("status --at 2026-12-05 --ledger " + ledger().string()));
   }
   // Slurm's records are compared with the files before it alone, and the archive itself has the finding.
   std::ofstream(directory.path() / "records") << "JobIDRaw|Start|End|State|AllocCPUS\n"
@@ -224,19 +222,18 @@ TEST_F(Archives, a_file_that_unpacks_to_a_whole_disk_is_given_up) {
   fs::remove(archive("2026-11"));
   must(ledger::pack(zeros, archive("2026-11"), {}));
   ASSERT_LT(fs::file_size(archive("2026-11")), 50'000U);
-  EXPECT_TRUE(contains(findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")),
-                       "it unpacks to too much"));
+  EXPECT_PRED2(contains, findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")),
+               "it unpacks to too much");
 }
 
 TEST_F(Archives, a_file_that_names_itself_comes_to_an_end) {
   const std::string sql = rows(ledger(), "SELECT sql FROM sqlite_master WHERE name = 'genesis_is_not_updated'").at(0);
   tamper("2026-11",
-         "DROP TRIGGER genesis_is_not_updated; UPDATE genesis SET archive = 'ledger.2026-11.db.xz', "
-         "sequence = (SELECT MAX(seq) FROM event_rows);" +
+         "DROP TRIGGER genesis_is_not_updated; UPDATE genesis SET archive = 'ledger.2026-11.db.xz', sequence = (SELECT "
+         "MAX(seq) FROM event_rows);" +
              sql);
-  const Outcome outcome = run("status --ledger " + ledger().string() + " --at 2026-10-05");
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::unreadable));
-  EXPECT_TRUE(contains(outcome.err, "ledger.2026-11.db.xz: it has events ")) << outcome.err;
+  const Outcome outcome = ends(ExitCode::unreadable, run("status --ledger " + ledger().string() + " --at 2026-10-05"));
+  EXPECT_PRED2(contains, outcome.err, "ledger.2026-11.db.xz: it has events ");
   EXPECT_FALSE(findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")).empty());
 }
 
@@ -252,11 +249,9 @@ TEST_F(Archives, heads_are_compared_with_the_file_that_has_their_event) {
     heads += " --against-head " + head;
   }
   const std::string arguments = ledger().string() + heads + " --public-key " + key + ".pub";
-  const json whole = audited(arguments, ExitCode::success);
-  EXPECT_EQ(whole["examinations"].size(), 6U);
+  EXPECT_EQ(audited(arguments, ExitCode::success)["examinations"].size(), 6U);
   fs::remove(archive("2026-10"));
-  const json less = audited(arguments, ExitCode::findings);
-  EXPECT_EQ(less["missing"]["archive"], "ledger.2026-10.db.xz");
+  EXPECT_EQ(audited(arguments, ExitCode::findings)["missing"]["archive"], "ledger.2026-10.db.xz");
 }
 
 TEST_F(Archives, status_of_the_past_is_what_it_was) {
@@ -283,11 +278,10 @@ TEST_F(Archives, status_of_the_past_is_what_it_was) {
 TEST_F(Archives, status_of_the_past_names_the_archive_that_it_needs) {
   fs::remove(archive("2026-11"));
   const std::string asked = "status --ledger " + ledger().string() + " --at ";
-  EXPECT_EQ(run(asked + "2026-12-05").exit_code, code(ExitCode::success));
+  ends(ExitCode::success, run(asked + "2026-12-05"));
   for (const char* at : {"2026-11-05", "2026-10-05"}) {
-    const Outcome outcome = run(asked + at);
-    EXPECT_EQ(outcome.exit_code, code(ExitCode::unreadable));
-    EXPECT_TRUE(contains(outcome.err, "need the archive ledger.2026-11.db.xz (2026-11-01")) << outcome.err;
+    const Outcome outcome = ends(ExitCode::unreadable, run(asked + at));
+    EXPECT_PRED2(contains, outcome.err, "need the archive ledger.2026-11.db.xz (2026-11-01");
   }
 }
 
@@ -324,11 +318,11 @@ TEST_F(Archives, runs_of_all_files_are_compared_with_slurms_records) {
   for (const char* count : {"events", "segments", "records", "runs_compared"}) EXPECT_EQ(followed[count], whole[count]);
   EXPECT_EQ(followed["notes"].back(), "of the archives 3 were compared, too");
 
-  // What is told of a run whose begin and end are in different files.
+  // What an audit says of a run whose begin and end are in different files.
   std::string changed = content_of(records);
   const std::string end = rows(twin(),
-                               "SELECT strftime('%Y-%m-%dT%H:%M:%S', MAX(end), 'unixepoch') FROM segments WHERE "
-                               "kind = 'run' AND retracted IS NULL AND end - begin > 40 * 86400")
+                               "SELECT strftime('%Y-%m-%dT%H:%M:%S', MAX(end), 'unixepoch') FROM segments WHERE kind = "
+                               "'run' AND retracted IS NULL AND end - begin > 40 * 86400")
                               .at(0);
   const std::size_t place = changed.find(end);
   ASSERT_NE(place, std::string::npos);
@@ -344,7 +338,7 @@ TEST_F(Archives, runs_of_all_files_are_compared_with_slurms_records) {
                          << "77000|2027-02-03T00:00:00|2027-02-03T01:00:00|COMPLETED|1|00:00:00\n";
   const json present = compared(ledger(), ExitCode::findings);
   for (const json& note : present["notes"]) {
-    EXPECT_FALSE(contains(note.get<std::string>(), "of the archives")) << note;
+    EXPECT_PRED2(lacks, note.get<std::string>(), "of the archives") << note;
   }
 }
 
@@ -358,15 +352,80 @@ TEST_F(Archives, jobs_of_an_archive_are_listed) {
 }
 
 TEST_F(Archives, archive_says_when_there_is_nothing_to_do) {
-  const Outcome again = run("archive " + ledger().string());
-  EXPECT_EQ(again.exit_code, code(ExitCode::success));
-  EXPECT_TRUE(contains(again.out, "nothing to archive")) << again.out;
-  const Outcome absent = run("archive " + (directory.path() / "absent.db").string());
-  EXPECT_EQ(absent.exit_code, code(ExitCode::unreadable));
+  const Outcome again = ends(ExitCode::success, run("archive " + ledger().string()));
+  EXPECT_PRED2(contains, again.out, "nothing to archive");
+  const Outcome absent = ends(ExitCode::unreadable, run("archive " + (directory.path() / "absent.db").string()));
   const auto writer = ledger::testing::writer(ledger());
-  const Outcome busy = run("archive " + ledger().string());
-  EXPECT_EQ(busy.exit_code, code(ExitCode::unreadable));
-  EXPECT_TRUE(contains(busy.err, "writes this ledger already")) << busy.err;
+  const Outcome busy = ends(ExitCode::unreadable, run("archive " + ledger().string()));
+  EXPECT_PRED2(contains, busy.err, "writes this ledger already");
+}
+
+// Closed periods of a ledger whose events were all recorded on one day: an import of eleven months.
+
+class ImportedArchives : public testing::Test {
+ protected:
+  [[nodiscard]] Outcome run(const std::string& arguments) const {
+    return run_shapleyctl(directory.path(), arguments, "TZ=UTC");
+  }
+  [[nodiscard]] fs::path path(const std::string& name) const { return directory.path() / name; }
+  ledger::testing::TemporaryDirectory directory;
+};
+
+// Of February to December 2024, one run every seven hours on average, many of them across the end of their month.
+std::string eleven_months() {
+  std::string rows =
+      "JobIDRaw|User|UID|Account|State|Submit|Eligible|Start|End|Suspended|AllocCPUS|AllocTRES|NodeList\n";
+  const Instant first = *parse_instant("2024-02-01");
+  const std::int64_t length = (*parse_instant("2024-12-25") - first).value;
+  constexpr std::int64_t k_jobs = 1'100;
+  const auto text = [](Instant t) { return format_instant(t).substr(0, 19); };
+  for (std::int64_t job = 1; job <= k_jobs; ++job) {
+    const Instant submit = first + Duration{length * job / k_jobs};
+    const Instant start = submit + Duration{job % 50 * 60};
+    const Instant end = start + Duration{job % 3 == 0 ? 5 * k_day_s : 3'600 + job};
+    rows += std::to_string(job) + "|u|7|" + (job % 2 == 0 ? "astro" : "bio") + "|COMPLETED|" + text(submit) + "|" +
+            text(submit) + "|" + text(start) + "|" + text(end) + "|00:00:00|1|cpu=1,mem=100M,node=1|n" +
+            std::to_string(job % 2 + 1) + "\n";
+  }
+  return rows;
+}
+
+TEST_F(ImportedArchives, every_month_goes_to_its_own_file) {
+  std::ofstream(path("site.yaml")) << "slurm_user: root\nperiod: monthly\norganizations:\n"
+                                      "  - name: astro\n    accounts: [astro]\n    nodes: [{ nodes: n1 }]\n"
+                                      "  - name: bio\n    accounts: [bio]\n    nodes: [{ nodes: n2 }]\n";
+  std::ofstream(path("sacct")) << eleven_months();
+  for (const char* name : {"ledger.db", "twin.db"}) {
+    const Outcome imported = run("import --sacct " + path("sacct").string() + " --config " +
+                                 path("site.yaml").string() + " --ledger " + path(name).string());
+    ASSERT_EQ(imported.exit_code, code(ExitCode::success)) << imported.err;
+  }
+  const Outcome archived = run("archive " + path("ledger.db").string());
+  ASSERT_EQ(archived.exit_code, code(ExitCode::success)) << archived.err;
+  for (const char* month : {"02", "03", "04", "05", "06", "07", "08", "09", "10", "11"}) {
+    EXPECT_TRUE(fs::exists(path("archives") / ("ledger.2024-" + std::string(month) + ".db.xz"))) << archived.out;
+  }
+  const json audit =
+      json::parse(run("audit --json " + path("ledger.db").string() + " --against " + path("sacct").string()).out);
+  EXPECT_TRUE(audit["clean"].get<bool>()) << audit.dump(1);
+  EXPECT_EQ(audit["missing"], nullptr);
+  for (const char* question :
+       {"status --json --at 2024-02-20", "status --json --at 2024-07-01T03:00:00", "statement --json --month 2024-05",
+        "statement --json -S 2024-08-20 -E 2024-10-10", "history --json --by month -S 2024-02-01 -E 2025-01-01"}) {
+    const Outcome expected = run(question + (" --ledger " + path("twin.db").string()));
+    ASSERT_EQ(expected.exit_code, code(ExitCode::success)) << expected.err;
+    EXPECT_EQ(run(question + (" --ledger " + path("ledger.db").string())).out, expected.out) << question;
+  }
+}
+
+TEST_F(ImportedArchives, what_keeps_closed_periods_is_said) {
+  // A run of the first month, learned in the last one.
+  const auto late = ledger::testing::opened(90'001, ledger::testing::month_begin(0).value + 4'000, "physics", 1, "n2");
+  const Instant learned = ledger::testing::month_begin(4) + Duration{k_day_s};
+  ledger::testing::write_months(path("ledger.db"), 5, 12, {{learned, late}});
+  const Outcome outcome = ends(ExitCode::success, run("archive " + path("ledger.db").string()));
+  EXPECT_PRED2(contains, outcome.out,
+               "nothing to archive: of its closed periods but the last one 3 stay: events that ");
 }
 
 }  // namespace

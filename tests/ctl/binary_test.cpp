@@ -4,20 +4,28 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "config/configuration.hpp"
 #include "config/keys.hpp"
-#include "ctl/exit_code.hpp"
+#include "ctl/environment.hpp"
 #include "fake_daemon.hpp"
+#include "ledger/reports/jobs_report.hpp"
+#include "ledger/reports/report.hpp"
+#include "ledger/reports/workflows_report.hpp"
 #include "ledger/store/ledger.hpp"
 #include "program.hpp"
 #include "scripted_books.hpp"
+#include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/cli_help.hpp"
-#include "text.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -34,10 +42,9 @@ class ShapleyctlBinary : public testing::Test {
   // The example's events, on disk and closed.
   fs::path example_ledger() const {
     const fs::path file = directory / "ledger.db";
-    auto ledger = ledger::Ledger::open(file, ledger::OpenMode::create_or_write);
-    EXPECT_TRUE(ledger) << ledger.error().what;
+    auto ledger = must(ledger::Ledger::open(file, ledger::OpenMode::create_or_write));
     const auto events = example_events();
-    const auto appended = ledger->append(events, k_example_begin + Duration{40});
+    const auto appended = ledger.append(events, k_example_begin + Duration{40});
     EXPECT_TRUE(appended) << appended.error().what;
     EXPECT_EQ(appended->appended, events.size());
     return file;
@@ -48,7 +55,7 @@ class ShapleyctlBinary : public testing::Test {
     return directory / "copy.db";
   }
 
-  TemporaryDirectory directory;
+  TempDirectory directory;
 };
 
 // Options for a daemon that answers, however slow the machine is.
@@ -62,13 +69,12 @@ std::size_t lines_of(const std::string& text) {
 
 TEST_F(ShapleyctlBinary, HelpVersionAndUsageSucceed) {
   for (const char* arguments : {"--help", "status --help", "jobs --help", "check-config -h", "audit -h", "--usage"}) {
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.exit_code, code(ExitCode::success)) << arguments;
+    const Outcome outcome = ends(ExitCode::success, run(arguments));
     EXPECT_TRUE(contains(outcome.out, "shapleyctl")) << arguments << ": " << outcome.out;
     EXPECT_EQ(outcome.err, "") << arguments;
   }
   EXPECT_EQ(run("--version").out, "shapleyctl " SHAPLEY_VERSION "\n");
-  EXPECT_TRUE(contains(run("--help").out, "Exit codes:"));
+  EXPECT_PRED2(contains, run("--help").out, "Exit codes:");
   // Defaults that it names are the configuration's.
   EXPECT_TRUE(test::shows_default(run("--help", "SHAPLEY_SOCKET=").out, config::Configuration{}.socket.string()));
   EXPECT_TRUE(test::shows_default(run("check-config --help").out, config::k_default_file));
@@ -79,8 +85,7 @@ TEST_F(ShapleyctlBinary, ACommandLineItCannotUnderstandIsUsage) {
        {"", "frobnicate", "status --nonsense", "status -i 0", "status --contribution magic", "status -o nonsense",
         "status --worth -P", "status --worth -l", "status --ledger x --at yesterday", "jobs -j seven", "jobs -S noon",
         "jobs -u no_such_user_here", "--timeout 0 status"}) {
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.exit_code, code(ExitCode::usage)) << arguments << ": " << outcome.err;
+    const Outcome outcome = ends(ExitCode::usage, run(arguments));
     EXPECT_NE(outcome.err, "") << arguments;
     EXPECT_EQ(outcome.out, "") << arguments;
   }
@@ -94,77 +99,84 @@ TEST_F(ShapleyctlBinary, AWordThatIsNoCommandIsNamedWithTheNearestOne) {
   EXPECT_EQ(first_line("statsu --json"), "'statsu' is no command; did you mean status?");
   EXPECT_EQ(first_line("--timeout 3 explian 4711"), "'explian' is no command; did you mean explain?");
   EXPECT_EQ(first_line("frobnicate"), "'frobnicate' is no command");
-  EXPECT_TRUE(contains(first_line("status --nonsense"), "--nonsense"));
+  EXPECT_PRED2(contains, first_line("status --nonsense"), "--nonsense");
 }
 
 TEST_F(ShapleyctlBinary, ATimeThatEndsBeforeItBeginsIsUsage) {
   for (const char* command : {"statement --ledger x", "history --ledger x", "report -o x --no-charts --ledger x",
                               "advise --ledger x", "audit x --against x", "adjust --account x --to y --reason z"}) {
-    const Outcome outcome = run(std::string(command) + " -S 2025-11-02 -E 2025-11-01");
-    EXPECT_EQ(outcome.exit_code, code(ExitCode::usage)) << command << ": " << outcome.err;
+    const Outcome outcome = ends(ExitCode::usage, run(std::string(command) + " -S 2025-11-02 -E 2025-11-01"));
     EXPECT_TRUE(contains(outcome.err, "--until: 2025-11-01T00:00:00Z is not after --since 2025-11-02T00:00:00Z"))
         << command << ": " << outcome.err;
   }
 }
 
 TEST_F(ShapleyctlBinary, AConfigurationThatIsNotThereHasNoFaults) {
-  const Outcome absent = run("check-config nosuch.yaml");
-  EXPECT_EQ(absent.exit_code, code(ExitCode::unreadable));
+  const Outcome absent = ends(ExitCode::unreadable, run("check-config nosuch.yaml"));
   EXPECT_EQ(absent.err, "shapleyctl: check-config: nosuch.yaml: No such file or directory; name a readable file\n");
   EXPECT_EQ(absent.out, "");
-  EXPECT_EQ(run("check-config /").exit_code, code(ExitCode::unreadable));
+  ends(ExitCode::unreadable, run("check-config /"));
 }
 
 TEST_F(ShapleyctlBinary, ADaemonThatIsAwayIsOneSentence) {
-  const std::string socket = (directory / "nobody").string();
+  const std::string socket = (directory / "no-socket").string();
   for (const char* command : {"status", "status --json", "jobs", "audit", "status --at 2026-11-21"}) {
-    const Outcome outcome = run(std::string("--socket ") + socket + " " + command);
-    EXPECT_EQ(outcome.exit_code, code(ExitCode::unavailable)) << command;
+    const Outcome outcome = ends(ExitCode::unavailable, run(std::string("--socket ") + socket + " " + command));
     EXPECT_EQ(outcome.out, "") << command;
     EXPECT_EQ(lines_of(outcome.err), 1U) << outcome.err;
-    EXPECT_TRUE(contains(outcome.err, "shapleyctl: cannot reach shapleyd at " + socket)) << outcome.err;
+    EXPECT_PRED2(contains, outcome.err, "shapleyctl: cannot reach shapleyd at " + socket);
   }
-  EXPECT_TRUE(contains(run("status", "SHAPLEY_SOCKET=" + socket).err, socket));
+  EXPECT_PRED2(contains, run("status", "SHAPLEY_SOCKET=" + socket).err, socket);
   // Where a daemon serves this very machine it answers, and nothing is said.
   const std::string standard = "/run/shapley/shapleyd.sock";
   EXPECT_TRUE(contains(run("jobs", "SHAPLEY_SOCKET=").err, standard) || fs::exists(standard));
-  EXPECT_TRUE(contains(run("status --socket /other", "SHAPLEY_SOCKET=" + socket).err, "at /other:"));
+  EXPECT_PRED2(contains, run("status --socket /other", "SHAPLEY_SOCKET=" + socket).err, "at /other:");
 }
 
 TEST_F(ShapleyctlBinary, ARefusingDaemonHasItsOwnCode) {
   const FakeDaemon daemon(directory / "s", [](const protocol::Message&) {
     return Reaction{.answer = protocol::Refused{.reason = "not today"}};
   });
-  const Outcome outcome = run("status" + asking(directory / "s"));
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::refused));
+  const Outcome outcome = ends(ExitCode::refused, run("status" + asking(directory / "s")));
   EXPECT_EQ(outcome.err, "shapleyctl: shapleyd refuses: not today\n");
 }
 
 TEST_F(ShapleyctlBinary, PassesTheQuestionOnAndPrintsTheAnswer) {
-  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([](const json& request) {
-                            return json{{"asked", request}, {"organizations", json::array()}};
+  json asked;
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
+                            asked = request;
+                            if (request["request"] == "workflows") return json_of(ledger::WorkflowsReport{});
+                            if (request["request"] == "jobs") return json_of(ledger::JobsReport{});
+                            return json_of(ledger::StatusReport{});
                           }));
-  const std::string socket = asking(directory / "s");
-  const Outcome status = run("status --json --contribution shapley_rate" + socket);
-  ASSERT_EQ(status.exit_code, code(ExitCode::success)) << status.err;
-  EXPECT_EQ(json::parse(status.out)["asked"], (json{{"request", "status"}, {"contribution", "shapley_rate"}}));
+  const auto says = [&](const std::string& arguments, const json& expected) {
+    const Outcome outcome = run(arguments + asking(directory / "s"));
+    ASSERT_EQ(outcome.exit_code, code(ExitCode::success)) << outcome.err;
+    EXPECT_EQ(asked, expected) << arguments;
+    EXPECT_TRUE(json::parse(outcome.out).is_object()) << outcome.out;
+  };
+  says("status --json --contribution shapley_rate", {{"request", "status"}, {"contribution", "shapley_rate"}});
+  says("status --worth --json", {{"request", "status"}, {"worth", true}});
+  says("workflows physics --json", {{"request", "workflows"}, {"organization", "physics"}});
+  says("jobs --json -A Phys,maths -O a -u 7 -j 3,4", {{"request", "jobs"},
+                                                      {"all", true},
+                                                      {"organizations", {"a"}},
+                                                      {"accounts", {"phys", "maths"}},
+                                                      {"user_ids", {7}},
+                                                      {"jobs", {3, 4}}});
+}
 
-  const Outcome worth = run("status --worth --json" + socket);
-  ASSERT_EQ(worth.exit_code, code(ExitCode::success)) << worth.err;
-  EXPECT_EQ(json::parse(worth.out)["asked"], (json{{"request", "status"}, {"worth", true}}));
-
-  const Outcome workflows = run("workflows physics --json" + socket);
-  ASSERT_EQ(workflows.exit_code, code(ExitCode::success)) << workflows.err;
-  EXPECT_EQ(json::parse(workflows.out)["asked"], (json{{"request", "workflows"}, {"organization", "physics"}}));
-
-  const Outcome jobs = run("jobs --json -A Phys,maths -O a -u 7 -j 3,4" + socket);
-  ASSERT_EQ(jobs.exit_code, code(ExitCode::success)) << jobs.err;
-  EXPECT_EQ(json::parse(jobs.out)["asked"], (json{{"request", "jobs"},
-                                                  {"all", true},
-                                                  {"organizations", {"a"}},
-                                                  {"accounts", {"phys", "maths"}},
-                                                  {"user_ids", {7}},
-                                                  {"jobs", {3, 4}}}));
+// An answer that has not what this shapleyctl reads is refused, and the member is named.
+TEST_F(ShapleyctlBinary, AnAnswerOfAnotherReleaseIsRefusedByTheMembersName) {
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json&) {
+                            json report = json_of(ledger::StatusReport{});
+                            report["organisations"] = std::move(report["organizations"]);
+                            report.erase("organizations");
+                            return report;
+                          }));
+  const Outcome outcome = ends(ExitCode::refused, run("status" + asking(directory / "s")));
+  EXPECT_EQ(outcome.err,
+            "shapleyctl: shapleyd answers otherwise than this shapleyctl reads: organizations is missing\n");
 }
 
 TEST_F(ShapleyctlBinary, FormatsComeFromTheEnvironmentUnlessGiven) {
@@ -172,20 +184,19 @@ TEST_F(ShapleyctlBinary, FormatsComeFromTheEnvironmentUnlessGiven) {
   EXPECT_EQ(run("status -P --ledger " + ledger, "SHAPLEYCTL_STATUS_FORMAT=rank,organization").out,
             "rank|organization\n1|B\n2|guests\n3|A\n|commons\n");
   EXPECT_EQ(run("status -nP -o psi --ledger " + ledger, "SHAPLEYCTL_STATUS_FORMAT=rank").out, "310\n0\n710\n0\n");
-  EXPECT_EQ(run("status --helpformat").exit_code, code(ExitCode::success));
+  ends(ExitCode::success, run("status --helpformat"));
 }
 
 TEST_F(ShapleyctlBinary, WorthOfTheExampleFromACopiedLedger) {
   const std::string copy = copied(example_ledger()).string();
-  const Outcome now = run("status --worth --ledger " + copy);
-  EXPECT_EQ(now.exit_code, code(ExitCode::success)) << now.err;
+  const Outcome now = ends(ExitCode::success, run("status --worth --ledger " + copy));
   EXPECT_EQ(now.out.substr(0, now.out.find('\n')),
             "2026-11-18T11:07:20Z  what cooperation is worth, since 2026-11-18T11:06:40Z; core-hours, on average over "
             "that time");
-  EXPECT_TRUE(contains(now.out, "A has got 16 % more than it would have got alone: ")) << now.out;
-  EXPECT_TRUE(contains(now.out, "B has got 48 % more than it would have got alone: ")) << now.out;
-  EXPECT_TRUE(contains(now.out, "\nNo coalition would have got more by leaving.\n")) << now.out;
-  EXPECT_TRUE(contains(now.out, "\nLimits:  ")) << now.out;
+  EXPECT_PRED2(contains, now.out, "A has got 16 % more than it would have got alone: ");
+  EXPECT_PRED2(contains, now.out, "B has got 48 % more than it would have got alone: ");
+  EXPECT_PRED2(contains, now.out, "\nNo coalition would have got more by leaving.\n");
+  EXPECT_PRED2(contains, now.out, "\nLimits:  ");
   // While A's first job runs it has got twice of what it would have got alone.
   const json then = json::parse(run("status --worth --json --at 2026-11-18T11:06:50 --ledger " + copy).out)["worth"];
   EXPECT_EQ(then["organizations"][0]["psi"], "110");
@@ -193,22 +204,21 @@ TEST_F(ShapleyctlBinary, WorthOfTheExampleFromACopiedLedger) {
   EXPECT_EQ(then["organizations"][0]["gain_percent"], 100);
   EXPECT_EQ(json::parse(run("status --json --ledger " + copy).out).count("worth"), 0U);
   const Outcome one = run("status --worth -O B --ledger " + copy);
-  EXPECT_FALSE(contains(one.out, "A has got")) << one.out;
-  EXPECT_TRUE(contains(one.out, "B has got 48 %")) << one.out;
-  EXPECT_EQ(run("status --worth -O nosuch --ledger " + copy).exit_code, code(ExitCode::usage));
+  EXPECT_PRED2(lacks, one.out, "A has got");
+  EXPECT_PRED2(contains, one.out, "B has got 48 %");
+  ends(ExitCode::usage, run("status --worth -O nosuch --ledger " + copy));
   const Outcome advice = run("advise --ledger " + copy);
-  EXPECT_TRUE(
-      contains(advice.out, "\nBy utility, as the books have it (status --worth), from 2026-11-18T11:06:40Z to "))
-      << advice.out;
-  EXPECT_TRUE(contains(advice.out, "A has got 16 % more than it would have got alone: ")) << advice.out;
-  EXPECT_TRUE(contains(advice.out, "- By utility is another comparison and may come out otherwise: ")) << advice.out;
+  EXPECT_PRED2(contains, advice.out,
+               "\nBy utility, as the books have it (status --worth), from 2026-11-18T11:06:40Z to ");
+  EXPECT_PRED2(contains, advice.out, "A has got 16 % more than it would have got alone: ");
+  EXPECT_PRED2(contains, advice.out, "- By utility is another comparison and may come out otherwise: ");
 }
 
 TEST_F(ShapleyctlBinary, StatusOfTheExampleAtEveryInstantOfACopiedLedger) {
   const std::string copy = copied(example_ledger()).string();
   const auto books_at = [&](const std::string& at) {
-    const Outcome outcome = run("status -nP -o organization,psi,phi --ledger " + copy + " --at " + at);
-    EXPECT_EQ(outcome.exit_code, code(ExitCode::success)) << outcome.err;
+    const Outcome outcome =
+        ends(ExitCode::success, run("status -nP -o organization,psi,phi --ledger " + copy + " --at " + at));
     return outcome.out;
   };
   // k_example_begin is 2026-11-18T11:06:40Z.
@@ -225,11 +235,10 @@ TEST_F(ShapleyctlBinary, StatusOfTheExampleAtEveryInstantOfACopiedLedger) {
 TEST_F(ShapleyctlBinary, ARetractedRunCountsAtNoInstant) {
   const fs::path file = example_ledger();
   {
-    auto ledger = ledger::Ledger::open(file, ledger::OpenMode::create_or_write);
-    ASSERT_TRUE(ledger) << ledger.error().what;
+    auto ledger = must(ledger::Ledger::open(file, ledger::OpenMode::create_or_write));
     const accounting::SegmentKey run{.kind = accounting::SegmentKind::run, .job = JobId{1}, .anchor = k_example_begin};
     const std::vector<accounting::Event> events{accounting::SegmentRetracted{run, k_example_begin + Duration{45}}};
-    ASSERT_TRUE(ledger->append(events, k_example_begin + Duration{45}));
+    ASSERT_TRUE(ledger.append(events, k_example_begin + Duration{45}));
   }
   EXPECT_EQ(run("status -nP -o organization,psi,phi --at 2026-11-18T11:06:50 --ledger " + file.string()).out,
             "A|0|0\nB|0|0\nguests|0|0\ncommons|0|0\n");
@@ -253,11 +262,10 @@ TEST_F(ShapleyctlBinary, JobsOfACopiedLedger) {
   EXPECT_EQ(run("jobs -a -A other --ledger " + copy + " -nP -o job").out, "");
 }
 
-// Guests' job waits since second 35; no job of theirs ever started. Nobody waits before.
+// Guests' job waits since second 35; no job of theirs ever started. No job waits before.
 TEST_F(ShapleyctlBinary, AnUnknownOrganizationIsAnErrorThatNamesTheKnownOnes) {
   const fs::path ledger = example_ledger();
-  const Outcome jobs = run("jobs -O A,nosuch --ledger " + ledger.string());
-  EXPECT_EQ(jobs.exit_code, code(ExitCode::usage));
+  const Outcome jobs = ends(ExitCode::usage, run("jobs -O A,nosuch --ledger " + ledger.string()));
   EXPECT_EQ(jobs.out, "");
   EXPECT_EQ(jobs.err, "shapleyctl: the books know no organization 'nosuch'; they know A, B, guests, commons\n");
 }
@@ -265,19 +273,16 @@ TEST_F(ShapleyctlBinary, AnUnknownOrganizationIsAnErrorThatNamesTheKnownOnes) {
 TEST_F(ShapleyctlBinary, TheFutureIsRefused) {
   const fs::path ledger = example_ledger();
   for (const char* asked : {"status --at 2999-01-01", "jobs -S 2999-01-01", "advise -S 2999-01-01"}) {
-    const Outcome outcome = run(std::string(asked) + " --ledger " + ledger.string());
-    EXPECT_EQ(outcome.exit_code, code(ExitCode::usage)) << asked;
+    const Outcome outcome = ends(ExitCode::usage, run(std::string(asked) + " --ledger " + ledger.string()));
     EXPECT_EQ(outcome.out, "") << asked;
-    EXPECT_TRUE(
-        contains(outcome.err, ": 2999-01-01T00:00:00Z lies in the future, of which the books know nothing; it is "))
-        << outcome.err;
+    EXPECT_PRED2(contains, outcome.err,
+                 ": 2999-01-01T00:00:00Z lies in the future, of which the books know nothing; it is ");
   }
 }
 
-TEST_F(ShapleyctlBinary, JobsThatNobodyKnowsAreSaid) {
+TEST_F(ShapleyctlBinary, UnknownJobsAreReported) {
   const fs::path ledger = example_ledger();
-  const Outcome outcome = run("jobs -j 999_3 --ledger " + ledger.string());
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::success));
+  const Outcome outcome = ends(ExitCode::success, run("jobs -j 999_3 --ledger " + ledger.string()));
   EXPECT_EQ(outcome.err,
             "shapleyctl: the books have no such job; tasks that wait are one job with their array's number\n");
 }
@@ -285,11 +290,11 @@ TEST_F(ShapleyctlBinary, JobsThatNobodyKnowsAreSaid) {
 TEST_F(ShapleyctlBinary, WhoHasHadNoStartIsReadFromALedgerToo) {
   const std::string copy = copied(example_ledger()).string();
   const std::string line = "Waits:   guests has startable jobs and has had no start since 2026-11-18T11:07:15Z (";
-  EXPECT_TRUE(contains(run("status --ledger " + copy).out, line));
-  EXPECT_TRUE(contains(run("status --ledger " + copy + " --at 2026-11-18T11:07:20").out, line + "5 s)\n"));
-  EXPECT_FALSE(contains(run("status --ledger " + copy + " --at 2026-11-18T11:07:10").out, "Waits:"));
-  EXPECT_TRUE(contains(run("jobs --ledger " + copy).out, line));
-  EXPECT_FALSE(contains(run("jobs -O A --ledger " + copy).out, "Waits:"));
+  EXPECT_PRED2(contains, run("status --ledger " + copy).out, line);
+  EXPECT_PRED2(contains, run("status --ledger " + copy + " --at 2026-11-18T11:07:20").out, line + "5 s)\n");
+  EXPECT_PRED2(lacks, run("status --ledger " + copy + " --at 2026-11-18T11:07:10").out, "Waits:");
+  EXPECT_PRED2(contains, run("jobs --ledger " + copy).out, line);
+  EXPECT_PRED2(lacks, run("jobs -O A --ledger " + copy).out, "Waits:");
   EXPECT_EQ(json::parse(run("jobs --json --ledger " + copy).out)["no_start"],
             json::array({{{"organization", "guests"}, {"since", k_example_begin.value + 35}}}));
 }
@@ -298,10 +303,9 @@ TEST_F(ShapleyctlBinary, AFileThatIsNoLedgerIsUnreadable) {
   std::ofstream(directory / "noise") << "this is no ledger\n";
   for (const char* command : {"status --ledger ", "jobs --ledger ", "audit "}) {
     for (const char* file : {"noise", "missing"}) {
-      const Outcome outcome = run(command + (directory / file).string());
-      EXPECT_EQ(outcome.exit_code, code(ExitCode::unreadable)) << command << file << ": " << outcome.err;
+      const Outcome outcome = ends(ExitCode::unreadable, run(command + (directory / file).string()));
       EXPECT_EQ(lines_of(outcome.err), 1U) << outcome.err;
-      EXPECT_TRUE(contains(outcome.err, file)) << outcome.err;
+      EXPECT_PRED2(contains, outcome.err, file);
     }
   }
   EXPECT_FALSE(fs::exists(directory / "missing")) << "reading must not create a ledger";
@@ -309,10 +313,9 @@ TEST_F(ShapleyctlBinary, AFileThatIsNoLedgerIsUnreadable) {
 
 TEST_F(ShapleyctlBinary, AnAuditOfSoundBooksSucceeds) {
   const fs::path copy = copied(example_ledger());
-  const Outcome outcome = run("audit " + copy.string());
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::success)) << outcome.out << outcome.err;
-  EXPECT_TRUE(contains(outcome.out, "14 events, 3 segments")) << outcome.out;
-  EXPECT_TRUE(contains(outcome.out, "correct to the last unit")) << outcome.out;
+  const Outcome outcome = ends(ExitCode::success, run("audit " + copy.string()));
+  EXPECT_PRED2(contains, outcome.out, "14 events, 3 segments");
+  EXPECT_PRED2(contains, outcome.out, "correct to the last unit");
   const json report = json::parse(run("audit --json " + copy.string()).out);
   EXPECT_TRUE(report["clean"].get<bool>());
   EXPECT_EQ(report["examinations"][0]["events"], 14);
@@ -327,10 +330,9 @@ TEST_F(ShapleyctlBinary, AnAuditFindsATamperedLedger) {
   ASSERT_NE(at, std::string::npos);
   bytes[at + name.size() - 1] = 'T';
   std::ofstream(copy, std::ios::binary | std::ios::trunc) << bytes;
-  const Outcome outcome = run("audit " + copy.string());
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.out << outcome.err;
-  EXPECT_TRUE(contains(outcome.out, "FINDING chain")) << outcome.out;
-  EXPECT_TRUE(contains(outcome.out, "NOT correct")) << outcome.out;
+  const Outcome outcome = ends(ExitCode::findings, run("audit " + copy.string()));
+  EXPECT_PRED2(contains, outcome.out, "FINDING chain");
+  EXPECT_PRED2(contains, outcome.out, "NOT correct");
   EXPECT_FALSE(json::parse(run("audit --json " + copy.string()).out)["clean"].get<bool>());
 }
 
@@ -346,13 +348,12 @@ TEST_F(ShapleyctlBinary, AnAuditComparesWithSlurmsRecords) {
   };
   std::ofstream(directory / "right") << record("1", "2026-11-18T11:06:50") << record("2", "2026-11-18T11:07:10");
   std::ofstream(directory / "wrong") << record("1", "2026-11-18T11:06:50") << record("2", "2026-11-18T11:07:11");
-  const Outcome right = run("audit " + copy + " --against " + (directory / "right").string(), "TZ=UTC");
-  EXPECT_EQ(right.exit_code, code(ExitCode::success)) << right.out << right.err;
-  EXPECT_TRUE(contains(right.out, "2 records read, 2 runs compared")) << right.out;
-  const Outcome wrong = run("audit " + copy + " --against " + (directory / "wrong").string(), "TZ=UTC");
-  EXPECT_EQ(wrong.exit_code, code(ExitCode::findings)) << wrong.out << wrong.err;
-  EXPECT_EQ(run("audit " + copy + " --against " + (directory / "absent").string()).exit_code,
-            code(ExitCode::unreadable));
+  const Outcome right =
+      ends(ExitCode::success, run("audit " + copy + " --against " + (directory / "right").string(), "TZ=UTC"));
+  EXPECT_PRED2(contains, right.out, "2 records read, 2 runs compared");
+  const Outcome wrong =
+      ends(ExitCode::findings, run("audit " + copy + " --against " + (directory / "wrong").string(), "TZ=UTC"));
+  ends(ExitCode::unreadable, run("audit " + copy + " --against " + (directory / "absent").string()));
 }
 
 // Nothing compared is not correct, and the notes say what became of the records.
@@ -377,20 +378,18 @@ TEST_F(ShapleyctlBinary, AnAuditThatComparesNoRunIsNotCorrect) {
     SCOPED_TRACE(c.rows + c.interval);
     std::ofstream(directory / "records") << header << c.rows;
     const std::string arguments = "audit " + copy + " --against " + (directory / "records").string() + c.interval;
-    const Outcome outcome = run(arguments, "TZ=UTC");
-    EXPECT_EQ(outcome.exit_code, code(ExitCode::nothing_compared)) << outcome.out << outcome.err;
+    const Outcome outcome = ends(ExitCode::nothing_compared, run(arguments, "TZ=UTC"));
     const std::string of_records = outcome.out.substr(outcome.out.find("records\n"));
-    EXPECT_TRUE(contains(of_records, "  NOTHING COMPARED: ")) << outcome.out;
-    EXPECT_FALSE(contains(of_records, "correct to the last unit")) << outcome.out;
-    EXPECT_TRUE(contains(of_records, "  note: " + c.note)) << outcome.out;
+    EXPECT_PRED2(contains, of_records, "  NOTHING COMPARED: ") << outcome.out;
+    EXPECT_PRED2(lacks, of_records, "correct to the last unit") << outcome.out;
+    EXPECT_PRED2(contains, of_records, "  note: " + c.note) << outcome.out;
     const json report = json::parse(run(arguments + " --json", "TZ=UTC").out);
     EXPECT_FALSE(report["clean"].get<bool>());
     EXPECT_TRUE(report["examinations"][0]["clean"].get<bool>());
     EXPECT_FALSE(report["examinations"][1]["clean"].get<bool>());
   }
   std::ofstream(directory / "records") << header << run_of_1;
-  EXPECT_EQ(run("audit " + copy + " --against " + (directory / "records").string(), "TZ=UTC").exit_code,
-            code(ExitCode::success));
+  ends(ExitCode::success, run("audit " + copy + " --against " + (directory / "records").string(), "TZ=UTC"));
 }
 
 TEST_F(ShapleyctlBinary, CheckConfigListsEveryFault) {
@@ -399,16 +398,14 @@ TEST_F(ShapleyctlBinary, CheckConfigListsEveryFault) {
                                             "  - name: physics\n"
                                             "    accounts: [phys]\n"
                                             "    nodes: [\"n[1-4]\"]\n";
-  const Outcome good = run("check-config " + (directory / "good.yaml").string());
-  EXPECT_EQ(good.exit_code, code(ExitCode::success)) << good.out << good.err;
-  EXPECT_TRUE(contains(good.out, "no fault: 1 organization, 1 rule, 4 nodes with owners")) << good.out;
+  const Outcome good = ends(ExitCode::success, run("check-config " + (directory / "good.yaml").string()));
+  EXPECT_PRED2(contains, good.out, "no fault: 1 organization, 1 rule, 4 nodes with owners");
 
   std::ofstream(directory / "bad.yaml") << "colour: green\norder: sideways\n";
-  const Outcome bad = run("check-config " + (directory / "bad.yaml").string());
-  EXPECT_EQ(bad.exit_code, code(ExitCode::findings));
-  EXPECT_TRUE(contains(bad.out, "bad.yaml:1: ")) << bad.out;
-  EXPECT_TRUE(contains(bad.out, "bad.yaml:2: ")) << bad.out;
-  EXPECT_EQ(run("check-config " + (directory / "absent.yaml").string()).exit_code, code(ExitCode::unreadable));
+  const Outcome bad = ends(ExitCode::findings, run("check-config " + (directory / "bad.yaml").string()));
+  EXPECT_PRED2(contains, bad.out, "bad.yaml:1: ");
+  EXPECT_PRED2(contains, bad.out, "bad.yaml:2: ");
+  ends(ExitCode::unreadable, run("check-config " + (directory / "absent.yaml").string()));
 
   // What shapleyd refuses, this refuses, too.
   std::ofstream(directory / "unknown.yaml") << "slurm_user: root\n"
@@ -417,11 +414,10 @@ TEST_F(ShapleyctlBinary, CheckConfigListsEveryFault) {
                                                "  - name: physics\n"
                                                "    users: [no-such-user]\n"
                                                "    groups: [no-such-group]\n";
-  const Outcome unknown = run("check-config " + (directory / "unknown.yaml").string());
-  EXPECT_EQ(unknown.exit_code, code(ExitCode::findings));
+  const Outcome unknown = ends(ExitCode::findings, run("check-config " + (directory / "unknown.yaml").string()));
   for (const char* part :
        {"user 'no-such-user' is unknown", "group 'no-such-group' is unknown", "signing_key: ", "3 faults"})
-    EXPECT_TRUE(contains(unknown.out, part)) << unknown.out;
+    EXPECT_PRED2(contains, unknown.out, part);
 }
 
 // Against what a ledger says is in force, and against a Slurm whose commands are scripts.
@@ -429,27 +425,25 @@ TEST_F(ShapleyctlBinary, CheckConfigSaysWhatChangesAndWhatSlurmDoesNotKnow) {
   const std::string ledger = (directory / "of-a-site.db").string();
   const std::string before = "slurm_user: root\norganizations: [{name: physics, partitions: [batch], nodes: [n1]}]\n";
   {
-    auto opened = ledger::Ledger::open(ledger, ledger::OpenMode::create_or_write);
-    ASSERT_TRUE(opened.has_value()) << opened.error().what;
+    auto opened = must(ledger::Ledger::open(ledger, ledger::OpenMode::create_or_write));
     ASSERT_TRUE(opened
-                    ->append(std::array{accounting::Event(accounting::ConfigurationLoaded{{1'795'000'000}, before})},
-                             {1'795'000'000})
+                    .append(std::array{accounting::Event(accounting::ConfigurationLoaded{{1'795'000'000}, before})},
+                            {1'795'000'000})
                     .has_value());
   }
   const std::string after = (directory / "after.yaml").string();
   std::ofstream(after) << "slurm_user: root\nmode: observe\n"
                        << "organizations: [{name: physics, partitions: [bach], nodes: [\"n[1-2]\"]}]\n";
-  const Outcome diff = run("check-config --diff --ledger " + ledger + " " + after);
-  EXPECT_EQ(diff.exit_code, code(ExitCode::success)) << diff.out << diff.err;
-  EXPECT_TRUE(contains(diff.out, "changes what is in force (" + ledger +
-                                     "):\n"
-                                     "  key mode: priorities -> observe\n"
-                                     "  partition bach: new, -> physics\n"
-                                     "  partition batch: no longer named, was of physics\n"
-                                     "  nodes n2: commons -> physics\n"))
-      << diff.out;
+  const Outcome diff = ends(ExitCode::success, run("check-config --diff --ledger " + ledger + " " + after));
+  EXPECT_PRED2(contains, diff.out,
+               "changes what is in force (" + ledger +
+                   "):\n"
+                   "  key mode: priorities -> observe\n"
+                   "  partition bach: new, -> physics\n"
+                   "  partition batch: no longer named, was of physics\n"
+                   "  nodes n2: commons -> physics\n");
   // Without --diff the ledger is asked for former names alone.
-  EXPECT_EQ(run("check-config --ledger " + ledger + " " + after).exit_code, code(ExitCode::success));
+  ends(ExitCode::success, run("check-config --ledger " + ledger + " " + after));
 
   const auto script = [&](const char* name, const std::string& text) {
     std::ofstream(directory / name) << "#!/bin/sh\n" << text;
@@ -462,29 +456,25 @@ TEST_F(ShapleyctlBinary, CheckConfigSaysWhatChangesAndWhatSlurmDoesNotKnow) {
          "  *partition) echo 'PartitionName=batch AllowAccounts=ALL' ;;\n"
          "  *nodes) echo 'NodeName=n1 CPUTot=8 Partitions=batch' ;;\n"
          "esac\n");
-  const Outcome compared = run("check-config --against-slurm " + after, path);
-  EXPECT_EQ(compared.exit_code, code(ExitCode::findings)) << compared.out << compared.err;
+  const Outcome compared = ends(ExitCode::findings, run("check-config --against-slurm " + after, path));
   for (const char* part : {"partition 'bach' is unknown to Slurm", "node n2 is unknown to Slurm",
                            "note: Slurm runs without slurmdbd", "2 lines with names that Slurm does not know"})
-    EXPECT_TRUE(contains(compared.out, part)) << compared.out;
+    EXPECT_PRED2(contains, compared.out, part);
   // The first configuration is one, and is put into no file that is there.
   const std::string first = (directory / "first.yaml").string();
-  const Outcome made = run("init -o " + first, path);
-  EXPECT_EQ(made.exit_code, code(ExitCode::success)) << made.out << made.err;
-  EXPECT_EQ(run("check-config --against-slurm " + first, path).exit_code, code(ExitCode::success));
-  EXPECT_EQ(run("init -o " + first, path).exit_code, code(ExitCode::unreadable));
+  ends(ExitCode::success, run("init -o " + first, path));
+  ends(ExitCode::success, run("check-config --against-slurm " + first, path));
+  ends(ExitCode::unreadable, run("init -o " + first, path));
   script("scontrol", "echo 'slurm_load_ctl_conf error: Unable to contact slurm controller' >&2; exit 1\n");
-  const Outcome away = run("init", path);
-  EXPECT_EQ(away.exit_code, code(ExitCode::unavailable));
-  EXPECT_TRUE(contains(away.err, "scontrol show config: exit code 1: slurm_load_ctl_conf error")) << away.err;
+  const Outcome away = ends(ExitCode::unavailable, run("init", path));
+  EXPECT_PRED2(contains, away.err, "scontrol show config: exit code 1: slurm_load_ctl_conf error");
 }
 
 TEST_F(ShapleyctlBinary, CheckConfigDoubtsAnOrganizationWithoutRulesAndNodes) {
   const fs::path file = directory / "doubtful.yaml";
   std::ofstream(file) << "organizations:\n  - {name: a, accounts: [x]}\n  - {name: b}\n";
-  const Outcome outcome = run("check-config " + file.string());
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::success));
-  EXPECT_TRUE(contains(outcome.out, ":3: warning: organization 'b' has neither rules nor nodes; ")) << outcome.out;
+  const Outcome outcome = ends(ExitCode::success, run("check-config " + file.string()));
+  EXPECT_PRED2(contains, outcome.out, ":3: warning: organization 'b' has neither rules nor nodes; ");
 }
 
 }  // namespace

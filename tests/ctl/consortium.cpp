@@ -12,7 +12,7 @@ namespace {
 
 using namespace accounting;
 
-constexpr std::int64_t k_cores = 16;  // of each node; everybody owns one
+constexpr std::int64_t k_cores = 16;  // of each node; each organization owns one
 
 struct Site {
   const std::vector<std::string>& names;

@@ -1,5 +1,5 @@
-// Ledgers of consortia of any size, for pages: three months of them, every day jobs on one's own and on others'
-// processors, jobs that wait, and a configuration with titles.
+// Ledgers of consortia of any size, for pages: three months of them, every day jobs on an organization's own and on
+// others' processors, jobs that wait, and a configuration with titles.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The reference page and the manual page say what the program does.
+// The reference pages and the manual page say what the program does.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -7,12 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include "ctl/commands/history.hpp"
+#include "ctl/commands/commands.hpp"
 #include "ctl/commands/jobs.hpp"
 #include "ctl/commands/status.hpp"
-#include "ctl/commands/workflows.hpp"
-#include "ctl/exit_code.hpp"
-#include "text.hpp"
+#include "ctl/environment.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -25,7 +24,7 @@ std::string text_of(const std::string& file) {
 void expect_rows(const std::string& page, std::span<const Field> fields) {
   for (const Field& field : fields) {
     const std::string row = "| `" + std::string(field.name) + "` | " + std::string(field.meaning) + " |\n";
-    EXPECT_TRUE(contains(page, row)) << row;
+    EXPECT_PRED2(contains, page, row) << row;
   }
 }
 
@@ -33,18 +32,17 @@ void expect_rows(const std::string& page, std::span<const Field> fields) {
 void expect_column_rows(const std::string& page, std::span<const Field> fields) {
   for (const Field& field : fields) {
     const std::string row = "| " + std::string(field.title) + " | " + std::string(field.meaning) + " |\n";
-    EXPECT_TRUE(contains(page, row)) << row;
+    EXPECT_PRED2(contains, page, row) << row;
   }
 }
 
 TEST(Documentation, ListsEveryFieldWithItsMeaning) {
-  const std::string page = text_of("docs/reference/shapleyctl.md");
-  ASSERT_FALSE(page.empty());
-  expect_rows(page, status_fields());
-  expect_rows(page, jobs_fields());
-  expect_rows(page, history_fields());
-  expect_column_rows(page, workflow_fields());
-  expect_column_rows(page, activity_fields());
+  expect_rows(text_of("docs/reference/shapleyctl/status.md"), status_fields());
+  expect_rows(text_of("docs/reference/shapleyctl/jobs.md"), jobs_fields());
+  expect_rows(text_of("docs/reference/shapleyctl/history.md"), history_fields());
+  const std::string workflows = text_of("docs/reference/shapleyctl/workflows.md");
+  expect_column_rows(workflows, workflow_fields());
+  expect_column_rows(workflows, activity_fields());
 }
 
 TEST(Documentation, ListsEveryExitCode) {
@@ -55,12 +53,12 @@ TEST(Documentation, ListsEveryExitCode) {
        {ExitCode::success, ExitCode::findings, ExitCode::usage, ExitCode::unavailable, ExitCode::refused,
         ExitCode::unreadable, ExitCode::incomplete, ExitCode::nothing_compared, ExitCode::internal}) {
     const std::string number = std::to_string(static_cast<int>(exit_code));
-    EXPECT_TRUE(contains(page, "| " + number + " | ")) << number;
-    EXPECT_TRUE(contains(manual, "\n" + number + "\t")) << number;
+    EXPECT_PRED2(contains, page, "| " + number + " | ") << number;
+    EXPECT_PRED2(contains, manual, "\n" + number + "\t") << number;
   }
 }
 
-// Books of the future are nobody's: every --at and --since is read by parse_past_time.
+// No books of the future are read: every --at and --since is read by parse_past_time.
 TEST(CommandLine, TimesThatMustBePastAreReadAsSuch) {
   std::size_t read = 0;
   const auto folder = std::filesystem::path(SHAPLEY_SOURCE_DIR) / "ctl";

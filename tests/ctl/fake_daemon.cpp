@@ -18,17 +18,6 @@
 
 namespace shapley::ctl {
 
-TemporaryDirectory::TemporaryDirectory() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "shapleyctl_test.XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp: " + pattern);
-  path_ = pattern;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 FakeDaemon::FakeDaemon(std::filesystem::path socket, Script script)
     : socket_(std::move(socket)), script_(std::move(script)) {
   sockaddr_un address{};

@@ -1,31 +1,17 @@
 // A daemon for tests of the client: one thread, one connection after the other, scripted answers.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <string>
 #include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "protocol/messages.hpp"
+#include "tests/support/temp_directory.hpp"
 
 namespace shapley::ctl {
-
-// A directory of its own under the system's temporary one, removed at the end.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  [[nodiscard]] std::filesystem::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // What the daemon does with a message: an answer, or nothing (it stays silent), or it hangs up.
 struct Reaction {
@@ -42,7 +28,7 @@ class FakeDaemon {
   FakeDaemon(const FakeDaemon&) = delete;
   FakeDaemon& operator=(const FakeDaemon&) = delete;
 
-  // Welcomes everybody and answers each query with what `reply` makes of its JSON.
+  // Welcomes every client and answers each query with what `reply` makes of its JSON.
   [[nodiscard]] static Script welcoming(std::function<nlohmann::json(const nlohmann::json&)> reply);
 
  private:

@@ -3,14 +3,19 @@
 
 #include <array>
 #include <sstream>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "ctl/app.hpp"
+#include "ctl/output/health.hpp"
 #include "fake_daemon.hpp"
+#include "no_terminal.hpp"
+#include "status_report.hpp"
+#include "tests/support/partial_report.hpp"
+#include "tests/support/text.hpp"
 #include "tests/support/waiting.hpp"
-#include "text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -22,7 +27,7 @@ constexpr std::int64_t k_now = 1'795'244'400;
 json well() {
   return json::parse(R"({
     "at": 1795244400, "organizations": [], "conservation": {"holds": true},
-    "daemon": {"version": "0.1.0", "now": 1795244400, "mode": "priorities", "ranks_computed_at": 1795244398,
+    "daemon": {"version": "1.0.0", "now": 1795244400, "mode": "priorities", "ranks_computed_at": 1795244398,
                "stale_after_s": 300, "events": 12345, "lost_runs": 0, "dropped_observations": 0, "rebuild": null,
                "clock": null, "held_observations": null, "failures": {}, "controller": null, "backup": null, "audit": null,
                "commits": {"count": 7, "seconds": 0.5, "last_s": 0.004, "buckets": []},
@@ -31,7 +36,11 @@ json well() {
   })");
 }
 
-// The line of a status that is well but for one member.
+Health judge(const json& status, const HealthLimits& limits) {
+  return ctl::judge(partial<ledger::StatusReport>(status), limits);
+}
+
+// The line of a status in which all but one member is well.
 std::string line_with(const char* pointer, const json& value, const HealthLimits& limits = {}) {
   json status = well();
   status[json::json_pointer(pointer)] = value;
@@ -115,7 +124,7 @@ TEST(Health, WarnsOfWhatWillWantAttention) {
       "SHAPLEY OK: plugin connected, mode priorities");
 }
 
-TEST(Health, LooksAtBackupsAndAuditsWhenItIsTold) {
+TEST(Health, LooksAtBackupsAndAuditsOnRequest) {
   const HealthLimits limits{.backup_age = 3600, .audit_age = 86'400};
   EXPECT_EQ(words_with("/daemon/audit", {{"at", k_now - 60}, {"sequence", 5}, {"clean", true}}, limits),
             "SHAPLEY WARNING: no backup is known of");
@@ -123,7 +132,7 @@ TEST(Health, LooksAtBackupsAndAuditsWhenItIsTold) {
   status["daemon"]["audit"] = {{"at", k_now - 100'000}, {"sequence", 5}, {"clean", true}};
   status["daemon"]["backup"] = {{"at", k_now - 60}, {"sequence", 6}};
   EXPECT_TRUE(health_line(judge(status, limits)).starts_with("SHAPLEY WARNING: the last audit was 1 d 3 h ago | "));
-  EXPECT_TRUE(contains(health_line(judge(status, limits)), " backup_age=60s audit_age=100000s\n"));
+  EXPECT_PRED2(contains, health_line(judge(status, limits)), " backup_age=60s audit_age=100000s\n");
   EXPECT_EQ(judge(status, {}).state, HealthState::ok);
 }
 
@@ -167,10 +176,9 @@ TEST(Health, StaysOneLineWhateverAFailureSays) {
 }
 
 TEST(Health, OfSomethingElseIsUnknown) {
-  for (const char* other : {"{}", "[]", "7", R"({"daemon": 7})"})
-    EXPECT_EQ(judge(json::parse(other), {}).state, HealthState::unknown) << other;
-  EXPECT_EQ(judge(Error{Errc::denied, "no"}).state, HealthState::unknown);
-  EXPECT_EQ(judge(Error{Errc::unavailable, "away"}).state, HealthState::critical);
+  EXPECT_EQ(ctl::judge(ledger::StatusReport{}, {}).state, HealthState::unknown);
+  EXPECT_EQ(ctl::judge(Error{Errc::denied, "no"}).state, HealthState::unknown);
+  EXPECT_EQ(ctl::judge(Error{Errc::unavailable, "away"}).state, HealthState::critical);
 }
 
 class HealthCommand : public testing::Test {
@@ -183,16 +191,17 @@ class HealthCommand : public testing::Test {
     return static_cast<int>(ctl::run(static_cast<int>(argv.size()), argv.data(), environment));
   }
 
-  TemporaryDirectory directory;
+  TempDirectory directory;
   std::ostringstream out;
   std::ostringstream err;
-  Environment environment{
-      .out = out, .err = err, .terminal = false, .variable = [](const char*) { return std::optional<std::string>(); }};
+  Environment environment = no_terminal(out, err);
 };
 
 TEST_F(HealthCommand, EndsAsNagiosWantsIt) {
   json status = well();
-  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json&) { return status; }));
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json&) {
+                            return json_of(partial<ledger::StatusReport>(status));
+                          }));
   EXPECT_EQ(run({}), 0);
   EXPECT_EQ(run({"--max-backup-age", "2d"}), 1);
   status["plugin"]["connected"] = false;
@@ -201,12 +210,139 @@ TEST_F(HealthCommand, EndsAsNagiosWantsIt) {
 
 TEST_F(HealthCommand, WithoutADaemonIsCriticalAndWithAFaultyCommandLineUnknown) {
   EXPECT_EQ(run({}), 2);
-  EXPECT_TRUE(contains(out.str(), "SHAPLEY CRITICAL: cannot reach shapleyd at ")) << out.str();
-  EXPECT_FALSE(contains(out.str(), "--ledger")) << out.str();
+  EXPECT_PRED2(contains, out.str(), "SHAPLEY CRITICAL: cannot reach shapleyd at ");
+  EXPECT_PRED2(lacks, out.str(), "--ledger");
   EXPECT_EQ(run({"--max-audit-age", "soon"}), 3);
   EXPECT_EQ(run({"--nonsense"}), 3);
-  EXPECT_TRUE(contains(out.str(), "SHAPLEY UNKNOWN: the command line cannot be understood\n")) << out.str();
+  EXPECT_PRED2(contains, out.str(), "SHAPLEY UNKNOWN: the command line cannot be understood\n");
   EXPECT_EQ(run({"--help"}), 0);
+}
+
+// The lines about daemon and plugin below the table of `shapleyctl status`.
+
+std::string health_lines(const json& report, bool colour) {
+  return ctl::health_lines(partial<ledger::StatusReport>(report), colour);
+}
+
+TEST(Health, OfflineReportsHaveNone) {
+  EXPECT_EQ(health_lines(fixed_report(), false), "");
+}
+
+TEST(Health, AMissingPluginAndLostRunsAreSaid) {
+  json report = with_daemon(fixed_report());
+  report["daemon"]["lost_runs"] = 3;
+  report["plugin"] = {{"connected", false}, {"last_heard_at", 1795244400 - 125}};
+  EXPECT_EQ(health_lines(report, false),
+            "Ledger:  /var/lib/shapley/ledger.db, 12,345 events\n"
+            "Daemon:  shapleyd 1.0.0, pid 4711, up 5 h 12 min, order strict, mode priorities\n"
+            "Config:  /etc/shapley/shapleyd.yaml, SHA-256 aaaaaaaaaaaaaaaa..., in force since 2026-11-21T01:48:00Z\n"
+            "Lost:    3 runs ended before their start was seen; shapleyctl audit --against names them\n"
+            "Plugin:  NOT CONNECTED, last heard 2 min ago; the ranks do not act; see slurmctld's log (grep shapley)\n");
+  report["plugin"] = {{"connected", false}};
+  EXPECT_PRED2(contains, health_lines(report, false), "NOT CONNECTED, never heard;");
+}
+
+TEST(Health, WhatHindsightGaveUpForMemoryIsSaid) {
+  json report = with_daemon(fixed_report());
+  report["hindsight_bounded"] = nullptr;
+  EXPECT_PRED2(lacks, health_lines(report, false), "Memory:");
+  report["hindsight_bounded"] = {{"coalitions", "pairs"},
+                                 {"since", 1795244400 - 65},
+                                 {"needed_bytes", std::int64_t{3} << 30},
+                                 {"bound_bytes", 1 << 30}};
+  EXPECT_PRED2(contains, health_lines(report, false),
+               "Memory:  hindsight keeps pairs instead of all coalitions since 2026-11-21T06:58:55Z: it took 3,072 "
+               "MiB and may have 1,024 (hindsight_memory)\n");
+  report["hindsight_bounded"]["coalitions"] = "none";
+  EXPECT_PRED2(contains, health_lines(report, false), "hindsight keeps nothing since");
+}
+
+TEST(Health, AConnectedPluginThatIsSilentIsSaid) {
+  json report = with_daemon(fixed_report());
+  report["plugin"]["sign_of_life_s"] = 10;
+  report["plugin"]["last_heard_at"] = 1795244400 - 12;
+  EXPECT_PRED2(contains, health_lines(report, false), "cluster consort, last heard 12 s ago\n");
+  report["plugin"]["last_heard_at"] = 1795244400 - 1020;
+  EXPECT_PRED2(contains, health_lines(report, false),
+               "Plugin:  connected, priority/shapley 1.0.0, Slurm 22.05.8, cluster consort, SILENT: last heard 17 "
+               "min ago, and it gives a sign of life every 10 s; slurmctld hangs or is very busy (scontrol "
+               "ping)\n");
+}
+
+TEST(Health, ARebuildIsSaidAndHowFarItIs) {
+  json report = with_daemon(fixed_report());
+  report["daemon"]["rebuild"] = nullptr;
+  EXPECT_PRED2(lacks, health_lines(report, false), "Rebuild");
+  report["daemon"]["rebuild"] = {{"since", 1795244400}, {"percent", nullptr}};
+  EXPECT_PRED2(contains, health_lines(report, false),
+               "Rebuild: when the feed has caught up; late events came, standings and "
+               "ranks are still those of 2026-11-21T07:00:00Z\n");
+  report["daemon"]["rebuild"]["percent"] = 37;
+  EXPECT_PRED2(contains, health_lines(report, false), "Rebuild: 37 %; late events");
+}
+
+TEST(Health, AClockInDoubtIsSaidAndWhatWaitsForIt) {
+  json report = with_daemon(fixed_report());
+  report["daemon"]["clock"] = nullptr;
+  report["daemon"]["held_observations"] = nullptr;
+  report["daemon"]["dropped_observations"] = 0;
+  EXPECT_PRED2(lacks, health_lines(report, false), "Clock");
+  report["daemon"]["clock"] = {{"since", 1795244400}, {"ahead_s", 40 * 24 * 3600}, {"exact", true}};
+  report["daemon"]["held_observations"] = {
+      {"since", 1795244400}, {"messages", 3}, {"observed_from", 1798700400}, {"observed_to", 1798700500}};
+  report["daemon"]["dropped_observations"] = 1200;
+  const std::string lines = health_lines(report, false);
+  EXPECT_PRED2(contains, lines,
+               "Clock:   IN DOUBT since 2026-11-21T07:00:00Z: the wall clock is 40 d 0 h ahead of the time that "
+               "shapleyd trusts\n"
+               "Clock:   observations wait since 2026-11-21T07:00:00Z; they claim to be of 2026-12-31T07:00:00Z "
+               "and later\n"
+               "Clock:   1,200 messages of a wrong clock were dropped since the start of shapleyd\n");
+  report["daemon"]["clock"]["ahead_s"] = -7200;
+  EXPECT_PRED2(contains, health_lines(report, false),
+               "the wall clock is 2 h 0 min behind the time that shapleyd trusts\n");
+}
+
+TEST(Health, OneOfTwoControllersSaysWhichItIs) {
+  json report = with_daemon(fixed_report());
+  report["daemon"]["controller"] =
+      json::parse(R"({"host": "ctl1", "role": "active", "state": "writes", "feeder_held": false,
+    "peer": "/run/peer.sock", "peer_answers": true, "peer_host": "ctl2", "peer_role": "standby", "peer_events": 100,
+    "heard_s": 0, "behind": null, "in_step": true, "fault": null, "set_aside": []})");
+  json& controller = report["daemon"]["controller"];
+  const auto lines_of_pair = [&] {
+    const std::string lines = health_lines(report, false);
+    const auto at = lines.find("Pair:");
+    return at == std::string::npos ? lines : lines.substr(at);
+  };
+  EXPECT_EQ(lines_of_pair().find("Pair:    active, writes, in step; ctl2 is standby\nPlugin:  connected"), 0U)
+      << lines_of_pair();
+  controller["in_step"] = false;
+  EXPECT_EQ(lines_of_pair().find("Pair:    active, writes, OUT OF STEP; ctl2 is standby\n"), 0U) << lines_of_pair();
+  // A standby has no plugin, so it misses none.
+  controller["role"] = "standby";
+  controller["state"] = "follows";
+  controller["in_step"] = nullptr;
+  controller["behind"] = 12;
+  controller["peer_host"] = "ctl1";
+  controller["peer_role"] = "active";
+  report["plugin"] = {{"connected", false}};
+  EXPECT_EQ(lines_of_pair(), "Pair:    standby, follows; ctl1 is active, events behind: 12\n");
+  controller["peer_answers"] = false;
+  controller["heard_s"] = 70;
+  controller["feeder_held"] = true;
+  controller["behind"] = nullptr;
+  controller["fault"] = "cannot follow";
+  controller["set_aside"] = json::parse(
+      R"([{"at": 1, "file": "old", "events": 9, "absent": 9, "different": 0},
+          {"at": 2, "file": "/srv/ledger.db.superseded-1", "events": 12, "absent": 2, "different": 1}])");
+  EXPECT_EQ(lines_of_pair(),
+            "Pair:    standby, follows, holds the plugin; the other one DOES NOT ANSWER, seconds since it did: 70, its "
+            "events then: 100; cannot follow\n"
+            "Aside:   /srv/ledger.db.superseded-1: of its 12 own events 2 are not in this ledger, 1 are there "
+            "otherwise\n");
+  controller["set_aside"][1]["absent"] = nullptr;
+  EXPECT_PRED2(contains, lines_of_pair(), "superseded-1: its own events are counted once this one follows\n");
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ inline std::vector<accounting::Event> site_events(Period period) {
                          .nodes = {}};
     for (const auto& [node, processors] : run.nodes) {
       opened.nodes.push_back({node, {processors * k_micro}});
-      opened.processors += MicroProcessors{processors * k_micro};
+      opened.processors += ProcessorMillionths{processors * k_micro};
     }
     events.emplace_back(opened);
     if (run.end > run.begin) events.emplace_back(SegmentClosed{opened.key, at_second(run.end), CloseReason::ended, ""});

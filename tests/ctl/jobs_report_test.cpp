@@ -8,7 +8,10 @@
 
 #include "ctl/commands/jobs.hpp"
 #include "fake_daemon.hpp"
+#include "ledger/reports/requests.hpp"
 #include "scripted_books.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/partial_report.hpp"
 
 namespace shapley::ledger {
 namespace {
@@ -46,14 +49,11 @@ class JobsReport : public testing::Test {
     events.emplace_back(SegmentClosed{key, second(end), reason, state});
   }
 
-  json report(const JobsFilter& filter, std::int64_t at = 100) {
-    auto ledger = Ledger::open(directory / "ledger.db", OpenMode::create_or_write);
-    EXPECT_TRUE(ledger) << ledger.error().what;
-    const auto appended = ledger->append(events, second(at));
-    EXPECT_TRUE(appended) << appended.error().what;
-    auto jobs = jobs_report(*ledger, filter, second(at));
-    EXPECT_TRUE(jobs) << jobs.error().what;
-    return *jobs;
+  json report(const JobsFilter& filter, std::int64_t at = 100, const std::optional<JobsViewer>& viewer = {}) {
+    auto ledger = must(Ledger::open(directory / "ledger.db", OpenMode::create_or_write));
+    must(ledger.append(events, second(at)));
+    auto jobs = must(jobs_report(ledger, filter, second(at), {}, viewer));
+    return json_of(jobs);
   }
 
   json only_job(const JobsFilter& filter = {.all = true}) {
@@ -62,7 +62,7 @@ class JobsReport : public testing::Test {
     return jobs.empty() ? json() : jobs[0];
   }
 
-  ctl::TemporaryDirectory directory;
+  TempDirectory directory;
   std::vector<Event> events;
 };
 
@@ -115,7 +115,7 @@ TEST_F(JobsReport, ARetractedRunCountsForNothingButIsShown) {
   EXPECT_TRUE(report({})["jobs"].empty());
 }
 
-TEST_F(JobsReport, AWaitThatWasTakenBackStillTellsWhatBecameOfTheJob) {
+TEST_F(JobsReport, AWaitThatWasTakenBackStillShowsWhatBecameOfTheJob) {
   describe(7, 0);
   const SegmentKey wait = open(SegmentKind::wait, 7, 10);
   close(wait, 40, CloseReason::ended, "CANCELLED");
@@ -168,7 +168,7 @@ TEST_F(JobsReport, KeepsTheNewestWhenThereAreTooMany) {
   EXPECT_EQ(all["jobs"].back()["job"], count + 1);
 }
 
-TEST_F(JobsReport, FindsTasksByTheirArrayAndLooksBackSevenDaysUnlessTold) {
+TEST_F(JobsReport, FindsTasksByTheirArrayAndLooksBackSevenDaysByDefault) {
   JobDescribed task;
   task.job = JobId{12};
   task.submit = second(0);
@@ -214,7 +214,8 @@ TEST_F(JobsReport, TellsTheNewestThatIsKnownOfAJob) {
   EXPECT_EQ(job["array_task"], 10);
   EXPECT_EQ(job["partition"], "long");
   EXPECT_EQ(job["qos"], "normal");
-  const std::string text = ctl::render_jobs(report({.all = true}), {.format = "job", .header = false}).value();
+  const std::string text =
+      ctl::render_jobs(partial<ledger::JobsReport>(report({.all = true})), {.format = "job", .header = false}).value();
   EXPECT_EQ(text.substr(text.find_first_not_of(' ')), "72_10\n");
   EXPECT_EQ(report({.all = true, .organizations = {"B"}})["jobs"].size(), 1U);
   EXPECT_EQ(report({.all = true, .organizations = {"A"}})["jobs"].size(), 0U);
@@ -234,8 +235,7 @@ TEST_F(JobsReport, FindsTasksAsSlurmWritesThem) {
   describe(80, 0);
   const auto found = [&](const std::string& text) {
     JobsFilter filter{.all = true};
-    const auto added = ctl::add_jobs_named(text, filter);
-    EXPECT_TRUE(added) << added.error().what;
+    must(ctl::add_jobs_named(text, filter));
     const json jobs = report(filter)["jobs"];
     std::string ids;
     for (const json& job : jobs) ids += job["job"].dump() + ' ';
@@ -291,10 +291,9 @@ TEST_F(JobsReport, AFilterSurvivesTheWire) {
                           .jobs = {1},
                           .tasks = {{72, 3}, {72, 0}},
                           .parts = {{3, 1}}};
-  const auto parsed = parse_jobs_filter(json::parse(jobs_request(filter).dump()));
-  ASSERT_TRUE(parsed) << parsed.error().what;
-  EXPECT_EQ(jobs_request(*parsed), jobs_request(filter));
-  EXPECT_EQ(jobs_request(parse_jobs_filter(json::object()).value()), jobs_request({}));
+  const json request = request_of("jobs", filter);
+  EXPECT_EQ(request_of("jobs", must(request_from<JobsFilter>(json::parse(request.dump())))), request);
+  EXPECT_EQ(json_of(request_from<JobsFilter>(json::object()).value()), json::object());
 }
 
 TEST_F(JobsReport, FaultyFiltersAreRefusedByName) {
@@ -302,7 +301,7 @@ TEST_F(JobsReport, FaultyFiltersAreRefusedByName) {
                               R"({"organizations": {}})", R"({"user_ids": [-1]})", R"({"user_ids": ["a"]})",
                               R"({"jobs": [4294967296]})", R"({"jobs": [1.5]})", R"({"tasks": [72]})",
                               R"({"tasks": [[72, -1]]})", R"({"tasks": [[72, 1, 2]]})", R"({"parts": [[3]]})", "[]"}) {
-    const auto parsed = parse_jobs_filter(json::parse(request));
+    const auto parsed = request_from<JobsFilter>(json::parse(request));
     ASSERT_FALSE(parsed) << request;
     EXPECT_EQ(parsed.error().code, Errc::invalid_argument) << request;
   }
@@ -312,24 +311,22 @@ TEST(JobsForPeople, SayWhoHasHadNoStart) {
   const json report{{"at", k_example_begin.value + 125},
                     {"jobs", json::array()},
                     {"no_start", {{{"organization", "A"}, {"since", k_example_begin.value}}}}};
-  const std::string text = ctl::render_jobs(report, {.header = false}).value();
+  const std::string text = ctl::render_jobs(partial<ledger::JobsReport>(report), {.header = false}).value();
   EXPECT_EQ(text, "Waits:   A has startable jobs and has had no start since 2026-11-18T11:06:40Z (2 min)\n");
-  EXPECT_EQ(ctl::render_jobs(report, {.parsable = true, .header = false}).value(), "");
-  EXPECT_EQ(ctl::render_jobs(report, {.format = "job", .header = false}).value(), "");
+  EXPECT_EQ(ctl::render_jobs(partial<ledger::JobsReport>(report), {.parsable = true, .header = false}).value(), "");
+  EXPECT_EQ(ctl::render_jobs(partial<ledger::JobsReport>(report), {.format = "job", .header = false}).value(), "");
 }
 
 TEST(JobsForPeople, SayThatOthersAreLeftOut) {
   json report{{"at", 0}, {"jobs", json::array()}, {"private", true}};
-  EXPECT_EQ(ctl::render_jobs(report, {.header = false}).value(),
+  EXPECT_EQ(ctl::render_jobs(partial<ledger::JobsReport>(report), {.header = false}).value(),
             "Private: only your own jobs and those of accounts that you coordinate (PrivateData in slurm.conf)\n");
-  EXPECT_EQ(ctl::render_jobs(report, {.parsable = true, .header = false}).value(), "");
+  EXPECT_EQ(ctl::render_jobs(partial<ledger::JobsReport>(report), {.parsable = true, .header = false}).value(), "");
   report["private"] = false;
-  EXPECT_EQ(ctl::render_jobs(report, {.header = false}).value(), "");
+  EXPECT_EQ(ctl::render_jobs(partial<ledger::JobsReport>(report), {.header = false}).value(), "");
 }
 
-// Whose question it is, is no part of the request.
-TEST_F(JobsReport, OfAViewerHoldsHisOwnJobsAndThoseOfHisAccounts) {
-  EXPECT_FALSE(parse_jobs_filter(json{{"viewer", {{"user_id", 1}}}}).value().viewer.has_value());
+TEST_F(JobsReport, OfAViewerHoldsTheViewersJobsAndThoseOfTheirAccounts) {
   const std::vector<std::string> accounts{"a", "b", "it's"};
   for (std::uint32_t i = 0; i < 6; ++i) {
     describe(10 + i, i, accounts[i % 3]);
@@ -348,7 +345,7 @@ TEST_F(JobsReport, OfAViewerHoldsHisOwnJobsAndThoseOfHisAccounts) {
           std::ranges::find(viewer.accounts, job["account"].get<std::string>()) != viewer.accounts.end();
       if (own || coordinated) expected.push_back(job);
     }
-    EXPECT_EQ(report({.all = true, .viewer = viewer})["jobs"], expected);
+    EXPECT_EQ(report({.all = true}, 100, viewer)["jobs"], expected);
   }
 }
 

@@ -5,12 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "ctl/exit_code.hpp"
-#include "daemon/exit_code.hpp"
+#include "ctl/environment.hpp"
+#include "daemon/application.hpp"
 #include "program.hpp"
 #include "tests/daemon/process.hpp"
 #include "tests/daemon/records.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -38,7 +39,7 @@ class LiveBackup : public testing::Test {
     return process;
   }
 
-  daemon::TempDirectory directory;
+  TempDirectory directory;
 };
 
 // Sends one run after the other until it is destroyed.
@@ -94,7 +95,7 @@ TEST_F(LiveBackup, OfAFedDaemonHoldsWhatWasAcknowledgedBeforeAndFitsItsHead) {
   const std::uint64_t before = feed.acknowledged();
   const Outcome backup = ctl("backup " + path("copy.db"));
   ASSERT_EQ(backup.exit_code, 0) << backup.err;
-  EXPECT_NE(backup.out.find("verified: "), std::string::npos) << backup.out;
+  EXPECT_PRED2(contains, backup.out, "verified: ");
   const auto runs = ledger::testing::rows(path("copy.db"), "SELECT COUNT(*) FROM segments WHERE end IS NOT NULL");
   EXPECT_GE(std::stoull(runs.at(0)), before);
   const Outcome audit =
@@ -106,12 +107,12 @@ TEST_F(LiveBackup, OfAFedDaemonHoldsWhatWasAcknowledgedBeforeAndFitsItsHead) {
 
   const Outcome again = ctl("backup " + path("copy.db"));
   EXPECT_EQ(again.exit_code, static_cast<int>(ExitCode::unreadable));
-  EXPECT_NE(again.err.find("--force"), std::string::npos) << again.err;
+  EXPECT_PRED2(contains, again.err, "--force");
   EXPECT_EQ(ctl("backup --force " + path("copy.db")).exit_code, 0);
 
   const Outcome refused = ctl("restore " + path("copy.db") + " --ledger " + path("ledger.db"));
   EXPECT_EQ(refused.exit_code, static_cast<int>(ExitCode::unreadable));
-  EXPECT_NE(refused.err.find("writes this ledger already"), std::string::npos) << refused.err;
+  EXPECT_PRED2(contains, refused.err, "writes this ledger already");
 }
 
 TEST_F(LiveBackup, ADamagedLedgerIsRefusedAtStartAndTheBackupRestored) {
@@ -132,10 +133,10 @@ TEST_F(LiveBackup, ADamagedLedgerIsRefusedAtStartAndTheBackupRestored) {
     file << std::string(4096, '\0');
   }
   EXPECT_EQ(daemon::Process(arguments(), path("log")).wait(), static_cast<int>(daemon::ExitCode::damaged)) << logged();
-  EXPECT_NE(logged().find("shapleyctl restore BACKUP"), std::string::npos) << logged();
+  EXPECT_PRED2(contains, logged(), "shapleyctl restore BACKUP");
   const Outcome restored = ctl("restore " + path("copy.db") + " --ledger " + path("ledger.db"));
   ASSERT_EQ(restored.exit_code, 0) << restored.err;
-  EXPECT_NE(restored.out.find("the replaced ledger is kept as"), std::string::npos) << restored.out;
+  EXPECT_PRED2(contains, restored.out, "the replaced ledger is kept as");
   const auto daemon = start();
   EXPECT_EQ(ctl("audit").exit_code, 0);
   EXPECT_EQ(ctl("status").exit_code, 0);
@@ -148,12 +149,12 @@ TEST_F(LiveBackup, ALedgerIsMadeCompactWhenItsDaemonHasStopped) {
     ASSERT_TRUE(eventually([&] { return feed.acknowledged() >= 5; }));
     const Outcome refused = ctl("compact " + path("ledger.db"));
     EXPECT_EQ(refused.exit_code, static_cast<int>(ExitCode::unreadable));
-    EXPECT_NE(refused.err.find("writes this ledger already"), std::string::npos) << refused.err;
+    EXPECT_PRED2(contains, refused.err, "writes this ledger already");
   }
   const Outcome compacted = ctl("compact " + path("ledger.db"));
   ASSERT_EQ(compacted.exit_code, 0) << compacted.err;
   EXPECT_EQ(compacted.out.rfind(path("ledger.db") + ": ", 0), 0U) << compacted.out;
-  EXPECT_NE(compacted.out.find(" bytes now; verified: "), std::string::npos) << compacted.out;
+  EXPECT_PRED2(contains, compacted.out, " bytes now; verified: ");
   const auto daemon = start();
   EXPECT_EQ(ctl("audit").exit_code, 0);
 }
@@ -172,13 +173,13 @@ TEST_F(LiveBackup, ADaemonStoresHeadsAndWithoutAKeySaysSo) {
   const auto daemon = start();
   const Outcome refused = ctl("audit --head");
   EXPECT_EQ(refused.exit_code, static_cast<int>(ExitCode::refused));
-  EXPECT_NE(refused.err.find("signing_key"), std::string::npos) << refused.err;
+  EXPECT_PRED2(contains, refused.err, "signing_key");
 }
 
 TEST_F(LiveBackup, AKeyThatOthersMayReadIsAFaultOfTheConfiguration) {
   fs::permissions(path("head.key"), fs::perms(0644));
   EXPECT_EQ(daemon::Process(arguments(), path("log")).wait(), static_cast<int>(daemon::ExitCode::configuration));
-  EXPECT_NE(logged().find("signing_key: "), std::string::npos) << logged();
+  EXPECT_PRED2(contains, logged(), "signing_key: ");
 }
 
 }  // namespace

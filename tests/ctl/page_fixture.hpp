@@ -14,10 +14,10 @@
 #include "consortium.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/report/page.hpp"
-#include "ctl/report/site_report.hpp"
+#include "ctl/report/sheets.hpp"
 #include "program.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
-#include "text.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 

@@ -2,17 +2,30 @@
 // values are the same numbers, and foreign text stays text.
 #include "ctl/report/page.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "charts/page_plot.hpp"
+#include "base/calendar.hpp"
+#include "charts/plot.hpp"
+#include "ctl/environment.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/report/figures.hpp"
 #include "ctl/report/sheets.hpp"
+#include "interval_fixture.hpp"
+#include "ledger/chain/signing.hpp"
 #include "page_fixture.hpp"
+#include "tests/support/partial_report.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -27,8 +40,8 @@ TEST_F(Page, numbers_are_those_of_the_statement) {
   EXPECT_EQ(rows[0][2], "Standing, on average this period");
   EXPECT_EQ(rows[0][3], "Given, by direct_contr");
   for (std::size_t i = 0; i < 5; ++i) {
-    const json& whole_time = report.statement["organizations"][i];
-    const json& last = report.statement["periods"].back()["organizations"][i];
+    const json whole_time = json_of(report.statement.organizations[i]);
+    const json last = json_of(report.statement.periods.back().organizations[i]);
     const std::vector<std::string>& cells = rows[i + 1];
     EXPECT_EQ(cells[0], whole_time["name"]);
     EXPECT_EQ(cells[2], signed_core_hours(last["closing"]["standing_core_hours"].get<double>()));
@@ -38,17 +51,15 @@ TEST_F(Page, numbers_are_those_of_the_statement) {
     }
   }
   EXPECT_EQ(rows[1][1], "Institute 1 &lt;of&gt; Applied &amp; Other Sciences");
-  EXPECT_TRUE(contains(
-      page, "<li>physics " + report.statement["periods"].back()["organizations"][0]["sentence"].get<std::string>()));
+  EXPECT_PRED2(contains, page, "<li>physics " + report.statement.periods.back().organizations[0].sentence);
 }
 
 TEST_F(Page, standings_are_those_of_the_history) {
   write_consortium(file(), consortium_names(3));
   const SiteReport report = whole();
   std::map<std::pair<std::string, std::string>, double> expected;
-  for (const json& row : report.history["rows"]) {
-    expected[{row["end_utc"], row["organization"]}] = row["standing_core_hours"].get<double>();
-  }
+  for (const ledger::HistoryRow& row : report.history.rows)
+    expected[{row.end.utc(), row.organization}] = row.standing_core_hours;
   std::size_t compared = 0;
   const Rows rows = parsed_csv(standings_sheet(report).csv);
   for (const auto& row : rows) {
@@ -86,14 +97,11 @@ TEST_F(Page, lending_table_is_the_statement_and_its_file) {
     }
   }
   EXPECT_EQ(cells, pairs.size());
-  for (const json& row : report.statement["organizations"]) {
-    for (const json& pair : row["lent_to"]) {
-      const std::string text = pairs.at({row["name"].get<std::string>(), pair["organization"].get<std::string>()});
-      EXPECT_EQ(std::stod(text), pair["core_hours"].get<double>());
-    }
-    const std::string name = row["name"].get<std::string>();
-    if (row["own"]["core_hours"] != 0.0) {
-      EXPECT_EQ(std::stod(pairs.at({name, name})), row["own"]["core_hours"].get<double>());
+  for (const ledger::AccountRow& row : report.statement.organizations) {
+    for (const ledger::LentPair& pair : row.lent_to)
+      EXPECT_EQ(std::stod(pairs.at({row.name, pair.organization})), pair.core_hours);
+    if (row.own.core_hours() != 0.0) {
+      EXPECT_EQ(std::stod(pairs.at({row.name, row.name})), row.own.core_hours());
     }
   }
 }
@@ -107,8 +115,7 @@ TEST_F(Page, waiting_and_months_tables_are_their_files) {
   ASSERT_EQ(waiting_table.size(), 1 + waiting.size());
   for (std::size_t i = 0; i < waiting.size(); ++i) {
     EXPECT_EQ(waiting_table[i + 1][1], unsigned_core_hours(std::stod(waiting[i].at("waited_core_hours"))));
-    EXPECT_EQ(std::stod(waiting[i].at("waited_core_hours")),
-              report.statement["organizations"][i]["waited"]["core_hours"].get<double>());
+    EXPECT_EQ(std::stod(waiting[i].at("waited_core_hours")), report.statement.organizations[i].waited.core_hours());
   }
   EXPECT_GT(std::stod(waiting[0].at("waited_core_hours")), 0);
   const Rows months = parsed_csv(months_sheet(report).csv);
@@ -127,8 +134,8 @@ TEST_F(Page, waiting_and_months_tables_are_their_files) {
   }
   EXPECT_EQ(months_table[1][0], "2026-10 (part)");
   EXPECT_EQ(months_table[6][0], "2026-11");
-  EXPECT_NEAR(given, report.statement["organizations"][0]["given"]["core_hours"].get<double>(), 1e-6);
-  EXPECT_NEAR(got, report.statement["organizations"][0]["got"]["core_hours"].get<double>(), 1e-6);
+  EXPECT_NEAR(given, report.statement.organizations[0].given.core_hours(), 1e-6);
+  EXPECT_NEAR(got, report.statement.organizations[0].got.core_hours(), 1e-6);
 }
 
 TEST_F(Page, charts_of_one_three_and_forty_organizations) {
@@ -137,16 +144,16 @@ TEST_F(Page, charts_of_one_three_and_forty_organizations) {
     write_consortium(file(), consortium_names(organizations));
     const SiteReport report = whole();
     const std::string page = must(report_page(report, Charts::drawn));
-    // One organization lends to nobody.
+    // A single organization lends nothing.
     const std::size_t charts = organizations == 1 ? 3 : 4;
     EXPECT_EQ(count(page, "<figure>"), charts);
     EXPECT_EQ(count(page, "</svg>"), 2 * charts);
-    EXPECT_EQ(contains(page, "Nobody&#39;s jobs ran on another&#39;s processors"), organizations == 1);
+    EXPECT_EQ(contains(page, "No organization&#39;s jobs ran on another&#39;s processors"), organizations == 1);
     EXPECT_EQ(count(page, "download=\""), 5U);
     // No colour of gnuplot's own is left, which would not follow light and dark.
     EXPECT_EQ(count(page, "rgb("), 0U);
     EXPECT_EQ(count(page, " id=\""), 1U);  // the proof's
-    EXPECT_TRUE(contains(page, "var(--series-0)"));
+    EXPECT_PRED2(contains, page, "var(--series-0)");
     EXPECT_EQ(contains(page, "The chart shows the 8 organizations that stand farthest from zero"), organizations == 40);
     EXPECT_EQ(must(report_page(report, Charts::drawn)), page) << "not the same again";
   }
@@ -188,12 +195,12 @@ TEST_F(Page, foreign_text_stays_text) {
   write_consortium(file(), consortium_names(3));
   SiteReport report = whole();
   const std::string hostile = "a'b\"<script>alert(1)</script>&amp;`id`$(id)@x\\";
-  const auto rename = [&](json& of) {
-    std::string text = of.dump();
+  const auto rename = [&]<typename Report>(Report& of) {
+    std::string text = json_of(of).dump();
     const std::string from = "\"physics\"";
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1))
       text.replace(at, from.size(), json(hostile).dump());
-    of = json::parse(text);
+    of = must(from_json<Report>(json::parse(text)));
   };
   rename(report.statement);
   rename(report.history);
@@ -202,21 +209,21 @@ TEST_F(Page, foreign_text_stays_text) {
   report.titles = {{hostile, hostile + "\n<b>"}};
   report.proof.no_audit = hostile;
   const std::string page = must(report_page(report, Charts::drawn));
-  EXPECT_FALSE(contains(page, "<script"));
-  EXPECT_FALSE(contains(page, "<b>"));
-  EXPECT_TRUE(contains(page, ">a&#39;b&quot;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;`id`$(id)@x\\</th>"));
+  EXPECT_PRED2(lacks, page, "<script");
+  EXPECT_PRED2(lacks, page, "<b>");
+  EXPECT_PRED2(contains, page, ">a&#39;b&quot;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;`id`$(id)@x\\</th>");
   // gnuplot shows what there is room for and runs none of it.
-  EXPECT_TRUE(contains(page, "`id`"));
-  EXPECT_FALSE(contains(page, "uid="));
+  EXPECT_PRED2(contains, page, "`id`");
+  EXPECT_PRED2(lacks, page, "uid=");
 }
 
 TEST_F(Page, corrections_are_those_of_the_statement) {
   write_consortium(file(), consortium_names(3));
   SiteReport report = whole();
-  EXPECT_TRUE(contains(must(report_page(report, Charts::left_out)), "None was made in that time"));
+  EXPECT_PRED2(contains, must(report_page(report, Charts::left_out)), "None was made in that time");
   EXPECT_TRUE(parsed_csv(corrections_sheet(report).csv).empty());
   const json moved{{"number", 1},
-                   {"at_utc", "2026-11-03T10:00:00Z"},
+                   {"at", 1793700000},
                    {"kind", "attribute"},
                    {"what", "runs of job 7"},
                    {"into", "biology"},
@@ -234,7 +241,7 @@ TEST_F(Page, corrections_are_those_of_the_statement) {
   owned["reversed_by"] = nullptr;
   owned["later"] = false;
   owned["work"] = nullptr;
-  report.statement["adjustments"] = {moved, owned};
+  report.statement.adjustments = {partial<ledger::ListedAdjustment>(moved), partial<ledger::ListedAdjustment>(owned)};
   const auto rows = table_of(must(report_page(report, Charts::left_out)), "Corrections of the books");
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[1], (std::vector<std::string>{"1", "2026-11-03T10:00:00Z", "uid 0 (root)",
@@ -255,20 +262,206 @@ TEST_F(Page, proof_says_what_is_wrong) {
   write_consortium(file(), consortium_names(3));
   SiteReport report = whole();
   EXPECT_TRUE(report.proof.clean());
-  EXPECT_FALSE(contains(must(report_page(report, Charts::left_out)), "not proven"));
+  EXPECT_PRED2(lacks, must(report_page(report, Charts::left_out)), "not proven");
   report.proof.audit = Examined{};
   report.proof.audit->examinations.push_back(
       {.subject = "/secret/place/x.db", .kind = ExaminationKind::itself, .report = {}});
   report.proof.audit->examinations[0].report.findings.push_back({"chain", "event 7: <it> was edited"});
   EXPECT_FALSE(report.proof.clean());
   const std::string page = must(report_page(report, Charts::left_out));
-  EXPECT_TRUE(contains(page, "These books are not proven"));
-  EXPECT_TRUE(contains(page, "chain: event 7: &lt;it&gt; was edited"));
-  EXPECT_TRUE(contains(page, "x.db: "));
-  EXPECT_FALSE(contains(page, "/secret/place")) << "where it lies is nobody's business";
+  EXPECT_PRED2(contains, page, "These books are not proven");
+  EXPECT_PRED2(contains, page, "chain: event 7: &lt;it&gt; was edited");
+  EXPECT_PRED2(contains, page, "x.db: ");
+  EXPECT_FALSE(contains(page, "/secret/place")) << "readers do not learn where the file is";
   report = whole();
-  report.statement["exact"] = false;
-  EXPECT_TRUE(contains(must(report_page(report, Charts::left_out)), "NOT exact"));
+  report.statement.exact = false;
+  EXPECT_PRED2(contains, must(report_page(report, Charts::left_out)), "NOT exact");
+}
+
+// `shapleyctl report` as a program: which files it writes, what it refuses, which exit code says what.
+
+TEST_F(Page, nothing_and_one_instant) {
+  { const ledger::Ledger empty = ledger::testing::writer(file()); }
+  const Outcome nothing = ends(ExitCode::unreadable, run("--no-charts -o " + out()));
+  EXPECT_PRED2(contains, nothing.err, "the ledger is empty");
+  EXPECT_FALSE(fs::exists(out()));
+  fs::remove(file());
+  {
+    ledger::Ledger ledger = ledger::testing::writer(file());
+    must(ledger.append(std::vector<accounting::Event>{accounting::OrganizationsDeclared{k_november, {"a"}}},
+                       k_november));
+  }
+  // All that is known is of one instant, and of the second after it.
+  ends(ExitCode::usage, run("--since 2026-11-01 -o " + out()));
+  const Outcome second =
+      ends(ExitCode::success, run("--since 2026-11-01 --known-until 2026-11-01T00:00:01 -o " + out()));
+  const std::string page = content_of(fs::path(out()) / "index.html");
+  EXPECT_PRED2(contains, page, "a is even with the others");
+  EXPECT_PRED2(contains, page, "No job that could have started waited");
+  EXPECT_PRED2(contains, page, "No organization&#39;s jobs ran on another");
+  // And the time before it.
+  const Outcome before = ends(ExitCode::usage, run("--since 2026-10-01 --until 2026-10-02 -o " + out()));
+  EXPECT_PRED2(contains, before.err, "the books begin at 2026-11-01T00:00:00Z");
+}
+
+TEST_F(Page, of_the_program) {
+  write_consortium(file(), consortium_names(3));
+  const Outcome made = ends(ExitCode::success, run("--month 2026-11 --title 'The <consortium>' -o " + out()));
+  EXPECT_EQ(made.out, out() + "/index.html\n");
+  const std::string page = content_of(fs::path(out()) / "index.html");
+  EXPECT_PRED2(contains, page, "<h1>The &lt;consortium&gt;</h1>") << page.substr(0, 400);
+  EXPECT_PRED2(contains, page, "<title>The &lt;consortium&gt;, 2026-11-01 to 2026-12-01</title>");
+  EXPECT_PRED2(contains, page, "Correct to the last unit");
+  EXPECT_PRED2(contains, page, "There is no head: the ledger holds none");
+  EXPECT_EQ(count(page, "<figure>"), 4U);
+  // The file of values beside the page is the command's own, without single persons.
+  const Outcome csv =
+      run_shapleyctl(directory.path(), "statement --ledger " + file().string() + " --month 2026-11 --csv");
+  std::istringstream lines(csv.out);
+  std::string without_users;
+  std::size_t of_users = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const bool of_user = contains(line, ",user_");
+    of_users += of_user ? 1 : 0;
+    if (!of_user) without_users += line + '\n';
+  }
+  EXPECT_GT(of_users, 0U);
+  EXPECT_EQ(content_of(fs::path(out()) / "statement.csv"), without_users);
+  for (const char* name : {"standings.csv", "lending.csv", "waiting.csv", "months.csv", "corrections.csv"})
+    EXPECT_TRUE(fs::exists(fs::path(out()) / name)) << name;
+  EXPECT_PRED2(contains, run("--no-audit --no-charts -o " + out()).out, "index.html");
+  EXPECT_PRED2(contains, content_of(fs::path(out()) / "index.html"), "it was left out by --no-audit");
+  ends(ExitCode::usage, run("--month 2026-11 -O nosuch -o " + out()));
+  ends(ExitCode::usage, run("--month 2026-11"));
+  ends(ExitCode::unreadable, run("--month 2026-11 -o " + file().string() + "/below"));
+}
+
+TEST_F(Page, without_gnuplot) {
+  write_consortium(file(), consortium_names(3));
+  const Outcome missing = ends(ExitCode::unreadable, run("--month 2026-11 -o " + out(), "PATH=/nonexistent"));
+  EXPECT_PRED2(contains, missing.err, "gnuplot-nox");
+  EXPECT_PRED2(contains, missing.err, "--no-charts");
+  EXPECT_FALSE(fs::exists(out()));
+  ends(ExitCode::success, run("--month 2026-11 --no-charts -o " + out(), "PATH=/nonexistent"));
+  const std::string page = content_of(fs::path(out()) / "index.html");
+  EXPECT_EQ(count(page, "<figure>"), 0U);
+  EXPECT_EQ(count(page, "<table>"), 5U);
+}
+
+TEST_F(Page, a_signed_head_is_checked) {
+  write_consortium(file(), consortium_names(3));
+  const std::string key = (directory.path() / "key").string();
+  ASSERT_EQ(run_shapleyctl(directory.path(), "keygen " + key).exit_code, 0);
+  ASSERT_EQ(run_shapleyctl(directory.path(), "keygen " + key + "2").exit_code, 0);
+  {
+    ledger::Ledger ledger = ledger::testing::writer(file());
+    const auto signing = must(ledger::SigningKey::read(key));
+    must(ledger.store_head(must(ledger::sign_head(ledger, signing, k_consortium_end))));
+  }
+  const auto page = [&] { return content_of(fs::path(out()) / "index.html"); };
+  EXPECT_EQ(run("--no-charts -o " + out()).exit_code, 0);
+  EXPECT_PRED2(contains, page(), "<pre>shapley ledger head 1\nledger: ");
+  EXPECT_PRED2(contains, page(), "The signature was not checked here");
+  EXPECT_EQ(run("--no-charts --public-key " + key + ".pub -o " + out()).exit_code, 0);
+  EXPECT_PRED2(contains, page(), "The signature is good");
+  const Outcome other = ends(ExitCode::findings, run("--no-charts --public-key " + key + "2.pub -o " + out()));
+  EXPECT_PRED2(contains, other.err, "not proven");
+  EXPECT_PRED2(contains, page(), "The signature is NOT good");
+}
+
+// The line of the chart "Standings over time" against the books at instants between its points: where the books do not
+// go straight, neither does the line.
+
+using Line = std::vector<std::pair<double, double>>;  // ascending by x, in pixels; y goes down
+
+// The first organization's, as it is drawn for a wide page.
+Line drawn_line(const std::string& page) {
+  const std::size_t figure = page.find("aria-label=\"Standings over time\"", page.find("<div class=\"broad\"><svg"));
+  const std::string svg = page.substr(figure, page.find("</svg>", figure) - figure);
+  Line line;
+  for (std::size_t at = svg.find("'var(--series-0)'"); at != std::string::npos;
+       at = svg.find("'var(--series-0)'", at + 1)) {
+    const std::size_t begin = svg.find(" d='", at) + 4;
+    const std::string path = svg.substr(begin, svg.find('\'', begin) - begin);
+    Line points;
+    for (std::size_t i = path.find_first_of("ML"); i != std::string::npos; i = path.find_first_of("ML", i + 1)) {
+      char* comma = nullptr;
+      const double x = std::strtod(path.c_str() + i + 1, &comma);
+      points.emplace_back(x, std::strtod(comma + 1, nullptr));
+    }
+    // The two points of the key come first.
+    if (points.size() > line.size() + 2) line.assign(points.begin() + 2, points.end());
+  }
+  return line;
+}
+
+double at_x(const Line& line, double x) {
+  const auto next = std::ranges::find_if(line, [x](const auto& point) { return point.first >= x; });
+  if (next == line.end()) return line.back().second;
+  if (next == line.begin()) return next->second;
+  const auto& before = *std::prev(next);
+  return before.second + (next->second - before.second) * (x - before.first) / (next->first - before.first);
+}
+
+class StandingsChart : public Page {
+ protected:
+  std::string first;
+
+  // Of the organization that the configuration names first, whose line is drawn first.
+  [[nodiscard]] double books_at(Instant t) const {
+    const json status = json_of(must(offline_status({.ledger = file(), .at = t, .contribution = std::nullopt})));
+    for (const json& row : status["organizations"]) {
+      if (row["name"] == first) return row["standing_core_hours"].get<double>();
+    }
+    throw std::runtime_error("no row of " + first);
+  }
+
+  // The line runs from `since` to `until`; its largest deviation from the books, as a part of all that they show.
+  [[nodiscard]] double deviation(Instant since, Instant until) const {
+    const Outcome made = run("--no-audit -S " + format_instant(since).substr(0, 19) + " -E " +
+                             format_instant(until).substr(0, 19) + " -o " + out());
+    EXPECT_EQ(made.exit_code, 0) << made.err;
+    const Line line = drawn_line(content_of(fs::path(out()) / "index.html"));
+    if (line.size() < 2) return 1;
+    const double length = static_cast<double>((until - since).value);
+    std::mt19937 random(7);
+    std::vector<std::pair<double, double>> compared;  // pixels by the line, core-hours by the books
+    for (int i = 0; i < 60; ++i) {
+      const Instant t = since + Duration{static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(length))};
+      const double part = static_cast<double>((t - since).value) / length;
+      const double x = line.front().first + part * (line.back().first - line.front().first);
+      compared.emplace_back(at_x(line, x), books_at(t));
+    }
+    // Where the axis lies: from the instants at which the books are lowest and highest.
+    const auto [low, high] = std::ranges::minmax(compared, {}, &std::pair<double, double>::second);
+    const double scale = (high.second - low.second) / (high.first - low.first);
+    EXPECT_LT(scale, 0) << "what is owed lies above";
+    double largest = 0;
+    for (const auto& [pixels, hours] : compared)
+      largest = std::max(largest, std::fabs(low.second + (pixels - low.first) * scale - hours));
+    return largest / (high.second - low.second);
+  }
+};
+
+TEST_F(StandingsChart, goes_through_the_books_within_an_hour_and_within_days) {
+  write_site(file(), Period::none);
+  first = "astro";
+  EXPECT_LT(deviation(at_second(-900), at_second(1'900)), 0.03);
+  fs::remove(file());
+  write_consortium(file(), consortium_names(3));
+  first = "physics";
+  const Instant month = *parse_instant("2026-11-01");
+  EXPECT_LT(deviation(month, month + Duration{3 * k_day_s}), 0.03);
+}
+
+TEST_F(StandingsChart, says_in_plain_lines_where_the_books_do_not_have_all_of_the_time) {
+  write_site(file(), Period::none);
+  EXPECT_EQ(run("--no-audit --no-charts -S 2026-10-01 -E 2027-01-01 -o " + out()).exit_code, 0);
+  const std::string page = content_of(fs::path(out()) / "index.html");
+  EXPECT_PRED2(contains, page, "<p>Not all of that time: the books begin at 2026-10-31T23:43:20Z.</p>");
+  EXPECT_PRED2(contains, page,
+               "<p>Not all of that time: the ledger recorded something last at 2026-11-01T00:33:20Z.</p>");
+  EXPECT_PRED2(lacks, page, "\\x0a");
 }
 
 }  // namespace

@@ -28,16 +28,13 @@ std::optional<Seen> seen_at(const std::vector<Event>& events, Instant t, const s
     if (time_of(event) <= t) RC_ASSERT(state.apply(event).has_value());
   }
   const std::vector<Rank> ranks = state.ranking(t);
-  const auto place_of = [&](const std::string& name) {
-    const auto id = state.find_organization(name);
-    return std::ranges::find_if(ranks, [&](const Rank& rank) { return id && rank.organization == *id; });
-  };
+  const auto place_of = [&](const std::string& name) { return std::ranges::find(ranks, name, &Rank::organization); };
   const auto one = place_of(a);
   const auto two = place_of(b);
   if (one == ranks.end() || two == ranks.end() || state.period_begin() == k_beginning_of_time) return std::nullopt;
   const std::vector<OrgId> configured = state.configured_order();
-  const bool a_is_named_first =
-      std::ranges::find(configured, one->organization) < std::ranges::find(configured, two->organization);
+  const bool a_is_named_first = std::ranges::find(configured, *state.find_organization(a)) <
+                                std::ranges::find(configured, *state.find_organization(b));
   return Seen{.order = one < two, .keys = one->key == two->key ? a_is_named_first : one->key > two->key};
 }
 
@@ -56,7 +53,7 @@ RC_GTEST_PROP(PairHistory, IsTheSecondInWhichTheBooksTurnedLast, ()) {
   const std::string b = *rc::gen::elementOf(names);
   RC_PRE(a != b);
 
-  // As books_then() tells it.
+  // As books_then() computes it.
   State state;
   PairWatch watch(a, b);
   for (std::size_t i = 0; i < events.size(); ++i) {

@@ -8,7 +8,7 @@ namespace {
 
 using namespace accounting;
 
-constexpr MicroProcessors k_one{k_micro};
+constexpr ProcessorMillionths k_one{k_micro};
 
 Instant second(std::int64_t offset) {
   return k_example_begin + Duration{offset};

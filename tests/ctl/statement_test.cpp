@@ -1,7 +1,5 @@
 // A statement's figures against sums that go second by second, against status --at, and against the auditor's own
 // books.
-#include "ctl/commands/statement.hpp"
-
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -12,24 +10,24 @@
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
-#include "ctl/exit_code.hpp"
+#include "ctl/commands/interval.hpp"
+#include "ctl/environment.hpp"
 #include "ctl/offline.hpp"
 #include "interval_fixture.hpp"
 #include "ledger/archive/archive.hpp"
 #include "ledger/audit/naive_books.hpp"
-#include "ledger/readers/past_files.hpp"
+#include "ledger/readers/past_books.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/reports/worth_report.hpp"
 #include "ledger/store/backup.hpp"
 #include "program.hpp"
 #include "tests/ledger/archived_months.hpp"
-#include "text.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
 
 namespace fs = std::filesystem;
-using ledger::format_micro;
 using ledger::testing::month_begin;
 using ledger::testing::must;
 using nlohmann::json;
@@ -57,7 +55,8 @@ class Statement : public testing::Test {
  protected:
   [[nodiscard]] fs::path file() const { return directory.path() / "ledger.db"; }
   [[nodiscard]] json of(Instant since, Instant until, std::vector<std::string> only = {}) const {
-    return must(offline_statement({.ledger = file(), .since = since, .until = until, .only = std::move(only)}));
+    return json_of(
+        must(offline_statement({.ledger = file(), .since = since, .until = until, .only = std::move(only)})));
   }
   [[nodiscard]] Outcome run(const std::string& arguments) const {
     return run_shapleyctl(directory.path(), "statement --ledger " + file().string() + " " + arguments);
@@ -152,7 +151,8 @@ TEST_F(Statement, a_period_that_begins_within_it_restarts_the_standing) {
     EXPECT_EQ(row["opening"]["difference"]["processor_seconds"], "0");
   }
   // What October ended with, a second before status shows November.
-  const json before = must(offline_status({.ledger = file(), .at = at_second(-1), .contribution = std::nullopt}));
+  const json before =
+      json_of(must(offline_status({.ledger = file(), .at = at_second(-1), .contribution = std::nullopt})));
   const json& bio = named(october["organizations"], "bio");
   EXPECT_NEAR(bio["closing"]["standing_core_hours"].get<double>(),
               named(before["organizations"], "bio")["standing_core_hours"].get<double>(), 0.01);
@@ -168,43 +168,41 @@ TEST_F(Statement, says_where_the_ledger_ends) {
   const auto later = offline_statement({.ledger = file(), .since = at_second(2'000), .until = at_second(9'000)});
   ASSERT_FALSE(later);
   EXPECT_EQ(later.error().code, Errc::invalid_argument);
-  EXPECT_TRUE(contains(later.error().what, "recorded something last at 2026-11-01T00:33:20Z")) << later.error().what;
+  EXPECT_PRED2(contains, later.error().what, "recorded something last at 2026-11-01T00:33:20Z");
 }
 
 TEST_F(Statement, of_the_program) {
   write_site(file());
-  const Outcome text = run("--month 2026-11");
-  EXPECT_EQ(text.exit_code, code(ExitCode::success)) << text.err;
-  EXPECT_TRUE(contains(text.out, "(which begins here: before it everybody stands at zero)")) << text.out;
-  EXPECT_TRUE(contains(text.out, "Not all of that time: the ledger recorded something last at 2026-11-01T00:33:20Z."));
-  EXPECT_TRUE(contains(text.out, "Books:   exact: ")) << text.out;
-  EXPECT_TRUE(contains(text.out, "What cooperation was worth since 2026-11-01T00:00:00Z, utility in core-hours"))
-      << text.out;
-  EXPECT_TRUE(contains(text.out, " than it would have got alone: ")) << text.out;
-  EXPECT_TRUE(contains(text.out, "Limits:  Alone is by virtual schedules")) << text.out;
-  EXPECT_TRUE(contains(text.out, "months and days in UTC")) << text.out;
+  const Outcome text = ends(ExitCode::success, run("--month 2026-11"));
+  EXPECT_PRED2(contains, text.out, "(which begins here: before it every standing is zero)");
+  EXPECT_PRED2(contains, text.out, "Not all of that time: the ledger recorded something last at 2026-11-01T00:33:20Z.");
+  EXPECT_PRED2(contains, text.out, "Books:   exact: ");
+  EXPECT_PRED2(contains, text.out, "What cooperation was worth since 2026-11-01T00:00:00Z, utility in core-hours");
+  EXPECT_PRED2(contains, text.out, " than it would have got alone: ");
+  EXPECT_PRED2(contains, text.out, "Limits:  Alone is by virtual schedules");
+  EXPECT_PRED2(contains, text.out, "months and days in UTC");
   const Outcome one = run("--month 2026-11 -O bio");
-  EXPECT_FALSE(contains(one.out, "astro owes")) << one.out;
-  EXPECT_TRUE(contains(one.out, "astro   bio")) << one.out;
+  EXPECT_PRED2(lacks, one.out, "astro owes");
+  EXPECT_PRED2(contains, one.out, "astro   bio");
   const Outcome csv = run("--month 2026-11 --csv -O bio");
   EXPECT_TRUE(csv.out.starts_with(
       "begin_utc,end_utc,organization,item,contribution,other,account,user,core_hours,exact,unit\n"))
       << csv.out;
-  EXPECT_TRUE(contains(csv.out, ",bio,psi,direct_contr,,,,")) << csv.out;
-  EXPECT_TRUE(contains(csv.out, ",bio,alone,direct_contr,,,,")) << csv.out;
-  EXPECT_TRUE(contains(csv.out, ",astro,pair_alone,direct_contr,bio,,,")) << csv.out;
-  EXPECT_TRUE(contains(csv.out, ",bio,lent_to,direct_contr,astro,,,")) << csv.out;
-  EXPECT_TRUE(contains(csv.out, ",bio,user_own,direct_contr,,bio_lab,4000003,")) << csv.out;
-  EXPECT_EQ(run("--month 2026-11 -O nosuch").exit_code, code(ExitCode::usage));
-  EXPECT_EQ(run("--month 2026-13").exit_code, code(ExitCode::usage));
-  EXPECT_EQ(run("--month 2030-01").exit_code, code(ExitCode::usage));
-  EXPECT_EQ(run("--month 2026-11 --csv --json").exit_code, code(ExitCode::usage));
+  EXPECT_PRED2(contains, csv.out, ",bio,psi,direct_contr,,,,");
+  EXPECT_PRED2(contains, csv.out, ",bio,alone,direct_contr,,,,");
+  EXPECT_PRED2(contains, csv.out, ",astro,pair_alone,direct_contr,bio,,,");
+  EXPECT_PRED2(contains, csv.out, ",bio,lent_to,direct_contr,astro,,,");
+  EXPECT_PRED2(contains, csv.out, ",bio,user_own,direct_contr,,bio_lab,4000003,");
+  ends(ExitCode::usage, run("--month 2026-11 -O nosuch"));
+  ends(ExitCode::usage, run("--month 2026-13"));
+  ends(ExitCode::usage, run("--month 2030-01"));
+  ends(ExitCode::usage, run("--month 2026-11 --csv --json"));
   const json report = json::parse(run("--json --contribution shapley_rate").out);
   EXPECT_EQ(report["contribution"], "shapley_rate");
   EXPECT_EQ(report["since"], k_november.value);
 }
 
-// Of those that are private to whoever asks, the daemon tells one sum.
+// The daemon shows one sum of the rows that are private to the asker.
 TEST_F(Statement, others_are_one_row) {
   write_site(file());
   json report = of(k_november, k_november + Duration{1200});
@@ -215,14 +213,16 @@ TEST_F(Statement, others_are_one_row) {
       user["user"] = "(others)";
     }
   }
-  EXPECT_TRUE(contains(render_statement(report), "What others used is private here")) << render_statement(report);
-  EXPECT_TRUE(contains(render_statement(report), "(others)")) << render_statement(report);
-  EXPECT_TRUE(contains(statement_csv(report), ",user_own,direct_contr,,,(others),")) << statement_csv(report);
+  EXPECT_PRED2(contains, render_statement(must(from_json<ledger::AccountReport>(report))),
+               "What others used is private here");
+  EXPECT_PRED2(contains, render_statement(must(from_json<ledger::AccountReport>(report))), "(others)");
+  EXPECT_PRED2(contains, statement_csv(must(from_json<ledger::AccountReport>(report))),
+               ",user_own,direct_contr,,,(others),");
 }
 
 // A job that would have run and ended before the month's end on its organization's own nodes, and waited for 18 hours:
 // that it takes five hours is known after the month's end.
-void tell_late_start(std::vector<ledger::testing::Told>& told, std::uint32_t job, Instant month_end) {
+void append_late_start(std::vector<ledger::testing::Told>& told, std::uint32_t job, Instant month_end) {
   using namespace accounting;
   constexpr std::int64_t k_hour_s = 3600;
   const Instant submit = month_end - Duration{20 * k_hour_s};
@@ -246,7 +246,7 @@ class MonthsOfStatements : public testing::Test {
     made = std::make_unique<ledger::testing::TemporaryDirectory>();
     std::vector<ledger::testing::Told> late;
     for (const int month : {0, 1, 2})
-      tell_late_start(late, 90'001 + static_cast<std::uint32_t>(month), month_begin(month + 1));
+      append_late_start(late, 90'001 + static_cast<std::uint32_t>(month), month_begin(month + 1));
     ledger::testing::write_months(made->path() / "ledger.db", 4, 30, late);
   }
   static void TearDownTestSuite() { made.reset(); }
@@ -257,11 +257,11 @@ class MonthsOfStatements : public testing::Test {
 TEST_F(MonthsOfStatements, agree_with_status_before_and_after) {
   const Instant since = month_begin(1) + Duration{3 * k_day_s + 7'777};
   const Instant until = month_begin(1) + Duration{20 * k_day_s + 1'234};
-  const json report = must(offline_statement({.ledger = file(), .since = since, .until = until}));
+  const json report = json_of(must(offline_statement({.ledger = file(), .since = since, .until = until})));
   EXPECT_TRUE(report["exact"]);
   ASSERT_EQ(report["periods"].size(), 1U);
   for (const auto& [when, side] : {std::pair{since, "opening"}, std::pair{until, "closing"}}) {
-    const json status = must(offline_status({.ledger = file(), .at = when, .contribution = std::nullopt}));
+    const json status = json_of(must(offline_status({.ledger = file(), .at = when, .contribution = std::nullopt})));
     for (const json& row : report["periods"][0]["organizations"]) {
       const json& then = named(status["organizations"], row["name"].get<std::string>());
       EXPECT_EQ(row[side]["standing_core_hours"], then["standing_core_hours"]) << row["name"];
@@ -282,15 +282,15 @@ TEST_F(MonthsOfStatements, agree_with_status_before_and_after) {
 TEST_F(MonthsOfStatements, say_what_cooperation_was_worth_as_status_does) {
   const Instant since = month_begin(1) + Duration{3 * k_day_s + 7'777};
   const Instant until = month_begin(1) + Duration{20 * k_day_s + 1'234};
-  const json report = must(offline_statement({.ledger = file(), .since = since, .until = until}));
+  const json report = json_of(must(offline_statement({.ledger = file(), .since = since, .until = until})));
   const json status =
-      must(offline_status({.ledger = file(), .at = until, .contribution = std::nullopt, .worth = true}));
+      json_of(must(offline_status({.ledger = file(), .at = until, .contribution = std::nullopt, .worth = true})));
   ASSERT_EQ(report["periods"].size(), 1U);
   EXPECT_EQ(report["periods"][0]["worth"], status["worth"]);
   ASSERT_FALSE(status["worth"].is_null());
   EXPECT_GE(status["worth"]["organizations"].size(), 2U);
   const std::string name = status["worth"]["organizations"][0]["name"];
-  const json one = must(offline_statement({.ledger = file(), .since = since, .until = until, .only = {name}}));
+  const json one = json_of(must(offline_statement({.ledger = file(), .since = since, .until = until, .only = {name}})));
   ASSERT_EQ(one["periods"][0]["worth"]["organizations"].size(), 1U);
   EXPECT_EQ(one["periods"][0]["worth"]["organizations"][0], status["worth"]["organizations"][0]);
 }
@@ -315,9 +315,9 @@ TEST_F(MonthsOfStatements, say_what_is_known_now_of_a_closed_month) {
                                 .since = month == 0 ? Instant{0} : month_begin(month),
                                 .until = month_begin(month + 1),
                                 .contribution = estimator};
-      const json then = must(offline_statement(question));
+      const json then = json_of(must(offline_statement(question)));
       question.as_of_now = true;
-      const json now = must(offline_statement(question));
+      const json now = json_of(must(offline_statement(question)));
       EXPECT_EQ(then["as_of"], nullptr);
       EXPECT_TRUE(now["exact"]);
       ASSERT_EQ(now["periods"].size(), 1U);
@@ -331,7 +331,7 @@ TEST_F(MonthsOfStatements, say_what_is_known_now_of_a_closed_month) {
         corrected += before["closing"] == ours["closing"] ? 0 : 1;
         EXPECT_TRUE(before == ours || std::string(name) == "hindsight") << organization;
       }
-      const json worth = ledger::worth_report(books, books.closed_worth(static_cast<std::size_t>(month)));
+      const json worth = json_of(ledger::worth_report(books, books.closed_worth(static_cast<std::size_t>(month))));
       ASSERT_FALSE(worth.is_null());
       EXPECT_EQ(now["periods"][0]["worth"], worth);
       corrected_worths += then["periods"][0]["worth"] == worth ? 0 : 1;
@@ -345,17 +345,15 @@ TEST_F(MonthsOfStatements, know_now_of_whole_closed_periods_and_of_the_present_o
   const auto run = [&](const std::string& arguments) {
     return run_shapleyctl(made->path(), "statement --as-of now --ledger " + file().string() + " " + arguments);
   };
-  const Outcome month = run("--month 2026-11 --contribution hindsight");
-  EXPECT_EQ(month.exit_code, code(ExitCode::success)) << month.err;
-  EXPECT_TRUE(contains(month.out, "\nClosed periods by what was known at 2027-01-")) << month.out;
-  EXPECT_EQ(run("-S 2026-11-01 -E 2027-01-01").exit_code, code(ExitCode::success));
+  const Outcome month = ends(ExitCode::success, run("--month 2026-11 --contribution hindsight"));
+  EXPECT_PRED2(contains, month.out, "\nClosed periods by what was known at 2027-01-");
+  ends(ExitCode::success, run("-S 2026-11-01 -E 2027-01-01"));
   EXPECT_EQ(run("-S 2026-12-01").exit_code, code(ExitCode::success)) << "up to the present";
   for (const char* within : {"-S 2026-11-03 -E 2026-12-01", "-S 2026-11-01 -E 2026-11-20", "-S 2026-11-03"}) {
-    const Outcome refused = run(within);
-    EXPECT_EQ(refused.exit_code, code(ExitCode::usage)) << within;
-    EXPECT_TRUE(contains(refused.err, "is kept of whole closed periods only, and at 2026-11-")) << refused.err;
+    const Outcome refused = ends(ExitCode::usage, run(within));
+    EXPECT_PRED2(contains, refused.err, "is kept of whole closed periods only, and at 2026-11-");
   }
-  EXPECT_EQ(run("--month 2026-11 --as-of tomorrow").exit_code, code(ExitCode::usage));
+  ends(ExitCode::usage, run("--month 2026-11 --as-of tomorrow"));
 }
 
 TEST_F(MonthsOfStatements, agree_with_the_auditors_own_books) {
@@ -369,14 +367,14 @@ TEST_F(MonthsOfStatements, agree_with_the_auditors_own_books) {
   for (int month = 0; month < 3; ++month) {
     const Instant begin = month_begin(month);
     const Instant end = month_begin(month + 1);
-    const json report = must(offline_statement({.ledger = file(), .since = begin, .until = end}));
+    const json report = json_of(must(offline_statement({.ledger = file(), .since = begin, .until = end})));
     EXPECT_TRUE(report["exact"]);
     for (const auto& [name, row] : naive.of_period({begin, end, end})) {
       const json& ours = named(report["organizations"], name);
       EXPECT_EQ(ours["got"]["processor_seconds"], format_micro(row.got.value)) << name << " in " << month;
-      EXPECT_EQ(ours["given"]["processor_seconds"], format_micro(row.direct.given.value)) << name << " in " << month;
+      EXPECT_EQ(ours["given"]["processor_seconds"], format_micro(row.by_owner.given.value)) << name << " in " << month;
       const json& closing = named(report["periods"].back()["organizations"], name)["closing"];
-      EXPECT_EQ(closing["phi_minus_psi"], format_micro(row.direct.phi.value - row.psi.value)) << name << " " << month;
+      EXPECT_EQ(closing["phi_minus_psi"], format_micro(row.by_owner.phi.value - row.psi.value)) << name << " " << month;
     }
     // What cooperation was worth in a month that is over is of all of it.
     const json& worth = report["periods"].back()["worth"];
@@ -399,12 +397,12 @@ TEST_F(MonthsOfStatements, are_the_same_from_archives) {
     const IntervalQuestion of_file{.ledger = file(), .since = month_begin(month), .until = month_begin(month + 1)};
     IntervalQuestion of_twin = of_file;
     of_twin.ledger = twin;
-    EXPECT_EQ(must(offline_statement(of_file)), must(offline_statement(of_twin))) << month;
+    EXPECT_EQ(json_of(must(offline_statement(of_file))), json_of(must(offline_statement(of_twin)))) << month;
   }
   fs::remove_all(made->path() / "archives");
   const auto missing = offline_statement({.ledger = twin, .since = month_begin(0), .until = month_begin(1)});
   ASSERT_FALSE(missing);
-  EXPECT_TRUE(contains(missing.error().what, "--archives DIRECTORY")) << missing.error().what;
+  EXPECT_PRED2(contains, missing.error().what, "--archives DIRECTORY");
 }
 
 }  // namespace

@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <openssl/sha.h>
 
-#include "ctl/exit_code.hpp"
-#include "ledger/chain/signed_head.hpp"
+#include "ctl/environment.hpp"
+#include "ledger/chain/signing.hpp"
 #include "program.hpp"
 #include "scripted_books.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
-#include "text.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -82,14 +82,14 @@ class Tampering : public testing::Test {
     ledger::testing::tamper(copy(), drops + sql + ";" + triggers);
   }
 
-  // Computes every hash anew, as somebody would who has our source; by code of its own, from the reference page.
+  // Computes every hash again, as an attacker who has our source would; by code of its own, from the reference page.
   void make_the_chain_fit() const {
     std::string previous(32, '\0');
     std::string sql;
     for (const std::string& seq : rows(copy(), "SELECT seq FROM events ORDER BY seq")) {
       const std::string row = rows(copy(),
-                                   "SELECT seq || x'0a' || at || x'0a' || received || x'0a' || kind || x'0a' || key "
-                                   "|| x'0a' || payload FROM events WHERE seq = " +
+                                   "SELECT seq || x'0a' || at || x'0a' || received || x'0a' || kind || x'0a' || key || "
+                                   "x'0a' || payload FROM events WHERE seq = " +
                                        seq)
                                   .at(0);
       previous = sha256(previous + row);
@@ -109,9 +109,8 @@ void expect_first_bad_row(const Outcome& outcome, int event, const std::string& 
 
 TEST_F(Tampering, ATrueCopyFitsItsHead) {
   tamper("");
-  const Outcome outcome = run(against(head()));
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::success)) << outcome.out << outcome.err;
-  EXPECT_TRUE(contains(outcome.out, "events 1 to 14 are those that were signed then")) << outcome.out;
+  const Outcome outcome = ends(ExitCode::success, run(against(head())));
+  EXPECT_PRED2(contains, outcome.out, "events 1 to 14 are those that were signed then");
   EXPECT_TRUE(json::parse(run(against(head()) + " --json").out)["clean"].get<bool>());
 }
 
@@ -121,13 +120,12 @@ TEST_F(Tampering, AChangeOfAnyColumnOfAnyRowIsNamed) {
   for (const std::string& column : columns) {
     for (const int event : {1, 7, 8, 9, 14}) {
       const std::string where = " WHERE seq = " + std::to_string(event);
-      // Another value of the same kind; the row that moves to the end is the first that stands in a wrong place.
+      // Another value of the same kind; the row that moves to the end is the first that is in a wrong place.
       std::string change = "UPDATE event_rows SET " + column + " = COALESCE(" + column + ", 0) + 1" + where;
       if (column == "seq") change = "UPDATE event_rows SET seq = 99" + where;
       if (column == "hash") change = "UPDATE event_rows SET hash = zeroblob(32)" + where;
       tamper(change);
-      const Outcome outcome = run("audit " + copy().string());
-      EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << change << ": " << outcome.out << outcome.err;
+      const Outcome outcome = ends(ExitCode::findings, run("audit " + copy().string()));
       const int first = column == "seq" ? (event == 14 ? 99 : event + 1) : event;
       const bool named = contains(outcome.out, "FINDING chain: event " + std::to_string(first) + ": ");
       // A member that events of this kind do not have changes no payload.
@@ -151,8 +149,7 @@ TEST_F(Tampering, AChangeOfAnythingThatAnEventIsMadeOfIsNamed) {
       const std::string change =
           "UPDATE " + table + " SET " + column + " = " + changed + " WHERE " + key + " = " + last;
       tamper(change);
-      const Outcome outcome = run("audit " + copy().string());
-      EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << change << ": " << outcome.out << outcome.err;
+      const Outcome outcome = ends(ExitCode::findings, run("audit " + copy().string()));
       EXPECT_TRUE(contains(outcome.out, "FINDING chain: ")) << change << ": " << outcome.out;
     }
   }
@@ -176,29 +173,28 @@ TEST_F(Tampering, AnInsertedRowIsNamed) {
   tamper(inserted(15));
   expect_first_bad_row(run("audit " + copy().string()), 15, "at the end");
   tamper(
-      "UPDATE event_rows SET seq = -seq WHERE seq > 5; UPDATE event_rows SET seq = 1 - seq WHERE seq < 0;"
-      "UPDATE event_texts SET seq = -seq WHERE seq > 5; UPDATE event_texts SET seq = 1 - seq WHERE seq < 0;" +
+      "UPDATE event_rows SET seq = -seq WHERE seq > 5; UPDATE event_rows SET seq = 1 - seq WHERE seq < 0;UPDATE "
+      "event_texts SET seq = -seq WHERE seq > 5; UPDATE event_texts SET seq = 1 - seq WHERE seq < 0;" +
       inserted(6));
   expect_first_bad_row(run("audit " + copy().string()), 6, "in the middle");
 }
 
 TEST_F(Tampering, ReorderedRowsAreNamed) {
   tamper(
-      "UPDATE event_rows SET seq = -1 WHERE seq = 7; UPDATE event_rows SET seq = 7 WHERE seq = 9;"
-      "UPDATE event_rows SET seq = 9 WHERE seq = -1");
+      "UPDATE event_rows SET seq = -1 WHERE seq = 7; UPDATE event_rows SET seq = 7 WHERE seq = 9;UPDATE event_rows SET "
+      "seq = 9 WHERE seq = -1");
   expect_first_bad_row(run("audit " + copy().string()), 7, "exchanged");
 }
 
-// A day's work bought for one line of SQL: the chain fits again, only the head that somebody kept does not.
+// One line of SQL adds a day of work: the chain fits again, and only a head that was kept elsewhere does not.
 TEST_F(Tampering, AWhollyRewrittenLedgerIsCaughtByAnOldHead) {
   tamper("UPDATE event_rows SET received = received + 1 WHERE seq >= 10");
   make_the_chain_fit();
   EXPECT_EQ(run("audit " + copy().string()).exit_code, code(ExitCode::success)) << "the rewrite is not a good one";
-  const Outcome outcome = run(against(head()));
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.err;
-  EXPECT_TRUE(contains(outcome.out, "FINDING head: the head of event 14, signed ")) << outcome.out;
-  EXPECT_TRUE(contains(outcome.out, "the ledger was rewritten after that")) << outcome.out;
-  EXPECT_TRUE(contains(outcome.out, "the first changed event is one of 1 to 14")) << outcome.out;
+  const Outcome outcome = ends(ExitCode::findings, run(against(head())));
+  EXPECT_PRED2(contains, outcome.out, "FINDING head: the head of event 14, signed ");
+  EXPECT_PRED2(contains, outcome.out, "the ledger was rewritten after that");
+  EXPECT_PRED2(contains, outcome.out, "the first changed event is one of 1 to 14");
 }
 
 TEST_F(Tampering, SeveralHeadsSayWhereTheRewritingBegan) {
@@ -209,17 +205,15 @@ TEST_F(Tampering, SeveralHeadsSayWhereTheRewritingBegan) {
             code(ExitCode::success));
   tamper("UPDATE event_rows SET received = received + 1 WHERE seq >= 10");
   make_the_chain_fit();
-  const Outcome outcome = run(against(head()) + " --against-head " + early.string());
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.err;
-  EXPECT_TRUE(contains(outcome.out, "events 1 to 8 are those that were signed then")) << outcome.out;
-  EXPECT_TRUE(contains(outcome.out, "the first changed event is one of 9 to 14")) << outcome.out;
+  const Outcome outcome = ends(ExitCode::findings, run(against(head()) + " --against-head " + early.string()));
+  EXPECT_PRED2(contains, outcome.out, "events 1 to 8 are those that were signed then");
+  EXPECT_PRED2(contains, outcome.out, "the first changed event is one of 9 to 14");
 }
 
 TEST_F(Tampering, ATruncatedLedgerIsCaughtByAnOldHead) {
   tamper("DELETE FROM event_rows WHERE seq > 9");
-  const Outcome outcome = run(against(head()));
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.err;
-  EXPECT_TRUE(contains(outcome.out, "the ledger was truncated: it ends at event 9, but held 14 events")) << outcome.out;
+  const Outcome outcome = ends(ExitCode::findings, run(against(head())));
+  EXPECT_PRED2(contains, outcome.out, "the ledger was truncated: it ends at event 9, but held 14 events");
 }
 
 TEST_F(Tampering, AHeadKeptInTheFileNamesARewriteToo) {
@@ -229,16 +223,15 @@ TEST_F(Tampering, AHeadKeptInTheFileNamesARewriteToo) {
   }
   tamper("UPDATE event_rows SET received = received + 1 WHERE seq >= 10");
   make_the_chain_fit();
-  const Outcome outcome = run("audit " + copy().string());
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.err;
-  EXPECT_TRUE(contains(outcome.out, "FINDING head: the signed head of event 14: ")) << outcome.out;
+  const Outcome outcome = ends(ExitCode::findings, run("audit " + copy().string()));
+  EXPECT_PRED2(contains, outcome.out, "FINDING head: the signed head of event 14: ");
   const Outcome stored = run("audit --head " + original().string());
   EXPECT_EQ(stored.out, content_of(head())) << stored.err;
 }
 
 void expect_refused(const Outcome& outcome, const std::string& words) {
   EXPECT_EQ(outcome.exit_code, code(ExitCode::unreadable)) << outcome.out << outcome.err;
-  EXPECT_TRUE(contains(outcome.err, words)) << outcome.err;
+  EXPECT_PRED2(contains, outcome.err, words);
 }
 
 TEST_F(Tampering, AHeadThatProvesNothingIsRefusedWithTheReason) {
@@ -275,16 +268,16 @@ TEST_F(Tampering, AHeadSurvivesTheMail) {
   std::string mailed;
   for (const char c : content_of(head())) mailed += c == '\n' ? std::string("\r\n") : std::string(1, c);
   std::ofstream(directory.path() / "mailed") << "\r\n" << mailed << "\r\n\r\n";
-  EXPECT_EQ(run(against(directory.path() / "mailed")).exit_code, code(ExitCode::success));
+  ends(ExitCode::success, run(against(directory.path() / "mailed")));
 }
 
 TEST_F(Tampering, APrivateKeyIsForItsOwnerAlone) {
   EXPECT_EQ(fs::status(key()).permissions(), fs::perms(0600));
   expect_refused(run("keygen " + key().string()), "exists already and is not overwritten");
   fs::permissions(key(), fs::perms(0640));
-  const Outcome outcome = run("audit --head --ledger " + original().string() + " --sign-with " + key().string());
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::refused));
-  EXPECT_TRUE(contains(outcome.err, "others than its owner may read or write this private key")) << outcome.err;
+  const Outcome outcome =
+      ends(ExitCode::refused, run("audit --head --ledger " + original().string() + " --sign-with " + key().string()));
+  EXPECT_PRED2(contains, outcome.err, "others than its owner may read or write this private key");
 }
 
 TEST_F(Tampering, WhatDoesNotGoTogetherIsUsage) {
@@ -292,9 +285,86 @@ TEST_F(Tampering, WhatDoesNotGoTogetherIsUsage) {
                                 "audit --head --against-head x --public-key y", "keygen"}) {
     EXPECT_EQ(run(arguments).exit_code, code(ExitCode::usage)) << arguments;
   }
-  const Outcome none = run("audit --head " + original().string());
-  EXPECT_EQ(none.exit_code, code(ExitCode::unreadable));
-  EXPECT_TRUE(contains(none.err, "holds no signed head")) << none.err;
+  const Outcome none = ends(ExitCode::unreadable, run("audit --head " + original().string()));
+  EXPECT_PRED2(contains, none.err, "holds no signed head");
+}
+
+// A ledger that holds what the program did not make, asked by every command that reads a file: refused at once, with
+// one sentence and the exit code of a file that cannot be read. Some of these kept a reader busy until it was killed.
+
+struct Case {
+  std::string sql;
+  std::string words;
+};
+
+class ForeignSchema : public testing::Test {
+ protected:
+  void SetUp() override {
+    {
+      auto ledger = ledger::testing::writer(file());
+      must(ledger.append(example_events(), k_example_begin + Duration{40}));
+    }
+    fs::copy_file(file(), sound());
+  }
+
+  [[nodiscard]] fs::path file() const { return directory.path() / "ledger.db"; }
+  [[nodiscard]] fs::path sound() const { return directory.path() / "sound.db"; }
+  Outcome run(const std::string& arguments) const { return run_shapleyctl(directory.path(), arguments); }
+
+  // Every command that reads a ledger's file.
+  [[nodiscard]] std::vector<std::string> commands() const {
+    const std::string path = file().string();
+    return {"audit " + path,
+            "audit --json " + path,
+            "audit --head " + path,
+            "audit " + path + " --against /dev/null",
+            "status --ledger " + path,
+            "status --at 2026-11-18T11:07:00 --ledger " + path,
+            "jobs -a --ledger " + path,
+            "advise --ledger " + path,
+            "backup --ledger " + path + " " + (directory.path() / "copy.db").string(),
+            "restore --ledger " + sound().string() + " " + path};
+  }
+
+  ledger::testing::TemporaryDirectory directory;
+};
+
+TEST_F(ForeignSchema, IsRefusedByEveryCommand) {
+  const std::string original = content_of(sound());
+  for (const Case& c :
+       {Case{"DROP VIEW events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM "
+             "n) SELECT seq, seq AS key, 0 AS at, 0 AS received, '' AS kind, '' AS payload, x'' AS hash FROM n",
+             "view events is not as the program makes it"},
+        Case{"CREATE VIRTUAL TABLE notes USING fts5(text)", "table notes was added by hand"},
+        Case{"CREATE VIRTUAL TABLE notes USING fts5(text); PRAGMA writable_schema = ON; DELETE FROM sqlite_master "
+             "WHERE name = 'notes'; PRAGMA writable_schema = OFF",
+             "table notes_config was added by hand"},
+        Case{"CREATE TRIGGER quietly AFTER INSERT ON event_rows BEGIN DELETE FROM checkpoints; END",
+             "trigger quietly was added by hand"},
+        Case{"CREATE INDEX by_hash ON event_rows(hex(hash))", "index by_hash was added by hand"},
+        Case{"CREATE VIEW mine AS SELECT * FROM balances", "view mine was added by hand"}}) {
+    fs::copy_file(sound(), file(), fs::copy_options::overwrite_existing);
+    ledger::testing::tamper(file(), c.sql);
+    for (const std::string& command : commands()) {
+      const Outcome outcome = ends(ExitCode::unreadable, run(command));
+      EXPECT_EQ(outcome.out, "") << command;
+      EXPECT_TRUE(contains(outcome.err, c.words)) << command << ": " << outcome.err;
+      EXPECT_TRUE(contains(outcome.err, "shapleyctl restore BACKUP")) << command << ": " << outcome.err;
+    }
+    EXPECT_FALSE(fs::exists(directory.path() / "copy.db"));
+    EXPECT_EQ(content_of(sound()), original) << "restore replaced a sound ledger";
+  }
+}
+
+TEST_F(ForeignSchema, TheWayOutLeadsOut) {
+  ledger::testing::tamper(file(), "DROP VIEW events; CREATE VIEW events AS SELECT 1 AS seq");
+  ends(ExitCode::success, run("restore --ledger " + file().string() + " " + sound().string()));
+  ends(ExitCode::success, run("audit " + file().string()));
+
+  ledger::testing::tamper(file(), "CREATE VIEW mine AS SELECT * FROM balances");
+  ends(ExitCode::unreadable, run("audit " + file().string()));
+  ledger::testing::tamper(file(), "DROP VIEW mine");
+  ends(ExitCode::success, run("audit " + file().string()));
 }
 
 }  // namespace

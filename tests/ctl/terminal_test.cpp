@@ -1,6 +1,7 @@
 // Whatever is in a ledger, a daemon's answer, a file or an argument: the real shapleyctl prints no byte that a terminal
 // obeys, no mark that turns text round, and no line that is not its own.
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,11 +9,15 @@
 #include <nlohmann/json.hpp>
 
 #include "fake_daemon.hpp"
+#include "ledger/reports/jobs_report.hpp"
+#include "ledger/reports/report.hpp"
+#include "ledger/reports/workflows_report.hpp"
 #include "program.hpp"
 #include "scripted_books.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/naive_printable.hpp"
-#include "text.hpp"
+#include "tests/support/partial_report.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -77,20 +82,20 @@ class Terminal : public testing::Test {
     return file;
   }
 
-  TemporaryDirectory directory;
+  TempDirectory directory;
 };
 
 TEST_F(Terminal, NamesInALedger) {
   const std::string ledger = hostile_ledger().string();
-  EXPECT_TRUE(contains(run("status --ledger " + ledger).out, k_escaped));
-  EXPECT_TRUE(contains(run("status -l --ledger " + ledger).out, k_escaped));
-  EXPECT_TRUE(contains(run("status -nP -o organization --ledger " + ledger).out, k_escaped + "\n"));
-  EXPECT_TRUE(contains(run("jobs -a --ledger " + ledger + " -o name%200,account%200,slurm_state%200").out,
-                       k_escaped + "\\xff\\x9b"));
-  EXPECT_TRUE(contains(run("jobs -nPa --ledger " + ledger + " -o name,organization").out,
-                       k_escaped + "\\xff\\x9b|" + k_escaped + "\n"));
-  EXPECT_TRUE(contains(run("advise --ledger " + ledger).out, "\n" + k_escaped + " did "));
-  EXPECT_EQ(run("audit " + ledger).exit_code, code(ExitCode::success));
+  EXPECT_PRED2(contains, run("status --ledger " + ledger).out, k_escaped);
+  EXPECT_PRED2(contains, run("status -l --ledger " + ledger).out, k_escaped);
+  EXPECT_PRED2(contains, run("status -nP -o organization --ledger " + ledger).out, k_escaped + "\n");
+  EXPECT_PRED2(contains, run("jobs -a --ledger " + ledger + " -o name%200,account%200,slurm_state%200").out,
+               k_escaped + "\\xff\\x9b");
+  EXPECT_PRED2(contains, run("jobs -nPa --ledger " + ledger + " -o name,organization").out,
+               k_escaped + "\\xff\\x9b|" + k_escaped + "\n");
+  EXPECT_PRED2(contains, run("advise --ledger " + ledger).out, "\n" + k_escaped + " did ");
+  ends(ExitCode::success, run("audit " + ledger));
 }
 
 TEST_F(Terminal, JsonOfALedgerKeepsTheNames) {
@@ -101,31 +106,27 @@ TEST_F(Terminal, JsonOfALedgerKeepsTheNames) {
   EXPECT_TRUE(found) << status.dump(2);
   const json jobs = json::parse(run("jobs -a --json --ledger " + ledger).out);
   EXPECT_EQ(jobs["jobs"][0]["name"], k_hostile + "\ufffd\ufffd");
-  EXPECT_EQ(run("advise --json --ledger " + ledger).exit_code, code(ExitCode::success));
+  ends(ExitCode::success, run("advise --json --ledger " + ledger));
 }
 
-// Somebody with sqlite3 names a table, or writes what no program would.
+// A user with sqlite3 makes a table, or writes what no program would.
 TEST_F(Terminal, WhatAnAuditFinds) {
   const fs::path ledger = hostile_ledger();
   ledger::testing::tamper(ledger, "UPDATE ownership SET organization = organization || '" + k_hostile +
-                                      "', node = X'9b324a' || node;"
-                                      "UPDATE organizations SET name = name || '" +
+                                      "', node = X'9b324a' || node;UPDATE organizations SET name = name || '" +
                                       k_hostile + "'");
-  const Outcome rows = run("audit " + ledger.string());
-  EXPECT_EQ(rows.exit_code, code(ExitCode::findings));
-  EXPECT_TRUE(contains(rows.out, k_escaped)) << rows.out;
+  const Outcome rows = ends(ExitCode::findings, run("audit " + ledger.string()));
+  EXPECT_PRED2(contains, rows.out, k_escaped);
   EXPECT_FALSE(json::parse(run("audit --json " + ledger.string()).out)["clean"].get<bool>());
 
   ledger::testing::tamper(ledger,
                           "DROP TRIGGER words_are_not_updated; UPDATE words SET text = text || '" + k_hostile + "'");
-  const Outcome words = run("audit " + ledger.string());
-  EXPECT_EQ(words.exit_code, code(ExitCode::findings));
-  EXPECT_TRUE(contains(words.out, k_escaped)) << words.out;
+  const Outcome words = ends(ExitCode::findings, run("audit " + ledger.string()));
+  EXPECT_PRED2(contains, words.out, k_escaped);
 
   ledger::testing::tamper(ledger, "CREATE TABLE \"" + k_hostile + "\" (a)");
-  const Outcome table = run("audit " + ledger.string());
-  EXPECT_EQ(table.exit_code, code(ExitCode::unreadable));
-  EXPECT_TRUE(contains(table.err, "table " + k_escaped + " was added by hand")) << table.err;
+  const Outcome table = ends(ExitCode::unreadable, run("audit " + ledger.string()));
+  EXPECT_PRED2(contains, table.err, "table " + k_escaped + " was added by hand");
 }
 
 TEST_F(Terminal, RecordsOfSlurm) {
@@ -140,52 +141,56 @@ TEST_F(Terminal, RecordsOfSlurm) {
 
 // Every string in every answer.
 TEST_F(Terminal, WhatADaemonAnswers) {
-  const json organization{{"name", k_hostile},
-                          {"organization", k_hostile},
-                          {"rank", 1},
-                          {"sentence", k_hostile},
-                          {"psi", k_hostile},
-                          {"phi", k_hostile},
-                          {"processors", 4},
-                          {"no_start_since", 1},
-                          {"since", 1},
-                          {"eta", 0.5},
-                          {"at", 1},
-                          {"threshold", 0.2},
-                          {"before", nullptr},
-                          {"highest", nullptr},
-                          {"workflows", json::array({{{"workflow", k_hostile}, {"levels", {k_hostile, "\u009b"}}}})}};
-  const json answer{
-      {"at", 100},
-      {"at_utc", k_hostile},
-      {"contribution", k_hostile},
-      {"period", {{"name", k_hostile}, {"begin_utc", k_hostile}}},
-      {"ranking", {{"sentences", {k_hostile}}}},
-      {"conservation", {{"holds", false}, {"sum_psi", k_hostile}}},
-      {"daemon", {{"ledger", k_hostile}, {"version", k_hostile}, {"order", k_hostile}, {"pid", k_hostile}}},
-      {"plugin", {{"connected", true}, {"program", k_hostile}, {"cluster", k_hostile}}},
-      {"organizations", {organization}},
-      {"jobs", json::array({{{"job", 1},
-                             {"name", k_hostile},
-                             {"organization", k_hostile},
-                             {"segments",
-                              json::array({{{"kind", "run"}, {"nodes", {{{"node", k_hostile}, {"processors", 1}}}}}})},
-                             {"processors", 1},
-                             {"time_limit_s", 60}}})},
-      {"no_start", {organization}}};
-  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json&) { return answer; }));
+  const json status = json_of(partial<ledger::StatusReport>(
+      {{"at", 100},
+       {"contribution", k_hostile},
+       {"ranked_by", k_hostile},
+       {"ranking", {{"sentences", {k_hostile}}}},
+       {"organizations", json::array({{{"name", k_hostile},
+                                       {"title", k_hostile},
+                                       {"rank", 1},
+                                       {"sentence", k_hostile},
+                                       {"no_start_since", 1}}})},
+       {"daemon", {{"ledger", k_hostile}, {"version", k_hostile}, {"order", k_hostile}, {"pid", 1}}},
+       {"plugin", {{"connected", true}, {"program", k_hostile}, {"cluster", k_hostile}}}}));
+  const json jobs = json_of(partial<ledger::JobsReport>(
+      {{"at", 100},
+       {"jobs",
+        json::array({{{"job", 1},
+                      {"name", k_hostile},
+                      {"organization", k_hostile},
+                      {"segments", json::array({{{"kind", "run"},
+                                                 {"nodes", json::array({{{"node", k_hostile}, {"processors", 1}}})}}})},
+                      {"processors", 1}}})},
+       {"no_start", json::array({{{"organization", k_hostile}, {"since", 1}}})}}));
+  const json workflows = json_of(partial<ledger::WorkflowsReport>(
+      {{"at", 100},
+       {"organizations",
+        json::array({{{"organization", k_hostile},
+                      {"eta", 0.5},
+                      {"at", 1},
+                      {"threshold", 0.2},
+                      {"before", nullptr},
+                      {"highest", nullptr},
+                      {"workflows", json::array({{{"workflow", k_hostile}, {"levels", {3, 15}}}})}}})}}));
+  const json queue = json_of(partial<ledger::QueueReport>(
+      {{"jobs", json::array({{{"job", 1}, {"organization", k_hostile}, {"time_limit_s", 60}}})},
+       {"organizations", json::array({{{"organization", k_hostile}, {"processors", 4}}})}}));
+  const std::map<std::string, json> answers{
+      {"status", status}, {"jobs", jobs}, {"workflows", workflows}, {"queue", queue}};
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
+                            return answers.at(request["request"].get<std::string>());
+                          }));
   const std::string socket =
       " --timeout " + std::to_string(test::k_timeout.count()) + " --socket " + (directory / "s").string();
   for (const char* command : {"status", "status -l", "status -P", "jobs -o name,organization,nodes%300", "jobs",
                               "jobs -P", "workflows -l", "advise"}) {
-    const Outcome outcome = run(command + socket);
-    EXPECT_EQ(outcome.exit_code, code(ExitCode::success)) << command << outcome.err;
+    const Outcome outcome = ends(ExitCode::success, run(command + socket));
     EXPECT_TRUE(contains(outcome.out, "\\x1b[2J") || contains(outcome.out, "x\\x1b+"))
         << command << ": " << outcome.out;
   }
-  for (const char* command : {"status --json", "jobs --json", "workflows --json"}) {
-    EXPECT_EQ(json::parse(run(command + socket).out), answer) << command;
-  }
+  for (const std::string command : {"status", "jobs", "workflows"})
+    EXPECT_EQ(json::parse(run(command + " --json" + socket).out), answers.at(command)) << command;
   EXPECT_TRUE(contains(run("audit" + socket).err, k_escaped)) << "a ledger of that name is not there";
 }
 
@@ -208,21 +213,20 @@ TEST_F(Terminal, ArgumentsAndVariables) {
         "status -i " + sequence}) {
     const Outcome outcome = run(arguments);
     EXPECT_NE(outcome.exit_code, code(ExitCode::success)) << arguments;
-    EXPECT_TRUE(contains(outcome.out + outcome.err, escaped)) << outcome.out << outcome.err;
+    EXPECT_PRED2(contains, outcome.out + outcome.err, escaped) << outcome.out << outcome.err;
   }
-  EXPECT_TRUE(contains(run("--help", "SHAPLEY_SOCKET=" + sequence).out, escaped));
-  EXPECT_TRUE(contains(run("status", "SHAPLEY_SOCKET=" + sequence).err, escaped));
+  EXPECT_PRED2(contains, run("--help", "SHAPLEY_SOCKET=" + sequence).out, escaped);
+  EXPECT_PRED2(contains, run("status", "SHAPLEY_SOCKET=" + sequence).err, escaped);
 }
 
 TEST_F(Terminal, FaultsOfAConfiguration) {
   std::ofstream(directory / "bad.yaml") << "\"colour\\e[2J\\u202e\\ncorrect\": green\n"
                                         << "organizations:\n  - name: \"\\e[2J\"\n    accounts: [\"\\x9b\"]\n"
                                         << "    nodes: [\"n[1-\\e\"]\n";
-  const Outcome outcome = run("check-config " + (directory / "bad.yaml").string());
-  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings));
-  EXPECT_TRUE(contains(outcome.out, "colour\\x1b[2J\\u202e\\x0acorrect")) << outcome.out;
+  const Outcome outcome = ends(ExitCode::findings, run("check-config " + (directory / "bad.yaml").string()));
+  EXPECT_PRED2(contains, outcome.out, "colour\\x1b[2J\\u202e\\x0acorrect");
   std::ofstream(directory / "bytes.yaml") << "colour\x9b: \033[2J\xff\n";
-  EXPECT_EQ(run("check-config " + (directory / "bytes.yaml").string()).exit_code, code(ExitCode::findings));
+  ends(ExitCode::findings, run("check-config " + (directory / "bytes.yaml").string()));
 }
 
 }  // namespace

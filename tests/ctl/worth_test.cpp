@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "accounting/state/state.hpp"
+#include "ctl/commands/commands.hpp"
 #include "ledger/reports/worth_report.hpp"
 #include "scripted_books.hpp"
-#include "text.hpp"
+#include "tests/support/partial_report.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -16,6 +18,10 @@ namespace {
 using accounting::Comparison;
 using accounting::CooperationWorth;
 using nlohmann::json;
+
+std::string render_worth(const json& report) {
+  return ctl::render_worth(partial<ledger::StatusReport>(report));
+}
 
 // A report of books with these organizations, in that order.
 class WorthText : public testing::Test {
@@ -36,7 +42,7 @@ class WorthText : public testing::Test {
     is.alone_if_ended = is.alone;
     return is;
   }
-  [[nodiscard]] json report() const { return ledger::worth_report(state, worth); }
+  [[nodiscard]] json report() const { return json_of(ledger::worth_report(state, worth)); }
   [[nodiscard]] std::string sentence_of(std::size_t row) const { return report()["organizations"][row]["sentence"]; }
 
   accounting::State state;
@@ -123,20 +129,17 @@ TEST_F(WorthText, IsATableAndSentencesForPeople) {
 TEST_F(WorthText, OfOneOrganizationIsItsRowAndItsPairs) {
   worth.rows = {{id("astro"), of(134, 100)}, {id("bio"), of(88, 100)}};
   worth.pairs = {{{id("astro"), id("bio")}, of(222, 210)}};
-  json one = report();
+  ledger::WorthReport one = ledger::worth_report(state, worth).value();
   ledger::keep_only(one, {"bio"});
-  ASSERT_EQ(one["organizations"].size(), 1U);
-  EXPECT_EQ(one["organizations"][0]["name"], "bio");
-  EXPECT_EQ(one["pairs"].size(), 1U);
+  ASSERT_EQ(one.organizations.size(), 1U);
+  EXPECT_EQ(one.organizations[0].name, "bio");
+  EXPECT_EQ(one.pairs.size(), 1U);
   ledger::keep_only(one, {"chem"});
-  EXPECT_TRUE(one["pairs"].empty());
-  json unknown = nullptr;
-  ledger::keep_only(unknown, {"bio"});
-  EXPECT_TRUE(unknown.is_null());
+  EXPECT_TRUE(one.pairs.empty());
 }
 
-TEST_F(WorthText, WhatNobodyCanSayIsSaid) {
-  EXPECT_EQ(ledger::worth_report(state, std::nullopt), nullptr);
+TEST_F(WorthText, WhatIsUnknownIsSaid) {
+  EXPECT_FALSE(ledger::worth_report(state, std::nullopt).has_value());
   const auto said = [](const json& report) { return render_worth(report); };
   EXPECT_EQ(said({{"worth", nullptr}, {"not_kept", {"hindsight"}}, {"behind", json::array()}}),
             "What cooperation is worth cannot be said: hindsight is not kept here (hindsight: off, or too many "
@@ -153,7 +156,7 @@ TEST_F(WorthText, WhatNobodyCanSayIsSaid) {
 TEST(WorthReport, OfTheExampleIsThatByHand) {
   accounting::State state;
   for (const accounting::Event& event : example_events()) ASSERT_TRUE(state.apply(event).has_value());
-  const json report = ledger::worth_report(state, state.worth(k_example_begin + Duration{40}));
+  const json report = json_of(ledger::worth_report(state, state.worth(k_example_begin + Duration{40})));
   ASSERT_EQ(report["organizations"].size(), 2U);
   const json& a = report["organizations"][0];
   EXPECT_EQ(a["name"], "A");
@@ -172,6 +175,56 @@ TEST(WorthReport, OfTheExampleIsThatByHand) {
   EXPECT_EQ(report["pairs"][0]["alone"], "1020");
   EXPECT_EQ(report["leaving"]["organizations"], json({"A", "B"}));
   EXPECT_EQ(report["leaving"]["sentence"], "no coalition would have got more by leaving");
+}
+
+// What `shapleyctl workflows` prints of an answer.
+
+json example() {
+  return json::parse(R"({"organizations": [{
+    "organization": "physics", "at": 1795249851, "eta": 0.5, "threshold": 0.2, "unfair": true,
+    "before": {"eta": 1.0, "at": 1795249841}, "highest": null, "truncated": false,
+    "workflows": [
+      {"workflow": "name b", "pending": 4, "blocked": 1, "running": 0, "finished": 2, "pending_work": 1.0,
+       "pending_work_before": null, "levels": [3, 15], "raised_jobs": 2,
+       "activities": [{"activity": "name b", "waiting_processors": 4, "running_processors": 0, "median_s": 50.0,
+                       "performance": 1.0, "relative_duration": 1.0, "pending_work": 1.0, "delta": 2}]},
+      {"workflow": "name a", "pending": 1, "blocked": 0, "running": 1, "finished": 0, "pending_work": 0.5,
+       "pending_work_before": 0.25, "levels": null, "raised_jobs": 0, "activities": []}]}]})");
+}
+
+std::string rendered(const json& report, bool long_form) {
+  return render_workflows(partial<ledger::WorkflowsReport>(report), long_form);
+}
+
+TEST(WorkflowsView, ShowsEtaNowAndBeforeAndEveryWorkflow) {
+  EXPECT_EQ(rendered(example(), false),
+            "physics: eta 0.50 at 2026-11-21T08:30:51Z, above the threshold of 0.20: jobs of those that wait most go "
+            "first\n"
+            "before: 1.00 at 2026-11-21T08:30:41Z; highest: none\n"
+            "\n"
+            "Workflow                 Pending Blocked Running Finished    W Before Levels Raised\n"
+            "------------------------ ------- ------- ------- -------- ---- ------ ------ ------\n"
+            "name b                         4       1       0        2 1.00      -   3-15      2\n"
+            "name a                         1       0       1        0 0.50   0.25      -      0\n");
+}
+
+TEST(WorkflowsView, TheLongFormShowsActivities) {
+  const std::string text = rendered(example(), true);
+  EXPECT_PRED2(contains, text, "\nWorkflow                 Activity                 Q R Median    P    T    w Delta\n");
+  EXPECT_PRED2(contains, text, "\nname b                   name b                   4 0     50 1.00 1.00 1.00     2\n");
+}
+
+TEST(WorkflowsView, SaysSoWhenThereIsNothing) {
+  EXPECT_EQ(rendered(json{{"organizations", json::array()}}, false),
+            "No organization has within_organization: workflow_fairness.\n");
+  json idle = example();
+  idle["organizations"][0]["workflows"] = json::array();
+  EXPECT_PRED2(contains, rendered(idle, false), "No job of it runs or waits.\n");
+  idle["organizations"][0]["hidden_workflows"] = 1200;
+  const std::string text = rendered(idle, false);
+  EXPECT_PRED2(contains, text,
+               "1,200 workflows have jobs of others, which are private here (PrivateData in slurm.conf).\n");
+  EXPECT_PRED2(lacks, text, "No job of it");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ void remember_jobs(const std::string& program, const TempDirectory& directory, s
   }
 }
 
-// Jobs that nobody has seen yet, each frame a little later than the one before.
+// Jobs that are new to the daemon, each frame a little later than the one before.
 class NewJobs {
  public:
   NewJobs(const Daemon& daemon, std::uint32_t first, std::int64_t begin) : feed_(daemon), next_(first), begin_(begin) {}
@@ -85,7 +85,7 @@ void measure(const std::string& program, std::uint32_t jobs) {
       quiet = pings.stop();
     }
     Pings pings(daemon);
-    // It takes some seconds. Nobody asks for the status meanwhile, whose answer takes its own time.
+    // It takes some seconds. No client asks for the status meanwhile, whose answer takes its own time.
     for (int i = 0; i < 240; ++i, std::this_thread::sleep_for(k_between_frames)) fresh.send(k_in_a_small_frame);
     with_checkpoint = pings.stop();
     if (events_since_checkpoint(daemon) > k_checkpoint_events / 2) std::puts("no checkpoint was made meanwhile");

@@ -14,13 +14,11 @@
 #include <variant>
 #include <vector>
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include "process.hpp"
 #include "records.hpp"
 #include "test_client.hpp"
-#include "tests/support/child.hpp"
 
 namespace shapley::daemon {
 
@@ -34,24 +32,17 @@ inline double seconds_since(Clock::time_point begin) {
 
 class Daemon {
  public:
-  Daemon(std::string program, const TempDirectory& directory) : directory_(directory) {
-    const std::string configuration = (directory / "shapleyd.yaml").string();
-    const std::string log = (directory / "log").string();
-    child_ = std::make_unique<test::Child>("shapleyd", [&] {
-      const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-      dup2(out, STDOUT_FILENO);
-      dup2(out, STDERR_FILENO);
-      execl(program.c_str(), program.c_str(), "--config", configuration.c_str(), nullptr);
-    });
-  }
+  Daemon(const std::string& program, const TempDirectory& directory)
+      : directory_(directory),
+        process_({"--config", (directory / "shapleyd.yaml").string()}, directory / "log", {}, program.c_str()) {}
   ~Daemon() { stop(); }
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
-  [[nodiscard]] pid_t pid() const { return child_->pid(); }
+  [[nodiscard]] pid_t pid() const { return process_.pid(); }
   void stop() {
-    child_->signal(SIGTERM);
-    child_->wait();
+    process_.signal(SIGTERM);
+    process_.wait();
   }
 
   // Waits until the daemon serves; one that still makes its books refuses.
@@ -69,7 +60,7 @@ class Daemon {
 
  private:
   const TempDirectory& directory_;
-  std::unique_ptr<test::Child> child_;
+  Process process_;
 };
 
 // Large enough for all that runs at a time.

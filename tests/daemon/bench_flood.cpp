@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bench_daemon.hpp"
-#include "remote/sealed_connection.hpp"
+#include "remote/sealed.hpp"
 #include "tests/support/private_munge.hpp"
 
 namespace shapley::daemon {

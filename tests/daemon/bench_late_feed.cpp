@@ -1,4 +1,4 @@
-// How long a feed of old records keeps shapleyd busy, and for how long it answers nobody. Measures, asserts nothing:
+// How long a feed of old records keeps shapleyd busy, and for how long it answers no client. Measures, asserts nothing:
 //
 //   bench_late_feed [EVENTS [SHAPLEYD]]
 //

@@ -85,7 +85,7 @@ class Subject {
     }
     return clients;
   }
-  void observe(std::vector<protocol::JobRecord> jobs) {
+  void observe(std::vector<protocol::JobUpdate> jobs) {
     protocol::Observations o;
     o.sequence = ++sequence_;
     o.observed_at = std::time(nullptr);
@@ -95,7 +95,7 @@ class Subject {
   }
   void fill() {
     while (job_ < k_jobs) {
-      std::map<std::string, std::vector<protocol::JobRecord>> states;
+      std::map<std::string, std::vector<protocol::JobUpdate>> states;
       for (std::uint32_t i = 0; i < k_jobs_a_frame; ++i) {
         const std::int64_t submit = begin_ + job_ * k_seconds_a_job;
         const Job job{.id = ++job_, .node = i % 2 == 0 ? "n1" : "n2", .cpus = 1, .start = submit};
@@ -121,10 +121,10 @@ class Subject {
 
 struct Situation {
   const char* name;
-  int uid;  // who asks; -1: nobody
+  int uid;  // who asks; -1: no client
   bool stays;
 };
-constexpr Situation k_situations[] = {{"nobody asks", -1, false},
+constexpr Situation k_situations[] = {{"no client asks", -1, false},
                                       {"15 questions of root, who has gone", 0, false},
                                       {"15 questions of root, who waits", 0, true},
                                       {"15 questions of a user who has gone", k_user, false}};
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
   if (programs.empty()) programs.emplace_back(SHAPLEYD);
   std::vector<std::unique_ptr<Subject>> subjects;
   for (const std::string& program : programs) subjects.push_back(std::make_unique<Subject>(program));
-  // The daemons have their checkpoints of what they were just told behind them.
+  // By then the daemons have made checkpoints of what they were just sent.
   std::this_thread::sleep_for(std::chrono::seconds(5));
   std::map<std::pair<const char*, Subject*>, std::vector<double>> measured;
   for (int round = 0; round < rounds; ++round) {

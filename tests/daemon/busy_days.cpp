@@ -11,7 +11,7 @@ constexpr std::int64_t k_between_frames = 600;
 constexpr std::size_t k_frame_down = 100;
 constexpr std::size_t k_frame_up = 110;
 
-// A second that is no frame's: what happens within the second of its observation is told later.
+// A second that is no frame's: what happens within the second of its observation is sent later.
 std::int64_t between_frames(std::int64_t begin, std::int64_t offset) {
   return begin + offset / k_between_frames * k_between_frames + 10 + offset % (k_between_frames - 20);
 }
@@ -20,7 +20,7 @@ Job job_of(const BusyDays::Run& run) {
   return {.id = run.job, .account = run.account, .node = run.job % 2 == 0 ? "n1" : "n2", .cpus = 1, .start = run.start};
 }
 
-protocol::JobRecord with_submit(protocol::JobRecord record, const BusyDays::Run& run) {
+protocol::JobUpdate with_submit(protocol::JobUpdate record, const BusyDays::Run& run) {
   record.submit_time = run.submit;
   record.eligible_time = run.submit;
   return record;

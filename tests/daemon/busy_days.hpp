@@ -1,4 +1,4 @@
-// Some days of a busy cluster, always the same for a first job, as a feeder tells them: jobs of two organizations wait,
+// Some days of a busy cluster, always the same for a first job, as a feeder sends them: jobs of two organizations wait,
 // run on a processor of the nodes of records.hpp, and end; a node is down for a while.
 #pragma once
 

@@ -5,8 +5,6 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
-#include <fstream>
-#include <sstream>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -24,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class FullDisk : public testing::Test {
+class FullDisk : public testing::Test, protected ProcessSite {
  protected:
   static void SetUpTestSuite() {
     ASSERT_EQ(unshare(CLONE_NEWNS), 0) << "this test mounts a small disk: run it as root";
@@ -38,23 +36,11 @@ class FullDisk : public testing::Test {
         << "this test mounts a tmpfs, which this machine or container does not allow: " << std::strerror(errno);
     std::string yaml = yaml_in(directory);
     yaml.replace(yaml.find("/ledger.db"), 10, "/disk/ledger.db");
-    std::ofstream(directory / "shapleyd.yaml") << yaml;
+    configure(yaml);
   }
   void TearDown() override { umount2(disk().c_str(), MNT_DETACH); }
 
   [[nodiscard]] fs::path disk() const { return directory / "disk"; }
-  [[nodiscard]] fs::path socket() const { return directory / "sock"; }
-  [[nodiscard]] std::string logged() const {
-    std::stringstream text;
-    text << std::ifstream(directory / "log").rdbuf();
-    return text.str();
-  }
-  [[nodiscard]] bool logs(const std::string& words) const {
-    return eventually([&] { return logged().find(words) != std::string::npos; });
-  }
-  [[nodiscard]] bool serves() const {
-    return eventually([&] { return answers(socket()); });
-  }
 
   // To the last byte.
   void fill() const {
@@ -67,16 +53,6 @@ class FullDisk : public testing::Test {
   }
   void make_room() const { fs::remove(disk() / "filler"); }
 
-  [[nodiscard]] std::unique_ptr<Process> start() const {
-    return std::make_unique<Process>(std::vector<std::string>{"--config", (directory / "shapleyd.yaml").string()},
-                                     directory / "log");
-  }
-  [[nodiscard]] std::unique_ptr<TestClient> connect(const protocol::Hello& hello) const {
-    auto client = std::make_unique<TestClient>(socket());
-    client->send(hello);
-    client->expect<protocol::Welcome>();
-    return client;
-  }
   static protocol::Observations run_of(std::uint64_t sequence) {
     protocol::Observations o;
     o.sequence = sequence;
@@ -87,11 +63,11 @@ class FullDisk : public testing::Test {
     return o;
   }
   [[nodiscard]] std::size_t known_jobs() const {
-    return connect({})->ask(R"({"request":"jobs","all":true,"since":0})")["jobs"].size();
+    return ask(R"({"request":"jobs","all":true,"since":0})")["jobs"].size();
   }
   // A life that kept one run and was then killed, or stopped.
   void live_before(int signal) const {
-    const auto daemon = start();
+    const auto daemon = launch();
     ASSERT_TRUE(serves()) << logged();
     const auto feeder = connect(feeder_hello());
     feeder->send(run_of(1));
@@ -100,13 +76,11 @@ class FullDisk : public testing::Test {
     daemon->wait();
     fs::remove(directory / "log");
   }
-
-  TempDirectory directory;
 };
 
 TEST_F(FullDisk, TheFirstStartWaitsForRoomAndSaysSoOnce) {
   fill();
-  const auto daemon = start();
+  const auto daemon = launch();
   ASSERT_TRUE(logs("tried again every second")) << logged();
   EXPECT_NE(logged().find("make room"), std::string::npos) << logged();
   EXPECT_FALSE(TestClient(socket()).is_connected());
@@ -121,7 +95,7 @@ TEST_F(FullDisk, TheFirstStartWaitsForRoomAndSaysSoOnce) {
 TEST_F(FullDisk, AfterACleanEndItWaitsForRoomAndKnowsEverything) {
   live_before(SIGTERM);
   fill();
-  const auto daemon = start();
+  const auto daemon = launch();
   ASSERT_TRUE(logs("tried again every second")) << logged();
   make_room();
   ASSERT_TRUE(serves()) << logged();
@@ -131,7 +105,7 @@ TEST_F(FullDisk, AfterACleanEndItWaitsForRoomAndKnowsEverything) {
 TEST_F(FullDisk, AfterAKillItServesWhatItHasAndAcknowledgesWhenThereIsRoom) {
   live_before(SIGKILL);
   fill();
-  const auto daemon = start();
+  const auto daemon = launch();
   ASSERT_TRUE(serves()) << logged();
   EXPECT_EQ(known_jobs(), 1U);
   const auto feeder = connect(feeder_hello(2));
@@ -146,7 +120,7 @@ TEST_F(FullDisk, AfterAKillItServesWhatItHasAndAcknowledgesWhenThereIsRoom) {
 
 TEST_F(FullDisk, SigtermEndsTheWait) {
   fill();
-  const auto daemon = start();
+  const auto daemon = launch();
   ASSERT_TRUE(logs("tried again every second")) << logged();
   daemon->signal(SIGHUP);  // nothing is there to reload yet
   daemon->signal(SIGTERM);

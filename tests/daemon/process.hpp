@@ -1,8 +1,11 @@
-// A real shapleyd as a child process.
+// A real shapleyd as a child process, and its site in a directory of its own.
 #pragma once
 
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <variant>
@@ -11,6 +14,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "records.hpp"
 #include "test_client.hpp"
 #include "tests/support/child.hpp"
 
@@ -60,5 +64,59 @@ inline bool answers(const std::filesystem::path& socket) {
   const auto answer = client.next();
   return answer && std::holds_alternative<protocol::Welcome>(*answer);
 }
+
+// Configuration, socket, log and ledger of a shapleyd.
+class ProcessSite {
+ public:
+  ProcessSite() { configure(yaml_in(directory)); }
+
+  void configure(const std::string& yaml) const { std::ofstream(directory / "shapleyd.yaml") << yaml; }
+  [[nodiscard]] std::filesystem::path socket() const { return directory / "sock"; }
+  [[nodiscard]] std::filesystem::path ledger() const { return directory / "ledger.db"; }
+  [[nodiscard]] std::filesystem::path log() const { return directory / "log"; }
+  [[nodiscard]] std::string logged() const {
+    std::stringstream text;
+    text << std::ifstream(log()).rdbuf();
+    return text.str();
+  }
+  [[nodiscard]] bool logs(const std::string& words) const {
+    return eventually([&] { return logged().find(words) != std::string::npos; });
+  }
+  [[nodiscard]] bool serves() const {
+    return eventually([&] { return answers(socket()); });
+  }
+  [[nodiscard]] std::vector<std::string> arguments() const {
+    return {"--config", (directory / "shapleyd.yaml").string()};
+  }
+
+  [[nodiscard]] std::unique_ptr<Process> launch(std::vector<std::string> variables = {}) const {
+    return std::make_unique<Process>(arguments(), log(), std::move(variables));
+  }
+  // The same, and it serves.
+  [[nodiscard]] std::unique_ptr<Process> start(std::vector<std::string> variables = {}) const {
+    auto process = launch(std::move(variables));
+    EXPECT_TRUE(serves()) << logged();
+    return process;
+  }
+  void stop(Process& daemon) const {
+    daemon.signal(SIGTERM);
+    EXPECT_EQ(daemon.wait(), 0) << logged();
+  }
+
+  [[nodiscard]] std::unique_ptr<TestClient> connect(const protocol::Hello& hello = {}) const {
+    auto client = std::make_unique<TestClient>(socket());
+    client->send(hello);
+    client->expect<protocol::Welcome>();
+    return client;
+  }
+  [[nodiscard]] nlohmann::json ask(const std::string& request) const { return connect()->ask(request); }
+  [[nodiscard]] nlohmann::json status() const { return ask(R"({"request":"status"})"); }
+  // Waits until this message is durable.
+  static void await(TestClient& feeder, std::uint64_t sequence) {
+    while (!testing::Test::HasFailure() && feeder.expect<protocol::Ack>().sequence < sequence) continue;
+  }
+
+  TempDirectory directory;
+};
 
 }  // namespace shapley::daemon

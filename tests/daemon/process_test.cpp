@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "config/keys.hpp"
-#include "daemon/exit_code.hpp"
+#include "daemon/application.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "records.hpp"
 #include "test_client.hpp"
@@ -41,43 +41,19 @@ std::string read_file(const std::filesystem::path& path) {
   return text.str();
 }
 
-class ProcessTest : public testing::Test {
+class ProcessTest : public testing::Test, protected ProcessSite {
  protected:
-  void SetUp() override { write_configuration(yaml_in(directory)); }
-
-  void write_configuration(const std::string& text) const { std::ofstream(directory / "shapleyd.yaml") << text; }
-  [[nodiscard]] std::vector<std::string> arguments() const {
-    return {"--config", (directory / "shapleyd.yaml").string()};
-  }
-  [[nodiscard]] std::filesystem::path socket() const { return directory / "sock"; }
-  [[nodiscard]] std::filesystem::path log() const { return directory / "log"; }
-  [[nodiscard]] std::string logged() const { return read_file(log()); }
-
-  std::unique_ptr<Process> start() const {
-    auto process = std::make_unique<Process>(arguments(), log());
-    EXPECT_TRUE(eventually([&] { return answers(socket()); })) << logged();
-    return process;
-  }
   int run(const std::vector<std::string>& args) const { return Process(args, log()).wait(); }
 
-  std::unique_ptr<TestClient> connect(const protocol::Hello& hello) const {
-    auto client = std::make_unique<TestClient>(socket());
-    client->send(hello);
-    client->expect<protocol::Welcome>();
-    return client;
-  }
-
-  static void feed(TestClient& feeder, std::uint64_t sequence, std::vector<protocol::JobRecord> jobs) {
+  static void feed(TestClient& feeder, std::uint64_t sequence, std::vector<protocol::JobUpdate> jobs) {
     protocol::Observations o;
     o.sequence = sequence;
     o.observed_at = std::time(nullptr);
     o.jobs = std::move(jobs);
     o.nodes = {node_record("n1"), node_record("n2")};
     feeder.send(std::move(o));
-    while (!HasFailure() && feeder.expect<protocol::Ack>().sequence < sequence) continue;
+    await(feeder, sequence);
   }
-
-  TempDirectory directory;
 };
 
 TEST_F(ProcessTest, WhatWasAcknowledgedSurvivesSigkill) {
@@ -118,10 +94,10 @@ TEST_F(ProcessTest, SighupReloadsAndRefusesAFaultyFile) {
   const auto daemon = start();
   const auto feeder = connect(feeder_hello());
   feeder->expect<protocol::Ranks>();
-  write_configuration(yaml_in(directory) + "mode: observe\n");
+  configure(yaml_in(directory) + "mode: observe\n");
   daemon->signal(SIGHUP);
   EXPECT_FALSE(feeder->expect<protocol::Welcome>().act) << logged();
-  write_configuration("organizations: [");
+  configure("organizations: [");
   daemon->signal(SIGHUP);
   EXPECT_TRUE(eventually([&] { return logged().find("the running configuration stays") != std::string::npos; }));
   const auto status = connect({})->ask(R"({"request":"status"})");
@@ -130,7 +106,7 @@ TEST_F(ProcessTest, SighupReloadsAndRefusesAFaultyFile) {
   EXPECT_EQ(configuration["file"], (directory / "shapleyd.yaml").string());
   EXPECT_GE(configuration["refused_at"], configuration["loaded_at"]);
   EXPECT_NE(configuration["refusal"].get<std::string>().find("shapleyd.yaml:1: "), std::string::npos) << configuration;
-  write_configuration(yaml_in(directory));
+  configure(yaml_in(directory));
   daemon->signal(SIGHUP);
   EXPECT_TRUE(feeder->expect<protocol::Welcome>().act) << logged();
   const auto again = connect({})->ask(R"({"request":"status"})")["daemon"]["configuration"];
@@ -149,7 +125,7 @@ TEST_F(ProcessTest, ASecondDaemonIsRefused) {
   // Another ledger, the same socket.
   std::string other = yaml_in(directory);
   other.replace(other.find("ledger.db"), 9, "other.db_");
-  write_configuration(other);
+  configure(other);
   EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::socket)) << logged();
   EXPECT_TRUE(connect({})->ask(R"({"request":"ping"})").contains("pong"));
 }
@@ -182,6 +158,33 @@ TEST_F(ProcessTest, ACheckKnowsFormerNamesByTheBooks) {
   EXPECT_NE(logged().find("names of organizations were not compared with the books: "), std::string::npos) << logged();
 }
 
+TEST_F(ProcessTest, ACheckReadsTheConsortiumsKeysAndKnowsThisCluster) {
+  const std::string file = (directory / "shapleyd.yaml").string();
+  const std::string key = (directory / "key").string();
+  ASSERT_TRUE(ledger::make_key_files(key).has_value());
+  const auto with = [&](const std::string& public_key) {
+    configure(yaml_in(directory) + "signing_key: " + key +
+              "\nconsortium:\n  name: uni\n  clusters:\n    - {name: south, standing: /s, public_key: " + public_key +
+              "}\n    - {name: box, standing: /b, public_key: " + key + ".pub}\n");
+    return run({"--check-config", "--config", file});
+  };
+  EXPECT_EQ(with(key + ".pub"), static_cast<int>(ExitCode::success)) << logged();
+  EXPECT_EQ(with("/no/such.pub"), static_cast<int>(ExitCode::configuration)) << logged();
+  EXPECT_NE(logged().find(":15: consortium: cluster 'south': public_key: "), std::string::npos) << logged();
+  {
+    ledger::Ledger books = ledger::testing::writer(directory / "ledger.db");
+    const std::vector<accounting::Event> events{
+        accounting::ClusterNamed{Instant{1'795'000'000}, "box", "the first feeder", ""}};
+    ledger::testing::must(books.append(events, Instant{1'795'000'000}));
+  }
+  EXPECT_EQ(with(key + ".pub"), static_cast<int>(ExitCode::configuration)) << logged();
+  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::ledger)) << logged();
+  const std::string fault = ":16: consortium: cluster 'box' is this cluster itself; ";
+  const std::size_t first = logged().find(fault);
+  ASSERT_NE(first, std::string::npos) << logged();
+  EXPECT_NE(logged().find(fault, first + 1), std::string::npos) << logged();
+}
+
 TEST_F(ProcessTest, ExitCodesOfTheCommandLine) {
   const std::string file = (directory / "shapleyd.yaml").string();
   EXPECT_EQ(run({"--check-config", "--config", file}), static_cast<int>(ExitCode::success));
@@ -196,7 +199,7 @@ TEST_F(ProcessTest, ExitCodesOfTheCommandLine) {
             static_cast<int>(ExitCode::configuration));
   std::string unknown_user = yaml_in(directory);
   unknown_user.replace(unknown_user.find("accounts: [phys]"), 16, "users: [no_such_user_here]");
-  write_configuration(unknown_user);
+  configure(unknown_user);
   EXPECT_EQ(run({"--check-config", "--config", file}), static_cast<int>(ExitCode::configuration));
   EXPECT_NE(logged().find("no_such_user_here"), std::string::npos) << logged();
   EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::configuration));
@@ -219,11 +222,11 @@ TEST_F(ProcessTest, NothingThatATerminalObeysIsLoggedOrPrinted) {
     protocol::Hello hello = feeder_hello();
     hello.program = hello.slurm_version = hello.cluster = hostile;
     const auto feeder = connect(hello);
-    protocol::JobRecord job = running({.id = 1, .start = std::time(nullptr) - 60});
+    protocol::JobUpdate job = running({.id = 1, .start = std::time(nullptr) - 60});
     job.name = job.qos = job.wckey = hostile;
     feed(*feeder, 1, {job});
     EXPECT_TRUE(eventually([&] { return logged().find(escaped) != std::string::npos; })) << logged();
-    write_configuration("\"colour\\e[2J\\nready\": green\n");
+    configure("\"colour\\e[2J\\nready\": green\n");
     daemon->signal(SIGHUP);
     EXPECT_TRUE(eventually([&] { return logged().find("colour\\x1b[2J\\x0aready") != std::string::npos; })) << logged();
     daemon->signal(SIGTERM);
@@ -271,7 +274,7 @@ TEST_F(ProcessTest, FilesThatOthersCouldChangeAreRefusedUntilTheirModesAreCorrec
   std::filesystem::create_directory(directory / "run");
   std::string yaml = yaml_in(directory);
   yaml.replace(yaml.find("/sock"), 5, "/run/sock");
-  write_configuration(yaml);
+  configure(yaml);
   for (const Case& c : {Case{directory / "shapleyd.yaml", perms(0664), ExitCode::configuration},
                         Case{directory / "shapleyd.yaml", perms(0646), ExitCode::configuration},
                         Case{directory / "ledger.db", perms(0660), ExitCode::ledger},
@@ -292,7 +295,7 @@ TEST_F(ProcessTest, ASocketInASharedDirectoryIsAWarningOnly) {
   std::filesystem::permissions(shared, std::filesystem::perms(01777));
   std::string yaml = yaml_in(directory);
   yaml.replace(yaml.find("/sock"), 5, "/shared/sock");
-  write_configuration(yaml);
+  configure(yaml);
   Process daemon(arguments(), log());
   EXPECT_TRUE(eventually([&] { return answers(shared / "sock"); })) << logged();
   const std::string warning = "every user can write to " + shared.string();
@@ -324,19 +327,19 @@ TEST_F(ProcessTest, LiveFilesThatOthersCanReadAreLeftToTheDaemonAloneWithAWarnin
     EXPECT_NE(logged().find("warning: ledger: " + file.string() + " had mode 0644"), std::string::npos) << logged();
   }
   const auto jobs = connect({})->ask(R"({"request":"jobs","all":true})");
-  EXPECT_EQ(jobs["jobs"].size(), 1U) << "the log was read all the same: " << jobs.dump();
+  EXPECT_EQ(jobs["jobs"].size(), 1U) << "the log was read nevertheless: " << jobs.dump();
 }
 
 // Who cannot open a file can hold no lock on it: neither one that stops commits, nor one that refuses a start.
 TEST_F(ProcessTest, AnotherUserCanOpenNoLiveFile) {
   ASSERT_EQ(geteuid(), 0U) << "run as root: it tries as another user";
-  constexpr uid_t k_nobody = 65'534;
+  constexpr uid_t k_unprivileged = 65'534;
   std::filesystem::permissions(directory / "", std::filesystem::perms(0755));  // it can get at the names
   const auto opens = [&](const char* name) {
     int descriptor = -1;
     // Linux keeps users per thread.
     std::thread([&] {
-      EXPECT_EQ(::syscall(SYS_setresuid, k_nobody, k_nobody, k_nobody), 0);
+      EXPECT_EQ(::syscall(SYS_setresuid, k_unprivileged, k_unprivileged, k_unprivileged), 0);
       descriptor = ::open((directory / name).c_str(), O_RDONLY | O_CLOEXEC);
     }).join();
     if (descriptor >= 0) ::close(descriptor);
@@ -382,7 +385,7 @@ TEST_F(ProcessTest, TheFilesBesideALinkedLedgerAreLookedAtWhereTheyAre) {
 
 TEST_F(ProcessTest, AConfigurationThatOthersCouldHaveChangedIsNotTakenOver) {
   const auto daemon = start();
-  write_configuration(yaml_in(directory) + "mode: observe\n");
+  configure(yaml_in(directory) + "mode: observe\n");
   std::filesystem::permissions(directory / "shapleyd.yaml", std::filesystem::perms(0666));
   daemon->signal(SIGHUP);
   EXPECT_TRUE(eventually([&] { return logged().find("the running configuration stays") != std::string::npos; }));
@@ -473,7 +476,7 @@ TEST_F(ProcessTest, DISABLED_HoldsADaemon) {
   std::ofstream(ready) << daemon->pid();
   std::filesystem::rename(ready, file);  // whole, or not there
   std::this_thread::sleep_for(k_timeout);
-  FAIL() << "nobody killed this test";
+  FAIL() << "this test was not killed";
 }
 
 // Ctrl-C, ctest's time limit and `timeout` may kill a test in any state: its daemons end with it.

@@ -49,8 +49,8 @@ protocol::NodeRecord node_record(const std::string& name) {
   return {.name = name, .cpus = 8, .usable = true, .tres = {{"cpu", 8}}};
 }
 
-protocol::JobRecord running(const Job& job) {
-  protocol::JobRecord r = waiting(job);
+protocol::JobUpdate running(const Job& job) {
+  protocol::JobUpdate r = waiting(job);
   r.state = protocol::JobState::running;
   r.slurm_state = "RUNNING";
   r.start_time = job.start;
@@ -58,16 +58,16 @@ protocol::JobRecord running(const Job& job) {
   return r;
 }
 
-protocol::JobRecord ended(const Job& job, std::int64_t end) {
-  protocol::JobRecord r = running(job);
+protocol::JobUpdate ended(const Job& job, std::int64_t end) {
+  protocol::JobUpdate r = running(job);
   r.state = protocol::JobState::ended;
   r.slurm_state = "COMPLETED";
   r.end_time = end;
   return r;
 }
 
-protocol::JobRecord waiting(const Job& job) {
-  protocol::JobRecord r;
+protocol::JobUpdate waiting(const Job& job) {
+  protocol::JobUpdate r;
   r.job_id = job.id;
   r.account = job.account;
   r.user_id = 1000;

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "daemon/configuration/site.hpp"
+#include "ledger/store/ledger.hpp"
+#include "ledger/store/rows.hpp"
 #include "protocol/messages.hpp"
 #include "tests/support/temp_directory.hpp"
 
@@ -26,8 +30,21 @@ struct Job {
   std::uint32_t cpus = 4;
   std::int64_t start = 0;
 };
-[[nodiscard]] protocol::JobRecord running(const Job& job);
-[[nodiscard]] protocol::JobRecord ended(const Job& job, std::int64_t end);
-[[nodiscard]] protocol::JobRecord waiting(const Job& job);  // since `start`
+[[nodiscard]] protocol::JobUpdate running(const Job& job);
+[[nodiscard]] protocol::JobUpdate ended(const Job& job, std::int64_t end);
+[[nodiscard]] protocol::JobUpdate waiting(const Job& job);  // since `start`
+
+// The rows of a query, columns joined by '|'.
+[[nodiscard]] inline std::vector<std::string> rows_of(const ledger::Ledger& ledger, const std::string& sql) {
+  const auto result = ledger::query(ledger, sql);
+  if (!result) throw std::runtime_error(result.error().what);
+  std::vector<std::string> lines;
+  for (const auto& row : *result) {
+    std::string line;
+    for (const std::string& column : row) line += (line.empty() ? "" : "|") + column;
+    lines.push_back(line);
+  }
+  return lines;
+}
 
 }  // namespace shapley::daemon

@@ -51,8 +51,8 @@ class TestClient {
     ADD_FAILURE_AT(file, line) << why << " before the expected message";
     return {};
   }
-  // Everything up to the end of the connection; the last Refused's reason, if there was one. A connection that stands
-  // for k_timeout all the same is a test failure.
+  // Everything up to the end of the connection; the last Refused's reason, if there was one. A connection that is
+  // still open after k_timeout is a test failure.
   [[nodiscard]] std::string read_refusal();
   [[nodiscard]] nlohmann::json ask(const std::string& request);
 

@@ -1,62 +1,24 @@
 // A weekend that comes at once: shapleyd was away for three days, and the plugin kept what happened.
-#include <csignal>
 #include <ctime>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "busy_days.hpp"
-#include "daemon/exit_code.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/store/ledger.hpp"
-#include "ledger/store/query.hpp"
+#include "ledger/store/rows.hpp"
 #include "process.hpp"
 #include "records.hpp"
+#include "tests/support/must.hpp"
 
 namespace shapley::daemon {
 namespace {
 
 constexpr std::int64_t k_day = 24 * 3600;
 
-class WeekendTest : public testing::Test {
+class WeekendTest : public testing::Test, protected ProcessSite {
  protected:
-  void SetUp() override { std::ofstream(directory / "shapleyd.yaml") << yaml_in(directory); }
-
-  [[nodiscard]] std::filesystem::path socket() const { return directory / "sock"; }
-  [[nodiscard]] std::string logged() const {
-    std::ifstream in(directory / "log");
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-
-  std::unique_ptr<Process> start() const {
-    const std::vector<std::string> arguments{"--config", (directory / "shapleyd.yaml").string()};
-    auto process = std::make_unique<Process>(arguments, directory / "log");
-    EXPECT_TRUE(eventually([&] { return answers(socket()); })) << logged();
-    return process;
-  }
-
-  void stop(Process& daemon) const {
-    daemon.signal(SIGTERM);
-    EXPECT_EQ(daemon.wait(), static_cast<int>(ExitCode::success)) << logged();
-  }
-
-  std::unique_ptr<TestClient> connect(const protocol::Hello& hello) const {
-    auto client = std::make_unique<TestClient>(socket());
-    client->send(hello);
-    client->expect<protocol::Welcome>();
-    return client;
-  }
-
-  [[nodiscard]] nlohmann::json status() const { return connect({})->ask(R"({"request":"status"})"); }
-
-  static void await(TestClient& feeder, std::uint64_t sequence) {
-    while (!HasFailure() && feeder.expect<protocol::Ack>().sequence < sequence) continue;
-  }
-
   // All records of the moment: both nodes, no job.
   static void send_snapshot(TestClient& feeder, std::uint64_t& sequence) {
     const std::int64_t now = std::time(nullptr);
@@ -77,8 +39,6 @@ class WeekendTest : public testing::Test {
     }
     await(feeder, sequence);
   }
-
-  TempDirectory directory;
 };
 
 TEST_F(WeekendTest, CostsOneRebuildAndNothingIsLost) {
@@ -122,17 +82,14 @@ TEST_F(WeekendTest, CostsOneRebuildAndNothingIsLost) {
   }
   stop(*daemon);
 
-  const auto ledger = ledger::Ledger::open(directory / "ledger.db", ledger::OpenMode::read_only);
-  ASSERT_TRUE(ledger.has_value()) << ledger.error().what;
+  const auto ledger = must(ledger::Ledger::open(directory / "ledger.db", ledger::OpenMode::read_only));
   const auto runs =
-      ledger::query(*ledger, "SELECT job, begin, end FROM segments WHERE kind = 'run' ORDER BY job, begin");
-  ASSERT_TRUE(runs.has_value()) << runs.error().what;
+      must(ledger::query(ledger, "SELECT job, begin, end FROM segments WHERE kind = 'run' ORDER BY job, begin"));
   std::map<std::uint32_t, std::string> booked;
-  for (const auto& row : *runs) booked[static_cast<std::uint32_t>(std::stoul(row[0]))] += row[1] + "-" + row[2] + " ";
+  for (const auto& row : runs) booked[static_cast<std::uint32_t>(std::stoul(row[0]))] += row[1] + "-" + row[2] + " ";
   EXPECT_EQ(booked, expected);
-  const auto report = ledger::audit(*ledger);
-  ASSERT_TRUE(report.has_value()) << report.error().what;
-  for (const ledger::Finding& finding : report->findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+  const auto report = must(ledger::audit(ledger));
+  for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
 }
 
 }  // namespace

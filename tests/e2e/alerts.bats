@@ -117,7 +117,7 @@ observed_and_fired() {
   shapleyctl backup "$CLUSTER_DIR/copy.db"
   shapleyctl audit "$CLUSTER_DIR/copy.db"
   shapleyd_stop
-  awk -v ago=$((40 * 86400)) '{ $2 -= ago; print }' "$CLUSTER_LEDGER.upkeep" >"$CLUSTER_DIR/upkeep"
+  jq --argjson ago $((40 * 86400)) '.backup.at -= $ago | .audit.at -= $ago' "$CLUSTER_LEDGER.upkeep" >"$CLUSTER_DIR/upkeep"
   cat "$CLUSTER_DIR/upkeep" >"$CLUSTER_LEDGER.upkeep"
   shapleyd_start
   wait_until 20 plugin_connected

@@ -85,7 +85,7 @@ jobs_say() { [ "$(shapleyctl jobs -n -j "$1" -o "$2" | tr -s ' ' | sed 's/^ //' 
     "  - name: bio" "    accounts: [bio]" "    nodes: [{nodes: n1, share: 2/3}]"
   cluster_start
   wait_until 15 plugin_connected
-  plain_load 12  # chem is nobody here: a guest; n3 and n4 are nobody's: commons
+  plain_load 12  # chem is no organization here: a guest; n3 and n4 have no owner: commons
   wide_load
   wait_drained 60
   wait_until 20 audit_agrees || { cat "$CLUSTER_DIR/audit.txt" >&2; false; }

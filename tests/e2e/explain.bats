@@ -4,7 +4,7 @@
 load lib/e2e
 load lib/order
 
-# take_all: bio holds all nodes until it is told, so that others wait for their turn.
+# take_all: bio holds all nodes until `tell`, so that others wait for their turn.
 take_all() {
   local job
   job=$(submit bio -N4 --exclusive "$(until_told enough)")
@@ -46,7 +46,7 @@ is_fifth() { explain "$1" && tells '.priority.agrees == true and .place.known an
   wait_until 10 explained "$behind" '.job.state == "blocked" and .waits_for == "nice"'
   says "goes behind jobs of other organizations by its own wish and is no demand in the books"
 }
-# explained JOB WHAT: the answer tells it; the plugin and the daemon may not have heard of what was done a moment ago.
+# explained JOB WHAT: the answer says it; the plugin and the daemon may not have heard of what was done a moment ago.
 explained() { explain "$1" && tells "$2"; }
 member() { setpriv --reuid="$JOB_UID" --regid="$JOB_GID" --clear-groups "$@"; }
 
@@ -96,7 +96,7 @@ dependency_is_told() { explain "$1" && tells '.slurm.job.reason == "Dependency" 
   [ "$(shapleyctl explain "$bio" --json | jq .slurm.asked)" = true ]
   run squeue --jobs=4000000
   [[ $output == *"Invalid job id"* ]]
-  # The daemon answers about the past for whoever cannot read its ledger.
+  # The daemon answers about the past for users who cannot read its ledger.
   member shapleyctl explain "$bio" --at "$then" --json >"$CLUSTER_DIR/explanation.json"
   tells '.past and .job.state == "waiting" and (.next_starts | length) == 2'
 }

@@ -139,7 +139,7 @@ health_says() {
   [[ $output == *"$1"* ]] && [ "$status" -eq "$2" ]
 }
 
-@test "a slurmctld that hangs is told from an idle cluster" {
+@test "a slurmctld that hangs is distinguished from an idle cluster" {
   start_with
   wait_until 10 health_says "plugin connected" 0
   daemon_signal slurmctld STOP

@@ -51,9 +51,9 @@ setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4 4); }
   cluster_start
   job=$(submit astro "sleep 600")
   wait_until 10 job_is "$job" RUNNING
-  ctld_kill9  # so that nobody cancels the job for us
+  ctld_kill9  # so that no slurmctld cancels the job for us
   cluster_stop
-  wait_until 10 no_process_names "$CLUSTER_DIR"  # killed, and reaped by whoever inherited them
+  wait_until 10 no_process_names "$CLUSTER_DIR"  # killed, and reaped by the process that inherited them
   [ "$(processes_with_files_of "$CLUSTER_DIR")" -eq 0 ]
 }
 

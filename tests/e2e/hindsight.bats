@@ -3,7 +3,7 @@
 # (hindsight_from_sacct).
 #
 # sacct's times are the reference, its Eligible for releases. What shapleyd did not see wait (it was killed, or slurmctld was) it has to take from
-# the record of the run, which has the same instant. When nodes were there sacct does not say (a slurmctld that begins anew has none until they
+# the record of the run, which has the same instant. When nodes were there sacct does not say (a slurmctld that begins again has none until they
 # answer), and a node that is not there offers what still runs on it; so that is read from the ledger's facts, by plain SQL.
 
 load lib/e2e
@@ -114,7 +114,7 @@ waits_in_books() { [ "$(ledger_sql "SELECT COUNT(*) > 0 FROM segments WHERE kind
   start_by_hindsight
   a_mixed_load
   shapleyd_kill9
-  daemon_kill9 slurmdbd  # slurmctld keeps for it what it has to tell
+  daemon_kill9 slurmdbd  # slurmctld keeps for it what it has to send
   plain_load 6
   wait_until 30 enough_recorded 12
   slurmdbd_start
@@ -124,7 +124,7 @@ waits_in_books() { [ "$(ledger_sql "SELECT COUNT(*) > 0 FROM segments WHERE kind
   wait_drained 30
 
   load_across_a_kill
-  amid=$(date +%s)  # three jobs fill the machine, others wait: durations that nobody knows
+  amid=$(date +%s)  # three jobs fill the machine, others wait: durations that are not known yet
   daemon_kill9 slurmd.n4  # the job's own slurmstepd goes on
   ctld_kill9
   slurmd_start n4
@@ -141,7 +141,7 @@ waits_in_books() { [ "$(ledger_sql "SELECT COUNT(*) > 0 FROM segments WHERE kind
   for at in "$over" "$amid"; do
     wait_until 20 standings_agree "$at" || { say_standings "$at"; false; }
     paste -sd ';' "$CLUSTER_DIR/by-witness"
-    # There is something to agree on: chem got much and would have got nothing alone, and nobody gave just what he got.
+    # There is something to agree on: chem got much and would have got nothing alone, and no organization gave just what it got.
     witness "$at" | jq -e '.chem.alone == "0" and (.chem.psi | tonumber) > 0 and all(.psi != .phi and .phi != .alone)'
     jq -e '.contribution == "hindsight" and .conservation.holds and all(.organizations[]; .phi == .phi_hindsight)' "$CLUSTER_DIR/status-at.json"
     [ "$(at_rank)" = "$(order_at "$at")" ]
@@ -149,7 +149,7 @@ waits_in_books() { [ "$(ledger_sql "SELECT COUNT(*) > 0 FROM segments WHERE kind
   # The whole ledger, and its runs by sacct's records.
   sacct -S "$yesterday" -a -D -P -o JobIDRaw,Start,End,State,AllocCPUS,Suspended >"$CLUSTER_DIR/sacct-audit.txt"
   audit_agrees "$CLUSTER_DIR/sacct-audit.txt" || { cat "$CLUSTER_DIR/audit.txt"; false; }
-  # A daemon that begins anew has the same books.
+  # A daemon that starts again has the same books.
   shapleyd_restart
   standings_agree "$over" || { say_standings "$over"; false; }
 

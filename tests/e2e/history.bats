@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# What Slurm's accounting tells of the past, as a ledger, beside what shapleyd saw of it.
+# What Slurm's accounting says of the past, as a ledger, beside what shapleyd saw of it.
 
 load lib/e2e
 
-# On one node each, whose part sacct tells exactly: an array, short jobs, a requeue.
+# On one node each, whose part sacct shows exactly: an array, short jobs, a requeue.
 told_exactly_load() {
   local i job organizations=(astro bio chem)
   submit astro -N1 --array=1-5%2 -n2 "sleep 1" && submit bio -N1 --array=0-2 "sleep 2" || return 1
@@ -28,7 +28,7 @@ import_history() {
   shapleyctl import --sacct "$CLUSTER_DIR/sacct.txt" --config "$CLUSTER_DIR/shapleyd.yaml" --nodes "$CLUSTER_DIR/nodes.txt" --reason "end-to-end test" "$@"
 }
 
-# runs LEDGER: what every run held when, but those that shapleyd saw suspended: when that was sacct does not tell.
+# runs LEDGER: what every run held when, but those that shapleyd saw suspended: when that was sacct does not show.
 runs() {
   sqlite3 -readonly -cmd "ATTACH 'file:$CLUSTER_LEDGER?mode=ro' AS watched" "file:$1?mode=ro" "
     SELECT s.job, s.anchor, s.ordinal, s.begin, s.end, s.organization, s.processors, s.reason, n.node, n.processors
@@ -93,7 +93,7 @@ standings() {
   run import_history --into "$CLUSTER_DIR/gap.db"
   [[ $output == *"nothing to import"* ]]
 
-  # The same export and the ledger of it can be scheduled anew.
+  # The same export and the ledger of it can be scheduled again.
   shapley-sim replay --config "$CLUSTER_DIR/shapleyd.yaml" --trace "$CLUSTER_DIR/sacct.txt" --nodes "$CLUSTER_DIR/nodes.txt" --json |
     jq -e '[.outcomes[] | select(.policy == "direct_contr") | .organizations[] | .jobs] | add >= 15'
   shapley-sim replay --config "$CLUSTER_DIR/shapleyd.yaml" --trace "$CLUSTER_DIR/past.db" --policies fcfs

@@ -52,7 +52,7 @@ levels_act() {
   [ "$(start_order | awk '{ print $2 }' | tr '\n' ' ')" = "$b $a $d $c " ]
 }
 
-@test "the plugin tells dependencies and time limits, and their changes" {
+@test "the plugin sends dependencies and time limits, and their changes" {
   four_jobs_wait
   calm_daemon chem,astro,bio ""
   e=$(submit bio --time=10 --dependency="afterany:$c:$a" "true")

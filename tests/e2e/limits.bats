@@ -23,11 +23,11 @@ LIMITS
   start_with
 }
 
-# held_by REASON JOB: squeue and explain agree on why it waits, and the plugin has told the daemon of it.
+# held_by REASON JOB: squeue and explain agree on why it waits, and the plugin has sent it to the daemon.
 held_by() {
   shapleyctl explain "$2" --json >"$CLUSTER_DIR/explanation.json" && [ "$(squeue -h -j "$2" -o %r)" = "$1" ] &&
     jq -e --arg reason "$1" '.slurm.job.reason == $reason and .waits_for == "account limit" and .job.state == "blocked"' "$CLUSTER_DIR/explanation.json" &&
-    shapleyctl explain "$2" >"$CLUSTER_DIR/explanation"  # last: what the other one told it tells, too
+    shapleyctl explain "$2" >"$CLUSTER_DIR/explanation"  # last: it shows what the other one was sent, too
 }
 says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/explanation" >&2; false; }; }
 
@@ -49,7 +49,7 @@ says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/expl
   says "reason AssocMaxJobsLimit: a limit of its account or user is reached"
   wait_until 20 held_by QOSGrpCpuLimit "$qos"
   says "reason QOSGrpCpuLimit: a limit of its QOS is reached; ranks do not matter until others of it end"
-  # What a limit holds is no demand, so nobody has it before him.
+  # What a limit holds is no demand, so no job of it is ahead.
   wait_until 20 nothing_waits
 
   tell enough

@@ -45,7 +45,7 @@ waiting_jobs() {
   sbatch --parsable --uid="$JOB_UID" --gid="$JOB_GID" --chdir=/ --output=/dev/null --account=astro -n2 : --account=chem -n3 -N2 --wrap="sleep 1"
   wait_until 60 ranked_is_known
   while read -r job; do scontrol update JobId="$job" Partition=main,other,third; done <"$CLUSTER_DIR/jobs"
-  # A reconfigure makes the lists anew, and here longer or shorter ones. No partition opens by it (KeepPartState): all jobs still wait.
+  # A reconfigure makes the lists again, and here longer or shorter ones. No partition opens by it (KeepPartState): all jobs still wait.
   reconfigure
   if queue_is_open; then say "the reconfigure opened the queue"; return 1; fi
   while read -r job; do scontrol update JobId="$job" Partition=third,main; done <"$CLUSTER_DIR/jobs"

@@ -57,7 +57,7 @@ dashboard_expressions() {
   exporter_start
   wait_until 30 quiet
 
-  # Somebody edited a copy; its last event is still that of the ledger.
+  # A user edited a copy; its last event is still that of the ledger.
   sqlite3 "$CLUSTER_DIR/copy.db" "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET received = received + 1 WHERE seq = 2"
   run shapleyctl audit "$CLUSTER_DIR/copy.db"
   [ "$status" -eq 1 ]

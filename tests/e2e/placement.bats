@@ -31,7 +31,7 @@ nodes_are() {
   wait_until 30 contributes dust
   [ "$(phi_rate chem)" = 0 ]
 
-  # A node in a reservation of others is nobody's offer to them.
+  # A node in a reservation of others is no offer to them.
   scontrol create reservation ReservationName=work StartTime=now Duration=60 Nodes=n2 Flags=MAINT,IGNORE_JOBS Users=root
   wait_until 30 nodes_are "partition=main" n1
   scontrol delete ReservationName=work
@@ -50,7 +50,7 @@ nodes_are() {
   scancel "$pinned" "$free"
   tell both
   wait_drained 60
-  # What was withdrawn counts for nothing, and nobody asks for these nodes any more.
+  # What was withdrawn counts for nothing, and no job asks for these nodes any more.
   wait_until 30 nodes_are "partition=main nodes=n2" ""
   [ "$(phi_rate chem)" = 0 ]
   expect_books_correct 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# PrivateData=jobs of a real slurm.conf, with slurmdbd: whoever squeue shows a job, shapleyd shows it, on its own host and over TCP.
+# PrivateData=jobs of a real slurm.conf, with slurmdbd: the users that squeue shows a job to see it from shapleyd, on its own host and over TCP.
 
 load lib/e2e
 
@@ -42,7 +42,7 @@ USERS
   wait_until 15 plugin_connected
 }
 
-@test "another's jobs are shown to whom squeue shows them, over the socket and over TCP; sums to everybody" {
+@test "another's jobs are shown to those users that squeue shows them to, over the socket and over TCP; sums to all users" {
   private_cluster
   wait_until 10 jobs_are_private
   held=$(submit stars -N4 --exclusive "$(until_told enough)")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Questions from any node: over TCP, by ordinary users, whom munge names.
+# Questions from any node: over TCP, by ordinary users, as munge identifies them.
 
 load lib/e2e
 
@@ -31,7 +31,7 @@ listening_cluster() {
   shapleyctl status --ledger "$CLUSTER_LEDGER" --at "$at" -P >"$CLUSTER_DIR/own.txt"
   cmp "$CLUSTER_DIR/remote.txt" "$CLUSTER_DIR/own.txt"
   as_user shapleyctl --socket "$SHAPLEY_SOCKET" status --at "$at" -P | cmp - "$CLUSTER_DIR/own.txt"
-  # The page, too, but for what needs the ledger's file.
+  # The page, too, except what needs the ledger's file.
   install -d -o "$JOB_UID" "$CLUSTER_DIR/page"
   on_login_node shapleyctl report --no-charts -o "$CLUSTER_DIR/page"
   grep -q "No audit was made for this page: the ledger&#39;s file cannot be read from here" "$CLUSTER_DIR/page/index.html"
@@ -51,7 +51,7 @@ listening_cluster() {
   printf 'host: [127.0.0.1:1, 127.0.0.1:%s]\nslurm_user: root\nmunge_socket: %s\n' \
     $((CLUSTER_PORT + 29)) "$CLUSTER_DIR/run/munge.socket" >"$CLUSTER_DIR/shapleyctl.yaml"
   SHAPLEYCTL_CONFIG=$CLUSTER_DIR/shapleyctl.yaml on_login_node shapleyctl status | grep -q '^Plugin: *connected'
-  # Port 7020 of SlurmctldHost: nobody listens there, and the message says why it was asked.
+  # Port 7020 of SlurmctldHost: no process listens there, and the message says why it was asked.
   sed 's/^SlurmctldHost=.*/SlurmctldHost=another(127.0.0.1)/' "$SLURM_CONF" >"$CLUSTER_DIR/login.conf"
   run env -u SHAPLEY_SOCKET SLURM_CONF="$CLUSTER_DIR/login.conf" shapleyctl status
   [ "$status" -eq 3 ]
@@ -75,7 +75,7 @@ listening_cluster() {
 }
 
 port_is_taken() { ss -Hltn "sport = :$((CLUSTER_PORT + 29))" | grep -q .; }
-# Says that it runs as an ordinary user, for whom the question is to be sealed.
+# Says that it runs as an ordinary user, that the question is to be sealed for.
 answer_as_nobody() {
   python3 - "$((CLUSTER_PORT + 29))" "$JOB_UID" <<'PY'
 import socket, sys

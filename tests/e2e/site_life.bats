@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# The life of a site, as docs/operating/life-of-a-site.md tells it: every command of the page is run as it stands there, on a cluster with slurmdbd, and what it
-# prints must be what the page shows, but for what differs from run to run. What happens in the world between the commands is here.
+# The life of a site, as docs/operating/life-of-a-site.md describes it: every command of the page is run as it stands there, on a cluster with slurmdbd, and what it
+# prints must be what the page shows, except what differs from run to run. What happens in the world between the commands is here.
 #
-# The page is written anew from a run by
+# The page is written again from a run by
 #   SHAPLEY_BUILD=build/release PAGE_RECORD=$PWD/docs/operating/life-of-a-site.md bats tests/e2e/site_life.bats
 #
 # Nothing depends on speed or luck: only bio ever uses nodes of others (jobs of the others are put on their own), so astro, which has twice as many nodes
-# as chem, is always owed most and bio always owes; and what must last until something was looked at lasts until it is told.
+# as chem, is always owed most and bio always owes; and what must last until something was looked at lasts until `tell`.
 
 load lib/e2e
 load lib/monitoring

@@ -26,7 +26,7 @@ both_reach() {
   in_both wait_until 20 states_are || { in_both states; return 1; }
 }
 
-# Slurm names a job's reason before the plugin's next look at the queue tells shapleyd of it.
+# Slurm names a job's reason before the plugin's next look at the queue shows it to shapleyd.
 no_demand_waits() { [ "$(status_json | jq '[.organizations[].waiting] | add')" -eq 0 ]; }
 
 # Time limits in minutes count for GrpTRESRunMins, less what has run: of 160 each and 200 for both, half an hour of the test is of no

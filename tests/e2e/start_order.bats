@@ -21,7 +21,7 @@ load lib/order
   expect_books_correct 61
 }
 
-@test "whoever takes loses its rank, and waiting jobs get the new order" {
+@test "an organization that takes loses its rank, and waiting jobs get the new order" {
   start_with
   lend
   # astro takes all nodes for as long as it takes; chem and bio wait meanwhile.

@@ -35,7 +35,7 @@ export_of() { TZ=UTC sacct -a -D -P -o JobIDRaw,Start,End,State,AllocCPUS,Suspen
 # audit_of LEDGER FILE SINCE UNTIL
 audit_of() { TZ=UTC shapleyctl audit "$1" --against "$2" --since "$(utc "$3")" --until "$(utc "$4")"; }
 
-@test "a statement's sums equal sacct's, and the audit of an interval has no finding but for a defect within it" {
+@test "a statement's sums equal sacct's, and the audit of an interval has no finding except a defect within it" {
   start_with
   submit astro -n2 "$(until_told edge)" && submit cells -n1 "sleep 1"  # across the first edge; before it
   wait_until 20 started_in_sacct 2 && wait_until 20 ended_in_sacct 1

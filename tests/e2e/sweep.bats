@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `shapley-sim compare --submit`: a sweep as a Slurm job array.
+# shapley-sim on a cluster: `compare --submit`, a sweep as a Slurm job array, and an experiment in parts (etc/slurm/experiment.sbatch).
 
 load lib/e2e
 
@@ -41,4 +41,29 @@ one_task_less() { [ "$(squeue -h -r -t PENDING -o %F_%K | wc -l)" -eq 2 ]; }
   run shapley-sim "${sweep[@]}" --seed 2 --submit "$CLUSTER_DIR/sweep" --block 3
   [ "$status" -eq 1 ]
   [[ $output == *"holds the results of another sweep"* ]]
+}
+
+# As its users run it: the example of etc, in a folder that all nodes see, with shapley-sim in PATH.
+@test "an experiment as a job array gives the bytes of a whole run, and a task that was cancelled is run again by its number" {
+  cluster_start
+  mkdir -m 777 "$CLUSTER_DIR/parts" && cd "$CLUSTER_DIR/parts"
+  experiment=(table1 --trace excerpt --windows 7 --length 8000 --organizations 3)
+  shapley-sim experiment "${experiment[@]}" >"$CLUSTER_DIR/whole"
+
+  array() { sbatch --wait --array="$1" "$BATS_TEST_DIRNAME/../../etc/slurm/experiment.sbatch" 3 "${experiment[@]}" 3>&-; }
+  close_queue
+  array 1-3 &
+  waiting=$!
+  wait_until 30 array_waits
+  scancel "$(squeue -h -r -o %F_%K | grep '_2$')"
+  wait_until 10 one_task_less
+  open_queue
+  wait "$waiting"
+  run shapley-sim merge part-*.json
+  [ "$status" -eq 1 ]
+  [[ $output == *"parts 2 of 3 are missing"*"--array=2"* ]]
+
+  array 2
+  shapley-sim merge part-*.json >"$CLUSTER_DIR/merged"
+  cmp "$CLUSTER_DIR/merged" "$CLUSTER_DIR/whole"
 }

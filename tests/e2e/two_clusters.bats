@@ -13,13 +13,7 @@ teardown() {
   start_with
   wait_until 10 plugin_connected
   plain_load 4
-  trial_conf shapleytest
-  trial_start
-  wait_until 30 trial_answers
-  wait_until 30 refused_often 1
-  in_trial submit astro -n1 "sleep 1" >"$CLUSTER_DIR/trial-job"
-  wait_until 30 refused_often 3
-  plugin_connected
+  trial_is_refused shapleytest
   cluster_told_is .refused.state_location "$CLUSTER_DIR/trial-state"
   # The trial tries again every few seconds, also while ours is away.
   ctld_restart
@@ -49,14 +43,7 @@ teardown() {
   start_with
   wait_until 10 cluster_told_is .name shapleytest
   plain_load 4
-  trial_conf trial
-  trial_start
-  wait_until 30 trial_answers
-  wait_until 30 refused_often 1
-  # Its jobs have numbers like ours.
-  in_trial submit astro -n1 "sleep 1" >"$CLUSTER_DIR/trial-job"
-  wait_until 30 refused_often 3
-  plugin_connected
+  trial_is_refused trial
   cluster_told_is .refused.cluster trial
   plain_load 4
   wait_drained 60

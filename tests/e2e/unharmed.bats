@@ -6,7 +6,7 @@
 load lib/e2e
 source "$BATS_TEST_DIRNAME/lib/resources.bash"
 
-# without_daemon: a running cluster whose plugin finds nobody; sockets-before lists slurmctld's own Unix sockets.
+# without_daemon: a running cluster whose plugin finds no daemon; sockets-before lists slurmctld's own Unix sockets.
 without_daemon() {
   cluster_prepare
   cluster_start

@@ -91,7 +91,7 @@ PartitionName=right Nodes=n2 MaxTime=INFINITE DefaultTime=60 State=UP"
   wait_until 20 workflows_are astro '.unfair and (.workflows[0] | .workflow == "name late" and .pending == 12 and .raised_jobs > 0)'
   workflows_are astro '.workflows[0].pending_work == 1'
   wait_until 20 raised_above_others
-  # One job of the earlier workflow ends while others of it run: whoever looks meanwhile sees that the later one is behind.
+  # One job of the earlier workflow ends while others of it run: a look meanwhile shows that the later one is behind.
   touch "$CLUSTER_DIR/gate.0"
   wait_until 20 runs_of late 1
   touch "$CLUSTER_DIR"/gate.{1,2}

@@ -5,7 +5,6 @@
 #include <cassert>
 #include <map>
 #include <optional>
-#include <utility>
 
 namespace shapley::engines {
 
@@ -26,7 +25,7 @@ Instant in_slurm(Instant t) {
   return k_epoch + Duration{t.value};
 }
 
-MicroProcessors whole(std::uint32_t processors) {
+ProcessorMillionths whole(std::uint32_t processors) {
   return {processors * k_micro};
 }
 
@@ -126,7 +125,7 @@ std::vector<Run> place(const Instance& instance, const std::vector<StartedJob>& 
   std::vector<Run> runs;
   for (const StartedJob& started : by_begin) {
     const Instant end = started.begin + instance.jobs[started.job].duration;
-    std::map<std::string, MicroProcessors> held;  // an event names its nodes in ascending order
+    std::map<std::string, ProcessorMillionths> held;  // an event names its nodes in ascending order
     for (const std::uint32_t owner : started.owners) held[processors.take(owner, started.begin, end)] += whole(1);
     Run& run = runs.emplace_back(Run{started.job, started.begin, {}});
     for (const auto& [node, count] : held) run.nodes.push_back({node, count});

@@ -1,4 +1,4 @@
-// A schedule as shapleyd would hear of it: nodes and owners, jobs that wait, runs on nodes that begin and end.
+// A schedule as shapleyd would get it: nodes and owners, jobs that wait, runs on nodes that begin and end.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "accounting/state/state.hpp"
-#include "base/int128.hpp"
 #include "base/rng.hpp"
+#include "base/types.hpp"
 #include "daemon_side.hpp"
 #include "simulator_side.hpp"
 
@@ -102,7 +102,7 @@ rc::Gen<Case> any_case(const Shape& shape) {
   return rc::gen::resize(rc::kNominalSize, rc::gen::exec([shape] { return draw_case(shape); }));
 }
 
-// The first difference of each kind, as text; empty where there is none.
+// The first difference of each kind, as text; empty where nothing differs.
 struct Differences {
   std::string psi, direct, rate;
   friend bool operator==(const Differences&, const Differences&) = default;
@@ -127,7 +127,7 @@ Int128 distance(const Rational& simulated, Utility booked) {
 // processor times s^2. Every second both engines take the value of the same game; where no processor is idle beside a
 // waiting job, as many processors run as the grand coalition is worth, and State scales nothing. It rounds the rates to
 // whole millionths by largest remainder: each to its floor, or to one more if it was not whole. So a rate is off by
-// less than one. A second that begins at i is worth t - i, and nobody has a rate before the first start:
+// less than one. A second that begins at i is worth t - i, and no organization has a rate before the first start:
 //     |difference| < sum over i = first, ..., t - 1 of (t - i) = n (n + 1) / 2,   n = t - first.
 Int128 apportionment_bound(Instant first, Instant t) {
   const Int128 n = std::max<std::int64_t>(t.value - first.value, 0);
@@ -145,9 +145,9 @@ Instant first_start(const std::vector<StartedJob>& schedule, Instant none) {
   return first;
 }
 
-// The first instant at which a job waits beside an idle processor; instance.end if there is none. Only rigid jobs can
-// (simulate.hpp). From then on the simulator's Shapley rate gives credit for what could run if jobs could be divided,
-// State's for what runs, and the two are not compared.
+// The first instant at which a job waits beside an idle processor; instance.end if that never happens. Only rigid jobs
+// can (simulate.hpp). From then on the simulator's Shapley rate gives credit for what could run if jobs could be
+// divided, State's for what runs, and the two are not compared.
 Instant first_idle_beside_waiting(const Instance& instance, const std::vector<StartedJob>& schedule) {
   std::vector<Instant> starts(instance.jobs.size(), instance.end);
   for (const StartedJob& started : schedule) starts[started.job] = started.begin;
@@ -233,7 +233,7 @@ RC_GTEST_PROP(Engines, AgreeOnRigidJobs, ()) {
 }
 
 // The comparison itself is checked: a start one second off is always found, in every number. The job's psi changes by
-// a unit at least; both contributions sum to psi in State, so somebody's differs by a sixth of a unit at least, which
+// a unit at least; both contributions sum to psi in State, so that of one differs by a sixth of a unit at least, which
 // is far above what apportionment explains within a minute: 61 * 60 / 2 millionths.
 RC_GTEST_PROP(Engines, AStartOneSecondOffIsFound, ()) {
   const Case drawn = *any_case({});
@@ -247,7 +247,7 @@ RC_GTEST_PROP(Engines, AStartOneSecondOffIsFound, ()) {
   RC_ASSERT(!found.rate.empty());
 }
 
-// A run on another owner's node moves the direct contribution and nobody's psi.
+// A run on another owner's node moves the direct contribution and no psi.
 RC_GTEST_PROP(Engines, ARunOnAnotherOwnersNodeIsFound, ()) {
   const Case drawn = *any_case({.width_max = 1, .step = 1, .owners_min = 2});
   const auto schedule = schedule_of(drawn.instance, drawn.setup);
@@ -266,7 +266,7 @@ RC_GTEST_PROP(Engines, ARunOnAnotherOwnersNodeIsFound, ()) {
 
 // Organization 0 takes both processors, 1 waits for its own: each is worth 1 a second. Without the wait 0 would bring
 // all the demand: v({0}) = 1, v({1}) = 0, v = 2, rates 3/2 and 1/2.
-TEST(Engines, AWaitThatNobodyTellsIsFound) {
+TEST(Engines, AWaitThatIsNotReportedIsFound) {
   Case given{{.processors = {1, 1}, .jobs = {{{0}, {4}, 0}, {{0}, {4}, 0}, {{0}, {4}, 1}}, .end = {4}},
              {.chooser = Chooser::fcfs},
              {},

@@ -6,11 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "scheduling/policies/baselines/fcfs.hpp"
-#include "scheduling/policies/baselines/round_robin.hpp"
-#include "scheduling/policies/direct_contr.hpp"
-#include "scheduling/policies/ref.hpp"
-#include "scheduling/policies/shapley_rate.hpp"
+#include "scheduling/policies/policies.hpp"
 #include "scheduling/simulate.hpp"
 
 namespace shapley::engines {

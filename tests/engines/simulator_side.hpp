@@ -1,7 +1,7 @@
 // The simulator's account of an instance: a schedule, and what it says of psi and both contributions.
 //
-// One policy chooses. direct_contr and shapley_rate hear of every job whoever chooses, so that any policy's schedule
-// has both contributions, and every start the owner of each processor that it took.
+// One policy chooses. direct_contr and shapley_rate get every job whichever policy chooses, so that any policy's
+// schedule has both contributions, and every start the owner of each processor that it took.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,17 @@
 #include "exporter/metrics.hpp"
 
-#include <algorithm>
+#include <atomic>
 #include <map>
+#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>
 
+#include "exporter/page.hpp"
+#include "tests/ctl/fake_daemon.hpp"
 #include "tests/exporter/status.hpp"
+#include "tests/support/waiting.hpp"
 
 namespace shapley::exporter {
 namespace {
@@ -15,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 std::string text_of(const json& status) {
-  return prometheus::TextSerializer().Serialize(families_of(status));
+  return prometheus::TextSerializer().Serialize(families_of(read_status(status).value()));
 }
 
 bool has(const std::string& text, const std::string& line) {
@@ -43,7 +47,7 @@ TEST(Metrics, TellOrganizationsInBaseUnits) {
        }) {
     EXPECT_TRUE(has(text, line)) << line << '\n' << text;
   }
-  // Commons has no rank, and nobody who could start.
+  // Commons has no rank, and no job that could start.
   EXPECT_EQ(text.find(R"(rank{organization="commons"})"), std::string::npos);
   EXPECT_EQ(text.find(R"(no_start_since_timestamp_seconds{organization="commons"})"), std::string::npos);
 }
@@ -61,7 +65,7 @@ TEST(Metrics, TellWhatCooperationIsWorth) {
        }) {
     EXPECT_TRUE(has(text, line)) << line << '\n' << text;
   }
-  // Nobody can say, or there is nobody who could leave.
+  // The worth is unknown, or there is no organization that could leave.
   status["worth"]["leaving"] = nullptr;
   EXPECT_EQ(text_of(status).find("shapley_leaving"), std::string::npos);
   status["worth"] = nullptr;
@@ -85,7 +89,7 @@ TEST(Metrics, TellDaemonLedgerAndPlugin) {
            "shapley_observation_gap_end_timestamp_seconds 1795230060",
            "shapley_state_losses_total 2",
            R"(shapley_state_lost_runs_total{outcome="closed"} 3)",
-           R"(shapley_state_lost_core_seconds_total{outcome="closed"} 7200.5)",
+           R"(shapley_state_lost_core_seconds_total{outcome="closed"} 7200)",
            R"(shapley_state_lost_runs_total{outcome="retracted"} 1)",
            "shapley_state_loss_timestamp_seconds 1795230070",
            "shapley_refused_feeders_total 7",
@@ -123,34 +127,46 @@ TEST(Metrics, OfWhatIsUnknownAreAbsent) {
   status["daemon"]["clock"] = nullptr;
   status["daemon"]["failures"] = json::object();
   status["daemon"]["configuration"]["refused_at"] = nullptr;
-  status["daemon"].erase("gaps");
+  status["daemon"]["gaps"]["last_end"] = nullptr;
+  status["daemon"]["controller"] = nullptr;
   status["plugin"] = {{"connected", false}, {"last_heard_at", 0}};
   const std::string text = text_of(status);
   for (const char* absent :
-       {"last_backup", "operation_failing", "refused_timestamp", "observation_gap", "last_heard", "backlog"})
+       {"last_backup", "operation_failing", "refused_timestamp", "gap_end", "controller", "last_heard", "backlog"})
     EXPECT_EQ(text.find(absent), std::string::npos) << absent;
   EXPECT_TRUE(has(text, "shapley_clock_in_doubt 0"));
   EXPECT_TRUE(has(text, "shapley_configuration_reload_success 1"));
   EXPECT_TRUE(has(text, "shapley_plugin_connected 0"));
-  // An older daemon says where its configuration is, and no more; nor does nonsense end a scrape.
+}
+
+TEST(Metrics, OfAnotherReleasesStatusAreNotMade) {
+  json status = full_status();
   status["daemon"]["configuration"] = "/etc/shapley/shapleyd.yaml";
-  EXPECT_EQ(text_of(status).find("shapley_configuration"), std::string::npos);
-  for (const char* nonsense :
-       {"{}", "[]", "7", "null", R"({"organizations": 7, "daemon": [], "plugin": "x"})",
-        R"({"organizations": [7, {"name": 1}], "daemon": {"commits": {"count": 1, "buckets": [7]}}})"}) {
-    EXPECT_NO_THROW(text_of(json::parse(nonsense))) << nonsense;
-  }
+  EXPECT_EQ(read_status(status).error().what,
+            "shapleyd answers otherwise than this shapley-exporter reads: it is not an object");
+  status = full_status();
+  status["plugin"].erase("connected");
+  EXPECT_EQ(read_status(status).error().what,
+            "shapleyd answers otherwise than this shapley-exporter reads: connected is missing");
+  for (const char* nonsense : {"{}", "[]", "7", "null", R"({"organizations": 7, "daemon": [], "plugin": "x"})"})
+    EXPECT_FALSE(read_status(json::parse(nonsense))) << nonsense;
+  // What is wrong with a row is left out.
+  status = full_status();
+  status["organizations"] = {7, {{"name", 1}}};
+  status["worth"] = 7;
+  EXPECT_NO_THROW(text_of(status));
 }
 
 TEST(Metrics, HaveASampleEachFromAFullStatus) {
   std::map<std::string, int> samples;
-  for (const auto& family : families_of(full_status())) samples[family.name] = static_cast<int>(family.metric.size());
+  for (const auto& family : families_of(read_status(full_status()).value()))
+    samples[family.name] = static_cast<int>(family.metric.size());
   for (const Metric& metric : status_metrics()) EXPECT_GT(samples[std::string(metric.name)], 0) << metric.name;
 }
 
 TEST(Metrics, HaveTheLabelsThatTheTableNames) {
   std::map<std::string, std::string> labels;
-  for (const auto& family : families_of(full_status())) {
+  for (const auto& family : families_of(read_status(full_status()).value())) {
     std::string& names = labels[family.name];
     for (const auto& label : family.metric.front().label) names += (names.empty() ? "" : ", ") + label.name;
   }
@@ -185,6 +201,69 @@ TEST(Metrics, OfTheTopAreThoseWhoOwnMost) {
   EXPECT_EQ(all, status);
   keep_top(all, 1002);
   EXPECT_EQ(all, status);
+}
+
+using ctl::FakeDaemon;
+using ctl::Reaction;
+
+double value_of(const std::vector<prometheus::MetricFamily>& families, const std::string& name) {
+  for (const auto& family : families)
+    if (family.name == name) return family.metric.front().gauge.value;
+  return -1;
+}
+
+class Collecting : public testing::Test {
+ protected:
+  [[nodiscard]] Collector collector(std::chrono::milliseconds timeout) {
+    return {rpc_client::Endpoint{.socket = directory / "s", .timeout = timeout, .program = "tester"}, 0, log};
+  }
+  // Of a daemon that is away, only the exporter's own metrics are shown.
+  void expect_away(const std::vector<prometheus::MetricFamily>& families) {
+    EXPECT_EQ(value_of(families, "shapley_up"), 0);
+    EXPECT_EQ(families.size(), own_metrics().size());
+  }
+
+  TempDirectory directory;
+  std::ostringstream log;
+};
+
+TEST_F(Collecting, AsksAgainAtEachScrape) {
+  std::atomic<int> asked = 0;
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
+                            EXPECT_EQ(request, json({{"request", "status"}, {"worth", true}}));
+                            json status = full_status();
+                            status["daemon"]["rebuilds"] = 0;
+                            status["daemon"]["stale_after_s"] = ++asked;
+                            return status;
+                          }));
+  const Collector scraped = collector(test::k_timeout);
+  EXPECT_EQ(value_of(scraped.Collect(), "shapley_ranks_stale_after_seconds"), 1);
+  const auto again = scraped.Collect();
+  EXPECT_EQ(value_of(again, "shapley_ranks_stale_after_seconds"), 2);
+  EXPECT_EQ(value_of(again, "shapley_up"), 1);
+}
+
+TEST_F(Collecting, OfADaemonThatIsAwayShowsOnlyThatAndLogsItOnce) {
+  const Collector scraped = collector(test::k_timeout);
+  expect_away(scraped.Collect());
+  expect_away(scraped.Collect());
+  EXPECT_EQ(log.str(), "shapley-exporter: cannot reach shapleyd at " + (directory / "s").string() +
+                           ": No such file or directory; is it running (systemctl status shapleyd)?\n");
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([](const json&) { return full_status(); }));
+  EXPECT_EQ(value_of(scraped.Collect(), "shapley_up"), 1);
+  EXPECT_NE(log.str().find("shapleyd answers again\n"), std::string::npos);
+}
+
+TEST_F(Collecting, OfADaemonThatIsSilentWaitsABoundedTime) {
+  const FakeDaemon daemon(directory / "s", [](const protocol::Message&) { return Reaction{}; });
+  expect_away(collector(std::chrono::milliseconds(50)).Collect());
+}
+
+TEST_F(Collecting, OfADaemonThatStillStartsShowsThatItIsNotUp) {
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([](const json&) {
+                            return json{{"error", {{"code", "unavailable"}, {"what", "rebuilding, 37 %"}}}};
+                          }));
+  expect_away(collector(test::k_timeout).Collect());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ trap '[[ -z $pid ]] || kill "$pid" 2>/dev/null || true; rm -rf "$folder"' EXIT
 die() { echo "serves: $*"; cat "$folder"/log* 2>/dev/null || true; exit 1; }
 command -v promtool >/dev/null || die "no promtool: apt install prometheus"
 
-"$exporter" --socket "$folder/nobody" --listen 127.0.0.1:0 2>"$folder/log" &
+"$exporter" --socket "$folder/no-socket" --listen 127.0.0.1:0 2>"$folder/log" &
 pid=$!
 for ((i = 0; i < 600; ++i)); do grep -q "serves /metrics" "$folder/log" && break; sleep 0.1; done
 port=$(sed -n 's/.*, port //p' "$folder/log")
@@ -26,18 +26,18 @@ scrape >"$folder/answer"
 head -n 1 "$folder/answer" | grep -q ' 200 ' || die "a daemon that is away is an error page: $(head -n 1 "$folder/answer")"
 tr -d '\r' <"$folder/answer" | sed '1,/^$/d' >"$folder/metrics"
 grep -qx 'shapley_up 0' "$folder/metrics" || die "no shapley_up 0"
-! grep -qE '^shapley_(organization|plugin|ledger)' "$folder/metrics" || die "something is told of a daemon that is away"
+! grep -qE '^shapley_(organization|plugin|ledger)' "$folder/metrics" || die "something is shown of a daemon that is away"
 promtool check metrics <"$folder/metrics" || die "promtool check metrics"
 [[ $(grep -c "cannot reach shapleyd" "$folder/log") -eq 1 ]] || die "not one line about the daemon that is away"
 
 code=0
-"$exporter" --socket "$folder/nobody" --listen "127.0.0.1:$port" 2>"$folder/log2" || code=$?
+"$exporter" --socket "$folder/no-socket" --listen "127.0.0.1:$port" 2>"$folder/log2" || code=$?
 [[ $code -eq 4 ]] || die "an address in use: exit code $code"
 code=0
 "$exporter" --timeout 0 2>/dev/null || code=$?
 [[ $code -eq 2 ]] || die "a faulty command line: exit code $code"
 # Into files: grep -q leaves at its first match, and who still writes into the pipe then is ended by SIGPIPE, which pipefail reports.
-"$exporter" --socket "$folder/nobody" --print >"$folder/printed" 2>/dev/null || die "--print: exit code $?"
+"$exporter" --socket "$folder/no-socket" --print >"$folder/printed" 2>/dev/null || die "--print: exit code $?"
 grep -qx 'shapley_up 0' "$folder/printed" || die "--print"
 "$exporter" --list >"$folder/list" || die "--list: exit code $?"
 grep -q '^| `shapley_up` | gauge | ' "$folder/list" || die "--list"

@@ -3,10 +3,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "protocol/self_report.hpp"
+#include "tests/support/partial_report.hpp"
+
 namespace shapley::exporter {
 
 inline nlohmann::json full_status() {
-  return nlohmann::json::parse(R"({
+  nlohmann::json status = nlohmann::json::parse(R"({
     "at": 1795244400, "contribution": "direct_contr", "ranks_act": true, "behind": ["hindsight"], "not_kept": ["shapley_rate"],
     "hindsight_bounded": {"coalitions": "pairs", "since": 1795240000, "needed_bytes": 2000, "bound_bytes": 1000},
     "organizations": [
@@ -23,7 +26,7 @@ inline nlohmann::json full_status() {
          "alone_processor_seconds": "1700", "provisional": true}],
       "together": {"gain_core_hours": 0.25}, "leaving": {"gain_core_hours": -0.125}},
     "daemon": {
-      "version": "0.1.0", "started_at": 1795200000, "now": 1795244400, "mode": "priorities", "order": "strict",
+      "version": "1.0.0", "started_at": 1795200000, "now": 1795244400, "mode": "priorities", "order": "strict",
       "ranks_computed_at": 1795244399, "stale_after_s": 300, "rebuild": null, "rebuilds": 2, "lost_runs": 3,
       "dropped_observations": 4, "held_observations": {"messages": 5, "since": 1795244000},
       "clock": {"since": 1795244000, "ahead_s": -70, "exact": true},
@@ -37,14 +40,17 @@ inline nlohmann::json full_status() {
                         "refused_at": 1795240003, "refusal": "no such node"},
       "hindsight": {"bytes": 900, "bound_bytes": 1000}, "gaps": {"count": 6, "seconds": 70, "unobserved_seconds": 50, "last_begin": 1795230000, "last_end": 1795230060,
                "last_cause": "unobserved"},
-      "state_losses": {"count": 2, "closed": 3, "closed_processor_seconds": "7200.5", "retracted": 1,
-                       "retracted_processor_seconds": "60", "last": {"at": 1795230070}},
+      "state_losses": {"count": 2, "closed": 3, "closed_processor_seconds": 7200, "retracted": 1,
+                       "retracted_processor_seconds": 60, "last": {"at": 1795230070}},
       "cluster": {"name": "consort", "refused": null, "refusals": 7},
       "controller": {"role": "active", "state": "writes", "peer_answers": true, "behind": 0, "in_step": true,
                      "acknowledged_alone": 2}},
-    "plugin": {"connected": true, "program": "priority/shapley 0.1.0", "cluster": "consort", "slurm_version": "22.05.8",
+    "plugin": {"connected": true, "program": "priority/shapley 1.0.0", "cluster": "consort", "slurm_version": "22.05.8",
                "last_heard_at": 1795244390, "sign_of_life_s": 10, "backlog": 9, "dropped_backlogs": 1}
   })");
+  fill<protocol::DaemonReport>(status["daemon"]);
+  fill<protocol::PluginReport>(status["plugin"]);
+  return status;
 }
 
 }  // namespace shapley::exporter

@@ -1,6 +1,6 @@
-// A Unix-socket proxy between the plugin and shapleyd that cuts a connection in the middle of a frame when it is told
-// to. It forwards bytes as they come and holds no more than one read of either side, so a side that stops reading stops
-// the other.
+// A Unix-socket proxy between the plugin and shapleyd that cuts a connection in the middle of a frame on a signal.
+// It forwards bytes as they come and holds at most one read of either side, so a side that stops reading stops the
+// other.
 //
 //   cutting_proxy LISTEN CONNECT ORDERS
 //

@@ -1,7 +1,7 @@
 // Slurm's node list notation.
 #include <string>
 
-#include "base/brackets.hpp"
+#include "base/slurm_text.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

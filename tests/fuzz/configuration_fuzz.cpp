@@ -1,5 +1,7 @@
 // A configuration file.
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "accounting/events/event_check.hpp"
 #include "config/configuration.hpp"
@@ -19,6 +21,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   require(!configuration->organizations.empty(), "there are organizations");
+  const std::vector<std::string> keys(configuration->consortium.clusters.size(), "SHA256:1");
+  const auto consortium = shapley::config::consortium_statement(*configuration, keys, shapley::Instant{1'700'000'000});
+  require(shapley::accounting::check(consortium).has_value(), "an accepted file makes events that the books accept");
   // Large claims are legal; to check each of a million statements would only slow the search down.
   std::size_t nodes = 0;
   for (const auto& organization : configuration->organizations) {

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "fuzz.hpp"
-#include "ledger/store/event_json.hpp"
+#include "ledger/encoding/event_json.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using shapley::fuzz::require;

@@ -16,7 +16,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// Takes the first byte; 0 when there is none.
+// Takes the first byte; 0 when the text is empty.
 inline std::uint8_t take_byte(std::string_view& text) {
   if (text.empty()) return 0;
   const auto byte = static_cast<std::uint8_t>(text.front());

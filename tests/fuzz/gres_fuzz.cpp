@@ -3,7 +3,7 @@
 #include <string>
 
 #include "fuzz.hpp"
-#include "plugin/client/scan/gres.hpp"
+#include "plugin/client/scan/records.hpp"
 
 namespace {
 

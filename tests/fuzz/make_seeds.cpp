@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "accounting/state/state.hpp"
-#include "ledger/store/event_json.hpp"
+#include "ledger/encoding/event_json.hpp"
 #include "plugin/client/spool/spool.hpp"
 #include "protocol/codec.hpp"
 
@@ -22,8 +22,8 @@ void write(const std::string& target, const std::string& name, const std::string
   std::ofstream(folder / target / name, std::ios::binary) << bytes;
 }
 
-protocol::JobRecord job(std::uint32_t id, protocol::JobState state, std::string word) {
-  protocol::JobRecord r;
+protocol::JobUpdate job(std::uint32_t id, protocol::JobState state, std::string word) {
+  protocol::JobUpdate r;
   r.job_id = id;
   r.state = state;
   r.slurm_state = std::move(word);
@@ -55,7 +55,7 @@ protocol::JobRecord job(std::uint32_t id, protocol::JobState state, std::string 
   return r;
 }
 
-protocol::Observations observations(std::uint64_t sequence, std::int64_t at, std::vector<protocol::JobRecord> jobs) {
+protocol::Observations observations(std::uint64_t sequence, std::int64_t at, std::vector<protocol::JobUpdate> jobs) {
   protocol::Observations o;
   o.sequence = sequence;
   o.observed_at = at;
@@ -85,7 +85,7 @@ std::vector<protocol::Observations> a_day() {
 void write_protocol() {
   protocol::Hello hello;
   hello.role = protocol::Role::feeder;
-  hello.program = "priority/shapley 0.1.0";
+  hello.program = "priority/shapley 1.0.0";
   hello.cluster = "c";
   hello.slurm_version = "22.05.8";
   hello.instance = 1;
@@ -108,7 +108,7 @@ void write_protocol() {
                          protocol::Refused{"too many connections"}}));
   write("protocol", "reader",
         std::string(1, '\0') + stream({protocol::Hello{}, protocol::Query{1, R"({"request":"status"})"},
-                                       protocol::Reply{1, R"({"pong":"shapleyd 0.1.0"})"}}));
+                                       protocol::Reply{1, R"({"pong":"shapleyd 1.0.0"})"}}));
   for (std::size_t i = 0; i < day.size(); ++i) write("observer", "scan" + std::to_string(i + 1), stream({day[i]}));
   write("observer", "day", stream({day[0], day[1], day[2], day[3], day[4]}));
 }
@@ -133,7 +133,7 @@ void write_spools() {
 std::vector<Event> events() {
   const SegmentKey run{SegmentKind::run, JobId{17}, Instant{1'700'000'000}, 0};
   const SegmentKey wait{SegmentKind::wait, JobId{18}, Instant{1'700'000'000}, 0};
-  const MicroProcessors two{2 * k_micro};
+  const ProcessorMillionths two{2 * k_micro};
   return {
       OrganizationsDeclared{Instant{1'699'999'000}, {"physics", "chemistry"}},
       PeriodDeclared{Instant{1'699'999'000}, Period::monthly},

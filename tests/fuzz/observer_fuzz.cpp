@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!body || !*body) break;
     const auto message = protocol::decode_body(**body);
     const auto* observations = message ? std::get_if<protocol::Observations>(&*message) : nullptr;
-    // slurmctld's clock: the daemon's own feeder tells it, no user.
+    // slurmctld's clock: the daemon's own feeder sends it, no user.
     if (observations == nullptr || observations->observed_at < 0 || observations->observed_at > 4'000'000'000) continue;
     observe(books, *observations, reading, previous);
     previous = std::max(previous, Instant{observations->observed_at});

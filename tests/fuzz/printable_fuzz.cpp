@@ -4,7 +4,6 @@
 #include <string>
 
 #include "base/printable.hpp"
-#include "base/printable_stream.hpp"
 #include "fuzz.hpp"
 #include "tests/support/naive_printable.hpp"
 

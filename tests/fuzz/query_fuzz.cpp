@@ -6,11 +6,14 @@
 
 #include "../daemon/records.hpp"
 #include "accounting/events/event_check.hpp"
+#include "base/json.hpp"
 #include "daemon/requests/queries.hpp"
 #include "daemon/service.hpp"
 #include "fuzz.hpp"
 #include "ledger/adjustments/adjustment.hpp"
 #include "ledger/reports/adjustment_report.hpp"
+#include "ledger/reports/requests.hpp"
+#include "tests/support/temp_directory.hpp"
 
 namespace {
 
@@ -42,7 +45,9 @@ class Daemon {
   // From the ledger's tables, too, as the reading thread does it; but no program is started for a report.
   // As it would be corrected: planned, not booked, so that every input finds the same books.
   void plan(const nlohmann::json& request) {
-    auto asked = shapley::ledger::parse_adjustment(request);
+    const auto members = shapley::request_from<shapley::ledger::AdjustRequest>(request);
+    if (!members) return;
+    auto asked = shapley::ledger::adjustment_asked(*members);
     if (!asked) return;
     asked->author = "uid 0";
     const auto planned =
@@ -51,15 +56,15 @@ class Daemon {
     for (const auto& event : planned->events()) require(shapley::accounting::check(event).has_value(), "a sound event");
   }
   [[nodiscard]] std::string ask(std::string_view request) {
-    Answer answered = answer(*service_, request, k_now);
+    Answer answered = answer(*service_, parse_request(request), k_now);
     if (const auto* text = std::get_if<std::string>(&answered)) return *text;
-    if (lane_of(request) == Lane::report) return "{}";
+    if (parse_request(request).lane() == Lane::report) return "{}";
     ReadingThread::Connection reader(service_->site().configuration.ledger);
     return std::get<ReadingThread::Question>(answered)(reader, {});
   }
 
  private:
-  TempDirectory directory_;
+  shapley::TempDirectory directory_;
   std::unique_ptr<Service> service_;
 };
 
@@ -70,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string reply = daemon.ask(shapley::fuzz::text_of(data, size));
   const auto parsed = nlohmann::json::parse(reply, nullptr, false);
   // What the parser of requests refuses never gets there: nesting, above all.
-  const auto request = nlohmann::json::parse(shapley::fuzz::text_of(data, size), nullptr, false);
+  const auto request = shapley::parse_json(shapley::fuzz::text_of(data, size));
   if (request.is_object() && request.contains("reason")) daemon.plan(request);
   require(parsed.is_object(), "every request is answered with an object");
   return 0;

@@ -1,9 +1,9 @@
-// A checkpoint's text without its last line, the checksum, which is put right here: whoever can write a ledger can
+// A checkpoint's text without its last line, the checksum, which is put right here: a user who can write a ledger can
 // compute it, and no random change would.
 #include <string>
 
 #include "accounting/state/state.hpp"
-#include "base/fnv1a.hpp"
+#include "base/text.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/int128.hpp"
+#include "base/types.hpp"
 
 namespace shapley::game::naive {
 
@@ -16,7 +16,7 @@ using Players = std::vector<std::pair<std::int64_t, std::int64_t>>;  // demand, 
 [[nodiscard]] std::vector<Int128> shapley_by_orders(const Players& players,
                                                     const std::vector<Players>& placements = {});
 
-// Largest remainder by handing out one unit after the other to whoever is furthest below its due.
+// Largest remainder by handing out one unit after the other to the one that is furthest below its due.
 [[nodiscard]] std::vector<std::int64_t> apportion_by_remainders(std::int64_t total, const std::vector<Int128>& weights);
 
 }  // namespace shapley::game::naive

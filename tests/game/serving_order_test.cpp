@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -13,7 +12,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "game/accrual.hpp"
 #include "game/utility.hpp"
 
 namespace shapley::game {
@@ -45,7 +43,7 @@ UtilitySum books_of(const std::vector<Run>& schedule, std::int64_t t) {
   UtilitySum sum;
   for (const Run& run : schedule) {
     if (run.begin > t) continue;
-    const MicroProcessors processors{run.processors * k_micro};
+    const ProcessorMillionths processors{run.processors * k_micro};
     if (run.end <= t) {
       sum.add_finished(processors, {run.begin}, {run.end});
     } else {
@@ -267,13 +265,13 @@ TEST(ServingOrder, OrdersTheAmountsOfTheBooks) {
   EXPECT_EQ(serving_order<Utility>(rows), (std::vector<std::size_t>{1, 0, 2}));
 }
 
-// Guarantees are parts of what everybody owns, so they never exceed the machine: while all processors that are owned
-// are in use somebody is not below, and everybody can reach the guarantee at once.
+// Guarantees are parts of what the organizations own, so they never exceed the machine: while all processors that are
+// owned are in use one organization is not below, and all can reach the guarantee at once.
 RC_GTEST_PROP(Guarantees, NeverSumToMoreThanTheMachine, ()) {
   std::vector<Row> rows = *any_rows();
   std::int64_t owned = 0;
   std::int64_t used = 0;
-  std::int64_t enough = 0;  // the fewest processors that leave nobody below
+  std::int64_t enough = 0;  // the fewest processors that leave no organization below
   for (Row& row : rows) {
     row.has_startable = true;
     owned += row.owned;

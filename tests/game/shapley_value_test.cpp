@@ -44,9 +44,9 @@ Int128 grand_coalition(const std::vector<Player>& players) {
   return std::min(demand, owned);
 }
 
-std::int64_t sum_of(const std::vector<MicroProcessors>& rates) {
+std::int64_t sum_of(const std::vector<ProcessorMillionths>& rates) {
   std::int64_t sum = 0;
-  for (const MicroProcessors rate : rates) sum += rate.value;
+  for (const ProcessorMillionths rate : rates) sum += rate.value;
   return sum;
 }
 
@@ -74,7 +74,7 @@ std::vector<Int128> shapley_by_potential(const std::vector<Player>& players) {
 TEST(ShapleyValue, SharesWhatOneLendsAndTheOtherUses) {
   // One organization owns everything, the other wants everything: each is worth half of what is done.
   EXPECT_EQ(scaled_shapley_values(players_of({{0, 10}, {10, 0}})), (std::vector<Int128>{10, 10}));
-  // Idle processors that nobody wants earn nothing; nor does demand that nobody can meet.
+  // Idle processors that no player wants earn nothing; nor does demand that no player can meet.
   EXPECT_EQ(scaled_shapley_values(players_of({{4, 4}, {0, 100}})), (std::vector<Int128>{8, 0}));
   EXPECT_EQ(scaled_shapley_values(players_of({{4, 4}, {100, 0}})), (std::vector<Int128>{8, 0}));
 }
@@ -89,10 +89,10 @@ TEST(ShapleyValue, HandlesTheMostPlayersAndTheLargestNumbers) {
   EXPECT_EQ(sum_of(rates), 17'999'999'999'999);
 }
 
-TEST(ShapleyValue, KnowsNobodyToCreditWithoutProcessors) {
+TEST(ShapleyValue, CreditsNoPlayerWithoutProcessors) {
   EXPECT_TRUE(shapley_rates(players_of({{5, 0}, {7, 0}}), {.running = {3}, .seed = 1}).empty());
   EXPECT_EQ(shapley_rates(players_of({{5, 0}, {0, 0}}), {.running = {0}, .seed = 1}),
-            (std::vector<MicroProcessors>(2)));
+            (std::vector<ProcessorMillionths>(2)));
 }
 
 RC_GTEST_PROP(ShapleyValue, EqualsTheMeanOverAllOrders, ()) {
@@ -128,14 +128,14 @@ std::vector<Placement> placements_of(const std::vector<naive::Players>& numbers)
 
 TEST(ShapleyValue, CountsDemandOnlyWhereItCanBeServed) {
   // The second owns a processor and wants both; the third has none and wants the first's, which is all that its jobs
-  // can use. Without the first its demand is worth nothing to anybody.
+  // can use. Without the first its demand is worth nothing to any coalition.
   const auto players = players_of({{0, 1}, {2, 1}, {0, 0}});
   const std::vector<Placement> pinned{players_of({{0, 1}, {0, 0}, {1, 0}})};
   EXPECT_EQ(scaled_shapley_values(players), (std::vector<Int128>{3, 9, 0}));
   EXPECT_EQ(scaled_shapley_values(players, pinned), (std::vector<Int128>{4, 7, 1}));
   // Could they run anywhere, it would be the same: the second has work enough for its own processor.
   EXPECT_EQ(scaled_shapley_values(players_of({{0, 1}, {2, 1}, {1, 0}})), (std::vector<Int128>{4, 7, 1}));
-  // Pinned to the second's processor, which the second wants for itself, nobody needs it.
+  // Pinned to the second's processor, which the second wants for itself, the demand of the third is worth nothing.
   EXPECT_EQ(scaled_shapley_values(players, std::vector<Placement>{players_of({{0, 0}, {0, 1}, {1, 0}})}),
             (std::vector<Int128>{3, 9, 0}));
 }
@@ -211,7 +211,7 @@ RC_GTEST_PROP(ShapleyValue, IsEfficientSymmetricAndIgnoresDummies, ()) {
   RC_ASSERT(sum == factorial(game.size()) * grand_coalition(players_of(game)));
   RC_ASSERT(values[values.size() - 2] == values.front());
   RC_ASSERT(values.back() == 0);
-  // Without the dummy everybody else keeps the same value; only the scale k! is another.
+  // Without the dummy each other player keeps the same value; only the scale k! is another.
   const Int128 k = static_cast<Int128>(game.size());
   game.pop_back();
   const auto fewer = scaled_shapley_values(players_of(game));
@@ -219,7 +219,7 @@ RC_GTEST_PROP(ShapleyValue, IsEfficientSymmetricAndIgnoresDummies, ()) {
 }
 
 RC_GTEST_PROP(ShapleyValue, GivesSelfSufficientOrganizationsTheirOwn, ()) {
-  // Additivity in this game: if everybody's demand equals its processors, v is the sum of single values.
+  // Additivity in this game: if each player's demand equals its processors, v is the sum of single values.
   auto game = *games(9, 1000);
   for (auto& [demand, owned] : game) owned = demand;
   const auto values = scaled_shapley_values(players_of(game));
@@ -297,7 +297,7 @@ TEST(ShapleyRates, OfPlacementsWithPlentyAreExactHoweverMany) {
   const auto rates = rates_by(1);
   for (std::uint64_t seed = 2; seed < 10; ++seed) EXPECT_EQ(rates_by(seed), rates);
   // Half of each job is due to who asked, half to the owner: the last one owns 50 of the jobs' places and has no job.
-  EXPECT_EQ(rates.back(), MicroProcessors{25 * k_micro});
+  EXPECT_EQ(rates.back(), ProcessorMillionths{25 * k_micro});
 }
 
 TEST(ShapleyRates, OfManyPlacementsAreUnbiasedToo) {
@@ -317,7 +317,7 @@ TEST(ShapleyRates, OfManyPlacementsAreUnbiasedToo) {
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
     const auto rates = shapley_rates(players, {.running = {running}, .seed = seed, .placements = placements});
     others = std::accumulate(rates.begin() + 1, rates.end(), others,
-                             [](std::int64_t s, MicroProcessors r) { return s + r.value; });
+                             [](std::int64_t s, ProcessorMillionths r) { return s + r.value; });
   }
   // Each of the others adds one to whatever coalition has the first: half of it is its own.
   EXPECT_NEAR(static_cast<double>(others) / 4000, static_cast<double>(running) / 2,
@@ -333,7 +333,7 @@ RC_GTEST_PROP(ShapleyRates, OfManyOrganizationsSumAndRepeat, ()) {
   const auto rates = shapley_rates(players, {.running = {running}, .seed = seed});
   RC_ASSERT(sum_of(rates) == running);
   RC_ASSERT(rates == shapley_rates(players, {.running = {running}, .seed = seed}));
-  for (const MicroProcessors rate : rates) RC_ASSERT(rate.value >= 0);
+  for (const ProcessorMillionths rate : rates) RC_ASSERT(rate.value >= 0);
   // A dummy changes nothing, wherever it stands.
   const auto place = *rc::gen::inRange<std::size_t>(0, players.size() + 1);
   auto longer = players;
@@ -355,7 +355,7 @@ TEST(ShapleyRates, OfManyOrganizationsAreUnbiased) {
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
     const auto rates = shapley_rates(players, {.running = {running}, .seed = seed});
     lenders = std::accumulate(rates.begin(), rates.begin() + 9, lenders,
-                              [](std::int64_t s, MicroProcessors r) { return s + r.value; });
+                              [](std::int64_t s, ProcessorMillionths r) { return s + r.value; });
   }
   const auto by_potential = shapley_by_potential(players);
   const Int128 exact = std::accumulate(by_potential.begin(), by_potential.begin() + 9, Int128{0});

@@ -1,5 +1,5 @@
 // Virtual schedules against their witness (naive_schedules.hpp), on random histories of a cluster: jobs that are
-// cancelled, killed and requeued, capacity that comes and goes, facts that are told late and in any order.
+// cancelled, killed and requeued, capacity that comes and goes, facts that come late and in any order.
 #include "hindsight/virtual_schedules.hpp"
 
 #include <algorithm>
@@ -167,7 +167,7 @@ class Pair {
   naive::Facts facts_;
 };
 
-// A cluster whose facts are told when they happen. Who starts when is left to chance: the real schedule may be
+// A cluster whose facts come when they happen. Who starts when is left to chance: the real schedule may be
 // anything.
 template <typename Integer>
 class Cluster {
@@ -205,7 +205,7 @@ class Cluster {
   struct Run {
     std::size_t request;
     std::int64_t start;
-    std::int64_t end;  // nobody is told before
+    std::int64_t end;  // not known before
   };
 
   // What the books do: periods end, checkpoints are written and read, organizations join.
@@ -354,7 +354,7 @@ TEST(VirtualSchedules, PlacesOfWithdrawnRequestsAreNobodys) {
   ASSERT_NO_FATAL_FAILURE(pair.compare_at(k_origin + 6));
 }
 
-// All facts of a small history in any order, some of them told twice, first with another duration, or taken back.
+// All facts of a small history in any order, some of them twice, first with another duration, or taken back.
 TEST(VirtualSchedules, DoNotDependOnTheOrderOfTelling) {
   for (std::uint64_t seed = 0; seed < k_instances; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -378,7 +378,7 @@ TEST(VirtualSchedules, DoNotDependOnTheOrderOfTelling) {
         const std::size_t added = pair.add(request);
         if (rng.below(4) != 0) pair.ended(added, 1 + static_cast<std::int64_t>(rng.below(6)));
       });
-      // What becomes of some request that has been told by then.
+      // What becomes of some request that is known by then.
       facts.emplace_back([&pair, &rng] {
         const std::size_t known = pair.facts().requests.size();
         if (known == 0) return;
@@ -438,7 +438,7 @@ class LongDay {
   Request old_ = 0;
 };
 
-TEST(VirtualSchedules, AnOldRequestThatChangesTakesNoMoreMemory) {
+TEST(VirtualSchedules, AnOldRequestThatChangesTakesNoFurtherMemory) {
   LongDay day;
   const std::size_t before = day->bytes();
   day->amend(day.old(), 30);

@@ -12,7 +12,7 @@
 
 #include "archived_months.hpp"
 #include "ledger/adjustments/adjustment.hpp"
-#include "ledger/adjustments/past_ownership.hpp"
+#include "ledger/adjustments/attribution.hpp"
 #include "ledger/archive/archive.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/projections/projections.hpp"
@@ -27,12 +27,6 @@ using namespace accounting;
 using namespace testing;
 
 constexpr const char* k_reason = "agreed on 3 November";
-
-Instant latest(const std::vector<Event>& events) {
-  Instant t{0};
-  for (const Event& event : events) t = std::max(t, time_of(event));
-  return t;
-}
 
 Expected<AdjustmentPlan> plan(const Ledger& ledger, decltype(AdjustmentAsked::what) what, Instant now) {
   const Recovered books = must(ledger.recover());
@@ -52,12 +46,6 @@ AdjustmentMade make(Ledger& ledger, decltype(AdjustmentAsked::what) what, Instan
 std::vector<std::string> figures(const Ledger& ledger, Instant t) {
   Recovered books = must(ledger.recover());
   return standings(books.state, t);
-}
-
-std::string problems(const AuditReport& report) {
-  std::string text;
-  for (const Finding& finding : report.findings) text += finding.check + ": " + finding.what + "\n";
-  return text;
 }
 
 AttributionAsked of_job(std::uint32_t job, const std::string& into) {
@@ -360,7 +348,7 @@ TEST_F(AdjustmentTest, APartOfAHeterogeneousJobAndTheWholeOfIt) {
 TEST_F(AdjustmentTest, WhatCannotBeIsRefusedWithTheWayOut) {
   EXPECT_EQ(refused(of_job(9, "a")).what, "there are no runs of job 9 that are not booked under a already");
   EXPECT_EQ(refused(of_job(9, "a")).code, Errc::invalid_argument);
-  EXPECT_EQ(refused(of_job(1, "nobody")).what, "the books know no organization 'nobody'; they know a, b, guests");
+  EXPECT_EQ(refused(of_job(1, "unknown")).what, "the books know no organization 'unknown'; they know a, b, guests");
   EXPECT_EQ(refused(of_job(1, "commons")).code, Errc::invalid_argument);
   EXPECT_EQ(refused(of_job(1, "guests")).what, "there are no runs of job 1 that are not booked under guests already");
   AttributionAsked timeless;
@@ -456,7 +444,7 @@ TEST_F(AdjustedMonths, AClosedMonthIsRestatedAndAnArchivedOneIsNot) {
   const auto refused = plan(ledger, owned_in(1), now);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, Errc::denied);
-  EXPECT_TRUE(refused.error().what.starts_with("nodes n1 of nobody, since ")) << refused.error().what;
+  EXPECT_TRUE(refused.error().what.starts_with("nodes n1 of no organization, since ")) << refused.error().what;
   EXPECT_NE(refused.error().what.find(": that changes books that are archived; they can be corrected back to"),
             std::string::npos)
       << refused.error().what;

@@ -10,7 +10,7 @@
 #include "archived_months.hpp"
 #include "base/calendar.hpp"
 #include "ledger/archive/archive.hpp"
-#include "ledger/archive/packed_file.hpp"
+#include "ledger/archive/links.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/store/backup.hpp"
 #include "ledger_fixture.hpp"

@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 
 #include "archive_fixture.hpp"
-#include "ledger/archive/cuts.hpp"
 #include "ledger/archive/links.hpp"
-#include "ledger/chain/signed_head.hpp"
-#include "ledger/store/compact.hpp"
+#include "ledger/archive/part.hpp"
+#include "ledger/chain/signing.hpp"
+#include "ledger/store/backup.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "tests/support/child.hpp"
 
@@ -96,10 +96,10 @@ TEST_F(Archiving, the_first_books_of_a_file_follow_from_the_events_before_it) {
     SCOPED_TRACE(next);
     const Genesis genesis = must(read_genesis(must(open_for_reading(next)))).value();
     for (const std::int64_t events : {1, 7, 50'000}) {
-      const BooksAtCut books =
-          must(books_at_cut(whole, nullptr, genesis.sequence, genesis.horizon, {.events_between_compactions = events}));
+      const BooksAtCut books = must(books_at_cut(whole, nullptr, genesis.sequence, genesis.memory_horizon,
+                                                 {.events_between_compactions = events}));
       EXPECT_EQ(books.text, genesis.books) << events;
-      EXPECT_EQ(books.horizon, genesis.horizon);
+      EXPECT_EQ(books.memory_horizon, genesis.memory_horizon);
     }
   }
 }
@@ -115,7 +115,7 @@ TEST_F(Archiving, goes_on_month_by_month) {
     const auto rest = events_of_month(3);
     told.insert(told.end(), rest.begin(), rest.end());  // most of it is there already
     std::erase_if(told, [](const Told& t) { return t.received >= month_begin(5) - Duration{k_day_s}; });
-    append_told(live, std::move(told));
+    append_received(live, std::move(told));
   };
   go_on(file());
   go_on(twin());
@@ -158,9 +158,9 @@ TEST_F(Archiving, what_reaches_into_an_archive_is_refused_and_what_is_merely_lat
   Ledger live = writer(file());
   Ledger whole = writer(twin());
   const Instant horizon = must(live.archived_before()).value();
-  EXPECT_LE(horizon, until - StateOptions{}.horizon);
+  EXPECT_LE(horizon, until - StateOptions{}.memory_horizon);
 
-  // A run of the last hour before the archive's end that nobody knew of: the closed period's books change.
+  // A run of the last hour before the archive's end that was not known: the closed period's books change.
   const SegmentOpened late = opened(90'001, until.value - 3600, "physics", 2, "n3");
   const std::vector<Event> in_time{late, closed(late, until.value + 3600)};
   for (Ledger* ledger : {&live, &whole}) {
@@ -196,17 +196,17 @@ TEST_F(Archiving, what_reaches_into_an_archive_is_refused_and_what_is_merely_lat
   EXPECT_EQ(findings(file()), Lines{});
 }
 
-// A run of a minute that nobody knew of for long.
-std::vector<Told> told_late(Instant begin, Instant received) {
+// A run of a minute that was not known for long.
+std::vector<Told> received_late(Instant begin, Instant received) {
   const SegmentOpened late = opened(90'001, begin.value, "physics", 2, "n3");
   return {{received, late}, {received, closed(late, begin.value + 60)}};
 }
 
 TEST_F(Archiving, books_remember_as_far_as_later_events_reach_back) {
   const Instant reached = month_begin(1) + Duration{20 * k_day_s};
-  write_months(file(), 5, 60, told_late(reached, month_begin(4)));
+  write_months(file(), 5, 60, received_late(reached, month_begin(4)));
   make_twin();
-  // In December nobody can remember November.
+  // The books of December do not remember November.
   const ArchiveResult result = archived();
   ASSERT_EQ(result.archives.size(), 2U);
   EXPECT_EQ(result.archives[1].file, archive("2026-11"));
@@ -216,7 +216,8 @@ TEST_F(Archiving, books_remember_as_far_as_later_events_reach_back) {
 }
 
 TEST_F(Archiving, a_period_that_later_events_reach_far_into_waits_for_the_next) {
-  std::vector<Told> more = told_late(month_begin(1) + Duration{4 * k_day_s}, month_begin(3) + Duration{5 * k_day_s});
+  std::vector<Told> more =
+      received_late(month_begin(1) + Duration{4 * k_day_s}, month_begin(3) + Duration{5 * k_day_s});
   more.push_back({month_begin(5), opened(90'002, month_begin(5).value, "physics", 2, "n3")});
   write_months(file(), 5, 60, more);
   make_twin();
@@ -287,7 +288,7 @@ TEST_F(Archiving, a_signing_key_signs_each_archive) {
   must(verify_signature(head, key.public_key()));
   EXPECT_TRUE(must(audit_against_heads(reader(part), std::vector{head})).clean());
   EXPECT_EQ(findings(part), Lines{});
-  // The ledger itself begins with that very event; of one before it only the archive tells.
+  // The ledger itself begins with that same event; an earlier one is only in the archive.
   EXPECT_TRUE(must(audit_against_heads(reader(file()), std::vector{head})).clean());
   SignedHead earlier = head;
   earlier.sequence -= 1;
@@ -299,12 +300,12 @@ TEST_F(Archiving, a_signing_key_signs_each_archive) {
 TEST_F(Archiving, a_file_of_another_content_under_the_name_is_kept) {
   write_months(file(), 3);
   fs::create_directory(directory() / "archives");
-  { std::ofstream(archive("2026-10")) << "somebody's own"; }
+  { std::ofstream(archive("2026-10")) << "another file"; }
   const auto refused = archive_closed_periods(file(), nullptr, k_now);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::conflict);
   EXPECT_NE(refused.error().what.find("ledger.2026-10.db.xz is there already"), std::string::npos);
-  EXPECT_EQ(content_of(archive("2026-10")), "somebody's own");
+  EXPECT_EQ(content_of(archive("2026-10")), "another file");
   EXPECT_EQ(rows(file(), "SELECT COUNT(*) FROM genesis"), Lines{"0"});
 }
 

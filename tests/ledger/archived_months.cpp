@@ -20,7 +20,7 @@ std::string node_name(std::uint32_t number) {
   return "n" + std::to_string(1 + number % 4);
 }
 
-void tell_job(std::vector<Told>& told, std::uint32_t job, Instant submit, Duration length) {
+void add_job_events(std::vector<Told>& told, std::uint32_t job, Instant submit, Duration length) {
   const std::string organization = k_organizations.at(job % k_organizations.size());
   const Instant start = submit + Duration{120 + job % 600};
   const std::string placement = job % 2 == 0 ? "partition=main" : "";
@@ -32,7 +32,7 @@ void tell_job(std::vector<Told>& told, std::uint32_t job, Instant submit, Durati
                     .placement = placement};
   for (std::uint32_t i = 0; i <= job % 2; ++i) {
     run.nodes.push_back({node_name(job + i), {5 * k_micro}, 5, 1000});
-    run.processors += MicroProcessors{5 * k_micro};
+    run.processors += ProcessorMillionths{5 * k_micro};
   }
   std::ranges::sort(run.nodes, {}, &NodeShare::node);
   const SegmentOpened wait{.key = {SegmentKind::wait, {job}, submit, 0},
@@ -102,7 +102,7 @@ std::vector<Told> events_of_month(int month, std::uint32_t jobs) {
     const Instant submit = begin + Duration{length.value * i / jobs + 100};
     // The last ones of a month run into the next one, and one for two months.
     const bool long_run = i + 1 == jobs / 2;
-    tell_job(told, job, submit, long_run ? Duration{50 * k_day_s} : Duration{(6 + i % 40) * k_hour});
+    add_job_events(told, job, submit, long_run ? Duration{50 * k_day_s} : Duration{(6 + i % 40) * k_hour});
   }
   const Instant middle = begin + Duration{length.value / 2};
   told.push_back({middle, CapacityChanged{"n1", middle, 0, {0}, {16 * k_micro}, 16, 64'000, {}}});
@@ -116,7 +116,7 @@ std::vector<Told> events_of_month(int month, std::uint32_t jobs) {
   return told;
 }
 
-void append_told(Ledger& ledger, std::vector<Told> told) {
+void append_received(Ledger& ledger, std::vector<Told> told) {
   std::ranges::stable_sort(told, {}, &Told::received);
   Recovered books = must(ledger.recover());
   std::optional<Instant> day;
@@ -146,7 +146,7 @@ void write_months(const std::filesystem::path& file, int months, std::uint32_t j
   const Instant end = month_begin(months) - Duration{k_day_s};
   std::erase_if(told, [&](const Told& t) { return t.received >= end; });
   told.insert(told.end(), more.begin(), more.end());
-  append_told(ledger, std::move(told));
+  append_received(ledger, std::move(told));
 }
 
 }  // namespace shapley::ledger::testing

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "accounting/events/event.hpp"
@@ -28,7 +27,7 @@ struct Told {
 [[nodiscard]] std::vector<Told> events_of_month(int month, std::uint32_t jobs = 60);
 
 // Appends them as they were received, hour by hour, and records the days that end meanwhile.
-void append_told(Ledger& ledger, std::vector<Told> told);
+void append_received(Ledger& ledger, std::vector<Told> told);
 
 // A ledger of October up to February, the last one of which is not over, and of `more`.
 void write_months(const std::filesystem::path& file, int months = 5, std::uint32_t jobs = 60,

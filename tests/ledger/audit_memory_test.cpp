@@ -1,4 +1,4 @@
-// An audit remembers what is open, not what the ledger holds, and finds the same for all that.
+// An audit remembers what is open, not what the ledger holds, and finds the same faults nevertheless.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/calendar.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/audit/naive_books.hpp"
 #include "ledger_fixture.hpp"
@@ -57,12 +58,6 @@ void write(const std::filesystem::path& file, const std::vector<Event>& events) 
   }
 }
 
-std::string findings_of(const AuditReport& report) {
-  std::string text;
-  for (const Finding& finding : report.findings) text += finding.check + ": " + finding.what + "\n";
-  return text;
-}
-
 class AuditMemory : public LedgerTest {
  protected:
   AuditReport report(const ReplayPace& pace = k_hasty) const { return must(audit(reader(file()), {.pace = pace})); }
@@ -71,11 +66,11 @@ class AuditMemory : public LedgerTest {
 TEST_F(AuditMemory, does_not_grow_with_the_ledger) {
   write(file(), long_history(100));
   const AuditReport small = report();
-  EXPECT_EQ(findings_of(small), "");
+  EXPECT_EQ(problems(small), "");
   std::filesystem::remove(file());
   write(file(), long_history(600));
   const AuditReport large = report();
-  EXPECT_EQ(findings_of(large), "");
+  EXPECT_EQ(problems(large), "");
   EXPECT_EQ(large.segments, 600);
   // While the retraction is to come the books remember what ran since the run's begin; else what runs, and the few that
   // ended since they forgot last, which they also do at the instants that are compared.
@@ -103,20 +98,18 @@ TEST_F(AuditMemory, finds_what_was_changed_long_before_the_end) {
            Change{"DROP TRIGGER events_are_not_updated; UPDATE event_rows SET at = at - 1 WHERE seq = 20",
                   "chain: event 20: its hash does not follow"},
            // An end long before its begin.
-           Change{"DROP TRIGGER events_are_not_updated; UPDATE event_rows SET at = 1 "
-                  "WHERE seq = (SELECT closed FROM segment_events WHERE job = 250)",
+           Change{"DROP TRIGGER events_are_not_updated; UPDATE event_rows SET at = 1 WHERE seq = (SELECT closed FROM "
+                  "segment_events WHERE job = 250)",
                   "rebuild: events by which a segment ends before it begins: opened "},
-           Change{
-               "DROP TRIGGER events_are_not_updated; INSERT INTO event_rows SELECT 9999, kind, received, 40000, job, "
-               "anchor, ordinal, organization, processors, placement, reason, job_state, hash, released, waited_as "
-               "FROM event_rows "
-               "WHERE seq = (SELECT closed FROM segment_events WHERE job = 3)",
-               "chain: events of segments that state a fact again: 1"},
+           Change{"DROP TRIGGER events_are_not_updated; INSERT INTO event_rows SELECT 9999, kind, received, 40000, "
+                  "job, anchor, ordinal, organization, processors, placement, reason, job_state, hash, released, "
+                  "waited_as FROM event_rows WHERE seq = (SELECT closed FROM segment_events WHERE job = 3)",
+                  "chain: events of segments that state a fact again: 1"},
        }) {
     std::filesystem::remove(file());
     write(file(), events);
     tamper(file(), change.sql);
-    const std::string found = findings_of(report());
+    const std::string found = problems(report());
     EXPECT_NE(found.find(change.finding), std::string::npos) << change.sql << ":\n" << found;
   }
 }
@@ -128,7 +121,7 @@ TEST_F(AuditMemory, an_end_waits_for_its_begin) {
   write(file(), {accounting::OrganizationsDeclared{{9'000}, {"a"}}, closed(empty, 10'000), empty, later,
                  closed(later, 10'200)});
   const AuditReport found = report();
-  EXPECT_EQ(findings_of(found), "");
+  EXPECT_EQ(problems(found), "");
   EXPECT_EQ(found.segments, 2);
 }
 
@@ -183,9 +176,7 @@ RC_GTEST_PROP(ForgetfulNaiveBooks, do_so_over_many_periods, ()) {
 
 // Whatever comes late, and however little is remembered: a sound ledger is clean.
 RC_GTEST_PROP(ForgetfulAudit, finds_nothing_in_a_sound_ledger, ()) {
-  std::vector<Event> history = *any_history();
-  const auto late = *rc::gen::inRange<std::size_t>(0, history.size() + 1);
-  std::rotate(history.begin(), history.begin() + static_cast<std::ptrdiff_t>(late), history.end());
+  const std::vector<Event> history = pick_late_history();
   const TemporaryDirectory directory;
   const auto file = directory.path() / "ledger.db";
   {
@@ -202,7 +193,106 @@ RC_GTEST_PROP(ForgetfulAudit, finds_nothing_in_a_sound_ledger, ()) {
   }
   const Ledger ledger = reader(file);
   const ReplayPace pace = *rc::gen::arbitrary<bool>() ? k_hasty : k_impatient;
-  RC_ASSERT(findings_of(must(audit(ledger, {.pace = pace}))) == "");
+  RC_ASSERT(problems(must(audit(ledger, {.pace = pace}))) == "");
+}
+
+// The auditor's own sums, checked against sums that go second by second and unit part by unit part.
+
+// SR13 Eq. 3 spelt out: a unit part executed in second i is worth t - i.
+Int128 unit_by_unit(std::int64_t begin, std::int64_t end, std::int64_t processors, std::int64_t t) {
+  Int128 sum = 0;
+  for (std::int64_t i = begin; i < end && i < t; ++i) sum += Int128{processors} * (t - i);
+  return sum;
+}
+
+Facts facts_of(const std::vector<accounting::Event>& events) {
+  Facts facts;
+  for (const auto& event : events) facts.add(event);
+  return facts;
+}
+
+RC_GTEST_PROP(NaiveBooks, a_run_is_worth_its_unit_parts, ()) {
+  const auto begin = *rc::gen::inRange<std::int64_t>(0, 200);
+  const auto end = begin + *rc::gen::inRange<std::int64_t>(0, 200);
+  const auto t = *rc::gen::inRange<std::int64_t>(0, 500);
+  const auto run = opened(1, begin, "a", *rc::gen::inRange<std::int64_t>(1, 9));
+  const auto facts = facts_of({run, closed(run, end)});
+  const auto rows = NaiveBooks(facts).at({t});
+  const Int128 worth = unit_by_unit(begin, end, run.processors.value, t);
+  RC_ASSERT(rows.at("a").psi.value == worth);
+  RC_ASSERT(rows.at("commons").by_owner.phi.value == worth);
+}
+
+// The worked example of the paper's text: one processor from 0 to 3, seen at 13: 13 + 12 + 11.
+TEST(NaiveBooks, agree_with_a_sum_by_hand) {
+  const auto run = opened(1, 0, "a", 1);
+  const auto facts = facts_of({run, closed(run, 3)});
+  const NaiveBooks books(facts);
+  EXPECT_EQ(books.at({13}).at("a").psi.value, 36 * k_micro);
+  EXPECT_EQ(books.at({13}).at("a").got.value, 3 * k_micro);
+  EXPECT_EQ(books.at({2}).at("a").psi.value, 3 * k_micro);
+  EXPECT_EQ(books.at({0}).at("a").psi.value, 0);
+}
+
+TEST(NaiveBooks, a_node_that_changes_hands_splits_the_run) {
+  const auto run = opened(1, 100, "a", 2);
+  const auto facts =
+      facts_of({accounting::OwnershipStated{
+                    "n1", {50}, {{k_beginning_of_time, {{"b", 1'000'000}}}, {{110}, {{"c", 1'000'000}}}}},
+                run, closed(run, 130)});
+  const auto rows = NaiveBooks(facts).at({200});
+  EXPECT_EQ(rows.at("b").by_owner.phi.value, unit_by_unit(100, 110, 2 * k_micro, 200));
+  EXPECT_EQ(rows.at("c").by_owner.phi.value, unit_by_unit(110, 130, 2 * k_micro, 200));
+  EXPECT_EQ(rows.at("b").by_owner.given.value, 20 * k_micro);
+}
+
+// 1 micro-processor in thirds: the largest remainder takes it; of equal remainders, the first.
+TEST(NaiveBooks, fractions_are_divided_by_largest_remainder) {
+  auto run = opened(1, 100, "a", 1);
+  run.processors = run.nodes[0].processors = {1'000'001};
+  const auto facts =
+      facts_of({accounting::OwnershipStated{"n1", {0}, {{{0}, {{"x", 250'000}, {"y", 500'000}, {"z", 250'000}}}}}, run,
+                closed(run, 101)});
+  const auto rows = NaiveBooks(facts).at({101});
+  EXPECT_EQ(rows.at("x").by_owner.given.value, 250'000);
+  EXPECT_EQ(rows.at("y").by_owner.given.value, 500'001);
+  EXPECT_EQ(rows.at("z").by_owner.given.value, 250'000);
+
+  const auto even =
+      facts_of({accounting::OwnershipStated{"n1", {0}, {{{0}, {{"x", 500'000}}}}}, run, closed(run, 101)});
+  EXPECT_EQ(NaiveBooks(even).at({101}).at("x").by_owner.given.value, 500'001);
+  EXPECT_EQ(NaiveBooks(even).at({101}).at("commons").by_owner.given.value, 500'000);
+}
+
+TEST(NaiveBooks, know_only_what_was_true_by_then) {
+  const auto run = opened(1, 100, "a", 1);
+  const auto facts = facts_of({run, accounting::SegmentRetracted{run.key, {150}}});
+  const NaiveBooks books(facts);
+  EXPECT_EQ(books.at({149}).at("a").psi.value, unit_by_unit(100, 149, k_micro, 149));
+  EXPECT_EQ(books.at({150}).at("a").psi.value, 0);
+}
+
+TEST(NaiveBooks, waits_count_for_nothing) {
+  const auto facts = facts_of(
+      {accounting::SegmentOpened{{accounting::SegmentKind::wait, {1}, {100}, 0}, "a", {100}, {5 * k_micro}, {}}});
+  EXPECT_EQ(NaiveBooks(facts).at({200}).at("a").psi.value, 0);
+}
+
+TEST(NaiveBooks, a_period_begins_at_its_boundary) {
+  const Instant november = *parse_instant("2026-11-01");
+  const Instant december = *parse_instant("2026-12-01");
+  const auto run = opened(1, november.value - 100, "a", 1);
+  const auto facts = facts_of({accounting::PeriodDeclared{{november.value - 500}, Period::monthly},
+                               accounting::PeriodDeclared{{december.value + 500}, Period::none}, run});
+  const NaiveBooks books(facts);
+  EXPECT_EQ(books.period_begin_at({november.value - 1}), k_beginning_of_time);
+  EXPECT_EQ(books.period_begin_at(november), november);
+  EXPECT_EQ(books.period_begin_at({december.value - 1}), november);
+  EXPECT_EQ(books.period_begin_at({december.value + 100'000'000}), december);
+  EXPECT_EQ(books.at(november + Duration{50}).at("a").psi.value,
+            unit_by_unit(november.value, november.value + 50, k_micro, november.value + 50));
+  EXPECT_EQ(books.of_period({k_beginning_of_time, november, december}).at("a").psi.value,
+            unit_by_unit(november.value - 100, november.value, k_micro, november.value));
 }
 
 }  // namespace

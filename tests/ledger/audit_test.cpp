@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "ledger/audit/audit_parts.hpp"
-#include "ledger/store/ledger_impl.hpp"
+#include "ledger/store/rows.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {
@@ -42,7 +42,7 @@ class Audit : public LedgerTest {
 
   AuditReport report() const { return must(audit(reader(file()))); }
 
-  // Lets somebody who can write the file do so.
+  // As a user who can write the file would.
   void edit_events(const std::string& sql) const {
     tamper(file(), "DROP TRIGGER events_are_not_updated; DROP TRIGGER events_are_not_deleted;" + sql);
   }
@@ -89,8 +89,8 @@ TEST_F(Audit, works_while_shapleyd_writes_and_through_its_own_connection) {
 
 TEST_F(Audit, names_an_edited_event) {
   edit_events(
-      "UPDATE event_rows SET processors = 3000000 WHERE seq = 4;"
-      "DROP TRIGGER event_nodes_are_not_updated; UPDATE event_nodes SET processors = 3000000 WHERE seq = 4");
+      "UPDATE event_rows SET processors = 3000000 WHERE seq = 4;DROP TRIGGER event_nodes_are_not_updated; UPDATE "
+      "event_nodes SET processors = 3000000 WHERE seq = 4");
   const auto found = report();
   EXPECT_TRUE(has(of(found, "chain"), "event 4: its hash does not follow"));
   EXPECT_TRUE(has(of(found, "schema"), "events_are_not_updated is missing"));
@@ -118,7 +118,7 @@ TEST_F(Audit, checks_the_hash_of_every_event) {
 TEST_F(Audit, names_the_place_of_a_deleted_event) {
   edit_events("DELETE FROM event_rows WHERE seq = 5");
   const auto found = report();
-  EXPECT_TRUE(has(of(found, "chain"), "event 6: it stands at place 5"));
+  EXPECT_TRUE(has(of(found, "chain"), "event 6: it is at place 5"));
   EXPECT_TRUE(has(of(found, "chain"), "event_nodes: a row of no event: seq 5, position 0"));
   EXPECT_TRUE(has(of(found, "projection"), "segment_events: a row that does not follow from the events: job 2,"));
 }
@@ -128,12 +128,12 @@ TEST_F(Audit, names_columns_that_contradict_the_payload) {
   EXPECT_TRUE(has(of(report(), "chain"), "event 3: "));
 }
 
-// Somebody who makes a new chain cannot let a row say two things.
+// An attacker who makes a new chain cannot let a row say two things.
 TEST_F(Audit, names_columns_that_contradict_the_payload_though_the_chain_holds) {
   Digest previous{};
   {
     Ledger ledger = writer(file());
-    previous = must(read_head(LedgerAccess::impl(ledger).database)).hash;
+    previous = must(read_head(ledger.rows().database())).hash;
     must(ledger.append(std::vector<Event>{accounting::PeriodDeclared{{10'300}, Period::monthly}}, {10'301}));
   }
   const std::string key = rows(file(), "SELECT key FROM events WHERE seq = 9").at(0);
@@ -146,14 +146,13 @@ TEST_F(Audit, names_columns_that_contradict_the_payload_though_the_chain_holds) 
 
 // What no payload has, and what says the same of two events, no hash covers.
 TEST_F(Audit, names_what_belongs_to_no_event) {
-  tamper(
-      file(),
-      "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET reason = 1 WHERE seq = 4;"
-      "DROP TRIGGER event_nodes_are_not_updated; UPDATE event_nodes SET position = 1 WHERE seq = 8;"
-      "DROP TRIGGER words_are_not_updated; UPDATE words SET text = 'b' WHERE text = 'a';"
-      "INSERT INTO event_nodes SELECT 6, position, node, processors, cpus, memory, gres FROM event_nodes WHERE seq = 5;"
-      "INSERT INTO event_texts VALUES (99, 'period_declared', 'period_declared/1', '{}');"
-      "INSERT INTO event_jobs SELECT 9, 10000, 1, 1, NULL, NULL, NULL, 0, 0, 1, 1, 1, 1, 'x'");
+  tamper(file(),
+         "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET reason = 1 WHERE seq = 4;DROP TRIGGER "
+         "event_nodes_are_not_updated; UPDATE event_nodes SET position = 1 WHERE seq = 8;DROP TRIGGER "
+         "words_are_not_updated; UPDATE words SET text = 'b' WHERE text = 'a';INSERT INTO event_nodes SELECT 6, "
+         "position, node, processors, cpus, memory, gres FROM event_nodes WHERE seq = 5;INSERT INTO event_texts VALUES "
+         "(99, 'period_declared', 'period_declared/1', '{}');INSERT INTO event_jobs SELECT 9, 10000, 1, 1, NULL, NULL, "
+         "NULL, 0, 0, 1, 1, 1, 1, 'x'");
   const auto found = of(report(), "chain");
   EXPECT_TRUE(has(found, "event_rows: a member that events of this kind do not have, or lack: seq 4, kind 2")) << found;
   EXPECT_TRUE(has(found, "event_nodes: positions are not 0, 1, 2, ...: seq 8")) << found;
@@ -165,17 +164,16 @@ TEST_F(Audit, names_what_belongs_to_no_event) {
 }
 
 TEST_F(Audit, names_a_fact_that_was_stated_twice) {
-  tamper(
-      file(),
-      "INSERT INTO event_rows SELECT 9, kind, received, at, job, anchor, ordinal, organization, processors, placement, "
-      "reason, job_state, hash, released, waited_as FROM event_rows WHERE seq = 6");
+  tamper(file(),
+         "INSERT INTO event_rows SELECT 9, kind, received, at, job, anchor, ordinal, organization, processors, "
+         "placement, reason, job_state, hash, released, waited_as FROM event_rows WHERE seq = 6");
   const auto found = report();
   EXPECT_TRUE(has(of(found, "chain"), "event 9: its hash does not follow"));
   EXPECT_TRUE(has(of(found, "chain"), "events of segments that state a fact again: 1"));
-  EXPECT_TRUE(has(of(found, "rebuild"), "event 9 tells the books nothing new"));
+  EXPECT_TRUE(has(of(found, "rebuild"), "event 9 does not change the books"));
 }
 
-// Whoever writes the file can also write a new chain. The last hash, kept elsewhere, tells.
+// A user who writes the file can also write a new chain. The last hash, kept elsewhere, shows it.
 TEST_F(Audit, another_past_has_another_last_hash) {
   const auto before = report().notes.at(0);
   EXPECT_TRUE(has(before, "the chain ends at event 8 with hash "));
@@ -188,8 +186,8 @@ TEST_F(Audit, another_past_has_another_last_hash) {
 
 TEST_F(Audit, an_unreadable_event_ends_the_audit_of_what_hangs_on_it) {
   edit_events(
-      "DROP TRIGGER event_texts_are_not_updated; UPDATE event_texts SET payload = '{' WHERE seq = 2;"
-      "UPDATE event_rows SET organization = 99 WHERE seq = 5");
+      "DROP TRIGGER event_texts_are_not_updated; UPDATE event_texts SET payload = '{' WHERE seq = 2;UPDATE event_rows "
+      "SET organization = 99 WHERE seq = 5");
   const auto found = report();
   EXPECT_TRUE(has(of(found, "chain"), "event 2: "));
   EXPECT_EQ(of(found, "rebuild"), "");
@@ -204,12 +202,10 @@ TEST_F(Audit, names_what_the_books_refuse) {
 
 TEST_F(Audit, names_rows_of_projections_that_were_changed_added_or_removed) {
   tamper(file(),
-         "UPDATE segment_events SET closed = 7 WHERE job = 1;"
-         "DELETE FROM capacity;"
-         "INSERT INTO segment_events VALUES (9, 9, 0, 0, 5, NULL, NULL);"
-         "UPDATE ownership SET parts_per_million = 1000000 WHERE organization = 'b';"
-         "UPDATE books_by_day SET psi = psi || '0' WHERE organization = 'a';"
-         "DELETE FROM contributions_by_day WHERE organization = 'b' AND estimator = 'shapley_rate'");
+         "UPDATE segment_events SET closed = 7 WHERE job = 1;DELETE FROM capacity;INSERT INTO segment_events VALUES "
+         "(9, 9, 0, 0, 5, NULL, NULL);UPDATE ownership SET parts_per_million = 1000000 WHERE organization = 'b';UPDATE "
+         "books_by_day SET psi = psi || '0' WHERE organization = 'a';DELETE FROM contributions_by_day WHERE "
+         "organization = 'b' AND estimator = 'shapley_rate'");
   const auto found = of(report(), "projection");
   EXPECT_TRUE(has(found, "segment_events: a row that does not follow from the events: job 1, anchor 10000, kind 0"));
   EXPECT_TRUE(has(found, "segment_events: a row that follows from the events is missing: job 1, anchor 10000"));
@@ -253,8 +249,8 @@ TEST_F(Audit, names_events_that_are_of_another_segment_of_the_same_run) {
 
 TEST_F(Audit, shows_a_few_of_many_rows_and_counts_them) {
   tamper(file(),
-         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) "
-         "INSERT INTO capacity(node, at, ordinal, processors) SELECT 'n' || i, i, 0, 1 FROM n");
+         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) INSERT INTO capacity(node, at, "
+         "ordinal, processors) SELECT 'n' || i, i, 0, 1 FROM n");
   const auto found = report();
   EXPECT_EQ(found.findings.size(), 6U);
   EXPECT_TRUE(has(of(found, "projection"), "50 rows in all"));
@@ -293,7 +289,7 @@ TEST_F(Audit, compares_what_shapleyd_would_recover_with_what_the_events_say) {
   }
 }
 
-// What an audit of the books finds if it is told what the events do not say.
+// What an audit of the books finds if it is given what the events do not say.
 std::string told(const Ledger& ledger, const Event& lie) {
   Facts facts;
   must(ledger.for_each_event(0, [&](const StoredEvent& stored) -> Expected<void> {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -53,7 +52,7 @@ TEST_F(Backup, of_a_ledger_in_use_holds_what_was_committed) {
   EXPECT_EQ(fs::status(copy()).permissions(), fs::perms(0640));
 }
 
-TEST_F(Backup, overwrites_only_when_told_and_never_the_ledger) {
+TEST_F(Backup, overwrites_only_on_request_and_never_the_ledger) {
   std::ofstream(copy()) << "precious";
   const auto refused = back_up(file(), copy(), Overwrite::no);
   ASSERT_FALSE(refused);

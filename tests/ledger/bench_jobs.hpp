@@ -3,14 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "accounting/events/event.hpp"
-#include "base/error.hpp"
+#include "tests/support/must.hpp"
 
 namespace shapley::ledger::bench {
 
@@ -18,12 +15,6 @@ inline constexpr std::int64_t k_begin = 1'700'000'000;
 inline constexpr std::int64_t k_day = 24 * 3600;
 inline constexpr std::uint32_t k_nodes = 500;
 inline constexpr std::uint32_t k_organizations = 10;
-
-template <typename T>
-T must(Expected<T> result) {
-  if (!result) throw std::runtime_error(result.error().what);
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
 
 [[nodiscard]] std::string node_of(std::uint32_t i);
 [[nodiscard]] std::string organization_of(std::uint32_t i);

@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
-#include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include "bench_jobs.hpp"
 #include "ledger/store/ledger.hpp"
-#include "ledger/store/query.hpp"
+#include "ledger/store/rows.hpp"
+#include "tests/support/temp_directory.hpp"
 
 namespace shapley::ledger {
 namespace {
@@ -20,20 +19,9 @@ namespace {
 using namespace bench;
 using accounting::Event;
 
-class Scratch {
+class Scratch : public TempDirectory {
  public:
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "shapley-bench-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error(name);
-    path_ = name;
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  [[nodiscard]] std::filesystem::path file() const { return path_ / "ledger.db"; }
-
- private:
-  std::filesystem::path path_;
+  [[nodiscard]] std::filesystem::path file() const { return path() / "ledger.db"; }
 };
 
 // Group commits of range(0) events each.

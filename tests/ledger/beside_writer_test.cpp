@@ -1,17 +1,19 @@
 // A second connection of the process that writes: what it sees, and what it leaves to the writer.
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include "ledger/store/event_reader.hpp"
+#include "ledger/encoding/event_reader.hpp"
 #include "ledger/store/ledger_file.hpp"
-#include "ledger/store/query.hpp"
+#include "ledger/store/rows.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {
@@ -76,8 +78,8 @@ TEST_F(BesideWriter, SeesWordsThatAreStoredMeanwhile) {
   EXPECT_EQ(organizations(), (std::vector<std::string>{"a", "stored meanwhile"}));
 }
 
-// Under a snapshot the log cannot begin anew. After it, what is committed next folds it in, and it grows no more.
-TEST_F(BesideWriter, LetsTheLogBeginAnewAfterASnapshot) {
+// Under a snapshot the log cannot begin again. After it, what is committed next folds it in, and it grows no more.
+TEST_F(BesideWriter, LetsTheLogBeginAgainAfterASnapshot) {
   constexpr std::uint32_t k_events = 32'000;  // about 1,000 pages; the log is folded in after 4,000
   for (int i = 0; i < 2; ++i) append(k_events);
   const std::uintmax_t usual = log_bytes();
@@ -113,7 +115,7 @@ TEST_F(BesideWriter, LeavesTheWriterItsLocks) {
   EXPECT_TRUE(std::filesystem::exists(file().string() + "-wal"));
 }
 
-// Nobody but root can hold that lock; the daemon goes on meanwhile, and commits afterwards.
+// Only root can hold that lock; the daemon goes on meanwhile, and commits afterwards.
 TEST_F(BesideWriter, ACommitThatAnotherHoldsUpFailsAndCanBeTriedAgain) {
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);
@@ -127,6 +129,55 @@ TEST_F(BesideWriter, ACommitThatAnotherHoldsUpFailsAndCanBeTriedAgain) {
   sqlite3_close(other);
   EXPECT_EQ(must(ledger.append({&event, 1}, {30'000})).appended, 1U);
   EXPECT_EQ(must(query(ledger, "PRAGMA busy_timeout")).at(0).at(0), "50") << "milliseconds that a commit may wait";
+}
+
+// A query that would take too long or too much ends with an error, and leaves the connection as it was.
+
+std::string counting_to(int most, const std::string& wanted) {
+  return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " + std::to_string(most) +
+         ") SELECT " + wanted + " FROM n";
+}
+
+class QueryBudgets : public testing::LedgerTest {
+ protected:
+  Ledger ledger = testing::writer(file());
+};
+
+TEST_F(QueryBudgets, EndAQueryOfTooManySteps) {
+  const std::string sql = counting_to(100'000, "COUNT(*)");
+  const auto stopped = query(ledger, sql, {.steps = 20'000});
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_EQ(stopped.error().code, Errc::limit) << stopped.error().what;
+  EXPECT_EQ(must(query(ledger, sql)).at(0).at(0), "100000");
+  EXPECT_EQ(must(query(ledger, sql, {.steps = 100'000'000})).at(0).at(0), "100000");
+}
+
+TEST_F(QueryBudgets, EndAQueryOfTooManyRows) {
+  const std::string sql = counting_to(100, "i");
+  EXPECT_EQ(must(query(ledger, sql, {.rows = 100})).size(), 100U);
+  const auto stopped = query(ledger, sql, {.rows = 99});
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_EQ(stopped.error().code, Errc::limit);
+}
+
+// Without an end of its own it would never end.
+TEST_F(QueryBudgets, LetAnotherThreadEndAQuery) {
+  const std::string endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n";
+  const Ledger reader = must(Ledger::open(file(), OpenMode::read_beside_writer));
+  std::atomic<bool> ended = false;
+  std::thread other([&] { ended = true; });
+  const auto stopped = query(reader, endless, {.ended = &ended});
+  other.join();
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_EQ(stopped.error().code, Errc::limit);
+  ended = false;
+  EXPECT_EQ(must(query(reader, counting_to(100'000, "COUNT(*)"), {.ended = &ended})).at(0).at(0), "100000");
+}
+
+TEST_F(QueryBudgets, LeaveTheLedgerWritable) {
+  ASSERT_FALSE(query(ledger, counting_to(100'000, "COUNT(*)"), {.steps = 1000}).has_value());
+  const accounting::Event event = testing::opened(1, 1'700'000'000, "physics", 2);
+  EXPECT_EQ(must(ledger.append({&event, 1}, Instant{1'700'000'100})).appended, 1U);
 }
 
 }  // namespace

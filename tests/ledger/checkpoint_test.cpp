@@ -1,22 +1,23 @@
-// Checkpoints in parts: only what changed is written, at whatever moment the writing ends the books can be had back,
+// Checkpoints in parts: only what changed is written, whenever the writing ends the books can be restored,
 // and a thread that makes one beside the writer makes what the writer would have.
 #include "ledger/recovery/checkpoint.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/mutex.hpp"
 #include "ledger/audit/audit.hpp"
-#include "ledger/recovery/checkpoint_thread.hpp"
-#include "ledger/recovery/text_parts.hpp"
+#include "ledger/recovery/background.hpp"
 #include "ledger/store/ledger.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "ledger_fixture.hpp"
@@ -40,7 +41,7 @@ CheckpointWriting in_small_steps() {
 Expected<void> save_in_small_steps(const std::filesystem::path& file, const State& state, std::int64_t sequence,
                                    CheckpointWriting how = in_small_steps()) {
   const Database database = must(open_second_writer(file));
-  std::mutex turns;
+  Mutex turns;
   return write_checkpoint(database, turns, state, sequence, state.now(), how);
 }
 
@@ -149,7 +150,7 @@ RC_GTEST_PROP(Checkpoint, ends_at_any_moment_without_harm, ()) {
 
 // The thread reads and writes beside the owner's appends; its checkpoint is that of the moment when it was begun.
 RC_GTEST_PROP(CheckpointThread, makes_what_its_owner_would, ()) {
-  constexpr accounting::StateOptions k_memory{.horizon = Duration{100'000}};
+  constexpr accounting::StateOptions k_memory{.memory_horizon = Duration{100'000}};
   const std::vector<Event> history = *any_history();
   const TemporaryDirectory directory;
   const auto file = directory.path() / "ledger.db";
@@ -179,7 +180,7 @@ RC_GTEST_PROP(CheckpointThread, makes_what_its_owner_would, ()) {
     const Database database = must(open_beside_writer(file));
     auto saved = must(read_checkpoint(database, upto, k_memory));
     RC_ASSERT(saved.has_value());
-    RC_ASSERT(saved->state.horizon() == then.horizon());
+    RC_ASSERT(saved->state.memory_horizon() == then.memory_horizon());
     State expected = must(State::load(then.save(), k_memory));
     RC_ASSERT(standings(saved->state, then.now()) == standings(expected, then.now()));
     if (!complete) break;
@@ -259,7 +260,7 @@ TEST_F(CheckpointTest, no_list_names_a_part_twice) {
   }
 }
 
-TEST_F(CheckpointTest, ends_when_it_is_told_to) {
+TEST_F(CheckpointTest, ends_on_request) {
   Ledger ledger = writer(file());
   State state;
   add_jobs(ledger, state, 1, 1000);
@@ -294,10 +295,89 @@ TEST_F(CheckpointTest, a_thread_whose_owner_goes_leaves_a_ledger_that_opens) {
 
 TEST_F(CheckpointTest, a_thread_says_what_it_cannot_do) {
   const auto thread =
-      must(CheckpointThread::start(directory() / "absent.db", std::make_shared<std::mutex>(), {.upto = 1, .now = {1}}));
+      must(CheckpointThread::start(directory() / "absent.db", std::make_shared<Mutex>(), {.upto = 1, .now = {1}}));
   const auto written = thread->take();
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code, Errc::not_found) << written.error().what;
+}
+
+// Books rebuilt in a thread of their own, while the ledger is written on, are those that all events give.
+
+using accounting::Applied;
+
+constexpr accounting::StateOptions k_short_memory{
+    .memory_horizon = Duration{600}, .most_finished = 3, .shortest_memory_horizon = Duration{60}};
+
+// Applies what the rebuilt books lack, as their owner does; false: something is older than they remember.
+bool catch_up(const Ledger& ledger, Recovered& books) {
+  bool complete = true;
+  must(ledger.for_each_event(books.last_sequence, [&](const StoredEvent& stored) -> Expected<void> {
+    const auto applied = books.state.apply(stored.event);
+    if (applied && *applied == Applied::needs_replay) complete = false;
+    return {};
+  }));
+  return complete;
+}
+
+// Late events, checkpoints that no longer remember what they are about, and events that come while the thread runs.
+RC_GTEST_PROP(RebuildProperty, gives_the_books_of_all_events, ()) {
+  // Late ones are from before what a checkpoint remembers.
+  const std::vector<Event> history = pick_late_history();
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "ledger.db";
+  Ledger ledger = writer(file);
+  const auto before = *rc::gen::inRange<std::size_t>(0, history.size() + 1);
+  State state(k_short_memory);
+  for (std::size_t i = 0; i < before; ++i) {
+    must(ledger.append(std::span(history).subspan(i, 1), {0}));
+    const auto applied = state.apply(history[i]);
+    if (applied && *applied == Applied::needs_replay) state = std::move(must(ledger.recover(k_short_memory)).state);
+    if (*rc::gen::inRange(0, 8) == 0) {
+      state.compact();
+      must(ledger.save_checkpoint(state, ledger.last_sequence(), state.now()));
+    }
+  }
+  const Rebuild::Options options{.state = k_short_memory, .left_to_owner = *rc::gen::inRange<std::int64_t>(0, 5)};
+  auto rebuild = must(Rebuild::start(file, ledger.turns(), options));
+  const auto during = *rc::gen::inRange<std::size_t>(before, history.size() + 1);
+  for (std::size_t i = before; i < during; ++i) must(ledger.append(std::span(history).subspan(i, 1), {0}));
+  Recovered books = must(rebuild->take()).books;
+  RC_ASSERT(books.last_sequence <= ledger.last_sequence());
+  must(ledger.append(std::span(history).subspan(during), {0}));
+  const bool complete = catch_up(ledger, books);
+  RC_TAG(complete ? "complete" : "once more");
+  if (!complete) {
+    books =
+        must(must(Rebuild::start(file, ledger.turns(), {.state = k_short_memory, .left_to_owner = 0}))->take()).books;
+  }
+
+  auto expected = must(ledger.recover_from_scratch(k_short_memory));
+  const Instant t = std::max(expected.state.now(), books.state.now()) + Duration{1000};
+  RC_ASSERT(standings(books.state, t) == standings(expected.state, t));
+}
+
+class RebuildTest : public LedgerTest {};
+
+TEST_F(RebuildTest, ends_when_its_owner_goes) {
+  Ledger ledger = writer(file());
+  std::vector<Event> events;
+  for (std::uint32_t job = 1; job <= 5000; ++job) {
+    const auto segment = opened(job, 20'000 + job, "a", 1);
+    events.insert(events.end(), {segment, closed(segment, 20'100 + job)});
+  }
+  must(ledger.append(events, {0}));
+  { const auto abandoned = must(Rebuild::start(file(), ledger.turns(), {})); }
+  const auto rebuild = must(Rebuild::start(file(), ledger.turns(), {}));
+  EXPECT_EQ(must(rebuild->take()).books.last_sequence, 10'000);
+  EXPECT_TRUE(rebuild->has_ended());
+  EXPECT_EQ(rebuild->percent(), 100);
+}
+
+TEST_F(RebuildTest, says_what_it_cannot_read) {
+  const auto rebuild = must(Rebuild::start(directory() / "absent.db", std::make_shared<Mutex>(), {}));
+  const auto books = rebuild->take();
+  ASSERT_FALSE(books.has_value());
+  EXPECT_EQ(books.error().code, Errc::not_found) << books.error().what;
 }
 
 }  // namespace

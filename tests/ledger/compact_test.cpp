@@ -1,6 +1,4 @@
 // A ledger without the room that nothing uses: the same rows, whatever happens meanwhile.
-#include "ledger/store/compact.hpp"
-
 #include <csignal>
 #include <string>
 #include <vector>
@@ -8,7 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "ledger/audit/audit.hpp"
-#include "ledger/store/file_operations.hpp"
+#include "ledger/file/files.hpp"
+#include "ledger/store/backup.hpp"
 #include "ledger_fixture.hpp"
 #include "tests/support/child.hpp"
 
@@ -66,7 +65,7 @@ TEST_F(Compact, refuses_while_the_ledger_is_in_use) {
   }
   const Ledger ledger = reader(file());
   EXPECT_EQ(ledger.last_sequence(), 10'500);  // its connection is in use from here on
-  EXPECT_NE(refusal().find("somebody reads it"), std::string::npos);
+  EXPECT_NE(refusal().find("a process reads it"), std::string::npos);
   EXPECT_EQ(compact(directory() / "absent").error().code, Errc::not_found);
   EXPECT_FALSE(fs::exists(directory() / "absent"));
 }

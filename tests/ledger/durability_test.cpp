@@ -1,4 +1,4 @@
-// What append() returned for survives a killed process. (A failing disk or power is SQLite's word: WAL,
+// What append() returned for survives a killed process. (A failing disk or power is SQLite's part: WAL,
 // synchronous=FULL.)
 #include <csignal>
 
@@ -15,8 +15,8 @@ namespace {
 
 using namespace testing;
 
-// Appends batches for ever and reports after each how far the ledger reaches. Never returns.
-[[noreturn]] void append_for_ever(const std::filesystem::path& file, int acknowledgements) {
+// Appends batches without end and reports after each how far the ledger reaches. Never returns.
+[[noreturn]] void append_without_end(const std::filesystem::path& file, int acknowledgements) {
   auto ledger = Ledger::open(file, OpenMode::create_or_write);
   if (!ledger) ::_exit(1);
   while (true) {
@@ -43,7 +43,7 @@ TEST(Durability, a_killed_writer_loses_nothing_it_acknowledged) {
     ASSERT_EQ(::pipe(pipe_ends), 0);
     test::Child child("the writer", [&] {
       ::close(pipe_ends[0]);
-      append_for_ever(file, pipe_ends[1]);
+      append_without_end(file, pipe_ends[1]);
     });
     ::close(pipe_ends[1]);
     const test::Deadline deadline("the writer's acknowledgements");

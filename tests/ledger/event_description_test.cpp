@@ -6,7 +6,7 @@
 
 #include "accounting/events/event_check.hpp"
 #include "accounting/state/state.hpp"
-#include "ledger/store/event_json.hpp"
+#include "ledger/encoding/event_json.hpp"
 #include "random_events.hpp"
 
 namespace shapley::ledger {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ledger/store/event_json.hpp"
+#include "ledger/encoding/event_json.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {
@@ -35,9 +35,15 @@ std::string shape_of(std::string_view name, const T& /*value*/) {
 std::string shape_of(std::string_view name, const std::vector<std::string>& /*list*/) {
   return quoted(name) + " [...]";
 }
+// A record of many members has a row of its own.
 template <Described T>
 std::string shape_of(std::string_view name, const std::vector<T>& /*list*/) {
-  return quoted(name) + " [{" + members_of(T{}) + "}]";
+  constexpr std::size_t k_longest_in_row = 80;
+  const std::string members = members_of(T{});
+  if (members.size() <= k_longest_in_row) return quoted(name) + " [{" + members + "}]";
+  const std::string row = "\n| " + quoted(k_description<T>.name) + " | " + members + " |\n";
+  EXPECT_NE(page().find(row), std::string::npos) << "docs/reference/ledger.md lacks the row" << row;
+  return quoted(name) + " [" + std::string(k_description<T>.name) + "]";
 }
 template <Described T>
 std::string shape_of(std::string_view /*name*/, const T& record) {

@@ -1,9 +1,9 @@
-#include "ledger/store/event_json.hpp"
+#include "ledger/encoding/event_json.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "ledger/store/text.hpp"
+#include "ledger/chain/hash_chain.hpp"
 #include "random_events.hpp"
 
 namespace shapley::ledger {

@@ -1,11 +1,10 @@
-// A file that holds a view, table, index or trigger that the program did not make is refused before it is read, whoever
-// opens it and for whatever. Some of these would keep a reader busy for ever.
+// A file that holds a view, table, index or trigger that the program did not make is refused before it is read,
+// whichever program opens it and for whatever. Some of these would keep a reader busy without end.
 #include <gtest/gtest.h>
 
 #include "ledger/store/backup.hpp"
-#include "ledger/store/compact.hpp"
 #include "ledger/store/ledger_file.hpp"
-#include "ledger/store/schema.hpp"
+#include "ledger/store/start_check.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {
@@ -27,9 +26,8 @@ struct Case {
 
 std::vector<Case> cases() {
   const std::string endless =
-      "WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n) "
-      "SELECT seq, 'k' || seq AS key, 0 AS at, 0 AS received, 'period_declared' AS kind, '' AS payload, x'' AS hash "
-      "FROM n";
+      "WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n) SELECT seq, 'k' || seq AS key, 0 AS at, 0 "
+      "AS received, 'period_declared' AS kind, '' AS payload, x'' AS hash FROM n";
   return {
       {"an endless view in the place of events", "DROP VIEW events; CREATE VIEW events AS " + endless,
        "view events is not as the program makes it"},
@@ -68,9 +66,8 @@ std::vector<Case> cases() {
                            "name = 'event_texts'"),
        "table event_texts is not as the program makes it"},
       {"two tables of one name",
-       with_schema_written(
-           "INSERT INTO sqlite_master SELECT type, name, tbl_name, rootpage, 'CREATE TABLE IF NOT EXISTS "
-           "event_rows(seq)' FROM sqlite_master WHERE name = 'capacity'"),
+       with_schema_written("INSERT INTO sqlite_master SELECT type, name, tbl_name, rootpage, 'CREATE TABLE IF NOT "
+                           "EXISTS event_rows(seq)' FROM sqlite_master WHERE name = 'capacity'"),
        ""},
   };
 }
@@ -107,7 +104,7 @@ class ForeignSchema : public LedgerTest {
   }
 };
 
-TEST_F(ForeignSchema, IsRefusedByWhoeverOpensTheFile) {
+TEST_F(ForeignSchema, IsRefusedByEveryProgramThatOpensTheFile) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.what);
     make();

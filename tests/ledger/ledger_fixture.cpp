@@ -10,7 +10,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "ledger/store/query.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger::testing {
 
@@ -32,20 +32,6 @@ int add_row(void* rows, int columns, char** cells, char** /*names*/) {
 }
 
 }  // namespace
-
-TemporaryDirectory::TemporaryDirectory(Place place) {
-  const std::filesystem::path memory = "/dev/shm";
-  const bool in_memory =
-      place == Place::memory && std::filesystem::is_directory(memory) && ::access(memory.c_str(), W_OK) == 0;
-  std::string name = ((in_memory ? memory : std::filesystem::temp_directory_path()) / "shapley-ledger-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
-  path_ = name;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;  // a test that leaves it read-only has failed already
-  std::filesystem::remove_all(path_, ignored);
-}
 
 Ledger writer(const std::filesystem::path& file) {
   return must(Ledger::open(file, OpenMode::create_or_write));
@@ -103,6 +89,18 @@ std::vector<std::string> standings(accounting::State& state, Instant t) {
   return lines;
 }
 
+std::string problems(const AuditReport& report) {
+  std::string text;
+  for (const Finding& finding : report.findings) text += finding.check + ": " + finding.what + "\n";
+  return text;
+}
+
+Instant latest(const std::vector<accounting::Event>& events) {
+  Instant t{0};
+  for (const accounting::Event& event : events) t = std::max(t, time_of(event));
+  return t;
+}
+
 std::vector<accounting::Event> usual_job(std::uint32_t job) {
   using namespace accounting;
   const Instant submit{1'700'000'000 + 2 * std::int64_t{job}};
@@ -117,7 +115,7 @@ std::vector<accounting::Event> usual_job(std::uint32_t job) {
                     .nodes = {},
                     .placement = placement};
   for (std::uint32_t i = 0; i < (job % 10 < 5 ? 1U : job % 10 < 8 ? 2U : 4U); ++i) {
-    const MicroProcessors charged{cpus * k_micro};
+    const ProcessorMillionths charged{cpus * k_micro};
     run.nodes.push_back({"node" + std::to_string(1000 + 4 * (job % 125) + i), charged, cpus, 4000 * cpus});
     run.processors += charged;
   }

@@ -8,22 +8,17 @@
 #include <gtest/gtest.h>
 
 #include "accounting/state/state.hpp"
+#include "ledger/audit/audit.hpp"
 #include "ledger/store/ledger.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/temp_directory.hpp"
 
 namespace shapley::ledger::testing {
 
-class TemporaryDirectory {
+// In memory, unless the test is about the disk.
+class TemporaryDirectory : public TempDirectory {
  public:
-  // In memory where that is possible: on disk every commit waits for it, and properties commit by the thousand.
-  enum class Place { memory, disk };
-  explicit TemporaryDirectory(Place place = Place::memory);
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
+  explicit TemporaryDirectory(Place place = Place::memory) : TempDirectory(place) {}
 };
 
 class LedgerTest : public ::testing::Test {
@@ -35,19 +30,14 @@ class LedgerTest : public ::testing::Test {
   TemporaryDirectory directory_;
 };
 
-// The value, or a test failure with the error's text and an exception that ends the test.
-template <typename T>
-T must(Expected<T> result) {
-  if (!result) throw std::runtime_error(result.error().what);
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
+using shapley::must;
 
 [[nodiscard]] Ledger writer(const std::filesystem::path& file);
 [[nodiscard]] Ledger reader(const std::filesystem::path& file);
 
 // Its bytes.
 [[nodiscard]] std::string content_of(const std::filesystem::path& file);
-// Runs any SQL on the file behind the ledger's back, as somebody with sqlite3 could.
+// Runs any SQL on the file behind the ledger's back, as a user with sqlite3 could.
 void tamper(const std::filesystem::path& file, const std::string& sql);
 // The rows of `sql` run with plain SQLite, cells joined by '|'.
 [[nodiscard]] std::vector<std::string> rows(const std::filesystem::path& file, const std::string& sql);
@@ -56,6 +46,12 @@ void tamper(const std::filesystem::path& file, const std::string& sql);
 
 // All standings at t by organization, every figure as text: "a: 17 ... direct_contr 20 3 ...".
 [[nodiscard]] std::vector<std::string> standings(accounting::State& state, Instant t);
+
+// The findings of an audit, each "CHECK: TEXT" and a line.
+[[nodiscard]] std::string problems(const AuditReport& report);
+
+// The time of the last event.
+[[nodiscard]] Instant latest(const std::vector<accounting::Event>& events);
 
 // The five events of a job as shapleyd's observer states them, the numbers following from the job's: described, waiting
 // half a minute, running some minutes on one, two or four of 500 nodes.

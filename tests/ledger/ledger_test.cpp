@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "ledger/store/ledger_file.hpp"
-#include "ledger/store/query.hpp"
+#include "ledger/store/rows.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
 #include "tests/support/child.hpp"
@@ -146,7 +146,7 @@ TEST_F(LedgerTest, migrates_an_empty_file_and_stamps_it) {
   EXPECT_EQ(rows(file(), "PRAGMA journal_mode"), std::vector<std::string>{"wal"});
 }
 
-TEST_F(LedgerTest, a_second_writer_is_refused_and_told_who_writes) {
+TEST_F(LedgerTest, a_second_writer_is_refused_with_the_name_of_the_first) {
   std::optional<Ledger> first = writer(file());
   const auto second = Ledger::open(file(), OpenMode::create_or_write);
   ASSERT_FALSE(second);
@@ -183,7 +183,7 @@ TEST_F(LedgerTest, refuses_what_is_no_ledger_and_leaves_it_alone) {
     const char* because;
   };
   const std::vector<Case> cases{
-      {"text", "some notes that somebody wants to keep", "", "not a ledger"},
+      {"text", "some notes that are to be kept", "", "not a ledger"},
       {"half a header", "SQLite form", "", "not a ledger"},
       {"damaged", std::string("SQLite format 3\0", 16) + std::string(5000, 'x'), "", "file is not a database"},
       {"foreign", "", "CREATE TABLE bank(x)", "no ledger"},
@@ -241,8 +241,8 @@ TEST_F(LedgerTest, reads_a_copied_file) {
   EXPECT_EQ(reader(copy).last_sequence(), 1);
 }
 
-// Opens the ledger as somebody who may write nothing there, which root always may. 0: it could be read.
-int read_as_nobody(const std::filesystem::path& ledger) {
+// Opens the ledger as a user who may write nothing there, which root always may. 0: it could be read.
+int read_as_unprivileged(const std::filesystem::path& ledger) {
   const pid_t parent = ::getpid();
   test::Child child("a reader of another user", [&] {
     if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(2);
@@ -264,11 +264,11 @@ TEST_F(LedgerTest, reads_in_a_directory_that_it_may_not_write) {
   std::filesystem::permissions(ledger, std::filesystem::perms{0444});
   std::filesystem::permissions(folder, std::filesystem::perms{0555});
   std::filesystem::permissions(directory(), std::filesystem::perms{0755});
-  EXPECT_EQ(read_as_nobody(ledger), 0);
-  // And while somebody else has it open, so that there is a log.
+  EXPECT_EQ(read_as_unprivileged(ledger), 0);
+  // And while another process has it open, so that there is a log.
   const Ledger other = reader(ledger);
   EXPECT_EQ(other.last_sequence(), 1);
-  EXPECT_EQ(read_as_nobody(ledger), 0);
+  EXPECT_EQ(read_as_unprivileged(ledger), 0);
   std::filesystem::permissions(folder, std::filesystem::perms{0755});
 }
 

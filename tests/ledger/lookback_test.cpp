@@ -1,6 +1,4 @@
-// Books that are replayed forget what nothing to come speaks of, and are the same books.
-#include "ledger/recovery/lookback.hpp"
-
+// Books that are replayed forget what no later event concerns, and are the same books.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -9,7 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "ledger/recovery/replay.hpp"
-#include "ledger/store/ledger_impl.hpp"
+#include "ledger/store/rows.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
 
@@ -24,7 +22,7 @@ constexpr ReplayPace k_hasty{.events_between_compactions = 1, .most_events_reach
 constexpr std::int64_t k_week = 7 * 24 * 3600;
 
 const Database& database_of(const Ledger& ledger) {
-  return LedgerAccess::impl(ledger).database;
+  return ledger.rows().database();
 }
 
 class LookbackTest : public LedgerTest {
@@ -79,7 +77,7 @@ TEST_F(LookbackTest, knows_that_a_run_reaches_back_to_its_release) {
                        {0}));
   const Lookback numbers = must(Lookback::by_sequence(database(), 0, 12, k_hasty));
   EXPECT_EQ(numbers.from(9), Instant{90'000});
-  EXPECT_EQ(numbers.from(10), Instant{200'000 - 6 * 3600}) << "not for ever";
+  EXPECT_EQ(numbers.from(10), Instant{200'000 - 6 * 3600}) << "not permanently";
   EXPECT_EQ(numbers.from(11), Instant{300'000});
   EXPECT_EQ(numbers.from(12), Instant{400'000}) << "it does not say";
   const Lookback times = must(Lookback::by_time(database(), 8, 12));
@@ -104,7 +102,7 @@ TEST_F(LookbackTest, gives_up_on_events_that_reach_back_too_far) {
       must(Lookback::by_sequence(database(), 0, 19, {.events_between_compactions = 1, .most_events_reached_back = 4}));
   EXPECT_EQ(bounded.from(10), Instant{60'000}) << "a few events are remembered";
   const Instant latest{100'000 + 15 * k_week};  // before number 15
-  EXPECT_EQ(bounded.from(15), latest - accounting::StateOptions{}.horizon);
+  EXPECT_EQ(bounded.from(15), latest - accounting::StateOptions{}.memory_horizon);
   const Lookback rest =
       must(Lookback::by_sequence(database(), 12, 19, {.events_between_compactions = 1, .most_events_reached_back = 4}));
   EXPECT_EQ(rest.from(15), Instant{60'000}) << "so few events since number 12";
@@ -123,7 +121,7 @@ TEST_F(LookbackTest, the_books_forget_as_they_go) {
   EXPECT_EQ(replay.books().state.find_job({150}), nullptr);
 }
 
-TEST(Forgetting, keeps_what_it_is_told_to_keep) {
+TEST(Forgetting, keeps_what_it_is_asked_to_keep) {
   State books(k_remembers_nothing);
   const auto run = opened(1, 10'000, "a", 1);
   must(books.apply(run));

@@ -7,12 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "ledger/archive/links.hpp"
-#include "ledger/archive/packed_file.hpp"
 #include "ledger/audit/audit.hpp"
+#include "ledger/encoding/event_json.hpp"
 #include "ledger/store/backup.hpp"
-#include "ledger/store/event_json.hpp"
 #include "ledger/store/ledger_file.hpp"
-#include "ledger/store/migrations.hpp"
 #include "ledger_fixture.hpp"
 #include "tests/support/child.hpp"
 
@@ -91,7 +89,7 @@ TEST_F(Migration, leaves_a_sound_copy_of_what_it_migrates) {
   }
 }
 
-TEST_F(Migration, killed_before_its_end_begins_anew_and_makes_one_copy) {
+TEST_F(Migration, killed_before_its_end_begins_again_and_makes_one_copy) {
   make(1);
   const Lines events = rows(file(), "SELECT * FROM events");
   for (int i = 0; i < 2; ++i) {

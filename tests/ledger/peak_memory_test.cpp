@@ -160,7 +160,8 @@ class PastPeakMemory : public PeakMemory {
                                 .since = since,
                                 .until = until,
                                 .estimator = *accounting::parse_estimator("hindsight"),
-                            }))["exact"],
+                            }))
+                    .exact,
                 true);
     });
   }

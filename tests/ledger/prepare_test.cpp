@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "archive_fixture.hpp"
-#include "ledger/chain/signed_head.hpp"
+#include "ledger/chain/signing.hpp"
 #include "tests/support/child.hpp"
 
 namespace shapley::ledger {
@@ -145,7 +145,7 @@ TEST_F(Preparing, what_does_not_fit_any_more_is_made_anew) {
   const fs::path ready = file().string() + ".archived";
   for (const Case& what : {Case{"an archive is gone", [&] { fs::remove(archive("2026-11")); }},
                            Case{"an archive is damaged", [&] { fs::resize_file(archive("2026-11"), 1000); }},
-                           Case{"it is no ledger", [&] { std::ofstream(ready) << "somebody's own"; }},
+                           Case{"it is no ledger", [&] { std::ofstream(ready) << "another file"; }},
                            Case{"its rest is gone", [&] { fs::resize_file(ready, 4096); }},
                            Case{"archived books change", [&] { append_to_both(late, k_now); }}}) {
     SCOPED_TRACE(what.name);
@@ -168,7 +168,7 @@ TEST_F(Preparing, what_does_not_fit_any_more_is_made_anew) {
   }
 }
 
-TEST_F(Preparing, is_done_anew_after_a_completion_that_was_killed) {
+TEST_F(Preparing, is_done_again_after_a_completion_that_was_killed) {
   write_months(file(), 4, 5);
   make_twin();
   prepared();

@@ -40,8 +40,13 @@ void pick(Instant& t) {
 void pick(Duration& seconds) {
   seconds = {*rc::gen::inRange<std::int64_t>(-k_latest, k_latest)};
 }
-void pick(MicroProcessors& processors) {
+void pick(ProcessorMillionths& processors) {
   processors = {*rc::gen::inRange<std::int64_t>(0, 1'000'000'000)};
+}
+template <typename T>
+requires std::same_as<decltype(T::value), Int128>
+void pick(T& amount) {
+  amount = {*rc::gen::arbitrary<std::int64_t>()};
 }
 void pick(JobId& job) {
   job = {*rc::gen::arbitrary<std::uint32_t>()};
@@ -104,7 +109,7 @@ void make_sense(SegmentOpened& e) {
   for (NodeShare& share : e.nodes) name(share.node);
   distinct(e.nodes, [](const NodeShare& share) { return share.node; });
   for (NodeShare& share : e.nodes) {
-    share.processors = std::max(share.processors, MicroProcessors{1});
+    share.processors = std::max(share.processors, ProcessorMillionths{1});
     share.memory = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
     make_sense(share.gres);
     e.processors += share.processors;
@@ -206,6 +211,49 @@ void make_sense(ClusterNamed& e) {
   name(e.cluster);
 }
 
+std::string digits(std::size_t count) {
+  return std::string(count, "0123456789abcdef"[*rc::gen::inRange(0, 16)]);
+}
+
+std::int64_t weight() {
+  return *rc::gen::inRange<std::int64_t>(k_least_weight, k_greatest_weight + 1);
+}
+
+void make_sense(StandingReceived& e) {
+  ClusterFigures& figures = e.figures;
+  name(e.cluster);
+  name(figures.consortium);
+  name(figures.contribution);
+  figures.ledger = digits(32);
+  figures.hash = digits(64);
+  e.signature = digits(128);
+  figures.event = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
+  if (figures.period_begin > figures.time) std::swap(figures.period_begin, figures.time);
+  for (ClusterWeight& each : figures.weights) each.weight = weight();
+  distinct(figures.weights, [](const ClusterWeight& each) { return each.cluster; });
+  for (OrganizationElsewhere& row : figures.organizations) {
+    name(row.organization);
+    row.figures.given_less_got = {row.figures.given_less_got.value / 1'000'000};
+  }
+  distinct(figures.organizations, [](const OrganizationElsewhere& row) { return row.organization; });
+}
+
+void make_sense(ConsortiumDeclared& e) {
+  name(e.consortium);
+  e.weight = weight();
+  for (OtherCluster& other : e.clusters) {
+    name(other.cluster);
+    other.weight = weight();
+    other.stale_after = *rc::gen::inRange<std::int64_t>(0, 365 * 86'400 + 1);
+    for (NameElsewhere& each : other.names) {
+      name(each.here);
+      name(each.there);
+    }
+    distinct(other.names, [](const NameElsewhere& each) { return each.there; });
+  }
+  distinct(e.clusters, [](const OtherCluster& other) { return other.cluster; });
+}
+
 void make_sense(AdjustmentMade& e) {
   name(e.author);
   name(e.reason);
@@ -220,7 +268,7 @@ void make_sense(AdjustmentMade& e) {
 
 void make_sense(ControllerBegan& e) {
   e.after = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
-  e.hash = std::string(64, "0123456789abcdef"[*rc::gen::inRange(0, 16)]);
+  e.hash = digits(64);
   name(e.host);
 }
 
@@ -315,7 +363,7 @@ std::vector<Event> pick_history() {
   if (*rc::gen::arbitrary<bool>()) writer.events.emplace_back(PeriodDeclared{{k_epoch + upto(3000)}, Period::monthly});
   const auto jobs = static_cast<std::uint32_t>(1 + upto(12));
   for (std::uint32_t id = 1; id <= jobs; ++id) writer.job({id});
-  // Keys are unique but for two runs or waits that would begin in one second; the first of them stays.
+  // Keys are unique except those of two runs or waits that would begin in one second; the first of them stays.
   std::set<std::string> seen;
   std::erase_if(writer.events, [&](const Event& e) { return !seen.insert(event_key(e)).second; });
   std::stable_sort(writer.events.begin(), writer.events.end(),
@@ -354,6 +402,13 @@ rc::Gen<Event> any_event_of(std::size_t kind) {
 
 rc::Gen<std::vector<Event>> any_history() {
   return rc::gen::exec(pick_history);
+}
+
+std::vector<Event> pick_late_history() {
+  std::vector<Event> history = *any_history();
+  const auto late = *rc::gen::inRange<std::size_t>(0, history.size() + 1);
+  std::rotate(history.begin(), history.begin() + static_cast<std::ptrdiff_t>(late), history.end());
+  return history;
 }
 
 }  // namespace shapley::ledger::testing

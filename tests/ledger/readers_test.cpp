@@ -4,10 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "ledger/readers/days.hpp"
 #include "ledger/readers/declarations.hpp"
-#include "ledger/readers/nodes.hpp"
 #include "ledger/readers/runs.hpp"
+#include "ledger/recovery/standings.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {
@@ -32,7 +31,7 @@ Event described(std::uint32_t job, std::int64_t submit) {
 }
 Event begins(std::uint32_t job, std::int64_t start, std::uint32_t ordinal, std::int64_t begin,
              std::int64_t processors) {
-  const MicroProcessors held{processors * k_micro};
+  const ProcessorMillionths held{processors * k_micro};
   return SegmentOpened{key_of(job, start, ordinal), "a", {begin}, held, {{"n1", held}}};
 }
 Event ends(std::uint32_t job, std::int64_t start, std::uint32_t ordinal, std::int64_t end, const std::string& state) {

@@ -5,7 +5,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "ledger/audit/audit.hpp"
-#include "ledger/recovery/replay_watch.hpp"
 #include "ledger/store/ledger.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
@@ -19,12 +18,6 @@ using accounting::State;
 
 constexpr std::int64_t k_day = 24 * 3600;
 
-Instant latest(const std::vector<Event>& events) {
-  Instant t{0};
-  for (const Event& event : events) t = std::max(t, time_of(event));
-  return t;
-}
-
 // Appends and applies as shapleyd does: append, then apply what was accepted, in order.
 void live(Ledger& ledger, State& state, std::span<const Event> batch) {
   const auto appended = must(ledger.append(batch, latest({batch.begin(), batch.end()})));
@@ -32,12 +25,6 @@ void live(Ledger& ledger, State& state, std::span<const Event> batch) {
     const auto applied = state.apply(event);
     if (!applied) throw std::runtime_error(applied.error().what);
   }
-}
-
-std::string problems(const AuditReport& report) {
-  std::string text;
-  for (const Finding& finding : report.findings) text += finding.check + ": " + finding.what + "\n";
-  return text;
 }
 
 // The whole promise at once: live books, books from a checkpoint and books from nothing agree; projections can be
@@ -172,10 +159,9 @@ TEST_F(Recovery, passes_over_a_checkpoint_whose_events_are_not_there) {
     run_and_checkpoint(longer, more, 2);
   }
   // Checkpoints from a copy that went on differently.
-  tamper(file(),
-         "ATTACH '" + other.string() +
-             "' AS o; DELETE FROM checkpoint_parts; INSERT INTO checkpoint_parts SELECT * FROM o.checkpoint_parts; "
-             "INSERT INTO checkpoints SELECT * FROM o.checkpoints WHERE sequence = 4");
+  tamper(file(), "ATTACH '" + other.string() +
+                     "' AS o; DELETE FROM checkpoint_parts; INSERT INTO checkpoint_parts SELECT * FROM "
+                     "o.checkpoint_parts; INSERT INTO checkpoints SELECT * FROM o.checkpoints WHERE sequence = 4");
   EXPECT_EQ(must(reader(file()).recover()).last_sequence, 2);
 }
 
@@ -188,7 +174,7 @@ TEST_F(Recovery, a_checkpoint_must_speak_of_known_events) {
 }
 
 TEST_F(Recovery, an_event_older_than_the_checkpoints_memory_costs_a_replay_and_nothing_else) {
-  const accounting::StateOptions short_memory{.horizon = Duration{1000}};
+  const accounting::StateOptions short_memory{.memory_horizon = Duration{1000}};
   Ledger ledger = writer(file());
   State state(short_memory);
   live(ledger, state, some_events());
@@ -207,7 +193,7 @@ TEST_F(Recovery, an_event_older_than_the_checkpoints_memory_costs_a_replay_and_n
 }
 
 TEST_F(Recovery, the_newest_checkpoint_that_remembers_far_enough_is_the_one_to_begin_from) {
-  const accounting::StateOptions short_memory{.horizon = Duration{1000}};
+  const accounting::StateOptions short_memory{.memory_horizon = Duration{1000}};
   Ledger ledger = writer(file());
   State state(short_memory);
   live(ledger, state, some_events());
@@ -276,8 +262,8 @@ TEST_F(Recovery, standings_of_a_day_are_kept_once_and_can_be_made_again) {
   live(ledger, state, std::vector<Event>{late, closed(late, 10'500)});
   const auto before = dump(ledger);
   tamper(file(),
-         "DELETE FROM segment_events; DELETE FROM ownership; UPDATE books_by_day SET psi = '0'; "
-         "UPDATE contributions_by_day SET phi = '1', balance = '1'");
+         "DELETE FROM segment_events; DELETE FROM ownership; UPDATE books_by_day SET psi = '0'; UPDATE "
+         "contributions_by_day SET phi = '1', balance = '1'");
   EXPECT_NE(dump(ledger), before);
   must(ledger.rebuild_projections());
   EXPECT_EQ(dump(ledger), before);

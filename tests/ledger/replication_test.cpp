@@ -6,7 +6,6 @@
 
 #include "ledger/audit/audit.hpp"
 #include "ledger/replication/chain_copy.hpp"
-#include "ledger/replication/parted.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {
@@ -64,7 +63,7 @@ TEST_F(Replication, reads_no_more_than_was_asked_for) {
   // One row, however large it is.
   EXPECT_EQ(rows_of({.rows = 100, .bytes = 1}), 1U);
   EXPECT_EQ(rows_of({.rows = 100}), 20U);
-  // Nor for longer than somebody waits.
+  // Nor for longer than the client waits.
   append_jobs(original, 5, 80);
   const std::atomic<bool> ended = true;
   const auto cut = chain_after(original, {}, {}, {.ended = &ended});
@@ -148,9 +147,9 @@ TEST_F(Replication, counts_what_a_parted_ledger_has_for_itself) {
   std::vector<Event> fifth = usual_job(5);
   std::get<SegmentClosed>(fifth.back()).job_state = "FAILED";
   append(new_line, fifth);
-  EXPECT_EQ(must(compare_parted(old_line, common, new_line)), (Parted{.events = 15, .absent = 5, .different = 1}));
-  EXPECT_EQ(must(compare_parted(old_line, common, old_line)), (Parted{.events = 15, .absent = 0, .different = 0}));
-  EXPECT_EQ(must(compare_parted(old_line, old_line.last_sequence(), new_line)), Parted{});
+  EXPECT_EQ(must(compare_parted(old_line, new_line)),
+            (Parted{.common = common, .events = 15, .absent = 5, .different = 1}));
+  EXPECT_EQ(must(compare_parted(old_line, old_line)), (Parted{.common = old_line.last_sequence()}));
 }
 
 TEST_F(Replication, sets_a_ledger_aside_whole) {

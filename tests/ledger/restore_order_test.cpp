@@ -1,5 +1,4 @@
 // A restore and the power: the old log must be away on the disk before the restored file has the ledger's name.
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>

@@ -33,8 +33,7 @@ std::string jobcomp(const std::string& name, const std::string& times, const std
          " JobState=COMPLETED Partition=main TimeLimit=60 " + times +
          " NodeList=n[1-2] NodeCnt=2 ProcCnt=6 WorkDir=" + directory +
          " ReservationName= Tres=cpu=6,mem=1M Account=physics QOS=normal WcKey= Cluster=c "
-         "SubmitTime=2026-11-21T06:59:00 "
-         "EligibleTime=2026-11-21T06:59:00 DerivedExitCode=0:0 ExitCode=0:0 \n";
+         "SubmitTime=2026-11-21T06:59:00 EligibleTime=2026-11-21T06:59:00 DerivedExitCode=0:0 ExitCode=0:0 \n";
 }
 constexpr const char* k_times = "StartTime=2026-11-21T07:00:00 EndTime=2026-11-21T07:01:40";
 constexpr std::int64_t k_seven = 1795244400;  // 2026-11-21T07:00:00Z
@@ -92,8 +91,7 @@ TEST(Jobcomp, a_name_that_imitates_a_record_is_set_aside_not_believed) {
   const testing::TimeZone utc("UTC0");
   const std::string forged =
       "x JobState=FAILED Partition=p TimeLimit=1 StartTime=2026-11-21T07:00:00 EndTime=2026-11-21T07:00:01 NodeList=n1 "
-      "NodeCnt=1 "
-      "ProcCnt=1 WorkDir=/";
+      "NodeCnt=1 ProcCnt=1 WorkDir=/";
   for (const auto& text : {jobcomp(forged, k_times), jobcomp("x", k_times, forged)}) {
     const auto records = read(jobcomp("honest", k_times) + text);
     EXPECT_EQ(records.records.size(), 1U);
@@ -105,7 +103,7 @@ TEST(Jobcomp, a_name_that_imitates_a_record_is_set_aside_not_believed) {
 
 TEST(Jobcomp, names_and_directories_may_hold_line_feeds) {
   const testing::TimeZone utc("UTC0");
-  const std::string job = "JobId=5 UserId=x";  // as a record begins, but for its group and name
+  const std::string job = "JobId=5 UserId=x";  // as a record begins, without its group and name
   for (const std::string& text : {std::string("one\ntwo"), std::string("\n"), std::string("a\n\n") + job,
                                   "\n" + job + "\n", std::string("a ExitCode=0:0 \nb")}) {
     for (const std::string& record : {jobcomp(text, k_times), jobcomp("x", k_times, "/tmp/" + text)}) {
@@ -219,10 +217,9 @@ TEST(Sacct, rows_of_two_clusters_are_refused) {
       "Cluster|JobIDRaw|Start|End|State|AllocCPUS\n"
       "alpha|500|1740823200|1740826800|COMPLETED|16\n";
   EXPECT_EQ(read(rows + "alpha|501|1740823200|1740830400|COMPLETED|8\n").records.size(), 2U);
-  EXPECT_EQ(
-      refusal(rows + "beta|500|1740823200|1740830400|COMPLETED|8\n"),
-      "line 3: Cluster: the records are of 'alpha' and 'beta', whose jobs have the same numbers; ask sacct for one "
-      "cluster at a time (-M NAME)");
+  EXPECT_EQ(refusal(rows + "beta|500|1740823200|1740830400|COMPLETED|8\n"),
+            "line 3: Cluster: the records are of 'alpha' and 'beta', whose jobs have the same numbers; ask sacct for "
+            "one cluster at a time (-M NAME)");
 }
 
 TEST(Sacct, rows_of_one_run_that_contradict_each_other_are_set_aside) {

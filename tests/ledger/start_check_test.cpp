@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
-#include "ledger/chain/signed_head.hpp"
+#include "ledger/chain/signing.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {

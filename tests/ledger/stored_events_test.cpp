@@ -6,8 +6,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "ledger/audit/audit.hpp"
-#include "ledger/store/event_json.hpp"
-#include "ledger/store/query.hpp"
+#include "ledger/encoding/event_json.hpp"
+#include "ledger/store/rows.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
 

@@ -9,7 +9,7 @@ usr=$root/usr
 for file in sbin/shapleyd bin/shapleyctl bin/shapley-sim lib/systemd/system/shapleyd.service share/man/man1/shapleyctl.1 \
   share/man/man1/shapley-sim.1 share/man/man5/shapleyd.yaml.5 share/man/man8/shapleyd.8 \
   share/doc/slurm-shapley/examples/shapleyd.yaml lib/sysusers.d/slurm-shapley.conf lib/tmpfiles.d/slurm-shapley.conf \
-  share/doc/slurm-shapley/examples/prometheus/shapley.rules.yml share/doc/slurm-shapley/examples/grafana/shapley.json \
+  share/doc/slurm-shapley/examples/prometheus/shapley.rules.yml share/doc/slurm-shapley/examples/grafana/shapley.json share/doc/slurm-shapley/examples/slurm/experiment.sbatch \
   share/bash-completion/completions/shapleyctl share/bash-completion/completions/shapleyd share/bash-completion/completions/shapley-sim; do
   [ -f "$usr/$file" ] || { echo "not installed: /usr/$file" >&2; exit 1; }
 done
@@ -24,7 +24,7 @@ for plugin in priority_shapley site_factor_shapley; do
   [ "$(find "$usr/lib" -path "*/slurm-wlm/$plugin.so" | wc -l)" -eq 1 ] || { echo "not installed: $plugin.so" >&2; exit 1; }
 done
 [ ! -e "$root/etc" ] || { echo "/etc belongs to the site" >&2; exit 1; }
-# Nobody pays for symbols: what runs is stripped, what a debugger wants is a component of its own.
+# Symbols cost no room: what runs is stripped, what a debugger wants is a component of its own.
 [ ! -e "$usr/lib/debug" ] || { echo "debug files are installed without being asked for" >&2; exit 1; }
 DESTDIR=$root cmake --install "$1" --component debug >/dev/null
 for file in sbin/shapleyd bin/shapleyctl bin/shapley-sim "lib/*/slurm-wlm/priority_shapley.so" "lib/*/slurm-wlm/site_factor_shapley.so"; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# groff formats every manual page without a warning, at the usual widths; shapleyctl's page and reference name every command and option of
-# the program.
+# groff formats every manual page without a warning, at the usual widths; shapleyctl's manual page names every command and option of the program, and each
+# command has a page of the reference, which names its options, and a row in the list of commands.
 # Usage: manual_pages.sh SOURCE_DIR SHAPLEYCTL. All that is wrong is listed.
 set -euo pipefail
 source=$1
@@ -28,17 +28,22 @@ printf '.TH X 1\n.SH NAME\n.NOSUCHREQUEST\n' >"$faulty"
 # names WORD TEXT: the text holds it, not as a part of a longer option.
 names() { grep -qE -e "(^|[^a-z-])$1([^a-z-]|\$)" <<<"$2"; }
 manual=$(sed -e 's/\\-/-/g; s/\\f[A-Z]//g' "$source/packaging/man/shapleyctl.1")
-reference=$(<"$source/docs/reference/shapleyctl.md")
+list=$(<"$source/docs/reference/shapleyctl.md")
 commands=$("$shapleyctl" --help | sed -n '/^Subcommands:/,/^[^ S]/s/^  \([a-z][a-z-]*\) .*/\1/p')
 [[ $(wc -w <<<"$commands") -ge 13 ]] || { echo "manual_pages: --help lists too few commands: $commands"; exit 1; }
 for command in $commands; do
   names "$command" "$manual" || wrong+=("$command: not in the manual page")
-  names "shapleyctl [^a-z]*$command" "$reference" || names "shapleyctl $command" "$reference" || wrong+=("$command: not in the reference page")
+  grep -qF "| [\`$command\`](shapleyctl/$command.md) |" <<<"$list" || wrong+=("$command: not in the reference's list of commands")
+  reference=$(cat "$source/docs/reference/shapleyctl/$command.md" || true)
+  [[ $reference == "# shapleyctl $command"$'\n'* ]] || wrong+=("$command: its page does not begin with its name")
   for option in $("$shapleyctl" "$command" --help | sed -nE 's/^ +((-[A-Za-z],)?--[a-z0-9-]+).*/\1/p' | sed 's/^-[A-Za-z],//'); do
     [[ $option == --help ]] && continue
     names "$option" "$manual" || wrong+=("$command $option: not in the manual page")
-    names "$option" "$reference" || wrong+=("$command $option: not in the reference page")
+    names "$option" "$reference" || wrong+=("$command $option: not in its page of the reference")
   done
+done
+for page in "$source"/docs/reference/shapleyctl/*.md; do
+  grep -qx "$(basename "$page" .md)" <<<"$commands" || wrong+=("${page##*/}: a page of no command")
 done
 if [[ ${#wrong[@]} -gt 0 ]]; then
   printf '%s\n' "${wrong[@]}"

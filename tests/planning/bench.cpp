@@ -2,11 +2,10 @@
 // Jobs as the paper's `uni`, owners Zipf; times are printed, never judged.
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
 
 #include "base/rng.hpp"
-#include "planning/algorithms/algorithms.hpp"
+#include "planning/algorithms.hpp"
 
 namespace {
 

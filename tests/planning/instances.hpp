@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/rng.hpp"
-#include "planning/model/grid.hpp"
+#include "planning/grid.hpp"
 
 namespace shapley::planning {
 

@@ -5,8 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "planning/algorithms/local.hpp"
-#include "planning/model/schedule.hpp"
+#include "planning/algorithms.hpp"
+#include "planning/grid.hpp"
+#include "planning/schedule.hpp"
 
 namespace shapley::planning::naive {
 

@@ -33,7 +33,7 @@ static void test_finished_jobs_are_read_by_name(void) {
   CHECK_TEXT(job.nodes[0].gres, "gpu:tesla:2(IDX:0-1)");
   CHECK_EQ(job.nodes[1].memory, 3000);
 
-  made.resources.nhosts = 3; /* a list that does not fit the entries tells nothing */
+  made.resources.nhosts = 3; /* a list that does not fit the entries says nothing */
   CHECK_EQ(read_job(&made).nodes_count, 0);
 }
 
@@ -51,7 +51,7 @@ static void test_a_node_given_back_is_left_out(void) {
   CHECK_TEXT(job.nodes[0].gres, "gpu:1(IDX:0)");
 }
 
-static void test_memory_that_is_not_told(void) {
+static void test_memory_that_is_not_given(void) {
   made_t made;
   make(&made);
   run_on_two_nodes(&made);
@@ -158,7 +158,7 @@ static void test_requests(void) {
   make(&made);
   slurm_conf.select_type_param = SHAPLEY_SELECT_CORE;
   shapley_job_t job = read_job(&made);
-  CHECK_EQ(job.requested_nodes, 1); /* none was told */
+  CHECK_EQ(job.requested_nodes, 1); /* none was given */
   CHECK_EQ(job.requested_memory, 0);
   CHECK(!job.gres_request->per_node);
   CHECK_EQ(job.gres_request->tasks, 1);
@@ -179,7 +179,7 @@ static void test_requests(void) {
   CHECK_TEXT(job.gres_request->per_task, "gres:gpu:1");
   CHECK_EQ(job.gres_request->tasks, 12);
 
-  run_on_two_nodes(&made); /* from now on its nodes tell */
+  run_on_two_nodes(&made); /* from now on its nodes count */
   job = read_job(&made);
   CHECK_EQ(job.requested_nodes, 1);
   CHECK_EQ(job.requested_memory, 0);
@@ -265,7 +265,7 @@ int main(void) {
   CHECK(shapley_records_begin(&records, k_now, (size_t)slurmctld_tres_cnt));
   test_finished_jobs_are_read_by_name();
   test_a_node_given_back_is_left_out();
-  test_memory_that_is_not_told();
+  test_memory_that_is_not_given();
   test_more_or_fewer_texts_of_gres_than_nodes();
   test_deleted_dynamic_nodes_leave_holes();
   test_nodes_that_slurm_cannot_use();

@@ -22,7 +22,7 @@ exported=$(nm -D --defined-only "$plugin" | awk '{print $3}' | LC_ALL=C sort | x
 # Weak ones may be missing: in other programs than slurmctld, or in other releases. slurm_compat.h names them, of every release,
 # and init() checks each.
 weak=$(nm -D --undefined-only "$plugin" | awk '$1 == "w" || $1 == "v" {print $2}' | grep -vE '^(_ITM_|_ZGT|__)' | LC_ALL=C sort | xargs)
-checked=$(sed -nE 's/^#pragma weak ([a-z_]+)$/\1/p' "$(dirname "$0")/../../plugin/slurm_compat.h" | LC_ALL=C sort | xargs)
+checked=$(sed -nE 's/^#pragma weak ([a-z_]+)$/\1/p' "$(dirname "$0")/../../plugin/slurm/slurm_compat.h" | LC_ALL=C sort | xargs)
 for symbol in $weak; do [[ " $checked " == *" $symbol "* ]] || fail "init() does not check the weak symbol $symbol"; done
 for symbol in $checked; do
   ! grep -qx " *U $symbol" <<<"$(nm -D --undefined-only "$plugin")" || fail "$symbol is not weak in the plugin"
@@ -32,7 +32,7 @@ done
 needed=$(readelf -d "$plugin" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' | xargs)
 [[ $needed != *stdc++* && $needed != *gcc_s* ]] || fail "needs a C++ runtime beside slurmctld: $needed"
 
-# The rest is about a priority plugin in sshare; nobody but slurmctld's multifactor loads a site factor plugin.
+# The rest is about a priority plugin in sshare; only slurmctld's multifactor loads a site factor plugin.
 [[ $(basename "$plugin") == priority_shapley.so ]] || { echo "load_test: $(wc -w <<< "$exported") symbols exported"; exit 0; }
 
 write_conf() {

@@ -3,7 +3,6 @@
 #ifndef SHAPLEY_MADE_RECORD_H
 #define SHAPLEY_MADE_RECORD_H
 
-#include "plugin/job_traits.h"
 #include "plugin/scan/records.h"
 
 enum { k_now = 1000000 };

@@ -200,7 +200,7 @@ static void test_active_reservations(void) {
   mark_nodes(0);
 }
 
-static void test_reservations_that_keep_nobody_off(void) {
+static void test_reservations_that_keep_no_job_off(void) {
   slurmctld_resv_t spring = reservation("spring");
   resv_list = list_create(NULL);
   list_append(resv_list, &spring);
@@ -210,7 +210,7 @@ static void test_reservations_that_keep_nobody_off(void) {
   CHECK_EQ(reservations_at(k_now, 0), 0);
   spring.ctld_flags = RESV_CTLD_FULL_NODE;
   spring.start_time = 3600;
-  spring.flags = RESERVE_FLAG_TIME_FLOAT; /* an hour ahead of the clock, for ever */
+  spring.flags = RESERVE_FLAG_TIME_FLOAT; /* an hour ahead of the clock at any time */
   CHECK_EQ(reservations_at(k_now, 0), 0);
   spring.flags = 0;
   CHECK_EQ(reservations_at(k_now, 0), 1);
@@ -240,7 +240,7 @@ static void test_hundreds_of_reservations_are_cut(void) {
   }
   mark_nodes(NODE_STATE_RES);
   CHECK_EQ(reservations_at(k_now, 0), k_shapley_max_node_names);
-  CHECK_EQ(reservations_at(k_now, 0), k_shapley_max_node_names); /* each scan begins anew */
+  CHECK_EQ(reservations_at(k_now, 0), k_shapley_max_node_names); /* each scan begins from zero */
   bit_free(spring.node_bitmap);
   FREE_NULL_LIST(resv_list);
   mark_nodes(0);
@@ -256,7 +256,7 @@ int main(void) {
   test_partitions();
   test_features();
   test_active_reservations();
-  test_reservations_that_keep_nobody_off();
+  test_reservations_that_keep_no_job_off();
   test_hundreds_of_reservations_are_cut();
   shapley_records_free(&records);
   return failures != 0;

@@ -65,7 +65,7 @@ static void make_users(void) {
   add_user(1001, SLURMDB_ADMIN_NONE)->coord_accts = list_create(no_destructor);
   add_user(1002, SLURMDB_ADMIN_OPERATOR);
   add_user(1003, SLURMDB_ADMIN_SUPER_USER);
-  add_user(NO_VAL, SLURMDB_ADMIN_SUPER_USER); /* this host does not know him */
+  add_user(NO_VAL, SLURMDB_ADMIN_SUPER_USER); /* this host does not know that user */
   add_coordinator(1004, k_biology, 2);
 }
 
@@ -113,7 +113,7 @@ static void test_operators_and_coordinators_are_named(void) {
 }
 
 /* slurmctld without slurmdbd knows no users. */
-static void test_without_users_nobody_is_named(void) {
+static void test_without_users_no_user_is_named(void) {
   assoc_mgr_user_list = NULL;
   CHECK_TEXT(read_once(PRIVATE_DATA_JOBS), "jobs 1 usage 0");
 }
@@ -161,7 +161,7 @@ static void test_is_bounded(void) {
 int main(void) {
   test_nothing_is_private();
   test_operators_and_coordinators_are_named();
-  test_without_users_nobody_is_named();
+  test_without_users_no_user_is_named();
   test_labels_take_coordinators_sight();
   test_is_read_now_and_then();
   test_is_bounded();

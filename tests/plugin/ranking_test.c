@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "plugin/front.h"
 #include "plugin/multifactor.h"
-#include "plugin/plugin_name.h"
 #include "plugin/priority/site_factor.h"
 #include "tests/plugin/check.h"
 
@@ -20,7 +20,7 @@ shapley_order_t shapley_client_order(shapley_client_t* client) {
   return order;
 }
 
-/* Organization "org0" is first, "org1" second, everybody else last. */
+/* Organization "org0" is first, "org1" second, all others last. */
 uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_t* traits) {
   (void)client;
   if (!strcmp(traits->account, "org0")) return 0;
@@ -131,7 +131,7 @@ static void test_levels_order_within_the_organization(void) {
   set_weights(1000, NULL); /* 3000 with fairshare */
   shapley_ranking_t ranking = shapley_ranking_now(NULL);
   level_lookups = 0;
-  CHECK_EQ(wanted(&ranking, 77, "org1"), k_shapley_nice_headroom + 13001); /* no levels yet: as ever */
+  CHECK_EQ(wanted(&ranking, 77, "org1"), k_shapley_nice_headroom + 13001); /* no levels yet: as before */
   CHECK_EQ(wanted(&ranking, 77, "org1"), wanted(&ranking, 78, "org1"));
   CHECK_EQ(level_lookups, 0);
 

@@ -1,7 +1,6 @@
 // Ranks and levels as site factors: strict order holds whatever the other factors and levels are, and nothing leaves
 // Slurm's ranges.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include <gtest/gtest.h>
@@ -127,7 +126,7 @@ RC_GTEST_PROP(SiteFactor, NoLevelLiftsAJobPastABetterRank, ()) {
   if (site(better, 0) > site(worse, 0)) {
     RC_ASSERT(site(better, better_level) > site(worse, worse_level));
   } else {
-    RC_ASSERT(steps.level == 0U);  // a weight that does not tell the ranks apart leaves no room for levels
+    RC_ASSERT(steps.level == 0U);  // a weight that does not keep the ranks apart leaves no room for levels
   }
   RC_ASSERT(site(0, k_shapley_max_level) < k_site_limit);
 }

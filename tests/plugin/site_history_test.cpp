@@ -13,7 +13,6 @@
 
 extern "C" {
 #include "plugin/priority/site_factor.h"
-#include "plugin/priority/site_history.h"
 }
 
 namespace {

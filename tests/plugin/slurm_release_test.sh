@@ -10,9 +10,9 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "slurm_release_test: $*" >&2; cat "$work/log" >&2; exit 1; }
 
 # The module beside a header, so that the header can be another.
-mkdir -p "$work/cmake" "$work/plugin" "$work/bin"
+mkdir -p "$work/cmake" "$work/plugin/slurm" "$work/bin"
 cp "$source/cmake/SlurmRelease.cmake" "$work/cmake/"
-cp "$source/plugin/slurm_compat.h" "$work/plugin/"
+cp "$source/plugin/slurm/slurm_compat.h" "$work/plugin/slurm/"
 
 # run CALL [OPTION...]: one call of the module.
 run() {
@@ -29,15 +29,15 @@ known 21.08.5 -DSHAPLEY_UNTESTED_SLURM=ON && fail "takes 21.08, against which no
 says "Slurm 21.08 is not supported"
 known nonsense && fail "takes what is no version"
 known 99.11.1 && fail "takes a release that the header does not know"
-line=$(grep -n '#define SHAPLEY_SLURM_RELEASES' "$work/plugin/slurm_compat.h" | cut -d: -f1)
-says "add 99.11 at $work/plugin/slurm_compat.h:$line"
+line=$(grep -n '#define SHAPLEY_SLURM_RELEASES' "$work/plugin/slurm/slurm_compat.h" | cut -d: -f1)
+says "add 99.11 at $work/plugin/slurm/slurm_compat.h:$line"
 says "-DSHAPLEY_UNTESTED_SLURM=ON"
-known 99.11.1 -DSHAPLEY_UNTESTED_SLURM=ON || fail "does not try an unknown release when told to"
+known 99.11.1 -DSHAPLEY_UNTESTED_SLURM=ON || fail "does not try an unknown release on request"
 says "never tried with Slurm 99.11"
 # The line that it names is the line to change.
-sed -i "${line}s/\"\$/ 99.11\"/" "$work/plugin/slurm_compat.h"
+sed -i "${line}s/\"\$/ 99.11\"/" "$work/plugin/slurm/slurm_compat.h"
 known 99.11.1 || fail "the line that it names is not the one that it reads"
-sed -i '/SHAPLEY_SLURM_RELEASES/d' "$work/plugin/slurm_compat.h"
+sed -i '/SHAPLEY_SLURM_RELEASES/d' "$work/plugin/slurm/slurm_compat.h"
 known 22.05.8 && fail "goes on without the line"
 says "has no line #define SHAPLEY_SLURM_RELEASES"
 
@@ -55,9 +55,9 @@ says "-DSHAPLEY_SLURMCTLD=PATH"
 matches 25.11.6 && fail "takes another micro release"
 matches 22.05.8 "-DSHAPLEY_SLURMCTLD=$work/debian" || fail "does not take the slurmctld that is named"
 matches 25.11.7 "-DSHAPLEY_SLURMCTLD=$work/debian" && fail "ignores the slurmctld that is named"
-matches 22.05.8 -DSHAPLEY_SLURMCTLD=none || fail "does not leave out the comparison when told to"
+matches 22.05.8 -DSHAPLEY_SLURMCTLD=none || fail "does not leave out the comparison on request"
 for path in broken missing; do
   matches 22.05.8 "-DSHAPLEY_SLURMCTLD=$work/$path" && fail "takes a slurmctld that is $path"
-  says "$work/$path -V does not tell its version"
+  says "$work/$path -V does not print its version"
 done
 echo "slurm_release_test: known releases and the slurmctld that is here are taken, any other is refused with the remedy"

@@ -1,5 +1,5 @@
 /* What the plugin reads in the record of a job that waits: why it waits, what it depends on, how long it may run. */
-#include "plugin/scan/quick_hash.h"
+#include "plugin/scan/records.h"
 #include "tests/plugin/check.h"
 #include "tests/plugin/made_record.h"
 

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a longer name is another account", "physics2", {}, "", "", 0, 0, ""},
         Case{"a shorter name is another account", "physic", {}, "", "", 0, 0, ""},
         Case{"partition", "", {}, "genome", "", 0, 0, "Biology"},
-        Case{"partitions tell capitals apart, as Slurm does", "", {}, "Genome", "", 0, 0, ""},
+        Case{"names of partitions are case-sensitive, as Slurm does", "", {}, "Genome", "", 0, 0, ""},
         Case{"qos", "", {}, "", "longbio", 0, 0, "Biology"}, Case{"user", "", {}, "", "", 1001, 0, "physics"},
         Case{"group", "", {}, "", "", 0, 500, "math"},
         Case{"a user's number is no group", "", {}, "", "", 500, 1001, ""},
@@ -116,7 +116,7 @@ TEST(Classifier, SeveralPartitionsAreBookedUnderTheLastRuleWhateverTheirOrder) {
   EXPECT_EQ(choices(classifier, asks_for("")), (Names{""}));
 }
 
-TEST(Classifier, WithoutRulesEverybodyIsAGuest) {
+TEST(Classifier, WithoutRulesEveryJobIsAGuests) {
   EXPECT_EQ(Classifier{}.organization_of(job_of_account("physics")), "");
   EXPECT_EQ(Classifier(std::vector<Rule>{}).organization_of(job_of_account("physics")), "");
 }

@@ -1,10 +1,7 @@
 // docs/reference/protocol.md says what messages.hpp and the codec do.
 #include <cstddef>
-#include <cstdint>
 #include <fstream>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <regex>
 #include <string>
 #include <utility>
@@ -97,7 +94,7 @@ TEST(Page, TellsTypeAndMembersOfEveryMessage) {
 
 TEST(Page, TellsTheMembersOfEveryRecord) {
   for (const char* name :
-       {"JobRecord", "NodeHolding", "Tres", "NodeRecord", "Rule", "JobLevel", "Privacy", "PrivilegedUser"}) {
+       {"JobUpdate", "NodeHolding", "Tres", "NodeRecord", "Rule", "JobLevel", "Privacy", "PrivilegedUser"}) {
     EXPECT_EQ(documented_members(name), declared_members(name)) << name;
     EXPECT_GT(documented_members(name).size(), 1U) << name;
   }
@@ -117,7 +114,7 @@ Message example(const std::string& name) {
   if (name == "Ack") return Ack{300};
   if (name == "Ranks") return Ranks{7, 1767225600, {"biology", "physics"}, {30, 0}, {4, 0}};
   if (name == "Levels") return Levels{3, 1767225600, {{42, 2}, {1000, 15}}};
-  JobRecord job;
+  JobUpdate job;
   job.job_id = 42;
   job.state = JobState::running;
   job.slurm_state = "RUNNING";

@@ -3,15 +3,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "scheduling/policies/baselines/fair_share.hpp"
-#include "scheduling/policies/baselines/fcfs.hpp"
-#include "scheduling/policies/direct_contr.hpp"
-#include "scheduling/policies/shapley_rate.hpp"
+#include "scheduling/completion_calendar.hpp"
+#include "scheduling/policies/policies.hpp"
 #include "scheduling/simulate.hpp"
 
 namespace shapley::scheduling {
@@ -99,8 +99,7 @@ TEST(Easy, what_runs_goes_on_when_its_processors_are_taken_away) {
 TEST(Easy, organizations_are_served_in_the_order_of_the_policy) {
   // Organization 1 owns three quarters and has used less of it when the first jobs end.
   const EasyInstance instance = instance_of({1, 3}, {{0, 10, 10, 4, 0}, {1, 10, 10, 4, 0}, {2, 10, 10, 4, 1}});
-  const auto policy = make_fair_share(first_instance(instance));
-  EXPECT_EQ(starts(instance, policy.get()), (Starts{0, 20, 10}));
+  EXPECT_EQ(starts(instance, make_fair_share(first_instance(instance)).get()), (Starts{0, 20, 10}));
   EXPECT_EQ(starts(instance), (Starts{0, 10, 20}));
 }
 
@@ -126,7 +125,7 @@ TEST(Easy, a_change_of_owners_turns_the_order) {
   instance.endowments.push_back({{5}, {0, 4}});
   EXPECT_EQ(first_under(fair), (Starts{0, 20, 10}));
   EXPECT_EQ(first_under(rate), (Starts{0, 20, 10}));
-  // A run counts for the owner of its begin: so far nobody is owed anything, and ties go to the first.
+  // A run counts for the owner of its begin: so far no organization is owed anything, and ties go to the first.
   EXPECT_EQ(first_under(direct), (Starts{0, 10, 20}));
 }
 
@@ -278,7 +277,7 @@ class Listener final : public Policy {
   void completed(std::int64_t, std::size_t, std::int32_t) override { ++completed_; }
   [[nodiscard]] bool asks_run_times() const override { return true; }
   void ran(std::int64_t t, Duration duration) override {
-    EXPECT_EQ(static_cast<std::int64_t>(heard_.size()), completed_);  // just before it hears of the end
+    EXPECT_EQ(static_cast<std::int64_t>(heard_.size()), completed_);  // just before it gets the end
     heard_.emplace_back(t, duration.value);
   }
   [[nodiscard]] std::size_t choose(std::int64_t, Coalition waiting, bool) override {
@@ -305,6 +304,55 @@ TEST(RunTimes, AreHeardOnceForEachProcessorByBothDrivers) {
   ASSERT_EQ(backfilling.heard().size(), 5U);
   EXPECT_EQ(std::vector(backfilling.heard().begin(), backfilling.heard().end() - 1), expected);
   EXPECT_EQ(backfilling.heard().back().second, 90);
+}
+
+// The calendar against an ordered map.
+
+RC_GTEST_PROP(CompletionCalendar, GivesWhatAnOrderedMapGives, ()) {
+  CompletionCalendar calendar;
+  std::multimap<std::int64_t, std::uint32_t> witness;
+  std::int64_t now = 0;
+  std::uint32_t label = 0;
+  const auto add_some = [&] {
+    const int count = *rc::gen::inRange(0, 4);
+    const int alike = *rc::gen::inRange(1, 40);  // more than a chunk holds
+    for (int i = 0; i < count; ++i) {
+      // Near, about the wheel's turn of 2^14 s, and far.
+      const std::int64_t ahead =
+          *rc::gen::oneOf(rc::gen::inRange<std::int64_t>(1, 100), rc::gen::inRange<std::int64_t>(16'000, 17'000),
+                          rc::gen::inRange<std::int64_t>(1, 1'000'000));
+      std::vector<std::uint32_t> together;
+      for (int copy = 0; copy < alike; ++copy) {
+        together.push_back(label);
+        witness.emplace(now + ahead, label++);
+      }
+      if (alike % 2 == 0) {
+        calendar.add(now + ahead, together);
+      } else {
+        for (const std::uint32_t entry : together) calendar.add(now + ahead, entry);
+      }
+    }
+  };
+  for (int step = 0; step < 40; ++step) {
+    add_some();
+    RC_ASSERT(calendar.next() == (witness.empty() ? CompletionCalendar::k_never : witness.begin()->first));
+    if (witness.empty()) continue;
+    now = witness.begin()->first;
+    std::vector<std::uint32_t> expected;
+    for (const auto& [end, one] : witness) {
+      if (end == now) expected.push_back(one);
+    }
+    witness.erase(now);
+    std::vector<std::uint32_t> found;
+    bool added = false;
+    calendar.take(now, [&](std::uint32_t entry) {
+      found.push_back(entry);
+      if (!added) add_some();  // a completion starts jobs
+      added = true;
+    });
+    std::sort(found.begin(), found.end());
+    RC_ASSERT(found == expected);
+  }
 }
 
 }  // namespace

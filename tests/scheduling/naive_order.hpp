@@ -20,7 +20,7 @@ struct Second {
   std::int64_t begin = 0;
   std::vector<std::int64_t> running;  // by organization
   std::vector<std::int64_t> demand;   // running and waiting
-  std::vector<std::int64_t> busy;     // processors of the organization that anybody's job holds
+  std::vector<std::int64_t> busy;     // processors of the organization that any job holds
 };
 
 // k! times what each organization gives in a second; all of it is worth what psi is worth.
@@ -51,18 +51,21 @@ std::vector<std::int64_t> scaled_shapley(std::size_t k, Value&& value) {
   return shapley;
 }
 
-// ShapleyRate: of min(demand, processors).
+// What a coalition is worth to ShapleyRate in a second: min(demand, processors).
+inline std::int64_t worth_of_rate(const Instance& instance, const Second& second, std::uint32_t coalition) {
+  std::int64_t demand = 0;
+  std::int64_t processors = 0;
+  for (std::size_t u = 0; u < instance.organizations(); ++u) {
+    if ((coalition >> u & 1U) == 0) continue;
+    demand += second.demand[u];
+    processors += instance.processors[u];
+  }
+  return std::min(demand, processors);
+}
+
 inline std::vector<std::int64_t> given_by_game(const Instance& instance, const Second& second) {
-  return scaled_shapley(instance.organizations(), [&](std::uint32_t coalition) {
-    std::int64_t demand = 0;
-    std::int64_t processors = 0;
-    for (std::size_t u = 0; u < instance.organizations(); ++u) {
-      if ((coalition >> u & 1U) == 0) continue;
-      demand += second.demand[u];
-      processors += instance.processors[u];
-    }
-    return std::min(demand, processors);
-  });
+  return scaled_shapley(instance.organizations(),
+                        [&](std::uint32_t coalition) { return worth_of_rate(instance, second, coalition); });
 }
 
 // Busy processors of a coalition by itself under FCFS, in the second that begins at t.
@@ -115,18 +118,38 @@ inline std::int64_t running_factor(const Instance& instance, const std::vector<s
 
 class Simulation {
  public:
+  // What an organization's key has from other clusters at t, where what runs counts so often.
+  using Elsewhere = std::function<std::int64_t(std::size_t u, std::int64_t t, std::int64_t running_factor)>;
+
   Simulation(const Instance& instance, const Rule& rule, GivenRates given)
-      : instance_(instance), rule_(rule), given_(std::move(given)), start_(instance.jobs.size(), -1), owner_(start_) {
-    for (std::int64_t t = 0; t < instance.end.value; ++t) {
-      at_begin_ = standings(t);
-      while (const auto organization = next(t)) begin_first_job(*organization, t);
-      seconds_.push_back(second(t));
-      given_rates_.push_back(given_(instance_, seconds_.back()));
-    }
+      : Simulation(instance, rule, std::move(given), {}) {
+    for (std::int64_t t = 0; t < instance.end.value; ++t) step(t);
+  }
+  // Nothing has happened yet.
+  Simulation(const Instance& instance, const Rule& rule, GivenRates given, Elsewhere elsewhere, std::int64_t weight = 1)
+      : instance_(instance),
+        rule_(rule),
+        given_(std::move(given)),
+        elsewhere_(std::move(elsewhere)),
+        weight_(weight),
+        start_(instance.jobs.size(), -1),
+        owner_(start_) {}
+
+  // All of the next second.
+  void step(std::int64_t t) {
+    at_begin_ = standings(t);
+    while (const auto organization = next(t)) begin_first_job(*organization, t);
+    seconds_.push_back(second(t));
+    given_rates_.push_back(given_(instance_, seconds_.back()));
   }
 
   // By job; -1: not started.
   [[nodiscard]] const std::vector<std::int64_t>& starts() const { return start_; }
+  // k! times the processors that u gives less those that it holds, in the second that begins at t.
+  [[nodiscard]] std::int64_t rate_less_used(std::size_t u, std::int64_t t) const {
+    return given_rates_[static_cast<std::size_t>(t)][u] -
+           factorial(instance_.organizations()) * seconds_[static_cast<std::size_t>(t)].running[u];
+  }
 
  private:
   [[nodiscard]] bool runs(std::size_t job, std::int64_t t) const {
@@ -156,15 +179,13 @@ class Simulation {
   // k! (phi - psi) at t + horizon of the schedule that stops at t, and what runs at t.
   [[nodiscard]] std::int64_t key(std::size_t u, std::int64_t t) const {
     std::int64_t sum = 0;
-    for (std::int64_t i = 0; i < t; ++i) {
-      const Second& second = seconds_[static_cast<std::size_t>(i)];
-      const std::int64_t got = factorial(instance_.organizations()) * second.running[u];
-      sum += (given_rates_[static_cast<std::size_t>(i)][u] - got) * (t + rule_.horizon - i);
-    }
-    if (rule_.running == 0) return sum;
+    for (std::int64_t i = 0; i < t; ++i) sum += rate_less_used(u, i) * (t + rule_.horizon - i);
+    const std::int64_t factor = running_factor(instance_, start_, rule_, t);
+    const std::int64_t here = weight_ * sum + (elsewhere_ ? elsewhere_(u, t, factor) : 0);
+    if (rule_.running == 0) return here;
     const Second now = second(t);
-    return sum + running_factor(instance_, start_, rule_, t) *
-                     (given_(instance_, now)[u] - factorial(instance_.organizations()) * now.running[u]);
+    return here +
+           weight_ * factor * (given_(instance_, now)[u] - factorial(instance_.organizations()) * now.running[u]);
   }
   struct Standing {
     bool below;
@@ -214,6 +235,8 @@ class Simulation {
   const Instance& instance_;
   Rule rule_;
   GivenRates given_;
+  Elsewhere elsewhere_;
+  std::int64_t weight_ = 1;
   std::vector<std::int64_t> start_;
   std::vector<std::int64_t> owner_;
   std::vector<Second> seconds_;

@@ -3,22 +3,14 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <numeric>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "base/rng.hpp"
-#include "scheduling/fcfs_schedules.hpp"
-#include "scheduling/policies/coalitions_all.hpp"
-#include "scheduling/policies/coalitions_loo.hpp"
-#include "scheduling/policies/coalitions_pair.hpp"
-#include "scheduling/policies/direct_contr.hpp"
-#include "scheduling/policies/hindsight.hpp"
-#include "scheduling/policies/once_a_pass.hpp"
-#include "scheduling/policies/rand.hpp"
-#include "scheduling/policies/ref.hpp"
-#include "scheduling/policies/shapley_rate.hpp"
+#include "scheduling/policies/coalition_policy.hpp"
+#include "scheduling/policies/policies.hpp"
+#include "scheduling/policies/policy.hpp"
 #include "scheduling/simulate.hpp"
 #include "tests/scheduling/naive_order.hpp"
 #include "tests/sim/any_instance.hpp"
@@ -160,7 +152,7 @@ TEST(ServingRule, SharesWhatComesFreeAtOnce) {
   const game::Guarantee half{game::k_whole_guarantee / 2};
   EXPECT_EQ(starts_at_once({k_day, half, {}}, true), (std::array{12, 0, 0}));
   EXPECT_EQ(starts_at_once({k_day, half, {}}, false), (std::array{8, 2, 2}));
-  // With all of what runs counted each gets what it owns, but for what was done before.
+  // With all of what runs counted each gets what it owns, corrected by what was done before.
   EXPECT_EQ(starts_at_once({k_day, half, {game::k_whole_running_weight}}, false), (std::array{6, 3, 3}));
 }
 
@@ -289,7 +281,7 @@ std::int64_t running_of(const Instance& instance, std::uint32_t organization, co
   return running;
 }
 
-// Whoever always has small jobs waiting is never below the guarantee for longer than it takes jobs to end.
+// An organization that always has small jobs waiting is never below the guarantee for longer than it takes jobs to end.
 RC_GTEST_PROP(Guarantee, IsHeldAsSoonAsJobsEnd, ()) {
   const Load load = always_waiting();
   const Instance& instance = load.instance;
@@ -297,7 +289,7 @@ RC_GTEST_PROP(Guarantee, IsHeldAsSoonAsJobsEnd, ()) {
   for (const Maker& make : k_makers) {
     const PolicyPtr policy = make(instance, rule);
     const std::vector<std::int64_t> starts = starts_of(instance, *policy);
-    std::int64_t since = 0;  // nobody was below at any instant before
+    std::int64_t since = 0;  // no organization was below at any instant before
     for (std::int64_t t = 0; t < instance.end.value; ++t) {
       const bool below = running_of(instance, 0, starts, t) * game::k_whole_guarantee <
                          std::int64_t{rule.guarantee.millionths} * instance.processors[0];
@@ -308,7 +300,7 @@ RC_GTEST_PROP(Guarantee, IsHeldAsSoonAsJobsEnd, ()) {
 }
 
 // Two equal organizations that are always busy, after one was alone: by turns with everything under the published rule,
-// for ever; with a horizon beyond the run times, evenly.
+// without end; with a horizon beyond the run times, evenly.
 std::vector<double> shares_after_head_start(Duration horizon) {
   constexpr std::int64_t k_slice = 2'000;
   constexpr std::int64_t k_slices = 100;

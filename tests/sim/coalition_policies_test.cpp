@@ -123,7 +123,7 @@ RC_GTEST_PROP(Coalitions, LeaveOneOutIsTheMeanOfFirstAndLast, ()) {
 }
 
 TEST(Karma, LendersAreServedFirstLater) {
-  // Two processors each. Organization 0 idles while 1 borrows both of its processors for 10 s: per second, everybody is
+  // Two processors each. Organization 0 idles while 1 borrows both of its processors for 10 s: per second, each is
   // dealt 1 credit (m/2); 0 donates its guaranteed processor, lent to 1: +1; 1 runs 3 beyond its guarantee of 1: -3. So
   // 0 has 20 credits and 1 has -20 at t = 10, when both want all four processors: 0 gets its guaranteed one, then 1 its
   // own, and the other two go to 0, who has more credits.

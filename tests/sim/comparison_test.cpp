@@ -1,4 +1,4 @@
-#include "sim/comparison/comparison.hpp"
+#include "sim/comparison.hpp"
 
 #include <cmath>
 #include <cstdlib>
@@ -9,8 +9,8 @@
 #include "base/rng.hpp"
 #include "scheduling/simulate.hpp"
 #include "sim/input/workload_source.hpp"
-#include "sim/output/comparison_report.hpp"
 #include "sim/registry.hpp"
+#include "sim/results.hpp"
 
 namespace shapley::sim {
 namespace {

@@ -85,5 +85,16 @@ says strategy.md "(\`junk_waits\`, \`beyond\`) leaves $(phi 'junk_waits|beyond' 
 says strategy.md "-$(phi resubmit load_1.05 | sed 's/.* to 0*//') % (.12) at 1.05 and -$(phi resubmit saturated | sed 's/.* to 0*//') % (.15) when saturated"
 says strategy.md "(+$(phi always_waits load_0.80 | sed 's/.* to 0*//') % (.03), -$(phi always_waits load_1.05 | sed 's/.* to 0*//') % (.14) and -$(phi always_waits saturated | sed 's/.* to 0*//') % (.03) at .80, 1.05 and saturated)"
 
+# Column of consortium.md's tables (6: SD, 7: SD of one) of a case, under the rules that the pattern matches, of all contributions.
+consortium() {
+  awk -F ' *[|] *' -v begin="### $1:" -v rules="^($2)\$" -v column="$3" '
+    /^##/ { inside = index($0, begin) == 1 }
+    inside && $2 ~ rules { print $column }' "$pages/consortium.md"
+}
+says consortium.md "(in \`repay\` and \`symmetric\` an SD of $({ consortium repay 'own 0' 6; consortium symmetric 'own 0' 6; } | range %.1f) points by own books, $({ consortium repay 'sum 0' 6; consortium symmetric 'sum 0' 6; } | range %.1f) by the sum)"
+says consortium.md "Once a day costs $(consortium symmetric 'sum [0-9]+d, every 1d' 6 | range %.1f) points, once a week $(consortium symmetric 'sum [0-9]+d, every 7d' 6 | range %.1f):"
+says consortium.md "residual run time it is $(consortium symmetric '.*every 1d, residual' 6 | range %.1f) once a day and $(consortium symmetric '.*every 7d, residual' 6 | range %.1f) once a week"
+says consortium.md "(\`SD of one\`, $(consortium symmetric 'sum [1-9][0-9]*d(, every 1h)?' 7 | range %.1f) points in \`symmetric\`"
+
 [[ $failed == 0 ]] || exit 1
 echo "$checked sentences follow from their tables"

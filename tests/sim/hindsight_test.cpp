@@ -1,7 +1,5 @@
 // The policies `hindsight` and `hindsight_pair`: golden cases to the key, a witness that values every coalition from
 // the first second on at every decision, and proof that no duration is looked at before the job ended.
-#include "scheduling/policies/hindsight.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
+#include "scheduling/policies/policies.hpp"
 #include "scheduling/simulate.hpp"
 #include "sim/json.hpp"
 #include "sim/registry.hpp"
@@ -149,24 +148,24 @@ class Witness {
 
   Chosen run() {
     for (std::int64_t t = 0; t < instance_.end.value; ++t) {
-      tell_ends(t);
+      apply_ends(t);
       while (free_at(t) > 0) {
         const std::vector<std::size_t> heads = heads_at(t);
-        if (std::all_of(heads.begin(), heads.end(), [&](std::size_t job) { return job == k_nobody; })) break;
+        if (std::all_of(heads.begin(), heads.end(), [&](std::size_t job) { return job == k_none; })) break;
         starts_[heads[choose(t, heads)]] = t;
       }
     }
-    tell_ends(instance_.end.value);
+    apply_ends(instance_.end.value);
     return {starts_, scaled_phi(instance_.end.value, {})};
   }
 
  private:
-  static constexpr std::size_t k_nobody = ~std::size_t{0};
+  static constexpr std::size_t k_none = ~std::size_t{0};
 
   [[nodiscard]] bool runs(std::size_t job, std::int64_t t) const {
     return starts_[job] >= 0 && starts_[job] <= t && t < starts_[job] + instance_.jobs[job].duration.value;
   }
-  void tell_ends(std::int64_t t) {
+  void apply_ends(std::int64_t t) {
     for (std::size_t j = 0; j < starts_.size(); ++j) {
       if (starts_[j] >= 0 && starts_[j] + instance_.jobs[j].duration.value <= t)
         facts_.requests[j].duration = instance_.jobs[j].duration.value;
@@ -184,12 +183,12 @@ class Witness {
   }
   // By organization: the job that it would start next.
   [[nodiscard]] std::vector<std::size_t> heads_at(std::int64_t t) const {
-    std::vector<std::size_t> heads(k_, k_nobody);
+    std::vector<std::size_t> heads(k_, k_none);
     for (std::size_t j = 0; j < starts_.size(); ++j) {
       const Job& job = instance_.jobs[j];
       std::size_t& head = heads[job.organization];
       if (starts_[j] >= 0 || job.release.value > t) continue;
-      if (head == k_nobody || job.release < instance_.jobs[head].release) head = j;
+      if (head == k_none || job.release < instance_.jobs[head].release) head = j;
     }
     return heads;
   }
@@ -257,15 +256,15 @@ class Witness {
   [[nodiscard]] std::size_t choose(std::int64_t t, const std::vector<std::size_t>& heads) const {
     const Ahead ahead{rule_.horizon.value, running_factor()};
     const std::vector<Wide> phi = scaled_phi(t, ahead);
-    std::size_t best = k_nobody;
+    std::size_t best = k_none;
     bool best_below = false;
     Wide best_balance = 0;
     for (std::size_t u = 0; u < k_; ++u) {
-      if (heads[u] == k_nobody) continue;
+      if (heads[u] == k_none) continue;
       const Wide balance = phi[u] - scale_ * real(u, t, ahead);
       const bool below =
           running_of(u, t) * 1'000'000 < std::int64_t{rule_.guarantee.millionths} * instance_.processors[u];
-      if (best == k_nobody || (below && !best_below) || (below == best_below && balance > best_balance)) {
+      if (best == k_none || (below && !best_below) || (below == best_below && balance > best_balance)) {
         best = u;
         best_below = below;
         best_balance = balance;
@@ -301,7 +300,7 @@ Witness::Share printed_shapley(std::size_t k) {
   };
 }
 
-// The mean marginal contributions of coalitions_pair.hpp, times 2 k (k-1), k >= 4.
+// The mean marginal contributions of coalition_policy.hpp, times 2 k (k-1), k >= 4.
 Witness::Share printed_pairs(std::size_t k) {
   return [k](const std::function<Wide(Coalition)>& value) {
     const Coalition all = game::grand_coalition(k);

@@ -1,5 +1,3 @@
-#include "sim/input/ledger_trace.hpp"
-
 #include <cstdlib>
 #include <vector>
 
@@ -9,6 +7,7 @@
 #include "ledger/store/ledger.hpp"
 #include "sim/input/workload_source.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
+#include "tests/support/temp_directory.hpp"
 
 namespace shapley::sim {
 namespace {
@@ -38,8 +37,7 @@ Event closed(std::uint32_t job, std::int64_t anchor, std::uint32_t ordinal, std:
 }
 
 TEST(LedgerTrace, RunsBecomeJobsOfTheirOrganization) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "shapley-trace.XXXXXX").string();
-  const std::filesystem::path folder = mkdtemp(pattern.data());
+  const TempDirectory folder;
   const auto file = folder / "ledger.db";
   {
     auto ledger = ledger::Ledger::open(file, ledger::OpenMode::create_or_write).value();
@@ -62,13 +60,12 @@ TEST(LedgerTrace, RunsBecomeJobsOfTheirOrganization) {
   EXPECT_EQ(trace->groups[trace->jobs[0].group], "astro");
   EXPECT_EQ(trace->jobs[1].submit.value, 5000);
   EXPECT_EQ(trace->users[trace->jobs[1].user], "18");
-  std::filesystem::remove_all(folder);
 }
 
-// An endless one: whoever reads it never ends.
+// An endless view: a program that reads it never ends.
 TEST(LedgerTrace, ALedgerWithAnotherViewOfItsEventsIsRefused) {
-  const ledger::testing::TemporaryDirectory folder;
-  const auto file = folder.path() / "ledger.db";
+  const TempDirectory folder;
+  const auto file = folder / "ledger.db";
   ASSERT_TRUE(ledger::Ledger::open(file, ledger::OpenMode::create_or_write));
   ledger::testing::tamper(file,
                           "DROP VIEW events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT "

@@ -32,7 +32,9 @@ done
 for option in $(options_of "$(sed '/^\.SH EXAMPLES/,/^\.PP/d' <<<"$manual")"); do
   grep -qxe "$option" <<<"$all_options" || missing+=("$option: in the manual page, but no command takes it")
 done
-for code in $(sed -nE 's/^inline constexpr int k_exit_[a-z]+ = ([0-9]+);.*/\1/p' "$source/sim/exit_code.hpp"); do
+codes=$(sed -nE 's/^inline constexpr int k_exit_[a-z]+ = ([0-9]+);.*/\1/p' "$source/sim/system.hpp")
+[[ $(wc -w <<<"$codes") -ge 5 ]] || { echo "sim/system.hpp has too few exit codes: $codes"; exit 1; }
+for code in $codes; do
   grep -qE "^$code"$'\t' <<<"$manual" || missing+=("exit code $code: not in the manual page")
   grep -qE "^\| $code \| " <<<"$reference" || missing+=("exit code $code: not in the reference page")
 done

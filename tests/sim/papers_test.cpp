@@ -8,9 +8,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/rng.hpp"
-#include "game/potential.hpp"
-#include "scheduling/policies/rand.hpp"
-#include "scheduling/policies/ref.hpp"
+#include "game/shapley_value.hpp"
+#include "scheduling/policies/policies.hpp"
 #include "scheduling/simulate.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
@@ -54,7 +53,7 @@ RC_GTEST_PROP(ShapleyAxioms, Symmetry, ()) {
 }
 
 RC_GTEST_PROP(ShapleyAxioms, Dummy, ()) {
-  // Player 0 adds nothing to anybody.
+  // Player 0 adds nothing to any coalition.
   Game game = any_game(*rc::gen::inRange<std::size_t>(1, 8));
   for (std::size_t c = 1; c < game.size(); c += 2) game[c] = game[c ^ 1U];
   RC_ASSERT(shapley(game)[0] == 0);
@@ -82,7 +81,7 @@ RC_GTEST_PROP(ShapleyAxioms, PotentialsGiveTheSameValue, ()) {
     RC_ASSERT(phi[u] == game::scaled_shapley(potentials, static_cast<Coalition>(game.size() - 1), u));
 }
 
-// In schedules: who has no processors and no jobs contributes nothing, and whoever is listed first or second does not
+// In schedules: who has no processors and no jobs contributes nothing, and which one is listed first does not
 // matter to the values of coalitions without ties.
 RC_GTEST_PROP(RefAxioms, AnOrganizationWithoutAnythingContributesNothing, ()) {
   Instance instance = any_instance(4);
@@ -112,7 +111,7 @@ TEST(Proposition55, TheGameIsNotSupermodular) {
 // + 2, organization i releases 1, 1 at 0, 2 x_tot at 3 and 2 x_i at 4; b releases 2x + 2 at 2 and L at 2x + 3. floor(
 // (k+2)! phi[a] / L ) = n_<x = sum over such subsets S' of (|S'|+1)! (k-|S'|)!.
 //
-// The proof needs b served before everybody else from 2 on, and says that the two unit jobs see to it, since b lends
+// The proof needs b served before all others from 2 on, and says that the two unit jobs see to it, since b lends
 // its processor for them. Ties go to the lowest index here, which gives an organization all free processors of an
 // instant: with three others the last one is owed more than b after one round. What b has lent adds up and what the
 // others owe each other does not, so the unit jobs come in several rounds, 2 seconds apart, and everything after them

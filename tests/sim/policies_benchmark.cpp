@@ -18,7 +18,7 @@
 
 #include "base/rng.hpp"
 #include "scheduling/simulate.hpp"
-#include "sim/input/instance_file.hpp"
+#include "sim/input/instance_files.hpp"
 #include "sim/registry.hpp"
 
 namespace shapley::sim {

@@ -6,8 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/rng.hpp"
-#include "scheduling/policies/ref.hpp"
-#include "scheduling/policies/ref_arbitrary.hpp"
+#include "scheduling/policies/policies.hpp"
 #include "scheduling/simulate.hpp"
 #include "scheduling/utility_functions.hpp"
 #include "sim/registry.hpp"

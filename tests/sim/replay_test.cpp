@@ -9,10 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/replay/dated_owners.hpp"
-#include "sim/replay/replay_page.hpp"
-#include "sim/replay/replay_report.hpp"
+#include "sim/replay/site_history.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
+#include "tests/support/temp_directory.hpp"
 
 namespace shapley::sim {
 namespace {
@@ -23,17 +22,12 @@ class ReplayTest : public ::testing::Test {
   void SetUp() override {
     setenv("TZ", "UTC", 1);
     tzset();
-    std::string name = (std::filesystem::temp_directory_path() / "replay-test.XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
     write("site.yaml",
           "organizations:\n"
           "  - name: astro\n    accounts: [astro]\n    nodes: [{ nodes: n1 }]\n"
           "  - name: bio\n    accounts: [bio]\n    nodes: [{ nodes: n2 }]\n");
     write("nodes", "n1 5\nn2 5\n");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::filesystem::path write(const std::string& name, const std::string& text) {
     std::ofstream(folder_ / name) << text;
     return folder_ / name;
@@ -69,7 +63,7 @@ class ReplayTest : public ::testing::Test {
     return read ? *std::move(read) : SiteHistory{};
   }
 
-  std::filesystem::path folder_;
+  TempDirectory folder_;
 };
 
 TEST_F(ReplayTest, waits_slowdowns_and_utilization_are_those_worked_out_by_hand) {
@@ -118,7 +112,7 @@ TEST_F(ReplayTest, owners_follow_the_dates_of_the_configuration) {
         "  - name: bio\n    accounts: [bio]\n    nodes: [{ nodes: n2, from: 2026-03-10, share: 50% }]\n");
   const auto loaded = config::load(folder_ / "site.yaml");
   ASSERT_TRUE(loaded) << config::format_faults(loaded.error(), "site.yaml");
-  history::SiteNodes nodes;
+  sacct::SiteNodes nodes;
   nodes["n1"].cpus = nodes["n2"].cpus = 5;
   nodes["n3"].cpus = 1;
   const Instant begin{1773043200 - 86400};  // 2026-03-08T08:00:00Z
@@ -161,24 +155,24 @@ TEST_F(ReplayTest, malformed_rows_are_refused_or_left_out_and_listed) {
                                        "4|u|bio|COMPLETED|1773043200|1773043200|1773046800|2|n1\n"  // n1 has one left
                                        "5|u|bio|COMPLETED|1773043200|1773043200|1773046800|2|n9\n"  // no such node
                                        "6|u|bio|COMPLETED|1773043200|3600|1773046800|2|n2\n");      // of 1970
-  const auto read = [&](history::Malformed malformed, bool oversubscribed = false) {
+  const auto read = [&](sacct::Malformed malformed, bool oversubscribed = false) {
     return read_site_history({.config = folder_ / "site.yaml",
                               .trace = trace,
                               .nodes = folder_ / "nodes",
                               .oversubscribed = oversubscribed,
                               .malformed = malformed});
   };
-  const auto refused = read(history::Malformed::refuse);
+  const auto refused = read(sacct::Malformed::refuse);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().what.find("line 3: End: 'Unknown' is no end"), std::string::npos) << refused.error().what;
-  const auto past = read(history::Malformed::skip);
+  const auto past = read(sacct::Malformed::skip);
   ASSERT_TRUE(past) << past.error().what;
   EXPECT_EQ(past->instance.jobs.size(), 1U);
   std::string notes;
   for (const std::string& note : past->notes) notes += note + "\n";
   for (int line = 3; line <= 7; ++line)
     EXPECT_NE(notes.find("Left out: line " + std::to_string(line) + ": "), std::string::npos) << notes;
-  EXPECT_EQ(read(history::Malformed::skip, true)->instance.jobs.size(), 2U);
+  EXPECT_EQ(read(sacct::Malformed::skip, true)->instance.jobs.size(), 2U);
 }
 
 TEST_F(ReplayTest, every_policy_of_the_books_orders_the_queue) {

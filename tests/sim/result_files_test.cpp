@@ -1,5 +1,3 @@
-#include "sim/output/result_files.hpp"
-
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -8,9 +6,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "sim/comparison/comparison.hpp"
+#include "sim/comparison.hpp"
 #include "sim/input/workload_source.hpp"
 #include "sim/registry.hpp"
+#include "sim/results.hpp"
+#include "tests/support/temp_directory.hpp"
 
 namespace shapley::sim {
 namespace {
@@ -53,17 +53,12 @@ TEST(PlaceJobs, NoTwoJobsShareAProcessor) {
 
 class ResultFiles : public testing::Test {
  protected:
-  ResultFiles() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "shapley-result.XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~ResultFiles() override { std::filesystem::remove_all(folder_); }
   std::string written() const {
     std::ostringstream text;
     text << std::ifstream(folder_ / "out").rdbuf();
     return text.str();
   }
-  std::filesystem::path folder_;
+  TempDirectory folder_;
 };
 
 TEST_F(ResultFiles, Organizations) {

@@ -10,7 +10,7 @@
 
 #include "scheduling/simulate.hpp"
 #include "scheduling/utility_functions.hpp"
-#include "sim/input/instance_file.hpp"
+#include "sim/input/instance_files.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 
@@ -149,7 +149,9 @@ RC_GTEST_PROP(RigidJobs, NoFirstJobWaitsThatFits, ()) {
 
 // Machines and jobs all g times as wide are the sequential instance, each of its processors g times.
 RC_GTEST_PROP(RigidJobs, OfOneWidthAreSequentialJobs, ()) {
-  const Instance sequential = any_instance(4);
+  Instance sequential = any_instance(4);
+  // A wide job that can never start is refused, a sequential one is not.
+  if (sequential.total_processors() == 0) sequential.processors.front() = 1;
   constexpr std::uint32_t width = 2;
   Instance wide = sequential;
   for (std::uint32_t& processors : wide.processors) processors *= width;

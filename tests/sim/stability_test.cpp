@@ -1,4 +1,6 @@
 // The measures of `experiment stability` second by second, its verdict, and the names that carry a rule.
+#include "sim/experiments/stability.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,12 +9,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "scheduling/simulate.hpp"
-#include "sim/experiments/stability/stability_cases.hpp"
-#include "sim/experiments/stability/stability_debts.hpp"
-#include "sim/experiments/stability/stability_maintenance.hpp"
-#include "sim/experiments/stability/stability_measures.hpp"
-#include "sim/experiments/stability/stability_report.hpp"
-#include "sim/experiments/stability/stability_rules.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 
@@ -182,7 +178,7 @@ TEST(Maintenance, EverythingComesFreeAtOnce) {
 }
 
 RuleMeasures of(const char* rule, std::int64_t longest_days, double deviation) {
-  RuleMeasures measures{rule, {}};
+  RuleMeasures measures{rule, 0, {}};
   measures.measures.longest_wait = {longest_days * 86'400};
   measures.measures.deviation_late = deviation;
   return measures;

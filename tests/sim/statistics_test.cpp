@@ -1,13 +1,11 @@
-#include "sim/comparison/statistics.hpp"
-
 #include <atomic>
 #include <chrono>
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "sim/output/progress.hpp"
-#include "sim/system/parallel.hpp"
+#include "sim/comparison.hpp"
+#include "sim/system.hpp"
 
 namespace shapley::sim {
 namespace {

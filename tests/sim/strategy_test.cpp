@@ -1,4 +1,6 @@
 // The cluster of `experiment strategy` second by second, its attacks, and what the remedies leave of them.
+#include "sim/experiments/strategy.hpp"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -6,12 +8,6 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include "sim/experiments/strategy/strategy_attacks.hpp"
-#include "sim/experiments/strategy/strategy_cases.hpp"
-#include "sim/experiments/strategy/strategy_measures.hpp"
-#include "sim/experiments/strategy/strategy_report.hpp"
-#include "sim/experiments/strategy/strategy_world.hpp"
 
 namespace shapley::sim {
 namespace {

@@ -4,10 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "scheduling/axioms.hpp"
-#include "scheduling/policies/ref.hpp"
-#include "scheduling/policies/ref_arbitrary.hpp"
+#include "scheduling/policies/policies.hpp"
 #include "scheduling/simulate.hpp"
+#include "scheduling/utility_functions.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 

@@ -1,7 +1,7 @@
 // The simulation behind `experiment workflow`, on sets small enough for a pencil.
-#include "sim/experiments/workflow_simulation.hpp"
-
 #include <gtest/gtest.h>
+
+#include "sim/experiments/workflow.hpp"
 
 namespace shapley::sim {
 namespace {

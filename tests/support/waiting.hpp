@@ -1,4 +1,4 @@
-// Waiting for what another thread or process does: until it is so, never for a fixed time and never for ever.
+// Waiting for what another thread or process does: until it is so, never for a fixed time and never without end.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,8 @@ namespace shapley::test {
 // How long a test waits for what must come. Far above what a machine ten times slower needs, so that only a fault runs
 // into it; nothing waits so long when all is well.
 inline constexpr std::chrono::seconds k_timeout{240};
-// A wait that lasts so long says where it is, and again each time, so that a test that is ended from outside has told.
+// A wait that lasts so long says where it is, and again each time, so that a test that is ended from outside has said
+// so.
 inline constexpr std::chrono::seconds k_notice{20};
 
 // True as soon as the condition holds, false after k_timeout. The place is that of the call.

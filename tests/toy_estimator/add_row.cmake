@@ -10,5 +10,5 @@ function(insert before line)
 endfunction()
 
 insert("#include \"accounting/estimators/shapley_rate.hpp\"\n" "#include \"equal_split.hpp\"\n")
-insert("};\n\nstatic_assert(" "    {\"equal_split\", \"equal\", \"an equal part of all that ran\", make_equal_split},\n")
+insert("};\n\nstatic_assert(" "    {\"equal_split\", \"equal\", \"an equal part of all that ran\", make_equal_split, {}, 34},\n")
 file(WRITE "${OUTPUT}" "${text}")

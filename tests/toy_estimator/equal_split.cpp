@@ -30,7 +30,7 @@ class EqualSplit final : public Estimator {
     const Utility phi = all.utility_at(question.t);
     const CpuTime given = all.work_at(question.t);
     const bool is_open = question.period + 1 == all_.periods().size();
-    const MicroProcessors rate = is_open ? all.running() : MicroProcessors{};
+    const ProcessorMillionths rate = is_open ? all.running() : ProcessorMillionths{};
     for (std::size_t place = 0; place < by_name_.size(); ++place) {
       credits[by_name_[place].value] = {{part_of(phi.value, place, by_name_.size())},
                                         {part_of(given.value, place, by_name_.size())},

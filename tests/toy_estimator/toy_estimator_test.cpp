@@ -1,6 +1,5 @@
 // One more estimator, of which only its pair of files and a row of the table know, and everything that goes through the
 // table: standings, ranks, checkpoints, the ledger's rows, audit, report, status, configuration.
-#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 
 #include "accounting/checkpoint/text_format.hpp"
 #include "accounting/state/ranking.hpp"
+#include "config/checks.hpp"
 #include "config/configuration.hpp"
 #include "ctl/commands/status.hpp"
 #include "ledger/audit/audit.hpp"
@@ -51,8 +51,7 @@ State some_state() {
 }
 
 TEST(ToyEstimator, IsTheLastRow) {
-  EXPECT_EQ(estimator_names(),
-            (std::vector<std::string_view>{"direct_contr", "shapley_rate", "hindsight", "equal_split"}));
+  EXPECT_EQ(estimator_names().back(), "equal_split");
   EXPECT_EQ(figure_name("phi", equal_split()), "phi_equal");
 }
 
@@ -70,13 +69,13 @@ TEST(ToyEstimator, HasItsPartInEveryStanding) {
   }
 }
 
-// By direct_contr a, whose node it is, comes first; by equal parts, whoever got least.
+// By direct_contr a, whose node it is, comes first; by equal parts, the one that got least.
 TEST(ToyEstimator, Ranks) {
   State state = some_state();
   const auto names = [&](EstimatorId estimator) {
     std::vector<std::string> order;
     for (const Rank& rank : state.ranking(k_evening, estimator)) {
-      order.push_back(state.organizations()[rank.organization.value]);
+      order.push_back(rank.organization);
     }
     return order;
   };
@@ -88,14 +87,13 @@ TEST(ToyEstimator, HasItsLinesInACheckpoint) {
   State state = some_state();
   const std::string text = state.save();
   EXPECT_NE(text.find("\nestimator equal_split\n"), std::string::npos) << text;
-  auto loaded = State::load(text);
-  ASSERT_TRUE(loaded) << loaded.error().what;
-  EXPECT_EQ(standings(*loaded, k_evening), standings(state, k_evening));
+  auto loaded = must(State::load(text));
+  EXPECT_EQ(standings(loaded, k_evening), standings(state, k_evening));
 }
 
 TEST(ToyEstimator, HasItsMembersInTheReport) {
   State state = some_state();
-  const json report = status_report(state, k_evening, equal_split());
+  const json report = json_of(status_report(state, k_evening, equal_split()));
   EXPECT_EQ(report["contribution"], "equal_split");
   EXPECT_TRUE(report["conservation"]["holds"].get<bool>());
   EXPECT_EQ(report["conservation"]["sum_phi_equal"], report["conservation"]["sum_psi"]);
@@ -104,24 +102,24 @@ TEST(ToyEstimator, HasItsMembersInTheReport) {
     EXPECT_EQ(row["phi"], row["phi_equal"]);
     phi.insert(row["phi_equal"].get<std::string>());
   }
-  EXPECT_LE(phi.size(), 2U) << "equal parts but for a unit";
+  EXPECT_LE(phi.size(), 2U) << "parts that differ by a unit at most";
   EXPECT_EQ(phi.count("0"), 0U);
 }
 
 TEST(ToyEstimator, HasItsColumnInStatus) {
   State state = some_state();
-  const json report = status_report(state, k_evening, equal_split());
-  const auto columns = ctl::render_status(report, {.format = "organization,phi_equal", .parsable = true});
-  ASSERT_TRUE(columns) << columns.error().what;
+  const StatusReport typed = status_report(state, k_evening, equal_split());
+  const json report = json_of(typed);
+  const auto columns = must(ctl::render_status(typed, {.format = "organization,phi_equal", .parsable = true}));
   for (const json& row : report["organizations"]) {
     const std::string line = row["name"].get<std::string>() + "|" + row["phi_equal"].get<std::string>() + "\n";
-    EXPECT_NE(columns->find(line), std::string::npos) << *columns;
+    EXPECT_NE(columns.find(line), std::string::npos) << columns;
   }
-  const auto page = ctl::render_status(report, {.long_form = true});
-  ASSERT_TRUE(page) << page.error().what;
-  EXPECT_NE(page->find(" PhiEqual "), std::string::npos) << *page;
-  json unbalanced = report;
-  unbalanced["conservation"] = {{"holds", false}, {"sum_psi", "5"}, {"sum_phi_equal", "6"}};
+  const auto page = must(ctl::render_status(typed, {.long_form = true}));
+  EXPECT_NE(page.find(" PhiEqual "), std::string::npos) << page;
+  StatusReport unbalanced = typed;
+  unbalanced.conservation.holds = false;
+  unbalanced.conservation.sum_phi[equal_split()] = Utility{6 * k_micro};
   EXPECT_NE(ctl::render_status(unbalanced, {})->find("equal 6"), std::string::npos);
 }
 
@@ -132,6 +130,25 @@ TEST(ToyEstimator, IsAcceptedByTheConfiguration) {
   const auto refused = config::parse("contribution: another\norganizations: [{name: a}]\n");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().front().remedy, "write direct_contr, shapley_rate, hindsight or equal_split");
+}
+
+// Its row names no more than 34 organizations, guests and commons among them, and no key that turns it off.
+TEST(ToyEstimator, IsLeftOutOfBooksWithMoreOrganizationsThanItsRowNames) {
+  const auto of = [](int organizations) {
+    std::string text = "hindsight: off\norganizations: [{name: a, accounts: [a]}";
+    for (int i = 1; i < organizations; ++i) {
+      const std::string name = "o" + std::to_string(i);
+      text += ", {name: " + name + ", accounts: [" + name + "]}";
+    }
+    return *config::parse(text + "]\n");
+  };
+  EXPECT_TRUE(config::kept_estimators(of(32)).contains(equal_split()));
+  EXPECT_TRUE(config::doubts(of(32)).empty());
+  EXPECT_FALSE(config::kept_estimators(of(33)).contains(equal_split()));
+  const auto doubts = config::doubts(of(33));
+  ASSERT_EQ(doubts.size(), 1U);
+  EXPECT_EQ(doubts[0].what, "equal_split is not kept for more than 32 organizations");
+  EXPECT_EQ(doubts[0].remedy, "the other estimators are");
 }
 
 class ToyEstimatorLedger : public LedgerTest {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ledger/audit/audit.hpp"
-#include "ledger/store/event_json.hpp"
+#include "ledger/encoding/event_json.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {

@@ -57,7 +57,7 @@ TEST(Tracker, TheWorkflowThatIsBehindIsRaised) {
   EXPECT_EQ(b->raised, (std::vector<JobLevel>{{11, 15}, {12, 3}}));
 }
 
-TEST(Tracker, WithinTheThresholdNobodyIsRaised) {
+TEST(Tracker, WithinTheThresholdNoneIsRaised) {
   Tracker tracker({.threshold_ppm = 500'000});
   tracker.observe(running(1, "a-1", 9'900));
   tracker.observe(pending(2, "a-2"));
@@ -112,7 +112,7 @@ TEST(Tracker, RunsTeachTheMedianAndALongRunLowersP) {
   Tracker tracker = two_workflows();
   tracker.remember(pending(5, "a-5"), run_of(5, 9'000, 50));
   tracker.remember(pending(6, "a-6"), run_of(6, 9'100, 10));
-  tracker.remember(pending(6, "a-6"), run_of(6, 9'100, 10));  // told twice
+  tracker.remember(pending(6, "a-6"), run_of(6, 9'100, 10));  // the same run twice
   const Cycle cycle = tracker.cycle(k_now);
   const ActivityView& a = find(cycle, "name a")->activities.at(0);
   EXPECT_EQ(a.jobs.finished, 2U);

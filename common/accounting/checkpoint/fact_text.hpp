@@ -1,4 +1,4 @@
-// Kept facts as lines of a checkpoint, by their description (events/description.hpp).
+// Kept facts as lines of a checkpoint, by their description (base/description.hpp).
 //
 // A fact is one line: its word (`kept_as`), then its members in order. A list within a line is its length, then its
 // items; a list of records of the fact itself is one line for each record, beginning with the name of the record's
@@ -16,6 +16,7 @@
 
 #include "accounting/checkpoint/text_format.hpp"
 #include "accounting/events/event.hpp"
+#include "accounting/events/event_check.hpp"
 
 namespace shapley::accounting {
 
@@ -39,8 +40,10 @@ requires std::is_enum_v<T>
 void write_value(TextWriter& out, T word) {
   out.word(name_of(word));
 }
+// An integer with a meaning (base/types.hpp); of 128 bits, too, which std::integral leaves out.
 template <typename T>
-requires std::integral<decltype(T::value)>
+concept Numeric = std::integral<decltype(T::value)> || std::same_as<decltype(T::value), Int128>;
+template <Numeric T>
 void write_value(TextWriter& out, T quantity) {
   out.number(quantity.value);
 }
@@ -59,6 +62,15 @@ void write_value(TextWriter& out, const T& record) {
   for_each_member(record, [&](std::string_view, const auto& value, auto) { write_value(out, value); });
 }
 
+// One line for each record, which begins with the name of its description.
+template <Described Record>
+void write_records(TextWriter& out, const std::vector<Record>& records) {
+  for (const Record& record : records) {
+    out.line(k_description<Record>.name);
+    write_value(out, record);
+  }
+}
+
 template <typename Fact>
 void write_fact(TextWriter& out, const Fact& fact) {
   out.line(k_description<Fact>.kept_as);
@@ -66,12 +78,7 @@ void write_fact(TextWriter& out, const Fact& fact) {
     if constexpr (!k_is_list_of_records<std::remove_cvref_t<decltype(value)>>) write_value(out, value);
   });
   for_each_member(fact, [&](std::string_view, const auto& value, auto) {
-    if constexpr (k_is_list_of_records<std::remove_cvref_t<decltype(value)>>) {
-      for (const auto& record : value) {
-        out.line(k_description<std::remove_cvref_t<decltype(record)>>.name);
-        write_value(out, record);
-      }
-    }
+    if constexpr (k_is_list_of_records<std::remove_cvref_t<decltype(value)>>) write_records(out, value);
   });
 }
 
@@ -92,10 +99,15 @@ void read_value(TextReader& in, T& word) {
   if (!known) return in.fault("no such word");
   word = *known;
 }
-template <typename T>
-requires std::integral<decltype(T::value)>
+template <Numeric T>
 void read_value(TextReader& in, T& quantity) {
-  read_value(in, quantity.value);
+  using Number = decltype(T::value);
+  if constexpr (std::same_as<Number, Int128>) {
+    constexpr Int128 k_most = ~(static_cast<Int128>(1) << 127);
+    quantity.value = in.number(-k_most, k_most);
+  } else {
+    read_value(in, quantity.value);
+  }
 }
 template <typename T>
 void read_value(TextReader& in, std::optional<T>& value) {
@@ -112,6 +124,19 @@ void read_value(TextReader& in, T& record) {
   for_each_member(record, [&](std::string_view, auto& value, auto) { read_value(in, value); });
 }
 
+template <Described Record>
+void read_records(TextReader& in, std::vector<Record>& records) {
+  while (in.next(k_description<Record>.name)) read_value(in, records.emplace_back());
+}
+
+// Whether the books may have read this fact: it is well-formed, and nothing of it is later than `now`. Else it is a
+// fault of the reader's.
+inline bool accept(TextReader& in, const Event& fact, Instant now) {
+  if (const auto verdict = check(fact); !verdict) in.fault(verdict.error().what);
+  if (time_of(fact) > now) in.fault("a fact from the future");
+  return in.ok();
+}
+
 // REQUIRES: in.next(kept_as). What was read need not make sense (event_check.hpp); after a fault it is arbitrary.
 template <typename Fact>
 void read_fact(TextReader& in, Fact& fact) {
@@ -119,9 +144,7 @@ void read_fact(TextReader& in, Fact& fact) {
     if constexpr (!k_is_list_of_records<std::remove_cvref_t<decltype(value)>>) read_value(in, value);
   });
   for_each_member(fact, [&]<typename Value>(std::string_view, Value& value, auto) {
-    if constexpr (k_is_list_of_records<Value>) {
-      while (in.next(k_description<typename Value::value_type>.name)) read_value(in, value.emplace_back());
-    }
+    if constexpr (k_is_list_of_records<Value>) read_records(in, value);
   });
 }
 

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/int128.hpp"
 #include "base/types.hpp"
+#include "game/utility.hpp"
 
 namespace shapley::accounting {
 
@@ -57,5 +56,11 @@ class TextReader {
   std::size_t line_number_ = 0;
   std::string fault_;
 };
+
+// A UtilitySum as words of a checkpoint's line.
+
+void write_sum(TextWriter& out, const game::UtilitySum& sum);
+// Of at most so many running processors, and coefficients that real segments can have (utility.hpp).
+[[nodiscard]] game::UtilitySum read_sum(TextReader& in, ProcessorMillionths most_running);
 
 }  // namespace shapley::accounting

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/contract.hpp"
+
 namespace shapley::accounting {
 
 namespace {
@@ -21,6 +23,7 @@ bool is_nothing(const Attendance::Change& change) {
 }  // namespace
 
 void Attendance::change(const Change& change) {
+  SHAPLEY_REQUIRE(change.organization.value < 32);
   fresh_.push_back(change);
   fresh_.back().at = std::max(change.at, base_.at_);
   if (fresh_.size() >= k_most_fresh) tidy();

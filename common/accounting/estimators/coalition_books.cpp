@@ -4,8 +4,7 @@
 #include <limits>
 #include <set>
 
-#include "accounting/estimators/node_bytes.hpp"
-#include "hindsight/contributions.hpp"
+#include "base/contract.hpp"
 
 namespace shapley::accounting {
 
@@ -279,6 +278,7 @@ void CoalitionBooks::forget_settled() {
 }
 
 void CoalitionBooks::settle(Instant until) {
+  SHAPLEY_REQUIRE(until.value <= schedules_.time());
   schedules_.settle(until.value);
   share_final();
 }
@@ -348,6 +348,7 @@ std::optional<std::size_t> CoalitionBooks::slot_of(hindsight::Coalition coalitio
 }
 
 CoalitionBooks CoalitionBooks::only(std::span<const hindsight::Coalition> coalitions) const {
+  SHAPLEY_REQUIRE(std::ranges::is_sorted(coalitions));
   std::vector<std::size_t> slots;
   for (const hindsight::Coalition coalition : coalitions) slots.push_back(*slot_of(coalition));
   CoalitionBooks few;

@@ -1,5 +1,4 @@
-// The virtual schedules of all coalitions, and which requests they were told: what is wanted is compared with that, so
-// that only what changed is told.
+// The virtual schedules of all coalitions, and the last request sent to each, so that only differences are sent.
 //
 // Copies are independent. Single-threaded; the estimator owns it.
 #pragma once
@@ -40,8 +39,8 @@ class CoalitionBooks {
   [[nodiscard]] std::vector<std::size_t> slots_of(std::size_t players) const;
   [[nodiscard]] Instant horizon() const { return horizon_; }
 
-  // Makes what the group was told equal to what is wanted. False, and nothing was done, if that changes what is
-  // settled. Told to force it, a request that is too old begins with what is not settled, and the answer is true.
+  // Sends the group's schedules the differences to what is wanted. False, with no change made, if that would change
+  // what is settled. With Late::clamp a request that is too old begins where the unsettled part does; then always true.
   enum class Late : std::uint8_t { refuse, clamp };
   [[nodiscard]] bool reconcile(const GroupKey& key, std::size_t player, std::vector<WantedRequest> wanted,
                                Late late = Late::refuse);

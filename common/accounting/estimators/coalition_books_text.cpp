@@ -60,17 +60,15 @@ std::int64_t read_begin(TextReader& in) {
 
 void write_ends(TextWriter& out, const std::vector<hindsight::End>& ends) {
   out.number(static_cast<Int128>(ends.size()));
-  for (const hindsight::End& end : ends) out.number(end.at).number(end.start).number(end.amount);
+  for (const hindsight::End& end : ends) out.number(end.at()).number(end.start()).number(end.amount());
 }
 
 std::vector<hindsight::End> read_ends(TextReader& in) {
   std::vector<hindsight::End> ends;
   for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) {
-    hindsight::End end;
-    end.at = in.small(0, 2 * k_last_instant.value);
-    end.start = in.small(0, k_last_instant.value);
-    end.amount = read_amount(in);
-    ends.push_back(end);
+    const std::int64_t at = in.small(0, 2 * k_last_instant.value);
+    const std::int64_t start = in.small(0, k_last_instant.value);
+    ends.emplace_back(at, start, read_amount(in));
   }
   return ends;
 }
@@ -98,7 +96,8 @@ void write_schedule(TextWriter& out, const Schedule& schedule) {
   out.number(static_cast<Int128>(schedule.marked.size()));
   for (const Value& value : schedule.marked) write_value(out, value);
   out.number(static_cast<Int128>(schedule.parts.size()));
-  for (const hindsight::Part& part : schedule.parts) out.number(part.place).number(part.start).number(part.amount);
+  for (const hindsight::Part& part : schedule.parts)
+    out.number(part.place()).number(part.start()).number(part.amount());
 }
 
 Schedule read_schedule(TextReader& in) {
@@ -110,11 +109,9 @@ Schedule read_schedule(TextReader& in) {
   schedule.points.front().at = schedule.reached;
   for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) schedule.marked.push_back(read_value(in));
   for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) {
-    hindsight::Part part;
-    part.place = static_cast<std::uint32_t>(in.small(0, k_most));
-    part.start = in.small(0, k_last_instant.value);
-    part.amount = read_amount(in);
-    schedule.parts.push_back(part);
+    const auto place = static_cast<std::uint32_t>(in.small(0, k_most));
+    const std::int64_t start = in.small(0, k_last_instant.value);
+    schedule.parts.emplace_back(place, start, read_amount(in));
   }
   return schedule;
 }

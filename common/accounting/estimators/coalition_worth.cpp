@@ -63,7 +63,7 @@ class Comparer {
     return is;
   }
 
-  // Only of those that are told: to end everything is to make their schedules again.
+  // Only of the coalitions that receive requests: ending all of their requests would mean making their schedules again.
   void set_bounds(CooperationWorth& worth) const {
     std::map<Coalition, std::vector<Comparison*>> told;
     for (CooperationWorth::Row& row : worth.rows) told[players_of_.at(row.organization)].push_back(&row.is);

@@ -20,7 +20,7 @@ struct WorthAsked {
   std::span<const game::UtilitySum> got;  // psi and work of the period, by OrgId
 };
 
-// nullopt: a row is made of so many players that nobody keeps what they would have got alone.
+// nullopt: there are too many players for their schedules alone to be kept.
 [[nodiscard]] std::optional<CooperationWorth> worth_of(const CoalitionBooks& books, const WorthAsked& asked);
 
 }  // namespace shapley::accounting

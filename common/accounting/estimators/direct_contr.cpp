@@ -23,7 +23,7 @@ class DirectContr final : public Estimator {
     for (std::size_t i = 0; i < credits.size(); ++i) {
       credits[i] = {.phi = sums[i].utility_at(question.t),
                     .given = sums[i].work_at(question.t),
-                    .rate = is_open ? sums[i].running() : MicroProcessors{}};
+                    .rate = is_open ? sums[i].running() : ProcessorMillionths{}};
     }
   }
 

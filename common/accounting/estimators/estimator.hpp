@@ -31,9 +31,10 @@ class TextWriter;
 
 // What one organization gave in a period by one estimator.
 struct Credit {
-  Utility phi;             // contribution, in the unit of psi
-  CpuTime given;           // work credited to it
-  MicroProcessors rate{};  // work credited each second from then on, as long as nothing changes; 0 in closed periods
+  Utility phi;    // contribution, in the unit of psi
+  CpuTime given;  // work credited to it
+  ProcessorMillionths
+      rate{};  // work credited each second from then on, as long as nothing changes; 0 in closed periods
   friend bool operator==(const Credit&, const Credit&) = default;
 };
 
@@ -42,16 +43,16 @@ struct Credit {
 struct Piece {
   OrgId organization;  // whose job
   OrgId owner;         // whose processors
-  MicroProcessors processors;
+  ProcessorMillionths processors;
   Instant begin;
   Instant end;  // exclusive; k_end_of_time while it runs
 };
 
 // How an organization's levels change at an instant, and from there on.
 struct LevelChange {
-  MicroProcessors running;  // processors that its jobs hold, of whatever placement
-  MicroProcessors waiting;  // that its startable pending jobs ask for, if they may use any node
-  MicroProcessors owned;    // that it offers, by ownership and capacity
+  ProcessorMillionths running;  // processors that its jobs hold, of whatever placement
+  ProcessorMillionths waiting;  // that its startable pending jobs ask for, if they may use any node
+  ProcessorMillionths owned;    // that it offers, by ownership and capacity
 };
 
 // One placement (PlacementResolved) as long as waits or runs are of it.
@@ -63,16 +64,17 @@ struct PlacementId {
 // How what an organization has to do with a placement changes at an instant, and from there on.
 struct PlacedChange {
   PlacementId placement;
-  MicroProcessors waiting{};  // that its startable pending jobs of this placement ask for
-  MicroProcessors running{};  // of LevelChange::running: what its jobs of this placement hold, wherever that is
-  MicroProcessors offered{};  // that it offers on the nodes which they may use; told only while there are any of them
+  ProcessorMillionths waiting{};  // that its startable pending jobs of this placement ask for
+  ProcessorMillionths running{};  // of LevelChange::running: what its jobs of this placement hold, wherever that is
+  ProcessorMillionths
+      offered{};  // that it offers on the nodes which they may use; set only while there are any of them
 };
 
 // A wait or a run of a job as a whole.
 struct SegmentFact {
   SegmentKey key;
   OrgId organization;
-  MicroProcessors processors;
+  ProcessorMillionths processors;
   Instant begin;
   Instant end;                              // exclusive; k_end_of_time while it is open
   CloseReason reason = CloseReason::ended;  // why it ended, if it did
@@ -93,7 +95,7 @@ class Estimator {
   struct Remembered {
     Instant horizon;  // k_beginning_of_time while nothing was forgotten
     Instant now;
-    // Tells `listener` every piece and every segment that the books remember, with this sign.
+    // Passes every piece and every segment that the books remember to `listener`, with this sign.
     std::function<void(Estimator& listener, int sign)> tell;
   };
 
@@ -111,7 +113,7 @@ class Estimator {
   // No wait or run that the books remember is of it any more: what was offered is taken back.
   virtual void forget_placement(PlacementId /*placement*/) {}
 
-  // The current period ended at `boundaries.back()`; those before are as they were. What runs there begins anew in the
+  // The current period ended at `boundaries.back()`; those before are as they were. What runs there begins again in the
   // next period.
   virtual void close_period(const std::vector<Instant>& boundaries) = 0;
   // Other boundaries, ascending. Pieces and segments are all taken back before, and come again after; changes of levels
@@ -132,12 +134,12 @@ class Estimator {
   // again with it.
   [[nodiscard]] virtual bool is_too_old(const SegmentFact& /*segment*/) const { return false; }
 
-  // Whether this segment, which was told and whose begin is not before the horizon, cannot be taken back without making
+  // True if this segment, which was added and does not begin before the horizon, cannot be taken back without making
   // the books again.
   [[nodiscard]] virtual bool stays(const SegmentFact& /*segment*/) const { return false; }
 
-  // Whether it says of everybody that he gave what he got: it is not kept, or cannot be for so many organizations. Once
-  // it does it always will.
+  // True if this estimator is disabled (contribution := usage), by configuration or for too many organizations. Never
+  // becomes false again.
   [[nodiscard]] virtual bool is_off() const { return false; }
 
   // What it keeps in memory, about, in bytes; 0: next to nothing.
@@ -155,8 +157,8 @@ class Estimator {
 
   // The estimator's lines in a checkpoint: what does not follow from the facts that the books remember.
   virtual void save(TextWriter& out, const Remembered& books) = 0;
-  // Reads them, after the remembered facts and all changes of levels that follow from them were told. What does not fit
-  // is a fault of the reader's.
+  // Reads them, after the remembered facts and all changes of levels that follow from them were added. What does not
+  // fit is a fault of the reader's.
   virtual void load(TextReader& in, const Remembered& books) = 0;
 
  protected:

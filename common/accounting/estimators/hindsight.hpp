@@ -3,7 +3,7 @@
 //
 // Two sets of virtual schedules: one that ends at the books' horizon, which is what a checkpoint holds, and one that
 // goes on to the present, made again from the first when a fact turns out to be older than what it has settled. All
-// work is put off until somebody asks.
+// work is put off until a caller asks for results.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,10 @@
-// From the coalitions' schedules of a period to what everybody contributed in it.
+// From the coalitions' schedules of a period to each organization's contribution in it.
 //
 // Up to the gap in equal parts that is hindsight/contributions.hpp; the gap between what really ran and what the
-// virtual schedule of all did is shared by stretches (attendance.hpp). Pure.
+// virtual schedule of all did is shared by stretches (attendance.hpp). What is kept of a closed period when no fact
+// changes it any more is its shares: contributions_of (hindsight/contributions.hpp) needs nothing else but psi.
+//
+// Single-threaded; the estimator owns it.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +20,8 @@
 namespace shapley::accounting {
 
 class CoalitionBooks;
+class TextReader;
+class TextWriter;
 
 // By player: shares (shares_of, add_gap) of phi, of work given and, in the open period, of the rate of that.
 struct PeriodShares {
@@ -37,8 +42,28 @@ struct PeriodAsked {
 [[nodiscard]] PeriodShares shares_in(const CoalitionBooks& books, const PeriodAsked& asked, const GapOfPeriods& ran,
                                      const Attendance::Span* now);
 
-// Everybody's credit, by OrgId. `ranks`: of each player, for ties. Without players what everybody got is what he gave.
+// Each organization's credit, by OrgId. `ranks`: of each player, for ties. Without players phi = psi for every
+// organization.
 void credit(const PeriodShares& shares, std::span<const OrgId> players, std::span<const std::uint32_t> ranks,
             const Estimator::Question& question, std::span<Credit> credits);
+
+// Of the first periods, all those that are final.
+class ClosedShares {
+ public:
+  [[nodiscard]] std::size_t size() const { return periods_.size(); }
+  [[nodiscard]] const PeriodShares& of(std::size_t period) const { return periods_[period]; }
+  void add(PeriodShares shares) { periods_.push_back(std::move(shares)); }
+
+  // Lines of a checkpoint.
+  void save(TextWriter& out) const;
+  void load(TextReader& in, std::size_t players);
+
+ private:
+  std::vector<PeriodShares> periods_;
+};
+
+// Lines of a checkpoint: what is final of the gap of periods that are not (hindsight/gap_shares.hpp).
+void save_gap(TextWriter& out, const GapOfPeriods& gap);
+[[nodiscard]] GapOfPeriods load_gap(TextReader& in, std::size_t organizations);
 
 }  // namespace shapley::accounting

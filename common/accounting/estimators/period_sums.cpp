@@ -4,15 +4,15 @@
 #include <limits>
 #include <utility>
 
-#include "accounting/checkpoint/sum_text.hpp"
 #include "accounting/checkpoint/text_format.hpp"
 #include "accounting/events/event_check.hpp"
+#include "base/contract.hpp"
 
 namespace shapley::accounting {
 
 namespace {
 
-void fold_running(int sign, MicroProcessors processors, Instant begin, game::UtilitySum& sum) {
+void fold_running(int sign, ProcessorMillionths processors, Instant begin, game::UtilitySum& sum) {
   sign > 0 ? sum.add_running(processors, begin) : sum.remove_running(processors, begin);
 }
 
@@ -41,6 +41,7 @@ void PeriodSums::fold(int sign, OrgId organization, const Work& work) {
 }
 
 void PeriodSums::close_period(Instant boundary) {
+  SHAPLEY_REQUIRE(boundary > periods_.back().begin);
   Period next{boundary, k_end_of_time, {}};
   for (const game::UtilitySum& sum : periods_.back().sums)
     next.sums.emplace_back().add_running(sum.running(), boundary);
@@ -76,7 +77,7 @@ void PeriodSums::load(TextReader& in) {
     if (!in.next("sums")) return in.fault("sums of a period are missing");
     if (in.instant(k_beginning_of_time, k_last_instant) != period.begin) return in.fault("another period's sums");
     // Forgotten work that went on to the end of a closed period counts as running there; in the present none does.
-    const MicroProcessors most_running = period.end == k_end_of_time ? MicroProcessors{} : k_max_wanted;
+    const ProcessorMillionths most_running = period.end == k_end_of_time ? ProcessorMillionths{} : k_max_wanted;
     for (std::size_t next = 0; in.next("sum");) {
       const auto i = static_cast<std::size_t>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
       if (i < next || i >= period.sums.size()) return in.fault("sums out of order");

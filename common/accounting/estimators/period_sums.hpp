@@ -19,7 +19,7 @@ class TextWriter;
 
 // Processors held during [begin, end).
 struct Work {
-  MicroProcessors processors;
+  ProcessorMillionths processors;
   Instant begin;
   Instant end;  // exclusive; k_end_of_time while it goes on
 };
@@ -37,7 +37,7 @@ class PeriodSums {
   void resize(std::size_t organizations);  // more of them; those that were keep their sums
   void fold(int sign, OrgId organization, const Work& work);
 
-  // Ends the current period at `boundary`; what runs there begins anew in the next one. REQUIRES: all work so far
+  // Ends the current period at `boundary`; what runs there begins again in the next one. REQUIRES: all work so far
   // begins before `boundary`, and ends at or before it if it ends.
   void close_period(Instant boundary);
   // Replaces the boundaries. REQUIRES: work at instants after the first boundary that changes is all removed.

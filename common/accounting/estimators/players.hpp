@@ -1,12 +1,12 @@
 // Who plays: every organization from the first of its facts on, a job that waited or ran, or processors that it
 // offered.
 //
-// Players come in the order in which they joined, so that those of an instant are the first ones: whoever joins later
+// Players come in the order in which they joined, so that those of an instant are the first ones: a later player
 // changes nothing of what was before. A fact that is taken back counts for nothing.
 //
-// A run is a fact of its release, and may be taken back until the horizon has passed its begin. Who joined before the
-// horizon by such facts alone hangs on them: none of them may be taken back any more. Single-threaded; the estimator
-// owns it.
+// A run is a fact of its release, and may be taken back until the horizon has passed its begin. The presence of a
+// player that joined before the horizon by such facts alone depends on them: none of them may be taken back any more.
+// Single-threaded; the estimator owns it.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class Players {
   };
   // One more fact of the organization, or (sign -1) one less.
   void fold(int sign, OrgId organization, const Fact& fact);
-  // Whether the organization, which joined before the horizon, hangs on this fact.
+  // Whether the presence of the organization, which joined before the horizon, depends on this fact.
   [[nodiscard]] bool hangs_on(OrgId organization, const Fact& fact) const;
   // Who joined before the horizon stays.
   void settle(Instant horizon);
@@ -50,7 +50,7 @@ class Players {
     friend auto operator<=>(const Joined&, const Joined&) = default;
   };
   [[nodiscard]] const std::vector<Joined>& settled() const { return settled_; }
-  // After facts were told that the books remember: those before the horizon are in `settled`.
+  // After the facts that the books remember were added: those before the horizon are in `settled`.
   void restore(std::vector<Joined> settled, Instant horizon);
 
  private:

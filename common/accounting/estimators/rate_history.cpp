@@ -1,10 +1,10 @@
 #include "accounting/estimators/rate_history.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <span>
 #include <utility>
 
+#include "base/contract.hpp"
 #include "game/shapley_value.hpp"
 
 namespace shapley::accounting {
@@ -29,7 +29,7 @@ auto place_of(const PlacedRow& row) {
   return std::pair(row.placement, row.organization);
 }
 
-// The row of this placement and organization; where there is none, where it would stand.
+// The row of this placement and organization; where there is no such row, its place.
 PlacedRows::iterator find_row(PlacedRows& rows, const PlacedRow& row) {
   return std::lower_bound(rows.begin(), rows.end(), row,
                           [](const PlacedRow& a, const PlacedRow& b) { return place_of(a) < place_of(b); });
@@ -58,8 +58,8 @@ bool anybody_asks(const PlacedRows& rows, PlacementId placement) {
 
 // Whether the nodes of a placement, whose rows these are, offer what its runs hold.
 bool holds_its_runs(std::span<const PlacedRow> rows) {
-  MicroProcessors running;
-  MicroProcessors offered;
+  ProcessorMillionths running;
+  ProcessorMillionths offered;
   for (const PlacedRow& row : rows) {
     running += row.running;
     offered += row.offered;
@@ -82,7 +82,7 @@ std::vector<game::Placement> placements_of(std::span<const PlacedRow> rows, cons
     game::Placement& placement = placements.emplace_back(players.size());
     for (const PlacedRow& row : own) {
       const std::size_t player = position[row.organization.value];
-      const MicroProcessors running = runs_count ? row.running : MicroProcessors{};
+      const ProcessorMillionths running = runs_count ? row.running : ProcessorMillionths{};
       placement[player] = {row.waiting + running, row.offered};
       game[player].demand -= running;
     }
@@ -102,7 +102,7 @@ RateHistory::Breakpoints::iterator RateHistory::breakpoint_at(Instant t) {
 void RateHistory::change(Instant t, OrgId organization, const PlacedChange& change) {
   const PlacedRow row{change.placement, organization, change.waiting, change.running, change.offered};
   if (!asks(row) && row.offered.value == 0) return;
-  assert(t > snapshots_.front().upto);
+  SHAPLEY_REQUIRE(t > snapshots_.front().upto);
   rewind_before(t);
   const auto at = breakpoint_at(t);
   shift(at->second.placed, row);
@@ -120,7 +120,7 @@ void RateHistory::forget(PlacementId placement) {
 }
 
 void RateHistory::change(Instant t, OrgId organization, const LevelChange& change) {
-  assert(t > snapshots_.front().upto);
+  SHAPLEY_REQUIRE(t > snapshots_.front().upto);
   rewind_before(t);
   const auto at = breakpoint_at(t);
   std::vector<Entry>& entries = at->second.levels;
@@ -181,14 +181,14 @@ void RateHistory::close_period(RateSnapshot& cursor, Instant boundary) {
   ++cursor.periods_closed;
   for (RateRow& row : cursor.rows) {
     closed.push_back(row.given);
-    const MicroProcessors rate = row.given.running();
+    const ProcessorMillionths rate = row.given.running();
     row.given = {};
     row.given.add_running(rate, boundary);
   }
 }
 
-// Offers of a placement matter only while somebody waits or runs in it: without that nothing is rated anew, so that it
-// does not matter from when on they were told.
+// Offers of a placement matter only while jobs wait or run in it: otherwise no rate is computed again, so that the
+// instant of the first offer does not matter.
 void RateHistory::apply_breakpoint(RateSnapshot& cursor, Instant t, const Breakpoint& breakpoint) const {
   cursor.rows.resize(players_.size());
   for (const Entry& entry : breakpoint.levels) shift(cursor.rows[entry.organization.value], entry.change);
@@ -203,18 +203,18 @@ void RateHistory::apply_breakpoint(RateSnapshot& cursor, Instant t, const Breakp
 void RateHistory::rate(RateSnapshot& cursor, Instant t) const {
   std::vector<game::Player> game;
   game.reserve(players_.size());
-  MicroProcessors running;
+  ProcessorMillionths running;
   for (const OrgId player : players_) {
     const RateRow& row = cursor.rows[player.value];
     game.push_back({row.running + row.waiting, row.owned});
     running += row.running;
   }
   const std::vector<game::Placement> placements = placements_of(cursor.placed, players_, game);
-  const std::vector<MicroProcessors> rates = game::shapley_rates(
+  const std::vector<ProcessorMillionths> rates = game::shapley_rates(
       game, {.running = running, .seed = static_cast<std::uint64_t>(t.value), .placements = placements});
   // Nodes offer at least what runs on them (node.hpp), so the grand coalition is worth something whenever something
   // runs.
-  assert(rates.size() == players_.size());
+  SHAPLEY_REQUIRE(rates.size() == players_.size());
   for (std::size_t i = 0; i < rates.size(); ++i) {
     game::UtilitySum& given = cursor.rows[players_[i].value].given;
     if (given.running() == rates[i]) continue;
@@ -269,8 +269,8 @@ bool RateHistory::restore(RateSnapshot base, std::vector<RateSnapshot> landmarks
     }
     snapshot.placed = placed;
     snapshot.rows.resize(players_.size());
-    MicroProcessors rates;
-    MicroProcessors running;
+    ProcessorMillionths rates;
+    ProcessorMillionths running;
     for (std::size_t i = 0; i < levels.size(); ++i) {
       const game::UtilitySum given = snapshot.rows[i].given;
       snapshot.rows[i] = levels[i];

@@ -10,8 +10,8 @@
 //
 // The history is a map of breakpoints (what changed at t), from the base on; its content is a pure function of the
 // facts, whatever their order. Evaluation is lazy: a cursor goes forward over breakpoints and period boundaries when
-// somebody asks, and leaves snapshots, densely near the present and one in k_snapshot_stride before. A change at or
-// before the cursor sends it back to the last snapshot before the change. Players are taken in the order of their
+// a result is asked for, and leaves snapshots, densely near the present and one in k_snapshot_stride before. A change
+// at or before the cursor sends it back to the last snapshot before the change. Players are taken in the order of their
 // names, so that ties fall alike whatever order organizations joined in. Single-threaded; the caller owns it.
 #pragma once
 
@@ -28,9 +28,9 @@ namespace shapley::accounting {
 
 // One organization at one point of the evaluation.
 struct RateRow {
-  MicroProcessors running;
-  MicroProcessors waiting;
-  MicroProcessors owned;
+  ProcessorMillionths running;
+  ProcessorMillionths waiting;
+  ProcessorMillionths owned;
   game::UtilitySum given;  // of the period under way; its running part is the rate
   friend bool operator==(const RateRow&, const RateRow&) = default;
 };
@@ -39,9 +39,9 @@ struct RateRow {
 struct PlacedRow {
   PlacementId placement;
   OrgId organization;
-  MicroProcessors waiting;
-  MicroProcessors running;
-  MicroProcessors offered;
+  ProcessorMillionths waiting;
+  ProcessorMillionths running;
+  ProcessorMillionths offered;
   friend bool operator==(const PlacedRow&, const PlacedRow&) = default;
 };
 // Ascending by placement and organization, each once, none of zeros only.
@@ -85,7 +85,7 @@ class RateHistory {
   [[nodiscard]] std::vector<const RateSnapshot*> landmarks() const;
   // Goes back to where a checkpoint was taken: base and landmarks come without levels, which follow from the changes.
   // False (and no further use) if their rates do not sum to what runs. REQUIRES: nothing was evaluated, and every
-  // change was told, those from before the base, too.
+  // change was added, those from before the base, too.
   [[nodiscard]] bool restore(RateSnapshot base, std::vector<RateSnapshot> landmarks,
                              std::vector<std::vector<game::UtilitySum>> closed);
 

@@ -4,13 +4,11 @@
 #include <limits>
 #include <tuple>
 
-#include "accounting/estimators/node_bytes.hpp"
-
 namespace shapley::accounting {
 
 namespace {
 
-constexpr std::int64_t k_last = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t k_last_key = std::numeric_limits<std::int64_t>::max();
 
 bool is_empty(const SegmentFact& fact) {
   return fact.begin == fact.end || fact.processors.value <= 0;
@@ -93,8 +91,9 @@ std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant unt
   const auto group = groups_.find(key);
   if (group == groups_.end()) return wanted;
   const Waits waits = waits_of(group->second);
-  const WantedRequest pending{
-      .release = key.released.value, .order = {key.job.value, k_last, 0}, .amount = waiting_at(group->second, until)};
+  const WantedRequest pending{.release = key.released.value,
+                              .order = {key.job.value, k_last_key, 0},
+                              .amount = waiting_at(group->second, until)};
   for (const auto& [name, fact] : group->second) {
     if (is_empty(fact) || name.kind == SegmentKind::wait) continue;
     WantedRequest run{.release = release_within(waits, key, fact).value,

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -22,6 +23,11 @@
 #include "hindsight/request_queue.hpp"
 
 namespace shapley::accounting {
+
+// What a node of a standard map takes in memory, about (more rather than less), with malloc's own part of each piece.
+inline constexpr std::size_t k_allocation_bytes = 16;
+template <typename Map>
+inline constexpr std::size_t node_bytes = sizeof(typename Map::value_type) + 4 * sizeof(void*) + k_allocation_bytes;
 
 // How long before its start a run may have been released without having been seen to wait. Less than the shortest
 // horizon of the books.
@@ -52,7 +58,7 @@ class RequestFacts {
   void fold(int sign, const SegmentFact& fact);
   // Ascending.
   [[nodiscard]] const std::map<GroupKey, Group>& groups() const { return groups_; }
-  // The requests of a group as far as instants before `until` tell, by release and order; at most one waits.
+  // The requests of a group as known from instants before `until`, by release and order; at most one waits.
   [[nodiscard]] std::vector<WantedRequest> wanted(const GroupKey& key, Instant until) const;
   // When the request of a run was released.
   [[nodiscard]] Instant release_of(const SegmentFact& run) const;

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "accounting/checkpoint/sum_text.hpp"
 #include "accounting/checkpoint/text_format.hpp"
 #include "accounting/estimators/rate_history.hpp"
 #include "accounting/events/event_check.hpp"
@@ -51,7 +50,7 @@ class ShapleyRate final : public Estimator {
     const auto credit = [&](const game::UtilitySum& sum) {
       return Credit{.phi = sum.utility_at(question.t),
                     .given = sum.work_at(question.t),
-                    .rate = is_open ? sum.running() : MicroProcessors{}};
+                    .rate = is_open ? sum.running() : ProcessorMillionths{}};
     };
     // Who joined later than the rows were made has none.
     std::fill(credits.begin(), credits.end(), Credit{});

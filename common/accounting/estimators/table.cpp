@@ -10,10 +10,23 @@ namespace shapley::accounting {
 namespace {
 
 constexpr EstimatorRow k_estimators[] = {
-    {"direct_contr", "direct", "the work done on its own nodes", make_direct_contr},
-    {"shapley_rate", "rate", "what its nodes were worth to the others at that moment", make_shapley_rate},
-    {"hindsight", "hindsight", "what every coalition would have produced alone, corrected as durations become known",
-     make_hindsight, "shapley_rate", hindsight::k_most_players},
+    {.name = "direct_contr",
+     .member = "direct",
+     .meaning = "the work done on its own nodes",
+     .make = make_direct_contr,
+     .by_owner = true},
+    {.name = "shapley_rate",
+     .member = "rate",
+     .meaning = "what its nodes were worth to the others at that moment",
+     .make = make_shapley_rate},
+    {.name = "hindsight",
+     .member = "hindsight",
+     .meaning = "what every coalition would have produced alone, corrected as durations become known",
+     .make = make_hindsight,
+     .stand_in = "shapley_rate",
+     .most_organizations = hindsight::k_most_players,
+     .of_coalitions = true,
+     .has_key = true},
 };
 
 static_assert(std::size(k_estimators) <= k_max_estimators, "raise k_max_estimators in table.hpp");
@@ -48,6 +61,14 @@ std::vector<std::string_view> estimator_names() {
   std::vector<std::string_view> names;
   for (const EstimatorRow& row : estimators()) names.push_back(row.name);
   return names;
+}
+
+EstimatorSet estimators_with(bool EstimatorRow::*trait) {
+  EstimatorSet with;
+  for (const EstimatorId estimator : estimator_ids()) {
+    if (estimators()[estimator.value].*trait) with.insert(estimator);
+  }
+  return with;
 }
 
 EstimatorId acting(EstimatorId wanted, const EstimatorSet& able) {

@@ -31,13 +31,24 @@ struct EstimatorRow {
   std::string_view stand_in = {};
   // Of books with more, guests and commons counted, it is off (Estimator::is_off).
   std::size_t most_organizations = std::numeric_limits<std::size_t>::max();
+
+  // Traits: what other code asks of an estimator instead of its name.
+  //
+  // What an organization gave is the work on its own processors. An audit computes that itself, and reports divide it
+  // by owner.
+  bool by_owner = false;
+  // It keeps what coalitions would have got alone: it says what cooperation is worth, its memory is bounded
+  // (HindsightBounded), and its rates may change although no real job starts or ends.
+  bool of_coalitions = false;
+  // The configuration has a key of its name, which turns it `off` (config/keys.hpp).
+  bool has_key = false;
 };
 
 // Never empty, at most k_max_estimators rows, in the order in which people see them.
 [[nodiscard]] std::span<const EstimatorRow> estimators();
 
 // Standings hold so many credits without asking for memory.
-inline constexpr std::size_t k_max_estimators = 4;
+inline constexpr std::size_t k_max_estimators = 6;
 
 // Index of a row of the table. The first row ranks unless the configuration says otherwise.
 using EstimatorId = Id<struct EstimatorTag, std::uint32_t>;
@@ -77,7 +88,10 @@ class EstimatorSet {
   std::uint32_t bits_ = 0;
 };
 
-// By whom ranks are made where `wanted` should: itself if it is among those that can say, else its stand-in.
+// All whose row has this trait: estimators_with(&EstimatorRow::by_owner).
+[[nodiscard]] EstimatorSet estimators_with(bool EstimatorRow::*trait);
+
+// The estimator that ranks where `wanted` should: itself if it is able to, else its stand-in.
 [[nodiscard]] EstimatorId acting(EstimatorId wanted, const EstimatorSet& able);
 
 // The name of a figure by this estimator: "phi" -> "phi_direct".

@@ -6,7 +6,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/brackets.hpp"
+#include "base/slurm_text.hpp"
+#include "base/text.hpp"
 #include "game/serving_order.hpp"
 
 namespace shapley::accounting {
@@ -41,7 +42,7 @@ Expected<void> check_resources(const std::string& node, std::int64_t memory, con
 }
 
 Expected<void> check_nodes(const SegmentOpened& event) {
-  MicroProcessors sum;
+  ProcessorMillionths sum;
   const std::string* previous = nullptr;
   for (const NodeShare& share : event.nodes) {
     if (share.node.empty()) return refuse("a node needs a name");
@@ -166,6 +167,26 @@ Expected<void> check_content(const ResidualMeasured& event) {
   return {};
 }
 
+// Of a processor of one cluster among those of others.
+constexpr std::string_view k_bad_weight = "the weight of a processor is 0.001 to 1000";
+bool is_weight(std::int64_t parts_per_million) {
+  return parts_per_million >= k_least_weight && parts_per_million <= k_greatest_weight;
+}
+
+// What another cluster may state: no more than a million processors do in a thousand million seconds (base/types.hpp),
+// so that nothing overflows when it is added up.
+bool in_bounds(const OrganizationElsewhere& row) {
+  constexpr std::int64_t k_seconds = 1'000'000'000;
+  constexpr Int128 k_processors = k_max_held.value;
+  const auto within = [](Int128 value, Int128 bound) { return value >= -bound && value <= bound; };
+  bool good = within(row.figures.balance.value, k_processors * k_seconds * k_seconds) &&
+              within(row.figures.given_less_got.value, k_processors * k_seconds) &&
+              within(row.figures.rate_less_used.value, k_processors);
+  for (const ProcessorMillionths held : {row.owned, row.used, row.waiting})
+    good = good && within(held.value, k_max_wanted.value);
+  return good;
+}
+
 Expected<void> check_content(const ChargeDeclared& event) {
   if (event.charge.empty()) return refuse("the charge needs a name");
   for (std::size_t i = 0; i < event.weights.size(); ++i) {
@@ -184,9 +205,7 @@ Expected<void> check_content(const ControllerBegan& event) {
   constexpr std::size_t k_digits = 64;
   if (event.host.empty()) return refuse("the host needs a name");
   if (event.after < 0) return refuse("events count from 1");
-  if (event.hash.size() != k_digits || event.hash.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    return refuse("a hash has 64 hexadecimal digits");
-  }
+  if (!is_hex(event.hash, k_digits)) return refuse("a hash has 64 hexadecimal digits");
   return {};
 }
 
@@ -210,6 +229,54 @@ Expected<void> check_content(const ClusterNamed& event) {
 Expected<void> check_content(const HindsightBounded& event) {
   if (event.coalitions == Coalitions::all) return refuse("a bound leaves some coalitions out");
   if (event.needed < 0 || event.bound < 0) return refuse("bytes count from 0");
+  return {};
+}
+
+Expected<void> check_content(const StandingReceived& event) {
+  constexpr std::size_t k_identity_digits = 32;
+  constexpr std::size_t k_hash_digits = 64;
+  constexpr std::size_t k_signature_digits = 128;
+  const ClusterFigures& figures = event.figures;
+  if (event.cluster.empty()) return refuse("the cluster needs a name");
+  if (figures.consortium.empty()) return refuse("the consortium needs a name");
+  if (!is_hex(figures.ledger, k_identity_digits)) return refuse("a ledger's identity has 32 hexadecimal digits");
+  if (!is_hex(figures.hash, k_hash_digits)) return refuse("a hash has 64 hexadecimal digits");
+  if (!is_hex(event.signature, k_signature_digits)) return refuse("a signature has 128 hexadecimal digits");
+  if (figures.event < 0) return refuse("events count from 1");
+  if (figures.contribution.empty()) return refuse("the contribution needs a name");
+  if (figures.period_begin > figures.time) return refuse("a period begins before its figures");
+  for (std::size_t i = 0; i < figures.weights.size(); ++i) {
+    if (!is_weight(figures.weights[i].weight)) return refuse(k_bad_weight);
+    if (i > 0 && figures.weights[i - 1].cluster >= figures.weights[i].cluster)
+      return refuse("weights ascend by cluster");
+  }
+  for (std::size_t i = 0; i < figures.organizations.size(); ++i) {
+    const OrganizationElsewhere& row = figures.organizations[i];
+    if (row.organization.empty()) return refuse("an organization needs a name");
+    if (i > 0 && figures.organizations[i - 1].organization >= row.organization) {
+      return refuse("organizations ascend by name, each once");
+    }
+    if (!in_bounds(row)) return refuse("the figures of " + row.organization + " are larger than any cluster's");
+  }
+  return {};
+}
+
+Expected<void> check_content(const ConsortiumDeclared& event) {
+  if (event.consortium.empty() && !event.clusters.empty()) return refuse("the consortium needs a name");
+  if (!is_weight(event.weight)) return refuse(k_bad_weight);
+  for (std::size_t i = 0; i < event.clusters.size(); ++i) {
+    const OtherCluster& other = event.clusters[i];
+    if (other.cluster.empty()) return refuse("a cluster needs a name");
+    if (i > 0 && event.clusters[i - 1].cluster >= other.cluster) return refuse("clusters ascend by name, each once");
+    if (!is_weight(other.weight)) return refuse(k_bad_weight);
+    if (other.stale_after < 0 || other.stale_after > game::k_longest_horizon.value) {
+      return refuse("a statement is taken as new for 0 seconds to 365 days");
+    }
+    for (std::size_t k = 0; k < other.names.size(); ++k) {
+      if (other.names[k].here.empty() || other.names[k].there.empty()) return refuse("an organization needs a name");
+      if (k > 0 && other.names[k - 1].there >= other.names[k].there) return refuse("names ascend, each once");
+    }
+  }
   return {};
 }
 

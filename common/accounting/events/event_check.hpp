@@ -1,6 +1,8 @@
 // Which events make sense by themselves: what State::apply and State::load accept. Pure.
 #pragma once
 
+#include <variant>
+
 #include "accounting/events/event.hpp"
 #include "base/error.hpp"
 
@@ -9,12 +11,23 @@ namespace shapley::accounting {
 // Instants of events are in [0, k_last_instant]: the calendar's range, and far inside that of the exact sums.
 inline constexpr Instant k_last_instant{253'402'300'799};  // 9999-12-31T23:59:59Z
 // What one run holds or one node offers: a million processors. What one pending job (or job array) may ask for: more.
-inline constexpr MicroProcessors k_max_held{1'000'000'000'000};
-inline constexpr MicroProcessors k_max_wanted{100'000'000'000'000};
+inline constexpr ProcessorMillionths k_max_held{1'000'000'000'000};
+inline constexpr ProcessorMillionths k_max_wanted{100'000'000'000'000};
 
 // Errc::invalid_argument, naming the event, what is wrong with it and what is allowed.
 [[nodiscard]] Expected<void> check(const Event& event);
 // The same without the event's name, for those who asked for something and know no events.
 [[nodiscard]] Expected<void> check_fact(const Event& event);
+
+// Which events begin books that had none before.
+
+// When books begin that have this event alone: runs, waits, organizations, capacities and periods say when something
+// happened or holds. k_end_of_time: such an event says nothing of that.
+[[nodiscard]] inline Instant begin_by(const Event& event) {
+  const bool begins = std::holds_alternative<SegmentOpened>(event) ||
+                      std::holds_alternative<OrganizationsDeclared>(event) ||
+                      std::holds_alternative<CapacityChanged>(event) || std::holds_alternative<PeriodDeclared>(event);
+  return begins ? time_of(event) : k_end_of_time;
+}
 
 }  // namespace shapley::accounting

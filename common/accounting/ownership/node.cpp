@@ -1,7 +1,9 @@
 #include "accounting/ownership/node.hpp"
 
-#include <algorithm>
 #include <tuple>
+
+#include "accounting/checkpoint/fact_text.hpp"
+#include "accounting/checkpoint/text_format.hpp"
 
 namespace shapley::accounting {
 
@@ -24,7 +26,7 @@ void Node::insert_capacity(const CapacityChanged& entry) {
   capacities.insert(std::upper_bound(capacities.begin(), capacities.end(), entry, precedes), entry);
 }
 
-void Node::change_claimed(Instant t, MicroProcessors delta) {
+void Node::change_claimed(Instant t, ProcessorMillionths delta) {
   if (delta.value == 0) return;
   claimed_ += delta;
   // Events come nearly in order of time: look from the end.
@@ -47,15 +49,15 @@ bool Node::any_since(Instant t, Predicate&& holds) const {
   return false;
 }
 
-bool Node::offer_ignores(Instant t, MicroProcessors delta) const {
+bool Node::offer_ignores(Instant t, ProcessorMillionths delta) const {
   return !any_since(t, [&](const Cursor& c) { return std::max(running(c), running(c, delta)) > capacity(c); });
 }
 
-bool Node::is_shared_since(Instant t, MicroProcessors more) const {
+bool Node::is_shared_since(Instant t, ProcessorMillionths more) const {
   return any_since(t, [&](const Cursor& c) { return whole(c).value > 0 && c.claimed + more > whole(c); });
 }
 
-bool Node::claims_exceed(MicroProcessors worth, Instant t) const {
+bool Node::claims_exceed(ProcessorMillionths worth, Instant t) const {
   return worth.value > 0 && any_since(t, [&](const Cursor& c) { return c.claimed > worth; });
 }
 
@@ -89,16 +91,16 @@ void Node::pass(Cursor& cursor, Instant t) const {
     ++cursor.stretch;
 }
 
-MicroProcessors Node::capacity(const Cursor& cursor) const {
-  return cursor.capacity == 0 ? MicroProcessors{} : capacities[cursor.capacity - 1].processors;
+ProcessorMillionths Node::capacity(const Cursor& cursor) const {
+  return cursor.capacity == 0 ? ProcessorMillionths{} : capacities[cursor.capacity - 1].processors;
 }
 
-MicroProcessors Node::whole(const Cursor& cursor) const {
-  return cursor.capacity == 0 ? MicroProcessors{} : capacities[cursor.capacity - 1].whole;
+ProcessorMillionths Node::whole(const Cursor& cursor) const {
+  return cursor.capacity == 0 ? ProcessorMillionths{} : capacities[cursor.capacity - 1].whole;
 }
 
-MicroProcessors Node::running(const Cursor& cursor, MicroProcessors more) const {
-  const MicroProcessors claimed = cursor.claimed + more;
+ProcessorMillionths Node::running(const Cursor& cursor, ProcessorMillionths more) const {
+  const ProcessorMillionths claimed = cursor.claimed + more;
   return whole(cursor).value == 0 ? claimed : std::min(claimed, whole(cursor));
 }
 
@@ -110,10 +112,92 @@ void Node::forget_before(Instant horizon) {
   const auto first =
       std::find_if(claims_.begin(), claims_.end(), [&](const ClaimChange& c) { return c.at >= horizon; });
   claims_.erase(claims_.begin(), first);
-  // The last capacity from before the horizon is the one in force there.
+  // The last capacity from before the memory horizon is the one in force there.
   auto kept =
       std::find_if(capacities.begin(), capacities.end(), [&](const CapacityChanged& c) { return c.at >= horizon; });
   if (kept != capacities.begin()) capacities.erase(capacities.begin(), std::prev(kept));
+}
+
+std::uint32_t Nodes::index_of(std::string_view name) {
+  if (const auto known = find(name)) return *known;
+  const auto index = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.emplace_back(std::string(name));
+  indices_.emplace(name, index);
+  return index;
+}
+
+std::optional<std::uint32_t> Nodes::find(std::string_view name) const {
+  const auto known = indices_.find(name);
+  return known == indices_.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::vector<std::string> Nodes::names() const {
+  std::vector<std::string> names;
+  names.reserve(nodes_.size());
+  for (const Node& node : nodes_) names.push_back(node.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void Nodes::state(std::uint32_t index, Ownership::Place place, std::vector<Ownership::Span> spans, Instant now) {
+  Ownership& ownership = nodes_[index].ownership;
+  if (const auto planned = ownership.next_hand_over()) hand_overs_.erase({*planned, index});
+  ownership.state(place, std::move(spans), now);
+  schedule(index);
+}
+
+void Nodes::hand_over(std::uint32_t index, Instant t) {
+  if (const auto planned = nodes_[index].ownership.next_hand_over()) hand_overs_.erase({*planned, index});
+  nodes_[index].ownership.hand_over(t);
+  schedule(index);
+}
+
+void Nodes::schedule(std::uint32_t index) {
+  if (const auto at = nodes_[index].ownership.next_hand_over()) hand_overs_.emplace(*at, index);
+}
+
+Instant Nodes::next_hand_over() const {
+  return hand_overs_.empty() ? k_end_of_time : hand_overs_.begin()->first;
+}
+
+std::optional<bool> Nodes::repeats(const CapacityChanged& event) const {
+  const auto index = find(event.node);
+  const CapacityChanged* known = index ? nodes_[*index].find_capacity(event.at, event.ordinal) : nullptr;
+  return known == nullptr ? std::nullopt : std::optional(*known == event);
+}
+
+void Nodes::forget_before(Instant horizon) {
+  for (Node& node : nodes_) node.forget_before(horizon);
+}
+
+void Nodes::save(TextWriter& out) const {
+  for (const std::string& name : names()) {
+    out.line("node").word(name);
+    for (const CapacityChanged& capacity : nodes_[*find(name)].capacities) {
+      out.line("capacity");
+      for_each_member(capacity, [&](std::string_view member, const auto& value, auto) {
+        if (member != "node") write_value(out, value);
+      });
+    }
+  }
+}
+
+void Nodes::load(TextReader& in, Instant now) {
+  while (in.next("node")) {
+    const std::string name = in.word();
+    if (name.empty() || find(name)) return in.fault("a node without a name of its own");
+    Node& node = named(name);
+    while (in.next("capacity")) {
+      CapacityChanged capacity;
+      capacity.node = name;
+      for_each_member(capacity, [&](std::string_view member, auto& value, auto) {
+        if (member != "node") read_value(in, value);
+      });
+      if (!accept(in, capacity, now)) return;
+      if (repeats(capacity)) return in.fault("a capacity twice");
+      node.insert_capacity(capacity);
+    }
+  }
 }
 
 }  // namespace shapley::accounting

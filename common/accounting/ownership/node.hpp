@@ -7,9 +7,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,9 +25,12 @@
 
 namespace shapley::accounting {
 
+class TextReader;
+class TextWriter;
+
 // What the node offers and to whose credit, at one instant. Without owners: nothing at all.
 struct Offer {
-  MicroProcessors processors;
+  ProcessorMillionths processors;
   const Owners* owners = nullptr;
   [[nodiscard]] bool same_as(const Offer& other) const {
     if (processors != other.processors) return false;
@@ -42,14 +51,14 @@ class Node {
   void insert_capacity(const CapacityChanged& entry);
 
   // From t on, `delta` more micro-processors are claimed here.
-  void change_claimed(Instant t, MicroProcessors delta);
-  // Whether such a change would leave offered() as it is at every instant: then nobody else needs to look.
-  [[nodiscard]] bool offer_ignores(Instant t, MicroProcessors delta) const;
+  void change_claimed(Instant t, ProcessorMillionths delta);
+  // Whether such a change would leave offered() as it is at every instant: then nothing else depends on it.
+  [[nodiscard]] bool offer_ignores(Instant t, ProcessorMillionths delta) const;
   // Whether at some instant >= t more is claimed than the whole node is worth, or would be with `more` (>= 0) from t
   // on.
-  [[nodiscard]] bool is_shared_since(Instant t, MicroProcessors more) const;
+  [[nodiscard]] bool is_shared_since(Instant t, ProcessorMillionths more) const;
   // Whether at some instant >= t more is claimed than `worth`, if that is known.
-  [[nodiscard]] bool claims_exceed(MicroProcessors worth, Instant t) const;
+  [[nodiscard]] bool claims_exceed(ProcessorMillionths worth, Instant t) const;
   // What the whole node is worth, when.
   [[nodiscard]] std::vector<Worth> worths() const;
 
@@ -66,12 +75,12 @@ class Node {
  private:
   struct ClaimChange {
     Instant at;
-    MicroProcessors delta;
+    ProcessorMillionths delta;
   };
   // A position in the three histories: everything at instants < some t has been passed.
   struct Cursor {
     std::size_t claim = 0, capacity = 0, stretch = 0;
-    MicroProcessors claimed;
+    ProcessorMillionths claimed;
   };
   [[nodiscard]] Cursor before(Instant t) const;
   [[nodiscard]] Instant next_instant(const Cursor& cursor) const;
@@ -80,12 +89,12 @@ class Node {
   template <typename Predicate>
   [[nodiscard]] bool any_since(Instant t, Predicate&& holds) const;
   [[nodiscard]] Offer offer(const Cursor& cursor) const;
-  [[nodiscard]] MicroProcessors capacity(const Cursor& cursor) const;
-  [[nodiscard]] MicroProcessors whole(const Cursor& cursor) const;
-  [[nodiscard]] MicroProcessors running(const Cursor& cursor, MicroProcessors more = {}) const;
+  [[nodiscard]] ProcessorMillionths capacity(const Cursor& cursor) const;
+  [[nodiscard]] ProcessorMillionths whole(const Cursor& cursor) const;
+  [[nodiscard]] ProcessorMillionths running(const Cursor& cursor, ProcessorMillionths more = {}) const;
 
   std::vector<ClaimChange> claims_;  // ascending, one entry per instant, no zero
-  MicroProcessors claimed_;          // after all of claims_
+  ProcessorMillionths claimed_;      // after all of claims_
 };
 
 template <typename Visit>
@@ -99,5 +108,47 @@ void Node::for_each_offer_change(Instant from, Visit&& visit) const {
     held = now;
   }
 }
+
+// All nodes of the books, by index in the order in which they were met; and when which of them changes hands.
+class Nodes {
+ public:
+  // The node's index; it is met if it is new.
+  std::uint32_t index_of(std::string_view name);
+  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name) const;
+  Node& named(std::string_view name) { return nodes_[index_of(name)]; }
+  [[nodiscard]] Node& operator[](std::uint32_t index) { return nodes_[index]; }
+  [[nodiscard]] const Node& operator[](std::uint32_t index) const { return nodes_[index]; }
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  [[nodiscard]] auto begin() const { return nodes_.begin(); }
+  [[nodiscard]] auto end() const { return nodes_.end(); }
+  [[nodiscard]] std::vector<std::string> names() const;  // ascending
+
+  // As Ownership::state and Ownership::hand_over of one node.
+  void state(std::uint32_t index, Ownership::Place place, std::vector<Ownership::Span> spans, Instant now);
+  void hand_over(std::uint32_t index, Instant t);
+  // When the next node changes hands, and that node; k_end_of_time: none does, by what is known.
+  [[nodiscard]] Instant next_hand_over() const;
+  [[nodiscard]] std::uint32_t next_to_hand_over() const { return hand_overs_.begin()->second; }
+
+  // Whether the capacity that is known of the node at this place is the same; nullopt: none is.
+  [[nodiscard]] std::optional<bool> repeats(const CapacityChanged& event) const;
+
+  void forget_before(Instant horizon);
+
+  // Lines of a checkpoint: names and capacities. Ownership follows from the statements, which the books keep whole.
+  void save(TextWriter& out) const;
+  void load(TextReader& in, Instant now);
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  void schedule(std::uint32_t index);
+
+  std::deque<Node> nodes_;
+  std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> indices_;
+  std::set<std::pair<Instant, std::uint32_t>> hand_overs_;  // known, not yet in force: (when, index of the node)
+};
 
 }  // namespace shapley::accounting

@@ -1,7 +1,8 @@
 #include "accounting/ownership/ownership.hpp"
 
 #include <iterator>
-#include <utility>
+
+#include "base/contract.hpp"
 
 namespace shapley::accounting {
 
@@ -17,6 +18,7 @@ const Owners& commons_only() {
 Ownership::Ownership() : timeline_{{k_beginning_of_time, commons_only()}} {}
 
 void Ownership::state(Place place, std::vector<Span> spans, Instant now) {
+  SHAPLEY_REQUIRE(!statements_.contains(place));
   statements_.emplace(place, std::move(spans));
   timeline_.assign(1, {k_beginning_of_time, commons_only()});
   for (auto it = statements_.begin(); it != statements_.end(); ++it) {

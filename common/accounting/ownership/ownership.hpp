@@ -1,8 +1,8 @@
 // Who owns one node, when: the statements made about it, folded into a timeline.
 //
-// At instant t the statement with the greatest `effective` <= t speaks, of several of that instant the one of the
-// highest revision, and in it the last span with `from` <= t. Before the first statement, or where it names nobody, the
-// node belongs to commons. The timeline is a pure function of the set of statements. Stretches that begin after the
+// At instant t the statement with the greatest `effective` <= t holds, of several of that instant the one of the
+// highest revision, and in it the last span with `from` <= t. Before the first statement, or where it names no owner,
+// the node belongs to commons. The timeline is a pure function of the set of statements. Stretches that begin after the
 // present are known but not in force: hand_over() puts them in force, so that books made of the stretches in force
 // never look into the future. Single-threaded; the caller owns it.
 #pragma once
@@ -35,7 +35,7 @@ using Owners = std::vector<OwnerShare>;
 // Calls visit(owner, processors) for each owner's part of `total`, apportioned by largest remainder: the parts sum to
 // total. Exact without remainders for whole processors, so that splitting a job moves nothing between owners.
 template <typename Visit>
-void split_among(const Owners& owners, MicroProcessors total, Visit&& visit) {
+void split_among(const Owners& owners, ProcessorMillionths total, Visit&& visit) {
   if (owners.size() == 1) {
     visit(owners.front().owner, total);
     return;
@@ -45,7 +45,7 @@ void split_among(const Owners& owners, MicroProcessors total, Visit&& visit) {
   for (const OwnerShare& share : owners) weights.push_back(share.parts_per_million);
   const std::vector<std::int64_t> parts = game::apportion(total.value, weights);
   for (std::size_t i = 0; i < owners.size(); ++i) {
-    if (parts[i] != 0) visit(owners[i].owner, MicroProcessors{parts[i]});
+    if (parts[i] != 0) visit(owners[i].owner, ProcessorMillionths{parts[i]});
   }
 }
 

@@ -3,11 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "accounting/estimators/estimator.hpp"
 #include "accounting/events/event.hpp"
+#include "accounting/ownership/node.hpp"
 #include "base/types.hpp"
 
 namespace shapley::accounting {
@@ -54,5 +59,36 @@ class PlacementHistory {
   };
   std::vector<Resolution> resolutions_;  // ascending by (at, ordinal)
 };
+
+// The placements that waits, runs and resolutions name, by name.
+class Placements {
+ public:
+  [[nodiscard]] const PlacementHistory* find(std::string_view name) const;
+  PlacementHistory& obtain(std::string_view name);
+  [[nodiscard]] auto begin() const { return placements_.begin(); }
+  [[nodiscard]] auto end() const { return placements_.end(); }
+  // Those of remembered waits and runs that count; those that have nodes by what is known last. Ascending.
+  [[nodiscard]] std::vector<std::string> in_use() const;
+  [[nodiscard]] std::vector<std::string> resolved() const;
+
+  // Whether what is known of the placement at this place is the same; nullopt: nothing is.
+  [[nodiscard]] std::optional<bool> repeats(const PlacementResolved& event) const;
+
+  // From before the memory horizon on what a placement's nodes offer is part of the estimators' own memory.
+  void forget_before(Instant horizon);
+  // The same of placements whose offers were entered from all that is remembered.
+  void note_told_before(Instant horizon);
+
+  // Lines of a checkpoint.
+  void save(TextWriter& out) const;
+  void load(TextReader& in, Instant now, Nodes& nodes);
+
+ private:
+  std::map<std::string, PlacementHistory, std::less<>> placements_;
+  std::uint32_t met_ = 0;
+};
+
+// The indices of the nodes that a placement may use; nodes that are new are met.
+[[nodiscard]] std::vector<std::uint32_t> indices_of(const PlacementResolved& event, Nodes& nodes);
 
 }  // namespace shapley::accounting

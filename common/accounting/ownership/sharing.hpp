@@ -7,9 +7,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "base/types.hpp"
 
@@ -19,20 +19,34 @@ namespace shapley::accounting {
 struct Claim {
   Instant begin;
   Instant end;  // exclusive; k_end_of_time while it is open
-  MicroProcessors processors;
+  ProcessorMillionths processors;
 };
 
 // What the whole node is worth from `at` on; 0: not known, then nothing is shared.
 struct Worth {
   Instant at;
-  MicroProcessors whole;
+  ProcessorMillionths whole;
 };
 
 // The claim with this index holds `processors` (> 0) during [begin, end).
-using VisitHeld = std::function<void(std::size_t claim, Instant begin, Instant end, MicroProcessors processors)>;
+using VisitHeld = std::function<void(std::size_t claim, Instant begin, Instant end, ProcessorMillionths processors)>;
 
 // Calls visit for all that is held at instants >= from; stretches of one claim do not overlap. `worths` ascends by
 // `at`; before the first one nothing is known.
 void for_each_held(std::span<const Claim> claims, std::span<const Worth> worths, Instant from, const VisitHeld& visit);
+
+// What groups of runs hold of a node together: sharing.hpp, added up.
+//
+// Runs that claim the same and belong to one group are a class. Some of a class hold a unit of the largest remainder
+// more than the others, at most; how many follows from the order of the claims. So an instant costs as
+// much as there are classes, however many runs there are: n claims of c classes take n (c + log n) steps. Pure.
+
+// `count` claims of one class, that of the claim with this index, hold `processors` (> 0) each during [begin, end).
+using VisitClass = std::function<void(std::size_t claim, std::int64_t count, Instant begin, Instant end,
+                                      ProcessorMillionths processors)>;
+
+// Calls visit for all that is held at instants >= from, as for_each_held does for each claim. `groups`: of each claim.
+void for_each_class_held(std::span<const Claim> claims, std::span<const std::size_t> groups,
+                         std::span<const Worth> worths, Instant from, const VisitClass& visit);
 
 }  // namespace shapley::accounting

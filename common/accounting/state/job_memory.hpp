@@ -2,17 +2,24 @@
 // ownership or periods change, and for the observer that derives events. Single-threaded; the caller owns it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "accounting/events/event.hpp"
+#include "accounting/state/organizations.hpp"
 #include "accounting/state/state.hpp"
 
 namespace shapley::accounting {
+
+class TextReader;
+class TextWriter;
 
 // Everything known under one segment key; facts may come in any order.
 struct SegmentRecord {
@@ -28,12 +35,18 @@ struct SegmentRecord {
   [[nodiscard]] Instant end() const { return live.end.value_or(k_end_of_time); }
 };
 
+// What is remembered of a JobDescribed.
 struct JobDescription {
   Instant submit;
   std::uint64_t content_hash = 0;
   std::string organization;
   JobId array;  // 0: none
 };
+constexpr auto description_of(std::type_identity<JobDescription>) {
+  return describe("description", member("submit", &JobDescription::submit),
+                  member("content_hash", &JobDescription::content_hash),
+                  member("organization", &JobDescription::organization), member("array", &JobDescription::array));
+}
 
 // A description that holds from `at` on instead of the one of the same submit time.
 struct JobChange {
@@ -42,9 +55,13 @@ struct JobChange {
   std::uint64_t content_hash = 0;
   std::string organization;
 };
+constexpr auto description_of(std::type_identity<JobChange>) {
+  return describe("change", member("submit", &JobChange::submit), member("at", &JobChange::at),
+                  member("content_hash", &JobChange::content_hash), member("organization", &JobChange::organization));
+}
 
-struct JobRecord {
-  JobMemory memory;                          // as find_job shows it
+struct RememberedJob {
+  JobMemory memory;                          // as State::find_job shows it
   std::vector<SegmentRecord> segments;       // ascending by key
   std::vector<JobDescription> descriptions;  // ascending by submit
   std::vector<JobChange> changes;            // ascending by submit, at
@@ -55,16 +72,63 @@ struct JobRecord {
   void refresh();
 };
 
-using Jobs = std::unordered_map<JobId, JobRecord>;
+class Jobs {
+ public:
+  [[nodiscard]] std::size_t size() const { return jobs_.size(); }
+  [[nodiscard]] const RememberedJob* find(JobId job) const;
+  [[nodiscard]] const SegmentRecord* find(const SegmentKey& key) const;
+  RememberedJob& obtain(JobId job) { return jobs_[job]; }
+  // The remembered jobs of an array, itself apart, ascending.
+  [[nodiscard]] std::vector<JobId> tasks_of(JobId array) const;
+  [[nodiscard]] std::vector<JobId> with_open_segments() const;  // ascending
 
-// The instant from which on the `most` finished jobs of the latest ends are remembered (those that end in one second
-// with them, too); k_beginning_of_time when there are not more. Jobs with an open segment are not finished. REQUIRES:
-// most > 0.
-[[nodiscard]] Instant begin_of_latest(const Jobs& jobs, std::size_t most);
+  // Calls visit(segment) for each that counts in the books.
+  template <typename Visit>
+  void for_each_counted(Visit&& visit) const {
+    for (const auto& [id, job] : jobs_) {
+      for (const SegmentRecord& record : job.segments) {
+        if (record.counts()) visit(record);
+      }
+    }
+  }
 
-// Forgets segments that ended, retractions, and jobs left without either, from before `horizon`. `forgotten` hears of
-// every segment first, `forgotten_job` of every job.
-void forget_before(Jobs& jobs, Instant horizon, const std::function<void(const SegmentRecord&)>& forgotten,
-                   const std::function<void(JobId, const JobRecord&)>& forgotten_job);
+  // Whether what is known by the identity of the fact is the same fact; nullopt: nothing is known by it.
+  [[nodiscard]] std::optional<bool> repeats(const SegmentOpened& event) const;
+  [[nodiscard]] std::optional<bool> repeats(const SegmentClosed& event) const;
+  [[nodiscard]] std::optional<bool> repeats(const SegmentRetracted& event) const;
+  [[nodiscard]] std::optional<bool> repeats(const JobDescribed& event) const;
+  [[nodiscard]] std::optional<bool> repeats(const JobChanged& event) const;
+  // REQUIRES: not known.
+  void note(const JobDescribed& event);
+  void note(const JobChanged& event);
+
+  // The instant from which on the `most` finished jobs of the latest ends are remembered (those that end in one second
+  // with them, too); k_beginning_of_time when there are not more. Jobs with an open segment are not finished. REQUIRES:
+  // most > 0.
+  [[nodiscard]] Instant begin_of_latest(std::size_t most) const;
+  // Forgets segments that ended, retractions, and jobs left without either, from before `horizon`. `forgotten` hears of
+  // every segment first.
+  void forget_before(Instant horizon, const std::function<void(const SegmentRecord&)>& forgotten);
+
+  // Lines of a checkpoint; the present is `now`, every organization that a run is of is one of the books'. `entered`
+  // hears of every segment that was read. Once `stop` is set both end soon, with what is done so far.
+  void save(TextWriter& out, const std::atomic<bool>* stop) const;
+  void load(TextReader& in, Instant now, const Organizations& organizations,
+            const std::function<void(const SegmentRecord&)>& entered, const std::atomic<bool>* stop);
+
+ private:
+  void note_task(JobId job, JobId array);
+  void forget_task(JobId id, const RememberedJob& job);
+  void load_job(TextReader& in, Instant now, const Organizations& organizations,
+                const std::function<void(const SegmentRecord&)>& entered);
+
+  std::unordered_map<JobId, RememberedJob> jobs_;
+  std::unordered_map<JobId, std::set<JobId>> tasks_;  // by array; derived from the descriptions of jobs
+};
+
+// Whether another thread wants the work to end.
+[[nodiscard]] inline bool is_set(const std::atomic<bool>* stop) {
+  return stop != nullptr && stop->load(std::memory_order_relaxed);
+}
 
 }  // namespace shapley::accounting

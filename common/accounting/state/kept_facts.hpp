@@ -1,4 +1,4 @@
-// Facts that the books keep whole, by identity: those whose description says `kept` (events/description.hpp). With
+// Facts that the books keep whole, by identity: those whose description says `kept` (base/description.hpp). With
 // them a kind of event needs no memory and no checkpoint text of its own: State::load folds them again, before accounts
 // and segments are there (a kind that cannot bear that has a restore() in state_text.cpp). Single-threaded; the caller
 // owns it.
@@ -9,8 +9,25 @@
 #include <variant>
 
 #include "accounting/events/event.hpp"
+#include "base/contract.hpp"
 
 namespace shapley::accounting {
+
+template <typename Record, typename Type, Role role>
+constexpr auto tie_identity(const Record& record, const Member<Record, Type, role>& m) {
+  if constexpr (is_identity(role)) {
+    return std::tie(record.*(m.pointer));
+  } else {
+    return std::tuple<>{};
+  }
+}
+
+// References to the members that are the identity of `fact`, in order.
+template <Described Fact>
+constexpr auto identity_of(const Fact& fact) {
+  return std::apply([&](const auto&... members) { return std::tuple_cat(tie_identity(fact, members)...); },
+                    k_description<Fact>.members);
+}
 
 // Orders facts of one kind by the identity members of their description.
 struct ByIdentity {
@@ -22,7 +39,7 @@ struct ByIdentity {
 
 class KeptFacts {
  public:
-  // The kept fact with the identity of this one; nullptr if there is none.
+  // The kept fact with the identity of this one; nullptr if no such fact is kept.
   template <typename Fact>
   [[nodiscard]] const Fact* find(const Fact& fact) const {
     const auto found = all<Fact>().find(fact);
@@ -33,7 +50,16 @@ class KeptFacts {
   template <typename Fact>
   void keep(const Fact& fact) {
     static_assert(!k_description<Fact>.kept_as.empty(), "only what is `kept` gets into a checkpoint");
+    SHAPLEY_REQUIRE(find(fact) == nullptr);
     std::get<std::set<Fact, ByIdentity>>(kept_).insert(fact);
+  }
+
+  // REQUIRES: find(fact) != nullptr.
+  template <typename Fact>
+  void forget(const Fact& fact) {
+    SHAPLEY_REQUIRE(find(fact) != nullptr);
+    auto& facts = std::get<std::set<Fact, ByIdentity>>(kept_);
+    facts.erase(facts.find(fact));
   }
 
   template <typename Fact>

@@ -1,5 +1,6 @@
 #include "accounting/state/organizations.hpp"
 
+#include <cstddef>
 #include <utility>
 
 #include "accounting/events/event.hpp"
@@ -31,9 +32,9 @@ std::vector<OrgId> Organizations::by_name() const {
   return order;
 }
 
-const std::vector<std::string>* Organizations::declared_at(Instant at) const {
-  const auto it = declarations_.find(at);
-  return it == declarations_.end() ? nullptr : &it->second;
+std::optional<bool> Organizations::repeats(const OrganizationsDeclared& event) const {
+  const auto known = declarations_.find(event.at);
+  return known == declarations_.end() ? std::nullopt : std::optional(known->second == event.names);
 }
 
 void Organizations::declare(Instant at, std::vector<std::string> names) {
@@ -58,6 +59,71 @@ std::vector<OrgId> Organizations::configured_order() const {
   order.push_back(*find(k_guests));
   order.push_back(*find(k_commons));
   return order;
+}
+
+namespace {
+
+// The numbers of those that are in force: from the last one back, since only later ones reverse.
+std::set<std::uint32_t> in_force(const Adjustments& all) {
+  std::set<std::uint32_t> numbers;
+  std::set<std::uint32_t> reversed;
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    if (reversed.contains(it->number)) continue;
+    numbers.insert(it->number);
+    if (it->reverses != 0) reversed.insert(it->reverses);
+  }
+  return numbers;
+}
+
+// Calls visit(adjustment) for each renaming and merger in force, ascending.
+template <typename Visit>
+void for_each_joining(const Adjustments& all, Visit&& visit) {
+  const std::set<std::uint32_t> numbers = in_force(all);
+  for (const AdjustmentMade& adjustment : all) {
+    const bool joins = adjustment.kind == AdjustmentKind::rename || adjustment.kind == AdjustmentKind::merge;
+    if (joins && numbers.contains(adjustment.number)) visit(adjustment);
+  }
+}
+
+}  // namespace
+
+bool is_in_force(const Adjustments& all, std::uint32_t number) {
+  return in_force(all).contains(number);
+}
+
+std::vector<OrgId> rows_by(const Adjustments& all, const Organizations& organizations) {
+  std::vector<OrgId> next;
+  for (std::uint32_t i = 0; i < organizations.names().size(); ++i) next.push_back(OrgId{i});
+  for_each_joining(all, [&](const AdjustmentMade& adjustment) {
+    const auto part = organizations.find(adjustment.organization);
+    const auto whole = organizations.find(adjustment.into);
+    if (part && whole) next[part->value] = *whole;
+  });
+  // The check of an adjustment refuses that an organization becomes a part of itself; books that say so nevertheless
+  // stay finite.
+  std::vector<OrgId> rows = next;
+  bool changed = true;
+  for (std::size_t step = 0; changed && step < next.size(); ++step) {
+    changed = false;
+    for (OrgId& row : rows) {
+      changed = changed || next[row.value] != row;
+      row = next[row.value];
+    }
+  }
+  return rows;
+}
+
+FormerNames former_names(const std::vector<AdjustmentMade>& all) {
+  FormerNames names;
+  for_each_joining({all.begin(), all.end()}, [&](const AdjustmentMade& adjustment) {
+    const bool merged = adjustment.kind == AdjustmentKind::merge;
+    names[adjustment.organization] = {.today = adjustment.into, .merged = merged, .at = adjustment.at};
+  });
+  for (auto& [name, former] : names) {
+    for (std::size_t steps = 0; steps < names.size() && names.contains(former.today); ++steps)
+      former.today = names.at(former.today).today;
+  }
+  return names;
 }
 
 }  // namespace shapley::accounting

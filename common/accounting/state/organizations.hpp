@@ -4,10 +4,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "accounting/state/kept_facts.hpp"
 #include "base/types.hpp"
 
 namespace shapley::accounting {
@@ -22,7 +24,8 @@ class Organizations {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] std::vector<OrgId> by_name() const;
 
-  [[nodiscard]] const std::vector<std::string>* declared_at(Instant at) const;
+  // Whether what was declared then is the same; nullopt: nothing was.
+  [[nodiscard]] std::optional<bool> repeats(const OrganizationsDeclared& event) const;
   void declare(Instant at, std::vector<std::string> names);
   [[nodiscard]] const std::map<Instant, std::vector<std::string>>& declarations() const { return declarations_; }
 
@@ -35,5 +38,26 @@ class Organizations {
   std::map<std::string, OrgId, std::less<>> ids_;
   std::map<Instant, std::vector<std::string>> declarations_;
 };
+
+// A name that is no organization's any more: by an adjustment what was booked under it is a part of another row.
+struct FormerName {
+  std::string today;    // whose part it is
+  bool merged = false;  // else renamed
+  Instant at;           // of the adjustment
+  friend bool operator==(const FormerName&, const FormerName&) = default;
+};
+using FormerNames = std::map<std::string, FormerName>;
+
+using Adjustments = std::set<AdjustmentMade, ByIdentity>;  // ascending by number
+
+// Whether no adjustment that is itself in force reverses this one.
+[[nodiscard]] bool is_in_force(const Adjustments& all, std::uint32_t number);
+
+// By OrgId. An organization that was renamed or merged is a part of the one that this led to in the end. REQUIRES: the
+// names of all renamings and mergers have joined.
+[[nodiscard]] std::vector<OrgId> rows_by(const Adjustments& all, const Organizations& organizations);
+
+// The last name of each, whatever it was called in between.
+[[nodiscard]] FormerNames former_names(const std::vector<AdjustmentMade>& all);
 
 }  // namespace shapley::accounting

@@ -1,7 +1,14 @@
 #include "accounting/state/ranking.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <span>
+#include <utility>
+
+#include "accounting/ownership/ownership.hpp"
+#include "accounting/state/consortium.hpp"
+#include "base/contract.hpp"
 
 namespace shapley::accounting {
 
@@ -26,24 +33,35 @@ game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organ
   return {static_cast<std::int32_t>(has_own ? own->parts_per_million : rule.guarantee)};
 }
 
-Utility key_of(const Standing& row, EstimatorId estimator, const game::KeyTerms& terms) {
-  return game::key(row.balance(estimator), row.given(estimator) - row.got,
-                   MicroProcessors{row.rate(estimator).value - row.used.value}, terms);
+KeyFigures figures_of(const Standing& standing, EstimatorId estimator) {
+  return {standing.balance(estimator), standing.given(estimator) - standing.got,
+          standing.rate(estimator) - standing.used};
 }
 
-std::vector<Rank> rank(const std::vector<Standing>& rows, const std::vector<OrgId>& order,
-                       const std::vector<std::string>& names, const RankingDeclared& rule, const game::KeyTerms& terms,
-                       EstimatorId estimator) {
+Utility key_of(const KeyFigures& figures, const game::KeyTerms& terms) {
+  return game::key(figures.balance, figures.given_less_got, figures.rate_less_used, terms);
+}
+
+namespace {
+
+game::ServingRow<Utility> serving_row(const RankRow& row, Utility key) {
+  return {.key = key,
+          .owned = row.owned.value,
+          .used = row.used.value,
+          .has_startable = row.waiting.value > 0,
+          .guarantee = {static_cast<std::int32_t>(row.guarantee)}};
+}
+
+}  // namespace
+
+bool RankRow::below_guarantee() const {
+  return serving_row(*this, {}).below_guarantee();
+}
+
+std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms) {
   std::vector<game::ServingRow<Utility>> serving;
-  serving.reserve(order.size());
-  for (const OrgId id : order) {
-    const Standing& row = rows[id.value];
-    serving.push_back({.key = key_of(row, estimator, terms),
-                       .owned = row.owned.value,
-                       .used = row.used.value,
-                       .has_startable = row.waiting.value > 0,
-                       .guarantee = guarantee_of(rule, names[id.value])});
-  }
+  serving.reserve(rows.size());
+  for (const RankRow& row : rows) serving.push_back(serving_row(row, key_of(row.figures, terms)));
   // Whole processors of each key, and of the least of them.
   const Int128 processor = Int128{game::start_factor(terms)} * k_micro;
   const auto processors_of = [&](Utility key) { return floor_of_quotient(key.value, processor); };
@@ -58,13 +76,131 @@ std::vector<Rank> rank(const std::vector<Standing>& rows, const std::vector<OrgI
     return static_cast<std::int64_t>(-floor_of_quotient(-lacks, Int128{k_micro} * game::k_whole_guarantee));
   };
   std::vector<Rank> ranks;
-  ranks.reserve(order.size());
+  ranks.reserve(rows.size());
   for (const std::size_t i : game::serving_order(std::span<const game::ServingRow<Utility>>(serving))) {
     const auto lead = std::min<Int128>(processors_of(serving[i].key) - least, k_longest_lead);
-    ranks.push_back({order[i], serving[i].key, serving[i].guarantee, serving[i].below_guarantee(),
+    ranks.push_back({rows[i].organization, serving[i].key, serving[i].guarantee, serving[i].below_guarantee(),
                      static_cast<std::int64_t>(lead), lacking(serving[i])});
   }
   return ranks;
+}
+
+namespace {
+
+// Twice a difference of keys: square * d^2 + slope * d + constant. Its values stay below 2^127: processors below 2^43
+// millionths, times below 2^33 seconds squared.
+struct Quadratic {
+  Int128 square = 0;
+  Int128 slope = 0;
+  Int128 constant = 0;
+  [[nodiscard]] Int128 at(std::int64_t d) const { return (square * d + slope) * d + constant; }
+};
+
+Quadratic twice_key(const KeyFigures& figures, const game::KeyTerms& terms) {
+  const Int128 rate = figures.rate_less_used.value;
+  const Int128 work = figures.given_less_got.value;
+  return {.square = rate,
+          .slope = 2 * work + rate + 2 * rate * terms.horizon.value,
+          .constant = 2 * key_of(figures, terms).value};
+}
+
+Quadratic operator-(const Quadratic& a, const Quadratic& b) {
+  return {a.square - b.square, a.slope - b.slope, a.constant - b.constant};
+}
+
+bool goes_first(const RankRow& a, const RankRow& b, bool a_wins_ties, Int128 key_difference) {
+  const bool a_is_below = a.below_guarantee();
+  if (a_is_below != b.below_guarantee()) return a_is_below;
+  return key_difference == 0 ? a_wins_ties : key_difference > 0;
+}
+
+// The first d in [first, last] for which `holds`, which is monotone there: once it holds it goes on, or the other way
+// round.
+template <typename Predicate>
+std::optional<std::int64_t> first_of_stretch(std::int64_t first, std::int64_t last, const Predicate& holds) {
+  if (first > last) return std::nullopt;
+  if (holds(first)) return first;
+  if (!holds(last)) return std::nullopt;
+  while (last - first > 1) {
+    const std::int64_t middle = first + (last - first) / 2;
+    (holds(middle) ? last : first) = middle;
+  }
+  return last;
+}
+
+// The first d in [first, last] for which the quadratic's `holds`.
+template <typename Predicate>
+std::optional<std::int64_t> first_of(const Quadratic& q, std::int64_t first, std::int64_t last,
+                                     const Predicate& holds) {
+  std::int64_t vertex = last;
+  if (q.square != 0) {
+    const Int128 exact = floor_of_quotient(-q.slope, 2 * q.square);
+    vertex = static_cast<std::int64_t>(std::clamp<Int128>(exact, first - 1, last));
+  }
+  if (const auto found = first_of_stretch(first, vertex, holds)) return found;
+  return first_of_stretch(vertex + 1, last, holds);
+}
+
+bool is_within(const Outlook& outlook, Duration after) {
+  return after >= Duration{0} && outlook.at + after <= outlook.at + k_longest_forecast;
+}
+
+}  // namespace
+
+Outlook outlook(State& state, Instant t, EstimatorId estimator) {
+  std::vector<RankRow> rows = state.rank_rows(t, estimator);
+  const Instant at = state.now();
+  const Instant dated = state.next_dated_change();
+  const Instant longest = at + k_longest_forecast;
+  Instant stale = k_end_of_time;  // then the figures of another cluster stop moving
+  for (const ClusterShare& share : state.shares_elsewhere()) {
+    if (share.stale_at > at) stale = std::min(stale, share.stale_at);
+  }
+  return {.at = at,
+          .until = std::min({dated, longest, stale}),
+          .by_date = dated < std::min(longest, stale),
+          .terms = state.key_terms(),
+          .rows = std::move(rows)};
+}
+
+Utility key_after(const Outlook& outlook, std::size_t row, Duration after) {
+  SHAPLEY_REQUIRE(is_within(outlook, after) && row < outlook.rows.size());
+  return {twice_key(outlook.rows[row].figures, outlook.terms).at(after.value) / 2};
+}
+
+bool goes_first(const Outlook& outlook, std::size_t a, std::size_t b, Duration after) {
+  SHAPLEY_REQUIRE(is_within(outlook, after) && a != b && std::max(a, b) < outlook.rows.size());
+  const RankRow& first = outlook.rows[a];
+  const RankRow& second = outlook.rows[b];
+  const Quadratic difference = twice_key(first.figures, outlook.terms) - twice_key(second.figures, outlook.terms);
+  return goes_first(first, second, a < b, difference.at(after.value));
+}
+
+std::vector<std::size_t> order_after(const Outlook& outlook, Duration after) {
+  std::vector<std::size_t> order(outlook.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return a != b && goes_first(outlook, a, b, after); });
+  return order;
+}
+
+std::vector<Instant> turns(const Outlook& outlook, std::size_t a, std::size_t b) {
+  SHAPLEY_REQUIRE(std::max(a, b) < outlook.rows.size());
+  const RankRow& first = outlook.rows[a];
+  const RankRow& second = outlook.rows[b];
+  const Quadratic difference = twice_key(first.figures, outlook.terms) - twice_key(second.figures, outlook.terms);
+  const auto a_is_first = [&](std::int64_t d) { return goes_first(first, second, a < b, difference.at(d)); };
+  const std::int64_t last = (outlook.until - outlook.at).value - 1;
+  std::vector<Instant> found;
+  bool now = a_is_first(0);
+  for (std::int64_t d = 1; d <= last;) {
+    const auto turn = first_of(difference, d, last, [&](std::int64_t at) { return a_is_first(at) != now; });
+    if (!turn) break;
+    found.push_back(outlook.at + Duration{*turn});
+    now = !now;
+    d = *turn + 1;
+  }
+  return found;
 }
 
 }  // namespace shapley::accounting

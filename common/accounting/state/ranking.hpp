@@ -1,15 +1,21 @@
 // Ranks: who is served next, by the rule in force (events/event.hpp, RankingDeclared; game/serving_order.hpp).
 //
-// Pure functions of the books' rows.
+// rank() is a pure function of rows, and knows no books: State::rank_rows gives those of its own books. Work and
+// standings are linear, so those of one organization in the books of several clusters add up (KeyFigures::operator+=);
+// guarantee, own processors and demand are of one cluster and are not summed.
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "accounting/events/event.hpp"
 #include "accounting/state/state.hpp"
+#include "base/description.hpp"
 #include "base/types.hpp"
 #include "game/serving_order.hpp"
 
@@ -18,9 +24,32 @@ namespace shapley::accounting {
 // More than any cluster has.
 inline constexpr std::int64_t k_longest_lead = std::int64_t{1} << 40U;
 
+[[nodiscard]] KeyFigures figures_of(const Standing& standing, EstimatorId estimator);
+[[nodiscard]] Utility key_of(const KeyFigures& figures, const game::KeyTerms& terms);
+
+// What ranks are made from: one organization on one cluster, at one instant.
+struct RankRow {
+  std::string organization;
+  KeyFigures figures;
+  ProcessorMillionths owned;    // offered now, by ownership and capacity
+  ProcessorMillionths used;     // its jobs hold now
+  ProcessorMillionths waiting;  // its eligible pending jobs ask for now
+  std::int64_t guarantee = 0;   // parts per million of `owned`
+
+  // Startable, and on fewer processors than its guarantee: it is served before all that are not.
+  [[nodiscard]] bool below_guarantee() const;
+  friend bool operator==(const RankRow&, const RankRow&) = default;
+};
+
+constexpr auto description_of(std::type_identity<RankRow>) {
+  return describe(member("organization", &RankRow::organization), flattened(&RankRow::figures),
+                  member("owned", &RankRow::owned), member("used", &RankRow::used),
+                  member("waiting", &RankRow::waiting), member("guarantee", &RankRow::guarantee));
+}
+
 // One organization's place: the first is served first.
 struct Rank {
-  OrgId organization;
+  std::string organization;
   Utility key;                   // game::key; by this it is ordered
   game::Guarantee guarantee;     // of the processors that it owns
   bool below_guarantee = false;  // startable, and on fewer: goes before all that are not
@@ -39,11 +68,52 @@ struct Rank {
 [[nodiscard]] game::KeyTerms key_terms(const RankingDeclared& rule, Duration residual);
 [[nodiscard]] game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organization);
 
-[[nodiscard]] Utility key_of(const Standing& row, EstimatorId estimator, const game::KeyTerms& terms);
+// `rows`: of all that have a rank, in the order that breaks ties.
+[[nodiscard]] std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms);
 
-// `rows` by OrgId; `order`: those that have a rank, in the order that breaks ties; `names` by OrgId.
-[[nodiscard]] std::vector<Rank> rank(const std::vector<Standing>& rows, const std::vector<OrgId>& order,
-                                     const std::vector<std::string>& names, const RankingDeclared& rule,
-                                     const game::KeyTerms& terms, EstimatorId estimator);
+// When ranks turn: the order of organizations as a function of time, as long as nothing starts or ends.
+//
+// Then what an organization holds (u) and is credited (r) each second stays, and so does who is below the guarantee.
+// After d seconds [FS13 Algorithm 1, as in game/utility.hpp; H: the horizon of the rule of ranks],
+//
+//     (phi - psi)(t + d) = (phi - psi)(t) + d * W + d(d+1)/2 * R      W = (given - got)(t),  R = r - u
+//     key(t + d)         = (phi - psi)(t + d) + H * (W + d * R) + c * R
+//
+// c, by which what runs counts (game/serving_order.hpp), is taken to stay, too: the mean residual run time that it
+// follows from changes once a day at most.
+//
+// So the difference of two keys is a quadratic in d with whole coefficients (after multiplication by 2), and its order
+// turns at most twice. Exact integers throughout: no root is taken; a turn is found by halving the stretches in which
+// the quadratic is monotone.
+//
+// By the estimator hindsight r stays only until a virtual coalition starts or ends a job, which it does though no
+// real job starts or ends: there a forecast is what follows from the rates of now.
+//
+// A forecast holds up to the next dated change of the books (State::next_dated_change), or until what another cluster
+// stated is too old (state/consortium.hpp), and says no more than a year.
+// Pure functions, apart from that State moves to t.
+
+inline constexpr Duration k_longest_forecast{std::int64_t{365} * 24 * 3600};
+
+struct Outlook {
+  Instant at;
+  Instant until;         // exclusive: nothing is said of this instant and later ones
+  bool by_date = false;  // `until` is a dated change of the books, not a year ahead or a statement that is too old then
+  game::KeyTerms terms;
+  std::vector<RankRow> rows;  // at `at`, of all that have a rank, in the order that breaks ties
+};
+
+// REQUIRES of the functions below: 0 <= after, at + after within a year, indices of `rows`.
+
+// At max(t, state.now()), by the rule in force then.
+[[nodiscard]] Outlook outlook(State& state, Instant t, EstimatorId estimator);
+
+[[nodiscard]] Utility key_after(const Outlook& outlook, std::size_t row, Duration after);
+// Whether `a` has the better rank then. a != b.
+[[nodiscard]] bool goes_first(const Outlook& outlook, std::size_t a, std::size_t b, Duration after);
+// Indices of `rows` in the order of service then.
+[[nodiscard]] std::vector<std::size_t> order_after(const Outlook& outlook, Duration after);
+// The instants in (at, until) from which on the order of the two is the other one; ascending, two at most.
+[[nodiscard]] std::vector<Instant> turns(const Outlook& outlook, std::size_t a, std::size_t b);
 
 }  // namespace shapley::accounting

@@ -2,11 +2,11 @@
 //
 // Invariants: the same set of events in any order, with any repetition, gives the same books; at every instant
 // Sum(psi) = Sum(phi) by every estimator, to the unit. Single-threaded; the caller owns it. It reads no clock:
-// advance(t) tells it the time.
+// advance(t) sets the time.
 //
 // psi is a sum over segments and does not care about order. phi, what an organization gave, is measured by every
 // estimator of the table (estimators/table.hpp), always; the caller chooses one to rank by. What late events may change
-// is remembered back to `horizon()`. An event older than that makes apply() answer needs_replay; the caller then
+// is remembered back to `memory_horizon()`. An event older than that makes apply() answer needs_replay; the caller then
 // rebuilds from the ledger, and may go on with the memory alone meanwhile (keep_memory_only).
 #pragma once
 
@@ -26,6 +26,7 @@
 #include "accounting/estimators/estimator.hpp"
 #include "accounting/estimators/table.hpp"
 #include "accounting/events/event.hpp"
+#include "accounting/state/consortium.hpp"
 #include "accounting/worth/worth.hpp"
 #include "base/error.hpp"
 #include "game/serving_order.hpp"
@@ -36,24 +37,24 @@ namespace shapley::accounting {
 enum class Applied {
   changed,       // the books know something new
   duplicate,     // this very fact was known; nothing changed
-  needs_replay,  // older than the horizon: nothing changed; rebuild from the ledger with this event included
+  needs_replay,  // older than the memory horizon: nothing changed; rebuild from the ledger with this event included
 };
 
 // One organization's row at one instant. psi, phi and the works count from the begin of the current period.
 struct Standing {
   OrgId organization;
   Utility psi;
-  CpuTime got;               // work its jobs did
-  Credits credits;           // phi and work given, by EstimatorId
-  MicroProcessors owned;     // offered now, by ownership and capacity
-  MicroProcessors used;      // its jobs hold now
-  MicroProcessors waiting;   // its eligible pending jobs ask for now
-  MicroProcessors lent;      // its processors held by other organizations' jobs now
-  MicroProcessors borrowed;  // other organizations' processors held by its jobs now
+  CpuTime got;                   // work its jobs did
+  Credits credits;               // phi and work given, by EstimatorId
+  ProcessorMillionths owned;     // offered now, by ownership and capacity
+  ProcessorMillionths used;      // its jobs hold now
+  ProcessorMillionths waiting;   // its eligible pending jobs ask for now
+  ProcessorMillionths lent;      // its processors held by other organizations' jobs now
+  ProcessorMillionths borrowed;  // other organizations' processors held by its jobs now
 
   [[nodiscard]] Utility phi(EstimatorId e) const { return credits[e.value].phi; }
   [[nodiscard]] CpuTime given(EstimatorId e) const { return credits[e.value].given; }
-  [[nodiscard]] MicroProcessors rate(EstimatorId e) const { return credits[e.value].rate; }
+  [[nodiscard]] ProcessorMillionths rate(EstimatorId e) const { return credits[e.value].rate; }
   [[nodiscard]] Utility balance(EstimatorId e) const { return phi(e) - psi; }
 
   // Adds the figures of an organization that is a part of this one.
@@ -82,10 +83,10 @@ struct PlacementUse {
   // The first begin of those that end after what is known last of the placement (PlacementResolved), or of all where
   // nothing is known; k_end_of_time: there are none.
   Instant since = k_end_of_time;
-  std::map<OrgId, MicroProcessors> demand;  // of those that are open, by organization
+  std::map<OrgId, ProcessorMillionths> demand;  // of those that are open, by organization
 };
 
-// Stands for the members of a description but for job and submit time: whether two of them say the same.
+// Stands for the members of a description except job and submit time: whether two of them say the same.
 [[nodiscard]] std::uint64_t content_hash(const JobDescribed& description);
 
 // Which description of a job is known as its newest.
@@ -107,21 +108,22 @@ struct JobMemory {
 };
 
 // How far back late events are re-evaluated without a replay; compact() forgets what is older. Memory and the time to
-// load a state follow the jobs that are remembered, so a busy site's horizon is nearer.
+// load a state follow the jobs that are remembered, so a busy site's memory horizon is nearer.
 struct StateOptions {
-  Duration horizon{2 * 24 * 3600};
-  // Beyond so many finished jobs the oldest are forgotten sooner, but none within the last `shortest_horizon`: when
-  // thousands of jobs are cancelled at once, late events of a moment before must still find what they speak of.
+  Duration memory_horizon{2 * 24 * 3600};
+  // Beyond so many finished jobs the oldest are forgotten sooner, but none within the last `shortest_memory_horizon`:
+  // when thousands of jobs are cancelled at once, late events of a moment before must still find what they concern.
   std::size_t most_finished = 150'000;  // > 0
-  Duration shortest_horizon{6 * 3600};
-  // These are not kept and cost nothing: what everybody got is, by them, what he gave. They can be left out of books
+  Duration shortest_memory_horizon{6 * 3600};
+  // These are not kept and cost nothing: by them every organization gave what it got. They can be left out of books
   // that had them; books that had not have to be made again from the first event to have them.
   EstimatorSet left_out = {};
   // For readers: load() leaves out what the text's books had not.
   bool as_saved = false;
 };
 
-struct Rank;  // ranking.hpp
+struct Rank;     // ranking.hpp
+struct RankRow;  // ranking.hpp
 
 class State {
  public:
@@ -145,7 +147,7 @@ class State {
   [[nodiscard]] Instant now() const;  // largest instant seen by advance or apply
 
   // All rows by OrgId, at max(t, now()); moves the present there, like advance(). What is a part of another row is
-  // zero. Of estimators that are not among `by`, what everybody got is what he gave.
+  // zero. By estimators that are not among `by`, every organization gave what it got.
   [[nodiscard]] std::vector<Standing> standings(Instant t, const EstimatorSet& by = EstimatorSet::all());
   [[nodiscard]] const std::vector<ClosedPeriod>& closed_periods() const;
   [[nodiscard]] Instant period_begin()
@@ -167,7 +169,7 @@ class State {
   // Whose row has the figures of the organization of this name.
   [[nodiscard]] std::optional<OrgId> find_organization(std::string_view name) const;
   // Whose row the figures of an organization are part of: its own, unless it was renamed or merged (AdjustmentMade).
-  // Rows, levels, pieces and waits are told so, for all times; events name organizations as they were.
+  // Rows, levels, pieces and waits are by row, for all times; events name organizations as they were.
   [[nodiscard]] OrgId row_of(OrgId organization) const;
   // Organizations that are a part of another's row are left out. OrgIds in the configuration's order; then
   // organizations no longer configured, in the order they had; then those met in events only, by name; then guests and
@@ -181,16 +183,33 @@ class State {
   // changes it any more, and what coalitions did in it is forgotten. REQUIRES: i < closed_periods().size().
   [[nodiscard]] std::optional<CooperationWorth> closed_worth(std::size_t i);
 
-  // The last declaration of the rule of ranks with `at` <= now(); published_rule() when there is none.
+  // The last declaration of the rule of ranks with `at` <= now(); published_rule() when none was declared.
   [[nodiscard]] RankingDeclared ranking_rule() const;
   // The mean residual run time in force at now(); nullptr: none was measured, and game::k_assumed_residual is taken.
   [[nodiscard]] const ResidualMeasured* residual_measured() const;
-  // The last one, by which hindsight keeps fewer coalitions; nullptr: there is none.
+  // The last one, by which the estimators of coalitions keep fewer of them; nullptr: they keep all.
   [[nodiscard]] const HindsightBounded* hindsight_bounded() const;
-  // What an estimator keeps in memory, about.
-  [[nodiscard]] std::size_t bytes_of(EstimatorId estimator) const;
+  // What the estimators of coalitions keep in memory, about.
+  [[nodiscard]] std::size_t bytes_of_coalitions() const;
   // What the key looks at by rule and residual.
   [[nodiscard]] game::KeyTerms key_terms() const;
+  // What other clusters are in force at now(); nullptr: none ever was declared.
+  [[nodiscard]] const ConsortiumDeclared* consortium() const;
+  // The last statement of each other cluster, in force or not. Pointers hold until the books change.
+  [[nodiscard]] std::vector<const StandingReceived*> statements() const;
+  // What they contribute to keys at now() (state/consortium.hpp), none before the first one was declared, by these
+  // statements. Pointers in it hold until the books change.
+  [[nodiscard]] std::vector<ClusterShare> shares_elsewhere(std::span<const StandingReceived* const> by) const;
+  [[nodiscard]] std::vector<ClusterShare> shares_elsewhere() const { return shares_elsewhere(statements()); }
+  // What ranks are made from at max(t, now()), the shares of other clusters included, with phi by `estimator`, or by
+  // its stand-in if it is not kept: rows of all organizations that have a rank, which commons has not, in the order
+  // that breaks ties.
+  [[nodiscard]] std::vector<RankRow> rank_rows(Instant t, EstimatorId estimator);
+  // The same by these statements instead of statements().
+  [[nodiscard]] std::vector<RankRow> rank_rows(Instant t, EstimatorId estimator,
+                                               std::span<const StandingReceived* const> statements);
+  // The same by these books alone: what this cluster states to the others.
+  [[nodiscard]] std::vector<RankRow> own_rank_rows(Instant t, EstimatorId estimator);
   // Ranks at max(t, now()) by the rule in force then, with phi by `estimator` (nullopt: the rule's own; if this
   // program does not know that, the first of the table; if it is not kept, its stand-in). Ties by configured order.
   // Commons, which runs nothing, is left out.
@@ -222,7 +241,7 @@ class State {
   [[nodiscard]] std::vector<JobId> tasks_of(JobId array) const;
   // What is known last of a node: what it offers, is worth and has. nullptr: nothing. Valid until the books change.
   [[nodiscard]] const CapacityChanged* last_capacity(std::string_view node) const;
-  [[nodiscard]] std::optional<MicroProcessors> capacity(std::string_view node) const;  // what it offers by that
+  [[nodiscard]] std::optional<ProcessorMillionths> capacity(std::string_view node) const;  // what it offers by that
   [[nodiscard]] std::vector<std::string> nodes() const;
   // What is known last of a placement. nullptr: nothing. Valid until the books change.
   [[nodiscard]] const PlacementResolved* last_placement(std::string_view placement) const;
@@ -235,24 +254,24 @@ class State {
 
   // What the remembered runs held during [from, until), and what the remembered waits asked for: by what is known now,
   // clipped to it, in no particular order. The pieces sum to what got and given by direct_contr grew by. REQUIRES: from
-  // >= horizon(), until <= now().
+  // >= memory_horizon(), until <= now().
   using VisitPiece = std::function<void(const SegmentKey& run, const Piece& piece)>;
   void visit_pieces(Instant from, Instant until, const VisitPiece& visit) const;
-  using VisitWait = std::function<void(OrgId organization, MicroProcessors processors, Duration length)>;
+  using VisitWait = std::function<void(OrgId organization, ProcessorMillionths processors, Duration length)>;
   void visit_waits(Instant from, Instant until, const VisitWait& visit) const;
 
-  // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give, or from before `keep`
-  // if that is earlier. The books do not change. An estimator for which that is more than about `effort` steps of work
-  // makes it forget less; false then: there is more to forget.
+  // Forgets closed segments, jobs and breakpoints from before the memory horizon that StateOptions give, or from before
+  // `keep` if that is earlier. The books do not change. An estimator for which that is more than about `effort` steps
+  // of work makes it forget less; false then: there is more to forget.
   bool compact(Instant keep = k_end_of_time, std::uint64_t effort = std::numeric_limits<std::uint64_t>::max());
-  [[nodiscard]] Instant horizon() const;
+  [[nodiscard]] Instant memory_horizon() const;
   [[nodiscard]] std::size_t remembered_jobs() const;
 
   // Gives the figures up and keeps the memory, for a caller that goes on comparing records with it while the books are
   // rebuilt: apply() takes events however old they are, and what is remembered of jobs, nodes and placements follows
   // them. There is no way back, and from here on rows, ranks and closed periods mean nothing. No event so far was later
-  // than `known_until`: so what was forgotten is from before that, and horizon() goes back to it if it was later.
-  // REQUIRES afterwards: no compact(), no save().
+  // than `known_until`: so what was forgotten is from before that, and memory_horizon() goes back to it if it was
+  // later. REQUIRES afterwards: no compact(), no save().
   void keep_memory_only(Instant known_until);
 
   // The whole state as text, for checkpoints; load(save()) behaves the same in every respect. The format is versioned:

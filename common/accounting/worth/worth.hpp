@@ -63,7 +63,8 @@ struct CooperationWorth {
   // Of two organizations each, ascending; none when there are no others.
   std::vector<Coalition> pairs;
   // The coalition of organizations that would gain most by leaving, or lose least; of equal ones the smallest, then the
-  // first. guests and commons, which own nothing and run nothing, leave with nobody. None: one organization is all.
+  // first. guests and commons, which own nothing and run nothing, are in no such coalition. None: one organization is
+  // all.
   std::optional<Coalition> leaving;
   // Every coalition was looked at; else those of 1, 2, k-2 and k-1 of the k players.
   bool is_of_all_coalitions = true;

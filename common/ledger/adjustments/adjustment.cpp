@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "accounting/events/event_check.hpp"
-#include "base/brackets.hpp"
 #include "base/calendar.hpp"
+#include "base/slurm_text.hpp"
 #include "ledger/adjustments/attribution.hpp"
-#include "ledger/adjustments/past_ownership.hpp"
+#include "ledger/encoding/event_reader.hpp"
 #include "ledger/readers/declarations.hpp"
-#include "ledger/store/event_reader.hpp"
-#include "ledger/store/ledger_impl.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
@@ -59,7 +58,7 @@ std::string words_of_asked(const OwnershipAsked& asked, Instant until) {
   for (const accounting::OwnerPart& part : asked.owners) {
     owners += (owners.empty() ? "" : ", ") + part.organization + " " + percent_text(part.parts_per_million);
   }
-  return "nodes " + asked.nodes + " of " + (owners.empty() ? "nobody" : owners) + in_time(asked.since, until);
+  return "nodes " + asked.nodes + " of " + (owners.empty() ? "no organization" : owners) + in_time(asked.since, until);
 }
 
 std::string adjustment_named(std::uint32_t number) {
@@ -105,7 +104,7 @@ Expected<void> check_row(const State& books, const std::string& name) {
 class AdjustmentPlanner {
  public:
   AdjustmentPlanner(const Ledger& ledger, const State& books, const AdjustmentAsked& asked, Instant now)
-      : ledger_(ledger), database_(LedgerAccess::impl(ledger).database), books_(books), now_(now) {
+      : ledger_(ledger), database_(ledger.rows().database()), books_(books), now_(now) {
     const auto all = books.adjustments();
     plan_.made.number = all.empty() ? 1 : all.back().number + 1;
     plan_.made.at = now;

@@ -36,6 +36,12 @@ struct AttributionAsked {
   std::optional<Instant> until;
   std::string into;
 };
+constexpr auto description_of(std::type_identity<AttributionAsked>) {
+  return describe(supplement("job", &AttributionAsked::job), supplement("task", &AttributionAsked::task),
+                  supplement("part", &AttributionAsked::part), supplement("account", &AttributionAsked::account),
+                  supplement("user_id", &AttributionAsked::user_id), supplement("since", &AttributionAsked::since),
+                  supplement("until", &AttributionAsked::until), member("into", &AttributionAsked::into));
+}
 
 // Who owned nodes in [since, until), agreed afterwards.
 struct OwnershipAsked {
@@ -44,6 +50,10 @@ struct OwnershipAsked {
   Instant since;
   std::optional<Instant> until;  // nullopt: now. Later is for the configuration to say.
 };
+constexpr auto description_of(std::type_identity<OwnershipAsked>) {
+  return describe(member("nodes", &OwnershipAsked::nodes), member("owners", &OwnershipAsked::owners),
+                  member("since", &OwnershipAsked::since), supplement("until", &OwnershipAsked::until));
+}
 
 // The row of one organization becomes a part of another's.
 struct JoinAsked {

@@ -5,10 +5,12 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <variant>
 
 #include "base/calendar.hpp"
-#include "ledger/store/event_reader.hpp"
+#include "base/contract.hpp"
+#include "ledger/encoding/event_reader.hpp"
 
 namespace shapley::ledger {
 
@@ -226,7 +228,7 @@ bool is_run_segment(const StoredSegment& segment) {
   return segment.key.kind == SegmentKind::run;
 }
 
-// The newest run of a submission that counts; nullopt: there is none.
+// The newest run of a submission that counts; nullopt: it has no such run.
 std::optional<Instant> newest_run(const std::vector<StoredSegment>& all, Instant begin, Instant end) {
   std::optional<Instant> newest;
   for (const StoredSegment& segment : all) {
@@ -276,7 +278,7 @@ class Attributing {
   }
 
  private:
-  // Those that led to the runs. What stood for all pending tasks of an array goes along where the whole array does.
+  // Those that led to the runs. What stood for all pending tasks of an array moves with the whole array only.
   Expected<void> take_waits(const std::vector<StoredSegment>& all, const Submission& submission, Instant last_run) {
     if (asked_.task && submission.described.array_job == submission.described.job.value) return {};
     std::set<Instant> anchors;
@@ -306,7 +308,7 @@ tl::unexpected<Error> booked_otherwise(const StoredSegment& segment, const std::
                                   " by now, not under " + into + ": reverse what was adjusted since first");
 }
 
-// Under whom each stay was before.
+// The organization of each stay before.
 Expected<std::map<Stay, std::string>> former_organizations(Restating& restating, const std::vector<Event>& facts) {
   std::map<Stay, std::string> former;
   for (const Event& fact : facts) {
@@ -359,6 +361,61 @@ Expected<Restated> restore_runs(const Database& database, const std::vector<Even
   }
   for (const Event& fact : facts) SHAPLEY_TRY(restore_description(restating, database, fact, former, into));
   return std::move(restating).take();
+}
+
+namespace {
+
+using accounting::OwnershipSpan;
+using accounting::OwnershipStated;
+
+// Those that speak, by when they are in force from: the highest revision of each below `below`.
+std::map<Instant, OwnershipStated> speaking(const OwnershipStatements& known, std::uint32_t below) {
+  std::map<Instant, OwnershipStated> by_effective;
+  for (const OwnershipStated& statement : known) {
+    if (statement.revision >= below) continue;
+    const auto [there, is_new] = by_effective.try_emplace(statement.effective, statement);
+    if (!is_new && there->second.revision < statement.revision) there->second = statement;
+  }
+  return by_effective;
+}
+
+// The spans of the statement in force at `t`; empty where no statement is.
+std::vector<OwnershipSpan> spans_at(const std::map<Instant, OwnershipStated>& statements, Instant t) {
+  const auto later = statements.upper_bound(t);
+  return later == statements.begin() ? std::vector<OwnershipSpan>{} : std::prev(later)->second.spans;
+}
+
+}  // namespace
+
+OwnershipStatements revise_ownership(const std::string& node, const OwnershipStatements& known,
+                                     std::vector<accounting::OwnerPart> owners, Instant since, Instant until,
+                                     std::uint32_t revision) {
+  SHAPLEY_REQUIRE(since < until);
+  const auto statements = speaking(known, revision);
+  OwnershipStatements revised;
+  const auto state = [&](Instant effective, std::vector<OwnershipSpan> spans) {
+    revised.push_back({.node = node, .effective = effective, .spans = std::move(spans), .revision = revision});
+  };
+  state(since, {{since, owners}});
+  for (auto next = statements.upper_bound(since); next != statements.end() && next->first < until; ++next) {
+    state(next->first, {{next->first, owners}});
+  }
+  if (!statements.contains(until)) state(until, spans_at(statements, until));
+  return revised;
+}
+
+OwnershipStatements restore_ownership(const OwnershipStatements& known, std::uint32_t taken_back,
+                                      std::uint32_t revision) {
+  const auto before = speaking(known, taken_back);
+  OwnershipStatements restored;
+  for (const OwnershipStated& statement : known) {
+    if (statement.revision != taken_back) continue;
+    restored.push_back({.node = statement.node,
+                        .effective = statement.effective,
+                        .spans = spans_at(before, statement.effective),
+                        .revision = revision});
+  }
+  return restored;
 }
 
 }  // namespace shapley::ledger

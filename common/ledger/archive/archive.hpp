@@ -8,14 +8,14 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/chain/signing.hpp"
-#include "ledger/store/copies.hpp"
-#include "ledger/store/progress.hpp"
+#include "ledger/file/database.hpp"
+#include "ledger/file/files.hpp"
+#include "ledger/store/backup.hpp"
 
 namespace shapley::ledger {
 
@@ -33,7 +33,7 @@ struct Archive {
 
 struct ArchiveResult {
   std::vector<Archive> archives;  // empty: nothing was to be done, and nothing was, unless it was prepared
-  int uncut = 0;                  // closed periods, but for the last one, that stay all the same (Cuts)
+  int uncut = 0;                  // closed periods, except the last one, that stay nevertheless (Cuts)
   bool was_prepared = false;      // by prepare_archives(); `archives` were made then
   BackupResult verified;          // what stays
   std::uintmax_t bytes_before = 0;
@@ -41,8 +41,8 @@ struct ArchiveResult {
 };
 
 // Signs the last event of each archive, in the archive's table heads, with `key` unless it is null. Errors (the ledger
-// is as it was): Errc::conflict while a daemon writes the ledger or anybody reads it, or when a file that is no archive
-// of this ledger has the name of one; Errc::corrupt when the ledger does not audit clean; Errc::not_found,
+// is as it was): Errc::conflict while a daemon writes the ledger or a process reads it, or when a file that is no
+// archive of this ledger has the name of one; Errc::corrupt when the ledger does not audit clean; Errc::not_found,
 // Errc::no_space, Errc::io.
 [[nodiscard]] Expected<ArchiveResult> archive_closed_periods(const std::filesystem::path& ledger, const SigningKey* key,
                                                              Instant now, const OnProgress& on_progress = {});
@@ -53,5 +53,17 @@ struct ArchiveResult {
 // being folded into it, so the log grows meanwhile. Errors as above; Errc::conflict while another one prepares.
 [[nodiscard]] Expected<ArchiveResult> prepare_archives(const std::filesystem::path& ledger, const SigningKey* key,
                                                        Instant now, const OnProgress& on_progress = {});
+
+// What will stay of a ledger, written while a daemon wrote on (LEDGER.archived), and how it catches up.
+
+[[nodiscard]] std::filesystem::path prepared_file(const std::filesystem::path& ledger);
+void remove_prepared(const std::filesystem::path& ledger);
+
+// Adds to the prepared file what was recorded since: it ends with the ledger's last event, is closed and synced.
+// Everything in it was verified when it was written. False: it is of no use, because it is not of this ledger as it is
+// now, an archive that it goes on from is gone or damaged, or since then something was recorded that changes archived
+// books. REQUIRES: `database` is the ledger, which no other process writes.
+[[nodiscard]] Expected<bool> catch_up(const Database& database, const std::filesystem::path& ledger,
+                                      const OnProgress& on_progress);
 
 }  // namespace shapley::ledger

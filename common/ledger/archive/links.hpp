@@ -3,15 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/audit/audit.hpp"
+#include "ledger/file/files.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
@@ -66,5 +65,24 @@ class OpenedFile {
 // event, and the books after its last event. Findings ("archive") go to the report. False: its last event is not the
 // one that the ledger goes on from.
 [[nodiscard]] Expected<bool> audit_link(const Ledger& ledger, const Ledger& archive, AuditReport& report);
+
+// A file compressed by xz, as archives are kept: `xz -d` reads them.
+//
+// With SHA-256 over the content, so that any byte that changed is found when the file is unpacked.
+
+// Whether its first bytes are those of an xz file. False, too, for a file that cannot be read.
+[[nodiscard]] bool is_packed(const std::filesystem::path& file);
+
+// Creates `to` with mode 0440, whole and synced. Errc::conflict when it exists, Errc::io, Errc::no_space.
+[[nodiscard]] Expected<void> pack(const std::filesystem::path& from, const std::filesystem::path& to,
+                                  const OnProgress& on_progress);
+
+// Creates `to` with mode 0600. Errc::corrupt when the packed file is damaged, cut short, followed by something, or
+// unpacks to more than a ledger can (a thousand times its size); Errc::io, Errc::no_space.
+[[nodiscard]] Expected<void> unpack(const std::filesystem::path& from, const std::filesystem::path& to,
+                                    const OnProgress& on_progress);
+
+// Errc::corrupt unless both have the same bytes.
+[[nodiscard]] Expected<void> compare_bytes(const std::filesystem::path& a, const std::filesystem::path& b);
 
 }  // namespace shapley::ledger

@@ -1,12 +1,16 @@
 #include "ledger/audit/audit.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
-#include "ledger/audit/adjustment_notes.hpp"
+#include "base/calendar.hpp"
+#include "base/text.hpp"
 #include "ledger/audit/audit_parts.hpp"
-#include "ledger/chain/chain_walk.hpp"
-#include "ledger/store/event_json.hpp"
-#include "ledger/store/ledger_impl.hpp"
+#include "ledger/chain/signing.hpp"
+#include "ledger/encoding/chain_walk.hpp"
+#include "ledger/encoding/event_json.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
@@ -62,7 +66,7 @@ Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& 
         tell(options.on_progress, {.what = "hash chain", .done = report.events, .all = all - begin.sequence});
       }
       const std::int64_t place = begin.sequence + ++report.events;
-      if (row.sequence != place) find(row.sequence, "it stands at place " + std::to_string(place));
+      if (row.sequence != place) find(row.sequence, "it is at place " + std::to_string(place));
       SHAPLEY_TRY_ASSIGN(const Digest expected, hasher.link(previous, row));
       const auto stored = stored_hash_of(select);
       if (!std::ranges::equal(stored, expected)) {
@@ -84,18 +88,133 @@ Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& 
   }
   if (bad > 1) report.notes.push_back("the chain of events has " + std::to_string(bad) + " faults; the first is named");
   report.notes.push_back("the chain ends at event " + std::to_string(begin.sequence + report.events) + " with hash " +
-                         to_hex(previous) +
-                         "; whoever keeps this hash can prove later that nothing before it was changed");
+                         to_hex(previous) + "; a copy of this hash proves later that nothing before it was changed");
   for (std::string& note : adjustment_notes(facts.adjustments)) report.notes.push_back(std::move(note));
   return readable;
 }
 
 Expected<AuditReport> audit(const Ledger& ledger, const AuditOptions& options) {
-  const Ledger::Impl& impl = LedgerAccess::impl(ledger);
+  return ledger.rows().run("audit", [&](const Database& database) -> Expected<AuditReport> {
+    AuditReport report;
+    SHAPLEY_TRY(audit_all(ledger, database, report, options));
+    return report;
+  });
+}
+
+namespace {
+
+using AdjustmentsByNumber = std::map<std::uint32_t, accounting::AdjustmentMade>;
+
+constexpr std::size_t k_most_notes = 20;
+
+std::uint32_t reversed_by(const AdjustmentsByNumber& adjustments, std::uint32_t number) {
+  for (const auto& [later, made] : adjustments) {
+    if (made.reverses == number) return later;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<std::string> adjustment_notes(const AdjustmentsByNumber& adjustments) {
+  std::vector<std::string> notes;
+  const std::size_t passed_over = adjustments.size() - std::min(adjustments.size(), k_most_notes);
+  if (passed_over > 0) notes.push_back(counted(passed_over, "adjustment") + " before the last ones");
+  for (auto it = std::next(adjustments.begin(), static_cast<std::ptrdiff_t>(passed_over)); it != adjustments.end();
+       ++it) {
+    const auto& [number, made] = *it;
+    const std::uint32_t reversal = reversed_by(adjustments, number);
+    notes.push_back("adjustment " + std::to_string(number) + ", " + format_instant(made.at) + ", " + made.author +
+                    ": " + made.what +
+                    (made.kind == accounting::AdjustmentKind::attribute ? " are " + made.into + "'s" : "") +
+                    (reversal == 0 ? "" : ", reversed by " + std::to_string(reversal)) + "; " + made.reason);
+  }
+  return notes;
+}
+
+std::string attribution_note(const AdjustmentsByNumber& adjustments) {
+  std::string named;
+  for (const auto& [number, made] : adjustments) {
+    if (made.kind != accounting::AdjustmentKind::attribute || reversed_by(adjustments, number) != 0) continue;
+    named += (named.empty() ? "" : "; ") + ("adjustment " + std::to_string(number)) + ": " + made.what + " are " +
+             made.into + "'s";
+  }
+  return named.empty() ? named
+                       : "whose a run is no record says: runs were given to other organizations and are compared as "
+                         "they ran (" +
+                             named + ")";
+}
+
+Expected<std::int64_t> compute_hashes(const Database& database, std::map<std::int64_t, std::string>& wanted) {
+  std::int64_t count = 0;
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  if (const auto mark = wanted.find(begin.sequence); mark != wanted.end()) mark->second = to_hex(begin.hash);
+  SHAPLEY_TRY(walk_chain(database, begin.sequence, begin.hash, [&](const Link& link) -> Expected<void> {
+    ++count;
+    if (const auto mark = wanted.find(link.sequence); mark != wanted.end()) mark->second = to_hex(link.computed);
+    return {};
+  }));
+  return count;
+}
+
+namespace {
+
+// One sentence for each head that the chain does not reach; `agreed` is the last one that it does.
+void validate(const SignedHead& head, const std::string& computed, std::int64_t last, std::int64_t& agreed,
+              AuditReport& report) {
+  if (computed == head.hash) {
+    agreed = head.sequence;
+    report.notes.push_back(head.title() + ": events 1 to " + std::to_string(head.sequence) +
+                           " are those that were signed then");
+  } else if (computed.empty() && last >= head.sequence) {
+    report.findings.push_back({"head", head.title() + ": the ledger has no such event any more"});
+  } else if (computed.empty()) {
+    report.findings.push_back({"head", head.title() + ": the ledger was truncated: it ends at event " +
+                                           std::to_string(last) + ", but held " + counted(head.sequence, "event") +
+                                           " when the head was signed"});
+  } else {
+    report.findings.push_back({"head", head.title() +
+                                           ": the ledger was rewritten after that: the content of events 1 to " +
+                                           std::to_string(head.sequence) + " gives hash " + computed + ", signed was " +
+                                           head.hash + "; the first changed event is one of " +
+                                           std::to_string(agreed + 1) + " to " + std::to_string(head.sequence)});
+  }
+}
+
+Expected<AuditReport> compare(const Ledger& ledger, const Database& database, std::vector<SignedHead> heads) {
+  SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
+  SHAPLEY_TRY_ASSIGN(const std::string identity, ledger.identity());
+  std::map<std::int64_t, std::string> computed;
+  for (const SignedHead& head : heads) {
+    if (head.ledger != identity) {
+      return fail(Errc::conflict, head.title() + " is of ledger " + head.ledger + ", this file is ledger " + identity +
+                                      ": another one, or one that was made in its place");
+    }
+    computed.emplace(head.sequence, "");
+  }
   AuditReport report;
-  if (auto done = audit_all(ledger, impl.database, report, options); !done)
-    return impl.failed("audit", std::move(done).error());
+  SHAPLEY_TRY_ASSIGN(report.events, compute_hashes(database, computed));
+  std::ranges::sort(heads, {}, &SignedHead::sequence);
+  SHAPLEY_TRY_ASSIGN(const Head last, read_head(database));
+  SHAPLEY_TRY_ASSIGN(const std::optional<Genesis> genesis, read_genesis(database));
+  std::int64_t agreed = 0;
+  for (const SignedHead& head : heads) {
+    if (genesis && head.sequence < genesis->sequence) {
+      report.findings.push_back({"head", head.title() + ": its event is not in this file but in its archive " +
+                                             genesis->archive + ", or in one before: compare the head with that"});
+      continue;
+    }
+    validate(head, computed.at(head.sequence), last.sequence, agreed, report);
+  }
   return report;
+}
+
+}  // namespace
+
+Expected<AuditReport> audit_against_heads(const Ledger& ledger, std::span<const SignedHead> heads) {
+  return ledger.rows().run("audit against heads", [&](const Database& database) {
+    return compare(ledger, database, {heads.begin(), heads.end()});
+  });
 }
 
 }  // namespace shapley::ledger

@@ -10,15 +10,19 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "ledger/recovery/lookback.hpp"
+#include "ledger/file/files.hpp"
+#include "ledger/recovery/replay.hpp"
 #include "ledger/store/ledger.hpp"
-#include "ledger/store/progress.hpp"
 
 namespace shapley::ledger {
 
+struct SignedHead;
+
 // One thing that does not hold, in a sentence that names the row or job.
 struct Finding {
-  std::string check;  // "chain", "conservation", "rebuild", "projection", "records", "head", "genesis", "archive"
+  // "chain", "conservation", "rebuild", "projection", "records", "head", "genesis", "archive", "statement",
+  // "signature", "ranks"
+  std::string check;
   std::string what;
 };
 
@@ -27,13 +31,16 @@ struct AuditReport {
   std::int64_t segments = 0;
   std::int64_t records = 0;  // Slurm records compared (audit_against)
   std::int64_t runs_compared = 0;
+  std::int64_t statements = 0;       // of other clusters, compared (audit_consortium)
+  std::int64_t rank_checks = 0;      // instants at which ranks were compared with the sum over clusters
   std::int64_t most_remembered = 0;  // runs that the audit's own books held at once, or jobs that those rebuilt did
   std::vector<std::string> notes;    // conventions applied, records left out and why
+  std::vector<std::string> missing;  // what could not be compared, since it is not there
   std::vector<Finding> findings;     // empty: correct to the last unit
   [[nodiscard]] bool clean() const { return findings.empty(); }
 };
 
-// What an audit remembers, and whom it tells how far it is.
+// What an audit remembers, and what receives its progress.
 struct AuditOptions {
   OnProgress on_progress = {};
   ReplayPace pace = {};
@@ -68,5 +75,10 @@ struct ComparedInterval {
 // as of audit_against().
 [[nodiscard]] Expected<std::optional<Instant>> first_recorded_start(const Ledger& ledger,
                                                                     const std::filesystem::path& records);
+
+// Compares the ledger with heads of it: the chain, computed again from the rows' content, must reach each head's hash
+// at its event. Findings ("head") say whether rows are missing or were rewritten, and between which heads. REQUIRES:
+// signatures verified. Errc::conflict when a head is of another ledger.
+[[nodiscard]] Expected<AuditReport> audit_against_heads(const Ledger& ledger, std::span<const SignedHead> heads);
 
 }  // namespace shapley::ledger

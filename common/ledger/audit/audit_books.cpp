@@ -10,10 +10,10 @@
 #include "base/calendar.hpp"
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/audit/naive_books.hpp"
-#include "ledger/projections/standings.hpp"
+#include "ledger/encoding/chain_walk.hpp"
 #include "ledger/recovery/replay.hpp"
-#include "ledger/store/genesis.hpp"
-#include "ledger/store/ledger_impl.hpp"
+#include "ledger/recovery/standings.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
@@ -54,7 +54,7 @@ class BooksAudit {
  public:
   BooksAudit(const Ledger& ledger, const Facts& facts, AuditReport& report, const AuditOptions& options)
       : ledger_(ledger),
-        database_(LedgerAccess::impl(ledger).database),
+        database_(ledger.rows().database()),
         facts_(facts.surveyed()),
         report_(report),
         options_(options) {}
@@ -176,7 +176,7 @@ class BooksAudit {
     if (!applied) {
       find("rebuild", "event " + std::to_string(stored.sequence) + " is refused by the books: " + applied.error().what);
     } else if (*applied != accounting::Applied::changed) {
-      find("rebuild", "event " + std::to_string(stored.sequence) + " tells the books nothing new");
+      find("rebuild", "event " + std::to_string(stored.sequence) + " does not change the books");
     }
   }
 
@@ -223,8 +223,8 @@ class BooksAudit {
       NaiveRow& whole = rows[row];
       whole.psi += sums.psi;
       whole.got += sums.got;
-      whole.direct.phi += sums.direct.phi;
-      whole.direct.given += sums.direct.given;
+      whole.by_owner.phi += sums.by_owner.phi;
+      whole.by_owner.given += sums.by_owner.given;
     }
     return rows;
   }

@@ -7,12 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "ledger/audit/adjustment_notes.hpp"
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/audit/record_comparison.hpp"
 #include "ledger/audit/slurm_records.hpp"
-#include "ledger/store/event_reader.hpp"
-#include "ledger/store/ledger_impl.hpp"
+#include "ledger/encoding/event_reader.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
@@ -22,7 +21,7 @@ using Databases = std::vector<const Database*>;  // the newest file first
 
 // The latest job known as this task of an array.
 Expected<std::optional<JobId>> task_of(const Database& database, std::uint32_t array_job, std::uint32_t task) {
-  // The last task of an array has the array's own number, which is told later.
+  // The last task of an array has the array's own number, which is recorded later.
   SHAPLEY_TRY_ASSIGN(
       Statement select,
       database.prepare("SELECT job FROM main.event_jobs j WHERE array_job = ?1 AND (array_task = ?2 OR (job = ?1 AND "
@@ -113,7 +112,7 @@ class FactsToCompare {
       if (last != key) ++report.segments;
       if (last && last->job != key.job) select_job(last->job);
       last = key;
-      // Of waits no record tells.
+      // No record has waits.
       if (key.kind == accounting::SegmentKind::run) SHAPLEY_TRY(next->read(of_job_));
       SHAPLEY_TRY(next->advance());
     }
@@ -146,7 +145,7 @@ class FactsToCompare {
     return first;
   }
 
-  // What says how to compare: how processors were charged, and when nobody looked.
+  // What says how to compare: how processors were charged, and when no records were read.
   Expected<void> read_declarations(const Database& database) {
     SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
     SHAPLEY_TRY_ASSIGN(Statement select,
@@ -222,16 +221,16 @@ Expected<AuditReport> compare(const Databases& files, const std::filesystem::pat
 Expected<AuditReport> audit_against(std::span<const Ledger* const> files, const std::filesystem::path& records,
                                     const ComparedInterval& asked) {
   Databases databases;
-  for (const Ledger* ledger : files) databases.push_back(&LedgerAccess::impl(*ledger).database);
+  for (const Ledger* ledger : files) databases.push_back(&ledger->rows().database());
   auto report = compare(databases, records, asked);
-  if (!report) return LedgerAccess::impl(*files.front()).failed("audit against records", std::move(report).error());
+  if (!report) return files.front()->rows().failed("audit against records", std::move(report).error());
   return report;
 }
 
 Expected<std::optional<Instant>> first_recorded_start(const Ledger& ledger, const std::filesystem::path& records) {
-  const Ledger::Impl& impl = LedgerAccess::impl(ledger);
-  auto read = read_records({&impl.database}, records);
-  if (!read) return impl.failed("audit against records", std::move(read).error());
+  const ReadRows& rows = ledger.rows();
+  auto read = read_records({&rows.database()}, records);
+  if (!read) return rows.failed("audit against records", std::move(read).error());
   std::optional<Instant> first;
   for (const SlurmRecord& record : read->records) {
     if (record.start) first = std::min(first.value_or(record.start->instant), record.start->instant);

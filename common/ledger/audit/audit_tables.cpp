@@ -1,19 +1,19 @@
-// What hangs on the events: the schema around them and the projections made from them.
+// What follows from the events: the schema around them and the projections made from them.
 #include <array>
 #include <limits>
 #include <string>
 
 #include "base/calendar.hpp"
 #include "ledger/audit/audit_parts.hpp"
-#include "ledger/chain/signed_head.hpp"
+#include "ledger/chain/signing.hpp"
+#include "ledger/encoding/chain_walk.hpp"
+#include "ledger/encoding/event_reader.hpp"
+#include "ledger/encoding/event_store.hpp"
 #include "ledger/projections/projections.hpp"
-#include "ledger/projections/standings.hpp"
-#include "ledger/store/event_reader.hpp"
-#include "ledger/store/genesis.hpp"
+#include "ledger/recovery/standings.hpp"
 #include "ledger/store/ledger_file.hpp"
-#include "ledger/store/ledger_impl.hpp"
-#include "ledger/store/schema.hpp"
-#include "ledger/store/words.hpp"
+#include "ledger/store/rows.hpp"
+#include "ledger/store/start_check.hpp"
 
 namespace shapley::ledger {
 
@@ -168,7 +168,8 @@ Expected<SegmentCounts> count_segments(const Database& database) {
   return SegmentCounts{select.integer(0), select.integer(1), select.integer(2), select.integer(3)};
 }
 
-// A table made anew says which rows differ. Of two events that state the same fact it names the later one only.
+// A table that is made again shows which rows differ. Of two events that state the same fact it names the later one
+// only.
 Expected<void> compare_segments(const Database& database, Projector& projector, AuditReport& report) {
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
   SHAPLEY_TRY(reader.visit(0, std::numeric_limits<std::int64_t>::max(), [&](const StoredEvent& stored) {
@@ -200,7 +201,7 @@ Expected<void> project_others(const Database& database, Projector& projector) {
 }
 
 // If every name is right, and there are as many as events, no event is missing and none states a fact again: for an
-// event says in which row and column it must be named. So nothing need be made anew to know that nothing differs.
+// event says in which row and column it must be named. So nothing need be made again to know that nothing differs.
 Expected<void> audit_segments(const Database& database, Projector& projector, AuditReport& report) {
   SHAPLEY_TRY_ASSIGN(const SegmentCounts counts, count_segments(database));
   SHAPLEY_TRY_ASSIGN(const std::int64_t events,
@@ -219,7 +220,7 @@ Expected<void> audit_segments(const Database& database, Projector& projector, Au
 std::string head_fault(const Statement& row) {
   const auto head = parse_head(row.text(2));
   if (!head) return head.error().what;
-  if (head->ledger != row.text(3)) return "it speaks of ledger " + head->ledger;
+  if (head->ledger != row.text(3)) return "it is of ledger " + head->ledger;
   if (head->sequence != row.integer(0) || head->time.value != row.integer(1))
     return "its columns do not say what its text says";
   const bool fits = row.is_null(4) ? head->sequence == 0 && head->hash == to_hex(Digest{})
@@ -264,7 +265,7 @@ Expected<bool> audit_genesis(const Database& database, AuditReport& report) {
 }
 
 Expected<void> audit_schema(const Database& database, AuditReport& report) {
-  // Once more: since the file was opened somebody may have changed it, up to the snapshot that is audited.
+  // Once more: since the file was opened a process may have changed it, up to the snapshot that is audited.
   SHAPLEY_TRY(check_nothing_foreign(database, newest_schema()));
   SHAPLEY_TRY_ASSIGN(const Schema genuine, genuine_schema(newest_schema()));
   SHAPLEY_TRY_ASSIGN(const Schema found, schema_of(database));

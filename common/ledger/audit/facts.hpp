@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "accounting/events/event.hpp"
-#include "base/name_index.hpp"
-#include "ledger/audit/naive_sharing.hpp"
+#include "base/text.hpp"
 
 namespace shapley::ledger {
+
+// (at, ordinal) -> what the whole node is worth from then on; 0: not known, nothing is shared.
+using WholeNode = std::map<std::pair<Instant, std::uint32_t>, std::int64_t>;
 
 struct SegmentFacts {
   std::optional<Instant> begin;  // none: only its end is known
@@ -23,9 +25,9 @@ struct SegmentFacts {
   std::optional<Instant> retracted;
   accounting::CloseReason reason = accounting::CloseReason::ended;
   std::uint32_t organization = 0;  // of Facts::organizations
-  MicroProcessors processors;
-  std::int64_t cpus = 0;                                         // that Slurm allocated; 0: not known
-  std::vector<std::pair<std::uint32_t, MicroProcessors>> nodes;  // (of Facts::nodes, held there)
+  ProcessorMillionths processors;
+  std::int64_t cpus = 0;                                             // that Slurm allocated; 0: not known
+  std::vector<std::pair<std::uint32_t, ProcessorMillionths>> nodes;  // (of Facts::nodes, held there)
 
   // Whether it is part of the books as they are known at the end.
   [[nodiscard]] bool counts() const { return begin.has_value() && !retracted; }

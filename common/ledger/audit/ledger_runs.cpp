@@ -1,6 +1,8 @@
 #include "ledger/audit/ledger_runs.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <utility>
 
 #include "base/calendar.hpp"
@@ -53,7 +55,7 @@ void LedgerRuns::add(std::vector<Part> parts) {
 }
 
 void LedgerRuns::begin(const accounting::SegmentKey& key, const SegmentFacts& segment) {
-  // A run suspended in the very second it began holds nothing before it is resumed: its first segment begins there.
+  // A run suspended in the second in which it began holds nothing before it is resumed: its first segment begins there.
   runs_.push_back({.job = key.job,
                    .begin = key.anchor,
                    .end = {},
@@ -97,6 +99,169 @@ void LedgerRuns::account(const SegmentFacts& segment) {
 
 void LedgerRuns::complain(const std::string& what) {
   findings_.push_back({"records", run_name(runs_.back().job, runs_.back().begin) + ": in the ledger it " + what});
+}
+
+namespace {
+
+constexpr std::int64_t k_quarter = 900;
+constexpr std::int64_t k_widest = 26 * 3600;  // between two time zones
+
+using Runs = std::vector<LedgerRun*>;
+
+Duration difference(const RecordedTime& time, Instant ours) {
+  return time.is(ours) ? Duration{} : time.instant - ours;
+}
+
+bool is_of_zones(Duration d) {
+  return d.value != 0 && d.value % k_quarter == 0 && std::abs(d.value) <= k_widest;
+}
+
+std::string seconds_text(Duration d) {
+  return std::to_string(std::abs(d.value)) + " s " + (d.value > 0 ? "later" : "earlier");
+}
+
+class TimeZones {
+ public:
+  void count(const SlurmRecord& record, const Runs& runs) {
+    if (!record.start || !record.end || record.state == "RESIZING") return;
+    std::optional<Duration> found;
+    for (const LedgerRun* run : runs) {
+      if (!run->end) continue;
+      const Duration at_start = difference(*record.start, run->begin);
+      if (at_start != difference(*record.end, *run->end)) continue;
+      if (at_start.value == 0) {
+        ++agreeing_;
+        return;
+      }
+      if (!found && is_of_zones(at_start)) found = at_start;
+    }
+    if (found) ++counts_[*found];
+  }
+
+  // The one or two that most runs have; empty: none that explains more than agree.
+  [[nodiscard]] std::vector<std::pair<Duration, std::int64_t>> common() const {
+    std::vector<std::pair<Duration, std::int64_t>> common(counts_.begin(), counts_.end());
+    std::stable_sort(common.begin(), common.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    if (common.size() > 2) common.resize(2);
+    std::int64_t explained = 0;
+    for (const auto& [d, runs] : common) explained += runs;
+    return explained > agreeing_ ? common : std::vector<std::pair<Duration, std::int64_t>>{};
+  }
+
+ private:
+  std::map<Duration, std::int64_t> counts_;
+  std::int64_t agreeing_ = 0;
+};
+
+// Moves a time so that it is the ledger's, if one of the differences does that, else by the most frequent one.
+void move(std::optional<RecordedTime>& time, const std::vector<std::pair<Duration, std::int64_t>>& by,
+          const std::vector<Instant>& ours) {
+  if (!time) return;
+  Duration chosen = by.front().first;
+  for (const auto& [d, runs] : by) {
+    if (std::find(ours.begin(), ours.end(), time->instant - d) != ours.end()) chosen = d;
+  }
+  time = RecordedTime{time->instant - chosen, {}};
+}
+
+// Where sacct -T cut: the first start and the last end of all records.
+struct Edges {
+  Instant first = k_end_of_time;
+  Instant last = k_beginning_of_time;
+};
+
+Edges edges_of(const SlurmRecords& records) {
+  Edges edges;
+  for (const SlurmRecord& record : records.records) {
+    if (record.start) edges.first = std::min(edges.first, record.start->instant);
+    if (record.end) edges.last = std::max(edges.last, record.end->instant);
+  }
+  return edges;
+}
+
+class Comparing {
+ public:
+  Comparing(const Facts& facts, const SlurmRecords& records) : records_(records), ledger_(facts, ignored_) {
+    for (LedgerRun& run : ledger_.runs()) runs_[run.job].push_back(&run);
+  }
+
+  std::optional<CommonDifference> time_zones() {
+    TimeZones zones;
+    for (const SlurmRecord& record : records_.records) zones.count(record, runs_of(record));
+    const auto common = zones.common();
+    if (common.empty()) return std::nullopt;
+    CommonDifference found{.what = "", .records = records_};
+    for (SlurmRecord& record : found.records.records) {
+      std::vector<Instant> begins, ends;
+      for (const LedgerRun* run : runs_of(record)) {
+        begins.push_back(run->begin);
+        for (const LedgerPiece& piece : run->pieces) ends.push_back(piece.end.value_or(k_end_of_time));
+      }
+      move(record.start, common, begins);
+      move(record.end, common, ends);
+    }
+    for (const auto& [d, runs] : common) {
+      found.what += (found.what.empty() ? "the records have times that are " : ", and ") + seconds_text(d) + " for " +
+                    std::to_string(runs) + (runs == 1 ? " run" : " runs");
+    }
+    found.what += " than the ledger: they are of another time zone than this audit; run both with the same TZ";
+    return found;
+  }
+
+  std::optional<CommonDifference> cut_times() {
+    if (records_.format != RecordFormat::sacct) return std::nullopt;
+    const Edges edges = edges_of(records_);
+    CommonDifference found{.what = "", .records = records_};
+    std::int64_t begins = 0, ends = 0;
+    for (SlurmRecord& record : found.records.records) {
+      for (const LedgerRun* run : runs_of(record)) {
+        const bool reaches_in = run->begin < edges.last && (!run->end || *run->end > edges.first);
+        if (!reaches_in) continue;
+        const bool begins_cut = record.start && record.start->is(edges.first) && run->begin < edges.first;
+        const bool ends_cut = record.end && record.end->is(edges.last) && (!run->end || *run->end > edges.last);
+        if (begins_cut) {
+          record.start = RecordedTime{run->begin, {}};
+          ++begins;
+        }
+        if (ends_cut) {
+          record.end = run->end ? std::optional(RecordedTime{*run->end, {}}) : std::nullopt;
+          ++ends;
+        }
+        if (begins_cut || ends_cut) break;
+      }
+    }
+    // A single one is cut only at the edges that a user gives to sacct.
+    const Instant only = begins > 0 ? edges.first : edges.last;
+    if (begins + ends == 0 || (begins + ends == 1 && only.value % k_quarter != 0)) return std::nullopt;
+    if (begins > 0) found.what = std::to_string(begins) + " begin at " + format_instant(edges.first);
+    if (ends > 0) {
+      found.what += (begins > 0 ? " and " : "") + std::to_string(ends) + " end at " + format_instant(edges.last);
+    }
+    found.what +=
+        " in the records, where the ledger's go on beyond: sacct -T (--truncate) cut them; make the records without it";
+    found.what.insert(0, "of the runs ");
+    return found;
+  }
+
+ private:
+  const Runs& runs_of(const SlurmRecord& record) {
+    static const Runs k_none;
+    const auto found = runs_.find(record.job);
+    return found == runs_.end() ? k_none : found->second;
+  }
+
+  const SlurmRecords& records_;
+  std::vector<Finding> ignored_;
+  LedgerRuns ledger_;
+  std::map<JobId, Runs> runs_;
+};
+
+}  // namespace
+
+std::optional<CommonDifference> common_difference(const Facts& facts, const SlurmRecords& records) {
+  Comparing comparing(facts, records);
+  auto zones = comparing.time_zones();
+  return zones ? std::move(zones) : comparing.cut_times();
 }
 
 }  // namespace shapley::ledger

@@ -1,4 +1,4 @@
-// The runs of a ledger as Slurm's records tell of them: from start to end, cut where they were resized.
+// The runs of a ledger as Slurm's records have them: from start to end, cut where they were resized.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@
 
 #include "ledger/audit/audit.hpp"
 #include "ledger/audit/facts.hpp"
+#include "ledger/audit/slurm_records.hpp"
 
 namespace shapley::ledger {
 
 struct LedgerPiece {
   Instant begin;
   std::optional<Instant> end;
-  MicroProcessors processors;
+  ProcessorMillionths processors;
   std::int64_t cpus = 0;  // that Slurm allocated; 0: not known
 };
 
@@ -64,5 +65,16 @@ class LedgerRuns {
   std::vector<LedgerRun> runs_;
   accounting::CloseReason last_reason_ = accounting::CloseReason::ended;
 };
+
+// What the records of a file have in common where they differ from a ledger: they were made in another time zone, or
+// sacct -T cut their times at the edges of what it was asked for. It is one finding, not one for every run. Pure.
+struct CommonDifference {
+  std::string what;      // the finding
+  SlurmRecords records;  // without it
+};
+
+// nullopt: no such shift. A time zone's is a number of quarters of an hour that start and end of a run have in common,
+// one or two of them (summer time), and that explains more runs than agree as they stand.
+[[nodiscard]] std::optional<CommonDifference> common_difference(const Facts& facts, const SlurmRecords& records);
 
 }  // namespace shapley::ledger

@@ -1,15 +1,16 @@
-// psi and phi computed again, the long way: the independent witness of an audit. phi by direct_contr only: what other
-// estimators say is checked by the conservation of sums, and by being the same however the books come about.
+// psi and phi computed again, the long way: the independent witness of an audit. phi by owner only
+// (EstimatorRow::by_owner): what other estimators say is checked by the conservation of sums, and by being the same
+// however the books come about.
 //
-// For every run, every node it held, every stretch in which it held the same of it (naive_sharing.hpp), and every
+// For every run, every node it held, every stretch in which it held the same of it (held_stretches), and every
 // stretch of that node's ownership, the sum over unit parts of SR13 Eq. 3,
 //     psi = q * sum over i in [a, b) of (t - i)
-// taken as an arithmetic series (naive_sums.hpp). Nothing of accounting/ but its vocabulary is used: not UtilitySum,
+// taken as an arithmetic series (NaiveSum). Nothing of accounting/ but its vocabulary is used: not UtilitySum,
 // not State, not its apportioning.
 //
 // A ledger may be longer than the memory: settle() folds everything up to an instant into sums, after which its caller
 // takes the runs that are over out of the facts. A retraction changes what was, for the organization and for those who
-// shared nodes with it, so facts tell of it before its time: what a run that will be retracted changes is added to the
+// shared nodes with it, so the facts have it before its time: what a run that will be retracted changes is added to the
 // sums of each instant at which the books will still be asked with it.
 #pragma once
 
@@ -20,16 +21,78 @@
 #include <vector>
 
 #include "accounting/estimators/table.hpp"
+#include "base/contract.hpp"
 #include "base/types.hpp"
 #include "ledger/audit/facts.hpp"
-#include "ledger/audit/naive_sums.hpp"
 
 namespace shapley::ledger {
+
+// psi, phi and work of many runs as few numbers, by the auditor's own arithmetic (nothing of common/game).
+//
+// A unit part executed in second i is worth t - i at t (SR13 Eq. 3), so the unit parts of q processors during [a, b)
+// are worth
+//     sum over i in [a, b) of q * (t - i)  =  t * q * (b - a)  -  q * (a + (a + 1) + ... + (b - 1))
+// at every t >= b: two sums that do not depend on t, and that simply add up over runs.
+struct NaiveSum {
+  Int128 seconds = 0;  // sum of q * (b - a): the work, in micro-processor seconds
+  Int128 moments = 0;  // sum of q * (a + ... + (b - 1))
+
+  // Processors (negative: to take them back) during [a, b). REQUIRES: a <= b.
+  void add(Int128 processors, Instant a, Instant b) {
+    SHAPLEY_REQUIRE(a <= b);
+    const Int128 terms = b.value - a.value;
+    seconds += processors * terms;
+    // An arithmetic series: as many terms, times the mean of the first and the last; always a whole number.
+    moments += processors * (terms * (static_cast<Int128>(a.value) + b.value - 1) / 2);
+  }
+  NaiveSum& operator+=(const NaiveSum& other) {
+    seconds += other.seconds;
+    moments += other.moments;
+    return *this;
+  }
+  [[nodiscard]] Utility utility_at(Instant t) const { return {seconds * t.value - moments}; }
+  [[nodiscard]] CpuTime work() const { return {seconds}; }
+};
+
+// Of one organization: what its jobs used, and what its processors gave.
+struct NaiveAccount {
+  NaiveSum used;
+  NaiveSum given;
+};
+
+// By NaiveBooks' numbers of owners.
+using NaiveAccounts = std::vector<NaiveAccount>;
+
+// What runs hold of a node that they claim more of than it has: the auditor's own computation, which shares no code
+// with accounting/ownership/sharing.
+
+// One run's claim on a node during [begin, end).
+struct NodeUse {
+  Instant begin;
+  Instant end;
+  std::int64_t claimed = 0;  // micro-processors
+};
+
+// It held so much during [begin, end).
+struct HeldStretch {
+  Instant begin;
+  Instant end;
+  std::int64_t processors = 0;
+};
+
+// The stretches of every use, in the order of `uses`, which is that of ties. Where the uses of an instant claim more
+// than the node is worth they hold that in proportion to their claims, in integers by largest remainder.
+[[nodiscard]] std::vector<std::vector<HeldStretch>> held_stretches(const std::vector<NodeUse>& uses,
+                                                                   const WholeNode& whole);
+
+// `total` in proportion to `parts`, as integers: rounded down, then one more to those that lost most by it; of equals,
+// to the first. REQUIRES: a part that is not 0.
+[[nodiscard]] std::vector<std::int64_t> divided(std::int64_t total, const std::vector<std::int64_t>& parts);
 
 struct NaiveRow {
   Utility psi;
   CpuTime got;
-  accounting::Credit direct;  // by direct_contr
+  accounting::Credit by_owner;  // by every estimator with that trait
   friend bool operator==(const NaiveRow&, const NaiveRow&) = default;
 };
 

@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "base/calendar.hpp"
-#include "base/counted.hpp"
-#include "ledger/audit/common_difference.hpp"
+#include "base/text.hpp"
 #include "ledger/audit/ledger_runs.hpp"
 
 namespace shapley::ledger {
@@ -51,7 +50,7 @@ class Comparison {
  private:
   void find(std::string what) { report_.findings.push_back({"records", std::move(what)}); }
 
-  // Whether the recorded run ended while nobody looked at slurmctld's records, though slurmctld ran.
+  // Whether the recorded run ended while no process read slurmctld's records, though slurmctld ran.
   [[nodiscard]] bool ended_unobserved(const RecordedRun& recorded) const {
     // Its end and the gap's are whole seconds of two programs.
     constexpr Duration k_rounding{1};
@@ -340,7 +339,7 @@ class Comparison {
     note(open_, "run[|s] [is|are] open in the ledger and [has|have] no record yet: left out");
     note(unfinished_records_,
          "run[|s] had not ended when the records were made: [its end is|their ends are] not compared");
-    note(empty_, "run[|s] of no duration that only one side has: left out, [it holds|they hold] nothing");
+    note(empty_, "run[|s] of zero seconds that only one side has: left out, [it holds|they hold] nothing");
     note(recorded_again_,
          "record[ names|s name] a run again that another record has with the ledger's very start and end: left out "
          "(slurmctld was killed before it saved its state, and recorded an end twice)");

@@ -2,15 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "ledger/audit/audit.hpp"
 #include "ledger/audit/facts.hpp"
 #include "ledger/audit/recorded_runs.hpp"
-#include "ledger/audit/records_span.hpp"
 #include "ledger/audit/slurm_records.hpp"
 
 namespace shapley::ledger {

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "base/bounded_text.hpp"
+#include "base/files.hpp"
 #include "base/slurm_text.hpp"
 
 namespace shapley::ledger {

@@ -13,7 +13,6 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -35,7 +34,7 @@ struct RecordedTime {
 struct SlurmRecord {
   std::int64_t line = 0;  // 1-based
   JobId job;
-  std::string state;  // Slurm's word: "COMPLETED", "CANCELLED" (who cancelled is left out), "RESIZING", ...
+  std::string state;  // Slurm's name: "COMPLETED", "CANCELLED" (who cancelled is left out), "RESIZING", ...
   std::optional<RecordedTime> start;  // none: "Unknown", it never started
   std::optional<RecordedTime> end;    // none: it has not ended
   std::optional<std::int64_t> cpus;

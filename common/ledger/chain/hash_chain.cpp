@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "ledger/store/text.hpp"
-
 namespace shapley::ledger {
 
 namespace {

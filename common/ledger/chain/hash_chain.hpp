@@ -3,8 +3,8 @@
 //     hash(n) = SHA-256( hash(n-1) || "seq\nat\nreceived\nkind\nkey\npayload" ),   hash(0) = 32 zero bytes
 //
 // Integers are decimal text. Only `key` may hold a line feed (kinds are words, payloads are one line), so the text
-// reads back in one way only. Whoever can write the file can also compute a new chain: that is what signed
-// heads, kept elsewhere, are for (signed_head.hpp).
+// reads back in one way only. A user who can write the file can also compute a new chain: that is what signed
+// heads, kept elsewhere, are for (signing.hpp).
 #pragma once
 
 #include <array>
@@ -16,11 +16,23 @@
 
 #include <openssl/evp.h>
 
+#include "base/description.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace shapley::ledger {
 
 using Digest = std::array<unsigned char, 32>;
+
+// A place in a chain. Two chains that have one in common are the same up to it. {0, zeros}: before the first event.
+struct Position {
+  std::int64_t sequence = 0;
+  Digest hash{};
+  friend bool operator==(const Position&, const Position&) = default;
+};
+constexpr auto description_of(std::type_identity<Position>) {
+  return describe(member("sequence", &Position::sequence), member("hash", &Position::hash));
+}
 
 struct EventRow {
   std::int64_t sequence = 0;
@@ -44,7 +56,7 @@ class Hasher {
   void add(std::string_view part);
   [[nodiscard]] Expected<Digest> finish();
   [[nodiscard]] Expected<Digest> link(const Digest& previous, const EventRow& row);
-  // What a checkpoint's `sha` must be: it ties the text to the very events it was made from.
+  // What a checkpoint's `sha` must be: it ties the text to the events that it was made from.
   [[nodiscard]] Expected<Digest> checkpoint(const Digest& event, std::int64_t at, std::string_view text);
 
  private:
@@ -62,6 +74,7 @@ class Hasher {
   bool ok_ = true;      // so far
 };
 
+using shapley::to_hex;
 [[nodiscard]] std::string to_hex(const Digest& digest);
 // A stored blob as a digest; Errc::corrupt unless it has 32 bytes.
 [[nodiscard]] Expected<Digest> digest_from(std::span<const unsigned char> blob);

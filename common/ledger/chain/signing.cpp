@@ -1,7 +1,11 @@
 #include "ledger/chain/signing.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <fstream>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <openssl/bio.h>
@@ -10,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/descriptor.hpp"
+#include "base/calendar.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
 #include "ledger/chain/hash_chain.hpp"
 
 namespace shapley::ledger {
@@ -41,7 +47,7 @@ std::string text_of(BIO* bio) {
   return size > 0 ? std::string(data, static_cast<std::size_t>(size)) : std::string();
 }
 
-// OpenSSL asks a terminal for the password of an encrypted key unless told otherwise; a daemon has none.
+// OpenSSL asks a terminal for the password of an encrypted key unless a callback gives it; a daemon has no terminal.
 int no_password(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*user*/) {
   return -1;
 }
@@ -56,7 +62,7 @@ Expected<void> check_private(int descriptor, const path& file) {
   if (!S_ISREG(status.st_mode)) return fail(Errc::denied, file.string() + ": a private key is a regular file");
   if ((status.st_mode & 077U) != 0) {
     return fail(Errc::denied, file.string() + ": others than its owner may read or write this private key; chmod 600 " +
-                                  file.string() + ", and make a new key if somebody else may have read it");
+                                  file.string() + ", and make a new key if another user may have read it");
   }
   return {};
 }
@@ -88,7 +94,7 @@ Expected<std::string> private_pem(EVP_PKEY* key) {
   return text_of(bio.get());
 }
 
-// Never overwrites: whoever lost a key by mistake cannot sign as before.
+// Never overwrites: a key that is lost by mistake cannot be made again.
 Expected<void> write_new(const path& file, const std::string& text, mode_t mode) {
   const Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (out.get() < 0 && errno == EEXIST) {
@@ -185,11 +191,120 @@ Expected<PublicKey> make_key_files(const path& file) {
   SHAPLEY_TRY_ASSIGN(const std::string open, public_pem(key.get()));
   SHAPLEY_TRY(write_new(file, secret, 0600));
   if (auto written = write_new(file.string() + ".pub", open, 0644); !written) {
-    // A private key whose public half nobody has is worth nothing.
+    // A private key without its public half is of no use.
     ::unlink(file.c_str());
     return tl::unexpected<Error>(std::move(written).error());
   }
   return PublicKey::parse(open);
+}
+
+namespace {
+
+constexpr std::string_view k_title = "shapley ledger head 1";
+constexpr std::size_t k_max_file_bytes = 4096;
+constexpr std::string_view k_remedy = "; take the head's file as it was handed out (shapleyctl audit --head)";
+
+std::string_view bytes_of(const Signature& signature) {
+  return {reinterpret_cast<const char*>(signature.data()), signature.size()};
+}
+
+tl::unexpected<Error> malformed(std::string_view what) {
+  return fail(Errc::corrupt, "no head of a ledger: " + std::string(what) + std::string(k_remedy));
+}
+
+// The lines without the carriage returns and the empty lines that mail programs add.
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string line(text.substr(0, end));
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (!line.empty()) lines.push_back(std::move(line));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+using Fields = std::array<std::string, 6>;
+
+Expected<Fields> fields_of(std::string_view text) {
+  constexpr std::array<std::string_view, 6> k_names{"ledger", "sequence", "hash", "time", "key", "signature"};
+  const std::vector<std::string> lines = lines_of(text);
+  if (lines.empty() || lines[0] != k_title) return malformed("it does not begin with \"" + std::string(k_title) + "\"");
+  Fields fields;
+  for (std::size_t i = 0; i < k_names.size(); ++i) {
+    const std::string prefix = std::string(k_names[i]) + ": ";
+    if (i + 1 >= lines.size() || !lines[i + 1].starts_with(prefix)) {
+      return malformed("line " + std::to_string(i + 2) + " is not \"" + prefix + "...\"");
+    }
+    fields[i] = lines[i + 1].substr(prefix.size());
+  }
+  if (lines.size() > k_names.size() + 1) return malformed("something follows the signature");
+  return fields;
+}
+
+}  // namespace
+
+std::string SignedHead::title() const {
+  return "the head of event " + std::to_string(sequence) + ", signed " + format_instant(time);
+}
+
+std::string SignedHead::signed_text() const {
+  return std::string(k_title) + "\nledger: " + ledger + "\nsequence: " + std::to_string(sequence) + "\nhash: " + hash +
+         "\ntime: " + format_instant(time) + "\nkey: " + key + "\n";
+}
+
+std::string SignedHead::text() const {
+  return signed_text() + "signature: " + to_hex(bytes_of(signature)) + "\n";
+}
+
+Expected<SignedHead> parse_head(std::string_view text) {
+  if (text.size() > k_max_file_bytes) return malformed("it is too long");
+  SHAPLEY_TRY_ASSIGN(const Fields fields, fields_of(text));
+  SignedHead head;
+  head.ledger = fields[0];
+  if (!is_hex(head.ledger, 32)) return malformed("the ledger's identity has not 32 hexadecimal digits");
+  const std::string& number = fields[1];
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), head.sequence);
+  if (error != std::errc{} || end != number.data() + number.size() || head.sequence < 0) {
+    return malformed("the sequence is no number");
+  }
+  head.hash = fields[2];
+  if (!is_hex(head.hash, 64)) return malformed("the hash has not 64 hexadecimal digits");
+  const auto time = parse_instant(fields[3]);
+  if (!time) return malformed("the time is none");
+  head.time = *time;
+  head.key = fields[4];
+  const auto signature = from_hex(fields[5]);
+  if (!signature || signature->size() != head.signature.size()) {
+    return malformed("the signature has not 128 hexadecimal digits");
+  }
+  std::copy(signature->begin(), signature->end(), head.signature.begin());
+  return head;
+}
+
+Expected<SignedHead> read_head_file(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text(k_max_file_bytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in.eof() && !in) return fail(Errc::io, file.string() + ": cannot be read; check path and permissions");
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  auto head = parse_head(text);
+  if (!head) return with_context(file.string(), std::move(head).error());
+  return head;
+}
+
+Expected<void> verify_signature(const SignedHead& head, const PublicKey& key) {
+  if (head.key != key.fingerprint()) {
+    return fail(Errc::conflict, head.title() + ", was signed with key " + head.key + ", the public key given is " +
+                                    key.fingerprint() + "; take the one that belongs to it");
+  }
+  if (!key.verifies(head.signed_text(), head.signature)) {
+    return fail(Errc::corrupt, head.title() +
+                                   ": the signature is not of this text: the head was edited or forged, and "
+                                   "says nothing about the ledger");
+  }
+  return {};
 }
 
 }  // namespace shapley::ledger

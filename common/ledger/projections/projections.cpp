@@ -5,9 +5,8 @@
 #include <utility>
 #include <variant>
 
-#include "ledger/store/event_json.hpp"
-#include "ledger/store/event_store.hpp"
-#include "ledger/store/words.hpp"
+#include "ledger/encoding/event_json.hpp"
+#include "ledger/encoding/event_store.hpp"
 
 namespace shapley::ledger {
 
@@ -63,7 +62,7 @@ void add_statement(std::vector<OwnedStretch>& stretches, const OwnershipStated& 
   }
 }
 
-// Others say what somebody stated, however old, and no figure depends on them.
+// The others record a statement, however old, and no figure depends on them.
 bool changes_books(const Event& event) {
   return std::holds_alternative<accounting::SegmentOpened>(event) ||
          std::holds_alternative<accounting::OrganizationsDeclared>(event) ||

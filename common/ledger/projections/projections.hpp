@@ -3,7 +3,7 @@
 //
 // A Projector folds events into one set of these tables: those of the ledger ("main"), or a second set in the
 // connection's temporary schema ("temp"), which an audit fills from the events and compares. Feeding all events in any
-// order gives the same rows. The books of each day are apart: they need State (standings.hpp).
+// order gives the same rows. The books of each day are apart: they need State (recovery/standings.hpp).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 #include "accounting/events/event.hpp"
 #include "base/error.hpp"
-#include "ledger/store/database.hpp"
+#include "ledger/file/database.hpp"
 
 namespace shapley::ledger {
 
@@ -35,7 +35,7 @@ class Projector {
   // Whether the event would end a segment before it begins, given what the tables hold.
   [[nodiscard]] Expected<bool> contradicts(const accounting::Event& event);
 
-  // Whether the event changes the books from before `horizon`, or speaks of a segment from before it of which the
+  // Whether the event changes the books from before `horizon`, or concerns a segment from before it of which the
   // tables hold nothing.
   [[nodiscard]] Expected<bool> reaches_before(const accounting::Event& event, Instant horizon);
 

@@ -1,17 +1,15 @@
 #include "ledger/readers/books_then.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <variant>
 
-#include "ledger/readers/past_events.hpp"
-#include "ledger/readers/past_files.hpp"
-#include "ledger/store/event_reader.hpp"
-#include "ledger/store/ledger_impl.hpp"
+#include "ledger/encoding/event_reader.hpp"
+#include "ledger/readers/past_books.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
@@ -30,18 +28,23 @@ Expected<void> check_budget(const Files& files, const QueryBudget& budget) {
   if (budget.rows == 0) return {};
   std::int64_t events = 0;
   for (const Ledger* file : files) {
-    SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(LedgerAccess::impl(*file).database));
+    SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(file->rows().database()));
     events += file->last_sequence() - begin.sequence;
   }
   if (events <= static_cast<std::int64_t>(budget.rows)) return {};
-  return fail(Errc::limit, "the past is read from more than " + std::to_string(budget.rows) +
-                               " events, which the daemon does for nobody; read the ledger or a copy of it "
+  return fail(Errc::limit, "this needs more than " + std::to_string(budget.rows) +
+                               " events, the daemon's limit; read the ledger or a copy of it "
                                "(shapleyctl backup) with --ledger FILE");
 }
 
-// The events that `select`, of one file, gives the numbers of, until `visit` says false.
-Expected<void> visit_selected(const Database& database, Statement select,
+// The events that `sql` gives the numbers of, until `visit` says false. Its parameters: the last event before the
+// file's own ones, and an instant.
+Expected<void> visit_selected(const Ledger& file, const std::string& sql, Instant at,
                               const std::function<bool(const Event&)>& visit) {
+  const Database& database = file.rows().database();
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql));
+  select.bind(1, begin.sequence).bind(2, at.value);
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
   for (bool more = true; more;) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
@@ -55,20 +58,16 @@ Expected<void> visit_selected(const Database& database, Statement select,
   return {};
 }
 
-// The first runs that begin after the instant, but for those that were retracted.
+// The first runs that begin after the instant, except those that were retracted.
 Expected<std::vector<SegmentOpened>> next_starts(const Files& files, const PastQuestion& question,
                                                  const std::set<accounting::SegmentKey>& retracted) {
   std::vector<SegmentOpened> starts;
   if (question.next_starts == 0) return starts;
   for (const Ledger* file : files) {
-    const Database& database = LedgerAccess::impl(*file).database;
-    SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
-    SHAPLEY_TRY_ASSIGN(Statement select,
-                       database.prepare("SELECT seq FROM main.event_rows WHERE seq > ?1 AND at > ?2 AND kind = 2 AND "
-                                        "anchor = at ORDER BY at, job"));
-    select.bind(1, begin.sequence).bind(2, question.at.value);
+    constexpr const char* k_runs =
+        "SELECT seq FROM main.event_rows WHERE seq > ?1 AND at > ?2 AND kind = 2 AND anchor = at ORDER BY at, job";
     std::size_t found = 0;
-    SHAPLEY_TRY(visit_selected(database, std::move(select), [&](const Event& event) {
+    SHAPLEY_TRY(visit_selected(*file, k_runs, question.at, [&](const Event& event) {
       const auto& run = std::get<SegmentOpened>(event);
       if (retracted.contains(run.key)) return true;
       starts.push_back(run);
@@ -82,17 +81,14 @@ Expected<std::vector<SegmentOpened>> next_starts(const Files& files, const PastQ
   return starts;
 }
 
-// Estimators that may fall behind cost too much for whoever asks about ranks that were not made by them.
+// Estimators that may fall behind cost too much for a question about ranks that were not made by them.
 Expected<void> leave_out_costly_ones(State& state, const Files& files, Instant until) {
   std::set<std::string, std::less<>> ranking{state.ranking_rule().contribution};
   for (const Ledger* file : files) {
-    const Database& database = LedgerAccess::impl(*file).database;
-    SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
-    SHAPLEY_TRY_ASSIGN(Statement select,
-                       database.prepare("SELECT t.seq FROM main.event_texts t JOIN main.event_rows r ON r.seq = t.seq "
-                                        "WHERE t.seq > ?1 AND t.kind = 'ranking_declared' AND r.at <= ?2"));
-    select.bind(1, begin.sequence).bind(2, until.value);
-    SHAPLEY_TRY(visit_selected(database, std::move(select), [&](const Event& event) {
+    constexpr const char* k_rankings =
+        "SELECT t.seq FROM main.event_texts t JOIN main.event_rows r ON r.seq = t.seq WHERE t.seq > ?1 AND "
+        "t.kind = 'ranking_declared' AND r.at <= ?2";
+    SHAPLEY_TRY(visit_selected(*file, k_rankings, until, [&](const Event& event) {
       ranking.insert(std::get<accounting::RankingDeclared>(event).contribution);
       return true;
     }));
@@ -117,12 +113,12 @@ Expected<void> follow(State& state, PastEvents& events, const PastQuestion& ques
     due = std::max(pace, static_cast<std::int64_t>(state.remembered_jobs()));
   };
   while (true) {
-    if (question.budget.is_ended()) return fail(Errc::limit, "nobody waits for the answer any more");
+    if (question.budget.is_ended()) return fail(Errc::limit, "request cancelled");
     SHAPLEY_TRY_ASSIGN(const Event* event, events.next_until(question.at));
     if (event == nullptr) break;
     const Instant t = accounting::time_of(*event);
     moved_to(t);
-    // What is declared of all times stands at their beginning.
+    // What is declared for all times has the beginning of time as its instant.
     if (--due <= 0 && last) forget(*last);
     SHAPLEY_TRY(apply_told(state, *event));
     last = t;

@@ -1,4 +1,4 @@
-// The books of a past instant, from the events that speak of it or of earlier times, with all that is known today: what
+// The books of a past instant, from the events that concern it or earlier times, with all that is known today: what
 // was recorded late counts, and a run that was retracted later does not. So the past reads the same whenever it is
 // asked for.
 //
@@ -15,7 +15,7 @@
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
-#include "ledger/recovery/lookback.hpp"
+#include "ledger/recovery/replay.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {

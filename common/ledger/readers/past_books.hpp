@@ -1,30 +1,192 @@
 // The books of past instants, one after the other, as they are known today.
 //
-// At each instant the events count that speak of it or of earlier times, whenever they were recorded; a run that was
+// At each instant the events count that concern it or earlier times, whenever they were recorded; a run that was
 // retracted later counts for nothing. So the past reads the same whenever it is asked for. The events of the ledger,
 // and of as many archives as are needed, are read from the begin of the oldest of these files on, one after the other:
 // what is remembered follows what is open, and what ran since the last instant that was asked.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "accounting/events/event.hpp"
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
-#include "base/name_index.hpp"
+#include "base/text.hpp"
 #include "base/types.hpp"
-#include "ledger/readers/past_adjustments.hpp"
-#include "ledger/readers/past_events.hpp"
-#include "ledger/readers/past_files.hpp"
-#include "ledger/readers/submitters.hpp"
-#include "ledger/recovery/lookback.hpp"
+#include "ledger/archive/links.hpp"
+#include "ledger/encoding/event_reader.hpp"
+#include "ledger/file/database.hpp"
+#include "ledger/recovery/replay.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
+
+// Adjustments as a statement lists them: with what each of them changed, found in the facts right behind it.
+struct PastAdjustment {
+  accounting::AdjustmentMade made;
+  // It changed amounts of [from, to) and of no other time. What it gave to others and went on when it was made has no
+  // end here, and two rows that were added up are so for all times.
+  Instant from = k_beginning_of_time;
+  Instant to = k_end_of_time;
+  // Of the runs that it gave to others: charged processors times seconds, up to when it was made. nullopt: of none.
+  std::optional<CpuTime> work = {};
+
+  // Whether a statement of [since, until) names it: it was made then, or later and changed what the statement says. One
+  // that was made at `until` belongs to the books of that instant, which the statement closes with.
+  [[nodiscard]] bool concerns(Instant since, Instant until) const;
+  [[nodiscard]] bool made_after(Instant until) const { return made.at > until; }
+};
+
+// REQUIRES: note() receives every event of the ledger from some event on, in the order of recording.
+class AdjustmentReader {
+ public:
+  void note(const accounting::Event& event);
+  [[nodiscard]] std::vector<PastAdjustment> take() && { return std::move(all_); }
+
+ private:
+  struct OpenRun {
+    Instant begin;
+    ProcessorMillionths processors;
+  };
+  void note_fact(const accounting::Event& fact);
+  void reach(Instant from, Instant to);
+  void end_facts();
+
+  std::vector<PastAdjustment> all_;
+  std::int64_t facts_left_ = 0;  // of the last one
+  std::optional<std::pair<Instant, Instant>> reached_;
+  std::map<accounting::SegmentKey, OpenRun> open_;  // restated, without an end so far
+};
+
+// The submitters of jobs: looked up in the files on request, for there may be more jobs than the memory holds.
+
+// Whose a job is.
+struct Submitter {
+  std::uint32_t account = 0;  // of Submitters::accounts()
+  std::uint32_t user_id = 0;
+};
+
+class Submitters {
+ public:
+  // REQUIRES: the files outlive it and stay where they are.
+  [[nodiscard]] static Expected<Submitters> open(const std::vector<const Ledger*>& files);
+
+  // The last submission of the job before `start`, as far as it was described; else account "" and user 0.
+  [[nodiscard]] Expected<Submitter> of(JobId job, Instant start);
+  [[nodiscard]] const NameIndex& accounts() const { return accounts_; }
+  // Whose jobs were looked up so far will hardly be asked for again.
+  void forget() { known_.clear(); }
+
+ private:
+  Submitters() { (void)accounts_.number_of(""); }
+
+  std::vector<Statement> lookups_;  // by file
+  NameIndex accounts_;              // the first is ""
+  std::map<std::pair<JobId, Instant>, Submitter> known_;
+};
+
+// What readers of the past share: the ledger and those of its archives that a past instant needs, and how their events
+// are applied in the order of time.
+
+// When the ledger recorded something last. Errc::not_found: it is empty.
+[[nodiscard]] Expected<Instant> last_recorded(const Ledger& ledger);
+
+// The file whose books begin at an instant or before, and those after it, the ledger itself last.
+class PastFiles {
+ public:
+  // For the time from `since` to `until`; `ledger` must outlive it. Errc::not_found names an archive that is needed and
+  // is not in `archives`; Errc::corrupt one that is another file (open_archive). Errc::invalid_argument: such an
+  // archive is missing, and the books begin after `until` (before_the_books).
+  [[nodiscard]] static Expected<PastFiles> open(const Ledger& ledger, const std::filesystem::path& archives,
+                                                Instant since, Instant until);
+  [[nodiscard]] const std::vector<const Ledger*>& files() const { return files_; }
+
+ private:
+  std::deque<OpenedFile> archives_;  // the newest first; a deque moves without moving them
+  std::vector<const Ledger*> files_;
+};
+
+// When the books begin: with what they are opened with, or at `first`, the first time by which a later event begins
+// books (accounting::begin_by). Errc::invalid_argument: that is after `asked`.
+[[nodiscard]] Expected<Instant> begin_of_books(const accounting::State& opening, Instant first, Instant asked);
+// The error that says so.
+[[nodiscard]] tl::unexpected<Error> before_the_books(Instant asked, Instant begin);
+
+// Of which segment the event speaks; nullptr: of none.
+[[nodiscard]] const accounting::SegmentKey* segment_of(const accounting::Event& event);
+
+// What the books refuse (a contradiction) changed nothing when shapleyd met it, and changes nothing here.
+// Errc::corrupt: the event is not in the order of time.
+[[nodiscard]] Expected<void> apply_told(accounting::State& state, const accounting::Event& event);
+
+// Renames and mergers are applied before anything else, because the past is shown in today's names.
+[[nodiscard]] Expected<void> apply_adjustments(accounting::State& state,
+                                               std::vector<accounting::AdjustmentMade> adjustments);
+
+// Takes back what the books know and the files retract, whenever that was, as of `at` at the latest.
+[[nodiscard]] Expected<void> retract_known(accounting::State& state, const std::set<accounting::SegmentKey>& retracted,
+                                           Instant at);
+
+// The events of the past in the order of time, one after the other, so that however many there are only one is in
+// memory; and what has to be known before the first of them is applied.
+//
+// At each instant those events count that concern it or earlier times, whenever they were recorded, but none of a
+// segment that was retracted at any time. Adjustments are not among them either: they are applied before all others.
+class PastEvents {
+ public:
+  // Of the events that concern `until` or earlier times. REQUIRES: the files follow each other (PastFiles), outlive
+  // it and stay where they are. They are read as they are now.
+  [[nodiscard]] static Expected<PastEvents> open(const std::vector<const Ledger*>& files, Instant until);
+
+  // The next event, if its time is not after t; nullptr: no such event is left. Valid until the next call.
+  [[nodiscard]] Expected<const accounting::Event*> next_until(Instant t);
+
+  // An instant not after any that the events to come reach back to; k_end_of_time: none reaches back.
+  [[nodiscard]] Instant reached_back() const;
+
+  // The first time by which an event of the files begins books (accounting::begin_by), however late; k_end_of_time:
+  // none.
+  [[nodiscard]] Instant begin() const { return begin_; }
+  // All that the files retract, whenever that was.
+  [[nodiscard]] const std::set<accounting::SegmentKey>& retracted() const { return retracted_; }
+  // All that the files have, by number.
+  [[nodiscard]] const std::vector<PastAdjustment>& adjustments() const { return adjustments_; }
+
+ private:
+  // Of one file: its own events are those after `after`.
+  struct File {
+    std::int64_t after;
+    Transaction snapshot;  // outlives what reads from it
+    Statement order;       // numbers and times of the events, by time
+    EventReader reader;
+    Lookback lookback;
+    std::optional<std::int64_t> sequence;  // of the next event; none: there are no more
+    Instant at;                            // of the next event
+
+    [[nodiscard]] Expected<void> step();
+  };
+
+  [[nodiscard]] Expected<void> add(const Ledger& ledger, Instant until);
+  [[nodiscard]] Expected<void> note_begin(const Database& database, std::int64_t after);
+  [[nodiscard]] Expected<void> note_retractions(const Database& database, std::int64_t after);
+  [[nodiscard]] Expected<void> note_adjustments(const Database& database, File& file);
+
+  std::vector<File> files_;  // the oldest first
+  Instant begin_ = k_end_of_time;
+  std::set<accounting::SegmentKey> retracted_;
+  AdjustmentReader noting_;
+  std::int64_t last_fact_ = 0;  // of the last adjustment so far: its number
+  std::vector<PastAdjustment> adjustments_;
+  accounting::Event event_;
+};
 
 class PastBooks {
  public:
@@ -52,10 +214,10 @@ class PastBooks {
   void forget();
   [[nodiscard]] accounting::State take_state() && { return std::move(state_); }
 
-  // The last submission of the job before `start`, as far as it was described; else nobody (account "", user 0).
+  // The last submission of the job before `start`, as far as it was described; else account "", user 0.
   [[nodiscard]] Expected<Submitter> submitter_of(JobId job, Instant start) { return submitters_.of(job, start); }
   [[nodiscard]] const NameIndex& accounts() const { return submitters_.accounts(); }
-  // All that the files tell of, by number, whenever they were made.
+  // All that the files have, by number, whenever they were made.
   [[nodiscard]] const std::vector<PastAdjustment>& adjustments() const { return events_.adjustments(); }
 
  private:

@@ -1,13 +1,20 @@
 #include "ledger/recovery/background.hpp"
 
+#include <chrono>
 #include <csignal>
-#include <string>
 #include <system_error>
 #include <utility>
 
+#include "base/piece_of_work.hpp"
+#include "ledger/file/database.hpp"
+#include "ledger/recovery/checkpoint.hpp"
+#include "ledger/recovery/replay.hpp"
+#include "ledger/store/ledger_file.hpp"
+#include "ledger/store/rows.hpp"
+
 namespace shapley::ledger {
 
-Expected<std::unique_ptr<Background>> Background::start(std::function<void(ReplayWatch&)> work) {
+Expected<std::unique_ptr<Background>> Background::start(std::string name, std::function<void(ReplayWatch&)> work) {
   std::unique_ptr<Background> background(new Background);
   // Signals are for the thread that waits for them.
   sigset_t all{};
@@ -16,7 +23,8 @@ Expected<std::unique_ptr<Background>> Background::start(std::function<void(Repla
   pthread_sigmask(SIG_SETMASK, &all, &before);
   Expected<void> started;
   try {
-    background->thread_ = std::thread([self = background.get(), run = std::move(work)] {
+    background->thread_ = std::thread([self = background.get(), name = std::move(name), run = std::move(work)] {
+      const PieceOfWork busy(name, PieceOfWork::k_long_bound);
       run(self->watch_);
       self->ended_ = true;
     });
@@ -35,6 +43,141 @@ Background::~Background() {
 
 void Background::wait() {
   if (thread_.joinable()) thread_.join();
+}
+
+namespace {
+
+// After each transaction: long enough for a thread that waits for the lock to wake up and take it.
+constexpr std::chrono::milliseconds k_pause{2};
+constexpr int k_transactions_between_folds = 4;
+
+// The connection through which a thread writes checkpoints beside the one that appends events, without keeping it
+// waiting.
+//
+// Its transactions are short and not synced one by one: what they wrote is synced and folded into the file between
+// them, outside the lock, so that the log stays short and the next append has little to sync.
+class SecondWriter {
+ public:
+  // Once `stop` is set, what it does ends with Errc::limit or Errc::unavailable.
+  [[nodiscard]] static Expected<SecondWriter> open(const std::filesystem::path& ledger, const std::atomic<bool>& stop);
+
+  [[nodiscard]] const Database& database() const { return *database_; }
+  // A checkpoint of the books after event `sequence` (checkpoint.hpp), dated to their present.
+  [[nodiscard]] Expected<void> write(Mutex& turns, const accounting::State& state, std::int64_t sequence) const;
+
+ private:
+  SecondWriter(Database database, const std::atomic<bool>& stop);
+
+  const std::atomic<bool>* stop_;
+  std::unique_ptr<Database> database_;
+  std::unique_ptr<StepLimit> limit_;
+};
+
+Expected<SecondWriter> SecondWriter::open(const std::filesystem::path& ledger, const std::atomic<bool>& stop) {
+  SHAPLEY_TRY_ASSIGN(Database database, open_second_writer(ledger));
+  return SecondWriter(std::move(database), stop);
+}
+
+SecondWriter::SecondWriter(Database database, const std::atomic<bool>& stop)
+    : stop_(&stop),
+      database_(std::make_unique<Database>(std::move(database))),
+      limit_(std::make_unique<StepLimit>(*database_, 0, stop_)) {}
+
+Expected<void> SecondWriter::write(Mutex& turns, const accounting::State& state, std::int64_t sequence) const {
+  // A fold gives way to readers and to others who fold: what it leaves, the next one takes.
+  const auto fold = [this] { return database_->execute("PRAGMA wal_checkpoint(PASSIVE)"); };
+  int transactions = 0;
+  CheckpointWriting how;
+  how.stop = stop_;
+  how.between = [&]() -> Expected<void> {
+    std::this_thread::sleep_for(k_pause);
+    return ++transactions % k_transactions_between_folds == 0 ? fold() : Expected<void>{};
+  };
+  SHAPLEY_TRY(write_checkpoint(*database_, turns, state, sequence, state.now(), how));
+  return fold();
+}
+
+Expected<void> make_checkpoint(const std::filesystem::path& ledger, Mutex& turns,
+                               const CheckpointThread::Options& options, ReplayWatch& watch) {
+  SHAPLEY_TRY_ASSIGN(const SecondWriter writer, SecondWriter::open(ledger, watch.stop));
+  SHAPLEY_TRY_ASSIGN(Recovered books, recover_books(writer.database(), options.state, &watch, options.upto));
+  books.state.advance(options.now);
+  books.state.compact(options.keep);
+  return writer.write(turns, books.state, books.last_sequence);
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<CheckpointThread>> CheckpointThread::start(std::filesystem::path ledger,
+                                                                    std::shared_ptr<Mutex> turns,
+                                                                    const Options& options) {
+  std::unique_ptr<CheckpointThread> thread(new CheckpointThread(options.upto));
+  SHAPLEY_TRY_ASSIGN(thread->background_,
+                     Background::start("the checkpoint", [self = thread.get(), file = std::move(ledger),
+                                                          turns = std::move(turns), options](ReplayWatch& watch) {
+                       self->written_ = make_checkpoint(file, *turns, options, watch);
+                     }));
+  return thread;
+}
+
+Expected<void> CheckpointThread::take() {
+  background_->wait();
+  return std::move(written_);
+}
+
+namespace {
+
+// Follows the ledger until at most `left` events are missing. True: the books were replayed as a whole on the way, for
+// an event was older than they remembered.
+Expected<bool> follow(const Database& database, const Rebuild::Options& options, Recovered& books, ReplayWatch& watch) {
+  bool anew = false;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
+    SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
+    const std::int64_t missing = head.sequence - books.last_sequence;
+    if (missing <= options.left_to_owner) return anew;
+    watch.total += missing;
+    Replay replay(database, options.state, std::move(books), &watch);
+    SHAPLEY_TRY_ASSIGN(const bool followed, replay.follow_to(head.sequence));
+    books = std::move(replay.books());
+    if (followed) continue;
+    SHAPLEY_TRY_ASSIGN(books, replay_by_time(database, head.sequence, options.state, &watch));
+    anew = true;
+  }
+}
+
+Expected<Rebuild::Result> rebuild(const std::filesystem::path& ledger, Mutex& turns, const Rebuild::Options& options,
+                                  ReplayWatch& watch) {
+  SHAPLEY_TRY_ASSIGN(const SecondWriter writer, SecondWriter::open(ledger, watch.stop));
+  Rebuild::Result result;
+  SHAPLEY_TRY_ASSIGN(result.books, recover_books(writer.database(), options.state, &watch));
+  SHAPLEY_TRY(follow(writer.database(), options, result.books, watch));
+  // A checkpoint that does not remember the late event would cost the next start a replay of everything.
+  for (bool anew = true; anew;) {
+    result.books.state.compact();
+    result.checkpoint = result.books.last_sequence;
+    result.saved = writer.write(turns, result.books.state, result.checkpoint);
+    SHAPLEY_TRY_ASSIGN(anew, follow(writer.database(), options, result.books, watch));
+  }
+  return result;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Rebuild>> Rebuild::start(std::filesystem::path ledger, std::shared_ptr<Mutex> turns,
+                                                  Options options) {
+  std::unique_ptr<Rebuild> rebuilding(new Rebuild);
+  SHAPLEY_TRY_ASSIGN(
+      rebuilding->background_,
+      Background::start("the rebuild of the books",
+                        [self = rebuilding.get(), file = std::move(ledger), turns = std::move(turns), options](
+                            ReplayWatch& watch) { self->result_.emplace(rebuild(file, *turns, options, watch)); }));
+  return rebuilding;
+}
+
+Expected<Rebuild::Result> Rebuild::take() {
+  background_->wait();
+  return *std::move(result_);
 }
 
 }  // namespace shapley::ledger

@@ -6,10 +6,10 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
+#include "base/contract.hpp"
+#include "base/text.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/recovery/replay.hpp"
 
@@ -65,14 +65,14 @@ Expected<std::optional<std::string>> text_of(const Database& database, const std
 // One writing: the text in parts, those that are there already by what they say.
 class Writing {
  public:
-  Writing(const Database& database, std::mutex& turns, Hasher hasher, const CheckpointWriting& how)
+  Writing(const Database& database, Mutex& turns, Hasher hasher, const CheckpointWriting& how)
       : database_(database), turns_(turns), hasher_(std::move(hasher)), how_(how) {}
 
   Expected<void> write_parts(std::string_view text) {
     SHAPLEY_TRY(find_known());
     for (const std::string_view part : cut(text, how_.part)) {
       SHAPLEY_TRY_ASSIGN(const Digest digest, hasher_.digest(std::array{part}));
-      // Once: of a list that names a part twice nobody knows how long the text is.
+      // Each part may occur once: otherwise the total length is ambiguous.
       if (const auto known = known_.extract(digest)) {
         ids_.push_back(known.mapped());
         continue;
@@ -162,7 +162,7 @@ class Writing {
   Expected<void> in_turn(const Change& change) {
     if (how_.stop != nullptr && *how_.stop) return fail(Errc::unavailable, "the writing was ended");
     {
-      const std::scoped_lock turn(turns_);
+      const MutexLock turn(turns_);
       SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database_, Transaction::Kind::write));
       SHAPLEY_TRY(change());
       SHAPLEY_TRY(transaction.commit());
@@ -171,7 +171,7 @@ class Writing {
   }
 
   const Database& database_;
-  std::mutex& turns_;
+  Mutex& turns_;
   Hasher hasher_;
   const CheckpointWriting& how_;
   std::map<Digest, std::int64_t> known_;  // id by what a part says; of those that are not in the text yet
@@ -202,7 +202,7 @@ Expected<std::optional<Recovered>> read_checkpoint(const Database& database, std
   return Recovered{.state = *std::move(state), .last_sequence = sequence};
 }
 
-Expected<void> write_checkpoint(const Database& database, std::mutex& writing, const accounting::State& state,
+Expected<void> write_checkpoint(const Database& database, Mutex& writing, const accounting::State& state,
                                 std::int64_t sequence, Instant at, const CheckpointWriting& how) {
   SHAPLEY_TRY_ASSIGN(const auto event_hash, hash_of_event(database, sequence));
   if (!event_hash) return fail(Errc::invalid_argument, "there is no event " + std::to_string(sequence));
@@ -214,6 +214,24 @@ Expected<void> write_checkpoint(const Database& database, std::mutex& writing, c
   SHAPLEY_TRY(parts.write_parts(text));
   SHAPLEY_TRY(parts.write_row(sequence, at, sha));
   return parts.remove_other_parts();
+}
+
+std::vector<std::string_view> cut(std::string_view text, PartSize size) {
+  SHAPLEY_REQUIRE(size.lines > 0);
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::uint64_t hash = fnv1a(text.substr(at, end - at));
+    at = end;
+    // The upper bits are the better mixed ones.
+    constexpr unsigned k_half = 32;
+    if ((hash >> k_half) % size.lines != 0 && at - begin <= size.most_bytes) continue;
+    parts.push_back(text.substr(begin, at - begin));
+    begin = at;
+  }
+  if (begin < text.size()) parts.push_back(text.substr(begin));
+  return parts;
 }
 
 }  // namespace shapley::ledger

@@ -1,4 +1,4 @@
-// Checkpoints as rows of the ledger: the books as text (State::save), in parts (text_parts.hpp) that checkpoints share,
+// Checkpoints as rows of the ledger: the books as text (State::save), in parts (cut) that checkpoints share,
 // so that only what changed is written.
 //
 // A checkpoint is there once its row in `checkpoints` is, which is the last to be written. Who dies before that leaves
@@ -9,18 +9,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
-#include "ledger/recovery/text_parts.hpp"
-#include "ledger/store/database.hpp"
+#include "base/mutex.hpp"
+#include "ledger/file/database.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
 
-// The books of the checkpoint at event `sequence`. nullopt: there is none, it does not fit the event, its text is
+// A text of lines, cut so that a text that is mostly the same has mostly the same parts.
+
+// Where a part ends is said by the lines themselves (their hashes), not by how much stands before them: lines that are
+// added, removed or changed change the part that they are in, and sometimes its neighbour. A part has `lines` lines in
+// the mean; one of more than `most_bytes` ends with the line that it is in. One after the other the parts are the text.
+// REQUIRES: lines > 0.
+struct PartSize {
+  std::size_t lines = 128;
+  std::size_t most_bytes = 256U << 10U;
+};
+[[nodiscard]] std::vector<std::string_view> cut(std::string_view text, PartSize size = {});
+
+// The books of the checkpoint at event `sequence`. nullopt: it does not exist, it does not fit the event, its text is
 // damaged, or State does not know its format. Errc::unavailable once `stop` is set.
 [[nodiscard]] Expected<std::optional<Recovered>> read_checkpoint(const Database& database, std::int64_t sequence,
                                                                  accounting::StateOptions options,
@@ -36,8 +49,7 @@ struct CheckpointWriting {
 // Adds a checkpoint of the books after event `sequence`, and forgets all but the newest three. In short transactions,
 // each within a turn of `writing`. After an error the checkpoints are those of before, or the new one is there, too.
 // Errc::invalid_argument: there is no such event.
-[[nodiscard]] Expected<void> write_checkpoint(const Database& database, std::mutex& writing,
-                                              const accounting::State& state, std::int64_t sequence, Instant at,
-                                              const CheckpointWriting& how = {});
+[[nodiscard]] Expected<void> write_checkpoint(const Database& database, Mutex& writing, const accounting::State& state,
+                                              std::int64_t sequence, Instant at, const CheckpointWriting& how = {});
 
 }  // namespace shapley::ledger

@@ -7,23 +7,97 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "ledger/chain/hash_chain.hpp"
-#include "ledger/recovery/lookback.hpp"
-#include "ledger/recovery/replay_watch.hpp"
-#include "ledger/store/database.hpp"
+#include "ledger/file/database.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
+
+// What a replay remembers at most. The books remember what later events may change; a reader of a whole ledger can
+// know beforehand what these events are (Lookback).
+struct ReplayPace {
+  // So many events are applied, or as many as jobs are remembered, before the books forget what they may. > 0. A run
+  // that begins before that and ends after it is sent to the schedules of coalitions twice, so few events take longer.
+  std::int64_t events_between_compactions = 20'000;
+  // Where an event reaches back over more events than that, the books do not remember all of them for its sake: they
+  // are made again in the order of time, up to it.
+  std::int64_t most_events_reached_back = 200'000;
+};
+
+// Books that remember only what the replay asks them to keep: for replays that know what is to come.
+inline constexpr accounting::StateOptions k_remembers_nothing{
+    .memory_horizon = {}, .most_finished = 1, .shortest_memory_horizon = {}};
+// The same of these estimators alone.
+[[nodiscard]] inline accounting::StateOptions remembers_nothing(const accounting::EstimatorSet& kept) {
+  accounting::StateOptions options = k_remembers_nothing;
+  options.left_out = kept.others();
+  return options;
+}
+
+// SQL: what `row`, of a segment's begin or end, reaches back to: the begin of a run to its release, for an estimator
+// decides again what it knows of the run since then, though six hours at most; others to their own time.
+[[nodiscard]] std::string reach_of_segment(const std::string& row);
+
+// Lets the books forget what they may from before `keep`, some time of it after the other, not all at once: the
+// schedules of coalitions take memory for all that they learn at once.
+void forget_in_steps(accounting::State& books, Instant keep = k_end_of_time);
+
+class Lookback {
+ public:
+  // For replays in the order of numbers, of the events after `after` up to `upto`: places are sequence numbers.
+  [[nodiscard]] static Expected<Lookback> by_sequence(const Database& database, std::int64_t after, std::int64_t upto,
+                                                      const ReplayPace& pace);
+  // For replays of those events in the order of time: places are instants. Only two reach back then: the begin
+  // of a run to its release, and a retraction as far as its segment did.
+  [[nodiscard]] static Expected<Lookback> by_time(const Database& database, std::int64_t after, std::int64_t upto);
+
+  // An instant not after any that events at this place or later reach back to; k_end_of_time: none reaches back. (Of
+  // by_sequence: except events that reach back too far, see above.)
+  [[nodiscard]] Instant from(std::int64_t place) const;
+
+ private:
+  struct Step {
+    std::int64_t last = 0;  // the last place that it stands for
+    Instant earliest;       // that the events of this and of later steps reach back to
+    Instant latest;         // of the times of the events of this and of earlier steps
+  };
+  void add(std::int64_t place, std::int64_t width, Instant reach, Instant at);
+  void sum_up();
+  void bound(std::int64_t after, const ReplayPace& pace);
+
+  std::vector<Step> steps_;  // ascending
+};
+
+// Lets the books of a replay forget at its pace.
+class Forgetting {
+ public:
+  Forgetting(Lookback lookback, const ReplayPace& pace)
+      : lookback_(std::move(lookback)), every_(pace.events_between_compactions), due_(every_) {}
+
+  // To be called before the event at `next` is applied. `keep`: what is from this instant on is kept, too. True: the
+  // books have forgotten what they may.
+  bool before(std::int64_t next, accounting::State& books, Instant keep = k_end_of_time);
+  // The same, whether that is due or not: what is asked of books that have just forgotten costs little.
+  void now(std::int64_t next, accounting::State& books, Instant keep = k_end_of_time);
+  [[nodiscard]] const Lookback& lookback() const { return lookback_; }
+
+ private:
+  Lookback lookback_;
+  std::int64_t every_;
+  std::int64_t due_;  // after so many events
+};
 
 // Visits the events with after < sequence <= upto, ordered by their own time, then by sequence.
 [[nodiscard]] Expected<void> visit_by_time(const Database& database, std::int64_t after, std::int64_t upto,
                                            const std::function<Expected<void>(const StoredEvent&)>& visit);
 
-// The books that the ledger begins with: empty ones, or those after the last event of its archive (store/genesis.hpp).
+// The books that the ledger begins with: empty ones, or those after the last event of its archive (Genesis).
 // Errc::corrupt when they cannot be read.
 [[nodiscard]] Expected<Recovered> opening_books(const Database& database, accounting::StateOptions options);
 
@@ -40,8 +114,8 @@ namespace shapley::ledger {
                                                  Instant keep = k_end_of_time);
 
 // The books of all events (of those up to `upto`), by the shortest way that there is: from the newest checkpoint which
-// remembers back to everything that was appended after it; where there is none, from all events in the order of their
-// own times. However many events that are: the books forget at this pace on the way.
+// remembers back to everything that was appended after it; without such a checkpoint, from all events in the order of
+// their own times. However many events that are: the books forget at this pace on the way.
 [[nodiscard]] Expected<Recovered> recover_books(const Database& database, accounting::StateOptions options,
                                                 ReplayWatch* watch = nullptr,
                                                 std::optional<std::int64_t> upto = std::nullopt,

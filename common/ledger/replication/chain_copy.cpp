@@ -1,16 +1,21 @@
 #include "ledger/replication/chain_copy.hpp"
 
 #include <algorithm>
-#include <mutex>
+#include <system_error>
 #include <utility>
+#include <variant>
 
-#include "ledger/chain/chain_walk.hpp"
+#include "ledger/encoding/chain_walk.hpp"
+#include "ledger/encoding/event_json.hpp"
+#include "ledger/encoding/event_reader.hpp"
+#include "ledger/encoding/event_store.hpp"
+#include "ledger/file/files.hpp"
 #include "ledger/recovery/replay.hpp"
-#include "ledger/store/event_json.hpp"
-#include "ledger/store/event_reader.hpp"
-#include "ledger/store/ledger_impl.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -34,7 +39,7 @@ Expected<std::vector<ChainRow>> read_rows(const Database& database, std::int64_t
                     .hash = hash});
     bytes += rows.back().payload.size();
     full = bytes >= limits.bytes;
-    // Ends the walk; not an error that anybody sees.
+    // Ends the walk; the error does not leave this function.
     return full ? fail(Errc::limit, "enough") : Expected<void>{};
   };
   auto read = reader.visit(after, after + limits.rows, add);
@@ -46,19 +51,20 @@ Expected<ChainPart> read_part(const Database& database, const Position& position
   SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
   SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
   SHAPLEY_TRY_ASSIGN(const auto hash, hash_of_event(database, position.sequence));
-  ChainPart part{.head = {head.sequence, head.hash}, .holds = hash == position.hash, .rows = {}};
+  ChainPart part{.head = head, .holds = hash == position.hash, .rows = {}};
   if (!part.holds) return part;
   SHAPLEY_TRY_ASSIGN(part.rows, read_rows(database, position.sequence, limits));
   return part;
 }
 
-// Appends one row to the open transaction and moves `head` on.
-Expected<Event> append_row(Writer& writer, const ChainRow& row, Head& head) {
+// Appends one row to the open transaction.
+Expected<Event> append_row(AppendRows& writer, const ChainRow& row) {
   const auto wrong = [&](Errc code, const std::string& what) {
     return fail(code, "event " + std::to_string(row.sequence) + ": " + what);
   };
-  if (row.sequence != head.sequence + 1) {
-    return wrong(Errc::conflict, "does not follow the ledger's last event, " + std::to_string(head.sequence));
+  const std::int64_t last = writer.head().sequence;
+  if (row.sequence != last + 1) {
+    return wrong(Errc::conflict, "does not follow the ledger's last event, " + std::to_string(last));
   }
   auto decoded = decode(row.kind, row.payload);
   if (!decoded) return wrong(Errc::corrupt, decoded.error().what);
@@ -70,99 +76,116 @@ Expected<Event> append_row(Writer& writer, const ChainRow& row, Head& head) {
                          .kind = row.kind,
                          .payload = row.payload};
   if (const std::string fault = row_fault(content, *decoded); !fault.empty()) return wrong(Errc::corrupt, fault);
-  SHAPLEY_TRY_ASSIGN(const Digest hash, writer.hasher.link(head.hash, content));
-  if (hash != row.hash) return wrong(Errc::corrupt, "its hash does not follow from the row before it and its content");
-  SHAPLEY_TRY_ASSIGN(const bool contradiction, writer.projector.contradicts(*decoded));
-  SHAPLEY_TRY_ASSIGN(const auto known, writer.store.find(*decoded));
+  SHAPLEY_TRY_ASSIGN(const bool contradiction, writer.projector().contradicts(*decoded));
+  SHAPLEY_TRY_ASSIGN(const auto known, writer.store().find(*decoded));
   if (contradiction || known) return wrong(Errc::corrupt, key + " is in the chain before");
-  SHAPLEY_TRY(writer.store.insert(*decoded, content, hash));
-  SHAPLEY_TRY(writer.projector.project(*decoded, row.sequence));
-  head = {.sequence = row.sequence, .hash = hash};
+  SHAPLEY_TRY_ASSIGN(const Digest hash, writer.add(*decoded, content));
+  if (hash != row.hash) return wrong(Errc::corrupt, "its hash does not follow from the row before it and its content");
   return decoded;
 }
 
-Expected<std::vector<Event>> append_rows(const Database& database, Writer& writer, std::span<const ChainRow> rows) {
-  std::vector<Event> events;
-  Head head = writer.head;
-  SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
-  for (const ChainRow& row : rows) {
-    SHAPLEY_TRY_ASSIGN(Event event, append_row(writer, row, head));
-    events.push_back(std::move(event));
+// The last event that two chains have in common: what one of them archived, it had.
+Expected<std::int64_t> last_in_common(const Ledger& one, const Ledger& other) {
+  std::int64_t common = 0;
+  std::int64_t parted = std::min(one.last_sequence(), other.last_sequence()) + 1;
+  while (parted - common > 1) {
+    const std::int64_t middle = common + (parted - common) / 2;
+    SHAPLEY_TRY_ASSIGN(const auto hash, hash_at(one, middle));
+    SHAPLEY_TRY_ASSIGN(const auto other_hash, hash_at(other, middle));
+    (hash && other_hash && *hash != *other_hash ? parted : common) = middle;
   }
-  SHAPLEY_TRY(transaction.commit());
-  writer.head = head;
-  return events;
+  return common;
 }
 
-// A ledger keeps its identity: a trigger sees to it, which is off for as long as this transaction lasts.
-Expected<void> set_identity(const Database& database, const std::string& identity) {
-  SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
-  SHAPLEY_TRY_ASSIGN(Statement select,
-                     database.prepare("SELECT sql FROM sqlite_schema WHERE name = 'identity_is_not_updated'"));
-  SHAPLEY_TRY_ASSIGN(const bool there, select.step());
-  if (!there) return fail(Errc::corrupt, "the trigger identity_is_not_updated is missing");
-  const std::string trigger(select.text(0));
-  select.reset();
-  SHAPLEY_TRY(database.execute("DROP TRIGGER identity_is_not_updated"));
-  SHAPLEY_TRY_ASSIGN(Statement update, database.prepare("UPDATE identity SET ledger = ?1"));
-  SHAPLEY_TRY(update.bind(1, identity).run());
-  SHAPLEY_TRY(database.execute(trigger));
-  return transaction.commit();
+Expected<Parted> compare(const Ledger& aside, const Ledger& present) {
+  Parted parted;
+  SHAPLEY_TRY_ASSIGN(parted.common, last_in_common(aside, present));
+  SHAPLEY_TRY_ASSIGN(EventStore store, EventStore::create(present.rows().database()));
+  SHAPLEY_TRY(aside.for_each_event(parted.common, [&](const StoredEvent& stored) -> Expected<void> {
+    if (std::holds_alternative<accounting::ControllerBegan>(stored.event)) return {};
+    ++parted.events;
+    SHAPLEY_TRY_ASSIGN(const auto known, store.find(stored.event));
+    if (!known) {
+      ++parted.absent;
+      return {};
+    }
+    SHAPLEY_TRY_ASSIGN(const std::string recorded, store.payload_of(*known));
+    if (recorded != encode(stored.event)) ++parted.different;
+    return {};
+  }));
+  return parted;
+}
+
+Expected<fs::path> rename_ledger(const fs::path& ledger, const fs::path& aside) {
+  // Opened and closed, it takes over what its log holds, so that one file is all there is to rename.
+  SHAPLEY_TRY(Ledger::open(ledger, OpenMode::create_or_write));
+  SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger));
+  std::error_code error;
+  if (fs::exists(ledger.string() + "-wal", error)) {
+    return fail(Errc::conflict, "a process reads it; it is renamed when no process does");
+  }
+  if (fs::exists(aside, error)) return fail(Errc::conflict, aside.string() + " is there already");
+  SHAPLEY_TRY(rename_file(ledger, aside));
+  return aside;
 }
 
 }  // namespace
 
 Expected<Position> head_of(const Ledger& ledger) {
-  const Ledger::Impl& impl = LedgerAccess::impl(ledger);
-  if (impl.writer) return Position{impl.writer->head.sequence, impl.writer->head.hash};
-  auto head = read_head(impl.database);
-  if (!head) return impl.failed("read the last event", std::move(head).error());
-  return Position{head->sequence, head->hash};
+  return ledger.rows().run("read the last event", read_head);
 }
 
 Expected<std::optional<Digest>> hash_at(const Ledger& ledger, std::int64_t sequence) {
-  const Ledger::Impl& impl = LedgerAccess::impl(ledger);
-  auto hash = hash_of_event(impl.database, sequence);
-  if (!hash) return impl.failed("read a hash", std::move(hash).error());
-  return hash;
+  return ledger.rows().run("read a hash", hash_of_event, sequence);
 }
 
 Expected<ChainPart> chain_after(const Ledger& ledger, const Position& position, ChainLimits limits,
                                 QueryBudget budget) {
-  const Ledger::Impl& impl = LedgerAccess::impl(ledger);
-  const StepLimit limit(impl.database, budget.steps, budget.ended);
-  auto part = read_part(impl.database, position, limits);
-  if (!part) return impl.failed("read the chain", std::move(part).error());
-  return part;
+  return ledger.rows().run("read the chain", [&](const Database& database) {
+    const StepLimit limit(database, budget.steps, budget.ended);
+    return read_part(database, position, limits);
+  });
 }
 
 Expected<std::vector<Event>> append_copied(Ledger& ledger, std::span<const ChainRow> rows) {
-  Ledger::Impl& impl = LedgerAccess::impl(ledger);
-  auto appended = [&]() -> Expected<std::vector<Event>> {
-    SHAPLEY_TRY_ASSIGN(Writer * writer, impl.to_write());
-    const std::scoped_lock turn(*impl.turns);
-    auto events = append_rows(impl.database, *writer, rows);
-    if (!events) writer->store.rolled_back();
-    return events;
-  }();
-  if (!appended) return impl.failed("append copied events", std::move(appended).error());
-  return appended;
+  return ledger.rows().run("append copied events", [&](const Database&) -> Expected<std::vector<Event>> {
+    SHAPLEY_TRY_ASSIGN(AppendRows * writer, ledger.to_append());
+    return writer->in_transaction([&]() -> Expected<std::vector<Event>> {
+      std::vector<Event> events;
+      for (const ChainRow& row : rows) {
+        SHAPLEY_TRY_ASSIGN(Event event, append_row(*writer, row));
+        events.push_back(std::move(event));
+      }
+      return events;
+    });
+  });
 }
 
 Expected<void> adopt_identity(Ledger& ledger, const std::string& identity) {
   constexpr std::size_t k_digits = 32;
-  Ledger::Impl& impl = LedgerAccess::impl(ledger);
-  auto adopted = [&]() -> Expected<void> {
-    SHAPLEY_TRY_ASSIGN(const Writer* writer, impl.to_write());
-    const std::scoped_lock turn(*impl.turns);
-    if (writer->head.sequence != 0) return fail(Errc::conflict, "it has events, so it keeps its own");
-    if (identity.size() != k_digits || identity.find_first_not_of("0123456789abcdef") != std::string::npos) {
+  return ledger.rows().run("take over the identity", [&](const Database& database) -> Expected<void> {
+    SHAPLEY_TRY_ASSIGN(AppendRows * writer, ledger.to_append());
+    if (writer->head().sequence != 0) return fail(Errc::conflict, "it has events, so it keeps its own");
+    if (!is_hex(identity, k_digits)) {
       return fail(Errc::invalid_argument, "'" + identity + "' is no identity of a ledger");
     }
-    return set_identity(impl.database, identity);
-  }();
-  if (!adopted) return impl.failed("take over the identity", std::move(adopted).error());
-  return {};
+    return writer->in_transaction([&]() -> Expected<void> {
+      SHAPLEY_TRY_ASSIGN(Statement update, database.prepare("UPDATE identity SET ledger = ?1"));
+      return update.bind(1, identity).run();
+    });
+  });
+}
+
+Expected<Parted> compare_parted(const Ledger& aside, const Ledger& present) {
+  auto parted = compare(aside, present);
+  if (parted) return parted;
+  return present.rows().failed("compare with " + aside.rows().file().string(), parted.error());
+}
+
+Expected<fs::path> set_aside(const fs::path& ledger, Instant now) {
+  auto renamed = rename_ledger(ledger, ledger.string() + ".superseded-" + stamp_of(now));
+  if (!renamed) return with_context("ledger: set aside: " + ledger.string(), std::move(renamed).error());
+  return renamed;
 }
 
 }  // namespace shapley::ledger

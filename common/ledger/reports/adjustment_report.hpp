@@ -1,38 +1,121 @@
-// Adjustments as JSON: what is asked, what is there, and what one would change. docs/reference/protocol.md, "adjust".
+// Adjustments: what is asked, what is there, and what one would change. docs/reference/protocol.md, "adjust".
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "ledger/adjustments/adjustment.hpp"
-#include "ledger/readers/past_adjustments.hpp"
+#include "ledger/readers/past_books.hpp"
+#include "ledger/reports/report.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
 
-// Of a request: exactly one of its members `attribute`, `own`, `rename`, `merge` and `reverse` says what, and `reason`
-// why. The author is for the caller to say. Errc::invalid_argument names the member.
-[[nodiscard]] Expected<AdjustmentAsked> parse_adjustment(const nlohmann::json& request);
+struct AdjustRequest;  // requests.hpp
 
-[[nodiscard]] nlohmann::json adjustment_object(const accounting::AdjustmentMade& made);
+// What the request asks for; the author is for the caller to say. Errc::invalid_argument names the member that is
+// wrong.
+[[nodiscard]] Expected<AdjustmentAsked> adjustment_asked(const AdjustRequest& request);
 
-// All that the books know, the first one first, with `reversed_by` (null: it holds).
-[[nodiscard]] nlohmann::json adjustments_report(const accounting::State& books);
+struct AdjustmentRow {
+  std::uint32_t number = 0;
+  Dated at = {};
+  accounting::AdjustmentKind kind = accounting::AdjustmentKind::attribute;
+  std::string what = {};
+  std::string organization = {};
+  std::string into = {};
+  std::int64_t runs = 0;
+  std::int64_t facts = 0;
+  std::optional<std::uint32_t> reverses = {};
+  std::string author = {};
+  std::string reason = {};
 
-// Those of these that a statement of [since, until) names, in the same way; with `later` (it was made after that time
-// and changed amounts of it) and `work`, of the runs that are others' by it (null: of none).
-[[nodiscard]] nlohmann::json adjustments_of(const std::vector<PastAdjustment>& all, Instant since, Instant until);
+  // "runs of job 104 are library's".
+  [[nodiscard]] std::string sentence() const;
+};
+constexpr auto description_of(std::type_identity<AdjustmentRow>) {
+  return describe(member("number", &AdjustmentRow::number), member("at", &AdjustmentRow::at),
+                  member("kind", &AdjustmentRow::kind), member("what", &AdjustmentRow::what),
+                  member("organization", &AdjustmentRow::organization), member("into", &AdjustmentRow::into),
+                  member("runs", &AdjustmentRow::runs), member("facts", &AdjustmentRow::facts),
+                  member("reverses", &AdjustmentRow::reverses), member("author", &AdjustmentRow::author),
+                  member("reason", &AdjustmentRow::reason));
+}
+[[nodiscard]] AdjustmentRow adjustment_row(const accounting::AdjustmentMade& made);
+
+struct ListedAdjustment {
+  AdjustmentRow is = {};
+  std::optional<std::uint32_t> reversed_by = {};  // nullopt: it holds
+  // Of a statement.
+  std::optional<bool> later = {};                  // it was made after that time and changed amounts of it
+  std::optional<std::optional<Amount>> work = {};  // of the runs that are others' by it; nullopt: of none
+};
+constexpr auto description_of(std::type_identity<ListedAdjustment>) {
+  return describe(flattened(&ListedAdjustment::is), member("reversed_by", &ListedAdjustment::reversed_by),
+                  supplement("later", &ListedAdjustment::later), supplement("work", &ListedAdjustment::work));
+}
+
+struct AdjustmentsReport {
+  int report_version = k_report_version;
+  std::vector<ListedAdjustment> adjustments = {};
+};
+constexpr auto description_of(std::type_identity<AdjustmentsReport>) {
+  return describe(member("report_version", &AdjustmentsReport::report_version),
+                  member("adjustments", &AdjustmentsReport::adjustments));
+}
+
+// All that the books know, the first one first.
+[[nodiscard]] AdjustmentsReport adjustments_report(const accounting::State& books);
+
+// Those of these that a statement of [since, until) names.
+[[nodiscard]] std::vector<ListedAdjustment> adjustments_of(const std::vector<PastAdjustment>& all, Instant since,
+                                                           Instant until);
 
 // Under which names runs of these organizations were booked: their own, and those of all that are a part of them today.
 [[nodiscard]] std::vector<std::string> booked_names(const accounting::State& books,
                                                     const std::vector<std::string>& organizations);
 
-// The adjustment as it would be made at `now`, the work of its runs, and everybody's standing without and with it, by
-// the estimator that ranks. The ledger is only read. Errors: those of plan_adjustment, and of reading.
-[[nodiscard]] Expected<nlohmann::json> preview_report(const Ledger& ledger, const AdjustmentAsked& asked, Instant now);
+struct StandingsRow {
+  std::string name = {};
+  double before = 0;
+  std::optional<double> after = {};  // nullopt: it is a part of another one then
+};
+constexpr auto description_of(std::type_identity<StandingsRow>) {
+  return describe(member("name", &StandingsRow::name), member("standing_core_hours_before", &StandingsRow::before),
+                  member("standing_core_hours_after", &StandingsRow::after));
+}
+
+struct PreviewReport {
+  int report_version = k_report_version;
+  AdjustmentRow adjustment = {};
+  double core_hours = 0;  // of its runs
+  std::string contribution = {};
+  std::vector<StandingsRow> organizations = {};
+};
+constexpr auto description_of(std::type_identity<PreviewReport>) {
+  return describe(member("report_version", &PreviewReport::report_version),
+                  member("adjustment", &PreviewReport::adjustment), member("core_hours", &PreviewReport::core_hours),
+                  member("contribution", &PreviewReport::contribution),
+                  member("organizations", &PreviewReport::organizations));
+}
+
+// The adjustment as it would be made at `now`, the work of its runs, and every organization's standing without and with
+// it, by the estimator that ranks. The ledger is only read. Errors: those of plan_adjustment, and of reading.
+[[nodiscard]] Expected<PreviewReport> preview_report(const Ledger& ledger, const AdjustmentAsked& asked, Instant now);
+
+// An adjustment that was booked.
+struct AdjustedReport {
+  AdjustmentRow adjustment = {};
+  double core_hours = 0;
+  bool rebuild = false;  // the books are rebuilt for it
+};
+constexpr auto description_of(std::type_identity<AdjustedReport>) {
+  return describe(member("adjustment", &AdjustedReport::adjustment), member("core_hours", &AdjustedReport::core_hours),
+                  member("rebuild", &AdjustedReport::rebuild));
+}
 
 }  // namespace shapley::ledger

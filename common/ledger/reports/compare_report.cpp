@@ -1,34 +1,22 @@
 #include "ledger/reports/compare_report.hpp"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
-
-#include <nlohmann/json.hpp>
-
-#include "base/int128.hpp"
-#include "ledger/reports/explain_report.hpp"
-#include "ledger/reports/report.hpp"
 
 namespace shapley::ledger {
 
 namespace {
 
 using accounting::Outlook;
-using nlohmann::json;
 
-std::optional<std::size_t> course_of(const accounting::State& state, const Outlook& outlook,
-                                     const std::string& organization) {
-  const auto id = state.find_organization(organization);
-  if (!id) return std::nullopt;
-  const auto found = std::ranges::find(outlook.courses, *id, &accounting::Course::organization);
-  if (found == outlook.courses.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - outlook.courses.begin());
+std::optional<std::size_t> row_of(const Outlook& outlook, const std::string& organization) {
+  const auto found = std::ranges::find(outlook.rows, organization, &accounting::RankRow::organization);
+  if (found == outlook.rows.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - outlook.rows.begin());
 }
 
 // Of the guarantee nothing is left: keys alone order.
 Outlook without_guarantee(Outlook outlook) {
-  for (accounting::Course& course : outlook.courses) course.below_guarantee = false;
+  for (accounting::RankRow& row : outlook.rows) row.guarantee = 0;
   return outlook;
 }
 
@@ -51,76 +39,77 @@ Outlook without_what_runs(Outlook outlook) {
   return outlook;
 }
 
-json forecast_limits(const Moment& moment) {
-  json report{{"report_version", k_report_version},
-              {"contribution", moment.status["contribution"]},
-              {"ranked_by", moment.status["ranked_by"]},
-              {"ranking", moment.status["ranking"]},
-              {"by_date", moment.outlook.by_date}};
-  add_instant(report, "at", moment.at);
-  add_instant(report, "until", moment.outlook.until);
-  return report;
+RanksMoment ranks_moment(const Moment& moment) {
+  return {.at = moment.at,
+          .limit = {moment.outlook.until, moment.outlook.by_date},
+          .contribution = moment.status.contribution,
+          .ranked_by = moment.status.ranked_by,
+          .ranking = moment.status.ranking};
 }
 
-json organization_side(const Moment& moment, const Side& side) {
-  const json row = moment.row(side.organization);
-  json out{{"organization", side.organization}, {"job", side.job}};
-  for (const char* member :
-       {"rank", "standing_core_hours", "sentence", "key", "key_core_hours", "below_guarantee", "lacking", "gives",
-        "owned", "used", "lent", "borrowed", "waiting", "running_jobs", "waiting_jobs"}) {
-    out[member] = row.is_null() ? json(nullptr) : row[member];
-  }
-  return out;
+SideReport side_report(const Moment& moment, const Side& side) {
+  SideReport report{.organization = side.organization, .job = side.job};
+  const OrganizationRow* row = moment.status.find(side.organization);
+  if (row == nullptr) return report;
+  const RankedRow& is = row->is;
+  report.rank = is.rank;
+  report.standing_core_hours = is.standing_core_hours;
+  report.sentence = is.sentence;
+  report.key = row->key;
+  report.key_core_hours = is.key_core_hours;
+  report.below_guarantee = is.below_guarantee;
+  report.lacking = is.lacking;
+  report.gives = is.gives;
+  report.owned = is.owned;
+  report.used = is.used;
+  report.lent = is.lent;
+  report.borrowed = is.borrowed;
+  report.waiting = is.waiting;
+  report.running_jobs = is.running_jobs;
+  report.waiting_jobs = is.waiting_jobs;
+  return report;
 }
 
 }  // namespace
 
-json forecast_report(const Moment& moment) {
+ForecastReport forecast_report(const Moment& moment) {
   const Outlook& outlook = moment.outlook;
-  const auto name = [&](std::size_t course) { return moment.names[outlook.courses[course].organization.value]; };
-  json turns = json::array();
-  std::size_t pairs = 0;
-  for (std::size_t a = 0; a < outlook.courses.size(); ++a) {
-    for (std::size_t b = a + 1; b < outlook.courses.size(); ++b) {
-      ++pairs;
+  const auto name = [&](std::size_t row) { return outlook.rows[row].organization; };
+  ForecastReport report{.of = ranks_moment(moment), .organizations = {}, .turns = {}};
+  for (std::size_t a = 0; a < outlook.rows.size(); ++a) {
+    for (std::size_t b = a + 1; b < outlook.rows.size(); ++b) {
+      ++report.pairs;
       bool a_is_first = accounting::goes_first(outlook, a, b, Duration{0});
       for (const Instant turn : accounting::turns(outlook, a, b)) {
         a_is_first = !a_is_first;
-        json row{{"first", name(a_is_first ? a : b)}, {"then", name(a_is_first ? b : a)}};
-        row["in_s"] = (turn - moment.at).value;
-        add_instant(row, "at", turn);
-        turns.push_back(std::move(row));
+        report.turns.push_back({name(a_is_first ? a : b), name(a_is_first ? b : a), (turn - moment.at).value, turn});
       }
     }
   }
-  std::stable_sort(turns.begin(), turns.end(), [](const json& a, const json& b) { return a["at"] < b["at"]; });
-  json rows = json::array();
-  for (const std::size_t course : accounting::order_after(outlook, Duration{0})) {
-    const json row = moment.row(name(course));
-    json out;
-    for (const char* member : {"name", "rank", "standing_core_hours", "key_core_hours", "below_guarantee"}) {
-      out[member] = row[member];
+  std::ranges::stable_sort(report.turns, {}, [](const ForecastTurn& turn) { return turn.at.value; });
+  for (const std::size_t index : accounting::order_after(outlook, Duration{0})) {
+    ForecastRow row{.name = name(index)};
+    if (const RankedRow* is = moment.row(row.name)) {
+      row.rank = is->rank;
+      row.standing_core_hours = is->standing_core_hours;
+      row.key_core_hours = is->key_core_hours;
+      row.below_guarantee = is->below_guarantee;
     }
-    // Core-hours that it gives more than it gets, each hour.
-    out["rate"] = static_cast<double>(outlook.courses[course].rate_less_used.value) / static_cast<double>(k_micro);
-    rows.push_back(std::move(out));
+    row.rate = static_cast<double>(outlook.rows[index].figures.rate_less_used.value) / static_cast<double>(k_micro);
+    report.organizations.push_back(std::move(row));
   }
-  json report = forecast_limits(moment);
-  report["organizations"] = std::move(rows);
-  report["pairs"] = pairs;
-  report["turns"] = std::move(turns);
   return report;
 }
 
 void PairWatch::watch(accounting::State& books, Instant next) {
-  // What is declared of all times ("this node is physics'") stands at the beginning of time, where nothing happens.
+  // What is declared of all times ("this node is physics'") is at the beginning of time, where nothing happens.
   if (books.period_begin() == k_beginning_of_time) return;
   const accounting::EstimatorId estimator = ranking_estimator(books);
   for (Instant t = std::max(books.now(), books.period_begin()); t < next;) {
     const Outlook outlook = accounting::outlook(books, t, estimator);
     const Instant end = std::min(next, outlook.until);
-    const auto a = course_of(books, outlook, a_);
-    const auto b = course_of(books, outlook, b_);
+    const auto a = row_of(outlook, a_);
+    const auto b = row_of(outlook, b_);
     if (a && b && *a != *b) {
       if (!history_) history_ = PairHistory{t, t};
       std::optional<bool> order = last_ ? std::optional(last_->order) : std::nullopt;
@@ -141,75 +130,93 @@ Expected<std::optional<PairHistory>> pair_history(const Ledger& ledger, const Pa
 }
 
 Expected<Side> side_of(const Moment& moment, const Ledger& ledger, const std::string& name, QueryBudget budget) {
-  if (moment.course(name) < moment.outlook.courses.size()) return Side{name, nullptr};
+  if (moment.rank_row(name) < moment.outlook.rows.size()) return Side{name};
   const auto job = parse_job_name(name);
   if (!job) {
     std::string known;
-    for (const json& row : moment.status["organizations"]) {
-      if (!row["rank"].is_null()) known += (known.empty() ? "" : ", ") + row["name"].get<std::string>();
+    for (const OrganizationRow& row : moment.status.organizations) {
+      if (row.is.rank) known += (known.empty() ? "" : ", ") + row.is.name;
     }
     return fail(Errc::invalid_argument,
                 "'" + name + "' is no organization with a rank (" + known + ") and no job (4711, 4711_3, or 4711+1)");
   }
-  SHAPLEY_TRY_ASSIGN(json described, job_at(moment, ledger, *job, budget));
-  return Side{described["organization"].get<std::string>(), std::move(described)};
+  SHAPLEY_TRY_ASSIGN(JobAt described, job_at(moment, ledger, *job, budget));
+  std::string organization = described.is.organization;
+  return Side{std::move(organization), std::move(described)};
 }
 
-json compare_report(const Moment& moment, const Side& a, const Side& b, const std::optional<PairHistory>& history) {
+namespace {
+
+CompareReport compared(const Moment& moment, const Side& a, const Side& b) {
   const Outlook& outlook = moment.outlook;
-  json report = forecast_limits(moment);
-  report["past"] = moment.is_past;
-  report["sides"] = {organization_side(moment, a), organization_side(moment, b)};
-  report["same_organization"] = a.organization == b.organization;
-  report["period_begin"] = moment.status["period"]["begin"];
-  for (const char* member : {"first", "because", "by_what_runs", "difference", "difference_core_hours",
-                             "turning_processors", "turning_core_hours"}) {
-    report[member] = nullptr;
-  }
-  report["turns"] = json::array();
-  report["since"] = nullptr;
-  const std::size_t one = moment.course(a.organization);
-  const std::size_t two = moment.course(b.organization);
-  if (one == two || std::max(one, two) >= outlook.courses.size()) return report;
+  CompareReport report;
+  report.of = ranks_moment(moment);
+  report.past = moment.is_past;
+  report.sides = {side_report(moment, a), side_report(moment, b)};
+  report.same_organization = a.organization == b.organization;
+  if (const Dated& begin = moment.status.period.begin; begin.is_known()) report.period_begin = begin;
+  const std::size_t one = moment.rank_row(a.organization);
+  const std::size_t two = moment.rank_row(b.organization);
+  if (one == two || std::max(one, two) >= outlook.rows.size()) return report;
 
   const bool a_is_first = accounting::goes_first(outlook, one, two, Duration{0});
   const std::size_t first = a_is_first ? one : two;
   const std::size_t second = a_is_first ? two : one;
   const Utility difference{accounting::key_after(outlook, first, Duration{0}).value -
                            accounting::key_after(outlook, second, Duration{0}).value};
-  const json& ahead = report["sides"][a_is_first ? 0 : 1];
-  const json& behind = report["sides"][a_is_first ? 1 : 0];
-  report["first"] = ahead["organization"];
-  if (ahead["below_guarantee"] != behind["below_guarantee"]) {
-    report["because"] = "guarantee";
+  report.first = a_is_first ? a.organization : b.organization;
+  const SideReport& ahead = report.ahead();
+  const SideReport& behind = report.behind();
+  if (ahead.below_guarantee != behind.below_guarantee) {
+    report.because = Because::guarantee;
   } else {
-    report["because"] = difference.value == 0 ? "order" : "key";
+    report.because = difference.value == 0 ? Because::order : Because::key;
   }
-  report["by_what_runs"] =
-      report["because"] == "key" && accounting::goes_first(without_what_runs(outlook), second, first, Duration{0});
-  report["difference"] = format_micro(difference.value);
-  report["difference_core_hours"] = ahead["key_core_hours"].get<double>() - behind["key_core_hours"].get<double>();
+  report.by_what_runs =
+      report.because == Because::key && accounting::goes_first(without_what_runs(outlook), second, first, Duration{0});
+  report.difference = difference;
+  report.difference_core_hours = ahead.key_core_hours.value_or(0) - behind.key_core_hours.value_or(0);
   if (outlook.terms.running_factor > 0) {
     const Int128 processor = Int128{outlook.terms.running_factor} * k_micro;
-    report["turning_processors"] = static_cast<std::int64_t>(
+    report.turning_processors = static_cast<std::int64_t>(
         std::min<Int128>(floor_of_quotient(difference.value, processor), accounting::k_longest_lead));
   }
   if (outlook.terms.horizon.value > 0) {
-    report["turning_core_hours"] = static_cast<double>(difference.value) / static_cast<double>(k_micro) /
-                                   static_cast<double>(outlook.terms.horizon.value) / 3600.0;
+    report.turning_core_hours = static_cast<double>(difference.value) / static_cast<double>(k_micro) /
+                                static_cast<double>(outlook.terms.horizon.value) / 3600.0;
   }
   bool is_a = a_is_first;
   for (const Instant turn : accounting::turns(outlook, one, two)) {
     is_a = !is_a;
-    json row{{"first", is_a ? a.organization : b.organization}};
-    add_instant(row, "at", turn);
-    report["turns"].push_back(std::move(row));
+    report.turns.push_back({is_a ? a.organization : b.organization, turn});
   }
-  if (history) {
-    json since;
-    add_instant(since, "order", history->order);
-    add_instant(since, "keys", history->keys);
-    report["since"] = std::move(since);
+  return report;
+}
+
+Expected<Side> checked_side(const Moment& moment, const Ledger& ledger, const ComparisonAsked& asked,
+                            const std::string& name, QueryBudget budget) {
+  auto side = side_of(moment, ledger, name, budget);
+  // A name that is no job's, and no organization's, gives nothing away.
+  const bool is_job = parse_job_name(name).has_value() && (!side || side->job);
+  if (!is_job || !asked.check_job) return side;
+  const Expected<JobAt> job = side ? Expected<JobAt>(*side->job) : tl::unexpected(side.error());
+  SHAPLEY_TRY(asked.check_job(job, name));
+  return side;
+}
+
+}  // namespace
+
+Expected<CompareReport> compare_report(const Moment& moment, const Ledger& ledger, const ComparisonAsked& asked,
+                                       QueryBudget budget) {
+  SHAPLEY_TRY_ASSIGN(const Side a, checked_side(moment, ledger, asked, asked.a, budget));
+  SHAPLEY_TRY_ASSIGN(const Side b, checked_side(moment, ledger, asked, asked.b, budget));
+  CompareReport report = compared(moment, a, b);
+  if (a.organization == b.organization) return report;
+  const auto history = pair_history(ledger, asked.past, a.organization, b.organization);
+  if (!history) {
+    report.since_unknown = history.error().what;
+  } else if (*history && report.first) {
+    report.since = PairSince{(*history)->order, (*history)->keys};
   }
   return report;
 }

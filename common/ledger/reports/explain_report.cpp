@@ -3,24 +3,20 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
 #include <utility>
-#include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "base/calendar.hpp"
-#include "ledger/reports/job_history.hpp"
-#include "ledger/reports/jobs_report.hpp"
-#include "ledger/reports/report.hpp"
-#include "ledger/store/query.hpp"
+#include "ledger/readers/declarations.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
 namespace {
 
+using accounting::AdjustmentMade;
 using accounting::SegmentKey;
 using accounting::SegmentKind;
-using nlohmann::json;
+using Row = std::vector<std::string>;
 
 std::optional<std::uint32_t> parse_number(std::string_view text) {
   std::uint32_t number = 0;
@@ -34,19 +30,19 @@ std::string text_of(const JobName& name) {
   return std::to_string(name.job) + (name.task ? "_" + std::to_string(*name.task) : "");
 }
 
-bool is_named(const json& job, const JobName& name) {
-  if (name.het_job != 0 && job["het_job"] != name.het_job) return false;
-  if (!name.task) return job["job"] == name.job;
-  return job["array_job"] == name.job && job["array_task"] == *name.task;
+bool is_named(const JobRow& job, const JobName& name) {
+  if (name.het_job != 0 && job.het_job != name.het_job) return false;
+  if (!name.task) return job.is.job == name.job;
+  return job.is.array_job == name.job && job.is.array_task == *name.task;
 }
 
 // Of the jobs of a name the one that was submitted last, by `at` if there is one. A task that has not started is in its
 // array's pending rest.
-const json* newest(const json& jobs, const JobName& name, Instant at) {
-  const json* found = nullptr;
-  for (const json& job : jobs) {
+const JobRow* newest(const std::vector<JobRow>& jobs, const JobName& name, Instant at) {
+  const JobRow* found = nullptr;
+  for (const JobRow& job : jobs) {
     if (!is_named(job, name)) continue;
-    if (found == nullptr || job["submit"] <= at.value) found = &job;
+    if (found == nullptr || job.submit <= at) found = &job;
   }
   return found != nullptr || !name.task ? found : newest(jobs, {name.job, std::nullopt, 0}, at);
 }
@@ -61,90 +57,71 @@ const OpenSegment* open_segment_of(const Moment& moment, std::uint32_t job) {
 }
 
 // Of a job that neither runs nor could start at the moment.
-std::string closed_state(const json& job, Instant at) {
-  if (job["submit"] > at.value) return "not submitted";
-  const std::string latest = job["state"];
-  bool begins_later = false;
-  for (const json& segment : job["segments"]) {
-    begins_later = begins_later || (segment["begin"].is_number_integer() && segment["begin"] > at.value);
-  }
-  if (begins_later) return "blocked";
-  return latest == "ended" || latest == "suspended" ? latest : "blocked";
-}
-
-json compact(const json& row) {
-  json out;
-  for (const char* member : {"name", "rank", "standing_core_hours", "sentence", "key_core_hours", "running_core_hours",
-                             "lead", "lacking", "below_guarantee", "guarantee", "gives", "owned", "used", "lent",
-                             "borrowed", "waiting", "running_jobs", "waiting_jobs", "no_start_since"}) {
-    out[member] = row.at(member);
-  }
-  return out;
+JobTurn closed_state(const JobRow& job, Instant at) {
+  if (job.submit > at) return JobTurn::not_submitted;
+  const auto begins_later = [&](const JobSegment& segment) { return segment.begin && *segment.begin > at; };
+  if (std::ranges::any_of(job.segments, begins_later)) return JobTurn::blocked;
+  if (job.state == "ended") return JobTurn::ended;
+  return job.state == "suspended" ? JobTurn::suspended : JobTurn::blocked;
 }
 
 // Whether `other`, which has the better rank by its key, has it because of what runs now.
-bool is_ahead_by_what_runs(const Moment& moment, const json& own, const json& other) {
+bool is_ahead_by_what_runs(const Moment& moment, const RankedRow& own, const RankedRow& other) {
   accounting::Outlook idle = moment.outlook;
   idle.terms.running_factor = 0;
-  return accounting::goes_first(idle, moment.course(own["name"]), moment.course(other["name"]), Duration{0});
+  return accounting::goes_first(idle, moment.rank_row(own.name), moment.rank_row(other.name), Duration{0});
 }
 
-// Those with a better rank, in rank order.
-json ahead_of(const Moment& moment, const json& own) {
-  json rows = json::array();
-  std::int64_t jobs = 0;
-  double asked = 0;
-  for (const json& row : moment.status["organizations"]) {
-    if (row["rank"].is_null() || own["rank"].is_null() || row["rank"] >= own["rank"]) continue;
-    const bool by_guarantee = row["below_guarantee"] == true && own["below_guarantee"] == false;
-    jobs += row["waiting_jobs"].get<std::int64_t>();
-    asked += row["waiting"].get<double>();
-    rows.push_back({{"organization", row["name"]},
-                    {"rank", row["rank"]},
-                    {"jobs", row["waiting_jobs"]},
-                    {"processors", row["waiting"]},
-                    {"because", by_guarantee ? "guarantee" : "key"},
-                    {"by_what_runs", !by_guarantee && is_ahead_by_what_runs(moment, own, row)}});
+Ahead ahead_of(const Moment& moment, const RankedRow& own) {
+  Ahead ahead;
+  for (const OrganizationRow& each : moment.status.organizations) {
+    const RankedRow& row = each.is;
+    if (!row.rank || !own.rank || *row.rank >= *own.rank) continue;
+    const bool by_guarantee = row.below_guarantee == true && own.below_guarantee == false;
+    ahead.jobs += row.waiting_jobs;
+    ahead.processors += row.waiting.number();
+    ahead.organizations.push_back({.waits = {row.name, row.waiting_jobs, row.waiting},
+                                   .rank = *row.rank,
+                                   .because = by_guarantee ? Because::guarantee : Because::key,
+                                   .by_what_runs = !by_guarantee && is_ahead_by_what_runs(moment, own, row)});
   }
-  return {{"jobs", jobs}, {"processors", asked}, {"organizations", std::move(rows)}};
+  return ahead;
 }
 
-// Of the organization's other jobs that could start: whose turn it is among them is Slurm's and the levels' business.
-json own_jobs(const Moment& moment, const json& job) {
-  std::int64_t jobs = 0;
-  std::int64_t longer = 0;
-  MicroProcessors asked;
+// Whose turn it is among them is Slurm's and the levels' business.
+OwnJobs own_jobs(const Moment& moment, const JobAt& job) {
+  OwnJobs own;
+  ProcessorMillionths asked;
   for (const OpenSegment& segment : moment.open) {
-    if (segment.kind != SegmentKind::wait || segment.job == JobId{job["job"].get<std::uint32_t>()}) continue;
-    if (job["organization"] != moment.names[segment.organization.value]) continue;
-    jobs += 1;
+    if (segment.kind != SegmentKind::wait || segment.job == JobId{job.is.job}) continue;
+    if (job.is.organization != moment.names[segment.organization.value]) continue;
+    own.jobs += 1;
     asked = asked + segment.processors;
-    const bool is_waiting = job["state"] == "waiting";
-    longer += is_waiting && segment.since.value < job["since"].get<std::int64_t>() ? 1 : 0;
+    own.longer += job.state == JobTurn::waiting && segment.since < job.since ? 1 : 0;
   }
-  return {{"jobs", jobs}, {"processors", processor_count(asked)}, {"longer", longer}};
+  own.processors = asked;
+  return own;
 }
 
-// When the organization passes another one, or is passed, as long as nothing starts or ends.
-json turns_of(const Moment& moment, const std::string& organization) {
-  json report;
-  add_instant(report, "until", moment.outlook.until);
-  report["by_date"] = moment.outlook.by_date;
-  json next = json::array();
-  const std::size_t own = moment.course(organization);
-  for (std::size_t other = 0; other < moment.outlook.courses.size(); ++other) {
-    if (own >= moment.outlook.courses.size() || other == own) continue;
-    bool is_ahead = accounting::goes_first(moment.outlook, own, other, Duration{0});
-    for (const Instant turn : accounting::turns(moment.outlook, own, other)) {
+// As long as nothing starts or ends.
+Turns turns_of(const Moment& moment, const std::string& organization) {
+  const accounting::Outlook& outlook = moment.outlook;
+  Turns turns{.limit = {outlook.until, outlook.by_date}, .next = {}};
+  const std::size_t own = moment.rank_row(organization);
+  for (std::size_t other = 0; other < outlook.rows.size(); ++other) {
+    if (own >= outlook.rows.size() || other == own) continue;
+    bool is_ahead = accounting::goes_first(outlook, own, other, Duration{0});
+    for (const Instant turn : accounting::turns(outlook, own, other)) {
       is_ahead = !is_ahead;
-      json row{{"organization", moment.names[moment.outlook.courses[other].organization.value]}, {"ahead", is_ahead}};
-      add_instant(row, "at", turn);
-      next.push_back(std::move(row));
+      turns.next.push_back({outlook.rows[other].organization, is_ahead, turn});
     }
   }
-  std::stable_sort(next.begin(), next.end(), [](const json& a, const json& b) { return a["at"] < b["at"]; });
-  report["next"] = std::move(next);
-  return report;
+  std::ranges::stable_sort(turns.next, {}, [](const Turn& turn) { return turn.at.value; });
+  return turns;
+}
+
+std::string name_of(const Moment& moment, const std::string& organization) {
+  return organization.empty() ? std::string(accounting::k_guests) : moment.row_name(organization);
 }
 
 // "72_3" of a task of an array, whose own number only Slurm knows; else the job's number.
@@ -158,25 +135,207 @@ Expected<std::string> job_id_of(const SegmentKey& run, const Ledger& ledger, Que
   return is_task ? rows[0][0] + '_' + rows[0][1] : std::to_string(run.job.value);
 }
 
-Expected<json> starts_after(const Moment& moment, const Ledger& ledger, QueryBudget budget) {
-  json starts = json::array();
+Expected<std::vector<NextStart>> starts_after(const Moment& moment, const Ledger& ledger, QueryBudget budget) {
+  std::vector<NextStart> starts;
   for (const accounting::SegmentOpened& run : moment.next_starts) {
-    const std::string name =
-        run.organization.empty() ? std::string(accounting::k_guests) : moment.row_name(run.organization);
-    const json row = moment.row(name);
+    const std::string organization = name_of(moment, run.organization);
+    const RankedRow* row = moment.row(organization);
     SHAPLEY_TRY_ASSIGN(std::string job_id, job_id_of(run.key, ledger, budget));
-    json start{{"job", run.key.job.value},
-               {"job_id", std::move(job_id)},
-               {"organization", name},
-               {"rank", row.is_null() ? json(nullptr) : row["rank"]},
-               {"processors", processor_count(run.processors)}};
-    add_instant(start, "begin", run.begin);
-    starts.push_back(std::move(start));
+    starts.push_back({.is = {run.key.job.value, organization, run.processors, run.begin},
+                      .job_id = std::move(job_id),
+                      .rank = row == nullptr ? std::nullopt : row->rank});
   }
   return starts;
 }
 
+// The last run of a submission.
+struct LastRun {
+  Instant start;
+  std::int64_t first_event = 0;
+  std::optional<Instant> released;
+  std::optional<Instant> end;  // nullopt: it goes on
+  Duration held;               // of the segments that have ended
+  ProcessorMillionths processors;
+};
+
+Expected<std::optional<LastRun>> last_run(const Ledger& ledger, const JobAt& job, QueryBudget budget) {
+  const std::string of_job = "s.job = " + std::to_string(job.is.job) + " AND s.kind = 0 AND s.retracted IS NULL";
+  SHAPLEY_TRY_ASSIGN(
+      const auto rows,
+      query(ledger,
+            "SELECT o.at, c.at, o.processors, o.released, s.opened, s.anchor FROM segment_events s "
+            "JOIN event_rows o ON o.seq = s.opened LEFT JOIN event_rows c ON c.seq = s.closed WHERE " +
+                of_job + " AND s.anchor >= " + std::to_string(job.submit.value) +
+                " AND s.anchor = (SELECT MAX(s.anchor) FROM segment_events s WHERE " + of_job + ") ORDER BY o.at",
+            budget));
+  if (rows.empty()) return std::nullopt;
+  LastRun run{.start = Instant{integer_of(rows.front()[5]).value_or(0)},
+              .first_event = integer_of(rows.front()[4]).value_or(0),
+              .released = std::nullopt,
+              .end = std::nullopt,
+              .held = {},
+              .processors = {}};
+  if (const auto released = integer_of(rows.front()[3])) run.released = Instant{*released};
+  for (const Row& row : rows) {
+    const auto end = integer_of(row[1]);
+    run.end = end ? std::optional(Instant{*end}) : std::nullopt;
+    if (end) run.held = run.held + Duration{*end - integer_of(row[0]).value_or(*end)};
+    run.processors = std::max(run.processors, ProcessorMillionths{integer_of(row[2]).value_or(0)});
+  }
+  return run;
+}
+
+// Runs that began from `since` on and were recorded before this one, or a little later: one look at the cluster sees
+// several starts, in any order.
+std::string earlier_starts(const LastRun& run, Instant since, const JobAt& job) {
+  constexpr std::int64_t k_of_one_look = 10'000;
+  const std::string array = job.is.array_job ? "," + std::to_string(*job.is.array_job) : "";
+  const std::string own = std::to_string(run.first_event);
+  const std::string start = std::to_string(run.start.value);
+  return " FROM event_rows e JOIN segment_events s ON s.job = e.job AND s.anchor = e.anchor AND s.kind = 0 AND "
+         "s.ordinal = e.ordinal JOIN words w ON w.word = e.organization WHERE e.kind = 2 AND s.retracted IS NULL AND "
+         "e.anchor = e.at AND e.at >= " +
+         std::to_string(since.value) + " AND (e.at < " + start + " OR (e.at = " + start + " AND e.seq < " + own +
+         ")) AND e.job <> " + std::to_string(job.is.job) + " AND e.seq < " + own + " + " +
+         std::to_string(k_of_one_look) + " AND e.seq > (SELECT COALESCE(MIN(seq), " + own +
+         ") FROM event_jobs WHERE job IN (" + std::to_string(job.is.job) + array +
+         ") AND submit = " + std::to_string(job.submit.value) + ")";
+}
+
+Expected<Meanwhile> started_meanwhile(const Moment& moment, const Ledger& ledger, const std::string& earlier,
+                                      QueryBudget budget) {
+  SHAPLEY_TRY_ASSIGN(
+      const auto sums,
+      query(ledger, "SELECT w.text, COUNT(*), SUM(e.processors)" + earlier + " GROUP BY w.text ORDER BY 2 DESC, 1",
+            budget));
+  SHAPLEY_TRY_ASSIGN(const auto last,
+                     query(ledger,
+                           "SELECT w.text, e.job, e.at, e.processors" + earlier +
+                               " ORDER BY e.at DESC, e.seq DESC LIMIT " + std::to_string(k_listed_earlier_starts),
+                           budget));
+  Meanwhile meanwhile;
+  for (const Row& row : sums) {
+    meanwhile.organizations.push_back(
+        {name_of(moment, row[0]), integer_of(row[1]).value_or(0), ProcessorMillionths{integer_of(row[2]).value_or(0)}});
+  }
+  for (const Row& row : last) {
+    meanwhile.last.push_back({static_cast<std::uint32_t>(integer_of(row[1]).value_or(0)), name_of(moment, row[0]),
+                              ProcessorMillionths{integer_of(row[3]).value_or(0)},
+                              Instant{integer_of(row[2]).value_or(0)}});
+  }
+  return meanwhile;
+}
+
+Expected<std::optional<JobHistory>> job_history(const Moment& moment, const Ledger& ledger, const JobAt& job,
+                                                QueryBudget budget) {
+  SHAPLEY_TRY_ASSIGN(const std::optional<LastRun> run, last_run(ledger, job, budget));
+  if (!run) return std::nullopt;
+  JobHistory history{.processors = run->processors,
+                     .held_s = run->held.value,
+                     .waited_s = run->released ? std::optional((run->start - *run->released).value) : std::nullopt,
+                     .begin = run->start,
+                     .end = run->end,
+                     .waited_since = run->released,
+                     .meanwhile = {}};
+  if (!run->released || *run->released == run->start) return history;
+  auto meanwhile = started_meanwhile(moment, ledger, earlier_starts(*run, *run->released, job), budget);
+  if (!meanwhile && meanwhile.error().code != Errc::limit) return tl::unexpected(std::move(meanwhile).error());
+  if (meanwhile) history.meanwhile = *std::move(meanwhile);
+  return history;
+}
+
+// Whether an adjustment restated a run of the job: the facts behind it say so.
+Expected<bool> restated(const Ledger& ledger, const AdjustmentMade& made, const JobAt& job) {
+  const std::string first =
+      "(SELECT seq FROM event_texts WHERE key = 'adjustment_made/" + std::to_string(made.number) + "')";
+  SHAPLEY_TRY_ASSIGN(const auto rows,
+                     query(ledger, "SELECT 1 FROM event_rows WHERE kind = 2 AND job = " + std::to_string(job.is.job) +
+                                       " AND anchor >= " + std::to_string(job.submit.value) + " AND seq > " + first +
+                                       " AND seq <= " + first + " + " + std::to_string(made.facts) + " LIMIT 1"));
+  return !rows.empty();
+}
+
+// The last adjustment that gave a run of the job to another organization and was not taken back; nullopt: none did.
+Expected<std::optional<BookedBy>> adjustment_of(const Ledger& ledger, const Moment& moment, const JobAt& job) {
+  std::set<std::uint32_t> reversed;
+  for (const AdjustmentMade& made : moment.adjustments) reversed.insert(made.reverses);
+  for (auto last = moment.adjustments.rbegin(); last != moment.adjustments.rend(); ++last) {
+    const AdjustmentMade& made = *last;
+    if (made.kind != accounting::AdjustmentKind::attribute || reversed.contains(made.number)) continue;
+    SHAPLEY_TRY_ASSIGN(const bool is_of_job, restated(ledger, made, job));
+    if (!is_of_job) continue;
+    return BookedBy{.by = BookedWay::adjustment, .number = made.number, .reason = made.reason, .at = made.at};
+  }
+  return std::nullopt;
+}
+
+// When it was decided whose the job is: a run stays whose it was when it began.
+Instant decided_at(const Moment& moment, const JobAt& job) {
+  if (job.is.begin) return *job.is.begin;
+  return job.state == JobTurn::ended ? job.submit : moment.at;
+}
+
+// `rule`: of the configuration in force at the moment, with all that is known of the job.
+Expected<BookedBy> booked_by(const Ledger& ledger, const Moment& moment, const JobAt& job,
+                             const std::optional<RuleMatched>& rule, const RuleIn& rule_in) {
+  const std::string& booked = job.is.organization;
+  const auto leads_there = [&](const std::optional<RuleMatched>& to) {
+    return to && moment.row_name(to->organization) == booked;
+  };
+  if (leads_there(rule)) return BookedBy{.by = BookedWay::rule};
+  SHAPLEY_TRY_ASSIGN(const auto adjustment, adjustment_of(ledger, moment, job));
+  if (adjustment) return *adjustment;
+  SHAPLEY_TRY_ASSIGN(const auto loaded, configuration_behind(ledger, decided_at(moment, job)));
+  const RuleFound then = loaded ? rule_in(loaded->text, job.is) : RuleFound();
+  if (leads_there(then.rule)) return BookedBy{.by = BookedWay::rule_of_then, .rule = then.rule, .loaded = loaded->at};
+  if (!then.rule && booked == accounting::k_guests) return BookedBy{.by = BookedWay::no_rule};
+  const bool may_be_above = std::ranges::any_of(
+      then.by_account, [&](const std::string& organization) { return moment.row_name(organization) == booked; });
+  return BookedBy{.by = may_be_above ? BookedWay::account_above : BookedWay::unknown};
+}
+
 }  // namespace
+
+std::string_view name_of(JobTurn turn) {
+  switch (turn) {
+    case JobTurn::running:
+      return "running";
+    case JobTurn::waiting:
+      return "waiting";
+    case JobTurn::suspended:
+      return "suspended";
+    case JobTurn::ended:
+      return "ended";
+    case JobTurn::not_submitted:
+      return "not submitted";
+    case JobTurn::blocked:
+      break;
+  }
+  return "blocked";
+}
+
+std::string_view name_of(Because because) {
+  if (because == Because::guarantee) return "guarantee";
+  return because == Because::key ? "key" : "order";
+}
+
+std::string_view name_of(BookedWay way) {
+  switch (way) {
+    case BookedWay::rule:
+      return "rule";
+    case BookedWay::adjustment:
+      return "adjustment";
+    case BookedWay::rule_of_then:
+      return "rule of then";
+    case BookedWay::no_rule:
+      return "no rule";
+    case BookedWay::account_above:
+      return "account above";
+    case BookedWay::unknown:
+      break;
+  }
+  return "unknown";
+}
 
 std::optional<JobName> parse_job_name(std::string_view text) {
   if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
@@ -203,67 +362,63 @@ Expected<JobName> checked_job_name(const std::string& text) {
                   "heterogeneous job, 4711+1");
 }
 
-Expected<json> job_at(const Moment& moment, const Ledger& ledger, const JobName& name, QueryBudget budget) {
-  SHAPLEY_TRY_ASSIGN(const json report, jobs_report(ledger, {.all = true, .jobs = {name.job}}, moment.at, budget));
-  const json* job = newest(report["jobs"], name, moment.at);
-  if (job == nullptr) {
+Expected<JobAt> job_at(const Moment& moment, const Ledger& ledger, const JobName& name, QueryBudget budget) {
+  SHAPLEY_TRY_ASSIGN(const JobsReport report,
+                     jobs_report(ledger, {.all = true, .jobs = {name.job}}, moment.at, budget));
+  const JobRow* row = newest(report.jobs, name, moment.at);
+  if (row == nullptr) {
     return fail(Errc::invalid_argument,
                 "job " + text_of(name) +
                     " is not in the ledger: it was submitted a moment ago, was purged before it was "
                     "seen, or is older than the ledger");
   }
-  json out;
-  for (const char* member : {"job", "array_job", "array_task", "organization", "account", "user_id", "group_id",
-                             "partition", "qos", "name", "processors", "slurm_state"}) {
-    out[member] = (*job)[member];
+  JobAt job{.is = row->is, .job_id = text_of(name), .submit = row->submit};
+  job.is.organization = name_of(moment, row->is.organization);
+  const OpenSegment* open = open_segment_of(moment, row->is.job);
+  if (open == nullptr || row->submit > moment.at) {
+    job.state = closed_state(*row, moment.at);
+    return job;
   }
-  if (out["organization"] == "") out["organization"] = std::string(accounting::k_guests);
-  out["organization"] = moment.row_name(out["organization"]);
-  out["job_id"] = text_of(name);
-  add_instant(out, "submit", Instant{(*job)["submit"].get<std::int64_t>()});
-  const OpenSegment* open = open_segment_of(moment, (*job)["job"].get<std::uint32_t>());
-  if (open == nullptr || (*job)["submit"] > moment.at.value) {
-    out["state"] = closed_state(*job, moment.at);
-    add_instant(out, "since", k_end_of_time);
-  } else {
-    out["state"] = open->kind == SegmentKind::run ? "running" : "waiting";
-    out["processors"] = processor_count(open->processors);
-    // As it was booked then; an account that changed since is in the description.
-    out["organization"] = moment.names[open->organization.value];
-    add_instant(out, "since", open->since);
-  }
-  out["begin"] = (*job)["begin"];
-  return out;
+  job.state = open->kind == SegmentKind::run ? JobTurn::running : JobTurn::waiting;
+  job.is.processors = open->processors;
+  // As it was booked then; an account that changed since is in the description.
+  job.is.organization = moment.names[open->organization.value];
+  job.since = open->since;
+  return job;
 }
 
-Expected<json> explain_report(const Moment& moment, const Ledger& ledger, const JobName& name, QueryBudget budget) {
-  SHAPLEY_TRY_ASSIGN(json job, job_at(moment, ledger, name, budget));
-  const json row = moment.row(job["organization"]);
-  if (row.is_null()) {
-    return fail(Errc::invalid_argument, "job " + text_of(name) + " is of " + job["organization"].get<std::string>() +
+Expected<ExplainReport> explain_report(const Moment& moment, const Ledger& ledger, JobAt job,
+                                       const ExplainSources& sources, QueryBudget budget) {
+  const RankedRow* row = moment.row(job.is.organization);
+  if (row == nullptr) {
+    return fail(Errc::invalid_argument, "job " + job.job_id + " is of " + job.is.organization +
                                             ", which was not in the books at " + format_instant(moment.at));
   }
-  json history = nullptr;
+  ExplainReport report;
+  report.at = moment.at;
+  report.past = moment.is_past;
+  report.contribution = moment.status.contribution;
+  report.ranking = moment.status.ranking;
+  report.organization = *row;
+  report.ranked = moment.outlook.rows.size();
+  report.ahead = ahead_of(moment, *row);
+  report.own = own_jobs(moment, job);
+  for (const OrganizationRow& each : moment.status.organizations) report.organizations.push_back(each.is);
+  report.turns = turns_of(moment, row->name);
+  SHAPLEY_TRY_ASSIGN(report.next_starts, starts_after(moment, ledger, budget));
   if (!moment.is_past) {
-    SHAPLEY_TRY_ASSIGN(history, job_history(moment, ledger, job, budget));
+    SHAPLEY_TRY_ASSIGN(report.history, job_history(moment, ledger, job, budget));
   }
-  json rows = json::array();
-  for (const json& each : moment.status["organizations"]) rows.push_back(compact(each));
-  SHAPLEY_TRY_ASSIGN(json starts, starts_after(moment, ledger, budget));
-  json report{{"report_version", k_report_version},
-              {"past", moment.is_past},
-              {"contribution", moment.status["contribution"]},
-              {"ranking", moment.status["ranking"]},
-              {"organization", compact(row)},
-              {"ranked", moment.outlook.courses.size()},
-              {"ahead", ahead_of(moment, row)},
-              {"own", own_jobs(moment, job)},
-              {"organizations", std::move(rows)},
-              {"turns", turns_of(moment, row["name"])},
-              {"next_starts", std::move(starts)},
-              {"history", std::move(history)}};
-  add_instant(report, "at", moment.at);
-  report["job"] = std::move(job);
+  if (sources.rule_now) {
+    report.rule = sources.rule_now(job.is);
+  } else {
+    SHAPLEY_TRY_ASSIGN(const auto loaded, configuration_behind(ledger, moment.at));
+    if (loaded) report.rule = sources.rule_in(loaded->text, job.is).rule;
+  }
+  SHAPLEY_TRY_ASSIGN(report.booked_by, booked_by(ledger, moment, job, report.rule, sources.rule_in));
+  report.priorities = sources.priorities;
+  report.waits_for = sources.waits_for;
+  report.job = std::move(job);
   return report;
 }
 

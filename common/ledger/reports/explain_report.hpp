@@ -1,28 +1,34 @@
-// "Why is my job waiting?", as far as the books tell, as JSON: whose job it is, its organization's standing and rank,
-// who is served before it, and when that turns. docs/reference/shapleyctl.md lists every member.
+// "Why is my job waiting?", as far as the books know: whose job it is and why, its organization's standing and rank,
+// who is served before it, when that turns, and, once it has started, what went before. docs/reference/shapleyctl.md
+// lists every member.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <nlohmann/json_fwd.hpp>
+#include <vector>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
+#include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/moment.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
 
-// So many of the runs that began after a past instant are listed.
+// So many of the runs that began after a past instant are listed, and of those that began while the job waited so many,
+// the last ones; all of these are counted.
 inline constexpr std::size_t k_reported_starts = 10;
+inline constexpr std::size_t k_listed_earlier_starts = 10;
 
 // A job as people name it.
 struct JobName {
-  std::uint32_t job = 0;              // its number, or its array's
-  std::optional<std::uint32_t> task;  // of the array
-  std::uint32_t het_job = 0;          // the heterogeneous job that it is a part of, if it was named as one
+  std::uint32_t job = 0;                   // its number, or its array's
+  std::optional<std::uint32_t> task = {};  // of the array
+  std::uint32_t het_job = 0;               // the heterogeneous job that it is a part of, if it was named as one
 };
 
 // "4711", "4711_3" or "4711+1", which is the number 4712. nullopt: it is none of them.
@@ -31,14 +37,270 @@ struct JobName {
 // Errc::invalid_argument says what is allowed instead of `text`.
 [[nodiscard]] Expected<JobName> checked_job_name(const std::string& text);
 
-// What the ledger's tables and the moment know of the job: its description ("job", "submit", "organization", ...),
-// "state" at the moment ("running", "waiting" for its turn, "blocked" for another reason, "suspended", "ended",
-// "not submitted"), "since" and "processors". Errc::invalid_argument: no such job is in the ledger.
-[[nodiscard]] Expected<nlohmann::json> job_at(const Moment& moment, const Ledger& ledger, const JobName& name,
-                                              QueryBudget budget = {});
+// Of a job at a moment: it waits for its turn (waiting), or for another reason (blocked).
+enum class JobTurn { running, waiting, blocked, suspended, ended, not_submitted };
+[[nodiscard]] std::string_view name_of(JobTurn turn);
+constexpr auto values_of(std::type_identity<JobTurn>) {
+  return std::array{JobTurn::running,   JobTurn::waiting, JobTurn::blocked,
+                    JobTurn::suspended, JobTurn::ended,   JobTurn::not_submitted};
+}
 
-// Errors: those of job_at().
-[[nodiscard]] Expected<nlohmann::json> explain_report(const Moment& moment, const Ledger& ledger, const JobName& name,
-                                                      QueryBudget budget = {});
+struct JobAt {
+  JobIdentity is = {};
+  std::string job_id = {};  // as it was named
+  Dated submit = {};
+  JobTurn state = JobTurn::blocked;
+  Dated since = {};  // known while it runs or waits
+};
+constexpr auto description_of(std::type_identity<JobAt>) {
+  return describe(flattened(&JobAt::is), member("job_id", &JobAt::job_id), member("submit", &JobAt::submit),
+                  member("state", &JobAt::state), member("since", &JobAt::since));
+}
+
+// Why one organization goes before another one: it runs on less than its guaranteed part, by its key, or, where they
+// are even, because the configuration names it first.
+enum class Because { guarantee, key, order };
+[[nodiscard]] std::string_view name_of(Because because);
+constexpr auto values_of(std::type_identity<Because>) {
+  return std::array{Because::guarantee, Because::key, Because::order};
+}
+
+// What an organization's jobs ask for, or got.
+struct Demand {
+  std::string organization = {};
+  std::int64_t jobs = 0;
+  Processors processors = {};
+};
+constexpr auto description_of(std::type_identity<Demand>) {
+  return describe(member("organization", &Demand::organization), member("jobs", &Demand::jobs),
+                  member("processors", &Demand::processors));
+}
+
+struct AheadRow {
+  Demand waits = {};
+  std::size_t rank = 0;
+  Because because = Because::key;
+  bool by_what_runs = false;  // it has the better rank because of what runs now
+};
+constexpr auto description_of(std::type_identity<AheadRow>) {
+  return describe(flattened(&AheadRow::waits), member("rank", &AheadRow::rank), member("because", &AheadRow::because),
+                  member("by_what_runs", &AheadRow::by_what_runs));
+}
+
+// The organizations with a better rank, in rank order, and what all of them ask for.
+struct Ahead {
+  std::int64_t jobs = 0;
+  double processors = 0;
+  std::vector<AheadRow> organizations = {};
+};
+constexpr auto description_of(std::type_identity<Ahead>) {
+  return describe(member("jobs", &Ahead::jobs), member("processors", &Ahead::processors),
+                  member("organizations", &Ahead::organizations));
+}
+
+// The organization's other jobs that could start.
+struct OwnJobs {
+  std::int64_t jobs = 0;
+  Processors processors = {};
+  std::int64_t longer = 0;  // so many wait for longer than this one
+};
+constexpr auto description_of(std::type_identity<OwnJobs>) {
+  return describe(member("jobs", &OwnJobs::jobs), member("processors", &OwnJobs::processors),
+                  member("longer", &OwnJobs::longer));
+}
+
+// How far ahead the order of ranks is known if nothing starts or ends.
+struct OutlookLimit {
+  Dated until = {};
+  bool by_date = false;  // then a period ends or a node changes hands
+};
+constexpr auto description_of(std::type_identity<OutlookLimit>) {
+  return describe(member("until", &OutlookLimit::until), member("by_date", &OutlookLimit::by_date));
+}
+
+// The organization passes another one (ahead), or is passed.
+struct Turn {
+  std::string organization = {};
+  bool ahead = false;
+  Dated at = {};
+};
+constexpr auto description_of(std::type_identity<Turn>) {
+  return describe(member("organization", &Turn::organization), member("ahead", &Turn::ahead), member("at", &Turn::at));
+}
+
+struct Turns {
+  OutlookLimit limit = {};
+  std::vector<Turn> next = {};  // by time
+};
+constexpr auto description_of(std::type_identity<Turns>) {
+  return describe(flattened(&Turns::limit), member("next", &Turns::next));
+}
+
+// A run that began.
+struct Start {
+  std::uint32_t job = 0;
+  std::string organization = {};
+  Processors processors = {};
+  Dated begin = {};
+};
+constexpr auto description_of(std::type_identity<Start>) {
+  return describe(member("job", &Start::job), member("organization", &Start::organization),
+                  member("processors", &Start::processors), member("begin", &Start::begin));
+}
+
+struct NextStart {
+  Start is = {};
+  std::string job_id = {};               // "72_3" of a task of an array, whose own number only Slurm knows
+  std::optional<std::size_t> rank = {};  // of its organization at the moment
+};
+constexpr auto description_of(std::type_identity<NextStart>) {
+  return describe(flattened(&NextStart::is), member("job_id", &NextStart::job_id), member("rank", &NextStart::rank));
+}
+
+// Of starts that the asker may not see: how many there were of each organization.
+using HiddenStarts = std::map<std::string, int>;
+
+// What started while a job waited.
+struct Meanwhile {
+  std::vector<Demand> organizations = {};
+  std::vector<Start> last = {};             // the last ones, the latest first
+  std::optional<HiddenStarts> hidden = {};  // of a daemon
+};
+constexpr auto description_of(std::type_identity<Meanwhile>) {
+  return describe(member("organizations", &Meanwhile::organizations), member("last", &Meanwhile::last),
+                  supplement("hidden", &Meanwhile::hidden));
+}
+
+// The last run of a submission, and how long it had waited.
+struct JobHistory {
+  Processors processors = {};
+  std::int64_t held_s = 0;                    // of the segments that have ended
+  std::optional<std::int64_t> waited_s = {};  // nullopt: not known
+  Dated begin = {};
+  Dated end = {};
+  Dated waited_since = {};
+  std::optional<Meanwhile> meanwhile = {};  // nullopt: it did not wait, or so much started that it was not read
+};
+constexpr auto description_of(std::type_identity<JobHistory>) {
+  return describe(member("processors", &JobHistory::processors), member("held_s", &JobHistory::held_s),
+                  member("waited_s", &JobHistory::waited_s), member("begin", &JobHistory::begin),
+                  member("end", &JobHistory::end), member("waited_since", &JobHistory::waited_since),
+                  member("meanwhile", &JobHistory::meanwhile));
+}
+
+// A rule of a configuration that matches a job.
+struct RuleMatched {
+  std::string kind = {};
+  std::string name = {};
+  std::string organization = {};
+  std::string through = {};  // "itself", or also the accounts above its own, which the ledger does not keep
+};
+constexpr auto description_of(std::type_identity<RuleMatched>) {
+  return describe(member("kind", &RuleMatched::kind), member("name", &RuleMatched::name),
+                  member("organization", &RuleMatched::organization), member("through", &RuleMatched::through));
+}
+
+// What a configuration says of a job, without the accounts above its own.
+struct RuleFound {
+  std::optional<RuleMatched> rule = {};      // nullopt: none matches
+  std::vector<std::string> by_account = {};  // organizations that have rules about accounts
+};
+using RuleIn = std::function<RuleFound(const std::string& configuration, const JobIdentity& job)>;
+
+// Why a job is its organization's.
+enum class BookedWay { rule, adjustment, rule_of_then, no_rule, account_above, unknown };
+[[nodiscard]] std::string_view name_of(BookedWay way);
+constexpr auto values_of(std::type_identity<BookedWay>) {
+  return std::array{BookedWay::rule,    BookedWay::adjustment,    BookedWay::rule_of_then,
+                    BookedWay::no_rule, BookedWay::account_above, BookedWay::unknown};
+}
+
+struct BookedBy {
+  BookedWay by = BookedWay::unknown;
+  std::uint32_t number = 0;  // adjustment: which, why and when
+  std::string reason = {};
+  Dated at = {};
+  std::optional<RuleMatched> rule = {};  // rule of then: the rule, and when its configuration was loaded
+  Dated loaded = {};
+};
+constexpr auto description_of(std::type_identity<BookedBy>) {
+  return describe(member("by", &BookedBy::by), supplement("number", &BookedBy::number),
+                  supplement("reason", &BookedBy::reason), supplement("at", &BookedBy::at),
+                  supplement("rule", &BookedBy::rule), supplement("loaded", &BookedBy::loaded));
+}
+
+// How ranks reach slurmctld, for comparing its priorities with them.
+struct Priorities {
+  std::string mode = {};
+  std::string order = {};
+  std::int64_t rank_weight = 0;
+  std::vector<std::string> ranks = {};
+  bool levels = false;
+  bool plugin_connected = false;
+  std::optional<std::int64_t> plugin_age_s = {};
+  std::optional<std::int64_t> level = {};  // of explain: the job's
+
+  [[nodiscard]] bool observes() const { return mode == "observe"; }
+  [[nodiscard]] bool is_strict() const { return order == "strict"; }
+};
+constexpr auto description_of(std::type_identity<Priorities>) {
+  return describe(member("mode", &Priorities::mode), member("order", &Priorities::order),
+                  member("rank_weight", &Priorities::rank_weight), member("ranks", &Priorities::ranks),
+                  member("levels", &Priorities::levels), member("plugin_connected", &Priorities::plugin_connected),
+                  member("plugin_age_s", &Priorities::plugin_age_s), supplement("level", &Priorities::level));
+}
+
+struct ExplainReport {
+  int report_version = k_report_version;
+  Dated at = {};
+  bool past = false;
+  std::string contribution = {};
+  RankingReport ranking = {};
+  JobAt job = {};
+  RankedRow organization = {};
+  std::size_t ranked = 0;  // so many organizations have a rank
+  Ahead ahead = {};
+  OwnJobs own = {};
+  std::vector<RankedRow> organizations = {};
+  Turns turns = {};
+  std::vector<NextStart> next_starts = {};         // of the past: the runs that began after it
+  std::optional<HiddenStarts> hidden_starts = {};  // of a daemon: those that the asker may not see
+  std::optional<JobHistory> history = {};          // of the present: nullopt: it has no run
+  std::optional<RuleMatched> rule = {};            // in force
+  BookedBy booked_by = {};
+  std::optional<Priorities> priorities = {};  // of a daemon's present
+  std::optional<std::string> waits_for = {};  // of a daemon's present: what its plugin said last
+};
+constexpr auto description_of(std::type_identity<ExplainReport>) {
+  return describe(member("report_version", &ExplainReport::report_version), member("at", &ExplainReport::at),
+                  member("past", &ExplainReport::past), member("contribution", &ExplainReport::contribution),
+                  member("ranking", &ExplainReport::ranking), member("job", &ExplainReport::job),
+                  member("organization", &ExplainReport::organization), member("ranked", &ExplainReport::ranked),
+                  member("ahead", &ExplainReport::ahead), member("own", &ExplainReport::own),
+                  member("organizations", &ExplainReport::organizations), member("turns", &ExplainReport::turns),
+                  member("next_starts", &ExplainReport::next_starts),
+                  supplement("hidden_starts", &ExplainReport::hidden_starts),
+                  member("history", &ExplainReport::history), member("rule", &ExplainReport::rule),
+                  member("booked_by", &ExplainReport::booked_by), member("priorities", &ExplainReport::priorities),
+                  member("waits_for", &ExplainReport::waits_for));
+}
+
+// What the ledger's tables and the moment know of the job. Errc::invalid_argument: no such job is in the ledger.
+[[nodiscard]] Expected<JobAt> job_at(const Moment& moment, const Ledger& ledger, const JobName& name,
+                                     QueryBudget budget = {});
+
+// What is known of a job besides the ledger and the books.
+struct ExplainSources {
+  RuleIn rule_in;                                                                   // of a configuration's text
+  std::function<std::optional<RuleMatched>(const JobIdentity& job)> rule_now = {};  // none: of the ledger's text
+  std::optional<Priorities> priorities = {};
+  std::optional<std::string> waits_for = {};
+};
+
+// `job` as job_at() has it. What started while it waited is read from the events between the one that describes the job
+// and its start; it is not there where that is beyond the budget. Errors: Errc::invalid_argument if the books did not
+// know its organization then, Errc::corrupt, Errc::io.
+[[nodiscard]] Expected<ExplainReport> explain_report(const Moment& moment, const Ledger& ledger, JobAt job,
+                                                     const ExplainSources& sources, QueryBudget budget = {});
 
 }  // namespace shapley::ledger

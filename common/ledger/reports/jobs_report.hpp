@@ -1,5 +1,6 @@
-// The jobs of a ledger for people and programs, as JSON: who runs, who waits, and for whom it is booked. One source for
-// the daemon's replies and for offline reading, as report.hpp. docs/reference/shapleyctl.md lists every member.
+// The jobs of a ledger for people and programs: what runs, what waits, and under which organization it is booked. One
+// source for the daemon's replies and for offline reading, as report.hpp. docs/reference/shapleyctl.md lists every
+// member.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "ledger/reports/report.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
@@ -22,7 +24,7 @@ namespace shapley::ledger {
 // kept.
 inline constexpr std::size_t k_max_reported_jobs = 10'000;
 
-// How far back `all` looks unless it is told: a question about everything would hold up the daemon.
+// How far back `all` looks unless the question says it: a question about everything would hold up the daemon.
 inline constexpr Duration k_reported_history{7 * 24 * 3600};
 
 // A task of an array, by Slurm's number of the array and its own.
@@ -39,7 +41,7 @@ struct HetPart {
   friend bool operator==(const HetPart&, const HetPart&) = default;
 };
 
-// Who sees his own jobs and those of accounts, and no others.
+// A user who sees only the user's own jobs and those of accounts.
 struct JobsViewer {
   std::uint32_t user_id = 0;
   std::vector<std::string> accounts = {};
@@ -61,20 +63,146 @@ struct JobsFilter {
   std::vector<std::uint32_t> jobs = {};  // a job of an array is found by the array's id, too
   std::vector<ArrayTask> tasks = {};     // a task that waits is a part of its array's record, and found by no number
   std::vector<HetPart> parts = {};
-  // No part of the request: whose question it is, is not the asker's to say.
-  std::optional<JobsViewer> viewer = std::nullopt;
 
   [[nodiscard]] bool names_jobs() const { return !jobs.empty() || !tasks.empty() || !parts.empty(); }
 };
 
-// As members of the request {"request": "jobs", "all": true, "accounts": [...], ...} by the names above.
-// Errc::invalid_argument names the member that is wrong.
-[[nodiscard]] Expected<JobsFilter> parse_jobs_filter(const nlohmann::json& request);
-[[nodiscard]] nlohmann::json jobs_request(const JobsFilter& filter);
+// As members of the request `jobs`.
+constexpr auto description_of(std::type_identity<JobsFilter>) {
+  return describe(supplement("all", &JobsFilter::all), supplement("since", &JobsFilter::since),
+                  supplement("organizations", &JobsFilter::organizations),
+                  supplement("accounts", &JobsFilter::accounts), supplement("user_ids", &JobsFilter::user_ids),
+                  supplement("jobs", &JobsFilter::jobs), supplement("tasks", &JobsFilter::tasks),
+                  supplement("parts", &JobsFilter::parts));
+}
+// In a request [array, task] and [job, part].
+[[nodiscard]] nlohmann::json json_value(const ArrayTask& task);
+[[nodiscard]] bool take_json_value(const nlohmann::json& value, ArrayTask& task);
+[[nodiscard]] nlohmann::json json_value(const HetPart& part);
+[[nodiscard]] bool take_json_value(const nlohmann::json& value, HetPart& part);
 
-// Jobs by id and submit time, each with its segments. Open segments count up to `at`. Reads the projections as they are
-// at one moment, in three queries of at most `budget` each; Errc::limit says how to ask for less.
-[[nodiscard]] Expected<nlohmann::json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at,
-                                                   QueryBudget budget = {});
+struct NodeProcessors {
+  std::string node = {};
+  std::optional<Processors> processors = {};
+};
+constexpr auto description_of(std::type_identity<NodeProcessors>) {
+  return describe(member("node", &NodeProcessors::node), member("processors", &NodeProcessors::processors));
+}
+
+struct JobSegment {
+  std::string kind = {};  // "run" or "wait"
+  std::optional<Instant> begin = {};
+  std::optional<Instant> end = {};
+  std::optional<Processors> processors = {};
+  std::string reason = {};  // why it was closed
+  std::string job_state = {};
+  bool retracted = false;
+  std::vector<NodeProcessors> nodes = {};
+};
+constexpr auto description_of(std::type_identity<JobSegment>) {
+  return describe(member("kind", &JobSegment::kind), member("begin", &JobSegment::begin),
+                  member("end", &JobSegment::end), member("processors", &JobSegment::processors),
+                  member("reason", &JobSegment::reason), member("job_state", &JobSegment::job_state),
+                  member("retracted", &JobSegment::retracted), member("nodes", &JobSegment::nodes));
+}
+
+// What the ledger says of a submission.
+struct JobIdentity {
+  std::uint32_t job = 0;
+  std::optional<std::uint32_t> array_job = {};
+  std::optional<std::uint32_t> array_task = {};
+  std::string organization = {};
+  std::string account = {};
+  std::uint32_t user_id = 0;
+  std::uint32_t group_id = 0;
+  std::string partition = {};
+  std::string qos = {};
+  std::string name = {};
+  std::string slurm_state = {};               // Slurm's name when its last segment ended
+  std::optional<Processors> processors = {};  // held, asked for, or held last
+  std::optional<Instant> begin = {};          // of its first run
+};
+constexpr auto description_of(std::type_identity<JobIdentity>) {
+  return describe(member("job", &JobIdentity::job), member("array_job", &JobIdentity::array_job),
+                  member("array_task", &JobIdentity::array_task), member("organization", &JobIdentity::organization),
+                  member("account", &JobIdentity::account), member("user_id", &JobIdentity::user_id),
+                  member("group_id", &JobIdentity::group_id), member("partition", &JobIdentity::partition),
+                  member("qos", &JobIdentity::qos), member("name", &JobIdentity::name),
+                  member("slurm_state", &JobIdentity::slurm_state), member("processors", &JobIdentity::processors),
+                  member("begin", &JobIdentity::begin));
+}
+
+struct JobRow {
+  JobIdentity is = {};
+  Instant submit = {};
+  std::optional<std::uint32_t> het_job = {};
+  std::string wckey = {};
+  std::string state = {};           // pending, running, suspended or ended, by the books
+  std::optional<Instant> end = {};  // of its last run
+  CpuTime work = {};
+  std::vector<JobSegment> segments = {};
+};
+constexpr auto description_of(std::type_identity<JobRow>) {
+  return describe(flattened(&JobRow::is), member("submit", &JobRow::submit), member("het_job", &JobRow::het_job),
+                  member("wckey", &JobRow::wckey), member("state", &JobRow::state), member("end", &JobRow::end),
+                  member("processor_seconds", &JobRow::work), member("segments", &JobRow::segments));
+}
+
+struct JobsReport {
+  int report_version = k_report_version;
+  Dated at = {};
+  std::vector<JobRow> jobs = {};  // by id and submit time
+  bool truncated = false;
+  std::optional<std::vector<NoStart>> no_start = {};  // report.hpp
+  std::optional<bool> is_private = {};                // of a daemon: some jobs are hidden from the asker
+};
+constexpr auto description_of(std::type_identity<JobsReport>) {
+  return describe(member("report_version", &JobsReport::report_version), member("at", &JobsReport::at),
+                  member("jobs", &JobsReport::jobs), member("truncated", &JobsReport::truncated),
+                  supplement("no_start", &JobsReport::no_start), supplement("private", &JobsReport::is_private));
+}
+
+// A pending job of the daemon's queue that could start.
+struct QueuedJob {
+  std::uint32_t job = 0;
+  std::string organization;     // guests, if it is of none
+  std::int64_t processors = 1;  // of one task
+  std::int64_t tasks = 1;       // of an array's pending rest, those that could start
+  Instant submit = {};
+  std::optional<std::int64_t> time_limit_s = {};
+};
+constexpr auto description_of(std::type_identity<QueuedJob>) {
+  return describe(member("job", &QueuedJob::job), member("organization", &QueuedJob::organization),
+                  member("processors", &QueuedJob::processors), member("tasks", &QueuedJob::tasks),
+                  member("submit", &QueuedJob::submit), member("time_limit_s", &QueuedJob::time_limit_s));
+}
+
+struct OwnedProcessors {
+  std::string organization;
+  Processors processors = {};
+};
+constexpr auto description_of(std::type_identity<OwnedProcessors>) {
+  return describe(member("organization", &OwnedProcessors::organization),
+                  member("processors", &OwnedProcessors::processors));
+}
+
+struct QueueReport {
+  Instant at = {};
+  bool plugin_connected = false;
+  std::vector<QueuedJob> jobs = {};  // by id, those of the lowest ids
+  bool truncated = false;
+  std::vector<OwnedProcessors> organizations = {};
+};
+constexpr auto description_of(std::type_identity<QueueReport>) {
+  return describe(member("at", &QueueReport::at), member("plugin_connected", &QueueReport::plugin_connected),
+                  member("jobs", &QueueReport::jobs), member("truncated", &QueueReport::truncated),
+                  member("organizations", &QueueReport::organizations));
+}
+
+// The jobs, each with its segments; of a `viewer` only those that the viewer sees. Open segments count up to `at`.
+// Reads the projections as they are at one moment, in three queries of at most `budget` each; Errc::limit says how to
+// ask for less.
+[[nodiscard]] Expected<JobsReport> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at,
+                                               QueryBudget budget = {}, const std::optional<JobsViewer>& viewer = {});
 
 }  // namespace shapley::ledger

@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/calendar.hpp"
-#include "ledger/reports/report.hpp"
-
 namespace shapley::ledger {
 
-using nlohmann::json;
-
-json Moment::row(const std::string& organization) const {
-  for (const json& row : status.at("organizations")) {
-    if (row.at("name") == organization) return row;
-  }
-  return nullptr;
+const RankedRow* Moment::row(const std::string& organization) const {
+  const OrganizationRow* row = status.find(organization);
+  return row == nullptr ? nullptr : &row->is;
 }
 
 std::string Moment::row_name(const std::string& organization) const {
@@ -22,11 +15,9 @@ std::string Moment::row_name(const std::string& organization) const {
   return found == former.end() ? organization : found->second;
 }
 
-std::size_t Moment::course(const std::string& organization) const {
-  const auto found = std::ranges::find_if(outlook.courses, [&](const accounting::Course& course) {
-    return names[course.organization.value] == organization;
-  });
-  return static_cast<std::size_t>(found - outlook.courses.begin());
+std::size_t Moment::rank_row(const std::string& organization) const {
+  const auto found = std::ranges::find(outlook.rows, organization, &accounting::RankRow::organization);
+  return static_cast<std::size_t>(found - outlook.rows.begin());
 }
 
 accounting::EstimatorId ranking_estimator(const accounting::State& state) {
@@ -39,7 +30,7 @@ Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wa
 
 Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wanted,
                  const accounting::EstimatorSet& able) {
-  json status = status_report(state, t, wanted, able);
+  StatusReport status = status_report(state, t, wanted, able);
   const Instant at = state.now();
   std::vector<OpenSegment> open;
   for_each_open_segment(state, [&](const OpenSegment& segment) { open.push_back(segment); });
@@ -67,12 +58,6 @@ Expected<Moment> past_moment(const Ledger& ledger, const PastQuestion& question)
   moment.is_past = true;
   moment.next_starts = std::move(past.next_starts);
   return moment;
-}
-
-void add_instant(json& object, const std::string& name, Instant t) {
-  const bool is_known = t > k_beginning_of_time && t < k_end_of_time;
-  object[name] = is_known ? json(t.value) : json(nullptr);
-  object[name + "_utc"] = is_known ? json(format_instant(t)) : json(nullptr);
 }
 
 }  // namespace shapley::ledger

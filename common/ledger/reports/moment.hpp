@@ -8,22 +8,20 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "accounting/state/forecast.hpp"
+#include "accounting/state/ranking.hpp"
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/readers/books_then.hpp"
-#include "ledger/reports/open_segments.hpp"
+#include "ledger/reports/report.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
 
 struct Moment {
   Instant at;
-  bool is_past = false;   // it was asked for; else it is the present, or what a ledger recorded last
-  nlohmann::json status;  // status_report
+  bool is_past = false;  // it was asked for; else it is the present, or what a ledger recorded last
+  StatusReport status;
   accounting::Outlook outlook;
   // Of organizations, by OrgId: of the row that has its figures, where it was renamed or merged.
   std::vector<std::string> names;
@@ -32,12 +30,12 @@ struct Moment {
   std::vector<OpenSegment> open;                           // ascending by job
   std::vector<accounting::SegmentOpened> next_starts;      // of the past only: runs that began after it, by begin
 
-  // An organization's row of `status`; null: there is none of that name.
-  [[nodiscard]] nlohmann::json row(const std::string& organization) const;
+  // An organization's row of `status`; nullptr: there is none of that name.
+  [[nodiscard]] const RankedRow* row(const std::string& organization) const;
   // Of an organization, as events name it, the row that has its figures.
   [[nodiscard]] std::string row_name(const std::string& organization) const;
-  // Its index in outlook.courses; past the end: it has no rank.
-  [[nodiscard]] std::size_t course(const std::string& organization) const;
+  // Its index in outlook.rows; past the end: it has no rank.
+  [[nodiscard]] std::size_t rank_row(const std::string& organization) const;
 };
 
 // The estimator of the rule of ranks in force.
@@ -51,8 +49,5 @@ struct Moment {
 
 // A past one, as books_then() has it, by the estimator that ranked then.
 [[nodiscard]] Expected<Moment> past_moment(const Ledger& ledger, const PastQuestion& question);
-
-// Seconds since the epoch and as text under two names: "at" and "at_utc". k_end_of_time and nothing: null.
-void add_instant(nlohmann::json& object, const std::string& name, Instant t);
 
 }  // namespace shapley::ledger

@@ -1,17 +1,16 @@
-// Reports for people and programs, as JSON: the one source for the daemon's replies and for offline reading of a
-// ledger, so that the two cannot say different things. docs/reference/shapleyctl.md lists every member.
+// The standings: who is owed how much, who is served first, and why. For `shapleyctl status`, the daemon's answers, and
+// offline reading of a ledger, so that the two cannot say different things. docs/reference/shapleyctl.md lists every
+// member.
 //
 // Pure functions of the books and of t; they read no clock and own nothing.
 //
-// Standing in core-hours. phi - psi is in processor-seconds squared, the integral over time of (given - got). People
-// read its average since the period began,
-//     standing = (phi - psi) / (t - period begin) / 3600        [core-hours]
-// which has the sign and, at one t, the order of phi - psi. Ranks go by the key, phi - psi a horizon ahead if nothing
-// more starts and what runs counts for the mean residual run time, by its weight (game/serving_order.hpp): in
-// core-hours it is the standing at that time,
+// Ranks go by the key, phi - psi a horizon ahead if nothing more starts and what runs counts for the mean residual run
+// time, by its weight (game/serving_order.hpp): in core-hours it is the standing (amounts.hpp) at that time,
 //     key = (phi - psi)(t + H) / (t + H - period begin) / 3600     [core-hours]
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,44 +18,229 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "ledger/reports/amounts.hpp"
+#include "ledger/reports/worth_report.hpp"
+#include "protocol/self_report.hpp"
 
 namespace shapley::ledger {
 
 // Raised when a member of a report changes its meaning or goes away; new members do not raise it.
 inline constexpr int k_report_version = 2;
 
-// Whole processors are integers in JSON; fractions (shared nodes) are the nearest double of six decimals.
-[[nodiscard]] nlohmann::json processor_count(MicroProcessors q);
+// A figure by every estimator, nullopt of those that cannot say: the members NAME_direct, NAME_rate, ...
+struct ByEstimator {
+  std::array<std::optional<Utility>, accounting::k_max_estimators> figures = {};
 
-// The books at max(t, state.now()): organizations in rank order (commons, which runs nothing and has no rank, last) and
-// the conservation sums. "ranking" says the rule and the mean residual run time in force, and in "sentences" who goes
-// before one that is owed more, and why. psi, phi and processor-seconds are exact decimal text; core-hours and
-// processors are numbers. The daemon's answer to {"request": "status"[, "contribution": NAME]} is this object with two
-// further members (docs/reference/protocol.md), from which shapleyctl makes its health lines; instants in seconds since
-// the epoch:
-//   "daemon": {"version", "pid", "started_at", "ledger", "events", "socket", "mode", "order", "lost_runs",
-//              "configuration": {"file", "hash", "loaded_at", "refused_at", "refusal"}}
-//   "plugin": {"connected", "program", "cluster", "slurm_version", "last_heard_at", "sign_of_life_s"}
-// An answer that failed is {"error": {"code": name_of(Errc), "what": TEXT}}.
-// Figures are by `wanted` ("contribution"), or, if it is not among `able`, by its stand-in ("ranked_by"); able: those
-// of State::caught_up at t, else all that are kept. phi of others is null.
-[[nodiscard]] nlohmann::json status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted);
-[[nodiscard]] nlohmann::json status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted,
-                                           const accounting::EstimatorSet& able);
+  [[nodiscard]] std::optional<Utility>& operator[](accounting::EstimatorId estimator) {
+    return figures[estimator.value];
+  }
+  [[nodiscard]] const std::optional<Utility>& operator[](accounting::EstimatorId estimator) const {
+    return figures[estimator.value];
+  }
+};
+template <typename By, typename Visit>
+requires std::same_as<std::remove_const_t<By>, ByEstimator>
+void for_each_json_member(std::string_view name, By& by, const Visit& visit) {
+  for (const accounting::EstimatorId estimator : accounting::estimator_ids())
+    visit(accounting::figure_name(name, estimator), by[estimator]);
+}
 
-// Into every row whose organization has one: its title, the name for people. Without one "title" is the name.
-void set_titles(nlohmann::json& report, const std::map<std::string, std::string>& titles);
+// Whose turn it is, and what an organization holds now. guests and commons have rows, too; commons, which runs nothing,
+// has neither rank nor key.
+struct RankedRow {
+  std::string name = {};
+  std::optional<std::size_t> rank = {};  // 1 is served first
+  std::optional<double> key_core_hours = {};
+  std::optional<double> running_core_hours = {};  // what of it is by what runs
+  std::optional<std::int64_t> lead = {};
+  std::optional<std::int64_t> lacking = {};
+  std::optional<double> guarantee = {};  // a part of its own processors
+  std::optional<bool> below_guarantee = {};
+  double standing_core_hours = 0;
+  std::string sentence = {};  // the standing in words
+  Processors gives = {};
+  Processors owned = {};
+  Processors used = {};
+  Processors lent = {};
+  Processors borrowed = {};
+  Processors waiting = {};
+  std::int64_t running_jobs = 0;
+  std::int64_t waiting_jobs = 0;
+  // While it has startable jobs: when a run of it began last, or, if that is later, when the longest present stretch of
+  // a job of it being startable began.
+  std::optional<Instant> no_start_since = {};
+};
+constexpr auto description_of(std::type_identity<RankedRow>) {
+  return describe(
+      member("name", &RankedRow::name), member("rank", &RankedRow::rank),
+      member("key_core_hours", &RankedRow::key_core_hours),
+      member("running_core_hours", &RankedRow::running_core_hours), member("lead", &RankedRow::lead),
+      member("lacking", &RankedRow::lacking), member("guarantee", &RankedRow::guarantee),
+      member("below_guarantee", &RankedRow::below_guarantee),
+      member("standing_core_hours", &RankedRow::standing_core_hours), member("sentence", &RankedRow::sentence),
+      member("gives", &RankedRow::gives), member("owned", &RankedRow::owned), member("used", &RankedRow::used),
+      member("lent", &RankedRow::lent), member("borrowed", &RankedRow::borrowed),
+      member("waiting", &RankedRow::waiting), member("running_jobs", &RankedRow::running_jobs),
+      member("waiting_jobs", &RankedRow::waiting_jobs), member("no_start_since", &RankedRow::no_start_since));
+}
 
-// Who is kept waiting: [{"organization", "since"}], in the configuration's order, of the organizations with startable
-// jobs. `since`, in seconds since the epoch: when a run of it began last, or, if that is later, when the longest
-// present stretch of a job of it being startable began. The same as "no_start_since" of the rows above, null there for
-// others. `only`: of these organizations; empty: of all.
-[[nodiscard]] nlohmann::json no_start_report(const accounting::State& state, const std::vector<std::string>& only = {});
+struct OrganizationRow {
+  RankedRow is = {};
+  std::string title = {};  // the name for people; the name where it has no other
+  std::optional<Utility> key = {};
+  Utility psi = {};
+  Utility phi = {};  // by the estimator that ranks
+  ByEstimator phi_by = {};
+  double got_core_hours = 0;
+  double given_core_hours = 0;
+  CpuTime got = {};
+  CpuTime given = {};
+  std::optional<std::optional<std::size_t>> would_rank = {};  // mode observe: what its rank would be
+};
+constexpr auto description_of(std::type_identity<OrganizationRow>) {
+  return describe(flattened(&OrganizationRow::is), member("title", &OrganizationRow::title),
+                  member("key", &OrganizationRow::key), member("psi", &OrganizationRow::psi),
+                  member("phi", &OrganizationRow::phi), member("phi", &OrganizationRow::phi_by),
+                  member("got_core_hours", &OrganizationRow::got_core_hours),
+                  member("given_core_hours", &OrganizationRow::given_core_hours),
+                  member("got_processor_seconds", &OrganizationRow::got),
+                  member("given_processor_seconds", &OrganizationRow::given),
+                  supplement("would_rank", &OrganizationRow::would_rank));
+}
+
+// The rule of ranks in force, and in sentences who goes before one that is owed more, and why.
+struct RankingReport {
+  std::int64_t horizon_s = 0;
+  double guarantee = 0;
+  double running_weight = 0;
+  std::int64_t residual_s = 0;  // the mean residual run time
+  bool residual_assumed = false;
+  std::int64_t running_factor = 0;
+  std::vector<std::string> sentences = {};
+};
+constexpr auto description_of(std::type_identity<RankingReport>) {
+  return describe(
+      member("horizon_s", &RankingReport::horizon_s), member("guarantee", &RankingReport::guarantee),
+      member("running_weight", &RankingReport::running_weight), member("residual_s", &RankingReport::residual_s),
+      member("residual_assumed", &RankingReport::residual_assumed),
+      member("running_factor", &RankingReport::running_factor), member("sentences", &RankingReport::sentences));
+}
+
+struct Conservation {
+  Utility sum_psi = {};
+  ByEstimator sum_phi = {};
+  bool holds = true;
+};
+constexpr auto description_of(std::type_identity<Conservation>) {
+  return describe(member("sum_psi", &Conservation::sum_psi), member("sum_phi", &Conservation::sum_phi),
+                  member("holds", &Conservation::holds));
+}
+
+// Where the memory of hindsight is bounded: what it keeps, and why.
+struct HindsightBound {
+  accounting::Coalitions coalitions = accounting::Coalitions::pairs;
+  Instant since = {};
+  std::int64_t needed_bytes = 0;
+  std::int64_t bound_bytes = 0;
+};
+constexpr auto description_of(std::type_identity<HindsightBound>) {
+  return describe(member("coalitions", &HindsightBound::coalitions), member("since", &HindsightBound::since),
+                  member("needed_bytes", &HindsightBound::needed_bytes),
+                  member("bound_bytes", &HindsightBound::bound_bytes));
+}
+
+struct PeriodReport {
+  Period name = Period::none;
+  Dated begin = {};  // unknown before the first event
+};
+constexpr auto description_of(std::type_identity<PeriodReport>) {
+  return describe(member("name", &PeriodReport::name), member("begin", &PeriodReport::begin));
+}
+
+// What an organization is owed (> 0) or owes on another cluster of the consortium, as far as ranks here count it.
+struct OwedElsewhere {
+  std::string organization = {};  // its name here
+  double core_hours = 0;          // given less got there, of processors of this cluster
+  friend bool operator==(const OwedElsewhere&, const OwedElsewhere&) = default;
+};
+constexpr auto description_of(std::type_identity<OwedElsewhere>) {
+  return describe(member("organization", &OwedElsewhere::organization),
+                  member("core_hours", &OwedElsewhere::core_hours));
+}
+
+struct OtherClusterReport {
+  std::string cluster = {};
+  Dated stated_at = {};     // the time of the statement that ranks are made by; null: none was recorded yet
+  Dated stands_still = {};  // from when on its figures are carried on no more
+  bool is_stale = false;    // they stand still now
+  std::vector<OwedElsewhere> organizations = {};
+  std::string fault = {};  // why the last answer did not count, as the daemon says; empty: it did
+  friend bool operator==(const OtherClusterReport&, const OtherClusterReport&) = default;
+};
+constexpr auto description_of(std::type_identity<OtherClusterReport>) {
+  return describe(
+      member("cluster", &OtherClusterReport::cluster), member("stated_at", &OtherClusterReport::stated_at),
+      member("stands_still", &OtherClusterReport::stands_still), member("is_stale", &OtherClusterReport::is_stale),
+      member("organizations", &OtherClusterReport::organizations), supplement("fault", &OtherClusterReport::fault));
+}
+
+struct StatusReport {
+  int report_version = k_report_version;
+  Dated at = {};
+  PeriodReport period = {};
+  std::string contribution = {};           // the estimator that is wanted
+  std::string ranked_by = {};              // it, or its stand-in
+  std::vector<std::string> behind = {};    // estimators that have facts to catch up with
+  std::vector<std::string> not_kept = {};  // and those of which there are no figures
+  std::optional<HindsightBound> hindsight_bounded = {};
+  RankingReport ranking = {};
+  std::vector<OrganizationRow> organizations = {};  // in rank order, those without a rank last
+  Conservation conservation = {};
+  std::optional<std::optional<WorthReport>> worth = {};  // where it was asked for
+  std::vector<OtherClusterReport> clusters = {};         // the others of the consortium; none: it is in none
+  // What the daemon adds of itself and of the plugin.
+  std::optional<bool> ranks_act = {};  // false in mode observe
+  std::optional<protocol::DaemonReport> daemon = {};
+  std::optional<protocol::PluginReport> plugin = {};
+
+  // The row of this name; nullptr: no row has it.
+  [[nodiscard]] const OrganizationRow* find(const std::string& organization) const;
+};
+constexpr auto description_of(std::type_identity<StatusReport>) {
+  return describe(member("report_version", &StatusReport::report_version), member("at", &StatusReport::at),
+                  member("period", &StatusReport::period), member("contribution", &StatusReport::contribution),
+                  member("ranked_by", &StatusReport::ranked_by), member("behind", &StatusReport::behind),
+                  member("not_kept", &StatusReport::not_kept),
+                  member("hindsight_bounded", &StatusReport::hindsight_bounded),
+                  member("ranking", &StatusReport::ranking), member("organizations", &StatusReport::organizations),
+                  member("conservation", &StatusReport::conservation), supplement("worth", &StatusReport::worth),
+                  supplement("clusters", &StatusReport::clusters), supplement("ranks_act", &StatusReport::ranks_act),
+                  supplement("daemon", &StatusReport::daemon), supplement("plugin", &StatusReport::plugin));
+}
+
+// The books at max(t, state.now()). Figures are by `wanted` ("contribution"), or, if it is not among `able`, by its
+// stand-in ("ranked_by"); able: those of State::caught_up at t, else all that are kept. phi of others is not known.
+[[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted);
+[[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted,
+                                         const accounting::EstimatorSet& able);
+
+// Into every row whose organization has one: its title, the name for people.
+void set_titles(StatusReport& report, const std::map<std::string, std::string>& titles);
+
+// Who is kept waiting, in the configuration's order, of the organizations with startable jobs: since when, as the rows
+// above have it. `only`: of these organizations; empty: of all.
+struct NoStart {
+  std::string organization = {};
+  std::optional<Instant> since = {};
+};
+constexpr auto description_of(std::type_identity<NoStart>) {
+  return describe(member("organization", &NoStart::organization), member("since", &NoStart::since));
+}
+[[nodiscard]] std::vector<NoStart> no_start_report(const accounting::State& state,
+                                                   const std::vector<std::string>& only = {});
 
 // Errc::invalid_argument, with the organizations that the books have, unless every name is one of them.
 [[nodiscard]] Expected<void> check_organizations(const accounting::State& state, const std::vector<std::string>& names);
@@ -64,24 +248,33 @@ void set_titles(nlohmann::json& report, const std::map<std::string, std::string>
 [[nodiscard]] tl::unexpected<Error> unknown_organization(const std::string& name,
                                                          const std::vector<std::string>& known);
 
-// "a, b, c": of more than `most` names so many, and "and 38 others". `most` > 0.
-[[nodiscard]] std::string listed_names(const std::vector<std::string>& names, std::size_t most);
+// A job that runs or could start.
+struct OpenSegment {
+  JobId job;
+  accounting::SegmentKind kind = accounting::SegmentKind::wait;
+  OrgId organization;
+  Instant since;  // the run's start, or when the present stretch of waiting began
+  ProcessorMillionths processors;
+};
 
-// "is owed 12.4 core-hours by the others, on average this period", "owes the others 3.1 core-hours, on average this
-// period", "is even with the others" (exactly 0 only).
-[[nodiscard]] std::string standing_sentence(double standing_core_hours);
-
-// The amount of core-hours for people, without its sign: "1,204.3", "12.4", below one three digits ("0.412",
-// "0.00412").
-[[nodiscard]] std::string format_core_hours(double core_hours);
-
-// A whole number of millionths as exact decimal text: "-3", "0.000001", "2.5".
-[[nodiscard]] std::string format_micro(Int128 micro);
-
-// Work as a number of core-hours.
-[[nodiscard]] double core_hours(CpuTime work);
-// (phi - psi) / elapsed / 3600; `elapsed` since the period began. Nothing can have happened in a period that has not
-// lasted a second: 0.
-[[nodiscard]] double standing_core_hours(Utility balance, Duration elapsed);
+// Calls visit(OpenSegment) for each, ascending by job: few of one job, at most a run and a wait.
+template <typename Visit>
+void for_each_open_segment(const accounting::State& state, Visit&& visit) {
+  for (const JobId id : state.jobs_with_open_segments()) {
+    const accounting::JobMemory* job = state.find_job(id);
+    if (job == nullptr) continue;
+    for (const accounting::SegmentKey& key : job->segments) {
+      const accounting::LiveSegment* segment = state.find_segment(key);
+      if (segment == nullptr || segment->end) continue;
+      const std::optional<OrgId> organization = state.find_organization(segment->opened.organization);
+      if (!organization) continue;
+      visit(OpenSegment{.job = id,
+                        .kind = key.kind,
+                        .organization = *organization,
+                        .since = key.anchor,
+                        .processors = segment->opened.processors});
+    }
+  }
+}
 
 }  // namespace shapley::ledger

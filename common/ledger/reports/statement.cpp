@@ -1,20 +1,11 @@
 #include "ledger/reports/statement.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "base/calendar.hpp"
-#include "ledger/reports/adjustment_report.hpp"
-#include "ledger/reports/closed_worths.hpp"
-#include "ledger/reports/report.hpp"
-#include "ledger/reports/worth_report.hpp"
 
 namespace shapley::ledger {
 
@@ -22,16 +13,11 @@ namespace {
 
 using accounting::EstimatorId;
 using accounting::Standing;
-using nlohmann::json;
 
-json amount(CpuTime work) {
-  return {{"core_hours", core_hours(work)}, {"processor_seconds", format_micro(work.value)}};
-}
-
-json books_of(const Standing& standing, EstimatorId estimator, Duration elapsed) {
-  return {{"standing_core_hours", standing_core_hours(standing.balance(estimator), elapsed)},
-          {"phi_minus_psi", format_micro(standing.balance(estimator).value)},
-          {"difference", amount(standing.given(estimator) - standing.got)}};
+BooksThenRow books_of(const Standing& standing, EstimatorId estimator, Duration elapsed) {
+  return {.standing_core_hours = standing_core_hours(standing.balance(estimator), elapsed),
+          .phi_minus_psi = standing.balance(estimator),
+          .difference = {standing.given(estimator) - standing.got}};
 }
 
 // The organizations that are asked for, in the configuration's order.
@@ -51,7 +37,6 @@ Expected<std::vector<OrgId>> chosen(const accounting::State& state, const std::v
   return order;
 }
 
-// One account's user: what its jobs got, and how much of that on its organization's own processors.
 struct UserWork {
   CpuTime got;
   CpuTime own;
@@ -78,30 +63,28 @@ class Totals {
 
   [[nodiscard]] bool exact() const { return exact_; }
 
-  [[nodiscard]] json row(OrgId organization, const PastBooks& books, const std::vector<std::string>& names) const {
+  [[nodiscard]] AccountRow row(OrgId organization, const PastBooks& books,
+                               const std::vector<std::string>& names) const {
     const std::size_t id = organization.value;
     const OwnerMatrix matrix = matrix_of(held_, names.size());
-    CpuTime lent;
-    CpuTime borrowed;
-    json lent_to = json::array();
-    json borrowed_from = json::array();
+    AccountRow row{.name = names[id],
+                   .got = {at(got_, id)},
+                   .given = {at(given_, id)},
+                   .own = {matrix[id][id]},
+                   .lent = {},
+                   .borrowed = {},
+                   .waited = {at(waited_, id)},
+                   .lent_to = {},
+                   .borrowed_from = {},
+                   .users = users_of(organization, books)};
     for (std::size_t other = 0; other < names.size(); ++other) {
       if (other == id) continue;
-      lent += matrix[other][id];
-      borrowed += matrix[id][other];
-      add_pair(lent_to, names[other], matrix[other][id]);
-      add_pair(borrowed_from, names[other], matrix[id][other]);
+      row.lent.work += matrix[other][id];
+      row.borrowed.work += matrix[id][other];
+      add_pair(row.lent_to, names[other], matrix[other][id]);
+      add_pair(row.borrowed_from, names[other], matrix[id][other]);
     }
-    return {{"name", names[id]},
-            {"got", amount(at(got_, id))},
-            {"given", amount(at(given_, id))},
-            {"own", amount(matrix[id][id])},
-            {"lent", amount(lent)},
-            {"borrowed", amount(borrowed)},
-            {"waited", amount(at(waited_, id))},
-            {"lent_to", std::move(lent_to)},
-            {"borrowed_from", std::move(borrowed_from)},
-            {"users", users_of(organization, books)}};
+    return row;
   }
 
  private:
@@ -109,14 +92,11 @@ class Totals {
     return id < amounts.size() ? amounts[id] : CpuTime{};
   }
 
-  static void add_pair(json& pairs, const std::string& other, CpuTime work) {
-    if (work.value == 0) return;
-    json pair = amount(work);
-    pair["organization"] = other;
-    pairs.push_back(std::move(pair));
+  static void add_pair(std::vector<LentPair>& pairs, const std::string& other, CpuTime work) {
+    if (work.value != 0) pairs.push_back({other, core_hours(work), work});
   }
 
-  [[nodiscard]] json users_of(OrgId organization, const PastBooks& books) const {
+  [[nodiscard]] std::vector<UserRow> users_of(OrgId organization, const PastBooks& books) const {
     std::map<std::pair<std::string, std::uint32_t>, UserWork> users;
     for (const auto& [key, work] : held_) {
       if (key.organization != organization) continue;
@@ -124,14 +104,9 @@ class Totals {
       user.got += work;
       if (key.owner == organization) user.own += work;
     }
-    json rows = json::array();
-    for (const auto& [key, work] : users) {
-      rows.push_back({{"account", key.first},
-                      {"user_id", key.second},
-                      {"got", amount(work.got)},
-                      {"own", amount(work.own)},
-                      {"borrowed", amount(work.got - work.own)}});
-    }
+    std::vector<UserRow> rows;
+    for (const auto& [key, work] : users)
+      rows.push_back({key.first, key.second, {work.got}, {work.own}, {work.got - work.own}});
     return rows;
   }
 
@@ -140,42 +115,42 @@ class Totals {
   bool exact_ = true;
 };
 
-json part_of(const Stretch& stretch, EstimatorId estimator, const std::vector<OrgId>& order,
-             const std::vector<std::string>& names) {
-  json rows = json::array();
+PeriodPart part_of(const Stretch& stretch, EstimatorId estimator, const std::vector<OrgId>& order,
+                   const std::vector<std::string>& names) {
+  PeriodPart part{.begin = std::max(stretch.begin, stretch.period_begin),  // the ledger may begin within the stretch
+                  .end = stretch.end,
+                  .period_begin = stretch.period_begin,
+                  .opens_period = stretch.opens_period,
+                  .closes_period = stretch.closes_period,
+                  .organizations = {},
+                  .worth = {}};
   for (const OrgId id : order) {
     if (id.value >= stretch.closing.size()) continue;  // it joined the books later
     const Standing& opening = stretch.opening[id.value];
     const Standing& closing = stretch.closing[id.value];
-    rows.push_back({{"name", names[id.value]},
-                    {"opening", books_of(opening, estimator, stretch.begin - stretch.period_begin)},
-                    {"got", amount(closing.got - opening.got)},
-                    {"given", amount(closing.given(estimator) - opening.given(estimator))},
-                    {"closing", books_of(closing, estimator, stretch.end - stretch.period_begin)}});
-    json& row = rows.back();
-    row["sentence"] = standing_sentence(row["closing"]["standing_core_hours"].get<double>());
+    PeriodRow row{.name = names[id.value],
+                  .opening = books_of(opening, estimator, stretch.begin - stretch.period_begin),
+                  .got = {closing.got - opening.got},
+                  .given = {closing.given(estimator) - opening.given(estimator)},
+                  .closing = books_of(closing, estimator, stretch.end - stretch.period_begin),
+                  .sentence = {}};
+    row.sentence = standing_sentence(row.closing.standing_core_hours);
+    part.organizations.push_back(std::move(row));
   }
-  const Instant begin = std::max(stretch.begin, stretch.period_begin);  // the ledger may begin within the stretch
-  return {{"begin", begin.value},
-          {"begin_utc", format_instant(begin)},
-          {"end", stretch.end.value},
-          {"end_utc", format_instant(stretch.end)},
-          {"period_begin", stretch.period_begin.value},
-          {"period_begin_utc", format_instant(stretch.period_begin)},
-          {"opens_period", stretch.opens_period},
-          {"closes_period", stretch.closes_period},
-          {"organizations", std::move(rows)}};
+  return part;
 }
 
-json heading(const IntervalAsked& asked) {
-  return {{"report_version", k_report_version},       {"since", asked.since.value},
-          {"since_utc", format_instant(asked.since)}, {"until", asked.until.value},
-          {"until_utc", format_instant(asked.until)}, {"contribution", accounting::name_of(asked.estimator)}};
+IntervalHeading heading(const IntervalAsked& asked) {
+  return {.since = asked.since,
+          .until = asked.until,
+          .contribution = std::string(accounting::name_of(asked.estimator)),
+          .books_begin = {},
+          .recorded_until = {}};
 }
 
 // The books at the interval's end, and what happened in it.
-json history_row(const Stretch& stretch, std::size_t id, EstimatorId estimator, const OwnerMatrix& matrix,
-                 const std::string& name) {
+HistoryRow history_row(const Stretch& stretch, std::size_t id, EstimatorId estimator, const OwnerMatrix& matrix,
+                       const std::string& name) {
   const Standing& opening = stretch.opening[id];
   const Standing& closing = stretch.closing[id];
   CpuTime lent;
@@ -185,28 +160,24 @@ json history_row(const Stretch& stretch, std::size_t id, EstimatorId estimator, 
     lent += matrix[other][id];
     borrowed += matrix[id][other];
   }
-  const auto processors = [](MicroProcessors q) { return static_cast<double>(q.value) / static_cast<double>(k_micro); };
-  return {{"begin", stretch.begin.value},
-          {"begin_utc", format_instant(stretch.begin)},
-          {"end", stretch.end.value},
-          {"end_utc", format_instant(stretch.end)},
-          {"period_begin", stretch.period_begin.value},
-          {"period_begin_utc", format_instant(stretch.period_begin)},
-          {"opens_period", stretch.opens_period},
-          {"organization", name},
-          {"standing_core_hours", standing_core_hours(closing.balance(estimator), stretch.end - stretch.period_begin)},
-          {"psi", format_micro(closing.psi.value)},
-          {"phi", format_micro(closing.phi(estimator).value)},
-          {"got_core_hours", core_hours(closing.got - opening.got)},
-          {"given_core_hours", core_hours(closing.given(estimator) - opening.given(estimator))},
-          {"lent_core_hours", core_hours(lent)},
-          {"borrowed_core_hours", core_hours(borrowed)},
-          {"waited_core_hours", core_hours(id < stretch.waited.size() ? stretch.waited[id] : CpuTime{})},
-          {"owned", processors(closing.owned)},
-          {"used", processors(closing.used)},
-          {"lent", processors(closing.lent)},
-          {"borrowed", processors(closing.borrowed)},
-          {"waiting", processors(closing.waiting)}};
+  return {.begin = stretch.begin,
+          .end = stretch.end,
+          .period_begin = stretch.period_begin,
+          .opens_period = stretch.opens_period,
+          .organization = name,
+          .standing_core_hours = standing_core_hours(closing.balance(estimator), stretch.end - stretch.period_begin),
+          .psi = closing.psi,
+          .phi = closing.phi(estimator),
+          .got_core_hours = core_hours(closing.got - opening.got),
+          .given_core_hours = core_hours(closing.given(estimator) - opening.given(estimator)),
+          .lent_core_hours = core_hours(lent),
+          .borrowed_core_hours = core_hours(borrowed),
+          .waited_core_hours = core_hours(id < stretch.waited.size() ? stretch.waited[id] : CpuTime{}),
+          .owned = Processors(closing.owned).number(),
+          .used = Processors(closing.used).number(),
+          .lent = Processors(closing.lent).number(),
+          .borrowed = Processors(closing.borrowed).number(),
+          .waiting = Processors(closing.waiting).number()};
 }
 
 tl::unexpected<Error> within_a_period(Instant t) {
@@ -214,6 +185,44 @@ tl::unexpected<Error> within_a_period(Instant t) {
               "what is known now of a time that is over is kept of whole closed periods only, and at " +
                   format_instant(t) + " none begins or ends; ask for whole ones, or without --as-of");
 }
+
+// What cooperation was worth in closed periods, by all that became known later.
+//
+// Books forget what coalitions did in a period when nothing can change it any more. So they are asked before each time
+// that they forget; what they said last stays.
+class ClosedWorths {
+ public:
+  // Of the periods that end after `since`.
+  explicit ClosedWorths(Instant since) : since_(since) {}
+
+  // REQUIRES: always the same books, before they forget what is after the instant of the last look.
+  void look(accounting::State& books) {
+    std::vector<Instant> ends;
+    for (const accounting::ClosedPeriod& period : books.closed_periods()) ends.push_back(period.end);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      if (ends[i] <= since_) continue;
+      Known& known = known_[ends[i]];
+      if (known.is_final) continue;
+      auto worth = books.closed_worth(i);
+      known.is_final = !worth;
+      if (worth) known.worth = std::move(worth);
+    }
+  }
+  // nullptr: no look found one, or no period ends then. Valid until the next look.
+  [[nodiscard]] const accounting::CooperationWorth* of_period_until(Instant end) const {
+    const auto known = known_.find(end);
+    return known == known_.end() || !known->second.worth ? nullptr : &*known->second.worth;
+  }
+
+ private:
+  struct Known {
+    std::optional<accounting::CooperationWorth> worth;
+    bool is_final = false;  // nothing changes it any more, or it could not be said from the first look on
+  };
+
+  Instant since_;
+  std::map<Instant, Known> known_;  // by the period's end
+};
 
 // What closed periods come to by what is known at `as_of`. `books` are at the end of the last stretch.
 Expected<void> restate(PastBooks& books, Instant as_of, std::vector<Stretch>& stretches, ClosedWorths& worths) {
@@ -240,7 +249,7 @@ Expected<void> restate(PastBooks& books, Instant as_of, std::vector<Stretch>& st
 
 }  // namespace
 
-Expected<json> statement_report(PastBooks& books, const IntervalAsked& asked) {
+Expected<AccountReport> statement_report(PastBooks& books, const IntervalAsked& asked) {
   Totals totals;
   std::vector<Stretch> stretches;
   std::vector<std::optional<accounting::CooperationWorth>> worths;
@@ -258,25 +267,22 @@ Expected<json> statement_report(PastBooks& books, const IntervalAsked& asked) {
   const std::vector<std::string> names = books.state().organizations();
   SHAPLEY_TRY_ASSIGN(const std::vector<OrgId> order, chosen(books.state(), asked.only));
   if (asked.as_of) SHAPLEY_TRY(restate(books, *asked.as_of, stretches, closed_worths));
-  json periods = json::array();
+  AccountReport report{.of = heading(asked),
+                       .as_of = asked.as_of,
+                       .periods = {},
+                       .organizations = {},
+                       .adjustments = adjustments_of(books.adjustments(), asked.since, asked.until),
+                       .exact = totals.exact()};
   std::vector<std::string> shown;
   for (const OrgId id : order) shown.push_back(names[id.value]);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     totals.add_given(stretches[i], asked.estimator);
-    periods.push_back(part_of(stretches[i], asked.estimator, order, names));
+    PeriodPart& part = report.periods.emplace_back(part_of(stretches[i], asked.estimator, order, names));
     const accounting::CooperationWorth* later = closed_worths.of_period_until(stretches[i].end);
-    periods.back()["worth"] = worth_report(books.state(), later == nullptr ? worths[i] : *later);
-    if (!asked.only.empty()) keep_only(periods.back()["worth"], shown);
+    part.worth = worth_report(books.state(), later == nullptr ? worths[i] : *later);
+    if (part.worth && !asked.only.empty()) keep_only(*part.worth, shown);
   }
-  json rows = json::array();
-  for (const OrgId id : order) rows.push_back(totals.row(id, books, names));
-  json report = heading(asked);
-  report["as_of"] = asked.as_of ? json(asked.as_of->value) : json(nullptr);
-  report["as_of_utc"] = asked.as_of ? json(format_instant(*asked.as_of)) : json(nullptr);
-  report["periods"] = std::move(periods);
-  report["organizations"] = std::move(rows);
-  report["adjustments"] = adjustments_of(books.adjustments(), asked.since, asked.until);
-  report["exact"] = totals.exact();
+  for (const OrgId id : order) report.organizations.push_back(totals.row(id, books, names));
   return report;
 }
 
@@ -305,7 +311,7 @@ std::string_view name_of(Interval interval) {
 }
 
 std::optional<Interval> parse_interval(std::string_view name) {
-  const auto known = std::ranges::find(k_intervals, name, name_of);
+  const auto known = std::ranges::find_if(k_intervals, [&](Interval interval) { return name_of(interval) == name; });
   return known == k_intervals.end() ? std::nullopt : std::optional(*known);
 }
 
@@ -341,44 +347,39 @@ namespace {
 // Organizations alone were declared: nothing was owned, run or asked for.
 bool is_before_anything(const Stretch& stretch) {
   const auto is_zero = [](const accounting::Standing& standing) {
-    return standing.owned == MicroProcessors{} && standing.used == MicroProcessors{} &&
-           standing.waiting == MicroProcessors{} && standing.got == CpuTime{};
+    return standing.owned == ProcessorMillionths{} && standing.used == ProcessorMillionths{} &&
+           standing.waiting == ProcessorMillionths{} && standing.got == CpuTime{};
   };
   return stretch.held.empty() && std::ranges::all_of(stretch.closing, is_zero);
 }
 
 }  // namespace
 
-Expected<json> history_report(PastBooks& books, const IntervalAsked& asked, Interval by) {
+Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& asked, Interval by) {
   const std::int64_t length = named(by).length;
   if (length > 0 && length < k_hour_s && (asked.until - asked.since).value > k_most_short_intervals * length) {
     return fail(Errc::invalid_argument, "a history by " + std::string(name_of(by)) + " has at most " +
                                             std::to_string(k_most_short_intervals) +
                                             " intervals; ask for a shorter time, or for longer intervals");
   }
-  json rows = json::array();
-  bool exact = true;
+  HistoryReport report{.of = heading(asked), .by = std::string(name_of(by)), .rows = {}};
   bool begun = false;
   const auto add = [&](const Stretch& stretch, PastBooks& then) {
     begun = begun || !is_before_anything(stretch);
     if (!begun) return;
     const std::vector<std::string>& names = then.state().organizations();
     const OwnerMatrix matrix = matrix_of(stretch.held, names.size());
-    exact = exact && is_exact(stretch);
+    report.exact = report.exact && is_exact(stretch);
     for (const OrgId id : then.state().configured_order()) {
       const std::string& name = names[id.value];
       if (id.value >= stretch.closing.size()) continue;
       const auto is_asked = [&](const std::string& only) { return then.state().find_organization(only) == id; };
       if (!asked.only.empty() && std::ranges::none_of(asked.only, is_asked)) continue;
-      rows.push_back(history_row(stretch, id.value, asked.estimator, matrix, name));
+      report.rows.push_back(history_row(stretch, id.value, asked.estimator, matrix, name));
     }
   };
   SHAPLEY_TRY(for_each_stretch(books, asked.since, asked.until, begins_between(by, asked.since, asked.until), add));
   SHAPLEY_TRY(chosen(books.state(), asked.only));
-  json report = heading(asked);
-  report["by"] = name_of(by);
-  report["rows"] = std::move(rows);
-  report["exact"] = exact;
   return report;
 }
 

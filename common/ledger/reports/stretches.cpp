@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/calendar.hpp"
+#include "base/contract.hpp"
 
 namespace shapley::ledger {
 
@@ -91,7 +92,7 @@ class Collector {
     });
     if (!submitter) return tl::unexpected<Error>(std::move(submitter).error());
     stretch_.waited.resize(state.organizations().size());
-    state.visit_waits(collected_, t, [&](OrgId organization, MicroProcessors processors, Duration length) {
+    state.visit_waits(collected_, t, [&](OrgId organization, ProcessorMillionths processors, Duration length) {
       stretch_.waited[organization.value] += processors * length;
     });
     collected_ = t;
@@ -119,6 +120,7 @@ class Collector {
 
 Expected<void> for_each_stretch(PastBooks& books, Instant since, Instant until, const std::vector<Instant>& cuts,
                                 const VisitStretch& visit, const BeforeForgetting& before_forgetting) {
+  SHAPLEY_REQUIRE(since < until);
   Collector collector(books, visit, before_forgetting);
   SHAPLEY_TRY(collector.begin_at(since));
   for (const Instant stop : stops_between(since, until, cuts)) {
@@ -133,21 +135,15 @@ OwnerMatrix matrix_of(const Held& held, std::size_t organizations) {
   return matrix;
 }
 
-namespace {
-
-EstimatorId by_owners() {
-  return *accounting::parse_estimator("direct_contr");
-}
-
-}  // namespace
-
 accounting::EstimatorSet needed_for_stretches(EstimatorId wanted) {
-  return {wanted, by_owners()};
+  accounting::EstimatorSet needed = accounting::estimators_with(&accounting::EstimatorRow::by_owner);
+  needed.insert(wanted);
+  return needed;
 }
 
 bool is_exact(const Stretch& stretch) {
   const OwnerMatrix matrix = matrix_of(stretch.held, stretch.closing.size());
-  const EstimatorId direct = by_owners();
+  const accounting::EstimatorSet by_owner = accounting::estimators_with(&accounting::EstimatorRow::by_owner);
   for (std::size_t u = 0; u < matrix.size(); ++u) {
     CpuTime got;
     CpuTime given;
@@ -156,7 +152,10 @@ bool is_exact(const Stretch& stretch) {
       given += matrix[other][u];
     }
     if (got != stretch.closing[u].got - stretch.opening[u].got) return false;
-    if (given != stretch.closing[u].given(direct) - stretch.opening[u].given(direct)) return false;
+    for (const EstimatorId estimator : accounting::estimator_ids()) {
+      const CpuTime credited = stretch.closing[u].given(estimator) - stretch.opening[u].given(estimator);
+      if (by_owner.contains(estimator) && given != credited) return false;
+    }
   }
   return true;
 }

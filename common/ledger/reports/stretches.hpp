@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "accounting/state/state.hpp"
@@ -60,7 +59,7 @@ using OwnerMatrix = std::vector<std::vector<CpuTime>>;
 
 // What is_exact() looks at besides what an asker wants.
 [[nodiscard]] accounting::EstimatorSet needed_for_stretches(accounting::EstimatorId wanted);
-// Whether what was held is what the books say that everybody got and gave.
+// Whether what was held is what the books say that every organization got and gave.
 [[nodiscard]] bool is_exact(const Stretch& stretch);
 
 }  // namespace shapley::ledger

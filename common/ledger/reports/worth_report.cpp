@@ -4,13 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <span>
-#include <vector>
-
-#include <nlohmann/json.hpp>
-
-#include "base/calendar.hpp"
-#include "ledger/reports/report.hpp"
 
 namespace shapley::ledger {
 
@@ -18,7 +11,6 @@ namespace {
 
 using accounting::Comparison;
 using Worth = accounting::CooperationWorth;
-using nlohmann::json;
 
 constexpr const char* k_limits =
     "Alone is by virtual schedules, which know processors and jobs only: memory, topology, partitions and the width of "
@@ -54,23 +46,21 @@ class Writer {
   Writer(const accounting::State& state, const Worth& worth)
       : worth_(worth), names_(state.organizations()), order_(state.configured_order()) {}
 
-  [[nodiscard]] json make() const {
-    json rows = json::array();
-    for (const Worth::Row* row : in_order(worth_.rows, &Worth::Row::organization)) rows.push_back(row_of(*row));
-    json pairs = json::array();
+  [[nodiscard]] WorthReport make() const {
+    WorthReport report{.begin = worth_.begin,
+                       .end = worth_.end,
+                       .all_coalitions = worth_.is_of_all_coalitions,
+                       .provisional = worth_.together().is_provisional,
+                       .organizations = {},
+                       .pairs = {},
+                       .together = together(),
+                       .leaving = worth_.leaving ? std::optional(leaving(*worth_.leaving)) : std::nullopt,
+                       .limits = k_limits};
+    for (const Worth::Row* row : in_order(worth_.rows, &Worth::Row::organization))
+      report.organizations.push_back(row_of(*row));
     for (const Worth::Coalition* pair : in_order(worth_.pairs, &Worth::Coalition::members))
-      pairs.push_back(coalition_of(*pair));
-    return {{"begin", worth_.begin.value},
-            {"begin_utc", format_instant(worth_.begin)},
-            {"end", worth_.end.value},
-            {"end_utc", format_instant(worth_.end)},
-            {"all_coalitions", worth_.is_of_all_coalitions},
-            {"provisional", worth_.together().is_provisional},
-            {"organizations", std::move(rows)},
-            {"pairs", std::move(pairs)},
-            {"together", together()},
-            {"leaving", worth_.leaving ? leaving(*worth_.leaving) : json(nullptr)},
-            {"limits", k_limits}};
+      report.pairs.push_back({names_of(pair->members), comparison(pair->is)});
+    return report;
   }
 
  private:
@@ -95,62 +85,52 @@ class Writer {
     return ordered;
   }
 
-  // Amounts on average in core-hours and exact, and the gain of cooperating; without anything alone it has no per cent.
-  [[nodiscard]] json comparison(const Comparison& is) const {
-    const double got = average(is.got.utility);
+  [[nodiscard]] WorthComparison comparison(const Comparison& is) const {
     const double alone = average(is.alone.utility);
-    return {{"psi_core_hours", got},
-            {"alone_core_hours", alone},
-            {"gain_core_hours", average(is.gain())},
-            {"gain_percent", alone == 0 ? json(nullptr) : json(100 * average(is.gain()) / alone)},
-            {"psi", format_micro(is.got.utility.value)},
-            {"alone", format_micro(is.alone.utility.value)},
-            {"got_processor_seconds", format_micro(is.got.work.value)},
-            {"alone_processor_seconds", format_micro(is.alone.work.value)},
-            {"provisional", is.is_provisional},
-            {"bounds", bounds(is)}};
+    const double gain = average(is.gain());
+    return {.psi_core_hours = average(is.got.utility),
+            .alone_core_hours = alone,
+            .gain_core_hours = gain,
+            .gain_percent = alone == 0 ? std::nullopt : std::optional(100 * gain / alone),
+            .psi = is.got.utility,
+            .alone = is.alone.utility,
+            .got = is.got.work,
+            .alone_work = is.alone.work,
+            .provisional = is.is_provisional,
+            .bounds = bounds(is)};
   }
 
-  // Between which amounts it may end; null: nothing can change it.
-  [[nodiscard]] json bounds(const Comparison& is) const {
-    if (!is.is_provisional) return nullptr;
-    return {{"never_end_core_hours", average(is.alone.utility)},
-            {"end_now_core_hours", average(is.alone_if_ended.utility)},
-            {"never_end", format_micro(is.alone.utility.value)},
-            {"end_now", format_micro(is.alone_if_ended.utility.value)}};
+  [[nodiscard]] std::optional<WorthBounds> bounds(const Comparison& is) const {
+    if (!is.is_provisional) return std::nullopt;
+    return WorthBounds{.never_end_core_hours = average(is.alone.utility),
+                       .end_now_core_hours = average(is.alone_if_ended.utility),
+                       .never_end = is.alone.utility,
+                       .end_now = is.alone_if_ended.utility};
   }
 
-  [[nodiscard]] json row_of(const Worth::Row& row) const {
-    json object = comparison(row.is);
-    object["name"] = names_[row.organization.value];
-    object["title"] = names_[row.organization.value];
-    object["sentence"] =
-        worth_sentence({average(row.is.got.utility), average(row.is.alone.utility), sign_of(row.is.gain())});
-    return object;
+  [[nodiscard]] WorthRow row_of(const Worth::Row& row) const {
+    const std::string& name = names_[row.organization.value];
+    return {.name = name,
+            .title = name,
+            .sentence =
+                worth_sentence({average(row.is.got.utility), average(row.is.alone.utility), sign_of(row.is.gain())}),
+            .is = comparison(row.is)};
   }
 
-  [[nodiscard]] json names_of(const std::vector<OrgId>& members) const {
-    json names = json::array();
+  [[nodiscard]] std::vector<std::string> names_of(const std::vector<OrgId>& members) const {
+    std::vector<std::string> names;
     for (const std::size_t place : place_of(members)) names.push_back(names_[order_[place].value]);
     return names;
   }
 
-  [[nodiscard]] json coalition_of(const Worth::Coalition& coalition) const {
-    json object = comparison(coalition.is);
-    object["organizations"] = names_of(coalition.members);
-    return object;
-  }
-
-  [[nodiscard]] json together() const {
+  [[nodiscard]] WorthTogether together() const {
     const Comparison all = worth_.together();
-    json object = comparison(all);
     const double got = average(all.got.utility);
     const double alone = average(all.alone.utility);
     const int gain = sign_of(all.gain());
     std::string more = gain == 0 ? "as much as" : (gain > 0 ? "more than" : "less than");
     if (gain != 0 && alone != 0) more = percent_text(100 * (got - alone) / alone) + ' ' + more;
-    object["sentence"] = "together all have got " + more + " each alone: " + instead(got, alone);
-    return object;
+    return {.sentence = "together all have got " + more + " each alone: " + instead(got, alone), .is = comparison(all)};
   }
 
   [[nodiscard]] std::string nobody_would_gain() const {
@@ -160,24 +140,22 @@ class Writer {
                  "looked at";
   }
 
-  // The gain is that of leaving.
-  [[nodiscard]] json leaving(const Worth::Coalition& coalition) const {
-    json object = coalition_of(coalition);
+  [[nodiscard]] WorthLeaving leaving(const Worth::Coalition& coalition) const {
+    WorthLeaving leaving{.organizations = names_of(coalition.members), .sentence = {}, .is = comparison(coalition.is)};
     const double got = average(coalition.is.got.utility);
     const double alone = average(coalition.is.alone.utility);
-    object["gain_core_hours"] = average(-coalition.is.gain());
-    object["gain_percent"] = got == 0 ? json(nullptr) : json(100 * (alone - got) / got);
+    leaving.is.gain_core_hours = average(-coalition.is.gain());
+    leaving.is.gain_percent = got == 0 ? std::nullopt : std::optional(100 * (alone - got) / got);
     if (sign_of(coalition.is.gain()) >= 0) {
-      object["sentence"] = nobody_would_gain();
-      return object;
+      leaving.sentence = nobody_would_gain();
+      return leaving;
     }
-    std::vector<std::string> names;
-    for (const json& name : object["organizations"]) names.push_back(name.get<std::string>());
+    const std::vector<std::string>& names = leaving.organizations;
     std::string who = names.front();
     for (std::size_t i = 1; i < names.size(); ++i) who += (i + 1 == names.size() ? " and " : ", ") + names[i];
-    object["sentence"] = who + " would have gained most by leaving: alone " +
-                         (got == 0 ? "" : percent_text(100 * (alone - got) / got) + " more, ") + instead(alone, got);
-    return object;
+    leaving.sentence = who + " would have gained most by leaving: alone " +
+                       (got == 0 ? "" : percent_text(100 * (alone - got) / got) + " more, ") + instead(alone, got);
+    return leaving;
   }
 
   const Worth& worth_;
@@ -200,24 +178,16 @@ std::string worth_sentence(const WorthSentence& of) {
          " than it would have got alone: " + instead(of.got, of.alone);
 }
 
-void keep_only(json& worth, const std::vector<std::string>& organizations) {
-  if (worth.is_null()) return;
-  const auto is_asked = [&](const json& name) {
-    return std::ranges::find(organizations, name.get<std::string>()) != organizations.end();
+void keep_only(WorthReport& worth, const std::vector<std::string>& organizations) {
+  const auto is_asked = [&](const std::string& name) {
+    return std::ranges::find(organizations, name) != organizations.end();
   };
-  const auto keep = [](json& rows, const auto& keeps) {
-    json kept = json::array();
-    for (json& row : rows) {
-      if (keeps(row)) kept.push_back(std::move(row));
-    }
-    rows = std::move(kept);
-  };
-  keep(worth["organizations"], [&](const json& row) { return is_asked(row["name"]); });
-  keep(worth["pairs"], [&](const json& pair) { return std::ranges::any_of(pair["organizations"], is_asked); });
+  std::erase_if(worth.organizations, [&](const WorthRow& row) { return !is_asked(row.name); });
+  std::erase_if(worth.pairs, [&](const WorthPair& pair) { return std::ranges::none_of(pair.organizations, is_asked); });
 }
 
-json worth_report(const accounting::State& state, const std::optional<Worth>& worth) {
-  return worth ? Writer(state, *worth).make() : json(nullptr);
+std::optional<WorthReport> worth_report(const accounting::State& state, const std::optional<Worth>& worth) {
+  return worth ? std::optional(Writer(state, *worth).make()) : std::nullopt;
 }
 
 }  // namespace shapley::ledger

@@ -4,15 +4,14 @@
 #include <chrono>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
-#include "ledger/store/copies.hpp"
-#include "ledger/store/database.hpp"
-#include "ledger/store/file_operations.hpp"
+#include "ledger/encoding/chain_walk.hpp"
+#include "ledger/file/database.hpp"
 #include "ledger/store/ledger_file.hpp"
-#include "ledger/store/ledger_impl.hpp"
-#include "ledger/store/writer_lock.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
@@ -24,7 +23,7 @@ tl::unexpected<Error> cannot(const path& file, std::string_view operation) {
   return system_failure(file.string() + ": cannot " + std::string(operation), errno);
 }
 
-// Of a copy that nobody works with: it may be handed on.
+// Of a copy that no daemon works with: it may be handed on.
 constexpr unsigned k_copy_mode = 0640;
 
 // A copy, synced and verified, not yet under its name.
@@ -32,7 +31,7 @@ Expected<BackupResult> copy_verified(const Database& from, const PartialFile& pa
   SHAPLEY_TRY(partial.create(mode));
   {
     SHAPLEY_TRY_ASSIGN(const Database to, Database::open(partial.file().string(), SQLITE_OPEN_READWRITE));
-    // Until it is whole nobody knows it: it need not be safe page by page.
+    // Until it is whole no process opens it: it need not be safe page by page.
     SHAPLEY_TRY(to.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"));
     SHAPLEY_TRY(from.copy_to(to));
   }
@@ -89,7 +88,7 @@ bool is_copy(const path& file, const Head& head, std::int64_t schema) {
   return version && *version == schema && copied && copied->sequence == head.sequence && copied->hash == head.hash;
 }
 
-// A migration that was killed is begun anew, and so is shapleyd, again and again: one copy is enough.
+// A migration that was killed is begun again, and so is shapleyd, again and again: one copy is enough.
 bool has_copy(const Database& database, const path& ledger, std::int64_t schema) {
   const auto head = read_head(database);
   if (!head) return false;
@@ -103,6 +102,28 @@ bool has_copy(const Database& database, const path& ledger, std::int64_t schema)
 }
 
 }  // namespace
+
+Expected<void> take_alone(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(Statement mode, database.prepare("PRAGMA main.journal_mode = DELETE"));
+  auto answered = mode.step();
+  if (answered && *answered && mode.text(0) == "delete") return {};
+  return fail(Errc::conflict, "a process reads it; end what reads it (fuser FILE names the processes) and try again");
+}
+
+Expected<BackupResult> verify_copy(const path& file) {
+  SHAPLEY_TRY_ASSIGN(const Database database, open_alone(file));
+  SHAPLEY_TRY_ASSIGN(Statement check, database.prepare("PRAGMA integrity_check(1)"));
+  SHAPLEY_TRY_ASSIGN(const bool answered, check.step());
+  if (!answered || check.text(0) != "ok") {
+    return fail(Errc::corrupt, "a page is damaged: " + std::string(answered ? check.text(0) : "no answer"));
+  }
+  SHAPLEY_TRY_ASSIGN(const auto genesis, read_genesis(database));
+  if (genesis) SHAPLEY_TRY(check_genesis(database, *genesis));
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  SHAPLEY_TRY(check_chain(database, begin.sequence, begin.hash));
+  SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
+  return BackupResult{.events = head.sequence, .hash = to_hex(head.hash)};
+}
 
 Expected<void> back_up_before_migration(const Database& database, const path& ledger, std::int64_t schema) {
   if (has_copy(database, ledger, schema)) return {};
@@ -142,6 +163,102 @@ Expected<path> restore(const path& backup, const path& ledger, Instant now, Back
   auto aside = put_in_place(backup, ledger, now, restored);
   if (!aside) return with_context("restore: " + ledger.string(), std::move(aside).error());
   return aside;
+}
+
+namespace {
+
+using std::filesystem::path;
+
+Expected<void> write_compact(const Database& from, const path& to, const OnProgress& on_progress) {
+  SHAPLEY_TRY_ASSIGN(const std::int64_t pages, from.integer("PRAGMA main.page_count"));
+  SHAPLEY_TRY_ASSIGN(const std::int64_t unused, from.integer("PRAGMA main.freelist_count"));
+  SHAPLEY_TRY_ASSIGN(const std::int64_t page_size, from.integer("PRAGMA main.page_size"));
+  const StepNotice notice(from, [&] {
+    std::error_code error;
+    const std::uintmax_t written = std::filesystem::file_size(to, error);
+    if (!error) tell(on_progress, {"bytes written", static_cast<std::int64_t>(written), (pages - unused) * page_size});
+  });
+  const std::string target = to.string();
+  SHAPLEY_TRY_ASSIGN(Statement vacuum, from.prepare("VACUUM main INTO ?1"));
+  SHAPLEY_TRY(vacuum.bind(1, target).run());
+  return sync_file(to);
+}
+
+Expected<std::vector<std::string>> tables_of(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"));
+  std::vector<std::string> tables;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) return tables;
+    tables.emplace_back(select.text(0));
+  }
+}
+
+bool same_row(const Statement& a, const Statement& b) {
+  if (a.columns() != b.columns()) return false;
+  for (int column = 0; column < a.columns(); ++column) {
+    if (a.is_null(column) != b.is_null(column) || a.text(column) != b.text(column)) return false;
+  }
+  return true;
+}
+
+Expected<void> compare_table(const Database& a, const Database& b, const std::string& table,
+                             const OnProgress& on_progress) {
+  const std::string sql = "SELECT * FROM main." + table;
+  SHAPLEY_TRY_ASSIGN(Statement left, a.prepare(sql));
+  SHAPLEY_TRY_ASSIGN(Statement right, b.prepare(sql));
+  std::int64_t rows = 0;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool more, left.step());
+    SHAPLEY_TRY_ASSIGN(const bool as_many, right.step());
+    if (more != as_many || (more && !same_row(left, right))) {
+      return fail(Errc::corrupt, "the new file differs in row " + std::to_string(rows + 1) + " of " + table);
+    }
+    if (!more) return {};
+    if (++rows % k_events_between_calls == 0) tell(on_progress, {"rows compared", rows});
+  }
+}
+
+Expected<void> compare_files(const Database& a, const path& file, const OnProgress& on_progress) {
+  SHAPLEY_TRY_ASSIGN(const Database b, open_alone(file));
+  SHAPLEY_TRY_ASSIGN(const std::vector<std::string> tables, tables_of(a));
+  SHAPLEY_TRY_ASSIGN(const std::vector<std::string> copied, tables_of(b));
+  if (tables != copied) return fail(Errc::corrupt, "the new file has other tables");
+  for (const std::string& table : tables) SHAPLEY_TRY(compare_table(a, b, table, on_progress));
+  return {};
+}
+
+Expected<CompactResult> rewrite(const path& ledger, const OnProgress& on_progress) {
+  std::error_code error;
+  CompactResult result;
+  result.bytes_before = std::filesystem::file_size(ledger, error);
+  if (error) return fail(Errc::not_found, error.message() + "; check the path");
+  SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger));
+  // Where there was none yet, root has just made the lock file.
+  take_owner_of(ledger, ledger.string() + ".lock");
+  const PartialFile partial(ledger.string() + ".compact");
+  {
+    SHAPLEY_TRY_ASSIGN(const Database database, open_for_writing(ledger, on_progress));
+    SHAPLEY_TRY(take_alone(database));
+    SHAPLEY_TRY(partial.create(k_live_file_mode));
+    SHAPLEY_TRY(write_compact(database, partial.file(), on_progress));
+    SHAPLEY_TRY(compare_files(database, partial.file(), on_progress));
+  }
+  tell(on_progress, {.what = "the new file's hash chain is being computed"});
+  SHAPLEY_TRY_ASSIGN(result.verified, verify_copy(partial.file()));
+  take_owner_of(ledger, partial.file());
+  result.bytes_after = std::filesystem::file_size(partial.file(), error);
+  SHAPLEY_TRY(partial.become(ledger));
+  return result;
+}
+
+}  // namespace
+
+Expected<CompactResult> compact(const path& ledger, const OnProgress& on_progress) {
+  auto result = rewrite(ledger, on_progress);
+  if (!result) return with_context("compact: " + ledger.string(), std::move(result).error());
+  return result;
 }
 
 }  // namespace shapley::ledger

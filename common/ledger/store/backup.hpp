@@ -7,14 +7,20 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "base/error.hpp"
 #include "base/types.hpp"
-#include "ledger/store/copies.hpp"
+#include "ledger/file/files.hpp"
 
 namespace shapley::ledger {
 
 class Database;
+
+struct BackupResult {
+  std::int64_t events = 0;
+  std::string hash;  // of the last event, hexadecimal
+};
 
 enum class Overwrite { no, yes };
 
@@ -33,5 +39,27 @@ enum class Overwrite { no, yes };
 // one of the ledger as it is, since an earlier try was killed.
 [[nodiscard]] Expected<void> back_up_before_migration(const Database& database, const std::filesystem::path& ledger,
                                                       std::int64_t schema);
+
+// Takes a ledger's events out of its log, so that they are in the file alone. Errc::conflict while another process has
+// the ledger open.
+[[nodiscard]] Expected<void> take_alone(const Database& database);
+
+// Every page by SQLite's own check, every row's hash by ours. REQUIRES: no other process has the file open.
+[[nodiscard]] Expected<BackupResult> verify_copy(const std::filesystem::path& file);
+
+// A ledger rewritten without the room that nothing uses any more: what a migration leaves, and old checkpoints.
+//
+// The new file is written beside the old one under another name, compared with it row by row, its hash chain computed
+// again, and only then takes the ledger's name. Killed at any moment, the ledger is the old file or the new one, whole;
+// what was begun is removed by the next try.
+struct CompactResult {
+  BackupResult verified;
+  std::uintmax_t bytes_before = 0;
+  std::uintmax_t bytes_after = 0;
+};
+
+// An older ledger is migrated first. Errors: Errc::conflict while a daemon writes the ledger or a process reads it,
+// Errc::not_found, Errc::corrupt, Errc::no_space (the old file stays as it is), Errc::io.
+[[nodiscard]] Expected<CompactResult> compact(const std::filesystem::path& ledger, const OnProgress& on_progress = {});
 
 }  // namespace shapley::ledger

@@ -1,15 +1,15 @@
 #include "ledger/store/ledger.hpp"
 
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
-#include "ledger/chain/signed_head.hpp"
-#include "ledger/store/event_json.hpp"
-#include "ledger/store/event_reader.hpp"
-#include "ledger/store/genesis.hpp"
+#include "base/contract.hpp"
+#include "ledger/chain/signing.hpp"
+#include "ledger/encoding/chain_walk.hpp"
+#include "ledger/encoding/event_reader.hpp"
 #include "ledger/store/ledger_file.hpp"
-#include "ledger/store/ledger_impl.hpp"
-#include "ledger/store/query.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
@@ -17,30 +17,25 @@ namespace {
 
 using accounting::Event;
 
-Expected<bool> is_archived_to(Writer& writer, const Event& event) {
-  if (!writer.archived_before) return false;
-  return writer.projector.reaches_before(event, *writer.archived_before);
-}
-
-// Appends one event to the open transaction and moves `head` on; what is refused only counts.
-Expected<void> append_one(Writer& writer, const Event& event, Instant received, Head& head, AppendResult& result) {
+// Appends one event to the open transaction; what is refused only counts.
+Expected<void> append_one(AppendRows& rows, const Event& event, Instant received, AppendResult& result) {
   SHAPLEY_TRY(well_formed(event));
   const std::string key = accounting::event_key(event);
   const std::string payload = encode(event);
-  const EventRow row{.sequence = head.sequence + 1,
+  const EventRow row{.sequence = rows.head().sequence + 1,
                      .key = key,
                      .at = time_of(event).value,
                      .received = received.value,
                      .kind = kind_of(event),
                      .payload = payload};
-  SHAPLEY_TRY_ASSIGN(const bool contradiction, writer.projector.contradicts(event));
+  SHAPLEY_TRY_ASSIGN(const bool contradiction, rows.projector().contradicts(event));
   if (contradiction) {
     result.conflicts.push_back(key);
     return {};
   }
-  SHAPLEY_TRY_ASSIGN(const auto known, writer.store.find(event));
+  SHAPLEY_TRY_ASSIGN(const auto known, rows.store().find(event));
   if (known) {
-    SHAPLEY_TRY_ASSIGN(const std::string recorded, writer.store.payload_of(*known));
+    SHAPLEY_TRY_ASSIGN(const std::string recorded, rows.store().payload_of(*known));
     if (recorded == payload) {
       ++result.duplicates;
     } else {
@@ -48,61 +43,26 @@ Expected<void> append_one(Writer& writer, const Event& event, Instant received, 
     }
     return {};
   }
-  SHAPLEY_TRY_ASSIGN(const bool archived, is_archived_to(writer, event));
+  SHAPLEY_TRY_ASSIGN(const bool archived, rows.is_archived(event));
   if (archived) {
     result.archived.push_back(key);
     return {};
   }
-  SHAPLEY_TRY_ASSIGN(const Digest hash, writer.hasher.link(head.hash, row));
-  SHAPLEY_TRY(writer.store.insert(event, row, hash));
-  head = {.sequence = row.sequence, .hash = hash};
+  SHAPLEY_TRY(rows.add(event, row));
   result.accepted.push_back(event);
   ++result.appended;
-  return writer.projector.project(event, row.sequence);
-}
-
-Expected<AppendResult> append_all(const Database& database, Writer& writer, std::span<const Event> events,
-                                  Instant received) {
-  AppendResult result;
-  Head head = writer.head;
-  SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
-  for (const Event& event : events) SHAPLEY_TRY(append_one(writer, event, received, head, result));
-  SHAPLEY_TRY(transaction.commit());
-  writer.head = head;
-  return result;
-}
-
-Expected<Writer> make_writer(const Database& database) {
-  SHAPLEY_TRY_ASSIGN(Head head, read_head(database));
-  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
-  SHAPLEY_TRY_ASSIGN(EventStore store, EventStore::create(database));
-  SHAPLEY_TRY_ASSIGN(const auto before, archived_before(database));
-  return Writer{.hasher = std::move(hasher),
-                .projector = Projector(database, "main"),
-                .store = std::move(store),
-                .head = head,
-                .archived_before = before};
+  return {};
 }
 
 }  // namespace
 
-Expected<Head> read_head(const Database& database) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"));
-  SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
-  if (!row || select.integer(0) <= begin.sequence) return begin;
-  SHAPLEY_TRY_ASSIGN(const Digest hash, digest_from(select.blob(1)));
-  return Head{.sequence = select.integer(0), .hash = hash};
-}
-
-tl::unexpected<Error> Ledger::Impl::failed(std::string_view operation, Error error) const {
-  return with_context("ledger: " + std::string(operation) + ": " + file.string(), std::move(error));
-}
-
-Expected<Writer*> Ledger::Impl::to_write() {
-  if (!writer) return fail(Errc::denied, "it was opened for reading only");
-  return &*writer;
-}
+struct Ledger::Impl {
+  // The lock outlives the connection: members are destroyed in reverse, and the last act of a connection writes.
+  std::optional<WriterLock> lock;
+  ReadRows rows;
+  std::optional<AppendRows> writer;
+  std::shared_ptr<Mutex> turns;  // whose turn it is to write: Ledger::turns
+};
 
 Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode, const OnProgress& on_progress) {
   const auto failed = [&](Error error) { return with_context("ledger: open: " + file.string(), std::move(error)); };
@@ -117,9 +77,9 @@ Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode, 
                                                          : open_for_reading(file);
   if (!database) return failed(std::move(database).error());
   auto impl = std::make_unique<Impl>(
-      Impl{file, std::move(lock), std::move(*database), std::nullopt, std::make_shared<std::mutex>()});
+      Impl{std::move(lock), ReadRows(file, std::move(*database)), std::nullopt, std::make_shared<Mutex>()});
   if (impl->lock) {
-    auto writer = make_writer(impl->database);
+    auto writer = AppendRows::create(impl->rows.database(), impl->turns);
     if (!writer) return failed(std::move(writer).error());
     impl->writer = std::move(*writer);
   }
@@ -131,69 +91,157 @@ Ledger::Ledger(Ledger&&) noexcept = default;
 Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 Ledger::~Ledger() = default;
 
+const ReadRows& Ledger::rows() const {
+  return impl_->rows;
+}
+
+Expected<AppendRows*> Ledger::to_append() {
+  if (!impl_->writer) return fail(Errc::denied, "it was opened for reading only");
+  return &*impl_->writer;
+}
+
 Expected<AppendResult> Ledger::append(std::span<const Event> events, Instant received) {
-  auto result = [&]() -> Expected<AppendResult> {
-    SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
-    const std::scoped_lock turn(*impl_->turns);
-    auto appended = append_all(impl_->database, *writer, events, received);
-    if (!appended) writer->store.rolled_back();
-    return appended;
-  }();
-  if (!result) return impl_->failed("append", std::move(result).error());
-  return result;
+  return rows().run("append", [&](const Database&) -> Expected<AppendResult> {
+    SHAPLEY_TRY_ASSIGN(AppendRows * writer, to_append());
+    return writer->in_transaction([&]() -> Expected<AppendResult> {
+      AppendResult result;
+      for (const Event& event : events) SHAPLEY_TRY(append_one(*writer, event, received, result));
+      return result;
+    });
+  });
 }
 
 Expected<bool> Ledger::is_archived(const Event& event) {
-  SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
-  return is_archived_to(*writer, event);
+  SHAPLEY_TRY_ASSIGN(AppendRows * writer, to_append());
+  return writer->is_archived(event);
 }
 
 Expected<std::optional<Instant>> Ledger::archived_before() const {
-  return ledger::archived_before(impl_->database);
+  return ledger::archived_before(rows().database());
 }
 
 Expected<void> Ledger::for_each_event(std::int64_t after,
                                       const std::function<Expected<void>(const StoredEvent&)>& visit) const {
-  auto done = [&]() -> Expected<void> {
-    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(impl_->database));
+  return rows().run("read", [&](const Database& database) -> Expected<void> {
+    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
     return reader.visit(after, std::numeric_limits<std::int64_t>::max(), visit);
-  }();
-  if (!done) return impl_->failed("read", std::move(done).error());
-  return {};
+  });
 }
 
 std::int64_t Ledger::last_sequence() const {
-  if (impl_->writer) return impl_->writer->head.sequence;
+  if (impl_->writer) return impl_->writer->head().sequence;
   // A reader looks again: the file may have grown. What cannot be read holds no events.
-  return impl_->database
+  return rows()
+      .database()
       .integer(
           "SELECT MAX(COALESCE((SELECT MAX(seq) FROM event_rows), 0), "
           "COALESCE((SELECT sequence FROM genesis), 0))")
       .value_or(0);
 }
 
-std::shared_ptr<std::mutex> Ledger::turns() const {
+std::shared_ptr<Mutex> Ledger::turns() const {
   return impl_->turns;
 }
 
 Expected<std::string> Ledger::identity() const {
-  SHAPLEY_TRY_ASSIGN(const auto rows, query(*this, "SELECT ledger FROM identity"));
-  if (rows.size() != 1) return impl_->failed("read identity", {Errc::corrupt, "it has no identity, or several"});
-  return rows[0][0];
+  SHAPLEY_TRY_ASSIGN(const auto found, query(*this, "SELECT ledger FROM identity"));
+  if (found.size() != 1) return rows().failed("read identity", {Errc::corrupt, "it has no identity, or several"});
+  return found[0][0];
 }
 
 Expected<void> Ledger::store_head(const SignedHead& head) {
-  auto stored = [&]() -> Expected<void> {
-    SHAPLEY_TRY(impl_->to_write());
-    const std::scoped_lock turn(*impl_->turns);
-    SHAPLEY_TRY_ASSIGN(Statement insert,
-                       impl_->database.prepare("INSERT INTO heads(sequence, at, text) VALUES (?1, ?2, ?3) "
-                                               "ON CONFLICT(sequence) DO NOTHING"));
-    const std::string text = head.text();
-    return insert.bind(1, head.sequence).bind(2, head.time.value).bind(3, text).run();
-  }();
-  if (!stored) return impl_->failed("store head", std::move(stored).error());
-  return {};
+  return rows().run("store head", [&](const Database& database) -> Expected<void> {
+    SHAPLEY_TRY_ASSIGN(AppendRows * writer, to_append());
+    return writer->in_transaction([&]() -> Expected<void> {
+      SHAPLEY_TRY_ASSIGN(Statement insert, database.prepare("INSERT INTO heads(sequence, at, text) VALUES (?1, ?2, ?3) "
+                                                            "ON CONFLICT(sequence) DO NOTHING"));
+      const std::string text = head.text();
+      return insert.bind(1, head.sequence).bind(2, head.time.value).bind(3, text).run();
+    });
+  });
+}
+
+Expected<SignedHead> sign_head(const Ledger& ledger, const SigningKey& key, Instant now) {
+  return ledger.rows().run("sign head", [&](const Database& database) -> Expected<SignedHead> {
+    SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
+    SHAPLEY_TRY_ASSIGN(const Head last, read_head(database));
+    SignedHead head;
+    head.sequence = last.sequence;
+    head.hash = to_hex(last.hash);
+    head.time = now;
+    SHAPLEY_TRY_ASSIGN(head.ledger, ledger.identity());
+    head.key = key.public_key().fingerprint();
+    SHAPLEY_TRY_ASSIGN(head.signature, key.sign(head.signed_text()));
+    return head;
+  });
+}
+
+Expected<std::optional<SignedHead>> newest_stored_head(const Ledger& ledger) {
+  SHAPLEY_TRY_ASSIGN(const auto found, query(ledger, "SELECT text FROM heads ORDER BY sequence DESC LIMIT 1"));
+  if (found.empty()) return std::nullopt;
+  auto head = parse_head(found[0][0]);
+  if (!head) return ledger.rows().failed("read the newest signed head", std::move(head).error());
+  return *std::move(head);
+}
+
+Expected<AppendRows> AppendRows::create(const Database& database, std::shared_ptr<Mutex> turns) {
+  SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
+  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
+  SHAPLEY_TRY_ASSIGN(EventStore store, EventStore::create(database));
+  SHAPLEY_TRY_ASSIGN(const auto before, ledger::archived_before(database));
+  return AppendRows(database, std::move(turns), std::move(hasher), std::move(store), head, before);
+}
+
+Expected<Digest> AppendRows::add(const Event& event, const EventRow& row) {
+  SHAPLEY_REQUIRE(row.sequence == head_.sequence + 1);
+  SHAPLEY_TRY_ASSIGN(const Digest hash, hasher_.link(head_.hash, row));
+  SHAPLEY_TRY(store_.insert(event, row, hash));
+  SHAPLEY_TRY(projector_.project(event, row.sequence));
+  head_ = {.sequence = row.sequence, .hash = hash};
+  return hash;
+}
+
+Expected<bool> AppendRows::is_archived(const Event& event) {
+  if (!archived_before_) return false;
+  return projector_.reaches_before(event, *archived_before_);
+}
+
+struct Snapshot::Held {
+  Transaction transaction;
+};
+
+Expected<Snapshot> Snapshot::begin(const Ledger& ledger) {
+  auto transaction = Transaction::begin(ledger.rows().database(), Transaction::Kind::read);
+  if (!transaction) return ledger.rows().failed("begin to read", std::move(transaction).error());
+  return Snapshot(std::make_unique<Held>(Held{*std::move(transaction)}));
+}
+
+Snapshot::Snapshot(std::unique_ptr<Held> held) : held_(std::move(held)) {}
+Snapshot::Snapshot(Snapshot&&) noexcept = default;
+Snapshot::~Snapshot() = default;
+
+Expected<std::vector<std::vector<std::string>>> query(const Ledger& ledger, const std::string& sql,
+                                                      QueryBudget budget) {
+  return ledger.rows().run("query", [&](const Database& database) -> Expected<std::vector<std::vector<std::string>>> {
+    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql));
+    if (!select.read_only()) return fail(Errc::denied, "only reading is allowed here, not: " + sql);
+    const StepLimit limit(database, budget.steps, budget.ended);
+    std::vector<std::vector<std::string>> result;
+    while (true) {
+      SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+      if (!row) return result;
+      if (budget.rows > 0 && result.size() == budget.rows) {
+        return fail(Errc::limit, "more than " + std::to_string(budget.rows) + " rows");
+      }
+      auto& cells = result.emplace_back();
+      for (int column = 0; column < select.columns(); ++column) cells.emplace_back(select.text(column));
+    }
+  });
+}
+
+std::optional<std::int64_t> integer_of(const std::string& cell) {
+  if (cell.empty()) return std::nullopt;
+  return std::strtoll(cell.c_str(), nullptr, 10);
 }
 
 }  // namespace shapley::ledger

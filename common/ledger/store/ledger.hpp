@@ -6,13 +6,13 @@
 // it read-only at any time, a copied file included.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,28 +21,26 @@
 #include "accounting/events/event.hpp"
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
-#include "ledger/store/progress.hpp"
+#include "base/mutex.hpp"
+#include "ledger/encoding/event_json.hpp"
+#include "ledger/file/files.hpp"
 
 namespace shapley::ledger {
 
+class AppendRows;
+class ReadRows;
+class SigningKey;
 struct SignedHead;
-struct ReplayWatch;
 
 // read_beside_writer: another connection of a process that writes this ledger already, for a thread of its own. It
-// waits for nobody's lock.
+// waits for no lock.
 enum class OpenMode { create_or_write, read_only, read_beside_writer };
-
-struct StoredEvent {
-  std::int64_t sequence = 0;  // 1, 2, 3, ... without holes
-  Instant received;
-  accounting::Event event;
-};
 
 struct AppendResult {
   std::size_t appended = 0;
   std::size_t duplicates = 0;               // same key, same content: already there
   std::vector<std::string> conflicts;       // keys recorded before with another content: refused, the first fact stays
-  std::vector<std::string> archived;        // keys that change what only an archive still tells: refused
+  std::vector<std::string> archived;        // keys that change what only an archive still has: refused
   std::vector<accounting::Event> accepted;  // the appended ones, in order
 };
 
@@ -52,25 +50,39 @@ struct Recovered {
   std::int64_t replayed = 0;  // events applied on top of the checkpoint
 };
 
+// Lets other threads follow a replay, and end it.
+struct ReplayWatch {
+  std::atomic<std::int64_t> done = 0;   // events
+  std::atomic<std::int64_t> total = 0;  // events; 0: not known yet
+  std::atomic<bool> stop = false;       // set it, and the replay ends with Errc::unavailable or Errc::limit
+
+  // Of the events, from 0 to 100; 0 while their number is not known.
+  [[nodiscard]] int percent() const {
+    constexpr std::int64_t k_all = 100;
+    const std::int64_t of = total;
+    return of <= 0 ? 0 : static_cast<int>(std::clamp<std::int64_t>(done * k_all / of, 0, k_all));
+  }
+};
+
 // What a query may cost at most; beyond it it ends with Errc::limit. 0: no bound. Steps are those of SQLite's virtual
 // machine (some ten million a second), counted in thousands, so that the bound does not depend on the machine's speed.
 struct QueryBudget {
   std::uint64_t steps = 0;
   std::size_t rows = 0;
-  // Another thread sets it to end the query at its next thousand steps. null: nobody does.
+  // Another thread sets it to end the query at its next thousand steps. null: it always runs to its end.
   const std::atomic<bool>* ended = nullptr;
 
   [[nodiscard]] bool is_ended() const { return ended != nullptr && ended->load(); }
 };
 
-// For readers, who take the estimators that whoever wrote the newest checkpoint keeps.
+// For readers, who take the estimators that are in the newest checkpoint.
 inline constexpr accounting::StateOptions k_as_saved{.as_saved = true};
 
 class Ledger {
  public:
   // Creates or migrates as needed (create_or_write). Errors: Errc::conflict when another process writes this ledger
   // (says its pid), Errc::corrupt when it is no ledger or damaged (says the way out), Errc::no_space, Errc::io. A
-  // migration tells `on_progress` how far it is.
+  // migration reports its progress to `on_progress`.
   [[nodiscard]] static Expected<Ledger> open(const std::filesystem::path& file, OpenMode mode,
                                              const OnProgress& on_progress = {});
   Ledger(Ledger&&) noexcept;
@@ -80,7 +92,7 @@ class Ledger {
   // One transaction. On error nothing of the batch is stored.
   [[nodiscard]] Expected<AppendResult> append(std::span<const accounting::Event> events, Instant received);
 
-  // Whether append() would refuse it because it changes what only an archive still tells. Errc::denied unless this is
+  // Whether append() would refuse it because it changes what only an archive still has. Errc::denied unless this is
   // the writer.
   [[nodiscard]] Expected<bool> is_archived(const accounting::Event& event);
   // Before this instant the books cannot be corrected any more; nullopt: nothing was archived.
@@ -93,20 +105,20 @@ class Ledger {
   [[nodiscard]] std::int64_t last_sequence() const;
 
   // State from the newest checkpoint that remembers back to all later events, plus those; from_scratch ignores
-  // checkpoints and applies all events ordered by their own time (so that nothing is older than the horizon). `watch`
-  // (recovery/replay_watch.hpp) lets another thread follow it, and end it.
+  // checkpoints and applies all events ordered by their own time (so that nothing is older than the memory horizon).
+  // `watch` lets another thread follow it, and end it.
   [[nodiscard]] Expected<Recovered> recover(const accounting::StateOptions& options = k_as_saved,
                                             ReplayWatch* watch = nullptr) const;
   [[nodiscard]] Expected<Recovered> recover_from_scratch(accounting::StateOptions options = {}) const;
   // The books that the ledger begins with: empty ones, or those after the last event of its archive.
   [[nodiscard]] Expected<Recovered> opening(const accounting::StateOptions& options = {}) const;
   // Of the books after event `sequence`; takes seconds where much is remembered (in a thread of its own:
-  // recovery/checkpoint_thread.hpp). Another thread may set `stop` to end it soon: Errc::unavailable.
+  // recovery/background.hpp). Another thread may set `stop` to end it soon: Errc::unavailable.
   [[nodiscard]] Expected<void> save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at,
                                                const std::atomic<bool>* stop = nullptr);
   // Held while this ledger writes, and by a thread of the same process that writes through another connection. Else one
   // that waits for the file's lock would give up after a moment, or for long be passed over.
-  [[nodiscard]] std::shared_ptr<std::mutex> turns() const;
+  [[nodiscard]] std::shared_ptr<Mutex> turns() const;
 
   // The row of every organization on a day (UTC), as the daemon saw it at the day's end, with what it gave by these
   // estimators: for trends. Overwrites that day.
@@ -116,17 +128,26 @@ class Ledger {
 
   // What signed heads call this ledger: 32 hexadecimal digits, drawn when it was made.
   [[nodiscard]] Expected<std::string> identity() const;
-  // Keeps a signed head (signed_head.hpp) in the file, so that copies carry it. An event has one at most: the first.
+  // Keeps a signed head (chain/signing.hpp) in the file, so that copies carry it. An event has one at most: the
+  // first.
   [[nodiscard]] Expected<void> store_head(const SignedHead& head);
 
   [[nodiscard]] Expected<void> rebuild_projections();
 
-  struct Impl;
+  // For other files of common/ledger (rows.hpp): to read rows, and to add some, which only the writer may (else
+  // Errc::denied).
+  [[nodiscard]] const ReadRows& rows() const;
+  [[nodiscard]] Expected<AppendRows*> to_append();
 
  private:
-  friend struct LedgerAccess;  // audit, readers and reports read through the same connection
+  struct Impl;
   explicit Ledger(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+// The ledger's newest event, signed (chain/signing.hpp).
+[[nodiscard]] Expected<SignedHead> sign_head(const Ledger& ledger, const SigningKey& key, Instant now);
+// The newest head that the ledger holds (Ledger::store_head); nullopt: none was stored.
+[[nodiscard]] Expected<std::optional<SignedHead>> newest_stored_head(const Ledger& ledger);
 
 }  // namespace shapley::ledger

@@ -9,10 +9,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/contract.hpp"
 #include "ledger/store/backup.hpp"
-#include "ledger/store/file_operations.hpp"
-#include "ledger/store/migrations.hpp"
-#include "ledger/store/schema.hpp"
 #include "ledger/store/start_check.hpp"
 
 namespace shapley::ledger {
@@ -41,14 +39,14 @@ constexpr const char* k_writer_settings =
     "PRAGMA cache_size = -16384;"
     "PRAGMA secure_delete = OFF;";
 
-// Once it is open, a writer does not wait: nobody but root can hold the lock that a commit needs, and the daemon would
+// Once it is open, a writer does not wait: only root can hold the lock that a commit needs, and the daemon would
 // do nothing else meanwhile. A commit that fails is tried again.
 constexpr const char* k_open_writer_settings = "PRAGMA busy_timeout = 50;";
 
 // No query_only: an audit builds temporary tables, and the connection is opened for reading anyway.
 constexpr const char* k_reader_settings = "PRAGMA busy_timeout = 5000;";
 
-// A thread that is waited for by nobody. NORMAL: its commits are not synced (ledger_file.hpp).
+// A thread that no other thread waits for. NORMAL: its commits are not synced (ledger_file.hpp).
 constexpr const char* k_second_writer_settings =
     "PRAGMA busy_timeout = 5000;"
     "PRAGMA synchronous = NORMAL;"
@@ -70,7 +68,7 @@ Expected<FileKind> kind_of_file(const path& file) {
   in.read(magic.data(), magic.size());
   if (in.gcount() == 0) return FileKind::empty;
   const bool fits = std::string_view(magic.data(), static_cast<std::size_t>(in.gcount())) == k_sqlite_magic;
-  // A power loss may tear the first sector; then a log or a journal lies beside the file, and SQLite mends it.
+  // A power loss may tear the first sector; then a log or a journal lies beside the file, and SQLite repairs it.
   const bool mendable = has_sound_log(file) || std::filesystem::exists(file.string() + "-journal", error);
   return fits || mendable ? FileKind::sqlite : FileKind::other;
 }
@@ -136,8 +134,8 @@ tl::unexpected<Error> explained(const path& file, Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-// SQLite needs files of its own beside a ledger in WAL mode. Where it cannot make them and no log is left, nobody is
-// writing, and the file alone is the whole truth.
+// SQLite needs files of its own beside a ledger in WAL mode. Where it cannot make them and no log is left, no process
+// is writing, and the file alone is the whole truth.
 bool must_be_immutable(const path& file) {
   std::error_code error;
   const path wal = file.string() + "-wal";
@@ -191,6 +189,7 @@ std::int64_t newest_schema() {
 Expected<void> migrate(const Database& database, std::int64_t target) {
   SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
   SHAPLEY_TRY(check_version(version));
+  SHAPLEY_REQUIRE(version.schema <= target && target <= newest_schema());
   const auto steps = migrations().first(static_cast<std::size_t>(target));
   if (static_cast<std::size_t>(version.schema) == steps.size()) return {};
   SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string_view>
 
 #include "base/error.hpp"
-#include "ledger/store/database.hpp"
-#include "ledger/store/progress.hpp"
+#include "ledger/file/database.hpp"
+#include "ledger/file/files.hpp"
 
 namespace shapley::ledger {
 
@@ -14,17 +16,18 @@ namespace shapley::ledger {
 inline constexpr std::int64_t k_application_id = 0x5348504C;
 
 // Whichever way a file is opened, the first that is read of it is its schema: one that holds something that the program
-// did not make (schema.hpp) is Errc::corrupt.
+// did not make (start_check.hpp) is Errc::corrupt.
 
-// REQUIRES: the caller holds the WriterLock. Creates the file (k_live_file_mode) when there is none. An older ledger is
-// backed up beside it (LEDGER.schema-N-TIME.backup) and migrated; one that is not sound (start_check.hpp) is refused.
+// REQUIRES: the caller holds the WriterLock. Creates the file (k_live_file_mode) if it does not exist. An older ledger
+// is backed up beside it (LEDGER.schema-N-TIME.backup) and migrated; one that is not sound (start_check.hpp) is
+// refused.
 [[nodiscard]] Expected<Database> open_for_writing(const std::filesystem::path& file,
                                                   const OnProgress& on_progress = {});
 
 // Read-only and of any schema, to copy it.
 [[nodiscard]] Expected<Database> open_for_copying(const std::filesystem::path& file);
 
-// A file that nobody else has: SQLite makes no files beside it. Of any schema.
+// A file that no other process has open: SQLite makes no files beside it. Of any schema.
 [[nodiscard]] Expected<Database> open_alone(const std::filesystem::path& file);
 
 // Works on a copied file, on a file that is being written, and, once no write-ahead log is left, on a read-only
@@ -46,5 +49,10 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 // it was before. Errc::corrupt when its schema is newer than this program. REQUIRES: its present version <= version <=
 // newest_schema().
 [[nodiscard]] Expected<void> migrate(const Database& database, std::int64_t version = newest_schema());
+
+// The numbered files of sql/, embedded at build time. Entry i leads from schema version i to i + 1; version 0 is an
+// empty file. A file that was released is never edited: ledgers in the field have its schema.
+
+[[nodiscard]] std::span<const std::string_view> migrations();
 
 }  // namespace shapley::ledger

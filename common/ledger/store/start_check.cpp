@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <fstream>
+#include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
+#include <utility>
 
-#include "ledger/chain/chain_walk.hpp"
+#include "base/mutex.hpp"
+#include "ledger/encoding/chain_walk.hpp"
 #include "ledger/store/ledger_file.hpp"
-#include "ledger/store/ledger_impl.hpp"
-#include "ledger/store/schema.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
@@ -64,7 +63,7 @@ Expected<void> check_nothing_missing(const Database& database) {
   SHAPLEY_TRY_ASSIGN(const Schema genuine, genuine_schema(newest_schema()));
   SHAPLEY_TRY_ASSIGN(const Schema found, schema_of(database));
   for (const SchemaObject& object : genuine) {
-    // Other views are for auditors: the audit speaks of them.
+    // Other views are for auditors: the audit reports them.
     if (object.type == "view" && std::ranges::find(k_views_read, object.name) == k_views_read.end()) continue;
     if (!found.contains(object)) return fail(Errc::corrupt, object.type + " " + object.name + " is missing");
   }
@@ -123,6 +122,54 @@ Expected<void> check_content(const Database& database) {
   SHAPLEY_TRY(check_end_of_chain(database, head));
   SHAPLEY_TRY(check_not_cut(database, "checkpoints", head));
   return check_not_cut(database, "heads", head);
+}
+
+const SchemaObject* find_object(const Schema& schema, std::string_view type, std::string_view name) {
+  const auto found = std::find_if(schema.begin(), schema.end(), [=](const SchemaObject& object) {
+    return object.type == type && object.name == name;
+  });
+  return found == schema.end() ? nullptr : &*found;
+}
+
+Expected<Schema> schema_of(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT type, name, tbl_name, sql FROM main.sqlite_master"));
+  Schema schema;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) return schema;
+    schema.insert({.type = std::string(select.text(0)),
+                   .name = std::string(select.text(1)),
+                   .table = std::string(select.text(2)),
+                   .sql = std::string(select.text(3))});
+  }
+}
+
+// Every file that is opened is compared with it, and making it takes longer than all else there is to opening one.
+Expected<Schema> genuine_schema(std::int64_t version) {
+  static Mutex mutex;
+  static std::map<std::int64_t, Schema> made SHAPLEY_GUARDED_BY(mutex);
+  const MutexLock lock(mutex);
+  if (const auto known = made.find(version); known != made.end()) return known->second;
+  SHAPLEY_TRY_ASSIGN(const Database scratch, Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  SHAPLEY_TRY(migrate(scratch, version));
+  SHAPLEY_TRY_ASSIGN(Schema schema, schema_of(scratch));
+  return made.emplace(version, std::move(schema)).first->second;
+}
+
+Expected<void> check_nothing_foreign(const Database& database, std::int64_t version) {
+  SHAPLEY_TRY_ASSIGN(const Schema genuine, genuine_schema(version));
+  SHAPLEY_TRY_ASSIGN(const Schema found, schema_of(database));
+  for (const SchemaObject& object : found) {
+    if (genuine.contains(object)) continue;
+    const bool ours =
+        std::any_of(genuine.begin(), genuine.end(), [&](const SchemaObject& o) { return o.name == object.name; });
+    return fail(Errc::corrupt, object.type + ' ' + object.name +
+                                   (ours ? " is not as the program makes it" : " was added by hand") +
+                                   "; nothing of the file was read, since what is not the program's may stand for "
+                                   "anything; the way out is " +
+                                   (ours ? "" : "to drop it (with sqlite3), or ") + "shapleyctl restore BACKUP");
+  }
+  return {};
 }
 
 }  // namespace shapley::ledger

@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "base/contract.hpp"
+
 namespace shapley::scheduling {
 
 namespace {
@@ -48,6 +50,23 @@ class WeightedCoalitions final : public CoalitionPolicy {
   std::vector<std::vector<Term>> terms_;  // by organization
 };
 
+class AllCoalitions final : public CoalitionPolicy {
+ public:
+  AllCoalitions(const Instance& instance, const game::ServingRule& rule)
+      : CoalitionPolicy(instance, game::all_coalitions(instance.organizations()),
+                        game::factorial(instance.organizations()), rule),
+        by_mask_(std::size_t{1} << instance.organizations()) {}
+
+ private:
+  // Slots are all coalitions but the empty one, in the order of the masks.
+  void share_out(std::span<const std::int64_t> values, std::vector<Int128>& scaled_phi) override {
+    std::copy(values.begin(), values.end(), by_mask_.begin() + 1);
+    game::scaled_shapley_values_of_grand(by_mask_, scaled_phi);
+  }
+
+  std::vector<std::int64_t> by_mask_;  // v of every coalition; 0 of the empty one
+};
+
 }  // namespace
 
 CoalitionPolicy::CoalitionPolicy(const Instance& instance, std::vector<Coalition> coalitions, Int128 scale,
@@ -90,6 +109,80 @@ void CoalitionPolicy::evaluate(std::int64_t t, const game::KeyTerms& terms) {
 std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance, const CoalitionWeights& weights,
                                                  const game::ServingRule& rule) {
   return std::make_unique<WeightedCoalitions>(instance, weights, rule);
+}
+
+std::unique_ptr<Policy> make_coalitions_all(const Instance& instance, const game::ServingRule& rule) {
+  SHAPLEY_REQUIRE(1 <= instance.organizations() && instance.organizations() <= game::k_max_lattice_organizations);
+  return std::make_unique<AllCoalitions>(instance, rule);
+}
+
+std::unique_ptr<Policy> make_coalitions_loo(const Instance& instance, const game::ServingRule& rule) {
+  const std::size_t k = instance.organizations();
+  const Coalition grand = game::grand_coalition(k);
+  CoalitionWeights weights(k);
+  for (std::size_t u = 0; u < k; ++u) {
+    const Coalition self = Coalition{1} << u;
+    weights.add(u, self, 1);
+    weights.add(u, grand, 1);
+    weights.add(u, grand ^ self, -1);
+  }
+  weights.scale = 2;
+  return make_weighted_coalitions(instance, weights, rule);
+}
+
+std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance, const game::ServingRule& rule) {
+  return make_weighted_coalitions(instance, game::pair_weights(instance.organizations()), rule);
+}
+
+FcfsSchedules::FcfsSchedules(std::span<const std::uint32_t> processors, std::vector<Coalition> coalitions)
+    : coalitions_(std::move(coalitions)),
+      slots_(coalitions_.size()),
+      value_(coalitions_.size()),
+      slots_of_(processors.size()) {
+  for (std::size_t slot = 0; slot < coalitions_.size(); ++slot) {
+    for (std::size_t u = 0; u < processors.size(); ++u) {
+      if ((coalitions_[slot] >> u & 1U) == 0) continue;
+      slots_[slot].free += processors[u];
+      slots_of_[u].push_back(static_cast<std::uint32_t>(slot));
+    }
+  }
+}
+
+void FcfsSchedules::release(const Job& job) {
+  const std::int64_t t = job.release.value;
+  run_before(t);
+  queue_.push_back({Coalition{1} << job.organization, job.duration.value});
+  for (const std::uint32_t slot : slots_of_[job.organization]) {
+    Slot& state = slots_[slot];
+    if (state.free == 0) {
+      ++state.waiting;
+      continue;
+    }
+    --state.free;
+    state.cursor = queue_.size();
+    value_[slot].change(t, 1);
+    calendar_.add(t + job.duration.value, slot);
+  }
+}
+
+void FcfsSchedules::complete(std::size_t slot, std::int64_t t) {
+  Slot& state = slots_[slot];
+  if (state.waiting == 0) {
+    ++state.free;
+    value_[slot].change(t, -1);
+    return;
+  }
+  // The next job takes the processor over: as many run as before.
+  while ((queue_[state.cursor].owner & coalitions_[slot]) == 0) ++state.cursor;
+  --state.waiting;
+  calendar_.add(t + queue_[state.cursor++].duration, static_cast<std::uint32_t>(slot));
+}
+
+void FcfsSchedules::run_before(std::int64_t t) {
+  while (calendar_.next() < t) {
+    const std::int64_t at = calendar_.next();
+    calendar_.take(at, [&](std::uint32_t slot) { complete(slot, at); });
+  }
 }
 
 }  // namespace shapley::scheduling

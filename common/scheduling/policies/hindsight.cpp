@@ -1,17 +1,16 @@
-#include "scheduling/policies/hindsight.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <numeric>
 #include <set>
 
-#include "game/accrual.hpp"
-#include "game/coalition_weights.hpp"
+#include "base/contract.hpp"
+#include "game/shapley_value.hpp"
+#include "game/utility.hpp"
 #include "hindsight/contributions.hpp"
 #include "hindsight/gap_shares.hpp"
 #include "hindsight/lattice_keys.hpp"
 #include "hindsight/virtual_schedules.hpp"
-#include "scheduling/guaranteed.hpp"
+#include "scheduling/policies/policies.hpp"
 #include "scheduling/serving_terms.hpp"
 
 namespace shapley::scheduling {
@@ -25,7 +24,7 @@ bool is_anybody_without_processors(const Instance& instance) {
 }
 
 // Who has processors is there all the time. Where none comes or goes the gap to the virtual schedule of all is
-// everybody's alike, and that schedule is not made.
+// the same for every organization, and that schedule is not made.
 std::vector<Coalition> and_all_where_it_matters(std::vector<Coalition> proper, const Instance& instance) {
   if (is_anybody_without_processors(instance)) proper.push_back(game::grand_coalition(instance.organizations()));
   return proper;
@@ -98,6 +97,25 @@ class OverSchedules : public HindsightPolicy {
     see(t, {});
     return shares();
   }
+  // A key is linear in its terms: each figure is what it grows by where its term is looked at, too.
+  [[nodiscard]] std::optional<Standings> standings(std::int64_t t) final {
+    evaluated_at_ = -1;
+    Standings standings;
+    standings.figures.resize(psi_.size());
+    const auto ahead = [&](const game::KeyTerms& terms, Int128 KeyFigures::*figure) {
+      see(t, terms);
+      const std::vector<Rational> phi = shares();
+      standings.scale = phi.front().denominator;
+      for (std::size_t u = 0; u < phi.size(); ++u) {
+        KeyFigures& of = standings.figures[u];
+        of.*figure = phi[u].numerator - standings.scale * psi_[u] - (figure == &KeyFigures::balance ? 0 : of.balance);
+      }
+    };
+    ahead({}, &KeyFigures::balance);
+    ahead({.horizon = {1}}, &KeyFigures::given_less_got);
+    ahead({.horizon = {}, .running_factor = 1}, &KeyFigures::rate_less_used);
+    return standings;
+  }
 
  protected:
   virtual void make_keys(std::vector<Int128>& keys) = 0;
@@ -108,8 +126,8 @@ class OverSchedules : public HindsightPolicy {
     return game::looked_ahead(schedules_.utility(slot, seen_at_), schedules_.work(slot, seen_at_),
                               schedules_.running(slot), seen_ahead_);
   }
-  // By organization, times k_gap_parts: its parts of the gap of all stretches in which somebody was not there, at the
-  // instant and the horizon that are looked at.
+  // By organization, times k_gap_parts: its parts of the gap of all stretches in which an organization was not there,
+  // at the instant and the horizon that are looked at.
   [[nodiscard]] const std::vector<Int256>& gap() const { return gap_; }
   // No value or psi that is looked at is greater.
   [[nodiscard]] Int128 greatest_value() const {
@@ -196,7 +214,7 @@ class OverSchedules : public HindsightPolicy {
   }
 
   std::vector<Coalition> coalitions_;
-  bool comes_and_goes_;  // somebody
+  bool comes_and_goes_;  // any organization does
   hindsight::VirtualSchedules<std::int64_t> schedules_;
   ServingTerms terms_;
   Guaranteed guaranteed_;
@@ -344,6 +362,7 @@ std::unique_ptr<HindsightPolicy> make_hindsight_pair(const Instance& instance, c
 }
 
 std::unique_ptr<HindsightPolicy> make_hindsight(const Instance& instance, const game::ServingRule& rule) {
+  SHAPLEY_REQUIRE(1 <= instance.organizations() && instance.organizations() <= k_hindsight_organizations);
   return std::make_unique<OverLattice>(instance, rule);
 }
 

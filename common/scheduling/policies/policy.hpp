@@ -11,11 +11,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/int128.hpp"
-#include "game/potential.hpp"
+#include "base/types.hpp"
+#include "game/shapley_value.hpp"
 #include "scheduling/instance.hpp"
 
 namespace shapley::scheduling {
@@ -29,6 +28,18 @@ struct Rational {
 };
 // In lowest terms, "19/6" or "4".
 [[nodiscard]] std::string to_string(const Rational& value);
+
+// What the key of one organization is made from at an instant [game/serving_order.hpp], in parts of a scale. All three
+// are linear, so those of several clusters add up (consortium.hpp).
+struct KeyFigures {
+  Int128 balance = 0;         // phi - psi
+  Int128 given_less_got = 0;  // the work behind it
+  Int128 rate_less_used = 0;  // from now on
+};
+struct Standings {
+  std::vector<KeyFigures> figures;  // by organization
+  Int128 scale = 1;
+};
 
 class Policy {
  public:
@@ -45,7 +56,7 @@ class Policy {
   // A job of `organization` that started on a processor of `owner` (as returned by started) ended.
   virtual void completed(std::int64_t t, std::size_t organization, std::int32_t owner) = 0;
   // A policy that has to know which job it was says so, and hears ended() instead: `start` calls of started() were made
-  // before the one that told the job's start.
+  // before the one for the job's start.
   [[nodiscard]] virtual bool asks_which_ended() const { return false; }
   virtual void ended(std::int64_t /*t*/, std::size_t /*start*/) {}
   // A policy that has to know how long jobs ran says so, and hears it just before it hears of each end.
@@ -64,10 +75,23 @@ class Policy {
 
   // phi at t of every organization, where the policy has one.
   [[nodiscard]] virtual std::optional<std::vector<Rational>> contributions(std::int64_t /*t*/) { return std::nullopt; }
+  // At t, once all is known that happens then, its starts included; where the policy ranks by a key and knows what it
+  // is made from.
+  [[nodiscard]] virtual std::optional<Standings> standings(std::int64_t /*t*/) { return std::nullopt; }
   // v of every coalition the policy simulates, by bit mask.
   [[nodiscard]] virtual std::vector<std::pair<Coalition, std::int64_t>> coalition_values(std::int64_t /*t*/) {
     return {};
   }
 };
+
+// Another policy's order of the organizations, taken once an instant: what a resource manager does that sorts its queue
+// once a scheduling pass and starts what it can in that order, by ranks that were written before.
+//
+// At the first choice of an instant all who wait are ordered, by the keys and guarantees of that moment; until time
+// moves on, the first of that order with something to start is served, however much that has started meanwhile.
+// No other organization begins to wait within an instant (policy.hpp), so that order is all that is needed.
+//
+// REQUIRES: `policy` chooses by the schedule that is made. REF does not: it knows the schedule that it would make.
+[[nodiscard]] std::unique_ptr<Policy> make_once_a_pass(std::unique_ptr<Policy> policy);
 
 }  // namespace shapley::scheduling

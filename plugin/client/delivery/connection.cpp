@@ -1,5 +1,6 @@
 #include "plugin/client/delivery/connection.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -8,7 +9,6 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 namespace shapley::client {
 
@@ -77,6 +77,81 @@ Expected<void> Connection::read_some(std::vector<protocol::Message>& messages) {
     if (!body) return {};
     SHAPLEY_TRY_ASSIGN(protocol::Message message, protocol::decode_body(*body));
     messages.push_back(std::move(message));
+  }
+}
+
+void Inbox::push(ScanChunk&& chunk) {
+  std::deque<ScanChunk> discarded;  // destroyed after the mutex is free again
+  {
+    const MutexLock lock(mutex_);
+    if (chunk.first && bytes_ > max_bytes_) {
+      discarded.swap(content_.chunks);
+      bytes_ = 0;
+      content_.lost = true;
+    }
+    const std::size_t bytes = chunk.bytes;
+    content_.chunks.push_back(std::move(chunk));
+    bytes_ += bytes;
+  }
+  event_.signal();
+}
+
+void Inbox::note_scan(std::int64_t observed_at) {
+  const MutexLock lock(mutex_);
+  content_.scanned_at = observed_at;
+}
+
+void Inbox::mark_lost() {
+  {
+    const MutexLock lock(mutex_);
+    content_.lost = true;
+  }
+  event_.signal();
+}
+
+std::uint64_t Inbox::snapshot_wanted_for() const {
+  const MutexLock lock(mutex_);
+  return snapshot_wanted_for_;
+}
+
+void Inbox::snapshot_taken_for(std::uint64_t connection) {
+  const MutexLock lock(mutex_);
+  if (snapshot_wanted_for_ == connection) snapshot_wanted_for_ = 0;
+}
+
+Inbox::Content Inbox::take() {
+  Content taken;
+  const MutexLock lock(mutex_);
+  std::swap(taken, content_);
+  content_.scanned_at = taken.scanned_at;
+  taken.snapshot_wanted = snapshot_wanted_for_ != 0;
+  bytes_ = 0;
+  return taken;
+}
+
+void Inbox::want_snapshot_for(std::uint64_t connection) {
+  const MutexLock lock(mutex_);
+  snapshot_wanted_for_ = connection;
+}
+
+void WakeUpSignal::raise(bool WakeUpSignal::*flag) {
+  {
+    const MutexLock lock(mutex_);
+    this->*flag = true;
+  }
+  changed_.notify_all();
+}
+
+enum shapley_wake WakeUpSignal::wait(std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const MutexLock lock(mutex_);
+  while (true) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!hinted_ && !ranks_ && !stopped_) changed_.wait_until(mutex_, std::min(deadline, now + k_hint_delay));
+    if (stopped_) return SHAPLEY_WAKE_STOP;
+    if (std::exchange(ranks_, false)) return SHAPLEY_WAKE_RANKS;
+    if (hinted_.exchange(false)) return SHAPLEY_WAKE_HINT;
+    if (std::chrono::steady_clock::now() >= deadline) return SHAPLEY_WAKE_TICK;
   }
 }
 

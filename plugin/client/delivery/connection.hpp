@@ -1,16 +1,26 @@
 // One nonblocking connection to shapleyd's Unix socket (the feeder thread's). No call waits.
 //
-// The listener must run as root or as our own user: whoever else could bind the path would learn every job and could
-// order them. Errors: Errc::io and Errc::unavailable say that the daemon is away or went away, every other code that
-// something else answers there.
+// The listener must run as root or as our own user: any other user who could bind the path would learn every job and
+// could order them. Errors: Errc::io and Errc::unavailable say that the daemon is away or went away, every other code
+// that something else answers there.
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
-#include "base/descriptor.hpp"
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include "base/error.hpp"
+#include "base/mutex.hpp"
+#include "base/process.hpp"
+#include "plugin/client/shapley_client.h"
 #include "protocol/codec.hpp"
 #include "protocol/messages.hpp"
 
@@ -38,6 +48,111 @@ class Connection {
   protocol::FrameReader reader_{8U << 20U};
   std::string frame_;
   std::size_t written_ = 0;
+};
+
+// The scanning thread's wake-up signal: sleeps until something is to be done, and remembers what happened while it
+// did not sleep. Any thread; stop stays set.
+
+// A hint is taken up after this long at most.
+inline constexpr std::chrono::milliseconds k_hint_delay{50};
+
+class WakeUpSignal {
+ public:
+  // From slurmctld's threads, under its locks: a store, no system call. So it wakes no thread; the sleeper polls for
+  // hints.
+  void hint() { hinted_ = true; }
+  void ranks_changed() { raise(&WakeUpSignal::ranks_); }
+  void stop() { raise(&WakeUpSignal::stopped_); }
+
+  // The most urgent reason, which is thereby taken (stop excepted): stop, then ranks, then hint, else the tick.
+  [[nodiscard]] enum shapley_wake wait(std::chrono::milliseconds timeout);
+
+ private:
+  void raise(bool WakeUpSignal::*flag);
+
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::atomic<bool> hinted_ = false;
+  bool ranks_ SHAPLEY_GUARDED_BY(mutex_) = false;
+  bool stopped_ SHAPLEY_GUARDED_BY(mutex_) = false;
+};
+
+// An eventfd that wakes the thread which sleeps in poll(2) on it. signal() neither blocks nor allocates, from any
+// thread; it stays set until clear().
+class EventDescriptor {
+ public:
+  EventDescriptor() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  [[nodiscard]] bool is_open() const { return event_.is_open(); }
+  [[nodiscard]] int descriptor() const { return event_.get(); }
+  void signal() {
+    const std::uint64_t one = 1;
+    // EAGAIN means the counter is at its maximum: it is set already.
+    [[maybe_unused]] const auto written = ::write(event_.get(), &one, sizeof one);
+  }
+  void clear() {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = ::read(event_.get(), &count, sizeof count);
+  }
+
+ private:
+  Descriptor event_;
+};
+
+// What the scanning thread hands to the feeder thread, and the request for a snapshot in the other direction.
+//
+// The mutex is held for a move or a flag only, never while either side does I/O, so the scanning thread, which may
+// stand under slurmctld's locks, waits for microseconds at most. The queue is bounded: when the feeder is stuck (a
+// hanging disk) and more than `max_bytes` wait, they are discarded before the next scan's first piece, and the feeder
+// learns of it. So the memory is at most max_bytes plus one scan.
+
+// Else it need not be sent.
+[[nodiscard]] inline bool tells_anything(const protocol::Observations& changes) {
+  return !(changes.jobs.empty() && changes.nodes.empty() && changes.gone.empty() && changes.gone_nodes.empty() &&
+           changes.privacy.empty());
+}
+
+// A piece of one scan's changes, small enough for one message.
+struct ScanChunk {
+  std::uint64_t snapshot_for = 0;  // number of the connection this full scan was made for; 0: changes only
+  std::uint64_t scan = 0;          // number of its scan
+  bool first = false;              // of its scan
+  bool last = false;
+  bool complete = true;            // of the last chunk: the scan went through all records
+  protocol::Observations changes;  // without sequence
+  std::size_t bytes = 0;           // approximate memory
+};
+
+class Inbox {
+ public:
+  Inbox(std::size_t max_bytes, EventDescriptor& event) : max_bytes_(max_bytes), event_(event) {}
+
+  // Scanning thread.
+  void push(ScanChunk&& chunk);
+  // A scan went through all records, and its chunks were pushed; wall clock of its begin.
+  void note_scan(std::int64_t observed_at);
+  // Changes were lost for want of memory; only a fresh snapshot can make up for them.
+  void mark_lost();
+  [[nodiscard]] std::uint64_t snapshot_wanted_for() const;
+  void snapshot_taken_for(std::uint64_t connection);
+
+  // Feeder thread.
+  struct Content {
+    std::deque<ScanChunk> chunks;
+    bool lost = false;
+    std::int64_t scanned_at = 0;  // the last scan that was noted; all of its chunks were taken. 0: none was
+    bool snapshot_wanted = false;
+  };
+  [[nodiscard]] Content take();
+  // Asks the next scan for all records. 0: withdraws the request.
+  void want_snapshot_for(std::uint64_t connection);
+
+ private:
+  const std::size_t max_bytes_;
+  EventDescriptor& event_;
+  mutable Mutex mutex_;
+  Content content_ SHAPLEY_GUARDED_BY(mutex_);
+  std::size_t bytes_ SHAPLEY_GUARDED_BY(mutex_) = 0;
+  std::uint64_t snapshot_wanted_for_ SHAPLEY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace shapley::client

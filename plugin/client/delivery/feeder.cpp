@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 
-#include "base/counted.hpp"
+#include "base/text.hpp"
 
 namespace shapley::client {
 
@@ -78,8 +78,8 @@ void Feeder::run() noexcept {
   }
   try {
     take_observations();
-    // The next instance tells the daemon until when this one looked; nothing else says so where nothing changed. The
-    // last scan was an interval ago at most.
+    // The next instance reports to the daemon until when this one looked; nothing else shows that where nothing
+    // changed. The last scan was an interval ago at most.
     constexpr std::uint32_t k_ms = 1000;
     protocol::Observations farewell;
     farewell.observed_at =
@@ -318,7 +318,7 @@ void Feeder::handle_ranks(protocol::Ranks&& ranks) {
   const bool reordered = board_.organizations() != ranks.organizations;
   const bool changed = board_.set_ranks(std::move(ranks));
   ranks_hold_until_.reset();
-  // With slurmctld's own lines about starts, these tell afterwards which order each start followed.
+  // With slurmctld's own lines about starts, these show afterwards which order each start followed.
   if (reordered) log_.debug("ranks: " + order);
   if (changed) log_.debug("leads: " + leads);
   if (board_.set_stale(false) || changed) wake_up_.ranks_changed();

@@ -13,19 +13,16 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "plugin/client/delivery/connection.hpp"
-#include "plugin/client/delivery/inbox.hpp"
 #include "plugin/client/log.hpp"
 #include "plugin/client/places/places.hpp"
 #include "plugin/client/ranks/rank_table.hpp"
 #include "plugin/client/spool/backlog.hpp"
-#include "plugin/client/wake_up_signal.hpp"
 
 namespace shapley::client {
 
-// Tests shorten them; nobody else needs to.
+// Only tests shorten them.
 struct Timings {
   std::chrono::milliseconds first_backoff{100};  // doubled after each failure, until the daemon acknowledges something
   std::chrono::milliseconds longest_backoff{5000};
@@ -66,7 +63,7 @@ class Feeder {
   Feeder(const Feeder&) = delete;
   Feeder& operator=(const Feeder&) = delete;
 
-  // Starts the thread, with every signal blocked. Errc::unavailable when there is no thread to be had.
+  // Starts the thread, with every signal blocked. Errc::unavailable when no thread can be created.
   [[nodiscard]] Expected<void> start();
   // Spools what is not acknowledged and joins.
   void stop();
@@ -108,7 +105,7 @@ class Feeder {
   void watch_staleness();
   void publish_counters();
 
-  // Observations were lost for good: what the daemon is told from now on is observed since now.
+  // Observations were permanently lost: what is sent to the daemon from now on is observed since now.
   void note_dropped();
 
   const FeederOptions options_;

@@ -1,7 +1,7 @@
-#include "plugin/client/places/labels.hpp"
-
 #include <algorithm>
 #include <bit>
+
+#include "plugin/client/places/places.hpp"
 
 namespace shapley::client {
 

@@ -1,7 +1,7 @@
 // The places of the jobs that wait: what one scan saw of them, and which of them need another label.
 //
 // A scan passes every job that waits for its priority and every job that holds processors. At its end the serving line
-// is made from the leads that the daemon sent, and the labels (labels.hpp) that jobs carry in their site factors are
+// is made from the leads that the daemon sent, and the labels (relabel) that jobs carry in their site factors are
 // compared with it. Nothing else is remembered of labels: they are in slurmctld's records, and survive a restart there.
 //
 // Labels below the number of organizations are for jobs that are not in line, because what goes before them in their
@@ -19,14 +19,91 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
-#include "plugin/client/places/labels.hpp"
-#include "plugin/client/places/serving_line.hpp"
 #include "plugin/client/shapley_client.h"
 
 namespace shapley::client {
+
+// Places as numbers that change seldom.
+//
+// Slurm orders jobs by numbers, and a job's number is written under slurmctld's job lock. The place of every waiting
+// job changes with every start and end, so places are labels: whole numbers with gaps between them, the greatest first,
+// and only a job whose order among its neighbours is wrong gets another one. Labels below `first` are not for places:
+// jobs that are not in line have them (Places).
+//
+// What is behind the first `depth` places keeps its order, which was right a while ago. `depth_after` chooses the depth
+// so that the front of the line is right after every start and end, and what is further back the less often the further
+// back it is: with n in line some log2(n) / 8 labels are written for each start or end, besides the one that each job
+// gets when it comes into line. Pure functions.
+
+inline constexpr std::uint32_t k_no_label = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::size_t k_whole_line = std::numeric_limits<std::size_t>::max();
+
+struct LabelRange {
+  std::uint32_t first = 0;  // the least for a place
+  std::uint32_t end = 0;    // one more than the greatest; first <= end
+};
+
+// New labels for a line. `line`: the labels that the jobs have, in the order in which they should be served; one
+// outside the range does not count. In the result every job has one. The first `depth` of the line, whatever stands
+// among them by its old label, and those that had none are in order with all that could keep their labels; the others
+// have their old ones. As many as possible keep theirs.
+// REQUIRES: twice as many labels in the range as there are in line.
+[[nodiscard]] std::vector<std::uint32_t> relabel(std::span<const std::uint32_t> line, LabelRange range,
+                                                 std::size_t depth);
+
+// The least label of those that are in order after relabel(..., depth): a stray above it stands among them.
+[[nodiscard]] std::uint32_t boundary(std::span<const std::uint32_t> labels, std::size_t depth);
+
+// How deep the line is looked at after the event numbers (before, now], starts and ends, counted from the first.
+[[nodiscard]] std::size_t depth_after(std::uint64_t before, std::uint64_t now);
+
+// The order in which the rule, asked again after every start, would serve the jobs that could start.
+//
+// Starting q processors of an organization lowers its lead by q and what it lacks to its guarantee by q
+// (game/serving_order.hpp). So each job's place needs only its own organization's figures. With cum(j) the processors
+// that jobs of the same organization ask for that go before j,
+//
+//     below(j) = cum(j) < lacking          (used + cum(j) < guarantee * owned)
+//     order:     below before not below; within each by lead - cum(j), greatest first; ties by rank
+//
+// A job that is wider than what is free counts where it begins, as in start-time fair queueing. A job whose nodes are
+// not available at present (a partition that is down, a reservation for maintenance) has a place for when they are, but
+// counts only before others of that kind: it must not hold up what could start now. Pure functions.
+
+// One organization, as the daemon ranks it.
+struct Contender {
+  std::uint32_t rank = 0;    // 0 is served first
+  std::int64_t lead = 0;     // processors that it may start more than the one that owes most
+  std::int64_t lacking = 0;  // processors that it lacks to its guarantee
+};
+
+// What one job, or one record of an array's waiting tasks, asks for.
+struct Asking {
+  std::uint32_t job = 0;        // the caller's index
+  std::int64_t processors = 1;  // of one task, > 0
+  std::uint32_t tasks = 1;      // > 0
+  bool nodes_available = true;
+};
+
+struct LinePlace {
+  std::uint32_t job = 0;
+  std::uint32_t organization = 0;
+  // How many tasks of an array's record stand in line, with its first one here; and whether jobs of other
+  // organizations stand between them.
+  std::uint32_t tasks = 1;
+  bool parted = false;
+};
+
+// `queues`: by organization, each in Slurm's own order. The line ends where its processors reach `reach`, or with
+// `longest` places. Time: n log n of the tasks in the queues, of each queue as far as `reach`.
+[[nodiscard]] std::vector<LinePlace> serving_line(std::span<const Contender> contenders,
+                                                  std::span<const std::vector<Asking>> queues, std::int64_t reach,
+                                                  std::size_t longest);
 
 // What the organizations were ranked by, by their index in the table of ranks.
 struct Ranking {
@@ -41,7 +118,7 @@ class Places {
   void begin(std::uint64_t scan, Ranking ranking, std::uint32_t labels, std::int64_t reach, std::int64_t now_ms);
 
   void add(const shapley_waiting_t& waiting);
-  // The same as in an earlier scan but for the order and the label. False: it is not known, so that add() is due.
+  // The same as in an earlier scan except for the order and the label. False: it is not known, so that add() is due.
   [[nodiscard]] bool add_again(std::uint32_t job_id, std::int64_t own_order, std::uint32_t level, std::uint32_t label);
   void hold(std::uint32_t job_id, std::uint32_t organization, std::uint32_t processors);
 

@@ -1,9 +1,12 @@
 #include "plugin/client/ranks/rank_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <optional>
 #include <utility>
+
+#include "plugin/client/scan/scanner.hpp"
 
 namespace shapley::client {
 
@@ -57,7 +60,7 @@ bool RankBoard::set_policy(Policy policy) {
   if (has_policy_ && policy == policy_) return false;
   policy_ = policy;
   has_policy_ = true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   publish_locked();
   return true;
 }
@@ -88,7 +91,7 @@ bool RankBoard::set_rules(std::vector<protocol::Rule> rules) {
 bool RankBoard::set_levels(LevelTable levels) {
   if (levels == levels_) return false;
   levels_used_ = true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::swap(levels_, levels);  // what was there before is freed outside the mutex
   publish_locked();
   return true;
@@ -97,7 +100,7 @@ bool RankBoard::set_levels(LevelTable levels) {
 bool RankBoard::set_stale(bool stale) {
   if (stale == stale_) return false;
   stale_ = stale;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   publish_locked();
   return true;
 }
@@ -105,7 +108,7 @@ bool RankBoard::set_stale(bool stale) {
 void RankBoard::rebuild(bool sorting) {
   // Built and destroyed outside the mutex: readers hold slurmctld's locks.
   std::unique_ptr<const RankTable> table = std::make_unique<RankTable>(rules_, ranks_);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   table_.swap(table);
   if (sorting) ++order_.sorting;
   publish_locked();
@@ -123,28 +126,61 @@ void RankBoard::publish_locked() {
 }
 
 shapley_order_t RankBoard::order() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return order_;
 }
 
 std::uint32_t RankBoard::level(std::uint32_t job_id) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return levels_.level_of(job_id);
 }
 
 std::uint32_t RankBoard::organization(const protocol::JobTraits& job) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return table_->index_of(job);
 }
 
 Ranking RankBoard::ranking() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return {order_.sorting, table_->contenders()};
 }
 
 std::uint32_t RankBoard::rank(const protocol::JobTraits& job) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return table_->position_of(job);
+}
+
+static_assert(protocol::k_max_level == k_shapley_max_level);
+
+Expected<LevelTable> LevelTable::of(const std::vector<protocol::JobLevel>& jobs) {
+  LevelTable table;
+  if (jobs.empty()) return table;
+  if (jobs.size() > protocol::k_max_level_jobs) {
+    return fail(Errc::protocol, "the daemon sent levels of " + std::to_string(jobs.size()) + " jobs, more than the " +
+                                    std::to_string(protocol::k_max_level_jobs) + " that a message may list");
+  }
+  table.slots_.resize(std::bit_ceil(2 * jobs.size()));
+  table.size_ = jobs.size();
+  std::uint32_t before = 0;
+  for (const protocol::JobLevel& job : jobs) {
+    if (job.job_id <= before) {
+      return fail(Errc::protocol, "the daemon sent levels whose job ids do not ascend: " + std::to_string(job.job_id) +
+                                      " after " + std::to_string(before));
+    }
+    if (job.level < 1 || job.level > protocol::k_max_level) {
+      return fail(Errc::protocol, "the daemon sent level " + std::to_string(job.level) + " of job " +
+                                      std::to_string(job.job_id) + "; levels are 1 to " +
+                                      std::to_string(protocol::k_max_level));
+    }
+    before = job.job_id;
+    table.slots_[slot_of(table.slots_, job.job_id)] = job;
+  }
+  return table;
+}
+
+std::uint32_t LevelTable::level_of(std::uint32_t job_id) const {
+  // A job without an id would find any free slot, whose level is 0, too.
+  return slots_.empty() ? 0 : slots_[slot_of(slots_, job_id)].level;
 }
 
 }  // namespace shapley::client

@@ -4,22 +4,43 @@
 // held for the swap of a pointer or one classification, never for I/O or allocation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/error.hpp"
+#include "base/mutex.hpp"
 #include "plugin/client/places/places.hpp"
-#include "plugin/client/ranks/level_table.hpp"
 #include "plugin/client/shapley_client.h"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::client {
+
+// The levels of jobs, by id, as priority_p_set looks them up under slurmctld's locks: a flat open-addressing table, at
+// most half full, so a lookup is one cache miss or two. Immutable; bounded by protocol::k_max_level_jobs (4 MiB).
+
+class LevelTable {
+ public:
+  // No job has a level above 0.
+  LevelTable() = default;
+  // Errc::protocol for what no shapleyd sends: too many jobs, ids that are 0 or do not ascend, levels out of range.
+  [[nodiscard]] static Expected<LevelTable> of(const std::vector<protocol::JobLevel>& jobs);
+
+  // 0 for a job that is not listed. Does not allocate.
+  [[nodiscard]] std::uint32_t level_of(std::uint32_t job_id) const;
+  [[nodiscard]] std::size_t size() const { return size_; }
+  bool operator==(const LevelTable&) const = default;
+
+ private:
+  std::vector<protocol::JobLevel> slots_;  // a power of two or none; job_id 0: free
+  std::size_t size_ = 0;
+};
 
 class RankTable {
  public:
@@ -66,7 +87,8 @@ class RankBoard {
   bool set_policy(Policy policy);
   bool set_ranks(protocol::Ranks ranks);
   bool set_rules(std::vector<protocol::Rule> rules);
-  bool set_levels(LevelTable levels);
+  // Only the feeder thread changes the levels, so it compares them without the mutex, which readers would wait for.
+  bool set_levels(LevelTable levels) SHAPLEY_THREAD_ATTRIBUTE(no_thread_safety_analysis);
   bool set_stale(bool stale);
   [[nodiscard]] bool is_stale() const { return stale_; }
   [[nodiscard]] const std::vector<std::string>& organizations() const { return ranks_.organizations; }
@@ -81,7 +103,7 @@ class RankBoard {
  private:
   // `sorting`: a job may be of another organization by it.
   void rebuild(bool sorting);
-  void publish_locked();
+  void publish_locked() SHAPLEY_HOLDS(mutex_);
 
   // Feeder thread only.
   protocol::Ranks ranks_;
@@ -94,10 +116,10 @@ class RankBoard {
   // Levels were given once. Stays, so that steps between ranks do not change whenever the last leveled job starts.
   bool levels_used_ = false;
 
-  mutable std::mutex mutex_;
-  std::unique_ptr<const RankTable> table_ = std::make_unique<RankTable>();
-  LevelTable levels_;
-  shapley_order_t order_{};
+  mutable Mutex mutex_;
+  std::unique_ptr<const RankTable> table_ SHAPLEY_GUARDED_BY(mutex_) = std::make_unique<RankTable>();
+  LevelTable levels_ SHAPLEY_GUARDED_BY(mutex_);
+  shapley_order_t order_ SHAPLEY_GUARDED_BY(mutex_){};
 };
 
 }  // namespace shapley::client

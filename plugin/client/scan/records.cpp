@@ -1,16 +1,15 @@
 #include "plugin/client/scan/records.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <charconv>
+#include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
-#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
-#include <vector>
-
-#include "plugin/client/scan/gres.hpp"
-#include "plugin/client/scan/placement.hpp"
 
 namespace shapley::client {
 
@@ -61,46 +60,26 @@ static_assert(protocol::k_max_coordinated_accounts == k_shapley_max_coordinated_
 
 }  // namespace
 
-protocol::JobRecord to_record(const shapley_job_t& job) {
-  protocol::JobRecord record;
-  record.job_id = job.job_id;
-  record.array_job_id = job.array_job_id;
-  record.array_task_id = job.array_task_id;
-  record.pending_tasks = job.pending_tasks;
-  record.het_job_id = job.het_job_id;
-  record.restart_count = job.restart_count;
+protocol::JobUpdate to_record(const shapley_job_t& job) {
+  protocol::JobUpdate record;
+#define COPY_NUMBER(type, member) record.member = job.member;
+#define COPY_TEXT(member) record.member = text_or_empty(job.member);
+  SHAPLEY_JOB_NUMBERS(COPY_NUMBER)
+  SHAPLEY_JOB_TEXTS(COPY_TEXT)
+#undef COPY_NUMBER
+#undef COPY_TEXT
   record.state = static_cast<protocol::JobState>(job.state);
-  record.completing = job.completing;
   record.slurm_state = text_or_empty(job.slurm_state);
   record.wait = static_cast<protocol::WaitReason>(job.wait);
-  record.user_id = job.user_id;
-  record.group_id = job.group_id;
-  record.account = text_or_empty(job.account);
   record.account_ancestors.reserve(job.account_ancestors_count);
   for (std::size_t i = 0; i < job.account_ancestors_count; ++i) {
     record.account_ancestors.push_back(text_or_empty(job.account_ancestors[i]));
   }
   record.partition = to_partition(job.partition);
-  record.qos = text_or_empty(job.qos);
-  record.name = text_or_empty(job.name);
-  record.wckey = text_or_empty(job.wckey);
-  record.submit_time = job.submit_time;
-  record.eligible_time = job.eligible_time;
-  record.start_time = job.start_time;
-  record.end_time = job.end_time;
-  record.suspend_time = job.suspend_time;
-  record.pre_suspend_run_s = job.pre_suspend_run_s;
-  record.total_suspended_s = job.total_suspended_s;
-  record.resize_time = job.resize_time;
-  record.requested_cpus = job.requested_cpus;
   record.nodes.reserve(job.nodes_count);
   for (std::size_t i = 0; i < job.nodes_count; ++i) record.nodes.push_back(to_holding(job.nodes[i]));
   record.tres = to_tres(job.tres, job.tres_count);
   record.depends_on.assign(job.depends_on, job.depends_on + job.depends_on_count);
-  record.time_limit_s = job.time_limit_s;
-  record.requested_nodes = job.requested_nodes;
-  record.requested_memory = job.requested_memory;
-  record.exclusive = job.exclusive;
   if (job.gres_request != nullptr)
     record.requested_gres = requested_gres(*job.gres_request, job.requested_nodes, record.tres);
   record.required_nodes = placement_text(job.required_nodes);
@@ -143,7 +122,7 @@ protocol::Privacy to_record(const shapley_privacy_t& privacy) {
   return record;
 }
 
-std::size_t approximate_bytes(const protocol::JobRecord& job) {
+std::size_t approximate_bytes(const protocol::JobUpdate& job) {
   // Long strings are rare beside the fixed part, except what a user chooses.
   std::size_t tres = job.tres.size() + job.requested_gres.size();
   for (const protocol::NodeHolding& holding : job.nodes) tres += holding.gres.size();
@@ -168,6 +147,201 @@ std::size_t approximate_bytes(const protocol::Privacy& privacy) {
     for (const std::string& account : user.accounts) bytes += sizeof account + account.size();
   }
   return bytes;
+}
+
+namespace {
+
+using Gres = std::vector<protocol::Tres>;
+
+constexpr std::string_view k_tres_prefix = "gres/";
+constexpr std::string_view k_separators = ":=";
+
+struct GresEntry {
+  std::string_view name;
+  std::uint64_t count = 0;
+};
+
+// At most k_max_gres_count; 0 times is once.
+std::uint64_t product(std::uint64_t count, std::uint64_t times) {
+  const std::uint64_t factor = std::max<std::uint64_t>(times, 1);
+  return count > k_max_gres_count / factor ? k_max_gres_count : count * factor;
+}
+
+// As Slurm's suffix_mult(): K, KiB: 1024, KB: 1000, and so on to P.
+std::optional<std::uint64_t> multiplier_of(std::string_view suffix) {
+  if (suffix.empty()) return 1;
+  std::string lower(suffix.substr(0, 4));
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
+  const std::size_t power = std::string_view("kmgtp").find(lower[0]);
+  const std::string_view unit = std::string_view(lower).substr(1);
+  if (power == std::string_view::npos || !(unit.empty() || unit == "ib" || unit == "b")) return std::nullopt;
+  std::uint64_t result = 1;
+  for (std::size_t i = 0; i <= power; ++i) result *= unit == "b" ? 1000 : 1024;
+  return result;
+}
+
+// "4", "4K". None: not a number. One that is too large is k_max_gres_count + 1.
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  std::uint64_t digits = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digits);
+  if (error == std::errc::invalid_argument) return std::nullopt;
+  const auto multiplier = multiplier_of(text.substr(static_cast<std::size_t>(end - text.data())));
+  if (!multiplier) return std::nullopt;
+  const bool too_large = error != std::errc() || digits > k_max_gres_count / *multiplier;
+  return too_large ? k_max_gres_count + 1 : digits * *multiplier;
+}
+
+// Takes what stands before the first comma outside of parentheses, and that comma, off `rest`.
+std::string_view take_entry(std::string_view& rest) {
+  std::size_t end = 0;
+  for (bool inside = false; end < rest.size() && (inside || rest[end] != ','); ++end) {
+    if (rest[end] == '(') inside = true;
+    if (rest[end] == ')') inside = false;
+  }
+  const std::string_view entry = rest.substr(0, end);
+  rest.remove_prefix(std::min(rest.size(), end + 1));
+  return entry;
+}
+
+std::optional<std::string_view> without_prefix(std::string_view entry) {
+  for (const std::string_view prefix : {std::string_view("gres:"), k_tres_prefix}) {
+    if (entry.starts_with(prefix)) return entry.substr(prefix.size());
+  }
+  return std::nullopt;
+}
+
+// NAME[:TYPE][:COUNT][(...)]
+std::optional<GresEntry> parse_entry(std::string_view entry) {
+  std::string_view note;  // what the parentheses hold
+  if (const std::size_t open = entry.find_first_of("()"); open != std::string_view::npos) {
+    if (entry[open] != '(' || entry.back() != ')') return std::nullopt;
+    note = entry.substr(open + 1, entry.size() - open - 2);
+    entry = entry.substr(0, open);
+  }
+  GresEntry read{.name = entry.substr(0, entry.find_first_of(k_separators)), .count = 1};
+  std::string_view fields = entry.substr(read.name.size());
+  std::string_view last;
+  while (!fields.empty()) {
+    fields.remove_prefix(1);  // the separator
+    last = fields.substr(0, fields.find_first_of(k_separators));
+    if (last.empty() || last == "no_consume") return std::nullopt;
+    fields.remove_prefix(last.size());
+  }
+  constexpr std::string_view k_count_note = "CNT:";
+  if (const auto count = number_in(last)) {
+    read.count = *count;
+  } else if (note.starts_with(k_count_note)) {
+    read.count = number_in(note.substr(k_count_note.size())).value_or(0);
+  }
+  if (read.name.empty() || read.count == 0 || read.count > k_max_gres_count) return std::nullopt;
+  return read;
+}
+
+// The count of this resource, 0 where it is new. None when there is no room for another.
+std::uint64_t* count_of(Gres& gres, std::string_view name) {
+  const auto known = std::find_if(gres.begin(), gres.end(), [&](const protocol::Tres& t) {
+    return std::string_view(t.name).substr(k_tres_prefix.size()) == name;
+  });
+  if (known != gres.end()) return &known->count;
+  if (gres.size() == k_max_gres_kinds) return nullptr;
+  return &gres.emplace_back(protocol::Tres{std::string(k_tres_prefix).append(name), 0}).count;
+}
+
+enum class Prefix : bool { optional, required };
+
+Gres read_entries(const char* text, Prefix prefix) {
+  Gres result;
+  const std::size_t length = text == nullptr ? 0 : ::strnlen(text, k_max_gres_text + 1);
+  if (length > k_max_gres_text) return result;
+  for (std::string_view rest(text, length); !rest.empty();) {
+    const std::string_view whole = take_entry(rest);
+    const auto bare = without_prefix(whole);
+    if (!bare && prefix == Prefix::required) continue;
+    const auto entry = parse_entry(bare.value_or(whole));
+    std::uint64_t* const count = entry ? count_of(result, entry->name) : nullptr;
+    if (count != nullptr) *count = std::min(k_max_gres_count, *count + entry->count);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<protocol::Tres> read_gres(const char* text) {
+  return read_entries(text, Prefix::optional);
+}
+
+std::vector<protocol::Tres> requested_gres(const shapley_gres_request_t& request, std::uint32_t nodes,
+                                           const std::vector<protocol::Tres>& tres) {
+  Gres result;
+  const std::pair<const char*, std::uint32_t> texts[] = {
+      {request.per_job, 1}, {request.per_node, nodes}, {request.per_socket, nodes}, {request.per_task, request.tasks}};
+  for (const auto& [text, times] : texts) {
+    // Newer releases list CPUs and licenses in the same text.
+    for (const protocol::Tres& t : read_entries(text, Prefix::required)) {
+      std::uint64_t* const count = count_of(result, std::string_view(t.name).substr(k_tres_prefix.size()));
+      if (count != nullptr) *count = std::max(*count, product(t.count, times));
+    }
+  }
+  for (const protocol::Tres& t : tres) {
+    const auto name = t.name.starts_with(k_tres_prefix) ? without_prefix(t.name) : std::nullopt;
+    if (!name || t.count == 0 || name->find(':') != std::string_view::npos) continue;
+    if (std::uint64_t* const count = count_of(result, *name)) *count = std::min(k_max_gres_count, t.count);
+  }
+  return result;
+}
+
+namespace {
+
+using protocol::k_max_features_text, protocol::k_max_node_names, protocol::k_max_placement_text;
+
+// The shim's fingerprints reach as far as what is passed on.
+static_assert(k_max_placement_text == k_shapley_max_placement_text);
+static_assert(k_max_node_names == k_shapley_max_node_names);
+static_assert(k_max_features_text == k_shapley_max_features_text);
+
+std::string_view view_up_to(const char* text, std::size_t most) {
+  return text == nullptr ? std::string_view() : std::string_view(text, ::strnlen(text, most));
+}
+
+void sort_each_once(std::vector<std::string>& names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
+// The whole names of a list, as far as it may be read.
+std::string_view whole_features(const char* text) {
+  const std::string_view read = view_up_to(text, k_max_features_text);
+  if (read.size() < k_max_features_text || text[read.size()] == '\0' || text[read.size()] == ',') return read;
+  const std::size_t last_comma = read.rfind(',');
+  return last_comma == std::string_view::npos ? std::string_view() : read.substr(0, last_comma);
+}
+
+}  // namespace
+
+std::string placement_text(const char* text) {
+  return std::string(view_up_to(text, k_max_placement_text));
+}
+
+std::vector<std::string> node_names(const char* const* names, std::size_t count) {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < std::min(count, k_max_node_names); ++i) {
+    if (const std::string_view name = view_up_to(names[i], k_max_placement_text); !name.empty())
+      result.emplace_back(name);
+  }
+  sort_each_once(result);
+  return result;
+}
+
+std::vector<std::string> node_features(const char* text) {
+  std::vector<std::string> result;
+  for (std::string_view rest = whole_features(text); !rest.empty() && result.size() < k_max_node_names;) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    if (!name.empty()) result.emplace_back(name.substr(0, k_max_placement_text));
+  }
+  sort_each_once(result);
+  return result;
 }
 
 }  // namespace shapley::client

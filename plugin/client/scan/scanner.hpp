@@ -5,16 +5,60 @@
 // every record counts as changed; ids are kept, so jobs that vanished meanwhile are still reported as gone.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "plugin/client/delivery/inbox.hpp"
-#include "plugin/client/scan/fingerprints.hpp"
+#include "plugin/client/delivery/connection.hpp"
 #include "plugin/client/shapley_client.h"
 
 namespace shapley::client {
+
+// What the last scan saw: one fingerprint for each job id, in a flat open-addressing table, because the lookup runs for
+// every job under slurmctld's read locks (32 bytes a job, one cache line for a hit).
+//
+// Single-threaded (the scanning thread). Only insertion of a new id may allocate.
+
+class FingerprintTable {
+ public:
+  struct Entry {
+    std::uint32_t job_id = 0;  // 0: free slot (Slurm's ids begin at 1)
+    std::uint32_t seen = 0;    // number of the scan that saw it last
+    std::uint64_t epoch = 0;   // the epoch in which its record was handed over; 0: never
+    std::uint64_t fingerprint = 0;
+    std::uint64_t quick_hash = 0;  // when the whole record was last read; 0: none
+  };
+
+  // The job's entry, inserted when it is new. Valid until the next insertion. REQUIRES: job_id > 0.
+  [[nodiscard]] Entry& at(std::uint32_t job_id);
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  // Ids whose entry was not seen by this scan, ascending.
+  [[nodiscard]] std::vector<std::uint32_t> unseen(std::uint32_t scan) const;
+  // Removes them. Strong guarantee: without memory for the smaller table nothing changes.
+  void remove_unseen(std::uint32_t scan);
+
+ private:
+  void rebuild(std::size_t slots, std::uint32_t only_seen_by, bool filter);
+
+  std::vector<Entry> slots_;  // a power of two, at most half full
+  std::size_t size_ = 0;
+};
+
+// Open addressing by job id, as both tables that are read under slurmctld's locks do it.
+
+// Where the job is, or the free slot where it belongs. REQUIRES: a power of two slots, one of them free; a free slot
+// has job_id 0.
+template <typename Slot>
+[[nodiscard]] std::size_t slot_of(const std::vector<Slot>& slots, std::uint32_t job_id) {
+  // Fibonacci hashing: ids come in runs, and the multiplication spreads a run over the whole table.
+  const std::size_t mask = slots.size() - 1;
+  std::size_t slot = static_cast<std::size_t>((job_id * 0x9E3779B97F4A7C15ULL) >> 32U) & mask;
+  while (slots[slot].job_id != 0 && slots[slot].job_id != job_id) slot = (slot + 1) & mask;
+  return slot;
+}
 
 class Scanner {
  public:
@@ -35,7 +79,7 @@ class Scanner {
   void add(std::uint32_t index, const shapley_node_t& node);
   void note_privacy(const shapley_privacy_t& privacy);
   void end(bool complete);
-  // After an exception: what was collected is lost, so everything must be read and sent anew.
+  // After an exception: what was collected is lost, so everything must be read and sent again.
   void give_up() noexcept;
 
  private:

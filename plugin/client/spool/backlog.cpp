@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/counted.hpp"
+#include "base/text.hpp"
 #include "protocol/codec.hpp"
 
 namespace shapley::client {

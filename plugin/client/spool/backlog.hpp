@@ -4,7 +4,7 @@
 // entry lives in memory or, once spooled, in the file only, so an outage of hours costs slurmctld little memory. Bound:
 // memory + file
 // <= max_bytes, the snapshot in flight not counted (its size is that of slurmctld's own tables; counted, a bound below
-// it would drop every snapshot for ever). Beyond it everything is dropped: only a fresh snapshot helps then.
+// it would drop every snapshot). Beyond it everything is dropped: only a fresh snapshot helps then.
 #pragma once
 
 #include <chrono>
@@ -55,7 +55,7 @@ class Backlog {
   // Everything up to `sequence` is durable in the daemon. False: it was never sent.
   [[nodiscard]] bool acknowledge(std::uint64_t sequence);
 
-  // Observation time of the last entry; 0: there is none.
+  // Observation time of the last entry; 0: there is no entry.
   [[nodiscard]] std::int64_t last_observed_at() const { return entries_.empty() ? 0 : entries_.back().observed_at; }
   [[nodiscard]] std::uint64_t last_sequence() const { return next_sequence_ - 1; }
   // Whether everything up to `sequence` was acknowledged (or dropped).

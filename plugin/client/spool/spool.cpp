@@ -1,10 +1,8 @@
 #include "plugin/client/spool/spool.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -12,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plugin/client/spool/crc32.hpp"
 #include "protocol/codec.hpp"
 
 namespace shapley::client {

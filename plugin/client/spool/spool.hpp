@@ -6,14 +6,14 @@
 // trusted.
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/process.hpp"
 
 namespace shapley::client {
 
@@ -64,5 +64,30 @@ class Spool {
   Descriptor file_;
   std::uint64_t end_ = 0;  // where the next frame goes
 };
+
+// CRC-32 as in IEEE 802.3 (reflected polynomial 0xEDB88320), to detect a torn or flipped spool frame.
+
+namespace detail {
+constexpr std::array<std::uint32_t, 256> make_crc_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    std::uint32_t value = i;
+    for (int bit = 0; bit < 8; ++bit) value = (value & 1U) != 0 ? (value >> 1U) ^ 0xEDB88320U : value >> 1U;
+    table[i] = value;
+  }
+  return table;
+}
+inline constexpr auto k_crc_table = make_crc_table();
+}  // namespace detail
+
+[[nodiscard]] constexpr std::uint32_t crc32(std::string_view bytes) {
+  std::uint32_t crc = 0xFFFFFFFFU;
+  for (const char byte : bytes) {
+    crc = detail::k_crc_table[(crc ^ static_cast<std::uint8_t>(byte)) & 0xFFU] ^ (crc >> 8U);
+  }
+  return ~crc;
+}
+
+static_assert(crc32("123456789") == 0xCBF43926U);  // the check value that every description of this CRC gives
 
 }  // namespace shapley::client

@@ -1,32 +1,77 @@
 // The real shapleyd on a host whose clocks are set to anything: when they are right again, its books are those of a
 // shapleyd whose clocks were never touched.
+#include <atomic>
+#include <cstdint>
 #include <deque>
-#include <fstream>
+#include <filesystem>
 #include <functional>
-#include <sstream>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "daemon/books/trusted_clock.hpp"
 #include "host_clock.hpp"
 #include "ledger/audit/audit.hpp"
-#include "ledger/store/query.hpp"
-#include "set_clocks.hpp"
 #include "tests/daemon/process.hpp"
 #include "tests/daemon/records.hpp"
 
 namespace shapley::daemon {
 namespace {
 
+// The clocks of a process with preloaded_clocks.c preloaded: a file that the test maps and writes to.
+
+class SetClocks {
+ public:
+  explicit SetClocks(const std::filesystem::path& file) {
+    const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const bool is_long_enough = descriptor >= 0 && ftruncate(descriptor, sizeof(Clocks)) == 0;
+    void* memory =
+        is_long_enough ? mmap(nullptr, sizeof(Clocks), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) : MAP_FAILED;
+    if (descriptor >= 0) close(descriptor);
+    if (memory == MAP_FAILED) throw std::runtime_error(file.string() + ": cannot be mapped");
+    clocks_ = new (memory) Clocks;
+  }
+  ~SetClocks() { munmap(clocks_, sizeof(Clocks)); }
+  SetClocks(const SetClocks&) = delete;
+  SetClocks& operator=(const SetClocks&) = delete;
+
+  // From now on every reading is this one, all of it at once.
+  void set(const ClockReading& reading) {
+    const std::uint32_t next = 1 - clocks_->current.load();
+    clocks_->readings[next] = {.wall = reading.wall.value,
+                               .since_boot = reading.since_boot.value,
+                               .synchronized = reading.synchronized ? 1 : 0};
+    clocks_->current.store(next);
+  }
+
+ private:
+  // As in preloaded_clocks.c.
+  struct Reading {
+    std::int64_t wall;
+    std::int64_t since_boot;
+    std::int64_t synchronized;
+  };
+  struct Clocks {
+    std::atomic<std::uint32_t> current;
+    Reading readings[2];
+  };
+
+  Clocks* clocks_ = nullptr;
+};
+
 using nlohmann::json;
 using Lines = std::vector<std::string>;
 
 // A host with shapleyd, and a plugin that knows the wall clock only and keeps what is not acknowledged.
-class Host {
+class Host : public ProcessSite {
  public:
   Host() {
-    std::ofstream(directory_ / "shapleyd.yaml") << yaml_in(directory_);
     show();
     start_daemon();
   }
@@ -52,12 +97,9 @@ class Host {
 
   // ---- shapleyd ----
   void start_daemon() {
-    daemon_ = std::make_unique<Process>(
-        Lines{"--config", (directory_ / "shapleyd.yaml").string()}, log(),
-        Lines{"LD_PRELOAD=" PRELOADED_CLOCKS, "SHAPLEY_TEST_CLOCKS=" + (directory_ / "clocks").string(),
-              "SHAPLEYD_BOOT=boot" + std::to_string(boots_)});
-    ASSERT_TRUE(test::eventually([&] { return answers(socket()); })) << logged();
-    connect();
+    daemon_ = start({"LD_PRELOAD=" PRELOADED_CLOCKS, "SHAPLEY_TEST_CLOCKS=" + (directory / "clocks").string(),
+                     "SHAPLEYD_BOOT=boot" + std::to_string(boots_)});
+    connect_plugin();
   }
   void kill_daemon() {
     plugin_.reset();
@@ -73,15 +115,15 @@ class Host {
   void signal(int number) const { daemon_->signal(number); }
 
   // ---- slurmctld and the plugin ----
-  void start(std::uint32_t id, const std::string& account, const std::string& node) {
-    tell_of(running({.id = id, .account = account, .node = node, .cpus = 2, .start = clock.wall()}));
+  void start_job(std::uint32_t id, const std::string& account, const std::string& node) {
+    send_record(running({.id = id, .account = account, .node = node, .cpus = 2, .start = clock.wall()}));
   }
   void end(std::uint32_t id) {
-    protocol::JobRecord record = records_.at(id);
+    protocol::JobUpdate record = records_.at(id);
     record.state = protocol::JobState::ended;
     record.slurm_state = "COMPLETED";
     record.end_time = clock.wall();
-    tell_of(std::move(record));
+    send_record(std::move(record));
   }
   void send_snapshot() {
     protocol::Observations all;
@@ -95,7 +137,7 @@ class Host {
   // shapleyd ends the connection when it wants a snapshot.
   void send_snapshot_when_asked() {
     while (plugin_->next()) continue;
-    connect();
+    connect_plugin();
     send_snapshot();
   }
   // Waits until everything is acknowledged.
@@ -109,28 +151,13 @@ class Host {
   [[nodiscard]] std::size_t unacknowledged() const { return backlog_.size(); }
 
   // ---- what is known ----
-  [[nodiscard]] json ask(const std::string& request) const {
-    TestClient reader(socket());
-    reader.send(protocol::Hello{});
-    reader.expect<protocol::Welcome>();
-    return reader.ask(request);
-  }
-  [[nodiscard]] json status() const { return ask(R"({"request": "status"})"); }
   [[nodiscard]] json doubt() const { return status().at("daemon").at("clock"); }
   [[nodiscard]] json held() const { return status().at("daemon").at("held_observations"); }
   [[nodiscard]] json dropped() const { return status().at("daemon").at("dropped_observations"); }
   [[nodiscard]] Lines rows(const std::string& sql) const {
-    Lines lines;
-    const auto ledger = ledger::Ledger::open(directory_ / "ledger.db", ledger::OpenMode::read_beside_writer);
-    const auto result = ledger ? ledger::query(*ledger, sql) : tl::unexpected(ledger.error());
-    EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().what);
-    if (!result) return lines;
-    for (const auto& row : *result) {
-      std::string line;
-      for (const std::string& column : row) line += (line.empty() ? "" : "|") + column;
-      lines.push_back(line);
-    }
-    return lines;
+    const auto ledger = ledger::Ledger::open(directory / "ledger.db", ledger::OpenMode::read_beside_writer);
+    EXPECT_TRUE(ledger.has_value()) << (ledger ? "" : ledger.error().what);
+    return ledger ? rows_of(*ledger, sql) : Lines{};
   }
   [[nodiscard]] Lines run_rows() const {
     return rows(
@@ -142,27 +169,17 @@ class Host {
   }
   [[nodiscard]] Lines told() const { return rows("SELECT key FROM events WHERE kind = 'observations_mistimed'"); }
   [[nodiscard]] Lines findings() const {
-    const auto ledger = ledger::Ledger::open(directory_ / "ledger.db", ledger::OpenMode::read_beside_writer);
+    const auto ledger = ledger::Ledger::open(directory / "ledger.db", ledger::OpenMode::read_beside_writer);
     const auto report = ledger ? ledger::audit(*ledger) : tl::unexpected(ledger.error());
     if (!report) return {report.error().what};
     Lines lines;
     for (const ledger::Finding& finding : report->findings) lines.push_back(finding.check + ": " + finding.what);
     return lines;
   }
-  [[nodiscard]] std::string logged() const {
-    std::ifstream in(log());
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-
   HostClock clock;
 
  private:
-  [[nodiscard]] std::filesystem::path socket() const { return directory_ / "sock"; }
-  [[nodiscard]] std::filesystem::path log() const { return directory_ / "log"; }
-
-  void tell_of(protocol::JobRecord record) {
+  void send_record(protocol::JobUpdate record) {
     records_[record.job_id] = record;
     protocol::Observations changes;
     changes.observed_at = clock.wall();
@@ -175,7 +192,7 @@ class Host {
     backlog_.emplace_back(sequence_, protocol::Message(message));
     if (plugin_) plugin_->send(backlog_.back().second);
   }
-  void connect() {
+  void connect_plugin() {
     plugin_ = std::make_unique<TestClient>(socket());
     plugin_->send(feeder_hello());
     forget(plugin_->expect<protocol::Welcome>().acknowledged);
@@ -185,12 +202,11 @@ class Host {
     while (!backlog_.empty() && backlog_.front().first <= acknowledged) backlog_.pop_front();
   }
 
-  TempDirectory directory_;
-  SetClocks clocks_{directory_ / "clocks"};
+  SetClocks clocks_{directory / "clocks"};
   int boots_ = 0;
   std::unique_ptr<Process> daemon_;
   std::unique_ptr<TestClient> plugin_;
-  std::map<std::uint32_t, protocol::JobRecord> records_;  // slurmctld's
+  std::map<std::uint32_t, protocol::JobUpdate> records_;  // slurmctld's
   std::uint64_t sequence_ = 0;
   std::deque<std::pair<std::uint64_t, protocol::Message>> backlog_;
 };
@@ -203,18 +219,18 @@ struct Trouble {
 };
 
 void live(Host& host, const Trouble& trouble) {
-  host.start(1, "phys", "n2");
-  host.start(2, "chem", "n1");
+  host.start_job(1, "phys", "n2");
+  host.start_job(2, "chem", "n1");
   host.send_snapshot();
   host.catch_up();
   host.pass(600);
   trouble.begin(host);
   host.pass(60);
-  host.start(3, "chem", "n2");
+  host.start_job(3, "chem", "n2");
   host.pass(300);
   host.end(1);
   trouble.amid(host);
-  host.start(4, "phys", "n1");
+  host.start_job(4, "phys", "n1");
   host.pass(200);
   host.end(3);
   host.pass(300);
@@ -351,7 +367,7 @@ TEST(ClockProcess, AnAdministratorIsBelieved) {
 
 TEST(ClockProcess, AHostThatBootsAheadKeepsItsRunningJobs) {
   const auto life = [](Host& host, std::int64_t ahead) {
-    host.start(1, "phys", "n2");
+    host.start_job(1, "phys", "n2");
     host.send_snapshot();
     host.catch_up();
     host.pass(600);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "daemon/clock/trusted_clock.hpp"
+#include "daemon/books/trusted_clock.hpp"
 
 namespace shapley::daemon {
 

@@ -1,5 +1,5 @@
-/* Preloaded, it gives a process the wall clock, the time since boot and the kernel's word on synchronization that a
- * test wrote into the file that SHAPLEY_TEST_CLOCKS names (set_clocks.hpp). All other clocks go on as they are.
+/* Preloaded, it gives a process the wall clock, the time since boot and the kernel's answer on synchronization that a
+ * test wrote into the file that SHAPLEY_TEST_CLOCKS names (clock_process_test.cpp). All other clocks go on as they are.
  *
  * libfaketime does not do here: it moves CLOCK_BOOTTIME together with CLOCK_MONOTONIC or not at all, so no host can
  * sleep under it, and adjtimex() stays the machine's own.

@@ -1,12 +1,9 @@
 // The wall clock against the time since boot.
-#include "daemon/clock/trusted_clock.hpp"
+#include "daemon/books/trusted_clock.hpp"
 
 #include <gtest/gtest.h>
 
-#include "daemon/clock/clock_file.hpp"
-#include "daemon/clock/kernel_clock.hpp"
 #include "host_clock.hpp"
-#include "tests/support/temp_directory.hpp"
 
 namespace shapley::daemon {
 namespace {
@@ -21,7 +18,7 @@ class TrustedClockTest : public testing::Test {
   TrustedClock clock{host.reading(), {}};
 };
 
-TEST_F(TrustedClockTest, FollowsAWallClockThatNobodySets) {
+TEST_F(TrustedClockTest, FollowsAWallClockThatIsNotSet) {
   for (int i = 0; i < 1000; ++i) {
     host.pass(7);
     ASSERT_TRUE(is_right());
@@ -92,7 +89,7 @@ TEST_F(TrustedClockTest, ATimeServiceThatKeepsItsWordIsBelieved) {
   EXPECT_EQ(clock.grounds(), Grounds::synchronization);
 }
 
-TEST_F(TrustedClockTest, ATimeServiceThatWaversBeginsAnew) {
+TEST_F(TrustedClockTest, ATimeServiceThatWaversBeginsAgain) {
   host.set_wall_by(k_day);
   host.synchronized = true;
   read();
@@ -124,7 +121,7 @@ TEST_F(TrustedClockTest, AnAdministratorsWordCountsForTheDoubtAtHand) {
   EXPECT_TRUE(clock.doubt()) << "nothing was said of this one";
 }
 
-TEST_F(TrustedClockTest, AClockThatNobodySetsForADayIsBelieved) {
+TEST_F(TrustedClockTest, AClockThatIsNotSetForADayIsBelieved) {
   host.set_wall_by(40 * k_day);
   read();
   host.pass(k_day - 1);
@@ -203,35 +200,6 @@ TEST_F(TrustedClockTest, ANewLedgerTakesTheClockAsItIs) {
   clock = TrustedClock(host.reading(), {});
   EXPECT_EQ(read().value, host.wall());
   EXPECT_FALSE(clock.doubt());
-}
-
-TEST(ClockFile, IsOfOneBoot) {
-  const TempDirectory directory;
-  const auto file = clock_file_of(directory / "ledger.db");
-  EXPECT_EQ(file, directory / "ledger.db.clock");
-  EXPECT_FALSE(read_clock_file(file, "a"));
-  const TrustedClock::Doubt doubt{
-      .since = Instant{1'700'000'000}, .ahead = Duration{-3600}, .is_exact = true, .is_witnessed = false};
-  const KeptClock first{.offset = Duration{-17}, .doubt = doubt};
-  ASSERT_TRUE(write_clock_file(file, "a", first).has_value());
-  auto kept = read_clock_file(file, "a");
-  ASSERT_TRUE(kept && kept->doubt);
-  EXPECT_EQ(kept->offset, Duration{-17});
-  EXPECT_EQ(kept->doubt->since, doubt.since);
-  EXPECT_EQ(kept->doubt->ahead, doubt.ahead);
-  EXPECT_FALSE(kept->doubt->is_witnessed);
-  ASSERT_TRUE(write_clock_file(file, "a", {.offset = Duration{1'699'000'000}, .doubt = std::nullopt}).has_value());
-  kept = read_clock_file(file, "a");
-  ASSERT_TRUE(kept);
-  EXPECT_EQ(kept->offset, Duration{1'699'000'000});
-  EXPECT_FALSE(kept->doubt);
-  EXPECT_FALSE(read_clock_file(file, "b"));
-  EXPECT_EQ(std::filesystem::status(file).permissions(),
-            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-  EXPECT_FALSE(std::filesystem::exists(file.string() + ".new"));
-  std::filesystem::resize_file(file, 3);
-  EXPECT_FALSE(read_clock_file(file, "a"));
-  EXPECT_FALSE(write_clock_file(directory / "absent" / "file", "a", first).has_value());
 }
 
 TEST(KernelClock, BothClocksGoOnTogether) {

@@ -79,11 +79,11 @@ RC_GTEST_PROP(WrongClock, TheBooksAreThoseOfARightClockAsSoonAsItIsRight, ()) {
                                                                                             {1, Step::restart},
                                                                                             {1, Step::kill},
                                                                                             {1, Step::reconnect}}));
-  // Where nothing was ever observed, nobody can say of a time that it goes back.
+  // Where nothing was ever observed, no time can be known to go back.
   life.both([](WrongClockWorld& world) { world.settle(); });
   for (const Step step : steps) {
     life.take(step);
-    // Whoever looks a second later sees what was done.
+    // A question a second later sees what was done.
     life.both([](WrongClockWorld& world) { world.pass(1); });
     const auto future = life.wrong.rows("SELECT key FROM events WHERE at > " + std::to_string(life.wrong.host.truth));
     RC_ASSERT(future.empty());

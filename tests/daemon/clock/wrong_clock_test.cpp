@@ -22,7 +22,7 @@ class WrongClockTest : public testing::Test {
   }
   [[nodiscard]] std::int64_t elapsed() const { return world.host.truth - world.began; }
   [[nodiscard]] json daemon() { return world.ask(R"({"request": "status"})")["daemon"]; }
-  // Of the events that tell of wrong clocks: how many messages, how far ahead.
+  // Of the events about wrong clocks: how many messages, how far ahead.
   [[nodiscard]] Lines told() const {
     return world.rows(
         "SELECT json_extract(payload, '$.messages'), json_extract(payload, '$.ahead') FROM events "
@@ -148,9 +148,9 @@ TEST_F(WrongClockTest, AShapleydThatWasDownWhenTheClockWasSetRightKnowsWhatHappe
   EXPECT_EQ(world.run_rows(), all_runs);
 }
 
-TEST_F(WrongClockTest, WhatNobodyKnowsTheErrorOfIsDroppedAndASnapshotMakesUpForIt) {
+TEST_F(WrongClockTest, WhatHasAnUnknownErrorIsDroppedAndASnapshotMakesUpForIt) {
   world.kill();
-  world.set_wall_by(40 * k_day);  // nobody sees that
+  world.set_wall_by(40 * k_day);  // no daemon sees that
   things_happen();
   world.set_wall_by(-40 * k_day);
   world.restart();

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/requests/queries.hpp"
-#include "ledger/store/query.hpp"
 
 namespace shapley::daemon {
 
@@ -86,7 +85,7 @@ void WrongClockWorld::submit(std::uint32_t job, const std::string& account) {
 }
 
 void WrongClockWorld::end(std::uint32_t job) {
-  protocol::JobRecord& record = jobs_.at(job);
+  protocol::JobUpdate& record = jobs_.at(job);
   record.state = protocol::JobState::ended;
   record.slurm_state = "COMPLETED";
   record.end_time = host.wall();
@@ -99,7 +98,7 @@ bool WrongClockWorld::runs(std::uint32_t job) const {
 
 void WrongClockWorld::purge() {
   std::erase_if(jobs_, [&](const auto& entry) {
-    const protocol::JobRecord& record = entry.second;
+    const protocol::JobUpdate& record = entry.second;
     // What the plugin has not scanned yet is not purged: slurmctld does that later than once a second.
     const auto seen = seen_.find(entry.first);
     return record.state == protocol::JobState::ended && seen != seen_.end() && seen->second == record &&
@@ -154,16 +153,7 @@ void WrongClockWorld::exchange(bool tick) {
 }
 
 std::vector<std::string> WrongClockWorld::rows(const std::string& sql) const {
-  const auto result = ledger::query(service->books().ledger(), sql);
-  EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().what);
-  std::vector<std::string> lines;
-  if (!result) return lines;
-  for (const auto& row : *result) {
-    std::string line;
-    for (const std::string& column : row) line += (line.empty() ? "" : "|") + column;
-    lines.push_back(line);
-  }
-  return lines;
+  return rows_of(service->books().ledger(), sql);
 }
 
 std::vector<std::string> WrongClockWorld::run_rows() const {
@@ -174,7 +164,7 @@ std::vector<std::string> WrongClockWorld::run_rows() const {
 }
 
 nlohmann::json WrongClockWorld::ask(const std::string& request) {
-  return nlohmann::json::parse(std::get<std::string>(answer(*service, request, now())));
+  return nlohmann::json::parse(std::get<std::string>(answer(*service, parse_request(request), now())));
 }
 
 }  // namespace shapley::daemon

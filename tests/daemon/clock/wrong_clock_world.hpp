@@ -37,7 +37,7 @@ class WrongClockWorld {
   // ---- shapleyd ----
   void kill() { service.reset(); }
   void restart();
-  // A boot of the host, which takes no time here: both daemons are started anew.
+  // A boot of the host, which takes no time here: both daemons are started again.
   void boot();
 
   // Rows of a query on the ledger, columns joined by '|'.
@@ -65,8 +65,8 @@ class WrongClockWorld {
   Site site_ = site_in(directory_);
   int boots_ = 0;
 
-  std::map<std::uint32_t, protocol::JobRecord> jobs_;  // slurmctld's
-  std::map<std::uint32_t, protocol::JobRecord> seen_;  // as scanned last
+  std::map<std::uint32_t, protocol::JobUpdate> jobs_;  // slurmctld's
+  std::map<std::uint32_t, protocol::JobUpdate> seen_;  // as scanned last
   std::uint64_t instance_ = 1;
   std::uint64_t sequence_ = 0;
   std::deque<FeederFrame> backlog_;   // not acknowledged

@@ -1,9 +1,7 @@
 // Two real shapleyds that are each other's peer: fed, killed, stopped, set aside.
 #include <csignal>
 #include <ctime>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +11,7 @@
 
 #include "ledger/audit/audit.hpp"
 #include "ledger/replication/chain_copy.hpp"
-#include "ledger/store/query.hpp"
+#include "ledger/store/rows.hpp"
 #include "tests/daemon/process.hpp"
 #include "tests/daemon/records.hpp"
 #include "tests/daemon/test_client.hpp"
@@ -25,21 +23,16 @@ using nlohmann::json;
 
 const std::int64_t k_start = std::time(nullptr) - 3600;
 
-protocol::JobRecord run_of(std::uint32_t id) {
+protocol::JobUpdate run_of(std::uint32_t id) {
   return running({.id = id, .cpus = 1, .start = k_start + id});
 }
 
 // One host's daemon and the plugin that feeds it.
-class Daemon {
+class Daemon : public ProcessSite {
  public:
-  void configure(const Daemon& other) {
-    std::ofstream(directory_ / "shapleyd.yaml") << yaml_in(directory_) << "peer: " << other.socket().string() << "\n";
-  }
-  void start() {
-    process_ = std::make_unique<Process>(std::vector<std::string>{"--config", (directory_ / "shapleyd.yaml").string()},
-                                         directory_ / "log");
-    ASSERT_TRUE(eventually([&] { return answers(socket()); })) << logged();
-  }
+  using ProcessSite::configure;
+  void configure(const Daemon& other) { configure(yaml_in(directory) + "peer: " + other.socket().string() + "\n"); }
+  void start() { process_ = ProcessSite::start(); }
   void kill() {
     feeder_.reset();
     process_.reset();  // SIGKILL
@@ -47,8 +40,7 @@ class Daemon {
   void signal(int number) { process_->signal(number); }
   void stop() {
     feeder_.reset();
-    process_->signal(SIGTERM);
-    EXPECT_EQ(process_->wait(), 0) << logged();
+    ProcessSite::stop(*process_);
     process_.reset();
   }
 
@@ -71,7 +63,7 @@ class Daemon {
     const json status = ask(R"({"request":"status"})");
     return status.is_null() ? -1 : status["daemon"]["events"].get<std::int64_t>();
   }
-  // A new plugin knocks; it is let in when it may feed. Why it was refused, or empty.
+  // A new plugin connects; it is admitted when it may feed. Why it was refused, or empty.
   std::string connect() {
     feeder_ = std::make_unique<TestClient>(socket());
     feeder_->send(feeder_hello(++instance_));
@@ -83,7 +75,7 @@ class Daemon {
     return {};
   }
   // With a snapshot of these runs.
-  void connect(const std::vector<protocol::JobRecord>& jobs) {
+  void connect(const std::vector<protocol::JobUpdate>& jobs) {
     ASSERT_EQ(connect(), "");
     feeder_->send(protocol::SnapshotBegin{++sequence_, std::time(nullptr)});
     send(jobs);
@@ -91,22 +83,13 @@ class Daemon {
     await_acknowledgement();
   }
   void disconnect() { feeder_.reset(); }
-  void feed(const std::vector<protocol::JobRecord>& jobs) {
+  void feed(const std::vector<protocol::JobUpdate>& jobs) {
     send(jobs);
     await_acknowledgement();
   }
 
-  [[nodiscard]] std::filesystem::path socket() const { return directory_ / "sock"; }
-  [[nodiscard]] std::filesystem::path ledger() const { return directory_ / "ledger.db"; }
-  [[nodiscard]] std::string logged() const {
-    std::ifstream in(directory_ / "log");
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-
  private:
-  void send(const std::vector<protocol::JobRecord>& jobs) {
+  void send(const std::vector<protocol::JobUpdate>& jobs) {
     protocol::Observations o;
     o.sequence = ++sequence_;
     o.observed_at = std::time(nullptr);
@@ -114,11 +97,8 @@ class Daemon {
     o.nodes = {node_record("n1"), node_record("n2")};
     feeder_->send(std::move(o));
   }
-  void await_acknowledgement() {
-    while (!testing::Test::HasFailure() && feeder_->expect<protocol::Ack>().sequence < sequence_) continue;
-  }
+  void await_acknowledgement() { await(*feeder_, sequence_); }
 
-  TempDirectory directory_;
   std::unique_ptr<Process> process_;
   std::unique_ptr<TestClient> feeder_;
   std::uint64_t instance_ = 0;
@@ -205,8 +185,10 @@ TEST_F(PairTest, one_that_follows_and_is_killed_again_and_again_has_the_same_cha
 TEST_F(PairTest, one_that_is_killed_with_events_of_its_own_comes_back_and_follows) {
   a.connect({run_of(1), run_of(2)});
   expect_follows(b, a);
-  // What b does not get to see: two runs, of which Slurm's records tell it of one.
+  // What b does not get to see: two runs, one of which it finds in Slurm's records.
   b.signal(SIGSTOP);
+  // Nor in the answer to what it asked before that.
+  EXPECT_EQ(a.controller()["role"], "active");
   a.feed({run_of(3), run_of(4)});
   EXPECT_EQ(a.controller()["in_step"], false);
   a.kill();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "daemon/controllers/controllers.hpp"
 #include "ledger/audit/audit.hpp"
 #include "tests/daemon/controllers/two_hosts.hpp"
 #include "tests/support/waiting.hpp"
@@ -34,7 +35,7 @@ TEST_F(PartedLedgers, one_that_comes_back_with_nothing_of_its_own_follows) {
   b.feed(runs_of(1, 4));
   a.start();
   meet();
-  EXPECT_FALSE(a.controllers().parting());
+  EXPECT_FALSE(a.controllers().has_parted());
   EXPECT_EQ(a.role(), "standby");
   EXPECT_EQ(b.role(), "active");
   expect_same();
@@ -48,7 +49,7 @@ TEST_F(PartedLedgers, one_without_a_feeder_sets_its_ledger_aside_and_follows) {
   primary(a);
   a.feed(runs_of(1, 3));
   meet();
-  // Runs 4 to 6 are on one host only, and Slurm's records tell b of 4 and 5.
+  // Runs 4 to 6 are on one host only, and b finds 4 and 5 in Slurm's records.
   a.feed(runs_of(1, 6));
   const std::int64_t written = a.head().sequence;
   a.kill();
@@ -57,10 +58,8 @@ TEST_F(PartedLedgers, one_without_a_feeder_sets_its_ledger_aside_and_follows) {
   b.feed({run_of(1), run_of(2), run_of(3), run_of(4), run_of(5), run_of(7)});
   a.start();
   meet();
-  ASSERT_TRUE(a.controllers().parting());
-  EXPECT_EQ(a.controllers().parting()->common, common);
-  EXPECT_EQ(a.controllers().parting()->own, written - common);
-  a.begin_anew();
+  ASSERT_TRUE(a.controllers().has_parted());
+  a.begin_again();
   meet();
   EXPECT_EQ(a.role(), "standby");
   EXPECT_EQ(b.role(), "active");
@@ -72,6 +71,7 @@ TEST_F(PartedLedgers, one_without_a_feeder_sets_its_ledger_aside_and_follows) {
     return a.report()["set_aside"][0]["absent"] == 2;
   })) << a.report().dump();
   const nlohmann::json aside = a.report()["set_aside"][0];
+  EXPECT_EQ(aside["common"], common);
   EXPECT_EQ(aside["events"], written - common);
   EXPECT_EQ(aside["different"], 0);
   const auto kept = ledger::Ledger::open(aside["file"].get<std::string>(), ledger::OpenMode::read_only);
@@ -84,7 +84,7 @@ TEST_F(PartedLedgers, what_was_set_aside_is_compared_by_one_that_writes_too) {
   part(a, b);
   is_cut = false;
   meet();
-  a.begin_anew();
+  a.begin_again();
   b.disconnect();
   for (int questions = 0; a.head() != b.head(); ++questions) {
     ASSERT_LT(questions, 9);
@@ -121,7 +121,7 @@ TEST_F(PartedLedgers, of_two_that_are_fed_both_go_on_and_say_so) {
   EXPECT_EQ(a.report()["behind"], nullptr);
   meet();
   EXPECT_EQ(b.report()["fault"], nullptr);
-  a.begin_anew();
+  a.begin_again();
   meet();
   EXPECT_EQ(b.runs().size(), 5U);
   expect_same();
@@ -146,8 +146,8 @@ TEST_F(PartedLedgers, while_neither_is_fed_nothing_moves) {
   const auto before = b.head();
   meet();
   meet();
-  EXPECT_FALSE(a.controllers().parting());
-  EXPECT_FALSE(b.controllers().parting());
+  EXPECT_FALSE(a.controllers().has_parted());
+  EXPECT_FALSE(b.controllers().has_parted());
   EXPECT_NE(a.report()["fault"].dump().find("parted"), std::string::npos);
   EXPECT_NE(b.report()["fault"].dump().find("parted"), std::string::npos);
   EXPECT_EQ(b.head(), before);
@@ -162,9 +162,9 @@ TEST_F(PartedLedgers, what_a_dead_host_had_not_passed_on_is_not_continued) {
   meet();
   a.connect();
   meet();
-  ASSERT_TRUE(a.controllers().parting());
-  EXPECT_FALSE(b.controllers().parting());
-  a.begin_anew();
+  ASSERT_TRUE(a.controllers().has_parted());
+  EXPECT_FALSE(b.controllers().has_parted());
+  a.begin_again();
   primary(a);
   EXPECT_EQ(a.runs().size(), 9U);
   meet();
@@ -181,8 +181,8 @@ TEST_F(PartedLedgers, the_line_that_began_after_it_is) {
   meet();
   EXPECT_EQ(b.role(), "active");
   meet();
-  ASSERT_TRUE(a.controllers().parting());
-  a.begin_anew();
+  ASSERT_TRUE(a.controllers().has_parted());
+  a.begin_again();
   meet();
   expect_same();
 }
@@ -200,7 +200,82 @@ TEST_F(PartedLedgers, another_ledger_is_not_followed) {
   meet();
   EXPECT_EQ(b.head(), before);
   EXPECT_NE(b.report()["fault"].dump().find("has another ledger"), std::string::npos);
-  EXPECT_FALSE(b.controllers().parting());
+  EXPECT_FALSE(b.controllers().has_parted());
+}
+
+// When messages of a feeder are acknowledged while another host follows.
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds k_then{1'000'000};
+
+TEST(Acknowledgements, without_a_follower_are_given_at_once_and_counted) {
+  Acknowledgements some;
+  some.note_durable(3, 10, k_then);
+  EXPECT_EQ(some.released(k_then), 3U);
+  EXPECT_EQ(some.alone(), 3U);
+  EXPECT_FALSE(some.in_step(k_then));
+}
+
+TEST(Acknowledgements, wait_for_a_follower_that_has_everything) {
+  Acknowledgements some;
+  some.confirm(10, 10, k_then);
+  EXPECT_TRUE(some.in_step(k_then));
+  some.note_durable(1, 12, k_then);
+  some.note_durable(2, 14, k_then);
+  EXPECT_EQ(some.released(k_then + milliseconds(900)), 0U);
+  some.confirm(13, 14, k_then + milliseconds(900));
+  EXPECT_EQ(some.released(k_then + milliseconds(900)), 1U);
+  some.confirm(14, 14, k_then + milliseconds(950));
+  EXPECT_EQ(some.released(k_then + milliseconds(950)), 2U);
+  EXPECT_EQ(some.alone(), 0U);
+  EXPECT_EQ(some.confirmed(), 14);
+  // What made no event is nothing to wait for.
+  some.note_durable(3, 14, k_then + milliseconds(960));
+  EXPECT_EQ(some.released(k_then + milliseconds(960)), 3U);
+}
+
+TEST(Acknowledgements, wait_a_second_at_most_and_then_not_at_all_until_it_has_caught_up) {
+  Acknowledgements some;
+  some.confirm(10, 10, k_then);
+  some.note_durable(1, 12, k_then);
+  EXPECT_EQ(some.released(k_then + milliseconds(999)), 0U);
+  EXPECT_EQ(some.released(k_then + milliseconds(1000)), 1U);
+  EXPECT_FALSE(some.in_step(k_then + milliseconds(1000)));
+  some.note_durable(2, 14, k_then + milliseconds(1100));
+  EXPECT_EQ(some.released(k_then + milliseconds(1100)), 2U);
+  EXPECT_EQ(some.alone(), 2U);
+}
+
+TEST(Acknowledgements, wait_again_when_it_has_what_there_was_at_its_last_question) {
+  Acknowledgements some;
+  some.confirm(10, 20, k_then);
+  EXPECT_FALSE(some.in_step(k_then));
+  some.confirm(18, 25, k_then + milliseconds(100));
+  EXPECT_FALSE(some.in_step(k_then + milliseconds(100)));
+  some.confirm(25, 26, k_then + milliseconds(200));
+  EXPECT_TRUE(some.in_step(k_then + milliseconds(200)));
+}
+
+TEST(Acknowledgements, do_not_wait_for_one_that_asks_no_more) {
+  Acknowledgements some;
+  some.confirm(10, 10, k_then);
+  EXPECT_TRUE(some.in_step(k_then + milliseconds(2999)));
+  EXPECT_FALSE(some.in_step(k_then + milliseconds(3000)));
+  some.note_durable(1, 12, k_then + milliseconds(3000));
+  EXPECT_EQ(some.released(k_then + milliseconds(3000)), 1U);
+  EXPECT_EQ(some.alone(), 1U);
+}
+
+TEST(Acknowledgements, begin_again_with_a_feeder) {
+  Acknowledgements some;
+  some.note_durable(9, 10, k_then);
+  EXPECT_EQ(some.released(k_then), 9U);
+  some.begin();
+  EXPECT_EQ(some.released(k_then), 0U);
+  some.confirm(10, 10, k_then);
+  some.note_durable(1, 11, k_then);
+  EXPECT_EQ(some.released(k_then), 0U);
 }
 
 }  // namespace

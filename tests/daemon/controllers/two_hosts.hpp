@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,14 +11,15 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "daemon/controllers/controller_record.hpp"
+#include "base/json.hpp"
+#include "daemon/controllers/controller_json.hpp"
 #include "daemon/controllers/controllers.hpp"
 #include "daemon/requests/queries.hpp"
 #include "daemon/service.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/replication/chain_copy.hpp"
-#include "ledger/store/query.hpp"
 #include "tests/daemon/records.hpp"
+#include "tests/support/must.hpp"
 
 namespace shapley::daemon {
 
@@ -47,9 +47,8 @@ class Host {
     options.host = name_;
     options.instance = name_ + "/" + std::to_string(++lives_);
     options.steady_clock = [this] { return clocks_.steady; };
-    auto started = Service::start(site_, std::move(options), now());
-    ASSERT_TRUE(started.has_value()) << started.error().what;
-    service_ = std::move(*started);
+    auto started = must(Service::start(site_, std::move(options), now()));
+    service_ = std::move(started);
     is_fed_ = false;
   }
   // It dies without any farewell.
@@ -58,13 +57,13 @@ class Host {
   Service& operator*() { return *service_; }
   Service* operator->() { return service_.get(); }
   Controllers& controllers() { return *service_->controllers(); }
-  [[nodiscard]] nlohmann::json report() { return controllers().report(); }
+  [[nodiscard]] nlohmann::json report() { return json_of(controllers().report()); }
   [[nodiscard]] std::string role() { return report()["role"]; }
   [[nodiscard]] Instant now() const { return Instant{clocks_.now + ahead}; }
 
   // As the other controller or an administrator is answered.
   std::string ask(const std::string& request) {
-    Answer answered = answer(*service_, request, now(), Asker::administrator);
+    Answer answered = answer(*service_, parse_request(request), now(), Asker::administrator);
     if (const auto* text = std::get_if<std::string>(&answered)) return *text;
     ReadingThread::Connection reader(site_.configuration.ledger);
     return std::get<ReadingThread::Question>(answered)(reader, {});
@@ -76,8 +75,8 @@ class Host {
     service_->feeder_left(now());
     is_fed_ = false;
   }
-  // It tells of all jobs. Its last message.
-  std::uint64_t feed(const std::vector<protocol::JobRecord>& jobs) {
+  // The plugin sends all jobs. Its last message.
+  std::uint64_t feed(const std::vector<protocol::JobUpdate>& jobs) {
     if (!std::exchange(is_fed_, true)) {
       service_->begin_session(feeder_hello(++instance_), now());
       sequence_ = 0;
@@ -93,39 +92,29 @@ class Host {
     service_->process(now());
     return sequence_;
   }
-  // The last message of which the plugin was told that it is safe.
+  // The last message that was acknowledged to the plugin.
   [[nodiscard]] std::uint64_t acknowledged() { return service_->acknowledged(instance_); }
 
   [[nodiscard]] ledger::Position head() { return *ledger::head_of(service_->books().ledger()); }
   [[nodiscard]] std::vector<std::string> rows(const std::string& sql) {
-    std::vector<std::string> lines;
-    const auto result = ledger::query(service_->books().ledger(), sql);
-    if (!result) throw std::runtime_error(result.error().what);
-    for (const auto& row : *result) {
-      std::string line;
-      for (const std::string& column : row) line += (line.empty() ? "" : "|") + column;
-      lines.push_back(line);
-    }
-    return lines;
+    return rows_of(service_->books().ledger(), sql);
   }
   [[nodiscard]] std::vector<std::string> runs() {
     return rows("SELECT job, begin - " + std::to_string(k_begin) + " FROM segments WHERE kind = 'run' ORDER BY job");
   }
   // Of its events and of its books.
   [[nodiscard]] bool is_sound() { return ledger::audit(service_->books().ledger())->clean(); }
-  // As `status` tells it, but for what is this daemon's own.
+  // As `status` shows it, without what is this daemon's own.
   [[nodiscard]] std::string standings() {
     nlohmann::json status = nlohmann::json::parse(ask(R"({"request":"status"})"));
     return status["organizations"].dump();
   }
 
   // What the application does when the ledgers parted.
-  void begin_anew() {
-    const auto parting = controllers().parting();
-    ASSERT_TRUE(parting);
+  void begin_again() {
+    ASSERT_TRUE(controllers().has_parted());
     kill();
-    const auto aside = set_ledger_aside(site_.configuration.ledger, *parting, now());
-    ASSERT_TRUE(aside) << aside.error().what;
+    must(set_ledger_aside(site_.configuration.ledger, now()));
     start();
   }
 
@@ -175,7 +164,7 @@ class ControllersTest : public testing::Test {
   [[nodiscard]] bool more() {
     return (a.is_up() && a.controllers().has_more()) || (b.is_up() && b.controllers().has_more());
   }
-  // slurmctld is primary there: its plugin is let in.
+  // slurmctld is primary there: its plugin is admitted.
   void primary(Host& host) {
     host.connect();
     for (int times = 0; host.role() != "active"; ++times) {
@@ -195,9 +184,9 @@ class ControllersTest : public testing::Test {
     EXPECT_TRUE(a.is_sound());
     EXPECT_TRUE(b.is_sound());
   }
-  static protocol::JobRecord run_of(std::uint32_t id) { return running({.id = id, .cpus = 1, .start = k_begin + id}); }
-  static std::vector<protocol::JobRecord> runs_of(std::uint32_t first, std::uint32_t last) {
-    std::vector<protocol::JobRecord> records;
+  static protocol::JobUpdate run_of(std::uint32_t id) { return running({.id = id, .cpus = 1, .start = k_begin + id}); }
+  static std::vector<protocol::JobUpdate> runs_of(std::uint32_t first, std::uint32_t last) {
+    std::vector<protocol::JobUpdate> records;
     for (std::uint32_t id = first; id <= last; ++id) records.push_back(run_of(id));
     return records;
   }

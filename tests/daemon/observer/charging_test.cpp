@@ -42,17 +42,17 @@ class Site {
     }
     return nullptr;
   }
-  [[nodiscard]] std::vector<NodeShare> shares(const protocol::JobRecord& job) const {
+  [[nodiscard]] std::vector<NodeShare> shares(const protocol::JobUpdate& job) const {
     return charging_.shares_of(job, [this](std::string_view name) { return find(name); });
   }
   [[nodiscard]] std::int64_t charged(const protocol::NodeHolding& holding, bool exclusive = false) const {
-    protocol::JobRecord job;
+    protocol::JobUpdate job;
     job.nodes = {holding};
     job.exclusive = exclusive;
     const auto all = shares(job);
     return all.empty() ? 0 : all.front().processors.value;
   }
-  [[nodiscard]] std::int64_t asked(const protocol::JobRecord& job) const {
+  [[nodiscard]] std::int64_t asked(const protocol::JobUpdate& job) const {
     return charging_.waiting_of(job, node_kinds(known_)).value;
   }
 
@@ -85,16 +85,16 @@ TEST(Charging, ByCpusNothingElseCounts) {
 
 TEST(Charging, ANodeIsWorthItsCpusTimesItsWeight) {
   const Site site(rule_of(Charge::dominant, {{"g1", 4}}));
-  EXPECT_EQ(site.find("g1")->whole, MicroProcessors{64 * k_micro});
-  EXPECT_EQ(site.find("n1")->whole, MicroProcessors{16 * k_micro});
+  EXPECT_EQ(site.find("g1")->whole, ProcessorMillionths{64 * k_micro});
+  EXPECT_EQ(site.find("n1")->whole, ProcessorMillionths{16 * k_micro});
   EXPECT_EQ(site.charged({"g1", 1, 0, {{"gres/gpu", 1}}}), 16 * k_micro);
   EXPECT_EQ(site.charged({"g1", 1, 0, {}}), 4 * k_micro);
 }
 
 TEST(Charging, ByWeightsNodesAndRunsAreSums) {
   const Site site(ChargeRule{Charge::weights, {{"cpu", 2}}, {}});
-  EXPECT_EQ(site.find("n1")->processors, MicroProcessors{32 * k_micro});
-  EXPECT_EQ(site.find("n1")->whole, MicroProcessors{32 * k_micro});
+  EXPECT_EQ(site.find("n1")->processors, ProcessorMillionths{32 * k_micro});
+  EXPECT_EQ(site.find("n1")->whole, ProcessorMillionths{32 * k_micro});
   EXPECT_EQ(site.charged({"n1", 3, 64 * k_gib, {}}), 6 * k_micro);
 }
 
@@ -103,7 +103,7 @@ TEST(Charging, ANodeThatTheBooksDoNotKnowIsChargedItsCpus) {
 }
 
 TEST(Charging, WhatSlurmAllocatedStandsBesideTheCharge) {
-  protocol::JobRecord job;
+  protocol::JobUpdate job;
   job.nodes = {{"n1", 1, 32 * k_gib, {}}, {"g1", 2, 0, {{"gres/gpu", 1}, {"gres/gpu", 1}}}};
   const NodeShare on_g1{"g1", {8 * k_micro}, 2, 0, {{"gres/gpu", 2}}};
   const NodeShare on_n1{"n1", {8 * k_micro}, 1, 32 * k_gib, {}};
@@ -114,8 +114,8 @@ TEST(Charging, ANodeOffersWhatItIsWorthIfItIsUsable) {
   protocol::NodeRecord drained = k_nodes[1];
   drained.usable = false;
   const CapacityChanged capacity = Charging().capacity_of(drained);
-  EXPECT_EQ(capacity.processors, MicroProcessors{});
-  EXPECT_EQ(capacity.whole, MicroProcessors{16 * k_micro});
+  EXPECT_EQ(capacity.processors, ProcessorMillionths{});
+  EXPECT_EQ(capacity.whole, ProcessorMillionths{16 * k_micro});
   EXPECT_EQ(capacity.cpus, 16U);
   EXPECT_EQ(capacity.memory, 64 * k_gib);
   EXPECT_EQ(capacity.gres, (std::vector<accounting::Resource>{{"gres/gpu", 4}}));
@@ -123,7 +123,7 @@ TEST(Charging, ANodeOffersWhatItIsWorthIfItIsUsable) {
 
 TEST(Charging, AWaitingJobAsksForTheLeastThatItWouldBeCharged) {
   const Site site(rule_of(Charge::dominant, {{"g1", 4}}));
-  protocol::JobRecord job;
+  protocol::JobUpdate job;
   job.requested_cpus = 4;
   job.pending_tasks = 3;
   EXPECT_EQ(site.asked(job), 3 * 4 * k_micro);
@@ -136,7 +136,7 @@ TEST(Charging, AWaitingJobAsksForTheLeastThatItWouldBeCharged) {
 }
 
 TEST(Charging, AWaitingJobThatWantsNodesToItselfAsksForWholeOnes) {
-  protocol::JobRecord job;
+  protocol::JobUpdate job;
   job.requested_cpus = 17;
   job.exclusive = true;
   EXPECT_EQ(Site().asked(job), 32 * k_micro);
@@ -170,7 +170,7 @@ TEST(Charging, AgreesWithAPlainSearch) {
 }
 
 TEST(Charging, AStartedJobAsksForWhatItAskedForWhileItWaited) {
-  protocol::JobRecord job;
+  protocol::JobUpdate job;
   job.requested_cpus = 2;
   job.exclusive = true;
   job.requested_nodes = 2;
@@ -183,7 +183,7 @@ TEST(Charging, AStartedJobAsksForWhatItAskedForWhileItWaited) {
 
 TEST(Charging, ARunOfMoreThanTheBooksTakeIsCutToThat) {
   std::map<std::string, std::int64_t, std::less<>> weights{{"g1", 1'000'000}, {"n1", 500'000}};
-  protocol::JobRecord job;
+  protocol::JobUpdate job;
   job.nodes = {{"g1", 16, 0, {}}, {"n1", 16, 0, {}}};
   std::int64_t sum = 0;
   for (const NodeShare& share : Site(rule_of(Charge::cpu, weights)).shares(job)) sum += share.processors.value;
@@ -194,10 +194,93 @@ TEST(Charging, ARunOfMoreThanTheBooksTakeIsCutToThat) {
 TEST(Charging, AbsurdCountsStayWithinTheBound) {
   constexpr std::uint64_t k_huge = std::numeric_limits<std::uint64_t>::max();
   EXPECT_EQ(Site().charged({"g1", 1, k_huge, {{"gres/gpu", k_huge}, {"gres/gpu", k_huge}}}), 16 * k_micro);
-  protocol::JobRecord job;
+  protocol::JobUpdate job;
   job.requested_cpus = std::numeric_limits<std::uint32_t>::max();
   job.pending_tasks = std::numeric_limits<std::uint32_t>::max();
   EXPECT_EQ(Site().asked(job), k_max_weighted.value);
+}
+
+using accounting::NodeShare;
+
+std::vector<NodeShare> shares(std::initializer_list<std::pair<const char*, std::int64_t>> parts) {
+  std::vector<NodeShare> result;
+  for (const auto& [node, micro] : parts) result.push_back({node, ProcessorMillionths{micro}});
+  return result;
+}
+
+TEST(Weighting, CpusCountWhereSlurmAllocatedThem) {
+  protocol::JobUpdate job;
+  job.nodes = {{"n2", 3}, {"n1", 2}};
+  job.tres = {{"cpu", 5}, {"mem", 4000}};
+  EXPECT_EQ(Weighting({{"cpu", 1}}).shares_of(job), shares({{"n1", 2'000'000}, {"n2", 3'000'000}}));
+}
+
+TEST(Weighting, OtherResourcesFollowTheCpusByLargestRemainderAndAddUp) {
+  protocol::JobUpdate job;
+  job.nodes = {{"a", 1}, {"b", 1}, {"c", 1}};
+  job.tres = {{"cpu", 3}, {"gres/gpu", 1}};
+  // 32 processors in three equal parts: 10,666,666 2/3 each; the two missing millionths go to the first names.
+  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu", 32}}).shares_of(job),
+            shares({{"a", 11'666'667}, {"b", 11'666'667}, {"c", 11'666'666}}));
+}
+
+TEST(Weighting, GenericResourcesCountOnTheNodesThatHaveThem) {
+  protocol::JobUpdate job;
+  job.nodes = {{"a", 1}, {"g", 1, 0, {{"gres/gpu", 2}}}};
+  job.tres = {{"cpu", 2}, {"gres/gpu", 2}};
+  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu", 8}}).shares_of(job), shares({{"a", 1'000'000}, {"g", 17'000'000}}));
+  // Of a type there is only the job's own sum, spread by CPUs.
+  job.tres = {{"cpu", 2}, {"gres/gpu", 2}, {"gres/gpu:big", 2}};
+  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu:big", 8}}).shares_of(job), shares({{"a", 9'000'000}, {"g", 9'000'000}}));
+  // Slurm does not track it.
+  job.tres = {{"cpu", 2}};
+  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu", 8}}).shares_of(job), shares({{"a", 1'000'000}, {"g", 1'000'000}}));
+}
+
+TEST(Weighting, ThePartsOfAnyJobAddUpToTheNaiveSum) {
+  const Weighting weighting({{"cpu", 2}, {"gres/gpu", 7}, {"mem", 3}});
+  for (std::uint32_t seed = 1; seed < 200; ++seed) {
+    protocol::JobUpdate job;
+    std::uint64_t cpus = 0;
+    for (std::uint32_t n = 0; n <= seed % 9; ++n) {
+      const std::uint32_t here = 1 + (seed * 31 + n * 17) % 13;
+      job.nodes.push_back({"n" + std::to_string(n), here});
+      cpus += here;
+    }
+    const std::uint64_t gpus = seed % 5;
+    const std::uint64_t mem = seed % 1013;
+    job.tres = {{"cpu", cpus}, {"gres/gpu", gpus}, {"mem", mem}};
+    std::int64_t sum = 0;
+    for (const NodeShare& s : weighting.shares_of(job)) sum += s.processors.value;
+    EXPECT_EQ(sum, static_cast<std::int64_t>((2 * cpus + 7 * gpus + 3 * mem) * 1'000'000)) << "seed " << seed;
+  }
+}
+
+TEST(Weighting, ANodeTwiceInARecordIsOneShare) {
+  protocol::JobUpdate job;
+  job.nodes = {{"n1", 2}, {"n1", 1}};
+  EXPECT_EQ(Weighting({{"cpu", 1}}).shares_of(job), shares({{"n1", 3'000'000}}));
+}
+
+TEST(Weighting, NothingThatCountsIsNoShare) {
+  protocol::JobUpdate job;
+  EXPECT_TRUE(Weighting({{"cpu", 1}}).shares_of(job).empty());
+  job.nodes = {{"n1", 0}};
+  EXPECT_TRUE(Weighting({{"cpu", 1}}).shares_of(job).empty());
+  job.nodes = {{"n1", 4}};
+  EXPECT_TRUE(Weighting({{"gres/gpu", 5}}).shares_of(job).empty());
+}
+
+TEST(Weighting, UnknownAndAbsurdCountsStayWithinTheBound) {
+  protocol::NodeRecord node;
+  node.cpus = 8;
+  node.tres = {{"mem", std::numeric_limits<std::uint64_t>::max() - 1}};  // Slurm's NO_VAL64
+  EXPECT_EQ(Weighting({{"cpu", 1}, {"mem", 1}}).capacity_of(node).value, 8 * k_micro);
+  node.tres = {{"mem", 1ULL << 59U}};
+  EXPECT_EQ(Weighting({{"cpu", 1}, {"mem", 1'000'000}}).capacity_of(node), k_max_weighted);
+  protocol::JobUpdate job;
+  job.requested_cpus = std::numeric_limits<std::uint32_t>::max();
+  EXPECT_EQ(Weighting({{"cpu", 1'000'000'000}}).task_of(job), k_max_weighted);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ namespace shapley::daemon {
 namespace {
 
 using accounting::CloseReason;
-using protocol::JobRecord;
 using protocol::JobState;
+using protocol::JobUpdate;
 
 // One job's life in slurmctld's own bookkeeping (slurm-internals: pre_sus_time, tot_sus_time, suspend_time), beside a
 // count of run seconds that knows nothing of that bookkeeping.
@@ -80,7 +80,7 @@ class Slurm {
     now_ += 1;
   }
 
-  [[nodiscard]] const JobRecord& record() const { return record_; }
+  [[nodiscard]] const JobUpdate& record() const { return record_; }
   [[nodiscard]] std::int64_t now() const { return now_; }
   [[nodiscard]] std::int64_t ran() const { return ran_; }
   // Of the present run, by the ended record alone.
@@ -90,14 +90,14 @@ class Slurm {
   }
 
  private:
-  JobRecord record_;
-  JobRecord saved_ = record_;
+  JobUpdate record_;
+  JobUpdate saved_ = record_;
   std::int64_t now_ = 100;
   std::int64_t ran_ = 0;
 };
 
 struct Scanned {
-  JobRecord record;
+  JobUpdate record;
   std::int64_t at;
 };
 
@@ -268,7 +268,7 @@ RC_GTEST_PROP(ObserverProperty, TheLastRecordDecidesWhateverSlurmctldForgot, ())
   Slurm job;
   Bench bench;
   const auto see = [&] {
-    const JobRecord& r = job.record();
+    const JobUpdate& r = job.record();
     RC_LOG() << "at " << job.now() << ": " << r.slurm_state << (r.completing ? ", completing" : "") << ", submit "
              << r.submit_time << ", start " << r.start_time << ", end " << r.end_time << ", flip " << r.suspend_time
              << ", before " << r.pre_suspend_run_s << ", restarts " << r.restart_count << "; books " << bench.runs()
@@ -310,7 +310,7 @@ std::int64_t some_odd(std::int64_t from, std::int64_t to) {
 }
 
 struct PlannedJob {
-  JobRecord record;  // as submitted
+  JobUpdate record;  // as submitted
   std::int64_t start = 0;
   std::int64_t end = 0;
 };
@@ -318,7 +318,7 @@ struct PlannedJob {
 // Several tasks in one record. Some more are cancelled before the last of these starts, which has the array's own
 // record then: that a task started is known of the others as of the next scan only.
 struct PlannedArray {
-  JobRecord record;
+  JobUpdate record;
   std::vector<PlannedJob> tasks;  // by start
   std::uint32_t withdrawn = 0;
   std::int64_t cancelled = 0;
@@ -326,13 +326,13 @@ struct PlannedArray {
 
 // Waits in changing ways until it is cancelled, or gone.
 struct Junk {
-  JobRecord record;
+  JobUpdate record;
   std::int64_t cancelled = 0;
   bool purged = false;
 };
 
-JobRecord request(std::uint32_t id, int organization) {
-  JobRecord r = record_of(JobState::pending);
+JobUpdate request(std::uint32_t id, int organization) {
+  JobUpdate r = record_of(JobState::pending);
   r.job_id = id;
   r.account = std::string(1, static_cast<char>('a' + organization));
   r.submit_time = r.eligible_time = some_odd(0, 60);
@@ -340,15 +340,15 @@ JobRecord request(std::uint32_t id, int organization) {
   return r;
 }
 
-PlannedJob planned(JobRecord record) {
+PlannedJob planned(JobUpdate record) {
   PlannedJob job{std::move(record)};
   job.start = some_odd(job.record.submit_time + 1, 100);
   job.end = some_odd(job.start + 1, 110);
   return job;
 }
 
-JobRecord at(const PlannedJob& job, std::int64_t now) {
-  JobRecord r = job.record;
+JobUpdate at(const PlannedJob& job, std::int64_t now) {
+  JobUpdate r = job.record;
   if (now < job.start) return r;
   r.state = now < job.end ? JobState::running : JobState::ended;
   r.slurm_state = now < job.end ? "RUNNING" : "COMPLETED";
@@ -358,7 +358,7 @@ JobRecord at(const PlannedJob& job, std::int64_t now) {
   return r;
 }
 
-JobRecord cancelled_at(JobRecord r, std::int64_t when) {
+JobUpdate cancelled_at(JobUpdate r, std::int64_t when) {
   r.state = JobState::ended;
   r.slurm_state = "CANCELLED";
   r.end_time = when;
@@ -369,7 +369,7 @@ class World {
  public:
   World() {
     apply(accounting::OrganizationsDeclared{Instant{0}, {"A", "B", "C"}});
-    apply(accounting::CapacityChanged{"n1", Instant{0}, 0, MicroProcessors{16 * k_micro}});
+    apply(accounting::CapacityChanged{"n1", Instant{0}, 0, ProcessorMillionths{16 * k_micro}});
     apply(accounting::OwnershipStated{
         "n1", Instant{0}, {{Instant{0}, {{"A", 500'000}, {"B", 250'000}, {"C", 250'000}}}}});
     for (int i = 0; i < 3; ++i) {
@@ -381,7 +381,7 @@ class World {
     rules_ = {protocol::Classifier(account_rules_), Charging({config::Charge::weights, {{"cpu", 1}}, {}})};
   }
 
-  void see(const JobRecord& record, std::int64_t now) {
+  void see(const JobUpdate& record, std::int64_t now) {
     for (const auto& e : observe_job(state_, record, {Instant{now}, Instant{now - 2}}, rules_).events) apply(e);
   }
   void gone(std::uint32_t job, std::int64_t last_alive) {
@@ -390,7 +390,7 @@ class World {
 
   void see(const PlannedArray& array, std::uint32_t withdrawn, std::int64_t now) {
     if (now < array.record.submit_time) return;
-    JobRecord rest = array.record;
+    JobUpdate rest = array.record;
     rest.pending_tasks = now >= array.cancelled ? 0 : withdrawn;
     for (std::size_t i = 0; i < array.tasks.size(); ++i) {
       PlannedJob task = array.tasks[i];
@@ -411,7 +411,7 @@ class World {
       junk.purged ? gone(junk.record.job_id, now - 2) : see(cancelled_at(junk.record, junk.cancelled), now);
       return;
     }
-    JobRecord r = junk.record;
+    JobUpdate r = junk.record;
     r.wait = *rc::gen::weightedElement<protocol::WaitReason>({{6, protocol::WaitReason::startable},
                                                               {1, protocol::WaitReason::held},
                                                               {1, protocol::WaitReason::account_limit},
@@ -453,7 +453,7 @@ PlannedArray planned_array(std::uint32_t id, int organization) {
   array.record.array_job_id = id;
   const int tasks = *rc::gen::inRange(1, 4);
   for (int i = 0; i < tasks; ++i) {
-    JobRecord record = array.record;
+    JobUpdate record = array.record;
     record.job_id = id + 1 + static_cast<std::uint32_t>(i);
     array.tasks.push_back(planned(record));
   }
@@ -473,7 +473,7 @@ RC_GTEST_PROP(ObserverProperty, WhatIsWithdrawnBeforeItStartsLeavesNoTraceInTheB
     const int organization = *rc::gen::inRange(0, 3);
     jobs.push_back(planned(request(id + 1, organization)));
     arrays.push_back(planned_array(id + 10, organization));
-    JobRecord record = request(id + 20, 1);
+    JobUpdate record = request(id + 20, 1);
     if (*rc::gen::arbitrary<bool>()) record.array_job_id = record.job_id;
     const std::int64_t submit = record.submit_time;
     junk.push_back({std::move(record), some_odd(submit + 1, 110), *rc::gen::arbitrary<bool>()});

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "daemon/observer/placement.hpp"
+#include "daemon/observer/usable_nodes.hpp"
 
 namespace shapley::daemon {
 namespace {
@@ -157,7 +157,7 @@ Nodes all_of(const Lists& lists) {
 
 RC_GTEST_PROP(PlacementProperty, UsableNodesAreThoseOfTheListsThatTheJobNames, ()) {
   const Cluster cluster = pick_cluster();
-  protocol::JobRecord job;
+  protocol::JobUpdate job;
   Nodes expected = cluster.all;
   const Nodes in_partitions = nodes_of_some(cluster.partitions, job.partition);
   if (!job.partition.empty()) expected = both(expected, in_partitions);

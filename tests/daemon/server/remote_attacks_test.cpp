@@ -1,19 +1,142 @@
 // Attacks on the conversation over TCP: real sockets, a real munged, several users.
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
+#include "daemon/server/remote_listener.hpp"
 #include "remote/sealed.hpp"
-#include "remote_fixture.hpp"
+#include "rpc_client/client.hpp"
+#include "server_fixture.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/private_munge.hpp"
 
 namespace shapley::daemon {
 namespace {
+
+// A server with a listener for TCP, a munged of its own, and askers that are any user.
+
+constexpr uid_t k_alice = 61001;
+constexpr uid_t k_bystander = 61002;
+
+// Linux keeps users per thread; who connects to munged's socket is the thread's.
+void as_user(uid_t uid, const std::function<void()>& act) {
+  const test::Deadline deadline("what another user does");
+  std::thread([&] {
+    EXPECT_EQ(::syscall(SYS_setresuid, uid, uid, uid), 0);
+    act();
+  }).join();
+}
+
+remote::TimedStream::Clock::time_point soon() {
+  return remote::TimedStream::Clock::now() + test::k_timeout;
+}
+
+class RemoteTest : public ServerTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root to act as another user";
+    ServerTest::SetUp();
+    munge = std::make_unique<test::PrivateMunge>(directory / "munge");
+    listen({});
+  }
+  void TearDown() override {
+    listener.reset();
+    munge.reset();
+    ServerTest::TearDown();
+  }
+
+  void listen(RemotePlaces::Limits places, std::chrono::milliseconds patience = test::k_timeout) {
+    listener.reset();
+    auto opened = must(RemoteListener::open({.at = {.host = "127.0.0.1", .port = free_port()},
+                                             .socket = site.configuration.socket,
+                                             .munge = munge->socket(),
+                                             .slurm_uid = 0,
+                                             .places = std::move(places),
+                                             .first_question = patience,
+                                             .next_question = patience,
+                                             .answer = test::k_timeout,
+                                             .report = test::k_timeout}));
+    listener = std::move(opened);
+  }
+
+  [[nodiscard]] config::Endpoint at() const { return {.host = "127.0.0.1", .port = port_}; }
+  [[nodiscard]] remote::SealedConnection::Options options() const {
+    return {.endpoint = at(), .munge = munge->socket(), .trusted = {0}};
+  }
+  // Asked once, over a connection of its own; what the error says, if there is one.
+  [[nodiscard]] std::string ask(const remote::SealedConnection::Options& asked,
+                                const std::string& request = R"({"request":"ping"})") const {
+    auto connection = remote::SealedConnection::open(asked, soon());
+    if (!connection) return connection.error().what;
+    const auto answer = connection->ask(request, soon());
+    return answer ? *answer : answer.error().what;
+  }
+  static bool is_pong(const std::string& answer) { return answer.find("\"pong\"") != std::string::npos; }
+
+  // A plain connection, by an address of this machine.
+  [[nodiscard]] static remote::TimedStream connect_to(const config::Endpoint& place, const char* from = "127.0.0.1") {
+    Descriptor descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    ::inet_pton(AF_INET, from, &own.sin_addr);
+    EXPECT_EQ(::bind(descriptor.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
+    remote::TimedStream stream(std::move(descriptor), -1);
+    const auto addresses = remote::resolve(place);
+    EXPECT_TRUE(addresses.has_value());
+    const auto connected = stream.connect_to((*addresses)->ai_addr, (*addresses)->ai_addrlen, soon());
+    EXPECT_TRUE(connected) << connected.error().what;
+    return stream;
+  }
+  // Whether the other side ends the connection.
+  static bool is_ended(const remote::TimedStream& stream) {
+    char byte = 0;
+    return !stream.receive({&byte, 1}, soon()).has_value();
+  }
+  std::uint16_t free_port() {
+    const Listening probe;
+    return port_ = probe.port;
+  }
+
+  // What an attacker has: a socket that listens on an address of this machine, who accepts one connection at a time.
+  struct Listening {
+    Listening() {
+      socket = Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      sockaddr_in own{};
+      own.sin_family = AF_INET;
+      own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      socklen_t length = sizeof own;
+      EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), length), 0);
+      EXPECT_EQ(::listen(socket.get(), 8), 0);
+      ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own), &length);
+      port = ntohs(own.sin_port);
+    }
+    [[nodiscard]] config::Endpoint at() const { return {.host = "127.0.0.1", .port = port}; }
+    [[nodiscard]] remote::TimedStream accept() const {
+      return {Descriptor(::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)), -1};
+    }
+    Descriptor socket;
+    std::uint16_t port = 0;
+  };
+
+  std::unique_ptr<test::PrivateMunge> munge;
+  std::unique_ptr<RemoteListener> listener;
+
+ private:
+  std::uint16_t port_ = 0;
+};
 
 using remote::Heading;
 using remote::Munge;
@@ -53,7 +176,7 @@ class RemoteAttack : public RemoteTest {
     return question;
   }
 
-  // As an asker who is told what to write in his heading. nullopt: the listener hangs up.
+  // As an asker that writes the given heading. nullopt: the listener hangs up.
   std::optional<std::string> answer_to(const TimedStream& stream, const Heading& heading) {
     EXPECT_TRUE(
         remote::send_sealed(stream, Munge(munge->socket()), Sealed::question, heading, k_ping, 0, soon()).has_value());
@@ -68,13 +191,13 @@ class RemoteAttack : public RemoteTest {
     return {.challenge = greeting->challenge,
             .nonce = "0",
             .number = 1,
-            .addressee = remote::other_end(stream.descriptor())->text(),
+            .addressee = *remote::other_end(stream.descriptor()),
             .cluster = "",
             .ledger = ""};
   }
 };
 
-TEST_F(RemoteAttack, WithoutOneEverybodyIsAnswered) {
+TEST_F(RemoteAttack, WithoutOneAllAreAnswered) {
   EXPECT_TRUE(is_pong(ask(options())));
   as_user(k_alice, [&] { EXPECT_TRUE(is_pong(ask(options()))); });
   const TimedStream stream = connect_to(at());
@@ -84,14 +207,14 @@ TEST_F(RemoteAttack, WithoutOneEverybodyIsAnswered) {
   }
 }
 
-// Whoever has munge could open recorded questions and answers, root's about others' jobs included.
+// Any user of munge could open recorded questions and answers, root's about others' jobs included.
 TEST_F(RemoteAttack, ABystanderOpensNeitherQuestionsNorAnswers) {
   const TimedStream stream = connect_to(at());
   const Heading heading = heading_of(stream);
   const std::string question = kept_question(k_alice, heading);
   ASSERT_TRUE(stream.send(question, soon()).has_value());
   const std::string answer = receive_block(stream);
-  // His munged has opened neither, as another host's has not, nor this one's after a restart.
+  // The bystander's munged has opened neither, as another host's has not, nor this one's after a restart.
   const test::PrivateMunge elsewhere(directory / "elsewhere", munge.get());
   for (const std::string& block : {question, answer}) {
     as_user(k_bystander, [&] {
@@ -100,12 +223,12 @@ TEST_F(RemoteAttack, ABystanderOpensNeitherQuestionsNorAnswers) {
       EXPECT_NE(opened.error().what.find("Unauthorized"), std::string::npos) << opened.error().what;
     });
   }
-  // The attack is none if nobody could open them.
+  // The test would show nothing if they could not be opened at all.
   EXPECT_TRUE(Munge(elsewhere.socket()).open(credential_in(question)).has_value());
   as_user(k_alice, [&] { EXPECT_TRUE(Munge(elsewhere.socket()).open(credential_in(answer)).has_value()); });
 }
 
-// A question that its author sealed and somebody kept from the listener: munged has never seen it.
+// A question that its author sealed and an attacker kept from the listener: munged has never seen it.
 TEST_F(RemoteAttack, AQuestionOfAnotherConversationIsRefused) {
   const TimedStream past = connect_to(at());
   const std::string question = kept_question(k_alice, heading_of(past));
@@ -119,7 +242,7 @@ TEST_F(RemoteAttack, AQuestionThatWasAnsweredIsRefusedTheSecondTime) {
   const TimedStream stream = connect_to(at());
   const Heading heading = heading_of(stream);
   EXPECT_TRUE(answer_to(stream, heading).has_value());
-  // Sealed anew, so that munged does not know it either.
+  // Sealed again, so that munged does not know it either.
   EXPECT_FALSE(answer_to(stream, heading).has_value());
 }
 
@@ -138,7 +261,7 @@ TEST_F(RemoteAttack, AQuestionOfAnotherUserInTheConversationIsRefused) {
   as_user(k_bystander, [&] { EXPECT_FALSE(answer_to(stream, heading).has_value()); });
 }
 
-// Whoever listens on the dead controller's address relays questions back to the asker's own listener, which would seal
+// An attacker on the dead controller's address relays questions back to the asker's own listener, which would seal
 // an answer by the user who is trusted.
 TEST_F(RemoteAttack, AReflectedQuestionIsNotAnswered) {
   const Listening dead;
@@ -184,7 +307,7 @@ TEST_F(RemoteAttack, AnAnswerOfAnotherConversationIsRefused) {
     const Heading then{.challenge = "0",
                        .nonce = "0",
                        .number = 1,
-                       .addressee = remote::own_end(near.descriptor())->text(),
+                       .addressee = *remote::own_end(near.descriptor()),
                        .cluster = "",
                        .ledger = ""};
     EXPECT_TRUE(remote::send_sealed(near, Munge(munge->socket()), Sealed::answer, then, R"({"pong":"old"})", 0, soon())
@@ -197,7 +320,7 @@ TEST_F(RemoteAttack, AnAnswerOfAnotherConversationIsRefused) {
   attacker.join();
 }
 
-// Who names himself in the greeting, so that questions are sealed for him, is told none.
+// A listener whose greeting names its own user, so that questions are sealed for that user, gets no question.
 TEST_F(RemoteAttack, AListenerWhoIsNotTrustedIsAskedNothing) {
   const Listening liar;
   std::string told = "something";
@@ -213,7 +336,30 @@ TEST_F(RemoteAttack, AListenerWhoIsNotTrustedIsAskedNothing) {
   EXPECT_EQ(told, "");
 }
 
-// Or who names a trusted one, and answers himself.
+// Over a Unix socket the kernel names the user that listens.
+TEST_F(RemoteAttack, AListenerOnASocketWhoIsNotTrustedIsAskedNothing) {
+  const std::filesystem::path open_to_all = directory / "open";
+  std::filesystem::create_directory(open_to_all);
+  std::filesystem::permissions(open_to_all, std::filesystem::perms::all);
+  const std::string path = (open_to_all / "sock").string();
+  Descriptor listening(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  as_user(k_bystander, [&] {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(::listen(listening.get(), 1), 0);
+  });
+  const auto connected = rpc_client::connect({.socket = path, .trusted = {::geteuid()}}, soon());
+  ASSERT_FALSE(connected.has_value());
+  EXPECT_NE(connected.error().what.find("has uid 61002, which is not trusted to"), std::string::npos)
+      << connected.error().what;
+  const Descriptor accepted(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  char byte = 0;
+  EXPECT_EQ(::recv(accepted.get(), &byte, 1, 0), 0);
+}
+
+// A listener whose greeting names a trusted user, and whose answers are of its own user.
 TEST_F(RemoteAttack, AnAnswerOfAnotherUserIsRefused) {
   const Listening liar;
   std::thread attacker([&] {
@@ -259,8 +405,9 @@ TEST_F(RemoteAttack, RootOfAnotherHostChangesNothing) {
 }
 
 TEST_F(RemoteAttack, AnOrdinaryUserMayReadTheBooksNotCopyThem) {
+  const std::string zero = R"({"sequence":0,"hash":")" + std::string(64, '0') + "\"}";
   const std::string follow =
-      R"({"request":"follow","ledger":"","instance":"","sequence":0,"rows":1,"hash":")" + std::string(64, '0') + "\"}";
+      R"({"request":"follow","ledger":"","instance":"","rows":1,"position":)" + zero + R"(,"began":)" + zero + "}";
   // Root is past that, and hears that there is no other controller here.
   EXPECT_NE(ask(options(), follow).find("names no peer"), std::string::npos);
   as_user(k_alice, [&] {
@@ -271,7 +418,7 @@ TEST_F(RemoteAttack, AnOrdinaryUserMayReadTheBooksNotCopyThem) {
 
 // Eight ordinary users held all 32 connections, and root was refused.
 TEST_F(RemoteAttack, UsersWhoHoldAllTheyCanLeaveRootsPlaces) {
-  // Nobody gives way, and nobody is too fast.
+  // No connection gives way, and none is too fast.
   const RemotePlaces::Limits k_limits{.strangers_silence = test::k_timeout, .silence = test::k_timeout, .burst = 1000};
   listen(k_limits);
   std::vector<SealedConnection> held;

@@ -1,10 +1,10 @@
 // Who may hold a connection over TCP, in simulated time.
-#include "daemon/server/remote_places.hpp"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "daemon/server/remote_listener.hpp"
 
 namespace shapley::daemon {
 namespace {
@@ -20,7 +20,7 @@ class Places : public testing::Test {
     gave_way = place ? place->gives_way : std::nullopt;
     return place ? place->number : 0;
   }
-  // Connects and says who he is: 0, he is refused. Each from an address of his own.
+  // A user connects from an address of their own and identifies. 0: refused.
   Number user(uid_t uid) { return admit(come("h" + std::to_string(++hosts)), uid, false); }
   Number root() { return admit(come("h" + std::to_string(++hosts)), 0, true); }
   Number admit(Number number, uid_t uid, bool is_administrator) {
@@ -49,7 +49,7 @@ TEST_F(Places, UsersTakeTheirsAndLeaveTheRestToRoot) {
   EXPECT_EQ(user(2000), 0U);
 }
 
-TEST_F(Places, AUserHasFewAndGivesHisOwnSilentOneAway) {
+TEST_F(Places, AUserHasFewAndGivesTheirOwnSilentOneAway) {
   std::vector<Number> own;
   for (std::size_t i = 0; i < limits.of_a_user; ++i) own.push_back(user(1000));
   EXPECT_EQ(user(1000), 0U);
@@ -78,7 +78,7 @@ TEST_F(Places, OfUsersTheOneSilentLongestGivesWayAndNoRoot) {
   EXPECT_EQ(gave_way, users.front());
 }
 
-TEST_F(Places, StrangersOfOneAddressKeepNobodyElseOut) {
+TEST_F(Places, StrangersOfOneAddressKeepNoOtherUserOut) {
   std::vector<Number> strangers;
   for (std::size_t i = 0; i < limits.strangers_of_an_address; ++i) strangers.push_back(come("flood"));
   EXPECT_EQ(come("flood"), 0U);
@@ -101,7 +101,7 @@ TEST_F(Places, StrangersOfManyAddressesGiveWayAndLeaveTheOtherControllers) {
   EXPECT_EQ(gave_way, strangers.front());
 }
 
-TEST_F(Places, WhoGaveWayIsAdmittedNoMore) {
+TEST_F(Places, WhoGaveWayIsNotAdmittedAgain) {
   const Number first = come("flood");
   for (std::size_t i = 1; i < limits.strangers_of_an_address; ++i) come("flood");
   now += limits.strangers_silence;

@@ -1,4 +1,6 @@
 // Reports on the past: read by shapleyctl, in a process of its own, for users who cannot read the ledger.
+#include "daemon/requests/reports.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -9,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "daemon/requests/child_process.hpp"
 #include "server_fixture.hpp"
 
 namespace shapley::daemon {
@@ -19,63 +20,82 @@ using nlohmann::json;
 
 constexpr uid_t k_stranger = 65533;
 
-Expected<ChildResult> shell(const std::string& script, const ChildLimits& limits = {}) {
+Expected<json> shell(const std::string& script, const ChildLimits& limits = {}) {
   const test::Deadline deadline("a program");
-  return run_child("/bin/sh", {"-c", script}, limits);
+  return ask_program({"/bin/sh", "-c", script}, json{{"asked", 7}}, limits);
 }
 
-TEST(ChildProcess, TellsBothStreamsAndTheExitCode) {
-  const auto result = shell("echo out; echo err >&2; exit 7");
-  ASSERT_TRUE(result.has_value()) << result.error().what;
-  EXPECT_EQ(result->output, "out\n");
-  EXPECT_EQ(result->errors, "err\n");
-  EXPECT_EQ(result->exit_code, 7);
+TEST(ReadingProgram, ReadsTheRequestAndRepliesWithItsReport) {
+  const auto report = shell(R"(read -r line; echo "{\"report\": $line}"; exit 1)");
+  ASSERT_TRUE(report.has_value()) << report.error().what;
+  EXPECT_EQ(*report, json({{"asked", 7}}));
 }
 
-TEST(ChildProcess, TakesMoreThanAPipeHolds) {
-  const auto result = shell("head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2");
-  ASSERT_TRUE(result.has_value()) << result.error().what;
-  EXPECT_EQ(result->output.size(), 1'000'000U);
-  EXPECT_EQ(result->errors.size(), 4096U);
+TEST(ReadingProgram, IsGivenMoreThanAPipeHolds) {
+  const auto report =
+      ask_program({"/bin/sh", "-c", R"(echo "{\"report\": $(wc -c)}")"}, std::string(1'000'000, 'x'), {});
+  ASSERT_TRUE(report.has_value()) << report.error().what;
+  EXPECT_EQ(*report, 1'000'002);
 }
 
-TEST(ChildProcess, HasNoInputAndAnEnvironmentOfItsOwn) {
+TEST(ReadingProgram, RepliesWithAnErrorOfItsOwn) {
+  const auto refused = shell(R"(echo '{"error": {"code": "corrupt", "what": "event 7 is damaged"}}')");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, Errc::corrupt);
+  EXPECT_EQ(refused.error().what, "event 7 is damaged");
+}
+
+TEST(ReadingProgram, ThatEndsWithoutAReplyIsAnError) {
+  for (const auto& [script, why] :
+       {std::pair{"echo 'no memory' >&2; exit 71", "report: the program ended with code 71 and no reply: no memory"},
+        std::pair{"echo '[]'; exit 7", "report: the program ended with code 7 and no reply"},
+        std::pair{"kill -9 $$", "report: the program ended with code 137 and no reply"}}) {
+    const auto report = shell(script);
+    ASSERT_FALSE(report.has_value()) << script;
+    EXPECT_EQ(report.error().code, Errc::io) << script;
+    EXPECT_EQ(report.error().what, why) << script;
+  }
+}
+
+TEST(ReadingProgram, HasAnEnvironmentOfItsOwn) {
   ::setenv("SHAPLEY_TEST_SECRET", "x", 1);
-  const auto result = shell("cat; env | cut -d= -f1 | sort | tr '\\n' ' '");
-  ASSERT_TRUE(result.has_value()) << result.error().what;
-  EXPECT_EQ(result->output.find("SECRET"), std::string::npos) << result->output;
-  EXPECT_NE(result->output.find("PATH"), std::string::npos) << result->output;
+  const auto names = shell(R"(echo "{\"report\": \"$(env | cut -d= -f1 | sort | tr '\n' ' ')\"}")");
+  ASSERT_TRUE(names.has_value()) << names.error().what;
+  EXPECT_EQ(names->get<std::string>().find("SECRET"), std::string::npos) << *names;
+  EXPECT_NE(names->get<std::string>().find("PATH"), std::string::npos) << *names;
 }
 
-TEST(ChildProcess, IsKilledWhenItTakesTooLongOrNobodyWaits) {
+TEST(ReadingProgram, IsKilledWhenItTakesTooLongOrTheClientDisconnects) {
   const auto late = shell("exec sleep 1000", {.time = std::chrono::milliseconds(1)});
   ASSERT_FALSE(late.has_value());
   EXPECT_EQ(late.error().code, Errc::limit);
   const std::atomic<bool> ended = true;
   const auto gone = shell("exec sleep 1000", {.ended = &ended});
   ASSERT_FALSE(gone.has_value());
-  EXPECT_EQ(gone.error().what, "whoever asked has gone");
+  EXPECT_EQ(gone.error().code, Errc::limit);
+  EXPECT_EQ(gone.error().what, "report: the client disconnected");
 }
 
-TEST(ChildProcess, IsBoundInOutput) {
+TEST(ReadingProgram, IsBoundInOutput) {
   const auto result = shell("exec yes", {.output_bytes = 1U << 20U});
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().code, Errc::limit);
-  EXPECT_EQ(result.error().what, "its answer has more than 1 MiB");
+  EXPECT_EQ(result.error().what, "report: its answer has more than 1 MiB");
 }
 
-TEST(ChildProcess, IsTheFirstToGoWhenMemoryRunsOut) {
+TEST(ReadingProgram, IsTheFirstToGoWhenMemoryRunsOut) {
   // The score is written while the program begins.
-  const auto result = shell(
-      "for i in $(seq 100); do s=$(cat /proc/self/oom_score_adj); [ $s = 1000 ] && break; sleep 0.1; done; echo $s");
-  ASSERT_TRUE(result.has_value()) << result.error().what;
-  EXPECT_EQ(result->output, "1000\n");
+  const auto score = shell(
+      "for i in $(seq 100); do s=$(cat /proc/self/oom_score_adj); [ $s = 1000 ] && break; sleep 0.1; done; "
+      R"(echo "{\"report\": $s}")");
+  ASSERT_TRUE(score.has_value()) << score.error().what;
+  EXPECT_EQ(*score, 1000);
 }
 
-TEST(ChildProcess, SaysWhatCannotBeStarted) {
-  const auto result = run_child("/nonexistent/program", {}, {});
+TEST(ReadingProgram, ThatCannotBeStartedIsNamed) {
+  const auto result = ask_program({"/nonexistent/program"}, {}, {});
   ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().what, "/nonexistent/program: No such file or directory");
+  EXPECT_EQ(result.error().what, "report: /nonexistent/program: No such file or directory");
 }
 
 class ReportsTest : public ServerTest {
@@ -148,8 +168,10 @@ TEST_F(ReportsTest, WhatMakesNoSenseIsRefusedByName) {
   EXPECT_EQ(error(R"({"request":"status_at","at":"--ledger"})")["code"], "invalid_argument");
   EXPECT_EQ(error(R"({"request":"status_at","at":99999999999})")["what"], "at lies in the future");
   EXPECT_EQ(error(R"({"request":"status_at","at":1,"contribution":"--at"})")["code"], "invalid_argument");
-  EXPECT_EQ(error(R"({"request":"statement","organizations":["a,--ledger=b"]})")["what"],
-            "organizations is a list of names");
+  // A name is data to the program, whatever it looks like.
+  observe_a_run();
+  const std::string unknown = error(R"({"request":"statement","organizations":["a,--ledger=b"]})")["what"];
+  EXPECT_NE(unknown.find("'a,--ledger=b'"), std::string::npos) << unknown;
   EXPECT_EQ(error(R"({"request":"history","by":"year"})")["what"],
             "by is one of 10s, minute, 10min, hour, 6h, day or month");
 }

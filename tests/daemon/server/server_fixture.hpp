@@ -19,6 +19,7 @@
 #include "daemon/server/server.hpp"
 #include "tests/daemon/records.hpp"
 #include "tests/daemon/test_client.hpp"
+#include "tests/support/must.hpp"
 #include "tests/support/waiting.hpp"
 
 namespace shapley::daemon {
@@ -40,13 +41,11 @@ class ServerTest : public testing::Test {
   void TearDown() override { stop(); }
 
   void start(Server::Limits limits) {
-    auto started = Service::start(site, {}, Instant{now});
-    ASSERT_TRUE(started.has_value()) << started.error().what;
-    service = std::move(*started);
+    auto started = must(Service::start(site, {}, Instant{now}));
+    service = std::move(started);
     server = std::make_unique<Server>(
         io.emplace(1), *service, [this] { return Instant{now.load()}; }, limits);
-    const auto opened = server->open();
-    ASSERT_TRUE(opened.has_value()) << opened.error().what;
+    must(server->open());
     thread = std::thread([this] { io->run(); });
   }
   void stop() {
@@ -126,7 +125,7 @@ class ServerTest : public testing::Test {
     };
     std::shared_ptr<State> state_ = std::make_shared<State>();
   };
-  protocol::Observations observations(std::uint64_t sequence, std::vector<protocol::JobRecord> jobs) const {
+  protocol::Observations observations(std::uint64_t sequence, std::vector<protocol::JobUpdate> jobs) const {
     protocol::Observations o;
     o.sequence = sequence;
     o.observed_at = now;

@@ -9,9 +9,9 @@
 namespace shapley::daemon {
 namespace {
 
-constexpr uid_t k_nobody = 65534;
+constexpr uid_t k_unprivileged = 65534;
 
-TEST_F(ServerTest, AFeederIsWelcomedToldTheRulesAndRanksAndAcknowledged) {
+TEST_F(ServerTest, AFeederIsWelcomedSentTheRulesAndRanksAndAcknowledged) {
   const auto client = feeder();
   EXPECT_TRUE(welcome.act);
   EXPECT_EQ(welcome.acknowledged, 0U);
@@ -35,7 +35,7 @@ TEST_F(ServerTest, AFeederIsWelcomedToldTheRulesAndRanksAndAcknowledged) {
 // More than a portion: the server goes on by itself, before its next tick and without further messages.
 TEST_F(ServerTest, AFrameOfManyRecordsIsReadToItsEnd) {
   const auto client = feeder();
-  std::vector<protocol::JobRecord> jobs;
+  std::vector<protocol::JobUpdate> jobs;
   for (std::uint32_t id = 1; id <= 1'200; ++id) jobs.push_back(running({.id = id, .start = now - 50}));
   client->send(observations(1, std::move(jobs)));
   EXPECT_EQ(client->expect<protocol::Ack>().sequence, 1U);
@@ -113,7 +113,7 @@ TEST_F(ServerTest, AFeederOfASecondSlurmctldIsRefusedAndARestartComesInAtOnce) {
   auto again = come(3, "ours");
   again->expect<protocol::Welcome>();
   EXPECT_EQ(ours->read_refusal(), "replaced by a new feeder");
-  // It has gone, and the daemon has not seen that yet: a moved StateSaveLocation is let in, the trial is not.
+  // It has gone, and the daemon has not seen that yet: a moved StateSaveLocation is admitted, the trial is not.
   {
     const Standstill standstill(*io);
     again.reset();
@@ -150,8 +150,8 @@ TEST_F(ServerTest, ReadersGetAnswersAndMayNotFeed) {
 
 TEST_F(ServerTest, OthersMayReadButNotFeed) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to act as another user";
-  const auto other = client_of(k_nobody);
-  const auto other_reader = client_of(k_nobody);
+  const auto other = client_of(k_unprivileged);
+  const auto other_reader = client_of(k_unprivileged);
   ASSERT_TRUE(other->is_connected());
   other->send(feeder_hello());
   EXPECT_NE(other->read_refusal().find("may not feed"), std::string::npos);
@@ -217,7 +217,7 @@ TEST_F(ServerTest, OneUserCannotTakeAllConnections) {
   limits.connections_per_user = 3;
   start(limits);
   std::vector<std::unique_ptr<TestClient>> greedy;
-  for (int i = 0; i < 4; ++i) greedy.push_back(client_of(k_nobody));
+  for (int i = 0; i < 4; ++i) greedy.push_back(client_of(k_unprivileged));
   EXPECT_NE(greedy.back()->read_refusal().find("too many"), std::string::npos);
   const auto client = feeder();
   client->send(observations(1, {}));
@@ -324,14 +324,14 @@ TEST_F(ServerTest, RanksArePushedAsTimePasses) {
 }
 
 // Until all jobs are known, levels would be wrong and ranks without them would take the plugin's old ones away.
-TEST_F(ServerTest, LevelsAreToldBeforeRanksAfterASnapshotAndPushedWhenTheyChange) {
+TEST_F(ServerTest, LevelsAreSentBeforeRanksAfterASnapshotAndPushedWhenTheyChange) {
   Site fair = site;
   fair.configuration.organizations[0].workflows.fairness = true;
   reload(fair);
   const auto client = feeder();
-  protocol::JobRecord behind = waiting({.id = 2, .start = now - 5});
+  protocol::JobUpdate behind = waiting({.id = 2, .start = now - 5});
   behind.name = "b-1";
-  protocol::JobRecord ahead = running({.id = 1, .start = now - 50});
+  protocol::JobUpdate ahead = running({.id = 1, .start = now - 50});
   ahead.name = "a-1";
   client->send(protocol::SnapshotBegin{1, now});
   client->send(observations(2, {ahead, behind}));
@@ -359,7 +359,7 @@ TEST_F(ServerTest, RanksComeWithoutASnapshotInTheEnd) {
   fair.configuration.organizations[0].workflows.fairness = true;
   reload(fair);
   const auto client = feeder();
-  // An answer to somebody else: the server is done with the feeder's greeting, and has begun to wait.
+  // An answer to another client: the server is done with the feeder's greeting, and has begun to wait.
   EXPECT_TRUE(reader()->ask(R"({"request":"ping"})").contains("pong"));
   now += 31;
   EXPECT_TRUE(client->expect<protocol::Levels>().jobs.empty());

@@ -2,18 +2,26 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <sys/un.h>
 
+#include "base/process.hpp"
 #include "daemon/start.hpp"
+#include "daemon/task_thread.hpp"
 #include "tests/daemon/records.hpp"
 #include "tests/daemon/test_client.hpp"
+#include "tests/support/temp_directory.hpp"
 
 namespace shapley::daemon {
 namespace {
@@ -37,7 +45,7 @@ class StartTest : public testing::Test {
           const std::lock_guard lock(mutex_);
           told_.push_back(state);
         }
-        if (stop_when_told) raise(SIGTERM);
+        if (stop_on_report) raise(SIGTERM);
       };
       auto made = start_service(
           make,
@@ -72,7 +80,7 @@ class StartTest : public testing::Test {
   TempDirectory directory;
   Site site = site_in(directory);
   std::atomic<bool> ready = false;
-  bool stop_when_told = false;  // set before start()
+  bool stop_on_report = false;  // set before start()
   bool failed = false;
   std::unique_ptr<Service> service;
 
@@ -138,7 +146,7 @@ TEST_F(StartTest, AStartThatReplaysLittleOpensNoneHoweverSlowTheMachine) {
 }
 
 TEST_F(StartTest, ASignalEndsIt) {
-  stop_when_told = true;
+  stop_on_report = true;
   start(std::chrono::milliseconds(0));
   join();
   EXPECT_FALSE(service);
@@ -153,6 +161,75 @@ TEST_F(StartTest, ASocketThatIsTakenDoesNotKeepItFromStarting) {
   ready = true;
   join();
   EXPECT_TRUE(service);
+}
+
+// What the supervisor hears while a thread hangs.
+
+class WatchdogTest : public testing::Test {
+ protected:
+  WatchdogTest() : supervisor_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+    const std::string path = (directory_ / "notify").string();
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::bind(supervisor_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+    ::setenv("WATCHDOG_USEC", "300000000", 1);
+  }
+  ~WatchdogTest() override {
+    ::unsetenv("NOTIFY_SOCKET");
+    ::unsetenv("WATCHDOG_USEC");
+  }
+  // What was said since the last time; empty: nothing.
+  std::string heard() {
+    std::string text(100, '\0');
+    const ssize_t size = ::recv(supervisor_.get(), text.data(), text.size(), 0);
+    return text.substr(0, size < 0 ? 0 : static_cast<std::size_t>(size));
+  }
+
+ private:
+  TempDirectory directory_;
+  Descriptor supervisor_;
+};
+
+TEST_F(WatchdogTest, hears_nothing_while_a_thread_hangs_and_the_log_names_it) {
+  std::promise<void> begun;
+  std::promise<void> released;
+  std::optional<TaskThread<int>> thread(std::in_place, "long questions", [&](int& /*task*/) {
+    begun.set_value();
+    released.get_future().wait();
+  });
+  boost::asio::io_context io;
+  auto later = std::chrono::minutes(0);
+  Watchdog watchdog(io, [&] { return Watchdog::Clock::now() + later; });
+  // One that waits for work for however long is alive.
+  later = std::chrono::hours(48);
+  watchdog.start();
+  EXPECT_EQ(heard(), k_watchdog_ping);
+  thread->give(1);
+  begun.get_future().wait();
+  later = std::chrono::minutes(0);
+  testing::internal::CaptureStdout();
+  watchdog.start();
+  EXPECT_EQ(heard(), k_watchdog_ping);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  later = std::chrono::minutes(6);
+  testing::internal::CaptureStdout();
+  watchdog.start();
+  EXPECT_EQ(heard(), "");
+  const std::string log = testing::internal::GetCapturedStdout();
+  EXPECT_NE(log.find("daemon: the thread of long questions hangs"), std::string::npos) << log;
+  released.set_value();
+  thread.reset();
+  watchdog.start();
+  EXPECT_EQ(heard(), k_watchdog_ping);
+}
+
+TEST_F(WatchdogTest, a_long_piece_of_work_has_a_longer_bound) {
+  const PieceOfWork checkpoint("the checkpoint", PieceOfWork::k_long_bound);
+  const auto now = PieceOfWork::Clock::now();
+  EXPECT_TRUE(PieceOfWork::overdue(now + std::chrono::minutes(59)).empty());
+  EXPECT_EQ(PieceOfWork::overdue(now + std::chrono::minutes(61)), std::vector<std::string>{"the checkpoint"});
 }
 
 }  // namespace

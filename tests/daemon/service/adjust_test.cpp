@@ -9,7 +9,7 @@ using nlohmann::json;
 class AdjustTest : public ServiceTest {
  protected:
   json told(const json& request, Asker asker = Asker::administrator) {
-    return json::parse(std::get<std::string>(answer(*service, request.dump(), Instant{now}, asker, 0)));
+    return json::parse(std::get<std::string>(answer(*service, parse_request(request.dump()), Instant{now}, asker, 0)));
   }
   json attribute(std::uint32_t job, const char* into) {
     return told({{"request", "adjust"}, {"reason", "a typo"}, {"attribute", {{"job", job}, {"into", into}}}});
@@ -78,7 +78,7 @@ TEST_F(AdjustTest, ARecordReadBeforeTheCorrectionStillCounts) {
   // slurmctld suspended the job at 8; the record comes when the books were corrected at 10.
   now += 10;
   attribute(1, "physics");
-  protocol::JobRecord suspended = running(typo);
+  protocol::JobUpdate suspended = running(typo);
   suspended.state = protocol::JobState::suspended;
   suspended.slurm_state = "SUSPENDED";
   suspended.suspend_time = k_begin + 8;
@@ -94,7 +94,7 @@ TEST_F(AdjustTest, WhatIsRequeuedGoesByTheRulesAgain) {
   snapshot({running(typo)});
   now += 10;
   attribute(1, "physics");
-  protocol::JobRecord again = waiting(typo);
+  protocol::JobUpdate again = waiting(typo);
   again.submit_time = again.eligible_time = now;
   again.restart_count = 1;
   now += 1;
@@ -102,7 +102,7 @@ TEST_F(AdjustTest, WhatIsRequeuedGoesByTheRulesAgain) {
   Job second = typo;
   second.start = now + 1;
   now += 2;
-  protocol::JobRecord record = running(second);
+  protocol::JobUpdate record = running(second);
   record.submit_time = again.submit_time;
   record.eligible_time = again.eligible_time;
   record.restart_count = 1;
@@ -173,7 +173,7 @@ TEST_F(AdjustTest, ARenamedOrganizationKeepsItsStandingAndItsOldNameIsDead) {
   const json rename{{"request", "adjust"},
                     {"reason", "the institute's new name"},
                     {"rename", {{"organization", "physics"}, {"into", "natural-sciences"}}}};
-  EXPECT_EQ(told(rename)["error"]["code"], "invalid_argument") << "nobody knows the name yet";
+  EXPECT_EQ(told(rename)["error"]["code"], "invalid_argument") << "the name is not known yet";
   ASSERT_TRUE(rename_in_configuration("natural-sciences").has_value());
   const json before = row_of("physics");
   const json made = told(rename);

@@ -1,5 +1,4 @@
 // The daemon's books on a ledger whose older periods are in archives.
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

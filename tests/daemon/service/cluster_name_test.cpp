@@ -81,7 +81,7 @@ TEST_F(ClusterNameTest, ASecondSlurmctldDoesNotTakeThePlaceOfOneThatRestarts) {
   now += 5;
   EXPECT_FALSE(come("box", "trial")) << "ours restarts";
   EXPECT_TRUE(come("box", "ours"));
-  // A StateSaveLocation that was moved is no second slurmctld: nobody saw the two beside each other.
+  // A StateSaveLocation that was moved is no second slurmctld: the two were never seen at once.
   EXPECT_TRUE(come("box", "moved"));
   EXPECT_FALSE(come("box", "ours", true));
   now += ClusterName::k_patience.value;
@@ -116,7 +116,7 @@ TEST_F(ClusterNameTest, AnAdministratorRenamesItWithAReason) {
   const auto renamed = [&](const std::string& cluster, const std::string& reason) {
     const nlohmann::json request{{"request", "rename_cluster"}, {"cluster", cluster}, {"reason", reason}};
     return nlohmann::json::parse(
-        std::get<std::string>(answer(*service, request.dump(), Instant{now}, Asker::administrator, 0)));
+        std::get<std::string>(answer(*service, parse_request(request.dump()), Instant{now}, Asker::administrator, 0)));
   };
   EXPECT_EQ(renamed("", "why")["error"]["code"], "invalid_argument");
   EXPECT_EQ(renamed("new", "")["error"]["code"], "invalid_argument");

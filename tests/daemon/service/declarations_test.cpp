@@ -95,7 +95,7 @@ TEST(Declarations, AnUndatedChangeOfOwnerHoldsFromTheReloadOnWithoutAWarning) {
   EXPECT_TRUE(again.warnings.empty());
 }
 
-TEST(Declarations, ANodeThatNobodyClaimsAnyLongerGoesToCommons) {
+TEST(Declarations, ANodeThatIsNoLongerClaimedGoesToCommons) {
   const Declared known = remember({}, declare(two_owners(), "text", {}, k_now).events);
   config::Configuration changed = two_owners();
   changed.organizations[0].nodes = {};

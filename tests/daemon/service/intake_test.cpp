@@ -26,7 +26,7 @@ TEST_F(ServiceTest, AFrameOfManyRecordsIsReadInPortions) {
   options.intake.portion_records = 10;
   restart();
   connect(1);
-  std::vector<protocol::JobRecord> jobs;
+  std::vector<protocol::JobUpdate> jobs;
   for (std::uint32_t id = 1; id <= 35; ++id) jobs.push_back(running({.id = id, .start = now - 50}));
   const auto count = [&] { return rows("SELECT count(*) FROM segments").front(); };
   queue(jobs);
@@ -60,13 +60,13 @@ TEST_F(ServiceTest, AFrameOfManyRecordsIsReadInPortions) {
   EXPECT_EQ(rows("SELECT count(*) FROM segments WHERE end IS NULL").front(), "0");
 }
 
-// A scan of runs did not look at what waits: a wait that began before it is believed all the same.
+// A scan of runs did not look at what waits: a wait that began before it is believed nevertheless.
 TEST_F(ServiceTest, AfterAScanOfRunsAWaitCountsFromWhereItBegan) {
   for (const bool runs_only : {true, false}) {
     const std::uint32_t job = runs_only ? 1 : 3;
     const std::int64_t begin = now;
     connect(job);
-    protocol::JobRecord held = waiting({.id = job, .start = begin});
+    protocol::JobUpdate held = waiting({.id = job, .start = begin});
     held.wait = protocol::WaitReason::held;
     snapshot({held});
     now += 10;
@@ -87,10 +87,10 @@ TEST_F(ServiceTest, AfterAScanOfRunsAWaitCountsFromWhereItBegan) {
   }
 }
 
-// The books forget what neither runs nor could start; its first description is in the ledger all the same.
+// The books forget what neither runs nor could start; its first description is in the ledger nevertheless.
 TEST_F(ServiceTest, AJobThatWasForgottenWhileItWasHeldAndMovedMeanwhileIsShownWhereItIs) {
   connect(1);
-  protocol::JobRecord held = waiting({.id = 7, .start = now});
+  protocol::JobUpdate held = waiting({.id = 7, .start = now});
   held.wait = protocol::WaitReason::held;
   snapshot({held, running({.id = 8, .start = now})});
   now += 10;
@@ -160,8 +160,8 @@ TEST_F(ServiceTest, AJobThatTheSnapshotLacksEndsWhereTheBooksLastKnewIt) {
 
 TEST_F(ServiceTest, WhatTheSnapshotLacksIsNotBroughtBackByAnOlderRecord) {
   connect(1);
-  // Suspended in the second in which it is seen running: which came last cannot be told, so the later record waits.
-  protocol::JobRecord job = running({.id = 1, .start = now - 10});
+  // Suspended in the second in which it is seen running: which came last cannot be known, so the later record waits.
+  protocol::JobUpdate job = running({.id = 1, .start = now - 10});
   job.state = protocol::JobState::suspended;
   job.suspend_time = now;
   job.pre_suspend_run_s = 10;
@@ -186,7 +186,7 @@ TEST_F(ServiceTest, AJobThatIsGoneFromARunningFeederWasThereAtItsLastScan) {
 TEST_F(ServiceTest, NodesThatTheSnapshotLacksOfferNothing) {
   connect(1);
   snapshot({});
-  EXPECT_EQ(service->books().state().capacity("n2"), MicroProcessors{8 * k_micro});
+  EXPECT_EQ(service->books().state().capacity("n2"), ProcessorMillionths{8 * k_micro});
   now += 10;
   service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
   protocol::Observations o;
@@ -196,8 +196,8 @@ TEST_F(ServiceTest, NodesThatTheSnapshotLacksOfferNothing) {
   service->receive(std::move(o), Instant{now});
   service->receive(protocol::SnapshotEnd{++sequence, now}, Instant{now});
   service->process(Instant{now});
-  EXPECT_EQ(service->books().state().capacity("n1"), MicroProcessors{8 * k_micro});
-  EXPECT_EQ(service->books().state().capacity("n2"), MicroProcessors{0});
+  EXPECT_EQ(service->books().state().capacity("n1"), ProcessorMillionths{8 * k_micro});
+  EXPECT_EQ(service->books().state().capacity("n2"), ProcessorMillionths{0});
 }
 
 }  // namespace

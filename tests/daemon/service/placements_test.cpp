@@ -1,12 +1,11 @@
 // When the nodes that waiting jobs may use are looked up, and that they reach the ledger.
-#include "daemon/books/placements.hpp"
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "daemon/observer/usable_nodes.hpp"
 #include "service_fixture.hpp"
 
 namespace shapley::daemon {
@@ -24,7 +23,7 @@ accounting::SegmentOpened wait_of(std::uint32_t job, const std::string& placemen
   return {.key = {accounting::SegmentKind::wait, JobId{job}, Instant{k_begin}, 0},
           .organization = "physics",
           .begin = Instant{k_begin},
-          .processors = MicroProcessors{k_micro},
+          .processors = ProcessorMillionths{k_micro},
           .nodes = {},
           .placement = placement};
 }
@@ -42,15 +41,15 @@ class PlacementsTest : public testing::Test {
     return seen;
   }
 
-  accounting::State books{{.horizon = Duration{100}}};
-  Placements placements;
+  accounting::State books{{.memory_horizon = Duration{100}}};
+  SessionNodes placements;
 };
 
 TEST_F(PlacementsTest, AreDueOnlyWhenTheBooksMayLackSomething) {
   placements.note(node_in("n1", {"batch"}));
   book(wait_of(1, "partition=batch"));
-  EXPECT_FALSE(placements.due(books)) << "not all nodes are told";
-  placements.complete_nodes();
+  EXPECT_FALSE(placements.due(books)) << "not all nodes are known";
+  placements.complete();
   EXPECT_TRUE(placements.due(books));
   EXPECT_EQ(resolve().events.size(), 1U);
 
@@ -77,14 +76,14 @@ TEST_F(PlacementsTest, AreDueOnlyWhenTheBooksMayLackSomething) {
   books.compact();
   EXPECT_TRUE(placements.due(books)) << "waits may have been forgotten";
   resolve();
-  placements.forget_nodes();
+  placements.forget();
   placements.note(node_in("n1", {"gpu"}));
   EXPECT_FALSE(placements.due(books));
 }
 
-TEST_F(PlacementsTest, AreDueWhenAnybodyBeginsOrEndsWhileThereAreTooMany) {
+TEST_F(PlacementsTest, AreDueWhenAJobBeginsOrEndsWhileThereAreTooMany) {
   placements.note(node_in("n1", {"batch"}));
-  placements.complete_nodes();
+  placements.complete();
   const auto number = [](std::uint32_t i) { return "partition=batch,p" + std::to_string(1000 + i); };
   for (std::uint32_t i = 0; i <= k_max_placements; ++i) book(wait_of(i, number(i)));
   resolve();
@@ -107,7 +106,7 @@ TEST_F(PlacementsTest, ANodeThatEventsCannotNameIsLeftOut) {
   placements.note(node_in("n1", {"batch"}));
   placements.note(node_in("17", {"batch"}));
   placements.note(node_in("n[2-3]", {"batch"}));
-  placements.complete_nodes();
+  placements.complete();
   book(wait_of(1, "partition=batch"));
   const Observation seen = resolve();
   ASSERT_EQ(seen.events.size(), 1U);
@@ -117,7 +116,7 @@ TEST_F(PlacementsTest, ANodeThatEventsCannotNameIsLeftOut) {
 TEST_F(PlacementsTest, AWarningIsRepeatedOnlyAfterItWasGone) {
   placements.note(node_in("n1", {"batch"}));
   for (std::uint32_t i = 0; i <= k_max_placements; ++i) book(wait_of(i, "partition=batch,p" + std::to_string(i)));
-  placements.complete_nodes();
+  placements.complete();
   EXPECT_EQ(resolve().warnings.size(), 1U);
   placements.note(node_in("n2", {"batch"}));
   EXPECT_EQ(resolve().warnings.size(), 0U);
@@ -130,7 +129,7 @@ TEST_F(PlacementsTest, AWarningIsRepeatedOnlyAfterItWasGone) {
 
 class PlacementServiceTest : public ServiceTest {
  protected:
-  void begin_snapshot(std::vector<protocol::JobRecord> jobs, std::vector<protocol::NodeRecord> nodes) {
+  void begin_snapshot(std::vector<protocol::JobUpdate> jobs, std::vector<protocol::NodeRecord> nodes) {
     service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
     tell(std::move(jobs), std::move(nodes));
   }
@@ -138,7 +137,7 @@ class PlacementServiceTest : public ServiceTest {
     service->receive(protocol::SnapshotEnd{++sequence, now}, Instant{now});
     service->process(Instant{now});
   }
-  void tell(std::vector<protocol::JobRecord> jobs, std::vector<protocol::NodeRecord> nodes) {
+  void tell(std::vector<protocol::JobUpdate> jobs, std::vector<protocol::NodeRecord> nodes) {
     protocol::Observations o;
     o.sequence = ++sequence;
     o.observed_at = now;
@@ -147,13 +146,13 @@ class PlacementServiceTest : public ServiceTest {
     service->receive(std::move(o), Instant{now});
     service->process(Instant{now});
   }
-  void connect_to_two_nodes(std::vector<protocol::JobRecord> jobs) {
+  void connect_to_two_nodes(std::vector<protocol::JobUpdate> jobs) {
     connect(++instance);
     begin_snapshot(std::move(jobs), {node_in("n1", {"batch"}), node_in("n2", {"batch"})});
     end_snapshot();
   }
-  static protocol::JobRecord pinned(const Job& job, const std::string& nodes) {
-    protocol::JobRecord record = waiting(job);
+  static protocol::JobUpdate pinned(const Job& job, const std::string& nodes) {
+    protocol::JobUpdate record = waiting(job);
     record.required_nodes = nodes;
     return record;
   }
@@ -215,7 +214,7 @@ TEST_F(PlacementServiceTest, NodesThatChangeAreResolvedWithTheirFrame) {
                                "partition=batch|30|n1"}));
 }
 
-TEST_F(PlacementServiceTest, ANodeThatTheNextSnapshotLacksServesNobody) {
+TEST_F(PlacementServiceTest, ANodeThatTheNextSnapshotLacksServesNoJob) {
   connect_to_two_nodes({waiting({.id = 1, .start = now})});
   now += 10;
   begin_snapshot({waiting({.id = 1, .start = k_begin})}, {node_in("n2", {"batch"})});
@@ -234,7 +233,7 @@ TEST_F(PlacementServiceTest, TheSameSnapshotAfterARestartAddsNothing) {
 
 TEST_F(PlacementServiceTest, AChangeThatIsSettledLaterIsResolvedThen) {
   connect_to_two_nodes({pinned({.id = 1, .start = now}, "n1")});
-  see({pinned({.id = 1, .start = now}, "n2")});  // in the very second
+  see({pinned({.id = 1, .start = now}, "n2")});  // in the same second
   EXPECT_EQ(resolved(), Lines{"partition=batch nodes=n1|0|n1"});
   now += 5;
   service->tick(Instant{now});

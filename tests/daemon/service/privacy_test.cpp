@@ -1,6 +1,7 @@
-// What slurm.conf's PrivateData hides from whom, in every request that anybody may ask.
+// What slurm.conf's PrivateData hides from which users, in every request that any user may ask.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -10,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "daemon/small_file.hpp"
+#include "daemon/requests/visibility.hpp"
 #include "service_fixture.hpp"
 
 namespace shapley::daemon {
@@ -47,14 +48,14 @@ class PrivacyOfRequests : public ServiceTest {
     service->tick(Instant{now});
   }
 
-  static protocol::JobRecord of(std::uint32_t user, protocol::JobRecord record) {
+  static protocol::JobUpdate of(std::uint32_t user, protocol::JobUpdate record) {
     record.user_id = user;
     record.name = "secret-name";
     record.wckey = "secret-workflow";
     return record;
   }
 
-  // As the feeder says it anew.
+  // As the feeder sends it again.
   void tell(protocol::Privacy told) {
     privacy = std::move(told);
     protocol::Observations o;
@@ -73,13 +74,13 @@ class PrivacyOfRequests : public ServiceTest {
   Ids jobs_for(std::uint32_t user) { return jobs_of(ask(k_all, user)); }
 
   [[nodiscard]] json as_administrator(const std::string& request) {
-    Answer answered = answer(*service, request, Instant{now}, Asker::administrator, 0);
+    Answer answered = answer(*service, parse_request(request), Instant{now}, Asker::administrator, 0);
     if (const auto* text = std::get_if<std::string>(&answered)) return json::parse(*text);
     ReadingThread::Connection reader(site.configuration.ledger);
     return json::parse(std::get<ReadingThread::Question>(answered)(reader, {}));
   }
 
-  // Whoever else writes to the disk changes how much of it is free from one reply to the next.
+  // Other programs that write to the disk change how much of it is free from one reply to the next.
   static json without_the_disk(json reply) {
     const json::json_pointer free("/daemon/storage/free_bytes");
     if (reply.contains(free)) reply[free] = nullptr;
@@ -90,7 +91,7 @@ class PrivacyOfRequests : public ServiceTest {
     return reply.value("error", json::object()).value("what", "no error");
   }
 
-  // Of what each request that anybody may ask is asked.
+  // The examples of each request that any user may ask.
   [[nodiscard]] std::map<std::string, std::vector<std::string>> examples() const {
     const std::string before = std::to_string(k_begin + 1);
     const std::string during = std::to_string(k_begin + 30);
@@ -109,6 +110,7 @@ class PrivacyOfRequests : public ServiceTest {
             {"jobs", {R"({"request":"jobs"})", k_all, R"({"request":"jobs","all":true,"jobs":[4701,4702,4703]})"}},
             {"ping", {R"({"request":"ping"})"}},
             {"queue", {R"({"request":"queue"})"}},
+            {"standing", {R"({"request":"standing"})"}},
             {"statement", {R"({"request":"statement"})"}},
             {"status", {R"({"request":"status"})"}},
             {"status_at", {R"({"request":"status_at","at":)" + during + "}"}},
@@ -130,7 +132,7 @@ TEST_F(PrivacyOfRequests, NoRequestShowsAStrangerAJobOrAUser) {
   }
 }
 
-// The witness of the one above: each secret is shown to somebody.
+// The witness of the one above: each secret is shown to some user.
 TEST_F(PrivacyOfRequests, TheSameRequestsShowEverythingToOperators) {
   std::string shown;
   for (const auto& [name, texts] : examples()) {
@@ -185,7 +187,7 @@ TEST_F(PrivacyOfRequests, SumsByOrganizationAreForAll) {
   EXPECT_EQ(ask(R"({"request":"history"})", k_stranger), as_administrator(R"({"request":"history"})"));
 }
 
-TEST_F(PrivacyOfRequests, OfStartsThatAreHiddenOnlyTheNumberIsTold) {
+TEST_F(PrivacyOfRequests, OfStartsThatAreHiddenOnlyTheNumberIsShown) {
   // Before alice's job began; carol's was there already.
   constexpr std::uint32_t k_carol = 987'654'006;
   see({of(k_carol, ended({.id = 4704, .account = "chem", .start = k_begin + 2}, k_begin + 5))});
@@ -198,13 +200,13 @@ TEST_F(PrivacyOfRequests, OfStartsThatAreHiddenOnlyTheNumberIsTold) {
   EXPECT_EQ(all["hidden_starts"], json::object());
 }
 
-TEST_F(PrivacyOfRequests, OfWhatStartedWhileAJobWaitedOnlyTheSumsAreTold) {
+TEST_F(PrivacyOfRequests, OfWhatStartedWhileAJobWaitedOnlyTheSumsAreShown) {
   now += 10;
-  protocol::JobRecord alices = running({.id = 4702, .account = "phys", .node = "n1", .start = now});
+  protocol::JobUpdate alices = running({.id = 4702, .account = "phys", .node = "n1", .start = now});
   alices.submit_time = alices.eligible_time = now - 70;
   see({of(k_alice, alices)});
   now += 10;
-  protocol::JobRecord bobs = running({.id = 4703, .account = "chem", .node = "n1", .start = now});
+  protocol::JobUpdate bobs = running({.id = 4703, .account = "chem", .node = "n1", .start = now});
   bobs.submit_time = bobs.eligible_time = now - 80;
   see({of(k_bob, bobs)});
   const std::string request = R"({"request":"explain","job":"4703"})";
@@ -227,7 +229,7 @@ TEST_F(PrivacyOfRequests, TheQueueIsForThoseWhoSeeAll) {
 TEST_F(PrivacyOfRequests, AWorkflowIsForThoseWhoSeeAllOfItsJobs) {
   const auto named = [&](std::uint32_t user, std::uint32_t id, const std::string& account,
                          const std::string& workflow) {
-    protocol::JobRecord record = of(user, waiting({.id = id, .account = account, .start = now}));
+    protocol::JobUpdate record = of(user, waiting({.id = id, .account = account, .start = now}));
     record.wckey = workflow;
     return record;
   };
@@ -255,8 +257,8 @@ TEST_F(PrivacyOfRequests, AWorkflowIsForThoseWhoSeeAllOfItsJobs) {
   tell(privacy);
   EXPECT_EQ(names_for(k_coordinator), (Names{"secret-workflow", "of-two", "of-bob"}));
 
-  // What ran of it is remembered, whoever's it was.
-  protocol::JobRecord ran = running({.id = 4711, .account = "phys", .node = "n2", .cpus = 1, .start = now});
+  // Its runs are remembered, whichever user's they were.
+  protocol::JobUpdate ran = running({.id = 4711, .account = "phys", .node = "n2", .cpus = 1, .start = now});
   ran = of(k_bob, ran);
   ran.wckey = "of-two";
   see({ran});
@@ -311,11 +313,11 @@ TEST_F(PrivacyOfRequests, PrivateUsageHidesSumsOfUsersAndNoJobs) {
   EXPECT_EQ(ask(R"({"request":"statement"})", k_stranger)["organizations"][0]["users"][0]["user_id"], k_alice);
 }
 
-TEST_F(PrivacyOfRequests, WhatWasToldLastHoldsAcrossRestarts) {
+TEST_F(PrivacyOfRequests, WhatWasSentLastHoldsAcrossRestarts) {
   const auto told = [&] { return ask(R"({"request":"status"})")["daemon"]["privacy"]; };
   EXPECT_EQ(told(), (json{{"jobs", true}, {"usage", false}, {"told_at", k_begin}}));
   struct stat file {};
-  ASSERT_EQ(::stat(privacy_file_of(site.configuration.ledger).c_str(), &file), 0);
+  ASSERT_EQ(::stat(SideFile<KeptPrivacy>::path_of(site.configuration.ledger).c_str(), &file), 0);
   EXPECT_EQ(file.st_mode & 0777U, 0600U);
   restart();
   EXPECT_EQ(told(), (json{{"jobs", true}, {"usage", false}, {"told_at", k_begin}}));
@@ -323,16 +325,17 @@ TEST_F(PrivacyOfRequests, WhatWasToldLastHoldsAcrossRestarts) {
   EXPECT_EQ(jobs_for(k_operator), (Ids{4701, 4702, 4703}));
 }
 
-TEST_F(PrivacyOfRequests, AsLongAsNobodyHasSaidJobsAreTheirOwners) {
-  for (const char* broken : {"", "{}", "[1]", R"({"told_at":1,"jobs":false,"usage":false,"users":[{"user_id":-1}]})"}) {
-    ASSERT_TRUE(replace_file(privacy_file_of(site.configuration.ledger), broken).has_value());
+TEST_F(PrivacyOfRequests, AsLongAsItIsUnknownJobsAreTheirOwners) {
+  for (const char* broken :
+       {"", "{}", "[1]", R"({"told_at":1,"privacy":{"jobs":false,"usage":false,"users":[{"user_id":-1}]}})"}) {
+    std::ofstream(SideFile<KeptPrivacy>::path_of(site.configuration.ledger)) << broken;
     restart();
     EXPECT_TRUE(ask(R"({"request":"status"})")["daemon"]["privacy"]["jobs"].is_null()) << broken;
     EXPECT_EQ(jobs_for(k_stranger), Ids{});
     EXPECT_EQ(jobs_for(k_operator), Ids{});
     EXPECT_EQ(jobs_for(k_bob), (Ids{4703}));
   }
-  std::filesystem::remove(privacy_file_of(site.configuration.ledger));
+  std::filesystem::remove(SideFile<KeptPrivacy>::path_of(site.configuration.ledger));
   restart();
   EXPECT_EQ(jobs_for(k_bob), (Ids{4703}));
   // An older plugin says nothing.
@@ -345,9 +348,9 @@ TEST_F(PrivacyOfRequests, AsLongAsNobodyHasSaidJobsAreTheirOwners) {
 
 // ---- sums of hidden users --------------------------------------------------------------------------------------
 
-json row(const char* account, std::uint32_t user, const char* got) {
-  json amount{{"core_hours", 0.0}, {"processor_seconds", got}};
-  return {{"account", account}, {"user_id", user}, {"got", amount}, {"own", amount}, {"borrowed", amount}};
+ledger::UserRow row(const char* account, std::uint32_t user, const char* got) {
+  const ledger::Amount amount{CpuTime{parse_micro(got).value()}};
+  return {.account = account, .user_id = user, .got = amount, .own = amount, .borrowed = amount};
 }
 
 TEST(HiddenUsers, BecomeOneRowThatSaysTheirSum) {
@@ -355,22 +358,20 @@ TEST(HiddenUsers, BecomeOneRowThatSaysTheirSum) {
       protocol::Privacy{
           .jobs = false, .usage = true, .users = {{.user_id = 7, .is_operator = false, .accounts = {"bio"}}}},
       7);
-  json report{{"organizations",
-               {{{"name", "a"},
-                 {"users",
-                  {row("bio", 1, "10"), row("bio", 7, "20"), row("chem", 7, "30"), row("chem", 2, "3600.000001"),
-                   row("phys", 2, "0.5")}}},
-                {{"name", "b"}, {"users", {row("bio", 3, "1")}}},
-                {{"name", "c"}}}}};
-  hide_users(report, visible);
-  const json& users = report["organizations"][0]["users"];
-  ASSERT_EQ(users.size(), 4U) << report.dump(1);
+  ledger::AccountReport report;
+  report.organizations.resize(3);
+  report.organizations[0].users = {row("bio", 1, "10"), row("bio", 7, "20"), row("chem", 7, "30"),
+                                   row("chem", 2, "3600.000001"), row("phys", 2, "0.5")};
+  report.organizations[1].users = {row("bio", 3, "1")};
+  const json shown = shapley::json_of(visible.show(report).report())["organizations"];
+  const json& users = shown[0]["users"];
+  ASSERT_EQ(users.size(), 4U) << shown.dump(1);
   EXPECT_EQ(users[3]["account"], nullptr);
   EXPECT_EQ(users[3]["got"]["processor_seconds"], "3600.500001");
   EXPECT_NEAR(users[3]["got"]["core_hours"].get<double>(), 1.000138889, 1e-6);
-  EXPECT_EQ(report["organizations"][1]["users"].size(), 1U);
-  EXPECT_EQ(report["organizations"][1]["users"][0]["user_id"], 3);
-  EXPECT_FALSE(report["organizations"][2].contains("users"));
+  EXPECT_EQ(shown[1]["users"].size(), 1U);
+  EXPECT_EQ(shown[1]["users"][0]["user_id"], 3);
+  EXPECT_TRUE(shown[2]["users"].empty());
 }
 
 }  // namespace

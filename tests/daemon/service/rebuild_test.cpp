@@ -11,6 +11,7 @@
 #include "ledger/store/ledger.hpp"
 #include "service_fixture.hpp"
 #include "tests/daemon/busy_days.hpp"
+#include "tests/support/must.hpp"
 #include "tests/support/waiting.hpp"
 
 namespace shapley::daemon {
@@ -33,12 +34,12 @@ class RebuildTest : public ServiceTest {
     service->tick(Instant{now});
     ASSERT_TRUE(checkpoint_ends());
     service->stop(Instant{now});
-    ASSERT_GT(service->books().state().horizon(), Instant{k_begin});
+    ASSERT_GT(service->books().state().memory_horizon(), Instant{k_begin});
     restart();
   }
 
   // A frame that was observed earlier, `at` seconds after the begin.
-  void receive_old(std::int64_t at, std::vector<protocol::JobRecord> jobs, std::vector<std::uint32_t> gone = {},
+  void receive_old(std::int64_t at, std::vector<protocol::JobUpdate> jobs, std::vector<std::uint32_t> gone = {},
                    std::vector<protocol::NodeRecord> nodes = {}) {
     protocol::Observations o;
     o.sequence = ++sequence;
@@ -56,7 +57,7 @@ class RebuildTest : public ServiceTest {
     service->tick(Instant{now});
   }
 
-  // The clock stands meanwhile: how long a rebuild takes is nobody's concern here.
+  // The clock stands meanwhile: no test here depends on how long a rebuild takes.
   [[nodiscard]] bool rebuild_ends() {
     return test::eventually([&] {
       service->tick(Instant{now});
@@ -75,13 +76,12 @@ class RebuildTest : public ServiceTest {
 
   // The books are those of all events, by code that shares nothing with them.
   void expect_audit_finds_nothing() const {
-    const auto report = ledger::audit(service->books().ledger());
-    ASSERT_TRUE(report.has_value()) << report.error().what;
-    for (const ledger::Finding& finding : report->findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+    const auto report = must(ledger::audit(service->books().ledger()));
+    for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
   }
 };
 
-TEST_F(RebuildTest, AnEventOlderThanTheHorizonIsBookedAllTheSame) {
+TEST_F(RebuildTest, AnEventOlderThanTheHorizonIsBookedNevertheless) {
   connect(2);
   snapshot({});
   EXPECT_EQ(service->ranks().organizations.front(), "physics");
@@ -248,7 +248,7 @@ TEST_F(RebuildTest, DaysAreClosedAfterwards) {
   connect(2);
   receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
   tick(k_day);
-  EXPECT_EQ(days(), before) << "half of the figures would be kept for ever";
+  EXPECT_EQ(days(), before) << "half of the figures would be kept permanently";
   ASSERT_TRUE(rebuild_ends());
   tick();
   EXPECT_EQ(days(), std::to_string(std::stoi(before) + 1));
@@ -261,7 +261,7 @@ TEST_F(RebuildTest, EveryRequestIsAnsweredMeanwhile) {
   ASSERT_TRUE(service->books().incomplete());
   EXPECT_EQ(ask(R"({"request":"status","contribution":"shapley_rate"})")["contribution"], "shapley_rate");
   EXPECT_EQ(ask(R"({"request":"jobs"})")["jobs"].size(), 2U) << "they come from the ledger";
-  EXPECT_EQ(ask(R"({"request":"jobs"})")["no_start"], json::array()) << "nobody waited before";
+  EXPECT_EQ(ask(R"({"request":"jobs"})")["no_start"], json::array()) << "no job waited before";
   EXPECT_EQ(ask(R"({"request":"queue"})")["organizations"].size(), 4U);
   Site changed = site;
   changed.configuration.mode = config::Mode::observe;
@@ -296,9 +296,8 @@ TEST_F(RebuildTest, AWeekendThatComesAtOnceGivesTheBooksOfADaemonThatWasThere) {
   expect_audit_finds_nothing();
 
   const TempDirectory other;
-  auto there = Service::start(site_in(other), {}, Instant{k_begin});
-  ASSERT_TRUE(there.has_value()) << there.error().what;
-  std::swap(service, *there);
+  auto there = must(Service::start(site_in(other), {}, Instant{k_begin}));
+  std::swap(service, there);
   const std::int64_t monday = std::exchange(now, k_begin);
   connect(1);
   snapshot({});
@@ -317,7 +316,7 @@ TEST_F(RebuildTest, AWeekendThatComesAtOnceGivesTheBooksOfADaemonThatWasThere) {
   const Lines expected = rows(all);
   EXPECT_EQ(expected.size(), 2 * weekend.runs.size()) << "runs and waits";
   const auto expected_figures = figures(status());
-  std::swap(service, *there);
+  std::swap(service, there);
   const Lines booked = rows(all);
   ASSERT_EQ(booked.size(), expected.size());
   for (std::size_t i = 0; i < booked.size(); ++i) EXPECT_EQ(booked[i], expected[i]);

@@ -1,12 +1,11 @@
 // By which mean residual run time shapleyd has ranks count what runs, and when it states another one.
-#include "daemon/configuration/residual.hpp"
-
 #include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "accounting/state/state.hpp"
+#include "daemon/configuration/declarations.hpp"
 #include "game/serving_order.hpp"
 #include "service_fixture.hpp"
 
@@ -22,7 +21,7 @@ constexpr Instant k_now{1'000'000};
 std::vector<ledger::Run> runs_of(std::int64_t count, std::int64_t length_s, bool ended = true) {
   ledger::Run run;
   run.length = Duration{length_s};
-  run.processors = MicroProcessors{k_micro};
+  run.processors = ProcessorMillionths{k_micro};
   run.ended = ended;
   return std::vector<ledger::Run>(static_cast<std::size_t>(count), run);
 }
@@ -77,8 +76,8 @@ class ResidualOfService : public ServiceTest {
  protected:
   // `count` jobs of `length` seconds each, all at once.
   void run_jobs(std::uint32_t count, std::int64_t length) {
-    std::vector<protocol::JobRecord> begun;
-    std::vector<protocol::JobRecord> over;
+    std::vector<protocol::JobUpdate> begun;
+    std::vector<protocol::JobUpdate> over;
     for (std::uint32_t i = 0; i < count; ++i) {
       const Job job{.id = next_job_ + i, .cpus = 1, .start = now};
       begun.push_back(running(job));
@@ -129,7 +128,7 @@ TEST_F(ResidualOfService, IsStatedFromTwentyRunsOnAndKeptOverARestart) {
   EXPECT_EQ(statements().size(), 1U);
 }
 
-TEST_F(ResidualOfService, IsStatedAnewADayLaterIfItMoved) {
+TEST_F(ResidualOfService, IsStatedAgainADayLaterIfItMoved) {
   connect(1);
   snapshot({});
   run_jobs(20, 2000);
@@ -150,11 +149,51 @@ TEST_F(ResidualOfService, ALongQueueHidesNoRuns) {
   connect(1);
   snapshot({});
   run_jobs(20, 100);
-  std::vector<protocol::JobRecord> queued;
+  std::vector<protocol::JobUpdate> queued;
   for (std::uint32_t i = 0; i < 12'000; ++i) queued.push_back(waiting({.id = 1000 + i, .start = now}));
   see(queued);
   tick_after(1);
   EXPECT_EQ(statements().size(), 1U);
+}
+
+ledger::Run run(std::int64_t length_s, std::int64_t processors, bool ended = true) {
+  ledger::Run run;
+  run.length = Duration{length_s};
+  run.processors = ProcessorMillionths{processors * k_micro};
+  run.ended = ended;
+  return run;
+}
+
+// Looked at in every second of every processor: how long it will still be held.
+std::int64_t naive_residual(const std::vector<ledger::Run>& runs) {
+  Int128 doubled = 0;
+  Int128 seconds = 0;
+  for (const ledger::Run& r : runs) {
+    for (std::int64_t s = 0; r.ended && s < r.length.value; ++s) {
+      doubled += (2 * (r.length.value - s) - 1) * (r.processors.value / k_micro);  // seen in the middle of the second
+      seconds += r.processors.value / k_micro;
+    }
+  }
+  return static_cast<std::int64_t>(doubled / (2 * seconds));
+}
+
+TEST(HorizonCheck, TheMeanResidualRunTimeWeighsProcessorsAndLength) {
+  const std::vector<ledger::Run> runs{run(10, 1), run(100, 3), run(1, 50), run(7, 2), run(1000, 9, false)};
+  ASSERT_TRUE(mean_residual_run_time(runs).has_value());
+  EXPECT_EQ(mean_residual_run_time(runs)->value, naive_residual(runs));
+  EXPECT_EQ(mean_residual_run_time(std::vector{run(7200, 4), run(7200, 1)})->value, 3600);
+  EXPECT_FALSE(mean_residual_run_time({}).has_value());
+  EXPECT_FALSE(mean_residual_run_time(std::vector{run(0, 5), run(9, 5, false)}).has_value());
+}
+
+TEST(HorizonCheck, WarnsBelowItAndSaysBoth) {
+  const std::vector runs{run(7200, 4)};
+  EXPECT_FALSE(horizon_warning(Duration{3600}, runs).has_value());
+  const auto warning = horizon_warning(Duration{1800}, runs);
+  ASSERT_TRUE(warning.has_value());
+  EXPECT_NE(warning->find("horizon: 30m is shorter"), std::string::npos) << *warning;
+  EXPECT_NE(warning->find("1.00 hours over the last 1 run"), std::string::npos) << *warning;
+  EXPECT_FALSE(horizon_warning(Duration{0}, {}).has_value());
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 
 #include "daemon/requests/queries.hpp"
 #include "daemon/service.hpp"
-#include "ledger/store/query.hpp"
 #include "tests/daemon/records.hpp"
 #include "tests/support/waiting.hpp"
 
@@ -38,7 +37,7 @@ class ServiceTest : public testing::Test {
     sequence = service->acknowledged(instance);
   }
 
-  void snapshot(std::vector<protocol::JobRecord> jobs) {
+  void snapshot(std::vector<protocol::JobUpdate> jobs) {
     service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
     protocol::Observations o;
     o.sequence = ++sequence;
@@ -51,7 +50,7 @@ class ServiceTest : public testing::Test {
     service->process(Instant{now});
   }
 
-  void queue(std::vector<protocol::JobRecord> jobs, std::vector<std::uint32_t> gone = {}) {
+  void queue(std::vector<protocol::JobUpdate> jobs, std::vector<std::uint32_t> gone = {}) {
     protocol::Observations o;
     o.sequence = ++sequence;
     o.observed_at = now;
@@ -60,7 +59,7 @@ class ServiceTest : public testing::Test {
     service->receive(std::move(o), Instant{now});
   }
 
-  void see(std::vector<protocol::JobRecord> jobs, std::vector<std::uint32_t> gone = {}) {
+  void see(std::vector<protocol::JobUpdate> jobs, std::vector<std::uint32_t> gone = {}) {
     queue(std::move(jobs), std::move(gone));
     service->process(Instant{now});
   }
@@ -71,12 +70,12 @@ class ServiceTest : public testing::Test {
     service->tick(Instant{now});
     ASSERT_TRUE(checkpoint_ends());
     service->stop(Instant{now});
-    ASSERT_GT(service->books().state().horizon(), Instant{k_begin});
+    ASSERT_GT(service->books().state().memory_horizon(), Instant{k_begin});
     restart();
     connect(instance_ + 1);
   }
 
-  // The clock stands meanwhile: how long a checkpoint takes is nobody's concern here.
+  // The clock stands meanwhile: no test here depends on how long a checkpoint takes.
   [[nodiscard]] bool checkpoint_ends() {
     return test::eventually([&] {
       service->tick(Instant{now});
@@ -86,7 +85,7 @@ class ServiceTest : public testing::Test {
 
   // The answer to a request, from the ledger's tables, too, as a reader gets it.
   [[nodiscard]] nlohmann::json ask(const std::string& request, std::uint32_t user_id = k_unknown_user) {
-    Answer answered = answer(*service, request, Instant{now}, Asker::anybody, user_id);
+    Answer answered = answer(*service, parse_request(request), Instant{now}, Asker::anybody, user_id);
     if (const auto* text = std::get_if<std::string>(&answered)) return nlohmann::json::parse(*text);
     ReadingThread::Connection reader(site.configuration.ledger);
     return nlohmann::json::parse(std::get<ReadingThread::Question>(answered)(reader, {}));
@@ -94,18 +93,8 @@ class ServiceTest : public testing::Test {
 
   [[nodiscard]] std::uint64_t acknowledged() const { return service->acknowledged(instance_); }
 
-  // The rows of a query on the ledger, columns joined by '|'.
   [[nodiscard]] std::vector<std::string> rows(const std::string& sql) const {
-    const auto result = ledger::query(service->books().ledger(), sql);
-    EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().what);
-    std::vector<std::string> lines;
-    if (!result) return lines;
-    for (const auto& row : *result) {
-      std::string line;
-      for (const std::string& column : row) line += (line.empty() ? "" : "|") + column;
-      lines.push_back(line);
-    }
-    return lines;
+    return rows_of(service->books().ledger(), sql);
   }
   [[nodiscard]] std::vector<std::string> runs() const {
     return rows("SELECT job, begin - " + std::to_string(k_begin) + ", end - " + std::to_string(k_begin) +
@@ -118,7 +107,7 @@ class ServiceTest : public testing::Test {
   std::unique_ptr<Service> service;
   std::int64_t now = k_begin;
   std::uint64_t sequence = 0;
-  protocol::Privacy privacy;  // as the next snapshot tells it
+  protocol::Privacy privacy;  // as the next snapshot states it
 
  private:
   std::uint64_t instance_ = 0;

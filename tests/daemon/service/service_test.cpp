@@ -1,5 +1,4 @@
 #include <csignal>
-#include <functional>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -23,7 +22,7 @@ TEST_F(ServiceTest, TheFirstStartStatesTheConfigurationTheSecondHasNothingToAdd)
   EXPECT_EQ(service->books().last_sequence(), 6);
 }
 
-TEST_F(ServiceTest, RanksFollowWhoOwesWhom) {
+TEST_F(ServiceTest, RanksFollowDebts) {
   connect(1);
   snapshot({});
   const std::uint64_t generation = service->ranks().generation;
@@ -125,7 +124,7 @@ TEST_F(ServiceTest, AReloadCannotMoveTheLedger) {
   EXPECT_EQ(service->site().configuration.ledger, directory / "ledger.db");
 }
 
-TEST_F(ServiceTest, AReloadTellsFeedersTheNewPolicy) {
+TEST_F(ServiceTest, AReloadSendsFeedersTheNewPolicy) {
   const std::uint64_t before = service->configuration_generation();
   EXPECT_TRUE(service->welcome(1).act);
   Site changed = site;
@@ -139,7 +138,7 @@ TEST_F(ServiceTest, ARecordThatCouldBeOlderIsSettledInTheNextSecond) {
   connect(1);
   snapshot({});
   now += 10;
-  protocol::JobRecord array = waiting({.id = 5, .start = now});
+  protocol::JobUpdate array = waiting({.id = 5, .start = now});
   array.pending_tasks = 10;
   see({array});
   array.pending_tasks = 3;
@@ -158,12 +157,12 @@ TEST_F(ServiceTest, TasksOfAnArrayThatStartedAreNotTakenBackThoseThatWereCancell
   connect(1);
   snapshot({});
   now += 10;
-  protocol::JobRecord rest = waiting({.id = 5, .cpus = 2, .start = now});
+  protocol::JobUpdate rest = waiting({.id = 5, .cpus = 2, .start = now});
   rest.array_job_id = 5;
   rest.pending_tasks = 10;
   see({rest});
   now += 10;
-  protocol::JobRecord task = running({.id = 6, .cpus = 2, .start = now - 1});
+  protocol::JobUpdate task = running({.id = 6, .cpus = 2, .start = now - 1});
   task.array_job_id = 5;
   task.array_task_id = 0;
   task.submit_time = task.eligible_time = rest.submit_time;
@@ -182,9 +181,9 @@ TEST_F(ServiceTest, TasksOfAnArrayThatStartedAreNotTakenBackThoseThatWereCancell
   EXPECT_EQ(rows(sql), (Lines{"10|10", "20|8", "25|8"}));
 }
 
-TEST_F(ServiceTest, ARunThatNobodySawIsCountedAsLost) {
+TEST_F(ServiceTest, ARunThatWasNotSeenIsCountedAsLost) {
   connect(1);
-  protocol::JobRecord job = waiting({.id = 1, .start = now});
+  protocol::JobUpdate job = waiting({.id = 1, .start = now});
   see({job});
   now += 10;
   job.restart_count = 1;
@@ -194,7 +193,7 @@ TEST_F(ServiceTest, ARunThatNobodySawIsCountedAsLost) {
   EXPECT_EQ(service->intake().lost_runs(), 1U);
   // A requeue whose run was seen loses nothing.
   now += 200;
-  protocol::JobRecord again = running({.id = 1, .start = now});
+  protocol::JobUpdate again = running({.id = 1, .start = now});
   again.submit_time = job.submit_time;
   again.restart_count = 1;
   see({again});
@@ -248,7 +247,7 @@ TEST_F(ServiceTest, CheckpointsComeWithTime) {
   EXPECT_EQ(service->books().state().jobs_with_open_segments().size(), 1U);
 }
 
-TEST_F(ServiceTest, CheckpointsComeWithEventsSoThatAStartReplaysNoMore) {
+TEST_F(ServiceTest, CheckpointsComeWithEventsSoThatAStartReplaysFew) {
   options.checkpoint_events = 50;
   restart();
   connect(1);
@@ -269,7 +268,7 @@ TEST_F(ServiceTest, CheckpointsComeWithEventsSoThatAStartReplaysNoMore) {
 TEST_F(ServiceTest, AStartThatReplaysMuchSavesACheckpoint) {
   options.checkpoint_events = 50;
   connect(1);
-  std::vector<protocol::JobRecord> jobs;
+  std::vector<protocol::JobUpdate> jobs;
   for (std::uint32_t job = 1; job <= 50; ++job) jobs.push_back(ended({.id = job, .start = now - 50}, now - 10));
   snapshot(std::move(jobs));
   const std::int64_t events = service->books().last_sequence();
@@ -298,7 +297,7 @@ TEST_F(ServiceTest, AStopEndsACheckpointThatIsUnderWay) {
 // What a run did before the horizon is forgotten by the State; its seconds still count from its start.
 TEST_F(ServiceTest, ASuspensionOfWeeksLosesNoRunSeconds) {
   connect(1);
-  protocol::JobRecord job = running({.id = 1, .start = now});
+  protocol::JobUpdate job = running({.id = 1, .start = now});
   const auto flip = [&](protocol::JobState state, std::int64_t ran) {
     job.state = state;
     job.suspend_time = now;
@@ -317,7 +316,7 @@ TEST_F(ServiceTest, ASuspensionOfWeeksLosesNoRunSeconds) {
   const std::int64_t resumed = now - k_begin;
   const std::string until = std::to_string(resumed + 40);
   now += 40;
-  protocol::JobRecord end = job;
+  protocol::JobUpdate end = job;
   end.state = protocol::JobState::ended;
   end.end_time = now;
   see({end});
@@ -330,7 +329,7 @@ TEST_F(ServiceTest, ASuspensionOfWeeksLosesNoRunSeconds) {
 
 TEST_F(ServiceTest, AnUnseenSuspensionAfterWeeksOfRunningIsExact) {
   connect(1);
-  protocol::JobRecord job = running({.id = 1, .start = now});
+  protocol::JobUpdate job = running({.id = 1, .start = now});
   see({job});
   now += 10;
   job.suspend_time = now;

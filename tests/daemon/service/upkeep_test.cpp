@@ -1,9 +1,12 @@
-// What status says of the daemon's own work: commits, files, backlog; backups and audits that it was told of.
+// What status says of the daemon's own work: commits, files, backlog; backups and audits that were reported to it.
 #include <filesystem>
 #include <fstream>
 
+#include <gtest/gtest.h>
+
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/replication/chain_copy.hpp"
+#include "service_fixture.hpp"
 #include "tests/daemon/service/service_fixture.hpp"
 
 namespace shapley::daemon {
@@ -14,7 +17,7 @@ using nlohmann::json;
 class UpkeepTest : public ServiceTest {
  protected:
   json told(const json& request, Asker asker = Asker::administrator) {
-    return json::parse(std::get<std::string>(answer(*service, request.dump(), Instant{now}, asker)));
+    return json::parse(std::get<std::string>(answer(*service, parse_request(request.dump()), Instant{now}, asker)));
   }
   [[nodiscard]] json about_head(const char* done) const {
     const auto head = ledger::head_of(service->books().ledger()).value();
@@ -58,13 +61,15 @@ TEST_F(UpkeepTest, OfAnotherLedgerAreNotBelieved) {
 
 TEST_F(UpkeepTest, ADamagedFileIsNoBackup) {
   told(about_head("backup"));
-  std::ofstream(upkeep_file_of(site.configuration.ledger)) << "backup soon\nnonsense\naudit 5 6 1\n";
-  restart();
-  EXPECT_EQ(daemon()["backup"], nullptr);
-  EXPECT_EQ(daemon()["audit"]["sequence"], 6);
+  for (const char* damaged :
+       {R"({"backup":{"at":"soon","sequence":6},"audit":null})", R"({"backup":null})", "nonsense"}) {
+    std::ofstream(SideFile<Upkeep>::path_of(site.configuration.ledger)) << damaged;
+    restart();
+    EXPECT_EQ(daemon()["backup"], nullptr) << damaged;
+  }
 }
 
-TEST_F(UpkeepTest, StatusTellsOfCommitsAndFiles) {
+TEST_F(UpkeepTest, StatusShowsCommitsAndFiles) {
   connect(1);
   const auto before = daemon()["commits"]["count"].get<std::int64_t>();
   snapshot({running({.id = 1, .node = "n2", .start = now})});
@@ -109,7 +114,7 @@ TEST(BacklogTest, IsWhatTheFeederHadAndWhatCameSince) {
   EXPECT_EQ(feeder.backlog(110), 0U);
 }
 
-TEST_F(UpkeepTest, TheBacklogIsToldOfThePlugin) {
+TEST_F(UpkeepTest, TheBacklogIsThatOfThePlugin) {
   protocol::Hello hello = feeder_hello(7);
   hello.backlog = 3;
   hello.dropped_backlogs = 2;
@@ -120,6 +125,101 @@ TEST_F(UpkeepTest, TheBacklogIsToldOfThePlugin) {
   snapshot({});
   plugin = ask(R"({"request":"status"})")["plugin"];
   EXPECT_EQ(plugin["backlog"], 0);
+}
+
+// The small files beside the ledger: what they hold, and that one that could not be written is tried again every
+// second.
+
+namespace fs = std::filesystem;
+
+class SideFilesTest : public ServiceTest {
+ protected:
+  void SetUp() override {
+    options.boot = "boot";
+    options.read_clock = [this] { return ClockReading{.wall = Instant{now}, .since_boot = {now - k_begin + 1'000}}; };
+    // Each new version is written under this name first.
+    for (const fs::path& file : files()) fs::create_directory(file.string() + ".new");
+    restart();
+  }
+  [[nodiscard]] std::vector<fs::path> files() const {
+    const fs::path& ledger = site.configuration.ledger;
+    return {SideFile<KeptClock>::path_of(ledger), SideFile<KeptFeeder>::path_of(ledger),
+            SideFile<KeptLook>::path_of(ledger), SideFile<KeptPrivacy>::path_of(ledger),
+            SideFile<Upkeep>::path_of(ledger)};
+  }
+  // The names of those that are there.
+  [[nodiscard]] std::vector<std::string> written() const {
+    std::vector<std::string> names;
+    for (const fs::path& file : files()) {
+      if (fs::exists(file)) names.push_back(file.extension().string());
+    }
+    return names;
+  }
+};
+
+TEST_F(SideFilesTest, AreTriedAgainEverySecond) {
+  protocol::Hello hello = feeder_hello(1);
+  hello.state_location_id = "2049:131";
+  ASSERT_TRUE(service->cluster().admit(hello, false, Instant{now}));
+  connect(1);
+  snapshot({});
+  EXPECT_FALSE(
+      service->note_upkeep({.backup = Upkeep::Backup{.at = Instant{now}, .sequence = 1}, .audit = {}}).has_value());
+  now += 61;
+  see({});
+  service->tick(service->now());
+  EXPECT_EQ(written(), std::vector<std::string>{});
+  EXPECT_EQ(service->failures().size(), 5U);
+  for (const fs::path& file : files()) fs::remove(file.string() + ".new");
+  service->tick(service->now());
+  EXPECT_EQ(written(), (std::vector<std::string>{".clock", ".feeder", ".look", ".privacy", ".upkeep"}));
+  EXPECT_EQ(service->failures().size(), 0U);
+}
+
+TEST_F(SideFilesTest, AClockOfAnotherBootMeansNothing) {
+  for (const fs::path& file : files()) fs::remove(file.string() + ".new");
+  for (const auto& [boot, is_believed] : {std::pair{"boot", true}, std::pair{"another", false}}) {
+    SideFile<KeptClock> kept(site.configuration.ledger);
+    kept.set({.boot = boot,
+              .offset = Duration{k_begin - 1'000 - 3'600},
+              .doubt = TrustedClock::Doubt{.since = Instant{now - 60}, .ahead = Duration{3'600}}});
+    ASSERT_TRUE(kept.write().has_value());
+    restart();
+    EXPECT_EQ(service->clock()->doubt().has_value(), is_believed) << boot;
+  }
+}
+
+TEST(SideFile, HoldsItsValueWholeAndForItsOwner) {
+  const TempDirectory directory;
+  const fs::path ledger = directory / "ledger.db";
+  SideFile<KeptClock> file(ledger);
+  EXPECT_EQ(file.path(), directory / "ledger.db.clock");
+  EXPECT_FALSE(file.value());
+  EXPECT_TRUE(file.write().has_value()) << "there is nothing to write";
+  EXPECT_FALSE(fs::exists(file.path()));
+  const TrustedClock::Doubt doubt{
+      .since = Instant{1'700'000'000}, .ahead = Duration{-3600}, .is_exact = true, .is_witnessed = false};
+  file.set({.boot = "a", .offset = Duration{-17}, .doubt = doubt});
+  ASSERT_TRUE(file.write().has_value());
+  EXPECT_EQ(fs::status(file.path()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_FALSE(fs::exists(file.path().string() + ".new"));
+  auto read = SideFile<KeptClock>(ledger).value();
+  ASSERT_TRUE(read && read->doubt);
+  EXPECT_EQ(read->boot, "a");
+  EXPECT_EQ(read->offset, Duration{-17});
+  EXPECT_EQ(read->doubt->since, doubt.since);
+  EXPECT_EQ(read->doubt->ahead, doubt.ahead);
+  EXPECT_FALSE(read->doubt->is_witnessed);
+  file.set({.boot = "b", .offset = Duration{5}, .doubt = std::nullopt});
+  ASSERT_TRUE(file.write().has_value());
+  read = SideFile<KeptClock>(ledger).value();
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(read->doubt);
+  fs::resize_file(file.path(), 3);
+  EXPECT_FALSE(SideFile<KeptClock>(ledger).value());
+  SideFile<KeptClock> nowhere(directory / "absent" / "ledger.db");
+  nowhere.set({.boot = "a", .offset = {}, .doubt = {}});
+  EXPECT_FALSE(nowhere.write().has_value());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/requests/queries.hpp"
+#include "ledger/store/rows.hpp"
 #include "service_fixture.hpp"
 
 namespace shapley::daemon {
@@ -13,20 +14,20 @@ namespace {
 using nlohmann::json;
 using Levels = std::vector<protocol::JobLevel>;
 
-protocol::JobRecord named(protocol::JobRecord record, const std::string& name) {
+protocol::JobUpdate named(protocol::JobUpdate record, const std::string& name) {
   record.name = name;
   return record;
 }
 
-protocol::JobRecord pending(std::uint32_t id, const std::string& name, const std::string& account = "phys") {
+protocol::JobUpdate pending(std::uint32_t id, const std::string& name, const std::string& account = "phys") {
   return named(waiting({.id = id, .account = account, .cpus = 1, .start = k_begin - 100}), name);
 }
 
-protocol::JobRecord run(std::uint32_t id, const std::string& name, std::int64_t start) {
+protocol::JobUpdate run(std::uint32_t id, const std::string& name, std::int64_t start) {
   return named(running({.id = id, .cpus = 1, .start = start}), name);
 }
 
-protocol::JobRecord completed(std::uint32_t id, const std::string& name, std::int64_t start, std::int64_t end) {
+protocol::JobUpdate completed(std::uint32_t id, const std::string& name, std::int64_t start, std::int64_t end) {
   return named(ended({.id = id, .cpus = 1, .start = start}, end), name);
 }
 
@@ -50,7 +51,7 @@ class WorkflowsTest : public ServiceTest {
   json physics() { return ask(R"({"request": "workflows", "organization": "physics"})")["organizations"][0]; }
 
   // a: one runs, one waits; b: four wait.
-  std::vector<protocol::JobRecord> two_workflows() const {
+  std::vector<protocol::JobUpdate> two_workflows() const {
     return {run(1, "a-1", k_begin - 50), pending(2, "a-2"),  pending(11, "b-1"),
             pending(12, "b-2"),          pending(13, "b-3"), pending(14, "b-4")};
   }
@@ -66,7 +67,7 @@ TEST_F(WorkflowsTest, TheJobsOfTheWorkflowThatIsBehindHaveLevels) {
 
 TEST_F(WorkflowsTest, OtherOrganizationsJobsHaveNone) {
   auto jobs = two_workflows();
-  for (protocol::JobRecord& record : jobs) record.account = "chem";
+  for (protocol::JobUpdate& record : jobs) record.account = "chem";
   snapshot(jobs);
   EXPECT_TRUE(levels().empty());
 }
@@ -110,7 +111,7 @@ TEST_F(WorkflowsTest, AJobThatLeavesTheOrganizationOrIsGoneLosesItsLevel) {
 TEST_F(WorkflowsTest, CompletedRunsTeachAndSurviveARestart) {
   snapshot({run(1, "a-1", k_begin - 50), run(3, "a-3", k_begin - 60), pending(2, "a-2"), run(4, "a-4", k_begin - 20)});
   now += 10;
-  protocol::JobRecord failed = completed(4, "a-4", k_begin - 20, now - 1);
+  protocol::JobUpdate failed = completed(4, "a-4", k_begin - 20, now - 1);
   failed.slurm_state = "FAILED";
   see({completed(1, "a-1", k_begin - 50, now - 1), completed(3, "a-3", k_begin - 60, now - 1), failed});
   levels();
@@ -163,7 +164,7 @@ TEST_F(WorkflowsTest, AReloadToFifoTakesTheLevelsOffAndBackAsksForASnapshot) {
   EXPECT_FALSE(levels().empty());
 }
 
-TEST_F(WorkflowsTest, TheReportTellsTheLoopAndHowItWasBefore) {
+TEST_F(WorkflowsTest, TheReportShowsTheLoopAndHowItWasBefore) {
   snapshot(two_workflows());
   levels();
   const std::int64_t first = now;
@@ -215,7 +216,7 @@ TEST_F(WorkflowsTest, TheReportOfAnOrganizationInFifoIsAnError) {
 TEST_F(WorkflowsTest, DependenciesTieJobs) {
   site.configuration.organizations[0].workflows.workflow_key = {workflow::KeyRule::dependency};
   ASSERT_TRUE(service->reload(site, Instant{now}).has_value());
-  protocol::JobRecord second = pending(21, "y");
+  protocol::JobUpdate second = pending(21, "y");
   second.wait = protocol::WaitReason::dependency;
   second.depends_on = {20};
   snapshot({pending(20, "x"), second, pending(30, "z")});

@@ -239,12 +239,13 @@ _start_guard() {
     </dev/null >/dev/null 2>"$CLUSTER_DIR/log/guard.out" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 }
 
-# Failed and killed tests keep their directories; the oldest go when there are more than eight that no harness uses.
+# Failed and killed tests keep their directories; the oldest go when there are more than eight that no harness uses. Another test may be removing
+# the same ones, and one may hold a small disk that is still mounted: no test fails for what cannot be removed.
 _remove_old_directories() {
   local dir
   for dir in "${TMPDIR:-/tmp}"/shapley-cluster.??????; do
     [ -d "$dir" ] && ! pgrep -f -- "guard watch [0-9]+ $dir\$" >/dev/null && echo "$dir"
-  done | xargs -r ls -dt | tail -n +9 | xargs -r rm -rf
+  done | xargs -r ls -dt 2>/dev/null | tail -n +9 | xargs -r rm -rf 2>/dev/null || true
 }
 
 # A block of 32 ports below the ephemeral range. The claim file keeps a second cluster that starts at the same moment off

@@ -1,4 +1,4 @@
-# Times in which slurmctld runs and nobody looks at its records. To be sourced after jobs.bash.
+# Times in which slurmctld runs and no plugin looks at its records. To be sourced after jobs.bash.
 
 # plugin_away, plugin_back: slurmctld without our plugin, and with it again. Associations' usage is none of basic's business.
 plugin_away() {

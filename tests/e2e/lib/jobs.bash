@@ -17,7 +17,7 @@ open_queue() { scontrol update PartitionName=main State=UP; }
 queue_is_open() { scontrol -o show partition main | grep -q 'State=UP'; }
 
 # reconfigure [COMMAND...]: has slurmctld read its configuration again (`scontrol reconfigure`, which returns when that is done) while it sends nothing to slurmd. A thread that
-# sends something at that moment may read a TreeWidth of 0 in Slurm 22.05 and count for ever (set_span in slurm_route.c): a job that is launched then
+# sends something at that moment may read a TreeWidth of 0 in Slurm 22.05 and count without end (set_span in slurm_route.c): a job that is launched then
 # runs without a process until BatchStartTimeout, and the thread stays. No job starts meanwhile, and none ends: who would report it is stopped.
 # A queue that was closed stays closed where slurm.conf says ReconfigFlags=KeepPartState.
 reconfigure() {
@@ -49,7 +49,7 @@ signal_nodes() {
   [ ${#pids[@]} -eq 0 ] || kill "-$1" "${pids[@]}" 2>/dev/null || true
 }
 # between_launches COMMAND...: COMMAND stops slurmctld while no job is on its way to slurmd. A slurmd that cannot confirm a launch, because
-# slurmctld is gone, does not start the job, and slurmctld then holds it for ever ("launch failed requeued held"). Afterwards: open_queue.
+# slurmctld is gone, does not start the job, and slurmctld then holds it without end ("launch failed requeued held"). Afterwards: open_queue.
 between_launches() { close_queue && wait_until 60 launched && wait_until 60 nothing_sent && "$@"; }
 launched() {
   local job

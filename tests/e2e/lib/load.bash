@@ -22,8 +22,8 @@ array_load() {
   submit bio --array=0-5 "sleep \$((SLURM_ARRAY_TASK_ID % 3))"
 }
 
-# Jobs whose processors lie on nodes of several owners. One that needs whole nodes holds up everybody behind it, so it must not wait for a job
-# that lasts until something is told or cancelled: these have begun when the function returns.
+# Jobs whose processors lie on nodes of several owners. One that needs whole nodes holds up all jobs behind it, so it must not wait for a job
+# that lasts until `tell` or a cancellation: these have begun when the function returns.
 wide_load() {
   local jobs=()
   jobs+=("$(submit chem -N4 -n8 "sleep 2")") && jobs+=("$(submit astro -N2 -n10 --ntasks-per-node=5 "sleep 1")") &&

@@ -2,7 +2,7 @@
 # sourced after cluster.bash. Both servers end with the cluster.
 
 # alerts_in_a_hurry: the rules that ship, as alerts: what must last minutes before it counts (promtool tests that) counts at once here. When the disk would
-# be full is left out: within a few seconds whoever else writes to it decides that.
+# be full is left out: within a few seconds other programs that write to it decide that.
 alerts_in_a_hurry() {
   sed -E -e '/^ *or .*predict_linear\(/d' -e 's/^( *)for: .*/\1for: 0s/' -e 's/\[(5|10)m\]/[10s]/g' "$(readlink -f "$cluster_lib/../../..")/etc/prometheus/shapley.rules.yml"
 }

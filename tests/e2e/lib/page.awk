@@ -15,7 +15,7 @@ function blanks(of_output,   i) {
   held = 0
 }
 
-/^##+ / { title = $0; sub(/^##+ /, "", title) }
+/^#+ / { title = $0; sub(/^#+ /, "", title) }
 
 going_on {
   print substr($0, 5) > (dir "/" n ".command")

@@ -1,11 +1,11 @@
-# A page of the documentation is walked through: its commands are run as they stand there, and what they print must be what it shows but for what
+# A page of the documentation is walked through: its commands are run as they stand there, and what they print must be what it shows except what
 # differs from run to run (masks.sed). To be sourced after cluster.bash.
 #
 # The page speaks of the folders of a real host. Here they are below SITE, in commands and in what they print.
 
 SITE_FOLDERS='/(etc/shapley|etc/slurm|var/lib/shapley|run/shapley|srv)'
 
-# page_open PAGE: its folders are made. What the page is told to show is collected where PAGE_RECORD (a file to write) says so.
+# page_open PAGE: its folders are made. What the page has to show is collected where PAGE_RECORD (a file to write) says so.
 page_open() {
   PAGE=$1
   SITE=$CLUSTER_DIR/host

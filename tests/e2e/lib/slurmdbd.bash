@@ -2,7 +2,7 @@
 # CLUSTER_DATABASE=yes: MariaDB and slurmdbd before slurmctld, with the accounts that database_accounts makes.
 
 # What `sacctmgr` is to make before slurmctld starts: its commands, one a line. A tree of accounts, user daemon in every leaf; root,
-# as whom srun and salloc run, in two.
+# the user that srun and salloc run as, in two.
 database_accounts() {
   cat <<'ACCOUNTS'
 add cluster shapleytest

@@ -16,3 +16,9 @@ trial_conf() {
 trial_start() { daemon_start trial slurmctld -D -f "$CLUSTER_DIR/trial.conf"; }
 in_trial() { SLURM_CONF=$CLUSTER_DIR/trial.conf "$@"; }
 trial_answers() { in_trial ctld_answers; }
+
+# A trial cluster of this name finds the socket, again and again, with a job whose number is one of ours; it is refused, and ours stays.
+trial_is_refused() {
+  trial_conf "$1" && trial_start && wait_until 30 trial_answers && wait_until 30 refused_often 1 || return 1
+  in_trial submit astro -n1 "sleep 1" >"$CLUSTER_DIR/trial-job" && wait_until 30 refused_often 3 && plugin_connected
+}

@@ -2,7 +2,7 @@
 # every run that the books call over must be in Slurm's records, to the second and the processor. Plain awk and sqlite3, none of our code. To be
 # sourced after tests/e2e/lib/books.bash.
 #
-# Ten things are as they must be, or cannot be told better, although they differ, and each is recognized by what makes it so and counted (docs/reliability.md). Spans
+# Ten things are as they must be, or cannot be known better, although they differ, and each is recognized by what makes it so and counted (docs/reliability.md). Spans
 # of $CLUSTER_DIR/lost are called losses:
 #   twice      Slurm recorded two ends of one run: the first after the state that a later loss went back to, and before that loss
 #   forgotten  a run that began after that state and whose end fell into the blind part of the loss: neither slurmctld nor the plugin knew it
@@ -13,8 +13,8 @@
 #              blind part of a loss, the second
 #   unseen     a run of a second at most that ended in a requeue: it began and ended between two looks of the plugin, and slurmctld keeps nothing of it
 #   suspended  a run that began after that state and that the books saw suspended within it, but never resumed or ended: what became of it
-#              nobody knows, so it holds what was seen of it
-#   restarted  a run that began after that state, and whose job slurmctld, back again, started anew and requeued before the plugin looked for the
+#              is not known, so it holds what was seen of it
+#   restarted  a run that began after that state, and whose job slurmctld, back again, started again and requeued before the plugin looked for the
 #              first time: its record is that of a requeued run
 #   both       a run that began after that state and was recorded, overlapping one that slurmctld, back again, went on with and recorded, too: the
 #              books have both, as Slurm's records do
@@ -23,7 +23,7 @@
 #              has ended reached the one that was in wait, and jobcomp never has it. slurmctld lists the job with the very times of the books
 
 # read_records: $CLUSTER_DIR/records = "JOB START END PROCESSORS ACCOUNT STATE LINE NODES" of every run recorded so far, nodes as n1,n3,n4. Those
-# that ended in the second in which they began are among them: they held nothing, but tell that their job had ended.
+# that ended in the second in which they began are among them: they held nothing, but show that their job had ended.
 read_records() {
   awk '
     function expand(list,    body, parts, n, i, range, k, result) {

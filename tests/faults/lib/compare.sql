@@ -68,7 +68,7 @@ INSERT INTO excused SELECT 'done', line FROM slurm_only o
   WHERE line NOT IN (SELECT line FROM excused) AND o.state = 'PENDING'
     AND EXISTS (SELECT 1 FROM agreed s
       WHERE s.job = o.job AND s.start = o.start AND s.nodes = o.nodes AND s.line < o.line AND s.end < o.end AND s.state <> 'PENDING');
--- The same, where the plugin's word of the first end was lost: the ledger has the requeue's.
+-- The same, where the plugin's record of the first end was lost: the ledger has the requeue's.
 INSERT INTO excused SELECT 'done', line FROM slurm_only o
   WHERE line NOT IN (SELECT line FROM excused) AND o.state <> 'PENDING' AND EXISTS (SELECT 1 FROM loss WHERE o.end BETWEEN blind AND until)
     AND EXISTS (SELECT 1 FROM agreed s

@@ -115,6 +115,9 @@ INSERT INTO event_rows VALUES(92,0,1793514701,1793514700,NULL,NULL,NULL,NULL,NUL
 INSERT INTO event_rows VALUES(93,0,1793514801,1793514800,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'c2146cda67c8117aba0fbebd7b07b0519827a9629150de4591b8dfda15ad87e9',NULL,NULL);
 INSERT INTO event_rows VALUES(94,0,1793514831,1793514830,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'9b0e3ed04eb560cfcd3e25c940abdfa93e8b9156a8eadb44e88dde3230a86468',NULL,NULL);
 INSERT INTO event_rows VALUES(95,0,1793514901,1793514900,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'661df0196aa46884d12397b606353fc7d44c110dda07490409cc6fbaaa9fdf0b',NULL,NULL);
+INSERT INTO event_rows VALUES(96,0,1793514901,1793514880,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'1cc43bd59eb24f19b964fdf49166410771f84e6d7eb627805d171f1fd79ed190',NULL,NULL);
+INSERT INTO event_rows VALUES(97,0,1793514901,1793514890,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'51318a9bc701394586d3300202c8256cac25f1a886f1e517dbce497b04c856e0',NULL,NULL);
+INSERT INTO event_rows VALUES(98,0,1793514901,1793514900,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'4d51dde82e76132fcfebb8ba22a7304ad83d54acfef4529268ad65d4c6a772af',NULL,NULL);
 CREATE TABLE event_nodes (
   seq        INTEGER NOT NULL,
   position   INTEGER NOT NULL,
@@ -203,6 +206,9 @@ INSERT INTO event_texts VALUES(92,'ranking_declared','ranking_declared/179351470
 INSERT INTO event_texts VALUES(93,'cluster_named','cluster_named/1793514800','{"at":1793514800,"author":"the first feeder","cluster":"apple","reason":""}');
 INSERT INTO event_texts VALUES(94,'state_lost','state_lost/1793514830','{"at":1793514830,"closed":1,"closed_seconds":3200,"retracted":1,"retracted_seconds":16,"seen":1793514810}');
 INSERT INTO event_texts VALUES(95,'hindsight_bounded','hindsight_bounded/1793514900','{"at":1793514900,"bound":1073741824,"coalitions":"pairs","needed":1288490189}');
+INSERT INTO event_texts VALUES(96,'consortium_declared','consortium_declared/1793514880','{"at":1793514880,"clusters":[{"cluster":"south","key":"SHA256:5555555555555555555555555555555555555555555555555555555555555555","names":[{"here":"physics","there":"physik"}],"stale_after":0,"weight":1500000}],"consortium":"uni","weight":1000000}');
+INSERT INTO event_texts VALUES(97,'standing_received','standing_received/1793514890/south','{"at":1793514890,"cluster":"south","consortium":"uni","contribution":"direct_contr","event":4711,"hash":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb","ledger":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","organizations":[{"balance":"-1234567890123.456789","given_less_got":"-450000","organization":"biology","owned":16000000,"rate_less_used":-2000000,"used":18000000,"waiting":3000000},{"balance":"1234567890123.456789","given_less_got":"450000","organization":"physik","owned":16000000,"rate_less_used":2000000,"used":0,"waiting":0}],"period":"none","period_begin":0,"signature":"cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc","time":1793514885,"weights":[{"cluster":"north","weight":1000000},{"cluster":"south","weight":1500000}]}');
+INSERT INTO event_texts VALUES(98,'consortium_declared','consortium_declared/1793514900','{"at":1793514900,"clusters":[],"consortium":"","weight":1000000}');
 CREATE TABLE words (
   word INTEGER PRIMARY KEY,
   json TEXT NOT NULL UNIQUE,         -- as payloads have it
@@ -485,7 +491,7 @@ SELECT e.seq AS seq,
        END AS payload,
        e.hash AS hash
 FROM event_rows e;
-CREATE TRIGGER identity_is_not_updated BEFORE UPDATE ON identity
+CREATE TRIGGER identity_is_not_updated BEFORE UPDATE ON identity WHEN EXISTS (SELECT 1 FROM event_rows)
 BEGIN SELECT RAISE(ABORT, 'a ledger keeps its identity'); END;
 CREATE TRIGGER genesis_is_not_updated BEFORE UPDATE ON genesis
 BEGIN SELECT RAISE(ABORT, 'a ledger keeps its begin'); END;

@@ -1,10 +1,8 @@
 #include "lossy_disk.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <iterator>
-#include <new>
 #include <utility>
 
 #include <sqlite3.h>
@@ -26,7 +24,7 @@ std::string content_of(const fs::path& file) {
 // An open file: SQLite's part first, then the plain VFS's own file right behind it.
 struct OpenFile {
   sqlite3_file base;
-  std::string* path;  // null: a temporary file without a name, which nobody misses
+  std::string* path;  // null: a temporary file without a name, which no test reads
   bool directory_sync_due;
   sqlite3_file* plain;
 };
@@ -140,8 +138,8 @@ const sqlite3_io_methods k_methods{2,
                                    nullptr};
 
 // SQLite's VFS for Unix syncs the directory along with the first sync of every journal or log that it opened so that it
-// would be created, whether it was there already or not. A deleted journal relies on it: it is gone for good only when
-// the log that takes its place is synced.
+// would be created, whether it was there already or not. A deleted journal relies on it: it is gone permanently only
+// when the log that takes its place is synced.
 bool syncs_directory(int flags) {
   constexpr int k_logs = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL;
   return (flags & SQLITE_OPEN_CREATE) != 0 && (flags & k_logs) != 0;

@@ -1,5 +1,5 @@
-// The lossy disk against SQLite itself: what the model takes as synced must be what SQLite's own VFS syncs, no more and
-// no less, or the rounds find losses that cannot be and miss ones that can.
+// The lossy disk against SQLite itself: what the model takes as synced must be exactly what SQLite's own VFS
+// syncs, or the rounds find losses that cannot be and miss ones that can.
 #include "lossy_disk.hpp"
 
 #include <fstream>
@@ -88,7 +88,7 @@ TEST_F(LossyDiskTest, SqliteSyncsTheDirectoryWithTheFirstSyncOfALogThatWasThereA
   plain->xSetSystemCall(plain, "openDirectory", nullptr);
 }
 
-TEST_F(LossyDiskTest, ADeletedJournalIsGoneForGoodOnceTheLogIsSynced) {
+TEST_F(LossyDiskTest, ADeletedJournalIsGonePermanentlyOnceTheLogIsSynced) {
   LossyDisk::instance().power_on(k_never);
   journal_goes_with_the_log(file());
   LossyDisk::instance().power_off();

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   cli.add_option("--keep", options.keep, "New directory for the files of the first loss, as the new daemon found them");
   cli.add_flag("--lying-disk", options.lying_disk, "Syncs do nothing: losses must be found");
   CLI11_PARSE(cli, argc, argv);
-  spdlog::set_level(spdlog::level::off);  // the daemon would speak of every failed write
+  spdlog::set_level(spdlog::level::off);  // the daemon would log every failed write
   try {
     const Tally tally = shapley::ledger::testing::run(options);
     print(tally, options);

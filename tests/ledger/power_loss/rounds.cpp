@@ -6,7 +6,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -16,7 +15,7 @@
 
 #include "daemon/service.hpp"
 #include "ledger/audit/audit.hpp"
-#include "ledger/store/query.hpp"
+#include "ledger/store/rows.hpp"
 #include "site.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/child.hpp"
@@ -65,9 +64,10 @@ void await_checkpoint(Service& service) {
   }
 }
 
-// One daemon's work on the ledger in `directory`: a snapshot, then frame after frame; `tell` learns of every step.
-template <typename Tell>
-void work(const fs::path& directory, const World& world, const std::vector<Frame>& frames, Rng rng, const Tell& tell) {
+// One daemon's work on the ledger in `directory`: a snapshot, then frame after frame; `report` gets every step.
+template <typename Report>
+void work(const fs::path& directory, const World& world, const std::vector<Frame>& frames, Rng rng,
+          const Report& report) {
   Instant now = world.now();
   auto started = Service::start(site_of(directory / k_file), options_of(rng), now);
   if (!started) return;
@@ -75,7 +75,7 @@ void work(const fs::path& directory, const World& world, const std::vector<Frame
   const std::uint64_t instance = 1 + rng.below(1U << 30U);
   service.begin_session(hello_of(instance), now);
   Reached reached{.phase = Phase::commit};
-  tell(reached);
+  report(reached);
   std::uint64_t sequence = send_snapshot(service, world, now);
   const std::uint64_t before = sequence;
   for (const Frame& frame : frames) {
@@ -87,17 +87,17 @@ void work(const fs::path& directory, const World& world, const std::vector<Frame
     await_checkpoint(service);
     const std::uint64_t acknowledged = service.acknowledged(instance);
     reached.acknowledged = acknowledged > before ? static_cast<std::size_t>(acknowledged - before) : 0;
-    tell(reached);
+    report(reached);
     if (rng.below(6) != 0) continue;
     reached.phase = Phase::fold;
-    tell(reached);
+    report(reached);
     fold(directory / k_file, rng);
     reached.phase = Phase::commit;
-    tell(reached);
+    report(reached);
   }
   if (rng.below(4) != 0) return;  // else it is let go without a farewell
   reached.phase = Phase::stop;
-  tell(reached);
+  report(reached);
   service.stop(now);
   started->reset();
 }
@@ -154,7 +154,7 @@ class Harness {
       if (!disk.dead()) alive = step;
     });
     disk.power_off();
-    // An acknowledgement that comes after the power went is one that nobody got.
+    // An acknowledgement that comes after the power went is one that did not arrive.
     alive.sent = reached.sent;
     ++tally_.rounds;
     tally_.changes += disk.changes();

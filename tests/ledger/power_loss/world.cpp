@@ -15,8 +15,8 @@ std::string organization_of(const Run& run) {
   return run.job % 2 == 0 ? "physics" : "chemistry";
 }
 
-protocol::JobRecord record_of(const Run& run) {
-  protocol::JobRecord record;
+protocol::JobUpdate record_of(const Run& run) {
+  protocol::JobUpdate record;
   record.job_id = run.job;
   record.account = run.job % 2 == 0 ? "phys" : "chem";
   record.partition = "main";

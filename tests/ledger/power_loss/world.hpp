@@ -26,7 +26,7 @@ struct Frame {
   [[nodiscard]] protocol::Observations observations(std::uint64_t sequence) const;
 };
 
-[[nodiscard]] protocol::JobRecord record_of(const Run& run);
+[[nodiscard]] protocol::JobUpdate record_of(const Run& run);
 [[nodiscard]] std::string organization_of(const Run& run);
 
 class World {
@@ -40,7 +40,7 @@ class World {
   void happened(const std::vector<Frame>& frames, std::size_t acknowledged, std::size_t sent);
 
   // Rows (job, anchor, organization, end) of the books against what was acknowledged, job by job, one sentence a
-  // difference. A run that nobody acknowledged may be missing or be there, but only as it was.
+  // difference. A run that was not acknowledged may be missing or be there, but only as it was.
   [[nodiscard]] std::vector<std::string> compare(const std::vector<std::vector<std::string>>& rows);
   [[nodiscard]] std::uint64_t acknowledged() const;
   // Unacknowledged runs or ends that compare() did not find.

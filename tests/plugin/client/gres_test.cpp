@@ -1,7 +1,4 @@
 // Slurm's texts about generic resources against texts put together here, whose sums are known.
-#include "plugin/client/scan/gres.hpp"
-
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -10,6 +7,8 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "plugin/client/scan/records.hpp"
 
 namespace shapley::client {
 namespace {

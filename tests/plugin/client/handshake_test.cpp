@@ -47,7 +47,7 @@ TEST_F(Handshake, HelloSaysUntilWhenAnEarlierLifeLookedAndSinceWhenThisOneDoes) 
   EXPECT_EQ(first.observed_before, 0) << "there was none";
   EXPECT_EQ(first.controller_ran_at, 17) << "as the shim says";
   EXPECT_FALSE(first.dropped);
-  // Nothing changed in all its life, so nothing was observed; its end is known all the same.
+  // Nothing changed in all its life, so nothing was observed; its end is known nevertheless.
   const std::int64_t end = std::time(nullptr);
   stop();
   start();
@@ -143,7 +143,7 @@ TEST_F(Handshake, VanishedJobsAreReportedOnce) {
   EXPECT_EQ(again.jobs[0].job_id, 7U);
 }
 
-TEST_F(Handshake, ACutShortScanTakesNobodyForGone) {
+TEST_F(Handshake, ACutShortScanTakesNoJobForGone) {
   daemon.listen();
   jobs[7] = {.id = 7};
   start();
@@ -170,7 +170,7 @@ TEST_F(Handshake, ACutShortScanIsNoSnapshot) {
   EXPECT_EQ(daemon.expect<protocol::Observations>().jobs.size(), 1U);
   jobs[8] = {.id = 8};
   scan(true);
-  // No SnapshotEnd for the first: the next whole scan begins anew and has everything.
+  // No SnapshotEnd for the first: the next whole scan begins again and has everything.
   (void)daemon.expect<protocol::SnapshotBegin>();
   EXPECT_EQ(daemon.expect<protocol::Observations>().jobs.size(), 2U);
   (void)daemon.expect<protocol::SnapshotEnd>();
@@ -274,19 +274,9 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
                           .pending_tasks = 4,
                           .het_job_id = 5,
                           .restart_count = 6,
-                          .state = SHAPLEY_JOB_SUSPENDED,
                           .completing = true,
-                          .slurm_state = "SUSPENDED",
-                          .wait = SHAPLEY_WAIT_ARRAY_LIMIT,
                           .user_id = 7,
                           .group_id = 8,
-                          .account = "acc",
-                          .account_ancestors = ancestors,
-                          .account_ancestors_count = 2,
-                          .partition = "part",
-                          .qos = "qos",
-                          .name = "name",
-                          .wckey = nullptr,
                           .submit_time = 9,
                           .eligible_time = 10,
                           .start_time = 11,
@@ -296,16 +286,26 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
                           .total_suspended_s = 15,
                           .resize_time = 16,
                           .requested_cpus = 17,
+                          .time_limit_s = 21,
+                          .requested_nodes = 24,
+                          .requested_memory = 25,
+                          .exclusive = true,
+                          .account = "acc",
+                          .qos = "qos",
+                          .name = "name",
+                          .wckey = nullptr,
+                          .state = SHAPLEY_JOB_SUSPENDED,
+                          .wait = SHAPLEY_WAIT_ARRAY_LIMIT,
+                          .slurm_state = "SUSPENDED",
+                          .partition = "part",
+                          .account_ancestors = ancestors,
+                          .account_ancestors_count = 2,
                           .nodes = on,
                           .nodes_count = 2,
                           .tres = tres,
                           .tres_count = 2,
                           .depends_on = depends_on,
                           .depends_on_count = 3,
-                          .time_limit_s = 21,
-                          .requested_nodes = 24,
-                          .requested_memory = 25,
-                          .exclusive = true,
                           .gres_request = &request,
                           .required_nodes = "n[1-2]",
                           .excluded_nodes = "n3",
@@ -318,7 +318,7 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
   const auto changes = daemon.expect<protocol::Observations>();
   ASSERT_EQ(changes.jobs.size(), 1U);
   // Compared as encoded, so that no member can be forgotten here.
-  protocol::JobRecord expected{.job_id = 1,
+  protocol::JobUpdate expected{.job_id = 1,
                                .array_job_id = 2,
                                .array_task_id = 3,
                                .pending_tasks = 4,

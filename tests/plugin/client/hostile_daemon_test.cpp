@@ -1,4 +1,4 @@
-// Daemons that hang, lie, refuse or are somebody else: slurmctld must not notice.
+// Daemons that hang, lie, refuse or are another user's: slurmctld must not notice.
 #include <thread>
 
 #include <sys/syscall.h>
@@ -83,7 +83,7 @@ TEST_F(HostileDaemon, AMessageThatOnlyADaemonReceivesEndsTheConnection) {
   EXPECT_TRUE(daemon.sees_close());
 }
 
-// SIGSTOP leaves a connection on which nobody reads. Were scan_end to wait for the socket, this test would not end.
+// SIGSTOP leaves a connection that is not read. Were scan_end to wait for the socket, this test would not end.
 TEST_F(HostileDaemon, AStoppedDaemonStallsNoScan) {
   daemon.listen();
   start();
@@ -94,7 +94,7 @@ TEST_F(HostileDaemon, AStoppedDaemonStallsNoScan) {
     jobs[id].start_time = 1;
     EXPECT_EQ(scan(), 1);
   }
-  // The queue is in the spool, so slurmctld does not hold it in memory; the socket took what fits and no more.
+  // The queue is in the spool, so slurmctld does not hold it in memory; the socket took only what fits.
   ASSERT_TRUE(eventually([&] { return counters().spooled_bytes > 1'000'000 && counters().queued_bytes < 1'000'000; }));
   EXPECT_LT(counters().sent, 100U);
   EXPECT_TRUE(counters().connected);
@@ -195,12 +195,12 @@ TEST_F(HostileDaemon, BeyondTheBoundAStoppedDaemonGetsAFreshSnapshotLater) {
 }
 
 TEST_F(HostileDaemon, ASocketOfAnotherUserIsNotTrusted) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can listen as somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can listen as another user";
   // Linux keeps credentials per thread, and a listener has those of the thread that called listen().
   std::thread([&] {
-    constexpr uid_t k_nobody = 65534;
+    constexpr uid_t k_unprivileged = 65534;
     std::filesystem::permissions(std::filesystem::path(socket_path).parent_path(), std::filesystem::perms::all);
-    ASSERT_EQ(::syscall(SYS_setresuid, k_nobody, k_nobody, k_nobody), 0);
+    ASSERT_EQ(::syscall(SYS_setresuid, k_unprivileged, k_unprivileged, k_unprivileged), 0);
     daemon.listen();
   }).join();
   start();

@@ -1,8 +1,6 @@
 // The daemon away, killed, back: nothing that was observed is lost, and the order stays.
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "base/rng.hpp"
@@ -14,7 +12,7 @@ namespace {
 
 class Outage : public ClientTest {
  protected:
-  // A job's life in three scans, all while nobody listens.
+  // A job's life in three scans, all while no daemon listens.
   void whole_life_of(std::uint32_t id) {
     jobs[id] = {.id = id};
     scan();
@@ -98,7 +96,7 @@ TEST_F(Outage, UnacknowledgedMessagesAreSentAgainAsTheyWere) {
   scan();
   const auto second = daemon.expect<protocol::Observations>();
   daemon.hang_up();
-  // The daemon committed the first, but its acknowledgement got lost: Welcome tells.
+  // The daemon committed the first, but its acknowledgement got lost: Welcome says so.
   auto answer = FakeDaemon::default_welcome();
   answer.acknowledged = first.sequence;
   EXPECT_EQ(daemon.welcome(answer).backlog, 2U) << "what was not acknowledged to the client";
@@ -151,7 +149,7 @@ TEST_F(Outage, TheNextLifeSendsWhatThisOneCouldNot) {
   ASSERT_TRUE(eventually([&] { return counters().spooled_bytes == 0; }));
   stop();
   start();
-  // But for the message without content with which a life says until when it looked.
+  // Except the message without content with which a life says until when it looked.
   for (const auto& message : connect_and_take_snapshot().before)
     EXPECT_TRUE(message.jobs.empty() && message.nodes.empty() && message.gone.empty())
         << "acknowledged, so no life sends it again";

@@ -1,6 +1,5 @@
-// What slurm.conf hides, and from whom it does not, on its way to the daemon: told when it changes, and anew to each
+// What slurm.conf hides, and which users still see it, on its way to the daemon: sent when it changes, and to each new
 // daemon.
-#include <cstdint>
 #include <variant>
 #include <vector>
 
@@ -40,7 +39,7 @@ class PrivacyTest : public ClientTest {
   }
 };
 
-TEST_F(PrivacyTest, IsToldWhenItChanges) {
+TEST_F(PrivacyTest, IsSentWhenItChanges) {
   daemon.listen();
   start();
   (void)connect_and_take_snapshot();

@@ -1,5 +1,5 @@
-// The scanner and its table against a naive model: whoever replays what was handed over knows exactly what slurmctld's
-// tables hold, whatever comes, goes, changes, is cut short or is asked for anew.
+// The scanner and its table against a naive model: a model that replays what was handed over knows exactly what
+// slurmctld's tables hold, whatever comes, goes, changes, is cut short or is asked for again.
 #include <map>
 #include <set>
 #include <vector>
@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "plugin/client/scan/fingerprints.hpp"
 #include "plugin/client/scan/scanner.hpp"
 #include "support.hpp"
 
@@ -103,9 +102,9 @@ RC_GTEST_PROP(ScannerProperty, ReplayingTheChangesGivesTheTruth, ()) {
   }
 }
 
-// A scan of runs passes some jobs only. What it passes is told; what it passes over stays as it was, and is neither
+// A scan of runs passes some jobs only. What it passes is sent; what it passes over stays as it was, and is neither
 // gone nor seen by it.
-RC_GTEST_PROP(ScannerProperty, AScanOfRunsTellsOfWhatItPassesAndOfNothingElse, ()) {
+RC_GTEST_PROP(ScannerProperty, AScanOfRunsReportsWhatItPassesAndNothingElse, ()) {
   EventDescriptor event;
   Inbox inbox(1U << 30U, event);
   Scanner scanner(inbox);

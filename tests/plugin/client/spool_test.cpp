@@ -53,7 +53,7 @@ void write_all(const std::string& path, const std::vector<std::string>& bodies) 
 
 class SpoolTest : public ::testing::Test {
  protected:
-  TemporaryDirectory directory;
+  TempDirectory directory;
   std::string path = directory / "spool";
 };
 
@@ -136,7 +136,7 @@ TEST_F(SpoolTest, AFullDiskLeavesWholeFramesOnly) {
 
 // Whatever is flipped: every frame that the damage did not touch is read, in order, and nothing else is.
 RC_GTEST_PROP(SpoolProperty, DamageCostsOnlyTheFramesItTouches, ()) {
-  const TemporaryDirectory directory;
+  const TempDirectory directory;
   const std::string path = directory / "spool";
   const auto count = *rc::gen::inRange<std::size_t>(1, 8);
   std::vector<std::string> bodies;

@@ -25,7 +25,7 @@ void record_line(enum shapley_log_level, const char* text) {
   g_lines.emplace_back(text);
 }
 
-// Ends the test at once: nothing after a missed deadline would tell more.
+// Ends the test at once: nothing after a missed deadline would show more.
 [[noreturn]] void give_up(const std::string& what) {
   std::string lines;
   for (const std::string& line : log_lines::all()) lines += "\n  client logged: " + line;
@@ -33,17 +33,6 @@ void record_line(enum shapley_log_level, const char* text) {
 }
 
 }  // namespace
-
-TemporaryDirectory::TemporaryDirectory() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "shapley-client-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp " + pattern);
-  path_ = pattern;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 FakeDaemon::FakeDaemon(std::string path, Listen when) : path_(std::move(path)) {
   if (when == Listen::now) listen();
@@ -75,7 +64,7 @@ void FakeDaemon::hang_up() {
 
 void FakeDaemon::accept() {
   hang_up();
-  if (!eventually([this] { return is_called(); })) give_up("FakeDaemon: nobody connects");
+  if (!eventually([this] { return is_called(); })) give_up("FakeDaemon: no client connects");
   peer_ = Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   timeval timeout{};
   timeout.tv_sec = k_timeout.count();
@@ -106,7 +95,7 @@ void FakeDaemon::send_bytes(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(peer_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) give_up("FakeDaemon: the client reads nothing");
-    if (sent <= 0) return;  // the client hung up; what the test expects next will tell
+    if (sent <= 0) return;  // the client hung up; what the test expects next will fail
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
 }

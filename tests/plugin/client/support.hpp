@@ -4,10 +4,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -18,6 +16,7 @@
 #include "plugin/client/shapley_client.h"
 #include "protocol/codec.hpp"
 #include "protocol/messages.hpp"
+#include "tests/support/temp_directory.hpp"
 #include "tests/support/waiting.hpp"
 
 namespace shapley::client::testing {
@@ -32,18 +31,6 @@ inline constexpr std::chrono::seconds k_short_timeout{2};
 // Calls of operator new by this thread so far.
 [[nodiscard]] std::uint64_t allocations_of_this_thread();
 
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
 // The daemon's end of the socket, driven by the test's thread.
 class FakeDaemon {
  public:
@@ -55,7 +42,7 @@ class FakeDaemon {
   FakeDaemon& operator=(const FakeDaemon&) = delete;
 
   void listen();
-  // As a killed daemon leaves things: nobody listens, the connection is closed, the socket's file stays.
+  // As a killed daemon leaves things: no process listens, the connection is closed, the socket's file stays.
   void die();
   void hang_up();
 
@@ -84,7 +71,7 @@ class FakeDaemon {
 
   // Reads a snapshot, acknowledging each message; whatever comes before SnapshotBegin goes to `before`.
   struct Snapshot {
-    std::map<std::uint32_t, protocol::JobRecord> jobs;
+    std::map<std::uint32_t, protocol::JobUpdate> jobs;
     std::map<std::string, protocol::NodeRecord> nodes;
     std::vector<protocol::Observations> before;
     std::vector<std::uint64_t> sequences;  // of all messages read, in order
@@ -139,7 +126,7 @@ class ClientTest : public ::testing::Test {
   // Daemon and client shake hands, the backlog is acknowledged and the snapshot that the client then asks for is taken.
   FakeDaemon::Snapshot connect_and_take_snapshot();
 
-  TemporaryDirectory directory;
+  TempDirectory directory;
   std::string socket_path = directory / "shapleyd.sock";
   std::string spool_path = directory / "shapley.spool";
   FakeDaemon daemon{socket_path, FakeDaemon::Listen::later};

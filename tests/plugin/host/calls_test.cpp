@@ -1,9 +1,8 @@
-// What priority_p_set costs whoever calls it, under slurmctld's job write lock: no system call beyond the stock
+// What priority_p_set costs its caller, under slurmctld's job write lock: no system call beyond the stock
 // plugin's own (which makes none either), and how many nanoseconds, which is printed and not asserted.
 
 #include <ctime>
 #include <iostream>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -20,11 +20,11 @@
 
 int slurmctld_tres_cnt = k_host_tres;
 time_t last_job_update;
-uint32_t cluster_cpus = k_host_nodes * k_host_node_cpus; /* the stock plugin tells by it that it is in slurmctld */
+uint32_t cluster_cpus = k_host_nodes * k_host_node_cpus; /* the stock plugin sees by it that it is in slurmctld */
 __typeof__(job_list) job_list;
 __typeof__(resv_list) resv_list;
 #if SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
-uint32_t slurm_daemon = IS_SLURMCTLD; /* before, log_init's name tells which daemon this is */
+uint32_t slurm_daemon = IS_SLURMCTLD; /* before, log_init's name says which daemon this is */
 #endif
 
 static job_record_t* by_id[k_max_host_jobs];

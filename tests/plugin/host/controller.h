@@ -41,7 +41,7 @@ void host_unload_plugin(void);
 void host_act(uint64_t random);
 /* A submission. */
 void host_submit(uint64_t random);
-/* `scontrol reconfigure` as in 22.05: node and partition tables are built anew, in another order, under all write
+/* `scontrol reconfigure` as in 22.05: node and partition tables are built again, in another order, under all write
  * locks; then the plugin's callback, under none. */
 void host_reconfigure(uint64_t random);
 /* The association manager's thread: account names move in memory under its write lock. */
@@ -49,14 +49,14 @@ void host_refresh_associations(void);
 /* An RPC that is still on its way through priority_p_set and priority_p_job_end while the plugin comes and goes: by the
  * plugin's own symbols, past Slurm's wrappers, which would load it again. A job of its own, on no list. */
 void host_late_call(void);
-/* All jobs end and leave the list; ids begin anew. The plugin is unloaded. */
+/* All jobs end and leave the list; ids begin again. The plugin is unloaded. */
 void host_purge_everything(void);
 
 /* ---- single calls ------------------------------------------------------------------------------- */
 
 /* Whether priority_p_set gives a job a rank by now: the plugin has ranks and rules. */
 bool host_set_ranks_a_job(void);
-/* For timing: takes the job write lock, as whoever calls priority_p_set holds it, and makes a job. Until host_set_done.
+/* For timing: takes the job write lock, as a caller of priority_p_set holds it, and makes a job. Until host_set_done.
  */
 void host_set_prepare(void);
 /* priority_p_set of our plugin, or of the stock plugin underneath, so many times for that job, of three organizations

@@ -98,7 +98,7 @@ std::optional<protocol::Privacy> Daemon::privacy() const {
   return privacy_;
 }
 
-std::map<std::uint32_t, protocol::JobRecord> Daemon::jobs() const {
+std::map<std::uint32_t, protocol::JobUpdate> Daemon::jobs() const {
   const std::lock_guard lock(mutex_);
   return jobs_;
 }

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/descriptor.hpp"
+#include "base/process.hpp"
 #include "protocol/codec.hpp"
 #include "protocol/messages.hpp"
 
@@ -49,7 +49,7 @@ class Daemon {
 
   [[nodiscard]] std::uint64_t connections() const { return connections_; }
   // What the plugin has reported on the current connection: jobs by id, as last observed, those gone left out.
-  [[nodiscard]] std::map<std::uint32_t, protocol::JobRecord> jobs() const;
+  [[nodiscard]] std::map<std::uint32_t, protocol::JobUpdate> jobs() const;
   [[nodiscard]] std::map<std::string, protocol::NodeRecord> nodes() const;
   // What it said last is private; nullopt: nothing yet.
   [[nodiscard]] std::optional<protocol::Privacy> privacy() const;
@@ -73,7 +73,7 @@ class Daemon {
   std::atomic<std::uint64_t> connections_ = 0;
   std::atomic<bool> snapshot_taken_ = false;
   mutable std::mutex mutex_;
-  std::map<std::uint32_t, protocol::JobRecord> jobs_;      // guarded by mutex_
+  std::map<std::uint32_t, protocol::JobUpdate> jobs_;      // guarded by mutex_
   std::map<std::string, protocol::NodeRecord> nodes_;      // guarded by mutex_
   std::optional<protocol::Privacy> privacy_;               // guarded by mutex_
   std::vector<std::string> order_;                         // guarded by mutex_

@@ -1,7 +1,7 @@
-// restless_daemon SOCKET MOOD: stands in for shapleyd in end-to-end tests and behaves as badly as its mood says
+// restless_daemon SOCKET MOOD: takes shapleyd's part in end-to-end tests and behaves as badly as its mood says
 // (daemon.hpp), until it is killed. A real slurmctld must bear it.
 // restless_daemon SOCKET good ORDER LEVELS: a calm one, with ranks ORDER ("chem,astro,bio") and LEVELS ("7=3,9=1", may
-// be empty). It says what the plugin tells: "job 9: depends on 5,7; limit 600 s".
+// be empty). It prints what the plugin sends: "job 9: depends on 5,7; limit 600 s".
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -22,7 +22,7 @@
 namespace {
 
 using shapley::protocol::JobLevel;
-using shapley::protocol::JobRecord;
+using shapley::protocol::JobUpdate;
 
 std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> parts;
@@ -42,14 +42,14 @@ std::vector<JobLevel> levels_of(const std::string& text) {
   return levels;
 }
 
-std::string line_about(const JobRecord& job) {
+std::string line_about(const JobUpdate& job) {
   std::string on;
   for (const std::uint32_t id : job.depends_on) on += (on.empty() ? "" : ",") + std::to_string(id);
   return "job " + std::to_string(job.job_id) + ": depends on " + on + "; limit " + std::to_string(job.time_limit_s) +
          " s";
 }
 
-[[noreturn]] void tell_for_ever(const shapley::host::Daemon& daemon) {
+[[noreturn]] void print_without_end(const shapley::host::Daemon& daemon) {
   std::map<std::uint32_t, std::string> reported;
   while (true) {
     for (const auto& [id, job] : daemon.jobs()) {
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
       daemon.fix_levels(levels_of(argv[4]));
     }
     daemon.set_mood(static_cast<Mood>(i));
-    tell_for_ever(daemon);
+    print_without_end(daemon);
   }
   std::fputs("usage: restless_daemon SOCKET MOOD [ORDER LEVELS], moods:", stderr);
   for (const std::string_view name : names) std::fprintf(stderr, " %s", name.data());

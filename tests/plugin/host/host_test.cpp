@@ -93,7 +93,7 @@ class Load {
 };
 
 // The plugin's last word on a job against the host's. Times of a waiting job are of the run before, and not compared.
-std::string difference(const host_truth_t& truth, const protocol::JobRecord& reported) {
+std::string difference(const host_truth_t& truth, const protocol::JobUpdate& reported) {
   const auto state = static_cast<int>(reported.state);
   std::uint32_t cpus = 0;
   bool whole = true;
@@ -114,7 +114,7 @@ std::string difference(const host_truth_t& truth, const protocol::JobRecord& rep
 }
 
 // What a job asks of its nodes, as the host makes it from the job's id.
-bool asks_as_made(const protocol::JobRecord& reported) {
+bool asks_as_made(const protocol::JobUpdate& reported) {
   const std::string asked = "n[1-" + std::to_string(2 + reported.job_id % 5) + "]";
   return reported.required_nodes == asked && reported.excluded_nodes == asked && reported.features == asked &&
          reported.reservation == asked;
@@ -236,7 +236,8 @@ void live(Daemon& daemon, int round) {
     const Load load(2);
     EXPECT_TRUE(eventually([&] { return daemon.connections() > connections; }));
     EXPECT_TRUE(eventually([&] { return host_submitted() > submitted + 3; }));
-    // What the unfriendly moods left in the spool is acknowledged once every turn, so that it does not grow for ever.
+    // What the unfriendly moods left in the spool is acknowledged once every turn, so that it does not grow without
+    // end.
     EXPECT_TRUE(daemon.mood() != Mood::good || eventually([&] { return daemon.snapshot_taken(); }));
     if (round % 3 == 0) host_reconfigure(static_cast<std::uint64_t>(round));
   }
@@ -301,7 +302,7 @@ bool runs_were_looked_for() {
 }
 
 // So many jobs that those which only wait are skipped, and runs are looked for by themselves. What starts, ends or is
-// held among them is reported all the same, and new ranks reach every one.
+// held among them is reported nevertheless, and new ranks reach every one.
 TEST(PluginInHost, skips_what_only_waits) {
   Daemon daemon(socket_path());
   daemon.fix_order({"astro", "bio", "chem"});

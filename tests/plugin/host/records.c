@@ -112,7 +112,7 @@ static void free_user(void* element) {
 }
 
 /* The one who coordinates the first organization, in memory of its own each time, as slurmctld takes its users over
- * from slurmdbd anew. */
+ * from slurmdbd again. */
 static void make_users(void) {
   if (assoc_mgr_user_list) list_destroy(assoc_mgr_user_list);
   assoc_mgr_user_list = list_create(free_user);

@@ -3,7 +3,7 @@
 #ifndef SHAPLEY_HOST_RECORDS_H
 #define SHAPLEY_HOST_RECORDS_H
 
-#include "plugin/slurm_compat.h"
+#include "plugin/slurm/slurm_compat.h"
 #include "tests/plugin/host/controller.h"
 
 enum {
@@ -16,7 +16,7 @@ enum {
 
 _Noreturn void host_fail(const char* what);
 
-/* Nodes and partitions. Made anew in an order that `random` decides; what was there before is freed. */
+/* Nodes and partitions. Made again in an order that `random` decides; what was there before is freed. */
 void host_tables_make(uint64_t random);
 void host_tables_free(void);
 part_record_t* host_find_partition(const char* name);

@@ -1,0 +1,124 @@
+// The virtual schedules of now: a copy of the settled ones that goes on from the horizon, and the facts that it was not
+// sent yet. They are made when contributions are wanted, and thrown away where a fact is older than what they keep
+// open; then they are made again from the settled ones.
+//
+// Single-threaded; the estimator `hindsight` owns them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "accounting/estimators/attendance.hpp"
+#include "accounting/estimators/coalition_books.hpp"
+#include "accounting/estimators/period_shares.hpp"
+#include "accounting/estimators/players.hpp"
+#include "accounting/estimators/request_facts.hpp"
+#include "base/contract.hpp"
+#include "base/types.hpp"
+
+namespace shapley::accounting {
+
+// Requests that are sent to schedules at once.
+inline constexpr std::size_t k_batch = 512;
+
+using When = std::pair<Instant, OrgId>;
+using Capacities = std::map<When, std::int64_t>;
+
+// Adds to what changes then; false: that leaves no change.
+template <typename Key>
+bool add_change(std::map<Key, std::int64_t>& changes, const Key& when, std::int64_t by) {
+  if ((changes[when] += by) != 0) return true;
+  changes.erase(when);
+  return false;
+}
+
+// What the estimator knows, and the schedules up to the horizon.
+struct SettledFacts {
+  std::size_t organizations = 0;
+  std::size_t exact = hindsight::k_exact_players;  // of so many players all coalitions are kept
+  Players players;
+  RequestFacts requests;  // those that ended before the horizon apart
+  Capacities capacities;  // changes from the horizon on
+  Attendance attendance;
+  std::vector<Instant> boundaries;
+  ClosedShares closed;  // of the first periods, which no fact changes any more
+  Instant horizon = k_beginning_of_time;
+  CoalitionBooks settled;  // ends at the horizon
+
+  // Contributions are wanted of the players of every period that is not final, and of all.
+  [[nodiscard]] std::vector<std::size_t> sizes_of(std::size_t of_players);
+  // The boundaries before `until` that the schedules do not have yet.
+  void mark_boundaries(CoalitionBooks::Schedules& schedules, Instant until) const;
+};
+
+class PresentSchedules {
+ public:
+  // They are made again, from the settled ones and all facts since, when contributions are wanted.
+  void drop();
+  // Whether there are any.
+  [[nodiscard]] bool are_there() const { return books_.has_value(); }
+  // REQUIRES: they are there.
+  [[nodiscard]] CoalitionBooks& books() {
+    SHAPLEY_REQUIRE(are_there());
+    return *books_;
+  }
+  [[nodiscard]] const Attendance::Span& attended() const { return attended_; }
+  // The latest instant at which contributions were wanted.
+  [[nodiscard]] Instant latest() const { return latest_; }
+
+  // Of the facts they keep some by themselves: which are to be sent, and when runs began.
+  void note(int sign, const SegmentFact& segment);
+  void note_capacity(const When& when, std::int64_t by);
+  void note_boundary(Instant boundary);
+  void note_ranks() { ranks_changed_ = true; }
+
+  // Makes them reach t. False: the effort did not suffice.
+  [[nodiscard]] bool synchronize(SettledFacts& facts, Instant t, std::uint64_t effort);
+  // The players are those of the facts; where they come in another order, the schedules are dropped.
+  void set_players(SettledFacts& facts);
+  // What the facts say of coalitions is what is kept from now on.
+  void set_coalitions(SettledFacts& facts);
+  [[nodiscard]] std::optional<std::size_t> player_of(OrgId organization) const;
+  // No fact of before `horizon` will come any more. REQUIRES: the facts are still those from their own horizon on.
+  void forget_before(SettledFacts& facts, Instant horizon);
+
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  enum class Outcome : std::uint8_t { done, more, too_old };
+
+  void begin(SettledFacts& facts);
+  [[nodiscard]] std::optional<GroupKey> next_stale(const SettledFacts& facts) const;
+  [[nodiscard]] bool may_clamp(const SettledFacts& facts) const;
+  [[nodiscard]] bool tell_capacities(const SettledFacts& facts);
+  [[nodiscard]] bool tell_attendance(SettledFacts& facts, Instant t);
+  [[nodiscard]] Outcome tell_requests(const SettledFacts& facts, Instant t, std::uint64_t effort,
+                                      Instant until = k_end_of_time);
+  [[nodiscard]] bool told_until(const SettledFacts& facts, Instant released, Instant t, Instant until,
+                                std::uint64_t effort);
+  [[nodiscard]] bool settle_before(SettledFacts& facts, Instant horizon);
+  void settle(Instant t);
+
+  std::optional<CoalitionBooks> books_;
+  std::vector<OrgId> players_;
+  std::vector<std::optional<std::size_t>> player_of_;  // by OrgId
+  std::vector<std::size_t> sizes_;                     // of the coalitions whose schedules they have
+  bool ranks_changed_ = false;
+  Attendance::Span attended_;             // as they have it
+  Instant latest_ = k_beginning_of_time;  // at which contributions were wanted
+  bool is_beginning_ = false;             // some facts of when they were made are still to be sent
+  std::optional<GroupKey> begun_until_;   // then: those up to here were sent
+  std::set<GroupKey> stale_;              // to be sent
+  Capacities stale_capacities_;
+  std::int64_t groups_told_ = 0;           // since it was looked up how far the last of them reach
+  std::map<Instant, std::int64_t> begun_;  // runs by their begin, as far as they may be kept open
+  std::uint64_t told_ = 0;                 // requests
+  std::uint64_t next_batch_ = 0;           // of them
+};
+
+}  // namespace shapley::accounting

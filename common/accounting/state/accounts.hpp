@@ -1,0 +1,178 @@
+// The accounts: psi, levels and contributions of every organization in every period. They know neither jobs nor nodes:
+// posting.hpp turns facts into the pieces, segments and changes of levels that are entered here.
+//
+// Every entry has a sign: 1 adds it, -1 takes back exactly what was added. Single-threaded; the caller owns them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "accounting/estimators/estimator.hpp"
+#include "accounting/estimators/period_sums.hpp"
+#include "accounting/state/organizations.hpp"
+#include "accounting/state/state.hpp"
+#include "base/calendar.hpp"
+#include "base/types.hpp"
+
+namespace shapley::accounting {
+
+struct Level {
+  ProcessorMillionths owned;     // offered, by ownership and capacity
+  ProcessorMillionths waiting;   // asked for by its startable pending jobs
+  ProcessorMillionths lent;      // its processors held by other organizations' jobs
+  ProcessorMillionths borrowed;  // other organizations' processors held by its jobs
+  friend bool operator==(const Level&, const Level&) = default;
+  Level& operator+=(const Level& other);
+};
+
+// What organizations offer, ask for, lend and borrow in the last second of every period, and now. A change at t counts
+// in every period that ends after t. Periods that ended at or before the memory horizon are settled: nothing changes
+// them any more.
+class Levels {
+ public:
+  struct Period {
+    Instant end;
+    std::vector<Level> rows;  // by OrgId
+  };
+
+  Levels() : periods_{{k_end_of_time, {}}} {}
+
+  void resize(std::size_t organizations);  // more of them; those that were keep their levels
+  void change(Instant t, OrgId organization, const Level& change);
+  // Lends and borrows where the piece is held in a period's last second.
+  void fold_piece(int sign, const Piece& piece);
+
+  void close_period(Instant boundary);
+  // Replaces the boundaries; periods that are not settled have no levels then. No settled period may change.
+  void set_boundaries(const std::vector<Instant>& boundaries);
+  void settle(Instant horizon) { horizon_ = horizon; }
+  [[nodiscard]] bool settled(const Period& period) const { return period.end <= horizon_; }
+
+  [[nodiscard]] const std::vector<Period>& periods() const { return periods_; }  // ascending; the last is open
+  [[nodiscard]] std::vector<Period>& periods() { return periods_; }
+
+  // Lines of a checkpoint: the settled periods.
+  void save(TextWriter& out) const;
+  void load(TextReader& in);
+
+ private:
+  Instant horizon_ = k_beginning_of_time;
+  std::vector<Period> periods_;
+};
+
+// Which instants close the books: the declarations of periods, folded into boundaries.
+//
+// A rule declared at `a` and replaced at `b` gives the calendar's boundaries in (a, b]: a boundary that falls on the
+// very instant of a new declaration still closes the books, so repeating a declaration never loses one.
+class PeriodRules {
+ public:
+  [[nodiscard]] std::optional<bool> repeats(const PeriodDeclared& event) const;
+  void declare(Instant at, Period period) { declarations_[at] = period; }
+
+  // First boundary after t; k_end_of_time if no boundary follows.
+  [[nodiscard]] Instant next_boundary(Instant t) const;
+  // Every boundary at or before t.
+  [[nodiscard]] std::vector<Instant> boundaries_until(Instant t) const;
+  // The rule in force at t: none before the first declaration.
+  [[nodiscard]] Period rule_at(Instant t) const;
+
+  // Lines of a checkpoint.
+  void save(TextWriter& out) const;
+  void load(TextReader& in, Instant now);
+
+ private:
+  std::map<Instant, Period> declarations_;
+};
+
+class Accounts {
+ public:
+  explicit Accounts(const EstimatorSet& left_out);
+
+  // Organizations joined. `rows`: by OrgId, whose row the figures of each are part of.
+  void set_organizations(const Organizations& organizations, std::vector<OrgId> rows);
+  void set_rows(std::vector<OrgId> rows) { rows_ = std::move(rows); }
+  [[nodiscard]] const std::vector<OrgId>& rows() const { return rows_; }
+  [[nodiscard]] OrgId row_of(OrgId organization) const { return rows_[organization.value]; }
+  // The piece as organizations are today.
+  [[nodiscard]] Piece in_rows(Piece piece) const;
+
+  void fold_piece(int sign, const Piece& piece);
+  // Only what of a piece depends on which organizations are parts of which.
+  void fold_lending(int sign, const Piece& piece) { levels_.fold_piece(sign, in_rows(piece)); }
+  void fold_segment(int sign, const SegmentFact& segment);  // without its pieces
+  void change_levels(Instant t, OrgId organization, const LevelChange& change);
+  void change_placed(Instant t, OrgId organization, const PlacedChange& change);
+  void forget_placement(PlacementId placement);
+  // Until the second call changes of levels are kept back; it enters them in the order of time: a checkpoint's facts
+  // come in the order of their jobs, and one change of an instant costs as much as all of it.
+  void gather_levels() { gathered_.emplace(); }
+  void enter_gathered_levels();
+
+  [[nodiscard]] const PeriodRules& rules() const { return rules_; }
+  // Of the periods that ended at or before the present.
+  [[nodiscard]] const std::vector<Instant>& boundaries() const { return boundaries_; }
+  [[nodiscard]] Instant next_boundary() const { return next_boundary_; }
+  // Ends the present period at next_boundary().
+  void close_period();
+  // The boundaries from now on; set_boundaries() puts them in force. REQUIRES of that: everything that is remembered
+  // was taken back. No level of a period that is not settled is left.
+  [[nodiscard]] std::vector<Instant> declare(const PeriodDeclared& event, Instant now);
+  void set_boundaries(std::vector<Instant> boundaries);
+
+  // Whether an estimator needs the books made again for this segment: it cannot take the segment up, or goes on
+  // counting it.
+  [[nodiscard]] bool is_too_old(const SegmentFact& segment) const;
+  [[nodiscard]] bool stays(const SegmentFact& segment) const;
+  // How far towards `wanted` forget_before() gets with about `effort` steps.
+  [[nodiscard]] Instant forgettable(Instant wanted, std::uint64_t effort) const;
+  void forget_before(Instant horizon);
+  // No estimator hears of anything any more, and none is asked.
+  void drop_estimators() { estimators_.clear(); }
+
+  void leave_out(EstimatorId estimator);
+  void keep_at_most(Coalitions kept);
+  [[nodiscard]] EstimatorSet kept() const;
+  [[nodiscard]] EstimatorSet caught_up(Instant t, std::uint64_t effort);
+  [[nodiscard]] std::size_t bytes_of_coalitions() const;
+  [[nodiscard]] std::vector<std::unique_ptr<Estimator>>& estimators() { return estimators_; }  // by EstimatorId
+
+  // psi by period.
+  [[nodiscard]] PeriodSums& got() { return got_; }
+  [[nodiscard]] Levels& levels() { return levels_; }
+  [[nodiscard]] std::size_t present_period() const { return got_.periods().size() - 1; }
+  // Of the period, at t: its end if it is closed. With the credits of these estimators.
+  [[nodiscard]] std::vector<Standing> standings(std::size_t period, Instant t, const EstimatorSet& by);
+  // `first_event`: when the books begin.
+  [[nodiscard]] std::optional<CooperationWorth> worth(std::size_t period, Instant t, const EstimatorSet& by,
+                                                      Instant first_event);
+
+  // Lines of a checkpoint. Periods are loaded before anything is entered, estimators after all facts that are
+  // remembered.
+  void load_periods(TextReader& in, Instant now, Instant horizon);
+  void save_estimators(TextWriter& out, const Estimator::Remembered& remembered) const;
+  // `options` follow what the text leaves out if they say so.
+  void load_estimators(TextReader& in, StateOptions& options, const Estimator::Remembered& remembered);
+
+ private:
+  void load_estimator(TextReader& in, EstimatorId id, StateOptions& options, const Estimator::Remembered& remembered);
+
+  PeriodRules rules_;
+  std::vector<Instant> boundaries_;
+  Instant next_boundary_ = k_end_of_time;
+  PeriodSums got_;
+  Levels levels_;
+  std::vector<std::unique_ptr<Estimator>> estimators_;
+  std::vector<OrgId> rows_;
+  struct GatheredLevel {
+    Instant t;
+    OrgId organization;
+    LevelChange change;
+  };
+  std::optional<std::vector<GatheredLevel>> gathered_;
+};
+
+}  // namespace shapley::accounting

@@ -1,0 +1,92 @@
+#include "accounting/state/consortium.hpp"
+
+#include <algorithm>
+
+#include "base/contract.hpp"
+
+namespace shapley::accounting {
+
+KeyFigures& KeyFigures::operator+=(const KeyFigures& elsewhere) {
+  balance += elsewhere.balance;
+  given_less_got += elsewhere.given_less_got;
+  rate_less_used += elsewhere.rate_less_used;
+  return *this;
+}
+
+const OtherCluster* find_cluster(const ConsortiumDeclared& consortium, std::string_view cluster) {
+  const auto found = std::ranges::find(consortium.clusters, cluster, &OtherCluster::cluster);
+  return found == consortium.clusters.end() ? nullptr : &*found;
+}
+
+const std::string& name_here(const OtherCluster& cluster, const std::string& there) {
+  const auto found = std::ranges::lower_bound(cluster.names, there, {}, &NameElsewhere::there);
+  return found != cluster.names.end() && found->there == there ? found->here : there;
+}
+
+Duration stale_after(const OtherCluster& cluster, Duration residual) {
+  constexpr Duration k_hour{3600};
+  return cluster.stale_after > 0 ? Duration{cluster.stale_after} : std::max(residual, k_hour);
+}
+
+KeyFigures figures_after(const KeyFigures& figures, Duration h) {
+  SHAPLEY_REQUIRE(h >= Duration{0});
+  const Int128 seconds = h.value;
+  const Int128 rate = figures.rate_less_used.value;
+  return {
+      .balance = {figures.balance.value + seconds * figures.given_less_got.value + seconds * (seconds + 1) / 2 * rate},
+      .given_less_got = {figures.given_less_got.value + seconds * rate},
+      .rate_less_used = figures.rate_less_used};
+}
+
+KeyFigures weighted(const KeyFigures& figures, std::int64_t weight, std::int64_t own) {
+  SHAPLEY_REQUIRE(std::min(weight, own) >= k_least_weight && std::max(weight, own) <= k_greatest_weight);
+  // Divided first: the product of a balance and a weight has more than 128 bits.
+  const auto scaled = [&](Int128 value) {
+    const Int128 whole = floor_of_quotient(value, own);
+    return whole * weight + floor_of_quotient((value - whole * own) * weight, own);
+  };
+  return {.balance = {scaled(figures.balance.value)},
+          .given_less_got = {scaled(figures.given_less_got.value)},
+          .rate_less_used = {static_cast<std::int64_t>(scaled(figures.rate_less_used.value))}};
+}
+
+namespace {
+
+KeyFigures figures_at(const StandingReceived& statement, const KeyFigures& stated, Instant stale_at, Period period,
+                      Instant now) {
+  KeyFigures figures = stated;
+  Instant since = statement.figures.time;
+  const Instant began = period_begin(period, now);
+  if (since < began) {
+    figures = {.balance = {}, .given_less_got = {}, .rate_less_used = stated.rate_less_used};
+    since = began;
+  }
+  const Instant until = std::min(now, stale_at);
+  if (until > since) figures = figures_after(figures, until - since);
+  if (now >= stale_at) figures.rate_less_used = {};
+  return figures;
+}
+
+}  // namespace
+
+std::vector<ClusterShare> shares_of(const ConsortiumDeclared& consortium,
+                                    std::span<const StandingReceived* const> statements, Duration residual,
+                                    Period period, Instant now) {
+  std::vector<ClusterShare> shares;
+  for (const OtherCluster& other : consortium.clusters) {
+    ClusterShare& share = shares.emplace_back(ClusterShare{.cluster = other.cluster});
+    const auto found = std::ranges::find(statements, other.cluster, &StandingReceived::cluster);
+    if (found == statements.end() || (*found)->figures.consortium != consortium.consortium) continue;
+    const StandingReceived& statement = **found;
+    share.statement = &statement;
+    share.stale_at = statement.figures.time + stale_after(other, residual);
+    for (const OrganizationElsewhere& row : statement.figures.organizations) {
+      share.figures.emplace_back(
+          name_here(other, row.organization),
+          weighted(figures_at(statement, row.figures, share.stale_at, period, now), other.weight, consortium.weight));
+    }
+  }
+  return shares;
+}
+
+}  // namespace shapley::accounting

@@ -1,0 +1,147 @@
+// From facts to the accounts (accounts.hpp): what runs hold of nodes, as pieces by owner; what waits ask for; what
+// nodes offer to each organization.
+//
+// Every change is expressed as "remove what the old facts made, add what the new facts make", so that the accounts
+// depend on the set of facts only. Nothing here can fail. Single-threaded; the caller owns it and what it refers to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_set>
+#include <vector>
+
+#include "accounting/estimators/estimator.hpp"
+#include "accounting/estimators/period_sums.hpp"
+#include "accounting/ownership/node.hpp"
+#include "accounting/ownership/placement.hpp"
+#include "accounting/state/accounts.hpp"
+#include "accounting/state/job_memory.hpp"
+#include "accounting/state/organizations.hpp"
+#include "base/types.hpp"
+
+namespace shapley::accounting {
+
+// The instants that the books are at.
+struct Present {
+  Instant now = k_beginning_of_time;
+  Instant memory_horizon = k_beginning_of_time;  // what was before is in sums, and facts of it are forgotten
+  Instant first_event = k_end_of_time;           // of the events that have a time of their own
+};
+
+class Posting {
+ public:
+  Posting(const Present& present, const Organizations& organizations, Nodes& nodes, Placements& placements,
+          const Jobs& jobs, Accounts& accounts)
+      : present_(present),
+        organizations_(organizations),
+        nodes_(nodes),
+        placements_(placements),
+        jobs_(jobs),
+        accounts_(accounts) {}
+
+  // Adds a segment as a whole (sign 1), or takes it back (-1), as `mutate` does in the memory of jobs.
+  void enter(SegmentRecord& segment, int sign, const std::function<void()>& mutate);
+  // The segment, which was open, ends then by `mutate`.
+  void close(SegmentRecord& segment, Instant end, const std::function<void()>& mutate);
+  void post(const CapacityChanged& event);
+  // Runs `change` on a node whose ownership will differ from `from` on, and moves what ran there since.
+  void change_ownership(std::uint32_t node, Instant from, const std::function<void()>& change);
+  void post(const PlacementResolved& event);
+  void post(const PeriodDeclared& event);
+  // Runs `change`, after which other organizations are parts of others.
+  void change_rows(const std::function<void()>& change);
+  void close_period();
+  // The segment was forgotten: one use less of its placement.
+  void forget(const SegmentRecord& segment);
+  // Lets the nodes that forgotten segments touched (by index) know only the segments left of these jobs.
+  void forget_jobs_of_nodes(const std::unordered_set<JobId>& changed, const std::vector<bool>& lose_some);
+
+  // Every run that comes or goes where runs share a node changes what each of them holds. So what they hold is taken
+  // back, and put back once for many of them: called before the accounts are read.
+  void put_back_held();
+
+  [[nodiscard]] OrgId organization_of(const SegmentRecord& segment) const {
+    return *organizations_.find(segment.live.opened.organization);
+  }
+  [[nodiscard]] SegmentFact fact_of(const SegmentRecord& segment) const;
+  [[nodiscard]] static SegmentFact fact_of(const SegmentOpened& opened, OrgId organization);  // while it is open
+
+  using VisitPiece = std::function<void(const SegmentRecord& run, const Piece& piece)>;
+  // Calls visit for what remembered runs held during [from, until).
+  void for_each_held_during(Instant from, Instant until, const VisitPiece& visit) const;
+  // psi without the remembered segments: what forgotten ones left.
+  [[nodiscard]] PeriodSums got_by_forgotten() const;
+  [[nodiscard]] Estimator::Remembered remembered() const;
+
+  // Of a checkpoint: enters a segment before it is in the memory of jobs, then, once, what follows from all of them.
+  void restore(const SegmentRecord& segment);
+  void restore_all();
+  // Takes the levels of the periods that are not settled from the remembered facts.
+  void restate_levels();
+
+ private:
+  // Calls visit(piece) for each piece of what the organization's runs, so many and each the same, hold on the node, by
+  // the ownership in force.
+  template <typename Visit>
+  void for_each_piece(const Node& node, OrgId organization, const Work& held, std::int64_t count, Visit&& visit) const;
+  // Calls visit(run, count, work) for what remembered runs hold of the node at instants >= from: so many runs of the
+  // organization and the placement of `run` hold this each (sharing.hpp).
+  template <typename Visit>
+  void for_each_class_on(const Node& node, Instant from, Visit&& visit) const;
+  // From this second on everything that was held is remembered. Before it a run may have shared a node with another
+  // that is forgotten: what it held then is in the sums.
+  [[nodiscard]] Instant remembered_since() const;
+  // Calls visit(piece) for all pieces of remembered runs since then.
+  template <typename Visit>
+  void for_each_remembered_piece(Visit&& visit) const;
+  // The remembered runs that claim some of the node at an instant >= from, ascending by key.
+  struct Holder {
+    const SegmentRecord* run;
+    const NodeShare* share;
+  };
+  [[nodiscard]] std::vector<Holder> holders_of(const Node& node, Instant from) const;
+  void tell_remembered(Estimator& listener, int sign) const;
+
+  void fold_segment(int sign, const SegmentRecord& segment) { accounts_.fold_segment(sign, fact_of(segment)); }
+  void fold_pieces(int sign, const Node& node, OrgId organization, const Work& held, std::int64_t count = 1);
+  // Pieces of all that is held of the node at instants >= from; with how many processors run by that, or without.
+  void fold_node_pieces(int sign, const Node& node, Instant from);
+  void fold_node(int sign, const Node& node, Instant from);
+  void fold_running(int sign, const SegmentRecord& run, const Work& held);
+  // Everything that is remembered, except levels.
+  void fold_remembered(int sign);
+  // Takes back what is held of the node at instants >= from, until put_back_held(). REQUIRES: no fact changed
+  // what is held there before `from` since it was put back last.
+  void take_back_held(std::uint32_t index, Instant from);
+
+  // The wait asks (sign 1), or no longer asks (-1), for its processors at instants >= from.
+  void change_wait(const SegmentRecord& wait, Instant from, int sign);
+  // The run claims, or no longer claims, its part of its nodes at instants >= from and before its end. `mutate` makes
+  // it so in the memory of jobs.
+  void change_run(SegmentRecord& run, Instant from, int sign, const std::function<void()>& mutate);
+  void change_claimed(Node& node, Instant t, ProcessorMillionths delta);
+  // One wait or run more, or less, is of the placement; `begin` is its own.
+  void add_use(PlacementHistory& placement, Instant begin);
+  void remove_use(PlacementHistory& placement);
+
+  // Posts what the node offers to each organization from t on (sign 1), or takes it back (-1).
+  void emit_offers(const Node& node, Instant from, int sign);
+  // The same of what it offers to the jobs of a placement; from told_since on at the earliest.
+  void emit_placed(const PlacementHistory& placement, std::uint32_t node, Instant from, int sign);
+  void emit_all_placed(const PlacementHistory& placement, Instant from, int sign);  // of all its nodes
+  void restore_runs();
+  [[nodiscard]] std::vector<Level> levels_before(Instant t) const;
+
+  const Present& present_;
+  const Organizations& organizations_;
+  Nodes& nodes_;
+  Placements& placements_;
+  const Jobs& jobs_;
+  Accounts& accounts_;
+  // Since when what runs hold of a node is taken back; by index.
+  std::map<std::uint32_t, Instant> taken_back_;
+};
+
+}  // namespace shapley::accounting

@@ -1,0 +1,133 @@
+// How a struct is described: its members once, each with its name and what it is to the whole.
+//
+// What is written and read by the description follows from it alone: the JSON of events and of reports (json.hpp), the
+// key of an event, the lines of kept facts in a checkpoint, the random events of tests, the tables of documentation. So
+// a new member is named in one place. Everything here is settled by the compiler.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+namespace shapley {
+
+// What a member is to its record.
+enum class Role {
+  content,
+  // Content that is left out of JSON where it has its default value: it was not asked for, or not known when the text
+  // was written.
+  supplement,
+  // Of events: part of the event's identity (event_key), the instant that it concerns (time_of), or both.
+  identity,
+  time,
+  identity_and_time,
+  // A supplement that is part of the identity, too: left out of the key as well where it has its default value.
+  identity_supplement,
+};
+
+constexpr bool is_identity(Role role) {
+  return role == Role::identity || role == Role::identity_and_time || role == Role::identity_supplement;
+}
+constexpr bool is_time(Role role) {
+  return role == Role::time || role == Role::identity_and_time;
+}
+constexpr bool is_supplement(Role role) {
+  return role == Role::supplement || role == Role::identity_supplement;
+}
+
+// `name` is its name in JSON. The members of a described record without a name stand among those of the whole.
+template <typename Record, typename Type, Role role>
+struct Member {
+  std::string_view name;
+  Type Record::*pointer;
+};
+
+template <Role role = Role::content, typename Record, typename Type>
+constexpr Member<Record, Type, role> member(std::string_view name, Type Record::*pointer) {
+  return {name, pointer};
+}
+
+template <typename Record, typename Type>
+constexpr Member<Record, Type, Role::supplement> supplement(std::string_view name, Type Record::*pointer) {
+  return {name, pointer};
+}
+
+// A described record whose members stand among those of the whole.
+template <typename Record, typename Type>
+constexpr Member<Record, Type, Role::content> flattened(Type Record::*pointer) {
+  return {"", pointer};
+}
+
+template <typename Record, typename... Members>
+struct Description {
+  // Of an event: its kind. Of a record in a list of an event: the word of its lines in a checkpoint.
+  std::string_view name;
+  std::tuple<Members...> members;
+  // The word of its line in a checkpoint (checkpoint/fact_text.hpp) if the books keep facts of this kind whole
+  // (state/kept_facts.hpp). Empty: they do not; what is remembered of such a fact, and how, is the business of its
+  // fold.
+  std::string_view kept_as{};
+
+  // The same, kept whole.
+  [[nodiscard]] constexpr Description kept(std::string_view word) const { return {name, members, word}; }
+};
+
+// A record is described by a function beside it:
+//   constexpr auto description_of(std::type_identity<Record>) { return describe(...); }
+template <typename T>
+concept Described = requires {
+  description_of(std::type_identity<T>{});
+};
+
+template <Described Record>
+inline constexpr auto k_description = description_of(std::type_identity<Record>{});
+
+// Whether these are all members of the aggregate, in its own order: an initializer for each is right, and one more is
+// too many.
+template <typename Record, typename... Types>
+concept ConsistsOf = requires(Types... values) {
+  Record{values...};
+}
+&&!requires(Types... values) {
+  Record{values..., {}};
+};
+
+// A description names every member of its record, in the record's order; what is forgotten does not compile.
+template <typename Record, typename... Types, Role... roles>
+constexpr Description<Record, Member<Record, Types, roles>...> describe(std::string_view name,
+                                                                        Member<Record, Types, roles>... members) {
+  static_assert(ConsistsOf<Record, Types...>, "every member is described, in the order of the record");
+  return {name, {members...}};
+}
+
+template <typename Record, typename... Types, Role... roles>
+constexpr Description<Record, Member<Record, Types, roles>...> describe(Member<Record, Types, roles>... members) {
+  return describe("", members...);
+}
+
+// Calls visit(name, value, role) for every member of `record`, in order; `role` is a std::integral_constant.
+template <typename Record, typename Visit>
+constexpr void for_each_member(Record& record, Visit&& visit) {
+  const auto one = [&]<typename Type, Role role>(const Member<std::remove_const_t<Record>, Type, role>& m) {
+    visit(m.name, record.*(m.pointer), std::integral_constant<Role, role>{});
+  };
+  std::apply([&](const auto&... members) { (one(members), ...); }, k_description<std::remove_const_t<Record>>.members);
+}
+
+// Every value of an enumeration that described records have members of; its words are those of name_of(), beside it:
+//   constexpr std::array values_of(std::type_identity<Word>) { return std::array{...}; }
+template <typename Word>
+inline constexpr auto k_values = values_of(std::type_identity<Word>{});
+
+// The value whose name_of is `name`.
+template <typename Word>
+[[nodiscard]] std::optional<Word> parse_word(std::string_view name) {
+  for (const Word word : k_values<Word>) {
+    if (name == name_of(word)) return word;
+  }
+  return std::nullopt;
+}
+
+}  // namespace shapley

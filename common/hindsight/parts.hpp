@@ -1,0 +1,144 @@
+// Parts of requests that started, their ends, and the heap of the ends to come.
+//
+// A thousand schedules have a few thousand of them each, and pass through them again and again: most of what schedules
+// take, in memory and in time, is these. So each is packed into sixteen bytes.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "base/contract.hpp"
+
+namespace shapley::hindsight {
+
+// The greatest amount of a part. Of more than that there are several.
+inline constexpr std::int64_t k_most_of_a_part = (std::int64_t{1} << 47U) - 1;
+
+// A part of a request that started. REQUIRES: 0 <= start < 2^40, 0 <= amount <= k_most_of_a_part.
+class Part {
+ public:
+  Part(std::uint32_t place, std::int64_t start, std::int64_t amount)
+      : start_and_amount_(static_cast<std::uint64_t>(start) << k_high | static_cast<std::uint64_t>(amount) >> k_low),
+        amount_and_place_((static_cast<std::uint64_t>(amount) & k_low_mask) << 32U | place) {
+    SHAPLEY_REQUIRE(0 <= start && start < std::int64_t{1} << 40U && 0 <= amount && amount <= k_most_of_a_part);
+  }
+
+  // Of its request in the queue.
+  [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint32_t>(amount_and_place_); }
+  [[nodiscard]] std::int64_t start() const { return static_cast<std::int64_t>(start_and_amount_ >> k_high); }
+  [[nodiscard]] std::int64_t amount() const {
+    return static_cast<std::int64_t>((start_and_amount_ & k_high_mask) << k_low | amount_and_place_ >> 32U);
+  }
+  void set_place(std::uint32_t place) { amount_and_place_ = amount_and_place_ >> 32U << 32U | place; }
+  friend bool operator==(const Part&, const Part&) = default;
+
+ private:
+  static constexpr unsigned k_high = 24;  // bits of the amount beside the start
+  static constexpr unsigned k_low = 23;   // beside the place
+  static constexpr std::uint64_t k_high_mask = (std::uint64_t{1} << k_high) - 1;
+  static constexpr std::uint64_t k_low_mask = (std::uint64_t{1} << k_low) - 1;
+
+  std::uint64_t start_and_amount_;
+  std::uint64_t amount_and_place_;
+};
+
+// The end of one, or of several of one start. REQUIRES: as of a part, and 0 <= at < 2^41.
+class End {
+ public:
+  End(std::int64_t at, std::int64_t start, std::int64_t amount)
+      : at_and_amount_(static_cast<std::uint64_t>(at) << k_high | static_cast<std::uint64_t>(amount) >> k_low),
+        start_and_amount_(static_cast<std::uint64_t>(start) << k_low |
+                          (static_cast<std::uint64_t>(amount) & k_low_mask)) {
+    SHAPLEY_REQUIRE(0 <= at && at < std::int64_t{1} << 41U && 0 <= start && start < std::int64_t{1} << 40U);
+    SHAPLEY_REQUIRE(0 <= amount && amount <= k_most_of_a_part);
+  }
+
+  [[nodiscard]] std::int64_t at() const { return static_cast<std::int64_t>(at_and_amount_ >> k_high); }
+  [[nodiscard]] std::int64_t start() const { return static_cast<std::int64_t>(start_and_amount_ >> k_low); }
+  [[nodiscard]] std::int64_t amount() const {
+    return static_cast<std::int64_t>((at_and_amount_ & k_high_mask) << k_low | (start_and_amount_ & k_low_mask));
+  }
+  // No later one comes before it; it may come before one of the same instant.
+  [[nodiscard]] bool comes_before(const End& other) const { return at_and_amount_ < other.at_and_amount_; }
+  friend bool operator==(const End&, const End&) = default;
+  friend auto operator<=>(const End& a, const End& b) {
+    return std::tuple(a.at(), a.start(), a.amount()) <=> std::tuple(b.at(), b.start(), b.amount());
+  }
+
+ private:
+  static constexpr unsigned k_high = 23;  // bits of the amount beside the end
+  static constexpr unsigned k_low = 24;   // beside the start
+  static constexpr std::uint64_t k_high_mask = (std::uint64_t{1} << k_high) - 1;
+  static constexpr std::uint64_t k_low_mask = (std::uint64_t{1} << k_low) - 1;
+
+  std::uint64_t at_and_amount_;
+  std::uint64_t start_and_amount_;
+};
+
+static_assert(sizeof(Part) == 16 && sizeof(End) == 16);
+
+// A heap of ends with an earliest one in front. To take that is what schedules do most often. Four children to a node
+// make the heap half as deep as two do, and which of the four is the earliest is found without a branch that the
+// processor would have to guess.
+class EndsToCome {
+ public:
+  static void push(std::vector<End>& heap, const End& end) {
+    std::size_t hole = heap.size();
+    heap.push_back(end);
+    for (; hole > 0 && end.comes_before(heap[(hole - 1) / k_children]); hole = (hole - 1) / k_children)
+      heap[hole] = heap[(hole - 1) / k_children];
+    heap[hole] = end;
+  }
+
+  // REQUIRES: there is one.
+  static void pop(std::vector<End>& heap) {
+    SHAPLEY_REQUIRE(!heap.empty());
+    const End last = heap.back();
+    heap.pop_back();
+    if (!heap.empty()) sink(heap, 0, last);
+  }
+
+  // Makes a heap of ends in any order.
+  static void make(std::vector<End>& ends) {
+    for (std::size_t hole = (ends.size() + k_children - 2) / k_children; hole-- > 0;) sink(ends, hole, End{ends[hole]});
+  }
+
+  // It will be wanted soon. Of a thousand schedules' heaps each has left the processor's cache when its turn comes, and
+  // to be read in the order of a heap's steps takes many times as long as to be read as a whole.
+  static void fetch(const std::vector<End>& heap) {
+    constexpr std::size_t k_in_a_line = 64 / sizeof(End);
+    for (std::size_t i = 0; i < heap.size(); i += k_in_a_line) __builtin_prefetch(&heap[i]);
+  }
+
+ private:
+  static constexpr std::size_t k_children = 4;
+
+  // `end` is put at `hole`, or below it where others are earlier.
+  static void sink(std::vector<End>& heap, std::size_t hole, const End& end) {
+    for (std::size_t first = k_children * hole + 1; first < heap.size(); first = k_children * hole + 1) {
+      const std::size_t child = earliest_child(heap, first);
+      if (!heap[child].comes_before(end)) break;
+      heap[hole] = heap[child];
+      hole = child;
+    }
+    heap[hole] = end;
+  }
+
+  static std::size_t earliest_child(const std::vector<End>& heap, std::size_t first) {
+    if (first + k_children <= heap.size()) {
+      const std::size_t left = first + static_cast<std::size_t>(heap[first + 1].comes_before(heap[first]));
+      const std::size_t right = first + 2 + static_cast<std::size_t>(heap[first + 3].comes_before(heap[first + 2]));
+      return heap[right].comes_before(heap[left]) ? right : left;
+    }
+    std::size_t earliest = first;
+    for (std::size_t child = first + 1; child < heap.size(); ++child) {
+      if (heap[child].comes_before(heap[earliest])) earliest = child;
+    }
+    return earliest;
+  }
+};
+
+}  // namespace shapley::hindsight

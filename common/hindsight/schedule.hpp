@@ -1,0 +1,113 @@
+// The virtual schedule of one coalition: how far it is made, how it goes on, and how it goes back.
+//
+// - It is two lists, the parts in the order of their starts (which is the order of the queue) and the ends that are
+// past
+//   in order of time, and a heap of known ends to come. To go back to x is to walk both lists back to x.
+// - These lists are complete for a little while only. Before that there are points: all there is of the schedule at an
+//   instant. To go back farther is to go on from the last point before x. Of points there are the fewer the older they
+//   are, so that going on from one takes at most twice as long as going on from x.
+// - When a duration becomes known whose part ended in the past, what follows differs only from the first instant on at
+//   which some request waited there. Where none did, nothing is made again.
+// - An end adds to v the reverse of what a start at that instant adds. So capacity that is handed on to the next part
+//   changes nothing, and an instant's ends and starts count as their sum.
+//
+// Part of VirtualSchedules, which owns the schedules of all coalitions and the facts that they follow.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "hindsight/parts.hpp"
+#include "hindsight/position.hpp"
+#include "hindsight/request_queue.hpp"
+
+namespace shapley::hindsight {
+
+template <typename Unsigned>
+class Schedule : public Position<Unsigned> {
+ public:
+  Coalition members = 0;
+  bool is_whole = false;          // it has its whole lists, and no points: for what was done at cuts
+  std::int64_t next = k_never;    // nothing happens before it unless a fact is added
+  std::int64_t last_delayed = 0;  // no part started later than this after having waited
+  std::int64_t reached = std::numeric_limits<std::int64_t>::min();  // before it nothing is made again
+  std::vector<Quadratic<Unsigned>> marked;                          // value at the marks before `at`, or at it
+  // From `logged` on there are all parts and ends that are past; before, the parts of requests that are not final, and
+  // no ends. If `logged` is later than `reached` there are points, none later than `logged`, the first not later than
+  // `reached`.
+  std::int64_t logged = std::numeric_limits<std::int64_t>::min();
+  std::vector<Part> parts;              // by place, and so by start
+  std::vector<End> past;                // by instant
+  std::vector<Point<Unsigned>> points;  // by instant
+
+  // Makes what happens before `until`. False: so many parts were made before it got there.
+  bool run(const Facts& facts, std::int64_t until, std::uint64_t most, Effort& effort);
+  // Takes back everything from `to` on; where it has to go on from a point, what came after that, too.
+  void rewind(const Facts& facts, std::int64_t to, Effort& effort);
+  void note_marks(const Facts& facts, std::int64_t until);
+
+  // Notes the ends that became known; returns from when on what was made may be wrong, or k_never.
+  [[nodiscard]] std::int64_t learn(const Facts& facts, std::span<const Request> ended);
+  // Parts of this place that start before a position end after `after` seconds, not after `before`; k_unknown: never.
+  void change_end(std::uint32_t place, std::int64_t before, std::int64_t after);
+  void make_room(std::uint32_t place, Coalition owner);
+  void split(std::uint32_t place, std::int64_t amount, Coalition owner);
+  [[nodiscard]] typename std::vector<Part>::iterator first_part(std::uint32_t place);
+  // When the request at `place` started, or k_never.
+  [[nodiscard]] std::int64_t first_start(std::uint32_t place);
+
+  // As many parts and ends that it is worthwhile to forget.
+  [[nodiscard]] bool is_full() const { return parts.size() + past.size() > full_; }
+  // The instant from which facts that may still be added reach it.
+  [[nodiscard]] std::int64_t reached_by(const Facts& facts) const;
+  // Forgets what no such fact changes.
+  void forget(const Facts& facts, std::int64_t reached_by_facts);
+  // How far it is made where it begins again if it has to go back as far as it can; or as it is, if it has the lists
+  // for that.
+  [[nodiscard]] Position<Unsigned>& first_position();
+
+  // For an image: the first position is the only point, and of the parts those of requests that are not final.
+  void reduce_to_image(const Facts& facts, std::int64_t time);
+  // REQUIRES: there is one point.
+  [[nodiscard]] bool is_sound(const Facts& facts, std::int64_t time) const;
+  // What an image has of it is completed.
+  void begin_again(const Facts& facts, std::int64_t time);
+
+  [[nodiscard]] std::size_t bytes() const;
+
+  // Where it is made up to, and the points that it may go back to.
+  template <typename Change>
+  void for_each_position(Change&& change) {
+    change(static_cast<Position<Unsigned>&>(*this));
+    for (auto& point : points) change(static_cast<Position<Unsigned>&>(point));
+  }
+
+ private:
+  using OnePosition = Position<Unsigned>;
+
+  void give_to_first(std::uint32_t place, std::int64_t amount);
+  [[nodiscard]] std::int64_t first_wait(const Facts& facts, std::int64_t from) const;
+  // Where it is, without the lists.
+  [[nodiscard]] const OnePosition& position() const { return *this; }
+  void walk_back(OnePosition& position, const Facts& facts, std::int64_t to) const;
+  std::int64_t start_waiting(const Facts& facts, Effort& effort);
+  void note_point(const Facts& facts);
+  void thin_points();
+  void forget_lists_before(const Facts& facts, std::int64_t instant);
+  [[nodiscard]] OnePosition position_at(const Facts& facts, std::int64_t instant) const;
+  [[nodiscard]] bool lacks_mark(const Facts& facts, std::int64_t until) const {
+    return marked.size() < facts.marks.size() && facts.marks[marked.size()] <= until;
+  }
+
+  std::size_t full_ = 64;
+  std::int64_t next_point_ = 0;                                      // not before so many parts are made
+  std::int64_t settled_ = std::numeric_limits<std::int64_t>::min();  // what was, when it forgot last
+};
+
+extern template class Schedule<std::uint64_t>;
+extern template class Schedule<UInt128>;
+
+}  // namespace shapley::hindsight

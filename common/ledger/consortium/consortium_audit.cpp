@@ -1,0 +1,415 @@
+#include "ledger/consortium/consortium_audit.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "accounting/state/consortium.hpp"
+#include "accounting/state/ranking.hpp"
+#include "base/calendar.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "ledger/audit/audit_parts.hpp"
+#include "ledger/consortium/naive_sum.hpp"
+#include "ledger/consortium/standing.hpp"
+#include "ledger/encoding/event_reader.hpp"
+#include "ledger/recovery/standings.hpp"
+#include "ledger/store/rows.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using accounting::ClusterFigures;
+using accounting::ConsortiumDeclared;
+using accounting::EstimatorId;
+using accounting::EstimatorSet;
+using accounting::OtherCluster;
+using accounting::RankRow;
+using accounting::StandingReceived;
+using accounting::State;
+using nlohmann::json;
+
+// Statements are recorded hourly at least; an exchange may be late by some minutes.
+constexpr Duration k_longest_between{3600 + 300};
+constexpr std::size_t k_most_listed = 20;
+
+// Declared clusters, and when there was no statement of them.
+class Silences {
+ public:
+  void begin(const std::string& cluster, Instant t) { since_.emplace(cluster, t); }
+  void note(const ConsortiumDeclared& declared) {
+    std::set<std::string> named;
+    for (const OtherCluster& other : declared.clusters) named.insert(other.cluster);
+    for (auto open = since_.begin(); open != since_.end();) {
+      if (named.contains(open->first)) {
+        ++open;
+        continue;
+      }
+      end(open->first, open->second, declared.at);
+      open = since_.erase(open);
+    }
+    for (const std::string& cluster : named) since_.emplace(cluster, declared.at);
+    declared_.merge(named);
+  }
+  void note(const StandingReceived& statement) {
+    heard_.insert(statement.cluster);
+    const auto open = since_.find(statement.cluster);
+    if (open == since_.end()) return;
+    end(open->first, open->second, statement.at);
+    open->second = std::max(open->second, statement.at);
+  }
+
+  // At `t`, when the ledger ends.
+  void list(Instant t, std::vector<std::string>& missing) {
+    for (const auto& [cluster, since] : since_) end(cluster, since, t);
+    for (const std::string& cluster : declared_) {
+      if (!heard_.contains(cluster))
+        missing.push_back(cluster + ": none of its statements was recorded, so none could be compared with its ledger");
+    }
+    for (const auto& [cluster, stretches] : stretches_) {
+      for (std::size_t i = 0; i < std::min(stretches.size(), k_most_listed); ++i) {
+        missing.push_back(cluster + ": no statement was recorded from " + format_instant(stretches[i].first) + " to " +
+                          format_instant(stretches[i].second));
+      }
+      if (stretches.size() > k_most_listed)
+        missing.push_back(cluster + ": and so " + counted(stretches.size() - k_most_listed, "time") + " more");
+    }
+  }
+
+ private:
+  void end(const std::string& cluster, Instant since, Instant t) {
+    if (t - since > k_longest_between) stretches_[cluster].emplace_back(since, t);
+  }
+
+  std::map<std::string, Instant> since_;  // of the clusters declared now: the last statement
+  std::map<std::string, std::vector<std::pair<Instant, Instant>>> stretches_;
+  std::set<std::string> declared_;
+  std::set<std::string> heard_;
+};
+
+// A recorded statement. Its figures are read when it is their turn.
+struct Mark {
+  std::int64_t sequence = 0;
+  std::string cluster;
+  std::string ledger;
+  std::int64_t event = 0;
+  Instant time;
+};
+
+// A ledger that statements may be of, with those that it can say something of.
+struct Other {
+  LedgerOfConsortium of;
+  std::string identity;
+  Position begin, head;
+  std::vector<Mark> marks = {};
+};
+
+Expected<Replay> replay_to(const Database& database, std::int64_t last, const EstimatorSet& wanted) {
+  SHAPLEY_TRY_ASSIGN(const EstimatorSet kept, estimators_of_last_day(database));
+  EstimatorSet followed;
+  for (const EstimatorId estimator : accounting::estimator_ids()) {
+    if (!wanted.contains(estimator)) continue;
+    followed.insert(acting(estimator, kept));
+    followed.insert(acting(estimator, {}));  // books of many organizations do not keep all
+  }
+  const accounting::StateOptions options = remembers_nothing(followed);
+  SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, options));
+  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, opening.last_sequence, last, {}));
+  return Replay(database, options, std::move(opening), Forgetting(std::move(lookback), {}));
+}
+
+// What of `stated` is not what `given` says; empty if nothing is.
+std::string what_differs(const json& stated, const json& given) {
+  for (const auto& [member, value] : stated.items()) {
+    if (member != "organizations" && value != given.at(member))
+      return member + " is " + shapley::text_of(value) + ", by that ledger " + shapley::text_of(given.at(member));
+  }
+  if (!stated.contains("organizations")) return {};
+  std::map<std::string, std::pair<json, json>> rows;
+  for (const json& row : stated.at("organizations")) rows[row.at("organization")].first = row;
+  for (const json& row : given.at("organizations")) rows[row.at("organization")].second = row;
+  for (const auto& [name, row] : rows) {
+    if (row.first.is_null()) return name + " is not in it, but in that ledger";
+    if (row.second.is_null()) return name + " has no figures in that ledger";
+    if (std::string differs = what_differs(row.first, row.second); !differs.empty()) return name + "'s " + differs;
+  }
+  return {};
+}
+
+class ConsortiumAudit {
+ public:
+  ConsortiumAudit(const Database& database, EventReader reader, std::span<const PublicKey> keys,
+                  const AuditOptions& options)
+      : database_(database), reader_(std::move(reader)), keys_(keys), options_(options) {}
+
+  Expected<AuditReport> run(std::span<const LedgerOfConsortium> others) {
+    SHAPLEY_TRY(survey());
+    SHAPLEY_TRY(follow());
+    SHAPLEY_TRY(assign(others));
+    for (const Other& other : others_) {
+      if (other.marks.empty()) {
+        report_.notes.push_back("no statement that was compared is of " + other.of.file);
+        continue;
+      }
+      SHAPLEY_TRY(other.of.ledger->rows().run("audit a consortium", [&](const Database& there) -> Expected<void> {
+        SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(there, Transaction::Kind::read));
+        return compare(other, there);
+      }));
+    }
+    write_notes();
+    return std::move(report_);
+  }
+
+ private:
+  void find(const std::string& check, std::string what) {
+    if (++found_[check] <= k_most_listed) report_.findings.push_back({check, std::move(what)});
+  }
+
+  Expected<void> survey() {
+    SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database_));
+    SHAPLEY_TRY_ASSIGN(const Head head, read_head(database_));
+    wanted_.insert(accounting::k_default_estimator);
+    return reader_.visit(0, head.sequence, [&](const StoredEvent& stored) -> Expected<void> {
+      end_ = stored.received;
+      if (const auto* rule = std::get_if<accounting::RankingDeclared>(&stored.event)) want(rule->contribution, wanted_);
+      if (stored.sequence <= begin.sequence) return {};
+      ++report_.events;
+      const auto* statement = std::get_if<StandingReceived>(&stored.event);
+      if (statement == nullptr && !std::holds_alternative<ConsortiumDeclared>(stored.event)) return {};
+      to_note_.push_back(stored.sequence);
+      if (statement == nullptr) return {};
+      const ClusterFigures& figures = statement->figures;
+      want(figures.contribution, wanted_there_);
+      marks_.push_back({stored.sequence, statement->cluster, figures.ledger, figures.event, figures.time});
+      return {};
+    });
+  }
+
+  static void want(const std::string& contribution, EstimatorSet& wanted) {
+    if (const auto estimator = accounting::parse_estimator(contribution)) wanted.insert(*estimator);
+  }
+
+  // Up to each statement and each declaration, one after the other.
+  Expected<void> follow() {
+    SHAPLEY_TRY_ASSIGN(Replay replay, replay_to(database_, to_note_.empty() ? 0 : to_note_.back(), wanted_));
+    begin_after_archive(replay.books().state);
+    for (const std::int64_t sequence : to_note_) {
+      progress("ranks by the sum over clusters", sequence, to_note_.back());
+      SHAPLEY_TRY(replay.advance_to(sequence));
+      SHAPLEY_TRY(visit(sequence, [&](const StoredEvent& stored) {
+        if (const auto* declared = std::get_if<ConsortiumDeclared>(&stored.event)) {
+          sum_.note(*declared);
+          silences_.note(*declared);
+        } else if (const auto* statement = std::get_if<StandingReceived>(&stored.event)) {
+          sum_.note(*statement);
+          silences_.note(*statement);
+          check_signature(stored.sequence, *statement);
+        }
+        check_ranks(stored, replay.books().state);
+      }));
+    }
+    silences_.list(end_, report_.missing);
+    return {};
+  }
+
+  // What the books know that the ledger begins with.
+  void begin_after_archive(const State& books) {
+    const ConsortiumDeclared* declared = books.consortium();
+    if (declared == nullptr) return;
+    sum_.note(*declared);
+    for (const accounting::ClusterShare& share : books.shares_elsewhere()) {
+      if (share.statement != nullptr) sum_.note(*share.statement);
+      silences_.begin(share.cluster, share.statement == nullptr ? books.now() : share.statement->at);
+    }
+    silences_.note(*declared);
+  }
+
+  template <typename Use>
+  Expected<void> visit(std::int64_t sequence, const Use& use) {
+    return reader_.visit(sequence - 1, sequence, [&](const StoredEvent& stored) -> Expected<void> {
+      use(stored);
+      return {};
+    });
+  }
+
+  static std::string title(std::int64_t sequence, const StandingReceived& statement) {
+    return "event " + std::to_string(sequence) + ", the statement of " + statement.cluster + " of " +
+           format_instant(statement.figures.time);
+  }
+
+  void check_signature(std::int64_t sequence, const StandingReceived& statement) {
+    const OtherCluster* other = sum_.declared(statement.cluster, statement.at);
+    const std::string fingerprint = other == nullptr ? "" : other->key;
+    const auto key = std::ranges::find(keys_, fingerprint, &PublicKey::fingerprint);
+    if (key == keys_.end()) {
+      ++unverified_[{statement.cluster, fingerprint}];
+      return;
+    }
+    ++verified_;
+    const StandingStatement text{statement.cluster, statement.figures, statement.signature};
+    if (const auto good = verify_signature(text, *key); !good)
+      find("signature", title(sequence, statement) + ": " + good.error().what);
+  }
+
+  void check_ranks(const StoredEvent& stored, State& books) {
+    books.advance(time_of(stored.event));
+    const EstimatorId estimator =
+        accounting::parse_estimator(books.ranking_rule().contribution).value_or(accounting::k_default_estimator);
+    const std::vector<RankRow> ranked = books.rank_rows(books.now(), estimator);
+    const std::vector<RankRow> summed = sum_.rows(books, estimator);
+    ++report_.rank_checks;
+    for (std::size_t i = 0; i < ranked.size(); ++i) {
+      if (const std::string differs = what_differs(json_of(ranked[i]), json_of(summed[i])); !differs.empty()) {
+        find("ranks", "event " + std::to_string(stored.sequence) + ", " + format_instant(books.now()) + ": " +
+                          ranked[i].organization + " is ranked by another sum over clusters: " + differs);
+      }
+    }
+  }
+
+  Expected<void> assign(std::span<const LedgerOfConsortium> others) {
+    for (const LedgerOfConsortium& of : others) {
+      SHAPLEY_TRY(of.ledger->rows().run("audit a consortium", [&](const Database& there) -> Expected<void> {
+        SHAPLEY_TRY_ASSIGN(std::string identity, of.ledger->identity());
+        SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(there));
+        SHAPLEY_TRY_ASSIGN(const Head head, read_head(there));
+        others_.push_back({of, std::move(identity), begin, head});
+        return {};
+      }));
+    }
+    struct Unfit {
+      std::int64_t count = 0, first = 0, last = 0;
+    };
+    std::map<std::pair<std::string, std::string>, Unfit> unfit;  // by cluster and reason
+    for (const Mark& mark : marks_) {
+      std::string reason = "its ledger " + mark.ledger + " was not given";
+      Other* fits = nullptr;
+      for (Other& other : others_) {
+        if (other.identity != mark.ledger) continue;
+        if (mark.event >= other.begin.sequence && mark.event <= other.head.sequence) fits = &other;
+        reason = other.of.file +
+                 (mark.event > other.head.sequence
+                      ? " ends at event " + std::to_string(other.head.sequence) +
+                            ": it was copied before that, or it was truncated"
+                      : " begins after event " + std::to_string(other.begin.sequence) + ": its archive was not given");
+      }
+      if (fits != nullptr) {
+        fits->marks.push_back(mark);
+        continue;
+      }
+      Unfit& missing = unfit[{mark.cluster, reason}];
+      if (missing.count++ == 0) missing.first = missing.last = mark.event;
+      missing.first = std::min(missing.first, mark.event);
+      missing.last = std::max(missing.last, mark.event);
+    }
+    for (const auto& [why, missing] : unfit) {
+      report_.missing.push_back(why.first + ": " + counted(missing.count, "statement") + " by its events " +
+                                std::to_string(missing.first) + " to " + std::to_string(missing.last) + ": " +
+                                why.second);
+    }
+    for (Other& other : others_) {
+      std::ranges::sort(other.marks, {},
+                        [](const Mark& mark) { return std::tie(mark.event, mark.time, mark.sequence); });
+    }
+    return {};
+  }
+
+  Expected<void> compare(const Other& other, const Database& there) {
+    std::map<std::int64_t, std::string> hashes;
+    for (const Mark& mark : other.marks) hashes.emplace(mark.event, "");
+    SHAPLEY_TRY(compute_hashes(there, hashes));
+    SHAPLEY_TRY_ASSIGN(Replay replay, replay_to(there, other.marks.back().event, wanted_there_));
+    for (const Mark& mark : other.marks) {
+      progress("statements against " + other.of.file, report_.statements, static_cast<std::int64_t>(marks_.size()));
+      SHAPLEY_TRY(replay.advance_to(mark.event));
+      SHAPLEY_TRY(visit(mark.sequence, [&](const StoredEvent& stored) {
+        ++report_.statements;
+        const auto& statement = std::get<StandingReceived>(stored.event);
+        const std::string differs = fault_of(statement, hashes.at(mark.event), replay.books().state);
+        if (!differs.empty())
+          find("statement", title(mark.sequence, statement) + ", compared with " + other.of.file + ": " + differs);
+      }));
+    }
+    return {};
+  }
+
+  // Of a statement against books that know the events up to its own only.
+  static std::string fault_of(const StandingReceived& statement, const std::string& hash, State& books) {
+    const ClusterFigures& stated = statement.figures;
+    // The books do not go back, so they must not be moved there.
+    if (stated.time > statement.at + k_clocks_apart)
+      return "it was recorded at " + format_instant(statement.at) + ", before its own time";
+    if (stated.time < books.now()) {
+      return "that ledger had come to " + format_instant(books.now()) + " with event " + std::to_string(stated.event);
+    }
+    const auto estimator = accounting::parse_estimator(stated.contribution);
+    if (!estimator) return "its contribution '" + stated.contribution + "' is by no estimator that this program has";
+    books.advance(stated.time);
+    if (const accounting::ClusterNamed* named = books.cluster();
+        named != nullptr && named->cluster != statement.cluster) {
+      return "that ledger is of the cluster " + named->cluster;
+    }
+    const ConsortiumDeclared* declared = books.consortium();
+    if (declared == nullptr) return "no consortium was declared in that ledger then";
+    ClusterFigures given = cluster_figures(books, {statement.cluster, *declared}, *estimator, stated.time);
+    given.ledger = stated.ledger;
+    given.event = stated.event;
+    given.hash = hash;
+    return what_differs(json_of(stated), json_of(given));
+  }
+
+  void progress(const std::string& what, std::int64_t done, std::int64_t all) const {
+    tell(options_.on_progress, {.what = what, .done = done, .all = all});
+  }
+
+  void write_notes() {
+    if (to_note_.empty()) report_.notes.emplace_back("no consortium was declared, and no statement was recorded");
+    if (verified_ > 0)
+      report_.notes.push_back(counted(verified_, "signature") + " verified with the keys that were given");
+    for (const auto& [of, count] : unverified_) {
+      report_.notes.push_back(of.first + ": " + counted_as(count, "signature[|s] [was|were] not verified") + ": " +
+                              (of.second.empty() ? "no key of this cluster was declared"
+                                                 : "its public key " + of.second + " was not given"));
+    }
+    for (const auto& [check, count] : found_) {
+      if (count > k_most_listed)
+        report_.notes.push_back("of " + counted(count, "finding") + " '" + check + "' the first " +
+                                std::to_string(k_most_listed) + " are listed");
+    }
+  }
+
+  const Database& database_;
+  EventReader reader_;
+  std::span<const PublicKey> keys_;
+  const AuditOptions& options_;
+  AuditReport report_;
+  EstimatorSet wanted_;                // for ranks
+  EstimatorSet wanted_there_;          // by which statements are
+  Instant end_;                        // the last recording
+  std::vector<std::int64_t> to_note_;  // statements and declarations
+  std::vector<Mark> marks_;
+  NaiveClusterSum sum_;
+  Silences silences_;
+  std::vector<Other> others_;
+  std::int64_t verified_ = 0;
+  std::map<std::pair<std::string, std::string>, std::int64_t> unverified_;  // by cluster and declared key
+  std::map<std::string, std::size_t> found_;                                // by check
+};
+
+}  // namespace
+
+Expected<AuditReport> audit_consortium(const Ledger& ledger, std::span<const LedgerOfConsortium> others,
+                                       std::span<const PublicKey> keys, const AuditOptions& options) {
+  return ledger.rows().run("audit a consortium", [&](const Database& database) -> Expected<AuditReport> {
+    SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
+    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
+    return ConsortiumAudit(database, std::move(reader), keys, options).run(others);
+  });
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,35 @@
+// The sum over clusters that ranks are made by (accounting/state/consortium.hpp), computed a second time and in another
+// way: seconds one after the other, products digit by digit. For the audit.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "accounting/events/event.hpp"
+#include "accounting/state/ranking.hpp"
+#include "accounting/state/state.hpp"
+#include "base/types.hpp"
+
+namespace shapley::ledger {
+
+class NaiveClusterSum {
+ public:
+  void note(const accounting::ConsortiumDeclared& declared) { declared_[declared.at] = declared; }
+  void note(const accounting::StandingReceived& statement);
+
+  // What was declared of the cluster at t; nullptr: it did not belong to the consortium.
+  [[nodiscard]] const accounting::OtherCluster* declared(const std::string& cluster, Instant t) const;
+
+  // What ranks are made from at the present of these books, which add their own rows.
+  [[nodiscard]] std::vector<accounting::RankRow> rows(accounting::State& books,
+                                                      accounting::EstimatorId estimator) const;
+
+ private:
+  [[nodiscard]] const accounting::ConsortiumDeclared* in_force(Instant t) const;
+
+  std::map<Instant, accounting::ConsortiumDeclared> declared_;
+  std::map<std::string, accounting::StandingReceived> statements_;  // the newest by cluster
+};
+
+}  // namespace shapley::ledger

@@ -1,0 +1,154 @@
+#include "ledger/consortium/standing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "accounting/estimators/table.hpp"
+#include "accounting/events/event_check.hpp"
+#include "accounting/state/ranking.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "ledger/replication/chain_copy.hpp"
+
+namespace shapley::ledger {
+
+std::string StandingStatement::signed_text() const {
+  StandingStatement unsigned_one = *this;
+  unsigned_one.signature.clear();
+  return "shapley standing 1\n" + shapley::text_of(json_of(unsigned_one));
+}
+
+std::string StandingStatement::text() const {
+  return shapley::text_of(json_of(*this)) + '\n';
+}
+
+accounting::ClusterFigures cluster_figures(accounting::State& state, const OwnCluster& own,
+                                           accounting::EstimatorId estimator, Instant now) {
+  const std::vector<accounting::RankRow> rows = state.own_rank_rows(now, estimator);
+  accounting::ClusterFigures figures{.consortium = own.consortium.consortium,
+                                     .ledger = {},
+                                     .hash = {},
+                                     .time = state.now(),
+                                     .contribution = std::string(accounting::name_of(estimator)),
+                                     .period = state.period(),
+                                     .period_begin = std::max(state.period_begin(), Instant{0}),
+                                     .weights = {{own.name, own.consortium.weight}},
+                                     .organizations = {}};
+  for (const accounting::OtherCluster& other : own.consortium.clusters) {
+    figures.weights.push_back({other.cluster, other.weight});
+  }
+  std::ranges::sort(figures.weights, {}, &accounting::ClusterWeight::cluster);
+  for (const accounting::RankRow& row : rows) {
+    const bool is_empty = row.figures == accounting::KeyFigures{} && row.owned.value == 0 && row.used.value == 0 &&
+                          row.waiting.value == 0;
+    if (is_empty || row.organization == accounting::k_guests) continue;
+    figures.organizations.push_back({row.organization, row.figures, row.owned, row.used, row.waiting});
+  }
+  std::ranges::sort(figures.organizations, {}, &accounting::OrganizationElsewhere::organization);
+  return figures;
+}
+
+Expected<StandingStatement> standing_statement(accounting::State& state, const Ledger& ledger, const OwnCluster& own,
+                                               accounting::EstimatorId estimator, Instant now) {
+  StandingStatement statement{
+      .cluster = own.name, .figures = cluster_figures(state, own, estimator, now), .signature = {}};
+  SHAPLEY_TRY_ASSIGN(statement.figures.ledger, ledger.identity());
+  SHAPLEY_TRY_ASSIGN(const Position head, head_of(ledger));
+  statement.figures.event = head.sequence;
+  statement.figures.hash = to_hex(head.hash);
+  return statement;
+}
+
+Expected<void> sign(StandingStatement& statement, const SigningKey& key) {
+  SHAPLEY_TRY_ASSIGN(const Signature signature, key.sign(statement.signed_text()));
+  statement.signature = to_hex({reinterpret_cast<const char*>(signature.data()), signature.size()});
+  return {};
+}
+
+Expected<StandingStatement> parse_statement(std::string_view text) {
+  if (text.size() > k_most_statement_bytes) {
+    return fail(Errc::corrupt, "a standing statement has at most " + std::to_string(k_most_statement_bytes) + " bytes");
+  }
+  const nlohmann::json object = parse_json(text);
+  if (object.is_discarded()) return fail(Errc::corrupt, "a standing statement is one JSON object");
+  auto statement = from_json<StandingStatement>(object);
+  if (!statement) return fail(Errc::corrupt, "this is no standing statement: " + statement.error().what);
+  // What the ledger would not take is not one either.
+  if (const auto sound = accounting::check(statement->received(statement->figures.time)); !sound) {
+    return fail(Errc::corrupt, "this is no standing statement: " + sound.error().what);
+  }
+  return statement;
+}
+
+Expected<void> verify_signature(const StandingStatement& statement, const PublicKey& key) {
+  const auto bytes = from_hex(statement.signature);
+  Signature signature{};
+  if (bytes && bytes->size() == signature.size()) {
+    std::ranges::copy(*bytes, signature.begin());
+    if (key.verifies(statement.signed_text(), signature)) return {};
+  }
+  return fail(Errc::corrupt, "the signature is not of this text by the key " + key.fingerprint() +
+                                 ": the statement was edited or forged, or " + statement.cluster + " has another key");
+}
+
+namespace {
+
+Expected<void> differs(std::string what, std::string_view there, std::string_view here) {
+  return fail(Errc::conflict, what + " '" + std::string(there) + "', here '" + std::string(here) + '\'');
+}
+
+std::int64_t weight_here(const OwnCluster& own, std::string_view cluster) {
+  if (cluster == own.name) return own.consortium.weight;
+  const accounting::OtherCluster* other = accounting::find_cluster(own.consortium, cluster);
+  return other == nullptr ? 0 : other->weight;
+}
+
+}  // namespace
+
+Expected<void> judge(const StandingStatement& statement, std::string_view cluster, const JudgedBy& by) {
+  const accounting::ClusterFigures& figures = statement.figures;
+  if (statement.cluster == by.own.name) {
+    return fail(Errc::conflict, "it is a statement of this cluster itself, '" + by.own.name + "'");
+  }
+  if (statement.cluster != cluster) return differs("it is of the cluster", statement.cluster, cluster);
+  if (figures.consortium != by.own.consortium.consortium) {
+    return differs("its consortium is", figures.consortium, by.own.consortium.consortium);
+  }
+  if (figures.contribution != by.contribution)
+    return differs("its contribution is", figures.contribution, by.contribution);
+  if (figures.period != by.period) return differs("its period is", name_of(figures.period), name_of(by.period));
+  if (figures.period_begin < period_begin(by.period, figures.time)) {
+    return fail(Errc::conflict, "its books count from " + format_instant(figures.period_begin) +
+                                    ", before the present period began; it is taken from the next period on");
+  }
+  bool names_this = false;
+  for (const accounting::ClusterWeight& stated : figures.weights) {
+    names_this = names_this || stated.cluster == by.own.name;
+    const std::int64_t here = weight_here(by.own, stated.cluster);
+    if (here != 0 && here != stated.weight) {
+      return differs("a processor of " + stated.cluster + " is worth", format_micro(stated.weight), format_micro(here));
+    }
+  }
+  if (!names_this) return fail(Errc::conflict, "its consortium has no cluster '" + by.own.name + "'");
+  if (figures.time > by.now + k_clocks_apart) {
+    return fail(Errc::conflict,
+                "its time " + format_instant(figures.time) + " has not come here: the clocks are apart");
+  }
+  if (by.last == nullptr) return {};
+  const accounting::ClusterFigures& last = *by.last;
+  if (figures.ledger != last.ledger) return differs("it is of the ledger", figures.ledger, last.ledger);
+  if (figures.event < last.event || figures.time < last.time) {
+    return fail(Errc::invalid_argument, "it is of " + format_instant(figures.time) + " and event " +
+                                            std::to_string(figures.event) + ", older than the last one, of " +
+                                            format_instant(last.time) + " and event " + std::to_string(last.event));
+  }
+  if (figures.event == last.event && figures.hash != last.hash) {
+    return fail(Errc::conflict,
+                "its event " + std::to_string(figures.event) + " is another one than before: its ledger was replaced");
+  }
+  return {};
+}
+
+}  // namespace shapley::ledger

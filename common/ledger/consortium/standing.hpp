@@ -1,0 +1,74 @@
+// Standing statements: what a cluster's books say of the organizations of a consortium, signed with its ledger's key,
+// so that any transport may carry it (docs/operating/consortium.md).
+//
+// One line of canonical JSON: members ascend by name, no blanks, amounts exact. The Ed25519 signature is over the line
+// "shapley standing 1", a line feed and the canonical JSON without the member `signature`.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
+#include "base/error.hpp"
+#include "ledger/chain/signing.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::ledger {
+
+struct StandingStatement {
+  std::string cluster;
+  accounting::ClusterFigures figures;
+  std::string signature;  // 128 hexadecimal digits
+  friend bool operator==(const StandingStatement&, const StandingStatement&) = default;
+
+  [[nodiscard]] std::string signed_text() const;
+  [[nodiscard]] std::string text() const;  // with a final line feed
+  [[nodiscard]] accounting::StandingReceived received(Instant at) const { return {at, cluster, figures, signature}; }
+};
+constexpr auto description_of(std::type_identity<StandingStatement>) {
+  return describe(member("cluster", &StandingStatement::cluster), flattened(&StandingStatement::figures),
+                  supplement("signature", &StandingStatement::signature));
+}
+
+// Far more than a thousand organizations need.
+inline constexpr std::size_t k_most_statement_bytes = std::size_t{1} << 20U;
+
+// What a clock may be ahead of another one: a second of it costs a second of what the whole cluster does.
+inline constexpr Duration k_clocks_apart{60};
+
+// What a cluster has to be in a consortium: its own name and what it declared.
+struct OwnCluster {
+  std::string name;
+  accounting::ConsortiumDeclared consortium;
+};
+
+// The figures of the books at `now`, with phi by `estimator`; unsigned. Guests are not an organization of the
+// consortium. REQUIRES: the state is the fold of the ledger's events.
+[[nodiscard]] Expected<StandingStatement> standing_statement(accounting::State& state, const Ledger& ledger,
+                                                             const OwnCluster& own, accounting::EstimatorId estimator,
+                                                             Instant now);
+[[nodiscard]] accounting::ClusterFigures cluster_figures(accounting::State& state, const OwnCluster& own,
+                                                         accounting::EstimatorId estimator, Instant now);
+[[nodiscard]] Expected<void> sign(StandingStatement& statement, const SigningKey& key);
+
+// Errc::corrupt says what is wrong with it.
+[[nodiscard]] Expected<StandingStatement> parse_statement(std::string_view text);
+// Errc::corrupt: the signature is not of this text by this key.
+[[nodiscard]] Expected<void> verify_signature(const StandingStatement& statement, const PublicKey& key);
+
+// Whether ranks may be made by this statement, of own.consortium's `cluster`: the figures of both clusters add up, and
+// it is newer than the last one. nullptr: none came before. Errc::conflict names what differs: another cluster or
+// consortium, another estimator, another ledger than the last one's, another period, another weight, or a time that is
+// not now by the clock here; Errc::invalid_argument: it is older than the last one.
+struct JudgedBy {
+  const OwnCluster& own;
+  std::string contribution;  // that ranks here are made by
+  Period period = Period::none;
+  const accounting::ClusterFigures* last = nullptr;
+  Instant now;
+};
+[[nodiscard]] Expected<void> judge(const StandingStatement& statement, std::string_view cluster, const JudgedBy& by);
+
+}  // namespace shapley::ledger

@@ -1,0 +1,152 @@
+#include "ledger/file/files.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/calendar.hpp"
+
+namespace shapley::ledger {
+
+Expected<void> sync_file(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const int cause = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (synced) return {};
+  return system_failure(file.string() + ": cannot be synced", cause);
+}
+
+Expected<void> rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    return system_failure(to.string() + ": cannot be the new name", errno);
+  }
+  return sync_file(std::filesystem::absolute(to).parent_path());
+}
+
+namespace {
+
+Expected<void> write_file(const std::filesystem::path& file, std::string_view text, Readers readers) {
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  const bool is_written = out.good() && (readers == Readers::by_umask || ::chmod(file.c_str(), k_live_file_mode) == 0);
+  if (!is_written) return system_failure(file.string() + ": cannot be written", errno);
+  return sync_file(file);
+}
+
+}  // namespace
+
+Expected<void> replace_file(const std::filesystem::path& file, std::string_view text, Readers readers) {
+  const std::filesystem::path next(file.string() + ".new");
+  auto written = write_file(next, text, readers);
+  if (written) return rename_file(next, file);
+  ::unlink(next.c_str());
+  return written;
+}
+
+namespace {
+
+// The holder's id as it wrote it; it may be about to.
+std::string holder_of(int descriptor) {
+  std::array<char, 24> text{};
+  const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
+  std::string digits;
+  for (ssize_t i = 0;
+       i < length && text[static_cast<std::size_t>(i)] >= '0' && text[static_cast<std::size_t>(i)] <= '9'; ++i) {
+    digits.push_back(text[static_cast<std::size_t>(i)]);
+  }
+  return digits.empty() ? "another process" : "process " + digits;
+}
+
+}  // namespace
+
+Expected<WriterLock> WriterLock::acquire(const std::filesystem::path& ledger) {
+  // One file may have several names; the lock belongs to the file.
+  std::error_code ignored;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(ledger, ignored);
+  const std::string path = (ignored ? ledger : resolved).string() + ".lock";
+  WriterLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, k_live_file_mode));
+  if (lock.descriptor_ < 0 && errno == ELOOP) {
+    return fail(Errc::denied, "lock file " + path + " is a symbolic link, and must be the file itself; remove it");
+  }
+  if (lock.descriptor_ < 0) {
+    auto failed = system_failure("lock file " + path, errno);
+    if (failed.value().code == Errc::io)
+      failed.value().what += "; the directory must exist and be writable for this user";
+    return failed;
+  }
+  if (::flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return system_failure("lock file " + path, errno);
+    return fail(Errc::conflict, holder_of(lock.descriptor_) + " writes this ledger already (lock file " + path +
+                                    "); stop it first, or open the ledger for reading only");
+  }
+  if (::ftruncate(lock.descriptor_, 0) != 0) return system_failure("lock file " + path, errno);
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  const bool told = ::pwrite(lock.descriptor_, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
+  // The pid is for others to read; the lock holds without it, on a full disk too.
+  if (!told && !is_out_of_space(errno)) return system_failure("lock file " + path, errno);
+  return lock;
+}
+
+WriterLock::WriterLock(WriterLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+WriterLock& WriterLock::operator=(WriterLock&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+WriterLock::~WriterLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+namespace {
+
+using std::filesystem::path;
+
+}  // namespace
+
+std::string stamp_of(Instant instant) {
+  std::string stamp;
+  for (const char c : format_instant(instant)) {
+    if (c != '-' && c != ':') stamp += c;
+  }
+  return stamp;
+}
+
+path directory_of(const path& file) {
+  return std::filesystem::absolute(file).parent_path();
+}
+
+Expected<void> PartialFile::create(unsigned mode) const {
+  const int descriptor = ::open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (descriptor < 0) return system_failure(file_.string() + ": cannot create it", errno);
+  ::close(descriptor);
+  return {};
+}
+
+Expected<void> PartialFile::become(const path& target) const {
+  return rename_file(file_, target);
+}
+
+void PartialFile::remove() const {
+  std::error_code ignored;
+  std::filesystem::remove(file_, ignored);
+  std::filesystem::remove(file_.string() + "-journal", ignored);
+}
+
+void take_owner_of(const path& like, const path& file) {
+  struct stat status {};
+  if (::stat(like.c_str(), &status) != 0) return;
+  // Only root can and need do this.
+  if (::lchown(file.c_str(), status.st_uid, status.st_gid) != 0) return;
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,94 @@
+#include "ledger/reports/amounts.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace shapley::ledger {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr double k_seconds_per_hour = 3600.0;
+
+struct AmountMembers {
+  double core_hours = 0;
+  CpuTime processor_seconds;
+};
+constexpr auto description_of(std::type_identity<AmountMembers>) {
+  return describe(member("core_hours", &AmountMembers::core_hours),
+                  member("processor_seconds", &AmountMembers::processor_seconds));
+}
+
+}  // namespace
+
+json json_value(const Processors& processors) {
+  const ProcessorMillionths q = processors.count;
+  if (q.value % k_micro == 0) return q.value / k_micro;
+  return processors.number();
+}
+
+bool take_json_value(const json& value, Processors& processors) {
+  constexpr double k_most = 1e12;
+  if (!value.is_number() || std::fabs(value.get<double>()) > k_most) return false;
+  processors.count = {std::llround(value.get<double>() * static_cast<double>(k_micro))};
+  return true;
+}
+
+double Amount::core_hours() const {
+  return ledger::core_hours(work);
+}
+
+json json_value(const Amount& amount) {
+  return json_of(AmountMembers{amount.core_hours(), amount.work});
+}
+
+bool take_json_value(const json& value, Amount& amount) {
+  const auto members = from_json<AmountMembers>(value);
+  if (members) amount.work = members->processor_seconds;
+  return members.has_value();
+}
+
+double core_hours(CpuTime work) {
+  return static_cast<double>(work.value) / static_cast<double>(k_micro) / k_seconds_per_hour;
+}
+
+double standing_core_hours(Utility balance, Duration elapsed) {
+  if (elapsed.value <= 0 || balance.value == 0) return 0.0;
+  const double processor_seconds =
+      static_cast<double>(balance.value) / static_cast<double>(k_micro) / static_cast<double>(elapsed.value);
+  return processor_seconds / k_seconds_per_hour;
+}
+
+std::string format_core_hours(double core_hours) {
+  const double amount = std::fabs(core_hours);
+  int decimals = 1;
+  if (amount < 1) decimals = 3;
+  if (amount < 0.1) decimals = 4;
+  if (amount < 0.01) decimals = 5;
+  std::array<char, 400> buffer{};  // the largest double has 309 digits before the point
+  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, amount);
+  std::string text = buffer.data();
+  for (std::size_t point = text.find('.'); point > 3; point -= 3) text.insert(point - 3, ",");
+  return text;
+}
+
+std::string standing_sentence(double standing_core_hours) {
+  if (standing_core_hours == 0) return "is even with the others";
+  // 0.001 core-hours are 3.6 core-seconds: a smaller amount is true, but no amount worth reading.
+  const std::string amount =
+      std::fabs(standing_core_hours) < 0.001 ? "less than 0.001" : format_core_hours(standing_core_hours);
+  if (standing_core_hours > 0) return "is owed " + amount + " core-hours by the others, on average this period";
+  return "owes the others " + amount + " core-hours, on average this period";
+}
+
+std::string listed_names(const std::vector<std::string>& names, std::size_t most) {
+  // "and 1 other" would say less than the name does.
+  const std::size_t shown = names.size() <= most + 1 ? names.size() : most;
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return shown == names.size() ? text : text + " and " + std::to_string(names.size() - shown) + " others";
+}
+
+}  // namespace shapley::ledger

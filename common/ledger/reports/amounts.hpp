@@ -1,0 +1,56 @@
+// Amounts as reports have them, and as people read them.
+//
+// Standing in core-hours. phi - psi is in processor-seconds squared, the integral over time of (given - got). People
+// read its average since the period began,
+//     standing = (phi - psi) / (t - period begin) / 3600        [core-hours]
+// which has the sign and, at one t, the order of phi - psi.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/types.hpp"
+
+namespace shapley::ledger {
+
+// Processors: whole ones are integers in JSON; fractions (shared nodes) are the nearest double of six decimals.
+struct Processors {
+  ProcessorMillionths count;
+
+  constexpr Processors() = default;
+  constexpr Processors(ProcessorMillionths q) : count(q) {}
+  [[nodiscard]] double number() const { return static_cast<double>(count.value) / static_cast<double>(k_micro); }
+  friend constexpr auto operator<=>(const Processors&, const Processors&) = default;
+};
+[[nodiscard]] nlohmann::json json_value(const Processors& processors);
+[[nodiscard]] bool take_json_value(const nlohmann::json& value, Processors& processors);
+
+// Work: {"core_hours", "processor_seconds"}, for people and exact.
+struct Amount {
+  CpuTime work;
+
+  [[nodiscard]] double core_hours() const;
+};
+[[nodiscard]] nlohmann::json json_value(const Amount& amount);
+[[nodiscard]] bool take_json_value(const nlohmann::json& value, Amount& amount);
+
+// Work as a number of core-hours.
+[[nodiscard]] double core_hours(CpuTime work);
+// (phi - psi) / elapsed / 3600; `elapsed` since the period began. Nothing can have happened in a period that has not
+// lasted a second: 0.
+[[nodiscard]] double standing_core_hours(Utility balance, Duration elapsed);
+
+// The amount of core-hours for people, without its sign: "1,204.3", "12.4", below one three digits ("0.412",
+// "0.00412").
+[[nodiscard]] std::string format_core_hours(double core_hours);
+
+// "is owed 12.4 core-hours by the others, on average this period", "owes the others 3.1 core-hours, on average this
+// period", "is even with the others" (exactly 0 only).
+[[nodiscard]] std::string standing_sentence(double standing_core_hours);
+
+// "a, b, c": of more than `most` names so many, and "and 38 others". `most` > 0.
+[[nodiscard]] std::string listed_names(const std::vector<std::string>& names, std::size_t most);
+
+}  // namespace shapley::ledger

@@ -1,0 +1,190 @@
+// What readers ask shapleyd for: the members of each kind of request, beside the member `request` that names the kind
+// (docs/reference/protocol.md, "Queries"). shapleyctl writes requests from these structs, shapleyd reads them
+// (request_from), and passes those about the past on to a program that reads the ledger (Reading).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "base/types.hpp"
+#include "ledger/adjustments/adjustment.hpp"
+#include "ledger/reports/statement.hpp"
+
+namespace shapley::ledger {
+
+// The whole request.
+template <Described Members>
+[[nodiscard]] nlohmann::json request_of(std::string_view name, const Members& members) {
+  nlohmann::json request = json_of(members);
+  request.update({{"request", name}});
+  return request;
+}
+
+// Of a request that has none.
+struct NoMembers {};
+constexpr auto description_of(std::type_identity<NoMembers>) {
+  return Description<NoMembers>{};
+}
+
+// status.
+struct StatusRequest {
+  std::string contribution = {};  // an estimator's name; empty: as the configuration says
+  bool worth = false;             // with ledger::worth_report
+};
+constexpr auto description_of(std::type_identity<StatusRequest>) {
+  return describe(supplement("contribution", &StatusRequest::contribution), supplement("worth", &StatusRequest::worth));
+}
+
+// status_at.
+struct StatusAtRequest {
+  Instant at;
+  StatusRequest of = {};
+};
+constexpr auto description_of(std::type_identity<StatusAtRequest>) {
+  return describe(member("at", &StatusAtRequest::at), flattened(&StatusAtRequest::of));
+}
+
+// What statement and history have in common.
+struct IntervalRequest {
+  std::optional<Instant> since = {};
+  std::optional<Instant> until = {};
+  std::vector<std::string> organizations = {};  // empty: all
+  std::string contribution = {};                // as StatusRequest::contribution
+};
+constexpr auto description_of(std::type_identity<IntervalRequest>) {
+  return describe(supplement("since", &IntervalRequest::since), supplement("until", &IntervalRequest::until),
+                  supplement("organizations", &IntervalRequest::organizations),
+                  supplement("contribution", &IntervalRequest::contribution));
+}
+
+// By what was known when each period closed, or by all that is known now.
+enum class AsOf : std::uint8_t { then, now };
+constexpr auto values_of(std::type_identity<AsOf>) {
+  return std::array{AsOf::then, AsOf::now};
+}
+constexpr std::string_view name_of(AsOf as_of) {
+  return as_of == AsOf::then ? "then" : "now";
+}
+
+struct StatementRequest {
+  IntervalRequest of = {};
+  AsOf as_of = AsOf::then;
+};
+constexpr auto description_of(std::type_identity<StatementRequest>) {
+  return describe(flattened(&StatementRequest::of), supplement("as_of", &StatementRequest::as_of));
+}
+
+struct HistoryRequest {
+  IntervalRequest of = {};
+  std::optional<Interval> by = {};  // nullopt: day
+};
+constexpr auto description_of(std::type_identity<HistoryRequest>) {
+  return describe(flattened(&HistoryRequest::of), supplement("by", &HistoryRequest::by));
+}
+
+// The three requests about ranks; without `at` of the present.
+struct ExplainRequest {
+  std::string job = {};
+  std::optional<Instant> at = {};
+};
+constexpr auto description_of(std::type_identity<ExplainRequest>) {
+  return describe(member("job", &ExplainRequest::job), supplement("at", &ExplainRequest::at));
+}
+
+struct CompareRequest {
+  std::string a = {};  // an organization or a job, as b
+  std::string b = {};
+  std::optional<Instant> at = {};
+};
+constexpr auto description_of(std::type_identity<CompareRequest>) {
+  return describe(member("a", &CompareRequest::a), member("b", &CompareRequest::b),
+                  supplement("at", &CompareRequest::at));
+}
+
+struct ForecastRequest {
+  std::optional<Instant> at = {};
+};
+constexpr auto description_of(std::type_identity<ForecastRequest>) {
+  return describe(supplement("at", &ForecastRequest::at));
+}
+
+struct WorkflowsRequest {
+  std::string organization = {};  // empty: all
+};
+constexpr auto description_of(std::type_identity<WorkflowsRequest>) {
+  return describe(supplement("organization", &WorkflowsRequest::organization));
+}
+
+struct RenameClusterRequest {
+  std::string cluster = {};
+  std::string reason = {};
+};
+constexpr auto description_of(std::type_identity<RenameClusterRequest>) {
+  return describe(member("cluster", &RenameClusterRequest::cluster), member("reason", &RenameClusterRequest::reason));
+}
+
+// upkeep.
+enum class UpkeepDone : std::uint8_t { backup, audit };
+constexpr auto values_of(std::type_identity<UpkeepDone>) {
+  return std::array{UpkeepDone::backup, UpkeepDone::audit};
+}
+constexpr std::string_view name_of(UpkeepDone done) {
+  return done == UpkeepDone::backup ? "backup" : "audit";
+}
+
+struct UpkeepRequest {
+  UpkeepDone done = UpkeepDone::backup;
+  std::int64_t sequence = 0;  // the last event that was copied or checked
+  std::string hash = {};      // of this event
+  bool clean = false;         // an audit without a finding
+};
+constexpr auto description_of(std::type_identity<UpkeepRequest>) {
+  return describe(member("done", &UpkeepRequest::done), member("sequence", &UpkeepRequest::sequence),
+                  member("hash", &UpkeepRequest::hash), supplement("clean", &UpkeepRequest::clean));
+}
+
+// adjust and adjust_preview: exactly one of all members but the reason says what is corrected
+// (ledger::adjustment_asked).
+struct JoinRequest {
+  std::string organization = {};
+  std::string into = {};
+};
+constexpr auto description_of(std::type_identity<JoinRequest>) {
+  return describe(member("organization", &JoinRequest::organization), member("into", &JoinRequest::into));
+}
+
+struct AdjustRequest {
+  std::string reason = {};
+  std::optional<AttributionAsked> attribute = {};
+  std::optional<OwnershipAsked> own = {};
+  std::optional<JoinRequest> rename = {};
+  std::optional<JoinRequest> merge = {};
+  std::optional<std::uint32_t> reverse = {};
+};
+constexpr auto description_of(std::type_identity<AdjustRequest>) {
+  return describe(supplement("reason", &AdjustRequest::reason), supplement("attribute", &AdjustRequest::attribute),
+                  supplement("own", &AdjustRequest::own), supplement("rename", &AdjustRequest::rename),
+                  supplement("merge", &AdjustRequest::merge), supplement("reverse", &AdjustRequest::reverse));
+}
+
+// How shapleyd asks the program that reads the ledger for it (shapleyctl --answer): this on its standard input, and
+// {"report": ...} or {"error": ...} on its standard output.
+struct Reading {
+  std::string ledger = {};      // the file
+  Instant now;                  // all up to this instant is in it
+  std::string author = {};      // of an adjustment
+  nlohmann::json request = {};  // one of Lane::report, checked
+};
+constexpr auto description_of(std::type_identity<Reading>) {
+  return describe(member("ledger", &Reading::ledger), member("now", &Reading::now), member("author", &Reading::author),
+                  member("request", &Reading::request));
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,132 @@
+// The two ways in which other files of common/ledger reach the rows of an open ledger: Ledger::rows() to read,
+// Ledger::to_append() to write. Not for other layers.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "accounting/events/event.hpp"
+#include "base/error.hpp"
+#include "base/mutex.hpp"
+#include "ledger/chain/hash_chain.hpp"
+#include "ledger/encoding/chain_walk.hpp"
+#include "ledger/encoding/event_store.hpp"
+#include "ledger/file/database.hpp"
+#include "ledger/projections/projections.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::ledger {
+
+class ReadRows {
+ public:
+  ReadRows(std::filesystem::path file, Database database) : file_(std::move(file)), database_(std::move(database)) {}
+
+  [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+  [[nodiscard]] const Database& database() const { return database_; }
+  // "ledger: OPERATION: FILE: " before the error.
+  [[nodiscard]] tl::unexpected<Error> failed(std::string_view operation, Error error) const {
+    return with_context("ledger: " + std::string(operation) + ": " + file_.string(), std::move(error));
+  }
+  // The result of `operate`, which gets the data base and the arguments; an error of it as above.
+  template <typename Operate, typename... Arguments>
+  [[nodiscard]] std::invoke_result_t<const Operate&, const Database&, const Arguments&...> run(
+      std::string_view operation, const Operate& operate, const Arguments&... arguments) const {
+    auto result = operate(database_, arguments...);
+    if (!result) return failed(operation, std::move(result).error());
+    return result;
+  }
+
+ private:
+  std::filesystem::path file_;
+  Database database_;
+};
+
+// What a writer keeps ready between appends.
+class AppendRows {
+ public:
+  // REQUIRES: the data base outlives it and stays where it is.
+  [[nodiscard]] static Expected<AppendRows> create(const Database& database, std::shared_ptr<Mutex> turns);
+
+  // Calls `write` within one transaction and within one of the ledger's turns. On error nothing of it is stored.
+  template <typename Write>
+  [[nodiscard]] std::invoke_result_t<Write> in_transaction(const Write& write) {
+    const MutexLock turn(*turns_);
+    const Head before = head_;
+    auto written = [&]() -> std::invoke_result_t<Write> {
+      SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_, Transaction::Kind::write));
+      auto result = write();
+      if (result) SHAPLEY_TRY(transaction.commit());
+      return result;
+    }();
+    if (!written) {
+      head_ = before;
+      store_.rolled_back();
+    }
+    return written;
+  }
+
+  // Adds the next row of the chain to the open transaction; its hash. REQUIRES: row.sequence follows head(); the
+  // store does not know the event, and it does not contradict the projections.
+  [[nodiscard]] Expected<Digest> add(const accounting::Event& event, const EventRow& row);
+
+  [[nodiscard]] const Head& head() const { return head_; }
+  [[nodiscard]] EventStore& store() { return store_; }
+  [[nodiscard]] Projector& projector() { return projector_; }
+  // Whether the event changes what only an archive still has (Genesis::memory_horizon).
+  [[nodiscard]] Expected<bool> is_archived(const accounting::Event& event);
+
+ private:
+  AppendRows(const Database& database, std::shared_ptr<Mutex> turns, Hasher hasher, EventStore store, Head head,
+             std::optional<Instant> archived_before)
+      : database_(&database),
+        turns_(std::move(turns)),
+        hasher_(std::move(hasher)),
+        projector_(database, "main"),
+        store_(std::move(store)),
+        head_(head),
+        archived_before_(archived_before) {}
+
+  const Database* database_;
+  std::shared_ptr<Mutex> turns_;
+  Hasher hasher_;
+  Projector projector_;
+  EventStore store_;
+  Head head_;
+  std::optional<Instant> archived_before_;
+};
+
+// Plain SQL over an open ledger, for the ledger's own reports and for tests. Not for other layers: they use the readers
+// (ledger/readers), so that SQL text and the schema's names stay in this layer.
+
+// While it lives, all queries of the ledger's connection see the file as it was at the first of them. The log cannot
+// begin again meanwhile, so queries of others than its own process have a budget.
+class Snapshot {
+ public:
+  [[nodiscard]] static Expected<Snapshot> begin(const Ledger& ledger);
+  Snapshot(Snapshot&& other) noexcept;
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  Snapshot& operator=(Snapshot&&) = delete;
+  ~Snapshot();
+
+ private:
+  struct Held;
+  explicit Snapshot(std::unique_ptr<Held> held);
+  std::unique_ptr<Held> held_;
+};
+
+// Rows of text; NULL reads as "". Errors: Errc::denied when `sql` would write, Errc::limit beyond the budget, and what
+// SQLite says.
+[[nodiscard]] Expected<std::vector<std::vector<std::string>>> query(const Ledger& ledger, const std::string& sql,
+                                                                    QueryBudget budget = {});
+// An integer of such a row; nullopt: NULL.
+[[nodiscard]] std::optional<std::int64_t> integer_of(const std::string& cell);
+
+}  // namespace shapley::ledger

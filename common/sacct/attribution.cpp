@@ -1,0 +1,148 @@
+#include "sacct/attribution.hpp"
+
+#include <algorithm>
+#include <istream>
+#include <utility>
+
+#include <grp.h>
+#include <pwd.h>
+
+#include "base/files.hpp"
+#include "base/slurm_text.hpp"
+#include "base/text.hpp"
+#include "config/checks.hpp"
+
+namespace shapley::sacct {
+
+namespace {
+
+// Beyond all numbers that systems give to people; for names without a known number.
+constexpr std::uint32_t k_first_made_up = 0xf000'0000U;
+
+std::optional<std::uint32_t> user_here(const std::string& name) {
+  const passwd* entry = getpwnam(name.c_str());
+  return entry == nullptr ? std::nullopt : std::optional<std::uint32_t>(entry->pw_uid);
+}
+
+std::optional<std::uint32_t> group_here(const std::string& name) {
+  const group* entry = getgrnam(name.c_str());
+  return entry == nullptr ? std::nullopt : std::optional<std::uint32_t>(entry->gr_gid);
+}
+
+template <typename Here>
+void add_name(std::map<std::string, std::uint32_t, std::less<>>& numbers, const std::string& name, const Here& here) {
+  if (name.empty() || numbers.contains(name)) return;
+  auto number = parse_number<std::uint32_t>(name);
+  if (!number) number = here(name);
+  numbers.emplace(name, number.value_or(k_first_made_up + static_cast<std::uint32_t>(numbers.size())));
+}
+
+std::uint32_t number_of(const std::map<std::string, std::uint32_t, std::less<>>& numbers, const std::string& name) {
+  const auto found = numbers.find(name);
+  return found == numbers.end() ? 0xffff'ffffU : found->second;
+}
+
+}  // namespace
+
+Expected<AccountParents> read_account_parents(std::istream& text) {
+  AccountParents parents;
+  std::string line;
+  Lines lines(text);
+  while (lines.next(line)) {
+    if (line.empty()) continue;
+    const std::size_t bar = line.find('|');
+    if (bar == std::string::npos || line.find('|', bar + 1) != std::string::npos) {
+      return fail(Errc::invalid_argument, "line " + std::to_string(lines.number()) +
+                                              ": no line ACCOUNT|PARENT; export with sacctmgr -nP list associations "
+                                              "format=Account,ParentName");
+    }
+    if (bar + 1 < line.size()) parents[lower(line.substr(0, bar))] = lower(line.substr(bar + 1));
+  }
+  SHAPLEY_TRY(lines.end());
+  return parents;
+}
+
+Attribution::Attribution(const config::Configuration& configuration, const NamedNumbers& users,
+                         const NamedNumbers& groups, AccountParents parents)
+    : parents_(std::move(parents)) {
+  for (const auto& [name, number] : users)
+    if (number) users_.emplace(name, *number);
+  for (const auto& [name, number] : groups)
+    if (number) groups_.emplace(name, *number);
+  std::vector<protocol::Rule> rules;
+  for (const config::OrganizationConfig& organization : configuration.organizations) {
+    for (const config::Rule& rule : organization.rules) {
+      protocol::Rule wire{organization.name, rule.kind, rule.name, 0};
+      if (rule.kind == RuleKind::user) {
+        add_name(users_, rule.name, user_here);
+        wire.id = number_of(users_, rule.name);
+      } else if (rule.kind == RuleKind::group) {
+        add_name(groups_, rule.name, group_here);
+        wire.id = number_of(groups_, rule.name);
+      }
+      rules.push_back(std::move(wire));
+    }
+  }
+  for (const auto& [name, number] : users) add_name(users_, name, user_here);
+  for (const auto& [name, number] : groups) add_name(groups_, name, group_here);
+  classifier_ = protocol::Classifier(std::move(rules));
+}
+
+std::uint32_t Attribution::user_of(const SacctRow& row) const {
+  return row.user_id ? *row.user_id : number_of(users_, row.user);
+}
+
+std::uint32_t Attribution::group_of(const SacctRow& row) const {
+  return row.group_id ? *row.group_id : number_of(groups_, row.group);
+}
+
+std::vector<std::string> Attribution::ancestors_of(std::string_view account) const {
+  constexpr std::size_t k_deepest = 64;  // a loop in the file ends
+  std::vector<std::string> ancestors;
+  for (auto at = parents_.find(lower(account)); at != parents_.end() && ancestors.size() < k_deepest;
+       at = parents_.find(ancestors.back()))
+    ancestors.push_back(at->second);
+  return ancestors;
+}
+
+std::string_view Attribution::organization_of(const SacctRow& row) const {
+  const std::vector<std::string> ancestors = ancestors_of(row.account);
+  return classifier_.organization_of({.account = row.account,
+                                      .account_ancestors = ancestors,
+                                      .partition = row.partition,
+                                      .qos = row.qos,
+                                      .user_id = user_of(row),
+                                      .group_id = group_of(row)});
+}
+
+ledger::RuleMatched rule_matched(const protocol::Rule& rule, std::string_view through) {
+  return {.kind = std::string(names_of(rule.kind).name),
+          .name = rule.name,
+          .organization = rule.organization,
+          .through = std::string(through)};
+}
+
+std::optional<ledger::RuleMatched> rule_of(const protocol::Classifier& classifier, const ledger::JobIdentity& job) {
+  const protocol::Rule* rule = classifier.rule_of({.account = job.account,
+                                                   .account_ancestors = {},
+                                                   .partition = job.partition,
+                                                   .qos = job.qos,
+                                                   .user_id = job.user_id,
+                                                   .group_id = job.group_id});
+  return rule == nullptr ? std::nullopt : std::optional(rule_matched(*rule, "itself"));
+}
+
+ledger::RuleFound rule_in(const std::string& configuration, const ledger::JobIdentity& job) {
+  const auto parsed = config::parse(configuration);
+  if (!parsed) return {};
+  std::vector<protocol::Rule> rules;
+  ledger::RuleFound found;
+  for (config::NumberedRule& rule : config::known_rules(*parsed)) {
+    if (rule.kind == RuleKind::account) found.by_account.push_back(rule.organization);
+    rules.push_back({std::move(rule.organization), rule.kind, std::move(rule.name), rule.id});
+  }
+  found.rule = rule_of(protocol::Classifier(std::move(rules)), job);
+  return found;
+}
+
+}  // namespace shapley::sacct

@@ -1,0 +1,64 @@
+// Whose a past job was: the configuration's rules applied to a row of sacct, or to a job of the ledger.
+//
+// Rules name users and groups by name or number, and so do exports. A name has the number that the export itself lists
+// beside it, else this machine's, else one of its own, so that a name in a rule still matches the same name in a row.
+// Accounts above a job's own are known from `parents` only (sacct does not list them).
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "config/configuration.hpp"
+#include "ledger/reports/explain_report.hpp"
+#include "protocol/classifier.hpp"
+#include "sacct/sacct_rows.hpp"
+
+namespace shapley::sacct {
+
+// An account's parent, by the account's name in lower case.
+using AccountParents = std::map<std::string, std::string, std::less<>>;
+
+// Lines "ACCOUNT|PARENT", as `sacctmgr -nP list associations format=Account,ParentName` prints them; lines without a
+// parent are users'. Errc::invalid_argument names the line.
+[[nodiscard]] Expected<AccountParents> read_account_parents(std::istream& text);
+
+class Attribution {
+ public:
+  // `users`, `groups`: those of all rows (SacctRows).
+  Attribution(const config::Configuration& configuration, const NamedNumbers& users, const NamedNumbers& groups,
+              AccountParents parents = {});
+
+  // Empty: no rule matches (guests). Lives as long as the attribution.
+  [[nodiscard]] std::string_view organization_of(const SacctRow& row) const;
+
+  [[nodiscard]] const protocol::Classifier& classifier() const { return classifier_; }
+  // What the classifier knows a row's user, group and accounts above by.
+  [[nodiscard]] std::uint32_t user_of(const SacctRow& row) const;
+  [[nodiscard]] std::uint32_t group_of(const SacctRow& row) const;
+  [[nodiscard]] std::vector<std::string> ancestors_of(std::string_view account) const;
+
+ private:
+  using Numbers = std::map<std::string, std::uint32_t, std::less<>>;
+
+  Numbers users_, groups_;  // of all names in rules and rows
+  AccountParents parents_;
+  protocol::Classifier classifier_;
+};
+
+// Which rule of a configuration makes a job of the ledger its organization's, as `explain` shows.
+[[nodiscard]] ledger::RuleMatched rule_matched(const protocol::Rule& rule, std::string_view through);
+
+// The rule that matches; without the accounts above the job's own, which the ledger does not keep.
+[[nodiscard]] std::optional<ledger::RuleMatched> rule_of(const protocol::Classifier& classifier,
+                                                         const ledger::JobIdentity& job);
+
+// Of a configuration's text (ledger::RuleIn). A text that only an older release accepted has no rules.
+[[nodiscard]] ledger::RuleFound rule_in(const std::string& configuration, const ledger::JobIdentity& job);
+
+}  // namespace shapley::sacct

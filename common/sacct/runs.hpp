@@ -1,0 +1,82 @@
+// Runs of jobs, put together from rows of sacct.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/sorted_records.hpp"
+#include "base/types.hpp"
+#include "sacct/sacct_rows.hpp"
+
+namespace shapley::sacct {
+
+// A run: its row, or its rows if it was resized, in the order of time.
+struct Run {
+  std::vector<SacctRow> rows;               // never empty
+  std::uint64_t number = 0;                 // counts the runs of all jobs
+  std::vector<std::int64_t> repeated = {};  // lines of rows that repeat one of these
+  bool left_queue = false;                  // the job left the queue after it without running again
+  bool is_left_out = false;                 // for those who look at it
+
+  [[nodiscard]] const SacctRow& first() const { return rows.front(); }
+  [[nodiscard]] const SacctRow& last() const { return rows.back(); }
+  [[nodiscard]] Instant start() const { return *first().start; }
+  [[nodiscard]] std::optional<Instant> end() const { return last().end; }
+  // Of all rows of the run.
+  [[nodiscard]] std::vector<std::int64_t> lines() const {
+    std::vector<std::int64_t> lines = repeated;
+    for (const SacctRow& row : rows) lines.push_back(row.line);
+    return lines;
+  }
+  // When it began to hold what this row of it says: a resized run's rows all have the run's start.
+  [[nodiscard]] Instant begin_of(std::size_t row) const { return row == 0 ? start() : *rows[row - 1].end; }
+  [[nodiscard]] Duration suspended() const {
+    Duration sum;
+    for (const SacctRow& row : rows) sum += row.suspended;
+    return end() ? std::min(sum, *end() - start()) : sum;
+  }
+};
+
+// Of one job, in the order of time. A row that repeats another one counts once: a job that is requeued while it
+// completes is recorded twice.
+[[nodiscard]] std::vector<Run> runs_of(const std::vector<SacctRow>& of_job);
+
+// By job and in the order of time.
+[[nodiscard]] Expected<void> for_each_run(const SacctRows& rows, const std::function<Expected<void>(Run&)>& visit);
+
+// What happened to runs, in the order of time, whatever the order in which they are added: sorted outside of memory, in
+// which are the runs that are open at one time.
+class RunsInTime {
+ public:
+  // Of a run, concerning one of its rows. Of one instant the lower order comes first, then the lower run.
+  struct Moment {
+    Instant at;
+    std::int64_t order = 0;
+    std::size_t row = 0;
+  };
+  using MomentsOf = std::function<std::vector<Moment>(const Run&)>;
+
+  RunsInTime(const SacctRows& rows, MomentsOf moments_of)
+      : moments_of_(std::move(moments_of)), sorted_(rows.empty_list()) {}
+
+  // A run without moments is passed over.
+  [[nodiscard]] Expected<void> add(const Run& run);
+  [[nodiscard]] Expected<void> for_each(
+      const std::function<Expected<void>(const std::shared_ptr<Run>&, const Moment&)>& visit) const;
+
+ private:
+  MomentsOf moments_of_;
+  SortedRecords sorted_;
+};
+
+// The begin of each row of each run, in the order of time.
+[[nodiscard]] Expected<void> for_each_part(
+    const SacctRows& rows, const std::function<bool(const Run&)>& is_asked,
+    const std::function<Expected<void>(const std::shared_ptr<Run>&, std::size_t row)>& visit);
+
+}  // namespace shapley::sacct

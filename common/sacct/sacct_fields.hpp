@@ -1,0 +1,49 @@
+// The fields of sacct's rows, one text each, and the times of a row together. Pure. Times and durations:
+// base/slurm_text.hpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/slurm_text.hpp"
+#include "base/types.hpp"
+#include "protocol/messages.hpp"
+
+namespace shapley::sacct {
+
+// "17", "17_3" (an array's task), "17+1" (a part of a heterogeneous job).
+struct JobName {
+  std::optional<std::uint32_t> number;  // the job's own, where the text has it
+  std::uint32_t array_job = 0;
+  std::optional<std::uint32_t> array_task;
+  std::uint32_t het_job = 0;
+};
+[[nodiscard]] JobName parse_job_name(std::string_view text);
+
+// Slurm's words for a time limit that there is not.
+[[nodiscard]] bool is_no_limit(std::string_view text);
+
+struct HeldResources {
+  std::uint64_t memory = 0;  // MiB
+  std::vector<protocol::Tres> gres;
+};
+// "cpu=4,mem=8G,node=1,gres/gpu=2,gres/gpu:tesla=2"; empty: nothing. nullopt: it is not of this form.
+[[nodiscard]] std::optional<HeldResources> parse_tres(std::string_view text);
+// A number with one of the letters K, M, G, T, P or none, in MiB: "512M" is 512; without a letter it is MiB.
+[[nodiscard]] std::optional<std::uint64_t> parse_mib(std::string_view text);
+
+// Of a row; each has two instants where clocks show an hour twice.
+struct RowTimes {
+  SlurmTime submit, eligible, start, end;
+};
+
+// Chooses one reading of every time: the earliest ones in which nothing ends before it begins (submitted,
+// eligible, started, ended) and the run lasts `elapsed` seconds beside its suspensions, if that is known. A part of a
+// resized run may begin before its own Submit, so where no reading is in that order only the run itself has to be.
+// False: other readings would fit as well, and nothing says which ones are meant.
+[[nodiscard]] bool choose_readings(RowTimes& times, Duration suspended, std::optional<std::int64_t> elapsed);
+
+}  // namespace shapley::sacct

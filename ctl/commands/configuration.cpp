@@ -1,0 +1,387 @@
+#include "config/configuration.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "accounting/state/organizations.hpp"
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "base/printable.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "config/checks.hpp"
+#include "ctl/adoption/slurm_site.hpp"
+#include "ctl/commands/commands.hpp"
+#include "ledger/chain/signing.hpp"
+#include "ledger/consortium/standing.hpp"
+#include "ledger/readers/declarations.hpp"
+#include "ledger/reports/adjustment_report.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+std::string summary(const config::Configuration& configuration) {
+  std::set<std::string> nodes;
+  std::size_t rules = 0;
+  for (const config::OrganizationConfig& organization : configuration.organizations) {
+    rules += organization.rules.size();
+    for (const config::NodeClaim& claim : organization.nodes) nodes.insert(claim.nodes.begin(), claim.nodes.end());
+  }
+  return counted(configuration.organizations.size(), "organization") + ", " + counted(rules, "rule") + ", " +
+         counted(nodes.size(), "node") + " with owners";
+}
+
+// The configuration in the file, or all faults for which shapleyd would refuse the file.
+tl::expected<config::Configuration, std::vector<config::Fault>> checked(const std::string& file) {
+  auto loaded = config::load(file);
+  if (!loaded) return tl::unexpected(std::move(loaded).error());
+  config::Configuration& configuration = loaded->configuration;
+  std::vector<config::Fault> faults;
+  if (const auto identities = config::identify(configuration); !identities) faults = identities.error();
+  if (!configuration.signing_key.empty()) {
+    const auto key = ledger::SigningKey::read(configuration.signing_key);
+    if (!key) faults.push_back(config::signing_key_fault(key.error()));
+  }
+  for (const config::OtherClusterConfig& cluster : configuration.consortium.clusters) {
+    const auto key = ledger::PublicKey::read(cluster.public_key);
+    if (!key) faults.push_back(config::public_key_fault(cluster, key.error()));
+  }
+  std::ranges::stable_sort(faults, {}, &config::Fault::line);
+  if (!faults.empty()) return tl::unexpected(std::move(faults));
+  return std::move(configuration);
+}
+
+// A file that does not exist has no faults.
+Expected<void> check_readable(const std::string& file) {
+  std::error_code unknown;
+  int cause = 0;
+  if (std::filesystem::is_directory(file, unknown)) {
+    cause = EISDIR;
+  } else if (::access(file.c_str(), R_OK) != 0) {
+    cause = errno;
+  }
+  if (cause == 0) return {};
+  return fail(Errc::io,
+              "check-config: " + file + ": " + std::generic_category().message(cause) + "; name a readable file");
+}
+
+void print_faults(const std::vector<config::Fault>& faults, const std::string& file, const Environment& environment) {
+  std::string lines = config::format_faults(faults, file);
+  if (!lines.empty() && lines.back() != '\n') lines += '\n';
+  environment.out << lines;
+}
+
+void print_doubts(const std::vector<config::Fault>& doubts, const std::string& file, const Environment& environment) {
+  for (const config::Fault& doubt : doubts) {
+    const std::string line = doubt.line > 0 ? ':' + std::to_string(doubt.line) : "";  // 0: the file as a whole
+    environment.out << printable(file) << line << ": warning: " << doubt.what << "; " << doubt.remedy << '\n';
+  }
+}
+
+// The text of the configuration in force, and its source, for messages.
+struct InForce {
+  std::string text;
+  std::string where;
+};
+
+accounting::FormerNames former_names_in(const ledger::AdjustmentsReport& report) {
+  std::vector<accounting::AdjustmentMade> all;
+  for (const ledger::ListedAdjustment& row : report.adjustments) {
+    accounting::AdjustmentMade made;
+    made.number = row.is.number;
+    made.at = row.is.at;
+    made.kind = row.is.kind;
+    made.organization = row.is.organization;
+    made.into = row.is.into;
+    made.reverses = row.is.reverses.value_or(0);
+    all.push_back(std::move(made));
+  }
+  return accounting::former_names(all);
+}
+
+// What only the books know.
+struct ByTheBooks {
+  accounting::FormerNames former;
+  std::string cluster;  // this cluster's name; empty: no feeder has named it
+};
+
+Expected<ByTheBooks> books_of_ledger(const std::filesystem::path& file) {
+  SHAPLEY_TRY_ASSIGN(const ledger::Ledger ledger, ledger::Ledger::open(file, ledger::OpenMode::read_only));
+  ByTheBooks books;
+  SHAPLEY_TRY_ASSIGN(books.former, ledger::former_names(ledger));
+  SHAPLEY_TRY_ASSIGN(books.cluster, ledger::cluster_name(ledger));
+  return books;
+}
+
+Expected<ByTheBooks> books_of_daemon(const Endpoint& endpoint, bool with_cluster) {
+  SHAPLEY_TRY_ASSIGN(const auto report, ask_for<ledger::AdjustmentsReport>(endpoint, {{"request", "adjustments"}}));
+  ByTheBooks books{.former = former_names_in(report), .cluster = {}};
+  if (!with_cluster) return books;
+  SHAPLEY_TRY_ASSIGN(const auto status, ask_for<ledger::StatusReport>(endpoint, {{"request", "status"}}));
+  if (status.daemon) books.cluster = status.daemon->cluster.name.value_or("");
+  return books;
+}
+
+// The books of the named ledger, else of the running shapleyd, else of the ledger that the file names. nullopt: there
+// are no books on this host.
+Expected<std::optional<ByTheBooks>> ask_the_books(const CheckConfigArguments& arguments,
+                                                  const config::Configuration& configuration,
+                                                  const Endpoint& endpoint) {
+  if (!arguments.ledger.empty()) return books_of_ledger(arguments.ledger);
+  auto running = books_of_daemon(endpoint, !configuration.consortium.name.empty());
+  if (running) return *std::move(running);
+  std::error_code ignored;
+  if (std::filesystem::exists(configuration.ledger, ignored)) return books_of_ledger(configuration.ledger);
+  if (endpoint.is_remote()) return tl::unexpected<Error>(std::move(running).error());
+  return std::nullopt;
+}
+
+// What another cluster states, from its file or asked for there.
+Expected<std::string> statement_text(const config::OtherClusterConfig& cluster,
+                                     const config::Configuration& configuration, std::uint32_t slurm_uid) {
+  Endpoint there = endpoint_at({}, std::chrono::seconds(10));
+  there.munge = configuration.munge_socket;
+  there.trusted = {0, slurm_uid};
+  return rpc_client::fetch(cluster.standing, {{"request", "standing"}}, std::move(there),
+                           ledger::k_most_statement_bytes);
+}
+
+// Organizations that the statement has and this file has not.
+std::string names_unknown_here(const ledger::StandingStatement& statement, const config::OtherClusterConfig& cluster,
+                               const config::Configuration& configuration) {
+  std::string unknown;
+  for (const accounting::OrganizationElsewhere& row : statement.figures.organizations) {
+    const std::string& there = row.organization;
+    const bool known =
+        there == accounting::k_commons ||
+        std::ranges::find(configuration.organizations, there, &config::OrganizationConfig::name) !=
+            configuration.organizations.end() ||
+        std::ranges::find(cluster.names, there, &accounting::NameElsewhere::there) != cluster.names.end();
+    if (!known) unknown += (unknown.empty() ? "" : ", ") + there;
+  }
+  return unknown;
+}
+
+// What cannot work between this file and what the consortium's other clusters state. Where there is no statement yet,
+// or the books do not name this cluster, a note says so.
+std::vector<config::Fault> faults_by_statements(const config::Configuration& configuration, const std::string& name,
+                                                const Environment& environment) {
+  std::vector<config::Fault> faults;
+  std::vector<ledger::PublicKey> keys;
+  std::vector<std::string> fingerprints;
+  for (const config::OtherClusterConfig& cluster : configuration.consortium.clusters) {
+    auto key = ledger::PublicKey::read(cluster.public_key);
+    if (!key) return {config::public_key_fault(cluster, key.error())};
+    fingerprints.push_back(key->fingerprint());
+    keys.push_back(*std::move(key));
+  }
+  const auto identities = config::identify(configuration);
+  const Instant now = wall_clock();
+  const ledger::OwnCluster own{.name = name,
+                               .consortium = config::consortium_statement(configuration, fingerprints, now)};
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const config::OtherClusterConfig& cluster = configuration.consortium.clusters[i];
+    const std::string title = "cluster '" + cluster.name + "': its statement at " + cluster.standing + ": ";
+    const auto note = [&](const std::string& what) { environment.out << "note: " << printable(title + what) << '\n'; };
+    const auto add = [&](const Error& error, const char* remedy) {
+      faults.push_back({cluster.line, "consortium: " + title + error.what, remedy});
+    };
+    const auto text = statement_text(cluster, configuration, identities ? identities->slurm_user : 0);
+    if (!text) {
+      note("not compared: " + text.error().what);
+      continue;
+    }
+    const auto statement = ledger::parse_statement(*text);
+    if (!statement) {
+      add(statement.error(), "bring one that shapleyctl standing wrote there");
+      continue;
+    }
+    if (const auto signature = ledger::verify_signature(*statement, keys[i]); !signature) {
+      add(signature.error(), "compare the public_key with that site's, and bring the statement again");
+      continue;
+    }
+    if (name.empty()) {
+      note("not compared: the books do not name this cluster yet");
+      continue;
+    }
+    const auto judged = ledger::judge(*statement, cluster.name,
+                                      {.own = own,
+                                       .contribution = std::string(accounting::name_of(configuration.contribution)),
+                                       .period = configuration.period,
+                                       .last = nullptr,
+                                       .now = now});
+    if (!judged) add(judged.error(), "agree on it with that site, and write the same in both files");
+    const std::string unknown = names_unknown_here(*statement, cluster, configuration);
+    if (!unknown.empty()) note("has organizations that this file does not name: " + unknown);
+  }
+  return faults;
+}
+
+// What shapleyd would refuse the file for, if the books could be asked. Those that were named must be readable.
+Expected<std::vector<config::Fault>> faults_by_the_books(const CheckConfigArguments& arguments,
+                                                         const config::Configuration& configuration,
+                                                         const Endpoint& endpoint, const Environment& environment) {
+  auto books = ask_the_books(arguments, configuration, endpoint);
+  if (!books && !arguments.ledger.empty()) return tl::unexpected<Error>(std::move(books).error());
+  if (!books) {
+    environment.out << "note: names of organizations were not compared with the books: "
+                    << printable(books.error().what) << '\n';
+  }
+  const ByTheBooks known = books ? books->value_or(ByTheBooks{}) : ByTheBooks{};
+  std::vector<config::Fault> faults = config::former_name_faults(configuration, known.former);
+  for (const auto& more : {config::consortium_faults(configuration, known.cluster),
+                           faults_by_statements(configuration, known.cluster, environment)})
+    faults.insert(faults.end(), more.begin(), more.end());
+  std::ranges::stable_sort(faults, {}, &config::Fault::line);
+  return faults;
+}
+
+Expected<InForce> in_force_of_daemon(const Endpoint& endpoint) {
+  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
+  SHAPLEY_TRY_ASSIGN(const nlohmann::json answer, client.ask({{"request", "configuration"}}));
+  const auto text = answer.find("text");
+  if (text == answer.end() || !text->is_string()) {
+    return fail(Errc::protocol, "shapleyd's answer has no text of its configuration; is it of an older release?");
+  }
+  return InForce{.text = text->get<std::string>(), .where = "shapleyd at " + endpoint.socket.string()};
+}
+
+Expected<InForce> in_force_of_ledger(const std::string& file) {
+  SHAPLEY_TRY_ASSIGN(const ledger::Ledger ledger, ledger::Ledger::open(file, ledger::OpenMode::read_only));
+  SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_at(ledger, k_end_of_time));
+  if (!loaded) return fail(Errc::not_found, file + ": no configuration was ever loaded into this ledger");
+  return InForce{.text = loaded->text, .where = file};
+}
+
+Expected<void> print_changes(const CheckConfigArguments& arguments, const config::Configuration& configuration,
+                             const Endpoint& endpoint, const Environment& environment) {
+  SHAPLEY_TRY_ASSIGN(const InForce in_force,
+                     arguments.ledger.empty() ? in_force_of_daemon(endpoint) : in_force_of_ledger(arguments.ledger));
+  const auto before = config::parse(in_force.text);
+  if (!before) {
+    return fail(Errc::corrupt, in_force.where + ": its configuration cannot be read by this release: " +
+                                   config::format_faults(before.error(), "in force"));
+  }
+  const auto lines = config::differences(*before, configuration, wall_clock());
+  environment.out << (lines.empty() ? "changes nothing of what is in force (" : "changes what is in force (")
+                  << printable(in_force.where) << (lines.empty() ? ")\n" : "):\n");
+  for (const std::string& line : lines) environment.out << "  " << printable(line) << '\n';
+  return {};
+}
+
+Expected<ExitCode> compare_slurm(const std::string& file, const config::Configuration& configuration,
+                                 const Environment& environment) {
+  SHAPLEY_TRY_ASSIGN(const SlurmSite slurm, read_slurm());
+  const SlurmComparison comparison = compare_with_slurm(configuration, slurm);
+  print_faults(comparison.unknown, file, environment);
+  print_doubts(comparison.doubts, file, environment);
+  for (const std::string& note : comparison.notes) environment.out << "note: " << printable(note) << '\n';
+  environment.out << printable(file) << ": "
+                  << (comparison.unknown.empty()
+                          ? std::string("Slurm knows every name in it")
+                          : counted(comparison.unknown.size(), "line") + " with names that Slurm does not know")
+                  << '\n';
+  return comparison.unknown.empty() ? ExitCode::success : ExitCode::findings;
+}
+
+}  // namespace
+
+void add_check_config(CLI::App& app, CheckConfigArguments& arguments) {
+  CLI::App* command = app.add_subcommand("check-config", "Check a configuration file and list every fault");
+  command->add_option("FILE", arguments.file, "Check this file")->type_name("")->capture_default_str();
+  command->add_flag("--against-slurm", arguments.against_slurm,
+                    "List names in the file that Slurm does not know, by sacctmgr and scontrol");
+  command->add_flag("--diff", arguments.diff, "List the changes that the file makes to the configuration in force");
+  command
+      ->add_option("--ledger", arguments.ledger,
+                   "Read former names and, for --diff, the configuration in force from this ledger file")
+      ->type_name("FILE");
+}
+
+Expected<ExitCode> run_check_config(const CheckConfigArguments& arguments, const Endpoint& endpoint,
+                                    const Environment& environment) {
+  SHAPLEY_TRY(check_readable(arguments.file));
+  const auto configuration = checked(arguments.file);
+  std::vector<config::Fault> faults = configuration ? std::vector<config::Fault>{} : configuration.error();
+  if (configuration) {
+    SHAPLEY_TRY_ASSIGN(faults, faults_by_the_books(arguments, *configuration, endpoint, environment));
+  }
+  if (!faults.empty()) {
+    print_faults(faults, arguments.file, environment);
+    environment.out << printable(arguments.file) << ": " << counted(faults.size(), "fault") << '\n';
+    return ExitCode::findings;
+  }
+  print_doubts(config::doubts(*configuration), arguments.file, environment);
+  environment.out << printable(arguments.file) << ": no fault: " << summary(*configuration) << '\n';
+  ExitCode code = ExitCode::success;
+  if (arguments.against_slurm) {
+    SHAPLEY_TRY_ASSIGN(code, compare_slurm(arguments.file, *configuration, environment));
+  }
+  if (arguments.diff) SHAPLEY_TRY(print_changes(arguments, *configuration, endpoint, environment));
+  return code;
+}
+
+namespace {
+
+Expected<void> write_new_file(const std::string& file, std::string_view text) {
+  const Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!descriptor.is_open()) {
+    if (errno == EEXIST) return fail(Errc::conflict, file + ": is there already and is left alone; name another file");
+    return fail(Errc::io, file + ": cannot be made: " + std::strerror(errno));
+  }
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail(Errc::io, file + ": cannot be written: " + std::strerror(errno));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_init(CLI::App& app, InitArguments& arguments) {
+  CLI::App* command = app.add_subcommand(
+      "init", "Propose a first configuration, in mode observe, from the output of sacctmgr and scontrol");
+  command
+      ->add_option("-o,--output", arguments.output,
+                   "Write the configuration to this new file (default: standard output)")
+      ->type_name("FILE");
+}
+
+Expected<ExitCode> run_init(const InitArguments& arguments, const Environment& environment) {
+  SHAPLEY_TRY_ASSIGN(const SlurmSite slurm, read_slurm());
+  SHAPLEY_TRY_ASSIGN(const std::string text, propose_configuration(slurm));
+  if (const auto parsed = config::parse(text); !parsed) {
+    return fail(Errc::corrupt,
+                "what Slurm says makes no configuration: " + config::format_faults(parsed.error(), "init"));
+  }
+  if (arguments.output.empty()) {
+    environment.out << text;  // a stream that prints no control characters except newlines
+    return ExitCode::success;
+  }
+  SHAPLEY_TRY(write_new_file(arguments.output, text));
+  environment.out << printable(arguments.output) << ": written; read and correct it, then: shapleyctl check-config "
+                  << "--against-slurm " << printable(arguments.output) << '\n';
+  return ExitCode::success;
+}
+
+}  // namespace shapley::ctl

@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "accounting/state/consortium.hpp"
+#include "base/json.hpp"
+#include "base/printable.hpp"
+#include "ctl/commands/interval.hpp"
+#include "ctl/output/amounts.hpp"
+#include "ctl/output/table.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using accounting::ConsortiumDeclared;
+using nlohmann::json;
+
+// What a member got and gave on one cluster, in that cluster's processors; or on all, in those of the first.
+struct MemberOnCluster {
+  std::string organization;
+  std::string cluster;  // empty: the sum over clusters
+  ledger::Amount got;
+  ledger::Amount given;
+  ledger::Amount difference;  // given - got
+};
+constexpr auto description_of(std::type_identity<MemberOnCluster>) {
+  return describe(member("organization", &MemberOnCluster::organization), member("cluster", &MemberOnCluster::cluster),
+                  member("got", &MemberOnCluster::got), member("given", &MemberOnCluster::given),
+                  member("difference", &MemberOnCluster::difference));
+}
+
+struct LentOnCluster {
+  std::string owner;
+  std::string borrower;
+  std::string cluster;
+  ledger::Amount amount;
+};
+constexpr auto description_of(std::type_identity<LentOnCluster>) {
+  return describe(member("owner", &LentOnCluster::owner), member("borrower", &LentOnCluster::borrower),
+                  member("cluster", &LentOnCluster::cluster), member("amount", &LentOnCluster::amount));
+}
+
+struct ConsortiumStatement {
+  std::string consortium;
+  std::vector<accounting::ClusterWeight> clusters;  // in the order of the files
+  std::vector<ledger::IntervalHeading> of;          // of each cluster's books
+  std::vector<MemberOnCluster> members;             // by organization; its clusters, then their sum
+  std::vector<LentOnCluster> lent;                  // by owner, borrower, cluster
+  bool exact = true;
+};
+constexpr auto description_of(std::type_identity<ConsortiumStatement>) {
+  return describe(member("consortium", &ConsortiumStatement::consortium),
+                  member("clusters", &ConsortiumStatement::clusters), member("of", &ConsortiumStatement::of),
+                  member("members", &ConsortiumStatement::members), member("lent", &ConsortiumStatement::lent),
+                  member("exact", &ConsortiumStatement::exact));
+}
+
+// What a ledger says last of its cluster's name and of its consortium.
+struct Membership {
+  std::string cluster;
+  std::optional<ConsortiumDeclared> consortium;
+};
+
+Expected<Membership> membership_of(const std::string& file) {
+  return from_ledger(file, [](const ledger::Ledger& ledger) -> Expected<Membership> {
+    SHAPLEY_TRY_ASSIGN(const ledger::Recovered books, ledger.recover());
+    Membership membership;
+    if (const auto* named = books.state.cluster()) membership.cluster = named->cluster;
+    if (const auto* declared = books.state.consortium()) membership.consortium = *declared;
+    return membership;
+  });
+}
+
+class Joining {
+ public:
+  explicit Joining(const Membership& first) : own_(first.cluster), declared_(*first.consortium) {}
+
+  Expected<void> add(const std::string& cluster, const ledger::AccountReport& report) {
+    const accounting::OtherCluster* other = accounting::find_cluster(declared_, cluster);
+    if (cluster != own_ && other == nullptr) {
+      return fail(Errc::invalid_argument, "it is of the cluster '" + cluster + "', which is not in the consortium '" +
+                                              declared_.consortium + "' of the first ledger");
+    }
+    if (!seen_.insert(cluster).second)
+      return fail(Errc::invalid_argument, "a ledger of the cluster '" + cluster + "' was given already");
+    const std::int64_t weight = cluster == own_ ? declared_.weight : other->weight;
+    const auto name_here = [&](const std::string& there) {
+      return cluster == own_ ? there : accounting::name_here(*other, there);
+    };
+    joined_.clusters.push_back({cluster, weight});
+    joined_.of.push_back(report.of);
+    joined_.exact = joined_.exact && report.exact;
+    for (const ledger::AccountRow& row : report.organizations) {
+      Works& works = members_[name_here(row.name)][joined_.clusters.size() - 1];
+      works.got += row.got.work;
+      works.given += row.given.work;
+      for (const ledger::LentPair& pair : row.lent_to)
+        lent_[{name_here(row.name), name_here(pair.organization), joined_.clusters.size() - 1}] += pair.work;
+    }
+    return {};
+  }
+
+  ConsortiumStatement finish(const std::vector<std::string>& only) && {
+    const auto is_asked = [&](const std::string& name) {
+      return only.empty() || std::ranges::find(only, name) != only.end();
+    };
+    joined_.consortium = declared_.consortium;
+    for (const auto& [name, clusters] : members_) {
+      if (!is_asked(name)) continue;
+      Works sum;
+      for (const auto& [index, works] : clusters) {
+        const accounting::ClusterWeight& cluster = joined_.clusters[index];
+        add_row(name, cluster.cluster, works);
+        sum.got += in_own_processors(works.got, cluster.weight);
+        sum.given += in_own_processors(works.given, cluster.weight);
+      }
+      add_row(name, "", sum);
+    }
+    for (const auto& [pair, work] : lent_) {
+      const auto& [owner, borrower, index] = pair;
+      if (is_asked(owner) || is_asked(borrower))
+        joined_.lent.push_back({owner, borrower, joined_.clusters[index].cluster, {work}});
+    }
+    return std::move(joined_);
+  }
+
+ private:
+  struct Works {
+    CpuTime got, given;
+  };
+
+  void add_row(const std::string& name, const std::string& cluster, const Works& works) {
+    joined_.members.push_back({name, cluster, {works.got}, {works.given}, {works.given - works.got}});
+  }
+  [[nodiscard]] CpuTime in_own_processors(CpuTime work, std::int64_t weight) const {
+    return accounting::weighted({{}, work, {}}, weight, declared_.weight).given_less_got;
+  }
+
+  std::string own_;
+  ConsortiumDeclared declared_;
+  std::set<std::string> seen_;
+  std::map<std::string, std::map<std::size_t, Works>> members_;                // by the number of the cluster
+  std::map<std::tuple<std::string, std::string, std::size_t>, CpuTime> lent_;  // by owner, borrower, cluster
+  ConsortiumStatement joined_;
+};
+
+constexpr Field k_member_fields[] = {
+    left({"organization", "Organization"}),
+    left({"cluster", "Cluster"}),
+    {"given", "Given", {}, {}, core_hours_or_unknown},
+    {"got", "Got", {}, {}, core_hours_or_unknown},
+    {"difference", "Given-Got", {}, {}, signed_or_unknown},
+};
+constexpr Field k_lent_fields[] = {
+    left({"owner", "Lent by"}),
+    left({"borrower", "Borrowed by"}),
+    left({"cluster", "Cluster"}),
+    {"core_hours", "CoreHours", {}, {}, core_hours_or_unknown},
+};
+constexpr Field k_consortium_csv_fields[] = {{"begin_utc"}, {"end_utc"},    {"organization"}, {"cluster"}, {"item"},
+                                             {"other"},     {"core_hours"}, {"exact"},        {"unit"}};
+
+std::string consortium_text(const ConsortiumStatement& statement) {
+  std::string text = "Consortium " + printable(statement.consortium) + ": " + statement.of.front().since.utc() +
+                     " to " + statement.of.front().until.utc() + "; amounts in core-hours\n";
+  for (std::size_t i = 0; i < statement.clusters.size(); ++i) {
+    const ledger::IntervalHeading& of = statement.of[i];
+    text += "Cluster " + printable(statement.clusters[i].cluster) + ": a processor is worth " +
+            format_micro(statement.clusters[i].weight) + "; contribution " + printable(of.contribution) + "\n" +
+            recorded_line(of);
+  }
+  json rows = json::array();
+  for (const MemberOnCluster& row : statement.members) {
+    rows.push_back({{"organization", row.organization},
+                    {"cluster", row.cluster.empty() ? "(sum)" : row.cluster},
+                    {"given", row.given.core_hours()},
+                    {"got", row.got.core_hours()},
+                    {"difference", row.difference.core_hours()}});
+  }
+  text += '\n' + render_table(k_member_fields, rows) +
+          "\nGiven-Got: work given less work got in that time. (sum): over clusters, in processors of " +
+          printable(statement.clusters.front().cluster) + ".\n";
+  json lent = json::array();
+  for (const LentOnCluster& row : statement.lent) {
+    lent.push_back({{"owner", row.owner},
+                    {"borrower", row.borrower},
+                    {"cluster", row.cluster},
+                    {"core_hours", row.amount.core_hours()}});
+  }
+  if (!lent.empty()) text += '\n' + render_table(k_lent_fields, lent);
+  return text +
+         (statement.exact ? "" : "\nBooks:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
+}
+
+std::string consortium_csv(const ConsortiumStatement& statement) {
+  json rows = json::array();
+  const auto add = [&](const std::string& organization, const std::string& cluster, const char* item,
+                       const std::string& other, const ledger::Amount& amount) {
+    rows.push_back({{"begin_utc", statement.of.front().since.utc()},
+                    {"end_utc", statement.of.front().until.utc()},
+                    {"organization", organization},
+                    {"cluster", cluster},
+                    {"item", item},
+                    {"other", other},
+                    {"core_hours", amount.core_hours()},
+                    {"exact", format_micro(amount.work.value)},
+                    {"unit", "processor_seconds"}});
+  };
+  for (const MemberOnCluster& row : statement.members) {
+    add(row.organization, row.cluster, "given", "", row.given);
+    add(row.organization, row.cluster, "got", "", row.got);
+    add(row.organization, row.cluster, "difference", "", row.difference);
+  }
+  for (const LentOnCluster& row : statement.lent) add(row.owner, row.cluster, "lent_to", row.borrower, row.amount);
+  return render_csv(k_consortium_csv_fields, rows);
+}
+
+}  // namespace
+
+Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Endpoint& endpoint,
+                                            const Environment& environment) {
+  IntervalArguments interval = arguments.interval;
+  SHAPLEY_TRY(take_month(arguments.month, interval));
+  std::optional<Joining> joining;
+  for (const std::string& file : arguments.consortium) {
+    SHAPLEY_TRY_ASSIGN(const Membership membership, membership_of(file));
+    if (!joining) {
+      if (!membership.consortium || membership.consortium->consortium.empty())
+        return fail(Errc::invalid_argument, file + ": its cluster is in no consortium by its last declaration");
+      joining.emplace(membership);
+    }
+    interval.ledger = file;
+    interval.organizations.clear();  // others may have other names there
+    SHAPLEY_TRY_ASSIGN(IntervalQuestion question, interval_question(interval, endpoint));
+    question.as_of_now = arguments.as_of == "now";
+    SHAPLEY_TRY_ASSIGN(const ledger::AccountReport report, offline_statement(question));
+    if (auto added = joining->add(membership.cluster, report); !added)
+      return with_context(file, std::move(added).error());
+  }
+  const ConsortiumStatement statement = (*std::move(joining)).finish(arguments.interval.organizations);
+  if (interval.json) {
+    environment.out << json_text(json_of(statement));
+  } else {
+    environment.out << (interval.csv ? consortium_csv(statement) : consortium_text(statement));
+  }
+  return statement.exact ? ExitCode::success : ExitCode::findings;
+}
+
+}  // namespace shapley::ctl

@@ -1,0 +1,179 @@
+#include "daemon/books/losses.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "base/calendar.hpp"
+#include "base/text.hpp"
+
+namespace shapley::daemon {
+
+using accounting::LiveSegment;
+using accounting::ObservationGap;
+
+const Snapshot::Absent& Snapshot::absent(const accounting::State& books) {
+  if (absent_) return *absent_;
+  absent_.emplace();
+  for (const JobId job : books.jobs_with_open_segments()) {
+    if (!has(job)) absent_->jobs.push_back(job);
+  }
+  for (const std::string& node : books.nodes()) {
+    if (!has(node)) absent_->nodes.push_back(node);
+  }
+  return *absent_;
+}
+
+Departure Snapshot::departure(Instant at, const LastLook& look, const std::optional<ObservationGap>& gap,
+                              Duration min_job_age) const {
+  if (!known_until_) return Departure::purged;
+  // While slurmctld was down, it purged no records.
+  if (gap && gap->cause == accounting::GapCause::slurmctld_down) return Departure::forgotten;
+  // A job that ran at the last look cannot have ended and been purged since, if the look is less than MinJobAge ago;
+  // Slurm's times are whole seconds, so one second is lost on either side. Under a clock that is ahead, jobs are purged
+  // at once.
+  const auto& last = look.before_life();
+  const Duration unseen = last ? look.life_began() - *last : at - *known_until_;
+  return unseen + Duration{2} <= min_job_age ? Departure::forgotten : Departure::purged;
+}
+
+// There was no scan between the last look before the snapshot and the snapshot; jobs that slurmctld lost when it went
+// away existed at the last look before that.
+Instant Snapshot::last_alive(const accounting::State& books, JobId job, const LastLook& look) const {
+  const Instant alive = known_until_.value_or(k_beginning_of_time);
+  const auto& last = look.before_life();
+  if (!last || books.find_job(job) == nullptr) return alive;
+  const bool began_since =
+      std::ranges::any_of(runs_of(books, job), [&](const LiveSegment* run) { return run->opened.key.anchor > *last; });
+  return began_since ? alive : std::min(alive, *last);
+}
+
+void RestartCounts::note(const protocol::JobUpdate& record, const accounting::State& books,
+                         const std::optional<ObservationGap>& gap) {
+  const JobId job{record.job_id};
+  const Seen now{record.restart_count, record.submit_time};
+  const auto [entry, is_new] = seen_.try_emplace(job, now);
+  const Seen before = std::exchange(entry->second, now);
+  if (is_new) return note_first(record, books, gap);
+  if (now.restart_count <= before.restart_count) return;
+  std::set<Instant> runs;
+  for (const LiveSegment* run : runs_of(books, job)) {
+    const Instant start = run->opened.key.anchor;
+    if (start.value >= before.submit_time) runs.insert(start);
+  }
+  // A record that is completing is still that of the run that is being requeued.
+  if (record.completing && record.start_time > 0) runs.insert(Instant{record.start_time});
+  const std::uint64_t restarts = now.restart_count - before.restart_count;
+  if (runs.size() >= restarts) return;
+  missing_ += restarts - runs.size();
+  spdlog::warn(
+      "observer: job {}: requeued {} time(s) since it was last seen, but {} of its runs were seen to begin; what ran "
+      "in between is not in the books",
+      record.job_id, restarts, runs.size());
+}
+
+void RestartCounts::note_first(const protocol::JobUpdate& record, const accounting::State& books,
+                               const std::optional<ObservationGap>& gap) {
+  // For a job that is observed for the first time, the times of its requeues are unknown. But if its last requeue was
+  // within the gap and the books have never had the job, all of its earlier runs were within the gap, too.
+  const Instant requeued{record.submit_time};
+  if (!gap || record.restart_count == 0 || requeued <= gap->begin || requeued > gap->end) return;
+  if (books.find_job(JobId{record.job_id}) != nullptr) return;
+  missing_ += record.restart_count;
+  spdlog::warn(
+      "observer: job {}: began and was requeued {} time(s) while slurmctld's records were not observed; what ran then "
+      "is not in the books",
+      record.job_id, record.restart_count);
+}
+
+void log_loss(const accounting::StateLost& loss) {
+  spdlog::warn(
+      "observer: slurmctld came back without {} going on at {}: {} of them, {} processor-seconds, {} counted until "
+      "then; {}, {} processor-seconds, began right before and {} retracted; shapleyctl import --into takes what "
+      "Slurm's accounting has of them",
+      counted_as(loss.closed + loss.retracted, "run[ that was|s that were]"), format_instant(loss.seen), loss.closed,
+      loss.closed_seconds, loss.closed == 1 ? "is" : "are", loss.retracted, loss.retracted_seconds,
+      loss.retracted == 1 ? "is" : "are");
+}
+
+using accounting::GapCause;
+
+namespace {
+
+// Times are whole seconds and a connection is checked once a second: a shorter time is no gap.
+constexpr Duration k_shortest_gap{2};
+
+// slurmctld saves its state some seconds after a change, and at its end after it has stopped the plugin.
+constexpr Duration k_saves_late{15};
+
+Instant later(const std::optional<Instant>& known, Instant at) {
+  return std::max(known.value_or(at), at);
+}
+
+}  // namespace
+
+ObservationWatch::ObservationWatch(std::optional<Instant> last_observed, const std::vector<ObservationGap>& known)
+    : observed_until_(last_observed) {
+  for (const ObservationGap& gap : known) observed_until_ = later(observed_until_, gap.end);
+}
+
+void ObservationWatch::begin_session(const Observing& observing) {
+  observing_ = observing;
+  told_ = observing.since == k_beginning_of_time;
+  gap_.reset();
+}
+
+void ObservationWatch::note_connected(Instant now) {
+  observed_until_ = later(observed_until_, now);
+}
+
+std::optional<ObservationGap> ObservationWatch::note_read(Instant at) {
+  std::optional<ObservationGap> ended;
+  // Undelivered messages of an earlier instance of the plugin come first.
+  if (!told_ && at >= observing_.since) {
+    told_ = true;
+    gap_ = ended = find_gap();
+  }
+  observed_until_ = later(observed_until_, at);
+  return ended;
+}
+
+std::optional<ObservationGap> ObservationWatch::find_gap() const {
+  // Before the first observation there are no books that could lack events.
+  if (!observed_until_) return std::nullopt;
+  const Instant begin = std::max(*observed_until_, observing_.before);
+  if (observing_.since - begin < k_shortest_gap) return std::nullopt;
+  GapCause cause = GapCause::slurmctld_down;
+  if (observing_.controller_ran > begin + k_saves_late) cause = GapCause::unobserved;
+  if (observing_.dropped) cause = GapCause::dropped;
+  return ObservationGap{.begin = begin, .end = observing_.since, .cause = cause};
+}
+
+void LastLook::begin_session(const Observing& observing) {
+  since_.reset();
+  if (observing.since == k_beginning_of_time) return;
+  since_ = observing.since;
+  if (observing.before != k_beginning_of_time) note_scanned(std::min(observing.before, observing.since));
+}
+
+void LastLook::note_scanned(Instant until) {
+  scanned_until_ = std::max(scanned_until_.value_or(until), until);
+}
+
+void LastLook::note_read(Instant at, const std::optional<Instant>& known_until) {
+  if (!since_ || at < *since_) return;
+  const Instant since = *std::exchange(since_, std::nullopt);
+  // Otherwise it is the same feeder as before.
+  const bool went_away = known_until && *known_until < since;
+  // If slurmctld went away twice, the missing jobs were last observed before the first time.
+  if (!went_away || before_life_) return;
+  before_life_ = refined(*known_until, since);
+  life_began_ = since;
+}
+
+Instant LastLook::refined(Instant known, Instant at) const {
+  return scanned_until_ && *scanned_until_ < at ? std::max(known, *scanned_until_) : known;
+}
+
+}  // namespace shapley::daemon

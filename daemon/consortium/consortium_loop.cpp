@@ -1,0 +1,84 @@
+#include "daemon/consortium/consortium_loop.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <nlohmann/json.hpp>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "daemon/version.hpp"
+#include "ledger/consortium/standing.hpp"
+#include "rpc_client/client.hpp"
+
+namespace shapley::daemon {
+
+namespace {
+
+// Twenty clusters of which none answers are asked within the minute.
+constexpr std::chrono::milliseconds k_patience{3000};
+
+}  // namespace
+
+Expected<std::string> fetch_standing(const std::string& place, const std::filesystem::path& munge, int wake_up) {
+  return rpc_client::fetch(place, {{"request", "standing"}},
+                           {.socket = {},
+                            .timeout = k_patience,
+                            .program = std::string(k_program),
+                            .munge = munge,
+                            .trusted = {::geteuid()},
+                            .wake_up = wake_up},
+                           ledger::k_most_statement_bytes);
+}
+
+ConsortiumLoop::ConsortiumLoop(boost::asio::io_context& io, std::filesystem::path munge, Hooks hooks)
+    : io_(io),
+      munge_(std::move(munge)),
+      hooks_(std::move(hooks)),
+      timer_(io),
+      wake_up_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      thread_("questions to other clusters", [this](const Task& task) { work(task); }) {}
+
+void ConsortiumLoop::start() {
+  open_ = true;
+  ask();
+  wait();
+}
+
+void ConsortiumLoop::stop() {
+  open_ = false;
+  timer_.cancel();
+  thread_.begin_stop();
+  if (wake_up_.is_open()) ::eventfd_write(wake_up_.get(), 1);
+  thread_.stop();
+}
+
+void ConsortiumLoop::wait() {
+  timer_.expires_after(std::chrono::seconds(1));
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error || !open_) return;
+    ask();
+    wait();
+  });
+}
+
+void ConsortiumLoop::ask() {
+  if (asking_) return;
+  const config::OtherClusterConfig next = hooks_.next();
+  if (next.name.empty()) return;
+  asking_ = true;
+  thread_.give({next.name, next.standing});
+}
+
+void ConsortiumLoop::work(const Task& task) {
+  auto text = fetch_standing(task.place, munge_, wake_up_.get());
+  boost::asio::post(io_, [this, cluster = task.cluster, text = std::move(text)] {
+    asking_ = false;
+    if (!open_) return;
+    hooks_.received(cluster, text);
+    ask();
+  });
+}
+
+}  // namespace shapley::daemon

@@ -1,0 +1,61 @@
+// When and how the other clusters of the consortium are asked for their statements: each once in `every`, one at a
+// time, from a thread of its own, so that neither slurmctld nor the feed waits for another cluster.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/error.hpp"
+#include "base/process.hpp"
+#include "base/types.hpp"
+#include "config/configuration.hpp"
+#include "daemon/task_thread.hpp"
+
+namespace shapley::daemon {
+
+// The statement at `place`, HOST:PORT or the path of a file, as text. A file has at most
+// ledger::k_most_statement_bytes. Errc::unavailable, Errc::not_found or Errc::io: none is there. `wake_up`: as of
+// rpc_client::Endpoint.
+[[nodiscard]] Expected<std::string> fetch_standing(const std::string& place, const std::filesystem::path& munge,
+                                                   int wake_up);
+
+class ConsortiumLoop {
+ public:
+  struct Hooks {
+    // The next cluster to ask; an empty name: none now.
+    std::function<config::OtherClusterConfig()> next;
+    std::function<void(const std::string& cluster, const Expected<std::string>& text)> received;
+  };
+
+  // Everything but the questions themselves runs in the io_context's one thread.
+  ConsortiumLoop(boost::asio::io_context& io, std::filesystem::path munge, Hooks hooks);
+  ~ConsortiumLoop() { stop(); }
+
+  void start();
+  void stop();
+
+ private:
+  struct Task {
+    std::string cluster;
+    std::string place;
+  };
+  void wait();
+  void ask();
+  // In the thread.
+  void work(const Task& task);
+
+  boost::asio::io_context& io_;
+  std::filesystem::path munge_;
+  Hooks hooks_;
+  boost::asio::steady_timer timer_;
+  bool open_ = false;
+  bool asking_ = false;
+  Descriptor wake_up_;       // readable: the question is to end
+  TaskThread<Task> thread_;  // the last member: it uses the others
+};
+
+}  // namespace shapley::daemon

@@ -1,0 +1,199 @@
+// Ranks by the sum over clusters: the example of docs/concepts.md by hand, and the books of another cluster against
+// what its statement says of them later.
+#include "accounting/state/consortium.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "accounting/state/ranking.hpp"
+#include "scenario.hpp"
+#include "state_fixture.hpp"
+
+namespace shapley::accounting {
+namespace {
+
+const EstimatorId k_direct = k_default_estimator;
+
+ConsortiumDeclared consortium(Instant at, std::vector<OtherCluster> others, std::int64_t weight = k_whole_weight) {
+  return {at, "uni", weight, std::move(others)};
+}
+
+OtherCluster south(std::int64_t stale_after = 100'000, std::int64_t weight = k_whole_weight) {
+  return {.cluster = "south", .weight = weight, .stale_after = stale_after, .key = "SHA256:0", .names = {}};
+}
+
+// What the books say of themselves at `t`.
+StandingReceived statement_of(State& books, Instant t, std::string cluster = "south") {
+  StandingReceived statement{.at = t, .cluster = std::move(cluster), .figures = {}, .signature = std::string(128, '0')};
+  statement.figures = {.consortium = "uni",
+                       .ledger = std::string(32, '1'),
+                       .event = 1,
+                       .hash = std::string(64, '2'),
+                       .time = t,
+                       .contribution = "direct_contr",
+                       .period = books.period(),
+                       .period_begin = std::max(books.period_begin(), Instant{0}),
+                       .weights = {},
+                       .organizations = {}};
+  for (const RankRow& row : books.own_rank_rows(t, k_direct)) {
+    statement.figures.organizations.push_back({row.organization, row.figures, row.owned, row.used, row.waiting});
+  }
+  std::ranges::sort(statement.figures.organizations, {}, &OrganizationElsewhere::organization);
+  return statement;
+}
+
+KeyFigures figures_of_row(const std::vector<RankRow>& rows, const std::string& organization) {
+  const auto row = std::ranges::find(rows, organization, &RankRow::organization);
+  EXPECT_NE(row, rows.end()) << organization;
+  return row == rows.end() ? KeyFigures{} : row->figures;
+}
+
+class ConsortiumTest : public StateTest {
+ protected:
+  // A owns two processors here, B two in the south. B runs on both of these from 0 to 10, A on both there from 10
+  // to 20.
+  void SetUp() override {
+    apply(owned("n1", 0, {{"A", k_whole_node}}));
+    apply(capacity("n1", 0, 2));
+    for (const Event& event : {Event(owned("s1", 0, {{"B", k_whole_node}})), Event(capacity("s1", 0, 2))})
+      EXPECT_EQ(south_.apply(event).value(), Applied::changed);
+    const SegmentOpened here = run(1, "B", 0, {{"n1", cores(2)}});
+    const SegmentOpened there = run(1, "A", 10, {{"s1", cores(2)}});
+    for (const Event& event : {Event(here), Event(closed(here, 10))}) apply(event);
+    for (const Event& event : {Event(there), Event(closed(there, 20))})
+      EXPECT_EQ(south_.apply(event).value(), Applied::changed);
+  }
+
+  KeyFigures sum(const std::string& organization, std::int64_t t) {
+    return figures_of_row(state_.rank_rows(at(t), k_direct), organization);
+  }
+
+  State south_;
+};
+
+TEST_F(ConsortiumTest, WhatIsLentOnOneClusterIsRepaidOnAnother) {
+  apply(consortium(at(0), {south()}));
+  EXPECT_EQ(units(sum("A", 10).balance), 110);
+  apply(statement_of(south_, at(20)));
+  EXPECT_EQ(units(sum("A", 20).balance), 200);
+  EXPECT_EQ(sum("A", 20).given_less_got, CpuTime{});
+  EXPECT_EQ(units(sum("B", 20).balance), -200);
+  // Ten seconds later, by the statement of then: what each gave is repaid, and the standings stay.
+  EXPECT_EQ(units(sum("A", 30).balance), 200);
+  // Alone this cluster would go on charging B.
+  EXPECT_EQ(units(figures_of_row(state_.own_rank_rows(at(30), k_direct), "B").balance), -510);
+}
+
+TEST_F(ConsortiumTest, AnotherNameAndAnotherWorthOfProcessorsCount) {
+  OtherCluster other = south(100'000, 3 * k_whole_weight);
+  other.names = {{"astro", "A"}};
+  apply(consortium(at(0), {other}, 2 * k_whole_weight));
+  apply(owned("n2", 0, {{"astro", k_whole_node}}));
+  apply(statement_of(south_, at(20)));
+  // In the south A got 20 processor-seconds, which are worth 30 here.
+  EXPECT_EQ(sum("astro", 20).given_less_got, (CpuTime{-30 * k_micro}));
+  EXPECT_EQ(sum("A", 20).given_less_got, (CpuTime{20 * k_micro}));
+}
+
+TEST_F(ConsortiumTest, WhatIsTooOldStandsStill) {
+  apply(consortium(at(0), {south(50)}));
+  State books;
+  for (const Event& event : {Event(owned("s1", 0, {{"B", k_whole_node}})), Event(capacity("s1", 0, 2)),
+                             Event(run(1, "A", 10, {{"s1", cores(2)}}))})
+    EXPECT_EQ(books.apply(event).value(), Applied::changed);
+  apply(statement_of(books, at(20)));
+  EXPECT_EQ(state_.shares_elsewhere().front().stale_at, at(70));
+  const auto elsewhere = [&](std::int64_t t) {
+    KeyFigures rest = sum("A", t);
+    const KeyFigures here = figures_of_row(state_.own_rank_rows(at(t), k_direct), "A");
+    rest.balance -= here.balance;
+    rest.given_less_got -= here.given_less_got;
+    rest.rate_less_used -= here.rate_less_used;
+    return rest;
+  };
+  EXPECT_EQ(elsewhere(69).rate_less_used, -cores(2));
+  EXPECT_EQ(elsewhere(70).rate_less_used, ProcessorMillionths{}) << "what ran has ended";
+  EXPECT_EQ(elsewhere(70).given_less_got, (CpuTime{-2 * 60 * k_micro}));
+  EXPECT_EQ(elsewhere(500).given_less_got, elsewhere(70).given_less_got);
+  EXPECT_EQ(elsewhere(500).balance, elsewhere(70).balance);
+  // When it comes back the sum is whole again at once.
+  apply(statement_of(books, at(600)));
+  EXPECT_EQ(elsewhere(600).given_less_got, (CpuTime{-2 * 590 * k_micro}));
+}
+
+TEST_F(ConsortiumTest, AClusterThatLeavesCountsNoMore) {
+  apply(consortium(at(0), {south()}));
+  apply(statement_of(south_, at(20)));
+  EXPECT_EQ(units(sum("A", 20).balance), 200);
+  apply(consortium(at(30), {}));
+  EXPECT_EQ(sum("A", 30), figures_of_row(state_.own_rank_rows(at(30), k_direct), "A"));
+  apply(consortium(at(40), {south()}));
+  EXPECT_EQ(units(sum("A", 40).balance), 200) << "it joins again";
+}
+
+TEST_F(ConsortiumTest, OnlyTheNewestStatementIsRemembered) {
+  apply(consortium(at(0), {south()}));
+  apply(statement_of(south_, at(25)));
+  const StandingReceived older = statement_of(south_, at(20));
+  State copy = State::load(state_.save()).value();
+  EXPECT_EQ(copy.apply(older).value(), Applied::changed);
+  EXPECT_EQ(copy.save(), state_.save()) << "in any order the same books";
+  apply(statement_of(south_, at(30)));
+  EXPECT_EQ(state_.shares_elsewhere().front().statement->at, at(30));
+}
+
+TEST_F(ConsortiumTest, APeriodThatEndsEndsTheFiguresOfTheOtherClusterToo) {
+  constexpr Instant k_november{1'793'491'200};  // 2026-11-01
+  State here;
+  State there;
+  for (State* books : {&here, &there}) {
+    EXPECT_EQ(books->apply(PeriodDeclared{k_november - Duration{86'400}, Period::monthly}).value(), Applied::changed);
+    OwnershipStated owner = owned("n1", 0, {{"A", k_whole_node}});
+    owner.effective = k_november - Duration{3'600};
+    EXPECT_EQ(books->apply(owner).value(), Applied::changed);
+    CapacityChanged offered = capacity("n1", 0, 2);
+    offered.at = k_november - Duration{3'600};
+    EXPECT_EQ(books->apply(offered).value(), Applied::changed);
+  }
+  EXPECT_EQ(here.apply(consortium(k_november - Duration{3'600}, {south()})).value(), Applied::changed);
+  SegmentOpened started = run(1, "B", 0, {{"n1", cores(1)}});
+  started.key.anchor = started.begin = k_november - Duration{600};
+  EXPECT_EQ(there.apply(started).value(), Applied::changed);
+  EXPECT_EQ(here.apply(statement_of(there, k_november - Duration{100})).value(), Applied::changed);
+  for (const std::int64_t later : {0, 1, 500}) {
+    const Instant t = k_november + Duration{later};
+    EXPECT_EQ(figures_of_row(here.rank_rows(t, k_direct), "A"), figures_of_row(there.own_rank_rows(t, k_direct), "A"));
+  }
+}
+
+// As long as nothing starts or ends there, the statement says what the other cluster's own books say.
+RC_GTEST_PROP(Consortium, AStatementGoesOnAsTheBooksThatMadeIt, ()) {
+  State there;
+  scenario::apply_all(there, (*scenario::arbitrary()).events);
+  RC_ASSERT(there.apply(PeriodDeclared{there.now() + Duration{1}, Period::none}).has_value());
+  const Instant t = there.now();
+  const auto h = *rc::gen::inRange<std::int64_t>(0, 10'000);
+  RC_PRE(t + Duration{h} < there.next_dated_change());
+  const std::vector<RankRow> then = there.own_rank_rows(t, k_direct);
+  const std::vector<RankRow> later = there.own_rank_rows(t + Duration{h}, k_direct);
+  for (std::size_t i = 0; i < then.size(); ++i)
+    RC_ASSERT(figures_after(then[i].figures, Duration{h}) == later[i].figures);
+}
+
+RC_GTEST_PROP(Consortium, AWeightIsAProductRoundedDown, (std::int32_t balance, std::int32_t given, std::int32_t rate)) {
+  const auto weight = *rc::gen::inRange<std::int64_t>(k_least_weight, k_greatest_weight + 1);
+  const auto own = *rc::gen::inRange<std::int64_t>(k_least_weight, k_greatest_weight + 1);
+  const KeyFigures scaled = weighted({{balance}, {given}, {rate}}, weight, own);
+  const auto naive = [&](Int128 value) { return floor_of_quotient(value * weight, own); };
+  RC_ASSERT(scaled.balance.value == naive(balance));
+  RC_ASSERT(scaled.given_less_got.value == naive(given));
+  RC_ASSERT(scaled.rate_less_used.value == naive(rate));
+}
+
+}  // namespace
+}  // namespace shapley::accounting

@@ -1,0 +1,200 @@
+// shapleyctl on the ledgers and statements of several clusters: the real binary.
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "ctl/environment.hpp"
+#include "ledger/chain/signing.hpp"
+#include "ledger/consortium/standing.hpp"
+#include "ledger/store/ledger.hpp"
+#include "program.hpp"
+#include "scripted_books.hpp"
+#include "tests/ledger/ledger_fixture.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/text.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+class ConsortiumBinary : public testing::Test {
+ protected:
+  Outcome run(const std::string& arguments) const { return run_shapleyctl(directory / "", arguments, ""); }
+
+  TempDirectory directory;
+};
+
+// The north's ledger has two statements of the south's, an hour apart, and declares the west, too, if that is said.
+struct TwoLedgers {
+  fs::path north, south, key;
+
+  TwoLedgers(const fs::path& directory, bool declares_west)
+      : north(directory / "north.db"), south(directory / "south.db"), key(directory / "south.key") {
+    using namespace accounting;
+    const auto signer = ledger::make_key_files(key);
+    ledger::OwnCluster own{"south", {k_example_begin, "uni", k_whole_weight, {}}};
+    own.consortium.clusters.push_back({.cluster = "north", .key = signer->fingerprint(), .names = {}});
+    ConsortiumDeclared declared{k_example_begin, "uni", k_whole_weight, {}};
+    declared.clusters.push_back({.cluster = "south", .key = signer->fingerprint(), .names = {}});
+    if (declares_west) declared.clusters.push_back({.cluster = "west", .key = signer->fingerprint(), .names = {}});
+    std::vector<Event> events{declared};
+    auto there = ledger::Ledger::open(south, ledger::OpenMode::create_or_write);
+    std::vector<Event> theirs = example_events();
+    theirs.emplace_back(own.consortium);
+    EXPECT_TRUE(there->append(theirs, k_example_begin + Duration{40}));
+    auto books = there->recover();
+    for (const std::int64_t seconds : {100, 3700}) {
+      auto statement = ledger::standing_statement(books->state, *there, own, k_default_estimator,
+                                                  k_example_begin + Duration{seconds});
+      EXPECT_TRUE(ledger::sign(*statement, *ledger::SigningKey::read(key)));
+      events.emplace_back(statement->received(statement->figures.time));
+    }
+    auto here = ledger::Ledger::open(north, ledger::OpenMode::create_or_write);
+    EXPECT_TRUE(here->append(events, k_example_begin + Duration{3700}));
+  }
+};
+
+TEST_F(ConsortiumBinary, AnAuditComparesStatementsWithTheLedgersOfTheConsortium) {
+  const TwoLedgers ledgers(directory.path(), false);
+  const std::string audit = "audit " + ledgers.north.string() + " --consortium ";
+  const std::string arguments = audit + ledgers.south.string() + " --consortium-key " + ledgers.key.string() + ".pub";
+  const Outcome right = ends(ExitCode::success, run(arguments));
+  EXPECT_PRED2(contains, right.out, "2 statements against the ledgers that they are of, ranks at 3 instants");
+  EXPECT_PRED2(contains, right.out, "  note: 2 signatures verified");
+  const json report = json::parse(run(arguments + " --json").out);
+  EXPECT_TRUE(report["clean"].get<bool>());
+  EXPECT_EQ(report["examinations"][1]["against"], "consortium");
+  EXPECT_EQ(report["examinations"][1]["statements"], 2);
+  // Its own ledger is that of no statement.
+  const Outcome none = ends(ExitCode::nothing_compared, run(audit + ledgers.north.string()));
+  EXPECT_PRED2(contains, none.out, "  NOTHING COMPARED: no statement");
+  EXPECT_PRED2(contains, none.out, "  MISSING south: 2 statements by its events 15 to 15: its ledger ");
+  ends(ExitCode::unreadable, run(audit + (directory / "absent").string()));
+  ends(ExitCode::usage, run("audit " + ledgers.north.string() + " --consortium-key " + ledgers.key.string() + ".pub"));
+}
+
+TEST_F(ConsortiumBinary, AnAuditOfAConsortiumSaysWhatIsMissing) {
+  const TwoLedgers ledgers(directory.path(), true);
+  const std::string arguments = "audit " + ledgers.north.string() + " --consortium " + ledgers.south.string();
+  const Outcome outcome = ends(ExitCode::incomplete, run(arguments));
+  EXPECT_PRED2(contains, outcome.out, "  MISSING west: none of its statements was recorded");
+  EXPECT_PRED2(contains, outcome.out, "  what was compared is correct to the last unit");
+  EXPECT_EQ(json::parse(run(arguments + " --json").out)["examinations"][1]["missing"].size(), 1U);
+}
+
+// What was lent on one cluster and repaid on the other, in processors of the first cluster, which calls B otherwise.
+TEST_F(ConsortiumBinary, AStatementOfAConsortiumAddsTheClustersUp) {
+  using namespace accounting;
+  const std::int64_t begin = k_example_begin.value;
+  const auto run_of = [&](const std::string& organization, const std::string& node) {
+    return ledger::testing::opened(1, begin + 100, organization, 2, node);
+  };
+  const auto record = [&](const char* cluster, const std::string& a, const std::string& b, const SegmentOpened& run,
+                          const ConsortiumDeclared& consortium) {
+    auto ledger = ledger::testing::writer(directory / (std::string(cluster) + ".db"));
+    const Instant at{begin};
+    ledger::testing::must(ledger.append(
+        std::vector<Event>{ClusterNamed{at, cluster, "uid 0 (root)", ""},
+                           OwnershipStated{"n1", at, {{k_beginning_of_time, {{a, k_whole_node}}}}},
+                           OwnershipStated{"n2", at, {{k_beginning_of_time, {{b, k_whole_node}}}}},
+                           CapacityChanged{"n1", at, 0, {4 * k_micro}}, CapacityChanged{"n2", at, 0, {4 * k_micro}},
+                           consortium, run, ledger::testing::closed(run, begin + 100 + 3600)},
+        at + Duration{4000}));
+  };
+  ConsortiumDeclared declared{k_example_begin, "uni", 2 * k_whole_weight, {}};
+  declared.clusters.push_back(
+      {.cluster = "south", .weight = k_whole_weight, .key = "SHA256:" + std::string(64, '1'), .names = {{"b", "B"}}});
+  ConsortiumDeclared none{k_example_begin, "", k_whole_weight, {}};
+  record("north", "a", "b", run_of("b", "n1"), declared);  // 2 core-hours of a's nodes
+  record("south", "a", "B", run_of("a", "n2"), none);      // 2 of B's, which are worth 1 in the north
+  const std::string files = (directory / "north.db").string() + " " + (directory / "south.db").string();
+  const std::string month = "statement --month 2026-11 --consortium " + files;
+  const json report = json::parse(ends(ExitCode::success, run(month + " --json")).out);
+  std::map<std::pair<std::string, std::string>, double> differences;
+  for (const json& row : report["members"]) {
+    differences[{row["organization"].get<std::string>(), row["cluster"].get<std::string>()}] =
+        row["difference"]["core_hours"].get<double>();
+  }
+  using Cell = std::pair<std::string, std::string>;
+  EXPECT_EQ((differences[Cell{"a", "north"}]), 2);
+  EXPECT_EQ((differences[Cell{"b", "north"}]), -2);
+  EXPECT_EQ((differences[Cell{"a", "south"}]), -2);
+  EXPECT_EQ((differences[Cell{"b", "south"}]), 2) << "it is B there";
+  EXPECT_EQ((differences[Cell{"a", ""}]), 1);
+  EXPECT_EQ((differences[Cell{"b", ""}]), -1);
+  ASSERT_EQ(report["lent"].size(), 2U) << report;
+  EXPECT_EQ(report["lent"][1]["owner"], "b");
+  EXPECT_EQ(report["lent"][1]["borrower"], "a");
+  EXPECT_EQ(report["lent"][1]["cluster"], "south");
+  EXPECT_PRED2(contains, ends(ExitCode::success, run(month)).out, "b            south ");
+  EXPECT_PRED2(contains, ends(ExitCode::success, run(month + " --csv -O b")).out, ",b,south,lent_to,a,2,7200,");
+  const Outcome twice = ends(ExitCode::usage, run(month + " " + (directory / "north.db").string()));
+  EXPECT_PRED2(contains, twice.err, "a ledger of the cluster 'north' was given already");
+  const Outcome alone =
+      ends(ExitCode::usage, run("statement --month 2026-11 --consortium " + (directory / "south.db").string()));
+  EXPECT_PRED2(contains, alone.err, "its cluster is in no consortium");
+}
+
+// The file against what the consortium's other cluster states.
+TEST_F(ConsortiumBinary, CheckConfigComparesWithStandingStatements) {
+  const std::string key = (directory / "key").string();
+  const std::string books = (directory / "north.db").string();
+  const fs::path brought = directory / "south.json";
+  ASSERT_TRUE(ledger::make_key_files(key).has_value());
+  ledger::testing::must(ledger::testing::writer(books).append(
+      std::array{accounting::Event(accounting::ClusterNamed{{1'795'000'000}, "north", "the first feeder", ""})},
+      {1'795'000'000}));
+  ledger::StandingStatement statement;
+  statement.cluster = "south";
+  statement.figures = {.consortium = "uni",
+                       .ledger = std::string(32, 'a'),
+                       .event = 7,
+                       .hash = std::string(64, 'b'),
+                       .time = {1'795'000'000},
+                       .contribution = "direct_contr",
+                       .period = Period::none,
+                       .period_begin = {0},
+                       .weights = {{"north", 1'000'000}, {"south", 1'500'000}},
+                       .organizations = std::vector<accounting::OrganizationElsewhere>(2)};
+  statement.figures.organizations[0].organization = "chemistry";
+  statement.figures.organizations[1].organization = "physik";
+  const auto bring = [&] {
+    ledger::testing::must(ledger::sign(statement, ledger::testing::must(ledger::SigningKey::read(key))));
+    std::ofstream(brought) << statement.text();
+  };
+  const std::string file = (directory / "north.yaml").string();
+  const auto check = [&](ExitCode code, const std::string& weight = "1.5") {
+    std::ofstream(file) << "slurm_user: root\nsigning_key: " << key << "\nconsortium:\n  name: uni\n  clusters:\n"
+                        << "    - {name: south, standing: " << brought.string() << ", public_key: " << key
+                        << ".pub, weight: " << weight << ", as: {physics: physik}}\n"
+                        << "organizations: [{name: physics, nodes: [n1]}]\n";
+    return ends(code, run("check-config --ledger " + books + " " + file)).out;
+  };
+  EXPECT_PRED2(contains, check(ExitCode::success),
+               "note: cluster 'south': its statement at " + brought.string() + ": not compared: ");
+  bring();
+  EXPECT_PRED2(contains, check(ExitCode::success), ": has organizations that this file does not name: chemistry\n");
+  EXPECT_PRED2(contains, check(ExitCode::findings, "2"),
+               ":6: consortium: cluster 'south': its statement at " + brought.string() +
+                   ": a processor of south is worth '1.5', here '2'; agree on it with that site");
+  statement.figures.period = Period::monthly;
+  bring();
+  EXPECT_PRED2(contains, check(ExitCode::findings), "its period is 'monthly', here 'none'; ");
+  statement.figures.event = 8;
+  std::ofstream(brought) << statement.text();
+  EXPECT_PRED2(contains, check(ExitCode::findings), "the statement was edited or forged");
+  std::ofstream(brought) << "{}";
+  EXPECT_PRED2(contains, check(ExitCode::findings), "this is no standing statement");
+}
+
+}  // namespace
+}  // namespace shapley::ctl

@@ -1,0 +1,154 @@
+// Standing statements: their text and signature, what is refused as none, and which of them ranks may be made by.
+#include "ledger/consortium/standing.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "accounting/events/event_check.hpp"
+#include "ledger_fixture.hpp"
+
+namespace shapley::ledger {
+namespace {
+
+using testing::must;
+
+constexpr Instant k_time{1'795'000'000};  // 2026-11-18T11:06:40Z
+
+StandingStatement of_south() {
+  return {.cluster = "south",
+          .figures = {.consortium = "uni",
+                      .ledger = std::string(32, 'a'),
+                      .event = 7,
+                      .hash = std::string(64, 'b'),
+                      .time = k_time,
+                      .contribution = "direct_contr",
+                      .period = Period::yearly,
+                      .period_begin = period_begin(Period::yearly, k_time),
+                      .weights = {{"north", 1'000'000}, {"south", 1'500'000}},
+                      .organizations = {{.organization = "biology",
+                                         .figures = {.balance = {-17}, .given_less_got = {5}, .rate_less_used = {3}},
+                                         .owned = {2 * k_micro},
+                                         .used = {k_micro},
+                                         .waiting = {0}}}},
+          .signature = std::string(128, '0')};
+}
+
+class Standing : public testing::LedgerTest {
+ protected:
+  Standing() : public_key(must(make_key_files(directory() / "key"))), key(must(SigningKey::read(directory() / "key"))) {
+    own.consortium.consortium = "uni";
+    own.consortium.clusters = {{.cluster = "south", .weight = 1'500'000, .stale_after = 0, .key = "", .names = {}}};
+  }
+
+  [[nodiscard]] std::string judged(const StandingStatement& statement, const StandingStatement* before = nullptr,
+                                   Period period = Period::yearly) const {
+    const accounting::ClusterFigures* last = before == nullptr ? nullptr : &before->figures;
+    const auto result =
+        judge(statement, "south",
+              {.own = own, .contribution = "direct_contr", .period = period, .last = last, .now = k_time});
+    return result ? "taken" : result.error().what;
+  }
+
+  PublicKey public_key;
+  SigningKey key;
+  OwnCluster own{.name = "north", .consortium = {}};
+};
+
+TEST_F(Standing, ItsTextIsReadAsItWasWritten) {
+  StandingStatement statement = of_south();
+  ASSERT_TRUE(sign(statement, key).has_value());
+  const StandingStatement read = must(parse_statement(statement.text()));
+  EXPECT_EQ(read, statement);
+  EXPECT_EQ(read.text(), statement.text());
+  EXPECT_TRUE(verify_signature(read, public_key).has_value());
+  EXPECT_EQ(statement.signed_text().find("shapley standing 1\n{"), 0U);
+  EXPECT_EQ(statement.signed_text().find("signature"), std::string::npos);
+}
+
+TEST_F(Standing, ItsTextIsCanonical) {
+  EXPECT_EQ(of_south().text(),
+            R"({"cluster":"south","consortium":"uni","contribution":"direct_contr","event":7,"hash":")" +
+                std::string(64, 'b') + R"(","ledger":")" + std::string(32, 'a') +
+                R"(","organizations":[{"balance":"-0.000017","given_less_got":"0.000005","organization":"biology",)"
+                R"("owned":2000000,"rate_less_used":3,"used":1000000,"waiting":0}],"period":"yearly",)"
+                R"("period_begin":1767225600,"signature":")" +
+                std::string(128, '0') +
+                R"(","time":1795000000,"weights":[{"cluster":"north","weight":1000000},)"
+                R"({"cluster":"south","weight":1500000}]})"
+                "\n");
+}
+
+TEST_F(Standing, AnyChangedCharacterIsRefused) {
+  StandingStatement statement = of_south();
+  ASSERT_TRUE(sign(statement, key).has_value());
+  const std::string text = statement.text();
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    std::string forged = text;
+    forged[i] = forged[i] == '1' ? '2' : '1';
+    const auto read = parse_statement(forged);
+    EXPECT_FALSE(read && verify_signature(*read, public_key)) << forged;
+  }
+  const PublicKey other = must(make_key_files(directory() / "other"));
+  EXPECT_NE(verify_signature(statement, other).error().what.find("edited or forged"), std::string::npos);
+}
+
+TEST_F(Standing, WhatTheLedgerWouldNotTakeIsNone) {
+  EXPECT_FALSE(parse_statement(std::string(k_most_statement_bytes + 1, ' ')));
+  for (const char* text : {"", "1", "[]", "{}", "{\"cluster\":\"south\"}"}) EXPECT_FALSE(parse_statement(text)) << text;
+  EXPECT_FALSE(parse_statement(std::string(100'000, '[')));
+  StandingStatement large = of_south();
+  large.figures.organizations[0].owned = {accounting::k_max_wanted.value + 1};
+  EXPECT_NE(parse_statement(large.text()).error().what.find("larger than any cluster's"), std::string::npos);
+  StandingStatement twice = of_south();
+  twice.figures.organizations.push_back(twice.figures.organizations[0]);
+  EXPECT_NE(parse_statement(twice.text()).error().what.find("each once"), std::string::npos);
+}
+
+TEST_F(Standing, RanksAreMadeByFiguresThatAddUp) {
+  EXPECT_EQ(judged(of_south()), "taken");
+  const auto with = [&](const auto& change) {
+    StandingStatement statement = of_south();
+    change(statement);
+    return judged(statement);
+  };
+  EXPECT_EQ(with([](auto& s) { s.cluster = "north"; }), "it is a statement of this cluster itself, 'north'");
+  EXPECT_EQ(with([](auto& s) { s.cluster = "west"; }), "it is of the cluster 'west', here 'south'");
+  EXPECT_EQ(with([](auto& s) { s.figures.consortium = "eu"; }), "its consortium is 'eu', here 'uni'");
+  EXPECT_EQ(with([](auto& s) { s.figures.contribution = "hindsight"; }),
+            "its contribution is 'hindsight', here 'direct_contr'");
+  EXPECT_EQ(judged(of_south(), nullptr, Period::none), "its period is 'yearly', here 'none'");
+  EXPECT_NE(with([](auto& s) { s.figures.period_begin = Instant{0}; }).find("before the present period began"),
+            std::string::npos);
+  EXPECT_EQ(with([](auto& s) { s.figures.weights[1].weight = 2'000'000; }),
+            "a processor of south is worth '2', here '1.5'");
+  EXPECT_EQ(with([](auto& s) { s.figures.weights[0].weight = 2'000'000; }),
+            "a processor of north is worth '2', here '1'");
+  EXPECT_EQ(with([](auto& s) { s.figures.weights = {{"south", 1'500'000}}; }), "its consortium has no cluster 'north'");
+  EXPECT_EQ(with([](auto& s) { s.figures.time = k_time + Duration{60}; }), "taken");
+  EXPECT_NE(with([](auto& s) { s.figures.time = k_time + Duration{61}; }).find("the clocks are apart"),
+            std::string::npos);
+}
+
+TEST_F(Standing, IsOfTheLastOnesLedgerAndNewer) {
+  const StandingStatement last = of_south();
+  EXPECT_EQ(judged(last, &last), "taken");
+  StandingStatement next = last;
+  next.figures.ledger = std::string(32, 'c');
+  EXPECT_NE(judged(next, &last).find("it is of the ledger"), std::string::npos);
+  next = last;
+  next.figures.event = 6;
+  EXPECT_NE(judged(next, &last).find("older than the last one"), std::string::npos);
+  next = last;
+  next.figures.time = k_time - Duration{1};
+  EXPECT_NE(judged(next, &last).find("older than the last one"), std::string::npos);
+  next = last;
+  next.figures.hash = std::string(64, 'd');
+  EXPECT_NE(judged(next, &last).find("its ledger was replaced"), std::string::npos);
+  next.figures.event = 8;
+  EXPECT_EQ(judged(next, &last), "taken");
+}
+
+}  // namespace
+}  // namespace shapley::ledger
