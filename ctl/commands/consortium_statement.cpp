@@ -93,7 +93,9 @@ class Joining {
       return fail(Errc::invalid_argument, "a ledger of the cluster '" + cluster + "' was given already");
     const std::int64_t weight = cluster == own_ ? declared_.weight : other->weight;
     const auto name_here = [&](const std::string& there) {
-      return cluster == own_ ? there : accounting::name_here(*other, there);
+      if (cluster == own_) return there;
+      const std::string* here = accounting::name_here(*other, there);
+      return here == nullptr ? there + " (" + cluster + ")" : *here;
     };
     joined_.clusters.push_back({cluster, weight});
     joined_.of.push_back(report.of);

@@ -100,6 +100,18 @@ TEST_F(ConsortiumTest, AnotherNameAndAnotherWorthOfProcessorsCount) {
   EXPECT_EQ(sum("A", 20).given_less_got, (CpuTime{20 * k_micro}));
 }
 
+TEST_F(ConsortiumTest, AnOrganizationThatHasAnotherNameThereIsNotTheOneThatHasItsNameThere) {
+  OtherCluster other = south();
+  other.names = {{"astro", "A"}};
+  apply(consortium(at(0), {other}));
+  apply(owned("n2", 0, {{"astro", k_whole_node}}));
+  StandingReceived statement = statement_of(south_, at(20));
+  statement.figures.organizations.push_back(
+      {"astro", {.balance = {1'000 * k_micro}, .given_less_got = {}, .rate_less_used = {}}, {}, {}, {}});
+  apply(statement);
+  EXPECT_EQ(units(sum("astro", 20).balance), -110);
+}
+
 TEST_F(ConsortiumTest, WhatIsTooOldStandsStill) {
   apply(consortium(at(0), {south(50)}));
   State books;

@@ -18,9 +18,10 @@ const OtherCluster* find_cluster(const ConsortiumDeclared& consortium, std::stri
   return found == consortium.clusters.end() ? nullptr : &*found;
 }
 
-const std::string& name_here(const OtherCluster& cluster, const std::string& there) {
+const std::string* name_here(const OtherCluster& cluster, const std::string& there) {
   const auto found = std::ranges::lower_bound(cluster.names, there, {}, &NameElsewhere::there);
-  return found != cluster.names.end() && found->there == there ? found->here : there;
+  if (found != cluster.names.end() && found->there == there) return &found->here;
+  return std::ranges::find(cluster.names, there, &NameElsewhere::here) == cluster.names.end() ? &there : nullptr;
 }
 
 Duration stale_after(const OtherCluster& cluster, Duration residual) {
@@ -81,9 +82,10 @@ std::vector<ClusterShare> shares_of(const ConsortiumDeclared& consortium,
     share.statement = &statement;
     share.stale_at = statement.figures.time + stale_after(other, residual);
     for (const OrganizationElsewhere& row : statement.figures.organizations) {
-      share.figures.emplace_back(
-          name_here(other, row.organization),
-          weighted(figures_at(statement, row.figures, share.stale_at, period, now), other.weight, consortium.weight));
+      const std::string* here = name_here(other, row.organization);
+      if (here == nullptr) continue;
+      share.figures.emplace_back(*here, weighted(figures_at(statement, row.figures, share.stale_at, period, now),
+                                                 other.weight, consortium.weight));
     }
   }
   return shares;

@@ -32,8 +32,9 @@ namespace shapley::accounting {
 
 // nullptr: it is not among the other clusters.
 [[nodiscard]] const OtherCluster* find_cluster(const ConsortiumDeclared& consortium, std::string_view cluster);
-// What the organization of this name there is called here.
-[[nodiscard]] const std::string& name_here(const OtherCluster& cluster, const std::string& there);
+// What the organization of this name there is called here; nullptr: it is none of this cluster's, because the one that
+// has its name here has another name there.
+[[nodiscard]] const std::string* name_here(const OtherCluster& cluster, const std::string& there);
 
 // `stale_after` of clusters for which none is configured: the mean residual run time, an hour at least.
 [[nodiscard]] Duration stale_after(const OtherCluster& cluster, Duration residual);

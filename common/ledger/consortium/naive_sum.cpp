@@ -17,11 +17,14 @@ using accounting::State;
 
 namespace {
 
+// Empty: the organization is none of these books'.
 std::string called_here(const OtherCluster& other, const std::string& there) {
+  bool is_name_of_another = false;
   for (const accounting::NameElsewhere& name : other.names) {
     if (name.there == there) return name.here;
+    if (name.here == there) is_name_of_another = true;
   }
-  return there;
+  return is_name_of_another ? "" : there;
 }
 
 void add(const State& books, const std::string& name, const KeyFigures& figures, std::vector<RankRow>& rows) {
