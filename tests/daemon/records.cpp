@@ -2,8 +2,6 @@
 
 namespace shapley::daemon {
 
-namespace {
-
 config::OrganizationConfig organization(const std::string& name, const std::string& account, const std::string& node) {
   config::OrganizationConfig o;
   o.name = name;
@@ -13,8 +11,6 @@ config::OrganizationConfig organization(const std::string& name, const std::stri
   o.nodes = {claim};
   return o;
 }
-
-}  // namespace
 
 Site site_in(const TempDirectory& directory) {
   Site site;

@@ -14,6 +14,8 @@
 
 namespace shapley::daemon {
 
+[[nodiscard]] config::OrganizationConfig organization(const std::string& name, const std::string& account,
+                                                      const std::string& node);
 [[nodiscard]] Site site_in(const TempDirectory& directory);
 
 // The same site as a file.

@@ -119,6 +119,12 @@ TEST_F(Standing, RanksAreMadeByFiguresThatAddUp) {
   EXPECT_EQ(with([](auto& s) { s.figures.contribution = "hindsight"; }),
             "its contribution is 'hindsight', here 'direct_contr'");
   EXPECT_EQ(judged(of_south(), nullptr, Period::none), "its period is 'yearly', here 'none'");
+  StandingStatement several = of_south();
+  several.figures.consortium = "other";
+  several.figures.weights[0].weight *= 2;
+  const std::string all = judged(several, nullptr, Period::none);
+  for (const char* difference : {"its consortium is", "its period is", "a processor of"})
+    EXPECT_NE(all.find(difference), std::string::npos) << all;
   EXPECT_NE(with([](auto& s) { s.figures.period_begin = Instant{0}; }).find("before the present period began"),
             std::string::npos);
   EXPECT_EQ(with([](auto& s) { s.figures.weights[1].weight = 2'000'000; }),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -95,8 +96,8 @@ Expected<void> verify_signature(const StandingStatement& statement, const Public
 
 namespace {
 
-Expected<void> differs(std::string what, std::string_view there, std::string_view here) {
-  return fail(Errc::conflict, what + " '" + std::string(there) + "', here '" + std::string(here) + '\'');
+std::string differs(std::string what, std::string_view there, std::string_view here) {
+  return std::move(what) + " '" + std::string(there) + "', here '" + std::string(here) + '\'';
 }
 
 std::int64_t weight_here(const OwnCluster& own, std::string_view cluster) {
@@ -107,38 +108,54 @@ std::int64_t weight_here(const OwnCluster& own, std::string_view cluster) {
 
 }  // namespace
 
-Expected<void> judge(const StandingStatement& statement, std::string_view cluster, const JudgedBy& by) {
-  const accounting::ClusterFigures& figures = statement.figures;
-  if (statement.cluster == by.own.name) {
-    return fail(Errc::conflict, "it is a statement of this cluster itself, '" + by.own.name + "'");
-  }
-  if (statement.cluster != cluster) return differs("it is of the cluster", statement.cluster, cluster);
-  if (figures.consortium != by.own.consortium.consortium) {
-    return differs("its consortium is", figures.consortium, by.own.consortium.consortium);
-  }
+namespace {
+
+// All that the two sites have to agree on, so that one look at both files mends it; empty: they agree.
+std::string disagreements(const accounting::ClusterFigures& figures, const JudgedBy& by) {
+  std::vector<std::string> all;
+  if (figures.consortium != by.own.consortium.consortium)
+    all.push_back(differs("its consortium is", figures.consortium, by.own.consortium.consortium));
   if (figures.contribution != by.contribution)
-    return differs("its contribution is", figures.contribution, by.contribution);
-  if (figures.period != by.period) return differs("its period is", name_of(figures.period), name_of(by.period));
-  if (figures.period_begin < period_begin(by.period, figures.time)) {
-    return fail(Errc::conflict, "its books count from " + format_instant(figures.period_begin) +
-                                    ", before the present period began; it is taken from the next period on");
+    all.push_back(differs("its contribution is", figures.contribution, by.contribution));
+  if (figures.period != by.period) {
+    all.push_back(differs("its period is", name_of(figures.period), name_of(by.period)));
+  } else if (figures.period_begin < period_begin(by.period, figures.time)) {
+    all.push_back("its books count from " + format_instant(figures.period_begin) +
+                  ", before the present period began; it is taken from the next period on");
   }
   bool names_this = false;
   for (const accounting::ClusterWeight& stated : figures.weights) {
     names_this = names_this || stated.cluster == by.own.name;
     const std::int64_t here = weight_here(by.own, stated.cluster);
-    if (here != 0 && here != stated.weight) {
-      return differs("a processor of " + stated.cluster + " is worth", format_micro(stated.weight), format_micro(here));
-    }
+    if (here == 0 || here == stated.weight) continue;
+    all.push_back(
+        differs("a processor of " + stated.cluster + " is worth", format_micro(stated.weight), format_micro(here)));
   }
-  if (!names_this) return fail(Errc::conflict, "its consortium has no cluster '" + by.own.name + "'");
+  if (!names_this) all.push_back("its consortium has no cluster '" + by.own.name + "'");
+  std::string text;
+  for (const std::string& each : all) text += (text.empty() ? "" : "; ") + each;
+  return text;
+}
+
+}  // namespace
+
+Expected<void> judge(const StandingStatement& statement, std::string_view cluster, const JudgedBy& by) {
+  const accounting::ClusterFigures& figures = statement.figures;
+  if (statement.cluster == by.own.name) {
+    return fail(Errc::conflict, "it is a statement of this cluster itself, '" + by.own.name + "'");
+  }
+  if (statement.cluster != cluster)
+    return fail(Errc::conflict, differs("it is of the cluster", statement.cluster, cluster));
+  if (std::string differences = disagreements(figures, by); !differences.empty())
+    return fail(Errc::conflict, std::move(differences));
   if (figures.time > by.now + k_clocks_apart) {
     return fail(Errc::conflict,
                 "its time " + format_instant(figures.time) + " has not come here: the clocks are apart");
   }
   if (by.last == nullptr) return {};
   const accounting::ClusterFigures& last = *by.last;
-  if (figures.ledger != last.ledger) return differs("it is of the ledger", figures.ledger, last.ledger);
+  if (figures.ledger != last.ledger)
+    return fail(Errc::conflict, differs("it is of the ledger", figures.ledger, last.ledger));
   if (figures.event < last.event || figures.time < last.time) {
     return fail(Errc::invalid_argument, "it is of " + format_instant(figures.time) + " and event " +
                                             std::to_string(figures.event) + ", older than the last one, of " +

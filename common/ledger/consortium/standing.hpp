@@ -59,7 +59,7 @@ struct OwnCluster {
 [[nodiscard]] Expected<void> verify_signature(const StandingStatement& statement, const PublicKey& key);
 
 // Whether ranks may be made by this statement, of own.consortium's `cluster`: the figures of both clusters add up, and
-// it is newer than the last one. nullptr: none came before. Errc::conflict names what differs: another cluster or
+// it is newer than the last one. nullptr: none came before. Errc::conflict names all that differs: another cluster or
 // consortium, another estimator, another ledger than the last one's, another period, another weight, or a time that is
 // not now by the clock here; Errc::invalid_argument: it is older than the last one.
 struct JudgedBy {
