@@ -108,6 +108,7 @@ TEST_F(ConsortiumTest, AnOrganizationThatHasAnotherNameThereIsNotTheOneThatHasIt
   StandingReceived statement = statement_of(south_, at(20));
   statement.figures.organizations.push_back(
       {"astro", {.balance = {1'000 * k_micro}, .given_less_got = {}, .rate_less_used = {}}, {}, {}, {}});
+  std::ranges::sort(statement.figures.organizations, {}, &OrganizationElsewhere::organization);
   apply(statement);
   EXPECT_EQ(units(sum("astro", 20).balance), -110);
 }

@@ -132,7 +132,7 @@ class PairTest : public testing::Test {
     ASSERT_TRUE(second);
     EXPECT_EQ(*first->identity(), *second->identity());
     const std::int64_t shared = std::min(ledger::head_of(*first)->sequence, ledger::head_of(*second)->sequence);
-    const std::string at = " FROM events WHERE sequence = " + std::to_string(shared);
+    const std::string at = " FROM events WHERE seq = " + std::to_string(shared);
     EXPECT_EQ((*ledger::query(*first, "SELECT hex(hash)" + at))[0][0],
               (*ledger::query(*second, "SELECT hex(hash)" + at))[0][0]);
     for (const ledger::Ledger* each : {&*first, &*second}) {
