@@ -113,7 +113,7 @@ constexpr Field k_standing_fields[] = {
     {"used", "Used"},
     {"running", "Running", {}, "running_jobs"},
     {"waiting", "Waiting"},
-    {"pending", "Pending", {}, "waiting_jobs"},
+    {"startable", "Startable", {}, "waiting_jobs"},
 };
 
 }  // namespace

@@ -77,6 +77,7 @@ struct StatementArguments {
   std::string as_of = "then";  // or "now"
   // Ledgers of the clusters of one consortium; by the first of them clusters are weighed and organizations named.
   std::vector<std::string> consortium = {};
+  bool all = false;  // rows without any amount, too
 };
 
 void add_statement(CLI::App& app, StatementArguments& arguments);
@@ -88,8 +89,9 @@ void name_users(ledger::AccountReport& report);
 [[nodiscard]] Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
                                                const Environment& environment);
 
-// The text for people, and the one for spreadsheets, of a report whose users have names.
-[[nodiscard]] std::string render_statement(const ledger::AccountReport& report);
+// The text for people, and the one for spreadsheets, of a report whose users have names. `all`: with the rows whose
+// amounts are all zero as they are printed.
+[[nodiscard]] std::string render_statement(const ledger::AccountReport& report, bool all = false);
 [[nodiscard]] std::string statement_csv(const ledger::AccountReport& report);
 
 // `shapleyctl statement --consortium`: what the members of a consortium got, gave and lent to each other on each of its

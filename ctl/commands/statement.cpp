@@ -1,4 +1,5 @@
-#include <set>
+#include <algorithm>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -9,7 +10,7 @@
 #include "base/printable.hpp"
 #include "ctl/commands/adjust.hpp"
 #include "ctl/commands/interval.hpp"
-#include "ctl/output/amounts.hpp"
+#include "ctl/output/paper.hpp"
 #include "ctl/output/table.hpp"
 #include "ctl/output/worth.hpp"
 
@@ -21,33 +22,36 @@ using nlohmann::json;
 
 constexpr Field k_period_fields[] = {
     left({"organization", "Organization", {}, "name"}),
-    {"before", "Before", {}, {}, signed_or_unknown},
-    {"given", "Given", {}, {}, core_hours_or_unknown},
-    {"got", "Got", {}, {}, core_hours_or_unknown},
-    {"after", "After", {}, {}, signed_or_unknown},
-    {"standing_before", "StandingBefore", {}, {}, signed_or_unknown},
-    {"standing_after", "StandingAfter", {}, {}, signed_or_unknown},
+    {"before", "Before"},
+    {"given", "Given"},
+    {"got", "Got"},
+    {"after", "After"},
+    {"standing_before", "StandingBefore"},
+    {"standing_after", "StandingAfter"},
 };
 
 constexpr Field k_held_fields[] = {
-    left({"organization", "Organization", {}, "name"}), {"got", "Got", {}, {}, core_hours_or_unknown},
-    {"own", "Own", {}, {}, core_hours_or_unknown},      {"borrowed", "Borrowed", {}, {}, core_hours_or_unknown},
-    {"lent", "Lent", {}, {}, core_hours_or_unknown},    {"waited", "Waited", {}, {}, core_hours_or_unknown},
+    left({"organization", "Organization", {}, "name"}),
+    {"got", "Got"},
+    {"own", "Own"},
+    {"borrowed", "Borrowed"},
+    {"lent", "Lent"},
+    {"waited", "Waited"},
 };
 
 constexpr Field k_pair_fields[] = {
     left({"owner", "Lent by"}),
     left({"borrower", "Borrowed by"}),
-    {"core_hours", "CoreHours", {}, {}, core_hours_or_unknown},
+    {"core_hours", "CoreHours"},
 };
 
 constexpr Field k_user_fields[] = {
     left({"organization", "Organization", {}, "name"}),
     left({"account", "Account"}),
     left({"user", "User"}),
-    {"got", "Got", {}, {}, core_hours_or_unknown},
-    {"own", "Own", {}, {}, core_hours_or_unknown},
-    {"borrowed", "Borrowed", {}, {}, core_hours_or_unknown},
+    {"got", "Got"},
+    {"own", "Own"},
+    {"borrowed", "Borrowed"},
 };
 
 constexpr Field k_csv_fields[] = {{"begin_utc"}, {"end_utc"}, {"organization"}, {"item"},  {"contribution"}, {"other"},
@@ -60,57 +64,99 @@ std::string worth_text(const std::optional<ledger::WorthReport>& worth) {
          ", utility in core-hours on average over that time:\n" + worth_tables(*worth);
 }
 
-std::string period_text(const ledger::PeriodPart& part) {
-  std::string text = part.begin.utc() + " to " + part.end.utc() + ", of the period since " + part.period_begin.utc();
-  text += part.opens_period ? " (which begins here: before it every standing is zero)\n" : "\n";
-  json rows = json::array();
-  std::string sentences;
-  for (const ledger::PeriodRow& row : part.organizations) {
-    rows.push_back({{"name", row.name},
-                    {"got", row.got.core_hours()},
-                    {"given", row.given.core_hours()},
-                    {"before", row.opening.difference.core_hours()},
-                    {"after", row.closing.difference.core_hours()},
-                    {"standing_before", row.opening.standing_core_hours},
-                    {"standing_after", row.closing.standing_core_hours}});
-    sentences += printable(row.name) + ' ' + printable(row.sentence) + ".\n";
-  }
-  text += render_table(k_period_fields, rows) + '\n' + sentences + worth_text(part.worth);
-  if (part.closes_period) text += "The period ends at " + part.end.utc() + ": standings start again from zero there.\n";
-  return text + '\n';
-}
+// The tables and sentences of a statement for people.
+class Paper {
+ public:
+  Paper(const ledger::AccountReport& report, bool all)
+      : report_(report), all_(all), printed_(printed_statement(report)) {}
 
-json pairs_of(const ledger::AccountReport& report) {
-  json pairs = json::array();
-  std::set<std::pair<std::string, std::string>> listed;  // owner, borrower
-  const auto add = [&](const std::string& owner, const std::string& borrower, double core_hours) {
-    if (!listed.emplace(owner, borrower).second) return;
-    pairs.push_back({{"owner", owner}, {"borrower", borrower}, {"core_hours", core_hours}});
-  };
-  // With -O one side of a pair may not be among the rows; each pair is listed once.
-  for (const ledger::AccountRow& row : report.organizations) {
-    for (const ledger::LentPair& pair : row.lent_to) add(row.name, pair.organization, pair.core_hours);
-  }
-  for (const ledger::AccountRow& row : report.organizations) {
-    for (const ledger::LentPair& pair : row.borrowed_from) add(pair.organization, row.name, pair.core_hours);
-  }
-  return pairs;
-}
-
-json users_of(const ledger::AccountReport& report) {
-  json users = json::array();
-  for (const ledger::AccountRow& row : report.organizations) {
-    for (const ledger::UserRow& user : row.users) {
-      users.push_back({{"name", row.name},
-                       {"account", json_of(user.account)},
-                       {"user", user.user},
-                       {"got", user.got.core_hours()},
-                       {"own", user.own.core_hours()},
-                       {"borrowed", user.borrowed.core_hours()}});
+  [[nodiscard]] std::string part(std::size_t index) const {
+    const ledger::PeriodPart& part = report_.periods[index];
+    std::string text = part.begin.utc() + " to " + part.end.utc() + ", of the period since " + part.period_begin.utc();
+    text += part.opens_period ? " (which begins here: before it every standing is zero)\n" : "\n";
+    json rows = json::array();
+    std::string sentences;
+    for (std::size_t i = 0; i < part.organizations.size(); ++i) {
+      const PrintedPeriodRow& row = printed_.parts[index][i];
+      if (!shows({row.before, row.given, row.got, row.after, row.standing_before, row.standing_after})) continue;
+      const std::string& name = part.organizations[i].name;
+      rows.push_back({{"name", name},
+                      {"before", signed_amount(row.before)},
+                      {"given", amount(row.given)},
+                      {"got", amount(row.got)},
+                      {"after", signed_amount(row.after)},
+                      {"standing_before", signed_amount(row.standing_before)},
+                      {"standing_after", signed_amount(row.standing_after)}});
+      sentences +=
+          printable(name) + ' ' + ledger::difference_sentence(words(row.after), words(row.standing_after)) + ".\n";
     }
+    text += render_table(k_period_fields, rows) + '\n' + sentences + worth_text(part.worth);
+    if (part.closes_period)
+      text += "The period ends at " + part.end.utc() + ": standings start again from zero there.\n";
+    return text + '\n';
   }
-  return users;
-}
+
+  [[nodiscard]] std::string held() const {
+    json rows = json::array();
+    for (std::size_t i = 0; i < report_.organizations.size(); ++i) {
+      const PrintedAccount& row = printed_.organizations[i];
+      if (!shows({row.own, row.borrowed, row.lent, row.waited})) continue;
+      rows.push_back({{"name", report_.organizations[i].name},
+                      {"got", amount(row.got)},
+                      {"own", amount(row.own)},
+                      {"borrowed", amount(row.borrowed)},
+                      {"lent", amount(row.lent)},
+                      {"waited", amount(row.waited)}});
+    }
+    return render_table(k_held_fields, rows);
+  }
+
+  // Empty, or with an empty line after it.
+  [[nodiscard]] std::string pairs() const {
+    json rows = json::array();
+    for (const PrintedPair& pair : printed_.pairs) {
+      if (!shows({pair.lent})) continue;
+      rows.push_back({{"owner", pair.owner}, {"borrower", pair.borrower}, {"core_hours", amount(pair.lent)}});
+    }
+    return rows.empty() ? "" : render_table(k_pair_fields, rows) + '\n';
+  }
+  [[nodiscard]] std::string users() const {
+    json rows = json::array();
+    for (std::size_t i = 0; i < report_.organizations.size(); ++i) {
+      const ledger::AccountRow& row = report_.organizations[i];
+      for (std::size_t k = 0; k < row.users.size(); ++k) {
+        const PrintedUser& user = printed_.organizations[i].users[k];
+        if (!shows({user.own, user.borrowed})) continue;
+        rows.push_back({{"name", row.name},
+                        {"account", json_of(row.users[k].account)},
+                        {"user", row.users[k].user},
+                        {"got", amount(user.got)},
+                        {"own", amount(user.own)},
+                        {"borrowed", amount(user.borrowed)}});
+      }
+    }
+    return rows.empty() ? "" : render_table(k_user_fields, rows) + '\n';
+  }
+
+ private:
+  // What hindsight took back of what was given earlier is below zero.
+  [[nodiscard]] std::string amount(std::int64_t units) const {
+    return (units < 0 ? "-" : "") + unit_text(units, printed_.decimals);
+  }
+  [[nodiscard]] std::string signed_amount(std::int64_t units) const {
+    return signed_unit_text(units, printed_.decimals);
+  }
+  [[nodiscard]] ledger::SignedText words(std::int64_t units) const {
+    return {unit_text(units, printed_.decimals), units > 0 ? 1 : units < 0 ? -1 : 0};
+  }
+  [[nodiscard]] bool shows(std::initializer_list<std::int64_t> amounts) const {
+    return all_ || std::ranges::any_of(amounts, [](std::int64_t units) { return units != 0; });
+  }
+
+  const ledger::AccountReport& report_;
+  bool all_;
+  PrintedStatement printed_;
+};
 
 class CsvRows {
  public:
@@ -243,6 +289,7 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
       ->capture_default_str()
       ->check(CLI::IsMember({"then", "now"}))
       ->type_name("WHEN");
+  command->add_flag("--all", arguments.all, "Show organizations, users and pairs without any amount, too");
   command
       ->add_option(
           "--consortium", arguments.consortium,
@@ -252,30 +299,21 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
       ->type_name("LEDGER");
 }
 
-std::string render_statement(const ledger::AccountReport& report) {
+std::string render_statement(const ledger::AccountReport& report, bool all) {
+  const Paper paper(report, all);
   std::string text = "Statement: " + report.of.since.utc() + " to " + report.of.until.utc() +
                      ", months and days in UTC; contribution " + printable(report.of.contribution) +
                      "; amounts in core-hours\n" + recorded_line(report.of);
   if (report.as_of.is_known()) text += "Closed periods by what was known at " + report.as_of.utc() + ".\n";
   text += '\n';
-  for (const ledger::PeriodPart& part : report.periods) text += period_text(part);
+  for (std::size_t i = 0; i < report.periods.size(); ++i) text += paper.part(i);
   text +=
       "Before + Given - Got = After: work given less work got since the period began, a sum. A standing is that\n"
       "difference on average over the period so far, as status shows it.\n\n";
   if (const ledger::WorthReport* limits = first_worth(report)) text += worth_limits(*limits) + '\n';
-  json rows = json::array();
-  for (const ledger::AccountRow& row : report.organizations) {
-    rows.push_back({{"name", row.name},
-                    {"got", row.got.core_hours()},
-                    {"own", row.own.core_hours()},
-                    {"borrowed", row.borrowed.core_hours()},
-                    {"lent", row.lent.core_hours()},
-                    {"waited", row.waited.core_hours()}});
-  }
-  text += render_table(k_held_fields, rows) +
-          "\nOwn: on its own processors. Waited: what its startable jobs asked for, times how long.\n\n";
-  if (const json pairs = pairs_of(report); !pairs.empty()) text += render_table(k_pair_fields, pairs) + '\n';
-  if (const json users = users_of(report); !users.empty()) text += render_table(k_user_fields, users) + '\n';
+  text += paper.held() +
+          "\nOwn: on its own processors. Waited: what its startable jobs asked for, times how long.\n\n" +
+          paper.pairs() + paper.users();
   if (report.is_private) text += "What others used is private here (PrivateData in slurm.conf): (others).\n\n";
   text += corrections_text(report);
   return text + (report.exact
@@ -304,7 +342,7 @@ Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endp
   if (interval.json) {
     environment.out << json_text(json_of(report));
   } else {
-    environment.out << (interval.csv ? statement_csv(report) : render_statement(report));
+    environment.out << (interval.csv ? statement_csv(report) : render_statement(report, arguments.all));
   }
   return report.exact ? ExitCode::success : ExitCode::findings;
 }

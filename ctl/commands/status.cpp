@@ -32,7 +32,10 @@ using ledger::StatusReport;
 using nlohmann::json;
 
 constexpr std::string_view k_status_format =
-    "organization%-20,rank,standing,psi,phi,owned,used,lent,borrowed,waiting,waiting_jobs";
+    "organization%-20,rank,standing,got,given,owned,used,lent,borrowed,waiting,waiting_jobs";
+// Programs may count columns: these stay.
+constexpr std::string_view k_parsable_format =
+    "organization,rank,standing,psi,phi,owned,used,lent,borrowed,waiting,waiting_jobs";
 
 std::string long_format() {
   std::string phi;
@@ -86,7 +89,7 @@ constexpr Field k_fields_from_got[] = {
     {"borrowed", "Borrowed", "others' processors that its jobs hold now"},
     {"waiting", "Waiting", "processors that its startable pending jobs ask for now"},
     {"running_jobs", "Running", "its running jobs now"},
-    {"waiting_jobs", "Pending", "its pending jobs that could start now; the rest of an array is one"},
+    {"waiting_jobs", "Startable", "its pending jobs that could start now; the rest of an array is one"},
     {"no_start_since",
      "NoStartSince",
      "while it has such jobs: since when none of its jobs has started",
@@ -123,10 +126,15 @@ bool ranks_are_idle(const StatusReport& report) {
 std::string default_format(const StatusReport& report, bool long_form, bool parsable) {
   constexpr std::string_view k_rank = ",rank,";
   constexpr std::string_view k_standing = ",standing,";
-  std::string format = long_form ? long_format() : std::string(k_status_format);
+  std::string format = long_form ? long_format() : std::string(parsable ? k_parsable_format : k_status_format);
   if (ranks_are_idle(report)) format.replace(format.find(k_rank), k_rank.size(), ",would_rank,");
   if (parsable) return format + ",key";
   return format.replace(format.find(k_standing), k_standing.size(), ",standing,key,");
+}
+
+std::string units_line(bool long_form) {
+  return std::string("Standing, Key, Got and Given are core-hours") +
+         (long_form ? "; Psi and Phi are processor-seconds squared" : "") + ".\n";
 }
 
 std::string observe_line(const StatusReport& report) {
@@ -153,7 +161,8 @@ std::string sentences(const std::vector<OrganizationRow>& rows) {
 std::string no_start_lines(const StatusReport& report) {
   std::vector<std::string> lines;
   for (const OrganizationRow& row : report.organizations) {
-    if (row.is.no_start_since) lines.push_back(no_start_line(row.is.name, *row.is.no_start_since, report.at));
+    if (row.is.no_start_since && is_worth_a_line(*row.is.no_start_since, report.at))
+      lines.push_back(no_start_line(row.is.name, *row.is.no_start_since, report.at));
   }
   return first_lines(lines, "Waits:   ");
 }
@@ -313,9 +322,10 @@ Expected<std::string> render_status(const StatusReport& report, const StatusView
   // If the user chose the columns, only the table is printed.
   if (view.parsable || !plain) return table;
   const std::string rest = view.left_out == 0 ? "" : "and " + counted(view.left_out, "other") + '\n';
-  return (view.header ? header_line(report) : std::string()) + table + rest + '\n' + sentences(report.organizations) +
-         '\n' + ranking_lines(report) + no_start_lines(report) + observe_line(report) +
-         cluster_lines(report, view.colour) + conservation_line(report) + health_lines(report, view.colour);
+  return (view.header ? header_line(report) + units_line(view.long_form) : std::string()) + table + rest + '\n' +
+         sentences(report.organizations) + '\n' + ranking_lines(report) + no_start_lines(report) +
+         observe_line(report) + cluster_lines(report, view.colour) + conservation_line(report) +
+         health_lines(report, view.colour);
 }
 
 void add_status(CLI::App& app, StatusArguments& arguments) {

@@ -33,7 +33,7 @@ std::string level_range(const json& value) {
 constexpr Field k_workflow_fields[] = {
     left({"workflow", "Workflow",
           "what names it: its wckey, array, name prefix, or the first job of those tied by dependencies"}),
-    {"pending", "Pending", "jobs that could start now"},
+    {"startable", "Startable", "jobs that could start now", "pending"},
     {"blocked", "Blocked", "pending jobs that could not"},
     {"running", "Running", "running jobs"},
     {"finished", "Finished", "completed runs whose durations are remembered, 100 for each activity at most"},
@@ -110,7 +110,7 @@ std::string render_workflows(const ledger::WorkflowsReport& report, bool long_fo
       text += hidden == 0 ? "No job of it runs or waits.\n" : others;
       continue;
     }
-    text += table_of("workflow%-24,pending,blocked,running,finished,w,before,levels,raised", k_workflow_fields,
+    text += table_of("workflow%-24,startable,blocked,running,finished,w,before,levels,raised", k_workflow_fields,
                      json_of(organization.workflows));
     if (long_form) {
       text += '\n' + table_of("workflow%-24,activity%-24,q,r,median,p,t,w,delta", k_activity_fields,

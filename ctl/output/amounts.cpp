@@ -74,6 +74,10 @@ std::string short_duration(std::int64_t seconds) {
   return std::to_string(days) + " d " + std::to_string(hours % 24) + " h";
 }
 
+bool is_worth_a_line(Instant since, Instant at) {
+  return at - since >= Duration{60};
+}
+
 std::string no_start_line(const std::string& organization, Instant since, Instant at) {
   return "Waits:   " + printable(organization) + " has startable jobs and has had no start since " +
          format_instant(since) + " (" + short_duration((at - since).value) + ")\n";

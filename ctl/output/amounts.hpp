@@ -33,6 +33,8 @@ namespace shapley::ctl {
 // A duration: "4 s", "3 min", "5 h 12 min", "9 d 4 h". Negative durations (of clocks that disagree) are shown as 0.
 [[nodiscard]] std::string short_duration(std::int64_t seconds);
 
+// Whether a line is to say that nothing has started since then: less than a minute is no wait.
+[[nodiscard]] bool is_worth_a_line(Instant since, Instant at);
 // A line that says since when an organization with startable jobs has had no start.
 [[nodiscard]] std::string no_start_line(const std::string& organization, Instant since, Instant at);
 

@@ -202,10 +202,10 @@ TEST(WorkflowsView, ShowsEtaNowAndBeforeAndEveryWorkflow) {
             "first\n"
             "before: 1.00 at 2026-11-21T08:30:41Z; highest: none\n"
             "\n"
-            "Workflow                 Pending Blocked Running Finished    W Before Levels Raised\n"
-            "------------------------ ------- ------- ------- -------- ---- ------ ------ ------\n"
-            "name b                         4       1       0        2 1.00      -   3-15      2\n"
-            "name a                         1       0       1        0 0.50   0.25      -      0\n");
+            "Workflow                 Startable Blocked Running Finished    W Before Levels Raised\n"
+            "------------------------ --------- ------- ------- -------- ---- ------ ------ ------\n"
+            "name b                           4       1       0        2 1.00      -   3-15      2\n"
+            "name a                           1       0       1        0 0.50   0.25      -      0\n");
 }
 
 TEST(WorkflowsView, TheLongFormShowsActivities) {

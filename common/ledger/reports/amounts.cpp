@@ -83,6 +83,19 @@ std::string standing_sentence(double standing_core_hours) {
   return "owes the others " + amount + " core-hours, on average this period";
 }
 
+SignedText signed_text(double core_hours) {
+  return {format_core_hours(core_hours), core_hours > 0 ? 1 : core_hours < 0 ? -1 : 0};
+}
+
+std::string difference_sentence(const SignedText& difference, const SignedText& standing) {
+  std::string text = "has got as much as it gave";
+  if (difference.sign > 0) text = "has given " + difference.amount + " core-hours more than it got";
+  if (difference.sign < 0) text = "has got " + difference.amount + " core-hours more than it gave";
+  text += "; on average over the period it ";
+  if (standing.sign == 0) return text + "owed nothing";
+  return text + (standing.sign > 0 ? "was owed " : "owed ") + standing.amount;
+}
+
 std::string listed_names(const std::vector<std::string>& names, std::size_t most) {
   // "and 1 other" would say less than the name does.
   const std::size_t shown = names.size() <= most + 1 ? names.size() : most;

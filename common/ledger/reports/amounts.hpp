@@ -50,6 +50,17 @@ struct Amount {
 // period", "is even with the others" (exactly 0 only).
 [[nodiscard]] std::string standing_sentence(double standing_core_hours);
 
+// An amount without its sign, as it is printed, and its sign: -1, 0 or 1.
+struct SignedText {
+  std::string amount;
+  int sign = 0;
+};
+[[nodiscard]] SignedText signed_text(double core_hours);
+
+// Of a period up to some instant: "has got 15.1 core-hours more than it gave; on average over the period it owed 18.3".
+// The first amount can be paid back: it is what the organization has to give more than it gets to be even.
+[[nodiscard]] std::string difference_sentence(const SignedText& difference, const SignedText& standing);
+
 // "a, b, c": of more than `most` names so many, and "and 38 others". `most` > 0.
 [[nodiscard]] std::string listed_names(const std::vector<std::string>& names, std::size_t most);
 

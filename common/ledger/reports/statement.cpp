@@ -134,7 +134,8 @@ PeriodPart part_of(const Stretch& stretch, EstimatorId estimator, const std::vec
                   .given = {closing.given(estimator) - opening.given(estimator)},
                   .closing = books_of(closing, estimator, stretch.end - stretch.period_begin),
                   .sentence = {}};
-    row.sentence = standing_sentence(row.closing.standing_core_hours);
+    row.sentence = difference_sentence(signed_text(row.closing.difference.core_hours()),
+                                       signed_text(row.closing.standing_core_hours));
     part.organizations.push_back(std::move(row));
   }
   return part;

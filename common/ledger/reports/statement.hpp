@@ -67,7 +67,7 @@ struct PeriodRow {
   Amount got = {};
   Amount given = {};
   BooksThenRow closing = {};
-  std::string sentence = {};  // the standing at its end
+  std::string sentence = {};  // the difference and the standing at its end
 };
 constexpr auto description_of(std::type_identity<PeriodRow>) {
   return describe(member("name", &PeriodRow::name), member("opening", &PeriodRow::opening),
