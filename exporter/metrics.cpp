@@ -1,7 +1,6 @@
 #include "exporter/metrics.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +8,8 @@
 
 #include "accounting/estimators/table.hpp"
 #include "base/json.hpp"
+#include "exporter/other_clusters.hpp"
+#include "exporter/samples.hpp"
 
 namespace shapley::exporter {
 
@@ -18,50 +19,12 @@ using nlohmann::json;
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
-using Fill = std::function<void(const Status&, MetricFamily&)>;
 using protocol::ControllerReport;
 using protocol::DaemonReport;
 using protocol::LastAudit;
 using protocol::LastBackup;
 using protocol::LostRunsReport;
 using protocol::PluginReport;
-using Labels = std::vector<ClientMetric::Label>;
-
-constexpr double k_seconds_per_hour = 3600;
-
-// A number, a truth (1 or 0), or exact decimal text.
-std::optional<double> number(const json& value) {
-  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
-  if (value.is_number()) return value.get<double>();
-  if (!value.is_string()) return std::nullopt;
-  const auto& text = value.get_ref<const std::string&>();
-  double parsed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return parsed;
-}
-
-// null: nothing is there.
-json at(const json& object, const char* pointer) {
-  const json::json_pointer place(pointer);
-  return object.contains(place) ? object.at(place) : json(nullptr);
-}
-
-std::string text_at(const json& object, const char* pointer) {
-  const json value = at(object, pointer);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
-void add(MetricFamily& family, double value, Labels labels = {}) {
-  ClientMetric metric;
-  metric.label = std::move(labels);
-  if (family.type == MetricType::Counter) {
-    metric.counter.value = value;
-  } else {
-    metric.gauge.value = value;
-  }
-  family.metric.push_back(std::move(metric));
-}
 
 // Of shapleyd's own values; nullopt: it is not there.
 template <typename Value>
@@ -438,7 +401,8 @@ std::vector<Metric> plugin_metrics() {
 std::span<const Metric> status_metrics() {
   static const std::vector<Metric> table = [] {
     std::vector<Metric> all;
-    for (auto part : {organization_metrics(), worth_metrics(), daemon_metrics(), ledger_metrics(), plugin_metrics()}) {
+    for (auto part : {organization_metrics(), worth_metrics(), other_cluster_metrics(), daemon_metrics(),
+                      ledger_metrics(), plugin_metrics()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -183,3 +183,49 @@ standby_is() { test "$(shapleyctl --socket "$CLUSTER_DIR/run/standby.sock" statu
   shapleyd_start
   wait_until 20 quiet_about ShapleyPeerAway
 }
+
+# south_states SECONDS: what the south states, so many seconds ahead of now: astro is owed 40 core-hours there. It is this cluster's own statement, edited, and
+# signed by openssl.
+south_states() {
+  shapleyctl standing | jq -cS --argjson ahead "$1" 'del(.signature) | .cluster = "south" | .time += $ahead |
+    .period_begin = ([.period_begin, .time] | min) | .organizations = [{organization: "astro", balance: "0", given_less_got: "144000",
+    rate_less_used: 0, owned: 0, used: 0, waiting: 0}]' >"$CLUSTER_DIR/south.unsigned" || return 1
+  { echo "shapley standing 1" && tr -d '\n' <"$CLUSTER_DIR/south.unsigned"; } >"$CLUSTER_DIR/south.text"
+  openssl pkeyutl -sign -rawin -inkey "$CLUSTER_DIR/head.key" -in "$CLUSTER_DIR/south.text" -out "$CLUSTER_DIR/south.signature" || return 1
+  jq -cS --arg signature "$(od -An -v -tx1 "$CLUSTER_DIR/south.signature" | tr -d ' \n')" '.signature = $signature' \
+    "$CLUSTER_DIR/south.unsigned" >"$CLUSTER_DIR/south.new" && mv "$CLUSTER_DIR/south.new" "$CLUSTER_DIR/south"
+}
+health_names() { health_is 1 && grep -q "^SHAPLEY WARNING: $1" "$CLUSTER_DIR/log/health"; }
+
+@test "of another cluster of the consortium there is no statement, an old one, a forged one, one from ahead: each fires and health names it; explain and metrics say what counts" {
+  cluster_prepare
+  shapleyctl keygen "$CLUSTER_DIR/head.key"
+  three_organizations "signing_key: $CLUSTER_DIR/head.key" \
+    "consortium: {name: uni, every: 1s, clusters: [{name: south, standing: $CLUSTER_DIR/south, public_key: $CLUSTER_DIR/head.key.pub}]}"
+  cluster_start
+  wait_until 15 plugin_connected
+  waiting=$(submit astro --hold true)
+  monitoring_start
+  wait_until 20 firing ShapleyOtherClusterStandsStill
+  wait_until 20 health_names "ranks do not count the cluster south yet, of which there is no statement: "
+
+  south_states -7200
+  wait_until 20 health_names "the last statement of the cluster south is 2 h [0-9]* min old, and what ranks count of it stands still"
+  shapleyctl explain "$waiting" | grep 'south, which stated 2 h .* ago: there astro is owed 40.0 core-hours; that is too old, so these figures have stood still since '
+  firing ShapleyOtherClusterStandsStill
+
+  south_states 0
+  wait_until 20 quiet_about ShapleyOtherClusterStandsStill
+  wait_until 20 health_is 0
+  shapleyctl explain "$waiting" | grep '^Ranks also count the cluster south, which stated .* ago: there astro is owed 40.0 core-hours.$'
+  shapleyctl compare bio astro | grep '^Ranks also count the cluster south, '
+  wait_until 20 metric_is 'shapley_organization_owed_elsewhere_core_seconds{organization="astro", cluster="south"}' 144000
+
+  sed 's/"event":/"event":1/' "$CLUSTER_DIR/south" >"$CLUSTER_DIR/south.new" && mv "$CLUSTER_DIR/south.new" "$CLUSTER_DIR/south"
+  wait_until 20 firing ShapleyStatementRefused
+  wait_until 20 health_names "a statement of the cluster south is refused: the signature is not of this text"
+
+  south_states 55
+  wait_until 20 firing ShapleyClocksApart
+  wait_until 20 health_names "the clock of the cluster south is [0-9]* s ahead of the one here"
+}

@@ -72,6 +72,33 @@ TEST(Metrics, TellWhatCooperationIsWorth) {
   EXPECT_EQ(text_of(status).find("alone"), std::string::npos);
 }
 
+TEST(Metrics, TellWhatRanksCountOfOtherClusters) {
+  json status = full_status();
+  const std::string text = text_of(status);
+  for (const char* line : {
+           R"(shapley_organization_owed_elsewhere_core_seconds{organization="physics",cluster="south"} -145800)",
+           R"(shapley_other_cluster_statement_age_seconds{cluster="south"} 120)",
+           R"(shapley_other_cluster_stands_still{cluster="south"} 0)",
+           R"(shapley_other_cluster_stands_still{cluster="west"} 1)",
+           R"(shapley_other_cluster_refused_statements_total{cluster="south"} 3)",
+           R"(shapley_other_cluster_refused_statements_total{cluster="west"} 0)",
+           R"(shapley_other_cluster_clock_ahead_seconds{cluster="south"} 2)",
+       }) {
+    EXPECT_TRUE(has(text, line)) << line << '\n' << text;
+  }
+  for (const char* absent : {R"(age_seconds{cluster="west"})", R"(ahead_seconds{cluster="west"})", R"("elsewhere")"})
+    EXPECT_EQ(text.find(absent), std::string::npos) << absent;
+  status["clusters"][0]["is_stale"] = true;
+  EXPECT_TRUE(has(text_of(status), R"(shapley_other_cluster_stands_still{cluster="south"} 1)"));
+  // --top bounds these time series, too.
+  keep_top(status, 1);
+  EXPECT_NE(text_of(status).find("owed_elsewhere"), std::string::npos);
+  status["organizations"][0]["name"] = "another";
+  EXPECT_EQ(text_of(status).find("owed_elsewhere"), std::string::npos);
+  status.erase("clusters");
+  EXPECT_EQ(text_of(status).find("other_cluster"), std::string::npos) << "it is in no consortium";
+}
+
 TEST(Metrics, TellDaemonLedgerAndPlugin) {
   const std::string text = text_of(full_status());
   for (const char* line : {
@@ -154,6 +181,7 @@ TEST(Metrics, OfAnotherReleasesStatusAreNotMade) {
   status = full_status();
   status["organizations"] = {7, {{"name", 1}}};
   status["worth"] = 7;
+  status["clusters"] = {7, {{"cluster", 1}}, {{"cluster", "south"}, {"organizations", {7, {{"organization", 1}}}}}};
   EXPECT_NO_THROW(text_of(status));
 }
 

@@ -19,6 +19,10 @@ inline nlohmann::json full_status() {
       {"name": "commons", "rank": null, "standing_core_hours": 0, "psi": "0", "phi": "0", "phi_direct": "0",
        "phi_rate": "0", "got_processor_seconds": "0", "given_processor_seconds": "0", "owned": 4, "used": 0, "lent": 0,
        "borrowed": 0, "waiting": 0, "running_jobs": 0, "waiting_jobs": 0, "no_start_since": null}],
+    "clusters": [
+      {"cluster": "south", "stated_at": 1795244280, "stands_still": 1795247880, "is_stale": false, "refused": 3, "ahead_s": 2,
+       "organizations": [{"organization": "physics", "core_hours": -40.5}, {"organization": "elsewhere", "core_hours": 1}]},
+      {"cluster": "west", "stated_at": null, "stands_still": null, "is_stale": false, "organizations": [], "refused": 0}],
     "conservation": {"holds": true},
     "worth": {
       "organizations": [

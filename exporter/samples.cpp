@@ -1,0 +1,45 @@
+#include "exporter/samples.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace shapley::exporter {
+
+using nlohmann::json;
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+std::optional<double> number(const json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_string()) return std::nullopt;
+  const auto& text = value.get_ref<const std::string&>();
+  double parsed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return parsed;
+}
+
+json at(const json& object, const char* pointer) {
+  const json::json_pointer place(pointer);
+  return object.contains(place) ? object.at(place) : json(nullptr);
+}
+
+std::string text_at(const json& object, const char* pointer) {
+  const json value = at(object, pointer);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+void add(MetricFamily& family, double value, Labels labels) {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  if (family.type == MetricType::Counter) {
+    metric.counter.value = value;
+  } else {
+    metric.gauge.value = value;
+  }
+  family.metric.push_back(std::move(metric));
+}
+
+}  // namespace shapley::exporter
