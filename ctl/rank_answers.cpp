@@ -149,6 +149,7 @@ std::string ahead_text(Instant then, Instant at) {
 
 std::string until_text(const ledger::OutlookLimit& limit) {
   if (limit.by_date) return " up to " + limit.until.utc() + ", when a period ends or a node changes hands";
+  if (limit.by_statement) return " up to " + limit.until.utc() + ", when what another cluster stated is too old";
   return " for a year at least";
 }
 

@@ -1,10 +1,13 @@
 
+#include <array>
+
 #include <CLI/CLI.hpp>
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "ctl/commands/explain.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/other_clusters.hpp"
 #include "ctl/output/table.hpp"
 #include "ctl/rank_answers.hpp"
 
@@ -52,7 +55,10 @@ std::string why_line(const CompareReport& report) {
   if (report.because == Because::order) return text + "they are even, and the configuration names it first.\n";
   return text + "its key is greater by " + unsigned_core_hours(difference) + " core-hours" +
          horizon_text(report.of.ranking) +
-         (report.by_what_runs == true ? "; if nothing ran, " + other + " would go first" : std::string()) + ".\n";
+         (report.by_what_runs == true ? "; if nothing ran, " + other + " would go first" : std::string()) +
+         (report.by_other_clusters == true ? "; by the books of this cluster alone, " + other + " would go first"
+                                           : std::string()) +
+         ".\n";
 }
 
 std::string history_line(const CompareReport& report) {
@@ -170,7 +176,8 @@ std::string render_comparison(const Comparison& comparison) {
   }
   text += side_line(b, at) + "\n";
   if (!report.first) return text;
-  text += why_line(report) + history_line(report) + turning_lines(report);
+  text += why_line(report) + elsewhere_lines(report.of.clusters, std::array{a.organization, b.organization}, at) +
+          history_line(report) + turning_lines(report);
   if (report.priorities && report.priorities->observes()) {
     text += "Ranks are not in force (mode observe).\n";
   } else if (report.priorities && !report.priorities->is_strict()) {

@@ -8,6 +8,7 @@
 
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/other_clusters.hpp"
 #include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
@@ -177,6 +178,15 @@ std::string standing_line(const ExplainReport& report) {
   return text + "\n";
 }
 
+// What other clusters contribute to its organization's rank and, while it waits, to the better ones.
+std::string elsewhere_lines(const ExplainReport& report, bool waits) {
+  std::vector<std::string> organizations{report.organization.name};
+  if (waits) {
+    for (const ledger::AheadRow& row : report.ahead.organizations) organizations.push_back(row.waits.organization);
+  }
+  return ctl::elsewhere_lines(report.clusters, organizations, report.at);
+}
+
 // "1st", "2nd", "3rd", "4th", "11th".
 std::string ordinal(std::int64_t n) {
   const std::int64_t last = n / 10 % 10 == 1 ? 0 : n % 10;
@@ -232,7 +242,8 @@ std::string ahead_lines(const Explanation& explanation) {
       of += (of.empty() ? "" : ", ") + printable(row.waits.organization) + " (rank " + std::to_string(row.rank) + ": " +
             count_of(row.waits.jobs, "job") + ", " + count_of(row.waits.processors) +
             (row.because == ledger::Because::guarantee ? ", below its guarantee" : "") +
-            (row.by_what_runs ? ", by what runs now" : "") + ")";
+            (row.by_what_runs ? ", by what runs now" : "") +
+            (row.by_other_clusters ? ", by what other clusters state" : "") + ")";
     }
     text += count_of(ahead.jobs, "job") + (ahead.jobs == 1 ? " that asks for " : " that ask for ") +
             count_of(ahead.processors, "processor") + ", of " + of + ".\n";
@@ -429,7 +440,7 @@ void add_explain(CLI::App& app, ExplainArguments& arguments) {
 std::string render_explanation(const Explanation& explanation) {
   const ExplainReport& report = explanation.report;
   const bool waits = report.job.state == JobTurn::waiting || report.job.state == JobTurn::blocked;
-  std::string text = job_lines(explanation) + "\n" + standing_line(report);
+  std::string text = job_lines(explanation) + "\n" + standing_line(report) + elsewhere_lines(report, waits);
   if (waits)
     text += place_lines(explanation.place) + ahead_lines(explanation) + turns_lines(report) + mode_line(report);
   if (report.past) return text + past_lines(report);

@@ -14,6 +14,7 @@
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/health.hpp"
+#include "ctl/output/other_clusters.hpp"
 #include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
@@ -26,6 +27,8 @@ constexpr Duration k_hour{3600};
 constexpr Duration k_day{86'400};
 // A busy slurmctld allows its records to be read within this time.
 constexpr Duration k_hangs{300};
+// Both times are whole seconds, so clocks that agree to a second differ by less.
+constexpr Duration k_clocks_differ{2};
 
 // The causes against a good state, in the order of the status's members.
 class Judgement {
@@ -33,10 +36,11 @@ class Judgement {
   Judgement(const protocol::DaemonReport& daemon, const protocol::PluginReport& plugin, const HealthLimits& limits)
       : daemon_(daemon), plugin_(plugin), now_(daemon.now), limits_(limits) {}
 
-  Health health(bool is_balanced) {
+  Health health(const ledger::StatusReport& status) {
     look_at_plugin();
-    look_at_books(is_balanced);
+    look_at_books(status.conservation.holds);
     look_at_observations();
+    for (const ledger::OtherClusterReport& other : status.clusters) look_at_cluster(other);
     if (const auto& at = daemon_.configuration.refused_at) {
       const std::string refusal = daemon_.configuration.refusal.value_or("");
       warning("the configuration was refused " + ago(*at) + (refusal.empty() ? "" : ": " + refusal));
@@ -118,6 +122,23 @@ class Judgement {
               " of a wrong clock dropped since the start of shapleyd");
     if (daemon_.held_observations) warning("observations wait for the clock");
     if (daemon_.clock) warning("the wall clock is in doubt");
+  }
+
+  // Of a consortium. One that is silent counts until its last statement is too old.
+  void look_at_cluster(const ledger::OtherClusterReport& other) {
+    const std::string why = other.fault.empty() ? "" : ": " + other.fault;
+    if (!other.stated_at.is_known()) {
+      warning("ranks do not count the cluster " + other.cluster + " yet, of which there is no statement" + why);
+    } else if (other.is_stale) {
+      warning("the last statement of the cluster " + other.cluster + " is " +
+              short_duration(statement_age(other, now_).value) + " old, and what ranks count of it stands still" + why);
+    } else if (other.is_refused) {
+      warning("a statement of the cluster " + other.cluster + " is refused" + why);
+    }
+    if (other.ahead && *other.ahead >= k_clocks_differ) {
+      warning("the clock of the cluster " + other.cluster + " is " + short_duration(other.ahead->value) +
+              " ahead of the one here");
+    }
   }
 
   void look_at_pair() {
@@ -203,7 +224,7 @@ ExitCode show(const Health& health, const Environment& environment) {
 
 Health judge(const ledger::StatusReport& status, const HealthLimits& limits) {
   if (!status.daemon || !status.plugin) return {HealthState::unknown, {"the answer is no status of shapleyd"}, {}};
-  return Judgement(*status.daemon, *status.plugin, limits).health(status.conservation.holds);
+  return Judgement(*status.daemon, *status.plugin, limits).health(status);
 }
 
 Health judge(const Error& error) {

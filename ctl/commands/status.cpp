@@ -18,6 +18,7 @@
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/health.hpp"
+#include "ctl/output/other_clusters.hpp"
 #include "ctl/output/paint.hpp"
 #include "ctl/output/worth.hpp"
 #include "ledger/reports/requests.hpp"
@@ -189,33 +190,6 @@ std::string conservation_line(const StatusReport& report) {
   return line + "; run shapleyctl audit\n";
 }
 
-std::string in_words(const ledger::OwedElsewhere& row) {
-  if (row.core_hours == 0) return printable(row.organization) + " is even";
-  return printable(row.organization) + (row.core_hours > 0 ? " is owed " : " owes ") +
-         ledger::format_core_hours(row.core_hours) + " core-hours";
-}
-
-// A line for each other cluster of the consortium: what ranks count of it, how old that is, and what is wrong with it.
-std::string cluster_lines(const StatusReport& report, bool colour) {
-  std::vector<std::string> lines;
-  for (const ledger::OtherClusterReport& other : report.clusters) {
-    std::string line = "Others:  " + printable(other.cluster);
-    if (!other.stated_at.is_known()) {
-      line += ", no statement yet";
-    } else {
-      line += (other.is_stale ? ", TOO OLD: stated " : ", stated ") +
-              short_duration(std::max<std::int64_t>(0, (report.at - other.stated_at).value)) + " ago: ";
-      for (std::size_t i = 0; i < other.organizations.size(); ++i)
-        line += (i == 0 ? "" : ", ") + in_words(other.organizations[i]);
-      if (other.is_stale) line += "; that has stood still since " + other.stands_still.utc();
-    }
-    if (!other.fault.empty()) line += "; " + printable(other.fault);
-    const bool is_bad = other.is_stale || !other.fault.empty();
-    lines.push_back((is_bad ? painted(line, Paint::bad, colour) : line) + '\n');
-  }
-  return first_lines(lines, "Others:  ");
-}
-
 // The report of the present, or of the past if the user cannot read the daemon's file: the daemon reads it.
 Expected<StatusReport> ask_status(const StatusArguments& arguments, const Endpoint& endpoint,
                                   std::optional<Instant> at = std::nullopt) {
@@ -324,8 +298,8 @@ Expected<std::string> render_status(const StatusReport& report, const StatusView
   const std::string rest = view.left_out == 0 ? "" : "and " + counted(view.left_out, "other") + '\n';
   return (view.header ? header_line(report) + units_line(view.long_form) : std::string()) + table + rest + '\n' +
          sentences(report.organizations) + '\n' + ranking_lines(report) + no_start_lines(report) +
-         observe_line(report) + cluster_lines(report, view.colour) + conservation_line(report) +
-         health_lines(report, view.colour);
+         observe_line(report) + other_cluster_lines(report.clusters, report.at, view.colour) +
+         conservation_line(report) + health_lines(report, view.colour);
 }
 
 void add_status(CLI::App& app, StatusArguments& arguments) {

@@ -77,8 +77,10 @@ void Consortium::receive(const std::string& cluster, const Expected<std::string>
   if (accepted) {
     if (!found->fault.empty()) spdlog::info("consortium: {}: its statements count again", cluster);
     found->fault.clear();
+    found->is_refused = false;
     return;
   }
+  found->is_refused = text.has_value();
   if (text) ++found->refused;
   if (found->fault != accepted.error().what) {
     spdlog::warn("consortium: {}: {}: {}; its last statement goes on until it is too old", cluster,
@@ -94,6 +96,8 @@ Expected<void> Consortium::accept(Cluster& cluster, const std::string& text, con
   if (declared == nullptr) return fail(Errc::unavailable, "the consortium is not in the books yet");
   SHAPLEY_TRY_ASSIGN(auto statement, ledger::parse_statement(text));
   SHAPLEY_TRY(ledger::verify_signature(statement, *cluster.key));
+  // A file is read again and again; only when it is new does its time say something about the other clock.
+  if (cluster.offered != statement) cluster.ahead = std::max(Duration{0}, statement.figures.time - now);
   const accounting::StandingReceived* in_books = recorded(state, cluster.configuration.name);
   const accounting::ClusterFigures* last = in_books == nullptr ? nullptr : &in_books->figures;
   if (cluster.offered && (last == nullptr || cluster.offered->figures.time > last->time))

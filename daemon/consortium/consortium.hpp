@@ -57,7 +57,9 @@ class Consortium {
     bool changes_nothing = false;                      // `offered` was found to change no rank when it came
     Instant asked = k_beginning_of_time;               // when it was asked for last
     std::string fault = {};                            // why the last answer did not count; empty: it did
+    bool is_refused = false;                           // `fault` is of a statement that came; else none came
     std::uint64_t refused = 0;                         // statements that came and did not count, since the start
+    std::optional<Duration> ahead = {};                // of the clock here: the time of its newest signed statement
   };
   [[nodiscard]] const std::vector<Cluster>& clusters() const { return clusters_; }
   [[nodiscard]] const config::ConsortiumConfig& configuration() const { return configuration_; }

@@ -77,7 +77,11 @@ Expected<Answer> status(Service& service, const ledger::StatusRequest& asked, co
   if (observes) add_would_be_ranks(report, service.ranks().organizations);
   for (ledger::OtherClusterReport& other : report.clusters) {
     const Consortium::Cluster* cluster = std::as_const(service).consortium().find(other.cluster);
-    if (cluster != nullptr) other.fault = cluster->fault;
+    if (cluster == nullptr) continue;
+    other.fault = cluster->fault;
+    other.is_refused = cluster->is_refused;
+    other.refused = cluster->refused;
+    other.ahead = cluster->ahead;
   }
   report.daemon = daemon_report(service, context.now);
   report.plugin = plugin_report(service, context.now);

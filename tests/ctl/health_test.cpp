@@ -124,6 +124,34 @@ TEST(Health, WarnsOfWhatWillWantAttention) {
       "SHAPLEY OK: plugin connected, mode priorities");
 }
 
+TEST(Health, WarnsOfOtherClustersWhoseStatementsDoNotCount) {
+  const char* k_ok = "SHAPLEY OK: plugin connected, mode priorities";
+  const auto words = [](const json& cluster) { return words_with("/clusters", json::array({cluster})); };
+  json south{{"cluster", "south"},
+             {"stated_at", k_now - 120},
+             {"stands_still", k_now + 3480},
+             {"is_stale", false},
+             {"refused", 0},
+             {"ahead_s", 1}};
+  EXPECT_EQ(words(south), k_ok);
+  // What is not too old counts, so one that is away for minutes is no fault.
+  south["fault"] = "no route";
+  EXPECT_EQ(words(south), k_ok);
+  south["is_refused"] = true;
+  south["fault"] = "its period is 'monthly', here 'none'";
+  EXPECT_EQ(words(south),
+            "SHAPLEY WARNING: a statement of the cluster south is refused: its period is 'monthly', here 'none'");
+  south["is_stale"] = true;
+  south["stated_at"] = k_now - 7500;
+  EXPECT_EQ(words(south),
+            "SHAPLEY WARNING: the last statement of the cluster south is 2 h 5 min old, and what ranks count of it "
+            "stands still: its period is 'monthly', here 'none'");
+  EXPECT_EQ(words({{"cluster", "west"}, {"fault", "no route"}}),
+            "SHAPLEY WARNING: ranks do not count the cluster west yet, of which there is no statement: no route");
+  EXPECT_EQ(words({{"cluster", "south"}, {"stated_at", k_now}, {"ahead_s", 2}}),
+            "SHAPLEY WARNING: the clock of the cluster south is 2 s ahead of the one here");
+}
+
 TEST(Health, LooksAtBackupsAndAuditsOnRequest) {
   const HealthLimits limits{.backup_age = 3600, .audit_age = 86'400};
   EXPECT_EQ(words_with("/daemon/audit", {{"at", k_now - 60}, {"sequence", 5}, {"clean", true}}, limits),

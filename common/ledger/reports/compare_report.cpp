@@ -33,18 +33,13 @@ void follow(const Outlook& outlook, std::size_t a, std::size_t b, Instant end, s
   }
 }
 
-// Nothing runs: what was done by now orders.
-Outlook without_what_runs(Outlook outlook) {
-  outlook.terms.running_factor = 0;
-  return outlook;
-}
-
 RanksMoment ranks_moment(const Moment& moment) {
   return {.at = moment.at,
-          .limit = {moment.outlook.until, moment.outlook.by_date},
+          .limit = limit_of(moment.outlook),
           .contribution = moment.status.contribution,
           .ranked_by = moment.status.ranked_by,
-          .ranking = moment.status.ranking};
+          .ranking = moment.status.ranking,
+          .clusters = moment.status.clusters};
 }
 
 SideReport side_report(const Moment& moment, const Side& side) {
@@ -172,8 +167,11 @@ CompareReport compared(const Moment& moment, const Side& a, const Side& b) {
   } else {
     report.because = difference.value == 0 ? Because::order : Because::key;
   }
-  report.by_what_runs =
-      report.because == Because::key && accounting::goes_first(without_what_runs(outlook), second, first, Duration{0});
+  const auto would_turn = [&](const Outlook& otherwise) {
+    return report.because == Because::key && accounting::goes_first(otherwise, second, first, Duration{0});
+  };
+  report.by_what_runs = would_turn(moment.without_what_runs());
+  if (!report.of.clusters.empty()) report.by_other_clusters = would_turn(moment.without_other_clusters());
   report.difference = difference;
   report.difference_core_hours = ahead.key_core_hours.value_or(0) - behind.key_core_hours.value_or(0);
   if (outlook.terms.running_factor > 0) {

@@ -33,11 +33,13 @@ struct RanksMoment {
   std::string contribution = {};
   std::string ranked_by = {};
   RankingReport ranking = {};
+  std::vector<OtherClusterReport> clusters = {};  // as of StatusReport, without what the daemon adds
 };
 constexpr auto description_of(std::type_identity<RanksMoment>) {
   return describe(member("report_version", &RanksMoment::report_version), member("at", &RanksMoment::at),
                   flattened(&RanksMoment::limit), member("contribution", &RanksMoment::contribution),
-                  member("ranked_by", &RanksMoment::ranked_by), member("ranking", &RanksMoment::ranking));
+                  member("ranked_by", &RanksMoment::ranked_by), member("ranking", &RanksMoment::ranking),
+                  supplement("clusters", &RanksMoment::clusters));
 }
 
 struct ForecastRow {
@@ -181,6 +183,7 @@ struct CompareReport {
   std::optional<std::string> first = {};
   std::optional<Because> because = {};
   std::optional<bool> by_what_runs = {};
+  std::optional<bool> by_other_clusters = {};  // only in a consortium of several clusters
   std::optional<Utility> difference = {};
   std::optional<double> difference_core_hours = {};
   std::optional<std::int64_t> turning_processors = {};
@@ -199,6 +202,7 @@ constexpr auto description_of(std::type_identity<CompareReport>) {
       member("same_organization", &CompareReport::same_organization),
       member("period_begin", &CompareReport::period_begin), member("first", &CompareReport::first),
       member("because", &CompareReport::because), member("by_what_runs", &CompareReport::by_what_runs),
+      supplement("by_other_clusters", &CompareReport::by_other_clusters),
       member("difference", &CompareReport::difference),
       member("difference_core_hours", &CompareReport::difference_core_hours),
       member("turning_processors", &CompareReport::turning_processors),

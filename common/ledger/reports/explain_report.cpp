@@ -65,25 +65,25 @@ JobTurn closed_state(const JobRow& job, Instant at) {
   return job.state == "suspended" ? JobTurn::suspended : JobTurn::blocked;
 }
 
-// Whether `other`, which has the better rank by its key, has it because of what runs now.
-bool is_ahead_by_what_runs(const Moment& moment, const RankedRow& own, const RankedRow& other) {
-  accounting::Outlook idle = moment.outlook;
-  idle.terms.running_factor = 0;
-  return accounting::goes_first(idle, moment.rank_row(own.name), moment.rank_row(other.name), Duration{0});
-}
-
 Ahead ahead_of(const Moment& moment, const RankedRow& own) {
   Ahead ahead;
+  const accounting::Outlook idle = moment.without_what_runs();
+  const accounting::Outlook alone = moment.without_other_clusters();
   for (const OrganizationRow& each : moment.status.organizations) {
     const RankedRow& row = each.is;
     if (!row.rank || !own.rank || *row.rank >= *own.rank) continue;
     const bool by_guarantee = row.below_guarantee == true && own.below_guarantee == false;
+    const auto would_be_behind = [&](const accounting::Outlook& otherwise) {
+      return !by_guarantee &&
+             accounting::goes_first(otherwise, moment.rank_row(own.name), moment.rank_row(row.name), Duration{0});
+    };
     ahead.jobs += row.waiting_jobs;
     ahead.processors += row.waiting.number();
     ahead.organizations.push_back({.waits = {row.name, row.waiting_jobs, row.waiting},
                                    .rank = *row.rank,
                                    .because = by_guarantee ? Because::guarantee : Because::key,
-                                   .by_what_runs = !by_guarantee && is_ahead_by_what_runs(moment, own, row)});
+                                   .by_what_runs = would_be_behind(idle),
+                                   .by_other_clusters = would_be_behind(alone)});
   }
   return ahead;
 }
@@ -106,7 +106,7 @@ OwnJobs own_jobs(const Moment& moment, const JobAt& job) {
 // As long as nothing starts or ends.
 Turns turns_of(const Moment& moment, const std::string& organization) {
   const accounting::Outlook& outlook = moment.outlook;
-  Turns turns{.limit = {outlook.until, outlook.by_date}, .next = {}};
+  Turns turns{.limit = limit_of(outlook), .next = {}};
   const std::size_t own = moment.rank_row(organization);
   for (std::size_t other = 0; other < outlook.rows.size(); ++other) {
     if (own >= outlook.rows.size() || other == own) continue;
@@ -296,6 +296,11 @@ Expected<BookedBy> booked_by(const Ledger& ledger, const Moment& moment, const J
 
 }  // namespace
 
+OutlookLimit limit_of(const accounting::Outlook& outlook) {
+  const bool by_statement = !outlook.by_date && outlook.until < outlook.at + accounting::k_longest_forecast;
+  return {outlook.until, outlook.by_date, by_statement};
+}
+
 std::string_view name_of(JobTurn turn) {
   switch (turn) {
     case JobTurn::running:
@@ -404,6 +409,7 @@ Expected<ExplainReport> explain_report(const Moment& moment, const Ledger& ledge
   report.ahead = ahead_of(moment, *row);
   report.own = own_jobs(moment, job);
   for (const OrganizationRow& each : moment.status.organizations) report.organizations.push_back(each.is);
+  report.clusters = moment.status.clusters;
   report.turns = turns_of(moment, row->name);
   SHAPLEY_TRY_ASSIGN(report.next_starts, starts_after(moment, ledger, budget));
   if (!moment.is_past) {

@@ -80,11 +80,13 @@ struct AheadRow {
   Demand waits = {};
   std::size_t rank = 0;
   Because because = Because::key;
-  bool by_what_runs = false;  // it has the better rank because of what runs now
+  bool by_what_runs = false;       // it has the better rank because of what runs now
+  bool by_other_clusters = false;  // by this cluster's books alone it would not have the better rank
 };
 constexpr auto description_of(std::type_identity<AheadRow>) {
   return describe(flattened(&AheadRow::waits), member("rank", &AheadRow::rank), member("because", &AheadRow::because),
-                  member("by_what_runs", &AheadRow::by_what_runs));
+                  member("by_what_runs", &AheadRow::by_what_runs),
+                  supplement("by_other_clusters", &AheadRow::by_other_clusters));
 }
 
 // The organizations with a better rank, in rank order, and what all of them ask for.
@@ -112,11 +114,14 @@ constexpr auto description_of(std::type_identity<OwnJobs>) {
 // How far ahead the order of ranks is known if nothing starts or ends.
 struct OutlookLimit {
   Dated until = {};
-  bool by_date = false;  // then a period ends or a node changes hands
+  bool by_date = false;       // then a period ends or a node changes hands
+  bool by_statement = false;  // then a statement of another cluster is too old
 };
 constexpr auto description_of(std::type_identity<OutlookLimit>) {
-  return describe(member("until", &OutlookLimit::until), member("by_date", &OutlookLimit::by_date));
+  return describe(member("until", &OutlookLimit::until), member("by_date", &OutlookLimit::by_date),
+                  supplement("by_statement", &OutlookLimit::by_statement));
 }
+[[nodiscard]] OutlookLimit limit_of(const accounting::Outlook& outlook);
 
 // The organization passes another one (ahead), or is passed.
 struct Turn {
@@ -262,6 +267,7 @@ struct ExplainReport {
   Ahead ahead = {};
   OwnJobs own = {};
   std::vector<RankedRow> organizations = {};
+  std::vector<OtherClusterReport> clusters = {};  // as of StatusReport, without what the daemon adds
   Turns turns = {};
   std::vector<NextStart> next_starts = {};         // of the past: the runs that began after it
   std::optional<HiddenStarts> hidden_starts = {};  // of a daemon: those that the asker may not see
@@ -272,17 +278,17 @@ struct ExplainReport {
   std::optional<std::string> waits_for = {};  // of a daemon's present: what its plugin said last
 };
 constexpr auto description_of(std::type_identity<ExplainReport>) {
-  return describe(member("report_version", &ExplainReport::report_version), member("at", &ExplainReport::at),
-                  member("past", &ExplainReport::past), member("contribution", &ExplainReport::contribution),
-                  member("ranking", &ExplainReport::ranking), member("job", &ExplainReport::job),
-                  member("organization", &ExplainReport::organization), member("ranked", &ExplainReport::ranked),
-                  member("ahead", &ExplainReport::ahead), member("own", &ExplainReport::own),
-                  member("organizations", &ExplainReport::organizations), member("turns", &ExplainReport::turns),
-                  member("next_starts", &ExplainReport::next_starts),
-                  supplement("hidden_starts", &ExplainReport::hidden_starts),
-                  member("history", &ExplainReport::history), member("rule", &ExplainReport::rule),
-                  member("booked_by", &ExplainReport::booked_by), member("priorities", &ExplainReport::priorities),
-                  member("waits_for", &ExplainReport::waits_for));
+  return describe(
+      member("report_version", &ExplainReport::report_version), member("at", &ExplainReport::at),
+      member("past", &ExplainReport::past), member("contribution", &ExplainReport::contribution),
+      member("ranking", &ExplainReport::ranking), member("job", &ExplainReport::job),
+      member("organization", &ExplainReport::organization), member("ranked", &ExplainReport::ranked),
+      member("ahead", &ExplainReport::ahead), member("own", &ExplainReport::own),
+      member("organizations", &ExplainReport::organizations), supplement("clusters", &ExplainReport::clusters),
+      member("turns", &ExplainReport::turns), member("next_starts", &ExplainReport::next_starts),
+      supplement("hidden_starts", &ExplainReport::hidden_starts), member("history", &ExplainReport::history),
+      member("rule", &ExplainReport::rule), member("booked_by", &ExplainReport::booked_by),
+      member("priorities", &ExplainReport::priorities), member("waits_for", &ExplainReport::waits_for));
 }
 
 // What the ledger's tables and the moment know of the job. Errc::invalid_argument: no such job is in the ledger.

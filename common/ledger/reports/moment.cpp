@@ -20,6 +20,18 @@ std::size_t Moment::rank_row(const std::string& organization) const {
   return static_cast<std::size_t>(found - outlook.rows.begin());
 }
 
+accounting::Outlook Moment::without_what_runs() const {
+  accounting::Outlook idle = outlook;
+  idle.terms.running_factor = 0;
+  return idle;
+}
+
+accounting::Outlook Moment::without_other_clusters() const {
+  accounting::Outlook own = outlook;
+  own.rows = own_rows;
+  return own;
+}
+
 accounting::EstimatorId ranking_estimator(const accounting::State& state) {
   return accounting::parse_estimator(state.ranking_rule().contribution).value_or(accounting::k_default_estimator);
 }
@@ -32,6 +44,7 @@ Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wa
                  const accounting::EstimatorSet& able) {
   StatusReport status = status_report(state, t, wanted, able);
   const Instant at = state.now();
+  const accounting::EstimatorId estimator = accounting::acting(wanted, able);
   std::vector<OpenSegment> open;
   for_each_open_segment(state, [&](const OpenSegment& segment) { open.push_back(segment); });
   std::vector<std::string> names = state.organizations();
@@ -43,7 +56,8 @@ Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wa
   return Moment{.at = at,
                 .is_past = false,
                 .status = std::move(status),
-                .outlook = accounting::outlook(state, at, accounting::acting(wanted, able)),
+                .outlook = accounting::outlook(state, at, estimator),
+                .own_rows = state.own_rank_rows(at, estimator),
                 .names = std::move(names),
                 .former = std::move(former),
                 .adjustments = state.adjustments(),

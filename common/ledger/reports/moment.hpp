@@ -23,6 +23,7 @@ struct Moment {
   bool is_past = false;  // it was asked for; else it is the present, or what a ledger recorded last
   StatusReport status;
   accounting::Outlook outlook;
+  std::vector<accounting::RankRow> own_rows;  // the rows of `outlook` without what other clusters contribute
   // Of organizations, by OrgId: of the row that has its figures, where it was renamed or merged.
   std::vector<std::string> names;
   std::map<std::string, std::string, std::less<>> former;  // such names -> that row's
@@ -36,6 +37,9 @@ struct Moment {
   [[nodiscard]] std::string row_name(const std::string& organization) const;
   // Its index in outlook.rows; past the end: it has no rank.
   [[nodiscard]] std::size_t rank_row(const std::string& organization) const;
+  // The outlook if what runs now did not count, and if this cluster were in no consortium.
+  [[nodiscard]] accounting::Outlook without_what_runs() const;
+  [[nodiscard]] accounting::Outlook without_other_clusters() const;
 };
 
 // The estimator of the rule of ranks in force.

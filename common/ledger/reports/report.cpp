@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
@@ -256,8 +257,13 @@ std::vector<OtherClusterReport> other_clusters(const accounting::State& state) {
     report.stated_at = share.statement->figures.time;
     report.stands_still = share.stale_at;
     report.is_stale = share.stale_at <= state.now();
-    for (const auto& [name, figures] : share.figures)
-      report.organizations.push_back({name, core_hours(figures.given_less_got)});
+    std::map<std::string, CpuTime> owed;
+    for (const auto& [name, figures] : share.figures) {
+      // Ranks here do not count an organization that the books do not know, so it is not shown either.
+      if (const auto row = state.find_organization(name))
+        owed[state.organizations()[row->value]] += figures.given_less_got;
+    }
+    for (const auto& [name, work] : owed) report.organizations.push_back({name, core_hours(work)});
   }
   return clusters;
 }

@@ -176,15 +176,21 @@ struct OtherClusterReport {
   Dated stated_at = {};     // the time of the statement that ranks are made by; null: none was recorded yet
   Dated stands_still = {};  // from when on its figures are carried on no more
   bool is_stale = false;    // they stand still now
-  std::vector<OwedElsewhere> organizations = {};
-  std::string fault = {};  // why the last answer did not count, as the daemon says; empty: it did
+  std::vector<OwedElsewhere> organizations = {};  // of those that the books here have; ascending by name
+  // What the daemon adds.
+  std::string fault = {};                     // why the last answer did not count; empty: it did
+  bool is_refused = false;                    // a statement came and does not count; else none came
+  std::optional<std::uint64_t> refused = {};  // such statements since the start of shapleyd
+  std::optional<Duration> ahead = {};         // its newest signed statement was of a time so far ahead when it came
   friend bool operator==(const OtherClusterReport&, const OtherClusterReport&) = default;
 };
 constexpr auto description_of(std::type_identity<OtherClusterReport>) {
   return describe(
       member("cluster", &OtherClusterReport::cluster), member("stated_at", &OtherClusterReport::stated_at),
       member("stands_still", &OtherClusterReport::stands_still), member("is_stale", &OtherClusterReport::is_stale),
-      member("organizations", &OtherClusterReport::organizations), supplement("fault", &OtherClusterReport::fault));
+      member("organizations", &OtherClusterReport::organizations), supplement("fault", &OtherClusterReport::fault),
+      supplement("is_refused", &OtherClusterReport::is_refused), supplement("refused", &OtherClusterReport::refused),
+      supplement("ahead_s", &OtherClusterReport::ahead));
 }
 
 struct StatusReport {

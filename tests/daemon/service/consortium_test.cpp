@@ -138,6 +138,7 @@ TEST_F(ConsortiumOfTwo, WhatDoesNotCountIsRefusedByName) {
     EXPECT_NE(north.other().fault.find(why), std::string::npos) << north.other().fault;
     EXPECT_EQ(north.order(), order);
     EXPECT_EQ(north.recorded(), 1U);
+    EXPECT_TRUE(north.other().is_refused);
   };
   std::string forged = text;
   forged.replace(forged.find("\"used\":8000000"), 14, "\"used\":9000000");
@@ -150,9 +151,36 @@ TEST_F(ConsortiumOfTwo, WhatDoesNotCountIsRefusedByName) {
   // An answer that does not come changes nothing either, and is no refusal.
   north.hear(south, fail(Errc::unavailable, "no route"), now);
   EXPECT_EQ(north.other().fault, "no route");
+  EXPECT_FALSE(north.other().is_refused);
   EXPECT_EQ(north.other().refused, 5U);
   north.hear(south, text, now);
   EXPECT_EQ(north.other().fault, "");
+}
+
+TEST_F(ConsortiumOfTwo, StatusSaysWhatIsWrongWithTheOtherCluster) {
+  const auto other = [&] {
+    const ParsedRequest request = parse_request(R"({"request":"status"})");
+    return json::parse(
+        std::get<std::string>(answer(*north.service, request, Instant{now}, Asker::anybody, 1000)))["clusters"][0];
+  };
+  EXPECT_FALSE(other().contains("ahead_s")) << "none came";
+  north.hear(south, south.states(now), now);
+  EXPECT_EQ(other()["ahead_s"], 0);
+  EXPECT_EQ(other()["refused"], 0);
+  EXPECT_FALSE(other().contains("fault"));
+  // A minute ahead is taken, more is not.
+  north.hear(south, south.states(now + 60), now);
+  EXPECT_EQ(other()["ahead_s"], 60);
+  EXPECT_FALSE(other().contains("is_refused"));
+  north.hear(south, south.states(now + 61), now);
+  EXPECT_EQ(other()["ahead_s"], 61);
+  EXPECT_EQ(other()["refused"], 1);
+  EXPECT_EQ(other()["is_refused"], true);
+  EXPECT_NE(other()["fault"].get<std::string>().find("the clocks are apart"), std::string::npos);
+  now += 61;
+  north.hear(south, south.states(now), now);
+  EXPECT_EQ(other()["ahead_s"], 0);
+  EXPECT_FALSE(other().contains("is_refused"));
 }
 
 TEST_F(ConsortiumOfTwo, WithoutNewsTheSumStandsStillAndIsWholeAgainAtOnce) {

@@ -32,13 +32,18 @@ class PrivacyOfRequests : public ServiceTest {
  protected:
   void SetUp() override {
     site.configuration.organizations[0].workflows.fairness = true;
+    join_consortium();
     ServiceTest::SetUp();
     privacy = {.jobs = true,
                .usage = false,
                .users = {{.user_id = k_coordinator, .is_operator = false, .accounts = {"chem"}},
                          {.user_id = k_operator, .is_operator = true, .accounts = {}}}};
+    protocol::Hello hello = feeder_hello(1);
+    hello.cluster = "north";
+    ASSERT_TRUE(service->cluster().admit(hello, false, Instant{now}).has_value());
     connect(1);
     snapshot({});
+    hear_the_south();
     now += 10;
     see({of(k_alice, running({.id = 4701, .account = "phys", .node = "n2", .cpus = 8, .start = now}))});
     now += 60;
@@ -46,6 +51,39 @@ class PrivacyOfRequests : public ServiceTest {
          of(k_bob, waiting({.id = 4703, .account = "chem", .start = now}))});
     now += 60;
     service->tick(Instant{now});
+  }
+
+  // North and south are clusters of one consortium, and sign with the same key here.
+  void join_consortium() {
+    ASSERT_TRUE(ledger::make_key_files(directory / "key").has_value());
+    site.signing_key = std::make_shared<const ledger::SigningKey>(ledger::SigningKey::read(directory / "key").value());
+    site.consortium_keys = {
+        std::make_shared<const ledger::PublicKey>(ledger::PublicKey::read(directory / "key.pub").value())};
+    site.configuration.consortium.name = "uni";
+    site.configuration.consortium.clusters.resize(1);
+    site.configuration.consortium.clusters[0].name = "south";
+  }
+  void hear_the_south() {
+    const Period period = service->books().state().period();
+    const auto row = [](const char* name, std::int64_t core_hours) {
+      return accounting::OrganizationElsewhere{
+          .organization = name,
+          .figures = {.balance = {}, .given_less_got = {Int128{core_hours} * 3600 * k_micro}, .rate_less_used = {}}};
+    };
+    ledger::StandingStatement statement{.cluster = "south", .figures = {}, .signature = {}};
+    statement.figures = {.consortium = "uni",
+                         .ledger = std::string(32, 'a'),
+                         .event = 1,
+                         .hash = std::string(64, 'b'),
+                         .time = Instant{now},
+                         .contribution = "direct_contr",
+                         .period = period,
+                         .period_begin = std::max(Instant{0}, period_begin(period, Instant{now})),
+                         .weights = {{"north", 1'000'000}, {"south", 1'000'000}},
+                         .organizations = {row("chemistry", 40), row("medicine", 7), row("physics", -40)}};
+    ASSERT_TRUE(ledger::sign(statement, *site.signing_key).has_value());
+    service->receive_standing("south", statement.text(), Instant{now});
+    ASSERT_EQ(service->consortium().clusters().front().fault, "");
   }
 
   static protocol::JobUpdate of(std::uint32_t user, protocol::JobUpdate record) {
@@ -185,6 +223,25 @@ TEST_F(PrivacyOfRequests, SumsByOrganizationAreForAll) {
   EXPECT_EQ(status["organizations"], as_administrator(R"({"request":"status"})")["organizations"]);
   EXPECT_EQ(ask(R"({"request":"forecast"})", k_stranger), as_administrator(R"({"request":"forecast"})"));
   EXPECT_EQ(ask(R"({"request":"history"})", k_stranger), as_administrator(R"({"request":"history"})"));
+}
+
+// Other clusters state sums by organization. Sums of organizations that the books here do not have are shown to no
+// user.
+TEST_F(PrivacyOfRequests, WhatIsOwedOnOtherClustersIsShownAsSumsByOrganization) {
+  const json south = as_administrator(R"({"request":"status"})")["clusters"][0];
+  EXPECT_EQ(south["organizations"], (json{{{"organization", "chemistry"}, {"core_hours", 40.0}},
+                                          {{"organization", "physics"}, {"core_hours", -40.0}}}));
+  EXPECT_EQ(ask(R"({"request":"status"})", k_stranger)["clusters"][0], south);
+  for (const char* request :
+       {R"({"request":"explain","job":"4702"})", R"({"request":"compare","a":"4702","b":"chemistry"})"}) {
+    const json hers = ask(request, k_alice);
+    ASSERT_EQ(hers["clusters"].size(), 1U) << hers.dump(1);
+    EXPECT_EQ(hers["clusters"][0]["organizations"], south["organizations"]) << request;
+    // Of a job that is hidden nothing is said, of other clusters neither.
+    const json hidden = ask(request, k_stranger);
+    EXPECT_TRUE(hidden.contains("error")) << hidden.dump(1);
+    EXPECT_EQ(hidden.dump().find("south"), std::string::npos) << hidden.dump(1);
+  }
 }
 
 TEST_F(PrivacyOfRequests, OfStartsThatAreHiddenOnlyTheNumberIsShown) {

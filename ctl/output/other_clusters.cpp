@@ -1,0 +1,81 @@
+#include "ctl/output/other_clusters.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "base/printable.hpp"
+#include "ctl/output/amounts.hpp"
+#include "ctl/output/paint.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using ledger::OtherClusterReport;
+using ledger::OwedElsewhere;
+
+std::string in_words(const OwedElsewhere& row) {
+  if (row.core_hours == 0) return printable(row.organization) + " is even";
+  return printable(row.organization) + (row.core_hours > 0 ? " is owed " : " owes ") +
+         ledger::format_core_hours(row.core_hours) + " core-hours";
+}
+
+std::string in_words(std::span<const OwedElsewhere> rows) {
+  std::string text;
+  for (const OwedElsewhere& row : rows) text += (text.empty() ? "" : ", ") + in_words(row);
+  return text;
+}
+
+std::string age_text(const OtherClusterReport& other, Instant at) {
+  return short_duration(statement_age(other, at).value) + " ago";
+}
+
+}  // namespace
+
+Duration statement_age(const OtherClusterReport& other, Instant at) {
+  return std::max(Duration{0}, at - other.stated_at);
+}
+
+std::string other_cluster_lines(std::span<const OtherClusterReport> clusters, Instant at, bool colour) {
+  std::vector<std::string> lines;
+  for (const OtherClusterReport& other : clusters) {
+    std::string line = "Others:  " + printable(other.cluster);
+    if (!other.stated_at.is_known()) {
+      line += ", no statement yet";
+    } else {
+      line += (other.is_stale ? ", TOO OLD: stated " : ", stated ") + age_text(other, at) + ": " +
+              in_words(other.organizations);
+      if (other.is_stale) line += "; that has stood still since " + other.stands_still.utc();
+    }
+    if (!other.fault.empty()) line += "; " + printable(other.fault);
+    const bool is_bad = other.is_stale || !other.fault.empty();
+    lines.push_back((is_bad ? painted(line, Paint::bad, colour) : line) + '\n');
+  }
+  return first_lines(lines, "Others:  ");
+}
+
+std::string elsewhere_lines(std::span<const OtherClusterReport> clusters, std::span<const std::string> organizations,
+                            Instant at) {
+  std::vector<std::string> lines;
+  for (const OtherClusterReport& other : clusters) {
+    const std::string name = printable(other.cluster);
+    if (!other.stated_at.is_known()) {
+      lines.push_back("Ranks do not count the cluster " + name + " yet: no statement of it has come.\n");
+      continue;
+    }
+    std::vector<OwedElsewhere> rows;
+    std::ranges::copy_if(other.organizations, std::back_inserter(rows), [&](const OwedElsewhere& row) {
+      return row.core_hours != 0 && std::ranges::find(organizations, row.organization) != organizations.end();
+    });
+    if (rows.empty()) continue;
+    std::string line =
+        "Ranks also count the cluster " + name + ", which stated " + age_text(other, at) + ": there " + in_words(rows);
+    if (other.is_stale)
+      line += "; that is too old, so these figures have stood still since " + other.stands_still.utc();
+    lines.push_back(line + ".\n");
+  }
+  return first_lines(lines, "Ranks also count: ");
+}
+
+}  // namespace shapley::ctl
