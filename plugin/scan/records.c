@@ -349,7 +349,8 @@ static bool goes_behind_others(const job_record_t* record) {
  * the scheduler's last try to place the job. */
 static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t now) {
   uint32_t reason = record->state_reason;
-  if (IS_JOB_REVOKED(record)) return SHAPLEY_WAIT_OTHER; /* it runs, or waits, on another cluster of the federation */
+  /* It runs, or waits, on another cluster of the federation, and is no demand here, not even later. */
+  if (IS_JOB_REVOKED(record)) return SHAPLEY_WAIT_HELD;
   if (record->priority == 0) return SHAPLEY_WAIT_HELD;
   if (reason == WAIT_DEPENDENCY || reason == WAIT_DEP_INVALID) return SHAPLEY_WAIT_DEPENDENCY;
   if (record->details && record->details->begin_time > now) return SHAPLEY_WAIT_BEGIN_TIME;

@@ -10,11 +10,18 @@
  * scan of 10,000 takes 15 ms: fewer are read in full, and edits of waiting jobs are seen at once. */
 enum { k_long_list = 20000 };
 
+/* Slurm has taken the record's number and keeps the rest until it purges old jobs: a job of a federation that started
+ * on another cluster (fed_mgr.c: fed_mgr_job_revoke). There may be many. */
+static bool is_unlinked(const job_record_t* record) {
+  return record->job_id == NO_VAL;
+}
+
 /* The traits come first, because the writer and the records both need them. A job whose priority is to be written is
  * read in full until that is done. */
 static int scan_job(void* element, void* to) {
   const job_record_t* record = element;
   shapley_scan_t* scan = to;
+  if (is_unlinked(record)) return 0;
   uint64_t quick_hash = shapley_quick_hash(record);
   if (scan->quick && shapley_client_scan_quick_hash(scan->records.client, record->job_id, quick_hash) &&
       shapley_writer_pass_again(record)) {
@@ -38,7 +45,7 @@ static bool may_have_started_or_ended(const job_record_t* record, time_t complet
 static int scan_run(void* element, void* to) {
   const job_record_t* record = element;
   shapley_scan_t* scan = to;
-  if (!may_have_started_or_ended(record, scan->complete_at)) return 0;
+  if (is_unlinked(record) || !may_have_started_or_ended(record, scan->complete_at)) return 0;
   shapley_job_traits_fill(record, &scan->traits);
   shapley_writer_pass_run(record, &scan->traits.traits);
   shapley_records_pass_job(&scan->records, record, &scan->traits.traits, 0);

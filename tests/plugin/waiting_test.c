@@ -62,7 +62,7 @@ static void test_wait_reasons(void) {
   CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_HELD);
   make(&made);
   made.record.job_state = JOB_PENDING | JOB_REVOKED; /* elsewhere in a federation */
-  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_OTHER);
+  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_HELD);
 }
 
 static void test_array_rest(void) {
