@@ -64,7 +64,7 @@ std::optional<Instant> instant_of(const std::tm& fields, int summer_time) {
   local.tm_isdst = summer_time;
   const std::time_t seconds = std::mktime(&local);
   std::tm shown{};
-  // mktime moves what no clock shows to what one does.
+  // mktime replaces a time that no clock shows by another one, so the result is converted back and compared.
   if (seconds < 0 || ::localtime_r(&seconds, &shown) == nullptr || !same_fields(shown, fields)) return std::nullopt;
   return Instant{static_cast<std::int64_t>(seconds)};
 }
@@ -73,13 +73,13 @@ LocalInstants both_of(const std::tm& fields) {
   return {.standard = instant_of(fields, 0), .summer = instant_of(fields, 1)};
 }
 
-// The instant, if there is one only.
+// The instant; nullopt if the fields have none, or two.
 std::optional<Instant> only_one(const LocalInstants& instants) {
   if (instants.standard && instants.summer && *instants.standard != *instants.summer) return std::nullopt;
   return instants.standard ? instants.standard : instants.summer;
 }
 
-// An hour that clocks show once and whole.
+// An hour that clocks show exactly once, without a change within it.
 struct EvenHour {
   std::tm fields{};
   std::string zone;
@@ -159,7 +159,7 @@ std::string_view name_of(Period period) {
 
 LocalInstants instants_of_local(const std::tm& fields) {
   if (fields.tm_min < 0 || fields.tm_min > 59 || fields.tm_sec < 0 || fields.tm_sec > 59) return both_of(fields);
-  // Where summer time is asked for that there is not mktime searches years for it, so hours are kept.
+  // Asked for a summer time that does not exist, mktime searches years for it; so hours are cached.
   constexpr unsigned k_kept = 256;
   static thread_local std::array<EvenHour, k_kept> kept;
   EvenHour& hour = kept[static_cast<unsigned>(24 * fields.tm_mday + fields.tm_hour) % k_kept];

@@ -48,7 +48,7 @@ struct DurationUnit {
 inline constexpr std::array k_duration_units{DurationUnit{'d', "day", k_day_s}, DurationUnit{'h', "hour", 3'600},
                                              DurationUnit{'m', "minute", 60}, DurationUnit{'s', "second", 1}};
 
-// The text without its unit, and the unit's seconds. What the rest must be is the caller's business.
+// The text without its unit, and the seconds of the unit. The caller checks the rest of the text.
 struct WrittenDuration {
   std::string_view number;
   std::int64_t unit_s = 1;
@@ -60,7 +60,7 @@ struct WrittenDuration {
   return {text};
 }
 
-// The largest unit of which the duration is a whole number; of a duration of zero: days.
+// The largest unit of which the duration is a whole number; days for a duration of zero.
 [[nodiscard]] constexpr const DurationUnit& largest_unit(Duration duration) {
   for (const DurationUnit& unit : k_duration_units) {
     if (duration.value % unit.seconds == 0) return unit;
@@ -68,11 +68,10 @@ struct WrittenDuration {
   return k_duration_units.back();
 }
 
-// What the clocks of the process's time zone (TZ) show, as instants. Depends on TZ and the time zone data base alone.
-//
-// The instants at which clocks show these fields (the year to the second; the others are not looked at), read as
-// standard time and as summer time. Where clocks go back both are there and differ, elsewhere one is there or both are
-// the same; none where clocks skip the hour, for dates that there are not, and before 1970.
+// The instants at which clocks of the process's time zone (TZ) show these fields, year to second (other fields are
+// ignored), read as standard time and as summer time. In the hour that clocks show twice both are set and differ;
+// otherwise one is set, or both are equal. Both are empty in the hour that clocks skip, for impossible dates and before
+// 1970. Depends on TZ and the time zone data base alone.
 struct LocalInstants {
   std::optional<Instant> standard;
   std::optional<Instant> summer;

@@ -1,6 +1,6 @@
-// Preconditions that are computed. A header states them as REQUIRES; where a condition can be computed, the function
-// checks it by SHAPLEY_REQUIRE in the presets dev, asan, tsan and fuzz, and the program ends with the condition and its
-// place. Releases do not evaluate it.
+// Preconditions that are checked at run time. A header states them as REQUIRES; where a condition can be computed, the
+// function checks it by SHAPLEY_REQUIRE in the presets dev, asan, tsan and fuzz: a violation prints the condition and
+// its place in the source, and aborts. Releases do not evaluate it.
 #pragma once
 
 namespace shapley {

@@ -1,8 +1,8 @@
-// How a struct is described: its members once, each with its name and what it is to the whole.
+// The description of a struct: a list of its members, each with its name and its role.
 //
-// What is written and read by the description follows from it alone: the JSON of events and of reports (json.hpp), the
-// key of an event, the lines of kept facts in a checkpoint, the random events of tests, the tables of documentation. So
-// a new member is named in one place. Everything here is settled by the compiler.
+// The JSON of events and of reports (json.hpp), the key of an event, the lines of kept facts in a checkpoint, the
+// random events of tests and the tables of documentation follow from the description alone, so a new member is named in
+// one place. All of this is computed at compile time.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@
 
 namespace shapley {
 
-// What a member is to its record.
+// The role of a member within its record.
 enum class Role {
   content,
   // Content that is left out of JSON where it has its default value: it was not asked for, or not known when the text
@@ -37,7 +37,7 @@ constexpr bool is_supplement(Role role) {
   return role == Role::supplement || role == Role::identity_supplement;
 }
 
-// `name` is its name in JSON. The members of a described record without a name stand among those of the whole.
+// `name` is its name in JSON. A described record without a name has its members among those of the outer record.
 template <typename Record, typename Type, Role role>
 struct Member {
   std::string_view name;
@@ -54,7 +54,7 @@ constexpr Member<Record, Type, Role::supplement> supplement(std::string_view nam
   return {name, pointer};
 }
 
-// A described record whose members stand among those of the whole.
+// A described record whose members are written among those of the outer record.
 template <typename Record, typename Type>
 constexpr Member<Record, Type, Role::content> flattened(Type Record::*pointer) {
   return {"", pointer};
@@ -66,11 +66,10 @@ struct Description {
   std::string_view name;
   std::tuple<Members...> members;
   // The word of its line in a checkpoint (checkpoint/fact_text.hpp) if the books keep facts of this kind whole
-  // (state/kept_facts.hpp). Empty: they do not; what is remembered of such a fact, and how, is the business of its
-  // fold.
+  // (state/kept_facts.hpp). Empty: they do not; the fold of the kind decides what is remembered of such a fact.
   std::string_view kept_as{};
 
-  // The same, kept whole.
+  // The same description, of facts that are kept whole.
   [[nodiscard]] constexpr Description kept(std::string_view word) const { return {name, members, word}; }
 };
 
@@ -84,8 +83,8 @@ concept Described = requires {
 template <Described Record>
 inline constexpr auto k_description = description_of(std::type_identity<Record>{});
 
-// Whether these are all members of the aggregate, in its own order: an initializer for each is right, and one more is
-// too many.
+// Whether these are all members of the aggregate, in its order: it can be initialized with one value for each of them,
+// and not with one more.
 template <typename Record, typename... Types>
 concept ConsistsOf = requires(Types... values) {
   Record{values...};
@@ -94,7 +93,7 @@ concept ConsistsOf = requires(Types... values) {
   Record{values..., {}};
 };
 
-// A description names every member of its record, in the record's order; what is forgotten does not compile.
+// A description names every member of its record, in the record's order; one that omits a member does not compile.
 template <typename Record, typename... Types, Role... roles>
 constexpr Description<Record, Member<Record, Types, roles>...> describe(std::string_view name,
                                                                         Member<Record, Types, roles>... members) {

@@ -41,8 +41,8 @@ using Expected = tl::expected<T, Error>;
 // Whether this errno says that a disk or quota is full.
 [[nodiscard]] bool is_out_of_space(int cause);
 
-// "what: " and the system's own words for the errno `cause`; Errc::no_space, with its remedy, when a disk or quota is
-// full, else `code`. Safe among threads.
+// "what: " and the system's text for the errno `cause`; Errc::no_space, with its remedy, when a disk or quota is full,
+// else `code`. Thread-safe.
 [[nodiscard]] tl::unexpected<Error> system_failure(std::string_view what, int cause, Errc code = Errc::io);
 
 // Same error with "context: " before its text.

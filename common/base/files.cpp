@@ -89,7 +89,7 @@ std::string octal(mode_t mode) {
   return text;
 }
 
-// What a shell reads as one word, whatever it holds.
+// The text as one word of a shell, whatever characters it has.
 std::string quoted(const path& file) {
   std::string text = "'";
   for (const char c : file.string()) text += c == '\'' ? std::string("'\\''") : std::string(1, c);

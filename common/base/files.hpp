@@ -1,4 +1,4 @@
-// Files of others: read within bounds, and trusted by their owners and modes.
+// Reading files that other users may have written: within bounds, and with checks of their owners and modes.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ class Lines {
  public:
   enum class Long {
     refuse,
-    cut,  // such a line comes with k_max_line + 1 bytes, the rest of it is passed over
+    cut,  // a longer line is returned cut to k_max_line + 1 bytes; the rest of it is skipped
   };
   explicit Lines(std::istream& text, Long longer = Long::refuse, std::size_t most = k_max_text)
       : text_(text), longer_(longer), left_(most), most_(most) {}
@@ -45,7 +45,7 @@ class Lines {
   [[nodiscard]] Expected<void> end() const;
 
  private:
-  // Of the line, as far as it fits; true when its end was met.
+  // Appends to `line` as much of it as fits; true when its end was reached.
   bool take_part(std::string& line);
 
   std::istream& text_;
@@ -57,21 +57,22 @@ class Lines {
   std::array<char, 16 * 1024> part_{};
 };
 
-// All of a file of at most so many bytes. Errors name it; Errc::io when it cannot be read.
+// The whole content of a file of at most `most` bytes. Errors name the file; Errc::io when it cannot be read.
 [[nodiscard]] Expected<std::string> read_text_file(const std::filesystem::path& file, std::size_t most);
 
-// Who else could have changed, or could read, a file that we are about to believe. Looks at modes and owners only;
-// POSIX ACLs show in the group's bits (as their mask), so they are seen too.
+// Checks of a file that we are about to trust: which other users could have changed or could read it. They look at
+// modes and owners only; POSIX ACLs show in the group's bits (as their mask), so they are seen too.
 //
 // A refusal is Errc::denied; its text names the path, what was found and the command that corrects it. Errc::io,
-// Errc::not_found: the path cannot be looked at.
+// Errc::not_found: the path cannot be examined.
 //
-// Owned by root or by us, and writable by no other user. `what` says what it is ("the configuration").
+// The file is owned by root or by us, and no other user can write it. `what` names it in messages ("the
+// configuration").
 [[nodiscard]] Expected<void> check_unwritable(const std::filesystem::path& file, std::string_view what);
 
-// Leaves a file to its owner alone, who is root or we: mode 0600 at most. The value: the mode that it had, as chmod
-// takes it, if others had rights. What check_unwritable() refuses, and a symbolic link, is refused and stays as it is;
-// what is no file is left alone. REQUIRES: no other user can replace it (check_directory).
+// Takes the rights of other users from a file that belongs to root or to us: mode 0600 at most. Returns the former
+// mode, as chmod takes it, if others had rights. A symbolic link, and what check_unwritable() refuses, is refused and
+// not changed; anything but a file is ignored. REQUIRES: no other user can replace it (check_directory).
 [[nodiscard]] Expected<std::optional<std::string>> make_private(const std::filesystem::path& file,
                                                                 std::string_view what);
 

@@ -1,6 +1,6 @@
-// Described records (description.hpp) as JSON, and back. What is read is what was written, or an error that names the
-// member: one that is missing, of another type or out of range. A member that the record does not have is skipped: a
-// later release may have added it.
+// Described records (description.hpp) as JSON, and back. Reading accepts what was written, and else returns an error
+// that names the member: it is missing, of another type or out of range. A member that the record does not have is
+// skipped: a later release may have added it.
 //
 // JSON comes from files and from other processes, so parse_json bounds how deep it nests: the library parses any depth,
 // but copies and writes a value with one stack frame a level.
@@ -45,7 +45,7 @@ namespace detail {
 
 // Whether the brackets of a JSON text nest deeper than `most`; those within strings do not count.
 [[nodiscard]] inline bool nests_deeper(std::string_view text, int most) {
-  // Every event of a ledger passes here, and few have so many brackets in all; to find those is ten times as fast.
+  // Every event of a ledger passes here, and few have so many brackets in all; counting those is ten times as fast.
   int brackets = 0;
   for (const char bracket : {'[', '{'}) {
     for (std::size_t i = text.find(bracket); i != text.npos && brackets <= most; i = text.find(bracket, i + 1))
@@ -81,7 +81,7 @@ template <typename Json = nlohmann::json>
   return Json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
-// An instant that people read, too. One that is not known, or never comes, is null.
+// An instant that is written for people, too (NAME_utc). One that is not known, or never comes, is null.
 struct Dated : Instant {
   constexpr Dated() : Instant(k_end_of_time) {}
   constexpr Dated(Instant t) : Instant(t) {}
@@ -227,7 +227,7 @@ struct RequestForm : ReportForm {
   static constexpr bool k_is_request = true;
 };
 
-// Reads the members of one object and remembers the first thing that is wrong with it. `Form`: as ReportForm.
+// Reads the members of one object and remembers the first fault. `Form`: as ReportForm.
 template <typename Form>
 class JsonReader {
  public:
@@ -274,7 +274,7 @@ class JsonReader {
     }
   }
 
-  // Where no member may be unknown: after all were read.
+  // For objects in which no unknown member is allowed: call it after all members were read.
   void finish() {
     if (!Form::k_skips_unknown && object_.is_object() && read_ != object_.size()) complain("unknown members");
   }
@@ -435,11 +435,11 @@ requires nlohmann::detail::is_basic_json<Json>::value [[nodiscard]] std::string 
   return value.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-// The answer to what cannot be answered: {"error": {"code": ..., "what": ...}}.
+// The reply to a request that failed: {"error": {"code": ..., "what": ...}}.
 [[nodiscard]] inline nlohmann::json error_reply(const Error& error) {
   return {{"error", {{"code", name_of(error.code)}, {"what", error.what}}}};
 }
-// The error that this reply is, if it is one. A code that a later release may have added is Errc::protocol.
+// The error that this reply carries, if any. A code that a later release may have added becomes Errc::protocol.
 [[nodiscard]] inline std::optional<Error> error_of_reply(const nlohmann::json& reply) {
   struct Said {
     static std::string text(const nlohmann::json& error, const char* name) {

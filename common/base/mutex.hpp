@@ -25,8 +25,8 @@ class SHAPLEY_THREAD_ATTRIBUTE(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-// Holds the mutex until the end of its block. A std::condition_variable_any waits with the mutex itself, in a loop over
-// what is waited for: a lambda would be checked as a function that holds nothing.
+// Holds the mutex until the end of its block. A std::condition_variable_any waits with the mutex itself, in a loop that
+// tests the condition: a lambda would be checked as a function that does not hold the mutex.
 class SHAPLEY_THREAD_ATTRIBUTE(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) SHAPLEY_THREAD_ATTRIBUTE(acquire_capability(mutex)) : mutex_(mutex) {

@@ -1,5 +1,5 @@
-// What a thread other than the main one is doing now, so that one that hangs is noticed: an object is there for as long
-// as the thread is within one piece of work. A thread that waits for work has none. Any thread may use all of it.
+// What a thread other than the main one does now, so that a thread that hangs is noticed: an object exists as long as
+// the thread is within one piece of work. A thread that waits for work has none. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -12,9 +12,9 @@ namespace shapley {
 class PieceOfWork {
  public:
   using Clock = std::chrono::steady_clock;
-  // No question and no message takes so long: each has a limit of its own, a minute and a half at most.
+  // No question and no message takes this long: each has a limit of its own, a minute and a half at most.
   static constexpr std::chrono::minutes k_bound{5};
-  // All of the books are made again, or written.
+  // For work on the whole books: computing them again, or writing them.
   static constexpr std::chrono::hours k_long_bound{1};
 
   // The thread's name, for the log.

@@ -59,7 +59,7 @@ bool is_plain(char c) {
 
 constexpr std::size_t k_most_bytes = 4;  // of a character
 
-// How many bytes at the end of the text begin a character that more bytes could make whole.
+// The number of bytes at the end of the text that begin a character which more bytes could complete.
 std::size_t unended_bytes(std::string_view text) {
   for (std::size_t bytes = 1; bytes < k_most_bytes && bytes <= text.size(); ++bytes) {
     if (first_character(text.substr(text.size() - bytes)).kind == Utf8Character::Kind::unended) return bytes;
@@ -73,7 +73,7 @@ std::string printable(std::string_view text, Newlines newlines) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    // Most text is nothing else.
+    // Most text is plain throughout.
     const auto plain = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
     out += text.substr(0, plain);
     text.remove_prefix(plain);

@@ -1,5 +1,5 @@
-// Text that may be shown. Names of jobs, files, tables and programs are others' choice; a terminal that gets them as
-// they are can be made to wipe its screen, to show another text than the one that is there, or one more line of ours.
+// Text that may be shown. Names of jobs, files, tables and programs are chosen by others; written to a terminal
+// unchanged, they could clear its screen, show another text than they have, or imitate a line of ours.
 //
 // printable() is the one function that every byte of text output goes through, and its table (printable.cpp) the one
 // list:
@@ -35,13 +35,13 @@ enum class Newlines {
 
 [[nodiscard]] std::string printable(std::string_view text, Newlines newlines = Newlines::escaped);
 
-// Standard streams that show only printable text, so that what writes to one need not remember it.
+// Standard streams that show only printable text, so that the code that writes to them need not escape it.
 //
 // main() makes a PrintableStream of std::cout and one of std::cerr; from then on whatever is written to them passes
 // printable(text, Newlines::kept). Fields are escaped before, where they become part of a line.
 //
-// Passes text on to `target`. A character whose bytes come one by one is passed on when it is whole; one that never
-// gets whole is escaped at the end. What `target` does not take is an error of the stream.
+// Passes text on to `target`. A character whose bytes come one by one is passed on when it is complete; one that stays
+// incomplete is escaped at the end. If `target` fails, the stream fails.
 class PrintableBuffer : public std::streambuf {
  public:
   explicit PrintableBuffer(std::streambuf& target) : target_(target) {}
@@ -49,7 +49,7 @@ class PrintableBuffer : public std::streambuf {
   PrintableBuffer& operator=(const PrintableBuffer&) = delete;
   ~PrintableBuffer() override;
 
-  // A control sequence that the program itself means.
+  // Passes a control sequence that the program itself intends.
   [[nodiscard]] bool pass_control(std::string_view sequence);
 
  protected:
@@ -63,7 +63,7 @@ class PrintableBuffer : public std::streambuf {
   [[nodiscard]] bool write(std::string_view text);
 
   std::streambuf& target_;
-  std::string begun_;  // the bytes of a character that is not whole yet
+  std::string begun_;  // the bytes of a character that is not complete yet
 };
 
 // REQUIRES: the stream outlives it.
@@ -80,8 +80,8 @@ class PrintableStream {
   PrintableBuffer buffer_;
 };
 
-// What programs do to a terminal on purpose. The only way past a PrintableStream; on any other stream the plain
-// sequence.
+// Control sequences that programs send to a terminal on purpose, and the only way to write one through a
+// PrintableStream; any other stream gets the plain sequence.
 enum class TerminalControl { line_begin, erase_to_line_end, green, red, dim, plain };
 
 [[nodiscard]] std::string_view sequence_of(TerminalControl control);

@@ -36,7 +36,7 @@ Expected<Pipe> make_pipe() {
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-// A file in memory that reads as `input`, so that a program may read it late, or not at all; closed if it is empty.
+// A file in memory that holds `input`, so that a program may read it late, or not at all; a closed one if it is empty.
 Expected<Descriptor> file_of(std::string_view input) {
   if (input.empty()) return Descriptor();
   Descriptor file(::memfd_create("input", MFD_CLOEXEC));
@@ -50,7 +50,7 @@ Expected<Descriptor> file_of(std::string_view input) {
   return file;
 }
 
-// For the system's lists of texts, which it does not change. Ends with a null; valid as long as `texts`.
+// Pointers for the system's calls, which do not change the texts. Ends with a null; valid as long as `texts`.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
@@ -58,7 +58,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// What posix_spawn is to do in the child, freed at the end.
+// The attributes and file actions of posix_spawn for the child; freed at the end.
 class Spawn {
  public:
   Spawn() {
@@ -72,7 +72,7 @@ class Spawn {
   Spawn(const Spawn&) = delete;
   Spawn& operator=(const Spawn&) = delete;
 
-  // What becomes its standard input, output and error; a closed one: /dev/null.
+  // The descriptors become its standard input, output and error; a closed one is replaced by /dev/null.
   Expected<pid_t> start(std::vector<std::string> words, std::optional<std::vector<std::string>> environment,
                         const Descriptor& input, const Descriptor& output, const Descriptor& errors) {
     direct(STDIN_FILENO, input, O_RDONLY);
@@ -110,7 +110,7 @@ class Spawn {
   posix_spawnattr_t attributes_{};
 };
 
-// It has hardly begun when this is done. A kernel that refuses leaves it with our own limits.
+// Sets the child's limits just after it began. Where the kernel refuses, the child keeps our limits.
 void bound(pid_t pid, const ChildOptions& options) {
   const rlimit memory{.rlim_cur = options.memory_bytes, .rlim_max = options.memory_bytes};
   if (options.memory_bytes != 0) ::prlimit(pid, RLIMIT_AS, &memory, nullptr);
@@ -121,7 +121,7 @@ void bound(pid_t pid, const ChildOptions& options) {
   if (score.is_open()) (void)!::write(score.get(), k_first.data(), k_first.size());
 }
 
-// How long to wait for more, in milliseconds.
+// The time to wait for more output, in milliseconds.
 int patience(Clock::time_point until, const ChildOptions& options) {
   constexpr std::int64_t k_look_ms = 100;
   constexpr std::int64_t k_most_ms = 3'600'000;
@@ -129,7 +129,7 @@ int patience(Clock::time_point until, const ChildOptions& options) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, options.ended != nullptr ? k_look_ms : k_most_ms));
 }
 
-// Takes what the program writes until it has closed both ends (`exited`), or why it is to be killed.
+// Reads the program's output until it has closed both ends (`exited`); else returns why it has to be killed.
 Expected<ChildEnd> collect(const Descriptor& output, const Descriptor& errors, const ChildOptions& options,
                            ChildRun& run) {
   const auto until = Clock::now() + options.time;
@@ -160,7 +160,7 @@ Expected<ChildEnd> collect(const Descriptor& output, const Descriptor& errors, c
   return ChildEnd::exited;
 }
 
-// The status of waitpid.
+// Waits for the process and returns the status of waitpid.
 int reap(pid_t pid) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -173,7 +173,7 @@ struct Program {
   int internal = 0;
   std::function<void(const std::string&)> say;
 
-  // The exit code.
+  // Reports the exception and returns the exit code.
   [[nodiscard]] int say_why(const std::exception_ptr& thrown) const {
     const std::string report = "; this is a defect of " + name + ", please report it";
     try {
@@ -223,7 +223,7 @@ int run_guarded(std::string_view program, int internal, const std::function<void
                 const std::function<int()>& body) {
   const Program guarded{std::string(program), internal, say};
   running = &guarded;
-  // An exception that leaves another thread comes here.
+  // Called for an exception that leaves another thread.
   const std::terminate_handler before =
       std::set_terminate([] { std::_Exit(running->say_why(std::current_exception())); });
   int code = 0;

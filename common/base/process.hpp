@@ -41,7 +41,7 @@ class Descriptor {
 // Runs another program, waits for it and takes what it writes: no shell, bounded in time, memory and output.
 enum class ChildEnd {
   exited,
-  signalled,  // by a signal that is not ours
+  signalled,  // by a signal that we did not send
   late,       // killed: it had not closed its output within ChildOptions::time
   overlong,   // killed: it wrote more than ChildOptions::output_bytes
   unwanted,   // killed: ChildOptions::ended was set
@@ -58,12 +58,12 @@ struct ChildOptions {
   std::chrono::milliseconds time{60'000};  // of the wall clock, until it has closed its output
   std::size_t memory_bytes = 0;            // of address space (RLIMIT_AS); 0: no bound
   std::size_t output_bytes = 16UL << 20U;  // of standard output
-  std::size_t error_bytes = 4096;          // so many of standard error are kept; 0: it goes to /dev/null
+  std::size_t error_bytes = 4096;          // bytes of standard error that are kept; 0: it goes to /dev/null
   const std::atomic<bool>* ended =
-      nullptr;                  // another thread sets it to have it killed within 100 ms; null: no thread does
-  bool is_dispensable = false;  // the first that the kernel ends when memory runs out
+      nullptr;                  // another thread sets it to have the program killed within 100 ms; null: no thread does
+  bool is_dispensable = false;  // the kernel ends it before other processes when memory runs out
   std::string input = {};       // its standard input
-  // NAME=VALUE, all of them, and no signal is blocked or ignored; nullopt: it inherits ours, and how we treat signals.
+  // NAME=VALUE, the whole environment, and no signal blocked or ignored; nullopt: it inherits both from us.
   std::optional<std::vector<std::string>> environment = std::nullopt;
 };
 
@@ -72,14 +72,14 @@ struct ChildOptions {
 // cannot be started or the system refuses ("PROGRAM: the system's words").
 [[nodiscard]] Expected<ChildRun> run_child(const std::vector<std::string>& words, const ChildOptions& options);
 
-// What a program's main function does with an exception that nothing below it caught.
+// How a program's main function handles an exception that reaches it.
 
-// The exit code of a program that got no memory (sysexits' EX_OSERR): it is no defect, and may work another time.
+// The exit code when memory could not be allocated (sysexits' EX_OSERR): no defect, and another run may work.
 inline constexpr int k_exit_no_memory = 71;
 
-// What `body` returns. An exception that leaves it ends in one sentence for `say`: std::bad_alloc with
-// k_exit_no_memory, whatever else with `internal`, the program's exit code for a defect. One that leaves another thread
-// meanwhile ends the process at once, with the same sentence and code. REQUIRES: no other call goes on.
+// Returns what `body` returns. An exception that leaves it is reported in one sentence by `say`: std::bad_alloc with
+// k_exit_no_memory, any other one with `internal`, the program's exit code for a defect. One that leaves another thread
+// meanwhile ends the process at once, with the same sentence and code. REQUIRES: no other call of it is under way.
 [[nodiscard]] int run_guarded(std::string_view program, int internal,
                               const std::function<void(const std::string&)>& say, const std::function<int()>& body);
 

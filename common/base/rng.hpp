@@ -34,8 +34,8 @@ class Rng {
     return value % bound;
   }
 
-  // The same for small bounds, without a division except for one draw in 2^32 / bound (Lemire, ACM TOMACS 29, 2019).
-  // Draws other values than below().
+  // As below(), for small bounds: without a division, except for one draw in 2^32 / bound (Lemire, ACM TOMACS 29,
+  // 2019). The values drawn are not those of below().
   [[nodiscard]] std::uint32_t below_32(std::uint32_t bound) {
     std::uint64_t product = (next() >> 32U) * bound;
     if (static_cast<std::uint32_t>(product) < bound) {

@@ -1,4 +1,4 @@
-// What a rule that says whose a job is looks at: the job's account, partition or QOS, or who submitted it.
+// What a rule examines to find the organization of a job: the job's account, partition or QOS, or its submitter.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ enum class RuleKind : std::uint8_t { account, partition, qos, user, group };
 struct RuleKindNames {
   RuleKind kind;
   std::string_view name;  // in JSON: "account", "partition", "qos", "user", "group"
-  std::string_view key;   // under which rules of the kind stand in the configuration: "accounts"
-  std::string_view word;  // for one of them, in sentences
+  std::string_view key;   // of the list of such rules in the configuration: "accounts"
+  std::string_view word;  // its name in sentences
 };
 inline constexpr std::array<RuleKindNames, 5> k_rule_kinds{
     {{RuleKind::account, "account", "accounts", "account"},

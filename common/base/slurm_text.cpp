@@ -52,7 +52,7 @@ struct Piece {
   std::vector<Range> group;
 };
 
-// Bounds on what is multiplied by up to a million. Host names have no more characters than this.
+// Bounds on factors that are multiplied by up to a million. Host names have no more characters than this.
 constexpr std::size_t k_max_name_length = 255;
 constexpr std::size_t k_max_groups = 8;
 constexpr std::size_t k_max_digits = 18;  // of a number within brackets: fits 64 bits
@@ -139,7 +139,7 @@ class Parser {
     return expand(begin, pieces);
   }
 
-  // Of the longest name that the pieces expand to.
+  // The length of the longest name that the pieces expand to.
   static std::size_t longest_length(const std::vector<Piece>& pieces) {
     std::size_t length = 0;
     for (const Piece& piece : pieces) {
@@ -151,7 +151,7 @@ class Parser {
     return length;
   }
 
-  // At '['; ends after ']'.
+  // Begins at '['; ends after ']'.
   Expected<std::vector<Range>> parse_group() {
     const std::size_t begin = position_++;
     std::vector<Range> ranges;
@@ -194,7 +194,7 @@ class Parser {
     return text_.substr(begin, position_ - begin);
   }
 
-  // Counts before it writes, so that a typing error costs nothing.
+  // Counts before it writes, so that a typing error costs no memory.
   Expected<void> expand(std::size_t begin, const std::vector<Piece>& pieces) {
     std::size_t room = most_ - names_.size();
     for (const Piece& piece : pieces) {
@@ -241,7 +241,7 @@ class Parser {
   std::vector<std::string> names_;
 };
 
-// What surrounds the last group of digits of a name. A name without one is all `before`.
+// The text around the last group of digits of a name. For a name without digits all of it is `before`.
 struct Stem {
   std::string_view before;
   std::string_view after;
@@ -256,7 +256,7 @@ std::pair<Stem, std::string_view> cut(std::string_view name) {
   return {{name.substr(0, begin), name.substr(end)}, name.substr(begin, end - begin)};
 }
 
-// Whether a range whose first number has `width` digits goes on with `next` after `last`.
+// Whether `next` continues, after `last`, a range whose first number has `width` digits.
 bool goes_on(std::string_view last, std::string_view next, std::size_t width) {
   const bool written_so = next.size() == width || next.front() != '0';
   return written_so && to_number(next) == to_number(last) + 1;

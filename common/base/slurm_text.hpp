@@ -16,7 +16,7 @@
 
 namespace shapley {
 
-// Digits, nothing else, within the type.
+// Accepts decimal digits only, within the range of the type.
 template <typename Integer>
 [[nodiscard]] std::optional<Integer> parse_number(std::string_view text) {
   Integer value{};
@@ -27,7 +27,7 @@ template <typename Integer>
 }
 
 // A time of a record. In the hour that clocks show twice in autumn one text means two instants: `twin` is the later
-// one. Neither: Slurm's words for none ("Unknown", "None"; seconds: 0).
+// one. Both are empty for the texts by which Slurm writes no time ("Unknown", "None"; in seconds: 0).
 struct SlurmTime {
   std::optional<Instant> instant;
   std::optional<Instant> twin;
@@ -42,15 +42,15 @@ struct SlurmTime {
 // Slurm's node list notation: "n[1-3,7],gpu[01-02]b,login". Leading zeros keep their width ("n[08-11]"). One or more
 // bracket groups per name ("r[1-2]n[1-4]").
 
-// A cluster of a million nodes is larger than any; a typing error such as n[1-99999999999] must not eat the memory.
-// The fuzz targets have a smaller bound: at a million names each they would look at a few inputs a minute.
+// A million nodes are more than any cluster has; a typing error such as n[1-99999999999] must not exhaust the memory.
+// The fuzz targets have a smaller bound: at a million names each they would run a few inputs a minute.
 #ifdef SHAPLEY_FUZZ_MAX_EXPANDED_NODES
 inline constexpr std::size_t k_max_expanded_nodes = SHAPLEY_FUZZ_MAX_EXPANDED_NODES;
 #else
 inline constexpr std::size_t k_max_expanded_nodes = 1'000'000;
 #endif
 
-// Of one job: Slurm itself reads no longer range (MAX_RANGE of its hostlist.c).
+// For the nodes of one job: Slurm itself reads no longer range (MAX_RANGE of its hostlist.c).
 inline constexpr std::size_t k_max_nodes_of_job = std::min<std::size_t>(65'536, k_max_expanded_nodes);
 
 // Names in the order written, duplicates kept. Errc::invalid_argument says at which character (1-based) and what is
@@ -58,9 +58,8 @@ inline constexpr std::size_t k_max_nodes_of_job = std::min<std::size_t>(65'536, 
 [[nodiscard]] Expected<std::vector<std::string>> expand_brackets(std::string_view text,
                                                                  std::size_t most = k_max_expanded_nodes);
 
-// The way back, for names that expand_brackets could have given: "n1", "n2", "n10" become "n[1-2,10]". Only the last
-// group of digits of a name gets brackets. Equal sets of names give the same text; none gives an empty one. REQUIRES:
-// each name once.
+// The inverse of expand_brackets: "n1", "n2", "n10" become "n[1-2,10]". Only the last group of digits of a name gets
+// brackets. Equal sets of names give the same text; the empty set gives an empty text. REQUIRES: each name once.
 [[nodiscard]] std::string collapse_names(std::span<const std::string> names);
 
 }  // namespace shapley

@@ -17,7 +17,7 @@ using Length = std::uint32_t;  // before each record in the file
 
 }  // namespace
 
-// Of the file, read from its begin to its end.
+// One part of the file, read from its begin to its end.
 class SortedRecords::Part {
  public:
   Part(int file, Place place) : file_(file), place_(place) {}
@@ -34,10 +34,10 @@ class SortedRecords::Part {
     used_ += length;
     return true;
   }
-  [[nodiscard]] std::string_view record() const { return record_; }  // until the next one
+  [[nodiscard]] std::string_view record() const { return record_; }  // valid until the next call of next()
 
  private:
-  // Until there are so many bytes in the buffer that were not used.
+  // Reads until the buffer holds so many unused bytes.
   Expected<void> need(std::size_t bytes) {
     if (buffer_.size() - used_ >= bytes) return {};
     buffer_.erase(0, std::exchange(used_, 0));
@@ -56,7 +56,7 @@ class SortedRecords::Part {
   }
 
   int file_;
-  Place place_;  // what was not read yet
+  Place place_;  // what is still to be read
   std::string buffer_;
   std::size_t used_ = 0;
   std::string_view record_;
@@ -116,7 +116,7 @@ Expected<void> SortedRecords::spill() {
 }
 
 Expected<void> SortedRecords::for_each(const std::function<Expected<void>(std::string_view)>& visit) const {
-  using Next = std::pair<std::string_view, std::size_t>;  // a record, and which part it is of
+  using Next = std::pair<std::string_view, std::size_t>;  // a record, and the index of its part
   std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
   std::vector<Part> parts;
   for (const Place place : parts_) parts.emplace_back(file_.get(), place);

@@ -1,8 +1,9 @@
-// Records in ascending order of their bytes, more of them than fit into memory: an external merge sort.
+// An external merge sort: records in ascending order of their bytes, when there may be more of them than fit into
+// memory.
 //
-// What does not fit is written, sorted, to a temporary file without a name in `directory`, which is made when it is
-// needed and gone with the object; reading merges its parts. In memory are `memory` bytes at most, and 64 KiB of each
-// part while they are read.
+// Records that do not fit are written, sorted, to a temporary file without a name in `directory`; it is created when it
+// is needed and removed with the object. Reading merges its parts. Memory: `memory` bytes at most, and 64 KiB for each
+// part during reading.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ class SortedRecords {
 
   // Errc::io and Errc::no_space name the directory.
   [[nodiscard]] Expected<void> add(std::string_view record);
-  // Every record, equal ones as often as they were added, until `visit` returns an error. As often as is wanted.
+  // Visits every record, equal ones as often as they were added, until `visit` returns an error. May be called again.
   [[nodiscard]] Expected<void> for_each(const std::function<Expected<void>(std::string_view)>& visit) const;
 
  private:
@@ -40,11 +41,11 @@ class SortedRecords {
 
   std::filesystem::path directory_;
   std::size_t memory_;
-  std::string bytes_;          // of the records that were not written yet
-  std::vector<Place> places_;  // of each of them in bytes_
+  std::string bytes_;          // the records that were not written to the file yet
+  std::vector<Place> places_;  // where each of them is in bytes_
   Descriptor file_;
   std::size_t written_ = 0;
-  std::vector<Place> parts_;  // of the file, each sorted
+  std::vector<Place> parts_;  // the parts of the file, each sorted
 };
 
 }  // namespace shapley

@@ -29,7 +29,8 @@ std::string lower(std::string_view text) {
 
 namespace {
 
-// The form of a character that begins with `first`: its bytes and the range of the second one. bytes 0: none begins so.
+// The form of a character that begins with `first`: its bytes and the range of the second one. bytes 0: no character
+// begins so.
 struct Form {
   std::size_t bytes;
   unsigned char second_least;
@@ -49,7 +50,7 @@ Form form_of(unsigned char first) {
   return {0, 0, 0};
 }
 
-// "-3", "+0.25", "-1.5e-07": all of it.
+// Whether all of the text is a number: "-3", "+0.25", "-1.5e-07".
 bool is_number(std::string_view text) {
   const auto skip_digits = [&] {
     const std::size_t before = text.size();

@@ -15,7 +15,7 @@
 
 namespace shapley {
 
-// What stands between the separators, empty parts too: one more than there are separators. Valid as long as `text`.
+// The parts between the separators, empty ones too: one more than there are separators. Valid as long as `text`.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
 // Without spaces, tabs and carriage returns at both ends.
@@ -27,10 +27,10 @@ namespace shapley {
 }
 [[nodiscard]] std::string lower(std::string_view text);
 
-// Two lower-case digits a byte, and back; nullopt on an odd length or another character.
+// Two lower-case hexadecimal digits for each byte, and back; nullopt on an odd length or another character.
 [[nodiscard]] std::string to_hex(std::string_view bytes);
 [[nodiscard]] std::optional<std::string> from_hex(std::string_view digits);
-// Whether it is so many lower-case digits.
+// Whether it consists of exactly `digits` lower-case hexadecimal digits.
 [[nodiscard]] bool is_hex(std::string_view text, std::size_t digits);
 
 // UTF-8, one character at a time (Unicode 15, table 3-7): no overlong forms, no surrogates, nothing above U+10FFFF.
@@ -48,14 +48,14 @@ struct Utf8Character {
 // REQUIRES: text is not empty.
 [[nodiscard]] Utf8Character first_character(std::string_view text);
 
-// Counts in sentences: the noun, and what goes with it, in the singular or the plural.
-// "1 run", "3 runs": of a noun that takes an s.
+// Counts in sentences, with the noun in the singular or the plural.
+// "1 run", "3 runs": for a noun that takes an s.
 template <std::integral Count>
 [[nodiscard]] std::string counted(Count count, std::string_view noun) {
   return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : "s");
 }
 
-// "1 run was left out", "3 runs were left out" of "run[|s] [was|were] left out": in brackets what one and many ask for.
+// "1 run was left out", "3 runs were left out" from "run[|s] [was|were] left out": brackets hold singular|plural.
 [[nodiscard]] std::string counted_as(std::int64_t count, std::string_view text);
 
 // A cell of comma-separated values (RFC 4180), for spreadsheets.

@@ -19,7 +19,7 @@ namespace shapley::config {
 
 namespace {
 
-// Of one user or group by two texts, a name and its number, the second rule never matches.
+// If two rules name one user or group, one by name and one by number, the second rule never matches.
 void doubt_second_rules(const Configuration& configuration, std::vector<Fault>& doubts) {
   const auto identities = identify(configuration);
   if (!identities) return;
@@ -71,7 +71,7 @@ std::optional<std::uint32_t> find_group(const std::string& name) {
   return entry ? std::optional<std::uint32_t>(entry->gr_gid) : std::nullopt;
 }
 
-// 0 for kinds that go by name.
+// 0 for kinds of rules that have names only.
 std::optional<std::uint32_t> find_id(const Rule& rule) {
   if (rule.kind == RuleKind::user) return find_user(rule.name);
   if (rule.kind == RuleKind::group) return find_group(rule.name);

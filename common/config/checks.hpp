@@ -1,4 +1,4 @@
-// What is checked of a whole configuration that could be read.
+// Checks of a configuration as a whole, after it was read.
 #pragma once
 
 #include <cstddef>
@@ -15,38 +15,38 @@
 
 namespace shapley::config {
 
-// What is no fault but hardly meant, in line order, each with its remedy: shapleyd logs it when it loads the file,
-// check-config prints it.
+// What is valid but probably not intended, in line order, each with its remedy: shapleyd logs it when it loads the
+// file, check-config prints it.
 [[nodiscard]] std::vector<Fault> doubts(const Configuration& configuration);
 
-// Whether a configuration names an organization by a name that the books know as a former one. shapleyd asks before it
-// takes a file over, `shapleyd --check-config` and `shapleyctl check-config` beforehand. Pure.
+// Organizations that the configuration names by a name which the books know as a former one. shapleyd checks it before
+// it takes over a file, as do `shapleyd --check-config` and `shapleyctl check-config`. Pure.
 //
 // In line order, each with the name to write.
 [[nodiscard]] std::vector<Fault> former_name_faults(const Configuration& configuration,
                                                     const accounting::FormerNames& former);
 
-// Whether the consortium's other clusters are others than this one, whose books know it by `cluster`. To be asked with
+// Clusters of the consortium that are this cluster itself, which its books call `cluster`. Use it together with
 // former_name_faults.
 [[nodiscard]] std::vector<Fault> consortium_faults(const Configuration& configuration, std::string_view cluster);
 
-// For how many organizations of a file an estimator is kept: guests and commons are in the books without being named.
+// Up to how many organizations of a file an estimator is kept: guests and commons are in the books without being named.
 [[nodiscard]] std::size_t most_organizations(accounting::EstimatorId estimator);
 
-// Reports the first organization that is too many for the estimator of `contribution`.
+// Reports the first organization that exceeds the number which the estimator of `contribution` is kept for.
 void check_contribution(const Configuration& configuration, FaultList& faults);
 
-// What only this machine can say of a configuration: the numbers of the users and groups that it names. shapleyd and
-// `shapleyctl check-config` ask the same.
+// What depends on this machine: the numbers of the users and groups that a configuration names. shapleyd and
+// `shapleyctl check-config` look them up alike.
 struct Identities {
-  std::vector<std::uint32_t> rules;  // of every rule, in the configuration's order; 0 for a kind that goes by name
+  std::vector<std::uint32_t> rules;  // of every rule, in the configuration's order; 0 for kinds that have names only
   std::uint32_t slurm_user = 0;
 };
 
 // Numeric ids are taken as they are. On failure every name that this machine does not know, in line order.
 [[nodiscard]] tl::expected<Identities, std::vector<Fault>> identify(const Configuration& configuration);
 
-// A rule with the number of what it names; 0 for a kind that goes by name.
+// A rule with the number of the user or group that it names; 0 for kinds that have names only.
 struct NumberedRule {
   std::string organization;
   RuleKind kind = RuleKind::account;

@@ -25,7 +25,7 @@ struct Claim {
 // The claims on one node, in file order.
 using Claims = std::vector<Claim>;
 
-// How messages call an organization whose own name may be at fault.
+// The name by which messages call an organization whose own name may be at fault.
 std::string label(const OrganizationConfig& organization) {
   if (organization.name.empty()) return "the organization of line " + std::to_string(organization.line);
   return "organization '" + organization.name + "'";
@@ -142,7 +142,7 @@ void check_ownership(const std::vector<OrganizationConfig>& organizations, Fault
   }
 }
 
-// Who owns a node at t; what no organization owns belongs to commons and is not named.
+// The owners of a node at t; commons, which has what no organization owns, is not among them.
 std::vector<accounting::OwnerPart> owners_at(const Claims& claims, Instant t) {
   std::vector<accounting::OwnerPart> owners;
   for (const Claim& c : claims) {
@@ -204,7 +204,7 @@ accounting::RankingDeclared ranking_statement(const Configuration& configuration
   return ranking;
 }
 
-// What another charge does not read is not part of the rule.
+// The rule of charging without the keys that this kind of charge does not use.
 accounting::ChargeDeclared charge_statement(const Configuration& configuration, Instant at) {
   accounting::ChargeDeclared charge{at, std::string(name_of(configuration.charge)), {}, {}};
   if (configuration.charge == Charge::weights) {

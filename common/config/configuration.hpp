@@ -70,7 +70,7 @@ struct OtherClusterConfig {
   std::string standing;                              // where its statements are: HOST:PORT, or the path of a file
   std::filesystem::path public_key;                  // of the key that signs them
   std::int64_t weight = accounting::k_whole_weight;  // of a processor there, parts per million
-  Duration stale_after;  // as long its last statement is carried on; 0: the mean residual run time, an hour at least
+  Duration stale_after;  // how long its last statement is extrapolated; 0: the mean residual run time, an hour at least
   std::vector<accounting::NameElsewhere> names;  // of organizations that are called otherwise there; ascending by it
   int line = 0;
   friend bool operator==(const OtherClusterConfig&, const OtherClusterConfig&) = default;
@@ -79,7 +79,7 @@ struct OtherClusterConfig {
 struct ConsortiumConfig {
   std::string name;                                  // empty: this cluster is in none
   std::int64_t weight = accounting::k_whole_weight;  // of a processor here, parts per million
-  Duration every{60};                                // the others are asked
+  Duration every{60};                                // the interval in which the others are asked
   std::vector<OtherClusterConfig> clusters;          // as the file has them
   friend bool operator==(const ConsortiumConfig&, const ConsortiumConfig&) = default;
 };
@@ -87,18 +87,18 @@ struct ConsortiumConfig {
 struct Configuration {
   std::filesystem::path ledger = "/var/lib/shapley/ledger.db";
   std::filesystem::path socket = "/run/shapley/shapleyd.sock";
-  // Where the other one of two controllers is: the path of its socket, or HOST:PORT; empty: there is no other one.
+  // The other one of two controllers: the path of its socket, or HOST:PORT; empty: no other controller.
   std::string peer;
-  std::string listen;                  // HOST:PORT at which the other one may follow this one; empty: nowhere
+  std::string listen;                  // HOST:PORT at which this shapleyd serves the other controller; empty: none
   std::filesystem::path munge_socket;  // of munged; empty: where libmunge looks for it
   std::filesystem::path signing_key;   // private key for heads of the ledger; empty: none are signed
-  std::string slurm_user = "slurm";    // besides root the only one who may feed
+  std::string slurm_user = "slurm";    // the only user besides root whose plugin may send records
   accounting::EstimatorId contribution = accounting::k_default_estimator;
   accounting::EstimatorSet off;       // by the key of their name: not kept beside the other estimators
-  std::int64_t hindsight_memory = 0;  // bytes that estimators of coalitions may take; 0: as the daemon's cgroup allows
-  std::int64_t running_weight = game::k_default_rule.running.millionths;  // what runs counts so much, parts per million
-  Duration horizon = game::k_default_rule.horizon;                     // ranks look so far ahead; 0: the published rule
-  std::int64_t guarantee = game::k_default_rule.guarantee.millionths;  // of what one owns; 0: the published rule
+  std::int64_t hindsight_memory = 0;  // bytes that estimators of coalitions may use; 0: as the daemon's cgroup allows
+  std::int64_t running_weight = game::k_default_rule.running.millionths;  // weight of what runs now, parts per million
+  Duration horizon = game::k_default_rule.horizon;                        // how far ranks look ahead; 0: published rule
+  std::int64_t guarantee = game::k_default_rule.guarantee.millionths;     // part of what is owned; 0: published rule
   Order order = Order::strict;
   std::uint32_t rank_weight = 10000;  // order weighted
   Mode mode = Mode::priorities;
@@ -107,7 +107,7 @@ struct Configuration {
   Charge charge = Charge::dominant;
   std::vector<std::pair<std::string, std::int64_t>> weights{{"cpu", 1}};  // charge weights: TRES name -> weight
   std::vector<NodeWeight> node_weights;                                   // each node once
-  workflow::Settings workflows;                                           // what organizations begin with
+  workflow::Settings workflows;                                           // the defaults of organizations
   ConsortiumConfig consortium;
   std::vector<OrganizationConfig> organizations;
   friend bool operator==(const Configuration&, const Configuration&) = default;
@@ -132,19 +132,18 @@ struct Loaded {
 // "FILE:LINE: what; remedy" per fault, one a line. Printable: faults quote the file.
 [[nodiscard]] std::string format_faults(const std::vector<Fault>& faults, std::string_view file);
 
-// The ownership of every claimed node as statements effective at `effective`: what the events say
-// (accounting/events/event.hpp).
+// The ownership of every claimed node as events that are effective at `effective` (accounting/events/event.hpp).
 [[nodiscard]] std::vector<accounting::OwnershipStated> ownership_statements(const Configuration& configuration,
                                                                             Instant effective);
 
-// The estimators that are kept in the books: all of them, without those that the file turns off and those that
-// are not kept for as many organizations.
+// The estimators that are kept in the books: all except those that the file turns off and those that are not kept for
+// this number of organizations.
 [[nodiscard]] accounting::EstimatorSet kept_estimators(const Configuration& configuration);
 
-// The rule of ranks and the rule of charging, likewise.
+// The rule of ranks and the rule of charging, as events of `at`.
 [[nodiscard]] accounting::RankingDeclared ranking_statement(const Configuration& configuration, Instant at);
 [[nodiscard]] accounting::ChargeDeclared charge_statement(const Configuration& configuration, Instant at);
-// The clusters of the consortium, likewise. `keys`: the fingerprints of their public keys, in the configuration's
+// The clusters of the consortium, as an event. `keys`: the fingerprints of their public keys, in the configuration's
 // order.
 [[nodiscard]] accounting::ConsortiumDeclared consortium_statement(const Configuration& configuration,
                                                                   const std::vector<std::string>& keys, Instant at);
@@ -152,7 +151,7 @@ struct Loaded {
 // Collects the faults of one file, so that all of them are reported at once.
 class FaultList {
  public:
-  // More would not be read; a file that is one long mistake must not become a report of gigabytes.
+  // Further faults are dropped: a file that is one long mistake must not become a report of gigabytes.
   static constexpr std::size_t k_most = 1000;
 
   // line: 1-based; 0: the file as a whole.

@@ -52,7 +52,7 @@ const OrganizationConfig* organization_of(const Configuration& configuration, co
   return found == configuration.organizations.end() ? nullptr : &*found;
 }
 
-// Those that both have, in the order of the first.
+// The organizations that both have, in the order of the first.
 std::vector<std::string> common_names(const Configuration& of, const Configuration& with) {
   std::vector<std::string> names;
   for (const OrganizationConfig& o : of.organizations) {
@@ -73,7 +73,7 @@ void compare_organizations(const Configuration& before, const Configuration& aft
     }
     if (o.title != now->title)
       lines.push_back("organization " + o.name + ": title '" + o.title + "' -> '" + now->title + "'");
-    // What follows the file is said there.
+    // A value that follows the file's own is reported there.
     const bool followed = o.guarantee == before.guarantee && now->guarantee == after.guarantee;
     if (o.guarantee != now->guarantee && !followed) {
       lines.push_back("organization " + o.name + ": guarantee " + part_text(o.guarantee) + " -> " +
@@ -91,7 +91,7 @@ void compare_organizations(const Configuration& before, const Configuration& aft
 
 using RuleName = std::pair<RuleKind, std::string>;
 
-// Whose jobs a rule's are: the first organization that names it.
+// The organization that each rule is for: the first one that names it.
 std::map<RuleName, std::string> owners_of_rules(const Configuration& configuration) {
   std::map<RuleName, std::string> owners;
   for (const OrganizationConfig& o : configuration.organizations) {
@@ -143,7 +143,7 @@ std::string owners_text(std::vector<OwnerPart> owners) {
   return text;
 }
 
-// Who owns the node at `now`, and what is agreed for later.
+// The owners of the node at `now`, and the changes that are agreed on for later.
 std::string ownership_text(const std::vector<OwnershipSpan>& spans, Instant now) {
   std::string text = "commons";
   for (const OwnershipSpan& span : spans) {
@@ -176,7 +176,7 @@ void compare_nodes(const Configuration& before, const Configuration& after, Inst
   for (const auto* owners : {&old_owners, &new_owners}) {
     std::ranges::transform(*owners, std::inserter(nodes, nodes.end()), [](const auto& entry) { return entry.first; });
   }
-  // Nodes that change alike stand in one line.
+  // Nodes that change alike are reported in one line.
   std::map<std::string, std::vector<std::string>> by_change;
   for (const std::string& node : nodes) {
     const std::string was = owner(old_owners, node);

@@ -1,4 +1,4 @@
-// Every key that the configuration file may hold: the one table of them.
+// The table of every key that the configuration file may hold.
 //
 // The parser knows the keys by it. The reference page, the manual page, the example file and the defaults of
 // configuration.hpp are tested against it, so a key or a default that is changed here must be changed there, too.
@@ -15,7 +15,7 @@ inline constexpr std::string_view k_default_file = "/etc/shapley/shapleyd.yaml";
 
 struct Key {
   std::string_view name;
-  // As the reference page says them: what may be written; what holds for a file that does not say, `in quotes` when it
+  // Texts of the reference page: what may be written; the value that holds if the key is missing, `in quotes` when it
   // could be written; and what the key is for.
   std::string_view type;
   std::string_view fallback;

@@ -129,7 +129,7 @@ class OrganizationsReader {
       return std::nullopt;
     }
     auto claim = read_nodes_of_claim({nodes->node, nodes->line, value.name});
-    // Each is read, whatever is wrong with the others: all faults are reported.
+    // Every key is read even if others have faults, so that all faults are reported.
     bool complete = read_share(*entries, claim);
     complete = read_date(*entries, "from", claim, &NodeClaim::from) && complete;
     complete = read_date(*entries, "until", claim, &NodeClaim::until) && complete;
@@ -169,7 +169,7 @@ class OrganizationsReader {
     return claim;
   }
 
-  // The following read on after a fault (claim may be empty), so that every fault of a claim is found.
+  // The following functions read on after a fault (claim may be empty), so that every fault of a claim is found.
   bool read_share(const Mapping& entries, std::optional<NodeClaim>& claim) {
     const Value* value = entries.find("share");
     if (value == nullptr) return true;

@@ -102,7 +102,7 @@ class SettingsReader {
     if (read) chosen = *read;
   }
 
-  // The keys of estimators. Ranks cannot be made by what is not kept.
+  // The keys that turn estimators off. The estimator that makes ranks cannot be turned off.
   void kept_estimators(Configuration& configuration) {
     for (const accounting::EstimatorId id : accounting::estimator_ids()) {
       if (!accounting::estimators()[id.value].has_key) continue;
@@ -145,8 +145,8 @@ class SettingsReader {
     if (value != nullptr) read_duration(reader_, *value, faults_, least, most, duration);
   }
 
-  // The rule of charge and what it is made of. A file that has weights and was written before there was a choice means
-  // them.
+  // The rule of charge and its weights. A file with weights that was written before the key `charge` existed means
+  // weights.
   void charge(Configuration& configuration) {
     const Value* weights = file_.find("weights");
     const Value* nodes = file_.find("node_weights");
@@ -214,8 +214,8 @@ class SettingsReader {
     return std::nullopt;
   }
 
-  // Only what is counted in pieces on nodes can stand for processors: memory in MiB would dwarf them, licenses have no
-  // owner, and Slurm's billing follows other weights for jobs than for nodes.
+  // Only resources that nodes have in countable units can be weighed against processors: memory in MiB would dwarf
+  // them, licenses have no owner, and Slurm's billing uses other weights for jobs than for nodes.
   void check_resource(const Mapping::Entry& entry) {
     const std::string_view key = entry.key;
     constexpr std::string_view k_gres = "gres/";

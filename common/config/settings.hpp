@@ -1,4 +1,4 @@
-// The keys of the file's top level, organizations apart.
+// The keys of the file's top level, except the organizations.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@
 
 namespace shapley::config {
 
-// Sets what `file` says and leaves the defaults of what it does not; faults go to the list.
+// Sets the keys that `file` has and leaves the others at their defaults; faults are added to the list.
 void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration);
 
-// The key `guarantee`, here or of an organization.
+// The key `guarantee`, of the file or of an organization.
 void read_part(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million);
 
-// Values that keys of several tables have. After a fault they leave what they would set as it is.
+// Values that keys of several tables have. After a fault the value that they would set stays as it is.
 inline constexpr std::size_t k_max_path = 4095;
 void read_duration(YamlReader& reader, const Value& value, FaultList& faults, Duration least, Duration most,
                    Duration& duration);
@@ -34,15 +34,15 @@ void take_endpoint(const Value& value, const std::string& text, FaultList& fault
 [[nodiscard]] std::optional<std::string> read_name(YamlReader& reader, const Value& value, FaultList& faults);
 // How messages call an element of a list: "organization 'physics'" by its `name`, or "organization 2" if it has none.
 [[nodiscard]] std::string element_context(const Value& element, const std::string& word, std::size_t number);
-// Whether an organization of the file cannot be called so: guests and commons are always in the books.
+// Whether no organization of the file may have this name: guests and commons are always in the books.
 [[nodiscard]] bool is_reserved(std::string_view organization);
 
-// Every key of the file with a value of its own, by its name, and that value as text: all of keys.hpp but
+// Every key of the file that has a value of its own, and that value as text: all keys of keys.hpp except
 // `organizations`.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> values_of(const Configuration& configuration);
 
-// The keys `within_organization` and `workflows`, which the file's top level and every organization may have: sets what
-// `entries` says, key by key, and leaves the rest as it is; faults go to the list.
+// The keys `within_organization` and `workflows`, of the file's top level or of an organization: sets those that
+// `entries` has and leaves the rest as it is; faults are added to the list.
 void read_workflow_settings(YamlReader& reader, const Mapping& entries, FaultList& faults,
                             workflow::Settings& settings);
 
@@ -56,16 +56,15 @@ void read_consortium(YamlReader& reader, const Mapping& file, FaultList& faults,
 [[nodiscard]] std::string consortium_text(const ConsortiumConfig& consortium);
 [[nodiscard]] std::string cluster_text(const OtherClusterConfig& cluster);
 
-// The `organizations` list: names, rules and node claims, each checked by itself. Then what they say
-// together is checked.
+// The `organizations` list: names, rules and node claims. Each is checked by itself, then all of them together.
 //
 // In file order. An organization or claim with a fault is left out or incomplete; the list of faults says so.
-// `settings`: the file's own, which an organization begins with.
+// `settings`: the file's own, which are the defaults of organizations.
 [[nodiscard]] std::vector<OrganizationConfig> read_organizations(YamlReader& reader, const Mapping& file,
                                                                  FaultList& faults, const Configuration& settings);
 
-// What the claims of all say together (claims.cpp), who may claim what and who owns a node when: reports organizations
-// of one name, rules claimed twice, and nodes owned beyond 100 % at some date.
+// Checks the claims of all organizations together (claims.cpp): reports organizations of one name, rules claimed twice,
+// and nodes of which more than 100 % are owned at some date.
 void check_claims(const std::vector<OrganizationConfig>& organizations, FaultList& faults);
 
 }  // namespace shapley::config

@@ -204,7 +204,7 @@ std::string shown(std::string_view text) {
   constexpr std::size_t k_most = 60;
   if (text.size() <= k_most) return "'" + printable(text) + "'";
   std::size_t size = k_most;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0U) == 0x80U) --size;  // within a character of UTF-8
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0U) == 0x80U) --size;  // not inside a UTF-8 character
   return "'" + printable(text.substr(0, size)) + "...'";
 }
 

@@ -19,10 +19,10 @@ namespace shapley::config {
 // million, rounded down, so that shares that sum to 1 never come to more; what rounding leaves belongs to commons.
 [[nodiscard]] Expected<std::int64_t> parse_share(std::string_view text);
 
-// The same with 0 allowed: a guarantee, the weight of what runs.
+// As parse_share, with 0 allowed: a guarantee, the weight of what runs.
 [[nodiscard]] Expected<std::int64_t> parse_part(std::string_view text);
 
-// What a processor of one cluster counts for among those of others: a decimal from 0.001 to 1000. In parts per million.
+// The weight of a processor of one cluster among those of others: a decimal from 0.001 to 1000. In parts per million.
 [[nodiscard]] Expected<std::int64_t> parse_weight(std::string_view text);
 
 inline constexpr Duration k_longest_duration{365LL * 24 * 3600};
@@ -31,7 +31,7 @@ inline constexpr Duration k_longest_duration{365LL * 24 * 3600};
 
 inline constexpr std::int64_t k_least_memory = std::int64_t{16} << 20U;
 inline constexpr std::int64_t k_most_memory = std::int64_t{1} << 40U;
-// Bytes: "1073741824", "65536K", "512M", "2G", "1T", from the least to the most.
+// Bytes, from the least to the most that is allowed: "1073741824", "65536K", "512M", "2G", "1T".
 [[nodiscard]] Expected<std::int64_t> parse_memory(std::string_view text);
 
 struct IntegerRange {
@@ -63,13 +63,13 @@ template <typename App>
   return no_command(app.remaining(), commands).value_or(error.what());
 }
 
-// The text in quotes, fit for one line of a message: long texts cut, what terminals obey escaped.
+// The text in quotes, on one line of a message: long texts are cut, control characters escaped.
 [[nodiscard]] std::string shown(std::string_view text);
 
 // "a, b or c" with last " or ".
 [[nodiscard]] std::string join(std::span<const std::string_view> words, std::string_view last);
 
-// "512M" for 536870912: as parse_memory reads it.
+// "512M" for 536870912, in the form that parse_memory reads.
 [[nodiscard]] std::string memory_text(std::int64_t bytes);
 
 // Millionths as a decimal of at most six digits ("0.333333", "1"), and seconds ("604800 s"), for people.

@@ -87,9 +87,9 @@ bool has_value_sign(std::string_view text) {
   return text.ends_with(':') || text.find(": ") != std::string_view::npos || text.find(":\t") != std::string_view::npos;
 }
 
-// Text goes on in the next line until something ends it, so the parser complains of the first line after a key without
-// its ':' that has one. The key is in one of the lines before that have none: the first of them that is no item of a
-// list, which may be the key's, or the last one. `line`, counted from 1: what the parser complains of.
+// A text goes on in the next line until something ends it, so the parser complains of the first line after a key
+// without ':' that has a ':' itself. The key is in one of the lines without ':' before that: the first of them that is
+// no item of a list, which may be the key's, or else the last one. `line`, counted from 1: where the parser complains.
 struct LostKey {
   int line = 0;
   std::string key;
@@ -104,7 +104,7 @@ std::optional<LostKey> key_without_value_sign(std::string_view text, int line) {
   }
   std::optional<std::size_t> lost;
   std::size_t i = lines.size();
-  // A line that has none itself is complained of where nothing follows; one that has two is at fault itself.
+  // The parser complains of a line without ':' where nothing follows; a line with two is at fault itself.
   if (i > 0 && has_value_sign(lines[i - 1].text)) {
     const std::string_view complained = lines[i - 1].text;
     if (complained.find(": ") != complained.rfind(": ")) return std::nullopt;

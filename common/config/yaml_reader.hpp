@@ -1,7 +1,8 @@
 // Reads YAML nodes as the types that a key wants and reports what does not fit. The only user of yaml-cpp.
 //
-// Every read counts: aliases let a short file name more values than memory holds, so past k_max_values the reader
-// reports one fault and answers nothing any more. Single-threaded; the FaultList must outlive the reader.
+// Every value that is read is counted: by aliases a short file can name more values than memory holds. After
+// k_max_values the reader reports one fault and returns nothing. Single-threaded; the FaultList must outlive the
+// reader.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@
 
 namespace shapley::config {
 
-// A value, the line to blame, and the words by which messages call it ("organization 'physics': nodes").
+// A value, the line that its faults name, and its name in messages ("organization 'physics': nodes").
 struct Value {
   YAML::Node node;
   int line = 0;
@@ -33,7 +34,7 @@ struct Value {
 class Mapping {
  public:
   void insert(std::string key, Value value);
-  // nullptr: the file does not say.
+  // nullptr: the file does not have this key.
   [[nodiscard]] const Value* find(std::string_view key) const;
 
   struct Entry {
@@ -56,8 +57,8 @@ class YamlReader {
   // The single document of the text, which is a mapping; nullopt after a fault.
   [[nodiscard]] std::optional<Value> document(std::string_view text);
 
-  // Each answers nullopt after reporting a fault. `context` begins the names of the values within ("organization 'x':
-  // ").
+  // Each of these returns nullopt after reporting a fault. `context` is put before the names of the values within
+  // ("organization 'x': ").
   [[nodiscard]] std::optional<Mapping> mapping(const Value& value, std::string_view context,
                                                std::span<const std::string_view> known_keys);
   // As mapping, for keys that are data (the names of a weight table).
@@ -66,7 +67,7 @@ class YamlReader {
   [[nodiscard]] std::optional<std::string> text(const Value& value, std::string_view remedy);
 
  private:
-  // The parser's message about a line, or what it comes from: a key without its ':' is not in the line it complains of.
+  // Reports the parser's message, or its likely cause: a key without ':' is on an earlier line than the message names.
   void add_syntax_fault(int line, const std::string& message);
   [[nodiscard]] bool spend(const Value& value);
   [[nodiscard]] std::optional<Mapping> unique_entries(const Value& value, std::string_view context);
@@ -80,7 +81,7 @@ class YamlReader {
   std::size_t values_ = 0;
 };
 
-// What the word in `value` stands for; nullopt after reporting a fault that names what is allowed.
+// The choice that the word in `value` names; nullopt after reporting a fault that lists what is allowed.
 template <typename Choice>
 [[nodiscard]] std::optional<Choice> read_choice(YamlReader& reader, FaultList& faults, const Value& value,
                                                 std::span<const std::pair<std::string_view, Choice>> choices) {
