@@ -129,15 +129,15 @@ void read_records(TextReader& in, std::vector<Record>& records) {
   while (in.next(k_description<Record>.name)) read_value(in, records.emplace_back());
 }
 
-// Whether the books may have read this fact: it is well-formed, and nothing of it is later than `now`. Else it is a
-// fault of the reader's.
+// Whether the books may have read this fact: it is well-formed, and no time in it is later than `now`. Otherwise the
+// reader is set to a fault.
 inline bool accept(TextReader& in, const Event& fact, Instant now) {
   if (const auto verdict = check(fact); !verdict) in.fault(verdict.error().what);
   if (time_of(fact) > now) in.fault("a fact from the future");
   return in.ok();
 }
 
-// REQUIRES: in.next(kept_as). What was read need not make sense (event_check.hpp); after a fault it is arbitrary.
+// REQUIRES: in.next(kept_as). The fact that is read need not be valid (event_check.hpp); after a fault it is arbitrary.
 template <typename Fact>
 void read_fact(TextReader& in, Fact& fact) {
   for_each_member(fact, [&](std::string_view, auto& value, auto) {

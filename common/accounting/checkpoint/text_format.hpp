@@ -42,10 +42,10 @@ class TextReader {
   [[nodiscard]] Instant instant(Instant low, Instant high) { return {small(low.value, high.value)}; }
 
   void fault(std::string_view what);
-  // Everything read and no fault.
+  // Whether everything was read without a fault.
   [[nodiscard]] bool finished();
   [[nodiscard]] bool ok() const { return fault_.empty(); }
-  // Where and what the first fault is.
+  // The place and text of the first fault.
   [[nodiscard]] const std::string& complaint() const { return fault_; }
 
  private:
@@ -60,7 +60,7 @@ class TextReader {
 // A UtilitySum as words of a checkpoint's line.
 
 void write_sum(TextWriter& out, const game::UtilitySum& sum);
-// Of at most so many running processors, and coefficients that real segments can have (utility.hpp).
+// Accepts at most `most_running` processors, and coefficients that real segments can have (utility.hpp).
 [[nodiscard]] game::UtilitySum read_sum(TextReader& in, ProcessorMillionths most_running);
 
 }  // namespace shapley::accounting

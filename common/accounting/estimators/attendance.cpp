@@ -34,7 +34,7 @@ void Attendance::set_boundaries(const std::vector<Instant>& boundaries) {
   firm_ = base_;
 }
 
-// What is new comes among the rest.
+// Merges the new changes into the sorted ones.
 void Attendance::tidy() {
   if (fresh_.empty()) return;
   std::sort(fresh_.begin(), fresh_.end(), is_before);
@@ -65,7 +65,7 @@ void Attendance::tidy() {
   fresh_.clear();
 }
 
-// All that happens before `until`, and what runs until then.
+// Applies all changes before `until`, and adds what runs until then.
 void Attendance::go_on(Span& span, Instant until) const {
   auto change =
       std::lower_bound(changes_.begin(), changes_.end(), Change{.at = span.at_, .organization = {}}, is_before);
@@ -105,7 +105,7 @@ Attendance::Span Attendance::until(Instant t, Instant firm) {
   if (firm_.at_ < firm && firm <= t) go_on(firm_, firm);
   Span span = firm_.at_ <= t ? firm_ : base_;
   go_on(span, t);
-  // Who is there, and what runs, from t on.
+  // The organizations that are present, and what runs, from t on.
   const std::size_t before = span.stretches.size();
   GapOfPeriods ran = span.ran;
   go_on(span, t + Duration{1});

@@ -1,9 +1,8 @@
-// Who was there, from when to when, and what really ran meanwhile.
+// Which organizations were present, from when to when, and what really ran meanwhile.
 //
-// An organization is there while it offers a processor or has an open request: one that was released and has not ended.
-// A stretch is a time in which the same organizations were there, within one period. What really ran in it is shared
-// out among them (hindsight/gap_shares.hpp); while none is there, among all
-// that had been there before.
+// An organization is present while it offers a processor or has an open request: one that was released and has not
+// ended. A stretch is a time in which the same organizations were present, within one period. What really ran in it is
+// shared out among them (hindsight/gap_shares.hpp); while none is present, among all that had been present before.
 //
 // Facts come in any order, with a sign. What lies before the horizon is summed up and forgotten. Memory: 32 bytes for
 // each instant of an organization's facts since the horizon. Single-threaded; the estimator owns it.
@@ -31,15 +30,15 @@ using GapOfPeriods = std::map<std::size_t, hindsight::GapShares>;
 
 class Attendance {
  public:
-  // How what an organization has changes at an instant, and from there on.
+  // A change of an organization's figures from an instant on; the members are differences.
   struct Change {
     Instant at;
     OrgId organization;
-    std::int32_t requests = 0;  // that are open
+    std::int32_t requests = 0;  // open requests
     std::int64_t owned = 0;     // processors that it offers
-    std::int64_t running = 0;   // that its jobs hold
+    std::int64_t running = 0;   // processors that its jobs hold
   };
-  // What they come to before an instant.
+  // The sums of all changes before an instant.
   struct Span {
     std::vector<Stretch> stretches;    // that begin at the horizon or later
     GapOfPeriods ran;                  // since the beginning
@@ -56,25 +55,25 @@ class Attendance {
     [[nodiscard]] hindsight::Coalition sharing() const { return present != 0 ? present : ever_; }
     Instant at_ = k_beginning_of_time;
     std::size_t period_ = 0;
-    hindsight::Coalition ever_ = 0;  // who was there at some time
+    hindsight::Coalition ever_ = 0;  // organizations that were present at some time
   };
 
-  // REQUIRES: organization < 32. What lies before the horizon counts as if it were at it.
+  // REQUIRES: organization < 32. A change before the horizon counts as if it were at the horizon.
   void change(const Change& change);
-  // Those before the horizon are as they were.
+  // Replaces the boundaries. REQUIRES: those before the horizon stay as they were.
   void set_boundaries(const std::vector<Instant>& boundaries);
 
-  // Before t, or the horizon if that is later. Facts before `firm` are not likely to come.
+  // The sums before t, or before the horizon if that is later. `firm`: facts before it are not likely to come.
   [[nodiscard]] Span until(Instant t, Instant firm);
   [[nodiscard]] const GapOfPeriods& ran_before_horizon() const { return base_.ran; }
 
-  // What it takes in memory, about.
+  // Memory in bytes, approximately.
   [[nodiscard]] std::size_t bytes() const { return (changes_.size() + fresh_.capacity()) * sizeof(Change); }
-  // No fact will change what happened before it.
+  // Forgets what happened before `horizon`: no later fact will change it.
   void forget_before(Instant horizon);
-  // What ran in these first periods is not asked for any more.
+  // Forgets what ran in the first `count` periods: it will not be asked for again.
   void forget_periods(std::size_t count);
-  // What ran until the horizon, and who had been there: instead of what its changes come to.
+  // From a checkpoint: what ran until the horizon, and who had been present, replace what the changes sum to.
   void restore(GapOfPeriods ran, hindsight::Coalition ever);
 
  private:
@@ -82,7 +81,7 @@ class Attendance {
   void go_on(Span& span, Instant until) const;
 
   std::deque<Change> changes_;  // from the horizon on, ascending, one of each organization and instant
-  std::vector<Change> fresh_;   // that are not among them yet
+  std::vector<Change> fresh_;   // changes that are not in changes_ yet
   std::vector<Instant> boundaries_;
   Span base_;  // at the horizon
   Span firm_;  // some time after it

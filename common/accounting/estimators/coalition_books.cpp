@@ -50,7 +50,7 @@ bool CoalitionBooks::same_request(const WantedRequest& told, const WantedRequest
   return same_release && told.order == wanted.order && told.amount == wanted.amount;
 }
 
-// Of what began before the outcomes that are settled it is known that it ran until then, or when it ended.
+// A run that began before the settled outcomes is known to have run until then, or when it ended.
 bool CoalitionBooks::can_change(const WantedRequest& told, const WantedRequest& wanted) const {
   if (told.begin == wanted.begin && told.duration == wanted.duration) return true;
   if (told.begin == k_never) return true;
@@ -79,7 +79,7 @@ CoalitionBooks::Told* CoalitionBooks::waiting_in(Group& group) {
   return group.empty() || !is_pending(group.back().is) ? nullptr : &group.back();
 }
 
-// Only the next part of what waits: no other run of the group began later.
+// Only the next part of what waits can be taken: no other run of the group began later.
 bool CoalitionBooks::takes_of_what_waits(Group& group, const WantedRequest& run) {
   const Told* waits = waiting_in(group);
   if (waits == nullptr || waits->is.release != run.release) return false;
@@ -127,7 +127,7 @@ void CoalitionBooks::add(Group& group, std::size_t player, const WantedRequest& 
   insert(group, told);
 }
 
-// What waits is, from its release on, as much as starts out of it now and what waits on.
+// From its release on, the waiting part amounts to what now starts out of it plus what goes on waiting.
 void CoalitionBooks::provide(Group& group, std::span<const WantedRequest* const> starts, const WantedRequest* pending) {
   Told* waits = waiting_in(group);
   if (waits == nullptr) return;
@@ -141,8 +141,8 @@ void CoalitionBooks::provide(Group& group, std::span<const WantedRequest* const>
   waits->is.amount = amount;
 }
 
-// The run takes the first part of what waits. Where another one took it already that began later, and where nothing
-// waits, it is a request by itself.
+// The run takes the first part of what waits. If a run that began later took it already, or nothing waits, it becomes a
+// request by itself.
 void CoalitionBooks::start(Group& group, std::size_t player, const WantedRequest& run) {
   if (!takes_of_what_waits(group, run)) return add(group, player, run);
   Told* waits = waiting_in(group);
@@ -247,7 +247,7 @@ hindsight::GapShares CoalitionBooks::did_in(std::size_t period) const {
   const std::int64_t now = schedules_.time();
   const Int128 work = schedules_.work(last, now);
   done.push_back({work, work * now - schedules_.utility(last, now)});
-  // The same come and go again and again.
+  // The same sets of organizations recur many times.
   std::map<hindsight::Coalition, hindsight::Done<Int128>> by_present;
   for (std::size_t i = 0; i + 1 < done.size(); ++i) {
     const Stretch& stretch = stretches_[shared_ + i];
@@ -333,7 +333,7 @@ Produced CoalitionBooks::produced(std::size_t slot, std::optional<Instant> begin
       .utility = {is_now ? schedules_.utility(slot, end.value) : schedules_.utility_at_mark(slot, mark_of(end))},
       .work = {is_now ? schedules_.work(slot, end.value) : schedules_.work_at_mark(slot, mark_of(end))}};
   if (!begin) return produced;
-  // What was done before the period is worth what it was at its begin, and one more for each second since.
+  // Work from before the period is worth its utility at the period's begin, plus one unit for each second since.
   const Int128 done_before = schedules_.work_at_mark(slot, mark_of(*begin));
   const Int128 value_before = schedules_.utility_at_mark(slot, mark_of(*begin));
   produced.utility -= {value_before + (end - *begin).value * done_before};
@@ -361,7 +361,7 @@ CoalitionBooks CoalitionBooks::only(std::span<const hindsight::Coalition> coalit
   return few;
 }
 
-// The last ones first: what is made again after each is then less and less.
+// The last ones first: so less and less has to be computed again after each.
 void CoalitionBooks::end_all(Instant t) {
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
     for (const Told& told : group->second) {

@@ -27,15 +27,15 @@ class CoalitionBooks {
 
   CoalitionBooks() : schedules_(1, {}) {}
 
-  // Players so far stay. `ranks`: by player, the order by name. `sizes`: contributions are wanted of the first so many
-  // players, ascending; all of them are the last. `exact`: of so many players all coalitions are kept, of more the
-  // pairs (hindsight/contributions.hpp); it does not become more.
+  // The players so far stay the first ones. `ranks`: by player, the order by name. `sizes`: contributions are wanted
+  // for the first so many players, ascending; the last is all of them. `exact`: up to so many players all coalitions
+  // are kept, for more the pairs (hindsight/contributions.hpp); it never grows.
   void set_players(std::vector<std::uint32_t> ranks, const std::vector<std::size_t>& sizes, std::size_t exact);
   [[nodiscard]] std::size_t players() const { return players_; }
   [[nodiscard]] std::size_t exact() const { return exact_; }
-  // What it takes in memory, about.
+  // Memory in bytes, approximately.
   [[nodiscard]] std::size_t bytes() const;
-  // The slots of coalitions_of(players), one of the sizes.
+  // The slots of coalitions_of(players). REQUIRES: `players` is one of the sizes.
   [[nodiscard]] std::vector<std::size_t> slots_of(std::size_t players) const;
   [[nodiscard]] Instant horizon() const { return horizon_; }
 
@@ -44,48 +44,49 @@ class CoalitionBooks {
   enum class Late : std::uint8_t { refuse, clamp };
   [[nodiscard]] bool reconcile(const GroupKey& key, std::size_t player, std::vector<WantedRequest> wanted,
                                Late late = Late::refuse);
-  // False if it lies before what is settled.
+  // False, with no change made, if the change lies before what is settled.
   [[nodiscard]] bool change_capacity(std::size_t player, Instant at, std::int64_t by);
 
-  // From `from` on the stretches are these. False, and nothing was done, if that changes what is settled.
+  // Replaces the stretches from `from` on. False, with no change made, if that would change what is settled.
   [[nodiscard]] bool set_stretches(Instant from, std::span<const Stretch> later);
-  // What the virtual schedule of all players did in a period until now, shared out among those who were there.
+  // The work of the virtual schedule of all players in a period until now, shared out among the players that were
+  // present.
   [[nodiscard]] hindsight::GapShares did_in(std::size_t period) const;
-  // The part of it that nothing changes any more, by period.
+  // The final part of did_in, by period.
   [[nodiscard]] const GapOfPeriods& did_finally() const { return did_; }
-  // It is kept, or will be saved, elsewhere.
+  // Drops did_finally of the first `periods` periods, which the caller keeps or saves elsewhere.
   void forget_did(std::size_t periods) { did_.erase(did_.begin(), did_.lower_bound(periods)); }
-  // No fact of before `until` will come any more. REQUIRES: it was reached.
+  // Settles what lies before `until`: no fact before it will come. REQUIRES: the schedules have reached it.
   void settle(Instant until);
-  // Forgets, at once, all that it can.
+  // Forgets at once all that can be forgotten.
   void forget_settled();
 
-  // No fact will change what happened before it. REQUIRES: it was reached.
+  // No fact before `horizon` will come. REQUIRES: the schedules have reached it.
   void forget_before(Instant horizon);
 
   [[nodiscard]] Schedules& schedules() { return schedules_; }
   [[nodiscard]] const Schedules& schedules() const { return schedules_; }
   // Groups with requests that are not final, ascending.
   [[nodiscard]] std::vector<GroupKey> groups() const;
-  // The next of them; of none: the first.
+  // The first of these groups after `key`; the first one of all for nullopt.
   [[nodiscard]] std::optional<GroupKey> group_after(const std::optional<GroupKey>& key) const;
-  // Whether some demand of the group waits.
+  // Whether a part of the group's demand is still waiting.
   [[nodiscard]] bool waits(const GroupKey& key) const;
 
-  // psi and work of a coalition between two instants: what was done before `begin` counts for nothing. `begin`: a mark;
-  // none: from the beginning. `end`: a mark, or the time reached.
+  // psi and work of a coalition between two instants; what was done before `begin` does not count. `begin`: a mark;
+  // nullopt: from the beginning. `end`: a mark, or the time reached.
   [[nodiscard]] Produced produced(std::size_t slot, std::optional<Instant> begin, Instant end) const;
 
-  // The slot of a coalition; none: its schedule is not kept.
+  // The slot of a coalition; nullopt: its schedule is not kept.
   [[nodiscard]] std::optional<std::size_t> slot_of(hindsight::Coalition coalition) const;
-  // The same of these coalitions only. REQUIRES: they are kept, and ascending.
+  // A copy with these coalitions only. REQUIRES: they are kept, and ascending.
   [[nodiscard]] CoalitionBooks only(std::span<const hindsight::Coalition> coalitions) const;
 
-  // Durations that are not known yet are from now on as if what runs ended, and what waits was cancelled, at `t`.
+  // From now on durations that are not known count as if what runs ended, and what waits was cancelled, at `t`.
   void end_all(Instant t);
 
   void save(TextWriter& out) const;
-  // REQUIRES: the players are set. A fault of the reader's if it is not what save() wrote with them.
+  // REQUIRES: the players are set. Text that save() did not write with these players is a fault of the reader.
   void load(TextReader& in, Instant now);
 
  private:
@@ -93,7 +94,7 @@ class CoalitionBooks {
     hindsight::Request name = 0;
     WantedRequest is;
   };
-  using Group = std::vector<Told>;  // by order: what waits is the last
+  using Group = std::vector<Told>;  // by order: the waiting part is the last
 
   [[nodiscard]] bool can_change(const WantedRequest& told, const WantedRequest& wanted) const;
   [[nodiscard]] bool is_final(const WantedRequest& told) const;
@@ -119,8 +120,8 @@ class CoalitionBooks {
   std::vector<hindsight::Coalition> coalitions_;  // by slot, ascending
   Instant horizon_ = k_beginning_of_time;
   std::map<GroupKey, Group> groups_;
-  std::vector<Stretch> stretches_;  // from the horizon on, and before it those that are not in did_ yet
-  std::size_t shared_ = 0;          // so many of the first ones are in did_; of the others the schedules have the cuts
+  std::vector<Stretch> stretches_;  // from the horizon on, and earlier ones that are not in did_ yet
+  std::size_t shared_ = 0;          // so many of the first ones are in did_; the schedules have the cuts of the others
   GapOfPeriods did_;
 };
 

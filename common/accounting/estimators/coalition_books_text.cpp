@@ -16,12 +16,12 @@ using Image = CoalitionBooks::Schedules::Image;
 using Schedule = decltype(Image::schedules)::value_type;
 using Value = decltype(Schedule::value);
 
-constexpr std::int64_t k_most = 1'000'000'000;  // of anything that is counted
+constexpr std::int64_t k_most = 1'000'000'000;  // bound of every count
 constexpr std::int64_t k_first = k_beginning_of_time.value;
 constexpr std::int64_t k_last = k_end_of_time.value;
 constexpr std::int64_t k_lowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t k_highest = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t k_level = std::numeric_limits<std::int64_t>::max() / 4;  // of processors, in sum
+constexpr std::int64_t k_level = std::numeric_limits<std::int64_t>::max() / 4;  // bound of sums of processors
 constexpr Int128 k_coefficient = Int128{1} << 126U;
 
 void write_value(TextWriter& out, const Value& value) {

@@ -87,7 +87,7 @@ class Comparer {
     }
   }
 
-  // The rows that these players are; empty: some are only a part of one.
+  // The rows that these players make up; empty: some of them are only a part of a row.
   [[nodiscard]] std::vector<OrgId> members_of(Coalition players) const {
     std::vector<OrgId> members;
     for (const auto& [row, of_row] : players_of_) {

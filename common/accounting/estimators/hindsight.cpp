@@ -109,7 +109,7 @@ class Hindsight final : public Estimator {
     return is_off_ || present_.synchronize(facts_, std::max(t, present_.latest()), effort);
   }
 
-  // Every request has a part at least in half of the coalitions, which it begins and ends.
+  // Every request has a part in at least half of the coalitions, which has to be started and ended there.
   [[nodiscard]] Instant forgettable(Instant horizon, std::uint64_t effort) const override {
     if (is_off_) return horizon;
     const std::uint64_t of_a_request = std::uint64_t{1} << std::min<std::size_t>(facts_.players.settled().size(), 12);
@@ -142,7 +142,7 @@ class Hindsight final : public Estimator {
   void load(TextReader& in, const Remembered& books) override;
 
  private:
-  // There are more organizations than it is kept for, or there is too little memory.
+  // Called when there are more organizations than it is kept for, or too little memory.
   void give_up() {
     is_off_ = true;
     present_ = {};
@@ -152,8 +152,8 @@ class Hindsight final : public Estimator {
     facts_.settled = {};
   }
 
-  // An organization plays from its first release on. A run that was seen to wait is believed for as long as it waited,
-  // which the wait says; any other one for k_believed.
+  // An organization becomes a player at its first release. The release of a run that was seen to wait counts in full,
+  // because the wait is a fact of its own; that of any other run counts for at most k_believed before its start.
   [[nodiscard]] static Players::Fact fact_of(const SegmentFact& segment) {
     const bool is_run = segment.key.kind == SegmentKind::run;
     const Instant believed = is_run ? segment.begin - k_believed : k_beginning_of_time;
@@ -165,7 +165,7 @@ class Hindsight final : public Estimator {
                                facts_.sizes_of(facts_.players.settled().size()), facts_.exact);
   }
 
-  // They reach t, and the latest instant that contributions were wanted at.
+  // Advances the present schedules to t, or to the latest instant at which contributions were wanted.
   void make_present(Instant t) {
     (void)present_.synchronize(facts_, std::max(t, present_.latest()), std::numeric_limits<std::uint64_t>::max());
   }
@@ -195,8 +195,8 @@ class Hindsight final : public Estimator {
       if (told < k_batch) continue;
       told = 0;
       schedules.advance(std::max(schedules.time(), key.released.value));
-      // All earlier facts have been sent: else there would be room for everything since the last horizon. Of requests
-      // from before that horizon, their changes since then are sent first.
+      // All earlier facts have been sent; without settling, memory would hold everything since the last horizon. The
+      // changes of requests from before that horizon are sent first.
       schedules.settle(key.released.value, (key.released < facts_.horizon ? key.released : horizon).value);
     }
     schedules.advance(horizon.value);
@@ -211,7 +211,7 @@ class Hindsight final : public Estimator {
   void close_shares();
   void credit_shares(const PeriodShares& shares, const Question& question, std::span<Credit> credits);
 
-  bool is_off_ = false;  // there are too many of them, or too little memory
+  bool is_off_ = false;  // too many organizations, or too little memory
   SettledFacts facts_;
   PresentSchedules present_;
 };
@@ -247,7 +247,7 @@ std::optional<CooperationWorth> Hindsight::worth(const Question& question, std::
 void Hindsight::close_shares() {
   if (facts_.closed.size() == facts_.boundaries.size() || facts_.boundaries[facts_.closed.size()] >= facts_.horizon)
     return;
-  // What is closed by now follows from the facts and the horizon alone, not from how often it was looked at.
+  // What is closed follows from the facts and the horizon alone, not from how often results were asked for.
   facts_.settled.forget_settled();
   const std::int64_t final_until = std::min(facts_.settled.schedules().reached(), facts_.horizon.value - 1);
   const std::size_t before = facts_.closed.size();
@@ -313,7 +313,7 @@ void Hindsight::load(TextReader& in, const Remembered& books) {
   for (const Players::Joined& player : facts_.players.settled())
     ever |= hindsight::Coalition{1} << player.organization.value;
   facts_.attendance.restore(load_gap(in, facts_.organizations), ever);
-  // What the remembered facts hold from before the horizon is in the schedules.
+  // The schedules already have what the remembered facts say about the time before the horizon.
   facts_.requests.forget_before(facts_.horizon);
   facts_.capacities.erase(facts_.capacities.begin(), facts_.capacities.lower_bound({facts_.horizon, OrgId{}}));
   present_.drop();

@@ -1,8 +1,8 @@
 // The estimator `hindsight`: phi is the Shapley value of v(C), what coalition C would have produced alone, as far as is
 // known [SR13 Sec. 3], and a part of the gap between what really ran and v of all; docs/concepts.md#hindsight.
 //
-// Two sets of virtual schedules: one that ends at the books' horizon, which is what a checkpoint holds, and one that
-// goes on to the present, made again from the first when a fact turns out to be older than what it has settled. All
+// There are two sets of virtual schedules. The settled one ends at the books' horizon and is saved in checkpoints. The
+// present one goes on to now; it is made again from the settled one when a fact is older than what it has settled. All
 // work is put off until a caller asks for results.
 #pragma once
 

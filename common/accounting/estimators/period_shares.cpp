@@ -11,7 +11,7 @@ namespace shapley::accounting {
 
 namespace {
 
-// What of the gap is u's, times k_gap_parts, instead of an equal part.
+// u's part of the gap, times k_gap_parts, instead of an equal part.
 template <typename PartOf>
 void add_gap(std::vector<hindsight::Int256>& shares, const hindsight::GapShares& gap, std::span<const OrgId> players,
              std::size_t exact, PartOf&& part_of) {
@@ -85,7 +85,7 @@ void credit(const PeriodShares& shares, std::span<const OrgId> players, std::spa
 namespace {
 
 constexpr std::int64_t k_most_periods = 1'000'000'000;
-constexpr std::size_t k_most_digits = 76;  // fit into 256 bits with a sign, whatever they are
+constexpr std::size_t k_most_digits = 76;  // that many digits and a sign always fit into 256 bits
 
 bool is_number(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);

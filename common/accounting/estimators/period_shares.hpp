@@ -23,31 +23,31 @@ class CoalitionBooks;
 class TextReader;
 class TextWriter;
 
-// By player: shares (shares_of, add_gap) of phi, of work given and, in the open period, of the rate of that.
+// By player: shares (shares_of, add_gap) of phi, of work given and, in the open period, of the rate of work given.
 struct PeriodShares {
   std::vector<hindsight::Int256> phi;
   std::vector<hindsight::Int256> given;
   std::vector<hindsight::Int256> rate;
-  std::size_t exact = hindsight::k_exact_players;  // they are of all coalitions up to so many players
+  std::size_t exact = hindsight::k_exact_players;  // up to so many players, the shares are from all coalitions
 };
 
 struct PeriodAsked {
   std::size_t period = 0;
-  std::optional<Instant> begin;  // a mark of the schedules; none: the first period
-  Instant end;                   // the time that they have reached, or a mark
+  std::optional<Instant> begin;  // a mark of the schedules; nullopt: the first period
+  Instant end;                   // the time that the schedules have reached, or a mark
   std::span<const OrgId> players;
 };
 
-// `ran`: what really ran, by period, shared out. `now`: of an open period, who is there and what runs at its end.
+// `ran`: what really ran, by period, shared out. `now`: for an open period, who is present and what runs at its end.
 [[nodiscard]] PeriodShares shares_in(const CoalitionBooks& books, const PeriodAsked& asked, const GapOfPeriods& ran,
                                      const Attendance::Span* now);
 
-// Each organization's credit, by OrgId. `ranks`: of each player, for ties. Without players phi = psi for every
-// organization.
+// Each organization's credit, by OrgId. `ranks`: the place of each player in the order that breaks ties. Without
+// players phi = psi for every organization.
 void credit(const PeriodShares& shares, std::span<const OrgId> players, std::span<const std::uint32_t> ranks,
             const Estimator::Question& question, std::span<Credit> credits);
 
-// Of the first periods, all those that are final.
+// The shares of the first periods, as far as they are final.
 class ClosedShares {
  public:
   [[nodiscard]] std::size_t size() const { return periods_.size(); }
@@ -62,7 +62,7 @@ class ClosedShares {
   std::vector<PeriodShares> periods_;
 };
 
-// Lines of a checkpoint: what is final of the gap of periods that are not (hindsight/gap_shares.hpp).
+// Lines of a checkpoint: the final part of the gap in periods that are not final (hindsight/gap_shares.hpp).
 void save_gap(TextWriter& out, const GapOfPeriods& gap);
 [[nodiscard]] GapOfPeriods load_gap(TextReader& in, std::size_t organizations);
 

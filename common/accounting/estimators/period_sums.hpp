@@ -37,15 +37,15 @@ class PeriodSums {
   void resize(std::size_t organizations);  // more of them; those that were keep their sums
   void fold(int sign, OrgId organization, const Work& work);
 
-  // Ends the current period at `boundary`; what runs there begins again in the next one. REQUIRES: all work so far
-  // begins before `boundary`, and ends at or before it if it ends.
+  // Ends the current period at `boundary`; what runs then goes on in the next one. REQUIRES: all work so far begins
+  // before `boundary`, and ends at or before it if it ends.
   void close_period(Instant boundary);
   // Replaces the boundaries. REQUIRES: work at instants after the first boundary that changes is all removed.
   void set_boundaries(const std::vector<Instant>& boundaries);
 
   [[nodiscard]] const std::vector<Period>& periods() const { return periods_; }  // ascending, gapless; the last is open
 
-  // Lines of a checkpoint. Reading adds to the sums; what does not fit the periods is a fault of the reader's.
+  // Lines of a checkpoint. Reading adds to the sums; sums that do not fit the periods are a fault of the reader.
   void save(TextWriter& out) const;
   void load(TextReader& in);
 

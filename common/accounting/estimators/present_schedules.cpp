@@ -7,7 +7,7 @@ namespace shapley::accounting {
 
 namespace {
 
-// They keep what lies before them open for as many runs and as long; older facts have them made again from the horizon.
+// The schedules keep the last runs open, bounded by number and age; for older facts they are made again.
 constexpr std::int64_t k_open_runs = 4'096;
 constexpr Duration k_open_longest{3600};
 constexpr Duration k_open_shortest{30};
@@ -58,13 +58,12 @@ std::size_t PresentSchedules::bytes() const {
          stale_.size() * node_bytes<std::set<GroupKey>>;
 }
 
-// Schedules of players that come in another order are made again, and so are those of coalitions that were not asked
-// for.
+// The schedules are dropped if the players come in another order, or if coalitions are wanted that they do not have.
 void PresentSchedules::set_players(SettledFacts& facts) {
   const std::vector<OrgId>& all = facts.players.all();
   const bool goes_on = players_.size() <= all.size() && std::equal(players_.begin(), players_.end(), all.begin());
   if (!goes_on) drop();
-  // How many there were before a boundary changes with the instants at which they joined, too.
+  // The number of players before a boundary changes with the instants at which they joined, too.
   std::vector<std::size_t> sizes = facts.sizes_of(all.size());
   const auto is_kept = [&](std::size_t size) { return size == all.size() || std::ranges::binary_search(sizes_, size); };
   if (books_ && !std::ranges::all_of(sizes, is_kept)) drop();
@@ -95,7 +94,7 @@ void PresentSchedules::begin(SettledFacts& facts) {
   next_batch_ = told_ + k_batch;
 }
 
-// The first group that is to be sent. While they begin that is every one, in order.
+// The first group that is to be sent. While is_beginning_, every group is sent, in order.
 std::optional<GroupKey> PresentSchedules::next_stale(const SettledFacts& facts) const {
   std::optional<GroupKey> next;
   const auto consider = [&](const std::optional<GroupKey>& key) {
@@ -110,13 +109,13 @@ std::optional<GroupKey> PresentSchedules::next_stale(const SettledFacts& facts) 
   return next;
 }
 
-// What they are sent while they have settled nothing but what lies before the horizon may be older than that: it is
-// sent as if it had happened at the horizon.
+// As long as nothing after the horizon is settled, facts may be older than the horizon: they are sent as if they had
+// happened at the horizon.
 bool PresentSchedules::may_clamp(const SettledFacts& facts) const {
   return is_beginning_ && books_->schedules().settled() <= facts.horizon.value;
 }
 
-// False: what is new lies before what they have settled.
+// False: a new change lies before what the schedules have settled.
 bool PresentSchedules::tell_capacities(const SettledFacts& facts) {
   for (const auto& [when, by] : stale_capacities_) {
     const auto player = player_of(when.second);
@@ -126,7 +125,7 @@ bool PresentSchedules::tell_capacities(const SettledFacts& facts) {
   return true;
 }
 
-// Which organizations were there until t. False, as above.
+// Sends which organizations were present until t. False: as for tell_capacities.
 bool PresentSchedules::tell_attendance(SettledFacts& facts, Instant t) {
   attended_ = facts.attendance.until(t, Instant{books_->schedules().settled()});
   return books_->set_stretches(facts.horizon, attended_.stretches);
@@ -157,9 +156,9 @@ PresentSchedules::Outcome PresentSchedules::tell_requests(const SettledFacts& fa
   return schedules.advance(std::max(schedules.time(), t.value), left()) ? Outcome::done : Outcome::more;
 }
 
-// The schedules have every request that was released before `released`. When they get all from the beginning, or up to
-// a horizon, what will not be kept open is settled on the way: else there would be room for all of it. What became of
-// the requests of before the horizon is sent first. False: the effort did not suffice.
+// Called when every request that was released before `released` was sent. While schedules are sent everything from the
+// beginning, or up to a horizon, what will not be kept open is settled on the way, to bound memory. The outcomes of
+// requests from before the horizon are sent first. False: the effort did not suffice.
 bool PresentSchedules::told_until(const SettledFacts& facts, Instant released, Instant t, Instant until,
                                   std::uint64_t effort) {
   CoalitionBooks::Schedules& schedules = books_->schedules();
@@ -176,14 +175,14 @@ bool PresentSchedules::told_until(const SettledFacts& facts, Instant released, I
 }
 
 void PresentSchedules::forget_before(SettledFacts& facts, Instant horizon) {
-  // Of what lies before what was asked last nothing else is known: then the settled ones are all there is to go on
-  // from.
+  // If the horizon is at or after the last question, the schedules know nothing beyond the settled ones, and are
+  // dropped.
   if (books_ && (latest_ <= horizon || !settle_before(facts, horizon))) drop();
   begun_.erase(begun_.begin(), begun_.lower_bound(horizon - k_open_longest));
 }
 
-// What they were not sent yet of the time before the horizon they cannot be sent afterwards. False: they are of no use
-// any more.
+// Facts from before the horizon have to be sent now, because they cannot be sent afterwards. False: that failed, and
+// the schedules are useless.
 bool PresentSchedules::settle_before(SettledFacts& facts, Instant horizon) {
   if (!tell_attendance(facts, std::max(horizon, Instant{books_->schedules().time()})) || !tell_capacities(facts))
     return false;

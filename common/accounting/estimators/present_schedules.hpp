@@ -1,6 +1,6 @@
-// The virtual schedules of now: a copy of the settled ones that goes on from the horizon, and the facts that it was not
-// sent yet. They are made when contributions are wanted, and thrown away where a fact is older than what they keep
-// open; then they are made again from the settled ones.
+// The virtual schedules of the present: a copy of the settled ones that goes on from the horizon. They are made when
+// contributions are wanted, and dropped when a fact is older than what they keep open; then they are made again from
+// the settled ones and the facts since.
 //
 // Single-threaded; the estimator `hindsight` owns them.
 #pragma once
@@ -23,13 +23,13 @@
 
 namespace shapley::accounting {
 
-// Requests that are sent to schedules at once.
+// The number of requests that are sent to schedules at once.
 inline constexpr std::size_t k_batch = 512;
 
 using When = std::pair<Instant, OrgId>;
 using Capacities = std::map<When, std::int64_t>;
 
-// Adds to what changes then; false: that leaves no change.
+// Adds `by` to the change at `when`; false if no change is left then.
 template <typename Key>
 bool add_change(std::map<Key, std::int64_t>& changes, const Key& when, std::int64_t by) {
   if ((changes[when] += by) != 0) return true;
@@ -37,12 +37,12 @@ bool add_change(std::map<Key, std::int64_t>& changes, const Key& when, std::int6
   return false;
 }
 
-// What the estimator knows, and the schedules up to the horizon.
+// The facts that the estimator knows, and the schedules up to the horizon.
 struct SettledFacts {
   std::size_t organizations = 0;
-  std::size_t exact = hindsight::k_exact_players;  // of so many players all coalitions are kept
+  std::size_t exact = hindsight::k_exact_players;  // up to so many players all coalitions are kept
   Players players;
-  RequestFacts requests;  // those that ended before the horizon apart
+  RequestFacts requests;  // without those that ended before the horizon
   Capacities capacities;  // changes from the horizon on
   Attendance attendance;
   std::vector<Instant> boundaries;
@@ -50,7 +50,7 @@ struct SettledFacts {
   Instant horizon = k_beginning_of_time;
   CoalitionBooks settled;  // ends at the horizon
 
-  // Contributions are wanted of the players of every period that is not final, and of all.
+  // Contributions are wanted for the players of every period that is not final, and for all players.
   [[nodiscard]] std::vector<std::size_t> sizes_of(std::size_t of_players);
   // The boundaries before `until` that the schedules do not have yet.
   void mark_boundaries(CoalitionBooks::Schedules& schedules, Instant until) const;
@@ -58,7 +58,7 @@ struct SettledFacts {
 
 class PresentSchedules {
  public:
-  // They are made again, from the settled ones and all facts since, when contributions are wanted.
+  // Drops them; they are made again, from the settled ones and all facts since, when contributions are wanted.
   void drop();
   // Whether there are any.
   [[nodiscard]] bool are_there() const { return books_.has_value(); }
@@ -71,20 +71,20 @@ class PresentSchedules {
   // The latest instant at which contributions were wanted.
   [[nodiscard]] Instant latest() const { return latest_; }
 
-  // Of the facts they keep some by themselves: which are to be sent, and when runs began.
+  // Some facts are noted here, too: which of them are to be sent, and when runs began.
   void note(int sign, const SegmentFact& segment);
   void note_capacity(const When& when, std::int64_t by);
   void note_boundary(Instant boundary);
   void note_ranks() { ranks_changed_ = true; }
 
-  // Makes them reach t. False: the effort did not suffice.
+  // Makes the schedules reach t. False: the effort did not suffice.
   [[nodiscard]] bool synchronize(SettledFacts& facts, Instant t, std::uint64_t effort);
-  // The players are those of the facts; where they come in another order, the schedules are dropped.
+  // Takes the players from the facts; if their order changed, the schedules are dropped.
   void set_players(SettledFacts& facts);
-  // What the facts say of coalitions is what is kept from now on.
+  // From now on the coalitions that the facts name are kept.
   void set_coalitions(SettledFacts& facts);
   [[nodiscard]] std::optional<std::size_t> player_of(OrgId organization) const;
-  // No fact of before `horizon` will come any more. REQUIRES: the facts are still those from their own horizon on.
+  // No fact before `horizon` will come. REQUIRES: the facts are still those from their own horizon on.
   void forget_before(SettledFacts& facts, Instant horizon);
 
   [[nodiscard]] std::size_t bytes() const;
@@ -107,18 +107,18 @@ class PresentSchedules {
   std::optional<CoalitionBooks> books_;
   std::vector<OrgId> players_;
   std::vector<std::optional<std::size_t>> player_of_;  // by OrgId
-  std::vector<std::size_t> sizes_;                     // of the coalitions whose schedules they have
+  std::vector<std::size_t> sizes_;                     // of the coalitions whose schedules are kept
   bool ranks_changed_ = false;
-  Attendance::Span attended_;             // as they have it
+  Attendance::Span attended_;             // the attendance that the schedules have
   Instant latest_ = k_beginning_of_time;  // at which contributions were wanted
-  bool is_beginning_ = false;             // some facts of when they were made are still to be sent
-  std::optional<GroupKey> begun_until_;   // then: those up to here were sent
+  bool is_beginning_ = false;             // some facts from before they were made are still to be sent
+  std::optional<GroupKey> begun_until_;   // while is_beginning_: groups up to this one were sent
   std::set<GroupKey> stale_;              // to be sent
   Capacities stale_capacities_;
-  std::int64_t groups_told_ = 0;           // since it was looked up how far the last of them reach
+  std::int64_t groups_told_ = 0;           // since the reach of the latest runs was computed last
   std::map<Instant, std::int64_t> begun_;  // runs by their begin, as far as they may be kept open
-  std::uint64_t told_ = 0;                 // requests
-  std::uint64_t next_batch_ = 0;           // of them
+  std::uint64_t told_ = 0;                 // requests that were sent
+  std::uint64_t next_batch_ = 0;           // value of told_ at which the next batch is complete
 };
 
 }  // namespace shapley::accounting

@@ -11,7 +11,7 @@ namespace shapley::accounting {
 
 namespace {
 
-// So many of the latest instants can be changed by late events at the cost of re-evaluating only what follows them.
+// Late events among this many latest instants cost only the evaluation of what follows them.
 constexpr std::size_t k_dense_snapshots = 64;
 constexpr std::uint64_t k_snapshot_stride = 256;
 
@@ -29,7 +29,7 @@ auto place_of(const PlacedRow& row) {
   return std::pair(row.placement, row.organization);
 }
 
-// The row of this placement and organization; where there is no such row, its place.
+// The row of this placement and organization; else the position at which to insert it.
 PlacedRows::iterator find_row(PlacedRows& rows, const PlacedRow& row) {
   return std::lower_bound(rows.begin(), rows.end(), row,
                           [](const PlacedRow& a, const PlacedRow& b) { return place_of(a) < place_of(b); });
@@ -56,7 +56,7 @@ bool anybody_asks(const PlacedRows& rows, PlacementId placement) {
                      [&](const PlacedRow& row) { return row.placement == placement && asks(row); });
 }
 
-// Whether the nodes of a placement, whose rows these are, offer what its runs hold.
+// Whether the nodes of the placement that has these rows offer at least what its runs hold.
 bool holds_its_runs(std::span<const PlacedRow> rows) {
   ProcessorMillionths running;
   ProcessorMillionths offered;
@@ -67,8 +67,8 @@ bool holds_its_runs(std::span<const PlacedRow> rows) {
   return running <= offered;
 }
 
-// What shapley_rates asks for, by position in `players`; what runs there is taken out of the demand of `game` for any
-// node. Rows of a placement stand together.
+// The placements for shapley_rates, by position in `players`; what runs there is subtracted from the demand of `game`
+// for any node. Rows of a placement are adjacent.
 std::vector<game::Placement> placements_of(std::span<const PlacedRow> rows, const std::vector<OrgId>& players,
                                            std::vector<game::Player>& game) {
   std::vector<std::size_t> position(players.size());
@@ -261,7 +261,7 @@ bool RateHistory::restore(RateSnapshot base, std::vector<RateSnapshot> landmarks
   std::vector<RateRow> levels(players_.size());
   PlacedRows placed;
   auto next = breakpoints_.begin();
-  // Gives the snapshot the levels at its instant; whether its rates sum to what runs then.
+  // Gives the snapshot the levels at its instant; false if its rates do not sum to what runs then.
   const auto complete = [&](RateSnapshot& snapshot) {
     for (; next != breakpoints_.end() && next->first <= snapshot.upto; ++next) {
       for (const Entry& entry : next->second.levels) shift(levels[entry.organization.value], entry.change);

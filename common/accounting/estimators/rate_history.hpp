@@ -51,7 +51,7 @@ using PlacedRows = std::vector<PlacedRow>;
 struct RateSnapshot {
   Instant upto = k_beginning_of_time;
   std::size_t periods_closed = 0;
-  std::vector<RateRow> rows;  // by OrgId; organizations that joined later have no row yet: all zero
+  std::vector<RateRow> rows;  // by OrgId; no row, which is all zero, for organizations that joined later
   PlacedRows placed;
   std::uint64_t number = 0;  // counts evaluated instants, to thin snapshots out
 };
@@ -79,13 +79,13 @@ class RateHistory {
   // Makes the state just before `horizon` the base and drops what came before.
   void forget_before(Instant horizon);
 
-  // For checkpoints. The base, and a few later snapshots ending with the present one, ever farther apart back in time,
-  // so that late events cost about as much after a restart as before it.
+  // For checkpoints: the base, and a few later snapshots, the last of them the present one, at distances that grow back
+  // in time, so that late events cost about as much after a restart as before it.
   [[nodiscard]] const RateSnapshot& base() const { return snapshots_.front(); }
   [[nodiscard]] std::vector<const RateSnapshot*> landmarks() const;
-  // Goes back to where a checkpoint was taken: base and landmarks come without levels, which follow from the changes.
-  // False (and no further use) if their rates do not sum to what runs. REQUIRES: nothing was evaluated, and every
-  // change was added, those from before the base, too.
+  // Restores the state of a checkpoint: base and landmarks come without levels, which follow from the changes. False if
+  // their rates do not sum to what runs; the object is then unusable. REQUIRES: nothing was evaluated, and every change
+  // was added, those from before the base, too.
   [[nodiscard]] bool restore(RateSnapshot base, std::vector<RateSnapshot> landmarks,
                              std::vector<std::vector<game::UtilitySum>> closed);
 

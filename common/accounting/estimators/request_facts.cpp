@@ -16,7 +16,7 @@ bool is_empty(const SegmentFact& fact) {
 
 using Waits = std::vector<std::pair<Instant, Instant>>;
 
-// When the group's demand was there: the waits' begins and ends, those that touch as one, ascending.
+// The times in which the group's demand waited: begins and ends of the waits, adjacent ones joined, ascending.
 Waits waits_of(const RequestFacts::Group& group) {
   Waits waits;
   for (const auto& [name, fact] : group) {
@@ -41,7 +41,7 @@ Instant release_within(const Waits& waits, const GroupKey& key, const SegmentFac
   return was_seen_to_wait ? key.released : std::max(key.released, run.begin - k_believed);
 }
 
-// What the group asks for at `until`: what it asks for next if the books do not have what it asked for then.
+// What the group asks for at `until`; if the books do not know that, what it asks for next.
 std::int64_t waiting_at(const RequestFacts::Group& group, Instant until) {
   std::int64_t amount = 0;
   const SegmentFact* next = nullptr;
@@ -101,7 +101,7 @@ std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant unt
                       .amount = fact.processors.value};
     if (run.release >= until.value) continue;
     const bool has_begun = fact.begin < until;
-    // Until it begins it is part of what waits, if anything does.
+    // Before its start the run is part of what waits, if anything waits.
     if (!has_begun && pending.amount > 0 && run.release == pending.release) continue;
     if (has_begun) run.begin = fact.begin.value;
     if (fact.end < until) run.duration = (fact.end - fact.begin).value;

@@ -24,13 +24,13 @@
 
 namespace shapley::accounting {
 
-// What a node of a standard map takes in memory, about (more rather than less), with malloc's own part of each piece.
+// Approximate memory of malloc for each node of a standard map, in bytes (an upper estimate).
 inline constexpr std::size_t k_allocation_bytes = 16;
 template <typename Map>
 inline constexpr std::size_t node_bytes = sizeof(typename Map::value_type) + 4 * sizeof(void*) + k_allocation_bytes;
 
-// How long before its start a run may have been released without having been seen to wait. Less than the shortest
-// horizon of the books.
+// How long before its start a run that was not seen to wait may have been released. Less than the shortest horizon of
+// the books.
 inline constexpr Duration k_believed{6 * 3600};
 
 struct GroupKey {
@@ -41,7 +41,7 @@ struct GroupKey {
 };
 [[nodiscard]] GroupKey group_of(const SegmentFact& fact);
 
-// A request as the books want it.
+// A request as the facts describe it.
 struct WantedRequest {
   std::int64_t release = 0;
   hindsight::Order order;
@@ -62,9 +62,9 @@ class RequestFacts {
   [[nodiscard]] std::vector<WantedRequest> wanted(const GroupKey& key, Instant until) const;
   // When the request of a run was released.
   [[nodiscard]] Instant release_of(const SegmentFact& run) const;
-  // What it takes in memory, about.
+  // Memory in bytes, approximately.
   [[nodiscard]] std::size_t bytes() const;
-  // Facts that ended before the horizon.
+  // Forgets facts that ended before the horizon.
   void forget_before(Instant horizon);
 
  private:

@@ -52,7 +52,7 @@ class ShapleyRate final : public Estimator {
                     .given = sum.work_at(question.t),
                     .rate = is_open ? sum.running() : ProcessorMillionths{}};
     };
-    // Who joined later than the rows were made has none.
+    // An organization that joined after the rows were made has no row.
     std::fill(credits.begin(), credits.end(), Credit{});
     if (!is_open) {
       std::ranges::transform(closed[question.period], credits.begin(), credit);

@@ -1,4 +1,4 @@
-// The contribution estimators that there are: the one table of them.
+// The table of all contribution estimators.
 //
 // State, standings, checkpoints, the ledger's rows, audit, reports, `status` and the configuration go through it and
 // know no estimator by name. A new estimator is a pair of files (estimator.hpp has the interface) and a row in
@@ -27,9 +27,9 @@ struct EstimatorRow {
   std::string_view member;   // its part of the names of members and columns: phi_direct, given_direct
   std::string_view meaning;  // one line: what an organization gave, by it
   std::unique_ptr<Estimator> (*make)();
-  // The name of the one by which ranks are made while this one cannot say (State::caught_up). Empty: it always can.
+  // The name of the estimator that makes ranks while this one is behind (State::caught_up). Empty: it never is.
   std::string_view stand_in = {};
-  // Of books with more, guests and commons counted, it is off (Estimator::is_off).
+  // In books with more organizations, guests and commons included, it is off (Estimator::is_off).
   std::size_t most_organizations = std::numeric_limits<std::size_t>::max();
 
   // Traits: what other code asks of an estimator instead of its name.
@@ -37,31 +37,31 @@ struct EstimatorRow {
   // What an organization gave is the work on its own processors. An audit computes that itself, and reports divide it
   // by owner.
   bool by_owner = false;
-  // It keeps what coalitions would have got alone: it says what cooperation is worth, its memory is bounded
+  // It keeps what coalitions would have got alone: it computes the worth of cooperation, its memory is bounded
   // (HindsightBounded), and its rates may change although no real job starts or ends.
   bool of_coalitions = false;
-  // The configuration has a key of its name, which turns it `off` (config/keys.hpp).
+  // The configuration has a key of its name, by which it is turned `off` (config/keys.hpp).
   bool has_key = false;
 };
 
 // Never empty, at most k_max_estimators rows, in the order in which people see them.
 [[nodiscard]] std::span<const EstimatorRow> estimators();
 
-// Standings hold so many credits without asking for memory.
+// Standings hold up to this many credits without allocating memory.
 inline constexpr std::size_t k_max_estimators = 6;
 
 // Index of a row of the table. The first row ranks unless the configuration says otherwise.
 using EstimatorId = Id<struct EstimatorTag, std::uint32_t>;
 inline constexpr EstimatorId k_default_estimator{0};
 
-// All of them, in the table's order.
+// All estimators, in the table's order.
 [[nodiscard]] std::span<const EstimatorId> estimator_ids();
 
 [[nodiscard]] std::string_view name_of(EstimatorId estimator);
 [[nodiscard]] std::optional<EstimatorId> parse_estimator(std::string_view name);
 [[nodiscard]] std::vector<std::string_view> estimator_names();
 
-// Some of them.
+// A set of estimators.
 class EstimatorSet {
  public:
   constexpr EstimatorSet() = default;
@@ -74,7 +74,7 @@ class EstimatorSet {
   constexpr void erase(EstimatorId estimator) { bits_ &= ~(1U << estimator.value); }
   [[nodiscard]] constexpr bool contains(EstimatorId estimator) const { return (bits_ >> estimator.value & 1U) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  // All that are not among them.
+  // All estimators that are not in the set.
   [[nodiscard]] EstimatorSet others() const {
     EstimatorSet others;
     for (const EstimatorId estimator : estimator_ids()) {
@@ -88,16 +88,16 @@ class EstimatorSet {
   std::uint32_t bits_ = 0;
 };
 
-// All whose row has this trait: estimators_with(&EstimatorRow::by_owner).
+// All estimators whose row has this trait: estimators_with(&EstimatorRow::by_owner).
 [[nodiscard]] EstimatorSet estimators_with(bool EstimatorRow::*trait);
 
-// The estimator that ranks where `wanted` should: itself if it is able to, else its stand-in.
+// The estimator that ranks where `wanted` should: itself if it is in `able`, else its stand-in.
 [[nodiscard]] EstimatorId acting(EstimatorId wanted, const EstimatorSet& able);
 
 // The name of a figure by this estimator: "phi" -> "phi_direct".
 [[nodiscard]] std::string figure_name(std::string_view figure, EstimatorId estimator);
 
-// By estimator; of those that there are not: zero.
+// By estimator; unused elements are zero.
 using Credits = std::array<Credit, k_max_estimators>;
 
 }  // namespace shapley::accounting

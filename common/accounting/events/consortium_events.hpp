@@ -20,11 +20,11 @@ inline constexpr std::int64_t k_whole_weight = 1'000'000;
 inline constexpr std::int64_t k_least_weight = 1'000;
 inline constexpr std::int64_t k_greatest_weight = 1'000'000'000;
 
-// What an organization's key is made from, at one instant.
+// The figures from which an organization's key is computed, at one instant.
 struct KeyFigures {
   Utility balance;                     // phi - psi
   CpuTime given_less_got;              // the work behind it
-  ProcessorMillionths rate_less_used;  // credited each second from then on, less what its jobs hold
+  ProcessorMillionths rate_less_used;  // credited per second from then on, minus what its jobs hold
 
   KeyFigures& operator+=(const KeyFigures& elsewhere);
   friend bool operator==(const KeyFigures&, const KeyFigures&) = default;
@@ -46,8 +46,8 @@ constexpr auto description_of(std::type_identity<ClusterWeight>) {
 }
 
 struct OrganizationElsewhere {
-  std::string organization;  // as the cluster that states it calls it
-  KeyFigures figures;        // by that cluster's own books
+  std::string organization;  // its name on the cluster that states this
+  KeyFigures figures;        // from that cluster's own books
   ProcessorMillionths owned;
   ProcessorMillionths used;
   ProcessorMillionths waiting;
@@ -59,17 +59,17 @@ constexpr auto description_of(std::type_identity<OrganizationElsewhere>) {
                   member("used", &OrganizationElsewhere::used), member("waiting", &OrganizationElsewhere::waiting));
 }
 
-// The books of one cluster at one instant, as far as the ranks of others are made from them.
+// The figures of one cluster's books at one instant that other clusters use for their ranks.
 struct ClusterFigures {
   std::string consortium;
   std::string ledger;        // the identity of its ledger: 32 hexadecimal digits
   std::int64_t event = 0;    // the number of the last event that counts; 0: none does
   std::string hash;          // of that event: 64 hexadecimal digits
   Instant time;              // of the figures
-  std::string contribution;  // phi by which estimator
+  std::string contribution;  // the estimator of phi
   Period period = Period::none;
   Instant period_begin;
-  std::vector<ClusterWeight> weights;                // by its configuration, its own too; ascending by cluster
+  std::vector<ClusterWeight> weights;                // in its configuration, its own included; ascending by cluster
   std::vector<OrganizationElsewhere> organizations;  // ascending by name
   friend bool operator==(const ClusterFigures&, const ClusterFigures&) = default;
 };
@@ -82,9 +82,9 @@ constexpr auto description_of(std::type_identity<ClusterFigures>) {
                   member("organizations", &ClusterFigures::organizations));
 }
 
-// The standing statement of another cluster, by which ranks are made from `at` on until the next one of that cluster.
-// Its signature (ledger/consortium/standing.hpp) stays with it, so that members can check it without the other cluster.
-// The books do not depend on it; who was ranked by what must be known.
+// The standing statement of another cluster; ranks use it from `at` on until that cluster's next one. It is stored with
+// its signature (ledger/consortium/standing.hpp), so that members can check it without the other cluster. The books do
+// not depend on it; it is recorded to show what ranks were made from.
 struct StandingReceived {
   Instant at;
   std::string cluster;  // its ClusterName
@@ -123,8 +123,8 @@ constexpr auto description_of(std::type_identity<OtherCluster>) {
                   member("names", &OtherCluster::names));
 }
 
-// From `at` on ranks are made by the sum over this cluster and these others, until the next such event. A cluster that
-// is no longer named does not count any more; one that joins counts from its first statement on.
+// From `at` on ranks are made from the sum over this cluster and these others, until the next such event. A cluster
+// that is no longer named does not count any more; one that joins counts from its first statement on.
 struct ConsortiumDeclared {
   Instant at;
   std::string consortium;                // empty: this cluster is in none, and there are no others

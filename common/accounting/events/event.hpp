@@ -86,8 +86,8 @@ constexpr auto description_of(std::type_identity<OwnershipStated>) {
 }
 
 // From `at` on the node offers `processors` (0: down, drained or gone). `ordinal` orders several changes of one second.
-// `whole` is what the node is worth whether it offers that or not: no more is charged to the runs there together. 0:
-// not known, nothing is shared. The rest is what its worth and the charge of runs are made of.
+// `whole` is the worth of the whole node, offered or not: the runs there are together charged no more. 0: not known;
+// then nothing is shared. The other members are the basis of its worth and of the charge of runs.
 struct CapacityChanged {
   std::string node;
   Instant at;
@@ -143,10 +143,10 @@ constexpr auto description_of(std::type_identity<GuaranteedPart>) {
                   member("parts_per_million", &GuaranteedPart::parts_per_million));
 }
 
-// The rule of ranks in force from `at` until the next such event (game/serving_order.hpp): phi by which estimator, how
-// many seconds ranks look ahead (0: the published rule), what is guaranteed to every organization but to those in
-// `exceptions` (ascending by name, each once), and how much what runs counts. The books do not depend on it; who was
-// ranked by what must be known.
+// The rule of ranks in force from `at` until the next such event (game/serving_order.hpp): the estimator of phi, how
+// many seconds ranks look ahead (0: the published rule), the part that is guaranteed to every organization except those
+// in `exceptions` (ascending by name, each once), and how much what runs counts. The books do not depend on it; it is
+// recorded to show by which rule ranks were made.
 struct RankingDeclared {
   Instant at;
   std::string contribution;
@@ -165,12 +165,12 @@ constexpr auto description_of(std::type_identity<RankingDeclared>) {
 }
 
 // The mean residual run time by which the key counts what runs (m of game/serving_order.hpp), in force from `at` until
-// the next such event, as shapleyd measured it over the runs that ended last. The books do not depend on it; who was
-// ranked by what must be known.
+// the next such event, as shapleyd measured it over the runs that ended last. The books do not depend on it; it is
+// recorded to show how ranks were made.
 struct ResidualMeasured {
   Instant at;
   std::int64_t seconds = 0;  // > 0
-  std::int64_t runs = 0;     // that it was measured over
+  std::int64_t runs = 0;     // number of runs that it was measured over
   friend bool operator==(const ResidualMeasured&, const ResidualMeasured&) = default;
 };
 constexpr auto description_of(std::type_identity<ResidualMeasured>) {
@@ -179,7 +179,7 @@ constexpr auto description_of(std::type_identity<ResidualMeasured>) {
       .kept("residual");
 }
 
-// What a CPU of these nodes is worth.
+// The worth of a CPU of these nodes.
 struct NodeWeight {
   std::string nodes;        // as the configuration writes them
   std::int64_t weight = 1;  // > 0
@@ -194,7 +194,7 @@ constexpr auto description_of(std::type_identity<NodeWeight>) {
 struct ChargeDeclared {
   Instant at;
   std::string charge;             // "dominant", "cpu", "weights"
-  std::vector<Resource> weights;  // of `weights`: what one of a resource counts; ascending by name
+  std::vector<Resource> weights;  // for the charge `weights`: what one unit of a resource counts; ascending by name
   std::vector<NodeWeight> node_weights;
   friend bool operator==(const ChargeDeclared&, const ChargeDeclared&) = default;
 };
@@ -205,9 +205,10 @@ constexpr auto description_of(std::type_identity<ChargeDeclared>) {
       .kept("charge");
 }
 
-// From `at` on jobs of this placement may use these nodes and no others; none before the first such event. A placement
-// is what jobs ask of their nodes, in words of Slurm ("partition=batch nodes=n1"), so many waits share it. Demand
-// counts up to what these nodes offer (game/shapley_value.hpp). `ordinal` orders several changes of one second.
+// From `at` on jobs with this placement may use these nodes and no others; before the first such event, none. A
+// placement is the text of what jobs ask of their nodes, in Slurm's terms ("partition=batch nodes=n1"), so many waits
+// share it. Demand counts up to what these nodes offer (game/shapley_value.hpp). `ordinal` orders several changes of
+// one second.
 struct PlacementResolved {
   std::string placement;
   Instant at;
@@ -223,16 +224,16 @@ constexpr auto description_of(std::type_identity<PlacementResolved>) {
 }
 
 // Observations that were made under a wrong clock. The books do not depend on it; it says with which times they were
-// read, or what the books lack, and what a time means that Slurm wrote under that clock. Identity: `at`, `message`.
+// read, or what the books lack, and how to read a time that Slurm wrote under that clock. Identity: `at`, `message`.
 struct ObservationsMistimed {
-  Instant at;                 // when that was found
+  Instant at;                 // when the wrong clock was found
   std::int64_t message = 0;   // the number of the last of their messages
   std::int64_t messages = 0;  // how many
-  Instant since;              // when the first of them came
+  Instant since;              // when the first of them arrived
   Instant observed_from;      // the earliest and the latest time at which they claim to have been made
   Instant observed_to;
-  Duration ahead;  // the clock was so many seconds ahead (negative: behind), which was taken off; 0: not known by how
-                   // many, so they were not read
+  Duration ahead;  // seconds that the clock was ahead (negative: behind), which were subtracted; 0: not known, so
+                   // the observations were not read
   friend bool operator==(const ObservationsMistimed&, const ObservationsMistimed&) = default;
 };
 constexpr auto description_of(std::type_identity<ObservationsMistimed>) {
@@ -245,12 +246,12 @@ constexpr auto description_of(std::type_identity<ObservationsMistimed>) {
       .kept("mistimed");
 }
 
-// Of two controllers, whether the other one answered before this one began to write, so that all that it had was taken
-// over.
+// With two controllers, whether the other one answered before this one began to write, so that its whole ledger was
+// taken over.
 enum class PeerAnswer : std::uint8_t { answered, silent };
 
-// From `at` on the shapleyd on `host` writes this ledger, for the plugin of the slurmctld there feeds it. It continues
-// the event `after`, of that hash (hexadecimal; zeros: there was none). The books do not depend on it.
+// From `at` on the shapleyd on `host` writes this ledger, because the plugin of the slurmctld there feeds it. It
+// continues after the event `after` of that hash (hexadecimal; zeros: no event). The books do not depend on it.
 struct ControllerBegan {
   std::int64_t after = 0;
   Instant at;
@@ -266,9 +267,9 @@ constexpr auto description_of(std::type_identity<ControllerBegan>) {
       .kept("beginning");
 }
 
-// Why slurmctld's records were not looked at for a time. slurmctld_down: nothing says that slurmctld ran then, so
-// nothing can have started. unobserved: it ran at least for a part of the time, without the plugin. dropped: it was
-// observed, but the observations were more than the plugin keeps, and shapleyd did not take them.
+// Why slurmctld's records were not read for a time. slurmctld_down: there is no sign that slurmctld ran then, so
+// nothing can have started. unobserved: it ran for at least a part of the time, without the plugin. dropped: the plugin
+// made more observations than it can keep while shapleyd did not accept them.
 enum class GapCause : std::uint8_t { slurmctld_down, unobserved, dropped };
 
 // From `begin`, or a little later, to `end` no process read slurmctld's records. The books do not depend on it: what
@@ -288,10 +289,10 @@ constexpr auto description_of(std::type_identity<ObservationGap>) {
 }
 
 // slurmctld came back without records that it had had: without the state that it saves (`slurmctld -c`, a lost
-// StateSaveLocation), or killed before it saved. `closed` runs were older than that when they were seen last, at
-// `seen`: they end there and hold so many processor-seconds until then. `retracted` ones had begun within a few saves
-// before it, so that Slurm may have no record of them; they count for nothing. `at` is when that was learned. The books
-// do not depend on it: what it counts are facts of their own, stored before it.
+// StateSaveLocation), or killed before it saved. `closed` runs had begun more than a few saves before `seen`, when they
+// were seen last: they end there, with so many processor-seconds until then. `retracted` runs had begun later, so that
+// Slurm may have no record of them; they count for nothing. `at` is when the loss was detected. The books do not depend
+// on it: what it counts are facts of their own, stored before it.
 struct StateLost {
   Instant at;
   Instant seen;  // <= at
@@ -309,9 +310,9 @@ constexpr auto description_of(std::type_identity<StateLost>) {
       .kept("state_loss");
 }
 
-// The books are those of the cluster of this ClusterName, from `at` on until the next such event: as the first feeder
-// called it, or as an administrator says after it was renamed. No other one's records are read. The books do not depend
-// on it.
+// The books are those of the cluster of this ClusterName, from `at` on until the next such event: the name that the
+// first feeder reported, or one that an administrator set after a renaming. No other cluster's records are read. The
+// books do not depend on it.
 struct ClusterNamed {
   Instant at;
   std::string cluster;
@@ -326,16 +327,16 @@ constexpr auto description_of(std::type_identity<ClusterNamed>) {
       .kept("cluster");
 }
 
-// Runs that no shapleyd watched, from an export of Slurm's accounting: their own events stand right before this one, in
-// the same transaction or, of a new ledger, in all of it. The books do not depend on it; whose word they rest on must
-// be known. Identity: `at`, `sha256`.
+// Runs that no shapleyd observed, from an export of Slurm's accounting: their own events are stored right before this
+// one, in the same transaction or, in a new ledger, in all of it. The books do not depend on it; it is recorded to show
+// where those runs come from. Identity: `at`, `sha256`.
 struct HistoryImported {
-  Instant at;              // when that was done
+  Instant at;              // when the import was made
   std::string file;        // name of the export
   std::string sha256;      // of its bytes, hexadecimal
-  std::int64_t rows = 0;   // of jobs that it has
-  std::int64_t runs = 0;   // that were imported
-  std::int64_t known = 0;  // that the ledger had already
+  std::int64_t rows = 0;   // number of jobs in it
+  std::int64_t runs = 0;   // number of runs that were imported
+  std::int64_t known = 0;  // number of runs that the ledger had already
   Instant since;           // the earliest start and the latest end of what was imported
   Instant until;
   std::string author;  // who did it, as the kernel reports: "uid 0"
@@ -355,20 +356,20 @@ constexpr auto description_of(std::type_identity<HistoryImported>) {
 enum class AdjustmentKind : std::uint8_t { attribute, own, rename, merge, reverse };
 
 // An administrator corrected the books. The `facts` events after this one belong to it and were stored with it, in one
-// transaction: of `attribute` segments that are retracted and stated again under another organization, of `own`
-// statements of ownership of this revision, of `reverse` what takes back those of adjustment `reverses`. Of `rename`
-// and `merge` there are none: the row of `organization` is part of that of `into` from then on, for all times, until an
+// transaction: for `attribute` segments that are retracted and stated again under another organization, for `own`
+// statements of ownership with this revision, for `reverse` the events that undo adjustment `reverses`. `rename` and
+// `merge` have none: the row of `organization` is part of the row of `into` from then on, for all times, until an
 // adjustment reverses that (State::row_of); no figure of other organizations depends on it. Identity: `number`.
 struct AdjustmentMade {
   std::uint32_t number = 0;  // 1, 2, 3, ...
   Instant at;                // when it was made
   AdjustmentKind kind = AdjustmentKind::attribute;
-  std::string organization;  // rename, merge: whose row; else empty
-  std::string into;          // attribute: whose the runs are now; rename, merge: whose the row is now; else empty
+  std::string organization;  // rename, merge: the organization whose row it is; else empty
+  std::string into;          // attribute: the new organization of the runs; rename, merge: of the row; else empty
   std::string what;          // in words: "job 4711"
   std::uint32_t reverses = 0;
-  std::int64_t runs = 0;   // that are of another organization by it
-  std::int64_t facts = 0;  // events that follow
+  std::int64_t runs = 0;   // number of runs that it moves to another organization
+  std::int64_t facts = 0;  // number of events that follow
   std::string author;      // as the kernel reports, with the name from the user database if it has one: "uid 0 (root)"
   std::string reason;
   friend bool operator==(const AdjustmentMade&, const AdjustmentMade&) = default;
@@ -383,12 +384,12 @@ constexpr auto description_of(std::type_identity<AdjustmentMade>) {
       .kept("adjustment");
 }
 
-// Of which coalitions hindsight keeps what they would have done alone: of all, of those whose values phi by pairs needs
-// (those of 1, 2, k-2 and k-1 players, and of all), or of none.
+// The coalitions for which hindsight keeps what they would have done alone: all of them, those that phi by pairs needs
+// (the ones of 1, 2, k-2 and k-1 players, and of all), or none.
 enum class Coalitions : std::uint8_t { all, pairs, none };
 
-// From `at` on hindsight keeps only these coalitions, because the former ones took `needed` bytes of memory and
-// `bound` is what it may have. It holds permanently, for all periods that are not closed.
+// From `at` on hindsight keeps only these coalitions, because the former ones took `needed` bytes of memory, more than
+// the `bound` that is allowed. This is permanent, for all periods that are not closed.
 struct HindsightBounded {
   Instant at;
   Coalitions coalitions = Coalitions::pairs;  // not all

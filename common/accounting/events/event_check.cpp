@@ -28,7 +28,7 @@ bool all_distinct(const std::vector<std::string>& names) {
   return std::set<std::string_view>(names.begin(), names.end()).size() == names.size();
 }
 
-// Resources of a node, or of a run on it.
+// Checks the resources of a node, or of a run on it.
 Expected<void> check_resources(const std::string& node, std::int64_t memory, const std::vector<Resource>& gres) {
   if (memory < 0) return refuse("the memory of node " + node + " must not be negative");
   for (std::size_t i = 0; i < gres.size(); ++i) {
@@ -90,7 +90,7 @@ Expected<void> check_owners(const OwnershipSpan& span) {
   return {};
 }
 
-// What a kind asks for beyond times that are in range: nothing, unless it says so here.
+// Checks beyond the range of times; a kind without an overload of its own needs none.
 template <typename Fact>
 Expected<void> check_content(const Fact& /*event*/) {
   return {};
@@ -159,7 +159,7 @@ Expected<void> check_content(const RankingDeclared& event) {
 }
 
 Expected<void> check_content(const ResidualMeasured& event) {
-  // What runs longer than the longest horizon counts as much as what runs as long.
+  // A run that is longer than the longest horizon counts as one of that length.
   if (event.seconds <= 0 || event.seconds > game::k_longest_horizon.value) {
     return refuse("the mean residual run time is 1 second to 365 days");
   }
@@ -167,14 +167,14 @@ Expected<void> check_content(const ResidualMeasured& event) {
   return {};
 }
 
-// Of a processor of one cluster among those of others.
+// Concerns the weight of a processor of one cluster among those of others.
 constexpr std::string_view k_bad_weight = "the weight of a processor is 0.001 to 1000";
 bool is_weight(std::int64_t parts_per_million) {
   return parts_per_million >= k_least_weight && parts_per_million <= k_greatest_weight;
 }
 
-// What another cluster may state: no more than a million processors do in a thousand million seconds (base/types.hpp),
-// so that nothing overflows when it is added up.
+// The range of another cluster's figures: what a million processors do in a thousand million seconds at most
+// (base/types.hpp), so that their sums do not overflow.
 bool in_bounds(const OrganizationElsewhere& row) {
   constexpr std::int64_t k_seconds = 1'000'000'000;
   constexpr Int128 k_processors = k_max_held.value;

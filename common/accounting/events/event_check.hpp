@@ -1,4 +1,4 @@
-// Which events make sense by themselves: what State::apply and State::load accept. Pure.
+// Checks of single events: what State::apply and State::load accept. Pure.
 #pragma once
 
 #include <variant>
@@ -10,19 +10,19 @@ namespace shapley::accounting {
 
 // Instants of events are in [0, k_last_instant]: the calendar's range, and far inside that of the exact sums.
 inline constexpr Instant k_last_instant{253'402'300'799};  // 9999-12-31T23:59:59Z
-// What one run holds or one node offers: a million processors. What one pending job (or job array) may ask for: more.
+// The most that one run holds or one node offers: a million processors. A pending job (or array) may ask for more.
 inline constexpr ProcessorMillionths k_max_held{1'000'000'000'000};
 inline constexpr ProcessorMillionths k_max_wanted{100'000'000'000'000};
 
 // Errc::invalid_argument, naming the event, what is wrong with it and what is allowed.
 [[nodiscard]] Expected<void> check(const Event& event);
-// The same without the event's name, for those who asked for something and know no events.
+// As check(), without the event's name, for messages to users who do not know events.
 [[nodiscard]] Expected<void> check_fact(const Event& event);
 
-// Which events begin books that had none before.
+// Which events begin the books.
 
-// When books begin that have this event alone: runs, waits, organizations, capacities and periods say when something
-// happened or holds. k_end_of_time: such an event says nothing of that.
+// The instant at which books begin that have this event alone: runs, waits, organizations, capacities and periods have
+// a time at which something happened or holds. k_end_of_time: this event does not begin books.
 [[nodiscard]] inline Instant begin_by(const Event& event) {
   const bool begins = std::holds_alternative<SegmentOpened>(event) ||
                       std::holds_alternative<OrganizationsDeclared>(event) ||

@@ -31,7 +31,7 @@ constexpr auto description_of(std::type_identity<SegmentKey>) {
       member<Role::identity>("anchor", &SegmentKey::anchor), member<Role::identity>("ordinal", &SegmentKey::ordinal));
 }
 
-// So much of a generic resource (GRES), by Slurm's name without a type ("gres/gpu").
+// An amount of a generic resource (GRES), by Slurm's name without a type ("gres/gpu").
 struct Resource {
   std::string name;
   std::int64_t count = 0;  // >= 0
@@ -41,8 +41,8 @@ constexpr auto description_of(std::type_identity<Resource>) {
   return describe("resource", member("name", &Resource::name), member("count", &Resource::count));
 }
 
-// What a segment holds on one node: what it is charged, and, as the charge follows from it, what Slurm allocated.
-// Where the runs of a node are charged more than the whole node together, it is shared among them (sharing.hpp).
+// What a segment holds on one node: its charge and, as the basis of the charge, what Slurm allocated. If the charges of
+// the runs on a node exceed the whole node, it is shared among them (sharing.hpp).
 struct NodeShare {
   std::string node;
   ProcessorMillionths processors{};  // charged, > 0
@@ -62,13 +62,13 @@ constexpr auto description_of(std::type_identity<NodeShare>) {
 // is their sum. For a wait `nodes` is empty. `placement` says which nodes the job may use (PlacementResolved), a run's
 // those that its request could have used; empty: any.
 //
-// Of a run, `released` is when Slurm could have started it first: on the segment with which the run began, absent from
-// later ones (after a suspension or a resize), whose own begin it is then, and where it is not known. It is never after
-// `begin`. Where the request was booked as waiting, it is the anchor of that wait.
+// `released` of a run is when Slurm could have started it first. It is set on the segment with which the run began, if
+// it is known; later segments (after a suspension or a resize) do not have it, their own begin takes its place. It is
+// never after `begin`. Where the request was booked as waiting, it is the anchor of that wait.
 //
-// `waited_as` is the job as which a task of an array waits or waited: that of the array's record, even where the task
-// has a record of its own already; 0: its own job, or a run that did not wait. So the order of an array's tasks among
-// the requests of their organization does not depend on when slurmctld made records of them.
+// `waited_as` is the job as which a task of an array waits or waited: the job of the array's record, even where the
+// task has a record of its own already; 0: its own job, or a run that did not wait. So the order of an array's tasks
+// among their organization's requests does not depend on when slurmctld made records of them.
 struct SegmentOpened {
   SegmentKey key;
   std::string organization;
@@ -108,9 +108,9 @@ constexpr auto description_of(std::type_identity<SegmentClosed>) {
                   member("job_state", &SegmentClosed::job_state));
 }
 
-// Slurm's own books do not hold this segment after all (slurmctld was killed before it saved the start), or, of a wait,
-// what was asked for was withdrawn before it started (daemon/observer/wait_writer.hpp). It counts for nothing, whatever
-// else is known of it. `at` is when that was learned.
+// Slurm's own records do not have this segment after all (slurmctld was killed before it saved the start), or the
+// request of a wait was withdrawn before it started (daemon/observer/wait_writer.hpp). The segment counts for nothing,
+// whatever else is known of it. `at` is when that became known.
 struct SegmentRetracted {
   SegmentKey key;
   Instant at;
@@ -146,9 +146,9 @@ constexpr auto description_of(std::type_identity<JobDescribed>) {
                   member("wckey", &JobDescribed::wckey));
 }
 
-// The same facts about a job as they are from `at` on: a user moved or renamed it, it got the partition where it
-// runs, or what stood for the pending tasks of an array became its last task. Members as of JobDescribed, of which the
-// one of the same job and submit time holds before the first of these. The books do not depend on it.
+// The facts of JobDescribed as they are from `at` on: a user moved or renamed the job, it got the partition in which it
+// runs, or the record of an array's pending tasks became its last task. The JobDescribed of the same job and submit
+// time holds before the first of these. The books do not depend on it.
 struct JobChanged {
   JobId job;
   Instant submit;
@@ -165,7 +165,7 @@ struct JobChanged {
   // The description that holds from `at` on.
   [[nodiscard]] JobDescribed description() const;
 };
-// The event that says that a job is as in `now` from `at` on.
+// The event by which a job is as in `now` from `at` on.
 [[nodiscard]] JobChanged change_to(const JobDescribed& now, Instant at);
 constexpr auto description_of(std::type_identity<JobChanged>) {
   return describe(

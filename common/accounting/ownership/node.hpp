@@ -59,7 +59,7 @@ class Node {
   [[nodiscard]] bool is_shared_since(Instant t, ProcessorMillionths more) const;
   // Whether at some instant >= t more is claimed than `worth`, if that is known.
   [[nodiscard]] bool claims_exceed(ProcessorMillionths worth, Instant t) const;
-  // What the whole node is worth, when.
+  // The worth of the whole node over time.
   [[nodiscard]] std::vector<Worth> worths() const;
 
   // Calls visit(at, before, after) for every change of the offer at an instant >= from, ascending.
@@ -85,7 +85,7 @@ class Node {
   [[nodiscard]] Cursor before(Instant t) const;
   [[nodiscard]] Instant next_instant(const Cursor& cursor) const;
   void pass(Cursor& cursor, Instant t) const;
-  // Whether holds(cursor) after all of some instant >= t was passed, t itself included.
+  // Whether holds(cursor) is true after all changes of some instant >= t, t itself included.
   template <typename Predicate>
   [[nodiscard]] bool any_since(Instant t, Predicate&& holds) const;
   [[nodiscard]] Offer offer(const Cursor& cursor) const;
@@ -109,10 +109,10 @@ void Node::for_each_offer_change(Instant from, Visit&& visit) const {
   }
 }
 
-// All nodes of the books, by index in the order in which they were met; and when which of them changes hands.
+// All nodes of the books, by index in the order in which the books met them; and the next change of owner of each.
 class Nodes {
  public:
-  // The node's index; it is met if it is new.
+  // The node's index; a new node gets the next one.
   std::uint32_t index_of(std::string_view name);
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name) const;
   Node& named(std::string_view name) { return nodes_[index_of(name)]; }
@@ -126,11 +126,11 @@ class Nodes {
   // As Ownership::state and Ownership::hand_over of one node.
   void state(std::uint32_t index, Ownership::Place place, std::vector<Ownership::Span> spans, Instant now);
   void hand_over(std::uint32_t index, Instant t);
-  // When the next node changes hands, and that node; k_end_of_time: none does, by what is known.
+  // The next known change of any node's owner, and that node; k_end_of_time if no change is known.
   [[nodiscard]] Instant next_hand_over() const;
   [[nodiscard]] std::uint32_t next_to_hand_over() const { return hand_overs_.begin()->second; }
 
-  // Whether the capacity that is known of the node at this place is the same; nullopt: none is.
+  // Whether the capacity known for the node at this place equals the event; nullopt: none is known.
   [[nodiscard]] std::optional<bool> repeats(const CapacityChanged& event) const;
 
   void forget_before(Instant horizon);

@@ -25,7 +25,7 @@ void Ownership::state(Place place, std::vector<Span> spans, Instant now) {
     const Instant effective = it->first.first;
     const auto next = std::next(it);
     const Instant until = next == statements_.end() ? k_end_of_time : next->first.first;
-    if (until == effective) continue;  // revised
+    if (until == effective) continue;  // a later revision replaces it
     const Owners* at_effective = &commons_only();
     for (const Span& span : it->second) {
       if (span.from <= effective) at_effective = &span.owners;

@@ -1,4 +1,4 @@
-// Who owns one node, when: the statements made about it, folded into a timeline.
+// The owners of one node over time: the statements about it, folded into a timeline.
 //
 // At instant t the statement with the greatest `effective` <= t holds, of several of that instant the one of the
 // highest revision, and in it the last span with `from` <= t. Before the first statement, or where it names no owner,
@@ -64,10 +64,10 @@ class Ownership {
 
   Ownership();
 
-  // When a statement is in force from, and its revision.
+  // The instant from which a statement is in force, and its revision.
   using Place = std::pair<Instant, std::uint32_t>;
 
-  // Adds a statement and puts in force what begins at or before `now`. REQUIRES: no statement at this place.
+  // Adds a statement and puts in force what begins at or before `now`. REQUIRES: there is no statement at this place.
   void state(Place place, std::vector<Span> spans, Instant now);
 
   // Begin of the first stretch not yet in force.

@@ -1,4 +1,4 @@
-// Which nodes the jobs of one placement may use, over time (PlacementResolved). Single-threaded; the caller owns it.
+// The nodes that jobs with one placement may use, over time (PlacementResolved). Single-threaded; the caller owns it.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class PlacementHistory {
   explicit PlacementHistory(PlacementId number) : id(number) {}
 
   PlacementId id;
-  std::size_t uses = 0;                // remembered waits and runs of it that count
+  std::size_t uses = 0;                // remembered waits and runs with this placement that count
   Instant told_since = k_end_of_time;  // from here on estimators know what its nodes offer
 
   [[nodiscard]] const PlacementResolved* find(Instant at, std::uint32_t ordinal) const;
@@ -33,7 +33,7 @@ class PlacementHistory {
   // Whether the node may be used at t, and in the second before.
   [[nodiscard]] bool holds(std::uint32_t node, Instant t) const;
   [[nodiscard]] bool holds_before(std::uint32_t node, Instant t) const;
-  // Instants >= from at which it changes which nodes may be used.
+  // Instants >= from at which the set of usable nodes changes.
   [[nodiscard]] std::vector<Instant> changes_since(Instant from) const;
   // Nodes that may be used at some instant; ascending.
   [[nodiscard]] std::vector<std::uint32_t> nodes() const;
@@ -45,10 +45,10 @@ class PlacementHistory {
     for (const Resolution& resolution : resolutions_) visit(resolution.fact);
   }
 
-  // Drops what differs only for instants before `horizon`.
+  // Drops changes that matter only for instants before `horizon`.
   void forget_before(Instant horizon);
-  // No remembered wait or run is of it, and at `horizon` and later it has no nodes: the same as a placement that was
-  // never heard of.
+  // Whether no remembered wait or run has this placement, and it has no nodes at `horizon` and later: then it is the
+  // same as an unknown placement.
   [[nodiscard]] bool is_over(Instant horizon) const;
 
  private:
@@ -67,16 +67,16 @@ class Placements {
   PlacementHistory& obtain(std::string_view name);
   [[nodiscard]] auto begin() const { return placements_.begin(); }
   [[nodiscard]] auto end() const { return placements_.end(); }
-  // Those of remembered waits and runs that count; those that have nodes by what is known last. Ascending.
+  // Placements of remembered waits and runs that count; placements whose last resolution has nodes. Ascending.
   [[nodiscard]] std::vector<std::string> in_use() const;
   [[nodiscard]] std::vector<std::string> resolved() const;
 
-  // Whether what is known of the placement at this place is the same; nullopt: nothing is.
+  // Whether what is known of the placement at this place equals the event; nullopt: nothing is known.
   [[nodiscard]] std::optional<bool> repeats(const PlacementResolved& event) const;
 
-  // From before the memory horizon on what a placement's nodes offer is part of the estimators' own memory.
+  // Estimators keep by themselves what a placement's nodes offered before the memory horizon.
   void forget_before(Instant horizon);
-  // The same of placements whose offers were entered from all that is remembered.
+  // The same for placements whose offers were entered from all facts that are remembered.
   void note_told_before(Instant horizon);
 
   // Lines of a checkpoint.
@@ -88,7 +88,7 @@ class Placements {
   std::uint32_t met_ = 0;
 };
 
-// The indices of the nodes that a placement may use; nodes that are new are met.
+// The indices of the nodes that a placement may use; new nodes get an index.
 [[nodiscard]] std::vector<std::uint32_t> indices_of(const PlacementResolved& event, Nodes& nodes);
 
 }  // namespace shapley::accounting

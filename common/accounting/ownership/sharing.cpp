@@ -11,7 +11,7 @@ namespace shapley::accounting {
 
 namespace {
 
-// Goes through time, claims that come and go, and visits every stretch in which a claim holds the same amount.
+// Goes through time, adds and removes claims, and visits every stretch in which a claim holds the same amount.
 class Sweep {
  public:
   Sweep(std::span<const Claim> claims, std::span<const Worth> worths, Instant from, const VisitHeld& visit)
@@ -64,7 +64,7 @@ class Sweep {
     }
   }
 
-  // Nothing to do where claims fit and fitted before: each holds what it claims.
+  // Nothing changes where the claims fit and fitted before: each holds what it claims.
   void divide() {
     const bool shared = whole_.value > 0 && claimed_ > whole_.value;
     if (!shared && !was_shared_) return;
@@ -113,14 +113,14 @@ void for_each_held(std::span<const Claim> claims, std::span<const Worth> worths,
 
 namespace {
 
-// Which of the members are present, with their number up to a place in logarithmic time (a Fenwick tree).
+// The set of members that are present; counts those before a place in logarithmic time (a Fenwick tree).
 class Presence {
  public:
   void resize(std::size_t members) { sums_.resize(members + 1); }
   void change(std::size_t member, std::int64_t by) {
     for (std::size_t i = member + 1; i < sums_.size(); i += i & (~i + 1)) sums_[i] += by;
   }
-  // Of the first `members`.
+  // How many of the first `members` are present.
   [[nodiscard]] std::int64_t count(std::size_t members) const {
     std::int64_t sum = 0;
     for (std::size_t i = members; i > 0; i &= i - 1) sum += sums_[i];
@@ -179,7 +179,7 @@ class ClassSweep {
     std::int64_t present = 0;
     Part less, more;  // those without a unit of the remainder, and those with one
     bool changed = false;
-    // Of the division that is made.
+    // State of the division under way.
     std::int64_t floor = 0;
     Int128 remainder = 0;
     std::int64_t units = 0;
@@ -209,7 +209,7 @@ class ClassSweep {
     was_shared_ = shared;
   }
 
-  // As game::apportion does for the claims that are present.
+  // Divides as game::apportion does, among the claims that are present.
   void apportion() {
     Int128 left = whole_;
     std::vector<Class*> order;
@@ -231,7 +231,7 @@ class ClassSweep {
     }
   }
 
-  // A unit to the first `most` of the claims of these classes, whose remainders are the same. How many that were.
+  // Gives one unit to each of the first `most` claims of these classes of equal remainders; returns how many got one.
   std::int64_t give_units(std::span<Class* const> alike, Int128 most) {
     std::size_t below = claims_.size();  // a unit to claims before this one
     if (given_to(alike, below) > most) {

@@ -1,9 +1,9 @@
 // Runs that share a node: what each is charged when together they are charged more than the whole node.
 //
-// A run of 90 % of a node's processors and another of 90 % of its memory fit together, and so do two on an
-// oversubscribed node. Each claims what blocks the node; together no more is booked than the node has. At an instant at
-// which the claims exceed what the node is worth as a whole, that is apportioned in proportion to the claims, by
-// largest remainder, ties to the earlier claim. Pure.
+// A run with 90 % of a node's processors and another with 90 % of its memory fit together, and so do two on an
+// oversubscribed node. Each claims what it blocks of the node; together no more is booked than the node has. At an
+// instant at which the claims exceed the worth of the whole node, that worth is apportioned in proportion to the
+// claims, by largest remainder, ties to the earlier claim. Pure.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Claim {
   ProcessorMillionths processors;
 };
 
-// What the whole node is worth from `at` on; 0: not known, then nothing is shared.
+// The worth of the whole node from `at` on; 0: not known, then nothing is shared.
 struct Worth {
   Instant at;
   ProcessorMillionths whole;
@@ -31,21 +31,21 @@ struct Worth {
 // The claim with this index holds `processors` (> 0) during [begin, end).
 using VisitHeld = std::function<void(std::size_t claim, Instant begin, Instant end, ProcessorMillionths processors)>;
 
-// Calls visit for all that is held at instants >= from; stretches of one claim do not overlap. `worths` ascends by
-// `at`; before the first one nothing is known.
+// Calls visit for everything that is held at instants >= from; stretches of one claim do not overlap. `worths` ascends
+// by `at`; before the first one the worth is not known.
 void for_each_held(std::span<const Claim> claims, std::span<const Worth> worths, Instant from, const VisitHeld& visit);
 
-// What groups of runs hold of a node together: sharing.hpp, added up.
+// The same for groups of runs, added up.
 //
-// Runs that claim the same and belong to one group are a class. Some of a class hold a unit of the largest remainder
-// more than the others, at most; how many follows from the order of the claims. So an instant costs as
-// much as there are classes, however many runs there are: n claims of c classes take n (c + log n) steps. Pure.
+// Runs that claim the same and belong to one group are a class. Within a class, claims hold equal amounts, or some hold
+// one unit of the largest remainder more; how many do follows from the order of the claims. So an instant costs as much
+// as there are classes, however many runs there are: n claims of c classes take n (c + log n) steps. Pure.
 
 // `count` claims of one class, that of the claim with this index, hold `processors` (> 0) each during [begin, end).
 using VisitClass = std::function<void(std::size_t claim, std::int64_t count, Instant begin, Instant end,
                                       ProcessorMillionths processors)>;
 
-// Calls visit for all that is held at instants >= from, as for_each_held does for each claim. `groups`: of each claim.
+// Calls visit for everything held at instants >= from, like for_each_held. `groups`: the group of each claim.
 void for_each_class_held(std::span<const Claim> claims, std::span<const std::size_t> groups,
                          std::span<const Worth> worths, Instant from, const VisitClass& visit);
 

@@ -14,7 +14,7 @@ namespace shapley::accounting {
 
 namespace {
 
-// All that an estimator which is left out writes into a checkpoint.
+// The whole text that an estimator which is left out writes into a checkpoint.
 constexpr std::string_view k_left_out = "left_out";
 
 // Sets phi = psi for every organization.
@@ -271,7 +271,7 @@ void Accounts::forget_before(Instant horizon) {
 }
 
 void Accounts::leave_out(EstimatorId estimator) {
-  // Those of a memory alone are gone already.
+  // Books that are only a memory have no estimators any more.
   if (estimator.value < estimators_.size()) estimators_[estimator.value] = std::make_unique<LeftOut>();
 }
 

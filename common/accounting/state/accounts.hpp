@@ -43,11 +43,11 @@ class Levels {
 
   void resize(std::size_t organizations);  // more of them; those that were keep their levels
   void change(Instant t, OrgId organization, const Level& change);
-  // Lends and borrows where the piece is held in a period's last second.
+  // Books what is lent and borrowed by the piece, in every period during whose last second it is held.
   void fold_piece(int sign, const Piece& piece);
 
   void close_period(Instant boundary);
-  // Replaces the boundaries; periods that are not settled have no levels then. No settled period may change.
+  // Replaces the boundaries; periods that are not settled then have no levels. REQUIRES: no settled period changes.
   void set_boundaries(const std::vector<Instant>& boundaries);
   void settle(Instant horizon) { horizon_ = horizon; }
   [[nodiscard]] bool settled(const Period& period) const { return period.end <= horizon_; }
@@ -92,45 +92,45 @@ class Accounts {
  public:
   explicit Accounts(const EstimatorSet& left_out);
 
-  // Organizations joined. `rows`: by OrgId, whose row the figures of each are part of.
+  // Called when organizations joined. `rows`: by OrgId, the row that an organization's figures are part of.
   void set_organizations(const Organizations& organizations, std::vector<OrgId> rows);
   void set_rows(std::vector<OrgId> rows) { rows_ = std::move(rows); }
   [[nodiscard]] const std::vector<OrgId>& rows() const { return rows_; }
   [[nodiscard]] OrgId row_of(OrgId organization) const { return rows_[organization.value]; }
-  // The piece as organizations are today.
+  // The piece with organizations replaced by the rows that they are part of today.
   [[nodiscard]] Piece in_rows(Piece piece) const;
 
   void fold_piece(int sign, const Piece& piece);
-  // Only what of a piece depends on which organizations are parts of which.
+  // Folds only what depends on which organizations are parts of which: lending.
   void fold_lending(int sign, const Piece& piece) { levels_.fold_piece(sign, in_rows(piece)); }
   void fold_segment(int sign, const SegmentFact& segment);  // without its pieces
   void change_levels(Instant t, OrgId organization, const LevelChange& change);
   void change_placed(Instant t, OrgId organization, const PlacedChange& change);
   void forget_placement(PlacementId placement);
-  // Until the second call changes of levels are kept back; it enters them in the order of time: a checkpoint's facts
-  // come in the order of their jobs, and one change of an instant costs as much as all of it.
+  // From here to enter_gathered_levels() changes of levels are held back, and then entered in the order of time: a
+  // checkpoint's facts come in the order of jobs, and entering one change costs as much as all changes of its instant.
   void gather_levels() { gathered_.emplace(); }
   void enter_gathered_levels();
 
   [[nodiscard]] const PeriodRules& rules() const { return rules_; }
-  // Of the periods that ended at or before the present.
+  // The boundaries of the periods that ended at or before the present.
   [[nodiscard]] const std::vector<Instant>& boundaries() const { return boundaries_; }
   [[nodiscard]] Instant next_boundary() const { return next_boundary_; }
   // Ends the present period at next_boundary().
   void close_period();
-  // The boundaries from now on; set_boundaries() puts them in force. REQUIRES of that: everything that is remembered
-  // was taken back. No level of a period that is not settled is left.
+  // Returns the boundaries from now on; set_boundaries() puts them in force. set_boundaries() REQUIRES that everything
+  // that is remembered was taken back; afterwards periods that are not settled have no levels.
   [[nodiscard]] std::vector<Instant> declare(const PeriodDeclared& event, Instant now);
   void set_boundaries(std::vector<Instant> boundaries);
 
-  // Whether an estimator needs the books made again for this segment: it cannot take the segment up, or goes on
-  // counting it.
+  // Whether an estimator needs the books made again for this segment: because it cannot add the segment, or because it
+  // cannot take it back (stays).
   [[nodiscard]] bool is_too_old(const SegmentFact& segment) const;
   [[nodiscard]] bool stays(const SegmentFact& segment) const;
-  // How far towards `wanted` forget_before() gets with about `effort` steps.
+  // The instant up to which forget_before() can go, `wanted` at most, with about `effort` steps.
   [[nodiscard]] Instant forgettable(Instant wanted, std::uint64_t effort) const;
   void forget_before(Instant horizon);
-  // No estimator hears of anything any more, and none is asked.
+  // From now on no estimator receives facts, and none may be asked.
   void drop_estimators() { estimators_.clear(); }
 
   void leave_out(EstimatorId estimator);
@@ -144,7 +144,7 @@ class Accounts {
   [[nodiscard]] PeriodSums& got() { return got_; }
   [[nodiscard]] Levels& levels() { return levels_; }
   [[nodiscard]] std::size_t present_period() const { return got_.periods().size() - 1; }
-  // Of the period, at t: its end if it is closed. With the credits of these estimators.
+  // The rows of the period at t, or at its end if it is closed, with the credits of the estimators in `by`.
   [[nodiscard]] std::vector<Standing> standings(std::size_t period, Instant t, const EstimatorSet& by);
   // `first_event`: when the books begin.
   [[nodiscard]] std::optional<CooperationWorth> worth(std::size_t period, Instant t, const EstimatorSet& by,
@@ -154,7 +154,7 @@ class Accounts {
   // remembered.
   void load_periods(TextReader& in, Instant now, Instant horizon);
   void save_estimators(TextWriter& out, const Estimator::Remembered& remembered) const;
-  // `options` follow what the text leaves out if they say so.
+  // Adds to `options` the estimators that the text leaves out, if they say so (StateOptions::as_saved).
   void load_estimators(TextReader& in, StateOptions& options, const Estimator::Remembered& remembered);
 
  private:

@@ -41,7 +41,7 @@ KeyFigures figures_after(const KeyFigures& figures, Duration h) {
 
 KeyFigures weighted(const KeyFigures& figures, std::int64_t weight, std::int64_t own) {
   SHAPLEY_REQUIRE(std::min(weight, own) >= k_least_weight && std::max(weight, own) <= k_greatest_weight);
-  // Divided first: the product of a balance and a weight has more than 128 bits.
+  // The division comes first: the product of a balance and a weight has more than 128 bits.
   const auto scaled = [&](Int128 value) {
     const Int128 whole = floor_of_quotient(value, own);
     return whole * weight + floor_of_quotient((value - whole * own) * weight, own);

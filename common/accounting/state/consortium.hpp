@@ -6,14 +6,14 @@
 // S = phi - psi, R = work given - work got; H and k: the terms of its own rule (game/serving_order.hpp). Here K is in
 // processors of this cluster, so each w_c is divided by this cluster's own.
 //
-// Between two statements of a cluster its figures go on as those of these books do while nothing starts or ends: h
-// seconds after the statement
+// Between two statements of a cluster its figures are extrapolated as those of these books are while nothing starts or
+// ends: h seconds after the statement
 //
 //     S(t + h) = S(t) + h * R(t) + h(h+1)/2 * A,    R(t + h) = R(t) + h * A,    A = rate - used at t
 //
-// so what is not known is only what A has become: |error of K| <= w_c P_c h (H + h/2), P_c the cluster's processors.
-// After `stale_after` the figures stand still and A counts no more, for what ran has ended by then: two clusters that
-// both went on would both correct the same debt.
+// so only the change of A is not known: |error of K| <= w_c P_c h (H + h/2), P_c the cluster's processors. After
+// `stale_after` the figures stay as they are and A counts no more, because what ran has ended by then: two clusters
+// that both went on would both correct the same debt.
 //
 // Pure functions.
 #pragma once
@@ -30,32 +30,32 @@
 
 namespace shapley::accounting {
 
-// nullptr: it is not among the other clusters.
+// The other cluster of this name; nullptr: no such cluster.
 [[nodiscard]] const OtherCluster* find_cluster(const ConsortiumDeclared& consortium, std::string_view cluster);
-// What the organization of this name there is called here; nullptr: it is none of this cluster's, because the one that
-// has its name here has another name there.
+// The name here of the organization called `there` on the other cluster; nullptr: it is none of this cluster's, because
+// the one that has its name here has another name there.
 [[nodiscard]] const std::string* name_here(const OtherCluster& cluster, const std::string& there);
 
-// `stale_after` of clusters for which none is configured: the mean residual run time, an hour at least.
+// `stale_after` of the cluster; if none is configured, the mean residual run time, an hour at least.
 [[nodiscard]] Duration stale_after(const OtherCluster& cluster, Duration residual);
 
-// After `h` seconds in which nothing starts or ends. REQUIRES: h >= 0.
+// The figures after `h` seconds in which nothing starts or ends. REQUIRES: h >= 0.
 [[nodiscard]] KeyFigures figures_after(const KeyFigures& figures, Duration h);
-// In processors that are worth `own` instead of `weight`; rounded down. REQUIRES: both are weights.
+// Figures of a cluster of `weight` in processors of one of weight `own`; rounded down. REQUIRES: both are weights.
 [[nodiscard]] KeyFigures weighted(const KeyFigures& figures, std::int64_t weight, std::int64_t own);
 
 // What one other cluster contributes to the keys of this one's organizations, at one instant.
 struct ClusterShare {
   std::string cluster;
   const StandingReceived* statement = nullptr;  // the last one; nullptr: none came yet
-  // From when on its figures stand still; k_end_of_time: never. No later than the instant asked for: they do now.
+  // From when on its figures do not change; k_end_of_time: never. At most the instant asked for: they are stale now.
   Instant stale_at = k_end_of_time;
   // By the name of the organization here, in processors of this cluster; ascending by the name there.
   std::vector<std::pair<std::string, KeyFigures>> figures = {};
 };
 
-// `statements`: the last one of each cluster. In the order of consortium.clusters. A statement from before the present
-// period began says only what its organizations held: its period's figures do not count any more.
+// `statements`: the last one of each cluster. In the order of consortium.clusters. From a statement that is older than
+// the present period only what its organizations held is used: its other figures are of an earlier period.
 [[nodiscard]] std::vector<ClusterShare> shares_of(const ConsortiumDeclared& consortium,
                                                   std::span<const StandingReceived* const> statements,
                                                   Duration residual, Period period, Instant now);

@@ -28,8 +28,8 @@ std::uint64_t hash_number(std::uint64_t number, std::uint64_t seed) {
   return fnv1a({bytes, sizeof bytes}, seed);
 }
 
-// The last instant that a record that is over concerns; k_end_of_time for an open one. A key whose anchor is at or
-// after the memory horizon may still be named by facts from after it.
+// The last instant that a closed record concerns; k_end_of_time for an open one. If the anchor of its key is at or
+// after the memory horizon, facts from after the horizon may still name it.
 Instant last_instant(const SegmentRecord& record) {
   const SegmentOpened& opened = record.live.opened;
   const Instant over = record.retracted ? record.retracted_at : record.end();
@@ -173,7 +173,7 @@ std::vector<JobId> Jobs::tasks_of(JobId array) const {
   const auto known = tasks_.find(array);
   if (known == tasks_.end()) return tasks;
   for (const JobId task : known->second) {
-    // Its number may have gone to another job since.
+    // Its number may have been given to another job since.
     const RememberedJob* job = find(task);
     if (job != nullptr && job->memory.array == array) tasks.push_back(task);
   }

@@ -1,4 +1,4 @@
-// What is remembered of jobs and their segments: to distinguish known facts from new ones, for re-posting segments when
+// What is remembered of jobs and their segments: to distinguish known facts from new ones, to post segments again when
 // ownership or periods change, and for the observer that derives events. Single-threaded; the caller owns it.
 #pragma once
 
@@ -78,7 +78,7 @@ class Jobs {
   [[nodiscard]] const RememberedJob* find(JobId job) const;
   [[nodiscard]] const SegmentRecord* find(const SegmentKey& key) const;
   RememberedJob& obtain(JobId job) { return jobs_[job]; }
-  // The remembered jobs of an array, itself apart, ascending.
+  // The remembered tasks of an array, without the array's own job, ascending.
   [[nodiscard]] std::vector<JobId> tasks_of(JobId array) const;
   [[nodiscard]] std::vector<JobId> with_open_segments() const;  // ascending
 
@@ -92,26 +92,26 @@ class Jobs {
     }
   }
 
-  // Whether what is known by the identity of the fact is the same fact; nullopt: nothing is known by it.
+  // Whether the fact known under the event's identity equals the event; nullopt: none is known.
   [[nodiscard]] std::optional<bool> repeats(const SegmentOpened& event) const;
   [[nodiscard]] std::optional<bool> repeats(const SegmentClosed& event) const;
   [[nodiscard]] std::optional<bool> repeats(const SegmentRetracted& event) const;
   [[nodiscard]] std::optional<bool> repeats(const JobDescribed& event) const;
   [[nodiscard]] std::optional<bool> repeats(const JobChanged& event) const;
-  // REQUIRES: not known.
+  // REQUIRES: no description is known under the event's identity.
   void note(const JobDescribed& event);
   void note(const JobChanged& event);
 
-  // The instant from which on the `most` finished jobs of the latest ends are remembered (those that end in one second
-  // with them, too); k_beginning_of_time when there are not more. Jobs with an open segment are not finished. REQUIRES:
-  // most > 0.
+  // The begin of the time to remember so that the `most` finished jobs with the latest ends are kept (and those that
+  // end in the same second); k_beginning_of_time when there are not more. Jobs with an open segment are not finished.
+  // REQUIRES: most > 0.
   [[nodiscard]] Instant begin_of_latest(std::size_t most) const;
-  // Forgets segments that ended, retractions, and jobs left without either, from before `horizon`. `forgotten` hears of
-  // every segment first.
+  // Forgets segments that ended, retractions, and jobs left without either, from before `horizon`. `forgotten` is
+  // called for every segment first.
   void forget_before(Instant horizon, const std::function<void(const SegmentRecord&)>& forgotten);
 
-  // Lines of a checkpoint; the present is `now`, every organization that a run is of is one of the books'. `entered`
-  // hears of every segment that was read. Once `stop` is set both end soon, with what is done so far.
+  // Lines of a checkpoint; the present is `now`, and every organization of a run must be in the books. `entered` is
+  // called for every segment that was read. Once `stop` is set both end soon, with what is done so far.
   void save(TextWriter& out, const std::atomic<bool>* stop) const;
   void load(TextReader& in, Instant now, const Organizations& organizations,
             const std::function<void(const SegmentRecord&)>& entered, const std::atomic<bool>* stop);
@@ -126,7 +126,7 @@ class Jobs {
   std::unordered_map<JobId, std::set<JobId>> tasks_;  // by array; derived from the descriptions of jobs
 };
 
-// Whether another thread wants the work to end.
+// Whether another thread has asked for the work to end.
 [[nodiscard]] inline bool is_set(const std::atomic<bool>* stop) {
   return stop != nullptr && stop->load(std::memory_order_relaxed);
 }

@@ -1,7 +1,7 @@
-// Facts that the books keep whole, by identity: those whose description says `kept` (base/description.hpp). With
-// them a kind of event needs no memory and no checkpoint text of its own: State::load folds them again, before accounts
-// and segments are there (a kind that cannot bear that has a restore() in state_text.cpp). Single-threaded; the caller
-// owns it.
+// Facts that the books keep whole, by identity: those whose description says `kept` (base/description.hpp). A kind of
+// event that is kept needs no memory and no checkpoint text of its own: State::load folds its facts again, before
+// accounts and segments exist (a kind for which that is too early has a restore() in state_text.cpp). Single-threaded;
+// the caller owns it.
 #pragma once
 
 #include <set>

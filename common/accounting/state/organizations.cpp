@@ -63,7 +63,7 @@ std::vector<OrgId> Organizations::configured_order() const {
 
 namespace {
 
-// The numbers of those that are in force: from the last one back, since only later ones reverse.
+// The numbers of the adjustments in force, computed from the last one back, since only later ones reverse.
 std::set<std::uint32_t> in_force(const Adjustments& all) {
   std::set<std::uint32_t> numbers;
   std::set<std::uint32_t> reversed;

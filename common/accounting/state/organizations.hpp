@@ -18,13 +18,13 @@ class Organizations {
  public:
   Organizations();
 
-  // The organization's id; it joins the books if it is new.
+  // The organization's id; a new organization joins the books.
   OrgId join(std::string_view name);
   [[nodiscard]] std::optional<OrgId> find(std::string_view name) const;
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] std::vector<OrgId> by_name() const;
 
-  // Whether what was declared then is the same; nullopt: nothing was.
+  // Whether the declaration known at that instant equals the event; nullopt: none is known.
   [[nodiscard]] std::optional<bool> repeats(const OrganizationsDeclared& event) const;
   void declare(Instant at, std::vector<std::string> names);
   [[nodiscard]] const std::map<Instant, std::vector<std::string>>& declarations() const { return declarations_; }
@@ -39,10 +39,10 @@ class Organizations {
   std::map<Instant, std::vector<std::string>> declarations_;
 };
 
-// A name that is no organization's any more: by an adjustment what was booked under it is a part of another row.
+// A former name: by an adjustment, what was booked under it is part of another organization's row.
 struct FormerName {
-  std::string today;    // whose part it is
-  bool merged = false;  // else renamed
+  std::string today;    // the organization whose row it is part of
+  bool merged = false;  // false: renamed
   Instant at;           // of the adjustment
   friend bool operator==(const FormerName&, const FormerName&) = default;
 };
@@ -50,14 +50,14 @@ using FormerNames = std::map<std::string, FormerName>;
 
 using Adjustments = std::set<AdjustmentMade, ByIdentity>;  // ascending by number
 
-// Whether no adjustment that is itself in force reverses this one.
+// Whether the adjustment is in force: no adjustment that is itself in force reverses it.
 [[nodiscard]] bool is_in_force(const Adjustments& all, std::uint32_t number);
 
-// By OrgId. An organization that was renamed or merged is a part of the one that this led to in the end. REQUIRES: the
-// names of all renamings and mergers have joined.
+// The row of each organization, by OrgId: after all renamings and mergers, of the one that these led to in the end.
+// REQUIRES: the names of all renamings and mergers have joined.
 [[nodiscard]] std::vector<OrgId> rows_by(const Adjustments& all, const Organizations& organizations);
 
-// The last name of each, whatever it was called in between.
+// For each former name the last one that it led to, whatever names came in between.
 [[nodiscard]] FormerNames former_names(const std::vector<AdjustmentMade>& all);
 
 }  // namespace shapley::accounting

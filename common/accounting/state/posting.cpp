@@ -143,7 +143,7 @@ void Posting::take_back_held(std::uint32_t index, Instant from) {
   const auto [entry, is_first] = taken_back_.try_emplace(index, from);
   if (!is_first) {
     if (entry->second <= from) return;
-    // Facts that come from the latest to the earliest: once more for all of them, not for each.
+    // Facts may come from the latest to the earliest: put back once for all of them, not for each.
     fold_node(1, node, entry->second);
     entry->second = std::min(from, present_.memory_horizon);
   }
@@ -201,8 +201,8 @@ void Posting::change_claimed(Node& node, Instant t, ProcessorMillionths delta) {
   if (offers_change) emit_offers(node, t, 1);
 }
 
-// Where nothing is shared the run holds what it claims, and no other run is concerned. Where something is, before or
-// after the change, all that is held of the node since `from` is taken back, and put back before the figures are read.
+// If nothing is shared, the run holds what it claims, and no other run is concerned. If something is, before or after
+// the change, all that is held of the node since `from` is taken back, and put back before the figures are read.
 void Posting::change_run(SegmentRecord& run, Instant from, int sign, const std::function<void()>& mutate) {
   const std::vector<NodeShare>& shares = run.live.opened.nodes;
   const Instant end = run.end();
@@ -261,7 +261,7 @@ void Posting::close(SegmentRecord& segment, Instant end, const std::function<voi
 void Posting::post(const CapacityChanged& event) {
   const std::uint32_t index = nodes_.index_of(event.node);
   Node& node = nodes_[index];
-  // What the node is worth decides what runs hold of it only where they claim more.
+  // The node's worth determines what runs hold of it only if they claim more.
   const bool shared = node.is_shared_since(event.at, {}) || node.claims_exceed(event.whole, event.at);
   if (shared) take_back_held(index, event.at);
   emit_offers(node, event.at, -1);

@@ -23,11 +23,11 @@
 
 namespace shapley::accounting {
 
-// The instants that the books are at.
+// The instants that describe how far the books are.
 struct Present {
   Instant now = k_beginning_of_time;
-  Instant memory_horizon = k_beginning_of_time;  // what was before is in sums, and facts of it are forgotten
-  Instant first_event = k_end_of_time;           // of the events that have a time of their own
+  Instant memory_horizon = k_beginning_of_time;  // earlier facts are forgotten; what they came to is in sums
+  Instant first_event = k_end_of_time;           // the first time of an event that begins books
 };
 
 class Posting {
@@ -41,25 +41,25 @@ class Posting {
         jobs_(jobs),
         accounts_(accounts) {}
 
-  // Adds a segment as a whole (sign 1), or takes it back (-1), as `mutate` does in the memory of jobs.
+  // Adds a segment as a whole (sign 1), or takes it back (-1); `mutate` makes the same change in the memory of jobs.
   void enter(SegmentRecord& segment, int sign, const std::function<void()>& mutate);
-  // The segment, which was open, ends then by `mutate`.
+  // Ends an open segment at `end`; `mutate` makes the same change in the memory of jobs.
   void close(SegmentRecord& segment, Instant end, const std::function<void()>& mutate);
   void post(const CapacityChanged& event);
   // Runs `change` on a node whose ownership will differ from `from` on, and moves what ran there since.
   void change_ownership(std::uint32_t node, Instant from, const std::function<void()>& change);
   void post(const PlacementResolved& event);
   void post(const PeriodDeclared& event);
-  // Runs `change`, after which other organizations are parts of others.
+  // Runs `change`, which changes which organizations are parts of others.
   void change_rows(const std::function<void()>& change);
   void close_period();
-  // The segment was forgotten: one use less of its placement.
+  // Takes one use from the placement of a segment that was forgotten.
   void forget(const SegmentRecord& segment);
-  // Lets the nodes that forgotten segments touched (by index) know only the segments left of these jobs.
+  // In the nodes that forgotten segments touched (by index), keeps only the remaining segments of these jobs.
   void forget_jobs_of_nodes(const std::unordered_set<JobId>& changed, const std::vector<bool>& lose_some);
 
-  // Every run that comes or goes where runs share a node changes what each of them holds. So what they hold is taken
-  // back, and put back once for many of them: called before the accounts are read.
+  // Where runs share a node, every run that comes or goes changes what each of them holds. So what they hold is taken
+  // back, and put back once for many changes: call this before the accounts are read.
   void put_back_held();
 
   [[nodiscard]] OrgId organization_of(const SegmentRecord& segment) const {
@@ -75,23 +75,24 @@ class Posting {
   [[nodiscard]] PeriodSums got_by_forgotten() const;
   [[nodiscard]] Estimator::Remembered remembered() const;
 
-  // Of a checkpoint: enters a segment before it is in the memory of jobs, then, once, what follows from all of them.
+  // For checkpoints: restore() enters a segment before it is in the memory of jobs; restore_all(), once, what follows
+  // from all.
   void restore(const SegmentRecord& segment);
   void restore_all();
-  // Takes the levels of the periods that are not settled from the remembered facts.
+  // Computes the levels of the periods that are not settled from the remembered facts.
   void restate_levels();
 
  private:
-  // Calls visit(piece) for each piece of what the organization's runs, so many and each the same, hold on the node, by
-  // the ownership in force.
+  // Calls visit(piece) for each piece, by the ownership in force, of what `count` runs of the organization hold on the
+  // node, each of them `held`.
   template <typename Visit>
   void for_each_piece(const Node& node, OrgId organization, const Work& held, std::int64_t count, Visit&& visit) const;
-  // Calls visit(run, count, work) for what remembered runs hold of the node at instants >= from: so many runs of the
-  // organization and the placement of `run` hold this each (sharing.hpp).
+  // Calls visit(run, count, work) for what remembered runs hold of the node at instants >= from: `count` runs of the
+  // organization and the placement of `run` hold `work` each (sharing.hpp).
   template <typename Visit>
   void for_each_class_on(const Node& node, Instant from, Visit&& visit) const;
-  // From this second on everything that was held is remembered. Before it a run may have shared a node with another
-  // that is forgotten: what it held then is in the sums.
+  // From this second on everything that was held is remembered. Before it a run may have shared a node with one that is
+  // forgotten, and what it held then is in the sums.
   [[nodiscard]] Instant remembered_since() const;
   // Calls visit(piece) for all pieces of remembered runs since then.
   template <typename Visit>
@@ -106,29 +107,29 @@ class Posting {
 
   void fold_segment(int sign, const SegmentRecord& segment) { accounts_.fold_segment(sign, fact_of(segment)); }
   void fold_pieces(int sign, const Node& node, OrgId organization, const Work& held, std::int64_t count = 1);
-  // Pieces of all that is held of the node at instants >= from; with how many processors run by that, or without.
+  // Folds the pieces of all that is held of the node at instants >= from; fold_node() also how many processors run.
   void fold_node_pieces(int sign, const Node& node, Instant from);
   void fold_node(int sign, const Node& node, Instant from);
   void fold_running(int sign, const SegmentRecord& run, const Work& held);
-  // Everything that is remembered, except levels.
+  // Folds everything that is remembered, except levels.
   void fold_remembered(int sign);
-  // Takes back what is held of the node at instants >= from, until put_back_held(). REQUIRES: no fact changed
-  // what is held there before `from` since it was put back last.
+  // Takes back what is held of the node at instants >= from, until put_back_held(). REQUIRES: since it was put back
+  // last, no fact changed what is held there before `from`.
   void take_back_held(std::uint32_t index, Instant from);
 
   // The wait asks (sign 1), or no longer asks (-1), for its processors at instants >= from.
   void change_wait(const SegmentRecord& wait, Instant from, int sign);
   // The run claims, or no longer claims, its part of its nodes at instants >= from and before its end. `mutate` makes
-  // it so in the memory of jobs.
+  // the same change in the memory of jobs.
   void change_run(SegmentRecord& run, Instant from, int sign, const std::function<void()>& mutate);
   void change_claimed(Node& node, Instant t, ProcessorMillionths delta);
-  // One wait or run more, or less, is of the placement; `begin` is its own.
+  // Counts one wait or run more, or less, for the placement; `begin` is its begin.
   void add_use(PlacementHistory& placement, Instant begin);
   void remove_use(PlacementHistory& placement);
 
   // Posts what the node offers to each organization from t on (sign 1), or takes it back (-1).
   void emit_offers(const Node& node, Instant from, int sign);
-  // The same of what it offers to the jobs of a placement; from told_since on at the earliest.
+  // As emit_offers, for what the node offers to jobs with the placement; from told_since on at the earliest.
   void emit_placed(const PlacementHistory& placement, std::uint32_t node, Instant from, int sign);
   void emit_all_placed(const PlacementHistory& placement, Instant from, int sign);  // of all its nodes
   void restore_runs();
@@ -140,7 +141,7 @@ class Posting {
   Placements& placements_;
   const Jobs& jobs_;
   Accounts& accounts_;
-  // Since when what runs hold of a node is taken back; by index.
+  // By the node's index: the instant from which on what runs hold of it is taken back.
   std::map<std::uint32_t, Instant> taken_back_;
 };
 

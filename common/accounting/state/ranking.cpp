@@ -114,8 +114,7 @@ bool goes_first(const RankRow& a, const RankRow& b, bool a_wins_ties, Int128 key
   return key_difference == 0 ? a_wins_ties : key_difference > 0;
 }
 
-// The first d in [first, last] for which `holds`, which is monotone there: once it holds it goes on, or the other way
-// round.
+// The first d in [first, last] for which `holds` is true; it is monotone there: it changes at most once.
 template <typename Predicate>
 std::optional<std::int64_t> first_of_stretch(std::int64_t first, std::int64_t last, const Predicate& holds) {
   if (first > last) return std::nullopt;
@@ -128,7 +127,7 @@ std::optional<std::int64_t> first_of_stretch(std::int64_t first, std::int64_t la
   return last;
 }
 
-// The first d in [first, last] for which the quadratic's `holds`.
+// The first d in [first, last] for which `holds` is true of the quadratic's value.
 template <typename Predicate>
 std::optional<std::int64_t> first_of(const Quadratic& q, std::int64_t first, std::int64_t last,
                                      const Predicate& holds) {
@@ -152,7 +151,7 @@ Outlook outlook(State& state, Instant t, EstimatorId estimator) {
   const Instant at = state.now();
   const Instant dated = state.next_dated_change();
   const Instant longest = at + k_longest_forecast;
-  Instant stale = k_end_of_time;  // then the figures of another cluster stop moving
+  Instant stale = k_end_of_time;  // when the figures of another cluster stop changing
   for (const ClusterShare& share : state.shares_elsewhere()) {
     if (share.stale_at > at) stale = std::min(stale, share.stale_at);
   }

@@ -27,7 +27,7 @@ inline constexpr std::int64_t k_longest_lead = std::int64_t{1} << 40U;
 [[nodiscard]] KeyFigures figures_of(const Standing& standing, EstimatorId estimator);
 [[nodiscard]] Utility key_of(const KeyFigures& figures, const game::KeyTerms& terms);
 
-// What ranks are made from: one organization on one cluster, at one instant.
+// The figures from which ranks are computed: one organization on one cluster, at one instant.
 struct RankRow {
   std::string organization;
   KeyFigures figures;
@@ -36,7 +36,7 @@ struct RankRow {
   ProcessorMillionths waiting;  // its eligible pending jobs ask for now
   std::int64_t guarantee = 0;   // parts per million of `owned`
 
-  // Startable, and on fewer processors than its guarantee: it is served before all that are not.
+  // Whether it has startable jobs and runs on less than its guarantee: it is served before all that are not so.
   [[nodiscard]] bool below_guarantee() const;
   friend bool operator==(const RankRow&, const RankRow&) = default;
 };
@@ -47,60 +47,61 @@ constexpr auto description_of(std::type_identity<RankRow>) {
                   member("waiting", &RankRow::waiting), member("guarantee", &RankRow::guarantee));
 }
 
-// One organization's place: the first is served first.
+// The rank of one organization; the first is served first.
 struct Rank {
   std::string organization;
-  Utility key;                   // game::key; by this it is ordered
+  Utility key;                   // game::key; ranks are ordered by it
   game::Guarantee guarantee;     // of the processors that it owns
-  bool below_guarantee = false;  // startable, and on fewer: goes before all that are not
-  // How many processors more than the organization that owes most it may start before the rule serves both alike,
-  // rounded down; bounded by k_longest_lead. Its order is that of the keys.
+  bool below_guarantee = false;  // as RankRow::below_guarantee
+  // The number of processors that it may start more than the organization with the least key before the rule serves
+  // both alike, rounded down; bounded by k_longest_lead. Its order is that of the keys.
   std::int64_t lead = 0;
-  // Whole processors that it lacks to its guarantee, rounded up; negative: that it holds more.
+  // Whole processors that it lacks to its guarantee, rounded up; negative: it holds more.
   std::int64_t lacking = 0;
   friend bool operator==(const Rank&, const Rank&) = default;
 };
 
-// The rule of ledgers that name none: the published one, by direct_contr.
+// The rule of ledgers that declare none: the published one, by direct_contr.
 [[nodiscard]] RankingDeclared published_rule();
 
 [[nodiscard]] Duration horizon_of(const RankingDeclared& rule);
 [[nodiscard]] game::KeyTerms key_terms(const RankingDeclared& rule, Duration residual);
 [[nodiscard]] game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organization);
 
-// `rows`: of all that have a rank, in the order that breaks ties.
+// `rows`: all organizations that have a rank, in the order that breaks ties.
 [[nodiscard]] std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms);
 
-// When ranks turn: the order of organizations as a function of time, as long as nothing starts or ends.
+// The times at which the order of organizations changes, as long as nothing starts or ends.
 //
-// Then what an organization holds (u) and is credited (r) each second stays, and so does who is below the guarantee.
+// Then the processors that an organization holds (u) and is credited with (r) per second stay, and so does which are
+// below the guarantee.
 // After d seconds [FS13 Algorithm 1, as in game/utility.hpp; H: the horizon of the rule of ranks],
 //
 //     (phi - psi)(t + d) = (phi - psi)(t) + d * W + d(d+1)/2 * R      W = (given - got)(t),  R = r - u
 //     key(t + d)         = (phi - psi)(t + d) + H * (W + d * R) + c * R
 //
-// c, by which what runs counts (game/serving_order.hpp), is taken to stay, too: the mean residual run time that it
-// follows from changes once a day at most.
+// c, the factor of what runs (game/serving_order.hpp), is taken to stay as well: the mean residual run time from which
+// it is computed changes once a day at most.
 //
 // So the difference of two keys is a quadratic in d with whole coefficients (after multiplication by 2), and its order
 // turns at most twice. Exact integers throughout: no root is taken; a turn is found by halving the stretches in which
 // the quadratic is monotone.
 //
-// By the estimator hindsight r stays only until a virtual coalition starts or ends a job, which it does though no
-// real job starts or ends: there a forecast is what follows from the rates of now.
+// By the estimator hindsight r stays only until a virtual coalition starts or ends a job, which happens without any
+// real start or end: a forecast is then what follows from the present rates.
 //
-// A forecast holds up to the next dated change of the books (State::next_dated_change), or until what another cluster
-// stated is too old (state/consortium.hpp), and says no more than a year.
-// Pure functions, apart from that State moves to t.
+// A forecast holds up to the next dated change of the books (State::next_dated_change), or until a statement of another
+// cluster is stale (state/consortium.hpp), and for a year at most. The functions are pure, except that outlook() moves
+// State to t.
 
 inline constexpr Duration k_longest_forecast{std::int64_t{365} * 24 * 3600};
 
 struct Outlook {
   Instant at;
-  Instant until;         // exclusive: nothing is said of this instant and later ones
-  bool by_date = false;  // `until` is a dated change of the books, not a year ahead or a statement that is too old then
+  Instant until;         // exclusive: the forecast does not hold at this instant or later
+  bool by_date = false;  // `until` is a dated change of the books, and not a year ahead or a stale statement
   game::KeyTerms terms;
-  std::vector<RankRow> rows;  // at `at`, of all that have a rank, in the order that breaks ties
+  std::vector<RankRow> rows;  // of all organizations that have a rank, in the order that breaks ties; at `at`
 };
 
 // REQUIRES of the functions below: 0 <= after, at + after within a year, indices of `rows`.
@@ -113,7 +114,7 @@ struct Outlook {
 [[nodiscard]] bool goes_first(const Outlook& outlook, std::size_t a, std::size_t b, Duration after);
 // Indices of `rows` in the order of service then.
 [[nodiscard]] std::vector<std::size_t> order_after(const Outlook& outlook, Duration after);
-// The instants in (at, until) from which on the order of the two is the other one; ascending, two at most.
+// The instants in (at, until) at which the order of the two changes; ascending, two at most.
 [[nodiscard]] std::vector<Instant> turns(const Outlook& outlook, std::size_t a, std::size_t b);
 
 }  // namespace shapley::accounting

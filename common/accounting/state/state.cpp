@@ -32,7 +32,7 @@ bool State::is_too_old(const Event& event) const {
 }
 
 void State::advance(Instant t) {
-  // What is known of a run grows while it goes on, and with it what a closed period comes to.
+  // The known length of a run grows while it goes on, and so do the figures of a closed period.
   if (t > impl_->present.now) impl_->closed_stale = true;
   impl_->advance(t);
 }
@@ -137,7 +137,7 @@ std::vector<AdjustmentMade> State::adjustments() const {
 
 namespace {
 
-// The last one of before or at t; nullptr: none.
+// The last one at or before t; nullptr: no such fact.
 template <typename Fact>
 const Fact* in_force(const std::set<Fact, ByIdentity>& facts, Instant t) {
   const auto later = std::find_if(facts.begin(), facts.end(), [&](const Fact& fact) { return fact.at > t; });
@@ -218,7 +218,7 @@ std::vector<RankRow> State::rank_rows(Instant t, EstimatorId estimator, std::spa
   for (const ClusterShare& share : shares_elsewhere(by)) {
     for (const auto& [name, figures] : share.figures) {
       const auto organization = find_organization(name);
-      if (!organization) continue;  // it has no jobs here
+      if (!organization) continue;  // it has no jobs on this cluster
       const auto row = std::ranges::find(rows, organizations()[organization->value], &RankRow::organization);
       if (row != rows.end()) row->figures += figures;
     }
@@ -357,7 +357,7 @@ std::size_t State::remembered_jobs() const {
 }
 
 void State::keep_memory_only(Instant known_until) {
-  // Estimators must not hear of what is before their horizon. The sums of psi and the levels bear it, and are not read.
+  // Estimators must not receive facts from before their horizon. The sums of psi and the levels may; they are not read.
   impl_->memory_only = true;
   impl_->present.memory_horizon = std::min(impl_->present.memory_horizon, known_until);
   impl_->accounts.drop_estimators();

@@ -1,4 +1,4 @@
-// How each kind of event changes the books, and what the passing of time does.
+// The changes that each kind of event, and the passing of time, make to the books.
 #include <algorithm>
 #include <unordered_set>
 #include <utility>
@@ -142,7 +142,7 @@ void State::Impl::fold(const HindsightBounded& event) {
   accounts.keep_at_most(event.coalitions);
 }
 
-// Of each cluster the newest statement is all that ranks are made by.
+// Ranks are made from the newest statement of each cluster only.
 template <>
 void State::Impl::fold(const StandingReceived& event) {
   const auto& all = kept.all<StandingReceived>();
@@ -194,9 +194,9 @@ bool State::Impl::compact(Instant keep, std::uint64_t effort) {
   if (next <= present.memory_horizon) return false;
   present.memory_horizon = next;
   accounts.forget_before(next);
-  // What is derived from jobs follows those that are forgotten only: most stay, and walking over them takes long.
+  // Data derived from jobs is updated for the forgotten jobs only: most stay, and a walk over all takes long.
   std::unordered_set<JobId> changed;
-  std::vector<bool> lose_some(nodes.size());  // of their jobs; by index
+  std::vector<bool> lose_some(nodes.size());  // nodes that lose some of their jobs; by index
   jobs.forget_before(next, [&](const SegmentRecord& record) {
     note_start(record, forgotten_starts);
     posting.forget(record);

@@ -1,5 +1,5 @@
 // The inside of State: the facts that it remembers, each kind in a part that checks, saves and loads its own, and the
-// accounts that they are posted to (posting.hpp). What is here only routes events to the parts.
+// accounts that they are posted to (posting.hpp). This file only routes events to the parts.
 //
 // validate() decides without changing anything; fold() cannot fail.
 #pragma once
@@ -40,19 +40,18 @@ struct State::Impl {
 
   // What apply() will answer; changes nothing.
   [[nodiscard]] Expected<Applied> validate(const Event& event) const;
-  // Whether what is known by the identity of a fact is the same fact, by the part that remembers it; nullopt: nothing
-  // is known by it.
+  // Whether the fact known under the fact's identity equals it, by the part that remembers it; nullopt: none is known.
   template <typename Fact>
   [[nodiscard]] std::optional<bool> repeats(const Fact& event) const;
-  // Whether a new fact reaches back too far, or why it cannot be one. A kind that the figures do not depend on may be
+  // Whether a new fact is too old, or an error if it is invalid here. A kind that the figures do not depend on may be
   // of any age.
   template <typename Fact>
   [[nodiscard]] Expected<Applied> check_reach(const Fact& event) const;
   [[nodiscard]] Applied fresh_since(Instant reach) const;
-  // Whether an estimator needs that a segment that counts goes on to count.
+  // Whether an estimator cannot take back this segment, which counts.
   [[nodiscard]] bool stays_for_estimators(const SegmentRecord& segment) const;
 
-  // REQUIRES: validate() said `changed` and now >= the event's time. A kind that no part takes is kept whole and
+  // REQUIRES: validate() returned `changed`, and now >= the event's time. A kind that no part handles is kept whole and
   // changes nothing else.
   void fold(const Event& event);
   template <typename Fact>
@@ -64,7 +63,7 @@ struct State::Impl {
   void set_organizations();
   OrgId join(std::string_view name);
   [[nodiscard]] std::vector<Ownership::Span> spans_of(const OwnershipStated& event);
-  // Raises its organization's last start to that of the run, if it is one that counts.
+  // If the record is a run that counts, raises its organization's last start to that of the run.
   void note_start(const SegmentRecord& record, std::vector<Instant>& starts) const;
   [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t, const EstimatorSet& by);
   [[nodiscard]] std::optional<CooperationWorth> worth_in(std::size_t period, Instant t, const EstimatorSet& by);

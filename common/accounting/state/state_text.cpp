@@ -1,9 +1,9 @@
 // State as text, for checkpoints.
 //
-// Written are the remembered facts and, of what is forgotten, only what it left: sums of finished pieces, the levels of
-// settled periods, and what every estimator says. load() enters the facts again through the code that entered them
-// first; so a checkpoint cannot hold books that contradict its facts. Everything in it is ordered, so equal states make
-// equal texts. Each part writes and reads its own lines; here is their order.
+// The text has the remembered facts and, for what is forgotten, only its results: sums of finished pieces, the levels
+// of settled periods, and the text of every estimator. load() enters the facts again through the code that entered them
+// first; so a checkpoint cannot hold books that contradict its facts. Everything in it is ordered, so equal states have
+// equal texts. Each part writes and reads its own lines; this file has their order.
 #include <limits>
 #include <type_traits>
 #include <variant>
@@ -64,7 +64,7 @@ class Loader {
     if (!in_.finished()) {
       return fail(Errc::corrupt, "checkpoint: " + in_.complaint() + "; rebuild it from the events");
     }
-    // What follows from all facts together only.
+    // These follow from all facts together.
     state_.posting.restate_levels();
     state_.closed_stale = true;
     return {};

@@ -54,7 +54,7 @@ Expected<Applied> State::Impl::check_reach(const SegmentOpened& event) const {
   const SegmentRecord* known = jobs.find(event.key);
   if (known != nullptr && known->end() < event.begin) return ends_before_it_begins(event);
   if (fresh_since(event.begin) == Applied::needs_replay) return Applied::needs_replay;
-  // Of an organization that the books have not met yet, its first id.
+  // An organization that is new to the books would get this id.
   const OrgId next{static_cast<std::uint32_t>(organizations.names().size())};
   const OrgId organization = organizations.find(event.organization).value_or(next);
   return accounts.is_too_old(Posting::fact_of(event, organization)) ? Applied::needs_replay : Applied::changed;
@@ -73,7 +73,8 @@ Expected<Applied> State::Impl::check_reach(const SegmentClosed& event) const {
 template <>
 Expected<Applied> State::Impl::check_reach(const SegmentRetracted& event) const {
   const SegmentRecord* known = jobs.find(event.key);
-  // It reaches back to the segment's begin. An unknown segment from before the memory horizon may have been forgotten.
+  // It reaches back to the segment's begin. A segment from before the memory horizon that is not known may be
+  // forgotten.
   if (known == nullptr || !known->opened) return fresh_since(std::min(event.at, event.key.anchor));
   return stays_for_estimators(*known) ? Applied::needs_replay : fresh_since(known->live.opened.begin);
 }

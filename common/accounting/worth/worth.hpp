@@ -1,12 +1,12 @@
-// What cooperation is worth: what was got in a period, beside what would have been got alone.
+// The worth of cooperation: what organizations got in a period, compared with what they would have got alone.
 //
 // v(C) is what coalition C would have produced by now with its own processors and jobs, the sum of psi_sp over its
 // virtual schedule [SR13 Eq. 3 and 4]; hindsight/virtual_schedules.hpp says how that is made. What really was got is
 // psi. So for an organization u the gain of cooperating is psi[u] - v({u}), and for a coalition C the gain of leaving
 // is v(C) - Sum(psi[u], u in C): [SR13 Sec. 4] the game is supermodular for unit jobs only, so that may be positive.
 //
-// Virtual schedules know processors and requests only: memory, topology, partitions and the width of jobs they ignore,
-// which flatters what runs alone, small coalitions most.
+// Virtual schedules know processors and requests only. They ignore memory, topology, partitions and the width of jobs,
+// which favours what runs alone, small coalitions most.
 //
 // Units: utility in micro-processor seconds squared, work in micro-processor seconds, both of the period: what was done
 // before counts for nothing. Values; they own no resource.
@@ -30,14 +30,14 @@ struct Produced {
   friend bool operator==(const Produced&, const Produced&) = default;
 };
 
-// What some organizations got, and what they would have got as a coalition of their own.
+// What a set of organizations got, and what it would have got as a coalition of its own.
 struct Comparison {
   Produced got;
-  // As long as the end of a run, or of a wait, is not known: as if it never came. One of two bounds.
+  // One of two bounds: where the end of a run or wait is not known, as if it never ended.
   Produced alone;
-  // As if every run that goes on ended at the present, and all that waits was withdrawn: the other one.
+  // The other bound: as if every run that goes on ended at the present, and all that waits was withdrawn.
   Produced alone_if_ended;
-  // A duration that is not known yet, or a request that may still be withdrawn, can change `alone`.
+  // Whether a duration that is not known yet, or a request that may still be withdrawn, can change `alone`.
   bool is_provisional = false;
 
   [[nodiscard]] Utility gain() const { return got.utility - alone.utility; }  // of cooperating
@@ -58,18 +58,19 @@ struct CooperationWorth {
 
   Instant begin;  // of the period
   Instant end;    // the instant that is asked about, or the period's end
-  // Of those that have offered, asked or got something: ascending. guests and commons if they got something.
+  // Rows of organizations that have offered, asked or got something, ascending; guests and commons if they got
+  // something.
   std::vector<Row> rows;
-  // Of two organizations each, ascending; none when there are no others.
+  // Coalitions of two organizations each, ascending; empty when there are no others.
   std::vector<Coalition> pairs;
   // The coalition of organizations that would gain most by leaving, or lose least; of equal ones the smallest, then the
-  // first. guests and commons, which own nothing and run nothing, are in no such coalition. None: one organization is
-  // all.
+  // first. guests and commons, which own nothing or run nothing, are in no such coalition. nullopt: there is only one
+  // organization.
   std::optional<Coalition> leaving;
-  // Every coalition was looked at; else those of 1, 2, k-2 and k-1 of the k players.
+  // Whether every coalition was examined; else those of 1, 2, k-2 and k-1 of the k players.
   bool is_of_all_coalitions = true;
 
-  // All of them, and each alone.
+  // The sum of all rows: what all got, compared with what each would have got alone.
   [[nodiscard]] Comparison together() const;
 };
 
