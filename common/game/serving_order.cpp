@@ -20,7 +20,7 @@ std::optional<std::int64_t> whole_number(std::string_view digits) {
   return number;
 }
 
-// A decimal from 0 to 1 in millionths; `too_large`: what is said of a larger one.
+// A decimal from 0 to 1 in millionths; `too_large`: the error's text for a larger one.
 Expected<std::int32_t> parse_millionths(std::string_view text, const char* too_large) {
   constexpr std::size_t k_digits = 6;
   const std::size_t point = std::min(text.find('.'), text.size());

@@ -1,4 +1,4 @@
-// Who is served next: a horizon, which damps the rule of the papers, and a guarantee for owners.
+// The order of service: a horizon, which damps the rule of the papers, and a guarantee for owners.
 //
 // The papers serve the greatest phi - psi at t [SR13 Fig. 3, FS13 Algorithm 1]. That is an integral over time of an
 // integral over time of (processors given - processors used): served so, organizations that wait for long take turns
@@ -8,17 +8,17 @@
 //     psi(t + H | frozen at t) = psi(t) + H * W(t),     W(t) = processor seconds done before t  [SR13 Eq. 3]
 //     key(t) = (phi - psi)(t + H | frozen at t) = (phi - psi)(t) + H * (given - got)(t)
 //
-// What runs now counts, too, for as long as it is expected to go on, or a rule that is asked again after every start
-// would steer by old news: a start changes nothing above until its seconds have passed. With m the mean residual run
-// time, and a the weight of what runs, the third term of the key is
+// What runs now counts, too, for as long as it is expected to go on. Otherwise a rule that is applied again after every
+// start would use old figures: a start changes nothing above until its seconds have passed. With m the mean residual
+// run time, and a the weight of what runs, the third term of the key is
 //
 //     c (rate - used),     c = a m (H - m/2)  if m < H,  else a H^2 / 2
 //
-// rate: the processors that the organization gives now, used: those that its jobs hold now. With a = 1 the key is
-// phi - psi at t + H if what runs now ends after m seconds and nothing else starts. a = 0, or H = 0, leaves it out.
-// Divided by c the key is a lead in processors: starting q of them lowers it by q.
+// rate: the processors that the organization gives now, used: those that its jobs hold now. With a = 1 the key is phi -
+// psi at t + H if what runs now ends after m seconds and nothing else starts. a = 0, or H = 0, omits the term. Divided
+// by c the key is a lead in processors: starting q of them lowers it by q.
 //
-// H = 0 is the published rule. v of a coalition is a psi of its schedule and is looked at likewise.
+// H = 0 is the published rule. v of a coalition is a psi of its schedule and is taken at t + H likewise.
 //
 // A guarantee g in [0, 1] is a part of what an organization owns: with something to start and running on fewer than g
 // times its own processors it is served before all that are not so. g <= 1 of its own processors: guarantees never sum
@@ -57,10 +57,10 @@ struct RunningWeight {
   friend constexpr auto operator<=>(const RunningWeight&, const RunningWeight&) = default;
 };
 inline constexpr std::int32_t k_whole_running_weight = 1'000'000;
-// m as long as none was measured.
+// The value of m until one is measured.
 inline constexpr Duration k_assumed_residual{3600};
 
-// How organizations are ordered; as it stands, the published rule.
+// How organizations are ordered; the default values are the published rule.
 struct ServingRule {
   Duration horizon;  // 0 .. k_longest_horizon
   Guarantee guarantee{};
@@ -68,8 +68,8 @@ struct ServingRule {
   friend constexpr bool operator==(const ServingRule&, const ServingRule&) = default;
 };
 
-// What a site gets that says nothing else; docs/experiments/stability.md justifies it. The simulator's default is the
-// published rule, for the papers' numbers are made by it.
+// The rule of a site whose configuration names none; docs/experiments/stability.md justifies it. The simulator's
+// default is the published rule, because the papers' numbers are made by it.
 inline constexpr ServingRule k_default_rule{
     {std::int64_t{30} * 24 * 3600}, {k_whole_guarantee / 2}, {k_whole_running_weight / 10}};
 
@@ -81,7 +81,7 @@ inline constexpr ServingRule k_default_rule{
                                    (2 * Int128{k_whole_running_weight}));
 }
 
-// What the key looks at beside phi - psi of now.
+// What the key takes into account besides the present phi - psi.
 struct KeyTerms {
   Duration horizon;                 // H
   std::int64_t running_factor = 0;  // c
@@ -99,7 +99,7 @@ template <typename Integer>
   return utility + static_cast<Integer>(horizon.value) * work;
 }
 
-// The same, and what runs now: `running` processors.
+// The same with what runs now: `running` processors.
 template <typename Integer>
 [[nodiscard]] constexpr Integer looked_ahead(Integer utility, Integer work, Integer running, const KeyTerms& terms) {
   return frozen_ahead(utility, work, terms.horizon) + static_cast<Integer>(terms.running_factor) * running;
@@ -111,8 +111,8 @@ template <typename Integer>
   return {looked_ahead<Int128>(balance.value, given_less_got.value, rate_less_used.value, terms)};
 }
 
-// By how much one processor that starts lowers a key, within one instant: c, or, where that is 0, the first unit of the
-// job, as lines 22-23 of the published rule count it [SR13 Fig. 3].
+// By how much one processor that starts lowers a key, within one instant: by c, or, if that is 0, by the first unit of
+// the job, as lines 22-23 of the published rule count it [SR13 Fig. 3].
 [[nodiscard]] constexpr std::int64_t start_factor(const KeyTerms& terms) {
   return terms.running_factor > 0 ? terms.running_factor : 1;
 }

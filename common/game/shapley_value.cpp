@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t k_half_players = k_exact_players / 2;
 constexpr std::size_t k_half_coalitions = std::size_t{1} << k_half_players;
 
-// How many players a coalition of one half has, by bit mask: without an instruction for that, counting bits is a call.
+// The number of players in a coalition of one half, by bit mask: a table, because counting bits may be a call.
 constexpr auto k_sizes = [] {
   std::array<std::uint8_t, k_half_coalitions> sizes{};
   for (std::size_t mask = 1; mask < sizes.size(); ++mask) {
@@ -38,7 +38,7 @@ struct HalfGame {
   }
 };
 
-// The players themselves, and what they are of each placement: the parts of one game.
+// The players and their figures in each placement: the parts of one game.
 struct Game {
   std::vector<Player> players;
   std::vector<Placement> placements;
@@ -90,7 +90,7 @@ void cap(std::vector<Player>& players, std::int64_t most) {
   }
 }
 
-// One half of the players in a game, by bit mask: for any processors, and for those of each placement.
+// One half of the players in a game: sums by bit mask, for any processors and for those of each placement.
 struct Half {
   HalfGame anywhere;
   std::vector<HalfGame> placed;
@@ -189,7 +189,7 @@ bool can_be_served(const Placement& placement) {
   return any(&Player::demand) && any(&Player::owned);
 }
 
-// Whether each of the placement's owners could serve all of its demand alone.
+// Whether each owner of the placement's processors could serve all of its demand alone.
 bool has_plenty(const Placement& placement) {
   ProcessorMillionths demand;
   for (const Player& player : placement) demand += player.demand;
@@ -211,9 +211,9 @@ void merge(Placement& into, const Placement& placement) {
   }
 }
 
-// The same game: without placements that count nowhere, those that cover all processors among the players' demand, and
-// as one those that have plenty and the same owners: to a coalition with one of these owners each is worth the
-// coalition's demand, to any other nothing.
+// An equal game with fewer placements: those that never count are dropped; those that cover all processors become
+// demand of the players; those that have plenty and the same owners become one: to a coalition with one of these owners
+// each is worth the coalition's demand, to any other nothing.
 Game simplified(std::span<const Player> players, std::span<const Placement> placements) {
   Game game{{players.begin(), players.end()}, {}};
   std::map<std::vector<bool>, std::size_t> with_plenty;  // by owners: which of game.placements
@@ -235,7 +235,7 @@ Game simplified(std::span<const Player> players, std::span<const Placement> plac
   return game;
 }
 
-// Who is no dummy, ascending.
+// The players that are no dummies, ascending.
 std::vector<std::size_t> active_players(const Game& game) {
   std::vector<std::size_t> active;
   for (std::size_t i = 0; i < game.players.size(); ++i) {

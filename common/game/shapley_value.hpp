@@ -17,11 +17,10 @@
 // halves of the players as rows and columns of a table. (The potential of Hart and Mas-Colell, Econometrica 57, 1989,
 // gives the values of all subcoalitions as well, in k 2^k; the tests use it as a witness.) Players with no demand and
 // no processors are dummies and are left out. Above k_exact_players the mean of the marginal contributions over one
-// random permutation and its reverse is taken: unbiased, O(k), drawn from `seed` only. So it is where placements make
-// the exact value take more than k_exact_steps. A placement that covers all processors costs nothing: its demand is
-// demand for any. Those with the same owners, each of which could serve all demand there alone, cost as much as one:
-// jobs that run on the nodes which they are pinned to, and no other job waits for, are such.
-//
+// random permutation and its reverse is taken: unbiased, O(k), drawn from `seed` only. The same is done where
+// placements make the exact value take more than k_exact_steps. A placement that covers all processors costs nothing:
+// its demand is demand for any. Placements with the same owners, each of which could serve all demand there alone, cost
+// as much as one; examples are jobs that run on the nodes which they are pinned to while no other job waits for these.
 // The real values are scaled to sum to `running` and apportioned to integers by largest remainder (ties: lowest index),
 // so that sum of rates == running exactly: this is what keeps Sum(phi) = Sum(psi).
 //
@@ -43,7 +42,7 @@ namespace shapley::game {
 // Exact up to 16 organizations, plus guests and commons: 2^18 coalitions, about a millisecond.
 inline constexpr std::size_t k_exact_players = 18;
 
-// Coalitions times placements (and one): some milliseconds.
+// Bound of coalitions times (placements + 1): some milliseconds.
 inline constexpr std::size_t k_exact_steps = std::size_t{1} << 20;
 
 struct Player {
@@ -66,8 +65,8 @@ struct RateOptions {
   std::span<const Placement> placements{};  // demand beside that of the players
 };
 
-// One rate per player, >= 0, summing to options.running. If v(N) is 0 while running is not (no processors known), every
-// rate is 0 and the caller must credit the owners directly: returns an empty vector then.
+// One rate per player, >= 0, summing to options.running. If v(N) is 0 while running is not (no processors known), the
+// result is an empty vector, and the caller must credit the owners directly.
 [[nodiscard]] std::vector<ProcessorMillionths> shapley_rates(std::span<const Player> players,
                                                              const RateOptions& options);
 
@@ -99,7 +98,7 @@ using Coalition = std::uint32_t;
 // n! for n <= 20.
 [[nodiscard]] std::int64_t factorial(std::size_t n);
 
-// Fills q[C] for every coalition from values[C]. Both have 2^k entries; values[0] must be 0.
+// Computes q[C] for every coalition from values[C]. Both have 2^k entries; values[0] must be 0.
 void scaled_potentials(std::span<const std::int64_t> values, std::span<Int128> q);
 
 // phi[i](N) * k! of every organization, when the values of subcoalitions are not wanted: 2^k products and sums instead
@@ -109,8 +108,8 @@ void scaled_shapley_values_of_grand(std::span<const std::int64_t> values, std::s
 // phi[i](C) * |C|! = Q(C) - |C| Q(C\i), for i in C.
 [[nodiscard]] Int128 scaled_shapley(std::span<const Int128> q, Coalition coalition, std::size_t organization);
 
-// Exact order of the players of C by P(C\i), for a choice inside C: returns |C|-1 factorial scaled value Q(C\i). All
-// Q(C\i) of one C share that scale, so they compare directly.
+// Q(C\i), by which the players of C are ordered exactly as by P(C\i), for a choice inside C: all Q(C\i) of one C have
+// the scale (|C|-1)!, so they compare directly.
 [[nodiscard]] inline Int128 scaled_potential_without(std::span<const Int128> q, Coalition coalition,
                                                      std::size_t organization) {
   return q[coalition & ~(Coalition{1} << organization)];

@@ -34,13 +34,13 @@ void GapShares::add_part(std::size_t player, const Done<Int256>& part) {
 
 namespace {
 
-// Every number of players divides it, for parts of the gap.
+// A multiple of every number of players, for parts of the gap.
 Int256 scale_of(std::size_t players, std::size_t exact) {
   if (players <= exact) return Int256(game::factorial(players));
   return Int256(game::pair_weights(players).scale) * players * k_gap_parts;
 }
 
-// phi[u] sums to v(N), and every player has the same part of v(N).
+// phi[u] sums to v(N), and v(N) enters every player's phi alike.
 Int256 grand_weight_of(std::size_t players, std::size_t exact) {
   return scale_of(players, exact) / players;
 }

@@ -7,8 +7,8 @@
 // Shapley value of v: scale = k!, grand_weight = (k-1)!. Above that they are those of 1, 2, k-2 and k-1
 // players (game/shapley_value.hpp, pair_weights), and what phi then lacks of v(N) is spread equally.
 //
-// Where not all players were there all the time the gap is shared as gap_shares.hpp says: add_gap() adds to share[u]
-// what that makes for u beyond an equal part.
+// Where players joined or left meanwhile the gap is shared as gap_shares.hpp describes: add_gap() adds to share[u] the
+// difference between u's part and an equal part.
 //
 // Exact: in 128 bits where width_for says that these hold every sum, else in 256. Pure functions.
 #pragma once
@@ -25,24 +25,24 @@
 
 namespace shapley::hindsight {
 
-// What `exact` may be. Ten organizations, guests and commons: 4,095 schedules.
+// The largest value of `exact`. Ten organizations, guests and commons: 4,095 schedules.
 inline constexpr std::size_t k_exact_players = 12;
-// Where schedules are to be few: the coalitions of 1, 2, k-2 and k-1 players are all of them.
+// `exact` when schedules are to be few: the coalitions of 1, 2, k-2 and k-1 players are then all of them.
 inline constexpr std::size_t k_exact_by_pairs = 5;
 // pair_weights' bound.
 inline constexpr std::size_t k_most_players = 32;
 
-// The coalitions whose value is asked for, and that of all, which a player that joins needs; ascending by mask.
-// REQUIRES: players <= k_most_players. Without players there are none.
+// The coalitions whose values are needed, and that of all players, which a new player's coalitions are made from;
+// ascending by mask. REQUIRES: players <= k_most_players. Empty without players.
 [[nodiscard]] std::vector<Coalition> coalitions_of(std::size_t players, std::size_t exact = k_exact_players);
 
-// share[u], the gap in equal parts, from v of each of coalitions_of(players), in their order; that of all is not read.
-// REQUIRES: 1 <= players.
+// share[u] with the gap in equal parts, from v of each of coalitions_of(players), in their order; the value for all is
+// not used. REQUIRES: 1 <= players.
 [[nodiscard]] std::vector<Int256> shares_of(std::span<const Int128> values, std::size_t players,
                                             std::size_t exact = k_exact_players);
 
-// Each player's part of the gap instead of an equal one: `parts` by player, and their sum, times k_gap_parts
-// (GapShares). Players other than these had none. REQUIRES: no stretch had more players than there are shares.
+// Adds each player's part of the gap in place of an equal one: `parts` by player, and their sum, times k_gap_parts
+// (GapShares). Further players have no part. REQUIRES: no stretch had more players than there are shares.
 void add_gap(std::span<Int256> shares, std::span<const Int256> parts, const Int256& sum,
              std::size_t exact = k_exact_players);
 

@@ -1,9 +1,9 @@
-// Who shares the gap between what really ran and what the virtual schedule of all players did.
+// How the gap between what really ran and what the virtual schedule of all players did is shared.
 //
-// phi is the Shapley value of the game of virtual schedules, that of all players among them, plus the gap: of each
-// stretch of time in which the same players were there, the work really done in it, valued at t, less what the virtual
-// schedule of all did in it, in equal parts to those who were there. So Sum(phi) = Sum(psi), who joins has no part in
-// what was before, and who has left none in what comes later.
+// phi is the Shapley value of the game of virtual schedules, that of all players among them, plus shares of the gap. A
+// stretch is a time in which the same players were present; its gap is the work really done in it, valued at t, minus
+// what the virtual schedule of all did in it, and is shared in equal parts by those who were present. So Sum(phi) =
+// Sum(psi), a player that joins has no part in the gap from before, and one that has left none in the gap afterwards.
 //
 // Exact: parts are kept as multiples of 1 / k_gap_parts, which every number of players divides. Values;
 // single-threaded.
@@ -47,16 +47,16 @@ struct Done {
   return {work, amount * ((Int128{begin} + end - 1) * (end - begin) / 2)};
 }
 
-// Each player's parts of what was shared out, times k_gap_parts.
+// Each player's parts of all that was shared out, times k_gap_parts.
 class GapShares {
  public:
-  // Of what was done in a stretch each of those who were there has an equal part.
+  // Shares what was done in a stretch equally among the players that were present.
   void add(Coalition present, const Done<Int128>& done);
   GapShares& operator-=(const GapShares& other);
-  // One part, times k_gap_parts.
+  // Adds to one player's part, times k_gap_parts.
   void add_part(std::size_t player, const Done<Int256>& part);
 
-  // By bit of the coalitions that were there; none of them is at or beyond size().
+  // By bit of the coalitions that were present; players at or beyond size() have no part.
   [[nodiscard]] Done<Int256> of(std::size_t player) const {
     return player < parts_.size() ? parts_[player] : Done<Int256>{};
   }

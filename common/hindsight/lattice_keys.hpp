@@ -1,5 +1,5 @@
-// The player that a coalition of all serves next, from the values of its proper subcoalitions: the Shapley value's
-// ranks without the value of the grand coalition, which enters all alike.
+// The player that the coalition of all serves next, from the values of its proper subcoalitions: the order by the
+// Shapley value without the value of the grand coalition, which enters every player's alike.
 //
 //     key[u] = (k-1)! (P(N\u) + psi[u]),    phi[u] - psi[u] = P(N) - P(N\u) - psi[u]       (shapley_value.hpp)
 //
@@ -29,7 +29,7 @@ using Int256 = boost::multiprecision::int256_t;
 
 enum class Width : std::uint8_t { bits_64, bits_128, bits_256 };
 
-// The narrowest integer that holds every sum of values in [-greatest, greatest] of k organizations, k <=
+// The narrowest width that holds every sum of values in [-greatest, greatest] for k organizations, k <=
 // k_max_lattice_organizations.
 [[nodiscard]] Width width_for(Int128 greatest, std::size_t k);
 
@@ -44,7 +44,7 @@ class LatticeKeys {
   template <typename Sum, typename Value>
   void keys(std::span<const Value> values, std::span<const Value> psi, std::span<Sum> keys) const;
 
-  // k! phi[u], from the keys, the same psi and v(N) = its sum.
+  // k! phi[u] from the keys and the psi that they were computed from, with v(N) = the sum of psi.
   template <typename Sum, typename Value>
   void scaled_contributions(std::span<const Sum> keys, std::span<const Value> psi, std::span<Sum> phi) const;
 

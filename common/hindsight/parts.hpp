@@ -1,7 +1,7 @@
 // Parts of requests that started, their ends, and the heap of the ends to come.
 //
-// A thousand schedules have a few thousand of them each, and pass through them again and again: most of what schedules
-// take, in memory and in time, is these. So each is packed into sixteen bytes.
+// A thousand schedules have a few thousand of them each and pass through them many times: they take most of the memory
+// and time of schedules. So each is packed into sixteen bytes.
 #pragma once
 
 #include <compare>
@@ -14,7 +14,7 @@
 
 namespace shapley::hindsight {
 
-// The greatest amount of a part. Of more than that there are several.
+// The greatest amount of a part. A larger amount is split into several parts.
 inline constexpr std::int64_t k_most_of_a_part = (std::int64_t{1} << 47U) - 1;
 
 // A part of a request that started. REQUIRES: 0 <= start < 2^40, 0 <= amount <= k_most_of_a_part.
@@ -26,7 +26,7 @@ class Part {
     SHAPLEY_REQUIRE(0 <= start && start < std::int64_t{1} << 40U && 0 <= amount && amount <= k_most_of_a_part);
   }
 
-  // Of its request in the queue.
+  // The place of its request in the queue.
   [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint32_t>(amount_and_place_); }
   [[nodiscard]] std::int64_t start() const { return static_cast<std::int64_t>(start_and_amount_ >> k_high); }
   [[nodiscard]] std::int64_t amount() const {
@@ -36,8 +36,8 @@ class Part {
   friend bool operator==(const Part&, const Part&) = default;
 
  private:
-  static constexpr unsigned k_high = 24;  // bits of the amount beside the start
-  static constexpr unsigned k_low = 23;   // beside the place
+  static constexpr unsigned k_high = 24;  // bits of the amount in the word of the start
+  static constexpr unsigned k_low = 23;   // bits of it in the word of the place
   static constexpr std::uint64_t k_high_mask = (std::uint64_t{1} << k_high) - 1;
   static constexpr std::uint64_t k_low_mask = (std::uint64_t{1} << k_low) - 1;
 
@@ -45,7 +45,7 @@ class Part {
   std::uint64_t amount_and_place_;
 };
 
-// The end of one, or of several of one start. REQUIRES: as of a part, and 0 <= at < 2^41.
+// The end of a part, or of several parts with one start. REQUIRES: as for Part, and 0 <= at < 2^41.
 class End {
  public:
   End(std::int64_t at, std::int64_t start, std::int64_t amount)
@@ -61,7 +61,7 @@ class End {
   [[nodiscard]] std::int64_t amount() const {
     return static_cast<std::int64_t>((at_and_amount_ & k_high_mask) << k_low | (start_and_amount_ & k_low_mask));
   }
-  // No later one comes before it; it may come before one of the same instant.
+  // False if the other end is earlier; ends of the same instant have any order.
   [[nodiscard]] bool comes_before(const End& other) const { return at_and_amount_ < other.at_and_amount_; }
   friend bool operator==(const End&, const End&) = default;
   friend auto operator<=>(const End& a, const End& b) {
@@ -69,8 +69,8 @@ class End {
   }
 
  private:
-  static constexpr unsigned k_high = 23;  // bits of the amount beside the end
-  static constexpr unsigned k_low = 24;   // beside the start
+  static constexpr unsigned k_high = 23;  // bits of the amount in the word of the end
+  static constexpr unsigned k_low = 24;   // bits of it in the word of the start
   static constexpr std::uint64_t k_high_mask = (std::uint64_t{1} << k_high) - 1;
   static constexpr std::uint64_t k_low_mask = (std::uint64_t{1} << k_low) - 1;
 
@@ -80,9 +80,9 @@ class End {
 
 static_assert(sizeof(Part) == 16 && sizeof(End) == 16);
 
-// A heap of ends with an earliest one in front. To take that is what schedules do most often. Four children to a node
-// make the heap half as deep as two do, and which of the four is the earliest is found without a branch that the
-// processor would have to guess.
+// A heap of ends with an earliest one in front. Taking that one is what schedules do most often. With four children per
+// node the heap is half as deep as with two, and the earliest of the four is found without a branch that the processor
+// would have to predict.
 class EndsToCome {
  public:
   static void push(std::vector<End>& heap, const End& end) {
@@ -93,7 +93,7 @@ class EndsToCome {
     heap[hole] = end;
   }
 
-  // REQUIRES: there is one.
+  // REQUIRES: the heap is not empty.
   static void pop(std::vector<End>& heap) {
     SHAPLEY_REQUIRE(!heap.empty());
     const End last = heap.back();
@@ -106,8 +106,9 @@ class EndsToCome {
     for (std::size_t hole = (ends.size() + k_children - 2) / k_children; hole-- > 0;) sink(ends, hole, End{ends[hole]});
   }
 
-  // It will be wanted soon. Of a thousand schedules' heaps each has left the processor's cache when its turn comes, and
-  // to be read in the order of a heap's steps takes many times as long as to be read as a whole.
+  // Loads the heap into the processor's cache before it is used. Each of a thousand schedules' heaps has left the cache
+  // when its turn comes, and reading it in the order of a heap's steps takes many times as long as reading it as a
+  // whole.
   static void fetch(const std::vector<End>& heap) {
     constexpr std::size_t k_in_a_line = 64 / sizeof(End);
     for (std::size_t i = 0; i < heap.size(); i += k_in_a_line) __builtin_prefetch(&heap[i]);
@@ -116,7 +117,7 @@ class EndsToCome {
  private:
   static constexpr std::size_t k_children = 4;
 
-  // `end` is put at `hole`, or below it where others are earlier.
+  // Puts `end` at `hole`, or below it where other ends are earlier.
   static void sink(std::vector<End>& heap, std::size_t hole, const End& end) {
     for (std::size_t first = k_children * hole + 1; first < heap.size(); first = k_children * hole + 1) {
       const std::size_t child = earliest_child(heap, first);

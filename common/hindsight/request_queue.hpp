@@ -1,6 +1,6 @@
 // The requests of all organizations in the order in which every schedule serves them: by release, organization, order.
 //
-// A request keeps its name while others come and go around its place. Single-threaded; VirtualSchedules owns it.
+// A request keeps its name while other requests are inserted and dropped. Single-threaded; VirtualSchedules owns it.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,7 @@ using Request = std::uint32_t;
 inline constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t k_unknown = -1;
 
-// Among equal releases of one organization the smaller one is served first.
+// Of equal releases of one organization the request with the smaller order is served first.
 struct Order {
   Order() = default;
   Order(std::uint64_t of_group, std::int64_t of_start = 0, std::uint64_t of_run = 0)  // NOLINT: an integer is an order
@@ -38,7 +38,7 @@ struct Known {
   std::int64_t release = 0;
   std::int64_t amount = 0;              // 0: withdrawn
   std::int64_t duration = k_unknown;    // of its run
-  std::int64_t really_began = k_never;  // never while it waits
+  std::int64_t really_began = k_never;  // k_never while it waits
   Order order;
   Coalition owner = 0;  // one bit
   Request name = 0;
@@ -51,17 +51,18 @@ class RequestQueue {
   explicit RequestQueue(std::vector<std::uint32_t> ranks) : ranks_(std::move(ranks)) {}
   [[nodiscard]] const std::vector<std::uint32_t>& ranks() const { return ranks_; }
 
-  // By organization: who goes first among equal releases. All alike at the beginning. REQUIRES: the order of those that
-  // have requests stays.
+  // By organization: its rank among equal releases; all ranks are equal at first. REQUIRES: organizations that have
+  // requests keep their order.
   void set_ranks(std::vector<std::uint32_t> by_organization) { ranks_ = std::move(by_organization); }
 
-  // Names it and gives it a place behind those that are served before it or like it. Who was there or behind moves one
-  // further.
+  // Names a request and inserts it behind those that are served before it or rank equally. Requests at its place and
+  // behind move one further. Returns the place.
   std::uint32_t insert(Known known);
-  // Likewise, at this place. REQUIRES: that keeps the order.
+  // As insert(), at this place. REQUIRES: that keeps the order.
   void insert_at(std::uint32_t place, Known known);
 
-  // Withdrawn requests of its organization and release in front of `place` belong to no order: they go before `order`.
+  // Withdrawn requests of this organization and release in front of `place` have no order of their own: they get one
+  // before `order`.
   void move_withdrawn_before(std::uint32_t place, const Order& order);
 
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
@@ -70,14 +71,15 @@ class RequestQueue {
   [[nodiscard]] std::uint32_t place_of(Request request) const { return place_[request - first_name_]; }
   [[nodiscard]] const std::vector<Known>& all() const { return queue_; }
   [[nodiscard]] bool is_ordered() const;
-  // What it takes in memory.
+  // Memory in bytes.
   [[nodiscard]] std::size_t bytes() const {
     return queue_.capacity() * sizeof(Known) + place_.capacity() * sizeof(std::uint32_t);
   }
 
-  // Drops who is not kept; by old place, and one more for the end, the new place of it or of the next that is kept.
+  // Drops requests that are not kept. Returns for each old place, and the end, its new place or that of the next kept
+  // one.
   std::vector<std::uint32_t> drop(const std::vector<bool>& keep);
-  // Names them 0, 1, 2, ... in their order.
+  // Gives all requests the names 0, 1, 2, ... in their order.
   void rename();
 
  private:
@@ -90,7 +92,7 @@ class RequestQueue {
   }
 
   std::vector<Known> queue_;
-  std::vector<std::uint32_t> place_;  // by request, from first_name_ on; k_dropped: of a dropped one
+  std::vector<std::uint32_t> place_;  // by request, from first_name_ on; k_dropped for dropped ones
   Request first_name_ = 0;
   std::vector<std::uint32_t> ranks_;
 };

@@ -10,15 +10,15 @@ namespace shapley::hindsight {
 
 namespace {
 
-// The last point that is not later. In a forged checkpoint there may be none; then it is the first one, or the end.
+// The last point that is not later. A forged checkpoint may have none; the result is then the first point or the end.
 constexpr auto point_before = [](auto& points, std::int64_t at) {
   const auto later = std::upper_bound(points.begin(), points.end(), at,
                                       [](std::int64_t t, const auto& point) { return t < point.at; });
   return later == points.begin() ? later : std::prev(later);
 };
 
-// They grow by doubling, and after most are forgotten there would be room for many times what is left. What is kept is
-// room for half as much again.
+// Vectors grow by doubling, and after most entries are forgotten they would keep memory for many times what is left.
+// This leaves room for half as many entries again.
 constexpr auto keep_little_room = [](auto& entries) {
   const std::size_t enough = entries.size() + entries.size() / 2 + 32;
   if (entries.capacity() <= enough + enough / 4) return;
@@ -100,7 +100,7 @@ void Schedule<Unsigned>::split(std::uint32_t place, std::int64_t amount, Coaliti
   if (is_member) give_to_first(place, amount);
 }
 
-// The first `amount` of what the request behind `place` has started belongs to the one there.
+// The first `amount` of what the request behind `place` has started now belongs to the request at `place`.
 template <typename Unsigned>
 void Schedule<Unsigned>::give_to_first(std::uint32_t place, std::int64_t amount) {
   for (auto part = first_part(place + 1); part != parts.end() && part->place() == place + 1 && amount > 0; ++part) {
@@ -115,7 +115,7 @@ void Schedule<Unsigned>::give_to_first(std::uint32_t place, std::int64_t amount)
   }
 }
 
-// The first instant from `from` on at which a request that was made waits, or an earlier one; k_never: none does.
+// An instant at or before the first one from `from` on at which a request waits; k_never: no request waits.
 template <typename Unsigned>
 std::int64_t Schedule<Unsigned>::first_wait(const Facts& facts, std::int64_t from) const {
   const RequestQueue& queue = facts.queue;
@@ -138,7 +138,7 @@ std::int64_t Schedule<Unsigned>::first_wait(const Facts& facts, std::int64_t fro
 
 // --- back and forth ---
 
-// The position of before, by the lists. REQUIRES: `to` is not before they begin.
+// Moves the position back to `to` by the lists. REQUIRES: `to` is not before the lists begin.
 template <typename Unsigned>
 void Schedule<Unsigned>::walk_back(OnePosition& position, const Facts& facts, std::int64_t to) const {
   for (auto end = past.rbegin(); end != past.rend() && end->at() >= to; ++end) {
@@ -146,7 +146,7 @@ void Schedule<Unsigned>::walk_back(OnePosition& position, const Facts& facts, st
     position.free -= end->amount();
     if (end->start() < to) EndsToCome::push(position.coming, *end);
   }
-  bool end_comes = false;  // perhaps, of a part that is taken back
+  bool end_comes = false;  // an end to come may belong to a part that is taken back
   for (auto part = parts.rbegin(); part != parts.rend() && part->start() >= to; ++part) {
     const Known& known = facts.queue[part->place()];
     position.value.change(part->start(), -part->amount());
@@ -211,7 +211,7 @@ bool Schedule<Unsigned>::run(const Facts& facts, std::int64_t until, std::uint64
     this->at = std::min(next, until);
     if (next >= until) return true;
     if (effort.parts >= most) return false;
-    std::int64_t more = 0;  // runs from now on than before
+    std::int64_t more = 0;  // by how much the running amount grows
     while (!ends.empty() && ends.front().at() == next) {
       more -= ends.front().amount();
       past.push_back(ends.front());
@@ -229,13 +229,13 @@ bool Schedule<Unsigned>::run(const Facts& facts, std::int64_t until, std::uint64
   }
 }
 
-// Starts what can start; returns how much that is.
+// Starts what can start; returns the amount started.
 template <typename Unsigned>
 std::int64_t Schedule<Unsigned>::start_waiting(const Facts& facts, Effort& effort) {
   const RequestQueue& queue = facts.queue;
   const std::int64_t free_before = this->free;
   const std::int64_t now = this->at;
-  // Those that end at once are one.
+  // Parts that end at the same instant share one end.
   std::int64_t end = k_never;
   std::int64_t ending = 0;
   const auto note_end = [&](std::int64_t end_of_it, std::int64_t amount) {
@@ -264,10 +264,10 @@ std::int64_t Schedule<Unsigned>::start_waiting(const Facts& facts, Effort& effor
 
 // --- memory ---
 
-// The lists begin at a new point from now on, so many parts back: added facts reach that far again and again.
+// Adds a point from which the lists begin, so many parts back: added facts often reach that far.
 template <typename Unsigned>
 void Schedule<Unsigned>::note_point(const Facts& facts) {
-  // Where more is settled than when it forgot last, there may be no need of a point.
+  // If more is settled than when it forgot last, forgetting may make the point unnecessary.
   if (settled_ < facts.settled) forget(facts, reached_by(facts));
   next_point_ = this->made + facts.logged_parts;
   const auto logged_parts = static_cast<std::size_t>(facts.logged_parts);
@@ -352,7 +352,7 @@ std::size_t Schedule<Unsigned>::bytes() const {
 
 // --- images ---
 
-// REQUIRES: not before `reached`.
+// REQUIRES: the instant is not before `reached`.
 template <typename Unsigned>
 Position<Unsigned> Schedule<Unsigned>::position_at(const Facts& facts, std::int64_t instant) const {
   if (instant >= logged) {

@@ -1,13 +1,12 @@
-// The virtual schedule of one coalition: how far it is made, how it goes on, and how it goes back.
+// The virtual schedule of one coalition: the instant up to which it is made, how it goes on, and how it goes back.
 //
-// - It is two lists, the parts in the order of their starts (which is the order of the queue) and the ends that are
-// past
-//   in order of time, and a heap of known ends to come. To go back to x is to walk both lists back to x.
-// - These lists are complete for a little while only. Before that there are points: all there is of the schedule at an
-//   instant. To go back farther is to go on from the last point before x. Of points there are the fewer the older they
-//   are, so that going on from one takes at most twice as long as going on from x.
-// - When a duration becomes known whose part ended in the past, what follows differs only from the first instant on at
-//   which some request waited there. Where none did, nothing is made again.
+// - It consists of two lists, the parts in the order of their starts (which is the order of the queue) and the past
+//   ends in order of time, and a heap of known ends to come. To go back to x, both lists are walked back to x.
+// - These lists are complete for the recent time only. For earlier times there are points: the whole state of the
+//   schedule at an instant. To go back farther, the schedule goes on from the last point before x. The older points
+//   are, the fewer are kept, so that going on from one takes at most twice as long as going on from x.
+// - When a duration becomes known whose part ended in the past, what follows differs only from the first later instant
+//   on at which some request waited. If none did, nothing is made again.
 // - An end adds to v the reverse of what a start at that instant adds. So capacity that is handed on to the next part
 //   changes nothing, and an instant's ends and starts count as their sum.
 //
@@ -30,28 +29,28 @@ template <typename Unsigned>
 class Schedule : public Position<Unsigned> {
  public:
   Coalition members = 0;
-  bool is_whole = false;          // it has its whole lists, and no points: for what was done at cuts
-  std::int64_t next = k_never;    // nothing happens before it unless a fact is added
-  std::int64_t last_delayed = 0;  // no part started later than this after having waited
-  std::int64_t reached = std::numeric_limits<std::int64_t>::min();  // before it nothing is made again
+  bool is_whole = false;          // it has its whole lists and no points, because what was done at cuts is wanted
+  std::int64_t next = k_never;    // nothing happens before this instant unless a fact is added
+  std::int64_t last_delayed = 0;  // no part that had waited started later than this
+  std::int64_t reached = std::numeric_limits<std::int64_t>::min();  // nothing before it is made again
   std::vector<Quadratic<Unsigned>> marked;                          // value at the marks before `at`, or at it
-  // From `logged` on there are all parts and ends that are past; before, the parts of requests that are not final, and
-  // no ends. If `logged` is later than `reached` there are points, none later than `logged`, the first not later than
+  // From `logged` on the lists have all parts and past ends; before, the parts of requests that are not final, and no
+  // ends. If `logged` is later than `reached` there are points, none later than `logged`, the first not later than
   // `reached`.
   std::int64_t logged = std::numeric_limits<std::int64_t>::min();
   std::vector<Part> parts;              // by place, and so by start
   std::vector<End> past;                // by instant
   std::vector<Point<Unsigned>> points;  // by instant
 
-  // Makes what happens before `until`. False: so many parts were made before it got there.
+  // Makes what happens before `until`. False: effort.parts reached `most` before that.
   bool run(const Facts& facts, std::int64_t until, std::uint64_t most, Effort& effort);
   // Takes back everything from `to` on; where it has to go on from a point, what came after that, too.
   void rewind(const Facts& facts, std::int64_t to, Effort& effort);
   void note_marks(const Facts& facts, std::int64_t until);
 
-  // Notes the ends that became known; returns from when on what was made may be wrong, or k_never.
+  // Notes the ends that became known; returns the instant from which the schedule may be wrong, or k_never.
   [[nodiscard]] std::int64_t learn(const Facts& facts, std::span<const Request> ended);
-  // Parts of this place that start before a position end after `after` seconds, not after `before`; k_unknown: never.
+  // In every position, started parts of this place end `after` seconds later instead of `before`; k_unknown: never.
   void change_end(std::uint32_t place, std::int64_t before, std::int64_t after);
   void make_room(std::uint32_t place, Coalition owner);
   void split(std::uint32_t place, std::int64_t amount, Coalition owner);
@@ -59,26 +58,26 @@ class Schedule : public Position<Unsigned> {
   // When the request at `place` started, or k_never.
   [[nodiscard]] std::int64_t first_start(std::uint32_t place);
 
-  // As many parts and ends that it is worthwhile to forget.
+  // Whether there are so many parts and ends that it is worthwhile to forget some.
   [[nodiscard]] bool is_full() const { return parts.size() + past.size() > full_; }
-  // The instant from which facts that may still be added reach it.
+  // The first instant that facts which may still be added can change.
   [[nodiscard]] std::int64_t reached_by(const Facts& facts) const;
-  // Forgets what no such fact changes.
+  // Forgets what no such fact can change.
   void forget(const Facts& facts, std::int64_t reached_by_facts);
-  // How far it is made where it begins again if it has to go back as far as it can; or as it is, if it has the lists
-  // for that.
+  // The earliest position that it can go back to: the first point, or, if the lists reach far enough, its present
+  // state.
   [[nodiscard]] Position<Unsigned>& first_position();
 
-  // For an image: the first position is the only point, and of the parts those of requests that are not final.
+  // For an image: the first position becomes the only point; only parts of requests that are not final are kept.
   void reduce_to_image(const Facts& facts, std::int64_t time);
-  // REQUIRES: there is one point.
+  // REQUIRES: there is exactly one point.
   [[nodiscard]] bool is_sound(const Facts& facts, std::int64_t time) const;
-  // What an image has of it is completed.
+  // Completes the schedule of which an image has only the point and some parts.
   void begin_again(const Facts& facts, std::int64_t time);
 
   [[nodiscard]] std::size_t bytes() const;
 
-  // Where it is made up to, and the points that it may go back to.
+  // Calls change(position) for its present state and for every point.
   template <typename Change>
   void for_each_position(Change&& change) {
     change(static_cast<Position<Unsigned>&>(*this));
@@ -90,7 +89,7 @@ class Schedule : public Position<Unsigned> {
 
   void give_to_first(std::uint32_t place, std::int64_t amount);
   [[nodiscard]] std::int64_t first_wait(const Facts& facts, std::int64_t from) const;
-  // Where it is, without the lists.
+  // Its present state without the lists.
   [[nodiscard]] const OnePosition& position() const { return *this; }
   void walk_back(OnePosition& position, const Facts& facts, std::int64_t to) const;
   std::int64_t start_waiting(const Facts& facts, Effort& effort);
@@ -103,8 +102,8 @@ class Schedule : public Position<Unsigned> {
   }
 
   std::size_t full_ = 64;
-  std::int64_t next_point_ = 0;                                      // not before so many parts are made
-  std::int64_t settled_ = std::numeric_limits<std::int64_t>::min();  // what was, when it forgot last
+  std::int64_t next_point_ = 0;                                      // parts that must be made before the next point
+  std::int64_t settled_ = std::numeric_limits<std::int64_t>::min();  // what was settled when it forgot last
 };
 
 extern template class Schedule<std::uint64_t>;

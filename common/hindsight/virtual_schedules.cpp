@@ -37,7 +37,7 @@ void VirtualSchedules<Integer>::change_capacity(std::size_t organization, std::i
     const bool is_member = (schedule.members & owner) != 0;
     if (is_member) schedule.rewind(facts_, at, effort_);
     schedule.for_each_position([&](auto& before) {
-      // What lies between concerns other organizations.
+      // Changes between the two places are of other organizations.
       if (is_member) before.changes = std::min(before.changes, index);
       if (!is_member && before.changes > index) ++before.changes;
     });
@@ -87,8 +87,8 @@ Request VirtualSchedules<Integer>::split(Request pending, std::int64_t amount, O
   return queue[place].name;
 }
 
-// Started entirely, a request that is greater has its last part made again: what is new would have started there or
-// later. One that is less, the first part that is too much.
+// If a request that has started entirely grows, its last part is made again: the new amount would have started there or
+// later. If it shrinks, everything is made again from the first part that exceeds the amount.
 template <typename Integer>
 void VirtualSchedules<Integer>::amend(Request pending, std::int64_t amount) {
   const std::int64_t before = facts_.queue[facts_.queue.place_of(pending)].amount;
@@ -121,7 +121,7 @@ void VirtualSchedules<Integer>::ended(Request request, std::int64_t duration) {
     return;
   }
   known.duration = duration;
-  // No schedule has begun it before its release; the one that does will know when it ends.
+  // No schedule has started it before its release; later starts will use the duration.
   if (known.release >= time_) return;
   learned_.push_back(request);
   touched_ |= known.owner;
@@ -137,7 +137,7 @@ void VirtualSchedules<Integer>::withdraw(Request request) {
   take_back(request, first_start).amount = 0;
 }
 
-// Every schedule goes back to where it depends on what is to be corrected, if it does: from_when() is k_never else.
+// Every schedule that depends on the request goes back to from_when(); k_never: it does not depend on it.
 template <typename Integer>
 template <typename FromWhen>
 Known& VirtualSchedules<Integer>::take_back(Request request, FromWhen&& from_when) {
@@ -151,7 +151,7 @@ Known& VirtualSchedules<Integer>::take_back(Request request, FromWhen&& from_whe
   return facts_.queue[place];
 }
 
-// Its end was known, and is another one, or not known any more. What happened before either end stays.
+// Changes an end that was known to another one, or to unknown. What happened before either end stays.
 template <typename Integer>
 void VirtualSchedules<Integer>::change_end(Request request, std::int64_t duration) {
   const std::uint32_t place = facts_.queue.place_of(request);
@@ -256,7 +256,8 @@ auto VirtualSchedules<Integer>::only(std::span<const std::size_t> slots) const -
 
 // --- cuts ---
 
-// Goes on from those that are there, to the last cut before `until`, backwards from the time reached.
+// Appends the values from the first missing cut to the last cut before `until`, walking backwards from the time
+// reached.
 template <typename Integer>
 void VirtualSchedules<Integer>::add_done_at_cuts(std::vector<Done<Int128>>& done, std::int64_t until) const {
   const std::size_t first = done.size();
@@ -327,12 +328,11 @@ void VirtualSchedules<Integer>::drop_requests() {
   queue_full_ = 2 * facts_.queue.size() + 16;
 }
 
-// Requests that are withdrawn; and those that are final, and that every schedule is past and has forgotten the parts
-// of.
+// Drops requests that are withdrawn, and final ones that every schedule has passed and whose parts all have forgotten.
 template <typename Integer>
 void VirtualSchedules<Integer>::drop_unneeded() {
   std::vector<bool> keep(facts_.queue.size());
-  // By organization: from here on some schedule goes on.
+  // By organization: the first place from which some schedule goes on.
   std::vector<std::uint32_t> first(std::numeric_limits<Coalition>::digits, static_cast<std::uint32_t>(keep.size()));
   for (OneSchedule& schedule : schedules_) {
     for (const Part& part : schedule.parts) keep[part.place()] = true;
@@ -365,7 +365,7 @@ std::int64_t VirtualSchedules<Integer>::reached() const {
   return reached;
 }
 
-// Changes of capacity that no schedule goes back to.
+// Drops changes of capacity that no schedule goes back to.
 template <typename Integer>
 void VirtualSchedules<Integer>::drop_changes() {
   std::vector<CapacityChange>& changes = facts_.changes;
@@ -377,7 +377,7 @@ void VirtualSchedules<Integer>::drop_changes() {
   }
   const std::int64_t first_kept = reached();
   while (gone > 0 && changes[gone - 1].at >= first_kept) --gone;
-  // Those that one has not passed are of other organizations.
+  // Changes that a schedule has not passed are of other organizations.
   for (OneSchedule& schedule : schedules_) {
     schedule.for_each_position([gone](auto& position) { position.changes -= std::min(position.changes, gone); });
   }
@@ -429,7 +429,7 @@ auto VirtualSchedules<Integer>::image() const -> Renamed {
   return renamed;
 }
 
-// No index may be out of range, and no order other than the one that searches rely on.
+// Whether every index is in range, and every order is the one that searches rely on.
 template <typename Integer>
 bool VirtualSchedules<Integer>::restore(Image image) {
   if (image.schedules.size() != schedules_.size() || image.settled > image.time) return false;

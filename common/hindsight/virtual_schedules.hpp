@@ -1,16 +1,16 @@
-// What coalitions would have done alone, as far as is known: schedules that are made again from the instant at which a
-// fact that became known makes a difference.
+// What coalitions would have done alone, as far as is known: schedules that are made again from the instant on at which
+// a new fact makes a difference.
 //
 // Coalition C has the capacity and the requests of its members and serves them FCFS by (release, order), greedily. A
-// request of amount q is q side by side that start as capacity becomes free, in parts if need be [SR13 Sec. 7: parallel
-// jobs as copies]. A part that started at s ends at s + p once the duration p of its request is known. Until then it
-// holds what it took: it never ends. Capacity that falls below what runs stops new starts and preempts nothing. v(C) is
-// the sum of psi_sp of the parts [SR13 Eq. 3].
+// request of amount q is q units side by side that start as capacity becomes free, in parts if necessary [SR13 Sec. 7:
+// parallel jobs as copies]. A part that started at s ends at s + p once the duration p of its request is known; until
+// then it does not end. Capacity that falls below what runs stops new starts and preempts nothing. v(C) is the sum of
+// psi_sp of the parts [SR13 Eq. 3].
 //
 // The schedules are a function of the set of facts: when, and in what order, they are added makes no difference.
 //
-// How a schedule goes back and on: hindsight/schedule.hpp. A fact only takes schedules back. They are made when they
-// are wanted, so many facts cost one repetition. What no fact can change any more is forgotten (settle).
+// How a schedule goes back and on: hindsight/schedule.hpp. A new fact only takes schedules back; they are made when
+// results are wanted, so many facts cost one repetition. What no fact can change any more is forgotten (settle).
 //
 // Units: seconds; amounts and capacities in any one unit, processors or millionths of them. v is computed modulo 2^64
 // or 2^128, by `Integer`. REQUIRES: twice every v, and twice the work, fit into an unsigned integer of that width:
@@ -45,82 +45,83 @@ namespace shapley::hindsight {
 template <typename Integer>
 class VirtualSchedules {
  public:
-  // Parts of each schedule that it can at least go back by without a point.
+  // A schedule can go back by at least so many parts without a point.
   static constexpr std::int64_t k_logged_parts = 128;
 
-  // Coalitions are slots, in this order; they must not be empty. No organization has any capacity yet.
+  // `coalitions` become the slots, in this order; none is empty. No organization has any capacity at first.
   VirtualSchedules(std::size_t organizations, std::span<const Coalition> coalitions,
                    std::int64_t logged_parts = k_logged_parts);
 
-  // The capacity of `organization` is `by` more from `at` on.
+  // Adds `by` to the capacity of `organization` from `at` on.
   void change_capacity(std::size_t organization, std::int64_t at, std::int64_t by);
-  // A request of amount > 0 is there from `release` on. Of equal releases the smaller `order` is served first, and of
-  // equal orders the one that was added first.
+  // Adds a request of amount > 0 that exists from `release` on. Of equal releases the one with the smaller `order` is
+  // served first, of equal orders the one that was added first.
   Request add(std::size_t organization, std::int64_t release, std::int64_t amount, Order order = {});
-  // By organization: who is served first of equal releases, before orders are looked at. All alike at the beginning.
-  // REQUIRES: the order of those that have requests stays.
+  // By organization: the rank among equal releases, which comes before orders; all ranks are equal at first. REQUIRES:
+  // organizations that have requests keep their order.
   void set_ranks(std::vector<std::uint32_t> by_organization) { facts_.queue.set_ranks(std::move(by_organization)); }
-  // The first `amount` of a request that waits is a request of its own from now on, of the same release and of `order`,
-  // which goes before the rest. No schedule changes. The name of all of it: a new one, or, if nothing is left, its own.
-  // REQUIRES: 0 < amount <= that of the request, whose duration is not known.
+  // From now on the first `amount` of a waiting request is a request of its own, of the same release and of `order`,
+  // which goes before the rest. No schedule changes. Returns the name of the first part: a new one, or, if nothing is
+  // left, the request's own. REQUIRES: 0 < amount <= that of the request, whose duration is not known.
   Request split(Request pending, std::int64_t amount, Order order);
-  // A request that waits is of this amount > 0, and ever was. REQUIRES: it was not withdrawn.
+  // Sets the amount (> 0) of a waiting request, from its release on. REQUIRES: it was not withdrawn.
   void amend(Request pending, std::int64_t amount);
-  // Its run really began at `at`.
+  // The request's run really began at `at`.
   void started(Request request, std::int64_t at);
-  // Its run lasted `duration` >= 1 seconds. May be called again with another duration.
+  // The request's run lasted `duration` >= 1 seconds. May be called again with another duration.
   void ended(Request request, std::int64_t duration);
-  // Takes its end back: it is not known.
+  // Takes the request's end back: its duration is not known.
   void retract_end(Request request);
-  // It was cancelled before it ever began: no schedule has it, nor ever had.
+  // The request was cancelled before its run began: it is removed from every schedule.
   void withdraw(Request request);
 
-  // From now on v and the work are wanted at `at`, too, whatever becomes known later. REQUIRES: at >= the time reached,
-  // later than the marks there are.
+  // From now on v and the work at `at` are kept, too, whatever becomes known later. REQUIRES: at >= the time reached,
+  // and later than all marks.
   void mark(std::int64_t at) {
     SHAPLEY_REQUIRE(at >= time_ && (facts_.marks.empty() || at > facts_.marks.back()));
     facts_.marks.push_back(at);
   }
-  // The earliest of the marks are not wanted any more.
+  // Marks before `at` are not wanted any more.
   void forget_marks_before(std::int64_t at);
   [[nodiscard]] const std::vector<std::int64_t>& marks() const { return facts_.marks; }
 
-  // What the last coalition had done is wanted at these instants, too, whatever becomes known later: the first `kept`
-  // of those so far, and `later`, ascending. REQUIRES: final_cuts() <= kept; none of `later` is before what is settled.
+  // What the last coalition had done is kept at these instants, too, whatever becomes known later: at the first `kept`
+  // cuts so far, and at `later`, ascending. REQUIRES: final_cuts() <= kept; none of `later` is before what is settled.
   void set_cuts(std::size_t kept, std::span<const std::int64_t> later);
   [[nodiscard]] const std::vector<std::int64_t>& cuts() const { return cuts_; }
-  // At so many of the first ones nothing will change any more. As of the last time that schedules were forgotten.
+  // The number of cuts, from the first on, at which nothing will change any more, as of the last time that schedules
+  // forgot.
   [[nodiscard]] std::size_t final_cuts() const { return at_final_cuts_.size(); }
-  // What it had done before each cut that is reached.
+  // What the last coalition had done before each cut that is reached.
   [[nodiscard]] std::vector<Done<Int128>> done_at_cuts() const;
-  // The first ones are not wanted any more. REQUIRES: count <= final_cuts().
+  // The first `count` cuts are not wanted any more. REQUIRES: count <= final_cuts().
   void forget_cuts(std::size_t count);
 
-  // There are more organizations, who have no facts yet, or other coalitions are wanted. REQUIRES: what a new coalition
-  // has of the organizations so far is one of the coalitions so far, or empty.
+  // Adds organizations, which have no facts yet, or replaces the coalitions. REQUIRES: each new coalition, restricted
+  // to the organizations so far, is one of the coalitions so far, or empty.
   void set_coalitions(std::size_t organizations, std::span<const Coalition> coalitions);
 
-  // The same facts, and of the schedules these ones only, in this order: for what-ifs about few of them.
+  // A copy with all facts and only these schedules, in this order: for what-if questions about few of them.
   [[nodiscard]] VirtualSchedules only(std::span<const std::size_t> slots) const;
 
-  // Every fact of an instant before `until` has been added: capacities, releases, starts, ends and withdrawals. So what
-  // no other fact can reach is forgotten, requests that ended before included; adding such a fact nevertheless is
-  // undefined behaviour. Of the requests that there are, every start and end of before `outcomes_until` has been added,
-  // which may be later. REQUIRES: until <= the time reached.
+  // Every fact of an instant before `until` has been added: capacities, releases, starts, ends and withdrawals. What no
+  // other fact can change is forgotten, ended requests included; to add such a fact nevertheless is undefined
+  // behaviour. For existing requests, every start and end before `outcomes_until`, which may be later, has been added.
+  // REQUIRES: until <= the time reached.
   void settle(std::int64_t until, std::int64_t outcomes_until);
   void settle(std::int64_t until) { settle(until, until); }
 
-  // Forgets, at once, all that settle() allows to. Otherwise that is done from time to time.
+  // Forgets at once all that settle() allows; otherwise that is done from time to time.
   void forget_settled();
-  // Before it no v changes any more: not later than what is settled. As of the last forget_settled().
+  // The instant before which no v changes any more; not later than what is settled. As of the last forget_settled().
   [[nodiscard]] std::int64_t reached() const;
 
   // Makes every schedule up to, and without, the instant t; what happens at t changes no v at t. False: about `effort`
-  // parts were made, and there are more. Then the values at t cannot be read yet. REQUIRES: t >= every t before.
+  // parts were made, and more are left; values at t cannot be read yet. REQUIRES: t >= every t before.
   bool advance(std::int64_t t, std::uint64_t effort = std::numeric_limits<std::uint64_t>::max());
 
-  // v(C) at t, and the work behind it. REQUIRES: t is the time reached, or the second before it (what begins then is
-  // nothing yet at t), and no fact was added since.
+  // v(C) at t, and the work behind it. REQUIRES: t is the time reached, or the second before it (what begins then has
+  // no value at t yet), and no fact was added since.
   [[nodiscard]] Integer utility(std::size_t slot, std::int64_t t) const {
     SHAPLEY_REQUIRE(time_ - 1 <= t && t <= time_);
     return static_cast<Integer>(schedules_[slot].value.utility_at(t));
@@ -137,10 +138,9 @@ class VirtualSchedules {
     return static_cast<Integer>(schedules_[slot].marked[mark].work_at(facts_.marks[mark]));
   }
   // Whether v at `at` may still change because a duration becomes known or a request is withdrawn. A part whose run
-  // goes on ends as long after its start as that run has lasted by now, at the earliest. REQUIRES: at <= the time
-  // reached.
+  // goes on ends at the earliest after as many seconds as that run has lasted by now. REQUIRES: at <= the time reached.
   [[nodiscard]] bool is_provisional(std::size_t slot, std::int64_t at) const;
-  // What runs there.
+  // The amount that runs at the time reached.
   [[nodiscard]] std::int64_t running(std::size_t slot) const { return schedules_[slot].value.running; }
   [[nodiscard]] std::size_t size() const { return schedules_.size(); }
   [[nodiscard]] Coalition members(std::size_t slot) const { return schedules_[slot].members; }
@@ -150,7 +150,7 @@ class VirtualSchedules {
 
   [[nodiscard]] const Effort& effort() const { return effort_; }
 
-  // What all of it takes in memory, without what the allocator adds.
+  // Memory in bytes, without the allocator's overhead.
   [[nodiscard]] std::size_t bytes() const;
 
  private:
@@ -159,8 +159,8 @@ class VirtualSchedules {
   using OnePosition = Position<Unsigned>;
 
  public:
-  // All there is, for checkpoints; a function of the facts and of what is settled. Requests have the names 0, 1, 2, ...
-  // there, in the order of the queue.
+  // The whole content, for checkpoints; a function of the facts and of what is settled. Requests have the names 0, 1,
+  // 2, ... in it, in the order of the queue.
   struct Image {
     std::int64_t time = 0;
     std::int64_t settled = 0;
@@ -169,20 +169,20 @@ class VirtualSchedules {
     std::vector<Done<Int128>> at_final_cuts;
     std::vector<Known> requests;
     std::vector<CapacityChange> changes;
-    // Each has one point, where `reached` is, and the parts of requests that are not final.
+    // Each has one point, at `reached`, and the parts of requests that are not final.
     std::vector<OneSchedule> schedules;
   };
-  // Where each request is in an image's `requests`: a name of now, and one of then.
+  // For each request its name now and its name in the image.
   struct Renamed {
     Image image;
     std::vector<std::pair<Request, Request>> names;  // ascending
   };
   [[nodiscard]] Renamed image() const;
-  // Goes on from an image, with the coalitions there are. False, and the object is unusable, if the image is invalid.
+  // Goes on from an image, with the present coalitions. False, and the object is unusable, if the image is invalid.
   [[nodiscard]] bool restore(Image image);
 
  private:
-  // Takes schedules back to where durations that became known make a difference.
+  // Takes schedules back to where newly known durations make a difference.
   void learn();
   void change_end(Request request, std::int64_t duration);
   template <typename FromWhen>
@@ -198,8 +198,8 @@ class VirtualSchedules {
   std::vector<OneSchedule> schedules_;  // by slot
   std::vector<std::int64_t> cuts_;      // ascending
   std::vector<Done<Int128>> at_final_cuts_;
-  std::vector<Request> learned_;  // durations since time_
-  Coalition touched_ = 0;         // whose facts came since time_
+  std::vector<Request> learned_;  // requests whose durations became known since time_
+  Coalition touched_ = 0;         // organizations with facts since time_
   std::int64_t time_ = std::numeric_limits<std::int64_t>::min();
   Effort effort_;
 };
