@@ -26,7 +26,7 @@ class CompletionCalendar {
 
   CompletionCalendar() { heads_.fill(k_none); }
 
-  // An entry that ends at `end`, which must be later than every end taken so far.
+  // Adds an entry that ends at `end`, which must be later than every end taken so far.
   void add(std::int64_t end, std::uint32_t entry) {
     next_ = std::min(next_, end);
     if (end - base_ < k_slots) {
@@ -36,7 +36,7 @@ class CompletionCalendar {
     }
   }
 
-  // Many entries for one end.
+  // Adds many entries for one end.
   void add(std::int64_t end, std::span<const std::uint32_t> entries) {
     if (entries.empty()) return;
     next_ = std::min(next_, end);
@@ -96,7 +96,7 @@ class CompletionCalendar {
     far_.push_back(far);
     std::push_heap(far_.begin(), far_.end());
   }
-  // Fills the list's first chunk and puts new ones before it.
+  // Fills the list's first chunk and puts new chunks before it.
   void append(std::uint32_t& head, std::span<const std::uint32_t> entries) {
     while (!entries.empty()) {
       if (head == k_none || chunks_[head].count == chunks_[head].entries.size()) head = new_chunk(head);
@@ -141,8 +141,8 @@ class CompletionCalendar {
     const std::size_t start = index_of(base_);
     if (const std::uint64_t bits = words_[start / 64] & (~std::uint64_t{0} << (start % 64)); bits != 0)
       return end_at(start / 64, bits);
-    // Words after the first, to the end of its group; then the groups in turn, its own once more for what wrapped
-    // around.
+    // First the other words of this group, then the other groups in turn, and finally this group again for entries that
+    // wrapped around.
     const std::size_t word = start / 64;
     std::uint64_t words = groups_[word / 64] & ~((std::uint64_t{2} << (word % 64)) - 1);
     for (std::size_t i = 0; i <= k_groups; ++i) {

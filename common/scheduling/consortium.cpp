@@ -17,7 +17,7 @@ void add_weighted(KeyFigures& to, const KeyFigures& figures, std::int64_t weight
   to.rate_less_used += weight * figures.rate_less_used;
 }
 
-// What one cluster has stated last.
+// The last statement of one cluster.
 struct Statement {
   std::int64_t at = 0;
   std::int64_t weight = 1;
@@ -68,7 +68,7 @@ class RanksOfCluster final : public Policy {
   }
 
  private:
-  // Of all other clusters together, by organization.
+  // The sum over all other clusters, by organization.
   [[nodiscard]] std::vector<KeyFigures> elsewhere(std::int64_t t) const {
     std::vector<KeyFigures> sum(used_.size());
     for (const Statement& statement : others_) {
@@ -89,7 +89,7 @@ class RanksOfCluster final : public Policy {
   ServingTerms terms_;
   Guaranteed guaranteed_;
   std::vector<std::int64_t> used_;    // by organization: processors that its jobs run on
-  std::vector<std::size_t> started_;  // by start: whose job it was
+  std::vector<std::size_t> started_;  // by start: the organization of the job
 };
 
 }  // namespace
@@ -103,7 +103,7 @@ KeyFigures extrapolated(const KeyFigures& figures, Duration h) {
 ConsortiumResult simulate_consortium(std::span<const ConsortiumCluster> clusters, const ConsortiumRule& rule,
                                      std::span<const Instant> samples) {
   SHAPLEY_REQUIRE(rule.every.value >= 1);
-  std::vector<std::vector<Statement>> known(clusters.size());  // by who knows it
+  std::vector<std::vector<Statement>> known(clusters.size());  // by the cluster that knows them
   std::vector<std::unique_ptr<Policy>> ranks;
   std::vector<Machine> machines;
   for (std::size_t c = 0; c < clusters.size(); ++c) {
@@ -130,8 +130,8 @@ ConsortiumResult simulate_consortium(std::span<const ConsortiumCluster> clusters
       }
     }
   };
-  // Between two events nothing happens, so what was stated there is as well taken when the next one comes. Policies
-  // hear of time in order: samples and exchanges, too.
+  // Nothing happens between two events, so what is stated there can be taken when the next event comes. Policies are
+  // called in the order of time, for samples and exchanges, too.
   const auto before = [&](std::int64_t t) {
     const std::int64_t last = t < 1 ? -1 : (t - 1) / rule.every.value * rule.every.value;
     for (; result.standings.size() < samples.size() && samples[result.standings.size()].value < t;) {

@@ -6,16 +6,16 @@
 //     K[u] = sum over clusters c of  weight[c] * ( S + H R + k (rate - used) )[c][u]       [game/serving_order.hpp; k:
 //     its c]
 //
-// The guarantee is by cluster: it looks at what u owns and runs on the cluster that decides. So are k and the mean
-// residual run time in it.
+// The guarantee is by cluster: it concerns what u owns and runs on the cluster that decides. k is by cluster, too, and
+// so is the mean residual run time in it.
 //
-// A cluster knows its own figures of now. Those of the others are as they were when all was known that happened at the
-// last multiple of `every`; h seconds later they are taken to be
+// A cluster knows its own present figures. Those of the others it knows as of the last multiple of `every`, with
+// everything that had happened by then; h seconds later they are taken to be
 //
 //     S + h R + h(h+1)/2 (rate - used),     R + h (rate - used),     rate - used
 //
-// which is exact as long as nothing starts or ends there and rates stay. From h = `stale_after` on S and R stay as they
-// are then, and rate - used counts no more, for what ran has ended by then.
+// which is exact as long as nothing starts or ends there and rates stay. After h = `stale_after` S and R stay as they
+// are then, and rate - used counts no more, because what ran has ended by then.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct ConsortiumCluster {
   std::int64_t weight = 1;   // of a processor
 };
 
-// `figures`, h >= 0 seconds after they were taken.
+// The figures h >= 0 seconds after `figures` were taken.
 [[nodiscard]] KeyFigures extrapolated(const KeyFigures& figures, Duration h);
 
 struct ConsortiumResult {

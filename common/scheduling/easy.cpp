@@ -13,7 +13,7 @@ namespace shapley::scheduling {
 
 namespace {
 
-// Where the head can start at last, and what else may run through that instant.
+// The latest start of the head, and the processors that other jobs may use beyond that instant.
 struct Reservation {
   std::int64_t shadow = 0;
   std::int64_t extra = 0;
@@ -59,7 +59,7 @@ class EasySimulation {
     std::int64_t t = k_end_of_time.value;
     if (next_release_ < by_release_.size()) t = job(by_release_[next_release_]).release.value;
     if (!running_.empty()) t = std::min(t, running_.begin()->first);
-    // Later changes matter only to those who wait.
+    // Later changes matter only to waiting jobs.
     if (next_endowment_ < instance_.endowments.size() && (waiting_ > 0 || t < k_end_of_time.value))
       t = std::min(t, instance_.endowments[next_endowment_].at.value);
     return t;
@@ -159,7 +159,7 @@ class EasySimulation {
       free += processors;
       if (free >= needed) return {end, free - needed};
     }
-    // Only where more runs than there are processors: nothing is known of when it may start.
+    // If more runs than there are processors, it is not known when the head may start.
     return {k_end_of_time.value, 0};
   }
 
@@ -213,7 +213,7 @@ class EasySimulation {
   Policy* policy_;
   bool run_times_;
   std::int64_t capacity_;
-  std::int64_t free_;                               // negative where more runs than there are processors now
+  std::int64_t free_;                               // negative if more runs than there are processors now
   std::vector<std::vector<std::uint32_t>> queues_;  // by organization, or one for all; jobs in order
   std::uint64_t waiting_ = 0;
   std::vector<std::uint32_t> by_release_;
@@ -249,7 +249,7 @@ Expected<void> validate(const EasyInstance& instance) {
       return bad("endowment " + std::to_string(i) + " is of another number of organizations than the first");
     if (i > 0 && endowment.at <= instance.endowments[i - 1].at)
       return bad("endowment " + std::to_string(i) + " is not later than the one before");
-    // Widths aside: a job that is wider than what there is waits.
+    // Widths are not checked here: a job that is wider than all processors waits.
     SHAPLEY_TRY(validate(Instance{.processors = endowment.processors, .jobs = {}, .end = instance.latest}));
   }
   if (instance.requested.size() != instance.jobs.size()) return bad("give every job a requested time");

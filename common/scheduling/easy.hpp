@@ -15,10 +15,10 @@
 // All is done again at every release, end and change of processors. A job ends when its duration is over, by its
 // requested time at the latest; the schedule sees requested times only.
 //
-// The queue: without a policy jobs in the order of (release, position), which is FCFS. With a policy its order of the
-// waiting organizations, each one's jobs in the order of (release, position), as shapleyd ranks them. The policy is
-// asked for the whole order before every start of step 1 and once for step 3. The laws of time and ties are
-// policy.hpp's. A job that is wider than all processors of the moment is passed over and delays no other job.
+// The queue: without a policy jobs are in the order of (release, position), which is FCFS. With a policy they are in
+// its order of the waiting organizations, each one's jobs by (release, position), as shapleyd ranks them. The policy is
+// asked for the whole order before every start of step 1 and once for step 3. Times and ties follow policy.hpp. A job
+// that is wider than all processors of the moment is skipped and delays no other job.
 //
 // Pure. Cost: O(waiting + running) for every release and end.
 #pragma once
@@ -32,7 +32,7 @@
 
 namespace shapley::scheduling {
 
-// From `at` on organizations own so many processors. What runs goes on, on processors that are no longer there, too.
+// From `at` on organizations own this many processors. Running jobs go on, even on processors that no longer exist.
 struct Endowment {
   Instant at;
   std::vector<std::uint32_t> processors;  // by organization
@@ -51,18 +51,18 @@ struct EasyInstance {
 inline constexpr std::int64_t k_never_started = -1;
 
 struct EasySchedule {
-  std::vector<std::int64_t> start;  // by job; k_never_started: always wider than what there was
+  std::vector<std::int64_t> start;  // by job; k_never_started: it was always wider than all processors
   std::uint64_t backfilled = 0;     // jobs that were started by step 3
 };
 
 // Errc::invalid_argument names the job or endowment at fault; Errc::limit where psi could leave 63 bits by `latest`.
 [[nodiscard]] Expected<void> validate(const EasyInstance& instance);
 
-// What a policy is made with: the first endowment, no jobs.
+// The instance that a policy is constructed with: the first endowment, no jobs.
 [[nodiscard]] Instance first_instance(const EasyInstance& instance);
 
-// `policy`: null for FCFS; else as made for first_instance(). REQUIRES: validate(instance). Errc::invalid_argument when
-// processors change and the policy does not know how to (Policy::endowed); Errc::limit when a job would end after
+// `policy`: null for FCFS; else one made for first_instance(). REQUIRES: validate(instance). Errc::invalid_argument
+// when processors change and the policy does not support that (Policy::endowed); Errc::limit when a job would end after
 // `latest`.
 [[nodiscard]] Expected<EasySchedule> simulate_easy(const EasyInstance& instance, Policy* policy);
 

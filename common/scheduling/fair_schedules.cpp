@@ -99,7 +99,7 @@ void FairSchedules::admit_released(std::int64_t t) {
   released_.clear();
 }
 
-// Where what is free does not suffice for all that is released to several organizations at once, there is a choice.
+// If the free processors do not suffice for all jobs released to several organizations at once, there is a choice.
 void FairSchedules::touch_scarce() {
   const auto of_first = [&](const Released& job) { return job.organization == released_.front().organization; };
   if (std::all_of(released_.begin(), released_.end(), of_first)) return;
@@ -189,9 +189,9 @@ void FairSchedules::complete_all(std::int64_t t) {
   });
 }
 
-// Schedules of one instant do not see each other's decisions: what starts or ends at t changes no psi at t, nor its
-// slope. So a processor is handed on before other completions of that instant are known, unless releases are due, or
-// who is below the guarantee or what runs depends on them.
+// Schedules of one instant do not depend on each other's decisions: what starts or ends at t changes no psi at t, nor
+// its slope. So a processor is handed on before other completions of that instant are known, unless releases are due,
+// or decisions depend on the guarantee or on what runs.
 void FairSchedules::complete_one(Coalition c, std::size_t u, std::int64_t t) {
   const bool somebody_waits = slots_[c].waiting_members != 0;
   if (somebody_waits && !decide_together()) {
@@ -230,7 +230,7 @@ void FairSchedules::complete_common(std::uint32_t index, std::int64_t t) {
   }
 }
 
-// In the order of the masks: after all their subcoalitions.
+// In the order of the masks, so that a coalition comes after all its subcoalitions.
 void FairSchedules::schedule_touched(std::int64_t t) {
   for (std::size_t w = 0; w < touched_.words(); ++w) {
     CoalitionSet::visit_word(w, touched_.word(w), [&](Coalition c) { schedule(c, t); });
@@ -344,7 +344,7 @@ std::size_t FairSchedules::choose_exactly(Coalition c, Coalition waiting, std::i
   return best;
 }
 
-// As choose_exactly; nothing is remembered, for any start may change it by much.
+// As choose_exactly; no line is remembered, because any start may change it by much.
 std::size_t FairSchedules::choose_with_running(Coalition c, Coalition waiting, std::int64_t t) {
   const auto ahead = [&](const Psi& psi) {
     return game::looked_ahead<Int128>(psi.doubled_at(t), psi.doubled_done_at(t), 2 * psi.running, terms_);
@@ -355,8 +355,8 @@ std::size_t FairSchedules::choose_with_running(Coalition c, Coalition waiting, s
   return greatest(waiting, key);
 }
 
-// Without the common parts, which add the same to every member's F: P of an additive game is its value, so u's part is
-// in F[u] through psi[u] and in every other F through P.
+// Omits the common parts, which add the same to every member's F: P of an additive game is its value, so u's part is in
+// F[u] through psi[u] and in every other F through P.
 void FairSchedules::sum_potentials(Coalition c, std::int64_t t) {
   // No v, and no part in common, is more than all processors can do; a sum has at most 2^|C| of them.
   const Int128 bound = static_cast<Int128>(processors_) * t * t * (Int128{1} << size_[c]);
@@ -367,9 +367,9 @@ void FairSchedules::sum_potentials(Coalition c, std::int64_t t) {
   }
 }
 
-// The sum over S in C\u is the sum over all S but C, the same for every member, less the S that hold u. The members'
-// sums are taken over two halves of C as rows and columns of a table, so that each S is touched once; and by size, so
-// that each is only added: what it weighs depends on its size. worth(slot): what is summed.
+// The sum over S in C\u is the sum over all S except C, the same for every member, minus the S that hold u. The
+// members' sums are taken over two halves of C as rows and columns of a table, so that each S is visited once; they are
+// added up by size first, because the weight depends on the size. worth(slot): the summand.
 template <typename Sum, typename Worth>
 void FairSchedules::sum_subsets(Coalition c, std::vector<Sum>& by_low, const Worth& worth) {
   const std::size_t low_members = size_[c] / 2U;

@@ -1,4 +1,4 @@
-// The fair schedule of every coalition at once: what REF is made of [SR13 Sec. 5, Fig. 3].
+// The fair schedules of all coalitions at once, on which REF is based [SR13 Sec. 5, Fig. 3].
 //
 // Coalition C has the processors and the jobs of its members. Where it has a real choice (fewer free processors than
 // waiting jobs, and two members wait) it serves argmax phi - psi. v(C) enters every phi[u] of C equally, so that is
@@ -8,21 +8,21 @@
 // psi is taken at t + H, frozen at t [serving_order.hpp]: F + H times its slope, the same sum over work done. With a
 // guarantee the choice is among the waiting members that are below theirs in C, if there are any.
 //
-// Where what runs counts, it does so in every v and psi: F and c times the same sum over what runs. So the schedules of
-// one instant see each other's decisions: a coalition decides after its subcoalitions, again after each of its starts.
-// The last of the five things below does not apply then, which makes choices several times as dear.
+// If what runs counts, it counts in every v and psi: the key is F plus c times the same sum over what runs. So
+// decisions of one instant depend on each other: a coalition decides after its subcoalitions, again after each of its
+// starts. The last of the five optimizations below does not apply then, so choices cost several times as much.
 //
-// Five things make it fast, none of them changes a decision:
+// Five optimizations, none of which changes a decision:
 // - v and psi are kept as quadratics in t [utility.hpp], so that a start or an end is three additions.
 // - A job that starts in all coalitions of its owner at once adds the same to v(S) of every S that holds u and to u's
 //   psi. Such an additive part of the game adds the same to every F of a coalition, so it is kept once, not 2^(k-1)
-//   times. What starts at once in most coalitions only is kept so, too, and taken off where it did not.
-// - A completion where a job waits hands the processor on: v does not change, as many run as before.
-// - A choice in C looks only at subsets of C, and only when there is a choice: (3/2)^k coalitions on the mean, not k
+//   times. A start at once in most coalitions is kept so, too, and subtracted where it did not happen.
+// - A completion while a job waits hands the processor on: v does not change, as many run as before.
+// - A choice in C looks only at subsets of C, and only when there is a choice: (3/2)^k coalitions on average, not k
 //   2^k.
 // - A choice is remembered as F and its slope. Until t = t0 + d, v(S) departs from its line by no less than 0 and no
 //   more than d(d+1)/2 + d H times the processors of S, since that is what they can do at most. While these bounds keep
-//   u's F below that of every other member, u is the argmin; only then is F computed again, in exact integers.
+//   u's F below that of every other member, u is the argmin; otherwise F is computed again, in exact integers.
 //
 // Memory: 40 bytes per coalition and member, 64 per coalition, 16 per running job and coalition (memory_bound).
 // Single-threaded; the caller owns it. Instances in several threads do not touch each other.
@@ -47,10 +47,10 @@ namespace shapley::scheduling {
 using game::Coalition;
 using game::CoalitionSet;
 
-// How many processors every coalition has free, and which have one at all.
+// The number of free processors of every coalition, and the set of coalitions that have one.
 //
 // Most jobs start in all coalitions of their owner at once and end in all of them at once. Both are done in blocks of
-// four counters, with the coalitions that differ put right afterwards.
+// four counters, and the coalitions that differ are corrected afterwards.
 class FreeProcessors {
  public:
   // pool: by coalition, 2^k entries; all are free.
@@ -60,7 +60,7 @@ class FreeProcessors {
       count_[c] = pool[c];
       if (pool[c] > 0) some_.insert(c);
     }
-    // Coalitions that do not exist, in the only block of k < 2, change with the others and are never looked at.
+    // Coalitions that do not exist, in the only block of k < 2, change with the others and are never read.
     for (std::size_t u = 0; u < organizations; ++u)
       for (std::size_t i = 0; i < CoalitionSet::k_word_bits; ++i)
         holds_[u][i] = u >= k_in_word ? 1 : static_cast<std::uint32_t>(i >> u & 1U);
@@ -94,7 +94,7 @@ class FreeProcessors {
       CoalitionSet::visit_word(w, holders.word(w) & ~from.word(w), [&](Coalition c) { ++count_[c]; });
     }
   }
-  // The reverse.
+  // The reverse of take_from_most.
   void give_to_most(std::size_t u, const CoalitionSet& holders, const CoalitionSet& to) {
     for (std::size_t w = 0; w < holders.words(); ++w) {
       if (holders.word(w) == 0) continue;
@@ -108,7 +108,7 @@ class FreeProcessors {
  private:
   static constexpr std::size_t k_lanes = 4;
   static constexpr std::size_t k_in_word = 6;  // organizations that distinguish the coalitions of one word
-  // Of GCC and Clang, on every architecture: compilers do not find these loops by themselves.
+  // Vector types of GCC and Clang, on every architecture: compilers do not vectorize these loops by themselves.
   using Lanes = std::uint32_t __attribute__((vector_size(k_lanes * sizeof(std::uint32_t))));
 
   static Lanes load(const std::uint32_t* from) {
@@ -120,7 +120,7 @@ class FreeProcessors {
   // All ones where a lane is 0.
   static Lanes zero_lanes(Lanes lanes) { return reinterpret_cast<Lanes>(lanes == Lanes{}); }
 
-  // Counters that a word of bits stands for.
+  // The number of counters for one word of bits.
   [[nodiscard]] std::size_t word_size() const { return std::min(count_.size(), CoalitionSet::k_word_bits); }
 
   [[nodiscard]] std::uint64_t zeros(const std::uint32_t* word) const {
@@ -144,7 +144,7 @@ class FairSchedules {
   // Coalitions are slots 1 .. 2^k - 1, by bit mask. REQUIRES: 1 <= k <= k_max_lattice_organizations.
   FairSchedules(std::span<const std::uint32_t> processors, const game::ServingRule& rule);
 
-  // Bytes that simulating an instance takes at most.
+  // The bytes that simulating an instance takes at most.
   [[nodiscard]] static std::uint64_t memory_bound(const Instance& instance);
 
   // A job becomes known at its release; everything before that instant is run first. Releases come with time in order.
@@ -156,7 +156,7 @@ class FairSchedules {
   // the time reached.
   [[nodiscard]] std::size_t choose(Coalition c, Coalition waiting, std::int64_t t);
 
-  // c of the choices from the time reached on. REQUIRES: what runs counts in the rule.
+  // Sets c of choices from the time reached on. REQUIRES: the rule counts what runs.
   void set_running_factor(std::int64_t factor) {
     SHAPLEY_REQUIRE(weigh_running_);
     terms_.running_factor = factor;
@@ -203,7 +203,7 @@ class FairSchedules {
     [[nodiscard]] std::uint64_t running_now() const { return static_cast<std::uint64_t>(std::int64_t{running}); }
   };
   struct Member : Psi {
-    std::uint32_t head = 0;  // position in the queue of the next job to start; means something only while one waits
+    std::uint32_t head = 0;  // position in the queue of the next job to start; valid only while one waits
   };
   struct Slot : Psi {
     Coalition waiting_members = 0;
@@ -212,7 +212,7 @@ class FairSchedules {
     std::uint32_t organization;
     std::uint32_t position;  // in its queue
   };
-  // A running job that counts in common_ of its owner, although it did not start at once in the `late` coalitions.
+  // A running job that counts in common_ of its owner, although it started late in the coalitions of `late`.
   struct CommonJob {
     std::uint32_t organization = 0;
     std::vector<Coalition> late;
@@ -245,7 +245,7 @@ class FairSchedules {
   void schedule(Coalition c, std::int64_t t);
   [[nodiscard]] bool all_start(Coalition c) const;
   [[nodiscard]] std::size_t served_next(Coalition c, std::int64_t t);
-  // Whether decisions of an instant may depend on all that happens at it.
+  // Whether decisions of an instant may depend on everything that happens at it.
   [[nodiscard]] bool see_instant() const { return guaranteed_.any() || weigh_running_; }
   [[nodiscard]] bool decide_together() const { return see_instant() || !released_.empty(); }
   void run_head(Coalition c, std::size_t u, std::int64_t t);
@@ -273,7 +273,7 @@ class FairSchedules {
   std::vector<CoalitionSet> waiting_in_;  // by organization: coalitions in which it waits
   CoalitionSet waiting_;                  // those in which any organization waits
   CoalitionSet touched_;                  // to schedule at this instant; until then nothing starts there
-  CoalitionSet at_once_;                  // of one release: those that start it
+  CoalitionSet at_once_;                  // the coalitions that start a release at once
   CompletionCalendar calendar_;           // of single starts, and of indices of common_jobs_
   std::vector<CommonJob> common_jobs_;
   std::vector<std::uint32_t> unused_common_jobs_;
@@ -287,7 +287,7 @@ class FairSchedules {
     Int128 value;
     Int128 slope;
   };
-  // 2 v, and twice the work done, in sum over some coalitions of one size. Narrow wherever that cannot leave 63 bits.
+  // The sums of 2 v and of twice the work done over some coalitions of one size. 64 bits wherever these suffice.
   template <typename Integer>
   struct SizeSum {
     Integer value = 0;
@@ -295,7 +295,7 @@ class FairSchedules {
   };
   using NarrowSum = SizeSum<std::int64_t>;
   using WideSum = SizeSum<Int128>;
-  // Of one exact choice in C, whose lower half of members makes the columns, the upper half the rows of a table:
+  // Data of one exact choice in C, whose lower half of members makes the columns, the upper half the rows of a table:
   std::vector<Potential> potential_;  // by organization
   std::vector<NarrowSum> narrow_;     // by number of upper members, column
   std::vector<WideSum> wide_;

@@ -32,10 +32,10 @@ struct Instance {
   [[nodiscard]] bool has_rigid_jobs() const;
 };
 
-// No organization in particular owns the processor, as far as the policy cares.
+// The owner of a processor when the policy does not assign one.
 inline constexpr std::int32_t k_any_owner = -1;
 
-// One job's place in a schedule. `owner` is the organization whose processor it took, where the policy cares and the
+// One job's place in a schedule. `owner` is the organization whose processor it took, if the policy assigns one and the
 // job is sequential.
 struct Start {
   std::uint32_t job = 0;  // index in Instance::jobs
@@ -48,9 +48,9 @@ struct Start {
 // Errc::limit when psi could leave 63 bits, i.e. when processors * (end - first release)^2 / 2 >= 2^62.
 [[nodiscard]] Expected<void> validate(const Instance& instance);
 
-// Errc::limit when psi as the rule looks at it could leave 63 bits: a horizon after the end, what runs included. The
-// third term of a key is at most processors * horizon^2 / 2, which is what they would do in that time, so that all of
-// it is at most processors * ((end + horizon)^2 + end) / 2. REQUIRES: validate(instance).
+// Errc::limit when psi as the rule uses it could leave 63 bits: at a horizon after the end, with what runs. The third
+// term of a key is at most processors * horizon^2 / 2, what they would do in that time, so the whole key is at most
+// processors * ((end + horizon)^2 + end) / 2. REQUIRES: validate(instance).
 [[nodiscard]] Expected<void> check_horizon(const Instance& instance, const game::ServingRule& rule);
 
 }  // namespace shapley::scheduling

@@ -1,12 +1,12 @@
-// What the key looks at beside phi - psi (serving_order.hpp) in one schedule, whose run times the policy hears as its
-// runs end.
+// The terms of the key besides phi - psi (serving_order.hpp) in one schedule; the policy reports run times as its runs
+// end.
 //
 // m, the mean residual run time, is measured by all runs that ended in the schedule that is made, REF's subcoalitions
 // included, processors weighing: of runs of q processors and d seconds
 //     m = sum(q d^2) / (2 sum(q d)),  rounded down, at least 1;  k_assumed_residual as long as none ended
-// again at every instant at which runs end, before the choices of that instant. shapleyd measures the same after 20
-// runs first and then once a day at most, when m moves by more than a fifth: its books are years long, windows are
-// hours.
+// It is measured again at every instant at which runs end, before the choices of that instant. shapleyd measures the
+// same after 20 runs first and then once a day at most, when m changes by more than a fifth: its books are years long,
+// windows are hours.
 //
 // 64 bits hold the sums: instance.hpp's validate() bounds processors * time^2.
 #pragma once
@@ -28,7 +28,7 @@ class ServingTerms {
   explicit ServingTerms(const game::ServingRule& rule)
       : rule_(rule), terms_(key_terms(rule, game::k_assumed_residual)) {}
 
-  // Whether what runs counts at all; else run times are of no interest.
+  // Whether what runs counts; otherwise run times are not needed.
   [[nodiscard]] bool weigh_running() const { return rule_.running != game::RunningWeight{} && rule_.horizon.value > 0; }
   // A run of one processor ended.
   void ran(Duration duration) {
@@ -36,7 +36,7 @@ class ServingTerms {
     squares_ += duration.value * duration.value;
     stale_ = true;
   }
-  // By the runs that ended so far.
+  // The terms by the runs that ended so far.
   [[nodiscard]] const game::KeyTerms& now() {
     if (stale_) terms_ = key_terms(rule_, {std::max<std::int64_t>(squares_ / (2 * work_), 1)});
     stale_ = false;
@@ -51,8 +51,8 @@ class ServingTerms {
   bool stale_ = false;
 };
 
-// Who may be served now under a guarantee: the waiting organizations that are below it, or all if none of them is
-// (serving_order.hpp). Of them the policy serves the one with the greatest key.
+// The organizations that may be served under a guarantee: the waiting ones that are below it, or all if none of them is
+// (serving_order.hpp). Of these the policy serves the one with the greatest key.
 //
 // A guarantee of 0 costs nothing and changes nothing.
 
@@ -76,7 +76,7 @@ class Guaranteed {
     return below != 0 ? below : waiting;
   }
 
-  // Whether anything is guaranteed at all.
+  // Whether there is a guarantee at all.
   [[nodiscard]] bool any() const { return guarantee_ != game::Guarantee{}; }
 
  private:

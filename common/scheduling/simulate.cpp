@@ -50,14 +50,14 @@ class Simulation {
     if (next_release_ < order_.size()) t = instance_.jobs[order_[next_release_]].release.value;
     return std::min(t, running_.next());
   }
-  // All of the instant t, the next event's.
+  // Processes everything of the instant t, which is the next event's.
   void happen(std::int64_t t) {
     complete(t);
     release(t);
     schedule(t);
   }
   SimulationResult report(std::int64_t end) {
-    // A job that ends then has ended, which changes no psi, but is known.
+    // A job that ends at `end` counts as ended, which changes no psi, but is known.
     if (which_ended_ && running_.next() == end)
       running_.take(end, [&](std::uint32_t start) { policy_.ended(end, start); });
     for (game::Accrual& own : own_) {
@@ -134,7 +134,7 @@ class Simulation {
     waiting_ -= job.processors;
   }
 
-  // What running_ keeps of a start.
+  // The entry in running_ for a start.
   std::uint32_t entry_of(std::int64_t t, std::int32_t owner, std::size_t u) {
     const auto organization = static_cast<std::uint32_t>(u);
     if (!numbered_) return static_cast<std::uint32_t>(owner - k_any_owner) * k_organizations + organization;
@@ -176,7 +176,7 @@ class Simulation {
   bool rigid_;
   bool which_ended_;
   bool run_times_;
-  bool numbered_;  // what the policy asks for needs to know which start it was that ended
+  bool numbered_;  // the policy has to know which start it was that ended
   std::size_t next_release_ = 0;
   std::vector<Begun> begun_;    // by number of the start, where numbered_
   CompletionCalendar running_;  // that number, or (owner - k_any_owner) * k_organizations + organization

@@ -1,12 +1,12 @@
-// Runs one policy over one instance: the laboratory's clock.
+// Runs one policy over one instance.
 //
 // Greedy: while a processor is free and a job waits, one is started. Where only one organization waits the policy is
 // not asked.
 //
 // With rigid jobs: while the first waiting job of some organization fits the free processors, one of those jobs is
 // started. The policy chooses among their organizations. A first job that does not fit blocks its own organization,
-// whose jobs run in FIFO order, and no other; nothing is reserved for it. The policy hears of a rigid job as of the q
-// sequential jobs it stands for, all of one instant.
+// whose jobs run in FIFO order, and no other; nothing is reserved for it. The policy receives a rigid job as the q
+// sequential jobs that it stands for, all of one instant.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ struct SimulationResult {
 // REQUIRES: validate(instance).
 [[nodiscard]] SimulationResult simulate(const Instance& instance, Policy& policy);
 
-// Several machines on one clock, each with its own jobs and policy; what happens at one instant happens on one after
-// the other. `before(t)` is called when all that happens before t has happened and nothing of t has: before each
-// instant at which anything happens, and with the end + 1 when all is over.
+// Several machines on one clock, each with its own jobs and policy; what happens at one instant happens on one machine
+// after the other. `before(t)` is called when everything before t has happened and nothing of t has: before each
+// instant at which anything happens, and with end + 1 after the last one.
 //
 // REQUIRES: validate(instance) of each, and one end.
 struct Machine {

@@ -55,7 +55,7 @@ Schedule with(Schedule schedule, const ScheduledJob& job) {
   return schedule;
 }
 
-// No job, or one: what must not make a difference.
+// The schedules sigma, which must make no difference: no job, or one.
 std::vector<Schedule> backgrounds(std::int64_t t) {
   std::vector<Schedule> schedules{{}};
   for (std::int64_t p = 1; p <= k_max_duration; ++p) {
@@ -128,7 +128,7 @@ class Search {
     return {std::move(jobs), utility};
   }
 
-  // The first change sets what all others must gain.
+  // The first change determines what all others must gain.
   static std::optional<Counterexample> compare(Instant t, std::optional<Change>& first, const Change& change,
                                                const std::string& what) {
     if (change.gain() <= 0) {

@@ -1,4 +1,4 @@
-// Utilities behind one seam: how satisfied an organization is, at t, with what has happened to its jobs.
+// Utilities with one interface: how satisfied an organization is, at t, with what has happened to its jobs.
 //
 // Every one is a sum over the organization's started jobs (release r, start s, duration p), looks at no other
 // organization's jobs (envy-free) and at nothing after t (non-clairvoyant) [SR13 Sec. 4]. More is better: what is
@@ -44,14 +44,14 @@ struct UtilityFunction {
   bool settles;                                                // a completed job's utility never changes again
 };
 
-// All of them, psi_sp first.
+// All utilities, psi_sp first.
 [[nodiscard]] std::span<const UtilityFunction> utility_functions();
 
 // Errc::invalid_argument lists the known names.
 [[nodiscard]] Expected<const UtilityFunction*> find_utility_function(std::string_view name);
 
-// Of every organization, at instance.end. The schedule's starts lie before it. A rigid job of q processors counts q
-// times, as the sequential jobs it stands for.
+// The utility of every organization at instance.end. The schedule's starts lie before it. A rigid job of q processors
+// counts q times, as the sequential jobs that it stands for.
 [[nodiscard]] std::vector<std::int64_t> utilities_of(const UtilityFunction& utility, const Instance& instance,
                                                      std::span<const Start> schedule);
 
@@ -82,7 +82,7 @@ struct EvaluatedSchedule {
   std::int64_t utility = 0;
 };
 
-// Why the axiom fails: the schedules that it compares, their utilities at t, and the sentence that their numbers make.
+// Why the axiom fails: the schedules that it compares, their utilities at t, and a sentence with these numbers.
 struct Counterexample {
   Instant t;
   std::vector<EvaluatedSchedule> schedules;

@@ -10,7 +10,7 @@ namespace shapley::scheduling {
 
 namespace {
 
-// `Measure` says which of an Accrual's numbers is shared out.
+// `Measure` selects the number of an Accrual by which shares are compared.
 template <typename Measure>
 class ShareRatio final : public Policy {
  public:
@@ -214,7 +214,7 @@ class Karma final : public Policy {
   }
 
  private:
-  // Below its guarantee, so that one more processor costs no credit.
+  // Whether it is below its guarantee, so that one more processor costs no credit.
   [[nodiscard]] bool is_entitled(std::size_t u) const { return 2 * running_[u] < share_[u]; }
 
   void advance(std::int64_t t) {

@@ -84,7 +84,7 @@ std::size_t CoalitionPolicy::choose(std::int64_t t, Coalition waiting, bool scar
   const game::KeyTerms& terms = terms_.now();
   if (evaluated_at_ != t) evaluate(t, terms);
   evaluated_at_ = t;
-  // Starts of this instant change what runs here, and nothing of the coalitions.
+  // Starts of this instant change what runs in this schedule, and nothing of the coalitions.
   const auto key = [&](std::size_t u) {
     return scaled_phi_[u] - scale_ * game::looked_ahead(own_[u].psi_at(t), own_[u].done_at(t), own_[u].running, terms);
   };
@@ -100,7 +100,7 @@ std::optional<std::vector<Rational>> CoalitionPolicy::contributions(std::int64_t
 }
 
 void CoalitionPolicy::evaluate(std::int64_t t, const game::KeyTerms& terms) {
-  // What happens at t changes no psi at t, but what runs.
+  // What happens at t changes no psi at t, except through what runs.
   schedules_.run_before(terms.running_factor > 0 ? t + 1 : t);
   for (std::size_t slot = 0; slot < values_.size(); ++slot) values_[slot] = schedules_.value_at(slot, t, terms);
   share_out(values_, scaled_phi_);
@@ -172,7 +172,7 @@ void FcfsSchedules::complete(std::size_t slot, std::int64_t t) {
     value_[slot].change(t, -1);
     return;
   }
-  // The next job takes the processor over: as many run as before.
+  // The next job takes the processor over, so the running number stays.
   while ((queue_[state.cursor].owner & coalitions_[slot]) == 0) ++state.cursor;
   --state.waiting;
   calendar_.add(t + queue_[state.cursor++].duration, static_cast<std::uint32_t>(slot));

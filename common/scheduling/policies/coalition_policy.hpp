@@ -17,8 +17,8 @@
 
 namespace shapley::scheduling {
 
-// The schedules that coalitions would have had, each by itself, under FCFS: what RAND and the coalition policies value
-// coalitions by.
+// The schedules that coalitions would have had, each by itself, under FCFS, by which RAND and the coalition policies
+// value coalitions.
 //
 // Coalition C has the processors and the jobs of its members and starts jobs in the order of (release, position in the
 // input). That order makes one cursor into the common queue enough for a whole schedule, so that a start costs a few
@@ -38,8 +38,8 @@ class FcfsSchedules {
 
   [[nodiscard]] std::size_t size() const { return coalitions_.size(); }
   [[nodiscard]] Coalition coalition(std::size_t slot) const { return coalitions_[slot]; }
-  // v(C) at t, looked at ahead; t >= the time reached, provided no event lies between, or the last instant that was
-  // run. What runs: of the time reached.
+  // v(C) at t with the terms of the key; t >= the time reached, provided no event lies between, or the last instant
+  // that was run. What runs is taken at the time reached.
   [[nodiscard]] std::int64_t value_at(std::size_t slot, std::int64_t t, const game::KeyTerms& terms) const {
     return game::looked_ahead(value_[slot].psi_at(t), value_[slot].done_at(t), value_[slot].running, terms);
   }
@@ -66,11 +66,11 @@ class FcfsSchedules {
   CompletionCalendar calendar_;
 };
 
-// What RAND and the coalition policies have in common: phi is made of the values of simulated coalitions, each under
-// FCFS; serve the greatest phi - psi, as the rule says of horizon and guarantee. The horizon looks at v and psi alike;
-// the guarantee orders who is served in the schedule that is made, not in the coalitions', which are under FCFS.
+// The common part of RAND and the coalition policies: phi is computed from the values of simulated coalitions, each
+// under FCFS; the greatest phi - psi is served, subject to the rule's horizon and guarantee. The horizon applies to v
+// and psi alike; the guarantee orders the schedule that is made, not the coalitions' schedules, which are under FCFS.
 //
-// What runs counts, too, in v as in psi: what a coalition runs under FCFS in the second that begins now.
+// What runs counts in v as in psi: what a coalition runs under FCFS in the second that begins now.
 //
 // phi is scaled by a constant of the policy so that it stays an integer. Ties go to the lowest organization.
 class CoalitionPolicy : public Policy {
@@ -95,7 +95,7 @@ class CoalitionPolicy : public Policy {
   virtual void share_out(std::span<const std::int64_t> values, std::vector<Int128>& scaled_phi) = 0;
 
  private:
-  // phi at t, looked at ahead, into scaled_phi_.
+  // Computes phi at t, with the terms of the key, into scaled_phi_.
   void evaluate(std::int64_t t, const game::KeyTerms& terms);
 
   FcfsSchedules schedules_;
@@ -116,7 +116,7 @@ using game::CoalitionWeights;
 
 // COALITIONS(all): the Shapley value over all 2^k coalitions, each valued under FCFS.
 //
-// What separates it from REF is only how subcoalitions schedule. RAND over every permutation is the same algorithm. 2^k
+// It differs from REF only in how subcoalitions schedule. RAND over every permutation is the same algorithm. 2^k
 // schedules and 2^k steps a choice; memory as FcfsSchedules.
 //
 // REQUIRES: 1 <= organizations <= k_max_lattice_organizations.

@@ -50,7 +50,7 @@ class DirectContr final : public Policy {
                     [&](std::size_t u) { return key(u, t, terms); });
   }
 
-  // A run that began before a processor changed hands counts for its owner of then to its end.
+  // A run that began before a processor changed owners counts for the former owner to its end.
   [[nodiscard]] bool endowed(std::int64_t, const std::vector<std::uint32_t>& processors) override {
     free_total_ = 0;
     for (std::size_t u = 0; u < free_.size(); ++u) {
@@ -96,7 +96,7 @@ class DirectContr final : public Policy {
   Guaranteed guaranteed_;
   std::vector<game::Accrual> got_;
   std::vector<game::Accrual> gave_;
-  std::vector<std::int64_t> free_;  // by owner; negative: it gives more than it owns by now
+  std::vector<std::int64_t> free_;  // by owner; negative: more of its processors are used than it owns by now
   std::uint64_t free_total_;        // of the positive ones
 };
 
@@ -157,7 +157,7 @@ class ShapleyRate final : public Policy {
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) override {
     if (!scarce) return static_cast<std::size_t>(std::countr_zero(waiting));
     advance(t);
-    // What is given now: by the demands of this instant, which starts do not change.
+    // What is given now follows from the demands of this instant, which starts do not change.
     if (terms_.weigh_running()) know_rates();
     const game::KeyTerms& terms = terms_.now();
     return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; }),
@@ -192,14 +192,14 @@ class ShapleyRate final : public Policy {
   }
 
  private:
-  // Of the books at t, up to which gave_ has been advanced.
+  // The key from the books at t, the time up to which gave_ has been advanced.
   [[nodiscard]] Integer key(std::size_t u, std::int64_t t, const game::KeyTerms& terms) const {
     return game::looked_ahead<Integer>(gave_[u].psi - scale_ * own_[u].psi_at(t),
                                        gave_[u].done - scale_ * own_[u].done_at(t), rate_[u] - scale_ * own_[u].running,
                                        terms);
   }
 
-  // What every coalition owns together; of the exact method.
+  // Computes what every coalition owns together, for the exact method.
   void count_machines() {
     for (Coalition coalition = 1; coalition < machines_.size(); ++coalition) {
       const auto u = static_cast<std::size_t>(std::countr_zero(coalition));
@@ -223,7 +223,7 @@ class ShapleyRate final : public Policy {
     if (options_.method == RateMethod::sampled) stale_ = true;  // a permutation for every interval
   }
 
-  // Of the interval that begins at time_.
+  // Computes the rates of the interval that begins at time_.
   void know_rates() {
     if (stale_) compute_rates();
     stale_ = false;

@@ -23,8 +23,8 @@ bool is_anybody_without_processors(const Instance& instance) {
   return std::ranges::find(instance.processors, 0U) != instance.processors.end();
 }
 
-// Who has processors is there all the time. Where none comes or goes the gap to the virtual schedule of all is
-// the same for every organization, and that schedule is not made.
+// Organizations with processors are always present. If no organization comes or goes, the gap to the virtual schedule
+// of all is the same for every organization, and that schedule is not made.
 std::vector<Coalition> and_all_where_it_matters(std::vector<Coalition> proper, const Instance& instance) {
   if (is_anybody_without_processors(instance)) proper.push_back(game::grand_coalition(instance.organizations()));
   return proper;
@@ -55,7 +55,7 @@ class OverSchedules : public HindsightPolicy {
     begin_stretch(0);
   }
 
-  // The job's duration is not looked at.
+  // The job's duration is not used.
   void released(std::int64_t t, const Job& job) final {
     if (ended_of_[job.organization] == waiting_[job.organization].size()) come_or_go(t, job.organization);
     waiting_[job.organization].push_back(schedules_.add(job.organization, t, 1));
@@ -65,7 +65,7 @@ class OverSchedules : public HindsightPolicy {
     schedules_.started(request, t);
     runs_.push_back({request, static_cast<std::uint32_t>(organization), t});
     own_[organization].change(t, 1);
-    if (terms_.weigh_running()) evaluated_at_ = -1;  // a start changes psi as it is looked at
+    if (terms_.weigh_running()) evaluated_at_ = -1;  // a start changes psi with the terms of the key
     return k_any_owner;
   }
   [[nodiscard]] bool asks_which_ended() const final { return true; }
@@ -97,7 +97,7 @@ class OverSchedules : public HindsightPolicy {
     see(t, {});
     return shares();
   }
-  // A key is linear in its terms: each figure is what it grows by where its term is looked at, too.
+  // A key is linear in its terms: each figure is the difference that its term makes.
   [[nodiscard]] std::optional<Standings> standings(std::int64_t t) final {
     evaluated_at_ = -1;
     Standings standings;
@@ -121,15 +121,15 @@ class OverSchedules : public HindsightPolicy {
   virtual void make_keys(std::vector<Int128>& keys) = 0;
   [[nodiscard]] virtual std::vector<Rational> shares() = 0;
   [[nodiscard]] std::span<const std::int64_t> psi() const { return psi_; }
-  // v of a slot, at the instant and the horizon that are looked at.
+  // v of a slot at seen_at_, with the terms of the key.
   [[nodiscard]] std::int64_t value(std::size_t slot) const {
     return game::looked_ahead(schedules_.utility(slot, seen_at_), schedules_.work(slot, seen_at_),
                               schedules_.running(slot), seen_ahead_);
   }
-  // By organization, times k_gap_parts: its parts of the gap of all stretches in which an organization was not there,
-  // at the instant and the horizon that are looked at.
+  // By organization, times k_gap_parts: its parts of the gap of all stretches in which some organization was not
+  // present, at seen_at_ with the terms of the key.
   [[nodiscard]] const std::vector<Int256>& gap() const { return gap_; }
-  // No value or psi that is looked at is greater.
+  // An upper bound of all values and psi.
   [[nodiscard]] Int128 greatest_value() const {
     const Int128 ahead = seen_at_ + seen_ahead_.horizon.value + 1;
     return static_cast<Int128>(processors_) * ahead * ahead;
@@ -143,7 +143,7 @@ class OverSchedules : public HindsightPolicy {
   };
 
   void see(std::int64_t t, const game::KeyTerms& terms) {
-    // What happens at t changes no v at t, but what runs: that of the second which begins at t counts.
+    // What happens at t changes no v at t except through what runs, which is that of the second that begins at t.
     schedules_.advance(std::max(terms.running_factor > 0 ? t + 1 : t, schedules_.time()));
     schedules_.settle(t);
     seen_at_ = t;
@@ -154,7 +154,7 @@ class OverSchedules : public HindsightPolicy {
   }
 
   using Done = hindsight::Done<Int128>;
-  // Since `begin` these are there.
+  // The organizations that are present from `begin` on.
   struct Stretch {
     std::int64_t begin;
     Coalition present;
@@ -174,7 +174,7 @@ class OverSchedules : public HindsightPolicy {
     done -= from;
     shares.add(present, done);
   }
-  // It has its first open job now, or its last one ended.
+  // Called when the organization got its first open job, or its last one ended.
   void come_or_go(std::int64_t t, std::size_t organization) {
     if ((owners_ >> organization & 1U) != 0) return;
     const Done done = really_done(t);
@@ -214,22 +214,22 @@ class OverSchedules : public HindsightPolicy {
   }
 
   std::vector<Coalition> coalitions_;
-  bool comes_and_goes_;  // any organization does
+  bool comes_and_goes_;  // whether any organization does
   hindsight::VirtualSchedules<std::int64_t> schedules_;
   ServingTerms terms_;
   Guaranteed guaranteed_;
   std::uint64_t processors_;
   std::vector<game::Accrual> own_;
   std::vector<std::vector<hindsight::Request>> waiting_;  // by organization, those that have started included
-  std::vector<std::size_t> head_;                         // by organization: the first that has not
+  std::vector<std::size_t> head_;                         // by organization: the first one that has not started
   std::vector<std::size_t> ended_of_;                     // by organization: how many of them have ended
   std::vector<Run> runs_;                                 // in the order of their starts
   Coalition owners_ = 0;
   Coalition present_ = 0;
-  std::vector<Stretch> stretches_;  // as many as the schedules' cuts; those before are in did_
+  std::vector<Stretch> stretches_;  // as many as the schedules' cuts; earlier ones are in did_
   Done stretch_begun_;              // what was really done when the last one began
   hindsight::GapShares ran_;        // in the stretches before the last one
-  hindsight::GapShares did_;        // by the virtual schedule of all, where nothing changes any more
+  hindsight::GapShares did_;        // by the virtual schedule of all, as far as nothing changes any more
   std::vector<Int256> gap_;
   std::vector<std::int64_t> psi_;
   std::vector<Int128> keys_;
@@ -293,7 +293,7 @@ class OverLattice final : public OverSchedules {
   std::vector<std::int64_t> narrow_;  // keys
 };
 
-// The coalitions that any organization's phi is made of; the grand one is none of the virtual ones.
+// The coalitions from which any organization's phi is computed, except the grand one, which is not virtual.
 std::vector<Coalition> virtual_coalitions(const game::CoalitionWeights& weights) {
   std::set<Coalition> coalitions;
   for (const auto& of_one : weights.of) {
@@ -349,7 +349,7 @@ class OverPairs final : public OverSchedules {
   }
 
   Int128 weights_scale_;
-  std::int64_t unit_;  // all is as many times greater, so that parts of the gap are whole
+  std::int64_t unit_;  // the factor of all values, so that parts of the gap are whole
   Int128 scale_;
   std::vector<std::vector<Term>> terms_;  // by organization
   std::vector<std::int64_t> of_grand_;    // by organization: its weight of v(N)

@@ -13,7 +13,7 @@ namespace shapley::scheduling {
 
 // REF, the exact fair schedule for psi_sp [SR13 Fig. 3]: serve the organization with the greatest phi - psi, where phi
 // is the Shapley value over the schedules that every subcoalition would have had by this same rule. So horizon and
-// guarantee hold in every subcoalition, too: v and psi of each are looked at a horizon ahead, and its members who are
+// guarantee apply in every subcoalition, too: v and psi of each are taken a horizon ahead, and its members that are
 // below their guarantee are served first.
 //
 // How, and at what cost: fair_schedules.hpp. k <= 16 and memory within k_max_ref_memory; beyond, use RAND or
@@ -32,7 +32,7 @@ inline constexpr std::uint64_t k_max_ref_memory = std::uint64_t{4} << 30U;
 // Starting u's first job in C changes u's utility, and v(C), by d = psi(new) - psi(old), and so every member's phi by
 // d/|C|. u minimizes the Manhattan distance  sum over w in C of | phi[w] + d/|C| - psi[w] - (w == u ? d : 0) |.
 //
-// Where the figure leaves room: its last sum is taken over w != u, as its text says; phi keeps its d/|C| when the next
+// Where the figure is ambiguous: its last sum is taken over w != u, as its text says; phi keeps its d/|C| when the next
 // job of the instant is placed; and ties, which are the rule where d = 0, go to the greatest phi - psi (Figure 3's
 // rule), then to the lowest organization. So with psi_sp, whose d is always 0, the schedule is that of Figure 3
 // (make_ref, which is faster).
@@ -69,10 +69,10 @@ struct RandAccuracy {
                                                 const game::ServingRule& rule = {});
 
 // Hindsight: the Shapley value of what coalitions would have done alone, strictly online. Every coalition has a virtual
-// schedule under FCFS, made of what is known: a job whose duration is not known yet never ends there, and when it
+// schedule under FCFS, made from what is known: a job whose duration is not known yet never ends there, and when it
 // becomes known the schedules are made again from where it matters (virtual_schedules.hpp). The gap between what the
-// real schedule did and the virtual one of all is shared by those who were there meanwhile (gap_shares.hpp): who has
-// processors always, the others while they have open jobs. Serves the greatest phi - psi, as the rule says of horizon
+// real schedule did and the virtual one of all is shared by those that were present (gap_shares.hpp): organizations
+// with processors always, the others while they have open jobs. It serves the greatest phi - psi, subject to horizon
 // and guarantee.
 //
 // All coalitions (up to k_hindsight_organizations), or those of COALITIONS(pairs), O(k^2) of them
@@ -82,7 +82,7 @@ inline constexpr std::size_t k_hindsight_organizations = 12;
 
 class HindsightPolicy : public Policy {
  public:
-  // At t, the time reached, by organization: the smallest of those who wait is served first (lattice_keys.hpp).
+  // At t, the time reached, by organization: of those that wait the smallest is served first (lattice_keys.hpp).
   [[nodiscard]] virtual const std::vector<Int128>& keys(std::int64_t t) = 0;
 };
 
@@ -127,7 +127,7 @@ struct ShapleyRateOptions {
 // REQUIRES for exact: organizations <= k_max_lattice_organizations.
 [[nodiscard]] std::unique_ptr<Policy> make_shapley_rate(const Instance& instance, ShapleyRateOptions options);
 
-// The rules that the papers compare with, and two that others use: none of them knows a contribution.
+// The rules that the papers compare with, and two that others use; none of them has a contribution.
 //
 // The fair shares serve the smallest  measure[u] / m[u]. Ratios are compared by cross-multiplication, exactly. m[u] = 0
 // makes a ratio infinite (served last). Ties go to the lowest organization.

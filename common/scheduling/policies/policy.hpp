@@ -1,4 +1,4 @@
-// The seam of all scheduling policies: facts in, order out.
+// The interface of all scheduling policies: they receive facts and return an order.
 //
 // A policy learns what happened and is asked which waiting organization a free processor should serve. It never starts
 // a job and never reads a queue. All calls come with time in order; at one instant completions come first, then
@@ -29,8 +29,8 @@ struct Rational {
 // In lowest terms, "19/6" or "4".
 [[nodiscard]] std::string to_string(const Rational& value);
 
-// What the key of one organization is made from at an instant [game/serving_order.hpp], in parts of a scale. All three
-// are linear, so those of several clusters add up (consortium.hpp).
+// The terms of an organization's key at an instant [game/serving_order.hpp], in parts of a scale. All three are linear,
+// so those of several clusters add up (consortium.hpp).
 struct KeyFigures {
   Int128 balance = 0;         // phi - psi
   Int128 given_less_got = 0;  // the work behind it
@@ -55,28 +55,28 @@ class Policy {
   virtual std::int32_t started(std::int64_t t, std::size_t organization) = 0;
   // A job of `organization` that started on a processor of `owner` (as returned by started) ended.
   virtual void completed(std::int64_t t, std::size_t organization, std::int32_t owner) = 0;
-  // A policy that has to know which job it was says so, and hears ended() instead: `start` calls of started() were made
-  // before the one for the job's start.
+  // A policy that has to know which job ended returns true and gets ended() instead: `start` is the number of calls of
+  // started() before the one for the job's start.
   [[nodiscard]] virtual bool asks_which_ended() const { return false; }
   virtual void ended(std::int64_t /*t*/, std::size_t /*start*/) {}
-  // A policy that has to know how long jobs ran says so, and hears it just before it hears of each end.
+  // A policy that has to know how long jobs ran returns true and gets ran() just before each end.
   [[nodiscard]] virtual bool asks_run_times() const { return false; }
   virtual void ran(std::int64_t /*t*/, Duration /*duration*/) {}
   // Which of the `waiting` organizations (two or more; those whose first job fits) is served next. Not `scarce`: every
-  // waiting job starts at this instant anyway, so only policies whose state depends on the order of starts need to
-  // think.
+  // waiting job starts at this instant anyway, so the answer matters only to policies whose state depends on the order
+  // of starts.
   [[nodiscard]] virtual std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) = 0;
 
-  // From t on organizations own so many processors (after the completions of that instant, before its releases). What
-  // runs goes on. False: the policy knows only those that it was made with, and nothing changed.
+  // From t on organizations own this many processors (after the completions of that instant, before its releases).
+  // Running jobs go on. False: the policy does not support changes, and nothing changed.
   [[nodiscard]] virtual bool endowed(std::int64_t /*t*/, const std::vector<std::uint32_t>& /*processors*/) {
     return false;
   }
 
   // phi at t of every organization, where the policy has one.
   [[nodiscard]] virtual std::optional<std::vector<Rational>> contributions(std::int64_t /*t*/) { return std::nullopt; }
-  // At t, once all is known that happens then, its starts included; where the policy ranks by a key and knows what it
-  // is made from.
+  // At t, after everything that happens then is known, starts included; for policies that rank by a key and know its
+  // terms.
   [[nodiscard]] virtual std::optional<Standings> standings(std::int64_t /*t*/) { return std::nullopt; }
   // v of every coalition the policy simulates, by bit mask.
   [[nodiscard]] virtual std::vector<std::pair<Coalition, std::int64_t>> coalition_values(std::int64_t /*t*/) {
@@ -84,14 +84,14 @@ class Policy {
   }
 };
 
-// Another policy's order of the organizations, taken once an instant: what a resource manager does that sorts its queue
-// once a scheduling pass and starts what it can in that order, by ranks that were written before.
+// Another policy's order of the organizations, taken once an instant: the behaviour of a resource manager that sorts
+// its queue once a scheduling pass and starts what it can in that order, by ranks that were written before.
 //
-// At the first choice of an instant all who wait are ordered, by the keys and guarantees of that moment; until time
-// moves on, the first of that order with something to start is served, however much that has started meanwhile.
-// No other organization begins to wait within an instant (policy.hpp), so that order is all that is needed.
+// At the first choice of an instant all waiting organizations are ordered by their keys and guarantees of that moment;
+// until time moves on, the first one in that order with a job to start is served, however much has started meanwhile.
+// No other organization begins to wait within an instant (see above), so that order suffices.
 //
-// REQUIRES: `policy` chooses by the schedule that is made. REF does not: it knows the schedule that it would make.
+// REQUIRES: `policy` chooses by the schedule that is made. REF does not: it follows the schedule that it would make.
 [[nodiscard]] std::unique_ptr<Policy> make_once_a_pass(std::unique_ptr<Policy> policy);
 
 }  // namespace shapley::scheduling

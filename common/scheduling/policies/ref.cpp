@@ -17,10 +17,10 @@ namespace shapley::scheduling {
 
 namespace {
 
-// Every coalition has its own schedule here, the grand one included; the driver's schedule repeats the grand
-// coalition's, so what it reports of starts and ends adds nothing but who is below the guarantee within an instant.
-// Where what runs counts, all coalitions decide an instant first, the grand one last, and the driver repeats what that
-// did: who of an instant's starts goes first makes no difference to any schedule.
+// Every coalition has its own schedule here, the grand one included. The driver's schedule repeats the grand
+// coalition's, so its starts and ends add only which organizations are below the guarantee within an instant. If what
+// runs counts, all coalitions decide an instant first, the grand one last, and the driver repeats what that one did:
+// the order of an instant's starts makes no difference to any schedule.
 class Ref final : public Policy {
  public:
   Ref(const Instance& instance, const game::ServingRule& rule)
@@ -85,7 +85,7 @@ class Ref final : public Policy {
  private:
   void take_measure() { schedules_.set_running_factor(terms_.now().running_factor); }
 
-  // A waiting organization of which the grand coalition's schedule has started more by the end of the instant.
+  // A waiting organization of which the grand coalition starts more jobs by the end of the instant.
   [[nodiscard]] std::size_t served_by_grand(std::int64_t t, Coalition waiting) {
     take_measure();
     schedules_.run_before(t + 1);
