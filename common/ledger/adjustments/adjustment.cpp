@@ -70,7 +70,7 @@ bool is_in_force(const State& books, std::uint32_t number) {
   return std::none_of(all.begin(), all.end(), [&](const AdjustmentMade& made) { return made.reverses == number; });
 }
 
-// The adjustment in force by which the organization is a part of another one. REQUIRES: it is.
+// The adjustment in force by which the organization is a part of another one. REQUIRES: there is one.
 std::uint32_t joined_by(const State& books, const std::string& organization) {
   std::uint32_t number = 0;
   for (const AdjustmentMade& made : books.adjustments()) {
@@ -88,7 +88,7 @@ std::string listed_rows(const State& books) {
   return names;
 }
 
-// An organization that has a row of its own.
+// Checks that the organization has a row of its own.
 Expected<void> check_row(const State& books, const std::string& name) {
   const auto row = books.find_organization(name);
   if (!row) {
@@ -216,7 +216,7 @@ class AdjustmentPlanner {
     return {};
   }
 
-  // From now on the configuration says whose the jobs and nodes are; it must be done with the old name.
+  // From now on jobs and nodes are assigned by the configuration, which must not have the old name any more.
   Expected<void> check_configured(const JoinAsked& asked) {
     std::set<std::string> names;
     SHAPLEY_TRY_ASSIGN(Statement select, database_.prepare("SELECT name FROM organizations WHERE at = "
@@ -255,7 +255,7 @@ class AdjustmentPlanner {
     return *made;
   }
 
-  // The events behind the adjustment.
+  // The events that follow the adjustment.
   Expected<std::vector<Event>> facts_of(const AdjustmentMade& made) {
     SHAPLEY_TRY_ASSIGN(Statement select, database_.prepare("SELECT seq FROM event_texts WHERE key = ?1"));
     const std::string key = accounting::event_key(made);
@@ -307,7 +307,7 @@ class AdjustmentPlanner {
     return {};
   }
 
-  // Everything of it is booked, or nothing.
+  // Checks that everything of it can be booked; otherwise nothing is.
   Expected<void> check_open() {
     const auto archived = ledger_.archived_before();
     if (!archived || !*archived) return {};

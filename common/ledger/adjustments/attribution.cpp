@@ -23,7 +23,7 @@ using accounting::SegmentKind;
 using accounting::SegmentOpened;
 using accounting::SegmentRetracted;
 
-// Segments of one stay on nodes, or of one stretch of waiting.
+// Identifies the segments of one stay on nodes, or of one stretch of waiting.
 using Stay = std::tuple<SegmentKind, JobId, Instant>;
 
 // One submission of a job, as the newest description has it.
@@ -98,7 +98,7 @@ Expected<std::vector<Submission>> submissions_of(const Database& database, const
     return read_submissions(std::move(select));
   }
   if (asked.job && asked.part) {
-    // Slurm numbers the parts in a row.
+    // Slurm numbers the parts consecutively.
     SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql + "job = ?1 AND het_job = ?2"));
     select.bind(1, std::int64_t{asked.job->value} + *asked.part).bind(2, std::int64_t{asked.job->value});
     return read_submissions(std::move(select));
@@ -147,7 +147,7 @@ class Restating {
     return segments;
   }
 
-  // Those of the stay that count. `all`: of the job.
+  // Restates the segments of the stay that count. `all`: of the job.
   Expected<void> restate(const std::vector<StoredSegment>& all, const Stay& stay, const std::string& into) {
     std::uint32_t next = 0;
     for (const StoredSegment& segment : all) {
@@ -165,7 +165,7 @@ class Restating {
                                  " runs; adjust a shorter time at once (--since, --until)");
   }
 
-  // `jobs` and `shapleyctl jobs` follow the job's newest run, from its begin on.
+  // `jobs` and `shapleyctl jobs` take a job's organization from its newest run, from the run's begin on.
   Expected<void> describe(const Submission& submission, Instant run, const std::string& into) {
     accounting::JobDescribed now = submission.described;
     if (now.organization == into) return {};
@@ -240,7 +240,7 @@ std::optional<Instant> newest_run(const std::vector<StoredSegment>& all, Instant
   return newest;
 }
 
-// What the submission waits for now goes by the rules.
+// Whether the submission waits now: such waits follow the configuration's rules.
 bool waits_now(const std::vector<StoredSegment>& all, Instant begin, Instant end) {
   return std::any_of(all.begin(), all.end(), [&](const StoredSegment& segment) {
     return !is_run_segment(segment) && !segment.retracted && segment.closed == 0 && segment.begin >= begin &&
@@ -278,7 +278,7 @@ class Attributing {
   }
 
  private:
-  // Those that led to the runs. What stood for all pending tasks of an array moves with the whole array only.
+  // Restates the waits that led to the runs. The wait of all pending tasks of an array moves with the whole array only.
   Expected<void> take_waits(const std::vector<StoredSegment>& all, const Submission& submission, Instant last_run) {
     if (asked_.task && submission.described.array_job == submission.described.job.value) return {};
     std::set<Instant> anchors;
@@ -288,7 +288,7 @@ class Attributing {
       anchors.insert(segment.key.anchor);
     }
     for (const Instant anchor : anchors) {
-      // A stretch that goes on is the rules' business.
+      // A stretch that goes on follows the configuration's rules.
       const bool goes_on = std::any_of(all.begin(), all.end(), [&](const StoredSegment& segment) {
         return !is_run_segment(segment) && segment.key.anchor == anchor && !segment.retracted && segment.closed == 0;
       });
@@ -308,7 +308,7 @@ tl::unexpected<Error> booked_otherwise(const StoredSegment& segment, const std::
                                   " by now, not under " + into + ": reverse what was adjusted since first");
 }
 
-// The organization of each stay before.
+// The organization of each stay before the adjustment.
 Expected<std::map<Stay, std::string>> former_organizations(Restating& restating, const std::vector<Event>& facts) {
   std::map<Stay, std::string> former;
   for (const Event& fact : facts) {
@@ -368,7 +368,7 @@ namespace {
 using accounting::OwnershipSpan;
 using accounting::OwnershipStated;
 
-// Those that speak, by when they are in force from: the highest revision of each below `below`.
+// The statements in force, by the instant from which they are: the highest revision of each below `below`.
 std::map<Instant, OwnershipStated> speaking(const OwnershipStatements& known, std::uint32_t below) {
   std::map<Instant, OwnershipStated> by_effective;
   for (const OwnershipStated& statement : known) {

@@ -25,7 +25,7 @@ namespace {
 using accounting::State;
 using std::filesystem::path;
 
-// For the ledger's group, as copies are: an archive is for auditors, too.
+// Readable by the ledger's group, like copies: auditors need archives, too.
 constexpr mode_t k_directory_mode = 0750;
 
 Expected<void> make_directory(const path& ledger, const path& directory) {
@@ -118,7 +118,7 @@ class Archivist {
     ArchiveResult result;
     SHAPLEY_TRY_ASSIGN(result.bytes_before, size_of_ledger());
     SHAPLEY_TRY_ASSIGN(const WriterLock alone, acquire(rest_));
-    // With the log that a killed completion left: it must not be taken for the new file's.
+    // With the log of a killed completion, which must not be taken for the new file's.
     remove_prepared(ledger_);
     const PartialFile rest(rest_);
     SHAPLEY_TRY_ASSIGN(const Database database, open_for_reading(ledger_));
@@ -141,7 +141,7 @@ class Archivist {
     return bytes;
   }
 
-  // Where there was none yet, root has just made the lock file.
+  // If there was no lock file, root has just created it.
   Expected<WriterLock> acquire(const path& file) const {
     auto lock = WriterLock::acquire(file);
     if (lock) take_owner_of(ledger_, file.string() + ".lock");
@@ -163,7 +163,7 @@ class Archivist {
     return {};
   }
 
-  // False: nothing is prepared, or it does not fit this ledger any more, and is gone.
+  // False: nothing is prepared, or it does not fit this ledger any more and was removed.
   Expected<bool> complete_prepared(const Database& database, ArchiveResult& result) {
     const path prepared = prepared_file(ledger_);
     std::error_code error;
@@ -188,7 +188,7 @@ class Archivist {
     return fail(Errc::corrupt, "the books of what would stay differ from the ledger's; nothing was changed; report it");
   }
 
-  // The archive from `before` to `cut`, under its name, whole.
+  // Makes the archive from `before` to `cut`, complete and under its name.
   Expected<Archive> make_archive(const std::optional<Genesis>& before, const Genesis& cut) {
     Archive archive{.file = directory_ / cut.archive,
                     .begin = cut.begin,
@@ -207,7 +207,7 @@ class Archivist {
     return archive;
   }
 
-  // One that an earlier try left.
+  // Uses an archive that an earlier try left.
   Expected<void> take_up(const path& file, const Begun& begun, const Part& part) {
     auto fits = unpack(file, begun.plain.file(), on_progress_);
     if (fits) fits = check_part(ledger_, begun.plain.file(), part, on_progress_);
@@ -232,7 +232,7 @@ class Archivist {
     return {};
   }
 
-  // What stays, not yet under its name.
+  // Writes the file that stays, not yet under its name.
   Expected<BackupResult> write_rest(const Database& database, Genesis genesis, const PartialFile& rest) {
     SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
     Part part{.genesis = std::move(genesis), .last = head.sequence, .hash = head.hash, .has_checkpoints = true};
@@ -279,7 +279,7 @@ using std::filesystem::path;
 
 constexpr std::size_t k_events_in_a_commit = 10'000;
 
-// Whether all archives from where the ledger begins up to where `prepared` does are there, whole, and follow each
+// Whether all archives between the begin of the ledger and that of `prepared` exist, are complete, and follow each
 // other.
 Expected<bool> archives_are_whole(const path& prepared, const path& directory, const Head& begin,
                                   const OnProgress& on_progress) {

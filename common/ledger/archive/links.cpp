@@ -64,14 +64,14 @@ Expected<void> compare_books(const Database& archive, const Genesis& genesis, Au
   return {};
 }
 
-// Why `archive` is not of this ledger; "": it is.
+// Why `archive` is not of this ledger; "" if it is.
 Expected<std::string> identity_fault(const Ledger& ledger, const Ledger& archive) {
   SHAPLEY_TRY_ASSIGN(const std::string identity, ledger.identity());
   SHAPLEY_TRY_ASSIGN(const std::string theirs, archive.identity());
   return identity == theirs ? "" : "it is of another ledger: " + theirs + ", not " + identity;
 }
 
-// Why it does not end where the next file goes on; "": it does.
+// Why the archive does not end where the next file continues; "" if it does.
 Expected<std::string> end_fault(const Genesis& genesis, const Database& archive) {
   SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(archive));
   SHAPLEY_TRY_ASSIGN(const Head head, read_head(archive));
@@ -109,14 +109,14 @@ Expected<bool> compare(const Ledger& ledger, const Ledger& archive, AuditReport&
   return true;
 }
 
-// An archive stays as it was made: a later release brings its own copy up to date.
+// An archive is never changed: a later release migrates its own copy.
 Expected<void> migrate_copy(const path& plain) {
   SHAPLEY_TRY(open_alone(plain));
   SHAPLEY_TRY_ASSIGN(const Database database, Database::open(plain.string(), SQLITE_OPEN_READWRITE));
   return migrate(database);
 }
 
-// /tmp may be memory, and a month of a large cluster takes much.
+// /tmp may be in memory, and a month of a large cluster is large.
 path directory_of_unpacked() {
   const char* chosen = std::getenv("TMPDIR");
   return chosen != nullptr && *chosen != '\0' ? path(chosen) : path("/var/tmp");
@@ -176,7 +176,7 @@ std::string described(const ArchiveLink& link) {
 
 std::optional<path> find_archive(const path& directory, const std::string& name) {
   std::error_code error;
-  // It comes from a file that any user may have made.
+  // The name is from a file that any user may have made.
   if (path(name).filename() != path(name)) return std::nullopt;
   const path packed = directory / name;
   if (std::filesystem::is_regular_file(packed, error)) return packed;
@@ -217,10 +217,10 @@ constexpr std::string_view k_magic(
     "\xFD"
     "7zXZ\0",
     6);
-// More would take more memory, 94 MB each, for little.
+// More threads would use more memory, 94 MB each, for little gain.
 constexpr std::uint32_t k_most_threads = 4;
 constexpr std::uint32_t k_level = LZMA_PRESET_DEFAULT;
-// Of what comes from elsewhere: a small file must not fill a disk.
+// Bounds the size of unpacked foreign files: a small file must not fill a disk.
 constexpr std::uintmax_t k_most_expansion = 1000;
 
 class Stream {

@@ -1,4 +1,4 @@
-// From a ledger to the archive that it begins after, and on to the one before that.
+// Finds the archive that a ledger begins after, and the one before that.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace shapley::ledger {
 
-// What a ledger says of the archive before it.
+// What a ledger records about the archive before it.
 struct ArchiveLink {
   std::string name;           // of the file, without its directory
   Instant begin;              // of the first period in it
@@ -23,21 +23,20 @@ struct ArchiveLink {
   std::int64_t sequence = 0;  // of its last event
   std::string hash;           // of that event, hexadecimal
 };
-// nullopt: the ledger begins with event 1. `next`: what the file after this one said of it, so that files which name
-// each other come to an end: Errc::corrupt unless what is before it ends earlier.
+// nullopt: the ledger begins with event 1. `next`: what the file after this one recorded about it. Errc::corrupt unless
+// the archive before this file ends earlier; so a chain of files which name each other ends.
 [[nodiscard]] Expected<std::optional<ArchiveLink>> archive_before(
     const Ledger& ledger, const std::optional<ArchiveLink>& next = std::nullopt);
 
 // "ledger.2026-10.db.xz (2026-10-01T00:00:00Z to 2026-11-01T00:00:00Z, up to event 4711 with hash ...)"
 [[nodiscard]] std::string described(const ArchiveLink& link);
 
-// Where the archive of that name is: in `directory`, as it was made or unpacked by hand (without ".xz"). nullopt: it is
-// not there.
+// The archive of that name in `directory`, packed or unpacked by hand (without ".xz"). nullopt: it is not there.
 [[nodiscard]] std::optional<std::filesystem::path> find_archive(const std::filesystem::path& directory,
                                                                 const std::string& name);
 
-// Where the archives of this file are by default: the directory `archives` beside it, or its own if it is in that of
-// archives itself.
+// The default directory of this file's archives: `archives` beside it, or its own directory if that is the directory of
+// archives.
 [[nodiscard]] std::filesystem::path archives_near(const std::filesystem::path& file);
 
 // A ledger file to read, an archive or not. A packed one is unpacked into a directory of its own (in TMPDIR, else
@@ -51,24 +50,24 @@ class OpenedFile {
  private:
   struct Unpacked;
   OpenedFile(std::shared_ptr<const Unpacked> unpacked, Ledger ledger);
-  std::shared_ptr<const Unpacked> unpacked_;  // null: it was not packed. Outlives the ledger
+  std::shared_ptr<const Unpacked> unpacked_;  // null: it was not packed. Must outlive the ledger
   Ledger ledger_;
 };
 
-// The archive that `ledger` begins after, by `link`, which is what the ledger says of it. Errc::not_found: it is not in
-// the directory. Errc::corrupt: it cannot be unpacked, or a file of its name is of another ledger, or does not end with
-// the event that `ledger` goes on from, by number and hash. The rest of it is what audit_link() is for.
+// Opens the archive that `ledger` begins after; `link`: what the ledger records about it. Errc::not_found: it is not in
+// the directory. Errc::corrupt: it cannot be unpacked, or the file of its name is of another ledger, or its last event
+// is not the one that `ledger` continues, by number and hash. audit_link() checks the rest.
 [[nodiscard]] Expected<OpenedFile> open_archive(const Ledger& ledger, const ArchiveLink& link,
                                                 const std::filesystem::path& directory);
 
-// That `archive` is the one that `ledger` says it begins after: identity, last event, number of events, every copied
-// event, and the books after its last event. Findings ("archive") go to the report. False: its last event is not the
-// one that the ledger goes on from.
+// Checks that `archive` is the one that `ledger` records it begins after: identity, last event, number of events, every
+// copied event, and the books after its last event. Findings ("archive") are added to the report. False: the ledger
+// does not continue its last event.
 [[nodiscard]] Expected<bool> audit_link(const Ledger& ledger, const Ledger& archive, AuditReport& report);
 
-// A file compressed by xz, as archives are kept: `xz -d` reads them.
+// Files compressed by xz, the form of archives: `xz -d` reads them.
 //
-// With SHA-256 over the content, so that any byte that changed is found when the file is unpacked.
+// They have a SHA-256 of the content, so that any changed byte is found when the file is unpacked.
 
 // Whether its first bytes are those of an xz file. False, too, for a file that cannot be read.
 [[nodiscard]] bool is_packed(const std::filesystem::path& file);
@@ -77,7 +76,7 @@ class OpenedFile {
 [[nodiscard]] Expected<void> pack(const std::filesystem::path& from, const std::filesystem::path& to,
                                   const OnProgress& on_progress);
 
-// Creates `to` with mode 0600. Errc::corrupt when the packed file is damaged, cut short, followed by something, or
+// Creates `to` with mode 0600. Errc::corrupt when the packed file is damaged, truncated, followed by other data, or
 // unpacks to more than a ledger can (a thousand times its size); Errc::io, Errc::no_space.
 [[nodiscard]] Expected<void> unpack(const std::filesystem::path& from, const std::filesystem::path& to,
                                     const OnProgress& on_progress);

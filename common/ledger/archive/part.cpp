@@ -26,7 +26,7 @@ constexpr int k_written = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI;
 
 Expected<void> create_objects(const Database& to, const Schema& schema, std::string_view type) {
   for (const SchemaObject& object : schema) {
-    // SQLite makes the indices of constraints itself.
+    // SQLite makes the indices of constraints by itself.
     if (object.type == type && !object.sql.empty()) SHAPLEY_TRY(to.execute(object.sql));
   }
   return {};
@@ -44,8 +44,8 @@ constexpr std::string_view k_their_jobs =
     "INSERT INTO temp.copied SELECT j.seq FROM source.event_jobs j WHERE j.seq <= ?1 AND (j.submit >= ?2 "
     "OR j.job IN (SELECT e.job FROM temp.copied c JOIN source.event_rows e ON e.seq = c.seq))";
 
-// Declarations hold on. Of jobs the changes stay whose descriptions do; of placements the books know what is needed; of
-// a node the last state before the memory horizon and the largest, from which its owners' parts follow.
+// Declarations stay in force. Changes of jobs are copied with their descriptions; of placements, what the books need;
+// of a node, the last state before the memory horizon and the largest one, from which its owners' parts follow.
 constexpr std::string_view k_declarations =
     "INSERT INTO temp.copied SELECT e.seq FROM source.event_texts t JOIN source.event_rows e ON e.seq = t.seq "
     "WHERE e.seq <= ?1 AND (e.at >= ?2 OR t.kind NOT IN ('placement_resolved', 'capacity_changed', 'job_changed') "
@@ -67,21 +67,21 @@ Expected<void> choose_copies(const Database& to, const Part& part) {
   return {};
 }
 
-// Runs `sql`, in which own events are numbered from ?1 + 1 to ?2. A ledger from the begin on may have been signed, or
-// its day ended, before the first event.
+// Runs `sql`, in which own events are numbered from ?1 + 1 to ?2. A ledger that begins with event 1 may have been
+// signed, or its day ended, before the first event.
 Expected<void> copy(const Database& to, const std::string& sql, const Part& part) {
   SHAPLEY_TRY_ASSIGN(Statement insert, to.prepare(sql));
   return insert.bind(1, part.genesis ? part.genesis->sequence : -1).bind(2, part.last).run();
 }
 
-// What belongs to the part, and is no event.
+// Copies what belongs to the part besides events.
 Expected<void> copy_details(const Database& to, const Part& part) {
   const std::string own = " WHERE sequence > ?1 AND sequence <= ?2";
   SHAPLEY_TRY(copy(to, "INSERT INTO main.heads SELECT * FROM source.heads" + own, part));
   SHAPLEY_TRY(copy(to, "INSERT INTO main.books_by_day SELECT * FROM source.books_by_day" + own, part));
   if (part.has_checkpoints) {
     SHAPLEY_TRY(copy(to, "INSERT INTO main.checkpoints SELECT * FROM source.checkpoints" + own, part));
-    // Also those that only older checkpoints name: the next checkpoint uses or removes them.
+    // Parts of older checkpoints are copied, too: the next checkpoint uses or removes them.
     SHAPLEY_TRY(to.execute("INSERT INTO main.checkpoint_parts SELECT * FROM source.checkpoint_parts"));
   }
   return to.execute(
@@ -128,7 +128,7 @@ Expected<void> project(const Database& to, const OnProgress& on_progress) {
 }
 
 Expected<void> attach_source(const Database& to, const path& from) {
-  // Read-only: else a transaction that writes `to` would keep a daemon from writing `from`.
+  // Read-only: otherwise a transaction that writes `to` would keep a daemon from writing `from`.
   const std::string source = uri_of(from, "mode=ro");
   SHAPLEY_TRY_ASSIGN(Statement attach, to.prepare("ATTACH ?1 AS source"));
   return attach.bind(1, source).run();
@@ -136,7 +136,7 @@ Expected<void> attach_source(const Database& to, const path& from) {
 
 Expected<void> fill(const Database& to, const path& from, Part& part, const OnProgress& on_progress) {
   SHAPLEY_TRY_ASSIGN(const Schema schema, genuine_schema(newest_schema()));
-  // Until it is whole no process opens it: it need not be safe page by page.
+  // No process opens the file before it is complete, so it need not be crash-safe.
   SHAPLEY_TRY(to.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"));
   SHAPLEY_TRY(attach_source(to, from));
   SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(to, Transaction::Kind::write));
@@ -226,13 +226,13 @@ namespace {
 using accounting::State;
 using accounting::StateOptions;
 
-// What a restart remembers, too: late events from so long before the end of an archive are booked.
+// The usual memory of a restart: late events that are so much older than the end of an archive are booked.
 constexpr Duration k_usual_memory = StateOptions{}.memory_horizon;
-// The opening books hold all jobs of this time, in memory at every start and in the file.
+// A bound, because the opening books hold all jobs of this time, in memory at every start and in the file.
 constexpr Duration k_longest_memory{14 * k_day_s};
 
-// The first moment at which an event after `sequence` changes the books; a run reaches back to its release, and so does
-// its retraction.
+// SQL for the first instant at which an event after `sequence` changes the books; a run reaches back to its release,
+// and so does its retraction.
 std::string first_reach() {
   return "SELECT MIN(CASE WHEN e.kind IN (6, 7) THEN COALESCE((SELECT " + reach_of_segment("o") +
          " FROM main.segment_events s "
@@ -246,7 +246,7 @@ std::string first_reach() {
          "  'ownership_stated', 'capacity_changed', 'period_declared', 'placement_resolved'))))";
 }
 
-// The number that `sql` answers with for ?1, ?2; nullopt for NULL.
+// The number that `sql` returns for ?1, ?2; nullopt for NULL.
 Expected<std::optional<std::int64_t>> number(const Database& database, std::string_view sql, std::int64_t first,
                                              std::optional<std::int64_t> second = std::nullopt) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql));
@@ -321,7 +321,7 @@ class Planner {
 
   const Database& database_;
   const std::filesystem::path& ledger_;
-  Head last_;  // archived, or to be archived
+  Head last_;  // the last event that is archived, or to be archived
   Cuts cuts_;
 };
 

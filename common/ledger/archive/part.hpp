@@ -1,4 +1,4 @@
-// One stretch of a ledger's events as a ledger of its own: what an archive holds, and what stays when it was made.
+// A range of a ledger's events as a ledger of its own: the content of an archive, or of the file that stays.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 namespace shapley::ledger {
 
 struct Part {
-  std::optional<Genesis> genesis;  // what it begins with; nullopt: with event 1. Its copies are counted by write_part()
+  std::optional<Genesis> genesis;  // what it begins with; nullopt: with event 1. write_part() counts its copies
   std::int64_t last = 0;           // its last event
-  Digest hash{};                   // of that
+  Digest hash{};                   // of its last event
   bool has_checkpoints = false;    // an archive needs none
 };
 
@@ -29,17 +29,17 @@ struct Part {
 [[nodiscard]] Expected<void> write_part(const std::filesystem::path& from, const std::filesystem::path& to, Part& part,
                                         const OnProgress& on_progress);
 
-// Reads the file again: every page, every hash, an audit of it alone, and that it is this very part of this very
-// ledger. Errc::corrupt says what is not.
+// Reads the file again: checks every page and every hash, audits it alone, and checks that it is this part of this
+// ledger. Errc::corrupt names the difference.
 [[nodiscard]] Expected<void> check_part(const std::filesystem::path& from, const std::filesystem::path& to,
                                         const Part& part, const OnProgress& on_progress);
 
-// Takes over from `from` once more what is no event and changed since write_part(): signed heads, daily books,
+// Copies again from `from` everything besides events that changed since write_part(): signed heads, daily books,
 // checkpoints. REQUIRES: `to` has all events up to `part.last`.
 [[nodiscard]] Expected<void> renew_details(const std::filesystem::path& from, const std::filesystem::path& to,
                                            const Part& part);
 
-// Where a ledger is cut into archives: after the events of each closed period but the last one.
+// The events after which a ledger is cut into archives: those at the end of each closed period except the last one.
 
 // The name of an archive of `ledger` whose last period ends at `until`: LEDGER.YYYY-MM.db.xz, by the month in which it
 // ends.
@@ -49,19 +49,19 @@ struct Cuts {
   std::vector<Genesis> made;  // ascending; copies are not counted yet
   int uncut = 0;              // closed periods after these, except the last one, that stay
 };
-// What the ledger would begin with if everything up to the end of each closed period but the last were archived. An
-// archive has all events received before its end; where there are none, since the period was imported later, the events
-// up to the first one that concerns its end or a later instant. A period into which later events reach back by more
-// than two weeks, or without any event, is archived together with the next one. REQUIRES: no process writes.
+// What the ledger would begin with if everything up to the end of each closed period except the last were archived. An
+// archive has all events received before its end; if there are none, because the period was imported later, it has the
+// events up to the first one that concerns its end or a later instant. A period into which later events reach back by
+// more than two weeks, or without any event, is archived together with the next one. REQUIRES: no process writes.
 [[nodiscard]] Expected<Cuts> plan_cuts(const Database& database, const std::filesystem::path& ledger,
                                        const OnProgress& on_progress);
 
 struct BooksAtCut {
   std::string text;
-  Instant memory_horizon;  // what was over before is forgotten
+  Instant memory_horizon;  // what ended before is forgotten
 };
-// The books after the events up to `sequence`, from those of `from`, the cut before (nullptr: those that the ledger
-// begins with), as the next file begins with them: they remember back to `horizon`, or to their present if that is
+// The books after the events up to `sequence`, with which the next file begins. They are computed from those of the cut
+// `from` (nullptr: those that the ledger begins with), and remember back to `horizon`, or to their present if that is
 // earlier. The same events give the same text, however often the books forget on the way.
 [[nodiscard]] Expected<BooksAtCut> books_at_cut(const Database& database, const Genesis* from, std::int64_t sequence,
                                                 Instant memory_horizon, const ReplayPace& pace = {});

@@ -60,7 +60,7 @@ Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& 
     SHAPLEY_TRY_ASSIGN(const bool there, select.step());
     if (!there) break;
     const EventRow row = event_row_of(select);
-    // A copy of an archived event: audit_genesis() sees to these.
+    // A copy of an archived event: audit_genesis() checks these.
     if (const bool own = row.sequence > begin.sequence; own) {
       if (report.events % k_events_between_calls == 0) {
         tell(options.on_progress, {.what = "hash chain", .done = report.events, .all = all - begin.sequence});
@@ -74,7 +74,7 @@ Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& 
              "its hash does not follow from the row before it and its content: it was edited, or a row before "
              "it was taken away");
       }
-      // Going on from the hash that is there keeps one edited row from hiding the next.
+      // Continuing from the stored hash keeps one edited row from hiding the next.
       previous = digest_from(stored).value_or(expected);
     }
     const auto event = decode(row.kind, row.payload);
@@ -159,7 +159,7 @@ Expected<std::int64_t> compute_hashes(const Database& database, std::map<std::in
 
 namespace {
 
-// One sentence for each head that the chain does not reach; `agreed` is the last one that it does.
+// Adds a sentence for each head that the chain does not reach; `agreed` is the last one that it reaches.
 void validate(const SignedHead& head, const std::string& computed, std::int64_t last, std::int64_t& agreed,
               AuditReport& report) {
   if (computed == head.hash) {

@@ -1,4 +1,4 @@
-// psi and phi: the books rebuilt from events against naive sums, against conservation, and against what shapleyd has.
+// psi and phi: the books rebuilt from events, compared with naive sums, with conservation, and with shapleyd's books.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -65,11 +65,11 @@ class BooksAudit {
     SHAPLEY_TRY_ASSIGN(kept_, estimators_of_last_day(database_));
     SHAPLEY_TRY(recover_rows());
     SHAPLEY_TRY(audit_projections(database_, report_, options_, days_watch()));
-    // What no naive sum is compared with has been checked in the books of days. It takes most of the time.
+    // Estimators without naive sums take most of the time; the books of days have checked them already.
     const EstimatorSet followed = rebuilt_ ? with_naive_sums(kept_) : kept_;
     SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database_, remembers_nothing(followed)));
     State& state = opening.state;
-    // A moment may be known already that lies after what was archived.
+    // The books may know an instant already that lies after what was archived.
     SHAPLEY_TRY(choose_instants(std::max(begin_, state.now())));
     naive_.emplace(facts_, instants_);
     SHAPLEY_TRY(follow_events(state, opening.last_sequence));
@@ -94,7 +94,7 @@ class BooksAudit {
     return some;
   }
 
-  // The books that days are made of are those of all events, in the order in which they were appended.
+  // Days are made from the books of all events, in the order in which these were appended.
   DaysWatch days_watch() {
     return {
         .on_day = [this](Instant at, std::span<const Standing> rows) { check_conservation(rows, format_instant(at)); },
@@ -111,7 +111,7 @@ class BooksAudit {
 
   static std::string end_of_period(Instant end) { return "the end of the period, " + format_instant(end); }
 
-  // Evenly spaced from the first segment's begin, but not before `from`, to the last event of one.
+  // Instants evenly spaced from the first segment's begin, but not before `from`, to the last event of a segment.
   Expected<void> choose_instants(Instant from) {
     SHAPLEY_TRY_ASSIGN(Statement select,
                        database_.prepare("SELECT MIN(at) FILTER (WHERE kind IN (2, 3)), MAX(at) FROM main.event_rows "
@@ -128,7 +128,7 @@ class BooksAudit {
     return {};
   }
 
-  // Both books, in the order of time, and both forget on the way. The copies of archived events, up to `after`, are
+  // Advances both books in the order of time; both forget on the way. The copies of archived events, up to `after`, are
   // facts that the books begin with.
   Expected<void> follow_events(State& state, std::int64_t after) {
     SHAPLEY_TRY_ASSIGN(const Head head, read_head(database_));
@@ -201,7 +201,7 @@ class BooksAudit {
     }
   }
 
-  // The sums with those of renamed and merged organizations added to whose part they are by the adjustments until t.
+  // The sums, with those of renamed and merged organizations added to their rows by the adjustments until t.
   [[nodiscard]] NaiveRows as_rows(const NaiveRows& booked, Instant t) const {
     const auto is_reversed = [&](std::uint32_t number) {
       const auto reversed = [&](const auto& again, std::uint32_t n) -> bool {
@@ -260,7 +260,7 @@ class BooksAudit {
 
   void check_closed_periods(const State& state) {
     std::map<Instant, NaiveRows> naive = naive_->closed_periods();
-    // Of what is in an archive there are only some copies here.
+    // Of archived periods only some copies are here.
     std::erase_if(naive, [&](const auto& period) { return period.first <= begin_; });
     for (const accounting::ClosedPeriod& period : state.closed_periods()) {
       if (period.end <= begin_) continue;
@@ -275,9 +275,9 @@ class BooksAudit {
     }
   }
 
-  // What shapleyd would know after a restart, checkpoint included, must be what all events say.
+  // What shapleyd would have after a restart, checkpoint included, must follow from all events.
   void compare_with_recovered() {
-    // Which shapleyd keeps may have changed since the day that was recorded last.
+    // The estimators that shapleyd keeps may have changed since the day that was recorded last.
     for (const EstimatorId estimator : estimator_ids()) {
       if (!recovered_kept_.contains(estimator)) kept_.erase(estimator);
     }
@@ -290,9 +290,9 @@ class BooksAudit {
 
   using RowsByName = std::map<std::string, Standing>;
 
-  // At the last event, or at their present if that is later, or at a day recorded before that event which is. These
-  // books come from a checkpoint that remembers days: they forget before they are asked, and are gone before others are
-  // made.
+  // The rows at the last event, or at the recovered books' present if that is later, or at a later day recorded before
+  // that event. These books come from a checkpoint that remembers days: they forget before they are asked, and are
+  // destroyed before others are made.
   Expected<void> recover_rows() {
     tell(options_.on_progress, {.what = "books as shapleyd recovers them"});
     accounting::StateOptions options = k_remembers_nothing;
@@ -336,7 +336,7 @@ class BooksAudit {
   std::optional<NaiveBooks> naive_;
   AuditReport& report_;
   const AuditOptions& options_;
-  Instant begin_ = k_beginning_of_time;  // what was before is in an archive
+  Instant begin_ = k_beginning_of_time;  // earlier events are in an archive
   EstimatorSet kept_;                    // by shapleyd
   RowsByName recovered_;                 // as shapleyd recovers them
   Instant recovered_at_;

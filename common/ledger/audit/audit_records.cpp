@@ -21,7 +21,7 @@ using Databases = std::vector<const Database*>;  // the newest file first
 
 // The latest job known as this task of an array.
 Expected<std::optional<JobId>> task_of(const Database& database, std::uint32_t array_job, std::uint32_t task) {
-  // The last task of an array has the array's own number, which is recorded later.
+  // The last task of an array has the array's own number, and is recorded later.
   SHAPLEY_TRY_ASSIGN(
       Statement select,
       database.prepare("SELECT job FROM main.event_jobs j WHERE array_job = ?1 AND (array_task = ?2 OR (job = ?1 AND "
@@ -55,7 +55,7 @@ Expected<SlurmRecords> read_records(const Databases& files, const std::filesyste
 // The events of segments in one file, by segment.
 class SegmentEvents {
  public:
-  // Those with a sequence number above `after`.
+  // Reads the events with a number above `after`.
   static Expected<SegmentEvents> create(const Database& database, std::int64_t after) {
     SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
     // Sorted by SQLite, in temporary files.
@@ -68,7 +68,7 @@ class SegmentEvents {
     return events;
   }
 
-  // nullopt: there are no more.
+  // nullopt: there is no further segment.
   [[nodiscard]] const std::optional<accounting::SegmentKey>& key() const { return key_; }
   Expected<void> advance() {
     SHAPLEY_TRY_ASSIGN(const bool row, order_.step());
@@ -112,7 +112,7 @@ class FactsToCompare {
       if (last != key) ++report.segments;
       if (last && last->job != key.job) select_job(last->job);
       last = key;
-      // No record has waits.
+      // Records have no waits.
       if (key.kind == accounting::SegmentKind::run) SHAPLEY_TRY(next->read(of_job_));
       SHAPLEY_TRY(next->advance());
     }
@@ -124,7 +124,7 @@ class FactsToCompare {
   [[nodiscard]] const RunsLeftOut& left_out() const { return selection_.left_out(); }
 
  private:
-  // Each event once: copies of archived ones only where the archive itself is not among the files.
+  // Each event once: copies of archived events only if the archive itself is not among the files.
   static Expected<std::vector<SegmentEvents>> events_of(const Databases& files) {
     std::vector<SegmentEvents> events;
     for (const Database* database : files) {
@@ -136,7 +136,7 @@ class FactsToCompare {
     return events;
   }
 
-  // nullptr: there are no more.
+  // nullptr: there is no further segment.
   static SegmentEvents* first_of(std::vector<SegmentEvents>& events) {
     SegmentEvents* first = nullptr;
     for (SegmentEvents& of_file : events) {
@@ -145,7 +145,7 @@ class FactsToCompare {
     return first;
   }
 
-  // What says how to compare: how processors were charged, and when no records were read.
+  // Reads what the comparison depends on: how processors were charged, and when no records were read.
   Expected<void> read_declarations(const Database& database) {
     SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
     SHAPLEY_TRY_ASSIGN(Statement select,

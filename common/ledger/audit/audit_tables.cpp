@@ -1,4 +1,4 @@
-// What follows from the events: the schema around them and the projections made from them.
+// Audit of what follows from the events: the schema around them and the projections made from them.
 #include <array>
 #include <limits>
 #include <string>
@@ -88,7 +88,7 @@ Expected<void> rows_missing(const Database& database, const std::string& table, 
   return find_rows(std::move(select), "projection", table + ": " + verdict, report);
 }
 
-// What a table has and what follows from the events.
+// Compares a table with what follows from the events.
 Expected<void> compare_table(const Database& database, const std::string& table, AuditReport& report) {
   SHAPLEY_TRY(rows_missing(database, table, "main", "temp", "a row that does not follow from the events", report));
   return rows_missing(database, table, "temp", "main", "a row that follows from the events is missing", report);
@@ -105,7 +105,7 @@ struct Strays {
   const char* sql;
 };
 
-// What no hash covers because it is no part of what the view events says of any event.
+// Rows that no hash covers because the view `events` takes nothing from them.
 constexpr std::array k_strays{
     Strays{"event_rows: a member that events of this kind do not have, or lack",
            "SELECT seq, kind FROM main.event_rows WHERE (job IS NULL) <> (kind = 0) OR (anchor IS NULL) <> (kind < 2) "
@@ -126,7 +126,7 @@ constexpr std::array k_strays{
            "WHERE e.kind IS NOT 0"},
 };
 
-// Payloads, and so the chain, have a word's json; views have its text.
+// Payloads, and so the chain, contain a word's json; views show its text.
 Expected<bool> audit_words(const Database& database, AuditReport& report) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT word, json, text FROM main.words"));
   bool right = true;
@@ -139,12 +139,12 @@ Expected<bool> audit_words(const Database& database, AuditReport& report) {
   }
 }
 
-// What segment_events names, row by row: it must be the events of that very segment.
+// The events that segment_events names, row by row: each must be an event of that segment.
 constexpr const char* k_segments =
     "FROM main.segment_events s LEFT JOIN main.event_rows o ON o.seq = s.opened "
     "LEFT JOIN main.event_rows c ON c.seq = s.closed LEFT JOIN main.event_rows r ON r.seq = s.retracted";
 
-// As many rows, names of events in them, and rows that name something else than their segment's events.
+// The number of rows, of the events that they name, and of rows that name an event of another segment.
 struct SegmentCounts {
   std::int64_t rows = 0;
   std::int64_t named = 0;
@@ -168,8 +168,7 @@ Expected<SegmentCounts> count_segments(const Database& database) {
   return SegmentCounts{select.integer(0), select.integer(1), select.integer(2), select.integer(3)};
 }
 
-// A table that is made again shows which rows differ. Of two events that state the same fact it names the later one
-// only.
+// Makes the table again to show which rows differ. If two events state the same fact it names the later one only.
 Expected<void> compare_segments(const Database& database, Projector& projector, AuditReport& report) {
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
   SHAPLEY_TRY(reader.visit(0, std::numeric_limits<std::int64_t>::max(), [&](const StoredEvent& stored) {
@@ -186,7 +185,7 @@ Expected<void> compare_segments(const Database& database, Projector& projector, 
   return compare_table(database, k_segment_table, report);
 }
 
-// The other tables are made of events that are few.
+// Fills the other tables, which are made from few events.
 Expected<void> project_others(const Database& database, Projector& projector) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq FROM main.event_rows WHERE kind = 0 ORDER BY seq"));
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
@@ -200,8 +199,8 @@ Expected<void> project_others(const Database& database, Projector& projector) {
   }
 }
 
-// If every name is right, and there are as many as events, no event is missing and none states a fact again: for an
-// event says in which row and column it must be named. So nothing need be made again to know that nothing differs.
+// If every name is right, and there are as many names as events, then no event is missing and no fact is stated twice,
+// because an event determines the row and column in which it must be named. So nothing need be made again.
 Expected<void> audit_segments(const Database& database, Projector& projector, AuditReport& report) {
   SHAPLEY_TRY_ASSIGN(const SegmentCounts counts, count_segments(database));
   SHAPLEY_TRY_ASSIGN(const std::int64_t events,
@@ -216,7 +215,7 @@ Expected<void> audit_segments(const Database& database, Projector& projector, Au
   return compare_segments(database, projector, report);
 }
 
-// What is wrong with a head that the file holds, given what its rows say; empty if nothing is.
+// The fault of a head in the file, given the row of its event; empty if there is no fault.
 std::string head_fault(const Statement& row) {
   const auto head = parse_head(row.text(2));
   if (!head) return head.error().what;
@@ -233,7 +232,7 @@ std::string head_fault(const Statement& row) {
 Expected<void> audit_heads(const Database& database, AuditReport& report) {
   SHAPLEY_TRY_ASSIGN(const std::int64_t tables,
                      database.integer("SELECT COUNT(*) FROM main.sqlite_master WHERE name IN ('heads', 'identity')"));
-  if (tables < 2) return {};  // audit_schema has said so
+  if (tables < 2) return {};  // audit_schema has reported it
   SHAPLEY_TRY_ASSIGN(
       Statement select,
       database.prepare("SELECT h.sequence, h.at, h.text, (SELECT ledger FROM main.identity), e.hash "
@@ -265,7 +264,7 @@ Expected<bool> audit_genesis(const Database& database, AuditReport& report) {
 }
 
 Expected<void> audit_schema(const Database& database, AuditReport& report) {
-  // Once more: since the file was opened a process may have changed it, up to the snapshot that is audited.
+  // Checked again: since the file was opened a process may have changed it, up to the snapshot that is audited.
   SHAPLEY_TRY(check_nothing_foreign(database, newest_schema()));
   SHAPLEY_TRY_ASSIGN(const Schema genuine, genuine_schema(newest_schema()));
   SHAPLEY_TRY_ASSIGN(const Schema found, schema_of(database));

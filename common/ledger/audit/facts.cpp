@@ -97,11 +97,11 @@ struct Follow {
   void operator()(const Fact& /*e*/) const {}
 };
 
-// Whether no event of after `settled` can be about it, and it holds nothing from then on.
+// Whether no event after `settled` can be about the segment, and it holds nothing from then on.
 bool is_over(const accounting::SegmentKey& key, const SegmentFacts& segment, Instant settled) {
   if (segment.begin && segment.retracted && *segment.retracted <= settled) return true;
   if (!segment.end) return false;
-  // An end without a begin waits for it until no segment of its key can begin any more.
+  // An end without a begin is kept until no segment of its key can begin any more.
   return segment.begin ? *segment.end <= settled : *segment.end < settled && key.anchor < settled;
 }
 

@@ -1,4 +1,4 @@
-// What the events say, folded as plainly as possible: the auditor's own reading of a ledger.
+// The events, folded as plainly as possible: the auditor's own reading of a ledger.
 //
 // It shares no code with the books (State) or with the projections, so that a mistake in either shows up as a
 // difference. A fact is in force from its own time on, whenever it was learned. Single-threaded.
@@ -16,38 +16,38 @@
 
 namespace shapley::ledger {
 
-// (at, ordinal) -> what the whole node is worth from then on; 0: not known, nothing is shared.
+// (at, ordinal) -> the worth of the whole node from then on; 0: not known, nothing is shared.
 using WholeNode = std::map<std::pair<Instant, std::uint32_t>, std::int64_t>;
 
 struct SegmentFacts {
-  std::optional<Instant> begin;  // none: only its end is known
+  std::optional<Instant> begin;  // nullopt: only its end is known
   std::optional<Instant> end;
   std::optional<Instant> retracted;
   accounting::CloseReason reason = accounting::CloseReason::ended;
-  std::uint32_t organization = 0;  // of Facts::organizations
+  std::uint32_t organization = 0;  // index in Facts::organizations
   ProcessorMillionths processors;
   std::int64_t cpus = 0;                                             // that Slurm allocated; 0: not known
-  std::vector<std::pair<std::uint32_t, ProcessorMillionths>> nodes;  // (of Facts::nodes, held there)
+  std::vector<std::pair<std::uint32_t, ProcessorMillionths>> nodes;  // (index in Facts::nodes, processors held there)
 
-  // Whether it is part of the books as they are known at the end.
+  // Whether it counts in the books when all events are known.
   [[nodiscard]] bool counts() const { return begin.has_value() && !retracted; }
 };
 
 class Facts {
  public:
-  // REQUIRES: no event comes twice (the ledger's keys see to it).
+  // REQUIRES: no event comes twice (the ledger's keys ensure that).
   void add(const accounting::Event& event);
 
-  // For an audit that reads the ledger twice, since its runs may be more than the memory holds. First time: what must
-  // be known from the start, which is names, statements of ownership, periods, and which runs are retracted.
+  // For an audit that reads the ledger twice, because there may be more runs than memory holds. First pass: collects
+  // what must be known from the start, which is names, statements of ownership, periods, and which runs are retracted.
   void survey(const accounting::Event& event);
-  // What survey() keeps of all the events that these facts are from.
+  // The facts with only what survey() keeps.
   [[nodiscard]] Facts surveyed() const;
-  // Second time, in the order of time: the rest of what the audit's own books are made of, runs and what nodes are
-  // worth; others are passed over.
+  // Second pass, in the order of time: adds the rest that the audit's own books are made from, which is runs and the
+  // worth of nodes; other events are ignored.
   void follow(const accounting::Event& event);
-  // Takes out what can no longer matter once all events up to `settled` were followed and everything before it is
-  // summed up: runs that are over, and what nodes were worth.
+  // Removes what no longer matters once all events up to `settled` were followed and everything before it is summed up:
+  // runs that ended, and former worths of nodes.
   void forget_before(Instant settled);
 
   NameIndex organizations;

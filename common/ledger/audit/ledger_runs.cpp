@@ -104,7 +104,7 @@ void LedgerRuns::complain(const std::string& what) {
 namespace {
 
 constexpr std::int64_t k_quarter = 900;
-constexpr std::int64_t k_widest = 26 * 3600;  // between two time zones
+constexpr std::int64_t k_widest = 26 * 3600;  // the largest difference between two time zones
 
 using Runs = std::vector<LedgerRun*>;
 
@@ -138,7 +138,7 @@ class TimeZones {
     if (found) ++counts_[*found];
   }
 
-  // The one or two that most runs have; empty: none that explains more than agree.
+  // The one or two most frequent differences; empty: none explains more runs than agree without it.
   [[nodiscard]] std::vector<std::pair<Duration, std::int64_t>> common() const {
     std::vector<std::pair<Duration, std::int64_t>> common(counts_.begin(), counts_.end());
     std::stable_sort(common.begin(), common.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -153,7 +153,7 @@ class TimeZones {
   std::int64_t agreeing_ = 0;
 };
 
-// Moves a time so that it is the ledger's, if one of the differences does that, else by the most frequent one.
+// Moves a time to the ledger's if one of the differences leads there, else by the most frequent one.
 void move(std::optional<RecordedTime>& time, const std::vector<std::pair<Duration, std::int64_t>>& by,
           const std::vector<Instant>& ours) {
   if (!time) return;
@@ -164,7 +164,7 @@ void move(std::optional<RecordedTime>& time, const std::vector<std::pair<Duratio
   time = RecordedTime{time->instant - chosen, {}};
 }
 
-// Where sacct -T cut: the first start and the last end of all records.
+// The edges at which sacct -T cut: the first start and the last end of all records.
 struct Edges {
   Instant first = k_end_of_time;
   Instant last = k_beginning_of_time;
@@ -230,7 +230,7 @@ class Comparing {
         if (begins_cut || ends_cut) break;
       }
     }
-    // A single one is cut only at the edges that a user gives to sacct.
+    // A single run is cut only at edges that a user passed to sacct.
     const Instant only = begins > 0 ? edges.first : edges.last;
     if (begins + ends == 0 || (begins + ends == 1 && only.value % k_quarter != 0)) return std::nullopt;
     if (begins > 0) found.what = std::to_string(begins) + " begin at " + format_instant(edges.first);

@@ -1,4 +1,4 @@
-// The runs of a ledger as Slurm's records have them: from start to end, cut where they were resized.
+// The runs of a ledger in the form of Slurm's records: from start to end, cut where they were resized.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ struct LedgerPiece {
 struct LedgerRun {
   JobId job;
   Instant begin;
-  std::optional<Instant> end;       // none: still open
+  std::optional<Instant> end;       // nullopt: still open
   std::vector<LedgerPiece> pieces;  // between resizes
   Duration held;                    // sum over its closed segments
-  bool was_suspended = false;       // once at least
+  bool was_suspended = false;       // at least once
   bool ended_suspended = false;     // nothing followed the last suspension
-  bool end_unseen = false;          // it ends where it was seen last
+  bool end_unseen = false;          // it ends at the time at which it was seen last
   bool matched = false;             // with a record
-  bool fitted = false;              // with one that has its very start and end
+  bool fitted = false;              // with a record of exactly its start and end
 
   [[nodiscard]] bool is_empty() const { return end && held.value == 0; }
 };
@@ -38,13 +38,13 @@ struct LedgerRun {
 // "job 17, run from 2026-11-21T07:00:00Z"
 [[nodiscard]] std::string run_name(JobId job, Instant begin);
 
-// The runs of the facts, by job and begin. What is wrong with them by themselves becomes a finding.
+// The runs of the facts, by job and begin. Contradictions within one run become findings.
 class LedgerRuns {
  public:
   LedgerRuns(const Facts& facts, std::vector<Finding>& findings);
 
   [[nodiscard]] std::vector<LedgerRun>& runs() { return runs_; }
-  // The runs of one job: neighbours, as segments are ordered by job.
+  // The runs of one job, which are adjacent, because segments are ordered by job.
   [[nodiscard]] std::vector<LedgerRun*> of(JobId job);
 
  private:
@@ -53,7 +53,7 @@ class LedgerRuns {
     const SegmentFacts* segment;
   };
 
-  // In the order of time: what became known late may have a later ordinal than what followed it.
+  // Adds parts in the order of time: a part that became known late may have a later ordinal than what followed it.
   void add(std::vector<Part> parts);
   void begin(const accounting::SegmentKey& key, const SegmentFacts& segment);
   void extend(const SegmentFacts& segment);
@@ -66,15 +66,15 @@ class LedgerRuns {
   accounting::CloseReason last_reason_ = accounting::CloseReason::ended;
 };
 
-// What the records of a file have in common where they differ from a ledger: they were made in another time zone, or
-// sacct -T cut their times at the edges of what it was asked for. It is one finding, not one for every run. Pure.
+// A common difference between all records of a file and a ledger: they were made in another time zone, or sacct -T cut
+// their times at the edges of the requested interval. It is one finding, not one for every run. Pure.
 struct CommonDifference {
   std::string what;      // the finding
-  SlurmRecords records;  // without it
+  SlurmRecords records;  // the records corrected by it
 };
 
-// nullopt: no such shift. A time zone's is a number of quarters of an hour that start and end of a run have in common,
-// one or two of them (summer time), and that explains more runs than agree as they stand.
+// nullopt: no common difference. A difference of time zones is a number of quarters of an hour, the same for start and
+// end of a run, one or two different ones (summer time), that explains more runs than agree without it.
 [[nodiscard]] std::optional<CommonDifference> common_difference(const Facts& facts, const SlurmRecords& records);
 
 }  // namespace shapley::ledger

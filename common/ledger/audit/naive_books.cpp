@@ -18,8 +18,8 @@ NaiveBooks::NaiveBooks(const Facts& facts, const std::vector<Instant>& instants)
   for (const Instant t : instants) not_yet_retracted_.emplace(t, present_);
 }
 
-// The statement with the greatest effective <= t speaks, and in it the last span that has begun; what it leaves is
-// commons'.
+// The statement with the greatest effective <= t is in force, and in it the last span that has begun; commons owns what
+// it leaves.
 std::vector<NaiveBooks::Part> NaiveBooks::owners_at(
     const std::map<Instant, std::vector<accounting::OwnershipSpan>>& statements, Instant t) {
   const std::vector<accounting::OwnershipSpan>* speaking = nullptr;
@@ -229,7 +229,7 @@ bool may_be_shared(const std::vector<NodeUse>& uses, const WholeNode& whole) {
                      [&](const auto& change) { return (sum += change.second) > least; });
 }
 
-// Who is there at instants that come in ascending order.
+// The set of claims present at instants that come in ascending order.
 class Present {
  public:
   explicit Present(const std::vector<NodeUse>& uses) : uses_(uses), by_begin_(uses.size()) {

@@ -1,17 +1,17 @@
-// psi and phi computed again, the long way: the independent witness of an audit. phi by owner only
-// (EstimatorRow::by_owner): what other estimators say is checked by the conservation of sums, and by being the same
-// however the books come about.
+// psi and phi computed again in the naive way: the independent witness of an audit. phi by owner only
+// (EstimatorRow::by_owner); other estimators are checked by the conservation of sums, and by equal results however the
+// books were computed.
 //
 // For every run, every node it held, every stretch in which it held the same of it (held_stretches), and every
 // stretch of that node's ownership, the sum over unit parts of SR13 Eq. 3,
 //     psi = q * sum over i in [a, b) of (t - i)
-// taken as an arithmetic series (NaiveSum). Nothing of accounting/ but its vocabulary is used: not UtilitySum,
-// not State, not its apportioning.
+// taken as an arithmetic series (NaiveSum). Nothing of accounting/ except its vocabulary is used: not UtilitySum, not
+// State, not its apportioning.
 //
-// A ledger may be longer than the memory: settle() folds everything up to an instant into sums, after which its caller
-// takes the runs that are over out of the facts. A retraction changes what was, for the organization and for those who
-// shared nodes with it, so the facts have it before its time: what a run that will be retracted changes is added to the
-// sums of each instant at which the books will still be asked with it.
+// A ledger may be larger than memory: settle() folds everything up to an instant into sums; afterwards its caller
+// removes the runs that ended from the facts. A retraction changes the past, for the organization and for others that
+// shared nodes with it, so the facts have it from the start: the effect of a run that will be retracted is added to the
+// sums of each instant at which the books are asked before that.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +37,12 @@ struct NaiveSum {
   Int128 seconds = 0;  // sum of q * (b - a): the work, in micro-processor seconds
   Int128 moments = 0;  // sum of q * (a + ... + (b - 1))
 
-  // Processors (negative: to take them back) during [a, b). REQUIRES: a <= b.
+  // Adds processors (negative: takes them back) during [a, b). REQUIRES: a <= b.
   void add(Int128 processors, Instant a, Instant b) {
     SHAPLEY_REQUIRE(a <= b);
     const Int128 terms = b.value - a.value;
     seconds += processors * terms;
-    // An arithmetic series: as many terms, times the mean of the first and the last; always a whole number.
+    // An arithmetic series: the number of terms times the mean of the first and the last; always a whole number.
     moments += processors * (terms * (static_cast<Int128>(a.value) + b.value - 1) / 2);
   }
   NaiveSum& operator+=(const NaiveSum& other) {
@@ -54,7 +54,7 @@ struct NaiveSum {
   [[nodiscard]] CpuTime work() const { return {seconds}; }
 };
 
-// Of one organization: what its jobs used, and what its processors gave.
+// The figures of one organization: what its jobs used, and what its processors gave.
 struct NaiveAccount {
   NaiveSum used;
   NaiveSum given;
@@ -63,8 +63,8 @@ struct NaiveAccount {
 // By NaiveBooks' numbers of owners.
 using NaiveAccounts = std::vector<NaiveAccount>;
 
-// What runs hold of a node that they claim more of than it has: the auditor's own computation, which shares no code
-// with accounting/ownership/sharing.
+// What runs hold of a node if they claim more than it has: the auditor's own computation, which shares no code with
+// accounting/ownership/sharing.
 
 // One run's claim on a node during [begin, end).
 struct NodeUse {
@@ -80,25 +80,25 @@ struct HeldStretch {
   std::int64_t processors = 0;
 };
 
-// The stretches of every use, in the order of `uses`, which is that of ties. Where the uses of an instant claim more
-// than the node is worth they hold that in proportion to their claims, in integers by largest remainder.
+// The stretches of every use, in the order of `uses`, which also breaks ties. If the uses of an instant claim more than
+// the node's worth, they hold that worth in proportion to their claims, in integers by largest remainder.
 [[nodiscard]] std::vector<std::vector<HeldStretch>> held_stretches(const std::vector<NodeUse>& uses,
                                                                    const WholeNode& whole);
 
-// `total` in proportion to `parts`, as integers: rounded down, then one more to those that lost most by it; of equals,
-// to the first. REQUIRES: a part that is not 0.
+// `total` in proportion to `parts`, as integers: rounded down, then one more for the largest remainders; of equal ones,
+// for the first. REQUIRES: some part is not 0.
 [[nodiscard]] std::vector<std::int64_t> divided(std::int64_t total, const std::vector<std::int64_t>& parts);
 
 struct NaiveRow {
   Utility psi;
   CpuTime got;
-  accounting::Credit by_owner;  // by every estimator with that trait
+  accounting::Credit by_owner;  // valid for every estimator with that trait
   friend bool operator==(const NaiveRow&, const NaiveRow&) = default;
 };
 
 using NaiveRows = std::map<std::string, NaiveRow>;  // by organization
 
-// What a row says of an estimator; nullopt when it is not summed here.
+// The row's figures by the estimator; nullopt: it is not summed here.
 [[nodiscard]] std::optional<accounting::Credit> credit_of(const NaiveRow& row, accounting::EstimatorId estimator);
 
 class NaiveBooks {
@@ -107,8 +107,8 @@ class NaiveBooks {
   // retractions from the start. `instants`: those at which the books will be asked after settle().
   explicit NaiveBooks(const Facts& facts, const std::vector<Instant>& instants = {});
 
-  // The rows by organization at t, of the period that holds t, from the facts whose own time is <= t. REQUIRES: nothing
-  // is settled, or t is one of the instants and not before what is settled.
+  // The rows by organization at t, for the period that holds t, from the facts whose own time is <= t. REQUIRES:
+  // nothing is settled, or t is one of the instants and not before what is settled.
   [[nodiscard]] NaiveRows at(Instant t) const;
 
   // The rows of [begin, end) at `end`, from the facts whose own time is <= known.
@@ -120,11 +120,11 @@ class NaiveBooks {
   // REQUIRES: nothing of the span is settled.
   [[nodiscard]] NaiveRows of_period(const Span& span) const;
 
-  // Folds what was held before `upto` into sums. REQUIRES: the facts whose own time is before that are all there.
+  // Folds what was held before `upto` into sums. REQUIRES: the facts have everything whose own time is before that.
   void settle(Instant upto);
   [[nodiscard]] Instant settled() const { return settled_; }
 
-  // The final rows of the periods that are settled whole, by their ends.
+  // The final rows of the periods that are completely settled, by their ends.
   [[nodiscard]] const std::map<Instant, NaiveRows>& closed_periods() const { return closed_; }
 
   // First instant of the books' period that holds t; k_beginning_of_time when they were never closed before t.
@@ -140,7 +140,7 @@ class NaiveBooks {
     Instant end;
     std::vector<Part> parts;  // sum to 1,000,000
   };
-  // What runs held of a node, and whose they are.
+  // What runs held of a node, and their organizations.
   struct NodeUses {
     std::vector<NodeUse> uses;
     std::vector<std::uint32_t> users;  // organizations
@@ -148,7 +148,7 @@ class NaiveBooks {
   [[nodiscard]] std::vector<Part> owners_at(const std::map<Instant, std::vector<accounting::OwnershipSpan>>& statements,
                                             Instant t);
   [[nodiscard]] std::vector<Stretch> stretches_of(std::uint32_t node);
-  // By node, what the runs that count as far as it is known held during the span.
+  // By node, what the runs that count at span.known held during the span.
   [[nodiscard]] std::map<std::uint32_t, NodeUses> uses_in(const Span& span) const;
   // The nodes of runs that count at span.known and will be retracted.
   [[nodiscard]] std::vector<std::uint32_t> nodes_of_retracted(const Span& span) const;
@@ -166,7 +166,7 @@ class NaiveBooks {
   std::vector<std::vector<Stretch>> nodes_;
   Instant settled_ = k_beginning_of_time;
   NaiveAccounts present_;  // settled, of the present period, without what will be retracted
-  std::map<Instant, NaiveAccounts> not_yet_retracted_;  // by instant that will be asked: what is to be added then
+  std::map<Instant, NaiveAccounts> not_yet_retracted_;  // by instant that will be asked: what has to be added then
   std::map<Instant, NaiveRows> closed_;
 };
 

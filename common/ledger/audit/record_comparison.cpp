@@ -66,7 +66,7 @@ class Comparison {
            std::ranges::any_of(facts_.losses, [&](const accounting::StateLost& loss) { return loss.seen == *run.end; });
   }
 
-  // Whether the ledger had a run that began then, and took it back.
+  // Whether the ledger had a run that began then and retracted it.
   [[nodiscard]] bool was_retracted(JobId job, const RecordedTime& start) const {
     const accounting::SegmentKey first{accounting::SegmentKind::run, job, k_beginning_of_time, 0};
     for (auto s = facts_.segments.lower_bound(first); s != facts_.segments.end(); ++s) {
@@ -76,15 +76,15 @@ class Comparison {
     return false;
   }
 
-  // Whether slurmdbd takes it for a job that runs. What the ledger knows better about such a one is no fault of the
-  // ledger: slurmctld was killed and forgot the job, or slurmdbd never heard of its end.
+  // Whether slurmdbd has it as a running job. A difference is then no fault of the ledger: slurmctld was killed and
+  // lost the job, or slurmdbd never received its end.
   static bool goes_on(const RecordedRun& recorded) {
     return !recorded.end() && (recorded.state == "RUNNING" || recorded.state == "SUSPENDED");
   }
 
   static bool starts_with(const RecordedRun& recorded, const LedgerRun& run) {
     if (recorded.start()) return recorded.start()->is(run.begin);
-    // jobcomp/filetxt does not say when a resized run started; the first resize must fit instead.
+    // jobcomp/filetxt does not have the start of a resized run; the first resize must fit instead.
     const auto& first_end = recorded.pieces.front().end;
     return first_end && run.pieces.front().end && first_end->is(*run.pieces.front().end);
   }
@@ -101,7 +101,7 @@ class Comparison {
 
   void compare_job(std::vector<RecordedRun> recorded) {
     const std::vector<LedgerRun*> candidates = ledger_.of(recorded.front().job);
-    // What fits best first, so that a run that is off by a second cannot take another one's record.
+    // The best fits first, so that a run that is off by a second cannot take another one's record.
     for (const auto& belongs : {fits, starts_with, overlaps}) {
       std::erase_if(recorded, [&](const RecordedRun& record) {
         const auto found = std::find_if(candidates.begin(), candidates.end(),
@@ -114,7 +114,7 @@ class Comparison {
       });
     }
     for (const RecordedRun& record : recorded) {
-      // slurmctld that is killed forgets ends that it has recorded already, and records them again when it is back.
+      // A killed slurmctld forgets ends that it has recorded, and records them again after its restart.
       const bool again = std::any_of(candidates.begin(), candidates.end(),
                                      [&](const LedgerRun* run) { return run->fitted && starts_with(record, *run); });
       again ? static_cast<void>(++recorded_again_) : report_unknown(record);

@@ -15,7 +15,7 @@ namespace shapley::ledger {
 // Runs that were not compared because no record can be about them: how many, for the notes.
 struct RunsLeftOut {
   std::int64_t before_records = 0;  // ended before the records begin
-  std::int64_t after_records = 0;   // began, or of jobcomp ended, after the records were made
+  std::int64_t after_records = 0;   // began, or for jobcomp ended, after the records were made
   std::int64_t empty = 0;           // held nothing
 };
 
@@ -24,8 +24,8 @@ class RunSelection {
  public:
   explicit RunSelection(const SlurmRecords& records, const ComparedInterval& asked = {});
 
-  // Whether a job has to be among the facts that are compared, given the facts of this job alone; if not, its runs are
-  // counted among those left out.
+  // Whether a job has to be among the compared facts, given the facts of this job alone; if not, its runs are counted
+  // among those left out.
   [[nodiscard]] bool wants(JobId job, const Facts& of_job);
   [[nodiscard]] const RunsLeftOut& left_out() const { return left_out_; }
 

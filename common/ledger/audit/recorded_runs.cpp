@@ -36,7 +36,7 @@ class RowJoiner {
   }
 
  private:
-  // jobcomp/filetxt prints the moment of the resize as start and end; sacct the true start, and the moment as end.
+  // jobcomp/filetxt has the moment of the resize as start and end; sacct has the true start, and the moment as end.
   void add_resized(const SlurmRecord& row) {
     const auto begin = !resized_.pieces.empty()         ? resized_.pieces.back().end
                        : format_ == RecordFormat::sacct ? row.start
@@ -58,8 +58,7 @@ class RowJoiner {
   RecordedRun resized_;
 };
 
-// A job that is requeued while it completes is recorded twice, the second time perhaps with its CPUs already taken
-// away.
+// A job that is requeued while it completes is recorded twice, the second time perhaps after its CPUs were taken away.
 bool repeats(const SlurmRecord& row, const SlurmRecord& before) {
   return row.start == before.start && row.end == before.end && (row.cpus == before.cpus || row.cpus == 0);
 }
@@ -75,7 +74,7 @@ std::vector<RecordedRun> recorded_runs(const SlurmRecords& records) {
   for (const SlurmRecord& row : records.records) by_job[row.job].push_back(&row);
   std::vector<RecordedRun> runs;
   for (auto& [job, rows] : by_job) {
-    // jobcomp/filetxt is in order already; sacct sorts as it likes.
+    // jobcomp/filetxt is in order already; sacct sorts in its own way.
     if (records.format == RecordFormat::sacct) {
       std::stable_sort(rows.begin(), rows.end(), [](const SlurmRecord* a, const SlurmRecord* b) {
         const auto key = [](const SlurmRecord* row) {
@@ -125,7 +124,7 @@ bool RecordsSpan::is_before(const LedgerRun& run) const {
 
 bool RecordsSpan::is_after(const LedgerRun& run) const {
   if (!asked_.until) return run.begin >= latest_;
-  // jobcomp/filetxt has no run before it ends.
+  // jobcomp/filetxt records no run before it ends.
   const bool unwritten = format_ == RecordFormat::jobcomp && run.end && *run.end > std::max(*asked_.until, latest_);
   return run.begin >= *asked_.until || unwritten;
 }

@@ -14,7 +14,7 @@ namespace shapley::ledger {
 
 namespace {
 
-// A record of either format is far shorter; whatever is longer was not written by Slurm.
+// A record of either format is far shorter; Slurm did not write a longer line.
 constexpr std::size_t k_longest_line = k_max_line;
 // slurmctld of 22.05 builds a jobcomp/filetxt record in 1,024 bytes. One that does not fit is cut off there and loses
 // its line feed, so that the next record goes on in the same line.
@@ -44,14 +44,14 @@ struct Reading {
   void set_aside(std::int64_t line, std::string why) const { out.unreadable.push_back({line, std::move(why)}); }
 };
 
-// One of the two times of a record; false when it is neither a time nor one of Slurm's words for none.
+// Reads one of the two times of a record; false when it is neither a time nor one of Slurm's words for no time.
 bool read_time(std::string_view text, std::optional<RecordedTime>& time) {
   const auto read = parse_slurm_time(text);
   if (read && read->instant) time = RecordedTime{*read->instant, read->twin};
   return read.has_value();
 }
 
-// Some reading of the two times has the run end no earlier than it starts.
+// Whether in some reading of the two times the run ends no earlier than it starts.
 bool in_order(const SlurmRecord& record) {
   if (!record.start || !record.end) return true;
   const auto latest = [](const RecordedTime& time) { return std::max(time.instant, time.twin.value_or(time.instant)); };
@@ -66,7 +66,7 @@ void keep(SlurmRecord record, const std::optional<RecordedTime>& submit, const R
     reading.out.impossible.push_back({record.line, record.job, std::move(why)});
   };
   if (record.start && record.start->instant < k_first_slurm) return impossible("it starts before there was Slurm");
-  // A part of a resized run says when the resize was, and the start of the whole.
+  // A part of a resized run has the time of the resize, and the start of the whole run.
   if (record.start && submit && record.start->instant < submit->instant - k_longest_resized)
     return impossible("it starts more than a year before it was submitted");
   if (!in_order(record)) return reading.set_aside(record.line, "the run would end before it starts");
@@ -137,7 +137,7 @@ Expected<SacctHeader> read_header(std::string_view line) {
 
 enum class RowKind { job, step, pending_array, unreadable };
 
-// The number of "20+1", a part of a heterogeneous job: Slurm numbers the parts in a row.
+// The number of "20+1", a part of a heterogeneous job: Slurm numbers the parts consecutively.
 std::optional<JobId> part_of_job(std::string_view text) {
   const std::size_t mark = text.find('+');
   if (mark == std::string_view::npos) return std::nullopt;
@@ -222,9 +222,9 @@ void read_sacct_row(const SacctHeader& header, std::string_view line, std::int64
   keep(std::move(record), submit, reading);
 }
 
-// slurmdbd has one record of a job's start, so two that have another end, or other nodes or owners, are those of two
-// jobs, and neither is believed. (A job that is requeued while it completes is recorded twice, the second time perhaps
-// without its CPUs; parts of a resized run all have its start.)
+// slurmdbd has one record of a job's start, so two with different ends, nodes or owners are of two jobs, and neither is
+// used. (A job that is requeued while it completes is recorded twice, the second time perhaps without its CPUs; parts
+// of a resized run all have its start.)
 bool contradict(const SlurmRecord& a, const SlurmRecord& b) {
   if (!a.end || !b.end || a.cpus == 0 || b.cpus == 0 || a.state == "RESIZING" || b.state == "RESIZING") return false;
   return a.end != b.end || a.cpus != b.cpus || a.described != b.described;
@@ -337,8 +337,8 @@ bool begins_record(std::string_view line) {
   return group != std::string_view::npos && line.find(" Name=", group) != std::string_view::npos;
 }
 
-// The lines of a jobcomp/filetxt file, put together to records: names and directories may hold line feeds. slurmctld
-// writes a record and its line feed at once, so one that is not whole goes on in the next line.
+// The lines of a jobcomp/filetxt file, joined to records: names and directories may contain line feeds. slurmctld
+// writes a record and its line feed at once, so an incomplete record continues in the next line.
 class JobcompLines {
  public:
   explicit JobcompLines(const Reading& reading) : reading_(reading) {}
@@ -382,8 +382,8 @@ class JobcompLines {
   const Reading& reading_;
   std::vector<std::string> lines_;
   std::string joined_;
-  std::int64_t number_ = 0;  // of the first line
-  bool ends_here_ = false;   // the lines so far, or fewer of them, are a whole record
+  std::int64_t number_ = 0;  // number of the first line
+  bool ends_here_ = false;   // the lines so far, or fewer of them, are a complete record
   bool seen_whole_ = false;  // in this file
 };
 

@@ -1,11 +1,11 @@
 // Slurm's own records of jobs, read from text: `sacct -P` output, or the file of jobcomp/filetxt (Slurm 22.05
 // to 24.11).
 //
-// Users choose job names and working directories, so any byte may be anywhere in these files, line feeds too: a record
-// of jobcomp/filetxt is all lines up to its last member. A line that cannot be read in exactly one way is not guessed
-// at: it is set aside with its number and the reason, and reading goes on. What says what cannot be (a run from before
-// there was Slurm) is set aside, too, on a list of its own.
-// Nothing here knows the ledger. Formats and conventions: docs/reference/ledger.md.
+// Users choose job names and working directories, so any byte may be anywhere in these files, line feeds included: a
+// record of jobcomp/filetxt consists of all lines up to its last member. A line that cannot be read in exactly one way
+// is not guessed at: it is set aside with its number and the reason, and reading goes on. A record with impossible
+// content (a run from before Slurm existed) is set aside, too, on a list of its own.
+// Nothing here depends on the ledger. Formats and conventions: docs/reference/ledger.md.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,13 @@ struct SlurmRecord {
   std::int64_t line = 0;  // 1-based
   JobId job;
   std::string state;  // Slurm's name: "COMPLETED", "CANCELLED" (who cancelled is left out), "RESIZING", ...
-  std::optional<RecordedTime> start;  // none: "Unknown", it never started
-  std::optional<RecordedTime> end;    // none: it has not ended
+  std::optional<RecordedTime> start;  // nullopt: "Unknown", it never started
+  std::optional<RecordedTime> end;    // nullopt: it has not ended
   std::optional<std::int64_t> cpus;
   std::optional<Duration> suspended;
-  std::string described;  // user, account and nodes as they stand in the record; empty: not exported
+  std::string described;  // user, account and nodes as written in the record; empty: not exported
 
-  // Whether Slurm says that it is over, though perhaps not when.
+  // Whether it ended according to Slurm, even if the time is not known.
   [[nodiscard]] bool has_ended() const;
 };
 
@@ -67,7 +67,7 @@ struct SlurmRecords {
   std::int64_t pending_arrays = 0;  // rows of tasks that have not started ("17_[3-9]"): left out
 };
 
-// The job id of an array's task. sacct's column JobID names tasks as "17_3"; only who knows the jobs can translate.
+// The job id of an array's task. sacct's column JobID names tasks as "17_3"; the translation needs the ledger's jobs.
 using FindArrayTask = std::function<std::optional<JobId>(std::uint32_t array_job, std::uint32_t task)>;
 
 // Reads to the end. Times are local to the process's time zone (TZ), as Slurm prints them, or seconds since 1970 with

@@ -24,7 +24,7 @@ namespace shapley::ledger {
 
 using Digest = std::array<unsigned char, 32>;
 
-// A place in a chain. Two chains that have one in common are the same up to it. {0, zeros}: before the first event.
+// A place in a chain. Two chains with a common place are equal up to it. {0, zeros}: before the first event.
 struct Position {
   std::int64_t sequence = 0;
   Digest hash{};
@@ -48,15 +48,15 @@ class Hasher {
  public:
   [[nodiscard]] static Expected<Hasher> create();
 
-  // SHA-256 of the parts one after the other.
+  // SHA-256 of the concatenated parts.
   [[nodiscard]] Expected<Digest> digest(std::span<const std::string_view> parts);
-  // The same of parts that come one after the other: begin(), add() of each, finish(). What fails on the way is the
-  // error of finish().
+  // The same for parts that come one after the other: begin(), add() of each, finish(), which returns any error of the
+  // calls before.
   void begin();
   void add(std::string_view part);
   [[nodiscard]] Expected<Digest> finish();
   [[nodiscard]] Expected<Digest> link(const Digest& previous, const EventRow& row);
-  // What a checkpoint's `sha` must be: it ties the text to the events that it was made from.
+  // The value of a checkpoint's `sha`: it ties the text to the events from which it was made.
   [[nodiscard]] Expected<Digest> checkpoint(const Digest& event, std::int64_t at, std::string_view text);
 
  private:

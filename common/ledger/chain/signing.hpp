@@ -1,7 +1,7 @@
 // Ed25519 keys (RFC 8032) in PEM files, as OpenSSL writes them.
 //
-// A private key file is for its owner alone: one that others may read or write is refused. Errors: Errc::io when a file
-// cannot be read or made, Errc::denied when its mode is too open, Errc::corrupt when it holds no such key,
+// A private key file must be private to its owner: one that others may read or write is refused. Errors: Errc::io when
+// a file cannot be read or created, Errc::denied when its mode is too open, Errc::corrupt when it has no such key,
 // Errc::conflict when a file would be overwritten.
 #pragma once
 
@@ -69,7 +69,7 @@ class SigningKey {
 //     signature: 128 hexadecimal digits
 //
 // The Ed25519 signature is over the six lines before it, line feeds included. Since hash(N) depends on every event up
-// to N, a head that another person keeps proves later that none of them was changed, and that there were that many.
+// to N, a head that another person keeps is later evidence that none of them was changed and that none is missing.
 struct SignedHead {
   std::string ledger;         // the ledger's identity: 32 hexadecimal digits
   std::int64_t sequence = 0;  // 0: no event yet; then the hash is 64 zeros
@@ -78,7 +78,7 @@ struct SignedHead {
   std::string key;            // fingerprint of the signer's public key
   Signature signature{};
 
-  // The lines that the signature is over, and all of them.
+  // The lines that are signed; and the whole text.
   [[nodiscard]] std::string signed_text() const;
   [[nodiscard]] std::string text() const;
   // "the head of event 46, signed 2026-11-21T10:00:00Z"
@@ -86,8 +86,8 @@ struct SignedHead {
   bool operator==(const SignedHead&) const = default;
 };
 
-// Takes carriage returns and empty lines around the text, which mail adds, and nothing else. Errc::corrupt says which
-// line is wrong.
+// Ignores carriage returns and empty lines around the text, which mail adds, and nothing else. Errc::corrupt names the
+// wrong line.
 [[nodiscard]] Expected<SignedHead> parse_head(std::string_view text);
 [[nodiscard]] Expected<SignedHead> read_head_file(const std::filesystem::path& file);
 

@@ -39,7 +39,7 @@ using nlohmann::json;
 constexpr Duration k_longest_between{3600 + 300};
 constexpr std::size_t k_most_listed = 20;
 
-// Declared clusters, and when there was no statement of them.
+// The declared clusters, and the times without a statement of them.
 class Silences {
  public:
   void begin(const std::string& cluster, Instant t) { since_.emplace(cluster, t); }
@@ -65,7 +65,7 @@ class Silences {
     open->second = std::max(open->second, statement.at);
   }
 
-  // At `t`, when the ledger ends.
+  // Called at `t`, the end of the ledger.
   void list(Instant t, std::vector<std::string>& missing) {
     for (const auto& [cluster, since] : since_) end(cluster, since, t);
     for (const std::string& cluster : declared_) {
@@ -93,7 +93,7 @@ class Silences {
   std::set<std::string> heard_;
 };
 
-// A recorded statement. Its figures are read when it is their turn.
+// A recorded statement. Its figures are read when they are compared.
 struct Mark {
   std::int64_t sequence = 0;
   std::string cluster;
@@ -102,7 +102,7 @@ struct Mark {
   Instant time;
 };
 
-// A ledger that statements may be of, with those that it can say something of.
+// A ledger that statements may be of, with the statements that it can be compared with.
 struct Other {
   LedgerOfConsortium of;
   std::string identity;
@@ -195,7 +195,7 @@ class ConsortiumAudit {
     if (const auto estimator = accounting::parse_estimator(contribution)) wanted.insert(*estimator);
   }
 
-  // Up to each statement and each declaration, one after the other.
+  // Follows the events up to each statement and each declaration, one after the other.
   Expected<void> follow() {
     SHAPLEY_TRY_ASSIGN(Replay replay, replay_to(database_, to_note_.empty() ? 0 : to_note_.back(), wanted_));
     begin_after_archive(replay.books().state);
@@ -218,7 +218,7 @@ class ConsortiumAudit {
     return {};
   }
 
-  // What the books know that the ledger begins with.
+  // Takes over what the books know that the ledger begins with.
   void begin_after_archive(const State& books) {
     const ConsortiumDeclared* declared = books.consortium();
     if (declared == nullptr) return;
@@ -338,10 +338,10 @@ class ConsortiumAudit {
     return {};
   }
 
-  // Of a statement against books that know the events up to its own only.
+  // The fault of a statement, by books that have the events up to its own only.
   static std::string fault_of(const StandingReceived& statement, const std::string& hash, State& books) {
     const ClusterFigures& stated = statement.figures;
-    // The books do not go back, so they must not be moved there.
+    // Books cannot be moved back, so they must not be moved to that time.
     if (stated.time > statement.at + k_clocks_apart)
       return "it was recorded at " + format_instant(statement.at) + ", before its own time";
     if (stated.time < books.now()) {

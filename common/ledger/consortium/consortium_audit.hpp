@@ -1,5 +1,5 @@
-// The audit of what ranks were made by besides a ledger's own books: the statements of other clusters that it recorded,
-// against the ledgers of these clusters, and the sum over clusters that followed from them.
+// The audit of what entered ranks besides a ledger's own books: recorded statements of other clusters, compared with
+// these clusters' ledgers, and the sum over clusters.
 #pragma once
 
 #include <span>
@@ -18,17 +18,18 @@ struct LedgerOfConsortium {
   const Ledger* ledger = nullptr;
 };
 
-// Of every StandingReceived of the ledger's own events (an archive's are its own): whether the ledger that the
-// statement names says so at the event that it names. That ledger's events up to it are applied in the order of
-// recording, its books are moved to the statement's time, and their figures and the hash computed from the content of
-// its rows are compared ("statement"). All statements of a ledger take one pass over it.
+// For every StandingReceived among the ledger's own events (those of an archive are the archive's own): whether the
+// ledger that the statement names agrees with it at the event that it names. That ledger's events up to it are applied
+// in the order of recording, its books are moved to the statement's time, and their figures and the hash computed from
+// the content of its rows are compared ("statement"). All statements of a ledger take one pass over it.
 //
-// The signature is verified where one of `keys` has the fingerprint that was declared of the cluster ("signature");
-// else a note says that it was not. Whenever a statement or a consortium was recorded, the rows that ranks are made
-// from are compared with a sum that is computed in another way ("ranks").
+// The signature is verified if one of `keys` has the fingerprint that was declared for the cluster ("signature");
+// otherwise a note states that it was not. Whenever a statement or a consortium was recorded, the rows that ranks are
+// made from are compared with a sum that is computed in another way ("ranks").
 //
-// No findings but `missing`: statements whose ledger is not among `others` or does not reach there, declared clusters
-// of which no statement was recorded, and longer than an hour and some minutes without a statement of one.
+// Not findings but `missing`: statements whose ledger is not among `others` or does not reach that event, declared
+// clusters without any recorded statement, and times longer than an hour and some minutes without a statement of a
+// cluster.
 [[nodiscard]] Expected<AuditReport> audit_consortium(const Ledger& ledger, std::span<const LedgerOfConsortium> others,
                                                      std::span<const PublicKey> keys, const AuditOptions& options = {});
 

@@ -17,7 +17,7 @@ using accounting::State;
 
 namespace {
 
-// Empty: the organization is none of these books'.
+// The name of the organization here; empty: it is not an organization of these books.
 std::string called_here(const OtherCluster& other, const std::string& there) {
   bool is_name_of_another = false;
   for (const accounting::NameElsewhere& name : other.names) {
@@ -74,7 +74,7 @@ KeyFigures at_present(const ClusterFigures& statement, KeyFigures figures, const
   return figures;
 }
 
-// value * weight / own, rounded down, by one binary digit of the value after the other: a product may not fit.
+// value * weight / own, rounded down, one binary digit of the value after the other, because a product may not fit.
 Int128 in_own_processors(Int128 value, std::int64_t weight, std::int64_t own) {
   const bool is_negative = value < 0;
   Int128 quotient = 0;

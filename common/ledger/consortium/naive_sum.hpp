@@ -1,5 +1,5 @@
-// The sum over clusters that ranks are made by (accounting/state/consortium.hpp), computed a second time and in another
-// way: seconds one after the other, products digit by digit. For the audit.
+// The sum over clusters from which ranks are made (accounting/state/consortium.hpp), computed a second time and in
+// another way: seconds one after the other, products digit by digit. For the audit.
 #pragma once
 
 #include <map>
@@ -18,10 +18,10 @@ class NaiveClusterSum {
   void note(const accounting::ConsortiumDeclared& declared) { declared_[declared.at] = declared; }
   void note(const accounting::StandingReceived& statement);
 
-  // What was declared of the cluster at t; nullptr: it did not belong to the consortium.
+  // The declaration of the cluster in force at t; nullptr: it did not belong to the consortium.
   [[nodiscard]] const accounting::OtherCluster* declared(const std::string& cluster, Instant t) const;
 
-  // What ranks are made from at the present of these books, which add their own rows.
+  // The rows for ranks at the present of these books, which add their own rows.
   [[nodiscard]] std::vector<accounting::RankRow> rows(accounting::State& books,
                                                       accounting::EstimatorId estimator) const;
 

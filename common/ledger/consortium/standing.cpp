@@ -76,7 +76,7 @@ Expected<StandingStatement> parse_statement(std::string_view text) {
   if (object.is_discarded()) return fail(Errc::corrupt, "a standing statement is one JSON object");
   auto statement = from_json<StandingStatement>(object);
   if (!statement) return fail(Errc::corrupt, "this is no standing statement: " + statement.error().what);
-  // What the ledger would not take is not one either.
+  // A statement that the ledger would refuse is refused here, too.
   if (const auto sound = accounting::check(statement->received(statement->figures.time)); !sound) {
     return fail(Errc::corrupt, "this is no standing statement: " + sound.error().what);
   }
@@ -110,7 +110,7 @@ std::int64_t weight_here(const OwnCluster& own, std::string_view cluster) {
 
 namespace {
 
-// All that the two sites have to agree on, so that one look at both files mends it; empty: they agree.
+// Everything on which the two sites differ, so that both files can be corrected at once; empty: they agree.
 std::string disagreements(const accounting::ClusterFigures& figures, const JudgedBy& by) {
   std::vector<std::string> all;
   if (figures.consortium != by.own.consortium.consortium)

@@ -1,5 +1,5 @@
-// Standing statements: what a cluster's books say of the organizations of a consortium, signed with its ledger's key,
-// so that any transport may carry it (docs/operating/consortium.md).
+// Standing statements: the figures of a consortium's organizations in a cluster's books, signed with its ledger's key,
+// so that any transport may carry them (docs/operating/consortium.md).
 //
 // One line of canonical JSON: members ascend by name, no blanks, amounts exact. The Ed25519 signature is over the line
 // "shapley standing 1", a line feed and the canonical JSON without the member `signature`.
@@ -32,13 +32,13 @@ constexpr auto description_of(std::type_identity<StandingStatement>) {
                   supplement("signature", &StandingStatement::signature));
 }
 
-// Far more than a thousand organizations need.
+// A bound far above what a thousand organizations need.
 inline constexpr std::size_t k_most_statement_bytes = std::size_t{1} << 20U;
 
-// What a clock may be ahead of another one: a second of it costs a second of what the whole cluster does.
+// By how much a clock may be ahead of another: each second costs the error of a second's work of the whole cluster.
 inline constexpr Duration k_clocks_apart{60};
 
-// What a cluster has to be in a consortium: its own name and what it declared.
+// A cluster's own part in a consortium: its name and its declaration.
 struct OwnCluster {
   std::string name;
   accounting::ConsortiumDeclared consortium;
@@ -53,18 +53,18 @@ struct OwnCluster {
                                                          accounting::EstimatorId estimator, Instant now);
 [[nodiscard]] Expected<void> sign(StandingStatement& statement, const SigningKey& key);
 
-// Errc::corrupt says what is wrong with it.
+// Errc::corrupt names the fault.
 [[nodiscard]] Expected<StandingStatement> parse_statement(std::string_view text);
 // Errc::corrupt: the signature is not of this text by this key.
 [[nodiscard]] Expected<void> verify_signature(const StandingStatement& statement, const PublicKey& key);
 
-// Whether ranks may be made by this statement, of own.consortium's `cluster`: the figures of both clusters add up, and
-// it is newer than the last one. nullptr: none came before. Errc::conflict names all that differs: another cluster or
-// consortium, another estimator, another ledger than the last one's, another period, another weight, or a time that is
-// not now by the clock here; Errc::invalid_argument: it is older than the last one.
+// Whether ranks may be made from this statement, of own.consortium's `cluster`: the figures of both clusters can be
+// added, and it is newer than the last one (`last`; nullptr: there was none). Errc::conflict names all differences:
+// another cluster or consortium, another estimator, another ledger than the last one's, another period, another weight,
+// or a time that is not the present by the clock here; Errc::invalid_argument: it is older than the last one.
 struct JudgedBy {
   const OwnCluster& own;
-  std::string contribution;  // that ranks here are made by
+  std::string contribution;  // the estimator of ranks here
   Period period = Period::none;
   const accounting::ClusterFigures* last = nullptr;
   Instant now;

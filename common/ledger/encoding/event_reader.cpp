@@ -13,7 +13,7 @@ using accounting::SegmentKind;
 
 constexpr std::size_t k_texts_kept = 10'000;
 
-// What `rows` selects, in this order.
+// The columns that `rows` selects, in this order.
 enum Column : int {
   k_seq,
   k_received,
@@ -35,7 +35,7 @@ tl::unexpected<Error> unreadable(std::string_view what) {
   return fail(Errc::corrupt, std::string(what));
 }
 
-// Lets a statement go at the end of its use, however that ends.
+// Resets a statement at the end of its scope.
 class Used {
  public:
   explicit Used(Statement& statement) : statement_(statement) {}
@@ -83,7 +83,7 @@ Expected<void> EventReader::visit(std::int64_t after, std::int64_t upto,
     }
     if (!event) {
       Error error = std::move(event).error();
-      // Reading may also be interrupted, or the disk fail.
+      // Only then: reading may also be interrupted, or the disk may fail.
       if (error.code == Errc::corrupt) error.what += "; shapleyctl audit says what else is damaged";
       return with_context("event " + std::to_string(sequence), std::move(error));
     }
@@ -212,7 +212,7 @@ Expected<const EventReader::KnownText*> EventReader::interned(std::int64_t numbe
   const Used used(row);
   SHAPLEY_TRY_ASSIGN(const bool there, row.step());
   if (!there) return unreadable("word " + std::to_string(number) + " is missing");
-  // Only the json is part of what is hashed.
+  // Only the json is hashed, so the text is compared with it.
   if (meaning_of(row.text(1)) != row.text(0)) {
     return unreadable("the text of word " + std::to_string(number) + " is not what its json means");
   }

@@ -1,5 +1,5 @@
-// Events from the tables that hold them (sql/001_ledger.sql), as values: what the view `events` says in JSON, without
-// the detour. An audit reads the view.
+// Reads events as values from the tables that hold them (sql/001_ledger.sql), without the JSON that the view `events`
+// shows. An audit reads the view.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace {
 
 using accounting::Resource;
 
-// More than any cluster has organizations, accounts and nodes. Beyond that a look into the file costs a microsecond.
+// More than any cluster has organizations, accounts and nodes. A lookup of a further text costs a microsecond.
 constexpr std::size_t k_known_texts = 10'000;
 
 }  // namespace
@@ -88,7 +88,7 @@ Statement& bind_segment(Statement& statement, std::int64_t kind_of_run, const Se
   return bind_key(statement.bind(5, kind_of_run + number_of(key.kind)), 6, key);
 }
 
-// 0 says "none", which is stored as NULL.
+// 0 means "none", which is stored as NULL.
 Statement& bind_unless_zero(Statement& statement, int parameter, std::int64_t value) {
   return value == 0 ? statement.bind_null(parameter) : statement.bind(parameter, value);
 }

@@ -1,4 +1,4 @@
-// Texts of events that come again and again, stored once and named by a number (table words of sql/001_ledger.sql).
+// Interned texts of events: stored once and named by a number (table words of sql/001_ledger.sql).
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 namespace shapley::ledger {
 
 struct InternedText {
-  std::string json;  // as payloads have it
-  std::string text;  // what it means: a text's bytes, or a list of resources as "gres/gpu=2,gres/license=1"
+  std::string json;  // as in payloads
+  std::string text;  // its meaning: a text's bytes, or a list of resources as "gres/gpu=2,gres/license=1"
 };
 
 [[nodiscard]] InternedText interned_text(const std::string& text);
@@ -27,16 +27,16 @@ struct InternedText {
 // "gres/gpu=2,gres/license=1"
 [[nodiscard]] std::string text_of(const std::vector<accounting::Resource>& gres);
 
-// What payloads mean by this json; nullopt: they never have it.
+// The meaning of this json in payloads; nullopt: payloads never have it.
 [[nodiscard]] std::optional<std::string> meaning_of(std::string_view json);
 
-// The numbers of texts, which are stored when they first come. REQUIRES: the data base outlives it.
+// The numbers of texts; a new text is stored. REQUIRES: the data base outlives it.
 class InternedTexts {
  public:
   [[nodiscard]] static Expected<InternedTexts> create(const Database& database);
 
   [[nodiscard]] Expected<std::int64_t> number_of(const InternedText& text);
-  // To be called when a transaction ended without a commit: what it stored is gone.
+  // Call it when a transaction ended without a commit: its texts are not stored.
   void forget() { known_.clear(); }
 
  private:
@@ -48,15 +48,15 @@ class InternedTexts {
   std::unordered_map<std::string, std::int64_t> known_;  // by json; a bounded part of them
 };
 
-// Writing events into the tables that hold them (sql/001_ledger.sql): what a job's event says in typed columns, the
-// few others as text. The view `events` puts rows and payloads together again, to the byte.
+// Writes events into the tables that hold them (sql/001_ledger.sql): jobs' events in typed columns, the few others as
+// text. The view `events` shows rows and payloads as they were, to the byte.
 
 // The number by which segment_events names a kind of segment.
 [[nodiscard]] constexpr std::int64_t number_of(accounting::SegmentKind kind) {
   return kind == accounting::SegmentKind::run ? 0 : 1;
 }
 
-// Binds what identifies a segment but its kind to three parameters from `first` on: job, anchor, ordinal.
+// Binds what identifies a segment, except its kind, to three parameters from `first` on: job, anchor, ordinal.
 Statement& bind_key(Statement& statement, int first, const accounting::SegmentKey& key);
 
 class EventStore {
@@ -72,7 +72,7 @@ class EventStore {
   // REQUIRES: a transaction is open; `row` is the event's; find(event) gives nothing.
   [[nodiscard]] Expected<void> insert(const accounting::Event& event, const EventRow& row, const Digest& hash);
 
-  // To be called when a transaction ended without a commit.
+  // Call it when a transaction ended without a commit.
   void rolled_back() { interned_.forget(); }
 
  private:
@@ -94,7 +94,7 @@ class EventStore {
   [[nodiscard]] static Expected<Details> prepare_details(const Database& database);
   [[nodiscard]] static Expected<Lookups> prepare_lookups(const Database& database);
 
-  // One kind of event each; the template is for those that are kept as text.
+  // One overload for each kind of event; the template is for kinds that are kept as text.
   [[nodiscard]] Expected<void> put(const accounting::JobDescribed& e, const EventRow& row, const Digest& hash);
   [[nodiscard]] Expected<void> put(const accounting::SegmentOpened& e, const EventRow& row, const Digest& hash);
   [[nodiscard]] Expected<void> put(const accounting::SegmentClosed& e, const EventRow& row, const Digest& hash);
