@@ -8,7 +8,7 @@ namespace shapley::ledger {
 
 namespace {
 
-// SQLite reports a full disk by several codes. In the index beside the log (SHMSIZE) nothing else goes wrong but that
+// SQLite reports a full disk by several codes. For the index beside the log (SHMSIZE) the only possible failure is that
 // it cannot grow.
 bool is_for_want_of_space(sqlite3* connection, int result) {
   const int primary = result & 0xff;
@@ -127,7 +127,7 @@ bool Statement::read_only() const {
 Expected<Database> Database::open(const std::string& location, int flags) {
   sqlite3* connection = nullptr;
   const int result = sqlite3_open_v2(location.c_str(), &connection, flags | SQLITE_OPEN_NOMUTEX, nullptr);
-  Database database(connection);  // SQLite gives a connection to close even when opening failed
+  Database database(connection);  // SQLite returns a connection that has to be closed even when opening failed
   if (result != SQLITE_OK) return failure(connection, result);
   sqlite3_extended_result_codes(connection, 1);
   SHAPLEY_TRY(database.harden());
@@ -226,7 +226,7 @@ Expected<Transaction> Transaction::begin(const Database& database, Kind kind) {
 Transaction::Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
 
 Transaction::~Transaction() {
-  // Fails only when SQLite has rolled back by itself already.
+  // Fails only if SQLite has already rolled back by itself.
   if (database_ != nullptr) static_cast<void>(database_->execute("ROLLBACK"));
 }
 
@@ -238,7 +238,7 @@ Expected<void> Transaction::commit() {
 
 std::string uri_of(const std::filesystem::path& file, std::string_view parameter) {
   std::string uri = "file:";
-  // These may not stand in a URI as they are.
+  // These characters must be escaped in a URI.
   for (const char c : std::filesystem::absolute(file).string()) {
     switch (c) {
       case '%':

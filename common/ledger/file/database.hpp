@@ -1,7 +1,7 @@
 // SQLite as values: a connection and prepared statements that return Expected instead of codes.
 //
-// Nothing here knows the ledger. Single-threaded, like the connection it wraps (opened without SQLite's mutexes).
-// Statements must not outlive their Database. Every error text ends with SQLite's own words.
+// Nothing here depends on the ledger. Single-threaded, like the connection that it wraps (opened without SQLite's
+// mutexes). Statements must not outlive their Database. Every error text ends with SQLite's own message.
 #pragma once
 
 #include <atomic>
@@ -28,9 +28,9 @@ class Statement {
   Statement& bind_blob(int parameter, std::span<const unsigned char> bytes);
   Statement& bind_null(int parameter);
 
-  // True: a row is there. False: done. A failed bind is reported here.
+  // True: there is a row. False: done. A failed bind is reported here.
   [[nodiscard]] Expected<bool> step();
-  // Runs a statement that gives no rows to its end and resets it.
+  // Runs a statement without result rows to its end and resets it.
   [[nodiscard]] Expected<void> run();
   // Makes it ready for the next execution, even after an error.
   void reset();
@@ -58,17 +58,17 @@ class Statement {
 
 class Database {
  public:
-  // `location` is a path or, with SQLITE_OPEN_URI in `flags`, a file: URI. A file may come from anywhere: what its
-  // schema says may not run functions with effects, no statement can write SQLite's own tables, and cells of a page are
-  // checked before they are used.
+  // `location` is a path or, with SQLITE_OPEN_URI in `flags`, a file: URI. The file need not be trusted: its schema
+  // cannot run functions with side effects, no statement can write SQLite's own tables, and cells of a page are checked
+  // before they are used.
   [[nodiscard]] static Expected<Database> open(const std::string& location, int flags);
 
   [[nodiscard]] Expected<Statement> prepare(std::string_view sql) const;
   // Runs one or more statements without parameters or results.
   [[nodiscard]] Expected<void> execute(const std::string& sql) const;
-  // The single integer that `sql` answers with.
+  // The single integer that `sql` returns.
   [[nodiscard]] Expected<std::int64_t> integer(std::string_view sql) const;
-  // Copies the whole data base, as it is at one moment, over that of `target`. Others may write meanwhile.
+  // Copies the whole data base, as it is at one moment, over `target`. Other connections may write meanwhile.
   [[nodiscard]] Expected<void> copy_to(const Database& target) const;
   [[nodiscard]] bool in_transaction() const;
 
@@ -84,8 +84,8 @@ class Database {
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
-// Interrupts statements of the connection (Errc::limit) once they took `steps` steps of SQLite's virtual machine in
-// all, rounded up to thousands, during its life, or once `ended` is set, which is looked at every thousand steps. 0 and
+// During its life, interrupts statements of the connection (Errc::limit) once they took `steps` steps of SQLite's
+// virtual machine in all, rounded up to thousands, or once `ended` is set, which is tested every thousand steps. 0 and
 // null: no bound. One at a time.
 class StepLimit {
  public:

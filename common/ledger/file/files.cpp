@@ -91,7 +91,7 @@ Expected<WriterLock> WriterLock::acquire(const std::filesystem::path& ledger) {
   if (::ftruncate(lock.descriptor_, 0) != 0) return system_failure("lock file " + path, errno);
   const std::string pid = std::to_string(::getpid()) + "\n";
   const bool told = ::pwrite(lock.descriptor_, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
-  // The pid is for others to read; the lock holds without it, on a full disk too.
+  // The pid is information for others; the lock holds without it, even on a full disk.
   if (!told && !is_out_of_space(errno)) return system_failure("lock file " + path, errno);
   return lock;
 }
@@ -145,7 +145,7 @@ void PartialFile::remove() const {
 void take_owner_of(const path& like, const path& file) {
   struct stat status {};
   if (::stat(like.c_str(), &status) != 0) return;
-  // Only root can and need do this.
+  // Only root can do this, and only root needs to.
   if (::lchown(file.c_str(), status.st_uid, status.st_gid) != 0) return;
 }
 

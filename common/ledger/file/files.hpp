@@ -1,4 +1,4 @@
-// Small things that the standard library does not do with files.
+// Operations on files that the standard library does not have.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@
 
 namespace shapley::ledger {
 
-// Of every file that a daemon works with. A reader of one of them could hold a lock on it without end.
+// The mode of every file that a daemon works with: a reader of one of them could hold a lock on it without end.
 inline constexpr unsigned k_live_file_mode = 0600;
 
-// Returns when the file, or the names in a directory, are on the disk. Errc::io, Errc::no_space.
+// Syncs the file, or the names in a directory, to disk. Errc::io, Errc::no_space.
 [[nodiscard]] Expected<void> sync_file(const std::filesystem::path& file);
 
-// Gives a file the name of another one in the same directory, whose place it takes; on disk when it returns.
+// Renames a file over another one in the same directory; on disk when it returns.
 [[nodiscard]] Expected<void> rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
 enum class Readers { owner, by_umask };
 
-// Replaces the file, or makes it, whole or not at all; on disk when it returns. Errors: Errc::io, Errc::no_space; then
-// what was there before stays.
+// Replaces or creates the file, completely or not at all; on disk when it returns. Errors: Errc::io, Errc::no_space;
+// then the former content stays.
 [[nodiscard]] Expected<void> replace_file(const std::filesystem::path& file, std::string_view text, Readers readers);
 
 // The claim of one process to write a ledger: a lock file beside it, held with flock(2) and naming the holder's process
 // id.
 //
-// The kernel frees the lock with its holder, however it died, so a stale file does no harm. The file itself
+// The kernel frees the lock when the holder's process ends in any way, so a stale file does no harm. The file itself
 // stays: removing it would let two processes hold "the" lock on different inodes.
 class WriterLock {
  public:
@@ -49,10 +49,9 @@ class WriterLock {
   int descriptor_;  // -1: moved from
 };
 
-// What backups and compaction share: a file that is written under another name until it is whole.
+// Common to backups and compaction: a file that is written under another name until it is complete.
 
-// Removed at the end of its scope unless it became what it was to be; what a killed process left of it is removed
-// first.
+// It is removed at the end of its scope unless become() was called; what a killed process left of it is removed first.
 class PartialFile {
  public:
   explicit PartialFile(std::filesystem::path file) : file_(std::move(file)) { remove(); }
@@ -61,9 +60,9 @@ class PartialFile {
   ~PartialFile() { remove(); }
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 
-  // Makes it, empty. Errc::io, Errc::no_space.
+  // Creates it, empty. Errc::io, Errc::no_space.
   [[nodiscard]] Expected<void> create(unsigned mode) const;
-  // Whole, synced, and from now on under its name.
+  // Syncs the complete file and gives it the name `target`.
   [[nodiscard]] Expected<void> become(const std::filesystem::path& target) const;
 
  private:
@@ -71,25 +70,25 @@ class PartialFile {
   std::filesystem::path file_;
 };
 
-// As it belonged to before, so that shapleyd can open what root made.
+// Gives `file` the owner and group of `like`, so that shapleyd can open what root created.
 void take_owner_of(const std::filesystem::path& like, const std::filesystem::path& file);
 
-// An instant as names of files have it: 20261121T105000Z.
+// An instant in the form of file names: 20261121T105000Z.
 [[nodiscard]] std::string stamp_of(Instant instant);
 
 [[nodiscard]] std::filesystem::path directory_of(const std::filesystem::path& file);
 
-// How far something has come that takes minutes on a large ledger: for logs, supervisors and terminals.
+// The progress of work that takes minutes on a large ledger: for logs, supervisors and terminals.
 struct Progress {
   std::string_view what;  // "events taken over"
   std::int64_t done = 0;
   std::int64_t all = 0;  // 0: not known
 };
 
-// Called a thousand times a second or less often, by the thread that works. Empty: it is not called.
+// Called at most a thousand times a second, by the working thread. Empty: it is not called.
 using OnProgress = std::function<void(const Progress&)>;
 
-// Every so many events are worth a call.
+// The number of events between two calls.
 inline constexpr std::int64_t k_events_between_calls = 10'000;
 
 inline void tell(const OnProgress& listener, const Progress& progress) {

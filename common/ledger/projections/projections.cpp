@@ -21,7 +21,7 @@ using accounting::SegmentKey;
 constexpr std::array<std::string_view, 6> k_tables{"segment_events", "organizations", "ownership",
                                                    "capacity",       "periods",       "job_changes"};
 
-// The parts with what they leave given to commons, ascending by name.
+// The parts, completed by the rest for commons, ascending by name.
 std::vector<OwnerPart> completed(std::vector<OwnerPart> owners) {
   std::int64_t rest = accounting::k_whole_node;
   for (const OwnerPart& part : owners) rest -= part.parts_per_million;
@@ -50,7 +50,7 @@ void add_stretch(std::vector<OwnedStretch>& stretches, Instant begin, Instant en
   }
 }
 
-// One statement's spans, as far as it is in force: [effective, until).
+// Adds one statement's spans for the time in which it is in force: [effective, until).
 void add_statement(std::vector<OwnedStretch>& stretches, const OwnershipStated& statement, Instant until) {
   const auto& spans = statement.spans;
   const Instant first = spans.empty() ? until : std::min(spans.front().from, until);
@@ -62,7 +62,7 @@ void add_statement(std::vector<OwnedStretch>& stretches, const OwnershipStated& 
   }
 }
 
-// The others record a statement, however old, and no figure depends on them.
+// Other kinds record a statement, of any age, and no figure depends on them.
 bool changes_books(const Event& event) {
   return std::holds_alternative<accounting::SegmentOpened>(event) ||
          std::holds_alternative<accounting::OrganizationsDeclared>(event) ||
@@ -112,7 +112,7 @@ Expected<bool> Projector::contradicts(const Event& event) {
   const auto* closed = std::get_if<accounting::SegmentClosed>(&event);
   if (opened == nullptr && closed == nullptr) return false;
   const SegmentKey& key = opened != nullptr ? opened->key : closed->key;
-  // The half of the segment that the event does not bring.
+  // Reads the other half of the segment, which the event does not have.
   SHAPLEY_TRY_ASSIGN(Statement * select,
                      opened != nullptr ? cached("SELECT e.at FROM SCHEMA.segment_events s JOIN main.event_rows e "
                                                 "ON e.seq = s.closed "

@@ -1,5 +1,5 @@
-// Projections: tables that are kept from the events and never the other way round. What auditors read of segments and
-// jobs are views over the events themselves; segment_events says by which events a segment is known.
+// Projections: tables that are made from the events, never the other way round. Auditors see segments and jobs as views
+// over the events themselves; segment_events has the numbers of the events of each segment.
 //
 // A Projector folds events into one set of these tables: those of the ledger ("main"), or a second set in the
 // connection's temporary schema ("temp"), which an audit fills from the events and compares. Feeding all events in any
@@ -29,14 +29,14 @@ class Projector {
   // the data base outlives the projector and stays where it is.
   Projector(const Database& database, std::string_view schema) : database_(&database), schema_(schema) {}
 
-  // Folds event number `sequence` in; the caller has seen to it that no fact comes twice.
+  // Folds event number `sequence` in. REQUIRES: the fact was not folded before.
   [[nodiscard]] Expected<void> project(const accounting::Event& event, std::int64_t sequence);
 
-  // Whether the event would end a segment before it begins, given what the tables hold.
+  // Whether the event would end a segment before it begins, given the content of the tables.
   [[nodiscard]] Expected<bool> contradicts(const accounting::Event& event);
 
-  // Whether the event changes the books from before `horizon`, or concerns a segment from before it of which the
-  // tables hold nothing.
+  // Whether the event changes the books before `horizon`, or concerns a segment from before it that is not in the
+  // tables.
   [[nodiscard]] Expected<bool> reaches_before(const accounting::Event& event, Instant horizon);
 
   // Empties the tables.
@@ -58,7 +58,7 @@ class Projector {
 
   // nullopt: the segment is not known, or its begin is not.
   Expected<std::optional<Instant>> begin_of(const accounting::SegmentKey& key);
-  // Writes the number of a segment's event down; `sql` takes kind, job, anchor, ordinal, sequence.
+  // Stores the number of a segment's event; `sql` takes kind, job, anchor, ordinal, sequence.
   Expected<void> name_event(std::string_view sql, const accounting::SegmentKey& key, std::int64_t sequence);
   Expected<std::vector<accounting::OwnershipStated>> statements_about(const std::string& node);
 
@@ -77,7 +77,8 @@ struct OwnedStretch {
   std::vector<accounting::OwnerPart> owners;  // ascending by name, commons included
 };
 
-// What all statements about one node, in any order, amount to: stretches without gaps from 0 on; neighbours differ.
+// The ownership that follows from all statements about one node, in any order: stretches without gaps from 0 on;
+// neighbours differ.
 [[nodiscard]] std::vector<OwnedStretch> resolve_ownership(std::vector<accounting::OwnershipStated> statements);
 
 }  // namespace shapley::ledger

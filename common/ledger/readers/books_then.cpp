@@ -21,7 +21,7 @@ using accounting::State;
 
 using Files = std::vector<const Ledger*>;
 
-// What is not forgotten yet: who watches every instant may have estimators that keep the last hour open.
+// Not forgotten yet: an observer of every instant may have estimators that keep the last hour open.
 constexpr Duration k_kept_for_watching{3600};
 
 Expected<void> check_budget(const Files& files, const QueryBudget& budget) {
@@ -37,8 +37,8 @@ Expected<void> check_budget(const Files& files, const QueryBudget& budget) {
                                "(shapleyctl backup) with --ledger FILE");
 }
 
-// The events that `sql` gives the numbers of, until `visit` says false. Its parameters: the last event before the
-// file's own ones, and an instant.
+// Visits the events whose numbers `sql` selects until `visit` returns false. Parameters: the number of the last event
+// before the file's own ones, and an instant.
 Expected<void> visit_selected(const Ledger& file, const std::string& sql, Instant at,
                               const std::function<bool(const Event&)>& visit) {
   const Database& database = file.rows().database();
@@ -81,7 +81,7 @@ Expected<std::vector<SegmentOpened>> next_starts(const Files& files, const PastQ
   return starts;
 }
 
-// Estimators that may fall behind cost too much for a question about ranks that were not made by them.
+// Estimators that may fall behind are too costly for a question about ranks that were not made by them.
 Expected<void> leave_out_costly_ones(State& state, const Files& files, Instant until) {
   std::set<std::string, std::less<>> ranking{state.ranking_rule().contribution};
   for (const Ledger* file : files) {

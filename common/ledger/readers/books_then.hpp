@@ -1,10 +1,10 @@
-// The books of a past instant, from the events that concern it or earlier times, with all that is known today: what
-// was recorded late counts, and a run that was retracted later does not. So the past reads the same whenever it is
+// The books of a past instant, from the events that concern it or earlier times, with everything known today: events
+// that were recorded late count, and a run that was retracted later does not. So the past reads the same whenever it is
 // asked for.
 //
-// Every event up to the instant is read, and applied in the order of time; those of archives too, as far as they are
-// needed. What is remembered follows what is open, and what later events reach back to: of what ran before the instant
-// nothing else is.
+// Every event up to the instant is read and applied in the order of time; those of archives too, as far as they are
+// needed. The books remember what is open, and what later events reach back to; of earlier runs they remember nothing
+// else.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ namespace shapley::ledger {
 struct PastQuestion {
   Instant at;
   std::filesystem::path archives;  // the directory of the ledger's archives
-  QueryBudget budget = {};         // of events: `rows` at most are read. Beyond it, or ended: Errc::limit
-  std::size_t next_starts = 0;     // so many of the first runs that begin after `at` are wanted
+  QueryBudget budget = {};         // at most `rows` events are read; Errc::limit beyond it, or if ended
+  std::size_t next_starts = 0;     // number of the first runs that begin after `at` to return
   ReplayPace pace = {};
 };
 
@@ -33,12 +33,12 @@ struct BooksThen {
   std::vector<accounting::SegmentOpened> next_starts;  // by begin, then job
 };
 
-// The books after all events of an instant, from when on they change by themselves only up to `next`, the instant of
-// the next event or, after the last one, of the question. Books may be moved up to `next`, and no farther.
+// Called with the books after all events of an instant. Up to `next`, the instant of the next event or, after the last
+// one, of the question, they change only by themselves. The callee may move them up to `next`, and no farther.
 using OnInstant = std::function<void(accounting::State& books, Instant next)>;
 
-// Errc::not_found names an archive that is needed and is not there; Errc::invalid_argument says when the books begin if
-// that is after question.at.
+// Errc::not_found names an archive that is needed and missing; Errc::invalid_argument names the begin of the books if
+// it is after question.at.
 [[nodiscard]] Expected<BooksThen> books_then(const Ledger& ledger, const PastQuestion& question,
                                              const OnInstant& on_instant = {});
 

@@ -50,7 +50,7 @@ Expected<std::vector<Event>> read_declarations(const Database& database) {
   return read_events(database, std::move(select));
 }
 
-// `chosen`: SQL for which of them comes first; ?1 is `at`.
+// `chosen`: SQL that selects and orders the candidates; ?1 is `at`.
 Expected<std::optional<ConfigurationLoaded>> read_configuration(const Database& database, Instant at,
                                                                 const std::string& chosen) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT e.seq FROM event_texts AS t "
@@ -113,7 +113,7 @@ Expected<std::optional<ConfigurationLoaded>> configuration_behind(const Ledger& 
 
 namespace {
 
-// How large a node was from when on: ascending, growing.
+// The sizes of a node, each from an instant on: ascending, growing.
 using Sizes = std::vector<std::pair<Instant, ProcessorMillionths>>;
 
 Expected<std::map<std::string, Sizes, std::less<>>> read_sizes(const Database& database, Instant until) {
@@ -150,7 +150,7 @@ Expected<std::vector<OwnedPart>> read_owned_parts(const Database& database, Inst
     const std::string node(select.text(1));
     const auto of_node = sizes.find(node);
     if (of_node == sizes.end()) continue;
-    // The projection has no times before 0, and its first owners are those of ever.
+    // The projection has no times before 0, and its first owners hold from the beginning of time.
     const Instant begin = select.integer(3) == 0 ? k_beginning_of_time : Instant{select.integer(3)};
     const Instant end = select.is_null(4) ? until : std::min(until, Instant{select.integer(4)});
     for (std::size_t i = 0; i < of_node->second.size(); ++i) {

@@ -1,4 +1,4 @@
-// What the configuration declared, found by ranges of the key's index: quick in a ledger of millions of events.
+// The declarations of the configuration, found by ranges of the key's index: fast in a ledger of millions of events.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,24 @@ namespace shapley::ledger {
 // (says which), Errc::io.
 [[nodiscard]] Expected<std::vector<accounting::Event>> declarations(const Ledger& ledger);
 
-// The configuration in force at `at`: the last one loaded by then. nullopt: none was. Errors as above.
+// The configuration in force at `at`: the last one loaded by then; nullopt: none was loaded. Errors as above.
 [[nodiscard]] Expected<std::optional<accounting::ConfigurationLoaded>> configuration_at(const Ledger& ledger,
                                                                                         Instant at);
 
-// By the adjustments that were made up to now (accounting::former_names). Errors as above.
+// The former names by all adjustments so far (accounting::former_names). Errors as above.
 [[nodiscard]] Expected<accounting::FormerNames> former_names(const Ledger& ledger);
 
-// What the cluster was named last; empty: no feeder has named it. Errors as above.
+// The cluster's last name; empty: no feeder has reported one. Errors as above.
 [[nodiscard]] Expected<std::string> cluster_name(const Ledger& ledger);
 
-// configuration_at, or, where none was loaded by then, the first one: jobs of before it are booked by it, too.
+// configuration_at, or, if none was loaded by then, the first one, by which earlier jobs are booked, too.
 [[nodiscard]] Expected<std::optional<accounting::ConfigurationLoaded>> configuration_behind(const Ledger& ledger,
                                                                                             Instant at);
 
-// Whose the nodes were, and how large.
+// The owners of nodes, and the sizes of nodes.
 
-// One organization's part of one node during [begin, end). Its size is the most that the node had offered by `begin`: a
-// node that is down for a day has its owners nevertheless. What the owners' parts leave of a node belongs to
-// commons.
+// One organization's part of one node during [begin, end). Its size is the most that the node had offered by `begin`,
+// so a node that is down for a day still has its owners. Commons owns what the owners' parts leave of a node.
 struct OwnedPart {
   std::string organization;
   std::string node;
@@ -47,10 +46,10 @@ struct OwnedPart {
   Instant end;
 };
 
-// Everything before `until`, ascending by organization, node and begin; pieces touch where a node grew. A node counts
-// from when the ledger first heard of it, at the size that it offered first; those that it heard of when it began count
-// from the beginning of time. A node that no organization ever claimed is left out, and so is one that never offered
-// anything. Errors: Errc::corrupt, Errc::io.
+// All parts before `until`, ascending by organization, node and begin; pieces are adjacent where a node grew. A node
+// counts from its first event on, at the size that it offered first; nodes from the ledger's first declarations count
+// from the beginning of time. A node that no organization ever claimed, or that never offered anything, is left out.
+// Errors: Errc::corrupt, Errc::io.
 [[nodiscard]] Expected<std::vector<OwnedPart>> owned_parts(const Ledger& ledger, Instant until);
 
 }  // namespace shapley::ledger

@@ -36,7 +36,7 @@ Expected<void> PastBooks::advance_to(Instant t) {
     SHAPLEY_TRY(apply_told(state_, *event));
     if (--due_ <= 0) forget_before(needed_from_);
   }
-  // Books of no event have no present.
+  // Books without any event have no present.
   if (state_.now() != k_beginning_of_time) state_.advance(t);
   needed_from_ = t;
   return {};
@@ -110,7 +110,7 @@ void AdjustmentReader::end_facts() {
   }
   if (!reached_) return;
   last.from = reached_->first;
-  // One instant alone is where a statement of owners begins that holds from then on.
+  // A single instant is the begin of a statement of owners that holds from then on.
   if (open_.empty() && reached_->second > reached_->first) last.to = reached_->second;
 }
 
@@ -231,7 +231,7 @@ Expected<void> apply_adjustments(accounting::State& state, std::vector<accountin
 
 Expected<void> retract_known(accounting::State& state, const std::set<accounting::SegmentKey>& retracted, Instant at) {
   for (const accounting::SegmentKey& key : retracted) {
-    // Known before the file begins, and retracted in it.
+    // The segment was known before the file begins, and is retracted in it.
     if (state.find_segment(key) == nullptr) continue;
     SHAPLEY_TRY(apply_told(state, accounting::SegmentRetracted{key, std::min(at, state.now())}));
   }
@@ -259,7 +259,7 @@ Expected<void> PastEvents::add(const Ledger& ledger, Instant until) {
   SHAPLEY_TRY_ASSIGN(Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
   SHAPLEY_TRY(note_begin(database, begin.sequence));
   SHAPLEY_TRY(note_retractions(database, begin.sequence));
-  // Sorting numbers and looking each event up costs far less room than sorting events.
+  // Sorting numbers and looking each event up needs far less space than sorting events.
   SHAPLEY_TRY_ASSIGN(Statement order, database.prepare("SELECT seq, at FROM main.event_rows WHERE seq > ?1 AND "
                                                        "at <= ?2 AND kind < 6 ORDER BY at, seq"));
   order.bind(1, begin.sequence).bind(2, until.value);
@@ -346,7 +346,7 @@ Instant PastEvents::reached_back() const {
 
 Expected<const Event*> PastEvents::next_until(Instant t) {
   while (true) {
-    File* first = nullptr;  // of two that are equally old the older file's
+    File* first = nullptr;  // of two events of equal time the one of the older file comes first
     for (File& file : files_) {
       if (file.sequence && (first == nullptr || file.at < first->at)) first = &file;
     }

@@ -1,9 +1,9 @@
 // The books of past instants, one after the other, as they are known today.
 //
-// At each instant the events count that concern it or earlier times, whenever they were recorded; a run that was
-// retracted later counts for nothing. So the past reads the same whenever it is asked for. The events of the ledger,
-// and of as many archives as are needed, are read from the begin of the oldest of these files on, one after the other:
-// what is remembered follows what is open, and what ran since the last instant that was asked.
+// At each instant the events that concern it or earlier times count, whenever they were recorded; a run that was
+// retracted later does not count. So the past reads the same whenever it is asked for. The events of the ledger, and of
+// as many archives as are needed, are read from the begin of the oldest of these files on. The books remember what is
+// open, and what ran since the last instant that was asked.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +29,19 @@
 
 namespace shapley::ledger {
 
-// Adjustments as a statement lists them: with what each of them changed, found in the facts right behind it.
+// Adjustments in the form of a statement: with what each of them changed, taken from the facts that follow it.
 struct PastAdjustment {
   accounting::AdjustmentMade made;
-  // It changed amounts of [from, to) and of no other time. What it gave to others and went on when it was made has no
-  // end here, and two rows that were added up are so for all times.
+  // It changed amounts of [from, to) only. There is no end if a run that it moved was still open when it was made; a
+  // renaming or merger of rows holds for all times.
   Instant from = k_beginning_of_time;
   Instant to = k_end_of_time;
-  // Of the runs that it gave to others: charged processors times seconds, up to when it was made. nullopt: of none.
+  // The work of the runs that it moved: charged processors times seconds, up to when it was made. nullopt: it moved
+  // none.
   std::optional<CpuTime> work = {};
 
-  // Whether a statement of [since, until) names it: it was made then, or later and changed what the statement says. One
-  // that was made at `until` belongs to the books of that instant, which the statement closes with.
+  // Whether a statement of [since, until) lists it: it was made then, or later and changed the statement's amounts. One
+  // that was made exactly at `until` belongs to the books of that instant, with which the statement closes.
   [[nodiscard]] bool concerns(Instant since, Instant until) const;
   [[nodiscard]] bool made_after(Instant until) const { return made.at > until; }
 };
@@ -61,16 +62,16 @@ class AdjustmentReader {
   void end_facts();
 
   std::vector<PastAdjustment> all_;
-  std::int64_t facts_left_ = 0;  // of the last one
+  std::int64_t facts_left_ = 0;  // facts of the last adjustment that are still to come
   std::optional<std::pair<Instant, Instant>> reached_;
-  std::map<accounting::SegmentKey, OpenRun> open_;  // restated, without an end so far
+  std::map<accounting::SegmentKey, OpenRun> open_;  // restated runs without an end so far
 };
 
-// The submitters of jobs: looked up in the files on request, for there may be more jobs than the memory holds.
+// The submitters of jobs, looked up in the files on request, because there may be more jobs than memory holds.
 
-// Whose a job is.
+// The account and user of a job.
 struct Submitter {
-  std::uint32_t account = 0;  // of Submitters::accounts()
+  std::uint32_t account = 0;  // index in Submitters::accounts()
   std::uint32_t user_id = 0;
 };
 
@@ -79,10 +80,10 @@ class Submitters {
   // REQUIRES: the files outlive it and stay where they are.
   [[nodiscard]] static Expected<Submitters> open(const std::vector<const Ledger*>& files);
 
-  // The last submission of the job before `start`, as far as it was described; else account "" and user 0.
+  // The submitter by the last submission of the job before `start` that is described; else account "" and user 0.
   [[nodiscard]] Expected<Submitter> of(JobId job, Instant start);
   [[nodiscard]] const NameIndex& accounts() const { return accounts_; }
-  // Whose jobs were looked up so far will hardly be asked for again.
+  // Drops the submitters looked up so far, which will hardly be asked for again.
   void forget() { known_.clear(); }
 
  private:
@@ -93,18 +94,18 @@ class Submitters {
   std::map<std::pair<JobId, Instant>, Submitter> known_;
 };
 
-// What readers of the past share: the ledger and those of its archives that a past instant needs, and how their events
+// Common to readers of the past: the ledger and those of its archives that a past instant needs, and how their events
 // are applied in the order of time.
 
-// When the ledger recorded something last. Errc::not_found: it is empty.
+// The time of the ledger's last recording. Errc::not_found: it is empty.
 [[nodiscard]] Expected<Instant> last_recorded(const Ledger& ledger);
 
-// The file whose books begin at an instant or before, and those after it, the ledger itself last.
+// The file whose books begin at an instant or before it, and the files after that, the ledger itself last.
 class PastFiles {
  public:
-  // For the time from `since` to `until`; `ledger` must outlive it. Errc::not_found names an archive that is needed and
-  // is not in `archives`; Errc::corrupt one that is another file (open_archive). Errc::invalid_argument: such an
-  // archive is missing, and the books begin after `until` (before_the_books).
+  // Opens the files for the time from `since` to `until`; `ledger` must outlive it. Errc::not_found names an archive
+  // that is needed and not in `archives`; Errc::corrupt one that is another file (open_archive).
+  // Errc::invalid_argument: such an archive is missing, and the books begin after `until` (before_the_books).
   [[nodiscard]] static Expected<PastFiles> open(const Ledger& ledger, const std::filesystem::path& archives,
                                                 Instant since, Instant until);
   [[nodiscard]] const std::vector<const Ledger*>& files() const { return files_; }
@@ -114,61 +115,61 @@ class PastFiles {
   std::vector<const Ledger*> files_;
 };
 
-// When the books begin: with what they are opened with, or at `first`, the first time by which a later event begins
-// books (accounting::begin_by). Errc::invalid_argument: that is after `asked`.
+// The begin of the books: that of the opening books, or `first`, the first time by which a later event begins books
+// (accounting::begin_by). Errc::invalid_argument: it is after `asked`.
 [[nodiscard]] Expected<Instant> begin_of_books(const accounting::State& opening, Instant first, Instant asked);
-// The error that says so.
+// The error for that.
 [[nodiscard]] tl::unexpected<Error> before_the_books(Instant asked, Instant begin);
 
-// Of which segment the event speaks; nullptr: of none.
+// The segment that the event is about; nullptr: none.
 [[nodiscard]] const accounting::SegmentKey* segment_of(const accounting::Event& event);
 
-// What the books refuse (a contradiction) changed nothing when shapleyd met it, and changes nothing here.
-// Errc::corrupt: the event is not in the order of time.
+// Applies an event. An event that the books refuse (a contradiction) changed nothing when shapleyd met it, and changes
+// nothing here. Errc::corrupt: the event is not in the order of time.
 [[nodiscard]] Expected<void> apply_told(accounting::State& state, const accounting::Event& event);
 
 // Renames and mergers are applied before anything else, because the past is shown in today's names.
 [[nodiscard]] Expected<void> apply_adjustments(accounting::State& state,
                                                std::vector<accounting::AdjustmentMade> adjustments);
 
-// Takes back what the books know and the files retract, whenever that was, as of `at` at the latest.
+// Retracts segments that the books have and the files retract at any time, as of `at` at the latest.
 [[nodiscard]] Expected<void> retract_known(accounting::State& state, const std::set<accounting::SegmentKey>& retracted,
                                            Instant at);
 
-// The events of the past in the order of time, one after the other, so that however many there are only one is in
-// memory; and what has to be known before the first of them is applied.
+// The events of the past in the order of time, one at a time, so that only one is in memory; and what has to be known
+// before the first of them is applied.
 //
 // At each instant those events count that concern it or earlier times, whenever they were recorded, but none of a
 // segment that was retracted at any time. Adjustments are not among them either: they are applied before all others.
 class PastEvents {
  public:
-  // Of the events that concern `until` or earlier times. REQUIRES: the files follow each other (PastFiles), outlive
-  // it and stay where they are. They are read as they are now.
+  // Opens the events that concern `until` or earlier times. REQUIRES: the files follow each other (PastFiles), outlive
+  // it and are not moved. They are read as they are now.
   [[nodiscard]] static Expected<PastEvents> open(const std::vector<const Ledger*>& files, Instant until);
 
-  // The next event, if its time is not after t; nullptr: no such event is left. Valid until the next call.
+  // The next event, if its time is t or earlier; else nullptr. Valid until the next call.
   [[nodiscard]] Expected<const accounting::Event*> next_until(Instant t);
 
-  // An instant not after any that the events to come reach back to; k_end_of_time: none reaches back.
+  // An instant at or before everything that the events to come reach back to; k_end_of_time: none reaches back.
   [[nodiscard]] Instant reached_back() const;
 
-  // The first time by which an event of the files begins books (accounting::begin_by), however late; k_end_of_time:
-  // none.
+  // The first time by which an event of the files begins books (accounting::begin_by), however late it was recorded;
+  // k_end_of_time if there is no such event.
   [[nodiscard]] Instant begin() const { return begin_; }
-  // All that the files retract, whenever that was.
+  // All segments that the files retract, at any time.
   [[nodiscard]] const std::set<accounting::SegmentKey>& retracted() const { return retracted_; }
-  // All that the files have, by number.
+  // All adjustments in the files, by number.
   [[nodiscard]] const std::vector<PastAdjustment>& adjustments() const { return adjustments_; }
 
  private:
-  // Of one file: its own events are those after `after`.
+  // The state of one file: its own events are those after `after`.
   struct File {
     std::int64_t after;
-    Transaction snapshot;  // outlives what reads from it
+    Transaction snapshot;  // must outlive what reads from it
     Statement order;       // numbers and times of the events, by time
     EventReader reader;
     Lookback lookback;
-    std::optional<std::int64_t> sequence;  // of the next event; none: there are no more
+    std::optional<std::int64_t> sequence;  // of the next event; nullopt: no further one
     Instant at;                            // of the next event
 
     [[nodiscard]] Expected<void> step();
@@ -183,41 +184,41 @@ class PastEvents {
   Instant begin_ = k_end_of_time;
   std::set<accounting::SegmentKey> retracted_;
   AdjustmentReader noting_;
-  std::int64_t last_fact_ = 0;  // of the last adjustment so far: its number
+  std::int64_t last_fact_ = 0;  // number of the last fact of the last adjustment so far
   std::vector<PastAdjustment> adjustments_;
   accounting::Event event_;
 };
 
 class PastBooks {
  public:
-  // What will be asked: instants in [since, until].
+  // The instants that will be asked for: [since, until].
   struct Asked {
-    std::filesystem::path ledger;         // the file that is open
+    std::filesystem::path ledger;         // the path of the open file
     std::filesystem::path archives = {};  // where its archives are; empty: near it
     Instant since;
     Instant until;
-    accounting::EstimatorSet by = accounting::EstimatorSet::all();  // with what was given by these
+    accounting::EstimatorSet by = accounting::EstimatorSet::all();  // estimators whose credits are wanted
     ReplayPace pace = {};
   };
-  // Errc::not_found names an archive that is needed and is not there; Errc::invalid_argument says when the books begin
-  // if that is after `until`. REQUIRES: the ledger outlives the books and stays where it is.
+  // Errc::not_found names an archive that is needed and missing; Errc::invalid_argument names the begin of the books if
+  // it is after `until`. REQUIRES: the ledger outlives the books and is not moved.
   [[nodiscard]] static Expected<PastBooks> read(const Ledger& ledger, const Asked& asked);
 
   // Moves the books' present to t. They remember what ran since the instant that they were moved to before. REQUIRES:
-  // asked.since <= t <= asked.until, and t no earlier than last time. Errc::corrupt: the books refuse an event in the
-  // order of time.
+  // asked.since <= t <= asked.until, and t is not earlier than the last one. Errc::corrupt: the books refuse an event
+  // in the order of time.
   [[nodiscard]] Expected<void> advance_to(Instant t);
   [[nodiscard]] accounting::State& state() { return state_; }
   [[nodiscard]] Instant begin() const { return begin_; }  // of the books, at asked.until at the latest
-  // What ran before the instant that the books were moved to last is forgotten. What is asked of books that have just
-  // forgotten costs little.
+  // Forgets what ended before the instant that the books were moved to last. Questions to books that have just
+  // forgotten cost little.
   void forget();
   [[nodiscard]] accounting::State take_state() && { return std::move(state_); }
 
-  // The last submission of the job before `start`, as far as it was described; else account "", user 0.
+  // The submitter by the last submission of the job before `start` that is described; else account "", user 0.
   [[nodiscard]] Expected<Submitter> submitter_of(JobId job, Instant start) { return submitters_.of(job, start); }
   [[nodiscard]] const NameIndex& accounts() const { return submitters_.accounts(); }
-  // All that the files have, by number, whenever they were made.
+  // All adjustments in the files, by number, whenever they were made.
   [[nodiscard]] const std::vector<PastAdjustment>& adjustments() const { return events_.adjustments(); }
 
  private:
@@ -233,14 +234,14 @@ class PastBooks {
 
   void forget_before(Instant t);
 
-  std::unique_ptr<PastFiles> files_;  // outlives what reads them
+  std::unique_ptr<PastFiles> files_;  // must outlive what reads them
   PastEvents events_;
   Submitters submitters_;
   accounting::State state_;
   ReplayPace pace_;
   Instant begin_;
-  std::int64_t due_;                     // after so many events the books forget
-  Instant needed_from_ = k_end_of_time;  // what ran since then may be asked for; k_end_of_time: nothing may
+  std::int64_t due_;                     // number of events after which the books forget
+  Instant needed_from_ = k_end_of_time;  // begin of what may still be asked for; k_end_of_time: nothing
 };
 
 }  // namespace shapley::ledger

@@ -22,7 +22,7 @@ constexpr const char* k_segments_with_jobs =
     "WHERE later.job = j.job AND later.submit > j.submit AND later.submit <= s.anchor) "
     "ORDER BY s.job, s.anchor, s.ordinal";
 
-// The same of the runs that a segment of was closed last; 4 is such an event, 0 a run (sql/001_ledger.sql).
+// The same for the runs of which a segment was closed last; 4 is such an event, 0 a run (sql/001_ledger.sql).
 constexpr const char* k_segments_that_ended_last =
     "SELECT s.job, s.anchor, o.at, c.at, o.processors "
     "FROM (SELECT DISTINCT job, anchor FROM (SELECT job, anchor FROM event_rows WHERE kind = 4 AND "
@@ -52,7 +52,7 @@ Run run_of(const Statement& row) {
           .account = std::string(row.text(12))};
 }
 
-// True if it is the latest end so far.
+// Adds the segment; true if its end is the latest so far.
 bool add_segment(Run& run, const Statement& row) {
   if (row.is_null(3)) {
     run.ended = false;

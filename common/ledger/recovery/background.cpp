@@ -16,7 +16,7 @@ namespace shapley::ledger {
 
 Expected<std::unique_ptr<Background>> Background::start(std::string name, std::function<void(ReplayWatch&)> work) {
   std::unique_ptr<Background> background(new Background);
-  // Signals are for the thread that waits for them.
+  // Signals are handled by another thread, which waits for them.
   sigset_t all{};
   sigset_t before{};
   sigfillset(&all);
@@ -58,11 +58,11 @@ constexpr int k_transactions_between_folds = 4;
 // them, outside the lock, so that the log stays short and the next append has little to sync.
 class SecondWriter {
  public:
-  // Once `stop` is set, what it does ends with Errc::limit or Errc::unavailable.
+  // Once `stop` is set, its work ends with Errc::limit or Errc::unavailable.
   [[nodiscard]] static Expected<SecondWriter> open(const std::filesystem::path& ledger, const std::atomic<bool>& stop);
 
   [[nodiscard]] const Database& database() const { return *database_; }
-  // A checkpoint of the books after event `sequence` (checkpoint.hpp), dated to their present.
+  // Writes a checkpoint of the books after event `sequence` (checkpoint.hpp), dated to their present.
   [[nodiscard]] Expected<void> write(Mutex& turns, const accounting::State& state, std::int64_t sequence) const;
 
  private:
@@ -84,7 +84,7 @@ SecondWriter::SecondWriter(Database database, const std::atomic<bool>& stop)
       limit_(std::make_unique<StepLimit>(*database_, 0, stop_)) {}
 
 Expected<void> SecondWriter::write(Mutex& turns, const accounting::State& state, std::int64_t sequence) const {
-  // A fold gives way to readers and to others who fold: what it leaves, the next one takes.
+  // A fold gives way to readers and to other folds: what it leaves, the next one takes.
   const auto fold = [this] { return database_->execute("PRAGMA wal_checkpoint(PASSIVE)"); };
   int transactions = 0;
   CheckpointWriting how;
@@ -127,8 +127,8 @@ Expected<void> CheckpointThread::take() {
 
 namespace {
 
-// Follows the ledger until at most `left` events are missing. True: the books were replayed as a whole on the way, for
-// an event was older than they remembered.
+// Follows the ledger until at most `left` events are missing. True: the books were replayed completely on the way,
+// because an event was older than they remembered.
 Expected<bool> follow(const Database& database, const Rebuild::Options& options, Recovered& books, ReplayWatch& watch) {
   bool anew = false;
   while (true) {

@@ -20,8 +20,8 @@ namespace {
 constexpr std::int64_t k_checkpoints_kept = 3;
 constexpr std::size_t k_removed_at_once = 32;
 
-// The column `parts`. nullopt: it is no list of numbers, or one comes twice, and so the text may be longer than the
-// file.
+// The ids in the column `parts`. nullopt: it is no list of numbers, or a number occurs twice, so that the text could be
+// longer than the file.
 std::optional<std::vector<std::int64_t>> ids_of(std::string_view list) {
   std::vector<std::int64_t> ids;
   while (!list.empty()) {
@@ -62,7 +62,7 @@ Expected<std::optional<std::string>> text_of(const Database& database, const std
   return text;
 }
 
-// One writing: the text in parts, those that are there already by what they say.
+// One writing: the text in parts; parts that exist already are found by their content.
 class Writing {
  public:
   Writing(const Database& database, Mutex& turns, Hasher hasher, const CheckpointWriting& how)
@@ -99,7 +99,7 @@ class Writing {
     });
   }
 
-  // Those that no checkpoint names.
+  // Removes the parts that no checkpoint names.
   Expected<void> remove_other_parts() {
     SHAPLEY_TRY_ASSIGN(std::vector<std::int64_t> others, unnamed_parts());
     for (std::span<const std::int64_t> left = others; !left.empty();) {
@@ -157,7 +157,7 @@ class Writing {
     }
   }
 
-  // One transaction, unless the writing is to end.
+  // Runs one transaction, unless the writing is to end.
   template <typename Change>
   Expected<void> in_turn(const Change& change) {
     if (how_.stop != nullptr && *how_.stop) return fail(Errc::unavailable, "the writing was ended");
@@ -174,7 +174,7 @@ class Writing {
   Mutex& turns_;
   Hasher hasher_;
   const CheckpointWriting& how_;
-  std::map<Digest, std::int64_t> known_;  // id by what a part says; of those that are not in the text yet
+  std::map<Digest, std::int64_t> known_;  // id by the digest of its content; of parts that are not in the text yet
   std::int64_t next_id_ = 1;
   std::vector<std::int64_t> ids_;                                   // of the text's parts, in order
   std::vector<std::pair<std::int64_t, std::string_view>> waiting_;  // to be inserted

@@ -1,8 +1,8 @@
 // Checkpoints as rows of the ledger: the books as text (State::save), in parts (cut) that checkpoints share,
 // so that only what changed is written.
 //
-// A checkpoint is there once its row in `checkpoints` is, which is the last to be written. Who dies before that leaves
-// parts that no checkpoint names; the next checkpoint uses or removes them, so nothing has to be put right.
+// A checkpoint exists once its row in `checkpoints` does, which is written last. A process that ends before that leaves
+// parts that no checkpoint names; the next checkpoint uses or removes them, so no repair is needed.
 #pragma once
 
 #include <atomic>
@@ -21,12 +21,12 @@
 
 namespace shapley::ledger {
 
-// A text of lines, cut so that a text that is mostly the same has mostly the same parts.
+// Cuts a text of lines so that texts that are mostly equal have mostly equal parts.
 
-// Where a part ends is said by the lines themselves (their hashes), not by how much stands before them: lines that are
-// added, removed or changed change the part that they are in, and sometimes its neighbour. A part has `lines` lines in
-// the mean; one of more than `most_bytes` ends with the line that it is in. One after the other the parts are the text.
-// REQUIRES: lines > 0.
+// The lines themselves (their hashes) determine where a part ends, not the amount of text before them: lines that are
+// added, removed or changed affect the part that they are in, and sometimes its neighbour. A part has `lines` lines on
+// average; one that exceeds `most_bytes` ends after its current line. The concatenated parts are the text. REQUIRES:
+// lines > 0.
 struct PartSize {
   std::size_t lines = 128;
   std::size_t most_bytes = 256U << 10U;
@@ -46,9 +46,9 @@ struct CheckpointWriting {
   const std::atomic<bool>* stop = nullptr;      // once it is set, the writing ends with Errc::unavailable
 };
 
-// Adds a checkpoint of the books after event `sequence`, and forgets all but the newest three. In short transactions,
-// each within a turn of `writing`. After an error the checkpoints are those of before, or the new one is there, too.
-// Errc::invalid_argument: there is no such event.
+// Adds a checkpoint of the books after event `sequence`, and removes all except the newest three. Works in short
+// transactions, each within a turn of `writing`. After an error the checkpoints are as before, or the new one exists,
+// too. Errc::invalid_argument: there is no such event.
 [[nodiscard]] Expected<void> write_checkpoint(const Database& database, Mutex& writing, const accounting::State& state,
                                               std::int64_t sequence, Instant at, const CheckpointWriting& how = {});
 

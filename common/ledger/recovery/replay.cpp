@@ -15,7 +15,7 @@ using accounting::Applied;
 
 namespace {
 
-// One more event is done; an error once the watch's `stop` is set.
+// Counts one more event; an error once the watch's `stop` is set.
 Expected<void> count_event(ReplayWatch* watch) {
   if (watch == nullptr) return {};
   watch->done.fetch_add(1, std::memory_order_relaxed);
@@ -28,11 +28,11 @@ void begin_watch(ReplayWatch* watch, std::int64_t total) {
   watch->total = total;
 }
 
-// For a replay of the events after `after` up to `last`: what it forgets on the way is what no later event concerns,
-// so nothing is too old, as a rule.
+// For a replay of the events after `after` up to `last`: it forgets on the way only what no later event concerns, so
+// nothing is too old, as a rule.
 Expected<Forgetting> forgetting_between(const Database& database, std::int64_t after, std::int64_t last,
                                         const ReplayPace& pace) {
-  if (last - after < pace.events_between_compactions) return Forgetting({}, pace);  // it would not come to that
+  if (last - after < pace.events_between_compactions) return Forgetting({}, pace);  // forgetting would never be due
   SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, after, last, pace));
   return Forgetting(std::move(lookback), pace);
 }
@@ -51,7 +51,7 @@ Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int
 
 Expected<void> visit_by_time(const Database& database, std::int64_t after, std::int64_t upto,
                              const std::function<Expected<void>(const StoredEvent&)>& visit) {
-  // Sorting sequence numbers and looking each event up costs far less room than sorting events.
+  // Sorting sequence numbers and looking each event up needs far less space than sorting events.
   SHAPLEY_TRY_ASSIGN(Statement order,
                      database.prepare("SELECT seq FROM event_rows WHERE seq > ?1 AND seq <= ?2 ORDER BY at, seq"));
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
@@ -83,7 +83,7 @@ Expected<void> advance_by_time(const Database& database, Recovered& books, std::
   Forgetting forgetting(std::move(lookback), pace);
   return visit_by_time(database, after, upto, [&](const StoredEvent& stored) -> Expected<void> {
     const Instant t = time_of(stored.event);
-    // Books that begin after an archive know a present already that the first events may not have reached.
+    // Books that begin after an archive have a present already that the first events may not have reached.
     forgetting.before(t.value, books.state, std::min(keep, t));
     const auto applied = books.state.apply(stored.event);
     if (applied && *applied == Applied::needs_replay) {
@@ -107,7 +107,7 @@ Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, 
 
 Expected<Recovered> recover_books(const Database& database, accounting::StateOptions options, ReplayWatch* watch,
                                   std::optional<std::int64_t> upto, const ReplayPace& pace) {
-  // All reading from one snapshot, however long it takes, while shapleyd writes on.
+  // All reads come from one snapshot, however long they take, while shapleyd writes on.
   SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
   SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
   const std::int64_t last = std::min(upto.value_or(head.sequence), head.sequence);
@@ -165,7 +165,7 @@ Expected<void> Replay::advance_to(std::int64_t upto) {
   return {};
 }
 
-// The part of Ledger that meets State: checkpoints, recovery, and the projection that needs it.
+// The part of Ledger that uses State: checkpoints, recovery, and the projection that needs State.
 
 Expected<Recovered> Ledger::recover(const accounting::StateOptions& options, ReplayWatch* watch) const {
   return rows().run("recover", [&](const Database& database) {
@@ -225,8 +225,8 @@ namespace {
 constexpr std::int64_t k_sequences_in_a_step = 10'000;
 constexpr std::int64_t k_seconds_in_a_step = 3600;
 
-// What an event row reaches back to: a retraction as far as its segment did, others as above. Events after ?2 have no
-// say, so that what is forgotten, and when, follows from the events up to it alone.
+// SQL for the time that an event row reaches back to: for a retraction as far as its segment did, for others as above.
+// Events after ?2 have no effect, so that what is forgotten, and when, follows from the events up to it alone.
 std::string reach() {
   return "CASE WHEN e.kind < 6 THEN " + reach_of_segment("e") +
          " ELSE MIN(e.at, e.anchor, COALESCE("
@@ -261,7 +261,7 @@ void Lookback::sum_up() {
   }
 }
 
-// Before step i, the books would remember what came since the first step that was not over at steps_[i].earliest.
+// Before step i, the books would remember everything since the first step whose times reach steps_[i].earliest.
 void Lookback::bound(std::int64_t after, const ReplayPace& pace) {
   const Duration usual = accounting::StateOptions{}.memory_horizon;
   std::size_t first = 0;
@@ -276,7 +276,7 @@ void Lookback::bound(std::int64_t after, const ReplayPace& pace) {
 
 Expected<Lookback> Lookback::by_sequence(const Database& database, std::int64_t after, std::int64_t upto,
                                          const ReplayPace& pace) {
-  // The books accept the description of a job however old it is.
+  // The books accept the description of a job of any age.
   SHAPLEY_TRY_ASSIGN(
       Statement select,
       database.prepare("SELECT e.seq, e.at, " + reach() +

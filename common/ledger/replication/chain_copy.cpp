@@ -84,7 +84,7 @@ Expected<Event> append_row(AppendRows& writer, const ChainRow& row) {
   return decoded;
 }
 
-// The last event that two chains have in common: what one of them archived, it had.
+// The last event that two chains have in common; a chain has all events that it archived.
 Expected<std::int64_t> last_in_common(const Ledger& one, const Ledger& other) {
   std::int64_t common = 0;
   std::int64_t parted = std::min(one.last_sequence(), other.last_sequence()) + 1;
@@ -117,7 +117,7 @@ Expected<Parted> compare(const Ledger& aside, const Ledger& present) {
 }
 
 Expected<fs::path> rename_ledger(const fs::path& ledger, const fs::path& aside) {
-  // Opened and closed, it takes over what its log holds, so that one file is all there is to rename.
+  // Opening and closing it moves the content of its log into the file, so that only one file has to be renamed.
   SHAPLEY_TRY(Ledger::open(ledger, OpenMode::create_or_write));
   SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger));
   std::error_code error;

@@ -41,7 +41,7 @@ const char* empty_member(const ReversalAsked& /*asked*/) {
   return nullptr;
 }
 
-// What organizations are owed at the instant, by name.
+// The standings of organizations at the instant, by name.
 std::map<std::string, double> standings_of(State& books, Instant t, accounting::EstimatorId estimator) {
   std::map<std::string, double> standings;
   for (const OrganizationRow& row : status_report(books, t, estimator).organizations)
@@ -49,7 +49,7 @@ std::map<std::string, double> standings_of(State& books, Instant t, accounting::
   return standings;
 }
 
-// nullopt: some of it is from before these books remember.
+// nullopt: a part of it is older than these books remember.
 Expected<std::optional<State>> applied_to(State books, const std::vector<Event>& events) {
   for (const Event& event : events) {
     SHAPLEY_TRY_ASSIGN(const accounting::Applied applied, books.apply(event));
@@ -58,7 +58,7 @@ Expected<std::optional<State>> applied_to(State books, const std::vector<Event>&
   return books;
 }
 
-// The books of all events of the ledger and of these, in the order of time.
+// The books of all events of the ledger and of `events`, in the order of time.
 Expected<State> books_with(const Ledger& ledger, const std::vector<Event>& events) {
   SHAPLEY_TRY_ASSIGN(Recovered books, ledger.opening());
   std::vector<Event> all;

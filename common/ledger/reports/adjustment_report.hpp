@@ -1,4 +1,4 @@
-// Adjustments: what is asked, what is there, and what one would change. docs/reference/protocol.md, "adjust".
+// Adjustments: requests, the list of those made, and what one would change. docs/reference/protocol.md, "adjust".
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,7 @@ namespace shapley::ledger {
 
 struct AdjustRequest;  // requests.hpp
 
-// What the request asks for; the author is for the caller to say. Errc::invalid_argument names the member that is
-// wrong.
+// The adjustment that the request asks for; the caller adds the author. Errc::invalid_argument names the wrong member.
 [[nodiscard]] Expected<AdjustmentAsked> adjustment_asked(const AdjustRequest& request);
 
 struct AdjustmentRow {
@@ -49,10 +48,10 @@ constexpr auto description_of(std::type_identity<AdjustmentRow>) {
 
 struct ListedAdjustment {
   AdjustmentRow is = {};
-  std::optional<std::uint32_t> reversed_by = {};  // nullopt: it holds
-  // Of a statement.
-  std::optional<bool> later = {};                  // it was made after that time and changed amounts of it
-  std::optional<std::optional<Amount>> work = {};  // of the runs that are others' by it; nullopt: of none
+  std::optional<std::uint32_t> reversed_by = {};  // nullopt: it is in force
+  // Members of a statement's list.
+  std::optional<bool> later = {};                  // it was made after that time and changed its amounts
+  std::optional<std::optional<Amount>> work = {};  // of the runs that it moved; nullopt: it moved none
 };
 constexpr auto description_of(std::type_identity<ListedAdjustment>) {
   return describe(flattened(&ListedAdjustment::is), member("reversed_by", &ListedAdjustment::reversed_by),
@@ -68,21 +67,21 @@ constexpr auto description_of(std::type_identity<AdjustmentsReport>) {
                   member("adjustments", &AdjustmentsReport::adjustments));
 }
 
-// All that the books know, the first one first.
+// All adjustments in the books, the first one first.
 [[nodiscard]] AdjustmentsReport adjustments_report(const accounting::State& books);
 
-// Those of these that a statement of [since, until) names.
+// Those of `all` that a statement of [since, until) lists.
 [[nodiscard]] std::vector<ListedAdjustment> adjustments_of(const std::vector<PastAdjustment>& all, Instant since,
                                                            Instant until);
 
-// Under which names runs of these organizations were booked: their own, and those of all that are a part of them today.
+// The names under which runs of these organizations were booked: their own, and those of their present parts.
 [[nodiscard]] std::vector<std::string> booked_names(const accounting::State& books,
                                                     const std::vector<std::string>& organizations);
 
 struct StandingsRow {
   std::string name = {};
   double before = 0;
-  std::optional<double> after = {};  // nullopt: it is a part of another one then
+  std::optional<double> after = {};  // nullopt: afterwards it is a part of another one
 };
 constexpr auto description_of(std::type_identity<StandingsRow>) {
   return describe(member("name", &StandingsRow::name), member("standing_core_hours_before", &StandingsRow::before),

@@ -76,7 +76,7 @@ std::string format_core_hours(double core_hours) {
 
 std::string standing_sentence(double standing_core_hours) {
   if (standing_core_hours == 0) return "is even with the others";
-  // 0.001 core-hours are 3.6 core-seconds: a smaller amount is true, but no amount worth reading.
+  // 0.001 core-hours are 3.6 core-seconds: a smaller amount is not worth reading.
   const std::string amount =
       std::fabs(standing_core_hours) < 0.001 ? "less than 0.001" : format_core_hours(standing_core_hours);
   if (standing_core_hours > 0) return "is owed " + amount + " core-hours by the others, on average this period";
@@ -97,7 +97,7 @@ std::string difference_sentence(const SignedText& difference, const SignedText& 
 }
 
 std::string listed_names(const std::vector<std::string>& names, std::size_t most) {
-  // "and 1 other" would say less than the name does.
+  // "and 1 other" would be less informative than the name.
   const std::size_t shown = names.size() <= most + 1 ? names.size() : most;
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];

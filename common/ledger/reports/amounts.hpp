@@ -1,4 +1,4 @@
-// Amounts as reports have them, and as people read them.
+// Amounts in the form of reports, and in the form that people read.
 //
 // Standing in core-hours. phi - psi is in processor-seconds squared, the integral over time of (given - got). People
 // read its average since the period began,
@@ -38,8 +38,7 @@ struct Amount {
 
 // Work as a number of core-hours.
 [[nodiscard]] double core_hours(CpuTime work);
-// (phi - psi) / elapsed / 3600; `elapsed` since the period began. Nothing can have happened in a period that has not
-// lasted a second: 0.
+// (phi - psi) / elapsed / 3600; `elapsed` since the period began; 0 in a period that has lasted less than a second.
 [[nodiscard]] double standing_core_hours(Utility balance, Duration elapsed);
 
 // The amount of core-hours for people, without its sign: "1,204.3", "12.4", below one three digits ("0.412",

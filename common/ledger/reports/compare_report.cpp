@@ -14,7 +14,7 @@ std::optional<std::size_t> row_of(const Outlook& outlook, const std::string& org
   return static_cast<std::size_t>(found - outlook.rows.begin());
 }
 
-// Of the guarantee nothing is left: keys alone order.
+// The outlook without the guarantee, ordered by keys alone.
 Outlook without_guarantee(Outlook outlook) {
   for (accounting::RankRow& row : outlook.rows) row.guarantee = 0;
   return outlook;
@@ -97,7 +97,7 @@ ForecastReport forecast_report(const Moment& moment) {
 }
 
 void PairWatch::watch(accounting::State& books, Instant next) {
-  // What is declared of all times ("this node is physics'") is at the beginning of time, where nothing happens.
+  // What is declared for all times ("this node is physics'") has the beginning of time as its instant.
   if (books.period_begin() == k_beginning_of_time) return;
   const accounting::EstimatorId estimator = ranking_estimator(books);
   for (Instant t = std::max(books.now(), books.period_begin()); t < next;) {
@@ -194,7 +194,7 @@ CompareReport compared(const Moment& moment, const Side& a, const Side& b) {
 Expected<Side> checked_side(const Moment& moment, const Ledger& ledger, const ComparisonAsked& asked,
                             const std::string& name, QueryBudget budget) {
   auto side = side_of(moment, ledger, name, budget);
-  // A name that is no job's, and no organization's, gives nothing away.
+  // A name that is neither a job's nor an organization's reveals nothing.
   const bool is_job = parse_job_name(name).has_value() && (!side || side->job);
   if (!is_job || !asked.check_job) return side;
   const Expected<JobAt> job = side ? Expected<JobAt>(*side->job) : tl::unexpected(side.error());

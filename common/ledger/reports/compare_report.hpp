@@ -1,12 +1,12 @@
-// Who goes first and why, since when, and what would turn it; and when the ranks of each pair turn by themselves.
-// docs/reference/shapleyctl.md lists every member.
+// Which of two goes first and why, since when, and what would change it; and when the order of each pair changes by
+// itself. docs/reference/shapleyctl.md lists every member.
 //
-// What would turn it. A processor-second that is credited now is worth H seconds more by the time that ranks look at
-// (H: the horizon; game/serving_order.hpp), so a difference of keys D is made up for by
+// What would change the order. A processor-second that is credited now is worth H seconds more by the time that ranks
+// look at (H: the horizon; game/serving_order.hpp), so a difference of keys D is compensated at once by
 //     D / H / 3600     core-hours
-// that the one gets more than it gives, or the other gives more than it gets, at once. With H = 0 no amount does at
-// once: then the report has none. A processor that starts now lowers its organization's key by c at once (the rule's
-// third term), so the one may start D / c processors before the other's first job. With c = 0 the report has none.
+// that the one gets more than it gives, or the other gives more than it gets. With H = 0 no amount does that at once:
+// then the report has none. A processor that starts now lowers its organization's key by c at once (the rule's third
+// term), so the one may start D / c processors before the other's first job. With c = 0 the report has none.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 
 namespace shapley::ledger {
 
-// What every report about the order of ranks says of its moment.
+// The part that every report about the order of ranks has about its moment.
 struct RanksMoment {
   int report_version = k_report_version;
   Dated at = {};
@@ -48,7 +48,7 @@ struct ForecastRow {
   double standing_core_hours = 0;
   std::optional<double> key_core_hours = {};
   std::optional<bool> below_guarantee = {};
-  double rate = 0;  // core-hours that it gives more than it gets, each hour
+  double rate = 0;  // core-hours per hour that it gives more than it gets
 };
 constexpr auto description_of(std::type_identity<ForecastRow>) {
   return describe(member("name", &ForecastRow::name), member("rank", &ForecastRow::rank),
@@ -57,7 +57,7 @@ constexpr auto description_of(std::type_identity<ForecastRow>) {
                   member("below_guarantee", &ForecastRow::below_guarantee), member("rate", &ForecastRow::rate));
 }
 
-// `first` passes `then`.
+// `first` overtakes `then`.
 struct ForecastTurn {
   std::string first = {};
   std::string then = {};
@@ -80,21 +80,22 @@ constexpr auto description_of(std::type_identity<ForecastReport>) {
                   member("pairs", &ForecastReport::pairs), member("turns", &ForecastReport::turns));
 }
 
-// Every pair whose order turns by Moment::outlook.until.
+// Every pair whose order changes by Moment::outlook.until.
 [[nodiscard]] ForecastReport forecast_report(const Moment& moment);
 
-// Since when two organizations stand as they do: `order` their ranks, `keys` their keys alone, which a guarantee does
-// not change. From the first event of the ledger, or of its oldest archive that was read, at the earliest.
+// Since when the order of two organizations has been as it is: `order` by their ranks, `keys` by their keys alone,
+// which a guarantee does not change. At the earliest from the first event of the ledger, or of its oldest archive that
+// was read.
 struct PairHistory {
   Instant order = {};
   Instant keys = {};
 };
 
-// Watches a pair while past books are made (OnInstant of past_books.hpp).
+// Follows a pair while past books are made (OnInstant of books_then.hpp).
 class PairWatch {
  public:
   PairWatch(std::string a, std::string b) : a_(std::move(a)), b_(std::move(b)) {}
-  // The books may change by themselves up to `next`; they are moved there.
+  // Moves the books to `next`; until then they change only by themselves.
   void watch(accounting::State& books, Instant next);
   // nullopt: the two were never seen in the books.
   [[nodiscard]] std::optional<PairHistory> history() const { return history_; }
@@ -110,21 +111,20 @@ class PairWatch {
   std::optional<PairHistory> history_ = {};
 };
 
-// Since when, up to question.at; reads all events. Errors: those of books_then().
+// The pair's history up to question.at; reads all events. Errors: those of books_then().
 [[nodiscard]] Expected<std::optional<PairHistory>> pair_history(const Ledger& ledger, const PastQuestion& question,
                                                                 const std::string& a, const std::string& b);
 
-// One side of a comparison: an organization or a job, by which of the two there is; a name that is both is the
-// organization.
+// One side of a comparison: a name is an organization or a job; if it is both, it is the organization.
 struct Side {
   std::string organization = {};
   std::optional<JobAt> job = {};  // nullopt: the organization itself was asked for
 };
-// Errors: Errc::invalid_argument says what it is not; those of job_at().
+// Errors: Errc::invalid_argument if the name is neither; those of job_at().
 [[nodiscard]] Expected<Side> side_of(const Moment& moment, const Ledger& ledger, const std::string& name,
                                      QueryBudget budget = {});
 
-// An organization or a job, with what the books say of its organization: nothing if they do not know it.
+// An organization or a job, with the books' figures of its organization: none if they do not know it.
 struct SideReport {
   std::string organization = {};
   std::optional<JobAt> job = {};
@@ -156,7 +156,7 @@ constexpr auto description_of(std::type_identity<SideReport>) {
                   member("running_jobs", &SideReport::running_jobs), member("waiting_jobs", &SideReport::waiting_jobs));
 }
 
-// From then on `first` goes first.
+// From this instant on `first` goes first.
 struct PairTurn {
   std::string first = {};
   Dated at = {};
@@ -179,7 +179,7 @@ struct CompareReport {
   std::array<SideReport, 2> sides = {};
   bool same_organization = false;
   std::optional<Instant> period_begin = {};
-  // Nothing where both are one organization, or one has no rank.
+  // Empty if both are one organization, or one has no rank.
   std::optional<std::string> first = {};
   std::optional<Because> because = {};
   std::optional<bool> by_what_runs = {};
@@ -190,8 +190,8 @@ struct CompareReport {
   std::optional<double> turning_core_hours = {};
   std::vector<PairTurn> turns = {};
   std::optional<PairSince> since = {};
-  std::optional<std::string> since_unknown = {};  // why
-  std::optional<Priorities> priorities = {};      // of a daemon's present
+  std::optional<std::string> since_unknown = {};  // why `since` is not known
+  std::optional<Priorities> priorities = {};      // of a daemon, about the present
 
   [[nodiscard]] const SideReport& ahead() const { return sides[first == sides[0].organization ? 0 : 1]; }
   [[nodiscard]] const SideReport& behind() const { return sides[first == sides[0].organization ? 1 : 0]; }
@@ -215,12 +215,12 @@ constexpr auto description_of(std::type_identity<CompareReport>) {
 struct ComparisonAsked {
   std::string a;
   std::string b;
-  PastQuestion past;  // since when they stand so: reads all events up to its instant
-  // Whether the asker may see a job, as job_at() has it, of that name; none: every job.
+  PastQuestion past;  // for since when: reads all events up to its instant
+  // Whether the asker may see the job that job_at() returned for that name; empty: every job is allowed.
   std::function<Expected<void>(const Expected<JobAt>& job, const std::string& name)> check_job = {};
 };
 
-// Where it cannot be said since when, the report says why instead. Errors: those of side_of() and of check_job.
+// If since when is not known, the report says why instead. Errors: those of side_of() and of check_job.
 [[nodiscard]] Expected<CompareReport> compare_report(const Moment& moment, const Ledger& ledger,
                                                      const ComparisonAsked& asked, QueryBudget budget = {});
 

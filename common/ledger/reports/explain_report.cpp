@@ -36,8 +36,8 @@ bool is_named(const JobRow& job, const JobName& name) {
   return job.is.array_job == name.job && job.is.array_task == *name.task;
 }
 
-// Of the jobs of a name the one that was submitted last, by `at` if there is one. A task that has not started is in its
-// array's pending rest.
+// Of the jobs with that name the one that was submitted last, by `at` if there is one. A task that has not started is
+// part of its array's pending rest.
 const JobRow* newest(const std::vector<JobRow>& jobs, const JobName& name, Instant at) {
   const JobRow* found = nullptr;
   for (const JobRow& job : jobs) {
@@ -56,7 +56,7 @@ const OpenSegment* open_segment_of(const Moment& moment, std::uint32_t job) {
   return found;
 }
 
-// Of a job that neither runs nor could start at the moment.
+// The state of a job that neither runs nor could start at the moment.
 JobTurn closed_state(const JobRow& job, Instant at) {
   if (job.submit > at) return JobTurn::not_submitted;
   const auto begins_later = [&](const JobSegment& segment) { return segment.begin && *segment.begin > at; };
@@ -88,7 +88,7 @@ Ahead ahead_of(const Moment& moment, const RankedRow& own) {
   return ahead;
 }
 
-// Whose turn it is among them is Slurm's and the levels' business.
+// The organization's own jobs; their order is determined by Slurm and the levels.
 OwnJobs own_jobs(const Moment& moment, const JobAt& job) {
   OwnJobs own;
   ProcessorMillionths asked;
@@ -103,7 +103,7 @@ OwnJobs own_jobs(const Moment& moment, const JobAt& job) {
   return own;
 }
 
-// As long as nothing starts or ends.
+// The turns that follow if nothing starts or ends.
 Turns turns_of(const Moment& moment, const std::string& organization) {
   const accounting::Outlook& outlook = moment.outlook;
   Turns turns{.limit = limit_of(outlook), .next = {}};
@@ -185,7 +185,7 @@ Expected<std::optional<LastRun>> last_run(const Ledger& ledger, const JobAt& job
   return run;
 }
 
-// Runs that began from `since` on and were recorded before this one, or a little later: one look at the cluster sees
+// Runs that began from `since` on and were recorded before this one, or a little later: one scan of the cluster finds
 // several starts, in any order.
 std::string earlier_starts(const LastRun& run, Instant since, const JobAt& job) {
   constexpr std::int64_t k_of_one_look = 10'000;
@@ -244,7 +244,7 @@ Expected<std::optional<JobHistory>> job_history(const Moment& moment, const Ledg
   return history;
 }
 
-// Whether an adjustment restated a run of the job: the facts behind it say so.
+// Whether an adjustment restated a run of the job, by the facts that follow it.
 Expected<bool> restated(const Ledger& ledger, const AdjustmentMade& made, const JobAt& job) {
   const std::string first =
       "(SELECT seq FROM event_texts WHERE key = 'adjustment_made/" + std::to_string(made.number) + "')";
@@ -269,7 +269,7 @@ Expected<std::optional<BookedBy>> adjustment_of(const Ledger& ledger, const Mome
   return std::nullopt;
 }
 
-// When it was decided whose the job is: a run stays whose it was when it began.
+// The instant at which the job's organization was decided: a run keeps the organization that it began with.
 Instant decided_at(const Moment& moment, const JobAt& job) {
   if (job.is.begin) return *job.is.begin;
   return job.state == JobTurn::ended ? job.submit : moment.at;
@@ -386,7 +386,7 @@ Expected<JobAt> job_at(const Moment& moment, const Ledger& ledger, const JobName
   }
   job.state = open->kind == SegmentKind::run ? JobTurn::running : JobTurn::waiting;
   job.is.processors = open->processors;
-  // As it was booked then; an account that changed since is in the description.
+  // The organization under which it was booked then; an account that changed since is in the description.
   job.is.organization = moment.names[open->organization.value];
   job.since = open->since;
   return job;

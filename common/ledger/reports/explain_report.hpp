@@ -1,6 +1,6 @@
-// "Why is my job waiting?", as far as the books know: whose job it is and why, its organization's standing and rank,
-// who is served before it, when that turns, and, once it has started, what went before. docs/reference/shapleyctl.md
-// lists every member.
+// "Why is my job waiting?", as far as the books know: its organization and why, the organization's standing and rank,
+// the organizations that are served before it, when that changes, and, once it has started, what went before.
+// docs/reference/shapleyctl.md lists every member.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace shapley::ledger {
 
-// So many of the runs that began after a past instant are listed, and of those that began while the job waited so many,
-// the last ones; all of these are counted.
+// How many of the runs that began after a past instant are listed, and how many of the last ones that began while the
+// job waited; the latter are all counted.
 inline constexpr std::size_t k_reported_starts = 10;
 inline constexpr std::size_t k_listed_earlier_starts = 10;
 
@@ -28,16 +28,16 @@ inline constexpr std::size_t k_listed_earlier_starts = 10;
 struct JobName {
   std::uint32_t job = 0;                   // its number, or its array's
   std::optional<std::uint32_t> task = {};  // of the array
-  std::uint32_t het_job = 0;               // the heterogeneous job that it is a part of, if it was named as one
+  std::uint32_t het_job = 0;               // the heterogeneous job that it is a part of, if named so
 };
 
-// "4711", "4711_3" or "4711+1", which is the number 4712. nullopt: it is none of them.
+// "4711", "4711_3" or "4711+1", which is the number 4712. nullopt: the text has another form.
 [[nodiscard]] std::optional<JobName> parse_job_name(std::string_view text);
 
-// Errc::invalid_argument says what is allowed instead of `text`.
+// As parse_job_name; Errc::invalid_argument names the allowed forms.
 [[nodiscard]] Expected<JobName> checked_job_name(const std::string& text);
 
-// Of a job at a moment: it waits for its turn (waiting), or for another reason (blocked).
+// The state of a job at a moment; it waits for its turn (waiting), or for another reason (blocked).
 enum class JobTurn { running, waiting, blocked, suspended, ended, not_submitted };
 [[nodiscard]] std::string_view name_of(JobTurn turn);
 constexpr auto values_of(std::type_identity<JobTurn>) {
@@ -57,8 +57,8 @@ constexpr auto description_of(std::type_identity<JobAt>) {
                   member("state", &JobAt::state), member("since", &JobAt::since));
 }
 
-// Why one organization goes before another one: it runs on less than its guaranteed part, by its key, or, where they
-// are even, because the configuration names it first.
+// Why one organization goes before another one: it runs on less than its guaranteed part, by its key, or, if the keys
+// are equal, because the configuration names it first.
 enum class Because { guarantee, key, order };
 [[nodiscard]] std::string_view name_of(Because because);
 constexpr auto values_of(std::type_identity<Because>) {
@@ -89,7 +89,7 @@ constexpr auto description_of(std::type_identity<AheadRow>) {
                   supplement("by_other_clusters", &AheadRow::by_other_clusters));
 }
 
-// The organizations with a better rank, in rank order, and what all of them ask for.
+// The organizations with a better rank, in rank order, and the sum of their demands.
 struct Ahead {
   std::int64_t jobs = 0;
   double processors = 0;
@@ -104,14 +104,14 @@ constexpr auto description_of(std::type_identity<Ahead>) {
 struct OwnJobs {
   std::int64_t jobs = 0;
   Processors processors = {};
-  std::int64_t longer = 0;  // so many wait for longer than this one
+  std::int64_t longer = 0;  // number of these that have waited longer than this job
 };
 constexpr auto description_of(std::type_identity<OwnJobs>) {
   return describe(member("jobs", &OwnJobs::jobs), member("processors", &OwnJobs::processors),
                   member("longer", &OwnJobs::longer));
 }
 
-// How far ahead the order of ranks is known if nothing starts or ends.
+// Up to when the order of ranks is known if nothing starts or ends.
 struct OutlookLimit {
   Dated until = {};
   bool by_date = false;       // then a period ends or a node changes hands
@@ -123,7 +123,7 @@ constexpr auto description_of(std::type_identity<OutlookLimit>) {
 }
 [[nodiscard]] OutlookLimit limit_of(const accounting::Outlook& outlook);
 
-// The organization passes another one (ahead), or is passed.
+// The organization overtakes another one (ahead), or is overtaken.
 struct Turn {
   std::string organization = {};
   bool ahead = false;
@@ -155,14 +155,14 @@ constexpr auto description_of(std::type_identity<Start>) {
 
 struct NextStart {
   Start is = {};
-  std::string job_id = {};               // "72_3" of a task of an array, whose own number only Slurm knows
+  std::string job_id = {};               // "72_3" for a task of an array, whose own number only Slurm knows
   std::optional<std::size_t> rank = {};  // of its organization at the moment
 };
 constexpr auto description_of(std::type_identity<NextStart>) {
   return describe(flattened(&NextStart::is), member("job_id", &NextStart::job_id), member("rank", &NextStart::rank));
 }
 
-// Of starts that the asker may not see: how many there were of each organization.
+// Starts that the asker may not see: their number by organization.
 using HiddenStarts = std::map<std::string, int>;
 
 // What started while a job waited.
@@ -179,12 +179,12 @@ constexpr auto description_of(std::type_identity<Meanwhile>) {
 // The last run of a submission, and how long it had waited.
 struct JobHistory {
   Processors processors = {};
-  std::int64_t held_s = 0;                    // of the segments that have ended
+  std::int64_t held_s = 0;                    // of segments that have ended
   std::optional<std::int64_t> waited_s = {};  // nullopt: not known
   Dated begin = {};
   Dated end = {};
   Dated waited_since = {};
-  std::optional<Meanwhile> meanwhile = {};  // nullopt: it did not wait, or so much started that it was not read
+  std::optional<Meanwhile> meanwhile = {};  // nullopt: it did not wait, or too much started to be read
 };
 constexpr auto description_of(std::type_identity<JobHistory>) {
   return describe(member("processors", &JobHistory::processors), member("held_s", &JobHistory::held_s),
@@ -198,21 +198,21 @@ struct RuleMatched {
   std::string kind = {};
   std::string name = {};
   std::string organization = {};
-  std::string through = {};  // "itself", or also the accounts above its own, which the ledger does not keep
+  std::string through = {};  // "itself", or also the accounts above its own, which the ledger does not have
 };
 constexpr auto description_of(std::type_identity<RuleMatched>) {
   return describe(member("kind", &RuleMatched::kind), member("name", &RuleMatched::name),
                   member("organization", &RuleMatched::organization), member("through", &RuleMatched::through));
 }
 
-// What a configuration says of a job, without the accounts above its own.
+// The rules of a configuration that concern a job, without the accounts above its own.
 struct RuleFound {
   std::optional<RuleMatched> rule = {};      // nullopt: none matches
   std::vector<std::string> by_account = {};  // organizations that have rules about accounts
 };
 using RuleIn = std::function<RuleFound(const std::string& configuration, const JobIdentity& job)>;
 
-// Why a job is its organization's.
+// Why a job belongs to its organization.
 enum class BookedWay { rule, adjustment, rule_of_then, no_rule, account_above, unknown };
 [[nodiscard]] std::string_view name_of(BookedWay way);
 constexpr auto values_of(std::type_identity<BookedWay>) {
@@ -234,7 +234,7 @@ constexpr auto description_of(std::type_identity<BookedBy>) {
                   supplement("rule", &BookedBy::rule), supplement("loaded", &BookedBy::loaded));
 }
 
-// How ranks reach slurmctld, for comparing its priorities with them.
+// How ranks reach slurmctld, to compare its priorities with them.
 struct Priorities {
   std::string mode = {};
   std::string order = {};
@@ -243,7 +243,7 @@ struct Priorities {
   bool levels = false;
   bool plugin_connected = false;
   std::optional<std::int64_t> plugin_age_s = {};
-  std::optional<std::int64_t> level = {};  // of explain: the job's
+  std::optional<std::int64_t> level = {};  // in explain: the job's level
 
   [[nodiscard]] bool observes() const { return mode == "observe"; }
   [[nodiscard]] bool is_strict() const { return order == "strict"; }
@@ -263,7 +263,7 @@ struct ExplainReport {
   RankingReport ranking = {};
   JobAt job = {};
   RankedRow organization = {};
-  std::size_t ranked = 0;  // so many organizations have a rank
+  std::size_t ranked = 0;  // number of organizations with a rank
   Ahead ahead = {};
   OwnJobs own = {};
   std::vector<RankedRow> organizations = {};
@@ -275,7 +275,7 @@ struct ExplainReport {
   std::optional<RuleMatched> rule = {};            // in force
   BookedBy booked_by = {};
   std::optional<Priorities> priorities = {};  // of a daemon's present
-  std::optional<std::string> waits_for = {};  // of a daemon's present: what its plugin said last
+  std::optional<std::string> waits_for = {};  // of a daemon, about the present: its plugin's last reason
 };
 constexpr auto description_of(std::type_identity<ExplainReport>) {
   return describe(
@@ -291,7 +291,7 @@ constexpr auto description_of(std::type_identity<ExplainReport>) {
       member("priorities", &ExplainReport::priorities), member("waits_for", &ExplainReport::waits_for));
 }
 
-// What the ledger's tables and the moment know of the job. Errc::invalid_argument: no such job is in the ledger.
+// The job by the ledger's tables and the moment. Errc::invalid_argument: there is no such job in the ledger.
 [[nodiscard]] Expected<JobAt> job_at(const Moment& moment, const Ledger& ledger, const JobName& name,
                                      QueryBudget budget = {});
 
@@ -303,8 +303,8 @@ struct ExplainSources {
   std::optional<std::string> waits_for = {};
 };
 
-// `job` as job_at() has it. What started while it waited is read from the events between the one that describes the job
-// and its start; it is not there where that is beyond the budget. Errors: Errc::invalid_argument if the books did not
+// `job`: the result of job_at(). What started while it waited is read from the events between the one that describes
+// the job and its start; it is left out if that exceeds the budget. Errors: Errc::invalid_argument if the books did not
 // know its organization then, Errc::corrupt, Errc::io.
 [[nodiscard]] Expected<ExplainReport> explain_report(const Moment& moment, const Ledger& ledger, JobAt job,
                                                      const ExplainSources& sources, QueryBudget budget = {});

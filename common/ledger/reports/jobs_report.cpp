@@ -52,7 +52,7 @@ constexpr const char* k_live =
     "SELECT job, submit FROM jobs WHERE job IN (SELECT job FROM segment_events WHERE closed IS NULL "
     "AND retracted IS NULL)";
 
-// SQL for whether a job is one of those that are named. An id names a job, a whole array or a whole heterogeneous job.
+// SQL for whether a job is named by the filter. An id names a job, a whole array or a whole heterogeneous job.
 std::string named(const JobsFilter& filter, const std::string& table) {
   std::string any;
   const auto add = [&](const std::string& condition) { any += (any.empty() ? "(" : " OR ") + condition; };
@@ -66,7 +66,7 @@ std::string named(const JobsFilter& filter, const std::string& table) {
     add('(' + table + "array_job = " + std::to_string(array) + " AND " + table + "array_task IN " +
         listed_numbers(tasks) + ')');
   }
-  // Slurm numbers the parts in a row.
+  // Slurm numbers the parts consecutively.
   for (const HetPart& part : filter.parts) {
     add('(' + table + "job = " + std::to_string(std::uint64_t{part.het_job} + part.part) + " AND " + table +
         "het_job = " + std::to_string(part.het_job) + ')');
@@ -74,8 +74,8 @@ std::string named(const JobsFilter& filter, const std::string& table) {
   return any + ')';
 }
 
-// SQL for the (job, submit) to look at. Every branch is a search in an index, so that a question's cost follows from
-// its answer and not from the age of the ledger.
+// SQL for the (job, submit) to examine. Every branch is a search in an index, so that a question's cost depends on its
+// answer and not on the age of the ledger.
 std::string chosen(const JobsFilter& filter, Instant at) {
   if (!filter.all) return k_live;
   if (filter.names_jobs()) return "SELECT job, submit FROM jobs WHERE " + named(filter, "");
@@ -115,7 +115,7 @@ struct Segment {
   [[nodiscard]] bool is_run() const { return is.kind == "run"; }
 };
 
-// Processors by node of the segments of some jobs; the key is what names a segment.
+// Processors by node of the segments of some jobs; the key identifies a segment.
 using SegmentName = std::vector<std::string>;  // job, anchor, kind, ordinal
 using NodesOf = std::map<SegmentName, std::vector<NodeProcessors>>;
 
@@ -164,7 +164,7 @@ std::string state_after(const Segment& last) {
   if (last.open()) return last.is_run() ? "running" : "pending";
   const std::string& reason = last.is.reason;
   if (reason == "suspended") return "suspended";
-  // Back in the queue, about to run, or not startable for now: the segment that says more has not been opened yet.
+  // It is back in the queue, about to run, or not startable for now: the segment that will show it is not open yet.
   if (reason == "requeued" || reason == "changed" || reason == "started") return "pending";
   return "ended";
 }
@@ -173,7 +173,7 @@ std::string state_after(const Segment& last) {
 void add_up(JobRow& job, const std::vector<const Segment*>& segments, Instant at) {
   for (const Segment* segment : segments) {
     const JobSegment& is = segment->is;
-    // A wait that was taken back still shows what became of the job.
+    // A retracted wait still shows what became of the job.
     if (!is.begin || (is.retracted && segment->is_run())) continue;
     job.state = state_after(*segment);
     job.is.slurm_state = is.job_state;
@@ -221,7 +221,7 @@ JobRow job_row(const Row& row, const std::vector<Segment>& all, Instant at) {
              .segments = {}};
   const auto segments = segments_between(all, job.submit, instant_of(row[13]));
   add_up(job, segments, at);
-  // Of a submission that another one followed (a requeue, the number of a job that Slurm used again) no more comes.
+  // A submission that was followed by another one (a requeue, or a job number that Slurm reused) has ended.
   if (integer_of(row[13])) job.state = "ended";
   for (const Segment* segment : segments) job.segments.push_back(segment->is);
   return job;

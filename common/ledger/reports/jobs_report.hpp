@@ -1,6 +1,6 @@
-// The jobs of a ledger for people and programs: what runs, what waits, and under which organization it is booked. One
-// source for the daemon's replies and for offline reading, as report.hpp. docs/reference/shapleyctl.md lists every
-// member.
+// The jobs of a ledger for people and programs: what runs, what waits, and under which organization it is booked. The
+// daemon's replies and offline reports both come from here, as with report.hpp. docs/reference/shapleyctl.md lists
+// every member.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,10 @@
 
 namespace shapley::ledger {
 
-// A report that listed every job of ten years would be no answer, and no frame could carry it. The newest jobs are
-// kept.
+// A report of every job of ten years would be useless, and too long for a frame. The newest jobs are kept.
 inline constexpr std::size_t k_max_reported_jobs = 10'000;
 
-// How far back `all` looks unless the question says it: a question about everything would hold up the daemon.
+// How far back `all` goes unless the question says so: a question about everything would hold up the daemon.
 inline constexpr Duration k_reported_history{7 * 24 * 3600};
 
 // A task of an array, by Slurm's number of the array and its own.
@@ -41,7 +40,7 @@ struct HetPart {
   friend bool operator==(const HetPart&, const HetPart&) = default;
 };
 
-// A user who sees only the user's own jobs and those of accounts.
+// A user who sees only jobs of the user's own and of certain accounts.
 struct JobsViewer {
   std::uint32_t user_id = 0;
   std::vector<std::string> accounts = {};
@@ -51,17 +50,17 @@ struct JobsViewer {
   }
 };
 
-// An empty list selects everything; several lists must all match, but that `jobs`, `tasks` and `parts` are one
+// An empty list selects everything; several lists must all match, except that `jobs`, `tasks` and `parts` count as one
 // list.
 struct JobsFilter {
   bool all = false;  // ended, suspended and blocked jobs, too; else only those that run or could start
-  // With `all`: of those only the jobs submitted then or later. Not when some are named.
+  // With `all`: only jobs submitted at this time or later. Not used when jobs are named.
   std::optional<Instant> since = std::nullopt;
   std::vector<std::string> organizations = {};
   std::vector<std::string> accounts = {};
   std::vector<std::uint32_t> user_ids = {};
   std::vector<std::uint32_t> jobs = {};  // a job of an array is found by the array's id, too
-  std::vector<ArrayTask> tasks = {};     // a task that waits is a part of its array's record, and found by no number
+  std::vector<ArrayTask> tasks = {};     // a waiting task is part of its array's record, and is not found by a number
   std::vector<HetPart> parts = {};
 
   [[nodiscard]] bool names_jobs() const { return !jobs.empty() || !tasks.empty() || !parts.empty(); }
@@ -75,7 +74,7 @@ constexpr auto description_of(std::type_identity<JobsFilter>) {
                   supplement("jobs", &JobsFilter::jobs), supplement("tasks", &JobsFilter::tasks),
                   supplement("parts", &JobsFilter::parts));
 }
-// In a request [array, task] and [job, part].
+// In a request: [array, task] and [job, part].
 [[nodiscard]] nlohmann::json json_value(const ArrayTask& task);
 [[nodiscard]] bool take_json_value(const nlohmann::json& value, ArrayTask& task);
 [[nodiscard]] nlohmann::json json_value(const HetPart& part);
@@ -106,7 +105,7 @@ constexpr auto description_of(std::type_identity<JobSegment>) {
                   member("retracted", &JobSegment::retracted), member("nodes", &JobSegment::nodes));
 }
 
-// What the ledger says of a submission.
+// The ledger's description of a submission.
 struct JobIdentity {
   std::uint32_t job = 0;
   std::optional<std::uint32_t> array_job = {};
@@ -165,9 +164,9 @@ constexpr auto description_of(std::type_identity<JobsReport>) {
 // A pending job of the daemon's queue that could start.
 struct QueuedJob {
   std::uint32_t job = 0;
-  std::string organization;     // guests, if it is of none
+  std::string organization;     // guests if it belongs to none
   std::int64_t processors = 1;  // of one task
-  std::int64_t tasks = 1;       // of an array's pending rest, those that could start
+  std::int64_t tasks = 1;       // of an array's pending rest, the tasks that could start
   Instant submit = {};
   std::optional<std::int64_t> time_limit_s = {};
 };
@@ -199,7 +198,7 @@ constexpr auto description_of(std::type_identity<QueueReport>) {
                   member("organizations", &QueueReport::organizations));
 }
 
-// The jobs, each with its segments; of a `viewer` only those that the viewer sees. Open segments count up to `at`.
+// The jobs, each with its segments; for a `viewer` only those that the viewer may see. Open segments count up to `at`.
 // Reads the projections as they are at one moment, in three queries of at most `budget` each; Errc::limit says how to
 // ask for less.
 [[nodiscard]] Expected<JobsReport> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at,

@@ -1,6 +1,6 @@
 // The books at one instant, as far as answers about ranks need them: explain_report.hpp, compare_report.hpp.
 //
-// A moment is a copy: an answer can be made of it in another thread, beside the ledger's tables.
+// A moment is a copy: an answer can be made from it in another thread, together with the ledger's tables.
 #pragma once
 
 #include <functional>
@@ -20,20 +20,20 @@ namespace shapley::ledger {
 
 struct Moment {
   Instant at;
-  bool is_past = false;  // it was asked for; else it is the present, or what a ledger recorded last
+  bool is_past = false;  // a past instant was asked for; else the present, or a ledger's last recording
   StatusReport status;
   accounting::Outlook outlook;
   std::vector<accounting::RankRow> own_rows;  // the rows of `outlook` without what other clusters contribute
   // Of organizations, by OrgId: of the row that has its figures, where it was renamed or merged.
   std::vector<std::string> names;
-  std::map<std::string, std::string, std::less<>> former;  // such names -> that row's
+  std::map<std::string, std::string, std::less<>> former;  // former names -> name of the row
   std::vector<accounting::AdjustmentMade> adjustments;     // ascending by number
   std::vector<OpenSegment> open;                           // ascending by job
   std::vector<accounting::SegmentOpened> next_starts;      // of the past only: runs that began after it, by begin
 
-  // An organization's row of `status`; nullptr: there is none of that name.
+  // An organization's row of `status`; nullptr: no row has that name.
   [[nodiscard]] const RankedRow* row(const std::string& organization) const;
-  // Of an organization, as events name it, the row that has its figures.
+  // The name of the row that has the figures of an organization, which is named as in events.
   [[nodiscard]] std::string row_name(const std::string& organization) const;
   // Its index in outlook.rows; past the end: it has no rank.
   [[nodiscard]] std::size_t rank_row(const std::string& organization) const;
@@ -45,13 +45,13 @@ struct Moment {
 // The estimator of the rule of ranks in force.
 [[nodiscard]] accounting::EstimatorId ranking_estimator(const accounting::State& state);
 
-// At max(t, state.now()). Walks over all remembered jobs.
+// The moment at max(t, state.now()). Walks over all remembered jobs.
 [[nodiscard]] Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wanted);
-// The same by those that are able (status_report).
+// The same with the estimators that are able (status_report).
 [[nodiscard]] Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wanted,
                                const accounting::EstimatorSet& able);
 
-// A past one, as books_then() has it, by the estimator that ranked then.
+// A past moment from books_then(), by the estimator that ranked then.
 [[nodiscard]] Expected<Moment> past_moment(const Ledger& ledger, const PastQuestion& question);
 
 }  // namespace shapley::ledger

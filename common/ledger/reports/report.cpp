@@ -16,7 +16,7 @@ using accounting::EstimatorId;
 using accounting::EstimatorSet;
 using accounting::Standing;
 
-// What an organization's open segments say.
+// Counts from an organization's open segments.
 struct JobCounts {
   std::int64_t running = 0;
   std::int64_t waiting = 0;
@@ -49,7 +49,7 @@ struct RowContext {
   const accounting::Rank* by = nullptr;
   game::KeyTerms terms;
   EstimatorId estimator;
-  EstimatorSet able;  // those that can say
+  EstimatorSet able;  // those that have figures
   Duration elapsed;   // since the period began
   JobCounts jobs;
   Instant last_start;
@@ -114,7 +114,7 @@ Conservation conservation(const std::vector<Standing>& standings, const Estimato
   return sums;
 }
 
-// Those of `all` that are not among `some`.
+// The names of those of `all` that are not in `some`.
 std::vector<std::string> names_without(const EstimatorSet& some, const EstimatorSet& all) {
   std::vector<std::string> names;
   for (const EstimatorId estimator : accounting::estimator_ids()) {
@@ -197,7 +197,7 @@ std::string counted_text(const RankingReport& ranking) {
          weight.data();
 }
 
-// What may surprise a reader of standings: who goes before one that is owed more, and why. `rows` in rank order.
+// Sentences about surprises: which organizations go before one that is owed more, and why. `rows` in rank order.
 std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& rows, const RankingReport& ranking) {
   std::vector<std::string> sentences;
   const auto key = [](const RankedRow& row) { return *row.key_core_hours; };
@@ -234,7 +234,7 @@ std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& r
   return sentences;
 }
 
-// The rule in force, and the mean residual run time that it counts what runs by.
+// The rule in force, and the mean residual run time by which it counts what runs.
 RankingReport ranking_report(const accounting::State& state) {
   const accounting::RankingDeclared rule = state.ranking_rule();
   const accounting::ResidualMeasured* measured = state.residual_measured();
@@ -364,7 +364,7 @@ StatusReport status_report(accounting::State& state, Instant t, EstimatorId want
   if (const auto* bounded = state.hindsight_bounded();
       bounded != nullptr && accounting::estimators()[wanted.value].of_coalitions)
     sentences.insert(sentences.begin(), bounded_sentence(*bounded));
-  // First, for a reader may be shown the first few only.
+  // This note comes first, because a reader may be shown only the first few.
   if (estimator != wanted)
     sentences.insert(sentences.begin(), stand_in_sentence(wanted, estimator, state.kept().contains(wanted)));
   return report;

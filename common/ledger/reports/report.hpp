@@ -1,6 +1,6 @@
-// The standings: who is owed how much, who is served first, and why. For `shapleyctl status`, the daemon's answers, and
-// offline reading of a ledger, so that the two cannot say different things. docs/reference/shapleyctl.md lists every
-// member.
+// The standings: how much each organization is owed, which is served first, and why. For `shapleyctl status`, the
+// daemon's answers, and offline reading of a ledger, so that all of them agree. docs/reference/shapleyctl.md lists
+// every member.
 //
 // Pure functions of the books and of t; they read no clock and own nothing.
 //
@@ -27,10 +27,10 @@
 
 namespace shapley::ledger {
 
-// Raised when a member of a report changes its meaning or goes away; new members do not raise it.
+// Raised when a member of a report changes its meaning or is removed; new members do not raise it.
 inline constexpr int k_report_version = 2;
 
-// A figure by every estimator, nullopt of those that cannot say: the members NAME_direct, NAME_rate, ...
+// A figure by every estimator, nullopt for those without one: the members NAME_direct, NAME_rate, ...
 struct ByEstimator {
   std::array<std::optional<Utility>, accounting::k_max_estimators> figures = {};
 
@@ -48,13 +48,13 @@ void for_each_json_member(std::string_view name, By& by, const Visit& visit) {
     visit(accounting::figure_name(name, estimator), by[estimator]);
 }
 
-// Whose turn it is, and what an organization holds now. guests and commons have rows, too; commons, which runs nothing,
-// has neither rank nor key.
+// An organization's turn, and what it holds now. guests and commons have rows, too; commons, which runs nothing, has
+// neither rank nor key.
 struct RankedRow {
   std::string name = {};
   std::optional<std::size_t> rank = {};  // 1 is served first
   std::optional<double> key_core_hours = {};
-  std::optional<double> running_core_hours = {};  // what of it is by what runs
+  std::optional<double> running_core_hours = {};  // the part of the key that comes from what runs
   std::optional<std::int64_t> lead = {};
   std::optional<std::int64_t> lacking = {};
   std::optional<double> guarantee = {};  // a part of its own processors
@@ -69,8 +69,8 @@ struct RankedRow {
   Processors waiting = {};
   std::int64_t running_jobs = 0;
   std::int64_t waiting_jobs = 0;
-  // While it has startable jobs: when a run of it began last, or, if that is later, when the longest present stretch of
-  // a job of it being startable began.
+  // While it has startable jobs: when one of its runs began last, or, if that is later, the begin of the longest
+  // present stretch in which one of its jobs has been startable.
   std::optional<Instant> no_start_since = {};
 };
 constexpr auto description_of(std::type_identity<RankedRow>) {
@@ -89,7 +89,7 @@ constexpr auto description_of(std::type_identity<RankedRow>) {
 
 struct OrganizationRow {
   RankedRow is = {};
-  std::string title = {};  // the name for people; the name where it has no other
+  std::string title = {};  // the name for people; the name if it has no other
   std::optional<Utility> key = {};
   Utility psi = {};
   Utility phi = {};  // by the estimator that ranks
@@ -111,7 +111,7 @@ constexpr auto description_of(std::type_identity<OrganizationRow>) {
                   supplement("would_rank", &OrganizationRow::would_rank));
 }
 
-// The rule of ranks in force, and in sentences who goes before one that is owed more, and why.
+// The rule of ranks in force, and sentences about which organizations go before one that is owed more, and why.
 struct RankingReport {
   std::int64_t horizon_s = 0;
   double guarantee = 0;
@@ -139,7 +139,7 @@ constexpr auto description_of(std::type_identity<Conservation>) {
                   member("holds", &Conservation::holds));
 }
 
-// Where the memory of hindsight is bounded: what it keeps, and why.
+// If the memory of hindsight is bounded: what it keeps, and why.
 struct HindsightBound {
   accounting::Coalitions coalitions = accounting::Coalitions::pairs;
   Instant since = {};
@@ -162,7 +162,7 @@ constexpr auto description_of(std::type_identity<PeriodReport>) {
 
 // What an organization is owed (> 0) or owes on another cluster of the consortium, as far as ranks here count it.
 struct OwedElsewhere {
-  std::string organization = {};  // its name here
+  std::string organization = {};  // given minus got there, in processors of this cluster
   double core_hours = 0;          // given less got there, of processors of this cluster
   friend bool operator==(const OwedElsewhere&, const OwedElsewhere&) = default;
 };
@@ -200,14 +200,14 @@ struct StatusReport {
   std::string contribution = {};           // the estimator that is wanted
   std::string ranked_by = {};              // it, or its stand-in
   std::vector<std::string> behind = {};    // estimators that have facts to catch up with
-  std::vector<std::string> not_kept = {};  // and those of which there are no figures
+  std::vector<std::string> not_kept = {};  // estimators without figures
   std::optional<HindsightBound> hindsight_bounded = {};
   RankingReport ranking = {};
   std::vector<OrganizationRow> organizations = {};  // in rank order, those without a rank last
   Conservation conservation = {};
   std::optional<std::optional<WorthReport>> worth = {};  // where it was asked for
-  std::vector<OtherClusterReport> clusters = {};         // the others of the consortium; none: it is in none
-  // What the daemon adds of itself and of the plugin.
+  std::vector<OtherClusterReport> clusters = {};         // the others of the consortium; empty: no consortium
+  // What the daemon adds about itself and the plugin.
   std::optional<bool> ranks_act = {};  // false in mode observe
   std::optional<protocol::DaemonReport> daemon = {};
   std::optional<protocol::PluginReport> plugin = {};
@@ -227,17 +227,18 @@ constexpr auto description_of(std::type_identity<StatusReport>) {
                   supplement("daemon", &StatusReport::daemon), supplement("plugin", &StatusReport::plugin));
 }
 
-// The books at max(t, state.now()). Figures are by `wanted` ("contribution"), or, if it is not among `able`, by its
-// stand-in ("ranked_by"); able: those of State::caught_up at t, else all that are kept. phi of others is not known.
+// The books at max(t, state.now()). Figures are by `wanted` ("contribution"), or, if it is not in `able`, by its
+// stand-in ("ranked_by"); `able`: those of State::caught_up at t, else all that are kept. phi by other estimators is
+// not known.
 [[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted);
 [[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted,
                                          const accounting::EstimatorSet& able);
 
-// Into every row whose organization has one: its title, the name for people.
+// Sets the title, the name for people, in every row whose organization has one.
 void set_titles(StatusReport& report, const std::map<std::string, std::string>& titles);
 
-// Who is kept waiting, in the configuration's order, of the organizations with startable jobs: since when, as the rows
-// above have it. `only`: of these organizations; empty: of all.
+// The organizations with startable jobs that are kept waiting, in the configuration's order, and since when
+// (no_start_since above). `only`: these organizations; empty: all.
 struct NoStart {
   std::string organization = {};
   std::optional<Instant> since = {};
@@ -248,7 +249,7 @@ constexpr auto description_of(std::type_identity<NoStart>) {
 [[nodiscard]] std::vector<NoStart> no_start_report(const accounting::State& state,
                                                    const std::vector<std::string>& only = {});
 
-// Errc::invalid_argument, with the organizations that the books have, unless every name is one of them.
+// Errc::invalid_argument, with the names of the books' organizations, unless every name is one of these.
 [[nodiscard]] Expected<void> check_organizations(const accounting::State& state, const std::vector<std::string>& names);
 
 [[nodiscard]] tl::unexpected<Error> unknown_organization(const std::string& name,
@@ -263,7 +264,7 @@ struct OpenSegment {
   ProcessorMillionths processors;
 };
 
-// Calls visit(OpenSegment) for each, ascending by job: few of one job, at most a run and a wait.
+// Calls visit(OpenSegment) for each, ascending by job; a job has at most an open run and a wait.
 template <typename Visit>
 void for_each_open_segment(const accounting::State& state, Visit&& visit) {
   for (const JobId id : state.jobs_with_open_segments()) {

@@ -1,5 +1,5 @@
-// What readers ask shapleyd for: the members of each kind of request, beside the member `request` that names the kind
-// (docs/reference/protocol.md, "Queries"). shapleyctl writes requests from these structs, shapleyd reads them
+// Requests of readers to shapleyd: the members of each kind of request, besides the member `request` that names the
+// kind (docs/reference/protocol.md, "Queries"). shapleyctl writes requests from these structs; shapleyd reads them
 // (request_from), and passes those about the past on to a program that reads the ledger (Reading).
 #pragma once
 
@@ -27,7 +27,7 @@ template <Described Members>
   return request;
 }
 
-// Of a request that has none.
+// For a request without members.
 struct NoMembers {};
 constexpr auto description_of(std::type_identity<NoMembers>) {
   return Description<NoMembers>{};
@@ -35,7 +35,7 @@ constexpr auto description_of(std::type_identity<NoMembers>) {
 
 // status.
 struct StatusRequest {
-  std::string contribution = {};  // an estimator's name; empty: as the configuration says
+  std::string contribution = {};  // an estimator's name; empty: the configured one
   bool worth = false;             // with ledger::worth_report
 };
 constexpr auto description_of(std::type_identity<StatusRequest>) {
@@ -51,7 +51,7 @@ constexpr auto description_of(std::type_identity<StatusAtRequest>) {
   return describe(member("at", &StatusAtRequest::at), flattened(&StatusAtRequest::of));
 }
 
-// What statement and history have in common.
+// The common part of statement and history.
 struct IntervalRequest {
   std::optional<Instant> since = {};
   std::optional<Instant> until = {};
@@ -64,7 +64,7 @@ constexpr auto description_of(std::type_identity<IntervalRequest>) {
                   supplement("contribution", &IntervalRequest::contribution));
 }
 
-// By what was known when each period closed, or by all that is known now.
+// By what was known when each period closed, or by everything known now.
 enum class AsOf : std::uint8_t { then, now };
 constexpr auto values_of(std::type_identity<AsOf>) {
   return std::array{AsOf::then, AsOf::now};
@@ -89,7 +89,7 @@ constexpr auto description_of(std::type_identity<HistoryRequest>) {
   return describe(flattened(&HistoryRequest::of), supplement("by", &HistoryRequest::by));
 }
 
-// The three requests about ranks; without `at` of the present.
+// The three requests about ranks; without `at` they are about the present.
 struct ExplainRequest {
   std::string job = {};
   std::optional<Instant> at = {};
@@ -150,8 +150,7 @@ constexpr auto description_of(std::type_identity<UpkeepRequest>) {
                   member("hash", &UpkeepRequest::hash), supplement("clean", &UpkeepRequest::clean));
 }
 
-// adjust and adjust_preview: exactly one of all members but the reason says what is corrected
-// (ledger::adjustment_asked).
+// adjust and adjust_preview: exactly one member besides the reason says what is corrected (ledger::adjustment_asked).
 struct JoinRequest {
   std::string organization = {};
   std::string into = {};
@@ -174,11 +173,11 @@ constexpr auto description_of(std::type_identity<AdjustRequest>) {
                   supplement("merge", &AdjustRequest::merge), supplement("reverse", &AdjustRequest::reverse));
 }
 
-// How shapleyd asks the program that reads the ledger for it (shapleyctl --answer): this on its standard input, and
-// {"report": ...} or {"error": ...} on its standard output.
+// The input of the program that reads the ledger for shapleyd (shapleyctl --answer), on its standard input; it writes
+// {"report": ...} or {"error": ...} to its standard output.
 struct Reading {
   std::string ledger = {};      // the file
-  Instant now;                  // all up to this instant is in it
+  Instant now;                  // everything up to this instant is in the ledger
   std::string author = {};      // of an adjustment
   nlohmann::json request = {};  // one of Lane::report, checked
 };

@@ -42,7 +42,7 @@ struct UserWork {
   CpuTime own;
 };
 
-// What the whole of the time that is asked comes to.
+// The sums over the whole requested time.
 class Totals {
  public:
   void add(const Stretch& stretch) {
@@ -54,7 +54,7 @@ class Totals {
     exact_ = exact_ && is_exact(stretch);
   }
 
-  // What was given may be known better later.
+  // What was given may be corrected later.
   void add_given(const Stretch& stretch, EstimatorId estimator) {
     given_.resize(std::max(given_.size(), stretch.closing.size()));
     for (std::size_t i = 0; i < stretch.closing.size(); ++i)
@@ -187,16 +187,16 @@ tl::unexpected<Error> within_a_period(Instant t) {
                   format_instant(t) + " none begins or ends; ask for whole ones, or without --as-of");
 }
 
-// What cooperation was worth in closed periods, by all that became known later.
+// The worth of cooperation in closed periods, by everything that became known later.
 //
 // Books forget what coalitions did in a period when nothing can change it any more. So they are asked before each time
-// that they forget; what they said last stays.
+// that they forget, and their last answer is kept.
 class ClosedWorths {
  public:
-  // Of the periods that end after `since`.
+  // For the periods that end after `since`.
   explicit ClosedWorths(Instant since) : since_(since) {}
 
-  // REQUIRES: always the same books, before they forget what is after the instant of the last look.
+  // REQUIRES: the same books each time, before they forget what is after the instant of the last look.
   void look(accounting::State& books) {
     std::vector<Instant> ends;
     for (const accounting::ClosedPeriod& period : books.closed_periods()) ends.push_back(period.end);
@@ -218,14 +218,14 @@ class ClosedWorths {
  private:
   struct Known {
     std::optional<accounting::CooperationWorth> worth;
-    bool is_final = false;  // nothing changes it any more, or it could not be said from the first look on
+    bool is_final = false;  // nothing changes it any more, or it was not available at the first look
   };
 
   Instant since_;
   std::map<Instant, Known> known_;  // by the period's end
 };
 
-// What closed periods come to by what is known at `as_of`. `books` are at the end of the last stretch.
+// Sets the figures of closed periods to those known at `as_of`. `books` are at the end of the last stretch.
 Expected<void> restate(PastBooks& books, Instant as_of, std::vector<Stretch>& stretches, ClosedWorths& worths) {
   for (const Stretch& stretch : stretches) {
     if (!stretch.opens_period) return within_a_period(stretch.begin);
@@ -290,7 +290,7 @@ Expected<AccountReport> statement_report(PastBooks& books, const IntervalAsked& 
 namespace {
 
 constexpr std::int64_t k_hour_s = 3600;
-// In seconds; 0: months, which differ.
+// An interval's length in seconds; 0: months, whose lengths differ.
 struct NamedInterval {
   std::string_view name;
   std::int64_t length;
@@ -345,7 +345,7 @@ std::vector<Instant> begins_between(Interval interval, Instant since, Instant un
 
 namespace {
 
-// Organizations alone were declared: nothing was owned, run or asked for.
+// Whether only organizations were declared: nothing was owned, run or asked for.
 bool is_before_anything(const Stretch& stretch) {
   const auto is_zero = [](const accounting::Standing& standing) {
     return standing.owned == ProcessorMillionths{} && standing.used == ProcessorMillionths{} &&

@@ -1,6 +1,6 @@
-// What a month's statement and a history show: from the stretches of time (stretches.hpp).
+// The figures of a month's statement and of a history, from the stretches of time (stretches.hpp).
 //
-// Two amounts, which must not be mixed up. The *difference* is a sum, work given - work got since the period began, so
+// Two amounts, which must not be confused. The *difference* is a sum, work given - work got since the period began, so
 // that in every period
 //     difference at the end = difference at the begin + given - got         [processor-seconds, exact]
 // The *standing* is what `shapleyctl status` shows: the difference on average over the period so far (report.hpp). Both
@@ -28,17 +28,17 @@ struct IntervalAsked {
   Instant until = {};                  // > since
   accounting::EstimatorId estimator;   // of phi and of what was given
   std::vector<std::string> only = {};  // names of organizations; empty: all of them
-  // Of a statement: the figures of closed periods by what was known then, instead of at the end of each.
+  // For a statement: the figures of closed periods by what was known then, instead of at the end of each.
   std::optional<Instant> as_of = std::nullopt;
 };
 
-// Of which time, and by which estimator.
+// The time, and the estimator.
 struct IntervalHeading {
   int report_version = k_report_version;
   Dated since = {};
   Dated until = {};
   std::string contribution = {};
-  // Known where the books are not of all of the time that was asked.
+  // Set if the books do not cover all of the requested time.
   Dated books_begin = {};
   Dated recorded_until = {};
 };
@@ -75,7 +75,7 @@ constexpr auto description_of(std::type_identity<PeriodRow>) {
                   member("closing", &PeriodRow::closing), member("sentence", &PeriodRow::sentence));
 }
 
-// As much of one period as lies in the time.
+// The part of one period that lies in the requested time.
 struct PeriodPart {
   Dated begin = {};
   Dated end = {};
@@ -107,12 +107,12 @@ constexpr auto description_of(std::type_identity<LentPair>) {
 
 // One account's user: what its jobs got, and how much of that on its organization's own processors.
 struct UserRow {
-  std::optional<std::string> account = {};    // nullopt: the sum of those that are private to the asker
+  std::optional<std::string> account = {};    // nullopt: the sum of the rows that are private to the asker
   std::optional<std::uint32_t> user_id = {};  // likewise
   Amount got = {};
   Amount own = {};
   Amount borrowed = {};
-  std::string user = {};  // the name, where it is looked up
+  std::string user = {};  // the name, if it was looked up
 };
 constexpr auto description_of(std::type_identity<UserRow>) {
   return describe(member("account", &UserRow::account), member("user_id", &UserRow::user_id),
@@ -120,7 +120,7 @@ constexpr auto description_of(std::type_identity<UserRow>) {
                   supplement("user", &UserRow::user));
 }
 
-// Of the whole time.
+// An organization's figures for the whole time.
 struct AccountRow {
   std::string name = {};
   Amount got = {};
@@ -147,7 +147,7 @@ struct AccountReport {
   std::vector<PeriodPart> periods = {};
   std::vector<AccountRow> organizations = {};
   std::vector<ListedAdjustment> adjustments = {};
-  bool exact = true;        // what was held is what the books say
+  bool exact = true;        // what was held agrees with the books
   bool is_private = false;  // what others used is hidden
 };
 constexpr auto description_of(std::type_identity<AccountReport>) {
@@ -159,8 +159,8 @@ constexpr auto description_of(std::type_identity<AccountReport>) {
 
 // What every organization got and gave, what it lent to each other one, and which users of which accounts got it.
 // REQUIRES: as for_each_stretch, and books that reach to `as_of`. Errc::invalid_argument names an organization of
-// `only` that the books do not know, or, with `as_of`, an end of the time at which no period begins: what is known
-// later of other instants is kept nowhere.
+// `only` that the books do not know, or, with `as_of`, an end of the time at which no period begins: for other instants
+// later knowledge is not kept.
 [[nodiscard]] Expected<AccountReport> statement_report(PastBooks& books, const IntervalAsked& asked);
 
 enum class Interval { ten_seconds, minute, ten_minutes, hour, six_hours, day, month };
@@ -173,7 +173,7 @@ constexpr auto values_of(std::type_identity<Interval>) {
 [[nodiscard]] std::optional<Interval> parse_interval(std::string_view name);
 // "10s, minute, 10min, hour, 6h, day or month"
 [[nodiscard]] std::string interval_names();
-// The shortest interval of which [0, span) has at most `most`; days where none is long enough.
+// The shortest interval of which [0, span) has at most `most`; days if none is long enough.
 [[nodiscard]] Interval shortest_interval(Duration span, std::int64_t most);
 
 // The instants in (since, until) at which an interval of that kind (UTC) begins.
@@ -194,7 +194,7 @@ struct HistoryRow {
   double lent_core_hours = 0;
   double borrowed_core_hours = 0;
   double waited_core_hours = 0;
-  double owned = 0;  // processors at its end, and what they do
+  double owned = 0;  // processors at its end; the following members are what they do
   double used = 0;
   double lent = 0;
   double borrowed = 0;
@@ -225,8 +225,8 @@ constexpr auto description_of(std::type_identity<HistoryReport>) {
                   member("exact", &HistoryReport::exact));
 }
 
-// A row for each interval and organization, from the one in which the books begin: the books at its end, and what
-// happened in it. Errors as above, and where more than 2,000 intervals shorter than an hour are asked for.
+// A row for each interval and organization, from the interval in which the books begin: the books at its end, and what
+// happened in it. Errors as above, and if more than 2,000 intervals shorter than an hour are requested.
 [[nodiscard]] Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& asked, Interval by);
 
 }  // namespace shapley::ledger

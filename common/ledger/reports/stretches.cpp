@@ -40,7 +40,7 @@ class Collector {
     return {};
   }
 
-  // Goes on to t, and ends the stretch there if that is asked or a period ends.
+  // Advances to t, and ends the stretch there if `cut` is set or a period ends.
   Expected<void> go_to(Instant t, bool cut) {
     SHAPLEY_TRY(books_.advance_to(t));
     State& state = books_.state();
@@ -50,7 +50,7 @@ class Collector {
     }
     SHAPLEY_TRY(collect(t));
     if (before_forgetting_) before_forgetting_(books_);
-    books_.forget();  // what is over will not be asked for again
+    books_.forget();  // what has ended will not be asked for again
     // A ledger that begins at t has closed nothing.
     stretch_.closes_period =
         state.period_begin() == t && !state.closed_periods().empty() && state.closed_periods().back().end == t;
@@ -101,8 +101,8 @@ class Collector {
 
   void finish(Instant t) {
     stretch_.end = t;
-    stretch_.opens_period = stretch_.period_begin >= stretch_.begin;  // later: the ledger begins there
-    // Who joined the books meanwhile had nothing before.
+    stretch_.opens_period = stretch_.period_begin >= stretch_.begin;  // later: the ledger begins within the stretch
+    // An organization that joined meanwhile had nothing before.
     for (std::size_t i = stretch_.opening.size(); i < stretch_.closing.size(); ++i) {
       stretch_.opening.emplace_back().organization = {static_cast<std::uint32_t>(i)};
     }

@@ -93,7 +93,7 @@ struct OrganizationWorkflows {
   std::optional<PastEta> before = {};
   std::optional<PastEta> highest = {};
   bool truncated = false;
-  std::size_t hidden_workflows = 0;  // of which the asker may not see all jobs
+  std::size_t hidden_workflows = 0;  // workflows with jobs that the asker may not see
   std::vector<WorkflowRow> workflows = {};
 };
 constexpr auto description_of(std::type_identity<OrganizationWorkflows>) {

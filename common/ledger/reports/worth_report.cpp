@@ -26,7 +26,7 @@ std::string percent_text(double percent) {
   return buffer.data();
 }
 
-// What is true, but no amount worth reading, is nothing.
+// An amount that is too small to be worth reading is shown as nothing.
 std::string amount_text(double core_hours) {
   return core_hours == 0 ? "nothing" : format_core_hours(core_hours);
 }

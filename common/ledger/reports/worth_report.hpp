@@ -1,4 +1,4 @@
-// What cooperation is worth (accounting/worth/worth.hpp), as a report: for `status --worth`, statements, the daemon's
+// The worth of cooperation (accounting/worth/worth.hpp) as a report: for `status --worth`, statements, the daemon's
 // answers and the exporter. docs/reference/shapleyctl.md lists every member.
 //
 // Utility in core-hours is its average over the period, as a standing's is (report.hpp):
@@ -16,7 +16,7 @@
 
 namespace shapley::ledger {
 
-// Between which amounts what would have been got alone may end.
+// Bounds of what would have been got alone.
 struct WorthBounds {
   double never_end_core_hours = 0;  // if what goes on never ended
   double end_now_core_hours = 0;    // if it ended now
@@ -34,7 +34,7 @@ struct WorthComparison {
   double psi_core_hours = 0;
   double alone_core_hours = 0;
   double gain_core_hours = 0;
-  std::optional<double> gain_percent = {};  // nullopt: without anything alone it has none
+  std::optional<double> gain_percent = {};  // nullopt: nothing would have been got alone
   Utility psi = {};
   Utility alone = {};
   CpuTime got = {};
@@ -79,7 +79,7 @@ constexpr auto description_of(std::type_identity<WorthTogether>) {
   return describe(member("sentence", &WorthTogether::sentence), flattened(&WorthTogether::is));
 }
 
-// The gain is that of leaving.
+// The gain is that of leaving the others.
 struct WorthLeaving {
   std::vector<std::string> organizations = {};
   std::string sentence = {};
@@ -110,11 +110,11 @@ constexpr auto description_of(std::type_identity<WorthReport>) {
                   member("limits", &WorthReport::limits));
 }
 
-// nullopt: no estimator can say. Organizations and pairs in the configuration's order.
+// nullopt: no estimator has it. Organizations and pairs in the configuration's order.
 [[nodiscard]] std::optional<WorthReport> worth_report(const accounting::State& state,
                                                       const std::optional<accounting::CooperationWorth>& worth);
 
-// Leaves these organizations in it, and the pairs that one of them is of.
+// Keeps only these organizations in it, and the pairs that one of them belongs to.
 void keep_only(WorthReport& worth, const std::vector<std::string>& organizations);
 
 // "has got 34 % more than it would have got alone: 12.4 core-hours instead of 9.3, on average this period". `gain` has

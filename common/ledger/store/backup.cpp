@@ -23,15 +23,15 @@ tl::unexpected<Error> cannot(const path& file, std::string_view operation) {
   return system_failure(file.string() + ": cannot " + std::string(operation), errno);
 }
 
-// Of a copy that no daemon works with: it may be handed on.
+// The mode of a copy, which no daemon works with: the group may read it.
 constexpr unsigned k_copy_mode = 0640;
 
-// A copy, synced and verified, not yet under its name.
+// Makes a copy, synced and verified, not yet under its name.
 Expected<BackupResult> copy_verified(const Database& from, const PartialFile& partial, unsigned mode) {
   SHAPLEY_TRY(partial.create(mode));
   {
     SHAPLEY_TRY_ASSIGN(const Database to, Database::open(partial.file().string(), SQLITE_OPEN_READWRITE));
-    // Until it is whole no process opens it: it need not be safe page by page.
+    // No process opens the file before it is complete, so it need not be crash-safe.
     SHAPLEY_TRY(to.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"));
     SHAPLEY_TRY(from.copy_to(to));
   }
@@ -50,7 +50,7 @@ Expected<BackupResult> copy_ledger(const path& from, const PartialFile& partial,
   return copied;
 }
 
-// The old file and its log under other names, without a moment at which the ledger's name is gone.
+// Gives the old file and its log other names; the ledger's name exists at every moment.
 Expected<path> keep_aside(const path& ledger, Instant now) {
   std::error_code error;
   if (!std::filesystem::exists(ledger, error)) return path();
@@ -60,7 +60,7 @@ Expected<path> keep_aside(const path& ledger, Instant now) {
   if (std::filesystem::exists(log, error) && ::rename(log.c_str(), (aside.string() + "-wal").c_str()) != 0) {
     return cannot(log, "keep the present ledger's log aside");
   }
-  // The index of a log that is not there any more would belong to no file.
+  // Without its log, the log's index would belong to no file.
   std::filesystem::remove(ledger.string() + "-shm", error);
   // A power loss must not leave the new file beside the old one's log: SQLite would fold the one into the other.
   SHAPLEY_TRY(sync_file(directory_of(ledger)));
@@ -69,7 +69,7 @@ Expected<path> keep_aside(const path& ledger, Instant now) {
 
 Expected<path> put_in_place(const path& backup, const path& ledger, Instant now, BackupResult& restored) {
   SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger));
-  // Where there was no ledger yet, root has just made the lock file.
+  // If there was no ledger, root has just created the lock file.
   take_owner_of(directory_of(ledger), ledger.string() + ".lock");
   const PartialFile partial(ledger.string() + ".partial");
   SHAPLEY_TRY_ASSIGN(restored, copy_ledger(backup, partial, k_live_file_mode));
@@ -79,7 +79,7 @@ Expected<path> put_in_place(const path& backup, const path& ledger, Instant now,
   return aside;
 }
 
-// Whether the ledger, as it is now, was copied to this file before.
+// Whether the file is a copy of the ledger as it is now.
 bool is_copy(const path& file, const Head& head, std::int64_t schema) {
   const auto database = open_alone(file);
   if (!database) return false;
@@ -88,7 +88,7 @@ bool is_copy(const path& file, const Head& head, std::int64_t schema) {
   return version && *version == schema && copied && copied->sequence == head.sequence && copied->hash == head.hash;
 }
 
-// A migration that was killed is begun again, and so is shapleyd, again and again: one copy is enough.
+// A migration that is killed is tried again with every start of shapleyd: one copy is enough.
 bool has_copy(const Database& database, const path& ledger, std::int64_t schema) {
   const auto head = read_head(database);
   if (!head) return false;
@@ -131,7 +131,7 @@ Expected<void> back_up_before_migration(const Database& database, const path& le
   const Instant now{std::chrono::duration_cast<std::chrono::seconds>(clock).count()};
   const path target = ledger.string() + ".schema-" + std::to_string(schema) + "-" + stamp_of(now) + ".backup";
   auto done = [&]() -> Expected<void> {
-    // One name for all tries, so that those which were killed do not fill the disk.
+    // One name for all tries, so that killed ones do not fill the disk.
     const PartialFile partial(ledger.string() + ".schema-" + std::to_string(schema) + ".backup.partial");
     SHAPLEY_TRY(copy_verified(database, partial, k_live_file_mode));
     return partial.become(target);
@@ -235,7 +235,7 @@ Expected<CompactResult> rewrite(const path& ledger, const OnProgress& on_progres
   result.bytes_before = std::filesystem::file_size(ledger, error);
   if (error) return fail(Errc::not_found, error.message() + "; check the path");
   SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger));
-  // Where there was none yet, root has just made the lock file.
+  // If there was no lock file, root has just created it.
   take_owner_of(ledger, ledger.string() + ".lock");
   const PartialFile partial(ledger.string() + ".compact");
   {

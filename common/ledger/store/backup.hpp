@@ -1,8 +1,8 @@
-// Copies of a ledger that can be relied on, and the way back.
+// Verified copies of a ledger, and restoring from them.
 //
 // A copy is one snapshot of the file, taken while shapleyd may go on writing. It is written beside its target under
-// another name, synced, verified (every page, every row's hash), and only then given its name: what has the name is
-// whole. A copy may be read by its owner and group, what is put in a ledger's place by its owner alone.
+// another name, synced and verified (every page, every row's hash), and only then renamed: a file with the target's
+// name is complete. A copy may be read by its owner and group; a file put in a ledger's place by its owner only.
 #pragma once
 
 #include <cstdint>
@@ -35,23 +35,22 @@ enum class Overwrite { no, yes };
                                                       const std::filesystem::path& ledger, Instant now,
                                                       BackupResult& restored);
 
-// A verified copy beside the ledger before its schema changes: LEDGER.schema-N-TIME.backup. Nothing is done if there is
-// one of the ledger as it is, since an earlier try was killed.
+// Makes a verified copy beside the ledger before its schema changes: LEDGER.schema-N-TIME.backup. Nothing is done if
+// there is a copy of the ledger as it is, from an earlier try that was killed.
 [[nodiscard]] Expected<void> back_up_before_migration(const Database& database, const std::filesystem::path& ledger,
                                                       std::int64_t schema);
 
-// Takes a ledger's events out of its log, so that they are in the file alone. Errc::conflict while another process has
-// the ledger open.
+// Moves the events in the ledger's log into the file. Errc::conflict while another process has the ledger open.
 [[nodiscard]] Expected<void> take_alone(const Database& database);
 
-// Every page by SQLite's own check, every row's hash by ours. REQUIRES: no other process has the file open.
+// Checks every page by SQLite's own check, and every row's hash. REQUIRES: no other process has the file open.
 [[nodiscard]] Expected<BackupResult> verify_copy(const std::filesystem::path& file);
 
-// A ledger rewritten without the room that nothing uses any more: what a migration leaves, and old checkpoints.
+// Rewrites a ledger without unused space: that of a migration, and of old checkpoints.
 //
 // The new file is written beside the old one under another name, compared with it row by row, its hash chain computed
-// again, and only then takes the ledger's name. Killed at any moment, the ledger is the old file or the new one, whole;
-// what was begun is removed by the next try.
+// again, and only then renamed. If the process is killed at any moment, the ledger is the complete old file or the
+// complete new one; the next try removes an incomplete file.
 struct CompactResult {
   BackupResult verified;
   std::uintmax_t bytes_before = 0;

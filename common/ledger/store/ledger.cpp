@@ -17,7 +17,7 @@ namespace {
 
 using accounting::Event;
 
-// Appends one event to the open transaction; what is refused only counts.
+// Appends one event to the open transaction; a refused event is only counted.
 Expected<void> append_one(AppendRows& rows, const Event& event, Instant received, AppendResult& result) {
   SHAPLEY_TRY(well_formed(event));
   const std::string key = accounting::event_key(event);
@@ -61,7 +61,7 @@ struct Ledger::Impl {
   std::optional<WriterLock> lock;
   ReadRows rows;
   std::optional<AppendRows> writer;
-  std::shared_ptr<Mutex> turns;  // whose turn it is to write: Ledger::turns
+  std::shared_ptr<Mutex> turns;  // held while writing: Ledger::turns
 };
 
 Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode, const OnProgress& on_progress) {

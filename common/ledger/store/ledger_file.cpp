@@ -46,7 +46,7 @@ constexpr const char* k_open_writer_settings = "PRAGMA busy_timeout = 50;";
 // No query_only: an audit builds temporary tables, and the connection is opened for reading anyway.
 constexpr const char* k_reader_settings = "PRAGMA busy_timeout = 5000;";
 
-// A thread that no other thread waits for. NORMAL: its commits are not synced (ledger_file.hpp).
+// For a thread that no other thread waits for. NORMAL: its commits are not synced (ledger_file.hpp).
 constexpr const char* k_second_writer_settings =
     "PRAGMA busy_timeout = 5000;"
     "PRAGMA synchronous = NORMAL;"
@@ -68,7 +68,7 @@ Expected<FileKind> kind_of_file(const path& file) {
   in.read(magic.data(), magic.size());
   if (in.gcount() == 0) return FileKind::empty;
   const bool fits = std::string_view(magic.data(), static_cast<std::size_t>(in.gcount())) == k_sqlite_magic;
-  // A power loss may tear the first sector; then a log or a journal lies beside the file, and SQLite repairs it.
+  // A power loss may tear the first sector; SQLite repairs it from the log or journal beside the file.
   const bool mendable = has_sound_log(file) || std::filesystem::exists(file.string() + "-journal", error);
   return fits || mendable ? FileKind::sqlite : FileKind::other;
 }
@@ -77,7 +77,7 @@ tl::unexpected<Error> no_ledger(std::string_view why) {
   return fail(Errc::corrupt, std::string(why) + std::string(k_way_out));
 }
 
-// SQLite would create the file with the permissions of its own choice; its log and index get those of the file.
+// SQLite would create the file with its own permissions; its log and index get those of the file.
 Expected<void> create(const path& file) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, k_live_file_mode);
   if (descriptor < 0) return system_failure("cannot create it", errno);
@@ -111,8 +111,8 @@ Expected<void> check_version(const Version& version) {
   return {};
 }
 
-// A ledger of a version that we know, and nothing in it that is not ours: from here on it can be read. Both are of one
-// snapshot, since a daemon may be migrating it.
+// Checks that the version is known and that the schema has no foreign object; after that the file can be read. Both
+// come from one snapshot, since a daemon may be migrating it.
 Expected<Version> check_genuine(const Database& database) {
   SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
   SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
@@ -121,7 +121,7 @@ Expected<Version> check_genuine(const Database& database) {
   return version;
 }
 
-// Errors that mean damage, or a log that cannot be read along, come with the way out.
+// Adds a remedy to errors that mean damage, or a log that cannot be read.
 tl::unexpected<Error> explained(const path& file, Error error) {
   std::error_code ignored;
   const auto says = [&](std::string_view words) { return error.what.find(words) != std::string::npos; };
@@ -134,8 +134,8 @@ tl::unexpected<Error> explained(const path& file, Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-// SQLite needs files of its own beside a ledger in WAL mode. Where it cannot make them and no log is left, no process
-// is writing, and the file alone is the whole truth.
+// SQLite needs files of its own beside a ledger in WAL mode. If it cannot create them and no log is left, no process is
+// writing, and the file alone is complete.
 bool must_be_immutable(const path& file) {
   std::error_code error;
   const path wal = file.string() + "-wal";
@@ -143,11 +143,11 @@ bool must_be_immutable(const path& file) {
   return !std::filesystem::exists(wal, error) && ::access(directory.c_str(), W_OK) != 0;
 }
 
-// Opens, looks whether it is sound, migrates.
+// Opens, checks and migrates.
 Expected<Database> open_sound(const path& file, const OnProgress& on_progress) {
   SHAPLEY_TRY(check_log_header(file));
   SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READWRITE));
-  // Before the settings: they would write into a data base that is not ours.
+  // The check comes before the settings, which would write into a foreign data base.
   SHAPLEY_TRY_ASSIGN(const Version version, check_genuine(database));
   SHAPLEY_TRY(database.execute(k_writer_settings));
   SHAPLEY_TRY(check_pages(database, file));

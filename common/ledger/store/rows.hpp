@@ -34,7 +34,7 @@ class ReadRows {
   [[nodiscard]] tl::unexpected<Error> failed(std::string_view operation, Error error) const {
     return with_context("ledger: " + std::string(operation) + ": " + file_.string(), std::move(error));
   }
-  // The result of `operate`, which gets the data base and the arguments; an error of it as above.
+  // Returns the result of `operate`, which gets the data base and the arguments; adds the above to its error.
   template <typename Operate, typename... Arguments>
   [[nodiscard]] std::invoke_result_t<const Operate&, const Database&, const Arguments&...> run(
       std::string_view operation, const Operate& operate, const Arguments&... arguments) const {
@@ -48,13 +48,13 @@ class ReadRows {
   Database database_;
 };
 
-// What a writer keeps ready between appends.
+// The objects that a writer keeps between appends.
 class AppendRows {
  public:
-  // REQUIRES: the data base outlives it and stays where it is.
+  // REQUIRES: the data base outlives it and is not moved.
   [[nodiscard]] static Expected<AppendRows> create(const Database& database, std::shared_ptr<Mutex> turns);
 
-  // Calls `write` within one transaction and within one of the ledger's turns. On error nothing of it is stored.
+  // Calls `write` within one transaction and one of the ledger's turns. On error nothing of it is stored.
   template <typename Write>
   [[nodiscard]] std::invoke_result_t<Write> in_transaction(const Write& write) {
     const MutexLock turn(*turns_);
@@ -72,14 +72,14 @@ class AppendRows {
     return written;
   }
 
-  // Adds the next row of the chain to the open transaction; its hash. REQUIRES: row.sequence follows head(); the
-  // store does not know the event, and it does not contradict the projections.
+  // Adds the next row of the chain to the open transaction and returns its hash. REQUIRES: row.sequence follows head();
+  // the store does not have the event, and the event does not contradict the projections.
   [[nodiscard]] Expected<Digest> add(const accounting::Event& event, const EventRow& row);
 
   [[nodiscard]] const Head& head() const { return head_; }
   [[nodiscard]] EventStore& store() { return store_; }
   [[nodiscard]] Projector& projector() { return projector_; }
-  // Whether the event changes what only an archive still has (Genesis::memory_horizon).
+  // Whether the event changes what only an archive has (Genesis::memory_horizon).
   [[nodiscard]] Expected<bool> is_archived(const accounting::Event& event);
 
  private:
@@ -105,8 +105,8 @@ class AppendRows {
 // Plain SQL over an open ledger, for the ledger's own reports and for tests. Not for other layers: they use the readers
 // (ledger/readers), so that SQL text and the schema's names stay in this layer.
 
-// While it lives, all queries of the ledger's connection see the file as it was at the first of them. The log cannot
-// begin again meanwhile, so queries of others than its own process have a budget.
+// During its life all queries of the ledger's connection see the file as it was at the first of them. The log cannot be
+// reset meanwhile, so queries from other processes have a budget.
 class Snapshot {
  public:
   [[nodiscard]] static Expected<Snapshot> begin(const Ledger& ledger);
@@ -122,8 +122,8 @@ class Snapshot {
   std::unique_ptr<Held> held_;
 };
 
-// Rows of text; NULL reads as "". Errors: Errc::denied when `sql` would write, Errc::limit beyond the budget, and what
-// SQLite says.
+// Rows of text; NULL reads as "". Errors: Errc::denied when `sql` would write, Errc::limit beyond the budget, and
+// SQLite's own errors.
 [[nodiscard]] Expected<std::vector<std::vector<std::string>>> query(const Ledger& ledger, const std::string& sql,
                                                                     QueryBudget budget = {});
 // An integer of such a row; nullopt: NULL.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uintmax_t k_pages_checked_up_to = 64U << 20U;  // a fraction of a second
 constexpr std::int64_t k_events_checked = 1000;
-// What the daemon itself reads through.
+// The views that the daemon itself uses.
 constexpr std::array<std::string_view, 4> k_views_read{"events", "jobs", "segment_nodes", "segments"};
 
 // SQLite's file format, section 4.1: big-endian words magic, version, page size, number, two salts, two sums.
@@ -50,7 +50,7 @@ std::string log_of(const std::filesystem::path& ledger) {
   return ledger.string() + "-wal";
 }
 
-// Nothing: there is no log, or not even a header of one.
+// nullopt: there is no log, or not even a header of one.
 std::optional<LogHeader> log_header(const std::filesystem::path& ledger) {
   std::ifstream in(log_of(ledger), std::ios::binary);
   LogHeader header{};
@@ -144,7 +144,7 @@ Expected<Schema> schema_of(const Database& database) {
   }
 }
 
-// Every file that is opened is compared with it, and making it takes longer than all else there is to opening one.
+// Cached, because every opened file is compared with it, and making it takes longer than the rest of opening a file.
 Expected<Schema> genuine_schema(std::int64_t version) {
   static Mutex mutex;
   static std::map<std::int64_t, Schema> made SHAPLEY_GUARDED_BY(mutex);

@@ -1,9 +1,9 @@
-// Is a ledger sound enough to write on? What a start can afford to look at: the rest is the audit's.
+// Whether a ledger is sound enough to write to: the checks that a start can afford; the audit does the rest.
 //
-// Looked at: the log's header; every page of a ledger of at most 64 MiB (larger ones as they are read); that no table,
-// index or trigger is missing (check_nothing_foreign has seen to it that none is foreign); the hash chain over the
-// newest 1,000 events; that the newest checkpoint and the newest signed head are of events that are there. Errors:
-// Errc::corrupt says what is wrong.
+// Checked are: the log's header; every page of a ledger of at most 64 MiB (larger ones as they are read); that no
+// table, index or trigger is missing (check_nothing_foreign has checked that none is foreign); the hash chain over the
+// newest 1,000 events; that the events of the newest checkpoint and of the newest signed head exist. Errors:
+// Errc::corrupt names the fault.
 #pragma once
 
 #include <compare>
@@ -18,49 +18,49 @@
 
 namespace shapley::ledger {
 
-// Before SQLite opens the file: it takes a log with a damaged header for an empty one, and what was committed to it is
-// silently gone. A header is written in one piece of 32 bytes, so a power loss leaves it as it was or as it was to be.
+// Call it before SQLite opens the file: SQLite takes a log with a damaged header for an empty one, and silently loses
+// what was committed to it. A header is written in one piece of 32 bytes, so after a power loss it is the old one or
+// the new one.
 [[nodiscard]] Expected<void> check_log_header(const std::filesystem::path& ledger);
 
 // Whether a log lies beside the ledger that SQLite can read. A power loss while it is folded into the file may tear the
 // file's first sector; SQLite takes that page from the log.
 [[nodiscard]] bool has_sound_log(const std::filesystem::path& ledger);
 
-// Pages, before anything is written.
+// Checks pages, before anything is written.
 [[nodiscard]] Expected<void> check_pages(const Database& database, const std::filesystem::path& ledger);
 
-// Schema, end of the chain, checkpoint, head. REQUIRES: migrated, nothing foreign.
+// Checks schema, end of the chain, checkpoint, head. REQUIRES: migrated, nothing foreign.
 [[nodiscard]] Expected<void> check_content(const Database& database);
 
-// The tables, indices, triggers and views of a ledger as text, and whether they are those that the program makes.
+// The tables, indices, triggers and views of a ledger as text, and a check that they are those that the program makes.
 //
-// A file may come from anywhere, and what its schema says decides what a query does: a table `events` may be a view
-// that never ends, a virtual table that runs code, an index with an expression. So before anything else of a file is
-// read, check_nothing_foreign() compares its schema, which SQLite keeps as text, with one that the migrations make in
-// memory.
+// A file need not be trusted, and its schema determines what a query does: a table `events` may be a view that never
+// ends, a virtual table that runs code, or an index with an expression. So before anything else of a file is read,
+// check_nothing_foreign() compares its schema, which SQLite keeps as text, with one that the migrations make in memory.
 
 // A row of sqlite_schema. NULL (the text of an index that SQLite makes for a constraint) reads as "".
 struct SchemaObject {
   std::string type;  // table, index, trigger, view
   std::string name;
-  std::string table;  // that an index or trigger belongs to; else its own name
+  std::string table;  // the table of an index or trigger; else its own name
   std::string sql;    // as SQLite keeps it: as it was written
   auto operator<=>(const SchemaObject&) const = default;
 };
 using Schema = std::set<SchemaObject>;
 
-// Null: there is none of that type and name.
+// nullptr: there is no object of that type and name.
 [[nodiscard]] const SchemaObject* find_object(const Schema& schema, std::string_view type, std::string_view name);
 
 [[nodiscard]] Expected<Schema> schema_of(const Database& database);
 
-// As the migrations make that version, from nothing. A ledger's own text is not to be trusted with this. REQUIRES: 0 to
-// the newest version.
+// The schema that the migrations make for that version, in an empty data base. A ledger's own text is not trusted for
+// this. REQUIRES: 0 to the newest version.
 [[nodiscard]] Expected<Schema> genuine_schema(std::int64_t version);
 
-// Errc::corrupt, with the way out, when the file holds an object that the program did not make so: one more, or one of
-// the program's names with another type or text. What is missing is left to others (start_check.hpp, audit). REQUIRES:
-// as above.
+// Errc::corrupt, with a remedy, when the file has an object that the program did not make: an additional one, or one
+// with the program's name and another type or text. Missing objects are checked elsewhere (check_content, audit).
+// REQUIRES: as above.
 [[nodiscard]] Expected<void> check_nothing_foreign(const Database& database, std::int64_t version);
 
 }  // namespace shapley::ledger
