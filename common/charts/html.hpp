@@ -1,7 +1,7 @@
 // Pages of HTML that need nothing else: no network, no script, one file. Light, dark and print, wide and narrow.
 //
-// What a caller passes as text is foreign (names and titles of organizations) and escaped here; what is called markup
-// is not.
+// Text that a caller passes is not trusted (names and titles of organizations) and is escaped here; what is called
+// markup is not escaped.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,17 @@ namespace shapley::charts {
 // Text between tags or in a quoted attribute: markup's characters as references, and printable (base/printable.hpp).
 [[nodiscard]] std::string html(std::string_view text);
 
-// From the doctype up to <body> and its heading, and the end. The page's policy forbids whatever would be loaded or
-// run.
+// From the doctype up to <body> and its heading; and the end of a page. The page's policy forbids loading or running
+// anything.
 [[nodiscard]] std::string page_begin(std::string_view title, std::string_view heading);
 [[nodiscard]] std::string page_end();
 
 // A table in a box that scrolls by itself, so that the page does not. The first row and column stay in sight.
 struct Table {
-  std::string name;  // of the box, for readers who do not see it
+  std::string name;  // of the box, for screen readers
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows = {};  // each as long as the head
-  std::size_t text_columns = 1;                     // the first ones are text, all others amounts
+  std::size_t text_columns = 1;                     // number of first columns with text; others are amounts
 };
 [[nodiscard]] std::string table_html(const Table& table);
 
@@ -49,8 +49,8 @@ inline constexpr std::size_t k_heat_steps = 5;
 [[nodiscard]] std::string heat_color(std::size_t step);
 inline constexpr std::string_view k_own_color = "#c0c0c0";
 
-// What it draws as <svg role="img">, `label` its name for readers who do not see it. No ids of its own, so that a page
-// may hold many; it is as wide as its place, and no wider than it was drawn. Errors are those of `draw`.
+// The drawing as <svg role="img">, with `label` as its name for screen readers. It has no ids of its own, so that a
+// page may contain many; it is as wide as its place, but no wider than it was drawn. Errors are those of `draw`.
 [[nodiscard]] Expected<std::string> inline_svg(const Draw& draw, std::string_view label);
 
 // gnuplot's SVG, from its first element on, with variables for colours. For tests, too.

@@ -99,7 +99,7 @@ namespace {
 constexpr std::array k_palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"};
 static_assert(k_palette.size() == k_colors);
 
-// Far more than the largest plot takes.
+// Far more time than the largest plot takes.
 constexpr std::chrono::minutes k_patience{5};
 
 Expected<ChildRun> run_gnuplot(const std::string& script) {
@@ -140,7 +140,7 @@ std::string tics(const std::vector<std::string>& labels, Shape shape) {
   return list + ")";
 }
 
-// By the day up to some weeks, by the hour within few days, else by the month.
+// The format shows days up to some weeks, hours within few days, else months.
 std::string time_format(Duration span) {
   if (span.value <= 3 * k_day_s) return "\"%H:%M\\n%m-%d\"";
   return span.value <= 400 * k_day_s ? "'%m-%d'" : "'%Y-%m'";
@@ -157,7 +157,7 @@ std::int64_t time_step(Duration span, Shape shape) {
   return span.value / most;
 }
 
-// Of few points each is marked, for what lies between them is not known.
+// If there are few points each is marked, because what lies between them is not known.
 std::string line_style(std::size_t i, std::size_t points) {
   constexpr std::size_t k_solid = 4;
   constexpr std::size_t k_marked = 60;

@@ -1,4 +1,4 @@
-// Plots as SVG, drawn by gnuplot. Errc::unavailable when it is not installed: the numbers are printed anyway.
+// Plots as SVG, drawn by gnuplot. Errc::unavailable when it is not installed; callers print the numbers in any case.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ struct GanttBox {
 [[nodiscard]] Expected<void> plot_gantt(const std::filesystem::path& file, const std::string& title,
                                         std::size_t organizations, const std::vector<GanttBox>& boxes);
 
-// Charts are drawn by gnuplot, as SVG; no code of ours draws. What every script has in common.
+// gnuplot draws all charts, as SVG. These are the common parts of all scripts.
 struct Size {
   int width = 0;  // pixels of a screen; the picture scales
   int height = 0;
@@ -74,15 +74,15 @@ inline constexpr std::string_view k_grid_color = "#dddddd";
 // remedy.
 [[nodiscard]] Expected<void> draw(const std::filesystem::path& file, const std::string& script);
 
-// Errc::unavailable, as above, before anything long is done for nothing.
+// Errc::unavailable, as above: call it before long work that would be wasted.
 [[nodiscard]] Expected<void> find_gnuplot();
 
 // Plots for pages (html.hpp), each in two shapes: one for a wide page and paper, one for a phone.
 enum class Shape { wide, narrow };
 
-// So many lines can be distinguished: by their colours, and from the fifth on dashed.
+// The number of lines that can be distinguished: by their colours, and from the fifth on dashed.
 inline constexpr std::size_t k_most_lines = 8;
-// Bars and cells whose labels can be read.
+// The number of bars or cells whose labels can be read.
 [[nodiscard]] constexpr std::size_t most_rows(Shape shape) {
   return shape == Shape::wide ? 40 : 30;
 }
@@ -90,11 +90,11 @@ inline constexpr std::size_t k_most_lines = 8;
   return shape == Shape::wide ? 40 : 12;
 }
 
-// Characters of a label beside an axis.
+// The number of characters of a label beside an axis.
 [[nodiscard]] constexpr std::size_t label_length(Shape shape) {
   return shape == Shape::wide ? 26 : 13;
 }
-// Of a longer text the middle is left out, for names often differ at their ends. REQUIRES: most > 2.
+// Leaves out the middle of a longer text, because names often differ at their ends. REQUIRES: most > 2.
 [[nodiscard]] std::string short_label(std::string_view text, std::size_t most);
 
 struct TimePoint {
@@ -127,7 +127,7 @@ struct BarRow {
 // A heat map: cells[row][column] by steps of their amount. The diagonal is beside the scale.
 struct Matrix {
   std::string row_axis, column_axis, unit;
-  std::string diagonal;  // what it is
+  std::string diagonal;  // the meaning of the diagonal
   std::vector<std::string> names;
   std::vector<std::vector<double>> cells;  // square, as long as the names; >= 0
 };

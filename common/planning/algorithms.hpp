@@ -32,7 +32,7 @@ enum class LocalOrder { hf, lpt, spt, random };
 // are few.
 //
 // Gives new placements to `moved` (in HF order) within `schedule`; all other placements stay. False when a job finds no
-// place before the deadline: `schedule` is then of no use.
+// place before the deadline: `schedule` is then unusable.
 [[nodiscard]] bool place_backwards(const Grid& grid, const std::vector<std::uint32_t>& moved, Ticks deadline,
                                    Schedule& schedule);
 

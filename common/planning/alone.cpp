@@ -14,7 +14,7 @@ namespace shapley::planning {
 
 namespace {
 
-// What holds processors, and how many there are.
+// The processors in use, and the number of processors.
 class Cluster {
  public:
   explicit Cluster(const std::vector<ClusterSize>& sizes) : sizes_(sizes) {}
@@ -28,9 +28,9 @@ class Cluster {
     running_.emplace(end, processors);
     used_ += processors;
   }
-  // Negative where it has become smaller than what runs.
+  // Negative if the cluster has become smaller than what runs.
   [[nodiscard]] std::int64_t idle() const { return size_ - used_; }
-  // When more may be idle next; none: never.
+  // The next instant at which more may be idle; nullopt: never.
   [[nodiscard]] std::optional<std::int64_t> next_change() const {
     std::optional<std::int64_t> next;
     if (!running_.empty()) next = running_.top().first;

@@ -1,4 +1,4 @@
-// An organization alone on its own cluster, its jobs arriving when they really did: what it would have had without the
+// An organization alone on its own cluster, with its jobs' real arrival times: what it would have had without the
 // others. List scheduling in the order of submission; a later job may start while an earlier one does not fit.
 #pragma once
 
@@ -14,15 +14,15 @@ struct SubmittedJob {
   std::int64_t processors = 1;  // >= 1
 };
 
-// From `from` on the cluster has so many processors.
+// From `from` on the cluster has `processors` processors.
 struct ClusterSize {
   std::int64_t from = 0;        // seconds
   std::int64_t processors = 0;  // >= 0
 };
 
-// The start of each job; none: there are never enough processors for it. What runs when the cluster becomes smaller
-// ends where it is, and nothing starts until enough is free again. `sizes` ascending by `from`; before the first there
-// are none. O((n + k) log n) for n jobs and k sizes.
+// The start of each job; nullopt: there are never enough processors for it. When the cluster becomes smaller, running
+// jobs run to their ends, and nothing starts until enough is free again. `sizes` ascending by `from`; before the first
+// one there are no processors. O((n + k) log n) for n jobs and k sizes.
 [[nodiscard]] std::vector<std::optional<std::int64_t>> run_alone(const std::vector<SubmittedJob>& jobs,
                                                                  const std::vector<ClusterSize>& sizes);
 

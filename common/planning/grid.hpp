@@ -41,11 +41,11 @@ struct Grid {
 // width below 1, a job wider than the smallest cluster. Errc::limit: more than 2^31 - 1 jobs, a length above 2^53 or
 // more than 2^31 processors, beyond which 128 bits might not hold the sums.
 [[nodiscard]] Expected<void> validate(const Grid& grid);
-// The same, but a job need not fit other clusters than its owner's: what local scheduling and ILBA ask for, which place
-// it on no cluster that is too small. MOCCA's bounds ask for more.
+// As validate(), but a job need not fit other clusters than its owner's. This suffices for local scheduling and ILBA,
+// which put a job on no cluster that is too small; MOCCA's bounds require validate().
 [[nodiscard]] Expected<void> validate_at_home(const Grid& grid);
 
-// Whether every job fits every cluster. REQUIRES: there is one.
+// Whether every job fits every cluster. REQUIRES: there is a cluster.
 [[nodiscard]] bool fits_everywhere(const Grid& grid);
 
 // Indices of the jobs in HF order: processors non-increasing, ties in input order [MO11 Sec. 3.2].

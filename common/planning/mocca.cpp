@@ -150,7 +150,7 @@ class Mocca {
   }
 
   // Starts the first waiting job, highest first, that fits at `now`: q within what is idle from now on, at most
-  // max_idle, and its end within D_k. The largest cluster that takes it gets it.
+  // max_idle, and its end within D_k. It goes to the largest cluster that it fits.
   bool start_one(const std::vector<std::uint32_t>& unscheduled, MinTree& waiting, Ticks now) {
     const std::int64_t widest = max_idle(now);
     std::optional<std::size_t> best;

@@ -60,7 +60,7 @@ struct ExperimentPlan {
 // starts: the job's own cluster, then the one taken first. A hole is q idle processors, not q adjacent ones: with
 // adjacent ones Proposition 11 fails.
 //
-// A job that a cluster is too small for finds no hole there, so jobs need to fit their owners' clusters only.
+// A job that is too wide for a cluster finds no hole there, so jobs need to fit their owners' clusters only.
 //
 // O(N n) searches for a hole, as the paper counts; a search is O(log n) for every stretch that is too short, beyond
 // what earlier searches for smaller jobs have ruled out.

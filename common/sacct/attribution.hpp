@@ -1,8 +1,8 @@
-// Whose a past job was: the configuration's rules applied to a row of sacct, or to a job of the ledger.
+// The organization of a past job: the configuration's rules applied to a row of sacct, or to a job of the ledger.
 //
-// Rules name users and groups by name or number, and so do exports. A name has the number that the export itself lists
-// beside it, else this machine's, else one of its own, so that a name in a rule still matches the same name in a row.
-// Accounts above a job's own are known from `parents` only (sacct does not list them).
+// Rules name users and groups by name or number, and so do exports. The number of a name is the one that the export
+// itself lists with it, else this machine's, else a made-up one, so that a name in a rule still matches the same name
+// in a row. Accounts above a job's own are known from `parents` only (sacct does not list them).
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class Attribution {
   [[nodiscard]] std::string_view organization_of(const SacctRow& row) const;
 
   [[nodiscard]] const protocol::Classifier& classifier() const { return classifier_; }
-  // What the classifier knows a row's user, group and accounts above by.
+  // The numbers by which the classifier identifies a row's user, group and the accounts above.
   [[nodiscard]] std::uint32_t user_of(const SacctRow& row) const;
   [[nodiscard]] std::uint32_t group_of(const SacctRow& row) const;
   [[nodiscard]] std::vector<std::string> ancestors_of(std::string_view account) const;
@@ -51,14 +51,14 @@ class Attribution {
   protocol::Classifier classifier_;
 };
 
-// Which rule of a configuration makes a job of the ledger its organization's, as `explain` shows.
+// The rule by which a job of the ledger belongs to its organization, in the form of `explain`.
 [[nodiscard]] ledger::RuleMatched rule_matched(const protocol::Rule& rule, std::string_view through);
 
 // The rule that matches; without the accounts above the job's own, which the ledger does not keep.
 [[nodiscard]] std::optional<ledger::RuleMatched> rule_of(const protocol::Classifier& classifier,
                                                          const ledger::JobIdentity& job);
 
-// Of a configuration's text (ledger::RuleIn). A text that only an older release accepted has no rules.
+// The rule in a configuration's text (ledger::RuleIn). A text that only an older release accepted has no rules.
 [[nodiscard]] ledger::RuleFound rule_in(const std::string& configuration, const ledger::JobIdentity& job);
 
 }  // namespace shapley::sacct

@@ -1,4 +1,4 @@
-// Values as bytes for temporary files of this very process: numbers as they lie in memory.
+// Values as bytes for temporary files of this process only: numbers in the machine's own representation.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ class Packer {
   std::string& bytes_;
 };
 
-// Takes off the front what a Packer appended.
+// Removes from the front what a Packer appended.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view& bytes) : bytes_(bytes) {}

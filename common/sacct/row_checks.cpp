@@ -59,9 +59,9 @@ std::string differences(const SacctRow& a, const SacctRow& b) {
   return text;
 }
 
-// Looks at a job's rows in the order of time.
+// Checks a job's rows in the order of time.
 void check_job(const std::vector<SacctRow>& of_job, Faults& faults) {
-  const SacctRow* before = nullptr;  // of those so far the one that ends last
+  const SacctRow* before = nullptr;  // the row so far that ends last
   for (const SacctRow& each : of_job) {
     const SacctRow* row = &each;
     if (!row->ran()) continue;
@@ -169,7 +169,7 @@ class Placing {
     std::vector<Part> open;          // they go on
   };
 
-  // All that the other nodes cannot have held, and one CPU at least.
+  // The CPUs that the other nodes cannot have held, and one at least.
   std::vector<std::uint64_t> least_of(const SacctRow& row) {
     std::uint64_t sum = 0;
     for (const std::string& name : row.nodes) sum += nodes_[name].size;
@@ -204,7 +204,7 @@ class Placing {
           leave_out(*part.run, too_much(node.held.top().line));
           return false;
         }
-        // Of two the one whose end is not known is likelier to be wrong.
+        // Of the two the row without a known end is more likely wrong.
         const Part open = node.open.back();
         leave_out(*open.run, too_much(part.row->line));
         remove(open);

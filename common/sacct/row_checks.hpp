@@ -1,7 +1,7 @@
-// What cannot be, though every field can be read: rows against each other, and against the nodes that they ran on.
+// Checks of readable rows that contradict each other or the nodes on which they ran.
 //
-// Each check ends with the first bad row as an error (Malformed::refuse), or takes bad rows out and appends them to
-// `bad` (Malformed::skip). In memory are the rows of one job, or the runs that are open at one time.
+// Each check ends with the first bad row as an error (Malformed::refuse), or removes bad rows and appends them to `bad`
+// (Malformed::skip). In memory are the rows of one job, or the runs that are open at one time.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ namespace shapley::sacct {
 
 using Faults = std::map<std::int64_t, std::string>;  // by line
 
-// What a check found: all of it, or where the first one is refused only that and how many there are.
+// The findings of a check: all of them, or, if the first one is refused, that one and their number.
 class Findings {
  public:
   Findings(SacctRows& sacct, Malformed choice) : sacct_(sacct), choice_(choice) {}
-  // Takes `faults` up, none of whose rows was found before, and leaves none.
+  // Takes over `faults`, of rows that had none so far, and leaves it empty.
   void take(Faults& faults);
-  // To be called at the end: the first fault is the error, or all the rows are left out.
+  // Call it at the end: it returns the first fault as an error, or leaves all bad rows out.
   [[nodiscard]] Expected<void> finish();
 
  private:
@@ -34,17 +34,17 @@ class Findings {
 };
 
 // A job runs once at a time: rows of one number whose times overlap are parts of a resized run, or they contradict each
-// other, as those of two clusters do. Of two such rows both are bad, but of a run that goes on and one that begins
-// later or has an end, the former. No run begins before its job was submitted.
+// other, like those of two clusters. Then both are bad; but if one run goes on and the other one begins later or has an
+// end, only the former is bad. No run begins before its job was submitted.
 [[nodiscard]] Expected<void> check_rows(SacctRows& sacct, Malformed choice);
 
-// Every run is on nodes that are known, and holds no more CPUs than they have; `oversubscribed`: the runs of a node may
-// hold more together, else the one that goes on is bad, or the one that began last. Where a run's part of a node is not
-// certain the least that it can be counts, and what was suspended does not.
+// Every run is on known nodes, and holds no more CPUs than they have. Runs of a node may hold more together if
+// `oversubscribed`; otherwise the one that goes on is bad, or the one that began last. Where a run's part of a node is
+// not certain its least possible part counts, and suspended runs do not count.
 [[nodiscard]] Expected<void> check_nodes(SacctRows& sacct, const SiteNodes& nodes, bool oversubscribed,
                                          Malformed choice);
 
-// Every run has nodes at all.
+// Every run has nodes.
 [[nodiscard]] Expected<void> check_places(SacctRows& sacct, Malformed choice);
 
 }  // namespace shapley::sacct

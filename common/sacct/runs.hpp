@@ -1,4 +1,4 @@
-// Runs of jobs, put together from rows of sacct.
+// Runs of jobs, joined from rows of sacct.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Run {
   std::uint64_t number = 0;                 // counts the runs of all jobs
   std::vector<std::int64_t> repeated = {};  // lines of rows that repeat one of these
   bool left_queue = false;                  // the job left the queue after it without running again
-  bool is_left_out = false;                 // for those who look at it
+  bool is_left_out = false;                 // set by callers that leave it out
 
   [[nodiscard]] const SacctRow& first() const { return rows.front(); }
   [[nodiscard]] const SacctRow& last() const { return rows.back(); }
@@ -33,7 +33,7 @@ struct Run {
     for (const SacctRow& row : rows) lines.push_back(row.line);
     return lines;
   }
-  // When it began to hold what this row of it says: a resized run's rows all have the run's start.
+  // When the run began to hold what this row describes: all rows of a resized run have the run's start.
   [[nodiscard]] Instant begin_of(std::size_t row) const { return row == 0 ? start() : *rows[row - 1].end; }
   [[nodiscard]] Duration suspended() const {
     Duration sum;
@@ -42,18 +42,18 @@ struct Run {
   }
 };
 
-// Of one job, in the order of time. A row that repeats another one counts once: a job that is requeued while it
-// completes is recorded twice.
+// The runs of one job, in the order of time. A row that repeats another one counts once: a job that is requeued while
+// it completes is recorded twice.
 [[nodiscard]] std::vector<Run> runs_of(const std::vector<SacctRow>& of_job);
 
-// By job and in the order of time.
+// Visits runs by job and in the order of time.
 [[nodiscard]] Expected<void> for_each_run(const SacctRows& rows, const std::function<Expected<void>(Run&)>& visit);
 
-// What happened to runs, in the order of time, whatever the order in which they are added: sorted outside of memory, in
-// which are the runs that are open at one time.
+// The changes of runs in the order of time, however they are added: sorted on disk, with the runs that are open at one
+// time in memory.
 class RunsInTime {
  public:
-  // Of a run, concerning one of its rows. Of one instant the lower order comes first, then the lower run.
+  // A change of a run that concerns one of its rows. At one instant the lower order comes first, then the lower run.
   struct Moment {
     Instant at;
     std::int64_t order = 0;
@@ -64,7 +64,7 @@ class RunsInTime {
   RunsInTime(const SacctRows& rows, MomentsOf moments_of)
       : moments_of_(std::move(moments_of)), sorted_(rows.empty_list()) {}
 
-  // A run without moments is passed over.
+  // A run without moments is ignored.
   [[nodiscard]] Expected<void> add(const Run& run);
   [[nodiscard]] Expected<void> for_each(
       const std::function<Expected<void>(const std::shared_ptr<Run>&, const Moment&)>& visit) const;
@@ -74,7 +74,7 @@ class RunsInTime {
   SortedRecords sorted_;
 };
 
-// The begin of each row of each run, in the order of time.
+// Visits the begin of each row of each run, in the order of time.
 [[nodiscard]] Expected<void> for_each_part(
     const SacctRows& rows, const std::function<bool(const Run&)>& is_asked,
     const std::function<Expected<void>(const std::shared_ptr<Run>&, std::size_t row)>& visit);

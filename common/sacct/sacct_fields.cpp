@@ -15,7 +15,7 @@ JobName parse_job_name(std::string_view text) {
     const auto part = parse_number<std::uint32_t>(text.substr(plus + 1));
     if (first && part) {
       name.het_job = *first;
-      name.number = *first + *part;  // Slurm numbers the parts in a row
+      name.number = *first + *part;  // Slurm numbers the parts consecutively
     }
   } else if (const std::size_t mark = text.find('_'); mark != std::string_view::npos) {
     name.array_job = parse_number<std::uint32_t>(text.substr(0, mark)).value_or(0);
@@ -106,7 +106,7 @@ std::vector<std::optional<Instant>> instants_of(const SlurmTime& time) {
 
 // The earlier ones first.
 std::vector<Reading> readings_of(const RowTimes& times) {
-  // What one text says twice is one instant.
+  // Equal texts mean equal instants.
   const bool at_once = times.submit.instant == times.eligible.instant;
   std::vector<Reading> readings;
   for (const auto& submit : instants_of(times.submit)) {

@@ -23,7 +23,7 @@ struct JobName {
 };
 [[nodiscard]] JobName parse_job_name(std::string_view text);
 
-// Slurm's words for a time limit that there is not.
+// Slurm's words for an absent time limit.
 [[nodiscard]] bool is_no_limit(std::string_view text);
 
 struct HeldResources {
@@ -35,15 +35,15 @@ struct HeldResources {
 // A number with one of the letters K, M, G, T, P or none, in MiB: "512M" is 512; without a letter it is MiB.
 [[nodiscard]] std::optional<std::uint64_t> parse_mib(std::string_view text);
 
-// Of a row; each has two instants where clocks show an hour twice.
+// The times of a row; each has two instants if clocks show its hour twice.
 struct RowTimes {
   SlurmTime submit, eligible, start, end;
 };
 
-// Chooses one reading of every time: the earliest ones in which nothing ends before it begins (submitted,
-// eligible, started, ended) and the run lasts `elapsed` seconds beside its suspensions, if that is known. A part of a
-// resized run may begin before its own Submit, so where no reading is in that order only the run itself has to be.
-// False: other readings would fit as well, and nothing says which ones are meant.
+// Chooses one reading of every time: the earliest ones in which nothing ends before it begins (submitted, eligible,
+// started, ended) and the run lasts `elapsed` seconds besides its suspensions, if that is known. A part of a resized
+// run may begin before its own Submit, so if no reading is in that order only the run itself has to be. False: other
+// readings fit as well, and it is not known which ones are meant.
 [[nodiscard]] bool choose_readings(RowTimes& times, Duration suspended, std::optional<std::int64_t> elapsed);
 
 }  // namespace shapley::sacct

@@ -180,7 +180,7 @@ Expected<void> check_end(const Fields& fields, const SacctRow& row) {
   return {};
 }
 
-// Gives whether all times are certain.
+// Returns whether all times are certain.
 Expected<bool> read_times(const Fields& fields, SacctRow& row) {
   RowTimes times;
   SHAPLEY_TRY_ASSIGN(times.submit, fields.time(Column::submit));
@@ -253,7 +253,7 @@ Expected<SacctRow> read_row(const Header& header, const Fields& fields, std::int
   return row;
 }
 
-// Job numbers are a cluster's own, so rows of two are not rows of the same jobs.
+// Each cluster numbers its own jobs, so rows of two clusters are not rows of the same jobs.
 class OneCluster {
  public:
   Expected<void> check(std::string_view cluster, std::int64_t line) {
@@ -302,7 +302,7 @@ Expected<void> read_line(const Header& header, std::string_view line, std::int64
 
 namespace {
 
-// All but the nodes, which are written as Slurm writes them: a list of thousands is some bytes.
+// All fields except the nodes, which are written in Slurm's notation: a list of thousands takes some bytes.
 template <typename Fields, typename Row>
 void pass_fields(Fields& fields, Row& row) {
   const auto pass = [&](auto&... members) { (fields(members), ...); };

@@ -1,4 +1,4 @@
-// Every row of an export of sacct, whole: what a year of Slurm's own accounting says of its jobs.
+// Every row of an export of sacct, complete: Slurm's own accounting of a year's jobs.
 //
 //   sacct -a -D -P -o JobID,JobIDRaw,User,UID,Group,GID,Account,Partition,QOS,State,Submit,Eligible,Start,End,
 //                     ElapsedRaw,Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList
@@ -9,10 +9,10 @@
 // prints them, or seconds since the epoch (SLURM_TIME_FORMAT=%s). Where clocks show an hour twice the earlier instant
 // is meant, unless only the later one fits the row's other times (sacct_fields.hpp).
 //
-// Nothing is guessed. A row that cannot be read, that says what cannot be (row_checks.hpp), or that has ended without
-// an end is bad: the first one ends the reading, or all are left out and listed. Rows of two clusters are never read.
-// (The audit's reader, ledger/audit/slurm_records, is another one on purpose: it is the witness of what is made of
-// these rows.)
+// Nothing is guessed. A row is bad if it cannot be read, has impossible content (row_checks.hpp), or has ended without
+// an end: the first one ends the reading, or all are left out and listed. Rows of two clusters are never read. (The
+// audit has another reader on purpose, ledger/audit/slurm_records, which is the witness of what is made from these
+// rows.)
 #pragma once
 
 #include <cstdint>
@@ -43,13 +43,13 @@ struct SacctRow {
   std::string group;
   std::optional<std::uint32_t> group_id;
   std::string account, partition, qos, name, wckey;
-  std::string state;  // in Slurm's words: "COMPLETED", "CANCELLED" (who cancelled is left out), "RESIZING", ...
+  std::string state;  // Slurm's name: "COMPLETED", "CANCELLED" (without the user), "RESIZING", ...
   Instant submit;
   std::optional<Instant> eligible;
-  std::optional<Instant> start;       // none: it never started
-  std::optional<Instant> end;         // none: it has not ended
+  std::optional<Instant> start;       // nullopt: it never started
+  std::optional<Instant> end;         // nullopt: it has not ended
   Duration suspended;                 // of the time from start to end
-  std::optional<Duration> requested;  // time limit; none: unlimited, or not exported
+  std::optional<Duration> requested;  // time limit; nullopt: unlimited, or not exported
   std::uint32_t requested_cpus = 0;   // 0: not exported
   std::uint32_t cpus = 0;             // allocated
   std::uint64_t memory = 0;           // MiB allocated, on all nodes; 0: not exported or not allocated
@@ -69,13 +69,13 @@ struct BadRow {
 // Its error: "line 17: ...".
 [[nodiscard]] tl::unexpected<Error> refused(const BadRow& row);
 
-// The numbers that an export lists beside names; nullopt: no number. Where it lists several, that of the lowest line.
+// The numbers that an export lists for names; nullopt: no number. If it lists several, the one in the lowest line.
 using NamedNumbers = std::map<std::string, std::optional<std::uint32_t>, std::less<>>;
 
-// Beyond it what is held at one time, of one job or of the runs that are open, takes gigabytes.
+// Above this bound the rows held at one time, of one job or of the open runs, would need gigabytes.
 constexpr std::size_t k_max_names = std::size_t{1} << 25U;
 
-// The rows themselves are sorted outside of memory (base/sorted_records.hpp), in which are those of one job at a time.
+// The rows are sorted on disk (base/sorted_records.hpp); the rows of one job at a time are in memory.
 class SacctRows {
  public:
   // `directory`: of temporary files; `memory`: bytes, of each list that is sorted.
@@ -83,19 +83,19 @@ class SacctRows {
       : directory_(std::move(directory)), memory_(memory), sorted_(directory_, memory) {}
 
   [[nodiscard]] Expected<void> add(const SacctRow& row);
-  // Those of each job that are not among `bad`, by job: what ran first, in the order of time.
+  // Visits the rows of each job that are not in `bad`, by job; the rows that ran come first, in the order of time.
   [[nodiscard]] Expected<void> for_each_job(
       const std::function<Expected<void>(const std::vector<SacctRow>&)>& visit) const;
-  // Takes rows that ran out, and lists them.
+  // Removes rows of runs, and lists them.
   void leave_out(const std::map<std::int64_t, std::string>& faults);
 
   [[nodiscard]] std::int64_t size() const { return size_; }            // rows
   [[nodiscard]] std::int64_t never_ran() const { return never_ran_; }  // of them, those that did not run
-  // For further lists of what the rows say.
+  // An empty list for further data of the rows.
   [[nodiscard]] SortedRecords empty_list() const { return SortedRecords(directory_, memory_); }
 
   std::vector<BadRow> bad;          // left out (Malformed::skip), by line
-  std::vector<std::int64_t> twice;  // lines with a time that clocks show twice, and nothing says which one is meant
+  std::vector<std::int64_t> twice;  // lines with a time that clocks show twice and that is ambiguous
   std::int64_t steps = 0;           // rows of job steps ("17.batch"): left out
   std::int64_t pending_arrays = 0;  // rows of array tasks that have not started ("17_[3-9]"): left out
   bool has_nodes = false;           // there is a column NodeList
@@ -118,7 +118,7 @@ class SacctRows {
 void pack(const SacctRow& row, std::string& bytes);
 [[nodiscard]] SacctRow unpack_row(std::string_view& bytes);
 
-// "1 row has a time ... (line 17)", of SacctRows::twice; empty: of none.
+// "1 row has a time ... (line 17)", from SacctRows::twice; empty if there are none.
 [[nodiscard]] std::string note_of_twice(const std::vector<std::int64_t>& lines);
 
 }  // namespace shapley::sacct

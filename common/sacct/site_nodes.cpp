@@ -47,7 +47,7 @@ std::optional<std::uint64_t> parse_count(std::string_view text) {
   return *value * unit;
 }
 
-// "gpu:tesla:2(S:0-1),shard:8": each name once, all its types together. What is not counted (no_consume) is left out.
+// "gpu:tesla:2(S:0-1),shard:8": each name once, with the sum of its types. Uncounted ones (no_consume) are left out.
 std::optional<std::vector<protocol::Tres>> parse_gres(std::string_view text) {
   std::map<std::string, std::uint64_t> sums;
   while (!text.empty() && text != "(null)") {
@@ -159,7 +159,7 @@ Expected<SiteNodes> nodes_by_use(const SacctRows& rows) {
   using Held = std::pair<Instant, std::uint32_t>;  // until when, how many CPUs
   struct Use {
     std::uint64_t busy = 0;
-    std::priority_queue<Held, std::vector<Held>, std::greater<>> held;  // the first to end on top
+    std::priority_queue<Held, std::vector<Held>, std::greater<>> held;  // the first to end is on top
   };
   std::map<std::string, Use, std::less<>> uses;
   SiteNodes nodes;
@@ -171,7 +171,7 @@ Expected<SiteNodes> nodes_by_use(const SacctRows& rows) {
       node.cpus = std::max(node.cpus, held.cpus);
       if (row.suspended.value > 0) continue;
       auto& [busy, until] = uses[held.node];
-      // What ends makes room for what starts at that second.
+      // A part that ends in the second in which another one starts makes room for it.
       for (; !until.empty() && until.top().first <= run->begin_of(index); until.pop()) busy -= until.top().second;
       busy += held.cpus;
       until.emplace(row.end.value_or(k_end_of_time), held.cpus);

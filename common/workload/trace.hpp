@@ -1,4 +1,4 @@
-// The jobs of a trace: what a cluster was asked to run, in any format.
+// The jobs of a trace, in any format: the requests to a cluster.
 //
 // Only what the model needs is kept. Recorded starts are not: the simulated policy decides them. Jobs are ordered by
 // submission, those of one instant by their place in the file. Times are seconds since the trace's own origin.
@@ -31,7 +31,7 @@ struct TraceJob {
 // What to do with a line that is no record.
 enum class Malformed { refuse, skip };
 
-// Lines and records that the trace does not hold, for people to judge whether it may be trusted.
+// Lines and records that the trace does not include, so that people can judge whether to trust it.
 struct Omissions {
   std::uint64_t malformed = 0;
   std::vector<std::string> examples;              // "line 17: ...", the first k_max_examples malformed lines
@@ -44,13 +44,13 @@ struct Trace {
   std::vector<TraceJob> jobs;
   std::vector<std::string> users;
   std::vector<std::string> groups;
-  std::int64_t processors = 0;  // of the machine; 0: the trace does not say
+  std::int64_t processors = 0;  // of the machine; 0: not in the trace
   std::string computer;         // from the header, empty when it does not say
   std::string acknowledge;      // the people that a publication must thank
   Omissions omitted;
 };
 
-// Counts a malformed line and says whether reading goes on: Errc::invalid_argument under Malformed::refuse.
+// Counts a malformed line; Errc::invalid_argument, which ends the reading, under Malformed::refuse.
 [[nodiscard]] Expected<void> note_malformed(Omissions& omissions, Malformed choice, std::uint64_t line,
                                             const std::string& why);
 
@@ -101,8 +101,8 @@ struct Assignment {
 // file names another number of organizations than asked for (0: take what it names).
 [[nodiscard]] Expected<Assignment> read_assignment(std::istream& text, const Trace& trace, std::size_t organizations);
 
-// What becomes of a job of q processors: q sequential jobs of its duration, side by side in the input, as in the
-// papers' experiments; or one rigid job that takes all q at once.
+// How a job of q processors is represented: as q sequential jobs of its duration, side by side in the input, as in the
+// papers' experiments; or as one rigid job that takes all q at once.
 enum class ParallelJobs { copies, rigid };
 [[nodiscard]] constexpr std::string_view name_of(ParallelJobs parallel) {
   return parallel == ParallelJobs::rigid ? "rigid" : "copies";
