@@ -1,10 +1,10 @@
-// Which organization a job belongs to: the first rule that matches, else guests. The daemon and the plugin use this one
-// class, so that the rank that orders a job and the row it is booked under come from the same rules.
+// The organization of a job: that of the first rule that matches, else guests. The daemon and the plugin use this one
+// class, so that the rank that orders a job and the row under which it is booked follow from the same rules.
 //
 // A pending job may ask for several partitions. Then the rules are tried for each of them, as if it asked for that one
-// alone; those that look at something else match in all of them. It may run for any organization that comes of it. The
-// plugin ranks it with the worst-ranked of these, so a longer list is never of use. Its demand is booked under the one
-// whose rule comes last, guests last of all: that changes neither with the order of the list nor with the ranks.
+// alone; rules about something else match in all of them. It may run for any organization that results. The plugin
+// ranks it with the worst-ranked of these, so a longer list is never an advantage. Its demand is booked under the one
+// whose rule comes last, guests last of all: that depends neither on the order of the list nor on the ranks.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@
 
 namespace shapley::protocol {
 
-// Account names as either end holds them: strings in a JobUpdate, C strings in slurmctld's memory. A view: nothing is
-// copied, so a lookup under slurmctld's locks need not allocate. A null C string counts as empty.
+// Account names in the form of either side: strings in a JobUpdate, C strings in slurmctld's memory. A view that copies
+// nothing, so a lookup under slurmctld's locks need not allocate. A null C string counts as empty.
 class NameList {
  public:
   NameList() = default;
@@ -35,7 +35,7 @@ class NameList {
     return c_strings_[i] == nullptr ? std::string_view{} : std::string_view{c_strings_[i]};
   }
 
-  // Enough of an iterator for `for (std::string_view name : names)`.
+  // As much of an iterator as `for (std::string_view name : names)` needs.
   struct Position {
     const NameList* list;
     std::size_t index;
@@ -51,7 +51,7 @@ class NameList {
   std::span<const char* const> c_strings_;
 };
 
-// What a rule looks at. An account rule matches the job's account and every account above it.
+// The traits that rules examine. An account rule matches the job's account and every account above it.
 struct JobTraits {
   std::string_view account;
   NameList account_ancestors;
@@ -70,7 +70,7 @@ struct JobTraits {
           .group_id = job.group_id};
 }
 
-// Immutable after construction; safe to read from several threads. No question allocates; each costs one hash look-up
+// Immutable after construction; safe to read from several threads. No function allocates; each costs one hash look-up
 // for each trait (accounts: each level; partitions: each of the list, which Slurm limits to 1024 letters), however many
 // rules there are.
 class Classifier {

@@ -12,7 +12,7 @@ namespace shapley::protocol {
 
 namespace {
 
-// One place says which members travel, in which order; packing and unpacking both follow it. New members go to the end.
+// The only list of which members are sent, in which order, for packing and unpacking. New members go to the end.
 auto members(Hello& m) {
   return std::tie(m.version, m.role, m.program, m.cluster, m.slurm_version, m.instance, m.min_job_age_s, m.interval_ms,
                   m.backlog, m.dropped_backlogs, m.on_behalf_of, m.observing_since, m.observed_before,
@@ -131,9 +131,9 @@ void pack_value(Packer& packer, const std::vector<T>& values) {
 }
 
 // A list of empty records costs the sender one byte each and us hundreds. Every member of a complete record takes at
-// least one byte, so what an honest peer sends never unpacks to more than k_max_expansion bytes per byte (an empty
-// std::string is the worst case); a body that would is refused before its memory is taken. Small change goes
-// unquestioned.
+// least one byte, so what a correct peer sends never unpacks to more than k_max_expansion bytes per byte (an empty
+// std::string is the worst case); a body that would is refused before its memory is allocated. Small bodies are not
+// checked.
 constexpr std::size_t k_max_expansion = 32;
 constexpr std::size_t k_free_bytes = 64U << 10U;
 
@@ -200,7 +200,7 @@ Expected<Message> decode_as(std::size_t type, const msgpack::object& object, Unp
 
 constexpr std::size_t k_length_bytes = 4;
 
-// Deeper nesting than ours (message, jobs, job, nodes, node, gres, pair) is not a message of ours.
+// A deeper nesting than our own (message, jobs, job, nodes, node, gres, pair) is not one of our messages.
 constexpr std::size_t k_max_depth = 8;
 
 }  // namespace
@@ -223,7 +223,7 @@ Expected<Message> decode_body(std::string_view body) {
   const auto type = static_cast<std::size_t>(static_cast<unsigned char>(body.front()));
   body.remove_prefix(1);
   try {
-    // No count can honestly exceed the bytes that hold what is counted, so the body's own size bounds every allocation.
+    // No correct count exceeds the bytes that hold what is counted, so the body's own size bounds every allocation.
     const std::size_t bytes = body.size();
     const std::size_t list = std::min(bytes, k_max_list);
     const msgpack::unpack_limit limit(list, list, bytes, bytes, bytes, k_max_depth);

@@ -21,16 +21,16 @@ namespace shapley::protocol {
 
 // A larger frame is refused before it is read (1,000 jobs of 1,000 nodes each are less). It takes .7 s to decode.
 inline constexpr std::size_t k_max_frame_bytes = 64U << 20U;
-// Before Hello was accepted a peer may send no more than this.
+// The limit for a peer whose Hello was not accepted yet.
 inline constexpr std::size_t k_max_first_frame_bytes = 4096;
 
-// The whole frame, header included.
+// The message as a whole frame, header included.
 [[nodiscard]] std::string encode_frame(const Message& message);
 
 // The message in one frame body (type byte and payload, without the length).
 [[nodiscard]] Expected<Message> decode_body(std::string_view body);
 
-// Collects bytes and yields frame bodies. After an error the connection is beyond repair.
+// Collects bytes and yields frame bodies. After an error the connection cannot be used any more.
 class FrameReader {
  public:
   explicit FrameReader(std::size_t max_frame_bytes = k_max_frame_bytes) : max_(max_frame_bytes) {}
@@ -60,7 +60,7 @@ class Asking {
 
   [[nodiscard]] Stream& stream() { return stream_; }
 
-  // What the other side says to it: Welcome, Refused, or what no shapleyd says.
+  // The other side's reply: Welcome, Refused, or a message that no shapleyd sends.
   Expected<Message> greet(const Hello& hello, Deadline until) {
     SHAPLEY_TRY(send(hello, until));
     return receive(until);
@@ -71,7 +71,7 @@ class Asking {
     SHAPLEY_TRY(send(Query{.id = id, .json = request}, until));
     while (true) {
       SHAPLEY_TRY_ASSIGN(Message message, receive(until));
-      // Anything else is news for other roles; a reader waits for its own answer.
+      // Other messages are for other roles; a reader waits for its own answer.
       if (auto* reply = std::get_if<Reply>(&message); reply != nullptr && reply->id == id) {
         return std::move(reply->json);
       }

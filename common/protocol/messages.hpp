@@ -5,8 +5,8 @@
 // within the connection's `instance`, and the daemon acknowledges (Ack) what is durable. A reader sends Query and gets
 // Reply. The daemon pushes Ranks, Levels and Rules to feeders whenever they change.
 //
-// Observations say what slurmctld's records hold, with Slurm's own exact times; the daemon derives events from them and
-// its books (daemon/observer/observer.hpp), so sending one twice, or late, is harmless.
+// Observations contain slurmctld's records, with Slurm's own exact times; the daemon derives events from them and its
+// books (daemon/observer/observer.hpp), so sending one twice, or late, is harmless.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace shapley::protocol {
 
-// Raised when a message changes incompatibly; Hello with another version is refused by name of both versions.
+// Raised when a message changes incompatibly; a Hello with another version is refused with both versions' numbers.
 inline constexpr std::uint32_t k_version = 1;
 
 // More dependencies of one job are not passed on: they are read under slurmctld's locks.
@@ -47,20 +47,20 @@ struct Hello {
   std::uint64_t backlog = 0;           // feeder: messages that are not acknowledged, in memory or in its spool
   std::uint64_t dropped_backlogs = 0;  // feeder: how often it dropped them in its life, for a fresh snapshot instead
   std::int64_t on_behalf_of = -1;
-  // feeder: until when and since when slurmctld's records were looked at, so that the daemon knows what was not.
-  std::int64_t observing_since = 0;    // nothing was left out since then; 0: it does not say
-  std::int64_t observed_before = 0;    // until then at least an earlier instance did; 0: not known
-  std::int64_t controller_ran_at = 0;  // slurmctld saved its state last, before this instance; 0: not known
-  bool dropped = false;                // this instance dropped observations of before `observing_since`
-  // feeder: while it is connected and looks at slurmctld's records, a message comes this often at least, an empty one
-  // where nothing changed; 0: an older one, which sends changes only.
+  // feeder: the time in which slurmctld's records were read, so that the daemon knows the gaps.
+  std::int64_t observing_since = 0;    // nothing was left out since then; 0: not reported
+  std::int64_t observed_before = 0;    // an earlier instance read them at least until then; 0: not known
+  std::int64_t controller_ran_at = 0;  // slurmctld's last saving of its state before this instance; 0: not known
+  bool dropped = false;                // this instance dropped observations from before `observing_since`
+  // feeder: while it is connected and reads slurmctld's records, it sends a message at least this often, an empty one
+  // if nothing changed; 0: an older feeder, which sends changes only.
   std::uint32_t sign_of_life_s = 0;
-  // feeder: StateSaveLocation, cut to k_max_location characters, and which directory that is on this host, whatever
-  // path leads there ("DEVICE:INODE"). A slurmctld that restarts, and its backup, have the same; a second one of the
-  // same ClusterName has not. Empty: it does not say.
+  // feeder: StateSaveLocation, cut to k_max_location characters, and the identity of that directory on this host,
+  // whatever path leads to it ("DEVICE:INODE"). A slurmctld that restarts, and its backup, have the same one; a second
+  // slurmctld of the same ClusterName has another. Empty: not reported.
   std::string state_location = {};
   std::string state_location_id = {};
-  std::string ledger;  // reader: the identity of the ledger that it means; empty: whichever is there
+  std::string ledger;  // reader: the identity of the ledger that it wants; empty: any
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -91,7 +91,7 @@ enum class WaitReason : std::uint8_t {
   begin_time,
   array_limit,
   account_limit,
-  nice,  // behind other organizations' jobs by its user's wish: --nice beyond what moves it within its own
+  nice,  // behind other organizations' jobs by its user's choice: --nice beyond what orders it within its own
   other,
 };
 
@@ -101,9 +101,9 @@ struct Tres {
   friend bool operator==(const Tres&, const Tres&) = default;
 };
 
-// What Slurm gave a run of one node. A list `gres`, here and below, names each generic resource once, without its type
-// ("gres/gpu": all types together), whether or not AccountingStorageTRES tracks it, and holds no zeros. What Slurm
-// hands out without counting (no_consume) is in none of them.
+// What Slurm gave a run on one node. A list `gres`, here and below, has each generic resource once, without its type
+// ("gres/gpu": all types together), whether or not AccountingStorageTRES tracks it, and has no zeros. Resources that
+// Slurm does not count (no_consume) are in none of these lists.
 struct NodeHolding {
   std::string node;
   std::uint32_t cpus = 0;
@@ -116,7 +116,7 @@ struct NodeHolding {
 struct JobUpdate {
   std::uint32_t job_id = 0;
   std::uint32_t array_job_id = 0;   // 0: no array
-  std::int64_t array_task_id = -1;  // -1: none (the pending rest of an array, or no array)
+  std::int64_t array_task_id = -1;  // -1: not a task (the pending rest of an array, or no array)
   std::uint32_t pending_tasks = 1;  // array rest: tasks that could start now within the array's own limit, else 1
   std::uint32_t het_job_id = 0;
   std::uint32_t restart_count = 0;
@@ -128,7 +128,7 @@ struct JobUpdate {
   std::uint32_t group_id = 0;
   std::string account;
   std::vector<std::string> account_ancestors;  // parents upward, nearest first; empty without slurmdbd
-  // The one it runs in; while it is pending all that it asks for, ascending, each once, separated by commas.
+  // The partition in which it runs; while it is pending all that it asks for, ascending, separated by commas.
   std::string partition;
   std::string qos, name, wckey;
   std::int64_t submit_time = 0;
@@ -142,19 +142,19 @@ struct JobUpdate {
   std::uint32_t requested_cpus = 0;  // per task, for demand
   std::vector<NodeHolding> nodes;    // where it runs or ran
   std::vector<Tres> tres;            // requested (pending) or allocated counts, cpu included
-  // Jobs (or arrays, by array_job_id) that it depends on, ascending, each once. Slurm empties its list when
-  // the last of them is fulfilled, so a job that becomes startable has none any more: who needs them later remembers.
+  // Jobs (or arrays, by array_job_id) that it depends on, ascending, each once. Slurm empties its list when the last of
+  // them is fulfilled, so a startable job has none any more: a receiver that needs them later must remember them.
   std::vector<std::uint32_t> depends_on;
-  std::uint32_t time_limit_s = 0;  // 0: none, or none of its own (the partition's maximum holds)
-  // What one task of a job that has not started will block, for demand; a started one's nodes say what it does.
-  std::uint32_t requested_nodes = 1;   // as many at least
+  std::uint32_t time_limit_s = 0;  // 0: no limit, or the partition's maximum
+  // What one task of a job that has not started will block, for demand; after its start `nodes` has what it blocks.
+  std::uint32_t requested_nodes = 1;   // at least so many
   std::uint64_t requested_memory = 0;  // MiB, on all its nodes together; 0: Slurm does not allocate memory
-  // Its nodes are its alone, whatever it uses of them (--exclusive, OverSubscribe=EXCLUSIVE, select/linear): while it
-  // waits as it was asked for, later as it was allocated.
+  // Its nodes are its alone, however little it uses of them (--exclusive, OverSubscribe=EXCLUSIVE, select/linear):
+  // while it waits as requested, later as allocated.
   bool exclusive = false;
   std::vector<Tres> requested_gres;  // on all its nodes together
-  // Which nodes it may use, or might before it started, as it was asked for, at most k_max_placement_text characters
-  // of each (one of that length may have been cut, perhaps within a name); empty: not asked for. Node lists and
+  // The nodes that it may use, or might use before it started, as requested, at most k_max_placement_text characters of
+  // each text (one of that length may have been cut, perhaps within a name); empty: not requested. Node lists and
   // features in Slurm's notation ("n[1-4]", "gpu&(ib|opa)").
   std::string required_nodes;  // --nodelist
   std::string excluded_nodes;  // --exclude
@@ -176,29 +176,29 @@ struct NodeRecord {
   std::uint64_t memory = 0;     // MiB that jobs may use: MemSpecLimit is taken off; 0: not known
   std::vector<Tres> gres = {};  // configured counts
   // Ascending, each once, at most k_max_node_names of each.
-  std::vector<std::string> partitions = {};    // that it is in
+  std::vector<std::string> partitions = {};    // the node's partitions
   std::vector<std::string> features = {};      // active ones
   std::vector<std::string> reservations = {};  // active now, maintenance included: only their own jobs may start here
   friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };
 
-// As much of Privacy is passed on, because it is read under slurmctld's locks; a user who is left out sees less.
+// Bounds of a Privacy message, because it is read under slurmctld's locks; a user who is left out sees less.
 inline constexpr std::size_t k_max_privileged_users = 4096;
 inline constexpr std::size_t k_max_coordinated_accounts = 65'536;  // of all users together
 
-// Who sees what PrivateData hides of others, beside root and SlurmUser.
+// A user who sees what PrivateData hides from others, besides root and SlurmUser.
 struct PrivilegedUser {
   std::uint32_t user_id = 0;
   bool is_operator = false;           // AdminLevel Operator or Administrator: sees everything
-  std::vector<std::string> accounts;  // that it coordinates, with those below them; Slurm names each
+  std::vector<std::string> accounts;  // that the user coordinates, with those below them; Slurm names each
   friend bool operator==(const PrivilegedUser&, const PrivilegedUser&) = default;
 };
 
-// What slurm.conf hides from users of others (PrivateData), and the users that it hides nothing from.
+// What slurm.conf hides from other users (PrivateData), and the users from which it hides nothing.
 struct Privacy {
   bool jobs = false;                  // their jobs
   bool usage = false;                 // what they used
-  std::vector<PrivilegedUser> users;  // ascending by user_id, each once; none where nothing is hidden
+  std::vector<PrivilegedUser> users;  // ascending by user_id, each once; empty if nothing is hidden
   friend bool operator==(const Privacy&, const Privacy&) = default;
 };
 
@@ -216,8 +216,8 @@ struct Observations {
   std::vector<NodeRecord> nodes;
   std::vector<std::uint32_t> gone;
   std::vector<std::string> gone_nodes;
-  bool runs_only = false;             // waiting jobs were not looked at: what is not listed may have changed
-  std::vector<Privacy> privacy = {};  // one where it changed, and with every snapshot; else none. The last one holds
+  bool runs_only = false;             // waiting jobs were not read: those that are not listed may have changed
+  std::vector<Privacy> privacy = {};  // one element where it changed, and with every snapshot; the last one holds
   friend bool operator==(const Observations&, const Observations&) = default;
 };
 
@@ -233,11 +233,11 @@ struct Ack {
   friend bool operator==(const Ack&, const Ack&) = default;
 };
 
-// Position 0 is served first. `generation` rises with every change. Of each organization, in the same order: how many
-// processors it may start more than the one that owes most before the rule serves both alike (its lead), and how many
-// it lacks to its guarantee, negative: holds more (accounting/state/ranking.hpp). They reflect what was acknowledged
-// before. A sender of an earlier release leaves both lists out: then an organization goes wholly before those of later
-// positions.
+// Position 0 is served first. `generation` increases with every change. For each organization, in the same order: how
+// many processors it may start more than the one that owes most before the rule serves both alike (its lead), and how
+// many it lacks to its guarantee, negative if it holds more (accounting/state/ranking.hpp). The figures include what
+// was acknowledged before. A sender of an earlier release leaves both lists out: then an organization goes before all
+// those of later positions.
 struct Ranks {
   std::uint64_t generation = 0;
   std::int64_t computed_at = 0;
@@ -250,7 +250,7 @@ struct Ranks {
 // Order among an organization's own jobs: a job of a higher level goes first, and no level lifts a job past one of a
 // better-ranked organization. Levels are few, because with the ranks they share 31 bits of Slurm's priority.
 inline constexpr std::uint32_t k_max_level = 15;
-// As many jobs a Levels message may list: 1.4 MB. A sender with more lists those of the highest levels.
+// The most jobs that a Levels message may list: 1.4 MB. A sender with more lists those of the highest levels.
 inline constexpr std::size_t k_max_level_jobs = 200'000;
 
 struct JobLevel {
@@ -259,9 +259,9 @@ struct JobLevel {
   friend bool operator==(const JobLevel&, const JobLevel&) = default;
 };
 
-// Jobs by ascending id, each once; a job that is not listed has level 0. Each message replaces the whole table of its
-// predecessor, so an empty one takes all levels off. On a new connection it comes before the first Ranks, or the feeder
-// drops the levels of the connection before. `generation` rises with every change of a level.
+// Jobs by ascending id, each once; a job that is not listed has level 0. Each message replaces the whole table of the
+// one before, so an empty one removes all levels. On a new connection it comes before the first Ranks, or the feeder
+// drops the levels of the connection before. `generation` increases with every change of a level.
 struct Levels {
   std::uint64_t generation = 0;
   std::int64_t computed_at = 0;

@@ -1,5 +1,5 @@
-// What shapleyd says of itself and of the plugin that feeds it: the members `daemon` and `plugin` of its answer to
-// `status`. docs/reference/protocol.md says what each member means.
+// What shapleyd reports about itself and the plugin that feeds it: the members `daemon` and `plugin` of its answer to
+// `status`. docs/reference/protocol.md explains each member.
 #pragma once
 
 #include <array>
@@ -180,7 +180,7 @@ constexpr auto description_of(std::type_identity<LastAudit>) {
                   member("clean", &LastAudit::clean));
 }
 
-// What is hidden of others; nullopt: no feeder has reported it yet.
+// What is hidden from other users; nullopt: no feeder has reported it yet.
 struct PrivacyReport {
   std::optional<bool> jobs = {};
   std::optional<bool> usage = {};
@@ -196,15 +196,15 @@ struct QueryCounts {
   std::uint64_t waiting = 0;  // now
   std::uint64_t reading = 0;  // now, in the threads that read the ledger: 0 to 2
   std::uint64_t answered = 0;
-  std::uint64_t dropped = 0;  // their clients went before the answer
+  std::uint64_t dropped = 0;  // their clients disconnected before the answer
 };
 constexpr auto description_of(std::type_identity<QueryCounts>) {
   return describe(member("waiting", &QueryCounts::waiting), member("reading", &QueryCounts::reading),
                   member("answered", &QueryCounts::answered), member("dropped", &QueryCounts::dropped));
 }
 
-// Of two controllers. active: writes the ledger, from what its slurmctld's plugin says. standby: copies what the other
-// one writes.
+// The role of one of two controllers. active: writes the ledger, from what its slurmctld's plugin sends. standby:
+// copies what the other one writes.
 enum class ControllerRole : std::uint8_t { active, standby };
 constexpr auto values_of(std::type_identity<ControllerRole>) {
   return std::array{ControllerRole::active, ControllerRole::standby};
@@ -285,8 +285,8 @@ struct DaemonReport {
   std::int64_t replayed_at_start = 0;
   std::optional<RebuildReport> rebuild = {};  // nullopt: the books are complete
   std::int64_t rebuilds = 0;
-  std::optional<ClockReport> clock = {};             // nullopt: it is not in doubt
-  std::optional<HeldReport> held_observations = {};  // nullopt: none wait for the clock
+  std::optional<ClockReport> clock = {};             // nullopt: the clock is not in doubt
+  std::optional<HeldReport> held_observations = {};  // nullopt: none are held back because of the clock
   std::uint64_t dropped_observations = 0;
   std::uint64_t lost_runs = 0;
   HindsightReport hindsight = {};
@@ -329,7 +329,7 @@ constexpr auto description_of(std::type_identity<DaemonReport>) {
                   member("controller", &DaemonReport::controller));
 }
 
-// The feeder that is connected, or the last one. Before the first one only `connected` and `last_heard_at` are there.
+// The feeder that is connected, or the last one. Before the first one only `connected` and `last_heard_at` are set.
 struct PluginReport {
   bool connected = false;
   Instant last_heard_at = {};

@@ -11,8 +11,8 @@
 
 namespace shapley::workflow {
 
-// What of an activity's tasks is measured, and how (workflow/reprioritize.hpp has the equations). Apart from them,
-// because settings name it: a reader of settings needs no fractions.
+// How an activity's tasks are measured (workflow/reprioritize.hpp has the equations). These types are here, apart from
+// the equations, because settings name them, and a reader of settings needs no fractions.
 enum class Median { upper, middle };  // sorted[n/2], or the mean of the two in the middle
 
 struct Measure {
@@ -25,7 +25,7 @@ struct Measure {
   bool relative_duration = true;
 };
 
-// What may name a job's workflow, or its activity within the workflow.
+// The rules by which a job's workflow, or its activity within the workflow, gets its name.
 enum class KeyRule : std::uint8_t { wckey, array, job_name_prefix, dependency };
 
 inline constexpr std::array<std::pair<std::string_view, KeyRule>, 4> k_key_rules{{
@@ -61,7 +61,7 @@ struct Settings {
           .relative_duration = settings.relative_duration};
 }
 
-// What names a job's workflow and activity: the first rule of a list that applies.
+// How a job's workflow and activity get their names: by the first rule of a list that applies.
 //
 //   wckey            the job's workload characterization key; not a default one, which Slurm marks with '*'
 //   array            the array that the job is a task of
@@ -71,7 +71,7 @@ struct Settings {
 //
 // When no rule applies, a job is a workflow by itself, and its whole name is its activity.
 //
-// What a key may be made of.
+// The data of a job from which its key is made.
 struct Naming {
   std::string_view wckey;
   std::string_view name;
@@ -80,7 +80,7 @@ struct Naming {
 
 enum class Level : std::uint8_t { workflow, activity };
 
-// What a job's own record says of its key. Dependencies change, so they are added last (resolve).
+// The part of a key that follows from the job's own record. Dependencies change, so they are added last (resolve).
 struct Key {
   std::string before;      // by a rule before `dependency`; then nothing else counts
   bool component = false;  // whether dependencies may name it
@@ -89,8 +89,8 @@ struct Key {
 
 [[nodiscard]] Key key_of(const Naming& job, const Settings& settings, Level level);
 
-// `component`: the smallest id of the jobs connected to this one, its own when there is no such job; `tied`: there is,
-// or was, one.
+// `component`: the smallest id of the jobs connected to this one, its own if there is no other; `tied`: whether there
+// is, or was, another one.
 [[nodiscard]] std::string resolve(const Key& key, std::uint32_t component, bool tied);
 
 }  // namespace shapley::workflow

@@ -53,8 +53,8 @@ ActivityView view_of(const std::string& name, const Counts& jobs, const Activity
           .delta = 0};
 }
 
-// The level counts of one cycle. Exact fractions are slow and most activities alike: what was computed for one holds
-// for all with the same Q and R, unless their median is known.
+// The level counts of one cycle. Exact fractions are slow and most activities are alike: the result for one activity is
+// used for all with the same Q and R, unless their median is known.
 class Counter {
  public:
   explicit Counter(const Fraction& target) : bars_(level_bars(target)) {}
@@ -95,7 +95,7 @@ void Tracker::observe(const Job& job) {
     depends_on.push_back(found == jobs_.end() ? other : place_of(found->second.job));
   }
   if (!jobs_.contains(job.id)) ++at_place_[place];
-  // Of an array's records only that of its pending tasks has the dependencies; a running task has none any more.
+  // Of an array's records only that of its pending tasks has the dependencies; those of running tasks have none.
   rename(components_.observe(place, depends_on));
   const Naming naming{.wckey = job.wckey, .name = job.name, .array_job = job.array_job};
   jobs_.insert_or_assign(
@@ -138,7 +138,7 @@ void Tracker::remember(const Job& job, const FinishedRun& run) {
   // A workflow of one job has no later run whose duration this one could predict.
   const bool alone = workflow.before.empty() && workflow.after.empty() && !components_.tied(place_of(job));
   if (alone) return;
-  // Where dependencies name the workflow, those of a job that has gone are forgotten: its run would count for another
+  // If dependencies name the workflow, those of a job that has gone are forgotten, so its run would count for another
   // workflow.
   const Key activity_key = key_of(naming, settings_, Level::activity);
   if ((workflow.component || activity_key.component) && !at_place_.contains(place_of(job))) return;

@@ -1,10 +1,9 @@
-// The workflow tracker: the workflows of one organization as they are now, and which pending jobs go first [WF13
+// The workflow tracker: the present workflows of one organization, and which of its pending jobs go first [WF13
 // Algorithms 1 and 2].
 //
-// Fed with what changes (observe, forget, remember), asked once a cycle. Tasks count in processors: an array's pending
-// rest counts as many as could start, and is raised as a whole, since Slurm has one record of it; if that raises too
-// many, the next cycle lowers them. Only eligible jobs count as waiting and get levels.
-//
+// It receives changes (observe, forget, remember), and is asked once a cycle. Tasks count in processors: an array's
+// pending rest counts as many as could start, and is raised as a whole, since Slurm has one record of it; if that
+// raises too many, the next cycle lowers them. Only eligible jobs count as waiting and get levels.
 // Bounds: jobs that are pending or running, once each; k_max_runs finished runs of an activity. An activity without a
 // job is forgotten k_keep_idle after its last run; beyond k_max_idle of them, the oldest at once. Pure;
 // single-threaded.
@@ -53,15 +52,14 @@ using LevelCounts = std::array<std::int64_t, k_max_level>;
 // raised.
 [[nodiscard]] std::uint32_t level_at(const LevelCounts& counts, std::int64_t older);
 
-// Which jobs are connected by dependencies: connected components, each named by the smallest job id that was ever in
-// it.
+// The connected components of jobs by dependencies, each named by the smallest job id that was ever in it.
 //
 // Slurm removes a dependency from a job once it is fulfilled, so components are remembered as long as one of their jobs
 // exists. A job may be observed before the ones that it depends on: that dependency is unresolved until then. Memory:
 // the existing jobs and their last known dependencies. Single-threaded.
 class Components {
  public:
-  // The component that was called `from` is part of `to` now.
+  // The component `from` has become part of `to`.
   struct Renamed {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
@@ -82,7 +80,7 @@ class Components {
   struct Component {
     std::uint32_t name = 0;
     bool tied = false;
-    std::vector<std::uint32_t> jobs;  // that were in it; those that ended are left out when the list is next moved
+    std::vector<std::uint32_t> jobs;  // jobs that were in it; those that ended are dropped when the list is moved next
     std::size_t present = 0;
   };
 
@@ -92,7 +90,7 @@ class Components {
   std::uint64_t next_ = 0;
   std::unordered_map<std::uint32_t, std::uint64_t> component_of_;  // of the existing jobs
   std::unordered_map<std::uint64_t, Component> components_;
-  // Dependencies on jobs that have not been observed yet: job -> those it waits for, and the other way round.
+  // Dependencies on jobs that have not been observed yet: job -> jobs that it waits for, and the reverse.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> unresolved_;
   std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> dependents_of_absent_;
 };
@@ -111,10 +109,10 @@ struct Job {
   std::string wckey;
   std::string name;
   std::vector<std::uint32_t> depends_on;
-  std::uint32_t submitter = 0;  // the caller's number of who submitted it; of no effect on the loop
+  std::uint32_t submitter = 0;  // the caller's number of the submitter; no effect on the loop
 };
 
-// A run that was completed; what failed or was cancelled says nothing about durations.
+// A completed run; failed and cancelled runs are not used, because their durations mean nothing.
 struct FinishedRun {
   std::uint32_t job = 0;
   Instant start;
@@ -158,7 +156,7 @@ struct WorkflowView {
   std::vector<std::uint32_t> submitters;  // of its jobs and of the runs that are remembered, ascending, each once
 };
 
-// What one cycle of the loop finds.
+// The result of one cycle of the loop.
 struct Cycle {
   Instant at;
   Fraction degree = 0;                  // eta
@@ -169,16 +167,16 @@ struct Cycle {
 
 class Tracker {
  public:
-  // Enough for a median that follows changes.
+  // Enough for a median that still follows changes.
   static constexpr std::size_t k_max_runs = 100;
   static constexpr std::size_t k_max_idle = 10'000;
   static constexpr Duration k_keep_idle{24 * 3600};
 
   explicit Tracker(Settings settings) : settings_(std::move(settings)) {}
 
-  // A job that is pending or running, as it is now.
+  // A job that is pending or running, in its present state.
   void observe(const Job& job);
-  // It ended, or was never of this organization. No effect on one that is not known.
+  // The job ended, or was never of this organization. No effect on an unknown job.
   void forget(std::uint32_t job);
   // A completed run. The same run again has no effect.
   void remember(const Job& job, const FinishedRun& run);
@@ -198,7 +196,7 @@ class Tracker {
   using Runs = std::vector<FinishedRun>;  // ascending by end
   using Groups = std::map<std::string, std::map<std::string, Group>>;
 
-  // Tasks of an array are one in the graph of dependencies: Slurm's dependencies name the array.
+  // Tasks of an array share one place in the graph of dependencies, because Slurm's dependencies name the array.
   [[nodiscard]] static std::uint32_t place_of(const Job& job) { return job.array_job ? job.array_job : job.id; }
   void rename(const std::vector<Components::Renamed>& renamed);
   [[nodiscard]] std::string workflow_of(const Key& key, const Job& job) const;
