@@ -1,6 +1,6 @@
-// MUNGE's proof of who sends a message on a host of the same cluster: text in a credential, encrypted, which one user
-// can read, once on a host and within a minute, and which names its author's uid. Slurm authenticates its own hosts in
-// the same way, so what it needs (one key on all hosts, clocks that agree) is there already.
+// MUNGE's proof of a message's author on a host of the same cluster: text in an encrypted credential, which only one
+// user can read, once on a host and within a minute, and which names its author's uid. Slurm authenticates its own
+// hosts in the same way, so what it needs (one key on all hosts, synchronous clocks) exists already.
 #pragma once
 
 #include <filesystem>
@@ -20,10 +20,10 @@ class Munge {
 
   struct Opened {
     std::string text;
-    uid_t uid = 0;  // of who sealed it
+    uid_t uid = 0;  // of the user who sealed it
   };
-  // For `reader` alone: munged opens it for no other user, root included. munged takes a mebibyte at most, its own base
-  // 64 included. Errc::unavailable: there is no munged; both block as long as it does.
+  // Seals text for `reader` alone: munged opens it for no other user, root included. munged takes a mebibyte at most,
+  // in base 64. Errc::unavailable: there is no munged. seal() and open() block as long as munged does.
   [[nodiscard]] Expected<std::string> seal(std::string_view text, uid_t reader) const;
   // Errc::denied: it is no credential of this cluster, is for another user, is too old, or was opened before.
   [[nodiscard]] Expected<Opened> open(const std::string& credential) const;

@@ -51,7 +51,7 @@ std::string text_of(const Greeting& greeting) {
   return std::string(k_purpose) + greeting.challenge + ' ' + std::to_string(greeting.uid);
 }
 
-// nullopt: no such line is at the beginning, or one that is not to the byte what we would write.
+// nullopt: the text does not begin with such a line exactly as we would write it.
 std::optional<FirstLine> first_line_of(std::string_view text, Sealed kind, std::size_t part) {
   if (!text.starts_with(k_purpose)) return std::nullopt;
   auto line = from_json<FirstLine>(parse_json(text.substr(k_purpose.size(), text.find('\n') - k_purpose.size())));
@@ -124,7 +124,7 @@ Expected<SealedMessage> receive_sealed(const TimedStream& stream, const Munge& m
   std::size_t parts = 1;
   for (std::size_t part = 0; part < parts; ++part) {
     SHAPLEY_TRY_ASSIGN(const std::string credential, receive_block(stream, k_most_credential_bytes, until));
-    // Anything else is not worth a question to munged.
+    // Other text is not passed to munged.
     if (!credential.starts_with(k_credential)) return fail(Errc::denied, "it does not speak as shapleyd does");
     SHAPLEY_TRY_ASSIGN(const Munge::Opened opened, munge.open(credential));
     auto line = first_line_of(opened.text, kind, part);

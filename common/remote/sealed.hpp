@@ -3,9 +3,9 @@
 // in parts, each a credential.
 //
 // The greeting is not sealed: "shapley-tcp-2 CHALLENGE UID", the listener's random number, new for each connection, and
-// the user that questions are to be sealed for. A credential begins with a line (docs/reference/protocol.md): what it
-// is for, so that none that was made for something else is taken for one; whether it is a question or an answer; the
-// heading (below), which an answer repeats; the number of the part, and of how many.
+// the user for which questions are to be sealed. A credential begins with a line (docs/reference/protocol.md): its
+// purpose, so that a credential made for something else is not accepted; whether it is a question or an answer; the
+// heading (below), which an answer repeats; the number of the part, and the number of parts.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,13 @@ namespace shapley::remote {
 
 enum class Sealed : char { question = 'q', answer = 'a' };
 
-// What binds a question to one place in one conversation, and its answer to it.
+// Binds a question to one place in one conversation, and an answer to its question.
 struct Heading {
   std::string challenge;     // the listener's: a recording of another conversation does not match it
-  std::string nonce;         // the asker's random number, for the same reason on the asker's side
+  std::string nonce;         // the asker's random number, for the same reason
   std::uint64_t number = 0;  // of the question in the conversation, from 1
   std::string addressee;     // address and port to which the asker has connected
-  std::string cluster;       // ClusterName of the books that are asked; empty: the asker knows none
+  std::string cluster;       // ClusterName of the books that are asked; empty: not known
   std::string ledger;        // their ledger's identity, likewise
   friend bool operator==(const Heading&, const Heading&) = default;
 };
@@ -44,7 +44,7 @@ constexpr auto description_of(std::type_identity<Heading>) {
 struct SealedMessage {
   Heading heading;
   std::string text;
-  uid_t uid = 0;  // of who sealed it, the same for all parts
+  uid_t uid = 0;  // of the user who sealed it, the same for all parts
 };
 
 struct Greeting {
@@ -63,7 +63,7 @@ struct Greeting {
 [[nodiscard]] Expected<void> send_sealed(const TimedStream& stream, const Munge& munge, Sealed kind,
                                          const Heading& heading, std::string_view text, uid_t reader,
                                          TimedStream::Clock::time_point until);
-// At most so many parts. Errc::denied: not sealed by this cluster's munge for us, or not for this.
+// At most so many parts. Errc::denied: not sealed by this cluster's munge for us, or not for this purpose.
 [[nodiscard]] Expected<SealedMessage> receive_sealed(const TimedStream& stream, const Munge& munge, Sealed kind,
                                                      std::size_t most_parts, TimedStream::Clock::time_point until);
 
@@ -73,17 +73,17 @@ class SealedConnection {
   struct Options {
     config::Endpoint endpoint;
     std::filesystem::path munge;  // munged's socket; empty: where libmunge looks for it
-    int wake_up = -1;             // becomes readable when all is to end; -1: nothing does
-    std::vector<uid_t> trusted;   // who may be asked, and whose answers count, besides root
-    std::string cluster = {};     // ClusterName and ledger's identity that the other one must have; empty: any
+    int wake_up = -1;             // becomes readable when everything is to end; -1: no such descriptor
+    std::vector<uid_t> trusted;   // users that may be asked, and whose answers count, besides root
+    std::string cluster = {};     // ClusterName and ledger's identity that the other side must have; empty: any
     std::string ledger = {};
   };
-  // Tries again as long as the other one has no place for us. Errors: Errc::unavailable, it cannot be reached, or runs
-  // as a user who is not trusted: then nothing was said to it; the text says why.
+  // Tries again as long as the other side has no place for us. Errors: Errc::unavailable, it cannot be reached, or it
+  // runs as an untrusted user, and nothing was sent; the text says why.
   [[nodiscard]] static Expected<SealedConnection> open(const Options& options, TimedStream::Clock::time_point until);
 
-  // After an error the connection is of no more use. Errc::unavailable: there is no answer, or none to this question by
-  // the user who greeted; Errc::denied: munge refuses what came.
+  // After an error the connection is unusable. Errc::unavailable: there is no answer, or none to this question by the
+  // user who greeted; Errc::denied: munge refuses the answer.
   [[nodiscard]] Expected<std::string> ask(std::string_view request, TimedStream::Clock::time_point until);
 
  private:
@@ -106,10 +106,10 @@ class SealedGuest {
   [[nodiscard]] static Expected<SealedGuest> greet(const TimedStream& stream, Munge munge,
                                                    TimedStream::Clock::time_point until);
 
-  // The next question. After an error the conversation is over: Errc::unavailable, the asker is gone or silent; another
-  // code: what came is refused, and the text says why.
+  // The next question. After an error the conversation is over: Errc::unavailable, the asker is gone or silent; with
+  // another code the question is refused, and the text says why.
   [[nodiscard]] Expected<SealedMessage> next(TimedStream::Clock::time_point until);
-  // To the last question, for its author alone.
+  // Answers the last question, for its author alone.
   [[nodiscard]] Expected<void> answer(std::string_view text, TimedStream::Clock::time_point until) const {
     return send_sealed(*stream_, munge_, Sealed::answer, heading_, text, uid_, until);
   }

@@ -81,7 +81,7 @@ Expected<void> TimedStream::connect_to(const void* address, std::size_t size, Cl
       int error = 0;
       socklen_t length = sizeof error;
       if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
-      // Accepted, and hung up on at once: the next read says so.
+      // The connection was accepted and closed at once: the next read reports it.
       return error == 0 || error == ECONNRESET ? Expected<void>() : away(error);
     }
     // A Unix socket's queue is full.

@@ -1,5 +1,5 @@
-// A connection with a deadline for everything that is done with it, which ends when its owner ends; the addresses of a
-// host and port, and of the ends of a connection.
+// A connection with a deadline for every operation, which also ends when its owner ends; the addresses of a host and
+// port, and of the ends of a connection.
 #pragma once
 
 #include <chrono>
@@ -20,16 +20,16 @@ class TimedStream {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // A socket that does not block, and a descriptor that becomes readable when all is to end; the latter is the owner's.
+  // A nonblocking socket, and a descriptor of the owner that becomes readable when everything is to end.
   TimedStream(Descriptor socket, int wake_up) : socket_(std::move(socket)), wake_up_(wake_up) {}
 
-  // All below: Errc::unavailable, the cause alone, at the deadline, when the other side hung up, and when all is to
-  // end.
+  // All functions below: Errc::unavailable, with the cause alone, at the deadline, when the other side hung up, and
+  // when everything is to end.
   [[nodiscard]] Expected<void> connect_to(const void* address, std::size_t size, Clock::time_point until);
   [[nodiscard]] Expected<void> send(std::string_view bytes, Clock::time_point until) const;
-  // Some bytes, at least one: how many.
+  // Receives some bytes, at least one, and returns how many.
   [[nodiscard]] Expected<std::size_t> receive(std::span<char> buffer, Clock::time_point until) const;
-  // As many as there is room for.
+  // Receives as many bytes as fit into the buffer.
   [[nodiscard]] Expected<void> receive_all(std::span<char> buffer, Clock::time_point until) const;
 
   [[nodiscard]] int descriptor() const { return socket_.get(); }
@@ -50,11 +50,11 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
-// At least one. Blocks as long as the resolver does. Errc::unavailable.
+// At least one address. Blocks as long as the resolver does. Errc::unavailable.
 [[nodiscard]] Expected<Addresses> resolve(const config::Endpoint& endpoint);
 
-// Of a connected socket, "[10.0.0.1]:7020", as numbers, without a zone; an IPv4 address is written as one, however the
-// socket holds it. Errc::unavailable.
+// The own address of a connected socket, "[10.0.0.1]:7020", as numbers, without a zone; an IPv4 address is written as
+// one, even if the socket has it mapped. Errc::unavailable.
 [[nodiscard]] Expected<std::string> own_end(int socket);
 [[nodiscard]] Expected<std::string> other_end(int socket);
 

@@ -3,7 +3,7 @@
 //
 // Blocking, with one deadline for connect and hello and one for each answer; no threads. Errors: Errc::unavailable when
 // the daemon cannot be reached, hangs up or stays silent (the text says where and what to do), Errc::denied or
-// Errc::protocol when it refuses or does not speak our protocol, else the code of the daemon's own error.
+// Errc::protocol when it refuses or uses another protocol, else the code of the daemon's own error.
 #pragma once
 
 #include <chrono>
@@ -27,19 +27,19 @@ namespace shapley::rpc_client {
 struct Endpoint {
   std::filesystem::path socket;
   std::chrono::milliseconds timeout{10'000};
-  std::string program = "reader";  // who asks, name and version, for the daemon's log
-  std::string otherwise = {};      // what else the user could do when the daemon is away: a part of that error's text
+  std::string program = "reader";  // the asker's name and version, for the daemon's log
+  std::string otherwise = {};      // what else the user can do when the daemon is away: a part of that error's text
   std::vector<config::Endpoint> hosts = {};
   std::filesystem::path munge = {};  // munged's socket; empty: where libmunge looks for it
-  // Whose answers count, besides root's; over the socket, empty: any user who listens there.
+  // Users whose answers count, besides root; over the socket, empty: any user who listens there.
   std::vector<uid_t> trusted = {};
   std::string cluster = {};  // ClusterName and identity of the ledger that it must have; empty: any
   std::string ledger = {};
-  // The user in whose name the daemon's own user asks over the socket, with that user's rights and limits; nullopt: the
-  // asker.
+  // The user on whose behalf the daemon's own user asks over the socket, with that user's rights and limits; nullopt:
+  // the asker's own.
   std::optional<uid_t> on_behalf_of = {};
-  int wake_up = -1;               // becomes readable when all is to end; -1: nothing does
-  std::string missing_here = {};  // why TCP is asked on a host that should have a socket; empty: it should not
+  int wake_up = -1;               // becomes readable when everything is to end; -1: no such descriptor
+  std::string missing_here = {};  // why TCP is used on a host that should have a socket; empty: it should not
 
   [[nodiscard]] bool is_remote() const { return !hosts.empty(); }
 };
@@ -48,7 +48,7 @@ class Client {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  // One way to ask: text in, text out. After an error it is of no more use.
+  // A way to ask: text in, text out. After an error it is unusable.
   class Transport {
    public:
     virtual ~Transport() = default;
@@ -57,7 +57,7 @@ class Client {
 
   [[nodiscard]] static Expected<Client> connect(const Endpoint& endpoint);
 
-  // One request (docs/reference/protocol.md), its answer.
+  // Sends one request (docs/reference/protocol.md) and returns its answer.
   [[nodiscard]] Expected<nlohmann::json> ask(const nlohmann::json& request);
 
  private:
@@ -71,8 +71,8 @@ class Client {
 // Over the Unix socket, greeted, or over TCP.
 [[nodiscard]] Expected<std::unique_ptr<Client::Transport>> connect(const Endpoint& endpoint, Client::Deadline until);
 
-// The text at `place`, HOST:PORT or the absolute path of a file of at most so many bytes: the answer to `request`,
-// asked as `endpoint` says but of that host, or the file's content. Errc::not_found: the file is not there.
+// The text at `place`, HOST:PORT or the absolute path of a file of at most so many bytes: the answer of that host to
+// `request`, with the other settings of `endpoint`; or the file's content. Errc::not_found: there is no such file.
 [[nodiscard]] Expected<std::string> fetch(const std::string& place, const nlohmann::json& request, Endpoint endpoint,
                                           std::size_t most_bytes);
 
