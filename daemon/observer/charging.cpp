@@ -39,7 +39,7 @@ std::int64_t count_in(const std::vector<Resource>& resources, std::string_view n
   return found == resources.end() ? 0 : found->count;
 }
 
-// A part of what there is; larger than 1 if more is asked for than one node has.
+// A part of a resource; larger than 1 if more is requested than one node has.
 struct Fraction {
   std::int64_t of = 0;
   std::int64_t whole = 1;
@@ -81,7 +81,7 @@ std::uint64_t tres_count(const protocol::JobUpdate& job, std::string_view name) 
   return 0;
 }
 
-// What one task needs of generic resources, memory and nodes.
+// The request of one task for generic resources, memory and nodes.
 struct Request {
   std::vector<Resource> gres;
   std::int64_t memory = 0;
@@ -161,7 +161,7 @@ ProcessorMillionths Charging::charge_of(const NodeShare& held, bool exclusive, c
   if (rule_.charge == config::Charge::cpu || !known) return by_cpus;
   if (exclusive) return node->whole;
   const Fraction part = dominant_part({held.cpus, held.memory, held.gres}, *node);
-  // Never nothing: a share without processors would not be in the books at all.
+  // Never zero: a share without processors would not be in the books at all.
   return std::max(ProcessorMillionths{1}, std::min(node->whole, times(node->whole, part)));
 }
 
@@ -180,7 +180,7 @@ std::vector<NodeShare> Charging::shares_of(const protocol::JobUpdate& job, const
     sum += share.processors.value;
     if (share.processors.value > 0) shares.push_back(std::move(share));
   }
-  // The books refuse a run of more: weights may make one of a large job. It is charged as much as they take.
+  // The books refuse larger runs, which weights may produce for a large job. It is charged as much as they accept.
   if (sum > k_max_weighted.value) {
     for (NodeShare& share : shares) {
       const Int128 part = static_cast<Int128>(share.processors.value) * k_max_weighted.value / sum;
@@ -204,7 +204,7 @@ ProcessorMillionths Charging::task_of(const protocol::JobUpdate& job, std::span<
       part = dominant_part({job.requested_cpus, request.memory, request.gres}, node);
       if (job.exclusive) {
         const std::int64_t full = (part.of + part.whole - 1) / part.whole;
-        // The record of a started job names its nodes, and no longer how many were asked for.
+        // The record of a started job has its nodes, and no longer the requested number.
         const auto held = static_cast<std::int64_t>(job.nodes.size());
         part = {std::max({std::int64_t{1}, std::int64_t{job.requested_nodes}, held, full}), 1};
       }
@@ -277,7 +277,7 @@ std::vector<accounting::NodeShare> Weighting::shares_of(const protocol::JobUpdat
 
   Int128 left = others_of(job.tres).value;
   for (const auto& [node, holding] : holdings) left -= holding.others.value;
-  // Where Slurm does not track a resource, a node's own count of it has no worth, and a job's none either.
+  // If Slurm does not track a resource, a node's own count of it has no worth, and neither has a job's.
   if (left < 0) {
     for (auto& [node, holding] : holdings) left += std::exchange(holding.others, {}).value;
   }

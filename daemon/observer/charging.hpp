@@ -1,7 +1,7 @@
 // Computes the charge of a run from Slurm's allocation: the only place where `charge`, `weights` and `node_weights` of
 // the configuration are applied.
 //
-// A node is worth its CPUs, times the weight of the node. By which rule a run is charged on each of its nodes:
+// A node's worth is its CPUs, times the weight of the node. The rules by which a run is charged on each of its nodes:
 //   dominant  the largest of its parts of the node's CPUs, memory and generic resources, times what the node is worth;
 //             a run that has the node to itself: all of that. What blocks the node is what counts.
 //   cpu       its CPUs, times the weight of the node.
@@ -29,7 +29,7 @@ namespace shapley::daemon {
 // A single job or node larger than this (a million weighted processors) is a malformed record, and is reduced to it.
 inline constexpr ProcessorMillionths k_max_weighted{1'000'000 * k_micro};
 
-// `micro` within 0 and that bound.
+// `micro`, limited to 0 and that bound.
 [[nodiscard]] ProcessorMillionths bounded(Int128 micro);
 
 // Computes weighted micro-processors from Slurm's counts: the only place where the `weights` of the configuration are
@@ -46,7 +46,7 @@ class Weighting {
   // A node's capacity, whether it is usable or not.
   [[nodiscard]] ProcessorMillionths capacity_of(const protocol::NodeRecord& node) const;
 
-  // The weighted request of one task; of a record that has started, with what was allocated of resources but cpus.
+  // The weighted request of one task; after the start, with the allocated amounts of resources except cpus.
   [[nodiscard]] ProcessorMillionths task_of(const protocol::JobUpdate& job) const;
 
   // Where a started job runs: cpus and generic resources as Slurm allocated them to each node. What the job's sums have
@@ -83,7 +83,7 @@ class Charging {
  public:
   explicit Charging(ChargeRule rule = {});
 
-  // What the node has, is worth, and offers: that, or nothing if it is not usable. `at` and `ordinal` are the caller's.
+  // The node's resources, worth and offer (its worth, or nothing if unusable). The caller sets `at` and `ordinal`.
   [[nodiscard]] accounting::CapacityChanged capacity_of(const protocol::NodeRecord& node) const;
 
   // Where a started job runs, and what it is charged there. Ascending by name, each node once, no zero parts. On a node

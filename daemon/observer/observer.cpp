@@ -21,7 +21,7 @@ using protocol::WaitReason;
 
 namespace {
 
-// One record against the books; collects what observe_job returns.
+// Compares one record with the books; collects the result of observe_job.
 class JobObserver {
  public:
   JobObserver(const accounting::State& books, const JobUpdate& record, Scan scan, const ReadingRules& rules,
@@ -63,9 +63,9 @@ class JobObserver {
     return RunWriter(books_, background_.past, std::move(run), out_.events);
   }
 
-  // What the request asked of its nodes when it started at `start`: as it waited, if that was seen, for the record of
-  // a running job names of several partitions only the one where it runs. A task of an array waited as a part of the
-  // array's record.
+  // The placement that the request had when it started at `start`: that of its wait, if it was seen, because the record
+  // of a running job names, of several partitions, only the one where it runs. A task of an array waited as a part of
+  // the array's record.
   [[nodiscard]] std::string placement_at(Instant start) const {
     for (const JobId waited : {JobId{record_.job_id}, JobId{record_.array_job_id}}) {
       if (const accounting::SegmentOpened* wait = wait_at(waited, start)) return wait->placement;
@@ -73,9 +73,9 @@ class JobObserver {
     return placement_of(record_);
   }
 
-  // Since when Slurm could have started the run: as it waited, if that was booked for its organization, else by what
-  // Slurm reports as the last time that it could start. What is older than the books' horizon is left out: nothing
-  // there may change.
+  // Sets since when Slurm could have started the run: by its wait, if that was booked for its organization, else by the
+  // last time at which Slurm reports that it could start. A time before the books' horizon is left out, because nothing
+  // may change there.
   void tell_request(RunWriter::Run& run) const {
     if (const accounting::SegmentOpened* first = start_that_was_moved(run)) {
       run.placement = first->placement;
@@ -95,11 +95,11 @@ class JobObserver {
     if (eligible.value == 0) return;
     run.waited_as = array_of_task();
     run.released = std::max({eligible, Instant{record_.submit_time}, books_.memory_horizon()});
-    // A limit does not make a job less eligible to Slurm; but the books knew that it could not start.
+    // For Slurm, a job that a limit holds back is eligible; but the books knew that it could not start.
     if (memory_ != nullptr) run.released = std::max(*run.released, scan_.previous);
   }
 
-  // The same start as the books have it, where Slurm moved its time (RequeueRules retract it). nullptr: none.
+  // The same start in the books if Slurm changed its time (RequeueRules retract it); nullptr: no such start.
   [[nodiscard]] const accounting::SegmentOpened* start_that_was_moved(const RunWriter::Run& run) const {
     for (const LiveSegment* live : booked_) {
       const Instant start = live->opened.key.anchor;
@@ -110,7 +110,7 @@ class JobObserver {
     return nullptr;
   }
 
-  // The wait of the job that lasted until `start` or longer; of several the last one to begin.
+  // The job's wait that lasted until `start` or longer; if there are several, the last one to begin.
   [[nodiscard]] const accounting::SegmentOpened* wait_at(JobId job, Instant start) const {
     const accounting::SegmentOpened* found = nullptr;
     for (const LiveSegment* live : waits_of(books_, job)) {
@@ -138,7 +138,7 @@ class JobObserver {
     RunWriter run = writer(facts->start);
     const auto later = runs_.upper_bound(facts->start);
     if (later != runs_.end() && facts->now != RunFacts::Now::ended) {
-      // The books are a run ahead. This one's end was not seen: it is counted as far as it was seen.
+      // The books are one run ahead. The end of this one was not seen: it counts as far as it was seen.
       if (run.known()) return;
       facts->end = facts->now == RunFacts::Now::suspended ? facts->pivot : std::min(scan_.at, *later);
       facts->now = RunFacts::Now::ended;
@@ -161,11 +161,11 @@ class JobObserver {
     }
   }
 
-  // A record without a run of its own: whatever run is open is over, at the earliest end that Slurm's times allow.
+  // A record without a run of its own: an open run has ended, at the earliest end that Slurm's times allow.
   void observe_without_run() {
     Instant began = k_beginning_of_time;
     if (record_.completing && record_.start_time > 0 && record_.end_time >= record_.start_time) {
-      // The requeue is under way and the record is still that of the run.
+      // The requeue is under way and the record still describes the run.
       if (const auto facts = facts_of(record_, scan_.at, out_.warnings)) {
         began = facts->start;
         end_superseded_runs(began);
@@ -206,7 +206,7 @@ class JobObserver {
     if (!settled) out_.unsettled = true;
   }
 
-  // What a job asked for that ended without having started.
+  // The request of a job that ended without having started.
   [[nodiscard]] WaitWriter::Asked asked() const {
     const bool is_known = memory_ != nullptr && !memory_->organization.empty();
     return {.organization = is_known ? memory_->organization : organization_,
@@ -214,7 +214,7 @@ class JobObserver {
             .placement = placement_of(record_)};
   }
 
-  // Whose the demand is that the job had or has. A run keeps the organization it started with.
+  // The organization of the job's demand. A run keeps the organization with which it started.
   [[nodiscard]] std::string whose_demand() const {
     if (record_.state == JobState::pending) return organization_;
     std::string booked = whose_run();
@@ -222,7 +222,7 @@ class JobObserver {
     return record_.nodes.empty() ? std::string{} : organization_;
   }
 
-  // The organization whose run the record's own one is in the books; empty: they do not have it.
+  // The organization under which the books have the record's own run; empty: they do not have it.
   [[nodiscard]] std::string whose_run() const {
     for (const LiveSegment* live : booked_) {
       if (live->opened.key.anchor.value == record_.start_time) return live->opened.organization;
@@ -230,24 +230,24 @@ class JobObserver {
     return {};
   }
 
-  // The array's record, if this is one of a task of its own; else 0.
+  // The array's job, if this is the record of one of its tasks; else 0.
   [[nodiscard]] JobId array_of_task() const {
     return JobId{record_.array_job_id == record_.job_id ? 0 : record_.array_job_id};
   }
 
-  // The record that stands for the pending tasks of an array, at last for one task. What a resized run asks for is no
-  // longer what its tasks waited for.
+  // Whether the record stands for the pending tasks of an array, in the end for one task. The request of a resized run
+  // is no longer what its tasks waited for.
   [[nodiscard]] bool is_array() const {
     return record_.array_job_id == record_.job_id && record_.array_job_id != 0 && record_.resize_time == 0;
   }
 
-  // What the job asks for now; nothing while something but resources holds it back.
+  // The job's present demand; zero while something besides resources holds it back.
   [[nodiscard]] ProcessorMillionths wanted() const {
     return could_start(record_) ? rules_.charging.waiting_of(record_, background_.node_kinds) : ProcessorMillionths{};
   }
 
-  // What it asks for as soon as Slurm lets it; nothing if its user (or an administrator) has set it aside. Tasks of an
-  // array get their dependencies one by one (aftercorr), so there a dependency says nothing.
+  // Its demand as soon as Slurm lets it start; zero if its user (or an administrator) has set it aside. Tasks of an
+  // array get their dependencies one by one (aftercorr), so for arrays a dependency is ignored.
   [[nodiscard]] ProcessorMillionths outstanding() const {
     const bool set_aside = record_.wait == WaitReason::held || record_.wait == WaitReason::begin_time ||
                            record_.wait == WaitReason::nice || (record_.wait == WaitReason::dependency && !is_array());
@@ -255,8 +255,8 @@ class JobObserver {
                                             : rules_.charging.waiting_of(record_, background_.node_kinds);
   }
 
-  // Once for each (job, submit time): when the books hear of the job, and when they get its first segment since a
-  // requeue.
+  // Emitted once for each (job, submit time): when the books first get the job, and when they get its first segment
+  // since a requeue.
   void describe() {
     const Instant submit{record_.submit_time};
     if (memory_ != nullptr) {
@@ -274,9 +274,8 @@ class JobObserver {
     out_.events.insert(out_.events.begin(), description());
   }
 
-  // What is said of the job otherwise than before, in a record that is newer than what is known: a user moved or
-  // renamed it while it waited, it runs in one of several partitions, an array's last task runs under the array's
-  // number.
+  // What differs from the known description, in a record that is newer than it: a user moved or renamed the job while
+  // it waited, it runs in one of several partitions, or an array's last task runs under the array's number.
   void describe_changes() {
     if (memory_ == nullptr || !memory_->description) return;
     const accounting::KnownDescription& known = *memory_->description;
@@ -291,7 +290,7 @@ class JobObserver {
     out_.events.insert(out_.events.begin(), accounting::change_to(now, scan_.at));
   }
 
-  // A job that started is whose run it is booked as, whatever the rules say by now.
+  // A job that started belongs to the organization under which its run is booked, whatever the present rules.
   [[nodiscard]] std::string whose_job() const {
     if (record_.state == JobState::pending) return organization_;
     for (const accounting::Event& event : out_.events) {
@@ -365,16 +364,16 @@ Observation observe_gone(const accounting::State& books, JobId job, Instant last
   return out;
 }
 
-// What a node offers, against the books.
+// Comparison of what a node offers with the books.
 
 namespace {
 
-// `now` is what the node offers, is worth and has at its `at`.
+// `now`: what the node offers, its worth and its resources, at its `at`.
 Observation observe_capacity(const accounting::State& books, accounting::CapacityChanged now,
                              std::optional<Instant> last_change) {
   Observation out;
   const accounting::CapacityChanged* known = books.last_capacity(now.node);
-  // A node that is worth nothing and was never heard of needs no event. One that drains may have runs.
+  // A node without worth that the books do not have needs no event. One that drains may have runs.
   if (known == nullptr && now.processors.value == 0 && now.whole.value == 0) return out;
   if (known != nullptr) {
     accounting::CapacityChanged as_known = now;

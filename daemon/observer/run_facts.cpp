@@ -50,7 +50,7 @@ std::optional<RunFacts> facts_of(const JobUpdate& record, Instant observed_at, s
   if (record.start_time <= 0) return std::nullopt;
   RunFacts facts;
   facts.start = Instant{record.start_time};
-  // A clock that was set back: the record makes sense again when time has caught up.
+  // A clock was set back: the record is valid again when time has caught up.
   if (facts.start > observed_at) return std::nullopt;
 
   // Without the time of the suspension nothing can be said about its run seconds.
@@ -94,13 +94,13 @@ Freshness freshness_of(const RunFacts& facts, const RunWriter& run, Instant obse
 
 namespace {
 
-// Makes the books' run seconds in [start, pivot) equal to the record's. They hold more only where slurmctld, killed,
-// forgot some of what was seen.
+// Makes the books' run seconds in [start, pivot) equal to the record's. They have more only if slurmctld was killed and
+// lost some of what was seen.
 void book_before_pivot(const RunFacts& facts, RunWriter& run, Instant observed_at, CloseReason at_end) {
   const Duration excess = run.seconds_within(facts.start, facts.pivot) - facts.before;
   const bool runs_on = facts.now == RunFacts::Now::running || facts.end > facts.pivot;
   if (run.is_open() && run.open_begin() <= facts.pivot && (!runs_on || excess.value > 0)) {
-    // Suspensions that were not observed lie somewhere before the pivot; they are taken to be the last seconds before
+    // Suspensions that were not observed lie somewhere before the pivot; they are assumed to be the last seconds before
     // it. A run that was resumed in the same second in which it ended has such a suspension before its end, too.
     const bool stops_at_end = facts.now == RunFacts::Now::ended && !runs_on && excess.value <= 0;
     const Instant stop = facts.pivot - Duration{std::max<std::int64_t>(excess.value, 0)};
@@ -114,7 +114,7 @@ void book_before_pivot(const RunFacts& facts, RunWriter& run, Instant observed_a
 void book_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_at, CloseReason at_end) {
   switch (facts.now) {
     case RunFacts::Now::suspended:
-      // Resumed, and slurmctld forgot that.
+      // It was resumed, and slurmctld lost that.
       run.retract_after(facts.pivot, observed_at, CloseReason::suspended);
       return;
     case RunFacts::Now::running:
@@ -122,7 +122,7 @@ void book_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_at
       run.apply_resize(observed_at);
       return;
     case RunFacts::Now::ended:
-      // A resume that slurmctld forgot when it was killed: Slurm's record ends with the suspension before.
+      // A resume that a killed slurmctld lost: Slurm's record ends with the suspension before it.
       run.retract_after(facts.end, observed_at, at_end);
       if (run.is_open()) run.close(facts.end, at_end);
       const Duration missing = (facts.end - facts.pivot) - run.seconds_within(facts.pivot, facts.end);
@@ -156,7 +156,7 @@ void RequeueRules::end_superseded(RunWriter& run, Instant start, Instant next_st
   } else if (is_renumbered(start)) {
     lose(run, start);
   } else {
-    // The job was never requeued: slurmctld forgot the first start, or nodes had to boot first.
+    // The job was never requeued: slurmctld lost the first start, or nodes had to boot first.
     run.retract(scan_.at);
   }
 }

@@ -63,7 +63,7 @@ void RunWriter::remember(const accounting::State& state) {
     if (key.anchor != run_.start) continue;
     next_ordinal_ = std::max(next_ordinal_, key.ordinal + 1);
     segments_.push_back({key, live->opened.begin, live->end, live->opened.nodes});
-    // A run keeps the organization and the placement it started with, whatever its account is called by now.
+    // A run keeps the organization and the placement with which it started, whatever its account is now.
     run_.organization = live->opened.organization;
     run_.placement = live->opened.placement;
     if (!live->opened.released) continue;
@@ -144,7 +144,7 @@ const std::vector<NodeShare>& RunWriter::shares_before_resize() const {
   return *before;
 }
 
-// Whether the run began with a segment that begins then, as far as it is known.
+// Whether, as far as it is known, the run's first segment begins at `begin`.
 bool RunWriter::is_first(Instant begin) const {
   return std::none_of(segments_.begin(), segments_.end(), [&](const Segment& s) { return s.begin <= begin; });
 }

@@ -57,7 +57,7 @@ class RunWriter {
 
   // Run seconds in [from, to), an open segment taken as running through `to`.
   [[nodiscard]] Duration seconds_within(Instant from, Instant to) const;
-  // What its segments that the State knows hold up to `to`, in millionths of processor-seconds.
+  // The work of its segments in the State up to `to`, in millionths of processor-seconds.
   [[nodiscard]] Int128 work_until(Instant to) const;
 
   // Ends the open segment at max(end, its begin). REQUIRES: is_open().
@@ -66,20 +66,20 @@ class RunWriter {
   void open(Instant begin);
   // Cuts the open segment at the time of the resize if it still has other shares than the run has now.
   void apply_resize(Instant observed_at);
-  // Adds `seconds` of running in the gaps of [from, to): the latest gap first, from each gap's begin on. The latest gap
-  // is where nothing is known yet; earlier ones were seen as suspensions. Returns what found no room.
+  // Adds `seconds` of running in the gaps of [from, to): the latest gap first, from each gap's begin on. In the latest
+  // gap nothing is known yet; earlier ones were seen as suspensions. Returns the seconds that found no room.
   Duration fill(Instant from, Instant to, Duration seconds, accounting::CloseReason reason);
   // Retracts `seconds` of running in [from, to) from closed segments, the latest first; the rest of a segment is added
-  // again. For runs that slurmctld forgot. Segments that are no longer in the State stay.
+  // again. For runs that slurmctld lost. Segments that are no longer in the State stay.
   void retract_seconds(Instant from, Instant to, Duration seconds, Instant at, accounting::CloseReason reason);
-  // The same for all that closed segments hold after `last`; an open one that begins after it is retracted, too.
+  // The same for everything that closed segments hold after `last`; an open one that begins after it is retracted, too.
   void retract_after(Instant last, Instant at, accounting::CloseReason reason);
-  // Without a second there: the run went on to `end` though the last ones, or all of them, were suspended. No effect
-  // where that is known.
+  // Records, with a segment of zero length, that the run went on to `end` although its last seconds, or all of them,
+  // were suspended. No effect if that is known.
   void mark_end(Instant end, accounting::CloseReason reason);
-  // Whether the run holds a node, without a resize, that the books do not have for it, or more of a node: then theirs
-  // is another run, which began in the same second and which slurmctld forgot. The record of a run that is not
-  // live may give the CPUs of one node to another, so there a node's CPUs count only where nodes are fewer.
+  // Whether the run holds, without a resize, a node that it does not hold in the books, or more of a node: then the
+  // books have another run, which began in the same second and which slurmctld lost. The record of a run that is not
+  // live may attribute the CPUs of one node to another, so then a node's CPUs matter only if there are fewer nodes.
   [[nodiscard]] bool is_elsewhere(bool is_live) const;
   // The books contain a run that Slurm's records do not: retracts every segment.
   void retract(Instant at);
@@ -113,18 +113,18 @@ class RunWriter {
   std::uint32_t next_ordinal_ = 0;
 };
 
-// Runs that slurmctld no longer knows when it comes back: it was killed before it saved them, or it lost the state that
-// it had saved (`slurmctld -c`, a StateSaveLocation that is gone). Pure.
+// Runs that slurmctld no longer has when it comes back: it was killed before it saved them, or it lost the state that
+// it had saved (`slurmctld -c`, a missing StateSaveLocation). Pure.
 //
-// Whether they count follows from when they began. A run that had been saved is in Slurm's accounting, and its
-// processors were in use: it is counted until it was seen last. One that may not have been saved is retracted.
+// Whether they count depends on when they began. A run that had been saved is in Slurm's accounting, and its processors
+// were in use: it counts until it was seen last. A run that may not have been saved is retracted.
 //
 // slurmctld saves its state 5 s after a change at the latest (SAVE_MAX_WAIT).
 inline constexpr Duration k_few_saves{15};
 
 // Work in millionths of processor-seconds.
 struct LostRuns {
-  std::int64_t closed = 0;  // where they were seen last
+  std::int64_t closed = 0;  // runs that end where they were seen last
   std::int64_t retracted = 0;
   Int128 closed_work = 0;
   Int128 retracted_work = 0;
@@ -137,10 +137,10 @@ struct LostRuns {
 // run.is_open(), start <= last_look.
 [[nodiscard]] LostRuns lose_run(RunWriter& run, Instant start, Instant last_look, Instant at);
 
-// What is learned at `at`, of runs that were seen last at `seen`.
+// The event at `at` for runs that were seen last at `seen`.
 [[nodiscard]] accounting::StateLost loss_of(const LostRuns& lost, Instant at, Instant seen);
 
-// "is retracted", "is counted until 1700000000, when it was seen last": of one run.
+// For one run: "is retracted", "is counted until 1700000000, when it was seen last".
 [[nodiscard]] std::string what_becomes_of(const LostRuns& lost, Instant last_look);
 
 }  // namespace shapley::daemon

@@ -30,7 +30,7 @@ std::string whole_or_cut(const std::string& text) {
   return text.size() < protocol::k_max_placement_text ? text : std::string(k_cut);
 }
 
-// The parts of `text` between separators; of an empty one: none.
+// The parts of `text` between separators; an empty text has none.
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
@@ -141,7 +141,7 @@ class Resolver {
     return *uses_;
   }
 
-  // Whether it has no nodes by what was said last, and no request for it came since.
+  // Whether its last statement has no nodes, and no request for it came since.
   bool is_retired(const std::string& placement) {
     const accounting::PlacementResolved* last = books_.last_placement(placement);
     return last != nullptr && last->nodes.empty() && uses().at(placement).since == k_end_of_time;
@@ -166,8 +166,8 @@ class Resolver {
     return candidates;
   }
 
-  // The candidates that are asked for now: of every organization the one of which it asks for most, then of every one
-  // the second, and so on.
+  // The candidates with open requests: of every organization the one for which it requests most, then of every
+  // organization the second, and so on.
   std::vector<std::string> in_turn(const Names& candidates) {
     std::map<OrgId, std::vector<std::pair<ProcessorMillionths, std::string>>> by_organization;
     for (const std::string& placement : candidates) {
@@ -203,7 +203,7 @@ class Resolver {
       return;
     }
     const Instant since = uses().at(placement).since;
-    // What was said when no request for it was left does not concern the present ones.
+    // A statement from when no request for it was left does not concern the present ones.
     const bool is_first = last == nullptr || last->at < since;
     if (is_first || !nodes.empty()) state(placement, is_first ? since : observed_at_, std::move(nodes));
   }
@@ -372,7 +372,7 @@ void SessionNodes::complete() {
 }
 
 void SessionNodes::note(const protocol::NodeRecord& node) {
-  // A node whose name is no node's name in the configuration and in events has no owner, and cannot be named there.
+  // A node with a name that is invalid in the configuration and in events has no owner, and cannot be named there.
   if (const auto names = expand_brackets(node.name); !names || names->front() != node.name) return;
   const auto [entry, is_new] = nodes_.try_emplace(node.name, node);
   if (!is_new && is_asked_for_alike(std::exchange(entry->second, node), node)) return;
@@ -389,11 +389,11 @@ void SessionNodes::note_gone(std::string_view node) {
 }
 
 void SessionNodes::note(const accounting::Event& event) {
-  // The last wait or run of its placement may be gone with it.
+  // The last wait or run with its placement may have been removed.
   if (std::holds_alternative<accounting::SegmentRetracted>(event)) stale_ = true;
   const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
   if (opened != nullptr && !opened->placement.empty() && !usable_.contains(opened->placement)) stale_ = true;
-  // Where not all have nodes, who asks for what decides.
+  // If not all placements have nodes, present requests decide which do.
   const bool is_demand = opened != nullptr || std::holds_alternative<accounting::SegmentClosed>(event);
   if (!warned_.empty() && is_demand) stale_ = true;
 }

@@ -1,4 +1,4 @@
-// Placements: which nodes a job may use, as it asked for them, and which nodes that comes to.
+// Placements: the nodes that a job may use, as it requested them, and the nodes that result.
 //
 // A placement is a text that many jobs share: words in this order, with one blank between them, of what the job asks
 // for; values hold no blanks.
@@ -27,8 +27,8 @@ namespace shapley::daemon {
 // Names separated by commas, ascending, each once: the order in which a job names them changes nothing.
 [[nodiscard]] std::string sorted_names(std::string names);
 
-// What a job asks for, or asked for before it started; empty: any node will do. A list or constraint that may have been
-// cut on its way (protocol::k_max_placement_text) is `*`, which no node meets.
+// The placement that a job requests, or requested before it started; empty: any node will do. A list or constraint that
+// may have been cut in transfer (protocol::k_max_placement_text) becomes `*`, which no node meets.
 [[nodiscard]] std::string placement_of(const protocol::JobUpdate& record);
 
 using NodeTable = std::map<std::string, protocol::NodeRecord, std::less<>>;
@@ -39,29 +39,28 @@ using NodeTable = std::map<std::string, protocol::NodeRecord, std::less<>>;
 // - is not among `exclude`,
 // - is admitted by `features` (admits()),
 // - is in one of the job's reservations; for a job without: in no reservation.
-// Whether a node is up does not matter: one that is down offers nothing anyway. What cannot be read admits no node, so
-// that demand is not counted where it may be none.
+// Whether a node is up does not matter: one that is down offers nothing anyway. Text that cannot be read admits no
+// node, so that demand is not counted where there may be none.
 [[nodiscard]] std::vector<std::string> usable_nodes(std::string_view placement, const NodeTable& nodes);
 
-// So many placements have nodes at a time: by each one more, Shapley values take longer.
+// The most placements that have nodes at a time: each one makes Shapley values take longer.
 inline constexpr std::size_t k_max_placements = 256;
 
-// The usable nodes of placements in Slurm's notation, as found before. Of one table of nodes: clear it when that
+// The usable nodes of placements in Slurm's notation, as found before. For one table of nodes: clear it when that
 // changes.
 using UsableNodes = std::map<std::string, std::string, std::less<>>;
 
-// What the books lack of the placements that remembered waits and runs are of, as events. `known` holds these
-// placements afterwards, except those that were retired.
+// Events that the books lack about the placements of remembered waits and runs. Afterwards `known` has these
+// placements, except those that were retired.
 //
 // The first statement of a placement holds since its first wait or run began, so that its demand counts from there on;
-// it is made even if the placement has no nodes: a later one, with nodes, then holds from its own observation on. A
-// placement that nothing remembered is of any more is retired: it has no nodes from then on, and what is stated when
-// it is asked for again holds as a first statement does.
+// it is made even if the placement has no nodes: a later statement, with nodes, then holds from its own observation on.
+// A placement without any remembered wait or run is retired: it has no nodes from then on, and the statement made when
+// it is requested again holds like a first statement.
 //
-// Where there would be more than k_max_placements with nodes, those are retired that are not asked for now: no open
-// wait or run is of them. If still more are asked for, organizations choose in turn, each the one of which it asks for
-// most: at least k_max_placements / n of each of n organizations have nodes, whatever the others ask for. That the rest
-// have none is a warning.
+// If more than k_max_placements would have nodes, placements without an open wait or run are retired. If still more are
+// requested, organizations choose in turn, each the one for which it requests most: at least k_max_placements / n of
+// each of n organizations have nodes, whatever the others request. A warning reports that the rest have none.
 [[nodiscard]] Observation resolve_placements(const accounting::State& books, const NodeTable& nodes, UsableNodes& known,
                                              Instant observed_at);
 
@@ -73,21 +72,21 @@ using UsableNodes = std::map<std::string, std::string, std::less<>>;
 
 // The nodes of the feeder's session, and which of them the jobs in the books may use.
 //
-// Says when the books may lack a statement about that, which is seldom: when the nodes changed, when a wait or run
-// with a placement that was not looked at yet is booked, when some were retracted or forgotten, and while there are too
+// Reports when the books may lack a statement about that, which is seldom: when the nodes changed, when a wait or run
+// with a placement that was not examined yet is booked, when some were retracted or forgotten, and while there are too
 // many placements whenever a wait or run begins or ends. Single-threaded.
 class SessionNodes {
  public:
-  // Nothing is due until all nodes are there: a node that was not reported yet is none that a job may not use.
+  // Nothing is due until all nodes are known: a node that was not reported yet must not count as unusable.
   void forget();
   void complete();
 
   void note(const protocol::NodeRecord& node);
   void note_gone(std::string_view node);
-  void note(const accounting::Event& event);  // that the books are getting
+  void note(const accounting::Event& event);  // an event that the books are about to get
 
   [[nodiscard]] bool due(const accounting::State& books) const;
-  // What the books lack. REQUIRES: they hold all events that were noted. A warning is repeated only after it was gone.
+  // Events that the books lack. REQUIRES: they have all noted events. A warning is repeated only after it was absent.
   [[nodiscard]] Observation resolve(const accounting::State& books, Instant observed_at);
 
  private:

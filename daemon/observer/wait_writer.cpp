@@ -58,7 +58,7 @@ void WaitWriter::remember_tasks(const accounting::State& state) {
     const std::vector<const accounting::LiveSegment*> runs = runs_of(state, task);
     if (runs.empty()) continue;
     const accounting::SegmentOpened& first = runs.front()->opened;
-    // One that waited by itself, split off by an update, had left the array's record before it started.
+    // A task that waited by itself, split off by an update, had left the array's record before it started.
     const bool waited = std::ranges::any_of(waits_of(state, task), [&](const accounting::LiveSegment* wait) {
       return wait->opened.key.anchor < first.key.anchor;
     });
@@ -84,8 +84,8 @@ Instant WaitWriter::begin_of(const Pending& pending) const {
     }
   }
   const Instant since = std::max(pending.eligible, pending.submit);
-  // A job that the books knew not to be waiting at the previous scan cannot have waited since before it. Of what lies
-  // before the horizon they no longer know whether it was waiting.
+  // A job that, by the books, did not wait at the previous scan cannot have waited since before it. For times before
+  // the horizon the books no longer know whether it waited.
   const bool believable = pending.eligible.value > 0 && since <= pending.observed_at && (!edge || since >= *edge) &&
                           (!known_job_ || since >= pending.previous_scan) && since >= horizon_;
   return believable ? since : pending.observed_at;
@@ -148,7 +148,7 @@ void WaitWriter::reduce(Wait& wait, ProcessorMillionths amount, const Withdrawal
   rest.key = next_key(before.key.anchor);
   rest.amount = amount;
   if (before.begin < horizon_) {
-    // To retract it would have all events replayed. An open one is cut at the horizon.
+    // Retracting it would replay all events. An open one is cut at the horizon.
     if (!is_open) return;
     const Instant cut = std::max(before.begin, std::min(horizon_, withdrawal.end));
     close(wait, cut, withdrawal.reason);
@@ -156,7 +156,7 @@ void WaitWriter::reduce(Wait& wait, ProcessorMillionths amount, const Withdrawal
     if (amount.value > 0) open(std::move(rest));
     return;
   }
-  // Where nothing stays, auditors find when and how it ended.
+  // If nothing stays, auditors still find when and how it ended.
   if (is_open && amount.value == 0) close(wait, std::max(before.begin, withdrawal.end), withdrawal.reason);
   own_.emplace_back(accounting::SegmentRetracted{before.key, std::max(before.begin, withdrawal.at)});
   std::erase_if(waits_, [&](const Wait& w) { return w.key == before.key; });
@@ -176,7 +176,7 @@ void WaitWriter::take_back(Instant from, Instant to, std::int64_t own_starts, Pr
   }
 }
 
-// Opens, closes or changes the wait so that it says what the record asks for now. `stretch`: of a wait that was open.
+// Opens, closes or changes the wait so that it equals the record's present request. `stretch`: of a wait that was open.
 void WaitWriter::follow(const Pending& pending, const std::optional<SegmentKey>& stretch) {
   if (Wait* open_now = open_wait()) {
     if (open_now->amount == pending.amount && open_now->organization == job_.organization &&
@@ -209,7 +209,7 @@ bool WaitWriter::follow_pending(const Pending& pending) {
     // Another organization's stretch of waiting begins with the move.
     if (open->organization != job_.organization) stretch->anchor = pending.observed_at;
   }
-  // Until it is observed once more, an array's record may still start all that the books have waiting.
+  // Until it is observed once more, everything that the books have waiting may still start for an array's record.
   const ProcessorMillionths outstanding = job_.is_array ? std::max(pending.outstanding, before) : pending.outstanding;
   take_back(last_run_, k_end_of_time, 0, outstanding,
             {.end = pending.observed_at, .reason = CloseReason::changed, .at = pending.observed_at});
@@ -224,7 +224,7 @@ bool WaitWriter::follow_started(const Started& started) {
   const bool starts_later = started.ran && started.start > started.observed_at;
   if (open != nullptr) {
     if (started.observed_at < open->begin) return true;
-    // A record of an earlier run, read in the second in which the job began to wait again.
+    // The record is of an earlier run, read in the second in which the job began to wait again.
     if (started.observed_at == open->begin && started.start < open->begin) return false;
   } else if (starts_later || (last_edge_ && *last_edge_ > started.observed_at)) {
     return true;
@@ -233,8 +233,7 @@ bool WaitWriter::follow_started(const Started& started) {
   const Instant stop = std::min(started.ran ? started.start : started.end, started.observed_at);
   const Withdrawal withdrawal{.end = stop, .reason = reason, .at = started.observed_at};
   if (started.over && !started.ran && open == nullptr) note_end(stop, started);
-  // An array's other tasks that started meanwhile may come later than this record: it is judged when there is nothing
-  // open any more.
+  // The starts of an array's other tasks may arrive later than this record: it is judged when no wait is open any more.
   const bool judged = !job_.is_array || open == nullptr;
   if (judged && last_run_ == started.start && (open != nullptr || job_.is_array)) {
     take_back(previous_run_, last_run_, 1, {}, withdrawal);
@@ -250,7 +249,7 @@ void WaitWriter::follow_gone(Instant last_alive) {
   const Withdrawal withdrawal{.end = last_alive, .reason = CloseReason::vanished, .at = at};
   std::vector<SegmentKey> withdrawn;
   for (const Wait& wait : waits_) {
-    // What one task asked for is not known any more, so a wait after which tasks started stays whole.
+    // The request of one task is not known any more, so a wait after which tasks started stays whole.
     const bool never_started = wait.begin >= last_run_ && tasks_started_after(wait) == 0 && wait.end != wait.begin;
     if (never_started) withdrawn.push_back(wait.key);
   }

@@ -1,23 +1,23 @@
-// The demand of one pending job as the books hold it (wait segments), and what is missing of it, as events.
+// The demand of one pending job in the books (wait segments), and the missing parts of it as events.
 //
 // A wait is [since the job could start, until it started or could not]. Its key's anchor is the begin of an unbroken
 // stretch of waiting; a change of the amount, or of the nodes that it may use (usable_nodes.hpp), within the stretch
 // counts the ordinal up.
 //
-// Demand counts finally only if what was asked for starts. A request begins when the job is submitted or requeued. Of
-// each of its waits, at most as much stays as has started since and may still start; the excess was withdrawn, and is
-// taken back: the segment is retracted, and stated again with what stays. So is all of it when the job is cancelled
-// before it started, set aside by its user, or moved to another organization. What lies before the State's horizon
-// stays.
+// Demand counts finally only if the request starts. A request begins when the job is submitted or requeued. Of each of
+// its waits at most as much stays as has started since and may still start; the excess was withdrawn, and is taken
+// back: the segment is retracted, and stated again with what stays. The same happens to all of it when the job is
+// cancelled before it started, set aside by its user, or moved to another organization. What lies before the State's
+// horizon stays.
 //
-// An array's pending tasks share one record. When it asks for fewer, tasks have started (jobs of their own then) or
-// were withdrawn; which of the two follows from the runs in the books. They may come later than the record that shrank,
-// so that is judged when the record is observed once more.
+// An array's pending tasks share one record. When it requests less, tasks have started (as jobs of their own) or were
+// withdrawn; which of the two follows from the runs in the books. The runs may arrive later than the record that
+// shrank, so this is decided when the record is observed once more.
 //
-// A job that ends while nothing could start it (held, before its begin time) has no wait that its end would close. So
-// that the books say that it is over, it gets one without length, which is taken back at once.
+// A job that ends while nothing could start it (held, before its begin time) has no wait whose end would close it. So
+// that the books show its end, it gets a wait without length, which is retracted at once.
 //
-// Pure; lives for one observation. follow_pending and follow_started answer false when the record must be observed
+// Pure; lives for one observation. follow_pending and follow_started return false when the record must be observed
 // again: it cannot be distinguished from an older one (observer.hpp, "unsettled"), or an array's record shrank.
 #pragma once
 
@@ -38,9 +38,9 @@ class WaitWriter {
  public:
   struct Job {
     JobId id;
-    std::string organization = {};  // whose demand it is by now; empty: whose it was
+    std::string organization = {};  // the organization of its present demand; empty: unchanged
     std::string slurm_state = {};   // as Slurm calls it, for the events
-    ProcessorMillionths task = {};  // what one task of it asks for
+    ProcessorMillionths task = {};  // the request of one of its tasks
     bool is_array = false;          // the record of an array's pending tasks, or of the last one of them
     JobId waits_as = {};            // a task of an array that has a record of its own: the array's; else 0
   };
@@ -49,8 +49,8 @@ class WaitWriter {
 
   struct Pending {
     ProcessorMillionths amount;       // 0: cannot start now
-    ProcessorMillionths outstanding;  // may start without its user's doing, now or later: >= amount; 0: set aside
-    Instant eligible;                 // 0: Slurm does not say
+    ProcessorMillionths outstanding;  // may start without action of its user, now or later: >= amount; 0: set aside
+    Instant eligible;                 // 0: not reported by Slurm
     Instant submit;
     Instant observed_at;
     Instant previous_scan;
@@ -89,7 +89,7 @@ class WaitWriter {
   struct Withdrawal {
     Instant end;
     accounting::CloseReason reason;
-    Instant at;  // when it was learned
+    Instant at;  // when it became known
   };
 
   void remember(const accounting::State& state);
@@ -103,7 +103,7 @@ class WaitWriter {
   [[nodiscard]] ProcessorMillionths kept_of(const Wait& wait, std::int64_t own_starts,
                                             ProcessorMillionths outstanding) const;
 
-  // Of the waits that began in [from, to): see kept_of.
+  // Takes back the waits that began in [from, to) as far as kept_of says.
   void take_back(Instant from, Instant to, std::int64_t own_starts, ProcessorMillionths outstanding,
                  const Withdrawal& withdrawal);
   void reduce(Wait& wait, ProcessorMillionths amount, const Withdrawal& withdrawal);
@@ -115,17 +115,17 @@ class WaitWriter {
 
   Job job_;
   std::vector<accounting::Event>& out_;
-  std::vector<accounting::Event> own_;  // what is to be added to out_
+  std::vector<accounting::Event> own_;  // events to be added to out_
   bool known_job_ = false;
   Instant horizon_;
   std::optional<Instant> wait_ended_;  // as of accounting::JobMemory
-  std::optional<Instant> last_edge_;   // of runs and waits, and when one was taken back; before this record
+  std::optional<Instant> last_edge_;   // latest begin, end or retraction of runs and waits before this record
   std::vector<Wait> waits_;
   std::set<accounting::SegmentKey> used_;  // keys of waits, retracted ones too
   std::set<accounting::SegmentKey> run_keys_;
   Instant last_run_ = k_beginning_of_time;      // start of the job's last run
   Instant previous_run_ = k_beginning_of_time;  // of the one before
-  // Of the array's other tasks that never waited by themselves, by organization; ascending.
+  // Starts of the array's other tasks that never waited by themselves, by organization; ascending.
   std::map<std::string, std::vector<Instant>> task_starts_;
 };
 

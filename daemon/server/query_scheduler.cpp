@@ -41,7 +41,7 @@ std::optional<QueryScheduler::Clock::time_point> QueryScheduler::next_at(const M
 }
 
 void QueryScheduler::done(const Waiting& taken, Clock::time_point began, Clock::time_point ended) {
-  // Who has rested needs no entry: the table is as long as the list of users that asked lately.
+  // A user that has rested needs no entry: the table has only users that asked lately.
   std::erase_if(users_rest_until_, [&](const auto& user) { return user.second <= ended; });
   const auto took = ended - began;
   if (!taken.administrator) users_rest_until_[taken.uid] = ended + k_user_rest * took;

@@ -1,9 +1,9 @@
-// The query scheduler: whose query is answered next, so that no user's questions keep slurmctld or other users waiting.
+// The query scheduler: chooses the next query, so that no user's questions keep slurmctld or other users waiting.
 //
 // One query of a user at a time. After one that took t, its user rests for three times t and all users for t: one user
-// takes at most a quarter, all users together at most half of the daemon's one thread, and the feeder has the rest.
-// Administrators rest for t only, and go first, but no two of them in a row while a user waits. First come,
-// first served among those who may. Pure: time is passed in, sockets are the server's.
+// takes at most a quarter, all users together at most half of the daemon's one thread, and the rest is for the feeder.
+// Administrators rest for t only, and go first, but no two of them in a row while a user waits. Otherwise first come,
+// first served. Pure: time is passed in, and sockets belong to the server.
 #pragma once
 
 #include <chrono>
@@ -41,56 +41,56 @@ class QueryScheduler {
     std::uint64_t id = 0;  // of the query, which its reply repeats
     ParsedRequest request = {};
   };
-  // Whether one may be served now, as far as others than this class know (its user's last answer was read).
+  // Whether the query may be answered now, by conditions outside of this class (its user's last answer was read).
   using MayServe = std::function<bool(const Waiting& waiting)>;
 
   void add(Waiting waiting) { waiting_.push_back(std::move(waiting)); }
-  // The session is gone. How many queries of it waited.
+  // The session is gone. Returns how many of its queries waited.
   std::size_t forget(const Session& session);
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
 
-  // Takes the first one that may be served.
+  // Takes the first query that may be answered.
   [[nodiscard]] std::optional<Waiting> next(Clock::time_point now, const MayServe& may_serve);
-  // When next() will answer a client, if no new one comes and nothing else changes; nullopt: not by waiting alone.
+  // When next() will return a query, if no new one comes and nothing else changes; nullopt: not by waiting alone.
   [[nodiscard]] std::optional<Clock::time_point> next_at(const MayServe& may_serve) const;
-  // One that was taken is answered.
+  // Reports that a query that was taken is answered.
   void done(const Waiting& taken, Clock::time_point began, Clock::time_point ended);
 
  private:
   [[nodiscard]] Clock::time_point rested_at(const Waiting& waiting) const;
 
   std::deque<Waiting> waiting_;
-  std::map<std::uint32_t, Clock::time_point> users_rest_until_;  // of those who rest still
+  std::map<std::uint32_t, Clock::time_point> users_rest_until_;  // of users that are still resting
   Clock::time_point all_rest_until_{};
   bool administrator_was_last_ = false;
 };
 
-// Readers' queries that are not answered in the serving thread: whose is next, and the thread that answers it.
+// Readers' queries outside of the serving thread: chooses the next one, and has a thread that answers it.
 //
 // One is answered at a time. There are two such lanes (Lane of queries.hpp), each with a scheduler and a thread of its
-// own, so that a report on months of the ledger keeps no user's list of jobs waiting, nor the other controller. All but
-// the questions themselves runs in the io_context's one thread.
+// own, so that a report on months of the ledger delays neither a user's list of jobs nor the other controller.
+// Everything except the questions themselves runs in the io_context's one thread.
 class ReadingLane {
  public:
   struct Hooks {
     QueryScheduler::MayServe may_serve;
-    // What answers the query, or the answer at once (it is refused).
+    // Returns a function that answers the query, or the answer itself (a refusal).
     std::function<Answer(const QueryScheduler::Waiting& taken)> prepare;
     std::function<ledger::QueryBudget(const QueryScheduler::Waiting& taken)> budget;
-    // The query is answered, and its session there still.
+    // Called when the query is answered and its session still exists.
     std::function<void(const QueryScheduler::Waiting& taken, std::string text)> reply;
-    // Others may be answered now.
+    // Called when other queries may be answered.
     std::function<void()> done;
   };
 
   ReadingLane(boost::asio::io_context& io, std::filesystem::path ledger, Hooks hooks);
 
   void add(QueryScheduler::Waiting waiting) { scheduler_.add(std::move(waiting)); }
-  // The session is gone; what is answered for it ends soon. How many queries of it were dropped.
+  // The session is gone; an answer under way for it ends soon. Returns how many of its queries were dropped.
   std::size_t forget(const Session& session);
   // Sets the timer for the next one.
   void schedule();
-  // Ends the question that is being answered, and the thread.
+  // Ends the query under way, and the thread.
   void stop();
 
   [[nodiscard]] std::size_t waiting() const { return scheduler_.waiting(); }
@@ -110,7 +110,7 @@ class ReadingLane {
   QueryScheduler scheduler_;
   std::optional<Reading> reading_;
   bool open_ = true;
-  ReadingThread thread_;  // the last member: it ends first
+  ReadingThread thread_;  // the last member: it is destroyed first
 };
 
 }  // namespace shapley::daemon

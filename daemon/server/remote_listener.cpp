@@ -34,13 +34,13 @@ std::chrono::nanoseconds processor_time() {
   return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
 }
 
-// No farewell, which would leave a trace of each of them in the kernel for a minute.
+// Closes without the usual handshake, which would keep state in the kernel for a minute per connection.
 void hang_up(Descriptor stream) {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(stream.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
-// Of which one host may have all addresses: the host's own one of IPv4, 64 bits of IPv6.
+// A network of which one host may have all addresses: the single address for IPv4, 64 bits for IPv6.
 std::string network_of(const boost::asio::ip::address& address) {
   using boost::asio::ip::address_v6;
   if (address.is_v4()) return address.to_string();
@@ -86,7 +86,7 @@ Expected<std::unique_ptr<RemoteListener>> RemoteListener::open(Options options) 
   const std::string context = fmt::format("server: listen on {} port {}", options.at.host, options.at.port);
   auto addresses = remote::resolve(options.at);
   if (!addresses) return with_context(context, std::move(addresses).error());
-  // The first is the one that a name stands for; all of them would be more than was asked for.
+  // Only the first address of a name: all of them would be more than was configured.
   auto listening = listen_at(**addresses);
   if (!listening) return with_context(context, std::move(listening).error());
   Descriptor wake_up(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -182,7 +182,7 @@ Expected<void> RemoteListener::welcome(Descriptor stream, const std::string& add
   return {};
 }
 
-// Its thread does the rest.
+// Ends a connection; its thread does the rest.
 void RemoteListener::end(std::optional<Number> number) {
   if (!number) return;
   const auto guest = guests_.find(*number);
@@ -200,7 +200,7 @@ void RemoteListener::converse(Number number, Descriptor descriptor) {
   guests_[number].descriptor = -1;
 }
 
-// The first question, and who asks it.
+// The first question, which names its user.
 Expected<remote::SealedMessage> RemoteListener::meet(Number number, remote::SealedGuest& guest) {
   SHAPLEY_TRY_ASSIGN(remote::SealedMessage question, guest.next(Clock::now() + options_.first_question));
   const bool is_administrator = question.uid == 0 || question.uid == options_.slurm_uid;
@@ -280,7 +280,7 @@ std::size_t RemotePlaces::count(Which which) const {
       std::count_if(holders_.begin(), holders_.end(), [&](const auto& holder) { return which(holder.second); }));
 }
 
-// The place of the one who has been silent longest.
+// The place of the connection that has been silent longest.
 template <typename Which>
 std::optional<RemotePlaces::Number> RemotePlaces::take_from(Which which, std::chrono::milliseconds silence,
                                                             Clock::time_point now) {

@@ -1,11 +1,11 @@
-// Questions from other hosts: passed on to this shapleyd's own socket, on behalf of the user that munge names, and the
-// answers back, in a sealed conversation (remote/sealed.hpp).
+// Questions from other hosts: passed on to this shapleyd's own socket, on behalf of the user that munge names, in a
+// sealed conversation (remote/sealed.hpp).
 //
 // Any user of the cluster may ask what readers may ask on this host, with the same rights and limits; root and
-// slurm_user also `follow`, with which the other one of two controllers follows. One user's questions come over one
-// connection, in a thread of its own; who may have one: RemotePlaces. A client without a credential learns
-// nothing, and all of them together cost a tenth of a processor at most: once they took more, the listener accepts the
-// next one only when the tenth has caught up.
+// slurm_user may also ask `follow`, by which the other one of two controllers follows. One user's questions come over
+// one connection, in a thread of its own; RemotePlaces decides which clients have one. A client without a credential
+// learns nothing, and all of them together cost a tenth of a processor at most: once they took more, the listener
+// accepts the next one only when the average is down to a tenth.
 #pragma once
 
 #include <atomic>
@@ -31,13 +31,13 @@
 
 namespace shapley::daemon {
 
-// Who may hold a connection over TCP, so that neither strangers nor ordinary users keep others out. Pure: time is
-// passed in, sockets are the listener's.
+// Decides which clients may hold a connection over TCP, so that neither strangers nor ordinary users keep others out.
+// Pure: time is passed in, and sockets belong to the listener.
 //
-// A client is a stranger until its first question says who asks. Strangers, and ordinary users, have a number
-// of places each; what is left besides is root's and slurm_user's, who may take what users leave free, too. Where no
-// place is left, the connection of the same kind that has been silent longest gives way, if it has been for long
-// enough. Connections from one address that come faster than a limit are refused.
+// A client is a stranger until its first question names its user. Strangers, and ordinary users, have a number of
+// places each; the remaining ones are root's and slurm_user's, who may also use free places of users. If no place is
+// left, the connection of the same kind that has been silent longest gives way, if it has been silent for long enough.
+// Connections from one address that come faster than a limit are refused.
 
 class RemotePlaces {
  public:
@@ -50,30 +50,30 @@ class RemotePlaces {
     std::size_t known = 20;  // ordinary users, root and slurm_user together
     std::size_t users = 12;  // of these ordinary users
     std::size_t of_a_user = 4;
-    // The other controller's addresses, for which there are some strangers' places more.
+    // The other controller's addresses, for which there are some additional strangers' places.
     std::set<std::string> kept_addresses = {};
     std::size_t kept = 2;
-    std::chrono::milliseconds strangers_silence{500};  // so long a connection keeps a place that another one wants
+    std::chrono::milliseconds strangers_silence{500};  // silence after which a connection gives way to another one
     std::chrono::milliseconds silence{1000};
     // New connections of one address: so many at once, then so many a second.
     double burst = 40;
     double a_second = 20;
-    std::size_t addresses = 1024;  // of which the rate is known; connections from further ones are refused
+    std::size_t addresses = 1024;  // addresses with a known rate; connections from further ones are refused
   };
 
   explicit RemotePlaces(Limits limits) : limits_(std::move(limits)) {}
 
   struct Place {
     Number number = 0;
-    std::optional<Number> gives_way;  // whose place it is: that connection is to be ended
+    std::optional<Number> gives_way;  // the connection that gives way: it must be ended
   };
-  // A client connects. Errc::limit: there is no place.
+  // A client connects. Errc::limit: there is no place for it.
   [[nodiscard]] Expected<Place> come(const std::string& address, Clock::time_point now);
-  // The client is this user. The number of the one that gives way for it. Errc::limit: there is no place, and the
-  // client loses its place among the strangers.
+  // The client is this user. Returns the number of the connection that gives way for it. Errc::limit: there is no
+  // place, and the client loses its place among the strangers.
   [[nodiscard]] Expected<std::optional<Number>> admit(Number number, uid_t user, bool is_administrator,
                                                       Clock::time_point now);
-  // The client is being answered; it was answered, and is silent from now on. Nothing happens for one without a place.
+  // An answer to the client begins, or ended, after which it is silent. No effect for a client without a place.
   void begin_answer(Number number);
   void end_answer(Number number, Clock::time_point now);
   void leave(Number number) { holders_.erase(number); }
@@ -113,13 +113,13 @@ class RemoteListener {
     uid_t slurm_uid = 0;
     std::optional<config::Endpoint> peer = {};  // the other controller; places are kept for it
     RemotePlaces::Limits places = {};
-    std::chrono::milliseconds first_question{5000};  // so long for a whole one, first of all
+    std::chrono::milliseconds first_question{5000};  // time for the complete first question
     std::chrono::milliseconds next_question{60000};
     std::chrono::milliseconds answer{10000};
     std::chrono::milliseconds report{70000};  // an answer about the past: a little more than its own limit
   };
 
-  // Listens from now on. Errc::io: the address cannot be had, and why.
+  // Begins to listen. Errc::io: why the address cannot be used.
   [[nodiscard]] static Expected<std::unique_ptr<RemoteListener>> open(Options options);
   // Ends all connections.
   ~RemoteListener();
@@ -129,13 +129,13 @@ class RemoteListener {
  private:
   using Number = RemotePlaces::Number;
   struct Guest {
-    int descriptor = -1;  // -1: it is gone
+    int descriptor = -1;  // -1: the client is gone
     std::thread thread = {};
   };
 
   RemoteListener(Options options, Descriptor listening, Descriptor wake_up);
   void run();
-  // False: all is to end.
+  // Rests after `spent` time of the processor. False: everything is to end.
   [[nodiscard]] bool rest(std::chrono::nanoseconds spent);
   void join_those_who_left();
   [[nodiscard]] Expected<void> welcome(Descriptor stream, const std::string& address);
@@ -154,7 +154,7 @@ class RemoteListener {
   Descriptor wake_up_;
   Mutex mutex_;
   RemotePlaces places_ SHAPLEY_GUARDED_BY(mutex_);
-  std::map<Number, Guest> guests_ SHAPLEY_GUARDED_BY(mutex_);  // a thread joins what has left
+  std::map<Number, Guest> guests_ SHAPLEY_GUARDED_BY(mutex_);  // a thread joins those that have left
   std::optional<std::chrono::steady_clock::time_point> said_ SHAPLEY_GUARDED_BY(mutex_);
   std::atomic<std::int64_t> strangers_ns_ =
       0;                                   // of processor time since the last rest, until it was known who they are

@@ -217,7 +217,7 @@ Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
   return {};
 }
 
-// A reader of another host may mean other books, because several clusters may share munge's key.
+// A reader of another host may want other books, because several clusters may share munge's key.
 Expected<void> Server::check_books(const protocol::Hello& hello) const {
   const std::string& name = service_.cluster().name();
   if (!name.empty() && !service_.cluster().is_ours(hello.cluster)) {
