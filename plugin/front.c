@@ -23,7 +23,7 @@ static void client_log(enum shapley_log_level level, const char* text) {
     debug("%s: %s", plugin_type, text);
 }
 
-/* When slurmctld saved its jobs last: before it loads a plugin at its start, that was in its life before. */
+/* When slurmctld saved its jobs last; before it loads a plugin at its start, that was in its former life. */
 static int64_t state_saved_at(void) {
   char path[4096];
   struct stat saved;

@@ -1,7 +1,7 @@
-/* What priority_shapley.c and site_factor_shapley.c share: the plugin's start and end, and slurmctld's callbacks.
+/* The common part of priority_shapley.c and site_factor_shapley.c: the plugin's start and end, and callbacks.
  *
- * The work is the timer's thread's (threads.h). No caller of these functions waits for it, except shapley_front_stop.
- */
+ * The timer's thread does the work (threads.h). No caller of these functions waits for it, except
+ * shapley_front_stop. */
 #ifndef SHAPLEY_FRONT_H
 #define SHAPLEY_FRONT_H
 

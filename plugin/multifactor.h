@@ -1,8 +1,9 @@
 /* The stock priority/multifactor plugin, loaded underneath ours by Slurm's own loader. Every call that slurmctld makes
  * to a priority plugin is passed on to it, so usage decay, association and QOS limits, sshare and sprio work as before.
  *
- * Each call enters by a gate (plugin/threads.h) that unloading closes: an RPC that arrives during shutdown finds the
- * plugin either there or gone, never half unloaded. A call that finds it gone answers what leaves the job as it is.
+ * Each call enters through a gate (plugin/threads.h) that unloading closes: an RPC that arrives during shutdown finds
+ * the plugin either loaded or gone, never half unloaded. A call that finds it gone returns a value that leaves the job
+ * as it is.
  */
 #ifndef SHAPLEY_MULTIFACTOR_H
 #define SHAPLEY_MULTIFACTOR_H
@@ -12,10 +13,10 @@
 
 #include "plugin/slurm/slurm_compat.h"
 
-/* Loads it; its init() runs. False when Slurm cannot (Slurm has logged why). */
+/* Loads it and runs its init(). False when Slurm cannot load it (Slurm has logged why). */
 bool shapley_multifactor_load(void);
-/* Waits for calls in flight, then unloads; its fini() runs. Not while a thread of ours may want a slurmctld lock that a
- * caller holds: stop threads first. */
+/* Waits for calls in flight, then runs its fini() and unloads it. Not while a thread of ours may wait for a slurmctld
+ * lock that the caller holds: stop threads first. */
 void shapley_multifactor_unload(void);
 
 /* The job's priority with the site factor that it has. Job write lock. 0 when the plugin is gone. */

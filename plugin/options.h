@@ -12,9 +12,9 @@ typedef struct {
   uint64_t spool_max_bytes; /* bound on what is kept for an absent shapleyd, memory and file together */
 } shapley_options_t;
 
-/* Reads "key=value,key=value" into *options, defaults first; NULL and "" give the defaults. On a fault *options is left
- * alone, `fault` gets one sentence that names the key, what is wrong and what is allowed, and the answer is false.
- * Values cannot hold commas: slurm.conf gives one string. */
+/* Reads "key=value,key=value" into *options, defaults first; NULL and "" give the defaults. On a fault *options is not
+ * changed, `fault` gets one sentence that names the key, what is wrong and what is allowed, and the result is false.
+ * Values cannot contain commas: slurm.conf has one string. */
 bool shapley_options_parse(const char* text, shapley_options_t* options, char* fault, size_t fault_size);
 
 #endif

@@ -35,7 +35,7 @@ const char* shapley_parameters(void) {
   return slurm_conf.priority_params;
 }
 
-/* Says in slurmctld's log why the plugin cannot work here. */
+/* Logs in slurmctld's log why the plugin cannot work here. */
 static bool refuse_configuration(shapley_options_t* options) {
   char fault[256];
   const char* missing = shapley_missing_symbol();

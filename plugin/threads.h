@@ -1,4 +1,4 @@
-/* Clock, signals, the way in for callbacks, and the plugin's own thread, which is in timer.c. Slurm-free.
+/* Clock, signals, the gate for callbacks, and the plugin's own thread, which is in timer.c. Slurm-free.
  *
  * The scanning thread's time comes from a clock that cannot be set. */
 #ifndef SHAPLEY_THREADS_H
@@ -22,7 +22,7 @@ static inline int64_t monotonic_ms(void) {
   return monotonic_us() / 1000;
 }
 
-/* Processor time of the calling thread: what a busy machine takes away from it is not in it. */
+/* Processor time of the calling thread, without the time in which it did not run. */
 static inline int64_t thread_us(void) {
   struct timespec used;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
@@ -45,7 +45,7 @@ static inline void shapley_restore_signals(const sigset_t* before) {
   pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* A way in for callbacks that closes when the plugin is unloaded.
+/* A gate for callbacks that closes when the plugin is unloaded.
  *
  * A caller that enters never waits, so a gate may be entered under any lock and any lock may be taken inside. (A
  * read-write lock in its place would order the callbacks' locks: some arrive with slurmctld's locks held, others take
@@ -79,12 +79,13 @@ static inline void shapley_gate_close(shapley_gate_t* gate) {
   while (atomic_load(&gate->inside)) sleep_ms(1);
 }
 
-/* The plugin's own thread inside slurmctld: when to scan the records; after each scan priorities are written (timer.c).
+/* The plugin's own thread inside slurmctld: it decides when to scan the records; after each scan priorities are written
+ * (timer.c).
  *
  * Time, a hint (a submission, an end) and new ranks or levels wake it. It waits for slurmctld's locks; only
  * shapley_timer_stop waits for it.
  *
- * Nothing where the thread runs already. What keeps it from starting is logged. */
+ * No effect if the thread is running. The reason why it cannot start is logged. */
 void shapley_timer_start(shapley_client_t* client);
 /* Stops the client's waits, too, and joins the thread, if it ran. The caller holds no slurmctld lock. */
 void shapley_timer_stop(shapley_client_t* client);

@@ -1,4 +1,4 @@
-// What is behind shapley_client_t: the parts and how they hang together.
+// The content of shapley_client_t: its parts and how they are connected.
 //
 //   scanning thread --Scanner--> Inbox --Feeder thread--> Backlog/Spool, socket --> shapleyd
 //   scanning thread <---WakeUpSignal--- RankBoard <--Feeder thread-- ranks, rules <------- shapleyd
@@ -20,7 +20,7 @@ struct shapley_client {
         log(log_to),
         feeder(std::move(options), log, event, inbox, wake_up, board, places) {}
 
-  // In the order of construction; the feeder goes first when the client is destroyed.
+  // In the order of construction; the feeder is destroyed first.
   shapley::client::EventDescriptor event;
   shapley::client::WakeUpSignal wake_up;
   shapley::client::RankBoard board;

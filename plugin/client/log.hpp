@@ -1,4 +1,4 @@
-// Where the client's lines go, printable: the C function of the options, which must be callable from any thread.
+// The destination of the client's log lines, printable: the C function in the options, which any thread may call.
 #pragma once
 
 #include <string>

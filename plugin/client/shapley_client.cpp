@@ -1,5 +1,5 @@
-// The C interface. Nothing may leave it but a return value: an exception in slurmctld would end slurmctld, so each body
-// catches everything and answers "no change".
+// The C interface. Only return values may leave it: an exception in slurmctld would end slurmctld, so each body catches
+// everything and returns "no change".
 #include "plugin/client/shapley_client.h"
 
 #include <chrono>
@@ -68,7 +68,7 @@ bool placing(shapley_client_t* client, Body body) noexcept {
   }
 }
 
-// Names one life of the plugin. 63 bits, so that it also fits where integers are signed.
+// Identifies one life of the plugin. 63 bits, so that it also fits where integers are signed.
 std::uint64_t draw_instance() {
   std::uint64_t instance = 0;
   if (::getrandom(&instance, sizeof instance, GRND_NONBLOCK) != sizeof instance) {

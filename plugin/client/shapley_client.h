@@ -73,12 +73,12 @@ typedef struct {
 } shapley_gres_request_t;
 
 enum { k_shapley_max_depends_on = 256 };
-/* Of texts about the nodes that a job may use, and of each distinguishing name, so many characters are read. */
+/* Bounds, in characters, of texts about the nodes that a job may use, and of each distinguishing name. */
 enum { k_shapley_max_placement_text = 1024 };
-/* A node's partitions or reservations; and so many of its features, as far as its text goes. */
+/* Bounds of a node's partitions or reservations, and of its features' text. */
 enum { k_shapley_max_node_names = 256, k_shapley_max_features_text = 4096 };
 
-/* A job's members that are passed on as they are: this list declares, hashes (scan/records.c) and copies them
+/* Members of a job that are passed on unchanged: this list declares, hashes (scan/records.c) and copies them
  * (client/scan/records.cpp). A new one is filled in scan/records.c, and added to protocol::JobUpdate and its list. */
 #define SHAPLEY_JOB_NUMBERS(MEMBER)  \
   MEMBER(uint32_t, job_id)           \
@@ -145,17 +145,17 @@ typedef struct {
 } shapley_node_t;
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);
-/* A scan of nodes and of what has started or ended, and nothing else; scan_end is called with `complete` false. False:
- * a whole scan is due (a new connection wants all records), and none was begun. */
+/* Begins a scan of nodes and of what has started or ended, and nothing else; scan_end is called with `complete` false.
+ * False: a whole scan is due (a new connection wants all records), and none was begun. */
 bool shapley_client_scan_begin_runs(shapley_client_t* client, int64_t now);
 /* A quick hash covers the few fields of a waiting job that change when slurmctld does something with it; 0: none. True
- * when it is the one that scan_job was given last, and the whole record was read in one of the last
- * k_shapley_quick_hashes_in_a_row scans: nothing more to do, the job is marked as seen. False: go on with scan_job. */
+ * when it equals the one that scan_job got last, and the whole record was read in one of the last
+ * k_shapley_quick_hashes_in_a_row scans: nothing more to do, the job is marked as seen. False: call scan_job. */
 enum { k_shapley_quick_hashes_in_a_row = 7 };
 bool shapley_client_scan_quick_hash(shapley_client_t* client, uint32_t job_id, uint64_t quick_hash);
 /* True when this job is new or its fingerprint (the shim's hash over every field that matters) differs from the last
- * scan's: the shim then fills a shapley_job_t and hands it to scan_record. False: nothing more to do, the job is marked
- * as seen. */
+ * scan's: the shim then fills a shapley_job_t and passes it to scan_record. False: nothing more to do, the job is
+ * marked as seen. */
 bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint, uint64_t quick_hash);
 void shapley_client_scan_record(shapley_client_t* client, const shapley_job_t* job);
 /* The same for nodes, keyed by index in slurmctld's table plus a hash of the name inside the fingerprint. */
@@ -174,9 +174,9 @@ typedef struct {
   const shapley_privileged_user_t* users; /* in any order; of one that comes twice all is joined */
   size_t users_count;                     /* at most k_shapley_max_privileged_users */
 } shapley_privacy_t;
-/* Within a whole scan, as often as it is read. It is copied; what differs from the last time is passed on. */
+/* Called within a whole scan, whenever it was read. It is copied; a difference from the last time is passed on. */
 void shapley_client_scan_privacy(shapley_client_t* client, const shapley_privacy_t* privacy);
-/* Call without locks. `complete` false: the scan was cut short, so absent jobs are not taken for gone. Queues the
+/* Call without locks. `complete` false: the scan was cut short, so absent jobs are not reported as gone. Queues the
  * changes. */
 void shapley_client_scan_end(shapley_client_t* client, bool complete);
 
@@ -204,12 +204,12 @@ typedef struct {
   uint32_t user_id, group_id;
 } shapley_job_traits_t;
 
-/* Rank position of the job's organization, 0 first; of several that it may run for, by the partitions that it asks for,
- * the worst. An organization without a rank (guests without jobs, unknown) comes last: ranks-1 or, with no ranks, 0. No
+/* Rank position of the job's organization, 0 first; of several that it may run for, by its requested partitions, the
+ * worst. An organization without a rank (guests without jobs, unknown) comes last: ranks-1 or, with no ranks, 0. No
  * system call, no allocation; at most a microsecond for a hundred rules and a partition. */
 uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_t* traits);
 
-/* The job's organization, as a number that means the same as long as order.sorting does; of several the one of the
+/* The job's organization, as a number whose meaning stays as long as order.sorting does; of several the one with the
  * worst rank. */
 uint32_t shapley_client_organization(shapley_client_t* client, const shapley_job_traits_t* traits);
 
@@ -224,7 +224,7 @@ uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
  * that waits and every job that holds processors is passed, between begin and decide; these are the scanning thread's
  * and run under slurmctld's read locks, except decide. */
 
-/* No label of the present range. */
+/* The value for a job without a label of the present range. */
 #define SHAPLEY_NO_LABEL UINT32_MAX
 
 typedef struct {
@@ -254,7 +254,7 @@ typedef struct {
 /* `labels`: how many there are room for. `reach`: processors that could start at once if everything were free. */
 void shapley_client_places_begin(shapley_client_t* client, uint32_t labels, int64_t reach, int64_t now_ms);
 void shapley_client_place(shapley_client_t* client, const shapley_waiting_t* waiting);
-/* A job that is as it was in an earlier scan, except for its order, level and label. False: pass it whole. */
+/* For a job that equals its state in an earlier scan, except for its order, level and label. False: pass it whole. */
 bool shapley_client_place_again(shapley_client_t* client, uint32_t job_id, int64_t own_order, uint32_t level,
                                 uint32_t label);
 /* A job that holds processors; in scans of runs, too. */
@@ -282,7 +282,7 @@ bool shapley_client_places_due(shapley_client_t* client, int64_t now_ms);
 void shapley_client_hint(shapley_client_t* client);
 
 enum shapley_wake { SHAPLEY_WAKE_TICK, SHAPLEY_WAKE_HINT, SHAPLEY_WAKE_RANKS, SHAPLEY_WAKE_STOP };
-/* Sleeps until the interval is over, a hint came, ranks changed or stop was asked for. */
+/* Sleeps until the interval is over, a hint came, ranks changed or stop was requested. */
 enum shapley_wake shapley_client_wait(shapley_client_t* client, uint32_t timeout_ms);
 void shapley_client_stop(shapley_client_t* client);
 

@@ -17,8 +17,9 @@ void shapley_ranking_read_weights(void) {
   atomic_store(&others_max, (uint64_t)fmin(ceil(sum), (double)UINT32_MAX));
 }
 
-/* With PriorityFlags=NO_NORMAL_* factors are not bounded by their weights; what was really seen bounds them instead. To
- * the next power of two, so that a slowly growing factor does not move every job's site factor at each scan. */
+/* With PriorityFlags=NO_NORMAL_* factors are not bounded by their weights; the largest sum seen bounds them instead,
+ * rounded up to a power of two, so that a slowly growing factor does not change every job's site factor with each
+ * scan. */
 static void note_others(double sum) {
   if (!(sum > 0) || sum <= (double)atomic_load(&others_max)) return;
   uint64_t grown = 1;
@@ -40,7 +41,7 @@ bool shapley_ranking_same(const shapley_ranking_t* a, const shapley_ranking_t* b
   const shapley_order_t *one = &a->order, *two = &b->order;
   bool same_steps = a->steps.rank == b->steps.rank && a->steps.level == b->steps.level;
   if (one->generation == two->generation) return same_steps;
-  /* With order strict other leads change labels only. */
+  /* With order strict, different leads change labels only. */
   return same_steps && one->act && two->act && one->strict && two->strict && one->sorting == two->sorting;
 }
 
@@ -141,8 +142,8 @@ bool shapley_priority_is_current(const job_record_t* job) {
   return false;
 }
 
-/* The site factor enters the priority of each partition alike. A priority that Slurm had cut to 1 comes out too high by
- * what was cut, until Slurm computes it again. */
+/* The site factor enters the priority of each partition alike. A priority that Slurm had cut to 1 becomes too high by
+ * the amount that was cut, until Slurm computes it again. */
 static void shift_part_priorities(job_record_t* job, uint32_t site_factor) {
   int count = 0;
   uint32_t* priorities = shapley_part_priorities(job, &count);
@@ -165,7 +166,7 @@ bool shapley_set_site_factor(job_record_t* job, uint32_t site_factor) {
   uint32_t priority = 0;
   int count = 0;
   (void)shapley_part_priorities(job, &count);
-  /* Several priorities, or none computed so far: the stock plugin, where it can be called. */
+  /* With several priorities, or none computed so far, the stock plugin computes it, if it can be called. */
   if (count || !has_factors(job)) priority = shapley_multifactor_set(job);
   if (!priority) priority = priority_from_factors(job, site_factor);
   if (!priority || priority == job->priority) return false;

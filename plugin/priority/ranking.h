@@ -1,4 +1,4 @@
-/* Ranks and levels become priorities: the site factor that a job should have, and putting it there.
+/* Converts ranks and levels to priorities: computes the site factor that a job should have, and sets it.
  *
  * Only pending jobs that Slurm itself would re-prioritize are touched: not held, not with a directly set priority, not
  * revoked, not while their nodes boot. Rank and level enter as job_ptr->site_factor, which the stock plugin adds to its
@@ -14,17 +14,17 @@
 #include "plugin/priority/site_factor.h"
 #include "plugin/slurm/slurm_compat.h"
 
-/* What the other weights of slurm.conf can add up to; a rank step exceeds it. Reads slurm_conf: config read lock, or a
+/* The largest sum of the other weights of slurm.conf; a rank step exceeds it. Reads slurm_conf: config read lock, or a
  * moment when slurmctld does not reconfigure. Any thread may read it afterwards. */
 void shapley_ranking_read_weights(void);
 
-/* What has too little room in Slurm's numbers. */
+/* What has not enough room in Slurm's numbers. */
 typedef struct {
   bool ranks;  /* the other weights are too large for this many ranks */
   bool levels; /* too little is left for levels, or nothing */
 } shapley_narrow_t;
 
-/* One pass over the jobs decides what to write with one order, the same for all jobs. */
+/* The ranking for one pass over the jobs, the same for all of them. */
 typedef struct {
   shapley_client_t* client;
   shapley_order_t order;
@@ -37,7 +37,7 @@ shapley_ranking_t shapley_ranking_now(shapley_client_t* client);
 /* Whether both give every job the same site factor, as long as its label stays. */
 bool shapley_ranking_same(const shapley_ranking_t* a, const shapley_ranking_t* b);
 
-/* Says in slurmctld's log what is too narrow, each thing once until *logged is cleared. */
+/* Logs in slurmctld's log what is too narrow, each thing once until *logged is cleared. */
 void shapley_ranking_log_narrow(const shapley_ranking_t* ranking, shapley_narrow_t* logged);
 
 /* The formula that gives this order's site factors. */
@@ -54,7 +54,7 @@ uint32_t shapley_label_of(const shapley_ranking_t* ranking, const job_record_t* 
 uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, uint32_t job_id,
                                     const shapley_job_traits_t* traits, uint32_t label);
 
-/* The same for a job that is at hand. Job lock; takes the association manager's locks of scan/records.h. */
+/* The same for a job record. Job lock; takes the association manager's locks of scan/records.h. */
 uint32_t shapley_wanted_site_factor_of(const shapley_ranking_t* ranking, const job_record_t* job, uint32_t label);
 
 /* Whether the stored priority is what the stored factors and the site factor add up to. False after Slurm's backfill

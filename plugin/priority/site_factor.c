@@ -19,8 +19,8 @@ static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-/* Of a level: above the other factors' sum, and one more, because decimals are dropped. What fits of it: the first
- * rank's highest level ends below 2^31, and each step between ranks is wider by all levels. */
+/* The step of a level: above the other factors' sum, and one more, because decimals are dropped; reduced to what fits:
+ * the first rank's highest level ends below 2^31, and each step between ranks is wider by all levels. */
 static uint64_t level_step_strict(uint64_t others_max, uint64_t rank_step, uint64_t gaps, uint64_t room) {
   if (gaps && rank_step > room / gaps) return 0;
   return least(others_max + 2, (room - rank_step * gaps) / (k_shapley_max_level * (gaps + 1)));
@@ -129,7 +129,7 @@ bool shapley_site_history_any(shapley_site_history_t* history) {
   return any;
 }
 
-/* Newest first: that is the one asked for. */
+/* Newest first, because that one is usually asked for. */
 bool shapley_site_history_has(shapley_site_history_t* history, const shapley_site_formula_t* formula) {
   bool known = false;
   pthread_mutex_lock(&history->mutex);

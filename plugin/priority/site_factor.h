@@ -1,4 +1,4 @@
-/* From a rank and a level to the job's site factor, and from factors to a priority: the arithmetic, Slurm-free and
+/* The arithmetic from a rank and a level to the job's site factor, and from factors to a priority. Slurm-free and
  * pure.
  *
  * order strict:   site = k_nice_headroom + step * label + level_step * level, step > everything else that can differ
@@ -33,9 +33,9 @@ typedef struct {
   bool levels_fit; /* false: a job may pass one of a higher level in its own organization, by its other factors */
 } shapley_steps_t;
 
-/* order strict, for other factors that sum to at most others_max. Ranks come first: where steps above all that is below
- * them do not fit below 2^31, levels get what the ranks leave, and if that is not enough, ranks the widest distance
- * that fits. */
+/* order strict, for other factors that sum to at most others_max. Ranks come first: if steps that exceed everything
+ * below them do not fit below 2^31, levels get what the ranks leave, and if that is not enough, ranks the widest
+ * distance that fits. */
 shapley_steps_t shapley_steps_strict(uint64_t others_max, uint32_t ranks, bool levels);
 /* order weighted: all levels together are less than the least distance between two ranks; with one organization, than
  * the weight. */
@@ -58,10 +58,10 @@ uint32_t shapley_priority_of_sum(double sum);
 
 /* The history of the site factors that the plugin has written into jobs: which values are ours. Slurm-free.
  *
- * slurmctld keeps a job's site factor in its own state and does not say who set it. A value is ours when one of the
- * formulas in the history gives it. The history is kept in a small file beside slurmctld's state (`shapley.scales`), so
- * that ranks can be taken off after a restart too, and a site's own site factors are left alone. A formula is saved
- * before its first value is written.
+ * slurmctld keeps a job's site factor in its own state without its author. A value is ours when one of the formulas in
+ * the history gives it. The history is kept in a small file beside slurmctld's state (`shapley.scales`), so that ranks
+ * can be removed after a restart too, and a site's own site factors are left alone. A formula is saved before its first
+ * value is written.
  *
  * One thread adds, clears, loads and saves; any thread may ask. The mutex is held for a search in memory only.
  */
@@ -115,9 +115,9 @@ enum shapley_site_mode {
   SHAPLEY_SITE_CLEAR, /* take our values off, so that plain multifactor order is back */
 };
 
-/* `act`: shapleyd's ranks apply. `written`: the history is not empty. `observe`: shapleyd said that ranks do not apply
- * (mode: observe). `acted`: ranks have been applied in this life of the plugin. `timed_out`: shapleyd has been silent
- * for so long that recovered ranks are too old. */
+/* `act`: shapleyd's ranks apply. `written`: the history is not empty. `observe`: shapleyd reported that ranks do not
+ * apply (mode: observe). `acted`: ranks have been applied in this life of the plugin. `timed_out`: shapleyd has been
+ * silent for so long that recovered ranks are too old. */
 enum shapley_site_mode shapley_site_mode_of(bool act, bool written, bool observe, bool acted, bool timed_out);
 
 #endif

@@ -15,12 +15,12 @@
 
 enum {
   /* One hold of the job write lock ends at the first reading of the clock after this; 64 jobs take about 0.1 ms. A
-   * fifth of the 10 ms that a hold may last: the kernel may take the processor away in its midst. */
+   * fifth of the 10 ms that a hold may last, because the kernel may interrupt it. */
   k_max_hold_us = 2000,
   k_jobs_between_clock_readings = 64,
-  /* Between two holds: others have the lock four fifths of the time. */
+  /* The pause between two holds: others can have the lock four fifths of the time. */
   k_pause_ms = 8,
-  /* Ranks that slurmctld recovered with its jobs hold this long without word from shapleyd. */
+  /* Ranks that slurmctld recovered with its jobs hold this long without a message from shapleyd. */
   k_recovered_ranks_timeout_ms = 300 * 1000,
 };
 
@@ -40,7 +40,7 @@ static struct {
   char history_path[4096];
 } writer;
 
-/* The formulas of the site factors that jobs may carry. Apart from the above: callbacks read it. */
+/* The formulas of the site factors that jobs may have. Separate from the above, because callbacks read it. */
 static shapley_site_history_t history = SHAPLEY_SITE_HISTORY_NONE;
 
 /* ---- the history on disk ------------------------------------------------------------------------ */
@@ -57,7 +57,7 @@ static void save_history(void) {
           plugin_type, writer.history_path, strerror(errno));
 }
 
-/* On disk before the first job gets a value of the formula. No lock is held. */
+/* Saves the formula before the first job gets a value of it. No lock is held. */
 static void remember_formula(void) {
   shapley_site_formula_t formula = shapley_ranking_formula(&writer.ranking);
   if (shapley_site_history_has(&history, &formula)) return;
@@ -65,7 +65,7 @@ static void remember_formula(void) {
   save_history();
 }
 
-/* A scan found no job that carries a rank: what is set from now on to such a value is the site's own. */
+/* Called after a scan found no job with a rank: equal values that are set from now on are the site's own. */
 static void clear_history(void) {
   shapley_site_history_clear(&history);
   save_history();
@@ -106,12 +106,12 @@ bool shapley_writer_begin(bool reconfigured) {
   }
   writer.ranking = shapley_ranking_now(writer.client);
   writer.mode = choose_mode();
-  /* While values are taken off, each scan must find all that are left. */
+  /* While values are being removed, each scan must find all that are left. */
   return writer.mode == mode_before && writer.mode != SHAPLEY_SITE_CLEAR &&
          shapley_ranking_same(&writer.ranking, &ranking_before);
 }
 
-/* Only a value of ours is taken off; a site's own site factor stays. Ended jobs count, too: they may be requeued. */
+/* Only a value of ours is removed; a site's own site factor stays. Ended jobs count, too: they may be requeued. */
 static bool is_ranked_by_us(const job_record_t* record) {
   return record->site_factor > NICE_OFFSET &&
          shapley_site_history_recognizes(&history, record->site_factor - NICE_OFFSET);
@@ -131,7 +131,7 @@ static bool needs_writing(const job_record_t* record, const shapley_job_traits_t
   }
 }
 
-/* Out of memory: what does not fit is found again by the next scan. */
+/* Without memory, a job that is not noted is found again by the next scan. */
 static void note(uint32_t job_id, uint32_t label) {
   if (writer.noted_count == writer.noted_capacity) {
     size_t capacity = writer.noted_capacity ? writer.noted_capacity * 2 : 1024;
@@ -243,9 +243,8 @@ static size_t write_some(size_t* next, int64_t* longest_hold_us) {
   return changed;
 }
 
-/* The tasks of one array stand in line like jobs, but Slurm tries those without records of their own together, one
- * after the other. Their records come last in their array, with its priority, and get their places with the next scan.
- */
+/* The tasks of one array are in line like jobs, but Slurm tries those without records of their own together, one after
+ * the other. Their records come last in their array, with its priority, and get their places with the next scan. */
 static size_t split_one(const shapley_array_split_t* split) {
   job_record_t* rest = find_job_record(split->job_id);
   size_t done = 0;
@@ -280,7 +279,7 @@ static bool split_arrays(const shapley_decisions_t* decisions, const atomic_bool
   return true;
 }
 
-/* False when it was cut short by the end. */
+/* False when it was cut short because the plugin ends. */
 static bool write_all(const atomic_bool* stopping, void (*meanwhile)(void)) {
   size_t changed = 0;
   int64_t longest_hold_us = 0;
@@ -325,7 +324,7 @@ bool shapley_writer_is_due(void) {
 void shapley_writer_rank(job_record_t* job) {
   if (!IS_JOB_PENDING(job) || IS_JOB_REVOKED(job) || (job->direct_set_prio && job->priority)) return;
   shapley_ranking_t ranking = shapley_ranking_now(writer.client);
-  /* A formula that is not on disk yet waits for the timer's thread: this caller must not. */
+  /* A formula that is not on disk yet is left to the timer's thread, because this caller must not wait. */
   shapley_site_formula_t formula = shapley_ranking_formula(&ranking);
   if (ranking.order.act && shapley_site_history_has(&history, &formula))
     job->site_factor = shapley_wanted_site_factor_of(&ranking, job, shapley_label_of(&ranking, job));
@@ -333,8 +332,8 @@ void shapley_writer_rank(job_record_t* job) {
 
 /* ---- whether it could start --------------------------------------------------------------------- */
 
-/* Why it waits was found when the scheduler tried it last. What only says that its nodes were not there then may be
- * over in the pass in which they are back. Limits of accounts and users are not: their jobs must not hold up others. */
+/* The reason to wait was found when the scheduler tried the job last. Reasons that nodes were not available then may be
+ * over in the pass in which they are back. Limits of accounts and users are not: their jobs must not delay others. */
 static bool could_start(const job_record_t* record, time_t now, bool* nodes_available) {
   *nodes_available = false;
   if (IS_JOB_COMPLETING(record) || (record->details && record->details->begin_time > now)) return false;
@@ -371,7 +370,7 @@ static int add_partition(void* element, void* to) {
   return 0;
 }
 
-/* part_ptr goes through all that a waiting job asks for, see job_traits.c. */
+/* part_ptr goes through all requested partitions of a waiting job, see job_traits.c. */
 static void fill_partitions(const job_record_t* record, shapley_waiting_t* waiting) {
   waiting->partition = (uint32_t)shapley_mix_text(SHAPLEY_FINGERPRINT_START, record->partition);
   if (record->part_ptr_list)

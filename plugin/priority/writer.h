@@ -1,9 +1,9 @@
-/* From the ranks, places and levels in force to priorities in job records: which jobs need another site factor or
- * priority is noted during a scan, under its read locks, or decided after it, when all that waits is known, and then
- * written in short holds of the job write lock.
+/* Writes the ranks, places and levels in force as priorities into job records. The jobs that need another site factor
+ * or priority are noted during a scan, under its read locks, or decided on after it, when all waiting jobs are known;
+ * then they are written in short holds of the job write lock.
  *
- * One in the process. All functions are the timer's thread's but shapley_writer_rank; open and close come before and
- * after everything else.
+ * There is one in the process. All functions are called by the timer's thread, except shapley_writer_rank; open and
+ * close come before and after everything else.
  */
 #ifndef SHAPLEY_WRITER_H
 #define SHAPLEY_WRITER_H
@@ -22,18 +22,18 @@
 void shapley_writer_open(shapley_client_t* client);
 void shapley_writer_close(void);
 
-/* Before a scan reads jobs, under its locks: takes the ranks and levels now in force, which stay those of the scan and
- * of the writing after it. `reconfigured`: slurm.conf's weights are read again. True when each job's site factor should
- * be what it was in the scan before, so that only jobs that changed need to be noted. */
+/* Call it before a scan reads jobs, under its locks: it takes the ranks and levels now in force, which stay those of
+ * the scan and of the writing after it. `reconfigured`: slurm.conf's weights are read again. True when each job's site
+ * factor should be what it was in the scan before, so that only jobs that changed need to be noted. */
 bool shapley_writer_begin(bool reconfigured);
-/* The scan goes on to jobs, at `now`: `processors` of all nodes together. */
+/* The scan, at `now`, comes to jobs; `processors`: of all nodes together. */
 void shapley_writer_begin_jobs(time_t now, int64_t processors);
-/* Takes in a job. Whether its priority is to be written whatever place it gets; it is then noted. Under the scan's
+/* Passes a job. True if its priority has to be written whatever place it gets; the job is then noted. Under the scan's
  * locks. */
 bool shapley_writer_pass(const job_record_t* record, const shapley_job_traits_t* traits);
-/* The same for a waiting job that looks as it did in an earlier scan. False: it must be passed with its traits. */
+/* The same for a waiting job that equals its state in an earlier scan. False: it must be passed with its traits. */
 bool shapley_writer_pass_again(const job_record_t* record);
-/* In a scan of runs. */
+/* The same in a scan of runs. */
 void shapley_writer_pass_run(const job_record_t* record, const shapley_job_traits_t* traits);
 /* Number of jobs noted since the scan began. */
 size_t shapley_writer_noted(void);
@@ -41,29 +41,28 @@ size_t shapley_writer_noted(void);
 /* After the scan, no lock held: decides on places, and writes what is noted. `complete`: the scan read every record.
  * Ends early once *stopping is set. Between two holds of the locks it calls `meanwhile`. */
 void shapley_writer_write(bool complete, const atomic_bool* stopping, void (*meanwhile)(void));
-/* Whether other ranks, leads or levels are in force than those last written, or places are due to be looked at. */
+/* Whether the ranks, leads or levels in force differ from those last written, or places have to be checked. */
 bool shapley_writer_is_due(void);
 
 /* Puts the rank into a pending job's site factor at once, from memory. Any thread with the job write lock. */
 void shapley_writer_rank(job_record_t* job);
 
-/* What the serving line asks of a waiting job's record: whose it is, how wide, where in Slurm's own order, and whether
- * it could start.
- */
+/* The properties of a waiting job's record for the serving line: its organization, its width, its position in Slurm's
+ * own order, and whether it could start. */
 
-/* So many tasks of an array stay in its record: Slurm makes the last one a job of its own in a way of its own. */
+/* The number of tasks of an array that stay in its record: Slurm handles the last one in its own way. */
 enum { k_shapley_least_array_rest = 2 };
 
-/* How far a line is made that serves so many processors: somewhat more than could start at once, so that what comes
- * next has its place already. */
+/* The length of a line that serves so many processors: somewhat more than could start at once, so that the following
+ * jobs have places already. */
 static inline int64_t shapley_reach(int64_t processors) {
   return processors ? processors + processors / 8 + 16 : 0;
 }
 
-/* All but organization, level and label. `record` waits and is rankable. Job and partition lock. */
+/* Fills everything except organization, level and label. `record` waits and is rankable. Job and partition lock. */
 void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waiting_t* waiting);
 
-/* Its priority without its site factor: Slurm's own order. Job lock. */
+/* The priority without the site factor: Slurm's own order. Job lock. */
 int64_t shapley_own_order(const job_record_t* record);
 
 #endif

@@ -38,7 +38,7 @@ static inline uint64_t shapley_mix_text(uint64_t hash, const char* text) {
   return shapley_mix_bytes(hash, text, text ? strlen(text) : 0);
 }
 
-/* Of a text that is cut when it is passed on: so many characters count. */
+/* For a text that is cut when it is passed on: only its first `most` characters count. */
 static inline uint64_t shapley_mix_text_up_to(uint64_t hash, const char* text, size_t most) {
   return shapley_mix_bytes(hash, text, text ? strnlen(text, most) : 0);
 }

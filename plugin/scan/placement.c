@@ -30,8 +30,8 @@ uint64_t shapley_placement_mix_job(uint64_t hash, const shapley_job_t* job) {
 
 /* ---- reservations ------------------------------------------------------------------------------- */
 
-/* Whether it keeps other jobs off all of its nodes now. Of a reservation of cores (CoreCnt=) they may use the rest of
- * each node; a floating one stays ahead of the clock, its start_time is a distance. */
+/* Whether it keeps other jobs off all of its nodes now. With a reservation of cores (CoreCnt=) they may use the rest of
+ * each node; a floating one stays ahead of the clock, because its start_time is a distance. */
 static bool holds_its_nodes(const slurmctld_resv_t* reservation, time_t now) {
   return reservation->name && reservation->node_bitmap && (reservation->ctld_flags & RESV_CTLD_FULL_NODE) &&
          !(reservation->flags & RESERVE_FLAG_TIME_FLOAT) && reservation->start_time <= now &&
@@ -206,7 +206,7 @@ void shapley_allocation_read(shapley_allocation_t* allocation, const job_record_
   }
 }
 
-/* Slurm's own texts stand for the lists: that of the nodes' names, and gres_used, which is written whenever the texts
+/* Slurm's own texts represent the lists: that of the nodes' names, and gres_used, which is written whenever the texts
  * of the nodes are. Nodes that were given back show in the sums. */
 uint64_t shapley_allocation_hash(uint64_t hash, const job_record_t* job) {
   const job_resources_t* resources = job->job_resrcs;

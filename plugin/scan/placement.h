@@ -1,4 +1,4 @@
-/* Which nodes a job may use: what it asks of them, and what distinguishes them (partitions, features, reservations).
+/* The nodes that a job may use: what it requests, and what distinguishes nodes (partitions, features, reservations).
  *
  * Everything here only reads, under the locks of a scan; texts and lists point into slurmctld's records and are valid
  * while these are held. Nothing is allocated: lists beyond their bounds are cut.
@@ -22,10 +22,10 @@ typedef struct {
   const char* reservations[k_shapley_max_node_names];
 } shapley_placement_t;
 
-/* Once a scan, `now` being its time. Job and node lock. */
+/* Called once a scan; `now` is its time. Job and node lock. */
 void shapley_placement_begin(shapley_placement_t* placement, time_t now);
 
-/* Fills what *job asks of its nodes, or asked of them before it started. Job lock. */
+/* Fills what *job requests of its nodes, or requested before it started. Job lock. */
 void shapley_placement_fill_job(const job_record_t* record, shapley_job_t* job);
 uint64_t shapley_placement_mix_job(uint64_t hash, const shapley_job_t* job);
 
@@ -47,9 +47,9 @@ typedef struct {
 } shapley_allocation_t;
 
 /* Reads them from the job's record, under the job and node read locks; the texts are valid until the next reading,
- * while these locks last. Empty when the record does not say. */
+ * while these locks are held. Empty when the record has none. */
 void shapley_allocation_read(shapley_allocation_t* allocation, const job_record_t* job);
-/* Mixes into `hash` what changes when what shapley_allocation_read() would read does. Job lock. */
+/* Mixes into `hash` the data on which the result of shapley_allocation_read() depends. Job lock. */
 uint64_t shapley_allocation_hash(uint64_t hash, const job_record_t* job);
 void shapley_allocation_free(shapley_allocation_t* allocation);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An operator or coordinator who is made or unmade is known after so long at the latest. */
+/* A change of an operator or coordinator is noticed after this time at most. */
 enum { k_read_again_ms = 5000 };
 
 static const uint16_t k_hidden = PRIVATE_DATA_JOBS | PRIVATE_DATA_USAGE;
@@ -25,7 +25,7 @@ typedef struct {
   size_t users, accounts;
 } listing_t;
 
-/* Stops at the bound: the accounts left out are seen by fewer. */
+/* Stops at the bound: accounts beyond it are visible to fewer users. */
 static int add_account(void* element, void* to) {
   const slurmdb_coord_rec_t* coordinated = element;
   listing_t* listing = to;
@@ -34,7 +34,7 @@ static int add_account(void* element, void* to) {
   return 0;
 }
 
-/* A user that this host does not know has no uid, and slurmctld finds no user by it. */
+/* A user that this host does not know has no uid, by which slurmctld would find it. */
 static int add_user(void* element, void* to) {
   const slurmdb_user_rec_t* record = element;
   listing_t* listing = to;
@@ -59,8 +59,7 @@ static bool has_room(shapley_privacy_reader_t* reader) {
   return reader->users && reader->accounts;
 }
 
-/* Where labels decide instead of accounts, coordinators see no more than others; who sees what by a label is not passed
- * on. */
+/* Where labels decide instead of accounts, coordinators see no more than others; labels are not passed on. */
 static bool do_labels_decide(void) {
   return slurm_conf.mcs_plugin_params && xstrcasestr(slurm_conf.mcs_plugin_params, "privatedata");
 }

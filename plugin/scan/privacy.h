@@ -1,4 +1,4 @@
-/* What PrivateData hides of users' jobs and usage, and the users that it hides nothing from: as slurmctld itself
+/* What PrivateData hides of users' jobs and usage, and the users from which it hides nothing: as slurmctld itself
  * decides for squeue (job_mgr.c, _hide_job_user_rec and validate_operator), from the association manager's list of
  * users.
  *
@@ -23,11 +23,11 @@ typedef struct {
   const char** accounts;
 } shapley_privacy_reader_t;
 
-/* To be asked before the association manager is locked: whether its users must be locked for reading. They are read
- * when something is private, once in some seconds, because a site may have tens of thousands of them. */
+/* Call it before the association manager is locked: it returns whether its users must be locked for reading. They are
+ * read when something is private, once in some seconds, because a site may have tens of thousands of them. */
 bool shapley_privacy_begin(shapley_privacy_reader_t* reader, int64_t now_ms);
 
-/* Hands it to the client, if shapley_privacy_begin() found that it is time. */
+/* Passes it to the client, if shapley_privacy_begin() found that it is due. */
 void shapley_privacy_pass(shapley_privacy_reader_t* reader, shapley_client_t* client);
 
 void shapley_privacy_free(shapley_privacy_reader_t* reader);

@@ -80,7 +80,7 @@ static size_t sort_each_once(uint32_t* ids, size_t count) {
   return kept;
 }
 
-/* Slurm counts minutes; NO_VAL and INFINITE, at the top of the range, are no limits. */
+/* Slurm counts minutes; NO_VAL and INFINITE, at the top of the range, mean no limit. */
 static uint32_t time_limit_s(const job_record_t* record) {
   return record->time_limit <= UINT32_MAX / 60 ? record->time_limit * 60 : 0;
 }
@@ -117,7 +117,7 @@ static uint64_t fingerprint_of(shapley_records_t* records, const job_record_t* r
   return hash;
 }
 
-/* Everything but the lists of nodes, resources and dependencies. */
+/* Fills everything except the lists of nodes, resources and dependencies. */
 static void fill(shapley_records_t* records, const job_record_t* record, const shapley_job_traits_t* traits,
                  shapley_job_t* job) {
   *job = (shapley_job_t){
@@ -157,8 +157,8 @@ static void fill_lists(shapley_records_t* records, const job_record_t* record, s
   job->depends_on_count = sort_each_once(records->depends_on, read_dependencies(records, record));
 }
 
-/* Whether nothing but a user's edit can change this waiting job's fingerprint while its quick hash stays. Begin times
- * pass by the clock, an array's rest shrinks by counters of its own, and what completes still changes its times. */
+/* Whether only a user's edit can change this waiting job's fingerprint while its quick hash stays. Begin times pass by
+ * the clock, an array's rest shrinks by counters of its own, and a completing job still changes its times. */
 static bool quick_hash_suffices(const job_record_t* record, const shapley_job_t* job) {
   return IS_JOB_PENDING(record) && !job->completing && job->wait != SHAPLEY_WAIT_BEGIN_TIME && !record->array_recs;
 }
@@ -178,8 +178,8 @@ void shapley_records_pass_job(shapley_records_t* records, const job_record_t* re
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
 
-/* Could Slurm start something here, now or after waking it up? A node that does not answer is not called unusable:
- * Slurm sets it DOWN soon if that lasts. */
+/* Whether Slurm could start something here, now or after waking the node up. A node that does not answer is not called
+ * unusable: Slurm sets it DOWN soon if that lasts. */
 static bool is_usable(const node_record_t* record) {
   return !(IS_NODE_DOWN(record) || IS_NODE_DRAIN(record) || IS_NODE_FAIL(record) || IS_NODE_FUTURE(record) ||
            IS_NODE_UNKNOWN(record) || IS_NODE_INVALID_REG(record));
@@ -190,8 +190,8 @@ static uint64_t usable_memory(const node_record_t* record) {
   return record->real_memory > record->mem_spec_limit ? record->real_memory - record->mem_spec_limit : 0;
 }
 
-/* What slurm.conf (or scontrol update) says: the node's own text, written again when it registers, no longer shows what
- * is not counted (no_consume). It does show what a node feature brings. */
+/* The text of slurm.conf (or scontrol update): the node's own text, which is written again when it registers, no longer
+ * shows what is not counted (no_consume). It does show what a node feature brings. */
 static const char* configured_gres(const node_record_t* record) {
   const char* configured = record->config_ptr ? record->config_ptr->gres : NULL;
   return configured && configured[0] ? configured : record->gres;
@@ -220,7 +220,7 @@ void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const
   shapley_client_scan_node_record(records->client, index, &node);
 }
 
-/* What Slurm has worked out for one task, 0 when it has not, at most a moment after submission. */
+/* What Slurm has computed for one task; 0 when it has not, at most a moment after submission. */
 static uint64_t requested(const job_record_t* record, int tres) {
   uint64_t count = record->tres_req_cnt && slurmctld_tres_cnt > tres ? record->tres_req_cnt[tres] : 0;
   return shapley_is_count(count) ? count : 0;
@@ -239,7 +239,7 @@ static uint32_t requested_cpus(const job_record_t* record) {
 
 /* ---- the partitions that are asked for ---------------------------------------------------------- */
 
-/* Whole nodes and memory are asked for where every partition that the job may start in makes it so: the least that it
+/* Whole nodes and memory are requested if every partition in which the job may start makes it so: the least that it
  * will hold. */
 typedef struct {
   bool known, exclusive, memory;
@@ -254,7 +254,7 @@ static int look_at(void* element, void* to) {
   return 0;
 }
 
-/* part_ptr goes through all that a waiting job asks for, see job_traits.c. */
+/* part_ptr goes through all requested partitions of a waiting job, see job_traits.c. */
 static partitions_t partitions_of(const job_record_t* record) {
   partitions_t partitions = {.known = false, .exclusive = true, .memory = true};
   if (IS_JOB_PENDING(record) && record->part_ptr_list)
@@ -267,9 +267,9 @@ static partitions_t partitions_of(const job_record_t* record) {
 
 /* ---- whole nodes -------------------------------------------------------------------------------- */
 
-/* select/linear knows nothing but whole nodes, and does not note it. Elsewhere a started job's resources show it; the
- * request is asked only before: an exclusive partition may be gone from it later. slurmctld decides on the partition
- * when it tries to place the job (node_scheduler.c: _resolve_shared_status), so both are looked at. */
+/* select/linear allocates whole nodes only, without noting it. Otherwise a started job's resources show it; the request
+ * is used only before the start, because the partition may lose its exclusive flag later. slurmctld decides on the
+ * partition when it tries to place the job (node_scheduler.c: _resolve_shared_status), so both are examined. */
 static bool is_exclusive(const job_record_t* record, const partitions_t* partitions, const shapley_job_t* job) {
   if (shapley_whole_nodes_only()) return true;
   if (job->start_time && record->job_resrcs) return shapley_is_whole_node(record->job_resrcs->whole_node);

@@ -1,5 +1,5 @@
-/* Slurm's job and node records, translated into the client's (states, reasons, exact times, what is held by node name)
- * and passed on to it where they changed since the scan before.
+/* Converts Slurm's job and node records to the client's (states, reasons, exact times, allocations by node name), and
+ * passes on those that changed since the scan before.
  *
  * Everything here only reads, under the locks of a scan (job, node and partition read; assoc, qos and tres read).
  * Memory is reused from record to record and bounded by the largest job's nodes.
@@ -35,19 +35,19 @@ typedef struct {
 bool shapley_records_begin(shapley_records_t* records, time_t now, size_t tres);
 void shapley_records_free(shapley_records_t* records);
 
-/* Fills in a shapley_job_t and its fingerprint; where the client finds that this differs from the scan before, also the
- * lists of nodes, resources and dependencies, and hands it over. `quick_hash`: what lets later scans skip this job
- * (shapley_quick_hash), 0: nothing; it is dropped where more than a user's edits can change the job behind it. */
+/* Fills a shapley_job_t and its fingerprint; if the client finds a difference from the scan before, also the lists of
+ * nodes, resources and dependencies, and passes it on. `quick_hash`: allows later scans to skip this job
+ * (shapley_quick_hash), 0: none; it is dropped if anything besides a user's edit can change the job while the hash
+ * stays. */
 void shapley_records_pass_job(shapley_records_t* records, const job_record_t* record,
                               const shapley_job_traits_t* traits, uint64_t quick_hash);
 
 /* The same for a node with a name, `index` in slurmctld's table. */
 void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const node_record_t* record);
 
-/* A hash over the fields of a waiting job that change when slurmctld or one of its schedulers does something with it:
- * a quarter of the memory that the fingerprint reads. What users edit in place (name, account, dependencies, times) is
- * not among them.
- */
+/* A hash over the fields of a waiting job that change when slurmctld or one of its schedulers does something with it: a
+ * quarter of the memory that the fingerprint reads. What users edit in place (name, account, dependencies, times) is
+ * not included. */
 
 /* 0: the job does not wait. Job lock. */
 static inline uint64_t shapley_quick_hash(const job_record_t* record) {
@@ -59,29 +59,29 @@ static inline uint64_t shapley_quick_hash(const job_record_t* record) {
   return hash ? hash : 1;
 }
 
-/* What a job asks for: how much of how many nodes one task of it will block. */
+/* A job's request: how many nodes one task will block, and how much of each. */
 
 /* Fills requested_cpus, requested_nodes, requested_memory and exclusive of *job, whose state, times and partition are
  * filled already, and *gres with Slurm's own texts. `gres` becomes the job's gres_request unless it has started. Job
  * and partition lock. */
 void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gres, shapley_job_t* job);
 
-/* Processors that one task of a waiting job will hold: those that it asks for, or, where it gets its nodes whole, those
- * of so many nodes as its partition has them on average. At least 1. Job and partition lock. */
+/* Processors that one task of a waiting job will hold: the requested ones, or, if it gets whole nodes, those of so many
+ * nodes of its partition on average. At least 1. Job and partition lock. */
 uint32_t shapley_request_processors(const job_record_t* record);
 
-/* A job's state, its exact times, and why it waits: what docs/internals/plugin.md says under "Exact times". */
+/* A job's state, its exact times, and why it waits, as described in docs/internals/plugin.md, "Exact times". */
 
 /* Fills the members of *job from `state` to `wait`, `start_time` to `resize_time`, and pending_tasks. `now`: of the
  * scan, seconds since the epoch. Job lock. */
 void shapley_job_state_fill(const job_record_t* record, time_t now, shapley_job_t* job);
 
-/* Whether it is the record of those tasks of an array that have none of their own; and how many of them the array's own
- * limit would let start now. Job lock. */
+/* Whether it is the record of an array's tasks without records of their own; and how many of these the array's own
+ * limit allows to start now. Job lock. */
 bool shapley_is_array_rest(const job_record_t* record);
 uint32_t shapley_startable_tasks(const job_array_struct_t* array);
 
-/* What decides a job's organization, read from a job record without copying. */
+/* The data that decide a job's organization, read from a job record without copying. */
 
 /* Deeper account trees than this lose their topmost accounts; sites have three to six levels. */
 enum { k_shapley_max_ancestors = 32 };

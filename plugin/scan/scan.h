@@ -1,11 +1,11 @@
-/* One scan: every node and job record is compared with the scan before, under one hold of slurmctld's read locks. What
- * changed is handed to the client, and the jobs whose priority is to be written are noted by the writer.
+/* One scan: every node and job record is compared with the scan before, under one hold of slurmctld's read locks.
+ * Changes are passed to the client, and the jobs whose priority has to be written are noted by the writer.
  *
- * Where many jobs wait that takes long. What can change ranks, starts and ends, is then looked for by itself, in
- * between: a scan of runs passes over the waiting jobs (and over those whose end the last whole scan saw) with a glance
- * at their state, and notes nothing for the writer.
+ * If many jobs wait that takes long. Then starts and ends, which can change ranks, are looked for in between: a scan of
+ * runs only glances at the state of waiting jobs (and of jobs whose end the last whole scan saw), and notes nothing for
+ * the writer.
  *
- * The timer's thread's. No I/O happens under a lock.
+ * Used by the timer's thread only. No I/O happens under a lock.
  */
 #ifndef SHAPLEY_SCAN_H
 #define SHAPLEY_SCAN_H
@@ -23,7 +23,7 @@ typedef struct {
   shapley_job_traits_buffer_t traits;
   shapley_privacy_reader_t privacy;
   bool quick; /* this scan may skip waiting jobs by their quick hash */
-  /* What the last scan came to. */
+  /* Results of the last scan. */
   bool complete;        /* it read every record */
   size_t skipped;       /* waiting jobs that were skipped */
   int64_t processors;   /* of all nodes together */

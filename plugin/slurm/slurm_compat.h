@@ -1,7 +1,7 @@
 /* The only file that includes Slurm's headers, and the only one that asks which release they are from.
  *
  * Slurm has no stable interface for priority plugins: structures, signatures and header folders change between
- * releases, sometimes between maintenance releases. Everything that differs between the releases below is settled here,
+ * releases, sometimes between maintenance releases. Everything that differs between the releases below is handled here,
  * so that the other files read as if there were one Slurm. docs/internals/plugin.md lists the points.
  */
 #ifndef SHAPLEY_SLURM_COMPAT_H
@@ -62,7 +62,7 @@
 #endif
 
 /* These are in Slurm's library, but not in that of every release. Weak, because Slurm's loader must get as far as its
- * own message about a plugin of another release; "undefined symbol" would not say what is wrong. */
+ * own message about a plugin of another release; "undefined symbol" would not explain the cause. */
 #if !SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
 #pragma weak slurm_running_in_slurmctld
 #endif
@@ -72,8 +72,8 @@
 #pragma weak slurm_job_reason_string
 #endif
 
-/* The name of the first symbol that this slurmctld lacks, or NULL: better refused at start than missed when first
- * called. */
+/* The name of the first symbol that this slurmctld lacks, or NULL: a refusal at start is better than a failure at the
+ * first call. */
 static inline const char* shapley_missing_symbol(void) {
   const struct {
     const char* name;
@@ -108,7 +108,7 @@ static inline const char* shapley_missing_symbol(void) {
   return NULL;
 }
 
-/* Where the function is missing the answer is yes, so that init() says what is missing. */
+/* If the function is missing the result is true, so that init() reports what is missing. */
 static inline bool shapley_in_slurmctld(void) {
 #if SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
   return run_in_daemon(IS_SLURMCTLD);
@@ -213,8 +213,8 @@ static inline void shapley_stock_thread_start(const shapley_stock_ops_t* stock) 
 
 /* ---- configuration ------------------------------------------------------------------------------ */
 
-/* True when a PrioritySiteFactorPlugin other than ours is configured. 22.05 names its absence "site_factor/none", later
- * releases NULL. */
+/* True when a PrioritySiteFactorPlugin other than ours is configured. 22.05 calls its absence "site_factor/none", later
+ * releases use NULL. */
 static inline bool shapley_foreign_site_factor_plugin(void) {
   const char* name = slurm_conf.site_factor_plugin;
   return name && name[0] && xstrcasecmp(name, "none") && xstrcasecmp(name, "site_factor/none") &&
@@ -277,7 +277,7 @@ static inline bool shapley_is_whole_node(uint8_t whole_node) {
 #endif
 }
 
-/* 24.11 lets both records have the one array of priorities where a job has several QOS and one partition. */
+/* From 24.11 to 25.05 both records may share one array of priorities if a job has several QOS and one partition. */
 static inline bool shapley_split_is_safe(const job_record_t* rest) {
 #if SHAPLEY_SLURM_AT_LEAST(24, 11, 0) && !SHAPLEY_SLURM_AT_LEAST(25, 11, 0)
   return !rest->qos_list || rest->part_ptr_list;

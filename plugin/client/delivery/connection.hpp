@@ -1,8 +1,8 @@
 // One nonblocking connection to shapleyd's Unix socket (the feeder thread's). No call waits.
 //
-// The listener must run as root or as our own user: any other user who could bind the path would learn every job and
-// could order them. Errors: Errc::io and Errc::unavailable say that the daemon is away or went away, every other code
-// that something else answers there.
+// The listener must run as root or as our own user: any other user who could bind the path would learn of every job and
+// could order the jobs. Errors: Errc::io and Errc::unavailable mean that the daemon is away or went away, every other
+// code that something else answers there.
 #pragma once
 
 #include <atomic>
@@ -31,11 +31,10 @@ class Connection {
   [[nodiscard]] static Expected<Connection> open(const std::string& path);
 
   [[nodiscard]] int descriptor() const { return socket_.get(); }
-  // REQUIRES: !is_writing(). One frame at a time is the whole write buffer, so a daemon that does not read costs no
-  // memory.
+  // REQUIRES: !is_writing(). The write buffer holds one frame only, so a daemon that does not read costs no memory.
   void start_writing(std::string frame);
   [[nodiscard]] bool is_writing() const { return written_ < frame_.size(); }
-  // Goes on with the frame as far as the socket takes it.
+  // Continues writing the frame as far as the socket accepts it.
   [[nodiscard]] Expected<void> write_some();
   // Reads once and appends the messages that are complete. Errc::unavailable when the daemon closed.
   [[nodiscard]] Expected<void> read_some(std::vector<protocol::Message>& messages);
@@ -50,21 +49,21 @@ class Connection {
   std::size_t written_ = 0;
 };
 
-// The scanning thread's wake-up signal: sleeps until something is to be done, and remembers what happened while it
-// did not sleep. Any thread; stop stays set.
+// The scanning thread's wake-up signal: it sleeps until there is something to do, and remembers what happened while it
+// was awake. Any thread; stop stays set.
 
-// A hint is taken up after this long at most.
+// A hint is noticed after this time at most.
 inline constexpr std::chrono::milliseconds k_hint_delay{50};
 
 class WakeUpSignal {
  public:
-  // From slurmctld's threads, under its locks: a store, no system call. So it wakes no thread; the sleeper polls for
-  // hints.
+  // Called by slurmctld's threads, under its locks: a store, no system call. So it wakes no thread; the sleeping thread
+  // polls for hints.
   void hint() { hinted_ = true; }
   void ranks_changed() { raise(&WakeUpSignal::ranks_); }
   void stop() { raise(&WakeUpSignal::stopped_); }
 
-  // The most urgent reason, which is thereby taken (stop excepted): stop, then ranks, then hint, else the tick.
+  // Takes and returns the most urgent reason (stop stays set): stop, then ranks, then hint, else the tick.
   [[nodiscard]] enum shapley_wake wait(std::chrono::milliseconds timeout);
 
  private:
@@ -98,14 +97,14 @@ class EventDescriptor {
   Descriptor event_;
 };
 
-// What the scanning thread hands to the feeder thread, and the request for a snapshot in the other direction.
+// What the scanning thread passes to the feeder thread, and the request for a snapshot in the other direction.
 //
-// The mutex is held for a move or a flag only, never while either side does I/O, so the scanning thread, which may
-// stand under slurmctld's locks, waits for microseconds at most. The queue is bounded: when the feeder is stuck (a
-// hanging disk) and more than `max_bytes` wait, they are discarded before the next scan's first piece, and the feeder
-// learns of it. So the memory is at most max_bytes plus one scan.
+// The mutex is held for a move or a flag only, never during I/O, so the scanning thread, which may hold slurmctld's
+// locks, waits for microseconds at most. The queue is bounded: when the feeder is blocked (a hanging disk) and more
+// than `max_bytes` wait, they are discarded before the next scan's first piece, and the feeder is notified. So the
+// memory is at most max_bytes plus one scan.
 
-// Else it need not be sent.
+// Whether there is anything to send.
 [[nodiscard]] inline bool tells_anything(const protocol::Observations& changes) {
   return !(changes.jobs.empty() && changes.nodes.empty() && changes.gone.empty() && changes.gone_nodes.empty() &&
            changes.privacy.empty());
@@ -115,9 +114,9 @@ class EventDescriptor {
 struct ScanChunk {
   std::uint64_t snapshot_for = 0;  // number of the connection this full scan was made for; 0: changes only
   std::uint64_t scan = 0;          // number of its scan
-  bool first = false;              // of its scan
+  bool first = false;              // the first one of its scan
   bool last = false;
-  bool complete = true;            // of the last chunk: the scan went through all records
+  bool complete = true;            // in the last chunk: the scan read all records
   protocol::Observations changes;  // without sequence
   std::size_t bytes = 0;           // approximate memory
 };
@@ -128,9 +127,9 @@ class Inbox {
 
   // Scanning thread.
   void push(ScanChunk&& chunk);
-  // A scan went through all records, and its chunks were pushed; wall clock of its begin.
+  // Notes a scan that read all records and pushed its chunks; `observed_at`: wall clock of its begin.
   void note_scan(std::int64_t observed_at);
-  // Changes were lost for want of memory; only a fresh snapshot can make up for them.
+  // Notes that changes were lost because memory was exhausted; only a fresh snapshot can replace them.
   void mark_lost();
   [[nodiscard]] std::uint64_t snapshot_wanted_for() const;
   void snapshot_taken_for(std::uint64_t connection);
@@ -139,7 +138,7 @@ class Inbox {
   struct Content {
     std::deque<ScanChunk> chunks;
     bool lost = false;
-    std::int64_t scanned_at = 0;  // the last scan that was noted; all of its chunks were taken. 0: none was
+    std::int64_t scanned_at = 0;  // the last noted scan; all of its chunks were taken. 0: none was noted
     bool snapshot_wanted = false;
   };
   [[nodiscard]] Content take();

@@ -41,7 +41,7 @@ Feeder::Feeder(FeederOptions options, Log log, EventDescriptor& event, Inbox& in
 }
 
 Expected<void> Feeder::start() {
-  // slurmctld handles its signals in a thread of its own; ours must not be the one that gets them.
+  // slurmctld handles its signals in a separate thread; they must not be delivered to ours.
   sigset_t all{};
   sigset_t before{};
   sigfillset(&all);
@@ -78,8 +78,8 @@ void Feeder::run() noexcept {
   }
   try {
     take_observations();
-    // The next instance reports to the daemon until when this one looked; nothing else shows that where nothing
-    // changed. The last scan was an interval ago at most.
+    // The next instance reports to the daemon until when this one read the records; if nothing changed, nothing else
+    // shows that. The last scan was an interval ago at most.
     constexpr std::uint32_t k_ms = 1000;
     protocol::Observations farewell;
     farewell.observed_at =
@@ -92,7 +92,8 @@ void Feeder::run() noexcept {
 }
 
 void Feeder::start_over() noexcept {
-  // Only want of memory throws here. What was in hand is gone, so a fresh snapshot must follow, on a new connection.
+  // Only exhausted memory throws here. The data being processed is lost, so a fresh snapshot must follow, on a new
+  // connection.
   try {
     inbox_.mark_lost();
     note_dropped();
@@ -102,7 +103,7 @@ void Feeder::start_over() noexcept {
     connection_.reset();
     next_attempt_ = Clock::now() + options_.timings.refused_retry;
   }
-  ::poll(nullptr, 0, 100);  // the same may happen again at once
+  ::poll(nullptr, 0, 100);  // the same may happen again immediately
 }
 
 void Feeder::turn() {
@@ -161,7 +162,7 @@ void Feeder::take_observations() {
     queue(std::move(content.chunks.front()));
     content.chunks.pop_front();
   }
-  // Before its snapshot a connection knows nothing to which nothing new could be added.
+  // Before its snapshot a connection has no data that a sign of life could extend.
   scanned_at_ = content.snapshot_wanted ? signed_at_ : content.scanned_at;
 }
 
@@ -169,7 +170,7 @@ void Feeder::give_sign_of_life() {
   const Clock::time_point now = Clock::now();
   if (state_ != State::connected || now < sign_due_) return;
   sign_due_ = now + options_.timings.sign_of_life;
-  // What is not acknowledged yet says enough.
+  // Unacknowledged messages already show that the plugin is alive.
   if (scanned_at_ == signed_at_ || !backlog_.empty()) return;
   signed_at_ = scanned_at_;
   backlog_.add_sign_of_life(scanned_at_, now);
@@ -178,7 +179,7 @@ void Feeder::give_sign_of_life() {
 void Feeder::queue(ScanChunk&& chunk) {
   const Clock::time_point now = Clock::now();
   const std::int64_t observed_at = chunk.changes.observed_at;
-  // A scan that was made for a connection which has ended meanwhile is still true, as changes.
+  // A scan made for a connection that has ended meanwhile is still valid, as changes.
   const bool in_snapshot = state_ == State::connected && chunk.snapshot_for == connection_number_;
   if (in_snapshot && chunk.first) backlog_.add_snapshot_begin(observed_at, now);
   if (tells_anything(chunk.changes)) {
@@ -239,7 +240,7 @@ void Feeder::connect() {
 }
 
 void Feeder::exchange(bool readable) {
-  // Reading first: a daemon that refuses says why and closes, and the reason must win over the closed pipe.
+  // Reads first: a daemon that refuses sends the reason and closes, and the reason is more useful than the closed pipe.
   if (readable) receive();
   if (state_ != State::away) send();
   if (state_ != State::away) watch_answers(readable);
@@ -310,7 +311,7 @@ std::string leads_text(const protocol::Ranks& ranks) {
 }  // namespace
 
 void Feeder::handle_ranks(protocol::Ranks&& ranks) {
-  // A daemon that gives levels does so before the ranks; one that came back without them gives none any more.
+  // A daemon with levels sends them before the ranks; one that came back and did not has none any more.
   if (!std::exchange(levels_told_, true) && board_.set_levels(LevelTable())) wake_up_.ranks_changed();
   std::string order;
   for (const std::string& name : ranks.organizations) order += (order.empty() ? "" : ", ") + name;
@@ -332,7 +333,7 @@ void Feeder::handle_welcome(const protocol::Welcome& welcome) {
   }
   stale_after_ = std::chrono::seconds(welcome.stale_after_s);
   if (board_.set_policy({welcome.act, welcome.strict, welcome.weight})) wake_up_.ranks_changed();
-  if (state_ == State::connected) return;  // a reloaded configuration
+  if (state_ == State::connected) return;  // after a reloaded configuration
   const std::size_t before = backlog_.entries();
   if (!backlog_.begin_connection(welcome.acknowledged)) {
     return lose(Error{Errc::protocol, "the daemon acknowledges message " + std::to_string(welcome.acknowledged) +
@@ -350,8 +351,8 @@ void Feeder::handle_welcome(const protocol::Welcome& welcome) {
 }
 
 void Feeder::want_snapshot_once_backlog_is_through() {
-  // Not earlier: a daemon that answers Hello but commits nothing (a full disk, a crash loop) would be sent a snapshot
-  // on each connection, and all of them would pile up in the backlog.
+  // Not earlier: a daemon that answers Hello but commits nothing (a full disk, a crash loop) would receive a snapshot
+  // on each connection, and all of them would accumulate in the backlog.
   if (!backlog_at_welcome_ || !backlog_.is_through(*backlog_at_welcome_)) return;
   backlog_at_welcome_.reset();
   inbox_.want_snapshot_for(connection_number_);
@@ -413,7 +414,7 @@ void Feeder::report_away(const Error& cause, bool was_in_use) {
 void Feeder::watch_answers(bool heard) {
   const Clock::time_point now = Clock::now();
   if (heard && std::exchange(silent_, false)) {
-    // What it had to say about ranks meanwhile comes in order on this very connection.
+    // Changes of ranks that it made meanwhile arrive in order on this same connection.
     ranks_hold_until_.reset();
     if (board_.set_stale(false)) wake_up_.ranks_changed();
     log_.info("shapleyd: " + options_.socket_path + ": answers again");
@@ -426,7 +427,7 @@ void Feeder::watch_answers(bool heard) {
   } else if (now >= *answer_due_ && state_ == State::greeting) {
     lose(Error{Errc::unavailable, "the daemon does not answer"});
   } else if (now >= *answer_due_) {
-    // The connection stays: a Unix socket ends with its process, so this one hangs, and goes on where it stopped.
+    // The connection stays: a Unix socket ends with its process, so the process hangs, and may continue later.
     silent_ = true;
     let_ranks_age(now);
     log_.error("shapleyd: " + options_.socket_path + ": does not answer; " + kept_meanwhile());

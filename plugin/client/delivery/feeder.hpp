@@ -1,9 +1,9 @@
 // The client's own thread: the only one that touches the socket and the spool.
 //
-// It never waits but in poll(2). States: away (until the next attempt), greeting (Hello sent), connected (Welcome
-// received). On a new connection it sends the backlog first, because that may hold runs which slurmctld has forgotten
-// meanwhile, and asks the scanning thread for a snapshot, which follows once the backlog is acknowledged. Every failure
-// ends in `away`, with the observations kept.
+// It waits only in poll(2). States: away (until the next attempt), greeting (Hello sent), connected (Welcome received).
+// On a new connection it sends the backlog first, because that may have runs that slurmctld has dropped meanwhile, and
+// asks the scanning thread for a snapshot, which follows once the backlog is acknowledged. Every failure leads to
+// `away`, and the observations are kept.
 #pragma once
 
 #include <atomic>
@@ -26,12 +26,12 @@ namespace shapley::client {
 struct Timings {
   std::chrono::milliseconds first_backoff{100};  // doubled after each failure, until the daemon acknowledges something
   std::chrono::milliseconds longest_backoff{5000};
-  std::chrono::milliseconds refused_retry{5000};  // after an answer that no repetition improves
+  std::chrono::milliseconds refused_retry{5000};  // after an answer that will not change if the request is repeated
   std::chrono::milliseconds spool_delay{1000};    // how long an unacknowledged observation may be in memory only
-  // Without any answer for so long a greeting is given up, and an established connection counts as silent: it stays,
-  // but the ranks' age counts from then.
+  // After this time without any answer a greeting is given up, and an established connection counts as silent: it
+  // stays, but the ranks' age counts from then.
   std::chrono::milliseconds answer_timeout{30'000};
-  // So long after the last message a scan that found nothing new is worth one, too.
+  // If the last message is this old, a scan without changes is reported, too.
   std::chrono::milliseconds sign_of_life{10'000};
 };
 
@@ -65,7 +65,7 @@ class Feeder {
 
   // Starts the thread, with every signal blocked. Errc::unavailable when no thread can be created.
   [[nodiscard]] Expected<void> start();
-  // Spools what is not acknowledged and joins.
+  // Spools what is not acknowledged, and joins the thread.
   void stop();
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
@@ -80,7 +80,7 @@ class Feeder {
 
   void take_observations();
   void queue(ScanChunk&& chunk);
-  // Without it an idle cluster and a slurmctld that hangs, with its records locked, look alike to the daemon.
+  // Without it the daemon could not distinguish an idle cluster from a slurmctld that hangs with its records locked.
   void give_sign_of_life();
   void keep_bound();
   void spool_what_is_due();
@@ -94,7 +94,7 @@ class Feeder {
   void handle_levels(const protocol::Levels& levels);
   void handle_welcome(const protocol::Welcome& welcome);
   void handle_acknowledgement(std::uint64_t sequence);
-  // The daemon's ranks reflect all that it has acknowledged.
+  // The daemon's ranks include everything that it has acknowledged.
   void note_reflected(std::uint64_t sequence);
   void lose(const Error& cause);
   void report_away(const Error& cause, bool was_in_use);
@@ -105,7 +105,7 @@ class Feeder {
   void watch_staleness();
   void publish_counters();
 
-  // Observations were permanently lost: what is sent to the daemon from now on is observed since now.
+  // Called when observations were permanently lost: from now on the daemon is informed that observation began now.
   void note_dropped();
 
   const FeederOptions options_;
@@ -119,7 +119,7 @@ class Feeder {
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 
-  // The thread's own.
+  // Members that only the thread uses.
   Backlog backlog_;
   struct Sent {
     std::uint64_t sequence = 0;  // of a scan's last message
@@ -133,20 +133,20 @@ class Feeder {
   bool ready_to_read_ = false;
   std::uint64_t connection_number_ = 0;
   bool in_use_ = false;  // the daemon acknowledged something on this connection
-  std::string program_;  // the daemon's, from Welcome
+  std::string program_;  // the daemon's name, from Welcome
   std::chrono::milliseconds backoff_;
   Clock::time_point next_attempt_;
   Clock::time_point next_spooling_;
   std::optional<Clock::time_point> answer_due_;
   Clock::time_point sign_due_;
   std::int64_t scanned_at_ = 0;  // the last scan whose changes are in the backlog, or were
-  std::int64_t signed_at_ = 0;   // the one that the last sign of life was about
+  std::int64_t signed_at_ = 0;   // the scan that the last sign of life reported
   std::chrono::seconds stale_after_{0};
   std::optional<Clock::time_point> ranks_hold_until_;
-  bool levels_told_ = false;  // on this connection
-  bool silent_ = false;       // connected, but it owes an answer for longer than the timeout
+  bool levels_told_ = false;  // the levels on this connection are known, or known to be absent
+  bool silent_ = false;       // connected, but an answer is overdue by more than the timeout
   std::optional<std::uint64_t>
-      backlog_at_welcome_;  // last message that the snapshot must wait for; none: it was asked for
+      backlog_at_welcome_;  // last message that the snapshot must wait for; nullopt: it was requested
   std::string reported_;    // why the daemon is away, as last logged; empty: nothing since it was in use
 };
 

@@ -40,7 +40,7 @@ class Filler {
     gap_ = std::max<std::size_t>(1, room / (4 * std::max<std::size_t>(1, labels.size())));
   }
 
-  // The run [begin, end) has room for itself, or takes its neighbours in until it has.
+  // The run [begin, end) has room, or absorbs its neighbours until it has.
   void fill(std::size_t begin, std::size_t end) {
     while (room_for(begin, end) < end - begin) {
       if (end < labels_.size()) {
@@ -63,7 +63,7 @@ class Filler {
     const std::uint32_t lower = least(end);
     return upper > lower ? upper - lower : 0;
   }
-  // What stays there is taken in, and what already does not stay behind it.
+  // Absorbs the next job that stays, and those that do not stay behind it.
   std::size_t next_run_end(std::size_t end) {
     stays_[end] = false;
     while (end < labels_.size() && !stays_[end]) ++end;
@@ -81,7 +81,7 @@ class Filler {
     const std::size_t room = room_for(begin, end);
     const std::uint32_t upper = above(begin);
     if (end < labels_.size() && begin > 0) {
-      // Between two neighbours: evenly.
+      // Between two neighbours: evenly spaced.
       for (std::size_t i = 0; i < count; ++i) {
         const std::size_t down = (i + 1) * (room + 1) / (count + 1);
         labels_[begin + i] =
@@ -116,7 +116,7 @@ std::vector<std::uint32_t> relabel(std::span<const std::uint32_t> line, LabelRan
     if (!is_in(range, label)) label = k_no_label;
   }
   std::vector<bool> stays = longest_descending(line, range);
-  // Of the others some are looked at: those whose place is within the depth, or whose label is.
+  // The other jobs are considered if their place, or their label, is within the depth.
   std::vector<std::size_t> looked_at;
   std::uint32_t lowest = range.first;
   for (std::size_t i = depth; i < line.size(); ++i) {
@@ -147,8 +147,7 @@ std::vector<std::uint32_t> relabel(std::span<const std::uint32_t> line, LabelRan
     begin = end;
     while (begin < chosen.size() && !chosen_stay[begin]) ++begin;
   }
-  // Where gaps were too narrow jobs that stood behind have moved down, perhaps to where others stand that were not
-  // looked at.
+  // Where gaps were too narrow, jobs further back have moved down, perhaps among jobs that were not considered.
   std::uint32_t least = k_no_label;
   for (std::size_t i = 0; i < std::min(depth, chosen.size()); ++i) least = std::min(least, chosen[i]);
   for (std::size_t i = 0, next = 0; i < line.size(); ++i) {

@@ -8,24 +8,24 @@ namespace shapley::client {
 
 namespace {
 
-// How long the order of what is not in line is kept at least, for each job that waits: of ten thousand ten minutes. So
-// its changes are some sixteen priorities a second at most. Where an organization leads by more than any cluster has
-// it is kept for a second only.
+// The minimum time for which the order of jobs that are not in line is kept, per waiting job: ten minutes for ten
+// thousand. So it changes at most some sixteen priorities a second. If an organization leads by more than any cluster
+// has, it is kept for a second only.
 constexpr std::int64_t k_rest_order_ms_a_job = 60;
 constexpr std::int64_t k_longest_rest_order_ms = 600'000;
 constexpr std::int64_t k_shortest_rest_order_ms = 1'000;
 constexpr std::int64_t k_any_cluster = std::int64_t{1} << 30U;
-// Nothing started or ended for so long, or for so many times the usual time between two events: the line is looked at
-// as a whole.
+// If nothing started or ended for this time, or for so many times the usual time between two events, the whole line is
+// corrected.
 constexpr std::int64_t k_least_quiet_ms = 2'000;
 constexpr std::int64_t k_longest_quiet_ms = 30'000;
 constexpr std::int64_t k_quiet_intervals = 8;
-// Scans whose leads may still come.
+// The number of scans for which leads may still arrive.
 constexpr std::size_t k_max_remembered_scans = 256;
-// Of one array in one scan.
+// The most splits of one array in one scan.
 constexpr std::uint32_t k_max_splits = 64;
 constexpr std::size_t k_max_splits_a_scan = 1024;
-// Labels for places that are worth having at all.
+// With fewer labels for places, places are not used.
 constexpr std::uint32_t k_least_room = 16;
 
 bool goes_before(const shapley_waiting_t& a, const shapley_waiting_t& b) {
@@ -134,7 +134,7 @@ const std::vector<std::int64_t>& Places::note_used() {
 
 void Places::correct_leads() {
   const std::vector<std::int64_t>& used = note_used();
-  // What was used in the last scan that the leads reflect; a scan that saw no change is not remembered.
+  // The use in the last scan that the leads include; scans without changes are not remembered.
   const std::uint64_t reflected = reflected_.load(std::memory_order_relaxed);
   while (used_.size() > 1 && used_[1].scan <= reflected) used_.pop_front();
   if (used_.front().scan > reflected) return;
@@ -195,7 +195,7 @@ void Places::decide() {
   const LabelRange range{std::min(organizations, labels_), labels_};
   const std::uint32_t room = range.end - range.first;
 
-  // Each organization's own queue, as far as it can matter. What waits for a partition counts up to what that has.
+  // Each organization's own queue, as far as it can matter. Jobs that wait for a partition count up to what that has.
   std::vector<std::vector<const shapley_waiting_t*>> own(organizations);
   for (const shapley_waiting_t* waiting : waiting_) {
     if (waiting->startable && waiting->organization < organizations) own[waiting->organization].push_back(waiting);
@@ -254,14 +254,14 @@ void Places::decide() {
       splits += tasks;
     }
   }
-  if (splits > 0) unfinished_ = true;  // they stand together, with the label of their array
+  if (splits > 0) unfinished_ = true;  // they are in a row, with the label of their array
   for (const shapley_waiting_t* job : waiting_) {
     const std::uint32_t rest = rest_label_[std::min(job->organization, organizations - 1)];
     std::uint32_t label = rest;
     if (const auto place = placed.find(job); place != placed.end()) {
       label = place->second;
     } else if (job->label >= range.first && job->label < range.end && job->label < strays_above) {
-      label = job->label;  // it was in line, and stands behind what is looked at
+      label = job->label;  // it was in line, and is behind the part that is corrected
       unfinished_ = true;
     }
     if (label != job->label) decisions_.labels.push_back({job->job_id, label});

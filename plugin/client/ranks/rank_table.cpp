@@ -11,10 +11,10 @@
 namespace shapley::client {
 
 namespace {
-// The name under which jobs of no organization stand in the daemon's ranks.
+// The name of the jobs without an organization in the daemon's ranks.
 constexpr std::string_view k_guests = "guests";
 
-// What a hostile or broken daemon sends must not overflow sums.
+// Bounded, so that values from a hostile or broken daemon cannot overflow sums.
 std::int64_t bounded(std::int64_t processors) {
   constexpr std::int64_t k_most = std::int64_t{1} << 48U;
   return std::clamp(processors, -k_most, k_most);
@@ -32,7 +32,7 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
   std::sort(by_name.begin(), by_name.end(),
             [&](std::uint32_t a, std::uint32_t b) { return ranks.organizations[a] < ranks.organizations[b]; });
   const bool has_leads = ranks.leads.size() == by_name.size() && ranks.lacking.size() == by_name.size();
-  // More than any cluster has, so that a better rank goes wholly before a worse one.
+  // More than any cluster has, so that all of a better rank goes before a worse one.
   constexpr std::int64_t k_wholly = std::int64_t{1} << 32U;
   std::uint32_t index = 0;
   for (const std::uint32_t position : by_name) {
@@ -115,7 +115,7 @@ void RankBoard::rebuild(bool sorting) {
 }
 
 void RankBoard::publish_locked() {
-  // Ranks without rules would call every job a guest's, so priorities are touched only when both are known.
+  // Ranks without rules would make every job a guest's, so priorities are changed only when both are known.
   order_.act = policy_.act && has_ranks_ && has_rules_ && !stale_;
   order_.observe = has_policy_ && !policy_.act;
   order_.strict = policy_.strict;
@@ -179,7 +179,7 @@ Expected<LevelTable> LevelTable::of(const std::vector<protocol::JobLevel>& jobs)
 }
 
 std::uint32_t LevelTable::level_of(std::uint32_t job_id) const {
-  // A job without an id would find any free slot, whose level is 0, too.
+  // A job without an id would match any free slot, whose level is 0, too.
   return slots_.empty() ? 0 : slots_[slot_of(slots_, job_id)].level;
 }
 

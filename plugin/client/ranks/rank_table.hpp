@@ -1,4 +1,4 @@
-// Ranks, rules and levels as priority_p_set reads them, and the order that follows from them.
+// Ranks, rules and levels in the form that priority_p_set reads, and the order that follows from them.
 //
 // The tables are immutable. RankBoard holds the current ones; the feeder thread writes, any thread reads. Its mutex is
 // held for the swap of a pointer or one classification, never for I/O or allocation.
@@ -27,7 +27,7 @@ namespace shapley::client {
 
 class LevelTable {
  public:
-  // No job has a level above 0.
+  // All jobs have level 0.
   LevelTable() = default;
   // Errc::protocol for what no shapleyd sends: too many jobs, ids that are 0 or do not ascend, levels out of range.
   [[nodiscard]] static Expected<LevelTable> of(const std::vector<protocol::JobLevel>& jobs);
@@ -47,13 +47,13 @@ class RankTable {
   RankTable() = default;
   RankTable(const std::vector<protocol::Rule>& rules, const protocol::Ranks& ranks);
 
-  // Position of the job's organization, 0 first; last when it has none in the list. Of several that it may run for,
-  // by the partitions that it asks for, the worst. Does not allocate.
+  // Position of the job's organization, 0 first; the last one if the organization is not in the list. Of several that
+  // it may run for, by its requested partitions, the worst. Does not allocate.
   [[nodiscard]] std::uint32_t position_of(const protocol::JobTraits& job) const { return find(job).rank; }
   // The index of that organization among contenders().
   [[nodiscard]] std::uint32_t index_of(const protocol::JobTraits& job) const { return find(job).index; }
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(contenders_.size()); }
-  // By the organizations' names, so that an index means the same as long as these stay.
+  // In the order of the organizations' names, so that an index keeps its meaning as long as these stay.
   [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
 
  private:
@@ -83,11 +83,11 @@ class RankBoard {
     bool operator==(const Policy&) const = default;
   };
 
-  // Feeder thread. Each answers whether a job's site factor may have changed by it.
+  // Feeder thread. Each returns whether a job's site factor may have changed.
   bool set_policy(Policy policy);
   bool set_ranks(protocol::Ranks ranks);
   bool set_rules(std::vector<protocol::Rule> rules);
-  // Only the feeder thread changes the levels, so it compares them without the mutex, which readers would wait for.
+  // Only the feeder thread changes the levels, so it compares them without the mutex, for which readers would wait.
   bool set_levels(LevelTable levels) SHAPLEY_THREAD_ATTRIBUTE(no_thread_safety_analysis);
   bool set_stale(bool stale);
   [[nodiscard]] bool is_stale() const { return stale_; }
@@ -101,7 +101,7 @@ class RankBoard {
   [[nodiscard]] std::uint32_t level(std::uint32_t job_id) const;
 
  private:
-  // `sorting`: a job may be of another organization by it.
+  // `sorting`: whether jobs may belong to other organizations afterwards.
   void rebuild(bool sorting);
   void publish_locked() SHAPLEY_HOLDS(mutex_);
 
@@ -113,7 +113,8 @@ class RankBoard {
   bool has_policy_ = false;
   bool stale_ = false;
   Policy policy_;
-  // Levels were given once. Stays, so that steps between ranks do not change whenever the last leveled job starts.
+  // Whether levels were ever received. It stays true, so that steps between ranks do not change whenever the last job
+  // with a level starts.
   bool levels_used_ = false;
 
   mutable Mutex mutex_;

@@ -41,7 +41,7 @@ std::string to_partition(const char* names) {
   return ascending;
 }
 
-// The shim's enumerations are declared in the protocol's order; these hold it to that.
+// The shim's enumerations are declared in the protocol's order; these assertions ensure it.
 static_assert(static_cast<int>(protocol::JobState::pending) == SHAPLEY_JOB_PENDING);
 static_assert(static_cast<int>(protocol::JobState::running) == SHAPLEY_JOB_RUNNING);
 static_assert(static_cast<int>(protocol::JobState::suspended) == SHAPLEY_JOB_SUSPENDED);
@@ -123,7 +123,7 @@ protocol::Privacy to_record(const shapley_privacy_t& privacy) {
 }
 
 std::size_t approximate_bytes(const protocol::JobUpdate& job) {
-  // Long strings are rare beside the fixed part, except what a user chooses.
+  // Except for texts that users choose, long strings are rare compared to the fixed part.
   std::size_t tres = job.tres.size() + job.requested_gres.size();
   for (const protocol::NodeHolding& holding : job.nodes) tres += holding.gres.size();
   return sizeof job + job.name.size() + job.required_nodes.size() + job.excluded_nodes.size() + job.features.size() +
@@ -161,7 +161,7 @@ struct GresEntry {
   std::uint64_t count = 0;
 };
 
-// At most k_max_gres_count; 0 times is once.
+// At most k_max_gres_count; 0 times counts as once.
 std::uint64_t product(std::uint64_t count, std::uint64_t times) {
   const std::uint64_t factor = std::max<std::uint64_t>(times, 1);
   return count > k_max_gres_count / factor ? k_max_gres_count : count * factor;
@@ -181,7 +181,7 @@ std::optional<std::uint64_t> multiplier_of(std::string_view suffix) {
   return result;
 }
 
-// "4", "4K". None: not a number. One that is too large is k_max_gres_count + 1.
+// "4", "4K". nullopt: not a number. A number that is too large becomes k_max_gres_count + 1.
 std::optional<std::uint64_t> number_in(std::string_view text) {
   std::uint64_t digits = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digits);
@@ -192,7 +192,7 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
   return too_large ? k_max_gres_count + 1 : digits * *multiplier;
 }
 
-// Takes what stands before the first comma outside of parentheses, and that comma, off `rest`.
+// Removes the text before the first comma outside of parentheses, and that comma, from `rest`, and returns the text.
 std::string_view take_entry(std::string_view& rest) {
   std::size_t end = 0;
   for (bool inside = false; end < rest.size() && (inside || rest[end] != ','); ++end) {
@@ -238,7 +238,7 @@ std::optional<GresEntry> parse_entry(std::string_view entry) {
   return read;
 }
 
-// The count of this resource, 0 where it is new. None when there is no room for another.
+// The count of this resource, 0 if it is new; nullptr when there is no room for another one.
 std::uint64_t* count_of(Gres& gres, std::string_view name) {
   const auto known = std::find_if(gres.begin(), gres.end(), [&](const protocol::Tres& t) {
     return std::string_view(t.name).substr(k_tres_prefix.size()) == name;
@@ -295,7 +295,7 @@ namespace {
 
 using protocol::k_max_features_text, protocol::k_max_node_names, protocol::k_max_placement_text;
 
-// The shim's fingerprints reach as far as what is passed on.
+// The shim's fingerprints cover exactly the characters that are passed on.
 static_assert(k_max_placement_text == k_shapley_max_placement_text);
 static_assert(k_max_node_names == k_shapley_max_node_names);
 static_assert(k_max_features_text == k_shapley_max_features_text);
@@ -309,7 +309,7 @@ void sort_each_once(std::vector<std::string>& names) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-// The whole names of a list, as far as it may be read.
+// The complete names of a list, as far as it may be read.
 std::string_view whole_features(const char* text) {
   const std::string_view read = view_up_to(text, k_max_features_text);
   if (read.size() < k_max_features_text || text[read.size()] == '\0' || text[read.size()] == ',') return read;

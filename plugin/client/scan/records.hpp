@@ -1,4 +1,4 @@
-// From the shim's C records to the protocol's, member by member.
+// Converts the shim's C records to the protocol's, member by member.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace shapley::client {
 
-// A C string of the shim's, which may be none.
+// A C string of the shim's, or an empty text for NULL.
 [[nodiscard]] inline std::string text_or_empty(const char* value) {
   return value == nullptr ? std::string() : std::string(value);
 }
@@ -20,40 +20,40 @@ namespace shapley::client {
 [[nodiscard]] protocol::NodeRecord to_record(const shapley_node_t& node);
 [[nodiscard]] protocol::Privacy to_record(const shapley_privacy_t& privacy);
 
-// Memory that a record holds, roughly: enough to bound queues with.
+// Approximate memory of a record, in bytes: accurate enough to bound queues.
 [[nodiscard]] std::size_t approximate_bytes(const protocol::JobUpdate& job);
 [[nodiscard]] std::size_t approximate_bytes(const protocol::NodeRecord& node);
 [[nodiscard]] std::size_t approximate_bytes(const protocol::Privacy& privacy);
 
-// Slurm's texts about generic resources (GRES), read. Entries are separated by commas outside of parentheses:
+// Reading of Slurm's texts about generic resources (GRES). Entries are separated by commas outside of parentheses:
 //
 //   gpu:tesla:2(IDX:0-1),license(CNT:4)    what a run was given of a node
 //   gpu:tesla:4(S:0-1),bandwidth:4G        what a node has
 //   gres:gpu:2 or gres/gpu:tesla:2         what a job asks for (the former until 23.02, the latter from 23.11 on)
 //
-// That is NAME[:TYPE][:COUNT], a count of 1 where the text has none. Results are named as TRES are, without the type
-// ("gres/gpu"), in the order of their first appearance, each once, types added up. What is not counted (no_consume),
-// zero or malformed yields nothing; so does a text beyond k_max_gres_text. This runs under slurmctld's locks: time and
-// memory are bounded by these two.
+// That is NAME[:TYPE][:COUNT], with a count of 1 if the text has none. Results are named as TRES are, without the type
+// ("gres/gpu"), in the order of their first appearance, each once, types added up. Entries that are not counted
+// (no_consume), zero or malformed yield nothing; so does a text beyond k_max_gres_text. This runs under slurmctld's
+// locks: time and memory are bounded by these two.
 
 inline constexpr std::size_t k_max_gres_text = 4096;  // characters
 inline constexpr std::size_t k_max_gres_kinds = 16;   // the first of a text; more are left out
 // A count, and a sum of counts, is at most this; an entry with more is malformed.
 inline constexpr std::uint64_t k_max_gres_count = 1ULL << 60U;
 
-// What a run was given of a node, or what a node has. NULL is the empty text.
+// What a run got of a node, or what a node has. NULL is the empty text.
 [[nodiscard]] std::vector<protocol::Tres> read_gres(const char* text);
 
-// What one task of a waiting job asks for, over its `nodes` nodes. `tres`: its requested TRES. Where Slurm tracks a
-// resource its own count there stands; else what the texts say: of one that several of them name the largest, because
-// they then say the same in different ways. A request for each socket counts one socket of each node.
+// The request of one task of a waiting job, over its `nodes` nodes. `tres`: its requested TRES. Slurm's own count is
+// used for a resource that it tracks; otherwise the texts: if several of them name it, the largest, because they then
+// express the same request in different ways. A request per socket counts one socket of each node.
 [[nodiscard]] std::vector<protocol::Tres> requested_gres(const shapley_gres_request_t& request, std::uint32_t nodes,
                                                          const std::vector<protocol::Tres>& tres);
 
-// Slurm's texts and names about which nodes a job may use, copied within bounds: this runs under slurmctld's locks.
-// Lists come out ascending, each name once, empty ones left out.
+// Slurm's texts and names about the nodes that a job may use, copied within bounds: this runs under slurmctld's locks.
+// Lists ascend, each name once, without empty ones.
 
-// What a job asks of its nodes, or a name: at most protocol::k_max_placement_text characters. NULL is the empty text.
+// A request about nodes, or a name: at most protocol::k_max_placement_text characters. NULL is the empty text.
 [[nodiscard]] std::string placement_text(const char* text);
 
 // The first protocol::k_max_node_names of a node's partitions or reservations.

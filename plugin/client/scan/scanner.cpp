@@ -10,7 +10,7 @@
 namespace shapley::client {
 
 namespace {
-// A message holds at most so much: the daemon commits and acknowledges message by message, and neither side should hold
+// The most records of a message: the daemon commits and acknowledges message by message, and neither side should hold
 // large ones. The bytes matter for jobs on thousands of nodes.
 constexpr std::size_t k_records_a_chunk = 1000;
 constexpr std::size_t k_bytes_a_chunk = 1U << 20U;
@@ -30,7 +30,7 @@ void Scanner::begin(std::int64_t now) {
 }
 
 bool Scanner::begin_runs(std::int64_t now) {
-  // Not a scan by number: how often records are read as a whole is counted in whole scans.
+  // scan_ does not count it: the time between whole readings of a record is counted in whole scans.
   if (inbox_.snapshot_wanted_for() != 0) return false;
   ++number_;
   first_chunk_ = true;
@@ -47,7 +47,7 @@ void Scanner::mark_seen(FingerprintTable::Entry& entry) {
 }
 
 bool Scanner::same_quick_hash(std::uint32_t job_id, std::uint64_t quick_hash) {
-  // Each scan looks at an equal part of the records as a whole, so that no scan costs much more than another.
+  // Each scan reads an equal part of the records completely, so that no scan costs much more than another.
   if (quick_hash == 0 || job_id == 0 || (job_id + scan_) % (k_shapley_quick_hashes_in_a_row + 1) == 0) return false;
   FingerprintTable::Entry& entry = jobs_.at(job_id);
   if (entry.epoch != epoch_ || entry.quick_hash != quick_hash) return false;
@@ -124,7 +124,7 @@ void Scanner::end(bool complete) {
 
 void Scanner::give_up() noexcept {
   ++epoch_;
-  snapshot_for_ = 0;  // with records missing this scan must not pass for a snapshot
+  snapshot_for_ = 0;  // a scan with missing records must not count as a snapshot
   chunk_ = ScanChunk();
   inbox_.mark_lost();
 }
@@ -140,7 +140,7 @@ void Scanner::flush_if_full() {
 void Scanner::flush(bool last, bool complete) {
   const protocol::Observations& changes = chunk_.changes;
   const bool empty = !tells_anything(changes);
-  // A quiet scan says nothing; but a snapshot has a beginning and an end even where there is no job and no node.
+  // A scan without changes sends nothing; but a snapshot has a begin and an end even without jobs and nodes.
   if (empty && !(last && (snapshot_for_ != 0 || !first_chunk_))) return;
   const std::int64_t observed_at = changes.observed_at;
   const bool runs_only = changes.runs_only;

@@ -16,8 +16,8 @@
 
 namespace shapley::client {
 
-// What the last scan saw: one fingerprint for each job id, in a flat open-addressing table, because the lookup runs for
-// every job under slurmctld's read locks (32 bytes a job, one cache line for a hit).
+// The records of the last scan: one fingerprint for each job id, in a flat open-addressing table, because the lookup
+// runs for every job under slurmctld's read locks (32 bytes a job, one cache line for a hit).
 //
 // Single-threaded (the scanning thread). Only insertion of a new id may allocate.
 
@@ -26,18 +26,18 @@ class FingerprintTable {
   struct Entry {
     std::uint32_t job_id = 0;  // 0: free slot (Slurm's ids begin at 1)
     std::uint32_t seen = 0;    // number of the scan that saw it last
-    std::uint64_t epoch = 0;   // the epoch in which its record was handed over; 0: never
+    std::uint64_t epoch = 0;   // the epoch in which its record was passed on; 0: never
     std::uint64_t fingerprint = 0;
-    std::uint64_t quick_hash = 0;  // when the whole record was last read; 0: none
+    std::uint64_t quick_hash = 0;  // as of the last reading of the whole record; 0: none
   };
 
   // The job's entry, inserted when it is new. Valid until the next insertion. REQUIRES: job_id > 0.
   [[nodiscard]] Entry& at(std::uint32_t job_id);
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  // Ids whose entry was not seen by this scan, ascending.
+  // Ids whose entry this scan did not see, ascending.
   [[nodiscard]] std::vector<std::uint32_t> unseen(std::uint32_t scan) const;
-  // Removes them. Strong guarantee: without memory for the smaller table nothing changes.
+  // Removes these entries. Strong guarantee: without memory for the smaller table nothing changes.
   void remove_unseen(std::uint32_t scan);
 
  private:
@@ -47,10 +47,10 @@ class FingerprintTable {
   std::size_t size_ = 0;
 };
 
-// Open addressing by job id, as both tables that are read under slurmctld's locks do it.
+// Open addressing by job id, for the two tables that are read under slurmctld's locks.
 
-// Where the job is, or the free slot where it belongs. REQUIRES: a power of two slots, one of them free; a free slot
-// has job_id 0.
+// The slot of the job, or the free slot in which to put it. REQUIRES: a power of two slots, one of them free; a free
+// slot has job_id 0.
 template <typename Slot>
 [[nodiscard]] std::size_t slot_of(const std::vector<Slot>& slots, std::uint32_t job_id) {
   // Fibonacci hashing: ids come in runs, and the multiplication spreads a run over the whole table.
@@ -65,10 +65,10 @@ class Scanner {
   explicit Scanner(Inbox& inbox) : inbox_(inbox) {}
 
   void begin(std::int64_t now);
-  // A scan of runs only: jobs that are not passed stay as the last whole scan saw them, and nothing is taken for gone.
-  // False while a connection waits for a snapshot: a whole scan is due.
+  // Begins a scan of runs only: jobs that are not passed keep their state of the last whole scan, and none is reported
+  // as gone. False while a connection waits for a snapshot: a whole scan is due.
   [[nodiscard]] bool begin_runs(std::int64_t now);
-  // Number of the scan that was begun last, of either kind; and whether it is one of runs.
+  // The number of the last scan that was begun, of either kind; and whether it is one of runs.
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] bool is_of_runs() const { return chunk_.changes.runs_only; }
   // As the functions of shapley_client.h.
@@ -100,7 +100,7 @@ class Scanner {
   Inbox& inbox_;
   FingerprintTable jobs_;
   std::vector<Node> nodes_;                  // by index in slurmctld's table
-  std::vector<std::string> replaced_nodes_;  // names that a scan found another name in place of
+  std::vector<std::string> replaced_nodes_;  // names that a scan found replaced by another name
 
   std::optional<protocol::Privacy> privacy_;  // as it was noted last
   std::uint64_t number_ = 0;

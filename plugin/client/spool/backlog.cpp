@@ -131,7 +131,7 @@ std::string Backlog::load(const Entry& entry) {
   Expected<protocol::Message> message = protocol::decode_body(*body);
   auto* observations = message ? std::get_if<protocol::Observations>(&*message) : nullptr;
   if (observations == nullptr) return encode_empty(entry.sequence, entry.observed_at);
-  observations->sequence = entry.sequence;  // an earlier life counted differently
+  observations->sequence = entry.sequence;  // an earlier life numbered differently
   return protocol::encode_frame(*message);
 }
 
@@ -140,7 +140,7 @@ bool Backlog::acknowledge(std::uint64_t sequence) {
   while (!entries_.empty() && entries_.front().sequence <= sequence) forget_front();
   unsent_ = std::max(unsent_, sequence + 1);
   unspooled_ = std::max(unspooled_, sequence + 1);
-  // Only now: cutting the file at its front would mean copying it, and what is sent twice does no harm.
+  // Only now: cutting the file at its front would mean copying it, and sending something twice does no harm.
   if (entries_in_file_ == 0 && spool_.bytes() > 0) report_spool(spool_.clear());
   return true;
 }
@@ -219,7 +219,7 @@ void Backlog::compact() {
   for (const Entry& entry : entries_) {
     if (entry.place.length > 0 && (!first || entry.place.offset < first->offset)) first = entry.place;
   }
-  // The copying is paid for by what was acknowledged since the last time: a quarter of the bound at least.
+  // Copying is worthwhile only after a quarter of the bound, at least, was acknowledged since the last time.
   if (!first || Spool::bytes_before(*first) < max_bytes_ / 4) return;
   const Expected<std::uint64_t> shift = spool_.compact(*first);
   if (!shift) return report_spool(tl::unexpected<Error>(shift.error()));

@@ -1,10 +1,10 @@
-// What shapleyd has not acknowledged yet, in order and numbered, in memory or in the spool (the feeder thread's).
+// Messages that shapleyd has not acknowledged yet, numbered, in memory or in the spool (feeder thread only).
 //
-// Invariants: sequence numbers rise by one from 1 and are never reused for other content, across connections too. An
-// entry lives in memory or, once spooled, in the file only, so an outage of hours costs slurmctld little memory. Bound:
-// memory + file
-// <= max_bytes, the snapshot in flight not counted (its size is that of slurmctld's own tables; counted, a bound below
-// it would drop every snapshot). Beyond it everything is dropped: only a fresh snapshot helps then.
+// Invariants: sequence numbers increase by one from 1 and are never reused for other content, across connections too.
+// An entry is in memory or, once spooled, in the file only, so an outage of hours costs slurmctld little memory. Bound:
+// memory + file <= max_bytes, without the snapshot in flight (its size is that of slurmctld's own tables; if it
+// counted, a bound below it would drop every snapshot). Beyond the bound everything is dropped: only a fresh snapshot
+// helps then.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,7 @@ class Backlog {
   void add_snapshot_begin(std::int64_t observed_at, Clock::time_point now);
   void add_snapshot_end(std::int64_t observed_at, Clock::time_point now);
 
-  // A scan at `observed_at` found nothing new. Of no interest to a later connection.
+  // Queues that a scan at `observed_at` found nothing new. A later connection does not need it.
   void add_sign_of_life(std::int64_t observed_at, Clock::time_point now);
 
   // A new connection: everything after `acknowledged` is to be sent again. False: `acknowledged` was never sent.
@@ -50,7 +50,7 @@ class Backlog {
     std::string frame;
   };
   [[nodiscard]] bool has_unsent() const { return unsent_ != next_sequence_; }
-  // The next message for this connection, nullopt: none. It counts as sent.
+  // The next message for this connection, which then counts as sent; nullopt: no message is left.
   [[nodiscard]] std::optional<Outgoing> take_unsent();
   // Everything up to `sequence` is durable in the daemon. False: it was never sent.
   [[nodiscard]] bool acknowledge(std::uint64_t sequence);
@@ -68,12 +68,12 @@ class Backlog {
   // When the oldest entry that is in memory only was queued.
   [[nodiscard]] std::optional<Clock::time_point> oldest_unspooled() const;
 
-  // Tidies the file if that suffices to respect the bound; false: it is exceeded.
+  // Compacts the file if that suffices to respect the bound; false: it is exceeded.
   [[nodiscard]] bool within_bound();
   void drop();
 
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  // Something was sent, on this connection, and is not acknowledged.
+  // Whether something was sent on this connection and is not acknowledged.
   [[nodiscard]] bool awaits_acknowledgement() const;
   [[nodiscard]] std::size_t entries() const { return entries_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
@@ -84,7 +84,7 @@ class Backlog {
     std::uint64_t sequence = 0;
     std::int64_t observed_at = 0;
     Clock::time_point queued_at{};
-    bool worth_spooling = true;  // false: says nothing to a later connection
+    bool worth_spooling = true;  // false: useless to a later connection
     bool in_snapshot = false;    // of the present connection
     std::string frame{};         // as sent; empty when it is in the file only
     Spool::Place place{};        // length 0: not in the file

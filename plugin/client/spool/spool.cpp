@@ -76,7 +76,7 @@ Expected<void> Spool::create(const std::string& path, Descriptor& file) const {
 Expected<std::string> Spool::open(const Visit& visit) {
   file_.reset();
   Expected<std::string> damage = open_and_visit(visit);
-  if (!damage) file_.reset();  // what it holds is not known, so nothing may be written over it
+  if (!damage) file_.reset();  // its content is not known, so nothing may be written over it
   return damage;
 }
 

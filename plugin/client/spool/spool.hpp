@@ -1,9 +1,9 @@
 // The file in StateSaveLocation that holds observations shapleyd has not acknowledged, so that a killed slurmctld loses
 // none of them. Format: docs/internals/plugin-client.md.
 //
-// Used by the feeder thread only. A frame is appended whole or not at all: after a failed write (full disk) the file is
-// cut back to its last whole frame. Whatever a crash or a disk leaves damaged is skipped on opening and reported, never
-// trusted.
+// Used by the feeder thread only. A frame is appended completely or not at all: after a failed write (full disk) the
+// file is cut back to its last complete frame. Frames that a crash or a disk damaged are skipped on opening and
+// reported, never used.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace shapley::client {
 
 class Spool {
  public:
-  // Where a frame's body lies in the file.
+  // The place of a frame's body in the file.
   struct Place {
     std::uint64_t offset = 0;
     std::uint32_t length = 0;  // 0: not in the file
@@ -28,9 +28,9 @@ class Spool {
 
   explicit Spool(std::string path) : path_(std::move(path)) {}
 
-  // Opens or creates the file and visits each intact frame in order; a visitor that answers false calls the frame
-  // damaged. The value is a sentence about what was damaged and left out, empty when nothing was. A file of another
-  // format or version is moved to PATH.rejected. After an error the file stays closed.
+  // Opens or creates the file and visits each intact frame in order; a visitor that returns false declares the frame
+  // damaged. Returns a sentence about what was damaged and left out, empty if nothing was. A file of another format or
+  // version is moved to PATH.rejected. After an error the file stays closed.
   [[nodiscard]] Expected<std::string> open(const Visit& visit);
   [[nodiscard]] bool is_open() const { return file_.is_open(); }
 
@@ -42,13 +42,13 @@ class Spool {
 
   // Forgets every frame.
   [[nodiscard]] Expected<void> clear();
-  // Forgets the frames before `first`, by writing the others to a new file that replaces this one at once. Value: how
+  // Forgets the frames before `first`, by writing the others to a new file that replaces this one at once. Returns how
   // far the remaining frames moved towards the beginning.
   [[nodiscard]] Expected<std::uint64_t> compact(Place first);
 
   // Bytes of frames in the file, forgotten ones included; 0 when it is closed.
   [[nodiscard]] std::uint64_t bytes() const;
-  // Bytes that frames before this one take.
+  // The bytes of the frames before this one.
   [[nodiscard]] static std::uint64_t bytes_before(Place first);
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -62,7 +62,7 @@ class Spool {
 
   std::string path_;
   Descriptor file_;
-  std::uint64_t end_ = 0;  // where the next frame goes
+  std::uint64_t end_ = 0;  // where the next frame is written
 };
 
 // CRC-32 as in IEEE 802.3 (reflected polynomial 0xEDB88320), to detect a torn or flipped spool frame.
