@@ -37,7 +37,7 @@ constexpr auto description_of(std::type_identity<WindowLine>) {
                   member("work", &W::work));
 }
 
-// Streams of neighbouring windows must not be shifts of one another, so the number passes through the generator first.
+// Streams of neighbouring windows must not be shifts of one another, so the generator scrambles the number first.
 Rng window_rng(std::uint64_t seed, std::size_t number) {
   return Rng(Rng(seed).next() ^ Rng(static_cast<std::uint64_t>(number) + 0x51ed2701U).next());
 }

@@ -30,8 +30,8 @@ struct ComparisonSettings {
   std::size_t organizations = 5;
   std::int64_t processors = 0;
   EndowmentChoice endowment = EndowmentChoice::alternate;
-  // How users get organizations: `random` assigns them again for every window; `group`, and the name of a file of lines
-  // "USER ORGANIZATION", assign them once for all.
+  // How users are assigned to organizations: `random` assigns them again for every window; `group`, and the name of a
+  // file of lines "USER ORGANIZATION", assign them once for all windows.
   std::string assignment = "random";
   Duration length{50'000};
   std::size_t windows = 100;
@@ -40,8 +40,8 @@ struct ComparisonSettings {
   std::string reference = "ref";
   std::vector<std::string> policies;
   workload::ParallelJobs parallel = workload::ParallelJobs::copies;
-  game::ServingRule rule{};  // of policies and reference whose names say no other
-  bool once_a_pass = false;  // likewise, but of ref
+  game::ServingRule rule{};  // of policies and reference whose names have no rule
+  bool once_a_pass = false;  // likewise, except for ref
 };
 constexpr auto description_of(std::type_identity<ComparisonSettings>) {
   using S = ComparisonSettings;
@@ -61,11 +61,10 @@ struct DrawnWindow {
   std::uint64_t policy_seed = 1;
 };
 
-// A window without any job says nothing of fairness: its place in time is drawn again.
-// Errc::not_found when 1,000 draws found no job.
+// Draws a window. One without any job is useless, and is drawn again. Errc::not_found when 1,000 draws found no job.
 [[nodiscard]] Expected<DrawnWindow> draw_window(const workload::Trace& trace, const ComparisonSettings& settings,
                                                 std::size_t number);
-// A given stretch of time instead of a drawn one: window `number` but beginning at `begin`.
+// A given stretch of time instead of a drawn one: window `number`, but beginning at `begin`.
 [[nodiscard]] Expected<DrawnWindow> window_at(const workload::Trace& trace, const ComparisonSettings& settings,
                                               std::size_t number, Instant begin);
 
@@ -97,8 +96,8 @@ constexpr auto description_of(std::type_identity<WindowResult>) {
 // An error when `json` is no window of these settings.
 [[nodiscard]] Expected<WindowResult> window_from_json(const ComparisonSettings& settings, const nlohmann::json& json);
 
-// Summaries of many windows. Their distributions are heavy-tailed, hence medians beside means; windows overlap, hence
-// standard errors that do not assume independence.
+// Summaries of many windows. Their distributions are heavy-tailed, so medians are given besides means; windows overlap,
+// so standard errors do not assume independence.
 struct Summary {
   double mean = 0;
   double median = 0;

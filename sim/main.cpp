@@ -23,7 +23,7 @@ namespace shapley::sim {
 
 namespace {
 
-// What a chosen subcommand does; returns an exit code.
+// The function of the chosen subcommand; returns an exit code.
 using Action = std::function<Expected<int>()>;
 
 // Adds an option by its name and the noun of its value, as "--length SECONDS".
@@ -97,7 +97,7 @@ void add_window(CLI::App& command, ComparisonSettings& settings) {
       ->check(CLI::PositiveNumber);
 }
 
-// `otherwise`: what holds without the options, for the help.
+// `otherwise`: the help text about the case without the options.
 void add_rule(CLI::App& command, game::ServingRule& rule, bool& once_a_pass, const std::string& otherwise = "0") {
   const auto read = [](const char* option, const auto& parsed) {
     if (!parsed) throw CLI::ValidationError(option, parsed.error().what);
@@ -408,7 +408,7 @@ int run_command_line(int argc, char** argv) {
                                               {"axioms", add_axioms(app)},
                                               {"plan", add_plan(app)},
                                               {"workflow", add_workflow(app)}};
-  // An argument that is quoted adds no line.
+  // Quoted arguments are escaped, so that they add no line.
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
     return CLI::FailureMessage::simple(
         command, {error.get_name(), printable(config::fault_of(*command, error)), error.get_exit_code()});

@@ -24,10 +24,10 @@ constexpr std::string_view k_once = "/once";
 
 struct Traits {
   bool ruled = false;  // ranks by phi - psi, so horizon, guarantee and the weight of what runs mean something
-  // Asks what coalitions are worth, which is undefined where a job is wider than all that a coalition has.
+  // It values coalitions, which is undefined if a job is wider than all processors of a coalition.
   bool of_coalitions = false;
-  // Orders organizations by the schedule that is made. ref does not: its grand coalition decides as the rule says in
-  // the midst of all others; nor does fcfs, which orders jobs.
+  // It orders organizations by the schedule that is made. ref does not, because its grand coalition decides by the rule
+  // among all other coalitions; fcfs orders jobs.
   bool can_be_once_a_pass = true;
   std::size_t max_organizations = k_mask_organizations;
   std::string_view alternative = "merge small organizations";                // named when max_organizations is exceeded

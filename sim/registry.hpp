@@ -1,4 +1,4 @@
-// Every policy by the name that the command line uses, and the rule that a name may carry: direct_contr@7d/0.5/0.1 is
+// Every policy by its name on the command line, and the rule that a name may have: direct_contr@7d/0.5/0.1 is
 // direct_contr with a horizon of 7 days, a guarantee of a half and a weight of .1 of what runs; direct_contr@7d/once
 // orders organizations once an instant (scheduling/policies/policy.hpp).
 #pragma once
@@ -22,8 +22,8 @@ struct PolicyOptions {
   std::vector<scheduling::Permutation> permutations{};  // rand: these instead of drawn ones
   std::optional<scheduling::RandAccuracy> accuracy{};   // rand: as many permutations as Theorem 5.6 asks for
   std::string utility = "psi_sp";                       // ref: the utility that is shared fairly
-  game::ServingRule rule{};                             // of whatever ranks by phi - psi, where its name says no other
-  bool once_a_pass = false;                             // likewise, but ref, which cannot
+  game::ServingRule rule{};                             // for ranks by phi - psi, if the name has no rule
+  bool once_a_pass = false;                             // likewise, except for ref, which cannot
 };
 
 [[nodiscard]] std::vector<std::string> policy_names();
@@ -31,20 +31,20 @@ struct PolicyOptions {
 struct NamedPolicy {
   std::string name;
   game::ServingRule rule;
-  bool once = false;  // its name says "/once"
+  bool once = false;  // its name ends with "/once"
 };
 // "NAME", "NAME@HORIZON", "NAME@HORIZON/GUARANTEE" or "NAME@HORIZON/GUARANTEE/WEIGHT", and each with "/once" at its
-// end; what is not said is as in `otherwise`, but of a name that gives a horizon, guarantee and weight are 0 where it
-// does not give them. Errc::invalid_argument when the rule cannot be read.
+// end. A name without a rule has the rule `otherwise`; if a name has a horizon, a missing guarantee or weight is 0.
+// Errc::invalid_argument when the rule cannot be read.
 [[nodiscard]] Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRule& otherwise);
-// The shortest text that parse_policy reads so where nothing else is said: "direct_contr", "ref@7d", "ref@0/0.5",
-// "ref@30d/0.5/0.1", "direct_contr@30d/once".
+// The shortest text from which parse_policy reads this rule if `otherwise` is the published one: "direct_contr",
+// "ref@7d", "ref@0/0.5", "ref@30d/0.5/0.1", "direct_contr@30d/once".
 [[nodiscard]] std::string policy_text(std::string_view name, const game::ServingRule& rule, bool once = false);
 
-// `policy`: as parse_policy reads it. Errc::invalid_argument for an unknown name (lists the known ones), a rule that
-// cannot be read or that the policy does not have, permutations that do not fit the instance, or
-// rigid jobs where the policy simulates coalitions (names the alternative); Errc::limit when the instance has more
-// organizations than the policy can hold (names the alternative), or the horizon is too long for its length.
+// `policy`: in the form of parse_policy. Errc::invalid_argument for an unknown name (lists the known ones), a rule that
+// cannot be read or that the policy does not have, permutations that do not fit the instance, or rigid jobs if the
+// policy simulates coalitions (names the alternative); Errc::limit when the instance has more organizations than the
+// policy supports (names the alternative), or the horizon is too long for its length.
 [[nodiscard]] Expected<std::unique_ptr<scheduling::Policy>> make_policy(std::string_view policy,
                                                                         const scheduling::Instance& instance,
                                                                         const PolicyOptions& options);

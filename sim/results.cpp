@@ -62,7 +62,7 @@ std::string decimal(double value) {
   return text;
 }
 
-// "0-3 7": intervals of ascending numbers, as Batsim writes them.
+// "0-3 7": intervals of ascending numbers, in Batsim's format.
 std::string intervals(const std::vector<std::uint32_t>& numbers) {
   std::string text;
   for (std::size_t first = 0; first < numbers.size();) {

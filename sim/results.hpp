@@ -1,4 +1,4 @@
-// What people, programs and other tools get: of a comparison, finished or interrupted, and of a run.
+// Results for people, programs and other tools: of a comparison, finished or interrupted, and of a run.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ constexpr auto description_of(std::type_identity<PolicySummary>) {
                   member("ratio_standard_error", &S::ratio_error), member("difference", &S::difference));
 }
 
-// Standard errors take windows that begin in the same stretch of `settings.length` seconds for one cluster.
-// REQUIRES: a result; `baseline` is one of the policies.
+// Standard errors treat windows that begin in the same stretch of `settings.length` seconds as one cluster. REQUIRES:
+// there is a result; `baseline` is one of the policies.
 [[nodiscard]] std::vector<PolicySummary> summarize_policies(const ComparisonSettings& settings,
                                                             const std::vector<WindowResult>& results,
                                                             const std::string& baseline);
@@ -63,16 +63,15 @@ struct PolicyResult {
   scheduling::SimulationResult simulation;
   std::optional<std::vector<scheduling::Rational>> phi;
   std::vector<std::pair<game::Coalition, std::int64_t>> coalition_values;
-  std::vector<std::int64_t> utilities;  // by organization; empty for psi_sp, which psi has
+  std::vector<std::int64_t> utilities;  // by organization; empty for psi_sp, which is psi
 };
 
-// Numbers, ascending, for the processors of every start of `schedule`, in its order: the lowest that are free.
-// Processors are alike in the model, so this is one of many valid assignments. REQUIRES: the schedule fits the
-// instance.
+// Processor numbers, ascending, for every start of `schedule`, in its order: the lowest free ones. Processors are alike
+// in the model, so this is one of many valid assignments. REQUIRES: the schedule fits the instance.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> place_jobs(const scheduling::Instance& instance,
                                                                  const std::vector<scheduling::Start>& schedule);
 
-// policy,organization,processors,jobs,started,completed,work,psi,phi - phi as a fraction, empty where phi is unknown.
+// policy,organization,processors,jobs,started,completed,work,psi,phi - phi as a fraction, empty if it is unknown.
 [[nodiscard]] Expected<void> write_organizations(const std::filesystem::path& file,
                                                  const scheduling::Instance& instance,
                                                  const std::vector<PolicyResult>& results);

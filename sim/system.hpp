@@ -1,4 +1,4 @@
-// How shapley-sim works for long: pieces on several threads, Ctrl-C, the progress bar, and how it ends.
+// Support for long work of shapley-sim: several threads, Ctrl-C, the progress bar, and exit codes.
 #pragma once
 
 #include <chrono>
@@ -11,26 +11,26 @@
 
 namespace shapley::sim {
 
-// Independent pieces of work on several threads. Each piece writes only its own result, so what comes out does not
-// depend on the number of threads.
-// Calls `work(i)` for i in 0 .. count-1, each once, on `threads` threads (0: one per core). Takes no further piece
+// Independent pieces of work on several threads. Each piece writes only its own result, so the results do not depend on
+// the number of threads.
+// Calls `work(i)` for i in 0 .. count-1, each once, on `threads` threads (0: one per core). Starts no further piece
 // after Ctrl-C or an error; returns the error of the lowest piece that failed.
 [[nodiscard]] Expected<void> run_parallel(std::size_t count, unsigned threads,
                                           const std::function<Expected<void>(std::size_t)>& work);
 
-// Says on standard error that only `done` of `count` are finished; nothing if all are.
+// Reports on standard error that only `done` of `count` are finished; nothing if all are.
 void say_unfinished(std::size_t done, std::size_t count, const std::string& what);
 
 // Ctrl-C keeps finished results: after the first SIGINT long work stops at the end of the current piece, the second
 // ends the program at once.
 
-// From here on the first SIGINT only sets a flag.
+// After this call the first SIGINT only sets a flag.
 void catch_interrupt();
 [[nodiscard]] bool interrupted();
 
-// A bar on standard error with the time left; nothing at all when standard error is no terminal. Thread-safe.
+// A progress bar on standard error with the time left; nothing when standard error is no terminal. Thread-safe.
 //
-// "[#####.....]  50 %  5/10  1 min 30 s left"; the time is guessed from the mean of the finished pieces.
+// "[#####.....]  50 %  5/10  1 min 30 s left"; the time is estimated from the mean of the finished pieces.
 [[nodiscard]] std::string progress_line(const std::string& what, std::size_t done, std::size_t total,
                                         std::chrono::milliseconds elapsed);
 
@@ -54,7 +54,7 @@ class Progress {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// How shapley-sim ends (docs/reference/shapley-sim.md).
+// Exit codes of shapley-sim (docs/reference/shapley-sim.md).
 
 inline constexpr int k_exit_done = 0;
 inline constexpr int k_exit_input = 1;        // the input cannot be used

@@ -1,4 +1,4 @@
-// The commands of shapley-sim but `replay` and `experiment`: what each takes and does.
+// The commands of shapley-sim except `replay` and `experiment`: their arguments and functions.
 // docs/reference/shapley-sim.md describes what they print.
 #pragma once
 
@@ -50,7 +50,7 @@ struct CompareArguments {
   std::size_t last_window = 0;   // 0: settings.windows
 };
 
-// Fills in what was left out: processors from the trace's header, the baseline. Errc::invalid_argument otherwise.
+// Completes missing arguments: processors from the trace's header, the baseline. Errc::invalid_argument otherwise.
 [[nodiscard]] Expected<void> complete(CompareArguments& arguments, const workload::Trace& trace);
 
 // Prints a table or JSON, and a plot on demand. Returns an exit code of system.hpp.
@@ -77,10 +77,10 @@ struct WorkflowArguments {
   bool json = false;
 };
 
-// Prints a table, or with `json` what the golden files hold under the mode's name.
+// Prints a table, or with `json` what the golden files contain under the mode's name.
 [[nodiscard]] Expected<void> workflow_command(const WorkflowArguments& arguments, std::ostream& out);
 
-// `shapley-sim trace`: what is in a trace, to be read before conclusions are drawn from it.
+// `shapley-sim trace`: describes a trace, to be read before conclusions are drawn from it.
 struct TraceArguments {
   WorkloadSource source;
   std::int64_t processors = 0;                                       // 0: as the trace says

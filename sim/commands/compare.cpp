@@ -23,7 +23,7 @@ namespace shapley::sim {
 namespace {
 
 // `--submit`: a comparison as a Slurm job array: a block of windows per task, one result file per block, merged when
-// all are there.
+// all exist.
 //
 // The folder holds the progress: complete results are kept, missing blocks are submitted (again). So the same command
 // repeats lost tasks and continues an interrupted comparison. A task writes to a temporary file and renames it at its
@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 constexpr int k_arrays = 3;
 constexpr std::size_t k_max_blocks = 1000;  // Slurm's own default of MaxArraySize is 1001
 
-// For a shell, where a single quote ends a single-quoted word.
+// Quotes for a shell, where a single quote ends a single-quoted word.
 std::string shell_word(const std::string& text) {
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -146,7 +146,7 @@ Expected<void> prepare_folder(const CompareArguments& arguments) {
   return write_file(arguments.submit / "task.sh", task_script(arguments));
 }
 
-// What is read of a task's report.
+// The part of a task's report that is read.
 struct BlockFile {
   std::vector<nlohmann::json> windows;
 };
@@ -154,7 +154,7 @@ constexpr auto description_of(std::type_identity<BlockFile>) {
   return describe(member("windows", &BlockFile::windows));
 }
 
-// The windows of a block, or nothing if its file is missing, cut short or of other settings.
+// The windows of a block; nullopt if its file is missing, cut short or of other settings.
 std::optional<std::vector<WindowResult>> read_block(const CompareArguments& arguments, std::size_t block) {
   const auto file = from_json<BlockFile>(parse_json(read_file(block_file(arguments, block))));
   if (!file) return std::nullopt;
@@ -187,8 +187,8 @@ Harvest harvest(const CompareArguments& arguments) {
   return found;
 }
 
-// Its exit code (-1: killed). What it prints goes to our standard error as it comes, since our own standard output is a
-// result. Errc::unavailable when the program is not there.
+// Returns the program's exit code (-1: killed). Its output goes to our standard error as it comes, since our own
+// standard output is a result. Errc::unavailable when there is no such program.
 Expected<int> run_program(const std::vector<std::string>& words) {
   std::vector<char*> argv;
   std::vector<std::string> copies = words;
@@ -215,7 +215,7 @@ Expected<int> submit_array(const CompareArguments& arguments, const std::vector<
   return run_program(words);
 }
 
-// The report of finished windows, in the form that was asked for.
+// Reports finished windows, in the requested form.
 Expected<void> report(const CompareArguments& arguments, const std::vector<WindowResult>& results, std::ostream& out) {
   const auto summaries = summarize_policies(arguments.settings, results, arguments.baseline);
   if (arguments.json) {
@@ -268,7 +268,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// A wrong name or too many organizations should not show up after the first hour.
+// Checked first, so that a wrong name or too many organizations are not found after an hour only.
 Expected<void> check_policies(const ComparisonSettings& settings, const workload::Trace& trace) {
   scheduling::Instance empty;
   empty.processors.assign(settings.organizations, 1);

@@ -25,7 +25,7 @@ double work_of(const TraceJob& job) {
   return static_cast<double>(job.run.value) * static_cast<double>(job.processors);
 }
 
-// Where no job waits, every policy starts every job at once and there is nothing to compare.
+// If no job waits, every policy starts every job at once and there is nothing to compare.
 struct Contention {
   std::size_t windows = 0;  // side by side, from the first submission on
   std::size_t with_jobs = 0;
@@ -87,7 +87,7 @@ Expected<Contention> find_contention(const Trace& trace, std::int64_t processors
   return found;
 }
 
-// The part of all work that the n users with most of it sent.
+// The part of all work that the n users with the most work sent.
 double part_of_busiest(const Trace& trace, std::size_t n) {
   std::vector<double> work(trace.users.size(), 0);
   double total = 0;

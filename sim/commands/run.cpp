@@ -30,7 +30,7 @@ Expected<PolicyResult> run_policy(const scheduling::Instance& instance, const st
   return result;
 }
 
-// Utilities by organization, under the name of what is shared.
+// Utilities by organization, under the name of the utility.
 struct NamedUtilities {
   std::string name;
   std::vector<std::int64_t> values;
@@ -154,8 +154,7 @@ double as_double(const scheduling::Rational& value) {
   return static_cast<double>(value.numerator) / static_cast<double>(value.denominator);
 }
 
-// A greedy schedule up to t does not depend on what comes later, so the results at t are those of the instance cut at
-// t.
+// A greedy schedule up to t does not depend on later jobs, so the results at t are those of the instance cut at t.
 Expected<void> plot_over_time(const std::filesystem::path& file, const scheduling::Instance& instance,
                               const std::string& policy_name, const PolicyOptions& options) {
   constexpr std::int64_t k_points = 60;

@@ -30,7 +30,7 @@ constexpr std::size_t k_members = 3;
 constexpr int k_year_load_percent = 95;
 constexpr std::array<std::string_view, 6> k_case_names{"cross", "repay", "worth", "symmetric", "away", "years"};
 
-// What each organization sends on one cluster in [begin, end), in processors that it keeps busy.
+// Adds the jobs that organizations send on one cluster in [begin, end), by the processors that these keep busy.
 void send(Instance& cluster, Instant begin, Instant end, const std::array<double, k_members>& busy, Rng& rng) {
   for (std::uint32_t u = 0; u < k_members; ++u)
     add_made_jobs(cluster, u, begin, end, busy[u] * static_cast<double>((end - begin).value), rng);
@@ -166,7 +166,7 @@ Expected<MeasuredConsortium> measure_consortium(const ExperimentArguments& argum
   return measured;
 }
 
-// Rows of which Ctrl-C left a seed out are not in the tables.
+// Rows that lack a seed because of Ctrl-C are not in the tables.
 Expected<std::vector<ConsortiumTable>> tables_of(const MeasuredConsortium& measured,
                                                  const std::vector<RankedBy>& ranked, std::size_t seeds) {
   const auto rows = rows_of(measured.cases.size(), ranked);

@@ -1,6 +1,6 @@
 // `experiment consortium`: two clusters of the same organizations, each with its own schedule and books, that rank by
-// their own figures or by the sum over both (scheduling/consortium.hpp); what it runs, how it is measured, and its
-// results for people and programs.
+// their own figures or by the sum over both (scheduling/consortium.hpp): cases, measures, and results for people and
+// programs.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ struct ConsortiumCase {
   std::vector<std::int64_t> weights;           // of a processor, by cluster
 };
 
-// The made cases: organizations A, B and C with 16 processors on each of two clusters, run times as in the cases of
-// `experiment stability`, `length` seconds; a load is what an organization sends, as a part of what its own 16 can do.
+// The synthetic cases: organizations A, B and C with 16 processors on each of two clusters, run times as in the cases
+// of `experiment stability`, `length` seconds; a load is what an organization sends, relative to the capacity of its
+// own 16.
 //
 // cross      C lends on 1 to A and A on 2 to C: A sends 2.1 on 1 only, C 2.1 on 2 only, B 1.05 on each
 // repay      A sends nothing on 1 for 30 days (an eighth of the length, if that is less) while B and C send 1.575
@@ -39,16 +40,16 @@ struct ConsortiumCase {
 //            it sends on 2; B sends 1.05 times what it owns on each, C on each what it owns there times 1.05
 [[nodiscard]] std::vector<ConsortiumCase> consortium_cases(Duration length, std::uint64_t seed);
 
-// Every trace's first year (all, if it is shorter) at load .95 on each of two clusters: users are dealt at random to
-// five organizations and, by another draw, to the two clusters, where all their jobs stay; of each cluster every
-// organization owns the same part. None if no trace is at hand.
+// Every trace's first year (all of it, if it is shorter) at load .95 on each of two clusters: users are assigned at
+// random to five organizations and, by another draw, to the two clusters, where all their jobs stay; of each cluster
+// every organization owns the same part. Empty if there is no trace.
 [[nodiscard]] Expected<std::vector<ConsortiumCase>> consortium_years(const ExperimentArguments& arguments,
                                                                      std::uint64_t seed);
 
 // E[d^2] / 2 E[d] of all jobs of the case, an hour at least.
 [[nodiscard]] Duration mean_residual(const ConsortiumCase& one);
 
-// For how long after a statement its figures are extrapolated; then they stay.
+// How long after a statement its figures are extrapolated; then they stay.
 enum class Extrapolation { always, residual, never };  // residual: mean_residual
 
 struct ConsortiumSetting {
@@ -57,23 +58,23 @@ struct ConsortiumSetting {
   Duration every{60};
   Extrapolation extrapolation = Extrapolation::always;
 };
-// Each horizon by the own figures and by the sum with an exchange every minute; then horizons of more than 0 with an
-// exchange every hour, day and week.
+// Each horizon by the clusters' own figures and by the sum with an exchange every minute; then horizons of more than 0
+// with an exchange every hour, day and week.
 [[nodiscard]] std::vector<ConsortiumSetting> consortium_settings(std::span<const game::ServingRule> rules);
 
-// Of one run, or the mean of several.
+// Measures of one run, or the mean of several.
 struct ConsortiumMeasures {
   std::vector<std::vector<double>> mean_wait_s;  // by cluster, organization; as measure_stability's
-  // By organization. The standing in core-hours, of all clusters by their weights together, at the end of each week and
+  // By organization. The standing in core-hours, summed over all clusters by their weights, at the end of each week and
   // of the case; the part of all clusters' processors that its jobs used, by whole week.
   std::vector<std::vector<double>> standing;
   std::vector<std::vector<double>> share;
-  // Standard deviation of weekly shares over the last third of the weeks, the greatest of all organizations': of all
+  // Standard deviation of weekly shares over the last third of the weeks, the greatest of all organizations': for all
   // clusters together, and on the cluster where it is greatest.
   double deviation = 0;
   double deviation_of_cluster = 0;
 
-  // Weeks until no standing is above a core-hour for each processor of the consortium any more; none: it ends above.
+  // Weeks until every standing stays within a core-hour per processor of the consortium; nullopt: one ends above.
   [[nodiscard]] std::optional<std::int64_t> weeks_to_settle(double processors) const;
 };
 constexpr auto description_of(std::type_identity<ConsortiumMeasures>) {
@@ -82,13 +83,13 @@ constexpr auto description_of(std::type_identity<ConsortiumMeasures>) {
                   member("deviation", &M::deviation), member("deviation_of_cluster", &M::deviation_of_cluster));
 }
 
-// Errors as make_policy's.
+// Errors: those of make_policy().
 [[nodiscard]] Expected<ConsortiumMeasures> run_consortium(const ConsortiumCase& one, const std::string& estimator,
                                                           const ConsortiumSetting& setting, std::uint64_t seed);
-// REQUIRES: at least one, all of one case.
+// REQUIRES: at least one run, all of one case.
 [[nodiscard]] ConsortiumMeasures mean_of(std::span<const ConsortiumMeasures> runs);
 
-// The case of the first seed, of which a table is made for each estimator.
+// The case of the first seed, for which a table is made for each estimator.
 struct MeasuredConsortiumCase {
   std::string name;
   std::string about;
@@ -134,7 +135,8 @@ constexpr auto description_of(std::type_identity<ConsortiumTable>) {
 void print_consortium(const ConsortiumTable& table, std::ostream& out);
 
 // consortium-CASE-standing.svg: over the weeks, the standing of the organization for which it is greatest under the
-// first rule; consortium-CASE-exchange.svg: the weekly share of that whose share varies most when exchanges are rare.
+// first rule; consortium-CASE-exchange.svg: the weekly share of the one whose share varies most when exchanges are
+// rare.
 [[nodiscard]] Expected<void> plot_consortium(const std::filesystem::path& folder, const ConsortiumTable& table);
 
 }  // namespace shapley::sim

@@ -115,7 +115,7 @@ ComparisonReport report_of(const ComparedOutcome& outcome) {
   return report_of(outcome.settings, outcome.results, outcome.summaries, baseline_of(outcome.settings.policies));
 }
 
-// What the tables, figure10 and utilization measure: by trace, or by number of organizations.
+// The measurements of the tables, figure10 and utilization: by trace, or by number of organizations.
 struct Comparisons {
   std::vector<ComparedWindows> comparisons;
 };
@@ -141,7 +141,7 @@ Expected<Comparisons> compare_on_traces(const ExperimentArguments& arguments, st
   return measured;
 }
 
-// Prints the report, of which `report_on` makes and prints each entry.
+// Prints the report; `report_on` makes and prints each entry.
 template <typename Entry, typename ReportOn>
 Expected<void> report_traces(const Comparisons& measured, const ExperimentArguments& arguments, std::ostream& out,
                              const ReportOn& report_on) {
@@ -203,7 +203,7 @@ void print_figure(const std::vector<ComparedOutcome>& outcomes, std::ostream& ou
   }
 }
 
-// Of an experiment that runs on one trace: the first that was asked for, or LPC-EGEE.
+// The trace of an experiment with one trace: the first that was requested, or LPC-EGEE.
 Expected<ExperimentTrace> one_trace(ExperimentArguments arguments) {
   if (arguments.only.empty()) arguments.only = {"LPC-EGEE"};
   SHAPLEY_TRY_ASSIGN(const auto traces, find_traces(arguments));

@@ -1,6 +1,6 @@
 // `shapley-sim experiment`: the papers' experiments as presets [SR13 Sec. 7; FS13 Sec. 5; MO11 Sec. 7; WF13 Sec. 3],
 // and our own on stability and strategy; docs/experiments shows their results. Every preset can be shrunk, and runs on
-// generated jobs where no trace is at hand.
+// generated jobs if there is no trace.
 #pragma once
 
 #include <array>
@@ -43,13 +43,13 @@ namespace shapley::sim {
 //   on windows of traces  delta-psi / p_tot against ref under the published rule is at most 1.3 times that of
 //                         direct_contr under the published rule
 //
-// and what happens when everything comes free at once (stability_disturbances.cpp).
+// and what happens when everything becomes free at once (stability_disturbances.cpp).
 //
 // Prints tables, or with `json` {"cases": [...], "debts": [...], "maintenance": [...], "windows": [...],
 // "criteria": [...]}.
 [[nodiscard]] Experiment stability_experiment();
 
-// `shapley-sim experiment strategy`: what a member of a consortium gains by playing games with its jobs
+// `shapley-sim experiment strategy`: what a member of a consortium gains by strategic behaviour with its jobs
 // (docs/strategy.md), with the remedies and without them, measured by the engine that shapleyd runs.
 //
 // Every attack runs on every case of strategy_cases under every estimator (by the default rule, or by the one that a
@@ -58,16 +58,16 @@ namespace shapley::sim {
 // Prints tables, or with `json` {"experiment", "tables": [...]}.
 [[nodiscard]] Experiment strategy_experiment();
 
-// `shapley-sim experiment consortium`: two clusters of one consortium. Does what a member lends on one come back to it
-// on the other, if each ranks by its own books, or by the sum of both, and how often do they have to exchange
-// standings?
+// `shapley-sim experiment consortium`: two clusters of one consortium. Does what a member lends on one cluster come
+// back to it on the other one, if each ranks by its own books, or by the sum of both, and how often do they have to
+// exchange standings?
 //
 // Prints tables, or with `json` {"experiment", "tables": [...]}.
 [[nodiscard]] Experiment consortium_experiment();
 
-// The traces of the papers' experiments, those that are at hand, and what the papers print of them.
+// The traces of the papers' experiments, as far as they are available, and the papers' figures for them.
 //
-// What the papers' tables print, to be shown beside our measurements [SR13 Tables 1 and 2; FS13 Tables 1 and 2].
+// The figures of the papers' tables, to be shown beside our measurements [SR13 Tables 1 and 2; FS13 Tables 1 and 2].
 struct PaperNumber {
   double mean = 0;
   double deviation = 0;
@@ -79,24 +79,24 @@ struct PaperNumber {
 // The traces of the experiments, found by the beginning of their file names.
 struct KnownTrace {
   std::string_view name;
-  std::int64_t processors;  // as the papers simulate it; for traces that they do not use, as the trace says
+  std::int64_t processors;  // as the papers simulate it; for other traces, from the trace
   bool in_papers;
 };
 inline constexpr std::array k_known_traces{
     KnownTrace{"LPC-EGEE", 70, true}, KnownTrace{"PIK-IPLEX", 2560, true}, KnownTrace{"SHARCNET-Whale", 3072, true},
     KnownTrace{"RICC", 8192, true},   KnownTrace{"HPC2N", 240, false},     KnownTrace{"KTH-SP2", 100, false}};
 
-// The workloads of an experiment: the traces that are at hand, or a generated stand-in that says so.
+// The workloads of an experiment: the available traces, or generated jobs, labelled as such.
 struct ExperimentTrace {
   std::string name;  // of k_known_traces, or the file's, or "generated"
   std::string file;  // empty: generated
   std::int64_t processors = 0;
 };
 
-// In the papers' order. Errc::not_found when the folder holds none of the traces that were asked for.
+// In the papers' order. Errc::not_found when the folder has none of the requested traces.
 [[nodiscard]] Expected<std::vector<ExperimentTrace>> find_traces(const ExperimentArguments& arguments);
 
-// Errors as load_workload's.
+// Errors: those of load_workload().
 [[nodiscard]] Expected<workload::Trace> load_trace(const ExperimentTrace& trace);
 
 // Policies on the windows of one trace.
@@ -119,19 +119,19 @@ constexpr auto description_of(std::type_identity<ComparedWindows>) {
                   member("windows", &C::windows));
 }
 
-// `settings` says organizations, length, reference, policies and, unless the arguments do, the number of windows.
+// `settings` has organizations, length, reference, policies and, unless the arguments have it, the number of windows.
 [[nodiscard]] Expected<ComparedWindows> compare_windows(const ExperimentTrace& source, const workload::Trace& trace,
                                                         ComparisonSettings settings,
                                                         const ExperimentArguments& arguments);
 
-// What a report says of them.
+// The outcome of a comparison, for a report.
 struct ComparedOutcome {
   ComparisonSettings settings;
   std::vector<WindowResult> results;
   std::vector<PolicySummary> summaries;  // none without a result
   bool is_whole = true;
 };
-// REQUIRES: `baseline` is one of the policies. Errc::corrupt: a window of other policies.
+// REQUIRES: `baseline` is one of the policies. Errc::corrupt: a window has other policies.
 [[nodiscard]] Expected<ComparedOutcome> outcome_of(const ComparedWindows& compared, const std::string& baseline,
                                                    const ExperimentArguments& arguments);
 

@@ -31,7 +31,7 @@ struct Policy {
   LocalOrder order;
   int alpha;
 };
-// The five of Section 7.3; the first is Section 7.2's.
+// The five combinations of Section 7.3; the first is that of Section 7.2.
 constexpr Policy k_combinations[] = {{"HF, 3 LB", LocalOrder::hf, 3},
                                      {"HF, 4 LB", LocalOrder::hf, 4},
                                      {"LPT, 4 LB", LocalOrder::lpt, 4},
@@ -60,7 +60,7 @@ constexpr auto description_of(std::type_identity<Scores>) {
                   member("fell_back", &Scores::fell_back));
 }
 
-// Instances of homogeneous grids, of those of one kind of jobs, and of heterogeneous ones, in one row.
+// One row of instances: of homogeneous grids, those with one kind of jobs, and heterogeneous ones.
 struct Instances {
   Units<Scores> scores;
 };
@@ -129,8 +129,8 @@ std::size_t repetitions_of(const ExperimentArguments& arguments) {
   return arguments.instances.value_or(k_instances_of_cell);
 }
 
-// Instance i of these cells: one of every cell in turn, so that an interrupted experiment has fewer instances of each
-// cell and not fewer cells.
+// Instance i of these cells: the cells take turns, so that an interrupted experiment has fewer instances of each cell
+// and not fewer cells.
 Expected<Scores> measure_instance(const Cells& cells, std::size_t i, std::uint64_t seed) {
   const Cell& cell = cells[i % cells.size()];
   Rng rng(seed * 1'000'003 + i);
@@ -158,7 +158,7 @@ Expected<Instances> measure_mosp(const ExperimentArguments& arguments) {
 using Choice = std::function<bool(const Cell&)>;
 using Value = std::function<double(const Scores&)>;
 
-// Not a number where no instance was finished.
+// Not a number if no instance was finished.
 struct Statistic {
   double mean = std::numeric_limits<double>::quiet_NaN();
   double deviation = std::numeric_limits<double>::quiet_NaN();

@@ -37,7 +37,7 @@ constexpr auto description_of(std::type_identity<Origin>) {
 
 constexpr const char* k_program = "shapley-sim " SHAPLEY_VERSION;
 
-// Continues the hash by the bytes of the numbers.
+// Continues the hash with the bytes of the numbers.
 std::uint64_t hash_of(std::initializer_list<std::int64_t> numbers, std::uint64_t hash) {
   for (const std::int64_t& number : numbers)
     hash = fnv1a({reinterpret_cast<const char*>(&number), sizeof number}, hash);
@@ -55,7 +55,7 @@ Expected<PartFile> read_part(const std::string& name) {
   if (json.is_discarded()) {
     return fail(Errc::corrupt, name + " is damaged, or no part of an experiment (it is not JSON); run its part again");
   }
-  // First: other versions may have other members.
+  // Checked first, because other versions may have other members.
   if (const auto origin = from_json<Origin>(json); origin && origin->program != k_program) {
     return fail(Errc::conflict, name + " was written by " + origin->program + ", this is " + k_program +
                                     "; run and merge all parts with one version");
@@ -71,7 +71,7 @@ Expected<PartFile> read_part(const std::string& name) {
   return std::move(*file);
 }
 
-// A file of the right name is whole, also when the program is killed meanwhile.
+// The temporary name: a file with the final name is complete, even if the program is killed.
 fs::path unfinished(fs::path file) {
   file += ".unfinished";
   return file;
@@ -86,7 +86,7 @@ Expected<void> write_text(const fs::path& file, const std::string& text) {
   return {};
 }
 
-// Puts what `part` has into the gaps of `whole`. False where both have something and it differs; `place` is where.
+// Adds the values of `part` that `whole` lacks. False if both have a value and it differs; `place` is where.
 bool fill(nlohmann::json& whole, const nlohmann::json& part, std::string& place) {
   if (part.is_null() || whole == part) return true;
   if (whole.is_null()) {
@@ -107,7 +107,7 @@ bool fill(nlohmann::json& whole, const nlohmann::json& part, std::string& place)
   return true;
 }
 
-// Of two experiments: the first setting in which they differ, "seed: 1 and 2"; empty if they are the same.
+// The first setting in which two experiments differ, "seed: 1 and 2"; empty if they are equal.
 std::string difference_of(const PartFile& one, const PartFile& other) {
   if (one.parts != other.parts)
     return "number of parts: " + std::to_string(one.parts) + " and " + std::to_string(other.parts);

@@ -1,12 +1,12 @@
-// How an experiment is run: on one machine, or in parts on several of them.
+// Runs an experiment on one machine, or in parts on several.
 //
-// An experiment measures units of work that depend on nothing but its settings and their own number (a window, an
-// instance, a seed), and then reports on all of them. Part i of n measures every n-th unit and writes them to a file;
-// `shapley-sim merge` puts the files together and reports by the code that reports after a whole run, on the same
-// values in the same order. Hence its tables are those of a whole run, to the digit.
+// An experiment measures units of work that depend only on its settings and their own number (a window, an instance, a
+// seed), and then reports on all of them. Part i of n measures every n-th unit and writes them to a file; `shapley-sim
+// merge` combines the files and reports by the code of a whole run, on the same values in the same order. So its tables
+// are those of a whole run, to the digit.
 //
-// A new experiment has one struct of what it measures, described (base/description.hpp) and with its units as Units<T>,
-// and two functions, measure and report; experiment_of() makes the row of the table of experiments from them.
+// A new experiment has one struct for its measurements, described (base/description.hpp) and with its units as
+// Units<T>, and two functions, measure and report; experiment_of() makes the row of the table of experiments from them.
 #pragma once
 
 #include <algorithm>
@@ -28,13 +28,13 @@
 
 namespace shapley::sim {
 
-// What an experiment's numbers depend on, beside the traces themselves. Parts of one experiment agree in it.
+// The settings on which an experiment's numbers depend, besides the traces themselves; equal in all its parts.
 struct ExperimentSettings {
   std::string name;               // one of experiment_names()
-  std::vector<std::string> only;  // names of known traces; empty: all that are there
+  std::vector<std::string> only;  // names of known traces; empty: all available ones
   std::optional<std::size_t> windows;
   std::optional<std::int64_t> length;
-  std::vector<std::size_t> organizations;  // of figure10 and speed; of the others the first
+  std::vector<std::size_t> organizations;  // of figure10 and speed; for others, the first one
   std::vector<std::string> policies;       // empty: the preset's
   std::vector<std::string> cases;        // stability, consortium, strategy: of cases; strategy: of attacks; empty: all
   std::optional<std::size_t> instances;  // mosp, workflow: per setting; strategy, consortium: seeds
@@ -53,8 +53,8 @@ struct Part {
   std::size_t number = 1;
   std::size_t of = 1;
 
-  // Every part has one of `of` units in a row, and a different place in each row: units of one setting often follow
-  // each other at a regular distance, and one part would have all the long ones.
+  // Every part has one of `of` consecutive units, at a position that differs from row to row: units of one setting
+  // often follow each other at a regular distance, and one part would get all the long ones.
   [[nodiscard]] bool has(std::size_t unit) const { return (unit + unit / of) % of == number - 1; }
 };
 inline constexpr std::size_t k_most_parts = 100'000;
@@ -67,16 +67,16 @@ struct ExperimentArguments : ExperimentSettings {
   unsigned threads = 0;
   bool json = false;
   std::filesystem::path plot;  // folder for SVG files
-  std::optional<Part> part;    // measured only, into the file `out`
+  std::optional<Part> part;    // measures only, and writes to the file `out`
   std::filesystem::path out;
 };
 
-// Results by number of the unit; none: another part's, or not finished.
+// Results by number of the unit; empty: another part's, or not finished.
 template <typename T>
 using Units = std::vector<std::optional<T>>;
 
-// Calls `measure` with the numbers of units 0 .. count - 1, those of the part, each once, on several threads. It
-// returns Expected<T>, or Expected<std::optional<T>> where Ctrl-C may cut a unit short.
+// Calls `measure` with the numbers of the part's units among 0 .. count - 1, each once, on several threads. It returns
+// Expected<T>, or Expected<std::optional<T>> if Ctrl-C may cut a unit short.
 template <typename T, typename Measure>
 [[nodiscard]] Expected<Units<T>> run_units(const std::string& what, std::size_t count,
                                            const ExperimentArguments& arguments, const Measure& measure) {
@@ -108,26 +108,26 @@ template <typename T>
 // Errc::corrupt unless there are as many units as the experiment has: a file may come from another build.
 [[nodiscard]] Expected<void> expect_units(std::size_t found, std::size_t expected);
 
-// Distinguishes jobs of different traces that go by one name. 64 bits (FNV-1a), against mistakes.
+// Distinguishes jobs of different traces with the same name. 64 bits (FNV-1a), against mistakes only.
 [[nodiscard]] std::string digest_of(const workload::Trace& trace);
 [[nodiscard]] std::string digest_of(const scheduling::Instance& instance);
 
-// An experiment as the table of experiments has it.
+// An experiment in the table of experiments.
 struct Experiment {
   // Measures, and reports or writes a part.
   Expected<void> (*run)(const ExperimentArguments& arguments, std::ostream& out);
-  // Reports on what all parts measured.
+  // Reports on the measurements of all parts.
   Expected<void> (*report)(const nlohmann::json& measured, const ExperimentArguments& arguments, std::ostream& out);
 };
 
-// Before hours of work: whether its results can be written. Leaves an empty file, which write_part renames when it is
-// whole.
+// Checks, before hours of work, that the results can be written. Leaves an empty file, which write_part renames when it
+// is complete.
 [[nodiscard]] Expected<void> prepare_part(const ExperimentArguments& arguments);
 [[nodiscard]] Expected<void> write_part(const ExperimentArguments& arguments, const nlohmann::json& measured);
 
 // `measure`: Expected<Measured>(const ExperimentArguments&), where Measured is described;
-// `report`: Expected<void>(const Measured&, const ExperimentArguments&, std::ostream&). A report after Ctrl-C is on the
-// units that were finished.
+// `report`: Expected<void>(const Measured&, const ExperimentArguments&, std::ostream&). After Ctrl-C the report is
+// about the finished units.
 template <auto measure, auto report>
 [[nodiscard]] constexpr Experiment experiment_of() {
   return {
@@ -143,14 +143,14 @@ template <auto measure, auto report>
       }};
 }
 
-// `shapley-sim merge`: the report of an experiment whose parts are in these files.
+// `shapley-sim merge`: the report of an experiment from the files of its parts.
 struct MergeArguments {
   std::vector<std::string> files;
   bool json = false;
   std::filesystem::path plot;
 };
 
-// Nothing but the files is read: no trace. Errc::corrupt: a file is damaged; Errc::conflict: two files are of different
+// Only the files are read, no trace. Errc::corrupt: a file is damaged; Errc::conflict: two files are of different
 // experiments, or the same part; Errc::not_found: parts are missing. Each names the files or parts.
 struct MergedParts {
   ExperimentSettings settings;

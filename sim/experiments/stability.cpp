@@ -96,7 +96,7 @@ Expected<void> run_cases(const Names& rules, const ExperimentArguments& argument
   return {};
 }
 
-// Nothing of a case that Ctrl-C cut short.
+// A case that Ctrl-C cut short is left out.
 Expected<std::vector<CaseResult>> cases_of(const MeasuredStability& measured) {
   std::vector<CaseResult> results;
   std::size_t unit = 0;
@@ -125,7 +125,7 @@ Expected<void> compare_with(const ExperimentTrace& source, const workload::Trace
   return {};
 }
 
-// Against ref under the published rule: everything. Against ref with a horizon: the others with the same one.
+// Against ref under the published rule: all rules. Against ref with a horizon: the rules with that horizon.
 Expected<void> run_on_windows(const ExperimentTrace& source, const Names& policies,
                               const ExperimentArguments& arguments, std::vector<ComparedWindows>& results) {
   SHAPLEY_TRY_ASSIGN(const workload::Trace trace, load_trace(source));
@@ -186,7 +186,7 @@ double days(Duration duration) {
   return static_cast<double>(duration.value) / static_cast<double>(k_day_s);
 }
 
-// Null where the case was not run under this rule.
+// nullptr if the case was not run under this rule.
 const StabilityMeasures* measures_of(const CaseResult& result, const std::string& rule) {
   const auto place =
       std::find_if(result.rules.begin(), result.rules.end(), [&](const RuleMeasures& m) { return m.rule == rule; });
@@ -217,7 +217,7 @@ bool is_default(const std::string& rule) {
   return parsed && parsed->rule == game::k_default_rule && !parsed->once;
 }
 
-// Of every rule: "broken / asked" by criterion. REQUIRES: the criteria of a rule lie together.
+// Prints for every rule "failed / tested" by criterion. REQUIRES: the criteria of a rule are adjacent.
 void print_broken(const std::vector<Criterion>& criteria, std::ostream& out) {
   constexpr std::array k_kinds{k_wait, k_deviation, k_unfairness};
   out << "## Criteria broken, of those asked\n\n" << std::left << std::setw(k_rule_width) << "RULE" << std::right;

@@ -1,5 +1,5 @@
-// `experiment stability`: what it runs, by which rules, how it is measured (stability_cases.cpp); what it does besides,
-// an old debt and a maintenance once a week (stability_disturbances.cpp); its results for people and programs.
+// `experiment stability`: its cases, rules and measures (stability_cases.cpp); further parts, an old debt and a weekly
+// maintenance (stability_disturbances.cpp); its results for people and programs.
 #pragma once
 
 #include <array>
@@ -25,11 +25,11 @@
 
 namespace shapley::sim {
 
-// What `experiment stability` runs: machines on which work waits for long, and whole years of traces.
+// The cases of `experiment stability`: machines on which jobs wait for long, and whole years of traces.
 //
-// The made cases last 40 weeks, head_start 80, on 16 processors for each organization. Run times are lognormal with a
-// median of 2 h, at most 24 h; their mean residual run time E[d^2] / 2 E[d] is about 5 h. Same seed, same jobs, on any
-// machine.
+// The synthetic cases last 40 weeks, head_start 80, on 16 processors for each organization. Run times are lognormal
+// with a median of 2 h, at most 24 h; their mean residual run time E[d^2] / 2 E[d] is about 5 h. Same seed, same jobs,
+// on any machine.
 struct StabilityCase {
   std::string name;   // "load_1.05", "LPC-EGEE_0.95": also a part of its plots' file names
   std::string about;  // one line
@@ -42,31 +42,32 @@ struct StabilityCase {
 // head_start  as saturated, but the first was alone for 30 days
 [[nodiscard]] std::vector<StabilityCase> made_cases(std::uint64_t seed);
 
-// Adds jobs of the organization, released at any instant of [begin, end), until there is `work` processor seconds of
-// them, and orders all jobs by release.
+// Adds jobs of the organization, released at random instants of [begin, end), until their sum is `work` processor
+// seconds, and orders all jobs by release.
 void add_made_jobs(scheduling::Instance& instance, std::uint32_t organization, Instant begin, Instant end, double work,
                    Rng& rng);
 
 // Two equal organizations, always busy for `length`, after the first was alone for the first `alone` of it.
 [[nodiscard]] StabilityCase head_start(Duration alone, Duration length, std::uint64_t seed);
 
-// The first year (or all, if it is shorter) of each trace at loads .8, .95 and 1.05: users dealt at random to five
-// organizations, equal processors, as many as make that load; parallel jobs as copies. None if no trace is at hand.
+// The first year (all of it, if it is shorter) of each trace at loads .8, .95 and 1.05: users assigned at random to
+// five organizations, equal processors, as many as result in that load; parallel jobs as copies. Empty if there is no
+// trace.
 [[nodiscard]] Expected<std::vector<StabilityCase>> year_cases(const ExperimentArguments& arguments);
-// One of them, of the jobs of `trace` that are submitted within `length` of `first`.
+// One such case, from the jobs of `trace` that are submitted within `length` of `first`.
 [[nodiscard]] Expected<scheduling::Instance> year_at_load(const workload::Trace& trace, Instant first, Duration length,
                                                           int load_percent, std::uint64_t seed);
-// From the first submission on: a year, or all if it is shorter.
+// The length from the first submission on: a year, or all if it is shorter.
 [[nodiscard]] Duration first_year(const workload::Trace& trace);
 
-// What members of a consortium feel of a schedule: shares of the machine over time, and waiting.
+// The effects of a schedule on members of a consortium: shares of the machine over time, and waiting.
 struct StabilityMeasures {
-  // From release to start; of a job that does not start, to the instance's end.
+  // From release to start; for a job that does not start, to the instance's end.
   Duration longest_wait;
   // The longest time for which an organization had a job waiting and none started: starvation.
   Duration longest_without_start;
   // Standard deviation of an organization's shares, the greatest of all organizations', over the last third of the
-  // slices and over all.
+  // slices, and over all slices.
   double deviation_late = 0;
   double deviation = 0;
   std::vector<double> mean_wait_s;  // by organization; 0 without jobs
@@ -89,23 +90,23 @@ constexpr auto description_of(std::type_identity<StabilityMeasures>) {
 [[nodiscard]] StabilityMeasures measure_stability(const scheduling::Instance& instance,
                                                   std::span<const scheduling::Start> schedule, Duration slice);
 
-// The rules that `experiment stability` lays side by side, by the names that the registry reads.
+// The rules that `experiment stability` compares, by the names that the registry reads.
 //
 // 0, 1 h, 6 h, 1 d, 7 d, 30 d; 0, .5, .8.
 [[nodiscard]] std::vector<Duration> stability_horizons();
 [[nodiscard]] std::vector<game::Guarantee> stability_guarantees();
 
 // Every policy under every horizon and guarantee, the published rule first; then, with the default's horizon and
-// guarantee, weights of what runs, and organizations ordered once a pass (but ref); with other horizons the default's
-// weight.
+// guarantee, weights of what runs, and organizations ordered once a pass (except ref); with other horizons the
+// default's weight.
 [[nodiscard]] std::vector<std::string> rules_of(const std::vector<std::string>& policies);
 
-// What a weekly maintenance (stability_disturbances.cpp) is run under: every policy under 7 d and 30 d, without a
-// guarantee and with the default's, once a pass and with weights 0 to 1 of what runs; the default once a pass;
-// fair_share after every start and once a pass.
+// The rules for a weekly maintenance (stability_disturbances.cpp): every policy under 7 d and 30 d, without a guarantee
+// and with the default's, once a pass and with weights 0 to 1 of what runs; the default once a pass; fair_share after
+// every start and once a pass.
 [[nodiscard]] std::vector<std::string> rules_after_maintenance(const std::vector<std::string>& policies);
 
-// The baseline of the criteria, the policy whose unfairness is the measure, and what members' waiting is limited to.
+// The baseline of the criteria, the policy whose unfairness is the measure, and the limit of members' waiting.
 inline constexpr const char* k_fair_share = "fair_share";
 inline constexpr const char* k_measure = "direct_contr";
 inline constexpr double k_wait_factor = 1.5;
@@ -145,7 +146,7 @@ inline constexpr const char* k_wait = "longest wait (days)";
 inline constexpr const char* k_deviation = "deviation of shares (points)";
 inline constexpr const char* k_unfairness = "unfairness (s)";
 
-// One line of the verdict.
+// One line of the result of the criteria.
 struct Criterion {
   std::string what;  // k_wait, k_deviation or k_unfairness
   std::string where;
@@ -155,37 +156,37 @@ struct Criterion {
   [[nodiscard]] bool holds() const { return found <= allowed; }
 };
 [[nodiscard]] Json json_value(const Criterion& criterion);
-// Whether the `rules` keep the criteria of experiment_stability, rule by rule. Windows against another reference than
+// Whether the `rules` satisfy the criteria of experiment_stability, rule by rule. Windows with a reference other than
 // ref are left out.
 [[nodiscard]] std::vector<Criterion> judge(const std::vector<std::string>& rules, const std::vector<CaseResult>& cases,
                                            const std::vector<WindowsResult>& windows);
 
 void print_case(const CaseResult& result, std::ostream& out);
 void print_windows(const WindowsResult& result, std::ostream& out);
-// The criteria of the rules that are the default of some policy, one by one; of every rule, how many are broken.
+// Prints the criteria of the rules that are the default of some policy, one by one; for every rule, how many fail.
 void print_criteria(const std::vector<Criterion>& criteria, std::ostream& out);
 
 // Weekly shares of the organization whose share varies most under the first of `rules`, a line for each of them.
 [[nodiscard]] Expected<void> plot_case(const std::filesystem::path& file, const CaseResult& result,
                                        const std::vector<std::string>& rules);
 
-// How long an old debt is paid back, by its age: the first of two equal organizations that are always busy was alone
-// for some days; from then on, weeks until both permanently have half of the machine.
+// How long it takes to pay back an old debt, by its age: the first of two equal organizations that are always busy was
+// alone for some days; from then on, weeks until both permanently have half of the machine.
 struct DebtResult {
   std::string rule;  // as the registry reads it
   std::vector<std::int64_t> days_alone;
-  std::vector<std::optional<double>> weeks;  // until settled; none: not within 120 weeks
+  std::vector<std::optional<double>> weeks;  // until settled; nullopt: not within 120 weeks
 };
 constexpr auto description_of(std::type_identity<DebtResult>) {
   return describe(member("rule", &DebtResult::rule), member("days_alone", &DebtResult::days_alone),
                   member("weeks", &DebtResult::weeks));
 }
 
-// The weeks from `begin` (in weeks) after which every share stays within 5 points of a half; none if the last one does
-// not.
+// The weeks from `begin` (in weeks) after which every share stays within 5 points of a half; nullopt if the last one
+// does not.
 [[nodiscard]] std::optional<double> weeks_to_settle(const std::vector<double>& weekly_shares, double begin);
 
-// Of one rule and number of days: as in DebtResult.
+// For one rule and number of days: as in DebtResult.
 struct Settled {
   std::optional<double> weeks;
 };
@@ -193,17 +194,17 @@ constexpr auto description_of(std::type_identity<Settled>) {
   return describe(member("weeks", &Settled::weeks));
 }
 
-// All numbers of days under the first rule, then under the next one.
+// Units in this order: all numbers of days under the first rule, then under the next one.
 [[nodiscard]] Expected<Units<Settled>> run_debts(const std::vector<std::string>& rules,
                                                  const ExperimentArguments& arguments);
-// In the order of `rules`, those that were run under all. Errc::corrupt: units of other rules.
+// In the order of `rules`; those that were run with all numbers of days. Errc::corrupt: units of other rules.
 [[nodiscard]] Expected<std::vector<DebtResult>> debts_of(const std::vector<std::string>& rules,
                                                          const Units<Settled>& settled);
 
 void print_debts(const std::vector<DebtResult>& results, std::ostream& out);
 
-// A machine that is drained once a week, so that everything comes free at once: who gets what then, by the rule that
-// ranks, and by whether organizations are ranked again after every start or once a pass.
+// A machine that is drained once a week, so that everything becomes free at once: what each organization gets then, by
+// the rule that ranks, and by whether organizations are ranked again after every start or once a pass.
 //
 // Three organizations of 32, 16 and 16 processors, each of which sends 1.05 times what its processors can do in the
 // time in which jobs may start, as jobs of one processor (run times as in the cases), over 40 weeks. From the
@@ -231,8 +232,8 @@ using Handful = std::array<std::int64_t, k_maintained_organizations>;
 struct MaintenanceResult {
   std::string rule;              // as the registry reads it
   std::vector<Handful> at_once;  // by maintenance: what started in the first minute after it
-  // Maintenances after which one organization got all that started in that minute; after which one got less than half
-  // of its own processors although it waited for as many.
+  // Maintenances after which one organization got everything that started in that minute; and after which one got less
+  // than half of its own processors although it waited for as many.
   std::size_t all_to_one = 0;
   std::size_t below_half = 0;
   // Standard deviation of hourly shares, the greatest of all organizations', over the last third of the hours that no

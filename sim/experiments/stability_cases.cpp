@@ -34,7 +34,7 @@ std::int64_t draw_run_time(Rng& rng) {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds), 1, 24 * k_hour_s);
 }
 
-// Jobs of one organization at any instant of [begin, end), until there is `work` processor seconds of them.
+// Adds jobs of one organization at random instants of [begin, end), until their sum is `work` processor seconds.
 void add_jobs(scheduling::Instance& instance, std::uint32_t organization, std::int64_t begin, std::int64_t end,
               double work, Rng& rng) {
   for (double sent = 0; sent < work;) {
@@ -82,7 +82,7 @@ StabilityCase bursty(Rng& rng) {
   return made;
 }
 
-// Of jobs submitted within `length` of `first`, as copies: processor seconds.
+// Processor seconds of the jobs, as copies, that are submitted within `length` of `first`.
 double work_of(const workload::Trace& trace, Instant first, Duration length) {
   double work = 0;
   for (const workload::TraceJob& job : trace.jobs) {

@@ -34,7 +34,7 @@ std::vector<std::uint32_t> all_processors() {
   return {k_maintained_processors.begin(), k_maintained_processors.end()};
 }
 
-// The plain instance that measure_stability takes, of what starts before the end.
+// The simple instance for measure_stability, with the jobs that start before the end.
 scheduling::Instance plain(const MaintainedMachine& machine) {
   return {.processors = all_processors(), .jobs = machine.instance.jobs, .end = machine.end};
 }
@@ -47,7 +47,7 @@ std::vector<scheduling::Start> starts_before(Instant end, const scheduling::Easy
   return starts;
 }
 
-// Of jobs that wait when the maintenance ends.
+// Counts of jobs that wait when the maintenance ends.
 struct AfterMaintenance {
   Handful waiting{};
   Handful started{};  // in the first minute

@@ -29,7 +29,7 @@ struct Changes {
 constexpr auto description_of(std::type_identity<Changes>) {
   return describe(member("with", &Changes::with), member("before", &Changes::before));
 }
-// Of one case, estimator and seed: by chosen attack.
+// The changes of one case, estimator and seed, by chosen attack.
 using Played = std::vector<Changes>;
 struct Seeds {
   Units<Played> seeds;  // of the first case and contribution first
@@ -48,7 +48,7 @@ struct Plan {
   [[nodiscard]] std::size_t tables() const { return cases.size() * contributions.size(); }
 };
 
-// --cases names cases and attacks; of the kind that it does not name, all.
+// --cases names cases and attacks; if it names none of one kind, all of that kind.
 template <typename Item>
 std::vector<Item> chosen(std::span<const Item> all, const std::vector<std::string>& names) {
   std::vector<Item> items;
@@ -95,7 +95,7 @@ Plan plan_of(const ExperimentArguments& arguments) {
   return plan;
 }
 
-// The honest run once, and every attack with its remedy and without it. Nothing after Ctrl-C.
+// Runs the honest scenario once, and every attack with its remedy and without it. nullopt after Ctrl-C.
 Expected<std::optional<Played>> play(const StrategyCase& one, const std::vector<Attack>& chosen_attacks,
                                      const std::string& text, std::uint64_t seed) {
   const ClusterScenario honest = honest_scenario(one, seed);

@@ -1,5 +1,5 @@
-// `experiment strategy`: a small cluster, live (strategy_world.cpp), the games that are played on it
-// (strategy_attacks.cpp), what they are measured by, and the results for people and programs.
+// `experiment strategy`: a small live cluster (strategy_world.cpp), the attacks on it (strategy_attacks.cpp), their
+// measures, and the results for people and programs.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@
 
 namespace shapley::sim {
 
-// A small cluster, live: jobs come, wait, run and are withdrawn, and books as shapleyd keeps them (accounting::State)
-// say who is served next. The books learn what happens by the events that shapleyd's observer writes.
+// A small live cluster: jobs arrive, wait, run and are withdrawn, and books as shapleyd keeps them (accounting::State)
+// determine which job is served next. The books learn what happens by the events that shapleyd's observer writes.
 //
-// The scheduler is a list without preemption and without reservations, as Slurm's sched/builtin that passes over what
-// does not fit: whenever something is free, jobs are tried in the order of their organizations' ranks, then as they
-// came, each on the first nodes that it may use. Ranks are asked for again after every start, or once for all that
-// starts at one instant.
+// The scheduler is a list without preemption and without reservations, like Slurm's sched/builtin, except that it skips
+// jobs that do not fit: whenever something is free, jobs are tried in the order of their organizations' ranks, then as
+// they came, each on the first nodes that it may use. Ranks are computed again after every start, or once for
+// everything that starts at one instant.
 //
 // Pure and deterministic. Time begins at Instant{0} and goes in whole seconds.
 struct ClusterNode {
@@ -36,20 +36,20 @@ struct ClusterNode {
 };
 
 struct ClusterJob {
-  std::uint32_t organization = 0;  // whose work it is, and whose account it is submitted under
+  std::uint32_t organization = 0;  // the organization of the work and of its account
   Instant submit;
   Duration duration{1};
   std::int64_t processors = 1;       // may be spread over nodes
   std::vector<std::uint32_t> nodes;  // that it may use, ascending; empty: any
-  std::int64_t useful = 1;           // processors that do what its organization wants; 0: junk
-  double wanted = 0;                 // when that work came up, seconds: waits are measured from there
+  std::int64_t useful = 1;           // processors that do useful work for its organization; 0: junk
+  double wanted = 0;                 // when the work arose, seconds: waits are measured from there
 
-  // What its user does besides. 0 and nullopt: nothing.
-  bool goes_last = false;      // tried when no other job fits, of whatever organization (--nice)
-  Duration give_up_after;      // cancelled when it has waited so long
-  Duration resubmit_every;     // cancelled and submitted again when it has waited so long, again and again
-  std::uint32_t requeues = 0;  // so often it is requeued k_requeue_run after its start, and its work is lost
-  std::optional<std::uint32_t> other_account;  // looked at every k_move_every: moved to the one with the better rank
+  // Strategic actions of its user. 0 and nullopt: none.
+  bool goes_last = false;      // tried when no other job of any organization fits (--nice)
+  Duration give_up_after;      // cancelled when it has waited for so long
+  Duration resubmit_every;     // cancelled and submitted again whenever it has waited for so long
+  std::uint32_t requeues = 0;  // how often it is requeued k_requeue_run after its start, and loses its work
+  std::optional<std::uint32_t> other_account;  // every k_move_every it is moved to the account with the better rank
 };
 inline constexpr Duration k_requeue_run{5};
 inline constexpr Duration k_requeue_delay{120};  // Slurm's
@@ -66,18 +66,18 @@ struct ClusterScenario {
   std::vector<std::string> organizations;
   std::vector<ClusterNode> nodes;  // ascending by name
   std::vector<ClusterJob> jobs;    // at one instant they are submitted in this order
-  std::vector<Drain> drains;       // after Instant{0}; of one node: apart
+  std::vector<Drain> drains;       // after Instant{0}; those of one node do not overlap
   Duration length;
 };
 
-// What the books rank by, and what shapleyd passes to them.
+// The rule by which the books rank, and the information that shapleyd gives them.
 struct ClusterRules {
   std::string contribution = "direct_contr";
   game::ServingRule serving = game::k_default_rule;
-  bool once_a_pass = false;  // ranks are asked for once an instant
-  bool retraction = true;    // demand that is withdrawn is taken back; false: its wait only ends
-  bool placements = true;    // waits and runs say which nodes they may use; false: any
-  bool nice = true;          // what goes last is no demand; false: it is
+  bool once_a_pass = false;  // ranks are computed once an instant
+  bool retraction = true;    // withdrawn demand is taken back; false: its wait only ends
+  bool placements = true;    // waits and runs have the nodes that they may use; false: any
+  bool nice = true;          // a job that goes last is no demand; false: it is
 };
 
 struct ClusterRun {
@@ -94,15 +94,15 @@ struct ClusterOutcome {
   std::vector<accounting::Standing> standings;  // by organization of the scenario, at its end
 };
 
-// What the books refuse is an error: there is no such scenario.
+// An event that the books refuse is an error: no scenario leads to one.
 [[nodiscard]] Expected<ClusterOutcome> run_cluster(const ClusterScenario& scenario, const ClusterRules& rules);
 
-// What an organization has of a game, and how it compares with playing none.
+// What an organization gains by an attack, compared with honest behaviour.
 struct StrategyMeasures {
   double work = 0;  // useful processor seconds that were done for it
   double phi = 0;   // by the estimator that ranks, processor seconds squared
-  // Mean over the useful processor seconds of its jobs: from when the work came up until that second was done; what is
-  // not done counts until the end. Cutting and joining jobs leaves it comparable, as it does not count jobs.
+  // Mean over the useful processor seconds of its jobs: from when the work arose until that second was done; work that
+  // is not done counts until the end. Cutting and joining jobs does not affect it, because it does not count jobs.
   double delay_s = 0;
 };
 [[nodiscard]] StrategyMeasures measure_strategy(const ClusterScenario& scenario, const ClusterOutcome& outcome,
@@ -110,7 +110,7 @@ struct StrategyMeasures {
 
 struct StrategyChange {
   double work_percent = 0;
-  std::optional<double> phi_percent;  // none: the honest organization is credited nothing
+  std::optional<double> phi_percent;  // nullopt: the honest organization is credited nothing
   double delay_s = 0;
 };
 constexpr auto description_of(std::type_identity<StrategyChange>) {
@@ -123,21 +123,21 @@ constexpr auto description_of(std::type_identity<StrategyChange>) {
 
 // The results of `experiment strategy` for people and programs.
 //
-// The attacker's change against playing honestly, over seeds.
+// The change of the attacker compared with honest behaviour, over seeds.
 struct StrategyEffect {
   Summary work_percent;
-  std::optional<Summary> phi_percent;  // none: the honest organization is credited nothing
+  std::optional<Summary> phi_percent;  // nullopt: the honest organization is credited nothing
   Summary delay_s;
 };
 [[nodiscard]] Json json_value(const StrategyEffect& effect);
-// REQUIRES: at least one.
+// REQUIRES: at least one change.
 [[nodiscard]] StrategyEffect summarize_changes(const std::vector<StrategyChange>& changes);
 
 struct AttackResult {
   std::string attack;
   std::string about;
   std::optional<std::string> remedy;
-  StrategyEffect with;                   // the remedy, or what there is
+  StrategyEffect with;                   // with the remedy, or as it is
   std::optional<StrategyEffect> before;  // without the remedy
 };
 constexpr auto description_of(std::type_identity<AttackResult>) {
@@ -160,28 +160,28 @@ constexpr auto description_of(std::type_identity<StrategyTable>) {
                   member("seeds", &T::seeds), member("attacks", &T::rows));
 }
 void print_strategy(const StrategyTable& table, std::ostream& out);
-// What the attacks are, a line each.
+// Prints the attacks, a line each.
 void print_attacks(const StrategyTable& table, std::ostream& out);
 
-// The games of `experiment strategy` and the clusters on which they are played.
+// The attacks of `experiment strategy` and the clusters on which they run.
 //
 // Three owners of a node of 8 processors each and an organization without nodes. The first owner sends more than it
-// owns, the others less, so there is something to lend and to claim. Run times are uniform from 10 s to 310 s; jobs of
+// owns, the others less, so there is capacity to lend and to claim. Run times are uniform from 10 s to 310 s; jobs of
 // 1, 2 or 4 processors. Same seed, same jobs, on any machine.
 struct StrategyCase {
   std::string name;   // "load_0.80", "load_1.05", "saturated"
   std::string about;  // one line
-  double load = 1;    // work that is submitted, as a part of what the cluster can do
+  double load = 1;    // submitted work, as a part of what the cluster can do
 };
 [[nodiscard]] const std::vector<StrategyCase>& strategy_cases();
 
-// What the organizations do who play no game.
+// The scenario without any attack.
 [[nodiscard]] ClusterScenario honest_scenario(const StrategyCase& chosen, std::uint64_t seed);
 
-// What a member could try, as changes of one organization's honest jobs (docs/strategy.md). The work that it wants done
-// stays the same, to the processor second; what is junk comes on top.
+// Attacks, as changes of one organization's honest jobs (docs/strategy.md). The work that it wants stays the same, to
+// the processor second; junk is added to it.
 //
-// What keeps the member from gaining, and can be switched off in ClusterRules.
+// The mechanism that prevents a gain, which can be switched off in ClusterRules.
 enum class Remedy { none, retraction, placements, nice };
 [[nodiscard]] std::string_view name_of(Remedy remedy);  // "-", "retraction", ...
 

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::int64_t k_play_length_s = 10'000;
 constexpr std::int64_t k_node = 8;
-// Of the work that is submitted. At load 1.05 the owners send for 10, 6 and 6 processors, the fourth for 3.2.
+// Parts of the submitted work. At load 1.05 the owners send enough for 10, 6 and 6 processors, the fourth for 3.2.
 constexpr std::array<double, 4> k_parts{10 / 25.2, 6 / 25.2, 6 / 25.2, 3.2 / 25.2};
 
-// Until there are `work` processor seconds of them.
+// Adds jobs until their sum is `work` processor seconds.
 void add_jobs(ClusterScenario& scenario, std::uint32_t organization, double work, Rng& rng) {
   constexpr std::array<std::int64_t, 3> k_widths{1, 2, 4};
   for (double sent = 0; sent < work;) {
@@ -39,7 +39,7 @@ std::int64_t whole_cluster(const ClusterScenario& scenario) {
   return processors;
 }
 
-// Replaces each of the attacker's jobs by what `change` makes of it.
+// Replaces each of the attacker's jobs by the result of `change`.
 template <typename Change>
 void change_own(ClusterScenario& scenario, std::uint32_t attacker, const Change& change) {
   Jobs changed;
@@ -53,7 +53,7 @@ void change_own(ClusterScenario& scenario, std::uint32_t attacker, const Change&
   scenario.jobs = std::move(changed);
 }
 
-// What every job of the attacker does besides, as a change of a copy.
+// Changes a copy of every job of the attacker.
 template <typename Change>
 void adapt_own(ClusterScenario& scenario, std::uint32_t attacker, const Change& change) {
   change_own(scenario, attacker, [&](ClusterJob job, Jobs& changed) {
@@ -62,12 +62,12 @@ void adapt_own(ClusterScenario& scenario, std::uint32_t attacker, const Change& 
   });
 }
 
-// Junk comes when the cluster is busy, so that it never finds it empty.
+// Junk is submitted once the cluster is busy, so that it never finds it empty.
 Instant first_junk(const ClusterScenario& scenario) {
   return {scenario.length.value / 10};
 }
 
-// Jobs of the whole cluster that go behind all others: they start when no other job waits.
+// Makes jobs of the whole cluster's width go behind all others: they start when no other job waits.
 void junk_goes_last(ClusterScenario& scenario, std::uint32_t attacker) {
   for (Instant at = first_junk(scenario); at < Instant{0} + scenario.length; at = at + Duration{300}) {
     ClusterJob junk;
@@ -80,7 +80,7 @@ void junk_goes_last(ClusterScenario& scenario, std::uint32_t attacker) {
   }
 }
 
-// A second's job that does nothing of use, from first_junk on every `every` seconds.
+// Adds useless jobs of one second, every `every` seconds from first_junk on.
 void add_junk(ClusterScenario& scenario, std::uint32_t attacker, Duration every, std::int64_t processors,
               Duration give_up_after, std::vector<std::uint32_t> nodes = {}) {
   for (Instant at = first_junk(scenario); at < Instant{0} + scenario.length; at = at + every) {
@@ -115,7 +115,7 @@ void beyond(ClusterScenario& scenario, std::uint32_t attacker) {
   for (int i = 0; i < 10; ++i) junk_waits(scenario, attacker);
 }
 
-// Cancelled in the last second.
+// Such jobs are cancelled in the last second.
 void always_waits(ClusterScenario& scenario, std::uint32_t attacker) {
   add_junk(scenario, attacker, scenario.length, whole_cluster(scenario),
            Instant{0} + scenario.length - first_junk(scenario) - Duration{1});
@@ -153,7 +153,7 @@ ClusterJob merged(const Jobs& parts) {
   return sum;
 }
 
-// Four jobs of one width in a row become one of their length, submitted with the last of them.
+// Four consecutive jobs of one width become one with their total length, submitted with the last of them.
 void merge(ClusterScenario& scenario, std::uint32_t attacker) {
   constexpr std::size_t k_together = 4;
   std::map<std::int64_t, Jobs> kept;

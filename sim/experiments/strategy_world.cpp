@@ -21,7 +21,7 @@ class ClusterBooks {
   // The scenario and the rules must outlive the books.
   ClusterBooks(const ClusterScenario& scenario, const ClusterRules& rules);
 
-  // One wait of one job: since when, and for which organization.
+  // One wait of one job: its begin, and its organization.
   struct Wait {
     JobId id;
     std::uint32_t account = 0;
@@ -36,11 +36,11 @@ class ClusterBooks {
 
   void offer(std::uint32_t node, bool offered, Instant now);
 
-  // Organizations of the scenario, who is served first in front.
+  // Organizations of the scenario in the order of service.
   [[nodiscard]] std::vector<std::uint32_t> order(Instant now);
   [[nodiscard]] std::vector<accounting::Standing> standings(Instant now);
 
-  // The first event that was refused.
+  // The error of the first event that was refused.
   [[nodiscard]] const Expected<void>& verdict() const { return verdict_; }
 
  private:
@@ -172,7 +172,7 @@ void ClusterBooks::end_run(JobId id, const ClusterRun& run, Instant now) {
   measure_residual(run, now);
 }
 
-// Processors weigh: sum(q d^2) / (2 sum(q d)).
+// Weighted by processors: sum(q d^2) / (2 sum(q d)).
 void ClusterBooks::measure_residual(const ClusterRun& run, Instant now) {
   constexpr std::int64_t k_enough_runs = 20;
   if (ended_ == k_enough_runs) return;
@@ -229,7 +229,7 @@ class Cluster {
     const Instant end = Instant{0} + scenario_.length;
     while (!agenda_.empty() && agenda_.begin()->first < end) {
       const Instant now = agenda_.begin()->first;
-      // What happens at this instant may plan more for it.
+      // Actions at this instant may plan further ones for it.
       while (!agenda_.empty() && agenda_.begin()->first == now) {
         const auto entry = agenda_.extract(agenda_.begin());
         happen(entry.mapped(), now);
@@ -249,8 +249,8 @@ class Cluster {
     What what = What::submit;
     std::size_t index = 0;       // of a job, a run or a drain
     std::uint32_t requeues = 0;  // submit: still to come
-    JobId id{};                  // submit: nothing for a new one. reconsider: of the job that waits
-    Instant since{};             // reconsider: that wait and no later one of the job
+    JobId id{};                  // submit: none for a new job. reconsider: the waiting job
+    Instant since{};             // reconsider: that wait, and no later one of the job
   };
   struct Waiting {
     ClusterBooks::Wait wait;
@@ -300,7 +300,7 @@ class Cluster {
     plan(now + after, {.what = What::reconsider, .id = waiting.wait.id, .since = waiting.wait.since});
   }
 
-  // A job that still waits is cancelled, submitted again, or moved.
+  // Cancels, resubmits or moves a job that still waits.
   void reconsider(const Entry& entry, Instant now) {
     const auto place = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
       return waiting.wait.id == entry.id && waiting.wait.since == entry.since;
@@ -318,7 +318,7 @@ class Cluster {
     plan(now, {.what = What::submit, .index = withdrawn.job, .requeues = withdrawn.requeues});
   }
 
-  // It keeps its place among the jobs; Slurm keeps its age.
+  // The job keeps its place among the jobs; Slurm keeps its age.
   void move(Waiting& waiting, std::uint32_t account, Instant now) {
     if (waiting.wait.account != account) {
       books_.wait_withdrawn(waiting.wait, job_of(waiting), now);
@@ -405,7 +405,7 @@ class Cluster {
   const ClusterScenario& scenario_;
   bool once_a_pass_;
   ClusterBooks books_;
-  std::multimap<Instant, Entry> agenda_;  // at one instant: as planned
+  std::multimap<Instant, Entry> agenda_;  // entries of one instant in the order of planning
   std::vector<Waiting> waiting_;          // as they came
   std::vector<ClusterRun> runs_;
   std::vector<JobId> ids_;  // by run

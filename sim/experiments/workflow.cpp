@@ -66,7 +66,7 @@ double deviation(const std::vector<double>& values) {
   return std::sqrt(std::max(0.0, squares / n - sum / n * (sum / n)));
 }
 
-// What a run is judged by.
+// The measures of a run.
 struct Spread {
   double makespans = 0;   // their deviation, sigma_m
   double slowdowns = 0;   // their deviation, sigma_s
@@ -98,7 +98,7 @@ constexpr auto description_of(std::type_identity<Repetitions>) {
   return describe(member("repetitions", &Repetitions::repetitions));
 }
 
-// First come first served over the loop: above 1 the loop is better.
+// First come first served divided by the loop: above 1 the loop is better.
 double ratio(double without, double with) {
   return with > 0 ? without / with : (without > 0 ? INFINITY : 1);
 }
@@ -284,7 +284,7 @@ class Simulation {
   SimulationOutcome outcome_;
 };
 
-// One repetition of every setting in turn, so that an interrupted experiment has equally many of each.
+// Settings take turns, so that an interrupted experiment has equally many repetitions of each.
 Expected<Repetitions> measure_workflow(const ExperimentArguments& arguments) {
   const auto all = settings();
   Repetitions measured;

@@ -26,8 +26,8 @@ struct SimulationOutcome {
   double unfairness = 0;                // mu, the area under eta
 };
 
-// First come, first served is by workflow, in input order, as the paper imposed it. The loop acts after every event,
-// with tau = 1/5, knowing elapsed times only; priorities grow as in Algorithm 2. REQUIRES: submissions do not fall.
+// First come, first served is by workflow, in input order, as in the paper. The loop acts after every event, with tau =
+// 1/5, knowing elapsed times only; priorities grow as in Algorithm 2. REQUIRES: submissions in ascending order.
 [[nodiscard]] SimulationOutcome simulate_workflows(const std::vector<SimulatedWorkflow>& workflows,
                                                    const Platform& platform, Control control,
                                                    const workflow::Measure& measure);

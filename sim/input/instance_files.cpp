@@ -14,7 +14,7 @@ namespace shapley::sim {
 
 namespace {
 
-// The document, or the member `within` of a file that holds expected results beside it.
+// The document, or the member `within` of a file that also has the expected results.
 Expected<Json> parse_document(std::string_view text, const char* within) {
   Json parsed = parse_json<Json>(text);
   if (parsed.is_discarded()) return fail(Errc::invalid_argument, "not JSON");

@@ -19,34 +19,34 @@
 namespace shapley::sim {
 
 // Instances as JSON files: {"machines": [m0, ...], "jobs": [[release, duration, organization], ...], "t_end": T}.
-// A fourth member of a job is its number of processors: as many copies, as if the file listed the job so often, or a
-// rigid job.
-// Errors name the file and the member at fault. The instance is validated.
+// A fourth member of a job is its number of processors: either so many copies, as if the file listed the job so often,
+// or a rigid job.
+// Errors name the file and the wrong member. The instance is validated.
 [[nodiscard]] Expected<scheduling::Instance> read_instance(
     const std::filesystem::path& file, workload::ParallelJobs parallel = workload::ParallelJobs::copies);
 [[nodiscard]] Expected<scheduling::Instance> parse_instance_json(
     std::string_view text, workload::ParallelJobs parallel = workload::ParallelJobs::copies);
 
 // Planning instances as JSON files: {"m": [m0, ...], "jobs": [{"id": 7, "owner": 0, "p": 3, "q": 2}, ...]}, alone or as
-// the member "input" of a file that holds expected results beside it.
+// the member "input" of a file that also has the expected results.
 struct NamedGrid {
   planning::Grid grid;
   std::vector<std::int64_t> ids;   // of the jobs, as the file or trace names them
   std::vector<std::string> names;  // of the organizations; empty: they have numbers only
 };
 
-// Errors name the file and the member at fault. The grid is validated.
+// Errors name the file and the wrong member. The grid is validated.
 [[nodiscard]] Expected<NamedGrid> read_grid(const std::filesystem::path& file);
 [[nodiscard]] Expected<NamedGrid> parse_grid_json(std::string_view text);
 
-// A planning instance from a stretch of a trace: what was submitted in it, taken as one queue that waits at its end.
+// A planning instance from a stretch of a trace: its submissions, as one queue that waits at its end.
 struct PendingQueue {
-  WorkloadSource source;  // its trace is empty: no trace was asked for
+  WorkloadSource source;  // an empty trace: none was requested
   std::size_t organizations = 5;
-  std::int64_t processors = 0;        // of all organizations, in equal parts; 0: as the trace says
+  std::int64_t processors = 0;        // of all organizations, in equal parts; 0: as in the trace
   std::optional<std::int64_t> begin;  // seconds of the trace; none: its first submission
   Duration length{3600};
-  std::uint64_t seed = 1;  // of the users' organizations
+  std::uint64_t seed = 1;  // assigns users to organizations
 };
 
 struct PendingGrid {
@@ -71,7 +71,7 @@ struct WorkflowState {
   std::vector<std::vector<std::vector<WaitingTask>>> waiting;  // by workflow and activity, the oldest first
 };
 
-// Errors name the file and the member at fault.
+// Errors name the file and the wrong member.
 [[nodiscard]] Expected<WorkflowState> read_workflow_state(const std::filesystem::path& file);
 
 }  // namespace shapley::sim

@@ -16,7 +16,7 @@ namespace {
 
 using workload::Trace;
 
-// sacct -P writes its column names first, with bars between them; no line of SWF begins with a letter.
+// sacct -P writes its column names first, separated by bars; no line of SWF begins with a letter.
 bool looks_like_sacct(std::istream& text) {
   const int first = text.peek();
   return (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z');

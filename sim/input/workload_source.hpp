@@ -1,4 +1,4 @@
-// Where a command's jobs come from: a trace file (SWF, sacct -P, or a ledger of shapleyd), the embedded excerpt, or a
+// The source of a command's jobs: a trace file (SWF, sacct -P, or a ledger of shapleyd), the embedded excerpt, or a
 // generator.
 #pragma once
 

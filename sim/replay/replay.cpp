@@ -18,7 +18,7 @@ using scheduling::k_never_started;
 
 constexpr std::int64_t k_shortest_run_s = 10;  // of the bounded slowdown
 
-// Sums until finish() makes means of them.
+// Adds to sums, of which finish() makes means.
 void count(const scheduling::Job& job, std::int64_t start, OrganizationOutcome& sums) {
   ++sums.jobs;
   sums.work += job.duration.value * job.processors;
@@ -84,7 +84,7 @@ ReplayOutcome outcome_of(const SiteHistory& history, std::string policy, const E
   return outcome;
 }
 
-// Policies that simulate coalitions know no backfill; they refuse a rigid job.
+// Policies that simulate coalitions do not support backfill; they refuse a rigid job.
 Expected<std::unique_ptr<scheduling::Policy>> make_queue_policy(const EasyInstance& instance, const std::string& name,
                                                                 const PolicyOptions& options) {
   scheduling::Instance first = first_instance(instance);
@@ -97,7 +97,7 @@ struct Reference {
   std::int64_t work = 0;
 };
 
-// Errors say why there is no reference.
+// The error is the reason why there is no reference.
 Expected<Reference> reference_of(const SiteHistory& history, const PolicyOptions& options) {
   const EasyInstance& easy = history.instance;
   constexpr std::int64_t k_most_steps = std::int64_t{1} << 28;  // about a minute
@@ -116,7 +116,7 @@ Expected<Reference> reference_of(const SiteHistory& history, const PolicyOptions
   }
   SHAPLEY_TRY(scheduling::validate(instance));
   PolicyOptions published = options;
-  published.rule = {};  // REF as it is defined
+  published.rule = {};  // REF by its definition
   SHAPLEY_TRY_ASSIGN(const auto ref, make_policy("ref", instance, published));
   auto result = scheduling::simulate(instance, *ref);
   return Reference{std::move(result.psi), result.work};

@@ -27,9 +27,9 @@ namespace shapley::sim {
 
 struct OrganizationOutcome {
   std::uint64_t jobs = 0;
-  std::uint64_t never_started = 0;  // wider than what there was when they waited
+  std::uint64_t never_started = 0;  // always wider than all processors
   std::int64_t work = 0;            // processor seconds of its jobs
-  double mean_wait = 0;             // of those that started; 0: none did
+  double mean_wait = 0;             // of those that started; 0 if none did
   std::int64_t longest_wait = 0;
   double mean_slowdown = 0;
   double mean_bounded_slowdown = 0;
@@ -51,15 +51,14 @@ inline constexpr const char* k_as_it_ran = "as it ran";
 
 struct Replay {
   std::vector<ReplayOutcome> outcomes;  // "as it ran" first, then as asked
-  std::string no_reference;             // why there is no distance to REF; empty: there is
+  std::string no_reference;             // why there is no distance to REF; empty: there is one
 };
 
-// Errc::invalid_argument names a policy that cannot order a queue with backfill; else as simulate_easy.
+// Errc::invalid_argument names a policy that cannot order a queue with backfill; other errors as simulate_easy.
 [[nodiscard]] Expected<Replay> replay(const SiteHistory& history, const std::vector<std::string>& policies,
                                       const PolicyOptions& options);
 
-// fcfs, fair_share, fair_tree, direct_contr and shapley_rate, or shapley_rate_sampled where there are many
-// organizations.
+// fcfs, fair_share, fair_tree, direct_contr and shapley_rate, or shapley_rate_sampled if there are many organizations.
 [[nodiscard]] std::vector<std::string> usual_policies(const SiteHistory& history);
 
 // `shapley-sim replay`: a site's own jobs, organizations and nodes under chosen policies.
@@ -68,9 +67,9 @@ struct ReplayArguments {
   std::string since, until;           // base/calendar.hpp; empty: all
   std::vector<std::string> policies;  // empty: usual_policies()
   std::uint64_t seed = 1;
-  std::optional<Duration> horizon;             // none: as configured
-  std::optional<game::Guarantee> guarantee;    // none: as configured
-  std::optional<game::RunningWeight> running;  // none: as configured
+  std::optional<Duration> horizon;             // nullopt: as configured
+  std::optional<game::Guarantee> guarantee;    // nullopt: as configured
+  std::optional<game::RunningWeight> running;  // nullopt: as configured
   bool once_a_pass = false;
   bool json = false;
   std::filesystem::path html;
@@ -84,13 +83,13 @@ struct ReplayArguments {
 void print_replay(const SiteHistory& history, const Replay& replay, std::ostream& out);
 [[nodiscard]] Json replay_json(const SiteHistory& history, const Replay& replay);
 
-// Plain digits, so many after the point.
+// A decimal without exponent, with `digits` digits after the point.
 [[nodiscard]] std::string fixed_text(double value, int digits);
 // "12 s", "34 min", "5.6 h", "7.8 d".
 [[nodiscard]] std::string span_text(double seconds);
 
-// A replay as one HTML file that needs nothing else: no network, no script. Charts are gnuplot's SVG (common/charts),
-// each above its table; without gnuplot the tables stand alone and the page says so.
+// A replay as one self-contained HTML file: no network, no script. Charts are gnuplot's SVG (common/charts), each above
+// its table; without gnuplot the page has tables only and says so.
 //
 // Errc::io when the file cannot be written.
 [[nodiscard]] Expected<void> write_replay_page(const std::filesystem::path& file, const SiteHistory& history,

@@ -19,7 +19,7 @@ namespace shapley::sim {
 
 namespace {
 
-// Without a started job there is no mean.
+// Without any started job there is no mean.
 std::string mean_text(const OrganizationOutcome& outcome, double mean, int digits) {
   return outcome.jobs == outcome.never_started ? "-" : fixed_text(mean, digits);
 }
@@ -60,7 +60,7 @@ constexpr auto description_of(std::type_identity<PolicyLine>) {
                   member("distance_to_ref_s", &L::distance_to_ref), member("all", &L::all),
                   member("organizations", &L::organizations));
 }
-// Who owned how many processors from when on.
+// The owners' processors from an instant on.
 struct OwnedLine {
   Instant from;
   ByName<std::uint32_t> processors;
@@ -99,7 +99,7 @@ PolicyLine line_of(const SiteHistory& history, const ReplayOutcome& outcome) {
 
 using charts::html;
 
-// The chart has bars of so many organizations, the table has all of them.
+// The chart has bars for this many organizations; the table has all of them.
 constexpr std::size_t k_charted = 12;
 
 // One number of every organization under every policy.
@@ -126,7 +126,7 @@ std::vector<std::size_t> with_jobs(const SiteHistory& history, const Replay& rep
   return shown;
 }
 
-// Those with the most jobs.
+// The organizations with the most jobs.
 std::vector<std::size_t> charted(const SiteHistory& history, const Replay& replay) {
   std::vector<std::size_t> shown = with_jobs(history, replay);
   const auto& organizations = replay.outcomes.front().organizations;
@@ -266,7 +266,7 @@ void print_replay(const SiteHistory& history, const Replay& replay, std::ostream
   for (const std::string& note : history.notes) out << "note: " << note << '\n';
 }
 
-// Without a started job there is no mean.
+// Without any started job there is no mean.
 Json json_value(const OrganizationOutcome& outcome) {
   const bool started = outcome.jobs > outcome.never_started;
   const auto mean = [started](double value) { return started ? Json(value) : Json(nullptr); };

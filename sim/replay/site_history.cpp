@@ -161,7 +161,7 @@ class SiteNames {
     guests_ = add(std::string(accounting::k_guests));
     commons_ = add(std::string(accounting::k_commons));
   }
-  // The organization of this name; guests where the name is unknown.
+  // The organization of this name; guests if the name is unknown.
   [[nodiscard]] std::uint32_t number_of(const std::string& name) const {
     const auto found = numbers_.find(name);
     return found == numbers_.end() ? guests_ : found->second;
@@ -192,8 +192,8 @@ void keep_asked(const SiteHistorySource& source, Past& past) {
   });
 }
 
-// A run beyond its limit is impossible: it ends at it. A job without a requested limit gets the greatest limit or run
-// of any job.
+// A run beyond its limit is impossible, so it is cut to it. A job without a requested limit gets the greatest limit or
+// run of any job.
 void settle_requests(Estimates estimates, Past& past) {
   Duration longest;
   for (const PastJob& job : past.jobs) longest = std::max({longest, job.run, job.requested.value_or(Duration{})});
@@ -214,7 +214,7 @@ void settle_requests(Estimates estimates, Past& past) {
         counted_as(cut, "job[|s] ran for longer than [its|their] time limit; [it ends|they end] at it here."));
 }
 
-// Leaves organizations out that have neither jobs nor processors.
+// Removes organizations with neither jobs nor processors.
 void drop_idle(const std::vector<std::string>& names, SiteHistory& history) {
   std::vector<bool> used(names.size(), false);
   for (const scheduling::Job& job : history.instance.jobs) used[job.organization] = true;
@@ -235,8 +235,8 @@ void drop_idle(const std::vector<std::string>& names, SiteHistory& history) {
   }
 }
 
-// An instant that no sensible schedule reaches: four times the work on the fewest processors. As late at most as psi
-// has room for in 63 bits (scheduling/instance.hpp).
+// An instant that no sensible schedule reaches: four times the work on the fewest processors, limited so that psi fits
+// into 63 bits (scheduling/instance.hpp).
 Instant latest_end(const scheduling::EasyInstance& instance) {
   std::int64_t last = 0, longest = 0, work = 0;
   for (const scheduling::Job& job : instance.jobs) {

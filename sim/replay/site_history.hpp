@@ -1,8 +1,9 @@
-// A site's history as an instance: its jobs, whose they were, and who owned how many processors when.
+// A site's history as an instance: its jobs, their organizations, and who owned how many processors at what time.
 //
-// From an export of sacct (sacct/sacct_rows.hpp) the rules of the configuration say whose a job was; a ledger's runs
-// keep the organizations that they are booked under. A requeued job is one job for each of its runs. A job is there
-// from when it was eligible (a ledger: submitted) and takes all its CPUs at once; memory and generic resources are not
+// In an export of sacct (sacct/sacct_rows.hpp) the configuration's rules determine a job's organization; a ledger's
+// runs keep the organizations under which they are booked. A requeued job is one job for each of its runs. A job exists
+// from when it was eligible (in a ledger: submitted) and takes all its CPUs at once; memory and generic resources are
+// not
 // modelled, nor partitions, limits, reservations and nodes that were down.
 #pragma once
 
@@ -37,7 +38,7 @@ struct SiteHistorySource {
 };
 
 struct SiteHistory {
-  std::vector<std::string> organizations;  // that have jobs or processors: as configured, guests, commons
+  std::vector<std::string> organizations;  // those with jobs or processors: as configured, guests, commons
   Instant begin;                           // instant 0 of the instance
   Duration length;                         // until the last job had ended
   scheduling::EasyInstance instance;
@@ -49,11 +50,11 @@ struct SiteHistory {
 // Errors name file, line, fault and remedy. Errc::not_found when no job is left; Errc::limit beyond 32 organizations.
 [[nodiscard]] Expected<SiteHistory> read_site_history(const SiteHistorySource& source);
 
-// Who owned how many processors when: the configuration's spans over the sizes of the nodes.
+// The owners' processors over time: the configuration's spans, multiplied by the sizes of the nodes.
 //
-// Of every stretch of [begin, end) between two changes, its `at` counted from `begin`. Whole processors by largest
-// remainder, ties to the first of `organizations`, in whose order they are; what no organization owns belongs to the
-// last one (commons). Errc::not_found when the nodes together have no processor.
+// One entry for every stretch of [begin, end) between two changes, with its `at` counted from `begin`. Whole processors
+// by largest remainder, ties to the first of `organizations`, which is also their order; the last one (commons) gets
+// what no organization owns. Errc::not_found when the nodes together have no processor.
 [[nodiscard]] Expected<std::vector<scheduling::Endowment>> dated_owners(const config::Configuration& configuration,
                                                                         const sacct::SiteNodes& nodes,
                                                                         const std::vector<std::string>& organizations,
