@@ -27,18 +27,18 @@ class Elsewhere : public RankedBooks {
         {.cluster = "south", .stale_after = 3600, .key = key, .names = {{.here = "B", .there = "bee"}}},
         {.cluster = "west", .key = key, .names = {}}};
     StandingReceived south{.at = second(31), .cluster = "south", .figures = {}, .signature = std::string(128, '0')};
-    south.figures = {.consortium = "uni",
-                     .ledger = std::string(32, 'a'),
-                     .event = 1,
-                     .hash = std::string(64, 'b'),
-                     .time = second(30),
-                     .contribution = "direct_contr",
-                     .period = Period::none,
-                     .period_begin = second(0),
-                     .weights = {},
-                     .organizations = {{.organization = "A", .figures = owed(40)},
-                                       {.organization = "bee", .figures = owed(-40)},
-                                       {.organization = "medicine", .figures = owed(7)}}};
+    south.figures = {
+        .consortium = "uni",
+        .ledger = std::string(32, 'a'),
+        .event = 1,
+        .hash = std::string(64, 'b'),
+        .time = second(30),
+        .contribution = "direct_contr",
+        .period = Period::none,
+        .period_begin = second(0),
+        .weights = {},
+        .organizations = {
+            {"A", owed(40), {}, {}, {}}, {"bee", owed(-40), {}, {}, {}}, {"medicine", owed(7), {}, {}, {}}}};
     write({declared, south}, 40);
   }
 };

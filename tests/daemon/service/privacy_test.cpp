@@ -66,9 +66,9 @@ class PrivacyOfRequests : public ServiceTest {
   void hear_the_south() {
     const Period period = service->books().state().period();
     const auto row = [](const char* name, std::int64_t core_hours) {
+      const CpuTime work{Int128{core_hours} * 3600 * k_micro};
       return accounting::OrganizationElsewhere{
-          .organization = name,
-          .figures = {.balance = {}, .given_less_got = {Int128{core_hours} * 3600 * k_micro}, .rate_less_used = {}}};
+          name, {.balance = {}, .given_less_got = work, .rate_less_used = {}}, {}, {}, {}};
     };
     ledger::StandingStatement statement{.cluster = "south", .figures = {}, .signature = {}};
     statement.figures = {.consortium = "uni",
