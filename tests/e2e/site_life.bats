@@ -32,16 +32,6 @@ systemctl() {
 }
 shapleyd_launch() { daemon_start shapleyd shapleyd --config "$SITE/etc/shapley/shapleyd.yaml"; }
 
-# The month of the page is the present one, which must not end meanwhile.
-not_at_midnight_of_a_month() { test "$(date -u +%m)" = "$(date -u -d '5 minutes' +%m)"; }
-this_month() {
-  local shown
-  shown=$(grep -m 1 -oE -- '--month [0-9]{4}-[0-9]{2}' "$PAGE" | cut -d ' ' -f 2)
-  page_words="s/$(date -u -d "$shown-01 1 month" +%Y-%m)-01/$(date -u -d "$(date -u +%Y-%m)-01 1 month" +%Y-%m)-01/g
-s/$shown/$(date -u +%Y-%m)/g
-s#http://localhost:9090#\$PROMETHEUS#g"
-}
-
 # A cluster with plain multifactor, a partition for each organization beside one for all, and a year behind it.
 site_before_adoption() {
   CLUSTER_DATABASE=yes
@@ -86,6 +76,7 @@ recorded_ends() { [ "$(sacct -a -D -X -P -n -S now-1hour -o End | grep -vc Unkno
   wait_until 60 not_at_midnight_of_a_month
   site_before_adoption
   this_month
+  page_words+='s#http://localhost:9090#$PROMETHEUS#g'
   walk "Who owns what"
   paths_below_site
   walk "Last year"

@@ -8,7 +8,7 @@ s/just now/DURATION ago/g
 # Hashes, versions, counts that depend on how often the status was asked for.
 s/\b[0-9a-f]{16,}\b/HASH/g
 s/\b[0-9]+\.[0-9]+\.[0-9]+\b/VERSION/g
-s/\b[0-9,]+ (events?|segments?|instants?|bytes)\b/COUNT \1/g
+s/\b[0-9,]+ (events?|segments?|instants?|statements?|signatures?|bytes)\b/COUNT \1/g
 s/at event [0-9]+/at event N/
 s/(events|age|free|ledger|commit)=[0-9.]+(e-[0-9]+)?/\1=N/g
 # Amounts: with a fraction, a power of ten, or three digits and more. A zero may be one that was not yet any other; signs are compared.

@@ -5,19 +5,42 @@
 
 SITE_FOLDERS='/(etc/shapley|etc/slurm|var/lib/shapley|run/shapley|srv)'
 
-# page_open PAGE: its folders are made. What the page has to show is collected where PAGE_RECORD (a file to write) says so.
+# page_open PAGE: its folders are made, those of one host. What the page has to show is collected where PAGE_RECORD (a file to write) says so.
 page_open() {
   PAGE=$1
-  SITE=$CLUSTER_DIR/host
+  PAGE_DIR=$CLUSTER_DIR
+  cp "$PAGE" "$PAGE_DIR/page.md"
+  page_host "$CLUSTER_DIR/host"
+}
+# page_host DIR: from now on the page's folders are below DIR, which are made. A page of several hosts goes from one to another.
+page_host() {
+  SITE=$1
   mkdir -p "$SITE"/{etc/shapley,etc/slurm,var/lib/shapley,run/shapley,srv}
-  cp "$PAGE" "$CLUSTER_DIR/page.md"
 }
 
-# here, there: text of the page for this machine, and back. A test may add lines to page_words: sed's, for words of the page in commands.
-page_words=""
+# here, there: text of the page for this machine, and back. A test may add lines to page_words and page_words_back: sed's, for words of the page in
+# commands, and of this machine in what they print.
+page_words="" page_words_back=""
 here() { sed -E -e "s#(^|[ =\"'>(])$SITE_FOLDERS#\1$SITE/\2#g" -e "$page_words"; }
 # Blank lines at the end are the page's own.
-there() { sed -e "s#$SITE/#/#g" -e 's/[[:blank:]]*$//' | sed -e ':more' -e '/^\n*$/{$d;N;b more' -e '}'; }
+there() { sed -E -e "s#$SITE/#/#g" -e "$page_words_back" -e 's/[[:blank:]]*$//' | sed -e ':more' -e '/^\n*$/{$d;N;b more' -e '}'; }
+
+# block_of SECTION: the lines of its first block, for this machine: what a user is to write into a file.
+block_of() {
+  awk -v section="$1" '/^#+ / { title = $0; sub(/^#+ /, "", title) }
+    title == section && /^    / { print substr($0, 5); found = 1; next }
+    found { exit }' "$PAGE" | here
+}
+
+# The month of the page is the present one, which must not end meanwhile.
+not_at_midnight_of_a_month() { test "$(date -u +%m)" = "$(date -u -d '5 minutes' +%m)"; }
+this_month() {
+  local shown
+  shown=$(grep -m 1 -oE -- '--month [0-9]{4}-[0-9]{2}' "$PAGE" | cut -d ' ' -f 2)
+  page_words+="s/$(date -u -d "$shown-01 1 month" +%Y-%m)-01/$(date -u -d "$(date -u +%Y-%m)-01 1 month" +%Y-%m)-01/g
+s/$shown/$(date -u +%Y-%m)/g
+"
+}
 
 masked() { sed -E -f "$cluster_lib/masks.sed" "$1"; }
 
@@ -25,7 +48,7 @@ masked() { sed -E -f "$cluster_lib/masks.sed" "$1"; }
 # again until the answer is the page's: what another process does is not looked at just once.
 walk() {
   local dir n=0
-  dir=$CLUSTER_DIR/walk/$(tr -c '[:alnum:]\n' - <<<"$1")
+  dir=$PAGE_DIR/walk/$(tr -c '[:alnum:]\n' - <<<"$1")
   mkdir -p "$dir"
   awk -v section="$1" -v dir="$dir" -f "$cluster_lib/page.awk" "$PAGE"
   [ -e "$dir/1.command" ] || { say "$PAGE: no section '$1' with a command"; return 1; }
@@ -71,11 +94,11 @@ answer() {
 
 _page_record() {
   [ -n "${PAGE_RECORD:-}" ] || return 0
-  awk -v section="$1" -v dir="$2" -v record=1 -f "$cluster_lib/page.awk" "$CLUSTER_DIR/page.md" >"$CLUSTER_DIR/page.next"
-  mv "$CLUSTER_DIR/page.next" "$CLUSTER_DIR/page.md"
-  cp "$CLUSTER_DIR/page.md" "$PAGE_RECORD"
+  awk -v section="$1" -v dir="$2" -v record=1 -f "$cluster_lib/page.awk" "$PAGE_DIR/page.md" >"$PAGE_DIR/page.next"
+  mv "$PAGE_DIR/page.next" "$PAGE_DIR/page.md"
+  cp "$PAGE_DIR/page.md" "$PAGE_RECORD"
 }
 
 # commands_of_page: how many the whole page has; walked: how many were run.
 commands_of_page() { grep -c '^    \$ ' "$PAGE"; }
-walked() { find "$CLUSTER_DIR/walk" -name '*.command' | wc -l; }
+walked() { find "$PAGE_DIR/walk" -name '*.command' | wc -l; }
