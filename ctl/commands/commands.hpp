@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
@@ -182,6 +183,7 @@ struct ReportArguments {
   std::string public_key;  // empty: the signed head is shown without verification
   bool no_charts = false;
   bool no_audit = false;
+  std::vector<std::string> consortium = {};  // as StatementArguments::consortium
 };
 
 void add_report(CLI::App& app, ReportArguments& arguments);

@@ -1,3 +1,5 @@
+#include "ctl/commands/consortium_statement.hpp"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -9,10 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "accounting/state/consortium.hpp"
 #include "base/json.hpp"
 #include "base/printable.hpp"
-#include "ctl/commands/interval.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
 
@@ -22,46 +22,6 @@ namespace {
 
 using accounting::ConsortiumDeclared;
 using nlohmann::json;
-
-// What a member got and gave on one cluster, in that cluster's processors; or on all, in those of the first.
-struct MemberOnCluster {
-  std::string organization;
-  std::string cluster;  // empty: the sum over clusters
-  ledger::Amount got;
-  ledger::Amount given;
-  ledger::Amount difference;  // given - got
-};
-constexpr auto description_of(std::type_identity<MemberOnCluster>) {
-  return describe(member("organization", &MemberOnCluster::organization), member("cluster", &MemberOnCluster::cluster),
-                  member("got", &MemberOnCluster::got), member("given", &MemberOnCluster::given),
-                  member("difference", &MemberOnCluster::difference));
-}
-
-struct LentOnCluster {
-  std::string owner;
-  std::string borrower;
-  std::string cluster;
-  ledger::Amount amount;
-};
-constexpr auto description_of(std::type_identity<LentOnCluster>) {
-  return describe(member("owner", &LentOnCluster::owner), member("borrower", &LentOnCluster::borrower),
-                  member("cluster", &LentOnCluster::cluster), member("amount", &LentOnCluster::amount));
-}
-
-struct ConsortiumStatement {
-  std::string consortium;
-  std::vector<accounting::ClusterWeight> clusters;  // in the order of the files
-  std::vector<ledger::IntervalHeading> of;          // of each cluster's books
-  std::vector<MemberOnCluster> members;             // by organization; its clusters, then their sum
-  std::vector<LentOnCluster> lent;                  // by owner, borrower, cluster
-  bool exact = true;
-};
-constexpr auto description_of(std::type_identity<ConsortiumStatement>) {
-  return describe(member("consortium", &ConsortiumStatement::consortium),
-                  member("clusters", &ConsortiumStatement::clusters), member("of", &ConsortiumStatement::of),
-                  member("members", &ConsortiumStatement::members), member("lent", &ConsortiumStatement::lent),
-                  member("exact", &ConsortiumStatement::exact));
-}
 
 // What a ledger says last of its cluster's name and of its consortium.
 struct Membership {
@@ -119,10 +79,9 @@ class Joining {
       if (!is_asked(name)) continue;
       Works sum;
       for (const auto& [index, works] : clusters) {
-        const accounting::ClusterWeight& cluster = joined_.clusters[index];
-        add_row(name, cluster.cluster, works);
-        sum.got += in_own_processors(works.got, cluster.weight);
-        sum.given += in_own_processors(works.given, cluster.weight);
+        add_row(name, joined_.clusters[index].cluster, works);
+        sum.got += joined_.in_first(works.got, index);
+        sum.given += joined_.in_first(works.given, index);
       }
       add_row(name, "", sum);
     }
@@ -141,9 +100,6 @@ class Joining {
 
   void add_row(const std::string& name, const std::string& cluster, const Works& works) {
     joined_.members.push_back({name, cluster, {works.got}, {works.given}, {works.given - works.got}});
-  }
-  [[nodiscard]] CpuTime in_own_processors(CpuTime work, std::int64_t weight) const {
-    return accounting::weighted({{}, work, {}}, weight, declared_.weight).given_less_got;
   }
 
   std::string own_;
@@ -202,6 +158,8 @@ std::string consortium_text(const ConsortiumStatement& statement) {
          (statement.exact ? "" : "\nBooks:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
 }
 
+}  // namespace
+
 std::string consortium_csv(const ConsortiumStatement& statement) {
   json rows = json::array();
   const auto add = [&](const std::string& organization, const std::string& cluster, const char* item,
@@ -225,14 +183,11 @@ std::string consortium_csv(const ConsortiumStatement& statement) {
   return render_csv(k_consortium_csv_fields, rows);
 }
 
-}  // namespace
-
-Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Endpoint& endpoint,
-                                            const Environment& environment) {
-  IntervalArguments interval = arguments.interval;
-  SHAPLEY_TRY(take_month(arguments.month, interval));
+Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers, IntervalArguments interval,
+                                                   bool as_of_now, const Endpoint& endpoint) {
+  const std::vector<std::string> only = std::exchange(interval.organizations, {});  // others may have other names there
   std::optional<Joining> joining;
-  for (const std::string& file : arguments.consortium) {
+  for (const std::string& file : ledgers) {
     SHAPLEY_TRY_ASSIGN(const Membership membership, membership_of(file));
     if (!joining) {
       if (!membership.consortium || membership.consortium->consortium.empty())
@@ -240,14 +195,21 @@ Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments,
       joining.emplace(membership);
     }
     interval.ledger = file;
-    interval.organizations.clear();  // others may have other names there
     SHAPLEY_TRY_ASSIGN(IntervalQuestion question, interval_question(interval, endpoint));
-    question.as_of_now = arguments.as_of == "now";
+    question.as_of_now = as_of_now;
     SHAPLEY_TRY_ASSIGN(const ledger::AccountReport report, offline_statement(question));
     if (auto added = joining->add(membership.cluster, report); !added)
       return with_context(file, std::move(added).error());
   }
-  const ConsortiumStatement statement = (*std::move(joining)).finish(arguments.interval.organizations);
+  return (*std::move(joining)).finish(only);
+}
+
+Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Endpoint& endpoint,
+                                            const Environment& environment) {
+  IntervalArguments interval = arguments.interval;
+  SHAPLEY_TRY(take_month(arguments.month, interval));
+  SHAPLEY_TRY_ASSIGN(const ConsortiumStatement statement,
+                     consortium_statement(arguments.consortium, interval, arguments.as_of == "now", endpoint));
   if (interval.json) {
     environment.out << json_text(json_of(statement));
   } else {

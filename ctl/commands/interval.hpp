@@ -94,12 +94,4 @@ void name_users(ledger::AccountReport& report);
 [[nodiscard]] std::string render_statement(const ledger::AccountReport& report, bool all = false);
 [[nodiscard]] std::string statement_csv(const ledger::AccountReport& report);
 
-// `shapleyctl statement --consortium`: what the members of a consortium got, gave and lent to each other on each of its
-// clusters, and in sum.
-
-// Errc::invalid_argument: the first ledger declares no consortium, or another ledger is of
-// a cluster that is not declared in it, or of one that another file was given of.
-[[nodiscard]] Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Endpoint& endpoint,
-                                                          const Environment& environment);
-
 }  // namespace shapley::ctl

@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <span>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <malloc.h>
@@ -9,8 +12,10 @@
 #include "charts/plot.hpp"
 #include "ctl/commands/audit.hpp"
 #include "ctl/commands/commands.hpp"
+#include "ctl/commands/consortium_statement.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/output/paint.hpp"
+#include "ctl/report/consortium_page.hpp"
 #include "ctl/report/page.hpp"
 #include "ctl/report/sheets.hpp"
 #include "ledger/chain/hash_chain.hpp"
@@ -50,9 +55,10 @@ Expected<std::map<std::string, std::string>> titles_of(const std::optional<std::
   return titles;
 }
 
+// `others`: ledgers of the consortium's other clusters, with which the recorded statements are compared.
 Expected<void> add_audit_of(Proof& proof, const ReportArguments& arguments,
                             const std::optional<std::filesystem::path>& ledger, const Endpoint& endpoint,
-                            const Environment& environment) {
+                            const Environment& environment, std::vector<std::string> others = {}) {
   if (arguments.no_audit || !ledger) {
     proof.no_audit =
         arguments.no_audit ? "it was left out by --no-audit" : "the ledger's file cannot be read from here";
@@ -64,6 +70,7 @@ Expected<void> add_audit_of(Proof& proof, const ReportArguments& arguments,
   ::malloc_trim(0);
   AuditArguments wanted;
   wanted.archives = arguments.interval.archives;
+  wanted.consortium = std::move(others);
   SHAPLEY_TRY_ASSIGN(proof.audit, examine(*ledger, wanted, show));
   line.clear();
   report_upkeep(endpoint, proof.clean() ? Upkeep::clean_audit : Upkeep::audit_with_findings, proof.audit->head.sequence,
@@ -115,16 +122,60 @@ Expected<SiteReport> gather(const ReportArguments& arguments, const Endpoint& en
   return report;
 }
 
-Expected<void> write_all(const std::filesystem::path& directory, const std::string& page, const SiteReport& report) {
+// A page for others does not name folders of this host.
+void leave_out_folders(Examined& audit, const std::vector<std::string>& files) {
+  const auto shorten = [&](std::string& text) {
+    for (const std::string& file : files) {
+      const std::string name = std::filesystem::path(file).filename().native();
+      for (std::size_t at = text.find(file); at != std::string::npos; at = text.find(file, at + name.size()))
+        text.replace(at, file.size(), name);
+    }
+  };
+  for (Examination& examination : audit.examinations) {
+    for (ledger::Finding& finding : examination.report.findings) shorten(finding.what);
+    for (std::string& missing : examination.report.missing) shorten(missing);
+    for (std::string& note : examination.report.notes) shorten(note);
+  }
+}
+
+Expected<ConsortiumReport> gather_consortium(const ReportArguments& arguments, const Endpoint& endpoint,
+                                             const Environment& environment) {
+  IntervalArguments interval = arguments.interval;
+  SHAPLEY_TRY(take_month(arguments.month, interval));
+  ConsortiumReport report;
+  report.heading = arguments.heading;
+  SHAPLEY_TRY_ASSIGN(report.statement, consortium_statement(arguments.consortium, interval, false, endpoint));
+  for (const std::string& file : arguments.consortium) {
+    std::vector<std::string> others = arguments.consortium;
+    std::erase(others, file);
+    SHAPLEY_TRY(add_audit_of(report.proofs.emplace_back(), arguments, file, endpoint, environment, std::move(others)));
+  }
+  return report;
+}
+
+Expected<void> write_all(const ReportArguments& arguments, const std::string& page, const std::vector<Sheet>& sheets,
+                         const Environment& environment) {
+  const std::filesystem::path directory = arguments.directory;
   std::error_code fault;
   std::filesystem::create_directories(directory, fault);
   if (fault) return fail(Errc::io, directory.native() + ": cannot be made: " + fault.message());
   const auto write = [&](const std::string& name, const std::string& text) {
     return ledger::replace_file(directory / name, text, ledger::Readers::by_umask);
   };
-  for (const Sheet& sheet : all_sheets(report)) SHAPLEY_TRY(write(sheet.file, sheet.csv));
+  for (const Sheet& sheet : sheets) SHAPLEY_TRY(write(sheet.file, sheet.csv));
   // The page is written last: if it exists, its files exist, too.
-  return write("index.html", page);
+  SHAPLEY_TRY(write("index.html", page));
+  environment.out << printable((directory / "index.html").native()) << '\n';
+  return {};
+}
+
+ExitCode verdict(bool is_proven, std::span<const Proof> proofs, const Environment& environment) {
+  if (!is_proven) {
+    environment.err << "shapleyctl: the books are not proven; the page says why\n";
+    return ExitCode::findings;
+  }
+  const bool is_complete = std::ranges::all_of(proofs, &Proof::is_complete);
+  return is_complete ? ExitCode::success : ExitCode::incomplete;
 }
 
 }  // namespace
@@ -139,8 +190,17 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
   add_time_and_ledger(*command, arguments.interval);
   add_month(*command, arguments.month);
   command->add_option("--title", arguments.heading, "Use this text as the heading of the page")->type_name("TEXT");
-  command->add_option("--public-key", arguments.public_key, "Verify the signed head with this public key")
-      ->type_name("FILE");
+  CLI::Option* public_key =
+      command->add_option("--public-key", arguments.public_key, "Verify the signed head with this public key")
+          ->type_name("FILE");
+  command
+      ->add_option(
+          "--consortium", arguments.consortium,
+          "Write a page of a consortium's members by cluster and in sum, from the ledgers of its clusters; the "
+          "first one's names and weights count")
+      ->excludes(command->get_option("--ledger"))
+      ->excludes(public_key)
+      ->type_name("LEDGER");
   command->add_flag("--no-charts", arguments.no_charts, "Write tables without charts, so that gnuplot is not needed");
   command->add_flag("--no-audit", arguments.no_audit, "Skip the audit of the ledger, which may take minutes");
 }
@@ -156,17 +216,17 @@ Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& 
                   "page without them: --no-charts");
     }
   }
-  SHAPLEY_TRY_ASSIGN(const SiteReport report, gather(arguments, endpoint, environment));
-  SHAPLEY_TRY_ASSIGN(const std::string page,
-                     report_page(report, arguments.no_charts ? Charts::left_out : Charts::drawn));
-  const std::filesystem::path directory = arguments.directory;
-  SHAPLEY_TRY(write_all(directory, page, report));
-  environment.out << printable((directory / "index.html").native()) << '\n';
-  if (!report.exact() || !report.proof.clean()) {
-    environment.err << "shapleyctl: the books are not proven; the page says why\n";
-    return ExitCode::findings;
+  const Charts charts = arguments.no_charts ? Charts::left_out : Charts::drawn;
+  if (!arguments.consortium.empty()) {
+    SHAPLEY_TRY_ASSIGN(const ConsortiumReport report, gather_consortium(arguments, endpoint, environment));
+    SHAPLEY_TRY_ASSIGN(const std::string page, consortium_page(report, charts));
+    SHAPLEY_TRY(write_all(arguments, page, {members_sheet(report.statement)}, environment));
+    return verdict(report.is_proven(), report.proofs, environment);
   }
-  return report.proof.audit && report.proof.audit->missing ? ExitCode::incomplete : ExitCode::success;
+  SHAPLEY_TRY_ASSIGN(const SiteReport report, gather(arguments, endpoint, environment));
+  SHAPLEY_TRY_ASSIGN(const std::string page, report_page(report, charts));
+  SHAPLEY_TRY(write_all(arguments, page, all_sheets(report), environment));
+  return verdict(report.exact() && report.proof.clean(), {&report.proof, 1}, environment);
 }
 
 }  // namespace shapley::ctl

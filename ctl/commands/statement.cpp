@@ -9,6 +9,7 @@
 
 #include "base/printable.hpp"
 #include "ctl/commands/adjust.hpp"
+#include "ctl/commands/consortium_statement.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/output/paper.hpp"
 #include "ctl/output/table.hpp"

@@ -45,8 +45,12 @@ std::string unsigned_core_hours(double core_hours) {
   return core_hours == 0 ? "0.0" : ledger::format_core_hours(core_hours);
 }
 
+std::string plain_core_hours(double core_hours) {
+  return (core_hours < 0 ? "-" : "") + unsigned_core_hours(core_hours);
+}
+
 std::string core_hours_or_unknown(const nlohmann::json& value) {
-  return value.is_number() ? unsigned_core_hours(value.get<double>()) : "?";
+  return value.is_number() ? plain_core_hours(value.get<double>()) : "?";
 }
 
 std::string signed_or_unknown(const nlohmann::json& value) {

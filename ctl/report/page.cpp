@@ -13,27 +13,13 @@
 #include "charts/plot.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ledger/archive/links.hpp"
-#include "ledger/chain/hash_chain.hpp"
+#include "ctl/report/parts.hpp"
 
 namespace shapley::ctl {
 
 namespace {
 
 using charts::html;
-
-std::string paragraph(const std::string& text) {
-  return "<p>" + html(text) + "</p>\n";
-}
-
-std::string item(const std::string& text) {
-  return "<li>" + html(text) + "</li>\n";
-}
-
-std::string sheet_html(const Sheet& sheet) {
-  return charts::table_html(sheet.table) +
-         charts::download_html(sheet.file, sheet.csv, "Save as " + sheet.file + " (exact values)");
-}
 
 std::string intro(const SiteReport& report) {
   const ledger::IntervalHeading& of = report.statement.of;
@@ -70,17 +56,6 @@ std::string period_notes(const SiteReport& report) {
     if (part.opens_period) text += ' ' + part.period_begin.utc().substr(0, 10);
   }
   return "<p class=\"soft\">" + html(text) + ".</p>\n";
-}
-
-std::string examination_html(const Examination& examination) {
-  const ledger::AuditReport& audit = examination.report;
-  const std::string file = std::filesystem::path(examination.subject).filename().native();
-  std::string text = "<li>" + html(file + ": " + what_was_checked(examination)) + ". <strong>" +
-                     (audit.clean() ? "Correct to the last unit" : "NOT correct") + "</strong>\n<ul>\n";
-  for (const ledger::Finding& finding : audit.findings)
-    text += "<li class=\"bad\">" + html(finding.check + ": " + finding.what) + "</li>\n";
-  for (const std::string& note : audit.notes) text += item(note);
-  return text + "</ul></li>\n";
 }
 
 // Text of several lines, which are kept.
@@ -124,21 +99,8 @@ std::string proof_html(const SiteReport& report) {
                     "summed over every part of every run.")
               : "<p class=\"bad\">NOT exact: what was held is not what was booked; run shapleyctl audit.</p>\n";
   text += "<h3>Audit</h3>\n";
-  if (proof.audit) {
-    text += "<ul>\n";
-    for (const Examination& examination : proof.audit->examinations) text += examination_html(examination);
-    text += "</ul>\n";
-    if (proof.audit->missing) {
-      text +=
-          paragraph("Missing: " + ledger::described(*proof.audit->missing) + "; what is before it was not audited.");
-    }
-    text += "<h3>Head of the chain</h3>\n" +
-            paragraph("Event " + std::to_string(proof.audit->head.sequence) +
-                      ", the last one when the audit began; its hash, which depends on every event before it:") +
-            "<pre>" + html(ledger::to_hex(proof.audit->head.hash)) + "</pre>\n";
-  } else {
-    text += paragraph("No audit was made for this page: " + proof.no_audit + ".");
-  }
+  text +=
+      proof.audit ? audit_html(*proof.audit) : paragraph("No audit was made for this page: " + proof.no_audit + ".");
   text += "<h3>Signed head</h3>\n";
   if (!proof.head) return text + paragraph("There is no head: " + proof.no_head + ".");
   const std::string state = signature_text(proof);
@@ -183,31 +145,6 @@ using charts::Shape;
 
 // The most months that are readable in a chart.
 constexpr std::size_t k_most_months = 12;
-
-using DrawShape = std::function<Expected<void>(const std::filesystem::path& file, Shape shape)>;
-
-Expected<std::string> both_shapes(const std::string& label, const DrawShape& draw) {
-  std::string drawn[2];
-  for (const Shape shape : {Shape::wide, Shape::narrow}) {
-    SHAPLEY_TRY_ASSIGN(drawn[shape == Shape::wide ? 0 : 1],
-                       charts::inline_svg([&](const std::filesystem::path& file) { return draw(file, shape); }, label));
-  }
-  return charts::figure_html(drawn[0], drawn[1]);
-}
-
-std::string note(const std::string& text) {
-  return "<p class=\"soft\">" + charts::html(text) + "</p>\n";
-}
-
-// The `most` with the largest amounts, in their own order.
-std::vector<std::size_t> largest_of(const std::vector<double>& amounts, std::size_t most) {
-  std::vector<std::size_t> chosen(amounts.size());
-  for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
-  std::ranges::stable_sort(chosen, std::greater{}, [&](std::size_t i) { return amounts[i]; });
-  if (chosen.size() > most) chosen.resize(most);
-  std::ranges::sort(chosen);
-  return chosen;
-}
 
 charts::TimeLine line_of(const std::string& name, const std::vector<StandingsThen>& instants) {
   charts::TimeLine line{.label = name, .points = {}};

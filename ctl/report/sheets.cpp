@@ -47,11 +47,6 @@ std::map<std::string, const ledger::PeriodRow*> closing_rows(const SiteReport& r
   return rows;
 }
 
-// The given amount may be negative, by estimators that correct themselves.
-std::string given_text(double core_hours) {
-  return (core_hours < 0 ? "-" : "") + unsigned_core_hours(core_hours);
-}
-
 // Reports are meant to be forwarded, so they leave out per-user rows.
 ledger::AccountReport without_users(ledger::AccountReport statement) {
   for (ledger::AccountRow& row : statement.organizations) row.users.clear();
@@ -178,7 +173,7 @@ Sheet overview_sheet(const SiteReport& report) {
     const auto then = closing.find(row.name);
     cells.push_back(then == closing.end() ? "-" : signed_core_hours(then->second->closing.standing_core_hours));
     for (const ledger::Amount& amount : {row.given, row.got, row.own, row.lent, row.borrowed, row.waited})
-      cells.push_back(given_text(amount.core_hours()));
+      cells.push_back(plain_core_hours(amount.core_hours()));
   }
   return sheet;
 }
@@ -260,7 +255,7 @@ Sheet months_sheet(const SiteReport& report) {
   for (const ledger::HistoryRow& interval : report.months.rows) {
     const double given = interval.given_core_hours;
     const double got = interval.got_core_hours;
-    sheet.table.rows.push_back({month_label(interval), interval.organization, given_text(given),
+    sheet.table.rows.push_back({month_label(interval), interval.organization, plain_core_hours(given),
                                 unsigned_core_hours(got), signed_core_hours(given - got)});
     rows.push_back({{"begin_utc", interval.begin.utc()},
                     {"end_utc", interval.end.utc()},
@@ -313,6 +308,12 @@ std::vector<Sheet> all_sheets(const SiteReport& report) {
 bool Proof::clean() const {
   return signature != SignatureState::bad &&
          (!audit || std::ranges::all_of(audit->examinations, [](const Examination& e) { return e.report.clean(); }));
+}
+
+bool Proof::is_complete() const {
+  return !audit || (!audit->missing && std::ranges::all_of(audit->examinations, [](const Examination& e) {
+    return e.report.missing.empty();
+  }));
 }
 
 bool SiteReport::exact() const {

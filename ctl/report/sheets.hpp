@@ -33,6 +33,8 @@ struct Proof {
 
   // Whether there are no findings; parts that were not checked do not count.
   [[nodiscard]] bool clean() const;
+  // Whether the audit, if one was made, had all that it was to compare.
+  [[nodiscard]] bool is_complete() const;
 };
 
 struct SiteReport {

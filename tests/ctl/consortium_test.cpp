@@ -19,6 +19,7 @@
 #include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/text.hpp"
+#include "two_clusters.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -91,31 +92,8 @@ TEST_F(ConsortiumBinary, AnAuditOfAConsortiumSaysWhatIsMissing) {
   EXPECT_EQ(json::parse(run(arguments + " --json").out)["examinations"][1]["missing"].size(), 1U);
 }
 
-// What was lent on one cluster and repaid on the other, in processors of the first cluster, which calls B otherwise.
 TEST_F(ConsortiumBinary, AStatementOfAConsortiumAddsTheClustersUp) {
-  using namespace accounting;
-  const std::int64_t begin = k_example_begin.value;
-  const auto run_of = [&](const std::string& organization, const std::string& node) {
-    return ledger::testing::opened(1, begin + 100, organization, 2, node);
-  };
-  const auto record = [&](const char* cluster, const std::string& a, const std::string& b, const SegmentOpened& run,
-                          const ConsortiumDeclared& consortium) {
-    auto ledger = ledger::testing::writer(directory / (std::string(cluster) + ".db"));
-    const Instant at{begin};
-    ledger::testing::must(ledger.append(
-        std::vector<Event>{ClusterNamed{at, cluster, "uid 0 (root)", ""},
-                           OwnershipStated{"n1", at, {{k_beginning_of_time, {{a, k_whole_node}}}}},
-                           OwnershipStated{"n2", at, {{k_beginning_of_time, {{b, k_whole_node}}}}},
-                           CapacityChanged{"n1", at, 0, {4 * k_micro}}, CapacityChanged{"n2", at, 0, {4 * k_micro}},
-                           consortium, run, ledger::testing::closed(run, begin + 100 + 3600)},
-        at + Duration{4000}));
-  };
-  ConsortiumDeclared declared{k_example_begin, "uni", 2 * k_whole_weight, {}};
-  declared.clusters.push_back(
-      {.cluster = "south", .weight = k_whole_weight, .key = "SHA256:" + std::string(64, '1'), .names = {{"b", "B"}}});
-  ConsortiumDeclared none{k_example_begin, "", k_whole_weight, {}};
-  record("north", "a", "b", run_of("b", "n1"), declared);  // 2 core-hours of a's nodes
-  record("south", "a", "B", run_of("a", "n2"), none);      // 2 of B's, which are worth 1 in the north
+  write_two_clusters(directory.path());
   const std::string files = (directory / "north.db").string() + " " + (directory / "south.db").string();
   const std::string month = "statement --month 2026-11 --consortium " + files;
   const json report = json::parse(ends(ExitCode::success, run(month + " --json")).out);

@@ -170,6 +170,9 @@ TEST(Amounts, StandingsCarryTheirSign) {
   EXPECT_EQ(signed_core_hours(-0.04123), "-0.0412");
   EXPECT_EQ(signed_core_hours(0.0041234), "+0.00412");
   EXPECT_EQ(unsigned_core_hours(0), "0.0");
+  EXPECT_EQ(plain_core_hours(-12.44), "-12.4");
+  EXPECT_EQ(core_hours_or_unknown(-12.44), "-12.4");
+  EXPECT_EQ(core_hours_or_unknown(12.44), "12.4");
   EXPECT_EQ(unsigned_core_hours(999.96), "1,000.0");
 }
 

@@ -1,0 +1,77 @@
+// `shapleyctl statement --consortium`: what the members of a consortium got, gave and lent to each other on each of its
+// clusters, and in sum. The page of `shapleyctl report --consortium` is of the same figures.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "accounting/state/consortium.hpp"
+#include "base/description.hpp"
+#include "base/error.hpp"
+#include "ctl/commands/interval.hpp"
+#include "ledger/reports/report.hpp"
+#include "ledger/reports/statement.hpp"
+
+namespace shapley::ctl {
+
+// What a member got and gave on one cluster, in that cluster's processors; or on all, in those of the first.
+struct MemberOnCluster {
+  std::string organization;
+  std::string cluster;  // empty: the sum over clusters
+  ledger::Amount got;
+  ledger::Amount given;
+  ledger::Amount difference;  // given - got
+};
+constexpr auto description_of(std::type_identity<MemberOnCluster>) {
+  return describe(member("organization", &MemberOnCluster::organization), member("cluster", &MemberOnCluster::cluster),
+                  member("got", &MemberOnCluster::got), member("given", &MemberOnCluster::given),
+                  member("difference", &MemberOnCluster::difference));
+}
+
+struct LentOnCluster {
+  std::string owner;
+  std::string borrower;
+  std::string cluster;
+  ledger::Amount amount;
+};
+constexpr auto description_of(std::type_identity<LentOnCluster>) {
+  return describe(member("owner", &LentOnCluster::owner), member("borrower", &LentOnCluster::borrower),
+                  member("cluster", &LentOnCluster::cluster), member("amount", &LentOnCluster::amount));
+}
+
+struct ConsortiumStatement {
+  std::string consortium;
+  std::vector<accounting::ClusterWeight> clusters;  // in the order of the files; not empty
+  std::vector<ledger::IntervalHeading> of;          // of each cluster's books
+  std::vector<MemberOnCluster> members;             // by organization; its clusters, then their sum
+  std::vector<LentOnCluster> lent;                  // by owner, borrower, cluster
+  bool exact = true;
+
+  // Work on the cluster of this number, in processors of the first one; rounded down to the unit.
+  [[nodiscard]] CpuTime in_first(CpuTime work, std::size_t cluster) const {
+    return accounting::weighted({{}, work, {}}, clusters[cluster].weight, clusters.front().weight).given_less_got;
+  }
+};
+constexpr auto description_of(std::type_identity<ConsortiumStatement>) {
+  return describe(member("consortium", &ConsortiumStatement::consortium),
+                  member("clusters", &ConsortiumStatement::clusters), member("of", &ConsortiumStatement::of),
+                  member("members", &ConsortiumStatement::members), member("lent", &ConsortiumStatement::lent),
+                  member("exact", &ConsortiumStatement::exact));
+}
+
+// From a ledger of each cluster, or a copy; `interval` says the time and the members to show, by their names in the
+// first ledger. What processors of the clusters are worth, and other names there, are as the first ledger declared them
+// last. Errc::invalid_argument: the first ledger declares no consortium, or another ledger is of a cluster that is not
+// declared in it, or of one that another file was given of. REQUIRES: `ledgers` is not empty.
+[[nodiscard]] Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers,
+                                                                 IntervalArguments interval, bool as_of_now,
+                                                                 const Endpoint& endpoint);
+
+// A line for each amount, exact.
+[[nodiscard]] std::string consortium_csv(const ConsortiumStatement& statement);
+
+[[nodiscard]] Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Endpoint& endpoint,
+                                                          const Environment& environment);
+
+}  // namespace shapley::ctl
