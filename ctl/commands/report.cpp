@@ -148,7 +148,9 @@ Expected<ConsortiumReport> gather_consortium(const ReportArguments& arguments, c
   for (const std::string& file : arguments.consortium) {
     std::vector<std::string> others = arguments.consortium;
     std::erase(others, file);
-    SHAPLEY_TRY(add_audit_of(report.proofs.emplace_back(), arguments, file, endpoint, environment, std::move(others)));
+    Proof& proof = report.proofs.emplace_back();
+    SHAPLEY_TRY(add_audit_of(proof, arguments, file, endpoint, environment, std::move(others)));
+    if (proof.audit) leave_out_folders(*proof.audit, arguments.consortium);
   }
   return report;
 }
