@@ -22,7 +22,7 @@ namespace shapley::ctl {
 // "12.4": core-hours got or given.
 [[nodiscard]] std::string unsigned_core_hours(double core_hours);
 
-// "12.4", "-3.1": the same where the amount may be negative, as what was given is by estimators that correct themselves.
+// "12.4", "-3.1": the same where it may be negative, as what was given by estimators that correct themselves.
 [[nodiscard]] std::string plain_core_hours(double core_hours);
 
 // The same for a report's value, for a table's cell; "?" if it is neither a number nor the text of one.
