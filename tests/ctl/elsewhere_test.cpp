@@ -59,10 +59,9 @@ TEST_F(Elsewhere, ExplainNamesWhatMakesTheRanks) {
   EXPECT_EQ(ahead[1]["organization"], "guests");
   EXPECT_EQ(ahead[1]["by_other_clusters"], true);
   const std::string text = render_explanation(report);
-  EXPECT_PRED2(
-      contains, text,
-      "\nRanks also count the cluster south, which stated 10 s ago: there B owes 40.0 core-hours, A is owed 40.0 "
-      "core-hours.\nRanks do not count the cluster west yet: no statement of it has come.\n");
+  EXPECT_PRED2(contains, text,
+               "\nRanks also count the cluster south, which stated 10 s ago: there A is owed 40.0 core-hours, B owes "
+               "40.0 core-hours.\nRanks do not count the cluster west yet: no statement of it has come.\n");
   EXPECT_PRED2(contains, text, ", of A (rank 1: 1 job, 2 processors, by what other clusters state), guests");
 }
 
@@ -79,7 +78,7 @@ TEST_F(Elsewhere, ExplainSaysThatFiguresStandStill) {
   EXPECT_EQ(report["clusters"][0]["organizations"], k_owed);
   EXPECT_PRED2(
       contains, render_explanation(report),
-      " which stated 2 h 12 min ago: there B owes 40.0 core-hours, A is owed 40.0 core-hours; that is too old, "
+      " which stated 2 h 12 min ago: there A is owed 40.0 core-hours, B owes 40.0 core-hours; that is too old, "
       "so these figures have stood still since 2026-11-18T12:07:10Z.\n");
 }
 
@@ -98,10 +97,9 @@ TEST_F(Elsewhere, CompareSaysWhoWouldGoFirstByThisClusterAlone) {
   EXPECT_EQ(report["clusters"][0]["organizations"], k_owed);
   const std::string text = render_comparison(report);
   EXPECT_PRED2(contains, text, "; by the books of this cluster alone, B would go first.\n");
-  EXPECT_PRED2(
-      contains, text,
-      "\nRanks also count the cluster south, which stated 10 s ago: there B owes 40.0 core-hours, A is owed 40.0 "
-      "core-hours.\n");
+  EXPECT_PRED2(contains, text,
+               "\nRanks also count the cluster south, which stated 10 s ago: there A is owed 40.0 core-hours, B owes "
+               "40.0 core-hours.\n");
   EXPECT_EQ(compared("A", "guests")["by_other_clusters"], true);
   EXPECT_EQ(compared("A", "guests", 10)["by_other_clusters"], false) << "nothing was stated then";
 }
