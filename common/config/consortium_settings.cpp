@@ -21,8 +21,7 @@ namespace {
 constexpr std::size_t k_most_clusters = 100;
 constexpr Duration k_least_every{1};
 constexpr Duration k_most_every{3600};
-// Not shorter than any `every`: a statement that is stale before the next one is due would never be carried on.
-constexpr Duration k_least_stale_after = k_most_every;
+constexpr Duration k_least_stale_after{10};
 constexpr std::string_view k_auto = "auto";
 
 class ConsortiumReader {
@@ -123,6 +122,11 @@ class ConsortiumReader {
     const Value* value = entries.find("stale_after");
     if (value == nullptr || (value->node.IsScalar() && value->node.Scalar() == k_auto)) return;
     read_duration(reader_, *value, faults_, k_least_stale_after, k_longest_duration, cluster.stale_after);
+    // A statement that is too old before the next one is due would never be carried on.
+    if (cluster.stale_after > Duration{0} && cluster.stale_after < consortium_.every) {
+      add(*value, seconds_text(cluster.stale_after) + " is less than `every`",
+          "write " + seconds_text(consortium_.every) + " or more");
+    }
   }
 
   // Every organization here has one name there, and no two have the same.

@@ -87,7 +87,7 @@ inline constexpr auto k_cluster_keys = std::to_array<Key>({
     {"standing", "A place `HOST:PORT`, or an absolute path", k_required, "where its standing statements are"},
     {"public_key", "Absolute path of a public key", k_required, "of the key that signs them"},
     {"weight", "Decimal from 0.001 to 1000", "`1`", "what a processor there counts for"},
-    {"stale_after", "Seconds, or a number with `s`, `m`, `h` or `d`, from 1 hour to 365 days, or `auto`", "`auto`",
+    {"stale_after", "Seconds, or a number with `s`, `m`, `h` or `d`, from 10 seconds to 365 days, or `auto`", "`auto`",
      "how long its last statement is carried on"},
     {"as", "Table of organizations and their names there", "none", "those that have another name there"},
 });

@@ -136,15 +136,17 @@ SlurmFacts slurm_not_asked(const std::string& why) {
 
 SlurmFacts slurm_facts(const std::string& job, const ProgramRunner& run) {
   if (!run) return slurm_not_asked("this program runs no others here");
-  const auto queue =
-      run({"squeue", "--noheader", "--states=all", "--jobs=" + job, "--format=%i|%T|%Q|%r|%E|%P|%q|%y|%v|%S"});
+  // --local: a federation may show the jobs of all its clusters (fed_display), and a job that waits on several of them
+  // has another priority on each.
+  const auto queue = run(
+      {"squeue", "--noheader", "--local", "--states=all", "--jobs=" + job, "--format=%i|%T|%Q|%r|%E|%P|%q|%y|%v|%S"});
   // For a job that it does not know, squeue says so and fails; that counts as an answer.
   const bool is_unknown = !queue && queue.error().what.find("Invalid job id") != std::string::npos;
   if (!queue && !is_unknown) return slurm_not_asked(queue.error().what);
   constexpr std::size_t k_cells = 10;
   SlurmFacts facts{.asked = true};
   facts.job.emplace(chosen_job(rows_of(queue.value_or(""), k_cells)));
-  facts.parts.emplace(parts_of(run({"sprio", "--noheader", "--jobs=" + job.substr(0, job.find('_')),
+  facts.parts.emplace(parts_of(run({"sprio", "--noheader", "--local", "--jobs=" + job.substr(0, job.find('_')),
                                     "--format=%i|%r|%Y|%S|%A|%B|%F|%J|%P|%Q|%N|%T"})));
   facts.weights.emplace(weights_of(run({"scontrol", "show", "config"})));
   facts.tiers.emplace(tiers_of(run({"scontrol", "-o", "show", "partition"})));

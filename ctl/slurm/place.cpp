@@ -58,7 +58,7 @@ std::vector<LeadBefore> leads_before(const std::vector<ledger::RankedRow>& rows,
 
 Expected<std::vector<PendingRecord>> pending_records(const ProgramRunner& run) {
   SHAPLEY_TRY_ASSIGN(const std::string output,
-                     run({"squeue", "--noheader", "--all", "--states=PENDING", "--format=%A|%F|%K|%Q"}));
+                     run({"squeue", "--noheader", "--all", "--local", "--states=PENDING", "--format=%A|%F|%K|%Q"}));
   std::vector<PendingRecord> records;
   for (const std::string_view line : split(output, '\n')) {
     const std::vector<std::string_view> cells = split(line, '|');

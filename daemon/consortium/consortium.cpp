@@ -111,6 +111,14 @@ Expected<void> Consortium::accept(Cluster& cluster, const std::string& text, con
   return {};
 }
 
+bool Consortium::is_too_old_soon(const Cluster& cluster, Instant now) {
+  for (const accounting::ClusterShare& share : books_.state().shares_elsewhere()) {
+    if (share.cluster == cluster.configuration.name)
+      return share.statement != nullptr && now + configuration_.every + configuration_.every >= share.stale_at;
+  }
+  return false;
+}
+
 bool Consortium::changes_ranks(const Cluster& cluster, Instant now) {
   accounting::State& state = books_.state();
   const auto by = accounting::acting(ledger::ranking_estimator(state), books_.able(now));
@@ -134,9 +142,12 @@ Expected<void> Consortium::record(Instant now) {
     const bool is_due = last == nullptr || now >= last->at + k_hour;
     const auto bytes = static_cast<std::int64_t>(cluster.offered->text().size());
     if (!is_due) {
-      if (cluster.changes_nothing || bytes > bytes_left_) continue;
-      cluster.changes_nothing = !changes_ranks(cluster, now);
-      if (cluster.changes_nothing) continue;
+      if (bytes > bytes_left_) continue;
+      if (!is_too_old_soon(cluster, now)) {
+        if (cluster.changes_nothing) continue;
+        cluster.changes_nothing = !changes_ranks(cluster, now);
+        if (cluster.changes_nothing) continue;
+      }
     }
     const accounting::Event event = cluster.offered->received(now);
     SHAPLEY_TRY(books_.commit({&event, 1}, now));

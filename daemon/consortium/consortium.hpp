@@ -2,9 +2,9 @@
 //
 // A statement that comes is verified and judged (ledger/consortium/standing.hpp); one that is refused changes nothing.
 // Ranks are made by what is in the ledger alone, so that they can be audited: a statement is recorded when it changes
-// the ranks, and once an hour at least. What ranks cost the ledger has a bound (k_bytes_a_second): beyond it,
-// statements that change ranks wait for the hour. Single-threaded; who asks is another class (consortium_loop.hpp), and
-// time is passed in.
+// the ranks, before the recorded one is too old to be carried on, and once an hour at least. What this costs the ledger
+// has a bound (k_bytes_a_second): beyond it, statements wait for the hour. Single-threaded; who asks is another class
+// (consortium_loop.hpp), and time is passed in.
 #pragma once
 
 #include <cstddef>
@@ -72,6 +72,8 @@ class Consortium {
   [[nodiscard]] Cluster* find(const std::string& cluster);
   [[nodiscard]] Expected<void> accept(Cluster& cluster, const std::string& text, const std::string& own_name,
                                       Instant now) const;
+  // The statement in the books stands still at the second next answer, if not now.
+  [[nodiscard]] bool is_too_old_soon(const Cluster& cluster, Instant now);
   [[nodiscard]] bool changes_ranks(const Cluster& cluster, Instant now);
 
   Books& books_;

@@ -235,12 +235,12 @@ INSTANTIATE_TEST_SUITE_P(
             "a cluster's keys",
             k_two_organizations +
                 "consortium:\n  name: uni\n  clusters:\n    - name: south\n      standing: south.json\n"
-                "      public_key: south.pub\n      weight: 1/2\n      stale_after: 59m\n      az: {}\n"
+                "      public_key: south.pub\n      weight: 1/2\n      stale_after: 9s\n      az: {}\n"
                 "    - {name: no rth, standing: \"n:0\", public_key: [x], weight: 0.0009, stale_after: 366d}\n",
             {{8, "cluster 'south': standing: 'south.json' is neither HOST:PORT nor an absolute path", "its shapleyd"},
              {9, "cluster 'south': public_key: 'south.pub' is no absolute path", "begins with '/'"},
              {10, "cluster 'south': weight: '1/2' is no such weight", "a decimal"},
-             {11, "cluster 'south': stale_after: '59m' is no such duration", "1 hour to 365 days"},
+             {11, "cluster 'south': stale_after: '9s' is no such duration", "10 seconds to 365 days"},
              {12, "cluster 'south': unknown key 'az'", "did you mean 'as'?"},
              {13, "cluster 'no rth': name: 'no rth' is no allowed name", ""},
              {13, "cluster 'no rth': standing: 'n:0'", ""},
@@ -254,6 +254,11 @@ INSTANTIATE_TEST_SUITE_P(
                     "    - {name: north, standing: /s, public_key: /k}\n",
                 {{8, "cluster 'South': is the cluster of line 7 again", "capitals"},
                  {9, "cluster 'north': its standing is where that of the cluster of line 7 is", "of one cluster"}}},
+        BadFile{"too old before the next one is due",
+                k_two_organizations +
+                    "consortium:\n  name: uni\n  clusters:\n"
+                    "    - {name: south, standing: /s, public_key: /k, stale_after: 59}\n  every: 60s\n",
+                {{7, "cluster 'south': stale_after: 59 s is less than `every`", "60 s or more"}}},
         BadFile{"more clusters than a hundred",
                 k_two_organizations + "consortium:\n  name: uni\n  clusters:\n" +
                     [] {

@@ -7,36 +7,12 @@ load lib/consortium
 
 teardown() { clusters_end; }
 
-# north is ada's, south is bob's, of eight processors each. Ranks go by the work that was given and got.
-CLUSTER_NODE_CPUS=(8)
+# Ranks go by the work that was given and got.
 CLUSTER_RANKING="guarantee: 0
 running_weight: 0"
-owners() {
-  printf '%s\n' "organizations:" "  - {name: ada, accounts: [ada]$([ "$1" != north ] || echo ', nodes: [n1]')}" \
-    "  - {name: bob, accounts: [bob]$([ "$1" != south ] || echo ', nodes: [n1]')}"
-}
-configure() { # NAME OTHER PLACE: without OTHER, no consortium
-  use_cluster "$1"
-  cluster_config "$(owners "$1")" "$(listening "$1")" ${2:+"consortium:
-  name: uni
-  every: 1s
-  clusters:
-$(other_cluster "$2" "$3")"}
-}
-
 order() { status_json | jq -r '[.organizations[] | select(.name | IN("ada", "bob")) | select(.rank)] | sort_by(.rank) | map(.name) | join(" ")'; }
 order_is() { test "$(order)" = "$1"; }
-used_is() { status_json | jq -e --argjson cpus "$1" '[.organizations[].used] | add == $cpus'; }
-
-# bob runs on all of ada's cluster for some seconds.
-lend_in_the_north() {
-  local job
-  use_cluster north
-  job=$(submit bob -n8 "sleep 6")
-  wait_until 60 booked "$job"
-  wait_drained 60
-  wait_until 30 used_is 0
-}
+lend_in_the_north() { lend north bob 6; }
 
 # The plugin has looked at what waits since the last job came.
 places_given() { [ "$(squeue -h -t PENDING -o %i | wc -l)" -eq 32 ] && tail -n 50 "$CLUSTER_DIR/log/slurmctld.log" | grep -q "places looked at, 0 priorities to write"; }
@@ -58,30 +34,65 @@ first_starts() {
   ledger_sql "SELECT organization FROM segments WHERE kind = 'run' ORDER BY begin, job LIMIT 16" | grep -c ada || true
 }
 
-@test "what is lent on one cluster is repaid on another, and without the consortium it is not" {
-  clusters_prepare north south
-  configure north south "$(tcp_of south)"
-  configure south north "$(tcp_of north)"
-  clusters_start north south
-  lend_in_the_north
+# What bob got in the north is given back in the south: ada, who waits beside bob for bob's own nodes, starts first.
+ada_is_repaid_in_the_south() {
   on south wait_until 30 order_is "ada bob"
   run --separate-stderr first_starts "ada bob"
   echo "$stderr"
   echo "with the consortium ada started $output of the first 16"
   [ "$status" -eq 0 ]
   [ "$output" -ge 12 ]
-  on south statements_at_least 1
-  on north wait_until 30 statements_at_least 1
+}
+
+@test "what is lent on one cluster is repaid on another, a third one is in the sum, and all three have the same sum" {
+  local name other owed total=0
+  CLUSTER_DATABASE=yes CONSORTIUM_STALE_AFTER=10s
+  clusters_prepare north south east
+  configure_consortium north south "$(tcp_of south)" east "$(tcp_of east)"
+  configure_consortium south north "$(tcp_of north)" east "$(tcp_of east)"
+  configure_consortium east north "$(tcp_of north)" south "$(tcp_of south)"
+  clusters_start north south east
+  # By the east alone ada owes bob; bob owes ada more in the north.
+  lend east ada 2
+  on south wait_until 30 order_is "bob ada"
+  lend_in_the_north
+  ada_is_repaid_in_the_south
+  # Each cluster counts of each other one what Slurm's own records there say.
+  for name in north south east; do
+    owed=$(on "$name" owed_by_slurm "$(owner_of "$name")" ada)
+    echo "$name owes ada $owed processor-seconds"
+    total=$((total + owed))
+    [ "$(on "$name" owed_here ada)" -eq "$owed" ]
+    for other in north south east; do
+      [ "$other" = "$name" ] || on "$other" wait_until 60 elsewhere_is "$name" ada "$owed"
+    done
+  done
+  # 16 processor-seconds at least were given back in the south, and as many are what ada got in the east.
+  [ "$total" -le $(($(on north owed_here ada) - 32)) ]
+  for name in north south east; do
+    on "$name" statements_at_least 2
+    audit_with_consortium "$name"
+  done
+}
+
+@test "by hindsight, too, what is lent on one cluster is repaid on another" {
+  CONSORTIUM_LINES="contribution: hindsight"
+  clusters_prepare north south
+  configure_consortium north south "$(tcp_of south)"
+  configure_consortium south north "$(tcp_of north)"
+  clusters_start north south
+  lend_in_the_north
+  ada_is_repaid_in_the_south
   for name in north south; do
-    use_cluster "$name"
-    shapleyctl audit "$CLUSTER_LEDGER" --against "$CLUSTER_JOBCOMP"
+    on "$name" status_json | jq -e '.ranked_by == "hindsight"'
+    audit_with_consortium "$name"
   done
 }
 
 @test "without a consortium the south serves its owner first" {
   clusters_prepare north south
-  configure north
-  configure south
+  configure_consortium north
+  configure_consortium south
   clusters_start north south
   lend_in_the_north
   run --separate-stderr first_starts ""
@@ -94,8 +105,8 @@ first_starts() {
 @test "a file brings statements too; a forged one and an old one change nothing; a cluster that is away is said, and counts again when it is back" {
   local other
   clusters_prepare north south
-  configure north south "$(tcp_of south)"
-  configure south north "${_CLUSTER_DIRS[south]}/north.standing"
+  configure_consortium north south "$(tcp_of south)"
+  configure_consortium south north "${_CLUSTER_DIRS[south]}/north.standing"
   clusters_start north south
   other=$CLUSTER_DIR/north.standing
   on north shapleyctl standing --out "$other.first"
@@ -125,7 +136,7 @@ first_starts() {
   wait_until 60 log_says "south: its statements count again"
   # It leaves: from then on the south ranks by its own books.
   use_cluster south
-  configure south
+  configure_consortium south
   shapleyd_reload
   left() { [ "$(ledger_sql "SELECT count(*) FROM events WHERE kind = 'consortium_declared'")" -eq 2 ]; }
   wait_until 30 left

@@ -113,6 +113,8 @@ TEST_F(ConsortiumOfTwo, RanksFollowWhatTheOtherClusterStates) {
 }
 
 TEST_F(ConsortiumOfTwo, AStatementThatChangesNothingIsRecordedOnceAnHour) {
+  north.site.configuration.consortium.clusters.front().stale_after = Duration{7200};
+  ASSERT_TRUE(north.service->reload(north.site, Instant{now}).has_value());
   north.hear(south, south.states(now), now);
   for (int minute = 1; minute <= 59; ++minute) {
     now += 60;
@@ -124,6 +126,21 @@ TEST_F(ConsortiumOfTwo, AStatementThatChangesNothingIsRecordedOnceAnHour) {
   now += 60;
   north.hear(south, south.states(now), now);
   EXPECT_EQ(north.recorded(), 2U);
+}
+
+// A statement that is ten minutes old when it is recorded would be too old for the last ten minutes of the hour.
+TEST_F(ConsortiumOfTwo, TheRecordedStatementIsNotTooOldWhileNewerOnesCome) {
+  constexpr std::size_t k_minutes_late = 10;
+  std::vector<std::string> sent;
+  for (int minute = 0; minute <= 180; ++minute) {
+    now += 60;
+    south.service->tick(Instant{now});
+    sent.push_back(south.states(now).value());
+    if (sent.size() <= k_minutes_late) continue;
+    north.hear(south, sent[sent.size() - 1 - k_minutes_late], now);
+    EXPECT_GT(north.service->books().state().shares_elsewhere().front().stale_at, Instant{now}) << minute;
+  }
+  EXPECT_LE(north.recorded(), 5U);
 }
 
 TEST_F(ConsortiumOfTwo, WhatDoesNotCountIsRefusedByName) {

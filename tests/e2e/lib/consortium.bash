@@ -133,7 +133,7 @@ owed_by_slurm() {
     END { print sum + 0 }'
 }
 
-# audit_with_consortium NAME: its books, its runs by Slurm's records, and each statement against the ledgers of all others, by signature, too; nothing
+# audit_with_consortium NAME: its books, its runs by Slurm's records, if there are any, and each statement against the ledgers of all others, by signature, too; nothing
 # may be missing.
 audit_with_consortium() {
   local name arguments=()
@@ -141,5 +141,6 @@ audit_with_consortium() {
     [ "$name" = "$1" ] || arguments+=(--consortium "${_CLUSTER_DIRS[$name]}/ledger.db" --consortium-key "${_CLUSTER_DIRS[$name]}/head.key.pub")
   done
   use_cluster "$1"
-  shapleyctl audit "$CLUSTER_LEDGER" --against "$CLUSTER_JOBCOMP" "${arguments[@]}"
+  [ ! -s "$CLUSTER_JOBCOMP" ] || arguments+=(--against "$CLUSTER_JOBCOMP")
+  shapleyctl audit "$CLUSTER_LEDGER" "${arguments[@]}"
 }
