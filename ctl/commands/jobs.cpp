@@ -230,7 +230,8 @@ Expected<std::string> render_jobs(const ledger::JobsReport& report, const JobsVi
   if (view.parsable || !view.format.empty()) return text;
   std::vector<std::string> waits;
   for (const ledger::NoStart& row : report.no_start.value_or(std::vector<ledger::NoStart>{})) {
-    if (row.since && is_worth_a_line(*row.since, report.at)) waits.push_back(no_start_line(row.organization, *row.since, report.at));
+    if (row.since && is_worth_a_line(*row.since, report.at))
+      waits.push_back(no_start_line(row.organization, *row.since, report.at));
   }
   if (report.is_private == true) {
     text += "Private: only your own jobs and those of accounts that you coordinate (PrivateData in slurm.conf)\n";

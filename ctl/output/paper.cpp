@@ -34,8 +34,8 @@ int decimals_of(const AccountReport& report) {
   return largest >= 100 ? 1 : largest >= 1 ? 2 : 3;
 }
 
-// Who lends to whom: pairs of organizations are cells, whose units are moved until each organization's lent less
-// borrowed is what its difference has changed by.
+// What organizations lent to each other: pairs are cells, whose units are moved until each organization's lent less
+// borrowed equals the change of its difference.
 class Pairs {
  public:
   Pairs(const AccountReport& report, double unit) {
@@ -98,7 +98,7 @@ class Pairs {
   }
 
   // Raises (or lowers) the organization's net by a unit and lowers (raises) another's that has too much (too little),
-  // or that is not listed; over as few pairs as possible. False: there is none.
+  // or that is not listed; over as few pairs as possible. False: no other organization can be reached.
   bool move_unit(const std::string& from, bool raise, std::map<std::string, std::int64_t>& rest) {
     std::map<std::string, std::pair<std::string, Cell>> reached{{from, {}}};
     std::deque<std::string> next{from};

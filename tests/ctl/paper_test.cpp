@@ -1,5 +1,5 @@
 // A printed statement, recomputed with a pocket calculator: the text of random books is read as a person reads it, and
-// what stands on it is added up.
+// its amounts are added up.
 #include "ctl/output/paper.hpp"
 
 #include <cmath>
@@ -184,7 +184,7 @@ void expect_adds_up(const AccountReport& report, bool is_direct) {
   }
 }
 
-// What is printed is what the books say, but for some units of the last decimal.
+// Each printed amount is within some units of the last decimal of the one in the books.
 void expect_near(const AccountReport& report) {
   const PrintedStatement printed = printed_statement(report);
   const double unit = std::pow(10, printed.decimals);
