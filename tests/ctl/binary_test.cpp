@@ -289,11 +289,11 @@ TEST_F(ShapleyctlBinary, UnknownJobsAreReported) {
 
 TEST_F(ShapleyctlBinary, WhoHasHadNoStartIsReadFromALedgerToo) {
   const std::string copy = copied(example_ledger()).string();
-  const std::string line = "Waits:   guests has startable jobs and has had no start since 2026-11-18T11:07:15Z (";
-  EXPECT_PRED2(contains, run("status --ledger " + copy).out, line);
-  EXPECT_PRED2(contains, run("status --ledger " + copy + " --at 2026-11-18T11:07:20").out, line + "5 s)\n");
-  EXPECT_PRED2(lacks, run("status --ledger " + copy + " --at 2026-11-18T11:07:10").out, "Waits:");
-  EXPECT_PRED2(contains, run("jobs --ledger " + copy).out, line);
+  const std::string line =
+      "Waits:   guests has startable jobs and has had no start since 2026-11-18T11:07:15Z (1 min)\n";
+  EXPECT_PRED2(contains, run("status --ledger " + copy + " --at 2026-11-18T11:08:15").out, line);
+  EXPECT_PRED2(lacks, run("status --ledger " + copy + " --at 2026-11-18T11:08:14").out, "Waits:");
+  EXPECT_PRED2(lacks, run("jobs --ledger " + copy).out, "Waits:");
   EXPECT_PRED2(lacks, run("jobs -O A --ledger " + copy).out, "Waits:");
   EXPECT_EQ(json::parse(run("jobs --json --ledger " + copy).out)["no_start"],
             json::array({{{"organization", "guests"}, {"since", k_example_begin.value + 35}}}));

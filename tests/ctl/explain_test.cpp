@@ -283,7 +283,8 @@ TEST_F(Explain, AsksTheDaemonAndSlurm) {
   const std::string text = printed_by_daemon("3");
   EXPECT_EQ(request, (json{{"request", "explain"}, {"job", "3"}}));
   ASSERT_EQ(programs.size(), 5U);
-  EXPECT_EQ(programs[0][3], "--jobs=3");
+  EXPECT_EQ(programs[0][2], "--local") << "a federation may show other clusters' jobs";
+  EXPECT_EQ(programs[0][4], "--jobs=3");
   EXPECT_PRED2(contains, text, "Place: 2nd of 2 that wait: B 1 job with 2 processors goes before it.\nBy leads B ");
   EXPECT_PRED2(contains, text, "SITE 10000 = 10000 + 10001 x 0 (place) + 0 (level), as the books ask for.");
 }
