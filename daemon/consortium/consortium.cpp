@@ -107,6 +107,7 @@ Expected<void> Consortium::accept(Cluster& cluster, const std::string& text, con
       statement, cluster.configuration.name,
       {own, std::string(accounting::name_of(ledger::ranking_estimator(state))), state.period(), last, now}));
   cluster.offered = std::move(statement);
+  cluster.bytes = static_cast<std::int64_t>(cluster.offered->text().size());
   cluster.changes_nothing = false;
   return {};
 }
@@ -140,9 +141,8 @@ Expected<void> Consortium::record(Instant now) {
     const accounting::StandingReceived* last = recorded(books_.state(), cluster.configuration.name);
     if (last != nullptr && (last->figures == cluster.offered->figures || last->at >= now)) continue;
     const bool is_due = last == nullptr || now >= last->at + k_hour;
-    const auto bytes = static_cast<std::int64_t>(cluster.offered->text().size());
     if (!is_due) {
-      if (bytes > bytes_left_) continue;
+      if (cluster.bytes > bytes_left_) continue;
       if (!is_too_old_soon(cluster, now)) {
         if (cluster.changes_nothing) continue;
         cluster.changes_nothing = !changes_ranks(cluster, now);
@@ -151,7 +151,7 @@ Expected<void> Consortium::record(Instant now) {
     }
     const accounting::Event event = cluster.offered->received(now);
     SHAPLEY_TRY(books_.commit({&event, 1}, now));
-    if (!is_due) bytes_left_ -= bytes;
+    if (!is_due) bytes_left_ -= cluster.bytes;
   }
   return {};
 }

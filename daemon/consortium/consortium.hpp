@@ -54,6 +54,7 @@ class Consortium {
     config::OtherClusterConfig configuration;
     std::shared_ptr<const ledger::PublicKey> key;
     std::optional<ledger::StandingStatement> offered;  // the newest that was accepted, recorded or not
+    std::int64_t bytes = 0;                            // of the text of `offered`, which record() weighs each second
     bool changes_nothing = false;                      // `offered` was found to change no rank when it came
     Instant asked = k_beginning_of_time;               // when it was asked for last
     std::string fault = {};                            // why the last answer did not count; empty: it did
