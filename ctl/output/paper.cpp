@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/contract.hpp"
+#include "ctl/output/amounts.hpp"
 
 namespace shapley::ctl {
 
@@ -21,7 +22,7 @@ using ledger::AccountReport;
 using ledger::AccountRow;
 using ledger::Amount;
 
-constexpr std::array<double, 4> k_powers = {1, 10, 100, 1000};
+constexpr std::array<std::int64_t, 4> k_powers = {1, 10, 100, 1000};
 
 int decimals_of(const AccountReport& report) {
   double largest = 0;
@@ -126,7 +127,7 @@ class Pairs {
     return false;
   }
 
-  void apply(std::string to, bool raise, const std::map<std::string, std::pair<std::string, Cell>>& reached) {
+  void apply(const std::string& to, bool raise, const std::map<std::string, std::pair<std::string, Cell>>& reached) {
     for (auto step = reached.find(to); !step->second.first.empty(); step = reached.find(step->second.first)) {
       const auto& [before, cell] = step->second;
       const bool grows = cell.first == before ? raise : !raise;
@@ -148,9 +149,9 @@ class Printing {
  public:
   explicit Printing(const AccountReport& report)
       : report_(report),
-        unit_(k_powers.at(static_cast<std::size_t>(decimals_of(report)))),
-        pairs_(report, unit_),
-        printed_{.decimals = decimals_of(report)} {}
+        printed_{.decimals = decimals_of(report)},
+        unit_(static_cast<double>(k_powers.at(static_cast<std::size_t>(printed_.decimals)))),
+        pairs_(report, unit_) {}
 
   PrintedStatement make() && {
     for (const ledger::PeriodPart& part : report_.periods) round_ends(part);
@@ -225,9 +226,9 @@ class Printing {
   }
 
   const AccountReport& report_;
-  double unit_;
-  Pairs pairs_;
   PrintedStatement printed_;
+  double unit_;  // an amount of one core-hour, in units
+  Pairs pairs_;
 };
 
 }  // namespace
@@ -263,13 +264,9 @@ PrintedStatement printed_statement(const AccountReport& report) {
 
 std::string unit_text(std::int64_t units, int decimals) {
   SHAPLEY_REQUIRE(decimals >= 1 && decimals < static_cast<int>(k_powers.size()));
-  std::string digits = std::to_string(std::llabs(units));
-  const auto behind = static_cast<std::size_t>(decimals);
-  if (digits.size() <= behind) digits.insert(0, behind + 1 - digits.size(), '0');
-  std::size_t point = digits.size() - behind;
-  digits.insert(point, ".");
-  for (; point > 3; point -= 3) digits.insert(point - 3, ",");
-  return digits;
+  const std::int64_t one = k_powers.at(static_cast<std::size_t>(decimals));
+  const std::int64_t amount = std::llabs(units);
+  return grouped(amount / one) + '.' + std::to_string(one + amount % one).substr(1);  // with the zeros in front
 }
 
 std::string signed_unit_text(std::int64_t units, int decimals) {
