@@ -251,7 +251,8 @@ Expected<Consortium> opened_consortium(const AuditArguments& arguments) {
   for (const std::string& file : arguments.consortium) {
     SHAPLEY_TRY_ASSIGN(ledger::OpenedFile opened, ledger::OpenedFile::open(file));
     consortium.opened.push_back(std::move(opened));
-    consortium.ledgers.push_back({file, &consortium.opened.back().ledger()});
+    consortium.ledgers.push_back({arguments.is_for_others ? std::filesystem::path(file).filename().native() : file,
+                                  &consortium.opened.back().ledger()});
   }
   return consortium;
 }

@@ -33,6 +33,7 @@ struct AuditArguments {
   std::vector<std::string> against_heads;
   std::string public_key;                    // for against_heads
   std::vector<std::string> consortium;       // ledgers of other clusters
+  bool is_for_others = false;                // what is said of them names no folders of this host
   std::vector<std::string> consortium_keys;  // their public keys
   bool head = false;                         // print a signed head instead
   std::string sign_with;

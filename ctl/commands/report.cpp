@@ -71,6 +71,7 @@ Expected<void> add_audit_of(Proof& proof, const ReportArguments& arguments,
   AuditArguments wanted;
   wanted.archives = arguments.interval.archives;
   wanted.consortium = std::move(others);
+  wanted.is_for_others = true;
   SHAPLEY_TRY_ASSIGN(proof.audit, examine(*ledger, wanted, show));
   line.clear();
   report_upkeep(endpoint, proof.clean() ? Upkeep::clean_audit : Upkeep::audit_with_findings, proof.audit->head.sequence,
@@ -122,22 +123,6 @@ Expected<SiteReport> gather(const ReportArguments& arguments, const Endpoint& en
   return report;
 }
 
-// A page for others does not name folders of this host.
-void leave_out_folders(Examined& audit, const std::vector<std::string>& files) {
-  const auto shorten = [&](std::string& text) {
-    for (const std::string& file : files) {
-      const std::string name = std::filesystem::path(file).filename().native();
-      for (std::size_t at = text.find(file); at != std::string::npos; at = text.find(file, at + name.size()))
-        text.replace(at, file.size(), name);
-    }
-  };
-  for (Examination& examination : audit.examinations) {
-    for (ledger::Finding& finding : examination.report.findings) shorten(finding.what);
-    for (std::string& missing : examination.report.missing) shorten(missing);
-    for (std::string& note : examination.report.notes) shorten(note);
-  }
-}
-
 Expected<ConsortiumReport> gather_consortium(const ReportArguments& arguments, const Endpoint& endpoint,
                                              const Environment& environment) {
   IntervalArguments interval = arguments.interval;
@@ -150,7 +135,6 @@ Expected<ConsortiumReport> gather_consortium(const ReportArguments& arguments, c
     std::erase(others, file);
     Proof& proof = report.proofs.emplace_back();
     SHAPLEY_TRY(add_audit_of(proof, arguments, file, endpoint, environment, std::move(others)));
-    if (proof.audit) leave_out_folders(*proof.audit, arguments.consortium);
   }
   return report;
 }
