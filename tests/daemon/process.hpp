@@ -2,6 +2,8 @@
 #pragma once
 
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "records.hpp"
@@ -117,6 +120,22 @@ class ProcessSite {
   }
 
   TempDirectory directory;
+};
+
+// Tests of one shapleyd, and of the plugin that feeds it.
+class ProcessTest : public testing::Test, protected ProcessSite {
+ protected:
+  int run(const std::vector<std::string>& args) const { return Process(args, log()).wait(); }
+
+  static void feed(TestClient& feeder, std::uint64_t sequence, std::vector<protocol::JobUpdate> jobs) {
+    protocol::Observations o;
+    o.sequence = sequence;
+    o.observed_at = std::time(nullptr);
+    o.jobs = std::move(jobs);
+    o.nodes = {node_record("n1"), node_record("n2")};
+    feeder.send(std::move(o));
+    await(feeder, sequence);
+  }
 };
 
 }  // namespace shapley::daemon
