@@ -316,7 +316,7 @@ std::vector<std::size_t> players_before(const hindsight::naive::Facts& virtual_f
   }
   for (const Held& held : facts.segments) {
     const Instant joined = std::min(held.opened.begin, released_at(held.opened));
-    if (held.end == held.opened.begin || joined >= t) continue;
+    if (held.end == joined || joined >= t) continue;
     const auto name = std::lower_bound(names.begin(), names.end(), held.opened.organization);
     players.insert(static_cast<std::size_t>(name - names.begin()));
   }
@@ -335,8 +335,7 @@ std::set<std::size_t> present_at(const hindsight::naive::Facts& virtual_facts, c
     }
     const bool asks = std::any_of(facts.segments.begin(), facts.segments.end(), [&](const Held& held) {
       const Instant joined = std::min(held.opened.begin, released_at(held.opened));
-      return held.opened.organization == names[players[i]] && held.end != held.opened.begin && joined <= s &&
-             s < held.end;
+      return held.opened.organization == names[players[i]] && joined <= s && s < held.end;
     });
     if (owned > 0 || asks) present.insert(i);
   }

@@ -30,8 +30,9 @@ class Hindsight final : public Estimator {
 
   void fold_segment(int sign, const SegmentFact& segment) override {
     if (is_off_ || segment.end < facts_.horizon) return;
-    if (segment.begin < segment.end && segment.processors.value > 0) {
-      const Players::Fact fact = fact_of(segment);
+    // A run of zero seconds was asked for until it began.
+    const Players::Fact fact = fact_of(segment);
+    if (fact.at < segment.end && segment.processors.value > 0) {
       facts_.players.fold(sign, segment.organization, fact);
       facts_.attendance.change({.at = fact.at, .organization = segment.organization, .requests = sign});
       if (segment.end != k_end_of_time)
