@@ -109,10 +109,10 @@ constexpr Field k_standing_fields[] = {
     {"rank", "Rank"},
     {"standing", "Standing", {}, "standing_core_hours", signed_or_unknown},
     {"key", "Key", {}, "key_core_hours", signed_or_unknown},
-    {"owned", "Owned"},
-    {"used", "Used"},
+    {"owned", "Owned", {}, {}, processors_or_unknown},
+    {"used", "Used", {}, {}, processors_or_unknown},
     {"running", "Running", {}, "running_jobs"},
-    {"waiting", "Waiting"},
+    {"waiting", "Waiting", {}, {}, processors_or_unknown},
     {"startable", "Startable", {}, "waiting_jobs"},
 };
 
@@ -123,7 +123,7 @@ std::string count_of(std::int64_t count, std::string_view one) {
 }
 
 std::string count_of(double number, std::string_view one) {
-  const std::string count = plain_number(number);
+  const std::string count = processors_or_unknown(number);
   return count + ' ' + std::string(one) + (count == "1" ? "" : "s");
 }
 
@@ -136,7 +136,7 @@ std::string count_of(const std::optional<ledger::Processors>& processors) {
 }
 
 std::string plain(const ledger::Processors& processors) {
-  return plain_number(json_of(processors));
+  return processors_or_unknown(json_of(processors));
 }
 
 std::string since_text(Instant since, Instant at) {

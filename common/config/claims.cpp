@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -78,19 +79,38 @@ void check_rules(const std::vector<OrganizationConfig>& organizations, FaultList
   }
 }
 
+// Into how many units a node is divided so that every share of these claims is a whole number of them: shares then add
+// up without rounding. Where that is more than 10^18, 10^12 units, to which shares are rounded down.
+Int128 units_of_node(const Claims& claims) {
+  constexpr Int128 k_most = 1'000'000'000'000'000'000;
+  constexpr Int128 k_otherwise = 1'000'000'000'000;
+  Int128 units = 1;
+  for (const Claim& c : claims) {
+    const auto common = std::gcd(static_cast<std::int64_t>(units), c.claim->share.denominator);
+    units *= c.claim->share.denominator / common;
+    if (units > k_most) return k_otherwise;
+  }
+  return units;
+}
+
+Int128 in_units(const Share& share, Int128 units) {
+  return share.numerator * units / share.denominator;
+}
+
 // The first instant at which the claims sum to more than the whole node.
 std::optional<Instant> first_excess(const Claims& claims) {
-  std::vector<std::pair<Instant, std::int64_t>> changes;
+  const Int128 whole = units_of_node(claims);
+  std::vector<std::pair<Instant, Int128>> changes;
   for (const Claim& c : claims) {
-    changes.emplace_back(c.claim->from, c.claim->parts_per_million);
-    changes.emplace_back(c.claim->until, -c.claim->parts_per_million);
+    changes.emplace_back(c.claim->from, in_units(c.claim->share, whole));
+    changes.emplace_back(c.claim->until, -in_units(c.claim->share, whole));
   }
   // At one instant ends (negative) come before begins: until is not included.
   std::sort(changes.begin(), changes.end());
-  std::int64_t parts = 0;
+  Int128 sum = 0;
   for (const auto& [at, change] : changes) {
-    parts += change;
-    if (parts > accounting::k_whole_node) return at;
+    sum += change;
+    if (sum > whole) return at;
   }
   return std::nullopt;
 }
@@ -110,20 +130,23 @@ std::string some_of(const std::vector<std::string_view>& nodes) {
 
 void report_excess(const Claims& claims, const std::vector<std::string_view>& nodes, Instant at, FaultList& faults) {
   constexpr std::size_t k_max_owners = 10;
+  const Int128 whole = units_of_node(claims);
   std::string owners;
-  std::int64_t parts = 0;
+  Int128 sum = 0;
   std::size_t count = 0;
   int line = 0;
   for (const Claim& c : claims) {
     if (!c.holds_at(at)) continue;
-    parts += c.claim->parts_per_million;
+    sum += in_units(c.claim->share, whole);
     line = std::max(line, c.claim->line);
     if (++count > k_max_owners) continue;
     const std::string& name = c.organization->name;
     owners += (owners.empty() ? "" : ", ") + (name.empty() ? label(*c.organization) : name) + ' ' +
-              format_share(c.claim->parts_per_million) + " (line " + std::to_string(c.claim->line) + ')';
+              format_share(c.claim->share.parts_per_million()) + " (line " + std::to_string(c.claim->line) + ')';
   }
   if (count > k_max_owners) owners += " and " + std::to_string(count - k_max_owners) + " more";
+  // Rounded up: it is more than the whole node, as little as that may be.
+  const auto parts = static_cast<std::int64_t>((sum * accounting::k_whole_node + whole - 1) / whole);
   const std::string when = at == k_beginning_of_time ? "" : " from " + format_instant(at);
   const bool one = nodes.size() == 1;
   faults.add(line,
@@ -142,20 +165,43 @@ void check_ownership(const std::vector<OrganizationConfig>& organizations, Fault
   }
 }
 
+struct OwnedUnits {
+  std::string organization;
+  Int128 units = 0;
+};
+
+// The owners' parts, rounded down to parts per million. If the organizations own the whole node together, the parts
+// that rounding leaves over go to those that lost most by it, of equals to the last; else commons has them with the
+// rest of the node.
+std::vector<accounting::OwnerPart> apportioned(const std::vector<OwnedUnits>& owned, Int128 whole) {
+  std::vector<accounting::OwnerPart> owners;
+  std::vector<std::pair<Int128, std::size_t>> lost;
+  Int128 sum = 0;
+  std::int64_t left = accounting::k_whole_node;
+  for (const OwnedUnits& o : owned) {
+    const Int128 exact = o.units * accounting::k_whole_node;
+    lost.emplace_back(exact % whole, owners.size());
+    owners.push_back({o.organization, static_cast<std::int64_t>(exact / whole)});
+    left -= owners.back().parts_per_million;
+    sum += o.units;
+  }
+  if (sum != whole) return owners;
+  std::sort(lost.rbegin(), lost.rend());
+  for (std::size_t i = 0; left > 0; ++i, --left) ++owners[lost[i].second].parts_per_million;
+  return owners;
+}
+
 // The owners of a node at t; commons, which has what no organization owns, is not among them.
 std::vector<accounting::OwnerPart> owners_at(const Claims& claims, Instant t) {
-  std::vector<accounting::OwnerPart> owners;
+  const Int128 whole = units_of_node(claims);
+  std::vector<OwnedUnits> owned;
   for (const Claim& c : claims) {
     if (!c.holds_at(t)) continue;
-    const std::string& name = c.organization->name;
-    const auto same = std::find_if(owners.begin(), owners.end(), [&](const auto& o) { return o.organization == name; });
-    if (same == owners.end()) {
-      owners.push_back({name, c.claim->parts_per_million});
-    } else {
-      same->parts_per_million += c.claim->parts_per_million;
-    }
+    const auto same = std::ranges::find(owned, c.organization->name, &OwnedUnits::organization);
+    OwnedUnits& of = same == owned.end() ? owned.emplace_back(OwnedUnits{c.organization->name}) : *same;
+    of.units += in_units(c.claim->share, whole);
   }
-  return owners;
+  return apportioned(owned, whole);
 }
 
 std::vector<accounting::OwnershipSpan> spans_of(const Claims& claims) {
@@ -195,7 +241,8 @@ accounting::RankingDeclared ranking_statement(const Configuration& configuration
                                       configuration.horizon.value,
                                       configuration.guarantee,
                                       {},
-                                      configuration.running_weight};
+                                      configuration.running_weight,
+                                      configuration.guests};
   for (const OrganizationConfig& o : configuration.organizations) {
     if (o.guarantee != configuration.guarantee) ranking.exceptions.push_back({o.name, o.guarantee});
   }

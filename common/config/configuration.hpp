@@ -15,6 +15,7 @@
 #include "base/calendar.hpp"
 #include "base/error.hpp"
 #include "base/rule_kind.hpp"
+#include "config/values.hpp"
 #include "game/serving_order.hpp"
 #include "workflow/settings.hpp"
 
@@ -31,10 +32,10 @@ struct Rule {
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
-// `parts_per_million` of every node in `nodes` belongs to the organization during [from, until).
+// `share` of every node in `nodes` belongs to the organization during [from, until).
 struct NodeClaim {
   std::vector<std::string> nodes;  // expanded from bracket notation
-  std::int64_t parts_per_million = accounting::k_whole_node;
+  Share share;
   Instant from = k_beginning_of_time;
   Instant until = k_end_of_time;
   int line = 0;
@@ -99,6 +100,7 @@ struct Configuration {
   std::int64_t running_weight = game::k_default_rule.running.millionths;  // weight of what runs now, parts per million
   Duration horizon = game::k_default_rule.horizon;                        // how far ranks look ahead; 0: published rule
   std::int64_t guarantee = game::k_default_rule.guarantee.millionths;     // part of what is owned; 0: published rule
+  accounting::Guests guests = accounting::Guests::last;
   Order order = Order::strict;
   std::uint32_t rank_weight = 10000;  // order weighted
   Mode mode = Mode::priorities;

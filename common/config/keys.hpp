@@ -46,6 +46,7 @@ inline constexpr auto k_file_keys = std::to_array<Key>({
      "how much what runs counts for the ranks"},
     {"guarantee", "Fraction, percentage or decimal from 0 to 1", "`0.5`",
      "the part of its own processors that an organization may count on"},
+    {"guests", "`last` or `ranked`", "`last`", "whether jobs of no organization go after all others"},
     {"order", "`strict` or `weighted`", "`strict`", "whether ranks outweigh Slurm's own factors"},
     {"rank_weight", "Whole number from 1 to 1000000000", "`10000`", "what the first rank adds with `order: weighted`"},
     {"mode", "`priorities` or `observe`", "`priorities`", "whether ranks act on priorities"},

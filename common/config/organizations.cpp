@@ -180,7 +180,7 @@ class OrganizationsReader {
       add(*value, shown(*text) + " is no share", share.error().what);
       return false;
     }
-    if (claim) claim->parts_per_million = *share;
+    if (claim) claim->share = *share;
     return true;
   }
 

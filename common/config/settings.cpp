@@ -309,6 +309,10 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
   settings.duration("horizon", Duration{0}, game::k_longest_horizon, configuration.horizon);
   settings.part("running_weight", configuration.running_weight);
   settings.part("guarantee", configuration.guarantee);
+  settings.choice(
+      "guests",
+      std::array{std::pair{"last"sv, accounting::Guests::last}, std::pair{"ranked"sv, accounting::Guests::ranked}},
+      configuration.guests);
   settings.choice("order", std::array{std::pair{"strict"sv, Order::strict}, std::pair{"weighted"sv, Order::weighted}},
                   configuration.order);
   settings.rank_weight(configuration.rank_weight);
@@ -337,6 +341,7 @@ std::vector<std::pair<std::string, std::string>> values_of(const Configuration& 
       {"horizon", seconds_text(c.horizon)},
       {"running_weight", part_text(c.running_weight)},
       {"guarantee", part_text(c.guarantee)},
+      {"guests", std::string(name_of(c.guests))},
       {"order", c.order == Order::strict ? "strict" : "weighted"},
       {"rank_weight", std::to_string(c.rank_weight)},
       {"mode", c.mode == Mode::observe ? "observe" : "priorities"},

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
+#include <numeric>
 #include <utility>
 
 #include "accounting/events/consortium_events.hpp"
@@ -101,18 +102,24 @@ std::string bound_text(Duration duration) {
 
 }  // namespace
 
-Expected<std::int64_t> parse_share(std::string_view text) {
+std::int64_t Share::parts_per_million() const {
+  return static_cast<std::int64_t>(static_cast<Int128>(numerator) * k_million / denominator);
+}
+
+Expected<Share> parse_share(std::string_view text) {
   const auto ratio = parse_ratio(text);
   if (!ratio) return fail(Errc::invalid_argument, "write a fraction (1/3), a percentage (33.3%) or a decimal (0.333)");
   if (ratio->numerator > ratio->denominator) return fail(Errc::invalid_argument, "a share is at most 1, or 100%");
-  const auto parts = static_cast<std::int64_t>(static_cast<Int128>(ratio->numerator) * k_million / ratio->denominator);
-  if (parts == 0) return fail(Errc::invalid_argument, "a share is at least one millionth");
-  return parts;
+  const std::int64_t divisor = std::gcd(ratio->numerator, ratio->denominator);
+  const Share share{ratio->numerator / divisor, ratio->denominator / divisor};
+  if (share.parts_per_million() == 0) return fail(Errc::invalid_argument, "a share is at least one millionth");
+  return share;
 }
 
 Expected<std::int64_t> parse_part(std::string_view text) {
   if (const auto ratio = parse_ratio(text); ratio && ratio->numerator == 0) return 0;
-  return parse_share(text);
+  SHAPLEY_TRY_ASSIGN(const Share share, parse_share(text));
+  return share.parts_per_million();
 }
 
 Expected<std::int64_t> parse_weight(std::string_view text) {

@@ -15,11 +15,21 @@
 
 namespace shapley::config {
 
-// A part of a node: a fraction "1/3", a percentage "33.3%" or a decimal "0.333", above 0 and at most 1. In parts per
-// million, rounded down, so that shares that sum to 1 never come to more; what rounding leaves belongs to commons.
-[[nodiscard]] Expected<std::int64_t> parse_share(std::string_view text);
+// A part of a node, exactly as it was written: numerator / denominator, at least a millionth and at most 1. In lowest
+// terms, the denominator at most 10^11.
+struct Share {
+  std::int64_t numerator = 1;
+  std::int64_t denominator = 1;
 
-// As parse_share, with 0 allowed: a guarantee, the weight of what runs.
+  // Rounded down.
+  [[nodiscard]] std::int64_t parts_per_million() const;
+  friend bool operator==(const Share&, const Share&) = default;
+};
+
+// A fraction "1/3", a percentage "33.3%" or a decimal "0.333", above 0 and at most 1.
+[[nodiscard]] Expected<Share> parse_share(std::string_view text);
+
+// As parse_share, in parts per million, rounded down, with 0 allowed: a guarantee, the weight of what runs.
 [[nodiscard]] Expected<std::int64_t> parse_part(std::string_view text);
 
 // The weight of a processor of one cluster among those of others: a decimal from 0.001 to 1000. In parts per million.

@@ -84,9 +84,9 @@ class WorkflowReader {
     const Value* value = entries.find("threshold");
     const auto text = value ? reader_.text(*value, "write a part of 1, such as 0.2") : std::nullopt;
     if (!text) return;
-    const auto parts = parse_share(*text);
-    if (!parts) return add(*value, shown(*text) + " is no threshold", parts.error().what);
-    settings_.threshold_ppm = *parts;
+    const auto share = parse_share(*text);
+    if (!share) return add(*value, shown(*text) + " is no threshold", share.error().what);
+    settings_.threshold_ppm = share->parts_per_million();
   }
 
   YamlReader& reader_;

@@ -25,6 +25,9 @@
 // to more than there is. g = 0 is the published rule. A job that is wider than what its organization lacks takes it
 // above the guarantee, and no organization below its own can undo that before the job ends.
 //
+// A site may put the jobs of those who are no organization's last: they are served after all others, whatever the keys
+// say, for an outsider at zero is otherwise served before a member who owes.
+//
 // Exact integers throughout; pure functions.
 #pragma once
 
@@ -130,6 +133,7 @@ struct ServingRow {
   std::int64_t used = 0;   // weighted processors that its jobs hold now, no matter which organization owns them
   bool has_startable = false;
   Guarantee guarantee{};
+  bool last = false;  // served after all that are not
 
   [[nodiscard]] constexpr bool below_guarantee() const { return has_startable && is_below(used, owned, guarantee); }
 };
@@ -137,6 +141,7 @@ struct ServingRow {
 // Whether a is served before b; of equals neither is. A strict weak order.
 template <typename Key>
 [[nodiscard]] constexpr bool is_served_before(const ServingRow<Key>& a, const ServingRow<Key>& b) {
+  if (a.last != b.last) return b.last;
   const bool a_below = a.below_guarantee();
   return a_below == b.below_guarantee() ? b.key < a.key : a_below;
 }

@@ -113,6 +113,26 @@ Expected<ledger::OwnershipAsked> ownership(const AdjustArguments& arguments) {
   return own;
 }
 
+// "500h", "0.5h": core-hours; "1800s": core-seconds.
+Expected<CpuTime> amount_asked(const std::string& text) {
+  const Int128 seconds = text.ends_with('h') ? 3600 : 1;
+  const auto number = parse_micro(std::string_view(text).substr(0, text.empty() ? 0 : text.size() - 1));
+  if (!number || *number <= 0 || *number > accounting::k_max_settled.value / seconds ||
+      (seconds == 1 && !text.ends_with('s'))) {
+    return wrong("--amount: '" + text + "' is no amount; write core-hours, 500h or 0.5h, or core-seconds, 1800s");
+  }
+  return CpuTime{*number * seconds};
+}
+
+Expected<ledger::SettlementAsked> settlement(const AdjustArguments& arguments) {
+  if (arguments.from.empty()) return wrong("--amount needs --from: the organization that gave it");
+  if (arguments.at.empty()) return wrong("--amount needs --at: the date from which on it counts");
+  ledger::SettlementAsked settle{.from = arguments.from, .to = arguments.to, .work = {}, .at = {}};
+  SHAPLEY_TRY_ASSIGN(settle.work, amount_asked(arguments.amount));
+  SHAPLEY_TRY_ASSIGN(settle.at, parse_past_time(arguments.at, "--at", arguments.ledger));
+  return settle;
+}
+
 constexpr Field k_preview_fields[] = {
     left({"name", "Organization"}),
     {"before", "Standing", {}, "standing_core_hours_before", signed_or_unknown},
@@ -174,7 +194,8 @@ Expected<ExitCode> list(const AdjustArguments& arguments, const Endpoint& endpoi
 void add_adjust(CLI::App& app, AdjustArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "adjust",
-      "Correct the books: the organization of past runs, the past owners of nodes, the name of an organization");
+      "Correct the books: the organization of past runs, the past owners of nodes, the name of an organization; or "
+      "settle an agreed amount");
   command
       ->add_option("--job", arguments.job,
                    "Correct the runs of this job, array, task (72_3), heterogeneous job, or part (72+1)")
@@ -191,8 +212,15 @@ void add_adjust(CLI::App& app, AdjustArguments& arguments) {
   command->add_option("--merge", arguments.merge, "Merge this organization into the one in --to")->type_name("NAME");
   command
       ->add_option("--to", arguments.to,
-                   "Assign the runs to this organization; with --rename or --merge, continue under this name")
+                   "Assign the runs to this organization; with --rename or --merge, continue under this name; with "
+                   "--amount, the organization that got it")
       ->type_name("NAME");
+  command
+      ->add_option("--amount", arguments.amount,
+                   "Settle this amount, which --from gave to --to: core-hours (500h) or core-seconds (1800s)")
+      ->type_name("AMOUNT");
+  command->add_option("--from", arguments.from, "The organization that gave --amount")->type_name("NAME");
+  command->add_option("--at", arguments.at, "The instant from which on --amount counts (UTC)")->type_name("TIME");
   command
       ->add_option("--owners", arguments.owners,
                    "Set these owners of --nodes: physics, or physics=50%,biology=50%, or commons")
@@ -215,17 +243,21 @@ Expected<ledger::AdjustRequest> adjust_request(const AdjustArguments& arguments)
   const bool attributes = !arguments.job.empty() || !arguments.account.empty() || !arguments.user.empty();
   const int whose =
       (arguments.job.empty() ? 0 : 1) + (arguments.account.empty() ? 0 : 1) + (arguments.user.empty() ? 0 : 1);
-  const int ways = (attributes ? 1 : 0) + (arguments.nodes.empty() ? 0 : 1) + (arguments.rename.empty() ? 0 : 1) +
-                   (arguments.merge.empty() ? 0 : 1) + (arguments.reverse.empty() ? 0 : 1);
+  const int ways = (attributes ? 1 : 0) + (arguments.amount.empty() ? 0 : 1) + (arguments.nodes.empty() ? 0 : 1) +
+                   (arguments.rename.empty() ? 0 : 1) + (arguments.merge.empty() ? 0 : 1) +
+                   (arguments.reverse.empty() ? 0 : 1);
   if (ways != 1 || whose > 1) {
-    return wrong("name one of --job, --account, --user, --nodes, --rename, --merge, --reverse and --list");
+    return wrong("name one of --job, --account, --user, --nodes, --rename, --merge, --amount, --reverse and --list");
   }
   if (arguments.reason.empty()) return wrong("--reason is missing: why, for every user to read");
-  const bool needs_to = attributes || !arguments.rename.empty() || !arguments.merge.empty();
+  const bool needs_to =
+      attributes || !arguments.amount.empty() || !arguments.rename.empty() || !arguments.merge.empty();
   if (needs_to && arguments.to.empty()) return wrong("--to is missing: the organization's name");
   ledger::AdjustRequest request{.reason = arguments.reason};
   if (attributes) {
     SHAPLEY_TRY_ASSIGN(request.attribute, attribution(arguments));
+  } else if (!arguments.amount.empty()) {
+    SHAPLEY_TRY_ASSIGN(request.settle, settlement(arguments));
   } else if (!arguments.nodes.empty()) {
     SHAPLEY_TRY_ASSIGN(request.own, ownership(arguments));
   } else if (!arguments.rename.empty()) {

@@ -25,6 +25,9 @@ struct AdjustArguments {
   std::string rename = {};
   std::string merge = {};
   std::string to = {};
+  std::string amount = {};
+  std::string from = {};
+  std::string at = {};
   std::string reverse = {};
   std::string since = {};
   std::string until = {};

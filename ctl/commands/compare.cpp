@@ -52,6 +52,10 @@ std::string why_line(const CompareReport& report) {
            " has jobs that could start and runs on fewer than its guaranteed part of its own processors" +
            (difference < 0 ? "; by its key alone " + other + " would go first" : std::string()) + ".\n";
   }
+  if (report.because == Because::guests) {
+    return text + "jobs of guests go after those of every organization (guests: last)" +
+           (difference < 0 ? "; by its key alone " + other + " would go first" : std::string()) + ".\n";
+  }
   if (report.because == Because::order) return text + "they are even, and the configuration names it first.\n";
   return text + "its key is greater by " + unsigned_core_hours(difference) + " core-hours" +
          horizon_text(report.of.ranking) +
@@ -67,6 +71,7 @@ std::string history_line(const CompareReport& report) {
                                 : std::string();
   }
   const Instant at = report.of.at;
+  if (report.because == Because::guests) return "It has done so since " + since_text(report.since->order, at) + ".\n";
   std::string text = "It has done so since " + since_text(report.since->order, at);
   if (report.period_begin && report.since->keys <= *report.period_begin) {
     return text + "; the difference has grown since the period began, " + since_text(*report.period_begin, at) + ".\n";
@@ -83,6 +88,7 @@ std::string turning_lines(const CompareReport& report) {
   const std::string first = printable(*report.first);
   const std::string other = printable(report.behind().organization);
   std::string text;
+  if (report.because == Because::guests) return "It stays so as long as the configuration says guests: last.\n";
   if (report.because == Because::guarantee) {
     const auto& lacking = report.ahead().lacking;
     text = "It turns when " + first + " runs on its guaranteed part" +

@@ -62,8 +62,10 @@ class Joining {
     joined_.exact = joined_.exact && report.exact;
     for (const ledger::AccountRow& row : report.organizations) {
       Works& works = members_[name_here(row.name)][joined_.clusters.size() - 1];
-      works.got += row.got.work;
-      works.given += row.given.work;
+      // What was settled is on the side that it adds to.
+      const CpuTime settled = row.settled.work;
+      works.got += row.got.work - std::min(settled, CpuTime{});
+      works.given += row.given.work + std::max(settled, CpuTime{});
       for (const ledger::LentPair& pair : row.lent_to)
         lent_[{name_here(row.name), name_here(pair.organization), joined_.clusters.size() - 1}] += pair.work;
     }

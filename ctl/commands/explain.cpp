@@ -165,6 +165,7 @@ std::string standing_line(const ExplainReport& report) {
   if (row.below_guarantee == true) {
     text += " It runs on fewer than its guaranteed part of its own processors, so it goes before those that do not.";
   }
+  if (row.last == true) text += " Its jobs go after those of every organization (guests: last).";
   text += " It owns " + count_of(row.owned) + " and uses " + plain(row.used) + ".";
   if (std::ranges::any_of(report.ahead.organizations, &ledger::AheadRow::by_what_runs)) {
     const double running = row.running_core_hours.value_or(0);

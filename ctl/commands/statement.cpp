@@ -31,6 +31,19 @@ constexpr Field k_period_fields[] = {
     {"standing_after", "StandingAfter"},
 };
 
+constexpr Field k_settled_field{"settled", "Settled"};
+
+bool has_settled(const ledger::AccountReport& report) {
+  return std::ranges::any_of(report.organizations, [](const auto& row) { return row.settled.work.value != 0; });
+}
+
+// The columns of a period's table: what was settled only if anything was.
+std::vector<Field> period_fields(bool with_settled) {
+  std::vector<Field> fields(std::begin(k_period_fields), std::end(k_period_fields));
+  if (with_settled) fields.insert(std::ranges::find(fields, "after", &Field::name), k_settled_field);
+  return fields;
+}
+
 constexpr Field k_held_fields[] = {
     left({"organization", "Organization", {}, "name"}),
     {"got", "Got"},
@@ -69,7 +82,7 @@ std::string worth_text(const std::optional<ledger::WorthReport>& worth) {
 class Paper {
  public:
   Paper(const ledger::AccountReport& report, bool all)
-      : report_(report), all_(all), printed_(printed_statement(report)) {}
+      : report_(report), all_(all), with_settled_(has_settled(report)), printed_(printed_statement(report)) {}
 
   [[nodiscard]] std::string part(std::size_t index) const {
     const ledger::PeriodPart& part = report_.periods[index];
@@ -79,19 +92,21 @@ class Paper {
     std::string sentences;
     for (std::size_t i = 0; i < part.organizations.size(); ++i) {
       const PrintedPeriodRow& row = printed_.parts[index][i];
-      if (!shows({row.before, row.given, row.got, row.after, row.standing_before, row.standing_after})) continue;
+      if (!shows({row.before, row.given, row.got, row.settled, row.after, row.standing_before, row.standing_after}))
+        continue;
       const std::string& name = part.organizations[i].name;
       rows.push_back({{"name", name},
                       {"before", signed_amount(row.before)},
                       {"given", amount(row.given)},
                       {"got", amount(row.got)},
+                      {"settled", signed_amount(row.settled)},
                       {"after", signed_amount(row.after)},
                       {"standing_before", signed_amount(row.standing_before)},
                       {"standing_after", signed_amount(row.standing_after)}});
       sentences +=
           printable(name) + ' ' + ledger::difference_sentence(words(row.after), words(row.standing_after)) + ".\n";
     }
-    text += render_table(k_period_fields, rows) + '\n' + sentences + worth_text(part.worth);
+    text += render_table(period_fields(with_settled_), rows) + '\n' + sentences + worth_text(part.worth);
     if (part.closes_period)
       text += "The period ends at " + part.end.utc() + ": standings start again from zero there.\n";
     return text + '\n';
@@ -156,6 +171,7 @@ class Paper {
 
   const ledger::AccountReport& report_;
   bool all_;
+  bool with_settled_;
   PrintedStatement printed_;
 };
 
@@ -203,11 +219,12 @@ class CsvRows {
 
   void add_part(const ledger::PeriodPart& part) {
     for (const ledger::PeriodRow& row : part.organizations) {
-      const auto& [name, opening, got, given, closing, sentence] = row;
+      const auto& [name, opening, got, given, settled, closing, sentence] = row;
       add_utility(name, "standing_before", opening.standing_core_hours, opening.phi_minus_psi);
       add(name, "difference_before", opening.difference);
       add(name, "given", given);
       add(name, "got", got);
+      if (settled.work.value != 0) add(name, "settled", settled);
       add(name, "difference_after", closing.difference);
       add_utility(name, "standing_after", closing.standing_core_hours, closing.phi_minus_psi);
     }
@@ -308,8 +325,9 @@ std::string render_statement(const ledger::AccountReport& report, bool all) {
   if (report.as_of.is_known()) text += "Closed periods by what was known at " + report.as_of.utc() + ".\n";
   text += '\n';
   for (std::size_t i = 0; i < report.periods.size(); ++i) text += paper.part(i);
+  text += has_settled(report) ? "Before + Given - Got + Settled = After" : "Before + Given - Got = After";
   text +=
-      "Before + Given - Got = After: work given less work got since the period began, a sum. A standing is that\n"
+      ": work given less work got since the period began, a sum. A standing is that\n"
       "difference on average over the period so far, as status shows it.\n\n";
   if (const ledger::WorthReport* limits = first_worth(report)) text += worth_limits(*limits) + '\n';
   text += paper.held() +

@@ -67,6 +67,13 @@ std::string plain_number(const nlohmann::json& number) {
   return text == "-0" ? "0" : text;
 }
 
+std::string processors_or_unknown(const nlohmann::json& value) {
+  constexpr double k_thousandths = 1000;
+  if (!value.is_number()) return "?";
+  if (value.is_number_integer()) return value.dump();
+  return plain_number(std::round(value.get<double>() * k_thousandths) / k_thousandths);
+}
+
 std::string short_duration(std::int64_t seconds) {
   const std::int64_t s = std::max<std::int64_t>(seconds, 0);
   const std::int64_t minutes = s / 60;

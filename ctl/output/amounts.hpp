@@ -33,6 +33,9 @@ namespace shapley::ctl {
 // A JSON number with the fewest digits that are parsed as the same number: "3", "-0.25", "0.333333", "1e-07".
 [[nodiscard]] std::string plain_number(const nlohmann::json& number);
 
+// A number of processors for people: at most three digits after the point ("2.667"); "?" if it is no number.
+[[nodiscard]] std::string processors_or_unknown(const nlohmann::json& value);
+
 // A duration: "4 s", "3 min", "5 h 12 min", "9 d 4 h". Negative durations (of clocks that disagree) are shown as 0.
 [[nodiscard]] std::string short_duration(std::int64_t seconds);
 

@@ -29,7 +29,8 @@ int decimals_of(const AccountReport& report) {
   const auto see = [&](const Amount& amount) { largest = std::max(largest, std::fabs(amount.core_hours())); };
   for (const ledger::PeriodPart& part : report.periods) {
     for (const ledger::PeriodRow& row : part.organizations)
-      for (const Amount& amount : {row.opening.difference, row.given, row.got, row.closing.difference}) see(amount);
+      for (const Amount& amount : {row.opening.difference, row.given, row.got, row.settled, row.closing.difference})
+        see(amount);
   }
   for (const AccountRow& row : report.organizations) see(row.got);
   return largest >= 100 ? 1 : largest >= 1 ? 2 : 3;
@@ -170,11 +171,15 @@ class Printing {
     std::vector<PrintedPeriodRow>& rows = printed_.parts.emplace_back();
     for (const ledger::PeriodRow& row : part.organizations) {
       rows.push_back({.before = nearest(row.opening.difference.core_hours()),
+                      .settled = nearest(row.settled.core_hours()),
                       .after = nearest(row.closing.difference.core_hours()),
                       .standing_before = nearest(row.opening.standing_core_hours),
                       .standing_after = nearest(row.closing.standing_core_hours)});
     }
   }
+
+  // Given less got.
+  static std::int64_t moved_by_jobs(const PrintedPeriodRow& row) { return row.after - row.before - row.settled; }
 
   void balance_pairs() {
     std::map<std::string, std::int64_t> net;
@@ -182,7 +187,7 @@ class Printing {
     for (std::size_t i = 0; i < report_.periods.size(); ++i) {
       const auto& rows = report_.periods[i].organizations;
       for (std::size_t k = 0; k < rows.size(); ++k)
-        net[rows[k].name] += printed_.parts[i][k].after - printed_.parts[i][k].before;
+        net[rows[k].name] += moved_by_jobs(printed_.parts[i][k]);
     }
     pairs_.balance(net);
   }
@@ -221,7 +226,7 @@ class Printing {
     const auto shares = apportioned(got, printed_.organizations[index].got);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       rows[i]->got = shares[i];
-      rows[i]->given = rows[i]->after - rows[i]->before + rows[i]->got;
+      rows[i]->given = moved_by_jobs(*rows[i]) + rows[i]->got;
     }
   }
 

@@ -2,7 +2,8 @@
 //
 // All sums of a statement have one number of decimals; u is the amount of one unit of the last of them. As printed, of
 // every organization
-//     before + given - got = after,    got = own + borrowed                        (each part of a period, whole time)
+//     before + given - got + settled = after                                       (each part of a period)
+//     got = own + borrowed                                                         (whole time)
 //     given = own + lent                where the books say so, which they do by direct_contr
 //     borrowed, lent                    = the sums over its pairs
 //     own, borrowed, got                = the sums over its users
@@ -29,6 +30,7 @@ struct PrintedPeriodRow {
   std::int64_t before = 0;
   std::int64_t given = 0;
   std::int64_t got = 0;
+  std::int64_t settled = 0;
   std::int64_t after = 0;
   std::int64_t standing_before = 0;
   std::int64_t standing_after = 0;

@@ -73,6 +73,8 @@ void Consortium::receive(const std::string& cluster, const Expected<std::string>
                          Instant now) {
   Cluster* found = find(cluster);
   if (found == nullptr || books_.incomplete()) return;
+  // Until a slurmctld has connected this cluster has no name by which the other one's weights could be judged.
+  if (text && own_name.empty()) return;
   const auto accepted = text ? accept(*found, *text, own_name, now) : Expected<void>(tl::unexpected(text.error()));
   if (accepted) {
     if (!found->fault.empty()) spdlog::info("consortium: {}: its statements count again", cluster);

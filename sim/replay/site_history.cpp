@@ -276,6 +276,15 @@ void note_left_out(const SiteNames& names, Past& past) {
     past.notes.push_back("Left out: " + counted_as(count, reason) + ".");
 }
 
+// Policies rank guests as they rank organizations.
+void note_guests(const SiteNames& names, const config::Configuration& configuration, Past& past) {
+  if (configuration.guests != accounting::Guests::last) return;
+  const std::uint32_t guests = names.number_of(std::string(accounting::k_guests));
+  if (std::ranges::none_of(past.jobs, [&](const PastJob& job) { return names.number_of(job.organization) == guests; }))
+    return;
+  past.notes.push_back("The configuration's guests: last is not replayed: jobs of guests are ranked by their key.");
+}
+
 using Spans = std::map<std::string, std::vector<accounting::OwnershipSpan>, std::less<>>;  // by node
 
 const std::vector<accounting::OwnerPart>& owners_at(const Spans& spans, std::string_view node, Instant t) {
@@ -334,6 +343,7 @@ Expected<SiteHistory> read_site_history(const SiteHistorySource& source) {
   leave_out_too_wide(past, history.instance.endowments);
   settle_requests(source.estimates, past);
   note_left_out(names, past);
+  note_guests(names, configuration, past);
   for (const PastJob& job : past.jobs) {
     history.instance.jobs.push_back({.release = Instant{(job.release - history.begin).value},
                                      .duration = job.run,

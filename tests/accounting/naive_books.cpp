@@ -36,6 +36,7 @@ struct Facts {
   std::vector<PlacementResolved> placements;
   std::set<std::string> organizations{std::string(k_guests), std::string(k_commons)};
   std::set<std::string> nodes;
+  std::vector<WorkSettled> settled;
 };
 
 Facts facts_of(const std::vector<Event>& events) {
@@ -43,6 +44,7 @@ Facts facts_of(const std::vector<Event>& events) {
   facts.statements = all_of_kind<OwnershipStated>(events);
   facts.capacities = all_of_kind<CapacityChanged>(events);
   facts.placements = all_of_kind<PlacementResolved>(events);
+  facts.settled = all_of_kind<WorkSettled>(events);
   const auto closed = all_of_kind<SegmentClosed>(events);
   const auto retracted = all_of_kind<SegmentRetracted>(events);
   for (const SegmentOpened& opened : all_of_kind<SegmentOpened>(events)) {
@@ -444,6 +446,23 @@ std::map<Members, Alone> coalitions(const std::vector<Event>& events, const Span
   return coalitions;
 }
 
+namespace {
+
+void add_settled(const Facts& facts, Instant begin, Instant t, std::map<std::string, Row>& rows) {
+  for (const WorkSettled& settled : facts.settled) {
+    if (settled.at < begin || settled.at >= t) continue;
+    const Int128 worth = (t - settled.at).value * settled.work.value;
+    rows[settled.to].psi += worth;
+    rows[settled.to].got += settled.work.value;
+    for (auto& [estimator, credit] : rows[settled.from].credits) {
+      credit.phi.value += worth;
+      credit.given.value += settled.work.value;
+    }
+  }
+}
+
+}  // namespace
+
 std::map<std::string, Row> books(const std::vector<Event>& events, const Span& span) {
   const auto [first, begin, t, last, now] = span;
   const Facts facts = facts_of(events);
@@ -473,6 +492,7 @@ std::map<std::string, Row> books(const std::vector<Event>& events, const Span& s
     row.lent = second.busy[name] - second.on_own[name];
     row.borrowed = second.used[name] - second.on_own[name];
   }
+  add_settled(facts, begin, t, rows);
   return rows;
 }
 

@@ -158,6 +158,26 @@ TEST(Ranking, LeadsAreWholeProcessorsAndBounded) {
   EXPECT_EQ(rank(rows, {Duration{0}})[0].lead, 103);
 }
 
+// a owes, so a guest who is even goes before it, unless guests go last. Its debt gives no one else a lead then.
+TEST(Ranking, GuestsGoLastByTheRuleAndElseByTheirKey) {
+  std::vector<RankRow> rows(3);
+  rows[0] = {.organization = "a", .figures = {.balance = {-300 * k_micro}}, .waiting = {k_micro}};
+  rows[1] = {.organization = "b", .figures = {.balance = {-100 * k_micro}}, .waiting = {k_micro}};
+  rows[2] = {.organization = "guests", .figures = {}, .waiting = {k_micro}};
+  const game::KeyTerms terms{Duration{1}, 100};
+  const auto order = [&] {
+    std::vector<std::pair<std::string, std::int64_t>> leads;
+    for (const Rank& each : rank(rows, terms)) leads.emplace_back(each.organization, each.lead);
+    return leads;
+  };
+  using Leads = std::vector<std::pair<std::string, std::int64_t>>;
+  EXPECT_EQ(order(), (Leads{{"guests", 3}, {"b", 2}, {"a", 0}}));
+  rows[2].last = true;
+  EXPECT_EQ(order(), (Leads{{"b", 2}, {"a", 0}, {"guests", -k_longest_lead}}));
+  rows[2].figures.balance = {-500 * k_micro};
+  EXPECT_EQ(order(), (Leads{{"b", 2}, {"a", 0}, {"guests", -k_longest_lead}})) << "what guests owe lifts no lead";
+}
+
 // Of the node of one cluster: its owner, and the organization whose job holds it whole during [begin, begin + 10).
 State cluster_of(const std::string& owner, const std::string& user, std::int64_t begin) {
   const auto at = [](std::int64_t s) { return scenario::k_begin + Duration{s}; };
@@ -197,7 +217,7 @@ TEST(Ranking, FiguresOfTheSameOrganizationInTwoClustersBooksAddUp) {
   EXPECT_EQ(ranks[2].key, Utility{Int128{-200} * k_micro});
   for (const RankRow& row : rows) {
     const nlohmann::json json = json_of(row);
-    EXPECT_EQ(json.size(), 8U);
+    EXPECT_EQ(json.size(), 9U);
     EXPECT_EQ(from_json<RankRow>(json).value(), row);
   }
 }
@@ -233,6 +253,7 @@ RC_GTEST_PROP(Ranking, TheLatestRuleOrdersByGuaranteeAndKey, ()) {
   const auto own_part = *rc::gen::inRange<std::int64_t>(0, k_whole_node + 1);
   RC_ASSERT(state.ranking_rule() == published_rule());
   RankingDeclared declared = rule(horizon, guarantee, {{own, own_part}});
+  declared.guests = *rc::gen::element(Guests::ranked, Guests::last);
   declared.at = state.now() + Duration{1};
   RC_ASSERT(state.apply(rule(7, 8)).has_value());  // an earlier one that comes late
   RC_ASSERT(state.apply(declared).has_value());
@@ -249,6 +270,13 @@ RC_GTEST_PROP(Ranking, TheLatestRuleOrdersByGuaranteeAndKey, ()) {
     const Int128 part = name == own ? own_part : guarantee;
     const bool below = row.waiting.value > 0 && Int128{row.used.value} * k_whole_node < part * row.owned.value;
     RC_ASSERT(ranks[i].below_guarantee == below);
+    const bool is_last = declared.guests == Guests::last && name == "guests";
+    RC_ASSERT(ranks[i].last == is_last);
+    RC_ASSERT((ranks[i].lead == -k_longest_lead) == is_last);
+    if (is_last) {
+      RC_ASSERT(i + 1 == ranks.size());
+      continue;
+    }
     RC_ASSERT(!below || !below_is_over);
     below_is_over = below_is_over || !below;
     const bool same_group = i > 0 && ranks[i - 1].below_guarantee == below;
@@ -284,7 +312,8 @@ State arbitrary_books() {
   const auto horizon = *rc::gen::element<std::int64_t>(0, 1, 10, 1'000, 604'800);
   const auto guarantee = *rc::gen::element<std::int64_t>(0, 500'000, 1'000'000);
   const auto weight = *rc::gen::element<std::int64_t>(0, 100'000, 1'000'000);
-  RC_ASSERT(state.apply(RankingDeclared{cut, "direct_contr", horizon, guarantee, {}, weight}).has_value());
+  const auto guests = *rc::gen::element(Guests::ranked, Guests::last);
+  RC_ASSERT(state.apply(RankingDeclared{cut, "direct_contr", horizon, guarantee, {}, weight, guests}).has_value());
   if (const auto residual = *rc::gen::element<std::int64_t>(0, 3, 400, 1'000'000); residual > 0)
     RC_ASSERT(state.apply(ResidualMeasured{cut, residual, 20}).has_value());
   return state;

@@ -69,6 +69,14 @@ struct PlacementPlan {
   int nodes = 0;  // a bit for each
 };
 
+struct SettlementPlan {
+  int at = 0;
+  int from = 0;
+  int further = 1;  // the one that got it comes so much later among organizations and guests
+  int work = 1;
+  bool reversed = false;
+};
+
 struct PeriodPlan {
   int at = 0;
   Period period = Period::none;
@@ -149,6 +157,15 @@ rc::Gen<PeriodPlan> period_plans() {
                        {{1, Period::none}, {4, Period::monthly}, {2, Period::quarterly}, {1, Period::yearly}})));
 }
 
+rc::Gen<SettlementPlan> settlement_plans(const Shape& shape) {
+  return rc::gen::build<SettlementPlan>(
+      rc::gen::set(&SettlementPlan::at, uniform(0, 36)),
+      rc::gen::set(&SettlementPlan::from, uniform(0, shape.organizations + 1)),
+      rc::gen::set(&SettlementPlan::further, uniform(1, shape.organizations + 1)),
+      rc::gen::set(&SettlementPlan::work, uniform(1, 100)),
+      rc::gen::set(&SettlementPlan::reversed, rc::gen::weightedElement<bool>({{2, false}, {1, true}})));
+}
+
 // Turns plans into events.
 class Writer {
  public:
@@ -196,6 +213,17 @@ class Writer {
     }
     const auto ordinal = static_cast<std::uint32_t>(plan.ordinal);
     events_.push_back(PlacementResolved{placement(plan.placement), shape_.at(plan.at), ordinal, nodes});
+  }
+
+  void add(const SettlementPlan& plan) {
+    const std::string to = organization(shape_, (plan.from + plan.further) % (shape_.organizations + 1));
+    const CpuTime work{Int128{1'000'003} * plan.work};
+    WorkSettled settled{++adjustments_, shape_.at(plan.at), organization(shape_, plan.from), to, work};
+    events_.push_back(settled);
+    if (!plan.reversed) return;
+    settled.adjustment = ++adjustments_;
+    settled.work = -work;
+    events_.push_back(settled);
   }
 
   void add(const PeriodPlan& plan) { events_.push_back(PeriodDeclared{shape_.at(plan.at), plan.period}); }
@@ -296,6 +324,7 @@ class Writer {
 
   Shape shape_;
   std::vector<Event> events_;
+  std::uint32_t adjustments_ = 0;
 };
 
 template <typename Plan, typename Identity>
@@ -310,10 +339,10 @@ std::vector<Plan> without_contradictions(std::vector<Plan> plans, Identity ident
 }
 
 using Plans = std::tuple<std::vector<JobPlan>, std::vector<StatementPlan>, std::vector<CapacityPlan>,
-                         std::vector<PeriodPlan>, std::vector<PlacementPlan>>;
+                         std::vector<PeriodPlan>, std::vector<PlacementPlan>, std::vector<SettlementPlan>>;
 
 Scenario scenario_of(const Shape& shape, const Plans& plans) {
-  const auto& [jobs, statements, capacities, periods, placements] = plans;
+  const auto& [jobs, statements, capacities, periods, placements, settlements] = plans;
   Writer writer(shape);
   writer.declare_organizations();
   writer.keep_waiting();
@@ -327,15 +356,16 @@ Scenario scenario_of(const Shape& shape, const Plans& plans) {
   for (const PeriodPlan& plan : without_contradictions(periods, instant)) writer.add(plan);
   const auto resolution = [](const auto& plan) { return std::tuple(plan.placement, plan.at, plan.ordinal); };
   for (const PlacementPlan& plan : without_contradictions(placements, resolution)) writer.add(plan);
+  for (const SettlementPlan& plan : settlements) writer.add(plan);
   return {std::move(writer).events()};
 }
 
 }  // namespace
 
 rc::Gen<Scenario> arbitrary(Shape shape) {
-  const auto plans =
-      rc::gen::tuple(some_of(14, job_plans(shape)), some_of(7, statement_plans(shape)), some_of(7, capacity_plans()),
-                     some_of(shape.declarations, period_plans()), some_of(5, placement_plans()));
+  const auto plans = rc::gen::tuple(some_of(14, job_plans(shape)), some_of(7, statement_plans(shape)),
+                                    some_of(7, capacity_plans()), some_of(shape.declarations, period_plans()),
+                                    some_of(5, placement_plans()), some_of(3, settlement_plans(shape)));
   return rc::gen::map(plans, [shape](const Plans& p) { return scenario_of(shape, p); });
 }
 
@@ -349,6 +379,8 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
       if (opened->waited_as.value != 0) out << " as " << opened->waited_as.value;
       for (const NodeShare& share : opened->nodes) out << ' ' << share.node << ':' << share.processors.value;
     }
+    if (const auto* settled = std::get_if<WorkSettled>(&event))
+      out << " from " << settled->from << " to " << settled->to << ' ' << to_string(settled->work.value);
     if (const auto* placed = std::get_if<PlacementResolved>(&event)) out << " on " << placed->nodes;
     if (const auto* stated = std::get_if<OwnershipStated>(&event)) {
       for (const OwnershipSpan& span : stated->spans) {

@@ -47,8 +47,8 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario);  // for R
 
 // Jobs that wait, run, are suspended, resized, retracted; waits that are withdrawn in part; runs that say since when
 // they could have started, whether they were seen to wait or not; tasks of arrays that start out of one wait; nodes
-// that change hands while jobs run on them; capacities that change; waits that may use some nodes only, and which; a
-// declared period. Facts of one scenario never contradict each other.
+// that change hands while jobs run on them; capacities that change; waits that may use some nodes only, and which;
+// amounts that are settled, and taken back; a declared period. Facts of one scenario never contradict each other.
 [[nodiscard]] rc::Gen<Scenario> arbitrary(Shape shape = {});
 
 [[nodiscard]] std::vector<Event> shuffled(std::vector<Event> events);

@@ -23,6 +23,7 @@ TEST(Configuration, LeavesTheDefaultsOfWhatTheFileDoesNotSay) {
   EXPECT_EQ(c.horizon, Duration{30 * 24 * 3600});
   EXPECT_EQ(c.running_weight, 100'000);
   EXPECT_EQ(c.guarantee, 500'000);
+  EXPECT_EQ(c.guests, accounting::Guests::last);
   EXPECT_EQ(c.order, Order::strict);
   EXPECT_EQ(c.rank_weight, 10000U);
   EXPECT_EQ(c.mode, Mode::priorities);
@@ -67,6 +68,7 @@ munge_socket: /run/other/munge.socket
 horizon: 6h
 running_weight: 25%
 guarantee: 1/4
+guests: ranked
 )");
   EXPECT_EQ(c.ledger, "/srv/books/ledger.db");
   EXPECT_EQ(c.socket, "/run/other.sock");
@@ -84,6 +86,7 @@ guarantee: 1/4
   EXPECT_EQ(c.horizon, Duration{6 * 3600});
   EXPECT_EQ(c.running_weight, 250'000);
   EXPECT_EQ(c.guarantee, 250'000);
+  EXPECT_EQ(c.guests, accounting::Guests::ranked);
   EXPECT_EQ(c.order, Order::weighted);
   EXPECT_EQ(c.rank_weight, 500U);
   EXPECT_EQ(c.mode, Mode::observe);
@@ -98,12 +101,12 @@ guarantee: 1/4
   EXPECT_EQ(o.line, 14);
   ASSERT_EQ(o.nodes.size(), 2U);
   EXPECT_EQ(o.nodes[0].nodes, (std::vector<std::string>{"n1", "n2"}));
-  EXPECT_EQ(o.nodes[0].parts_per_million, 1'000'000);
+  EXPECT_EQ(o.nodes[0].share, Share{});
   EXPECT_EQ(o.nodes[0].from, k_beginning_of_time);
   EXPECT_EQ(o.nodes[0].until, k_end_of_time);
   EXPECT_EQ(o.nodes[0].line, 22);
   EXPECT_EQ(o.nodes[1].nodes, (std::vector<std::string>{"gpu1", "gpu2"}));
-  EXPECT_EQ(o.nodes[1].parts_per_million, 333'333);
+  EXPECT_EQ(o.nodes[1].share, (Share{1, 3}));
   EXPECT_EQ(o.nodes[1].from, Instant{1767225600});   // date -u -d 2026-01-01 +%s
   EXPECT_EQ(o.nodes[1].until, Instant{1893499200});  // date -u -d '2030-01-01 12:00' +%s
   EXPECT_EQ(o.nodes[1].line, 23);

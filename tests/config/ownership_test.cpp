@@ -47,11 +47,27 @@ organizations:
   const std::vector<OwnershipSpan> expected = {
       {k_beginning_of_time, {}},  // commons
       {k_2026, {{"a", 333'333}}},
-      {k_2027, {{"a", 333'333}, {"b", 666'666}}},
+      {k_2027, {{"a", 333'333}, {"b", 666'667}}},  // the whole node
       {k_2030, {{"b", 666'666}}},
   };
   ASSERT_EQ(statements.size(), 1U);
   EXPECT_EQ(statements[0].spans, expected);
+}
+
+TEST(Ownership, OfSharesThatSumToOneLeavesNothing) {
+  const auto owners = [](const std::string& shares_of_a, const std::string& share_of_b) {
+    const auto statements = stated("organizations: [{name: a, nodes: [" + shares_of_a +
+                                   "]}, {name: b, nodes: [{nodes: n, share: " + share_of_b +
+                                   "}]}, {name: c, nodes: [{nodes: n, share: 1/3}]}]");
+    return statements.at(0).spans.at(0).owners;
+  };
+  using Owners = std::vector<accounting::OwnerPart>;
+  const std::string third = "{nodes: n, share: 1/3}";
+  EXPECT_EQ(owners(third, "1/3"), (Owners{{"a", 333'333}, {"b", 333'333}, {"c", 333'334}})) << "the last one's";
+  EXPECT_EQ(owners("{nodes: n, share: 1/6}, {nodes: n, share: 1/6}", "1/3"),
+            (Owners{{"a", 333'333}, {"b", 333'333}, {"c", 333'334}}))
+      << "claims of one organization add up exactly";
+  EXPECT_EQ(owners(third, "33.3333%"), (Owners{{"a", 333'333}, {"b", 333'333}, {"c", 333'333}})) << "not a third";
 }
 
 TEST(Ownership, EndsInCommons) {

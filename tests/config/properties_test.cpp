@@ -16,6 +16,7 @@ namespace shapley::config {
 namespace {
 
 constexpr std::int64_t k_last_instant = 12;  // claims begin and end within 0 .. 10
+constexpr std::int64_t k_units = 420;        // a multiple of every denominator below
 
 Configuration pick_configuration() {
   Configuration configuration;
@@ -27,7 +28,8 @@ Configuration pick_configuration() {
     for (NodeClaim& claim : organization.nodes) {
       claim.nodes = *rc::gen::element(std::vector<std::string>{"m"}, std::vector<std::string>{"n"},
                                       std::vector<std::string>{"m", "n"});
-      claim.parts_per_million = *rc::gen::element<std::int64_t>(1, 250'000, 333'333, 500'000, 1'000'000);
+      claim.share.denominator = *rc::gen::element<std::int64_t>(1, 2, 3, 4, 6, 7, 10);
+      claim.share.numerator = *rc::gen::inRange<std::int64_t>(1, claim.share.denominator + 1);
       if (*rc::gen::arbitrary<bool>()) claim.from = Instant{*rc::gen::inRange<std::int64_t>(0, 10)};
       if (*rc::gen::arbitrary<bool>()) {
         claim.until = Instant{std::max<std::int64_t>(claim.from.value, -1) + *rc::gen::inRange<std::int64_t>(1, 8)};
@@ -37,17 +39,43 @@ Configuration pick_configuration() {
   return configuration;
 }
 
-// organization -> parts, by going through all claims.
-std::map<std::string, std::int64_t> naive_owners(const Configuration& configuration, const std::string& node,
-                                                 Instant t) {
+// organization -> units of a node, k_units of which are the whole, by going through all claims.
+std::map<std::string, std::int64_t> naive_units(const Configuration& configuration, const std::string& node,
+                                                Instant t) {
   std::map<std::string, std::int64_t> owners;
   for (const OrganizationConfig& organization : configuration.organizations) {
     for (const NodeClaim& claim : organization.nodes) {
       const bool names_it = std::find(claim.nodes.begin(), claim.nodes.end(), node) != claim.nodes.end();
-      if (names_it && claim.from <= t && t < claim.until) owners[organization.name] += claim.parts_per_million;
+      if (names_it && claim.from <= t && t < claim.until)
+        owners[organization.name] += k_units / claim.share.denominator * claim.share.numerator;
     }
   }
   return owners;
+}
+
+// organization -> parts per million: one after the other to the one that lacks most of its exact share, of equals to
+// the last, until every whole part is given and, if the organizations own all of the node, every part of it.
+std::map<std::string, std::int64_t> naive_owners(const std::map<std::string, std::int64_t>& units) {
+  std::int64_t all = 0;
+  std::map<std::string, std::int64_t> parts;
+  std::int64_t given = 0;
+  for (const auto& [name, own] : units) {
+    all += own;
+    given += parts[name] = own * 1'000'000 / k_units;
+  }
+  for (; all == k_units && given < 1'000'000; ++given) {
+    std::string next;
+    std::int64_t most = -k_units;
+    for (const auto& [name, own] : units) {
+      const std::int64_t lacks = own * 1'000'000 - parts[name] * k_units;
+      if (lacks >= most) {
+        next = name;
+        most = lacks;
+      }
+    }
+    ++parts[next];
+  }
+  return parts;
 }
 
 RC_GTEST_PROP(Ownership, IsAtEveryInstantTheSumOfTheClaimsThatHold, ()) {
@@ -63,7 +91,7 @@ RC_GTEST_PROP(Ownership, IsAtEveryInstantTheSumOfTheClaimsThatHold, ()) {
         RC_ASSERT(part.parts_per_million > 0);
         RC_ASSERT(owners.emplace(part.organization, part.parts_per_million).second);
       }
-      RC_ASSERT(owners == naive_owners(configuration, statement.node, Instant{second}));
+      RC_ASSERT(owners == naive_owners(naive_units(configuration, statement.node, Instant{second})));
     }
     for (std::size_t i = 1; i < statement.spans.size(); ++i) {
       RC_ASSERT(statement.spans[i - 1].from < statement.spans[i].from);
@@ -78,14 +106,50 @@ RC_GTEST_PROP(Ownership, BeyondTheWholeIsReportedExactlyWhenSomeInstantHasIt, ()
   for (const std::string node : {"m", "n"}) {
     for (std::int64_t second = -1; second <= k_last_instant; ++second) {
       std::int64_t sum = 0;
-      for (const auto& [name, parts] : naive_owners(configuration, node, Instant{second})) sum += parts;
-      beyond = beyond || sum > 1'000'000;
+      for (const auto& [name, units] : naive_units(configuration, node, Instant{second})) sum += units;
+      beyond = beyond || sum > k_units;
     }
   }
   FaultList faults;
   check_claims(configuration.organizations, faults);
   RC_CLASSIFY(beyond);
   RC_ASSERT(faults.empty() == !beyond);
+}
+
+// Fractions of random numerators over their sum, as they are written in the file.
+RC_GTEST_PROP(Ownership, OfFractionsThatSumToOneIsAllTheNodeAndOfFewerLeavesTheRest, ()) {
+  const auto numerators = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::int64_t>>(
+      rc::gen::inRange<std::int64_t>(1, *rc::gen::element<std::int64_t>(3, 100, 3'000))));
+  RC_PRE(numerators.size() <= 300U);
+  std::int64_t denominator = 0;
+  for (const std::int64_t numerator : numerators) denominator += numerator;
+  std::string yaml = "organizations:\n";
+  for (std::size_t i = 0; i < numerators.size(); ++i) {
+    yaml += "  - {name: o" + std::to_string(i) + ", nodes: [{nodes: n, share: " + std::to_string(numerators[i]) + "/" +
+            std::to_string(denominator) + "}]}\n";
+  }
+  const auto sum = [](const Configuration& configuration) {
+    std::int64_t parts = 0;
+    const auto statements = ownership_statements(configuration, Instant{7});
+    if (statements.empty()) return parts;
+    for (const accounting::OwnerPart& part : statements.front().spans.front().owners) parts += part.parts_per_million;
+    return parts;
+  };
+  auto configuration = parse(yaml);
+  RC_ASSERT(configuration.has_value());
+  RC_ASSERT(sum(*configuration) == 1'000'000);
+  std::size_t next = 0;
+  for (const accounting::OwnerPart& part :
+       ownership_statements(*configuration, Instant{7}).front().spans.front().owners) {
+    const std::int64_t exact = numerators[next++] * 1'000'000;  // parts times the denominator
+    RC_ASSERT(part.parts_per_million * denominator > exact - denominator);
+    RC_ASSERT(part.parts_per_million * denominator < exact + denominator);
+  }
+  configuration->organizations.front().nodes.clear();
+  const std::int64_t rest = denominator - numerators.front();
+  const std::int64_t least = rest * 1'000'000 / denominator - static_cast<std::int64_t>(numerators.size());
+  RC_ASSERT(sum(*configuration) <= rest * 1'000'000 / denominator);
+  RC_ASSERT(sum(*configuration) >= least);
 }
 
 // Whatever the bytes: an answer, and every fault with words and a line of the file.

@@ -16,7 +16,7 @@ namespace {
 
 std::optional<std::int64_t> share(std::string_view text) {
   const auto parsed = parse_share(text);
-  return parsed ? std::optional(*parsed) : std::nullopt;
+  return parsed ? std::optional(parsed->parts_per_million()) : std::nullopt;
 }
 
 TEST(Share, IsReadFromFractionPercentageAndDecimal) {

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -53,6 +54,10 @@ TEST(AdjustRequest, SaysWhatTheOptionsSay) {
   EXPECT_EQ(asked_by({.nodes = "n1", .owners = "commons", .since = "1970-01-02"})["own"]["owners"], json::array());
   EXPECT_EQ(asked_by({.rename = "a", .to = "b"})["rename"], json({{"organization", "a"}, {"into", "b"}}));
   EXPECT_EQ(asked_by({.merge = "a", .to = "b"})["merge"], json({{"organization", "a"}, {"into", "b"}}));
+  EXPECT_EQ(asked_by({.to = "b", .amount = "500h", .from = "a", .at = "1970-01-02"})["settle"],
+            json({{"from", "a"}, {"to", "b"}, {"processor_seconds", "1800000"}, {"at", 86400}}));
+  EXPECT_EQ(asked_by({.to = "b", .amount = "0.5s", .from = "a", .at = "1970-01-02"})["settle"]["processor_seconds"],
+            "0.5");
   EXPECT_EQ(asked_by({.reverse = "3"})["reverse"], 3);
 }
 
@@ -77,6 +82,15 @@ TEST(AdjustRequest, FaultsNameTheOption) {
   }
   EXPECT_PRED2(contains, fault_of(with({.job = "1", .to = "a", .since = "soon"})), "--since: 'soon' is no time");
   EXPECT_PRED2(contains, fault_of(with({.reverse = "-1"})), "--reverse");
+  EXPECT_PRED2(contains, fault_of(with({.amount = "5h", .from = "a", .at = "1970-01-02"})), "--to is missing");
+  EXPECT_PRED2(contains, fault_of(with({.to = "b", .amount = "5h", .at = "1970-01-02"})), "--amount needs --from");
+  EXPECT_PRED2(contains, fault_of(with({.to = "b", .amount = "5h", .from = "a"})), "--amount needs --at");
+  EXPECT_PRED2(contains, fault_of(with({.job = "1", .to = "b", .amount = "5h"})), "name one of");
+  for (const char* amount : {"5", "h", "0h", "-5h", "5d", "1e3h", "300000000h"}) {
+    EXPECT_PRED2(contains, fault_of(with({.to = "b", .amount = amount, .from = "a", .at = "1970-01-02"})),
+                 "is no amount")
+        << amount;
+  }
 }
 
 // The ledger of tests/ledger/dumps/001.sql.
@@ -103,8 +117,13 @@ TEST_F(Adjust, ListsWhatALedgerHas) {
             "  nodes n1 of physics 50%, biology 50%, since 2026-10-31T21:00:00Z, until 2026-10-31T22:00:00Z; agreed on "
             "1 November\n"
             "Adjustment 3, 2026-11-01T06:28:40Z, uid 0 (root):\n"
-            "  adjustment 1 (runs of job 104) does not hold; it was none\n");
-  EXPECT_EQ(json::parse(run("--list --json").out)["adjustments"].size(), 3U);
+            "  adjustment 1 (runs of job 104) does not hold; it was none\n"
+            "Adjustment 4, 2026-11-01T06:35:00Z, uid 0 (root), reversed by 5:\n"
+            "  500 core-hours given by physics to biology as of 2026-11-01T06:20:00Z; invoice 12 was paid\n"
+            "Adjustment 5, 2026-11-01T06:35:00Z, uid 0 (root):\n"
+            "  adjustment 4 (500 core-hours given by physics to biology as of 2026-11-01T06:20:00Z) does not hold; it "
+            "was the invoice of another year\n");
+  EXPECT_EQ(json::parse(run("--list --json").out)["adjustments"].size(), 5U);
 }
 
 TEST_F(Adjust, ShowsWhatWouldChangeAndLeavesTheFileAsItIs) {
@@ -112,7 +131,7 @@ TEST_F(Adjust, ShowsWhatWouldChangeAndLeavesTheFileAsItIs) {
   const Outcome shown = run("--job 104 --to library --reason 'a typo'");
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_PRED2(contains, shown.out,
-               "Adjustment 4: runs of job 104 are library's\nMoves:  1 run, 2.0 core-hours so far\n");
+               "Adjustment 6: runs of job 104 are library's\nMoves:  1 run, 2.0 core-hours so far\n");
   EXPECT_PRED2(contains, shown.out, "Nothing is booked yet");
   const json report = json::parse(run("--job 104 --to library --reason 'a typo' --json").out);
   EXPECT_EQ(report["organizations"].size(), 5U);
@@ -128,6 +147,19 @@ TEST_F(Adjust, ShowsWhatWouldChangeAndLeavesTheFileAsItIs) {
   EXPECT_NEAR(sum_before, 0, 1e-9);
   EXPECT_NEAR(sum_after, 0, 1e-9);
   EXPECT_EQ(ledger::testing::content_of(file()), before);
+}
+
+TEST_F(Adjust, ShowsWhatAnAmountWouldChange) {
+  const std::string asked = "--amount 500h --from physics --to biology --at 2026-11-01T06:00:00 --reason 'paid'";
+  EXPECT_PRED2(contains, run(asked).out,
+               "Adjustment 6: 500 core-hours given by physics to biology as of 2026-11-01T06:00:00Z\nReason: paid\n");
+  std::map<std::string, double> moved;
+  for (const json& row : json::parse(run(asked + " --json").out)["organizations"])
+    moved[row["name"]] =
+        row["standing_core_hours_after"].get<double>() - row["standing_core_hours_before"].get<double>();
+  EXPECT_GT(moved["physics"], 0);
+  EXPECT_NEAR(moved["physics"], -moved["biology"], 1e-9);
+  for (const char* other : {"library", "guests", "commons"}) EXPECT_EQ(moved[other], 0) << other;
 }
 
 TEST_F(Adjust, WhatAFileCannotDoIsSaid) {

@@ -41,7 +41,7 @@ shows statement 'shapleyctl statement' '* --month 2026-11'
 shows statement 'Corrections in a statement' '*'
 shows statement 'statement --csv' '*'
 shows history 'shapleyctl history' '*'
-shows adjust 'shapleyctl adjust' '*--list*'
+shows adjust 'What holds for all corrections' '*--list*'
 shows check-config 'shapleyctl check-config' '*check-config bad.yaml'
 shows check-config 'shapleyctl check-config' '*check-config colon.yaml'
 [ "$compared" -gt 40 ] || { echo "only $compared lines were compared"; failed=1; }

@@ -29,6 +29,7 @@ struct Books {
   std::int64_t scale;  // processor-seconds
   bool direct = true;
   std::size_t parts = 1;
+  bool settled = false;
 
   CpuTime work() {
     if (random() % 3 == 0) return {};
@@ -77,10 +78,11 @@ struct Books {
       }
     }
     if (!direct) shift_given(part);
+    if (settled) settle(report, part);
     for (std::size_t i = 0; i < organizations; ++i) {
       ledger::PeriodRow& here = part.organizations[i];
       report.organizations[i].given.work += here.given.work;
-      here.closing.difference.work = here.opening.difference.work + here.given.work - here.got.work;
+      here.closing.difference.work = here.opening.difference.work + here.given.work - here.got.work + here.settled.work;
       here.closing.standing_core_hours = here.closing.difference.core_hours() / 2;
     }
   }
@@ -92,6 +94,16 @@ struct Books {
       return;
     }
     pairs.push_back({other, ledger::core_hours(amount), amount});
+  }
+  // From each to the one after it.
+  void settle(AccountReport& report, ledger::PeriodPart& part) {
+    for (std::size_t i = 0; i + 1 < organizations; ++i) {
+      const CpuTime amount = work() + CpuTime{1};
+      for (const auto& [index, by] : {std::pair(i, -amount), std::pair(i + 1, amount)}) {
+        part.organizations[index].settled.work += by;
+        report.organizations[index].settled.work += by;
+      }
+    }
   }
   void shift_given(ledger::PeriodPart& part) {
     for (std::size_t i = 0; i + 1 < organizations; ++i) {
@@ -152,10 +164,14 @@ void expect_adds_up(const AccountReport& report, bool is_direct) {
   const std::string text = render_statement(report);
   std::map<std::string, std::int64_t> given;
   std::map<std::string, std::int64_t> got;
-  for (const auto& row : table(text, "Organization Before Given Got After StandingBefore StandingAfter")) {
-    EXPECT_EQ(units(row[1]) + units(row[2]) - units(row[3]), units(row[4])) << text;
-    given[row[0]] += units(row[2]);
-    got[row[0]] += units(row[3]);
+  for (const bool settled : {false, true}) {
+    const std::string columns = settled ? "Got Settled After" : "Got After";
+    for (const auto& row : table(text, "Organization Before Given " + columns + " StandingBefore StandingAfter")) {
+      const std::int64_t after = units(row[1]) + units(row[2]) - units(row[3]) + (settled ? units(row[4]) : 0);
+      EXPECT_EQ(after, units(row[settled ? 5 : 4])) << text;
+      given[row[0]] += units(row[2]);
+      got[row[0]] += units(row[3]);
+    }
   }
   std::map<std::string, std::int64_t> lent;
   std::map<std::string, std::int64_t> borrowed;
@@ -205,6 +221,7 @@ void expect_near(const AccountReport& report) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       near(printed.parts[part][i].before, rows[i].opening.difference.core_hours(), 0.5001);
       near(printed.parts[part][i].after, rows[i].closing.difference.core_hours(), 0.5001);
+      near(printed.parts[part][i].settled, rows[i].settled.core_hours(), 0.5001);
       near(printed.parts[part][i].got, rows[i].got.core_hours(), most + 1);
       near(printed.parts[part][i].given, rows[i].given.core_hours(), most + 2);
     }
@@ -216,6 +233,7 @@ RC_GTEST_PROP(Paper, AddsUpWithAPocketCalculator, (std::uint64_t seed)) {
   Books books{.random = std::mt19937_64(seed), .organizations = 1 + seed % 9, .scale = scales[seed / 16 % 4]};
   books.direct = seed / 64 % 4 != 0;
   books.parts = 1 + seed / 256 % 3;
+  books.settled = seed / 1024 % 3 == 0;
   AccountReport report = books.make();
   expect_adds_up(report, books.direct);
   expect_near(report);

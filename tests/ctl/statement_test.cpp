@@ -14,6 +14,7 @@
 #include "ctl/environment.hpp"
 #include "ctl/offline.hpp"
 #include "interval_fixture.hpp"
+#include "ledger/adjustments/adjustment.hpp"
 #include "ledger/archive/archive.hpp"
 #include "ledger/audit/naive_books.hpp"
 #include "ledger/readers/past_books.hpp"
@@ -122,6 +123,39 @@ TEST_F(Statement, is_the_sum_over_every_second) {
   EXPECT_EQ(named(report["organizations"], "astro")["users"].size(), 2U);
   EXPECT_EQ(named(report["organizations"], "bio")["lent_to"].size(), 2U);
   EXPECT_EQ(named(report["organizations"], "bio")["waited"]["processor_seconds"], "1200");
+}
+
+TEST_F(Statement, has_what_was_settled_in_a_column_of_its_own) {
+  write_site(file(), Period::none);
+  const json before = of(at_second(-400), at_second(1'500));
+  EXPECT_PRED2(lacks, run("--month 2026-11").out, "Settled");
+  {
+    auto ledger = ledger::testing::writer(file());
+    const ledger::Recovered books = must(ledger.recover());
+    const ledger::SettlementAsked asked{"astro", "bio", CpuTime{Int128{7'200} * k_micro}, at_second(600)};
+    const auto plan = must(ledger::plan_adjustment(ledger, books.state, {asked, "uid 0", "paid"}, at_second(2'000)));
+    must(ledger.append(plan.events(), at_second(2'000)));
+  }
+  const json report = of(at_second(-400), at_second(1'500));
+  EXPECT_TRUE(report["exact"]);
+  EXPECT_EQ(report["adjustments"].size(), 1U);
+  for (const std::string name : {"astro", "bio", "guests", "commons"}) {
+    const json& row = named(report["organizations"], name);
+    for (const char* same : {"got", "given", "own", "lent", "borrowed"})
+      EXPECT_EQ(row[same], named(before["organizations"], name)[same]) << name << ' ' << same;
+    EXPECT_EQ(row["settled"]["processor_seconds"], name == "astro" ? "7200" : name == "bio" ? "-7200" : "0");
+    const json& period = named(report["periods"][0]["organizations"], name);
+    const auto amount = [](const json& of) { return micro_of(of["processor_seconds"]); };
+    EXPECT_EQ(amount(period["opening"]["difference"]) + amount(period["given"]) - amount(period["got"]) +
+                  amount(period["settled"]),
+              amount(period["closing"]["difference"]))
+        << name;
+  }
+  const std::string text = run("--month 2026-11").out;
+  EXPECT_PRED2(contains, text, "Settled");
+  EXPECT_PRED2(contains, text, "Before + Given - Got + Settled = After");
+  EXPECT_PRED2(contains, text, "2 core-hours given by astro to bio as of ");
+  EXPECT_PRED2(contains, run("--month 2026-11 --csv").out, ",astro,settled,");
 }
 
 TEST_F(Statement, a_period_that_begins_within_it_restarts_the_standing) {

@@ -82,8 +82,8 @@ only_held_left() { test "$(squeue -h -o %A | wc -l)" -eq 1; }
   [[ $output == *"Ranks:   not in force (mode observe): priorities are untouched; with mode priorities: astro, "* ]]
   [[ $output == *WouldRank* ]]
   status_json | jq -e '.ranks_act == false'
-  # guests may share a place with an organization that is even; astro is first and bio, who took, the last.
-  status_json | jq -e '[.organizations[] | {(.name): .would_rank}] | add | .astro == 1 and .bio == 4 and .commons == null'
+  # astro is first, and bio, who took, the last of the organizations; guests go after it.
+  status_json | jq -e '[.organizations[] | {(.name): .would_rank}] | add | .astro == 1 and .bio == 3 and .guests == 4 and .commons == null'
   [ "$(shapleyctl status -P | sed -n '1s/|standing.*//p;/^astro/s/|+.*//p' | head -n 1)" = "organization|would_rank" ]
   [ "$(shapleyctl status -P -n -o organization,would_rank | grep astro)" = "astro|1" ]
 }

@@ -40,20 +40,27 @@ priorities_are() { test "$(pending_priorities)" = "$1"; }
   lend
   close_queue
   submit_interleaved 2
-  wait_until 10 priorities_follow "astro chem bio"
+  submit visitors "sleep 1" >/dev/null  # of no organization: a guest
+  wait_until 10 priorities_follow "astro chem bio visitors"
   wait_until 10 priorities_are_ranks
-  sed -i 's/^organizations:/order: weighted\nrank_weight: 3000\n&/' "$CLUSTER_DIR/shapleyd.yaml"
+  status_json | jq -e '.ranking.guests == "last" and any(.ranking.sentences[]; startswith("jobs of guests go after"))'
+  # A guest who got nothing goes before bio, who owes, if the site says so.
+  sed -i 's/^organizations:/guests: ranked\n&/' "$CLUSTER_DIR/shapleyd.yaml"
   shapleyd_reload
-  # Four ranks, guests among them: the first gets the whole weight, the last nothing, and Slurm makes a 1 of that.
+  wait_until 10 priorities_follow "astro chem visitors bio"
+  [ "$(ledger_sql "SELECT group_concat(COALESCE(json_extract(payload, '\$.guests'), 'ranked')) FROM events WHERE kind = 'ranking_declared'")" = last,ranked ]
+  sed -i '/^guests:/d; s/^organizations:/order: weighted\nrank_weight: 3000\n&/' "$CLUSTER_DIR/shapleyd.yaml"
+  shapleyd_reload
+  # Four ranks, and guests have the last: the first gets the whole weight, the third a third of it.
   wait_until 10 priorities_of_are astro 3000
-  wait_until 10 priorities_of_are bio 1
+  wait_until 10 priorities_of_are bio 1000
   # Back to plain multifactor: without weights every priority is 1.
   printf 'mode: observe\n' >>"$CLUSTER_DIR/shapleyd.yaml"
   shapleyd_reload
   wait_until 20 no_rank_left
   wait_until 20 priorities_are "1 "
 }
-priorities_are_ranks() { test "$(sprio -h -o '%Y %S' | awk '$1 == $2 && $2 >= 10000' | wc -l)" -eq 6; }
+priorities_are_ranks() { test "$(sprio -h -o '%Y %S' | awk '$1 == $2 && $2 >= 10000' | wc -l)" -eq 7; }
 
 @test "requeues, arrays, cancels, a reconfigure and a restart of slurmctld: the books stay right" {
   requeues_expected

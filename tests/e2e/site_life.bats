@@ -55,7 +55,7 @@ priority_lines() {
 # Below a thousandth of a core-hour a sentence has other words.
 amounts_are_seen() {
   status_json | jq -e '([.organizations[] | select(.name != "guests" and .name != "commons") | .standing_core_hours | fabs] | min > 0.005) and
-    ([.organizations[] | {(.name): .would_rank}] | add | .astro == 1 and .chem == 2 and .guests == 3 and .bio == 4)'
+    ([.organizations[] | {(.name): .would_rank}] | add | .astro == 1 and .chem == 2 and .bio == 3 and .guests == 4)'
 }
 all_wait_for_their_turn() { [ "$(squeue -h -t PENDING -S -p,i -o '%a %r')" = $'astro Resources\nchem Priority\nbio Priority\nbio Priority' ]; }
 # Where a job runs is else a matter of which node is free first. Not before they wait: of a job that names its nodes Slurm has other reasons.

@@ -187,7 +187,8 @@ RC_GTEST_PROP(Key, WithTheWholeWeightIsTheScheduleThatGoesOnForTheMean, ()) {
   RC_ASSERT(found.value == -(naive_stopped(going_on, seen, seen) - halves) * k_micro);
 }
 
-// By definition: of what is left, those below if there are any; of these the greatest key; of these the first.
+// By definition: of what is left, those that do not go last if there are any; of these those below if there are any; of
+// these the greatest key; of these the first.
 std::vector<std::size_t> naive_order(std::vector<Row> rows) {
   std::vector<std::size_t> order;
   std::vector<bool> taken(rows.size());
@@ -196,9 +197,11 @@ std::vector<std::size_t> naive_order(std::vector<Row> rows) {
   };
   while (order.size() < rows.size()) {
     std::optional<std::size_t> best;
-    for (const bool wanted : {true, false}) {
-      for (std::size_t i = 0; i < rows.size(); ++i)
-        if (!taken[i] && below(i) == wanted && (!best || rows[i].key > rows[*best].key)) best = i;
+    for (const auto& [last, wanted] : {std::pair{false, true}, {false, false}, {true, true}, {true, false}}) {
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const bool is_of_these = !taken[i] && rows[i].last == last && below(i) == wanted;
+        if (is_of_these && (!best || rows[i].key > rows[*best].key)) best = i;
+      }
       if (best) break;
     }
     taken[*best] = true;
@@ -208,7 +211,8 @@ std::vector<std::size_t> naive_order(std::vector<Row> rows) {
 }
 
 RC_GTEST_PROP(ServingOrder, IsTheOneOfItsDefinition, ()) {
-  const std::vector<Row> rows = *any_rows();
+  std::vector<Row> rows = *any_rows();
+  for (Row& row : rows) row.last = *rc::gen::weightedElement<bool>({{3, false}, {1, true}});
   RC_ASSERT(serving_order<std::int64_t>(rows) == naive_order(rows));
 }
 

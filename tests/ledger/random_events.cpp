@@ -254,6 +254,14 @@ void make_sense(ConsortiumDeclared& e) {
   distinct(e.clusters, [](const OtherCluster& other) { return other.cluster; });
 }
 
+void make_sense(WorkSettled& e) {
+  e.adjustment = *rc::gen::inRange<std::uint32_t>(1, 1000);
+  name(e.from);
+  name(e.to);
+  if (e.from == e.to) e.to += "2";
+  e.work = {*rc::gen::inRange<std::int64_t>(1, k_max_settled.value) * (*rc::gen::arbitrary<bool>() ? 1 : -1)};
+}
+
 void make_sense(AdjustmentMade& e) {
   name(e.author);
   name(e.reason);
@@ -361,6 +369,13 @@ std::vector<Event> pick_history() {
     writer.events.emplace_back(std::move(capacity));
   }
   if (*rc::gen::arbitrary<bool>()) writer.events.emplace_back(PeriodDeclared{{k_epoch + upto(3000)}, Period::monthly});
+  for (std::uint32_t number = 1001; upto(2) == 0 && number < 1004; ++number) {
+    const auto sides =
+        *rc::gen::element<std::pair<const char*, const char*>>({"a", "b"}, {"c", "a"}, {"guests", "commons"});
+    const std::int64_t work = 1 + upto(1'000'000'000);
+    writer.events.emplace_back(
+        WorkSettled{number, {k_epoch + upto(6000)}, sides.first, sides.second, {number % 2 == 0 ? -work : work}});
+  }
   const auto jobs = static_cast<std::uint32_t>(1 + upto(12));
   for (std::uint32_t id = 1; id <= jobs; ++id) writer.job({id});
   // Keys are unique except those of two runs or waits that would begin in one second; the first of them stays.

@@ -22,7 +22,8 @@ namespace shapley::ledger::testing {
 [[nodiscard]] rc::Gen<accounting::Event> any_event_of(std::size_t kind);
 
 // A consistent history: organizations a, b, c declared, nodes n1..n4 with dated fractional owners and capacities, jobs
-// that wait, run, are suspended, resized, requeued, retracted; in order of time except some stragglers. No two events
+// that wait, run, are suspended, resized, requeued, retracted; amounts that are settled; in order of time except some
+// stragglers. No two events
 // share a key.
 [[nodiscard]] rc::Gen<std::vector<accounting::Event>> any_history();
 

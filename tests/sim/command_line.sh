@@ -244,6 +244,9 @@ ends 0 '' "${replay[@]}" --since 2026-03-02T12:00:00 --until 2026-03-02T13:00:00
 grep -q '^karma .*all ' "$dir/out" || die "no row of karma"
 ends 0 '' "$(command -v env)" PATH=/nonexistent TZ=UTC "${replay[@]:2}" --policies fcfs --html "$dir/page.html"
 grep -q '<p>No chart: ' "$dir/page.html" && grep -q '>astro</th>' "$dir/page.html" || die "no page without gnuplot"
+sed '/name: chem/,$d' "$site/shapleyd.yaml" >"$dir/two.yaml"
+ends 0 '' env TZ=UTC "$sim" replay --config "$dir/two.yaml" --trace "$site/march.txt" --nodes "$site/nodes.txt" --policies fcfs
+grep -q "guests: last is not replayed" "$dir/out" || die "no word of guests: $(cat "$dir/out")"
 ends 1 'policy ref: rigid parallel jobs' "${replay[@]}" --policies ref
 ends 1 'no_such.yaml' "$sim" replay --config "$dir/no_such.yaml" --trace "$site/march.txt"
 ends 1 'since: tomorrow is no time' "${replay[@]}" --since tomorrow

@@ -84,6 +84,10 @@ std::string_view name_of(CloseReason reason) {
   return "ended";
 }
 
+std::string_view name_of(Guests guests) {
+  return guests == Guests::last ? "last" : "ranked";
+}
+
 std::string_view name_of(PeerAnswer answer) {
   return answer == PeerAnswer::answered ? "answered" : "silent";
 }
@@ -124,6 +128,8 @@ std::string_view name_of(AdjustmentKind kind) {
       return "merge";
     case AdjustmentKind::reverse:
       return "reverse";
+    case AdjustmentKind::settle:
+      return "settle";
   }
   return "attribute";
 }

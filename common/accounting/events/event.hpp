@@ -5,7 +5,8 @@
 // order of the same set of events gives the same books.
 //
 // A kind of event is its struct, its description (base/description.hpp) and its place in `Event`, all in this file;
-// those of jobs and their segments are in job_events.hpp, those about other clusters in consortium_events.hpp.
+// those of jobs and their segments are in job_events.hpp, those about other clusters in consortium_events.hpp,
+// corrections in adjustment_events.hpp.
 //
 // Units: see base/types.hpp. Organizations are named, not numbered, in events, so that a ledger can be read by itself.
 #pragma once
@@ -18,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "accounting/events/adjustment_events.hpp"
 #include "accounting/events/consortium_events.hpp"
 #include "accounting/events/job_events.hpp"
 #include "base/calendar.hpp"
@@ -143,10 +145,13 @@ constexpr auto description_of(std::type_identity<GuaranteedPart>) {
                   member("parts_per_million", &GuaranteedPart::parts_per_million));
 }
 
+// Where the jobs of no organization stand: by their key, as an organization's do, or after those of every organization.
+enum class Guests : std::uint8_t { ranked, last };
+
 // The rule of ranks in force from `at` until the next such event (game/serving_order.hpp): the estimator of phi, how
 // many seconds ranks look ahead (0: the published rule), the part that is guaranteed to every organization except those
-// in `exceptions` (ascending by name, each once), and how much what runs counts. The books do not depend on it; it is
-// recorded to show by which rule ranks were made.
+// in `exceptions` (ascending by name, each once), how much what runs counts, and where guests stand. The books do not
+// depend on it; it is recorded to show by which rule ranks were made.
 struct RankingDeclared {
   Instant at;
   std::string contribution;
@@ -154,13 +159,15 @@ struct RankingDeclared {
   std::int64_t guarantee = 0;  // parts per million, 0 to 1,000,000
   std::vector<GuaranteedPart> exceptions;
   std::int64_t running_weight = 0;  // parts per million, 0 to 1,000,000
+  Guests guests = Guests::ranked;
   friend bool operator==(const RankingDeclared&, const RankingDeclared&) = default;
 };
 constexpr auto description_of(std::type_identity<RankingDeclared>) {
   return describe("ranking_declared", member<Role::identity_and_time>("at", &RankingDeclared::at),
                   member("contribution", &RankingDeclared::contribution), member("horizon", &RankingDeclared::horizon),
                   member("guarantee", &RankingDeclared::guarantee), member("exceptions", &RankingDeclared::exceptions),
-                  member<Role::supplement>("running_weight", &RankingDeclared::running_weight))
+                  member<Role::supplement>("running_weight", &RankingDeclared::running_weight),
+                  member<Role::supplement>("guests", &RankingDeclared::guests))
       .kept("ranking");
 }
 
@@ -353,37 +360,6 @@ constexpr auto description_of(std::type_identity<HistoryImported>) {
       .kept("import");
 }
 
-enum class AdjustmentKind : std::uint8_t { attribute, own, rename, merge, reverse };
-
-// An administrator corrected the books. The `facts` events after this one belong to it and were stored with it, in one
-// transaction: for `attribute` segments that are retracted and stated again under another organization, for `own`
-// statements of ownership with this revision, for `reverse` the events that undo adjustment `reverses`. `rename` and
-// `merge` have none: the row of `organization` is part of the row of `into` from then on, for all times, until an
-// adjustment reverses that (State::row_of); no figure of other organizations depends on it. Identity: `number`.
-struct AdjustmentMade {
-  std::uint32_t number = 0;  // 1, 2, 3, ...
-  Instant at;                // when it was made
-  AdjustmentKind kind = AdjustmentKind::attribute;
-  std::string organization;  // rename, merge: the organization whose row it is; else empty
-  std::string into;          // attribute: the new organization of the runs; rename, merge: of the row; else empty
-  std::string what;          // in words: "job 4711"
-  std::uint32_t reverses = 0;
-  std::int64_t runs = 0;   // number of runs that it moves to another organization
-  std::int64_t facts = 0;  // number of events that follow
-  std::string author;      // as the kernel reports, with the name from the user database if it has one: "uid 0 (root)"
-  std::string reason;
-  friend bool operator==(const AdjustmentMade&, const AdjustmentMade&) = default;
-};
-constexpr auto description_of(std::type_identity<AdjustmentMade>) {
-  return describe("adjustment_made", member<Role::identity>("number", &AdjustmentMade::number),
-                  member<Role::time>("at", &AdjustmentMade::at), member("kind", &AdjustmentMade::kind),
-                  member("organization", &AdjustmentMade::organization), member("into", &AdjustmentMade::into),
-                  member("what", &AdjustmentMade::what), member("reverses", &AdjustmentMade::reverses),
-                  member("runs", &AdjustmentMade::runs), member("facts", &AdjustmentMade::facts),
-                  member("author", &AdjustmentMade::author), member("reason", &AdjustmentMade::reason))
-      .kept("adjustment");
-}
-
 // The coalitions for which hindsight keeps what they would have done alone: all of them, those that phi by pairs needs
 // (the ones of 1, 2, k-2 and k-1 players, and of all), or none.
 enum class Coalitions : std::uint8_t { all, pairs, none };
@@ -408,7 +384,7 @@ using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, Organ
                            CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
                            ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerBegan, JobChanged,
                            ObservationGap, HistoryImported, AdjustmentMade, ResidualMeasured, StateLost, ClusterNamed,
-                           HindsightBounded, StandingReceived, ConsortiumDeclared>;
+                           HindsightBounded, StandingReceived, ConsortiumDeclared, WorkSettled>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);
@@ -422,6 +398,7 @@ using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, Organ
 
 [[nodiscard]] std::string_view name_of(SegmentKind kind);
 [[nodiscard]] std::string_view name_of(CloseReason reason);
+[[nodiscard]] std::string_view name_of(Guests guests);
 [[nodiscard]] std::string_view name_of(PeerAnswer answer);
 [[nodiscard]] std::string_view name_of(GapCause cause);
 [[nodiscard]] std::string_view name_of(Coalitions coalitions);
@@ -434,6 +411,9 @@ constexpr auto values_of(std::type_identity<CloseReason>) {
   return std::array{CloseReason::ended,   CloseReason::suspended, CloseReason::requeued, CloseReason::resized,
                     CloseReason::started, CloseReason::changed,   CloseReason::vanished};
 }
+constexpr auto values_of(std::type_identity<Guests>) {
+  return std::array{Guests::ranked, Guests::last};
+}
 constexpr auto values_of(std::type_identity<PeerAnswer>) {
   return std::array{PeerAnswer::answered, PeerAnswer::silent};
 }
@@ -444,8 +424,8 @@ constexpr auto values_of(std::type_identity<Coalitions>) {
   return std::array{Coalitions::all, Coalitions::pairs, Coalitions::none};
 }
 constexpr auto values_of(std::type_identity<AdjustmentKind>) {
-  return std::array{AdjustmentKind::attribute, AdjustmentKind::own, AdjustmentKind::rename, AdjustmentKind::merge,
-                    AdjustmentKind::reverse};
+  return std::array{AdjustmentKind::attribute, AdjustmentKind::own,     AdjustmentKind::rename,
+                    AdjustmentKind::merge,     AdjustmentKind::reverse, AdjustmentKind::settle};
 }
 
 }  // namespace shapley::accounting

@@ -280,6 +280,20 @@ Expected<void> check_content(const ConsortiumDeclared& event) {
   return {};
 }
 
+Expected<void> check_sides(const std::string& from, const std::string& to) {
+  if (from.empty() || to.empty()) return refuse("an organization needs a name");
+  if (from == to) return refuse("an organization cannot settle with itself");
+  return {};
+}
+
+Expected<void> check_content(const WorkSettled& event) {
+  if (event.adjustment == 0) return refuse("adjustments count from 1");
+  if (event.work.value == 0 || event.work > k_max_settled || -event.work > k_max_settled) {
+    return refuse("what is settled is more than nothing, and 277 million core-hours at most");
+  }
+  return check_sides(event.from, event.to);
+}
+
 Expected<void> check_content(const AdjustmentMade& event) {
   if (event.number == 0) return refuse("adjustments count from 1");
   if (event.author.empty()) return refuse("an adjustment has an author");
@@ -289,6 +303,7 @@ Expected<void> check_content(const AdjustmentMade& event) {
   if (reverses != (event.reverses != 0) || event.reverses >= event.number) {
     return refuse("it reverses an earlier adjustment, or none");
   }
+  if (event.kind == AdjustmentKind::settle) return check_sides(event.organization, event.into);
   if (event.kind != AdjustmentKind::rename && event.kind != AdjustmentKind::merge) return {};
   for (const std::string& name : {event.organization, event.into}) {
     if (name.empty()) return refuse("an organization needs a name");

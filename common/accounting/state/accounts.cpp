@@ -329,6 +329,7 @@ std::vector<Standing> Accounts::standings(std::size_t period, Instant t, const E
     }
     for (std::size_t i = 0; i < standings.size(); ++i) standings[i].credits[e] = credits[i];
   }
+  add_settled(period, t, standings);
   for (std::size_t i = 0; i < standings.size(); ++i) {
     if (rows_[i].value == i) continue;
     standings[rows_[i].value] += standings[i];
@@ -336,6 +337,24 @@ std::vector<Standing> Accounts::standings(std::size_t period, Instant t, const E
     standings[i].organization = {static_cast<std::uint32_t>(i)};
   }
   return standings;
+}
+
+void Accounts::add_settled(std::size_t period, Instant t, std::vector<Standing>& standings) const {
+  const PeriodSums::Period& of = got_.periods()[period];
+  for (const Settlement& settlement : settled_) {
+    if (settlement.at < of.begin || settlement.at >= of.end) continue;
+    const Utility utility{settlement.work.value * (t - settlement.at).value};
+    Standing& to = standings[settlement.to.value];
+    to.psi += utility;
+    to.got += settlement.work;
+    to.settled_got += settlement.work;
+    Standing& from = standings[settlement.from.value];
+    from.settled_given += settlement.work;
+    for (Credit& credit : from.credits) {
+      credit.phi += utility;
+      credit.given += settlement.work;
+    }
+  }
 }
 
 Standing& Standing::operator+=(const Standing& part) {
@@ -351,6 +370,8 @@ Standing& Standing::operator+=(const Standing& part) {
   waiting += part.waiting;
   lent += part.lent;
   borrowed += part.borrowed;
+  settled_got += part.settled_got;
+  settled_given += part.settled_given;
   return *this;
 }
 

@@ -64,6 +64,14 @@ class Levels {
   std::vector<Period> periods_;
 };
 
+// Of WorkSettled, as the books name organizations.
+struct Settlement {
+  OrgId from;
+  OrgId to;
+  Instant at;
+  CpuTime work;
+};
+
 // Which instants close the books: the declarations of periods, folded into boundaries.
 //
 // A rule declared at `a` and replaced at `b` gives the calendar's boundaries in (a, b]: a boundary that falls on the
@@ -101,6 +109,8 @@ class Accounts {
   [[nodiscard]] Piece in_rows(Piece piece) const;
 
   void fold_piece(int sign, const Piece& piece);
+  // There are few settlements, so no sum of them is kept.
+  void settle(const Settlement& settlement) { settled_.push_back(settlement); }
   // Folds only what depends on which organizations are parts of which: lending.
   void fold_lending(int sign, const Piece& piece) { levels_.fold_piece(sign, in_rows(piece)); }
   void fold_segment(int sign, const SegmentFact& segment);  // without its pieces
@@ -158,6 +168,7 @@ class Accounts {
   void load_estimators(TextReader& in, StateOptions& options, const Estimator::Remembered& remembered);
 
  private:
+  void add_settled(std::size_t period, Instant t, std::vector<Standing>& standings) const;
   void load_estimator(TextReader& in, EstimatorId id, StateOptions& options, const Estimator::Remembered& remembered);
 
   PeriodRules rules_;
@@ -167,6 +178,7 @@ class Accounts {
   Levels levels_;
   std::vector<std::unique_ptr<Estimator>> estimators_;
   std::vector<OrgId> rows_;
+  std::vector<Settlement> settled_;
   struct GatheredLevel {
     Instant t;
     OrgId organization;

@@ -49,7 +49,8 @@ game::ServingRow<Utility> serving_row(const RankRow& row, Utility key) {
           .owned = row.owned.value,
           .used = row.used.value,
           .has_startable = row.waiting.value > 0,
-          .guarantee = {static_cast<std::int32_t>(row.guarantee)}};
+          .guarantee = {static_cast<std::int32_t>(row.guarantee)},
+          .last = row.last};
 }
 
 }  // namespace
@@ -62,14 +63,17 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
   std::vector<game::ServingRow<Utility>> serving;
   serving.reserve(rows.size());
   for (const RankRow& row : rows) serving.push_back(serving_row(row, key_of(row.figures, terms)));
-  // Whole processors of each key, and of the least of them.
+  // Whole processors of each key, and of the least of them; what goes last has no part in that.
   const Int128 processor = Int128{game::start_factor(terms)} * k_micro;
   const auto processors_of = [&](Utility key) { return floor_of_quotient(key.value, processor); };
-  Int128 least = 0;
-  for (std::size_t i = 0; i < serving.size(); ++i) {
-    const Int128 own = processors_of(serving[i].key);
-    least = i == 0 ? own : std::min(least, own);
+  std::optional<Int128> least;
+  for (const game::ServingRow<Utility>& row : serving) {
+    if (!row.last) least = std::min(least.value_or(processors_of(row.key)), processors_of(row.key));
   }
+  const auto lead = [&](const game::ServingRow<Utility>& row) {
+    if (row.last) return -k_longest_lead;
+    return static_cast<std::int64_t>(std::min<Int128>(processors_of(row.key) - *least, k_longest_lead));
+  };
   const auto lacking = [](const game::ServingRow<Utility>& row) {
     const Int128 lacks = static_cast<Int128>(row.guarantee.millionths) * row.owned -
                          static_cast<Int128>(row.used) * game::k_whole_guarantee;
@@ -78,9 +82,8 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
   std::vector<Rank> ranks;
   ranks.reserve(rows.size());
   for (const std::size_t i : game::serving_order(std::span<const game::ServingRow<Utility>>(serving))) {
-    const auto lead = std::min<Int128>(processors_of(serving[i].key) - least, k_longest_lead);
     ranks.push_back({rows[i].organization, serving[i].key, serving[i].guarantee, serving[i].below_guarantee(),
-                     static_cast<std::int64_t>(lead), lacking(serving[i])});
+                     serving[i].last, lead(serving[i]), lacking(serving[i])});
   }
   return ranks;
 }
@@ -109,6 +112,7 @@ Quadratic operator-(const Quadratic& a, const Quadratic& b) {
 }
 
 bool goes_first(const RankRow& a, const RankRow& b, bool a_wins_ties, Int128 key_difference) {
+  if (a.last != b.last) return b.last;
   const bool a_is_below = a.below_guarantee();
   if (a_is_below != b.below_guarantee()) return a_is_below;
   return key_difference == 0 ? a_wins_ties : key_difference > 0;

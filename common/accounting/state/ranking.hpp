@@ -35,6 +35,7 @@ struct RankRow {
   ProcessorMillionths used;     // its jobs hold now
   ProcessorMillionths waiting;  // its eligible pending jobs ask for now
   std::int64_t guarantee = 0;   // parts per million of `owned`
+  bool last = false;            // guests, if the rule puts them after all organizations
 
   // Whether it has startable jobs and runs on less than its guarantee: it is served before all that are not so.
   [[nodiscard]] bool below_guarantee() const;
@@ -44,7 +45,8 @@ struct RankRow {
 constexpr auto description_of(std::type_identity<RankRow>) {
   return describe(member("organization", &RankRow::organization), flattened(&RankRow::figures),
                   member("owned", &RankRow::owned), member("used", &RankRow::used),
-                  member("waiting", &RankRow::waiting), member("guarantee", &RankRow::guarantee));
+                  member("waiting", &RankRow::waiting), member("guarantee", &RankRow::guarantee),
+                  member("last", &RankRow::last));
 }
 
 // The rank of one organization; the first is served first.
@@ -53,8 +55,10 @@ struct Rank {
   Utility key;                   // game::key; ranks are ordered by it
   game::Guarantee guarantee;     // of the processors that it owns
   bool below_guarantee = false;  // as RankRow::below_guarantee
+  bool last = false;             // as RankRow::last: it is served after all that are not
   // The number of processors that it may start more than the organization with the least key before the rule serves
-  // both alike, rounded down; bounded by k_longest_lead. Its order is that of the keys.
+  // both alike, rounded down; bounded by k_longest_lead. Its order is that of the keys. -k_longest_lead: it is served
+  // last, whatever the others start.
   std::int64_t lead = 0;
   // Whole processors that it lacks to its guarantee, rounded up; negative: it holds more.
   std::int64_t lacking = 0;

@@ -186,7 +186,8 @@ std::vector<RankRow> State::own_rank_rows(Instant t, EstimatorId estimator) {
                     .owned = standing.owned,
                     .used = standing.used,
                     .waiting = standing.waiting,
-                    .guarantee = guarantee_of(rule, name).millionths});
+                    .guarantee = guarantee_of(rule, name).millionths,
+                    .last = id == k_guests_id && rule.guests == Guests::last});
   }
   return rows;
 }

@@ -51,6 +51,9 @@ struct Standing {
   ProcessorMillionths waiting;   // its eligible pending jobs ask for now
   ProcessorMillionths lent;      // its processors held by other organizations' jobs now
   ProcessorMillionths borrowed;  // other organizations' processors held by its jobs now
+  // Of `got`, and of the work given by every estimator: what was agreed on and no run did (WorkSettled).
+  CpuTime settled_got;
+  CpuTime settled_given;
 
   [[nodiscard]] Utility phi(EstimatorId e) const { return credits[e.value].phi; }
   [[nodiscard]] CpuTime given(EstimatorId e) const { return credits[e.value].given; }
@@ -147,7 +150,7 @@ class State {
   [[nodiscard]] Instant now() const;  // largest instant seen by advance or apply
 
   // All rows by OrgId, at max(t, now()); moves the present there, like advance(). What is a part of another row is
-  // zero. By estimators that are not among `by`, every organization gave what it got.
+  // zero. By estimators that are not among `by`, every organization gave what its jobs got.
   [[nodiscard]] std::vector<Standing> standings(Instant t, const EstimatorSet& by = EstimatorSet::all());
   [[nodiscard]] const std::vector<ClosedPeriod>& closed_periods() const;
   [[nodiscard]] Instant period_begin()

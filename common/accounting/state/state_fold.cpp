@@ -128,12 +128,21 @@ void State::Impl::fold(const AdjustmentMade& event) {
     kept.keep(event);
     accounts.set_rows(rows_by(kept.all<AdjustmentMade>(), organizations));
   };
-  const bool may_join = event.kind != AdjustmentKind::attribute && event.kind != AdjustmentKind::own;
-  if (may_join) {
+  const bool joins = event.kind == AdjustmentKind::rename || event.kind == AdjustmentKind::merge;
+  if (joins || event.kind == AdjustmentKind::reverse) {
     posting.change_rows(keep);
   } else {
     keep();
   }
+}
+
+template <>
+void State::Impl::fold(const WorkSettled& event) {
+  const OrgId from = join(event.from);
+  const OrgId to = join(event.to);
+  kept.keep(event);
+  accounts.settle({from, to, event.at, event.work});
+  closed_stale = true;
 }
 
 template <>

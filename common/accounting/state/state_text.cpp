@@ -18,7 +18,7 @@ namespace shapley::accounting {
 namespace {
 
 constexpr std::string_view k_format = "shapley-state";
-constexpr std::int64_t k_version = 5;
+constexpr std::int64_t k_version = 6;
 constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
 
 template <typename... Facts>

@@ -22,6 +22,7 @@ using accounting::AdjustmentMade;
 using accounting::Event;
 using accounting::OwnershipStated;
 using accounting::State;
+using accounting::WorkSettled;
 
 std::string in_time(const std::optional<Instant>& since, const std::optional<Instant>& until) {
   std::string text;
@@ -59,6 +60,15 @@ std::string words_of_asked(const OwnershipAsked& asked, Instant until) {
     owners += (owners.empty() ? "" : ", ") + part.organization + " " + percent_text(part.parts_per_million);
   }
   return "nodes " + asked.nodes + " of " + (owners.empty() ? "no organization" : owners) + in_time(asked.since, until);
+}
+
+// "500 core-hours given by physics to biology as of 2026-11-01T00:00:00Z", exactly.
+std::string words_of_asked(const SettlementAsked& asked) {
+  constexpr Int128 k_hour_s = 3600;
+  const bool is_hours = asked.work.value % k_hour_s == 0;
+  const std::string amount = format_micro(is_hours ? asked.work.value / k_hour_s : asked.work.value);
+  return amount + (is_hours ? " core-hour" : " core-second") + (amount == "1" ? "" : "s") + " given by " + asked.from +
+         " to " + asked.to + " as of " + format_instant(asked.at);
 }
 
 std::string adjustment_named(std::uint32_t number) {
@@ -184,6 +194,19 @@ class AdjustmentPlanner {
     return {};
   }
 
+  Expected<void> plan(const SettlementAsked& asked) {
+    SHAPLEY_TRY(check_row(books_, asked.from));
+    SHAPLEY_TRY(check_row(books_, asked.to));
+    if (asked.at > now_)
+      return fail(Errc::invalid_argument, "what will be settled later is booked then; at lies in the future");
+    plan_.made.kind = AdjustmentKind::settle;
+    plan_.made.organization = asked.from;
+    plan_.made.into = asked.to;
+    plan_.made.what = words_of_asked(asked);
+    plan_.facts.emplace_back(WorkSettled{plan_.made.number, asked.at, asked.from, asked.to, asked.work});
+    return {};
+  }
+
   Expected<void> plan(const ReversalAsked& asked) {
     SHAPLEY_TRY_ASSIGN(const AdjustmentMade made, reversible(asked.number));
     plan_.made.kind = AdjustmentKind::reverse;
@@ -194,6 +217,10 @@ class AdjustmentPlanner {
     if (made.kind == AdjustmentKind::attribute) {
       SHAPLEY_TRY_ASSIGN(Restated restated, restore_runs(database_, facts, made.into, now_));
       take(std::move(restated));
+      return {};
+    }
+    if (made.kind == AdjustmentKind::settle) {
+      take_back(facts);
       return {};
     }
     return restore_nodes(made, facts);
@@ -305,6 +332,13 @@ class AdjustmentPlanner {
       take(restore_ownership(statements_[node], made.number, plan_.made.number));
     }
     return {};
+  }
+
+  void take_back(const std::vector<Event>& facts) {
+    for (const Event& fact : facts) {
+      const auto& settled = std::get<WorkSettled>(fact);
+      plan_.facts.emplace_back(WorkSettled{plan_.made.number, settled.at, settled.from, settled.to, -settled.work});
+    }
   }
 
   // Checks that everything of it can be booked; otherwise nothing is.

@@ -62,12 +62,24 @@ struct JoinAsked {
   std::string into;
 };
 
+// Work that was agreed on and that no run did (accounting::WorkSettled): `from` gave it, `to` got it.
+struct SettlementAsked {
+  std::string from;
+  std::string to;
+  CpuTime work;  // > 0
+  Instant at;    // not in the future
+};
+constexpr auto description_of(std::type_identity<SettlementAsked>) {
+  return describe(member("from", &SettlementAsked::from), member("to", &SettlementAsked::to),
+                  member("processor_seconds", &SettlementAsked::work), member("at", &SettlementAsked::at));
+}
+
 struct ReversalAsked {
   std::uint32_t number = 0;
 };
 
 struct AdjustmentAsked {
-  std::variant<AttributionAsked, OwnershipAsked, JoinAsked, ReversalAsked> what;
+  std::variant<AttributionAsked, OwnershipAsked, JoinAsked, SettlementAsked, ReversalAsked> what;
   std::string author;
   std::string reason;
 };

@@ -213,7 +213,9 @@ class BooksAudit {
     };
     std::map<std::string, std::string> part_of;
     for (const auto& [number, made] : facts_.adjustments) {
-      const bool joins = !made.organization.empty() && made.at <= t;
+      const bool joins =
+          (made.kind == accounting::AdjustmentKind::rename || made.kind == accounting::AdjustmentKind::merge) &&
+          made.at <= t;
       if (joins && !is_reversed(number)) part_of[made.organization] = made.into;
     }
     NaiveRows rows;

@@ -36,6 +36,7 @@ struct Add {
     facts.ownership[node][e.effective] = e.spans;
   }
   void operator()(const accounting::AdjustmentMade& e) const { facts.adjustments[e.number] = e; }
+  void operator()(const accounting::WorkSettled& e) const { facts.settled[e.adjustment] = e; }
   void operator()(const accounting::CapacityChanged& e) const {
     facts.whole_nodes[facts.nodes.number_of(e.node)][{e.at, e.ordinal}] = e.whole.value;
   }
@@ -79,6 +80,11 @@ struct Survey {
     if (!e.into.empty()) facts.organizations.number_of(e.into);
     Add{facts}(e);
   }
+  void operator()(const accounting::WorkSettled& e) const {
+    facts.organizations.number_of(e.from);
+    facts.organizations.number_of(e.to);
+    Add{facts}(e);
+  }
   template <typename Fact>
   void operator()(const Fact& /*e*/) const {}
 };
@@ -118,6 +124,7 @@ Facts Facts::surveyed() const {
   facts.ownership = ownership;
   facts.revisions = revisions;
   facts.adjustments = adjustments;
+  facts.settled = settled;
   facts.periods = periods;
   for (const auto& [key, segment] : segments) {
     if (is_run(key) && segment.retracted) facts.segments[key].retracted = segment.retracted;
@@ -129,10 +136,10 @@ void Facts::follow(const accounting::Event& event) {
   std::visit(Follow{*this}, event);
 }
 
-void Facts::forget_before(Instant settled) {
-  std::erase_if(segments, [&](const auto& entry) { return is_over(entry.first, entry.second, settled); });
+void Facts::forget_before(Instant horizon) {
+  std::erase_if(segments, [&](const auto& entry) { return is_over(entry.first, entry.second, horizon); });
   for (auto& [node, worths] : whole_nodes) {
-    const auto later = worths.lower_bound({settled, 0});
+    const auto later = worths.lower_bound({horizon, 0});
     if (later != worths.begin()) worths.erase(worths.begin(), std::prev(later));
   }
 }

@@ -46,9 +46,9 @@ class Facts {
   // Second pass, in the order of time: adds the rest that the audit's own books are made from, which is runs and the
   // worth of nodes; other events are ignored.
   void follow(const accounting::Event& event);
-  // Removes what no longer matters once all events up to `settled` were followed and everything before it is summed up:
+  // Removes what no longer matters once all events up to `horizon` were followed and everything before it is summed up:
   // runs that ended, and former worths of nodes.
-  void forget_before(Instant settled);
+  void forget_before(Instant horizon);
 
   NameIndex organizations;
   NameIndex nodes;
@@ -57,6 +57,7 @@ class Facts {
       ownership;                                                         // node -> effective -> spans
   std::map<std::pair<std::uint32_t, Instant>, std::uint32_t> revisions;  // of these
   std::map<std::uint32_t, accounting::AdjustmentMade> adjustments;       // by number
+  std::map<std::uint32_t, accounting::WorkSettled> settled;              // by the adjustment's number
   std::map<std::uint32_t, WholeNode> whole_nodes;
   std::map<Instant, Period> periods;
   std::map<Instant, std::string> configurations;

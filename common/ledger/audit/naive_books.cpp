@@ -150,13 +150,27 @@ NaiveRows NaiveBooks::at(Instant t) const {
     }
   }
   fold({std::max(begin, settled_), t, t}, accounts);
+  add_settled(begin, t + Duration{1}, accounts);
   return rows_of(accounts, t);
+}
+
+void NaiveBooks::add_settled(Instant begin, Instant until, NaiveAccounts& accounts) const {
+  for (const auto& [number, settled] : facts_.settled) {
+    if (settled.at < begin || settled.at >= until) continue;
+    for (std::uint32_t i = 0; i < accounts.size(); ++i) {
+      NaiveAccount& account = accounts[i];
+      if (owners_.name_of(i) == settled.to) account.used.add(settled.work.value, settled.at, settled.at + Duration{1});
+      if (owners_.name_of(i) == settled.from)
+        account.given.add(settled.work.value, settled.at, settled.at + Duration{1});
+    }
+  }
 }
 
 NaiveRows NaiveBooks::of_period(const Span& span) const {
   SHAPLEY_REQUIRE(settled_ <= span.begin);
   NaiveAccounts accounts(owners_.size());
   fold(span, accounts);
+  add_settled(span.begin, span.end, accounts);
   return rows_of(accounts, span.end);
 }
 
@@ -193,6 +207,7 @@ void NaiveBooks::settle_within_period(Instant upto) {
 }
 
 void NaiveBooks::close_period(Instant end) {
+  add_settled(period_begin_at(end - Duration{1}), end, present_);
   closed_.emplace(end, rows_of(present_, end));
   present_.assign(owners_.size(), {});
   for (auto& [t, accounts] : not_yet_retracted_) accounts.assign(owners_.size(), {});

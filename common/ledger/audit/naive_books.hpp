@@ -103,8 +103,8 @@ using NaiveRows = std::map<std::string, NaiveRow>;  // by organization
 
 class NaiveBooks {
  public:
-  // REQUIRES: the facts outlive the books; they name all organizations, nodes, statements of ownership, periods and
-  // retractions from the start. `instants`: those at which the books will be asked after settle().
+  // REQUIRES: the facts outlive the books; they name all organizations, nodes, statements of ownership, periods, what
+  // was settled, and retractions from the start. `instants`: those at which the books will be asked after settle().
   explicit NaiveBooks(const Facts& facts, const std::vector<Instant>& instants = {});
 
   // The rows by organization at t, for the period that holds t, from the facts whose own time is <= t. REQUIRES:
@@ -158,6 +158,8 @@ class NaiveBooks {
   void credit(std::uint32_t user, std::uint32_t node, const HeldStretch& held, int sign, NaiveAccounts& accounts) const;
   void settle_within_period(Instant upto);
   void close_period(Instant end);
+  // Adds what was settled during [begin, until): as if it had been done in that one second.
+  void add_settled(Instant begin, Instant until, NaiveAccounts& accounts) const;
   [[nodiscard]] NaiveRows rows_of(const NaiveAccounts& accounts, Instant t) const;
 
   const Facts& facts_;

@@ -177,7 +177,10 @@ class ConsortiumAudit {
     wanted_.insert(accounting::k_default_estimator);
     return reader_.visit(0, head.sequence, [&](const StoredEvent& stored) -> Expected<void> {
       end_ = stored.received;
-      if (const auto* rule = std::get_if<accounting::RankingDeclared>(&stored.event)) want(rule->contribution, wanted_);
+      if (const auto* rule = std::get_if<accounting::RankingDeclared>(&stored.event)) {
+        want(rule->contribution, wanted_);
+        sum_.note(*rule);
+      }
       if (stored.sequence <= begin.sequence) return {};
       ++report_.events;
       const auto* statement = std::get_if<StandingReceived>(&stored.event);

@@ -110,6 +110,12 @@ const OtherCluster* NaiveClusterSum::declared(const std::string& cluster, Instan
 
 std::vector<RankRow> NaiveClusterSum::rows(State& books, EstimatorId estimator) const {
   std::vector<RankRow> rows = books.own_rank_rows(books.now(), estimator);
+  for (RankRow& row : rows) {
+    row.last = false;
+    for (const auto& [at, rule] : rules_) {
+      if (at <= books.now() && row.organization == "guests") row.last = rule.guests == accounting::Guests::last;
+    }
+  }
   const ConsortiumDeclared* consortium = in_force(books.now());
   if (consortium == nullptr) return rows;
   for (const OtherCluster& other : consortium->clusters) {

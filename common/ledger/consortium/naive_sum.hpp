@@ -1,5 +1,6 @@
-// The sum over clusters from which ranks are made (accounting/state/consortium.hpp), computed a second time and in
-// another way: seconds one after the other, products digit by digit. For the audit.
+// The figures from which ranks are made (accounting/state/ranking.hpp), computed a second time and in another way: the
+// sum over clusters by seconds one after the other, products digit by digit, and by the declared rule which
+// organizations are served last. For the audit.
 #pragma once
 
 #include <map>
@@ -17,6 +18,7 @@ class NaiveClusterSum {
  public:
   void note(const accounting::ConsortiumDeclared& declared) { declared_[declared.at] = declared; }
   void note(const accounting::StandingReceived& statement);
+  void note(const accounting::RankingDeclared& rule) { rules_[rule.at] = rule; }
 
   // The declaration of the cluster in force at t; nullptr: it did not belong to the consortium.
   [[nodiscard]] const accounting::OtherCluster* declared(const std::string& cluster, Instant t) const;
@@ -29,6 +31,7 @@ class NaiveClusterSum {
   [[nodiscard]] const accounting::ConsortiumDeclared* in_force(Instant t) const;
 
   std::map<Instant, accounting::ConsortiumDeclared> declared_;
+  std::map<Instant, accounting::RankingDeclared> rules_;
   std::map<std::string, accounting::StandingReceived> statements_;  // the newest by cluster
 };
 

@@ -106,10 +106,6 @@ std::int64_t weight_here(const OwnCluster& own, std::string_view cluster) {
   return other == nullptr ? 0 : other->weight;
 }
 
-}  // namespace
-
-namespace {
-
 // Everything on which the two sites differ, so that both files can be corrected at once; empty: they agree.
 std::string disagreements(const accounting::ClusterFigures& figures, const JudgedBy& by) {
   std::vector<std::string> all;

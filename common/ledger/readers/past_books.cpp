@@ -93,6 +93,8 @@ void AdjustmentReader::note_fact(const Event& fact) {
     last.work = last.work.value_or(CpuTime{}) + run.processors * (end - run.begin);
   } else if (const auto* owned = std::get_if<OwnershipStated>(&fact)) {
     reach(owned->effective, owned->effective);
+  } else if (const auto* settled = std::get_if<accounting::WorkSettled>(&fact)) {
+    reach(settled->at, settled->at);
   }
 }
 

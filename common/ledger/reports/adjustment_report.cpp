@@ -37,6 +37,11 @@ const char* empty_member(const JoinAsked& asked) {
   return asked.into.empty() ? "into" : nullptr;
 }
 
+const char* empty_member(const SettlementAsked& asked) {
+  if (asked.from.empty()) return "from";
+  return asked.to.empty() ? "to" : nullptr;
+}
+
 const char* empty_member(const ReversalAsked& /*asked*/) {
   return nullptr;
 }
@@ -91,8 +96,10 @@ Expected<AdjustmentAsked> adjustment_asked(const AdjustRequest& request) {
   take(request.own, same);
   take(request.rename, join(AdjustmentKind::rename));
   take(request.merge, join(AdjustmentKind::merge));
+  take(request.settle, same);
   take(request.reverse, [](std::uint32_t number) { return ReversalAsked{number}; });
-  if (ways != 1) return fail(Errc::invalid_argument, "adjust: name one of attribute, own, rename, merge and reverse");
+  if (ways != 1)
+    return fail(Errc::invalid_argument, "adjust: name one of attribute, own, rename, merge, settle and reverse");
   const char* empty = std::visit([](const auto& what) { return empty_member(what); }, asked.what);
   if (empty != nullptr) return fail(Errc::invalid_argument, std::string("adjust: ") + empty + " must not be empty");
   return asked;

@@ -14,9 +14,12 @@ std::optional<std::size_t> row_of(const Outlook& outlook, const std::string& org
   return static_cast<std::size_t>(found - outlook.rows.begin());
 }
 
-// The outlook without the guarantee, ordered by keys alone.
-Outlook without_guarantee(Outlook outlook) {
-  for (accounting::RankRow& row : outlook.rows) row.guarantee = 0;
+// The outlook without the guarantee and with guests ranked: ordered by keys alone.
+Outlook by_keys_alone(Outlook outlook) {
+  for (accounting::RankRow& row : outlook.rows) {
+    row.guarantee = 0;
+    row.last = false;
+  }
   return outlook;
 }
 
@@ -110,7 +113,7 @@ void PairWatch::watch(accounting::State& books, Instant next) {
       std::optional<bool> order = last_ ? std::optional(last_->order) : std::nullopt;
       std::optional<bool> keys = last_ ? std::optional(last_->keys) : std::nullopt;
       follow(outlook, *a, *b, end, order, history_->order);
-      follow(without_guarantee(outlook), *a, *b, end, keys, history_->keys);
+      follow(by_keys_alone(outlook), *a, *b, end, keys, history_->keys);
       last_ = Standing{*order, *keys};
     }
     t = end;
@@ -162,7 +165,9 @@ CompareReport compared(const Moment& moment, const Side& a, const Side& b) {
   report.first = a_is_first ? a.organization : b.organization;
   const SideReport& ahead = report.ahead();
   const SideReport& behind = report.behind();
-  if (ahead.below_guarantee != behind.below_guarantee) {
+  if (outlook.rows[second].last) {
+    report.because = Because::guests;
+  } else if (ahead.below_guarantee != behind.below_guarantee) {
     report.because = Because::guarantee;
   } else {
     report.because = difference.value == 0 ? Because::order : Because::key;
@@ -174,12 +179,12 @@ CompareReport compared(const Moment& moment, const Side& a, const Side& b) {
   if (!report.of.clusters.empty()) report.by_other_clusters = would_turn(moment.without_other_clusters());
   report.difference = difference;
   report.difference_core_hours = ahead.key_core_hours.value_or(0) - behind.key_core_hours.value_or(0);
-  if (outlook.terms.running_factor > 0) {
+  if (outlook.terms.running_factor > 0 && report.because != Because::guests) {
     const Int128 processor = Int128{outlook.terms.running_factor} * k_micro;
     report.turning_processors = static_cast<std::int64_t>(
         std::min<Int128>(floor_of_quotient(difference.value, processor), accounting::k_longest_lead));
   }
-  if (outlook.terms.horizon.value > 0) {
+  if (outlook.terms.horizon.value > 0 && report.because != Because::guests) {
     report.turning_core_hours = static_cast<double>(difference.value) / static_cast<double>(k_micro) /
                                 static_cast<double>(outlook.terms.horizon.value) / 3600.0;
   }

@@ -72,16 +72,18 @@ Ahead ahead_of(const Moment& moment, const RankedRow& own) {
   for (const OrganizationRow& each : moment.status.organizations) {
     const RankedRow& row = each.is;
     if (!row.rank || !own.rank || *row.rank >= *own.rank) continue;
-    const bool by_guarantee = row.below_guarantee == true && own.below_guarantee == false;
+    const Because because = own.last == true                                              ? Because::guests
+                            : row.below_guarantee == true && own.below_guarantee == false ? Because::guarantee
+                                                                                          : Because::key;
     const auto would_be_behind = [&](const accounting::Outlook& otherwise) {
-      return !by_guarantee &&
+      return because == Because::key &&
              accounting::goes_first(otherwise, moment.rank_row(own.name), moment.rank_row(row.name), Duration{0});
     };
     ahead.jobs += row.waiting_jobs;
     ahead.processors += row.waiting.number();
     ahead.organizations.push_back({.waits = {row.name, row.waiting_jobs, row.waiting},
                                    .rank = *row.rank,
-                                   .because = by_guarantee ? Because::guarantee : Because::key,
+                                   .because = because,
                                    .by_what_runs = would_be_behind(idle),
                                    .by_other_clusters = would_be_behind(alone)});
   }
@@ -320,6 +322,7 @@ std::string_view name_of(JobTurn turn) {
 }
 
 std::string_view name_of(Because because) {
+  if (because == Because::guests) return "guests";
   if (because == Because::guarantee) return "guarantee";
   return because == Because::key ? "key" : "order";
 }

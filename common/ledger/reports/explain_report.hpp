@@ -57,12 +57,12 @@ constexpr auto description_of(std::type_identity<JobAt>) {
                   member("state", &JobAt::state), member("since", &JobAt::since));
 }
 
-// Why one organization goes before another one: it runs on less than its guaranteed part, by its key, or, if the keys
-// are equal, because the configuration names it first.
-enum class Because { guarantee, key, order };
+// Why one organization goes before another one: it runs on less than its guaranteed part, by its key, if the keys are
+// equal because the configuration names it first, or because the other one has the guests' jobs, which go last.
+enum class Because { guarantee, key, order, guests };
 [[nodiscard]] std::string_view name_of(Because because);
 constexpr auto values_of(std::type_identity<Because>) {
-  return std::array{Because::guarantee, Because::key, Because::order};
+  return std::array{Because::guarantee, Because::key, Because::order, Because::guests};
 }
 
 // What an organization's jobs ask for, or got.

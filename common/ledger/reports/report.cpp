@@ -69,6 +69,7 @@ void add_rank(OrganizationRow& row, const Utility& running, const RowContext& co
   row.is.lacking = std::max<std::int64_t>(0, by.lacking);
   row.is.guarantee = by.guarantee.millionths / 1e6;
   row.is.below_guarantee = by.below_guarantee;
+  if (by.last) row.is.last = true;
 }
 
 OrganizationRow organization_row(const Standing& standing, const RowContext& context) {
@@ -206,11 +207,18 @@ std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& r
   const RankedRow* most_owed = nullptr;
   const RankedRow* best_key = nullptr;
   const RankedRow* best_idle = nullptr;
+  const RankedRow* guests = nullptr;
+  const RankedRow* least_key = nullptr;
   for (const OrganizationRow& each : rows) {
     const RankedRow& row = each.is;
     if (!row.rank) continue;
+    if (row.last == true) {
+      guests = &row;
+      continue;
+    }
     if (!most_owed || row.standing_core_hours > most_owed->standing_core_hours) most_owed = &row;
     if (!best_key || key(row) > key(*best_key)) best_key = &row;
+    if (!least_key || key(row) < key(*least_key)) least_key = &row;
     if (!best_idle || idle_key(row) > idle_key(*best_idle)) best_idle = &row;
     if (row.below_guarantee == true && *row.guarantee > 0) {
       sentences.push_back(row.name + " runs on fewer than its guaranteed part of its own processors (" +
@@ -218,6 +226,11 @@ std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& r
     }
   }
   if (!best_key) return sentences;
+  const bool have_jobs = guests != nullptr && guests->waiting_jobs + guests->running_jobs > 0;
+  if (have_jobs && key(*guests) > key(*least_key)) {
+    sentences.push_back("jobs of guests go after those of every organization (guests: last), also after those of " +
+                        least_key->name + ", whose key is less");
+  }
   const Duration horizon{ranking.horizon_s};
   const std::string& best = best_key->name;
   if (idle_key(*best_idle) > idle_key(*best_key)) {
@@ -245,6 +258,7 @@ RankingReport ranking_report(const accounting::State& state) {
           .residual_s = measured == nullptr ? game::k_assumed_residual.value : measured->seconds,
           .residual_assumed = measured == nullptr,
           .running_factor = state.key_terms().running_factor,
+          .guests = rule.guests,
           .sentences = {}};
 }
 

@@ -59,6 +59,7 @@ struct RankedRow {
   std::optional<std::int64_t> lacking = {};
   std::optional<double> guarantee = {};  // a part of its own processors
   std::optional<bool> below_guarantee = {};
+  std::optional<bool> last = {};  // true: it goes after all organizations, by the rule for guests
   double standing_core_hours = 0;
   std::string sentence = {};  // the standing in words
   Processors gives = {};
@@ -79,7 +80,7 @@ constexpr auto description_of(std::type_identity<RankedRow>) {
       member("key_core_hours", &RankedRow::key_core_hours),
       member("running_core_hours", &RankedRow::running_core_hours), member("lead", &RankedRow::lead),
       member("lacking", &RankedRow::lacking), member("guarantee", &RankedRow::guarantee),
-      member("below_guarantee", &RankedRow::below_guarantee),
+      member("below_guarantee", &RankedRow::below_guarantee), supplement("last", &RankedRow::last),
       member("standing_core_hours", &RankedRow::standing_core_hours), member("sentence", &RankedRow::sentence),
       member("gives", &RankedRow::gives), member("owned", &RankedRow::owned), member("used", &RankedRow::used),
       member("lent", &RankedRow::lent), member("borrowed", &RankedRow::borrowed),
@@ -119,14 +120,16 @@ struct RankingReport {
   std::int64_t residual_s = 0;  // the mean residual run time
   bool residual_assumed = false;
   std::int64_t running_factor = 0;
+  accounting::Guests guests = accounting::Guests::ranked;
   std::vector<std::string> sentences = {};
 };
 constexpr auto description_of(std::type_identity<RankingReport>) {
-  return describe(
-      member("horizon_s", &RankingReport::horizon_s), member("guarantee", &RankingReport::guarantee),
-      member("running_weight", &RankingReport::running_weight), member("residual_s", &RankingReport::residual_s),
-      member("residual_assumed", &RankingReport::residual_assumed),
-      member("running_factor", &RankingReport::running_factor), member("sentences", &RankingReport::sentences));
+  return describe(member("horizon_s", &RankingReport::horizon_s), member("guarantee", &RankingReport::guarantee),
+                  member("running_weight", &RankingReport::running_weight),
+                  member("residual_s", &RankingReport::residual_s),
+                  member("residual_assumed", &RankingReport::residual_assumed),
+                  member("running_factor", &RankingReport::running_factor), member("guests", &RankingReport::guests),
+                  member("sentences", &RankingReport::sentences));
 }
 
 struct Conservation {

@@ -165,12 +165,14 @@ struct AdjustRequest {
   std::optional<OwnershipAsked> own = {};
   std::optional<JoinRequest> rename = {};
   std::optional<JoinRequest> merge = {};
+  std::optional<SettlementAsked> settle = {};
   std::optional<std::uint32_t> reverse = {};
 };
 constexpr auto description_of(std::type_identity<AdjustRequest>) {
   return describe(supplement("reason", &AdjustRequest::reason), supplement("attribute", &AdjustRequest::attribute),
                   supplement("own", &AdjustRequest::own), supplement("rename", &AdjustRequest::rename),
-                  supplement("merge", &AdjustRequest::merge), supplement("reverse", &AdjustRequest::reverse));
+                  supplement("merge", &AdjustRequest::merge), supplement("settle", &AdjustRequest::settle),
+                  supplement("reverse", &AdjustRequest::reverse));
 }
 
 // The input of the program that reads the ledger for shapleyd (shapleyctl --answer), on its standard input; it writes

@@ -37,6 +37,21 @@ Expected<std::vector<OrgId>> chosen(const accounting::State& state, const std::v
   return order;
 }
 
+// What happened to a row from one instant of a period to a later one: jobs got and gave, and amounts were settled.
+struct Change {
+  CpuTime got;
+  CpuTime given;
+  CpuTime settled;  // given less got
+};
+
+Change change_between(const Standing& opening, const Standing& closing, EstimatorId estimator) {
+  const CpuTime settled_got = closing.settled_got - opening.settled_got;
+  const CpuTime settled_given = closing.settled_given - opening.settled_given;
+  return {.got = closing.got - opening.got - settled_got,
+          .given = closing.given(estimator) - opening.given(estimator) - settled_given,
+          .settled = settled_given - settled_got};
+}
+
 struct UserWork {
   CpuTime got;
   CpuTime own;
@@ -48,7 +63,8 @@ class Totals {
   void add(const Stretch& stretch) {
     got_.resize(stretch.closing.size());
     waited_.resize(stretch.closing.size());
-    for (std::size_t i = 0; i < stretch.closing.size(); ++i) got_[i] += stretch.closing[i].got - stretch.opening[i].got;
+    for (std::size_t i = 0; i < stretch.closing.size(); ++i)
+      got_[i] += change_between(stretch.opening[i], stretch.closing[i], accounting::k_default_estimator).got;
     for (std::size_t i = 0; i < stretch.waited.size(); ++i) waited_[i] += stretch.waited[i];
     for (const auto& [key, work] : stretch.held) held_[key] += work;
     exact_ = exact_ && is_exact(stretch);
@@ -57,8 +73,12 @@ class Totals {
   // What was given may be corrected later.
   void add_given(const Stretch& stretch, EstimatorId estimator) {
     given_.resize(std::max(given_.size(), stretch.closing.size()));
-    for (std::size_t i = 0; i < stretch.closing.size(); ++i)
-      given_[i] += stretch.closing[i].given(estimator) - stretch.opening[i].given(estimator);
+    settled_.resize(given_.size());
+    for (std::size_t i = 0; i < stretch.closing.size(); ++i) {
+      const Change change = change_between(stretch.opening[i], stretch.closing[i], estimator);
+      given_[i] += change.given;
+      settled_[i] += change.settled;
+    }
   }
 
   [[nodiscard]] bool exact() const { return exact_; }
@@ -70,6 +90,7 @@ class Totals {
     AccountRow row{.name = names[id],
                    .got = {at(got_, id)},
                    .given = {at(given_, id)},
+                   .settled = {at(settled_, id)},
                    .own = {matrix[id][id]},
                    .lent = {},
                    .borrowed = {},
@@ -110,7 +131,7 @@ class Totals {
     return rows;
   }
 
-  std::vector<CpuTime> got_, given_, waited_;
+  std::vector<CpuTime> got_, given_, settled_, waited_;
   Held held_;
   bool exact_ = true;
 };
@@ -128,10 +149,12 @@ PeriodPart part_of(const Stretch& stretch, EstimatorId estimator, const std::vec
     if (id.value >= stretch.closing.size()) continue;  // it joined the books later
     const Standing& opening = stretch.opening[id.value];
     const Standing& closing = stretch.closing[id.value];
+    const Change change = change_between(opening, closing, estimator);
     PeriodRow row{.name = names[id.value],
                   .opening = books_of(opening, estimator, stretch.begin - stretch.period_begin),
-                  .got = {closing.got - opening.got},
-                  .given = {closing.given(estimator) - opening.given(estimator)},
+                  .got = {change.got},
+                  .given = {change.given},
+                  .settled = {change.settled},
                   .closing = books_of(closing, estimator, stretch.end - stretch.period_begin),
                   .sentence = {}};
     row.sentence = difference_sentence(signed_text(row.closing.difference.core_hours()),

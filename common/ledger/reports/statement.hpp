@@ -2,7 +2,8 @@
 //
 // Two amounts, which must not be confused. The *difference* is a sum, work given - work got since the period began, so
 // that in every period
-//     difference at the end = difference at the begin + given - got         [processor-seconds, exact]
+//     difference at the end = difference at the begin + given - got + settled         [processor-seconds, exact]
+// with what jobs got and gave; what was settled (accounting::WorkSettled) is an amount of its own.
 // The *standing* is what `shapleyctl status` shows: the difference on average over the period so far (report.hpp). Both
 // start again from zero where a period begins. docs/reference/shapleyctl.md lists every member.
 #pragma once
@@ -66,13 +67,15 @@ struct PeriodRow {
   BooksThenRow opening = {};
   Amount got = {};
   Amount given = {};
+  Amount settled = {};  // given less got
   BooksThenRow closing = {};
   std::string sentence = {};  // the difference and the standing at its end
 };
 constexpr auto description_of(std::type_identity<PeriodRow>) {
   return describe(member("name", &PeriodRow::name), member("opening", &PeriodRow::opening),
                   member("got", &PeriodRow::got), member("given", &PeriodRow::given),
-                  member("closing", &PeriodRow::closing), member("sentence", &PeriodRow::sentence));
+                  member("settled", &PeriodRow::settled), member("closing", &PeriodRow::closing),
+                  member("sentence", &PeriodRow::sentence));
 }
 
 // The part of one period that lies in the requested time.
@@ -125,6 +128,7 @@ struct AccountRow {
   std::string name = {};
   Amount got = {};
   Amount given = {};
+  Amount settled = {};  // given less got
   Amount own = {};
   Amount lent = {};
   Amount borrowed = {};
@@ -135,10 +139,11 @@ struct AccountRow {
 };
 constexpr auto description_of(std::type_identity<AccountRow>) {
   return describe(member("name", &AccountRow::name), member("got", &AccountRow::got),
-                  member("given", &AccountRow::given), member("own", &AccountRow::own),
-                  member("lent", &AccountRow::lent), member("borrowed", &AccountRow::borrowed),
-                  member("waited", &AccountRow::waited), member("lent_to", &AccountRow::lent_to),
-                  member("borrowed_from", &AccountRow::borrowed_from), member("users", &AccountRow::users));
+                  member("given", &AccountRow::given), member("settled", &AccountRow::settled),
+                  member("own", &AccountRow::own), member("lent", &AccountRow::lent),
+                  member("borrowed", &AccountRow::borrowed), member("waited", &AccountRow::waited),
+                  member("lent_to", &AccountRow::lent_to), member("borrowed_from", &AccountRow::borrowed_from),
+                  member("users", &AccountRow::users));
 }
 
 struct AccountReport {

@@ -145,8 +145,8 @@ bool is_exact(const Stretch& stretch) {
   const OwnerMatrix matrix = matrix_of(stretch.held, stretch.closing.size());
   const accounting::EstimatorSet by_owner = accounting::estimators_with(&accounting::EstimatorRow::by_owner);
   for (std::size_t u = 0; u < matrix.size(); ++u) {
-    CpuTime got;
-    CpuTime given;
+    CpuTime got = stretch.closing[u].settled_got - stretch.opening[u].settled_got;
+    CpuTime given = stretch.closing[u].settled_given - stretch.opening[u].settled_given;
     for (std::size_t other = 0; other < matrix.size(); ++other) {
       got += matrix[u][other];
       given += matrix[other][u];

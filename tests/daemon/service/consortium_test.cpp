@@ -38,10 +38,16 @@ struct Cluster {
   }
 
   void start(std::int64_t now) {
+    open(now);
+    connect(now);
+  }
+  void open(std::int64_t now) {
     service.reset();
     auto started = Service::start(site, {}, Instant{now});
     ASSERT_TRUE(started.has_value()) << started.error().what;
     service = std::move(*started);
+  }
+  void connect(std::int64_t now) {
     protocol::Hello hello = feeder_hello(++instance);
     hello.cluster = name;
     ASSERT_TRUE(service->cluster().admit(hello, false, Instant{now}).has_value());
@@ -103,13 +109,13 @@ class ConsortiumOfTwo : public testing::Test {
 };
 
 TEST_F(ConsortiumOfTwo, RanksFollowWhatTheOtherClusterStates) {
-  EXPECT_EQ(north.order(), (std::vector<std::string>{"chemistry", "guests", "physics"}));
+  EXPECT_EQ(north.order(), (std::vector<std::string>{"chemistry", "physics", "guests"}));
   north.hear(south, south.states(now), now);
-  EXPECT_EQ(north.order(), (std::vector<std::string>{"physics", "guests", "chemistry"}));
+  EXPECT_EQ(north.order(), (std::vector<std::string>{"physics", "chemistry", "guests"}));
   EXPECT_EQ(north.recorded(), 1U);
   // After a restart, by what is in the ledger.
   north.start(now + 1);
-  EXPECT_EQ(north.order(), (std::vector<std::string>{"physics", "guests", "chemistry"}));
+  EXPECT_EQ(north.order(), (std::vector<std::string>{"physics", "chemistry", "guests"}));
 }
 
 TEST_F(ConsortiumOfTwo, AStatementThatChangesNothingIsRecordedOnceAnHour) {
@@ -221,7 +227,7 @@ TEST_F(ConsortiumOfTwo, AClusterThatLeavesCountsNoMoreAndTheLedgerSaysSince) {
   alone.configuration.consortium = {};
   alone.consortium_keys.clear();
   ASSERT_TRUE(north.service->reload(alone, Instant{now + 10}).has_value());
-  EXPECT_EQ(north.order(), (std::vector<std::string>{"chemistry", "guests", "physics"}));
+  EXPECT_EQ(north.order(), (std::vector<std::string>{"chemistry", "physics", "guests"}));
   EXPECT_EQ(rows_of(north.service->books().ledger(),
                     "SELECT at - " + std::to_string(k_begin) + " FROM events WHERE kind = 'consortium_declared'"),
             (std::vector<std::string>{"0", "110"}));
@@ -234,6 +240,20 @@ TEST_F(ConsortiumOfTwo, TheRequestAnswersWithTheStatement) {
   north.hear(south, std::get<std::string>(answered), now);
   EXPECT_EQ(north.other().fault, "");
   EXPECT_EQ(north.recorded(), 1U);
+}
+
+// Before that, this cluster has no name.
+TEST_F(ConsortiumOfTwo, StatementsAreJudgedFromTheFirstSlurmctldOn) {
+  Cluster west{"west"};
+  west.know(south);
+  west.open(now);
+  west.hear(south, south.states(now), now);
+  EXPECT_EQ(west.other().fault, "");
+  EXPECT_EQ(west.other().refused, 0U);
+  west.connect(now);
+  west.hear(south, south.states(now), now);
+  EXPECT_EQ(west.other().fault, "its consortium has no cluster 'west'");
+  EXPECT_EQ(west.other().refused, 1U);
 }
 
 TEST_F(ConsortiumOfTwo, AFileBringsItToo) {

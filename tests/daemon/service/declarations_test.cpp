@@ -13,7 +13,7 @@ constexpr Instant k_now{1'000'000};
 config::NodeClaim claim(std::string node, std::int64_t parts = 1'000'000) {
   config::NodeClaim c;
   c.nodes = {std::move(node)};
-  c.parts_per_million = parts;
+  c.share = {parts, 1'000'000};
   return c;
 }
 
@@ -204,7 +204,8 @@ TEST(Declarations, AChangeOfTheHorizonAGuaranteeOrTheWeightIsAnEvent) {
   const Declared declared = remember({}, declare(configuration, "text", {}, k_now).events);
   ASSERT_TRUE(declared.ranking.has_value());
   EXPECT_EQ(*declared.ranking,
-            (accounting::RankingDeclared{k_now, "direct_contr", 30 * 24 * 3600, 500'000, {}, 100'000}));
+            (accounting::RankingDeclared{
+                k_now, "direct_contr", 30 * 24 * 3600, 500'000, {}, 100'000, accounting::Guests::last}));
   EXPECT_FALSE(ranking(declare(configuration, "text", declared, k_now + Duration{5})).has_value());
 
   configuration.horizon = Duration{0};
@@ -213,8 +214,11 @@ TEST(Declarations, AChangeOfTheHorizonAGuaranteeOrTheWeightIsAnEvent) {
   const auto changed = ranking(declare(configuration, "text", declared, k_now + Duration{5}));
   ASSERT_TRUE(changed.has_value());
   const std::vector<accounting::GuaranteedPart> exceptions{{"chemistry", 0}, {"physics", 800'000}};
-  EXPECT_EQ(*changed,
-            (accounting::RankingDeclared{k_now + Duration{5}, "direct_contr", 0, 500'000, exceptions, 100'000}));
+  EXPECT_EQ(*changed, (accounting::RankingDeclared{k_now + Duration{5}, "direct_contr", 0, 500'000, exceptions, 100'000,
+                                                   accounting::Guests::last}));
+
+  configuration.guests = accounting::Guests::ranked;
+  EXPECT_EQ(ranking(declare(configuration, "text", declared, k_now))->guests, accounting::Guests::ranked);
 
   configuration.running_weight = 0;
   EXPECT_EQ(ranking(declare(configuration, "text", declared, k_now))->running_weight, 0);

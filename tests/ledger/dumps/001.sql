@@ -118,6 +118,10 @@ INSERT INTO event_rows VALUES(95,0,1793514901,1793514900,NULL,NULL,NULL,NULL,NUL
 INSERT INTO event_rows VALUES(96,0,1793514901,1793514880,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'1cc43bd59eb24f19b964fdf49166410771f84e6d7eb627805d171f1fd79ed190',NULL,NULL);
 INSERT INTO event_rows VALUES(97,0,1793514901,1793514890,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'51318a9bc701394586d3300202c8256cac25f1a886f1e517dbce497b04c856e0',NULL,NULL);
 INSERT INTO event_rows VALUES(98,0,1793514901,1793514900,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'4d51dde82e76132fcfebb8ba22a7304ad83d54acfef4529268ad65d4c6a772af',NULL,NULL);
+INSERT INTO event_rows VALUES(99,0,1793514901,1793514900,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'76a4e4ef7f7c1714050b32a720f727343fa8c8668bf01239428b95abba306661',NULL,NULL);
+INSERT INTO event_rows VALUES(100,0,1793514901,1793514000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'65fbc2a1ca125d287ebc75297326a050bf9e2f3b19d49fcc7250b1d82ed6a2b5',NULL,NULL);
+INSERT INTO event_rows VALUES(101,0,1793514901,1793514900,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'1212ac97852476a9b5e892e72b9560e1beb43a9790c8be194dc55dbdd5f46e79',NULL,NULL);
+INSERT INTO event_rows VALUES(102,0,1793514901,1793514000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'1ead8b0aaf32bd0b93231bcf19203a4d1546d3f1bc61e7b94f22900da002d1ce',NULL,NULL);
 CREATE TABLE event_nodes (
   seq        INTEGER NOT NULL,
   position   INTEGER NOT NULL,
@@ -209,6 +213,10 @@ INSERT INTO event_texts VALUES(95,'hindsight_bounded','hindsight_bounded/1793514
 INSERT INTO event_texts VALUES(96,'consortium_declared','consortium_declared/1793514880','{"at":1793514880,"clusters":[{"cluster":"south","key":"SHA256:5555555555555555555555555555555555555555555555555555555555555555","names":[{"here":"physics","there":"physik"}],"stale_after":0,"weight":1500000}],"consortium":"uni","weight":1000000}');
 INSERT INTO event_texts VALUES(97,'standing_received','standing_received/1793514890/south','{"at":1793514890,"cluster":"south","consortium":"uni","contribution":"direct_contr","event":4711,"hash":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb","ledger":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","organizations":[{"balance":"-1234567890123.456789","given_less_got":"-450000","organization":"biology","owned":16000000,"rate_less_used":-2000000,"used":18000000,"waiting":3000000},{"balance":"1234567890123.456789","given_less_got":"450000","organization":"physik","owned":16000000,"rate_less_used":2000000,"used":0,"waiting":0}],"period":"none","period_begin":0,"signature":"cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc","time":1793514885,"weights":[{"cluster":"north","weight":1000000},{"cluster":"south","weight":1500000}]}');
 INSERT INTO event_texts VALUES(98,'consortium_declared','consortium_declared/1793514900','{"at":1793514900,"clusters":[],"consortium":"","weight":1000000}');
+INSERT INTO event_texts VALUES(99,'adjustment_made','adjustment_made/4','{"at":1793514900,"author":"uid 0 (root)","facts":1,"into":"biology","kind":"settle","number":4,"organization":"physics","reason":"invoice 12 was paid","reverses":0,"runs":0,"what":"500 core-hours given by physics to biology as of 2026-11-01T06:20:00Z"}');
+INSERT INTO event_texts VALUES(100,'work_settled','work_settled/4','{"adjustment":4,"at":1793514000,"from":"physics","to":"biology","work":"1800000"}');
+INSERT INTO event_texts VALUES(101,'adjustment_made','adjustment_made/5','{"at":1793514900,"author":"uid 0 (root)","facts":1,"into":"","kind":"reverse","number":5,"organization":"","reason":"it was the invoice of another year","reverses":4,"runs":0,"what":"adjustment 4 (500 core-hours given by physics to biology as of 2026-11-01T06:20:00Z) does not hold"}');
+INSERT INTO event_texts VALUES(102,'work_settled','work_settled/5','{"adjustment":5,"at":1793514000,"from":"physics","to":"biology","work":"-1800000"}');
 CREATE TABLE words (
   word INTEGER PRIMARY KEY,
   json TEXT NOT NULL UNIQUE,         -- as payloads have it

@@ -307,6 +307,18 @@ RC_GTEST_PROP(ServingLine, EndsWithItsLongest, ()) {
 }
 
 // Three organizations and eight free processors: the example of docs/concepts.md.
+// By the lead that the daemon sends for guests who go last (accounting/state/ranking.hpp).
+TEST(ServingLine, AnOrganizationThatGoesLastStandsBehindAllOthers) {
+  constexpr std::int64_t k_last = -(std::int64_t{1} << 40U);
+  const std::vector<Contender> contenders{{.rank = 0, .lead = 0}, {.rank = 1, .lead = k_last}};
+  Queues queues(2);
+  queues[1].push_back({.job = 0});
+  for (std::uint32_t job = 1; job <= 50; ++job) queues[0].push_back({.job = job, .processors = 100'000});
+  const std::vector<LinePlace> line = serving_line(contenders, queues, 10'000'000, 100);
+  ASSERT_EQ(line.size(), 51U);
+  EXPECT_EQ(line.back().organization, 1U);
+}
+
 TEST(ServingLine, WhatIsNotAvailableHoldsNothingUp) {
   const std::vector<Contender> contenders{{.rank = 0, .lead = 4, .lacking = 0}, {.rank = 1, .lead = 2, .lacking = 0}};
   // The first one's wide job waits for a partition that is down.
