@@ -76,13 +76,28 @@ Expected<Report> answer(std::string_view name, Request request, const RankSource
 
 }  // namespace
 
-Expected<ledger::ExplainReport> explained(const std::string& job, const RankSource& source, const Endpoint& endpoint) {
+namespace {
+
+// By the configuration that the ledger has of that time.
+Expected<ledger::ExplainReport> explained_submission(const ledger::SubmissionAsked& asked, const OfflineBooks& books) {
+  SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_behind(books.ledger, books.moment.at));
+  const auto rule = loaded ? sacct::rule_for(loaded->text, asked) : std::nullopt;
+  return ledger::explain_report(
+      books.moment, books.ledger, ledger::hypothetical_job(books.moment, asked, rule),
+      {.rule_in = sacct::rule_in, .rule_now = [rule](const ledger::JobIdentity& /*job*/) { return rule; }});
+}
+
+}  // namespace
+
+Expected<ledger::ExplainReport> explained(const ledger::ExplainRequest& asked, const RankSource& source,
+                                          const Endpoint& endpoint) {
   const Offline<ledger::ExplainReport> offline = [&](const OfflineBooks& books) -> Expected<ledger::ExplainReport> {
-    SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(job));
+    if (asked.submit) return explained_submission(*asked.submit, books);
+    SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(asked.job));
     SHAPLEY_TRY_ASSIGN(ledger::JobAt found, ledger::job_at(books.moment, books.ledger, name));
     return ledger::explain_report(books.moment, books.ledger, std::move(found), {.rule_in = sacct::rule_in});
   };
-  return answer<ledger::ExplainReport>("explain", ledger::ExplainRequest{.job = job}, source, endpoint, offline);
+  return answer<ledger::ExplainReport>("explain", asked, source, endpoint, offline);
 }
 
 Expected<ledger::CompareReport> compared(const std::string& a, const std::string& b, const RankSource& source,

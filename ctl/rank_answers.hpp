@@ -10,6 +10,7 @@
 #include "ctl/client.hpp"
 #include "ledger/reports/compare_report.hpp"
 #include "ledger/reports/explain_report.hpp"
+#include "ledger/reports/requests.hpp"
 
 namespace shapley::ctl {
 
@@ -20,7 +21,7 @@ struct RankSource {
   std::string archives;
 };
 
-[[nodiscard]] Expected<ledger::ExplainReport> explained(const std::string& job, const RankSource& source,
+[[nodiscard]] Expected<ledger::ExplainReport> explained(const ledger::ExplainRequest& asked, const RankSource& source,
                                                         const Endpoint& endpoint);
 [[nodiscard]] Expected<ledger::CompareReport> compared(const std::string& a, const std::string& b,
                                                        const RankSource& source, const Endpoint& endpoint);

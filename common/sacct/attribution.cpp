@@ -96,13 +96,13 @@ std::uint32_t Attribution::group_of(const SacctRow& row) const {
   return row.group_id ? *row.group_id : number_of(groups_, row.group);
 }
 
-std::vector<std::string> Attribution::ancestors_of(std::string_view account) const {
+std::vector<std::string> accounts_above(const AccountParents& parents, std::string_view account) {
   constexpr std::size_t k_deepest = 64;  // a loop in the file ends
-  std::vector<std::string> ancestors;
-  for (auto at = parents_.find(lower(account)); at != parents_.end() && ancestors.size() < k_deepest;
-       at = parents_.find(ancestors.back()))
-    ancestors.push_back(at->second);
-  return ancestors;
+  std::vector<std::string> above;
+  for (auto at = parents.find(lower(account)); at != parents.end() && above.size() < k_deepest;
+       at = parents.find(above.back()))
+    above.push_back(at->second);
+  return above;
 }
 
 std::string_view Attribution::organization_of(const SacctRow& row) const {
@@ -132,17 +132,41 @@ std::optional<ledger::RuleMatched> rule_of(const protocol::Classifier& classifie
   return rule == nullptr ? std::nullopt : std::optional(rule_matched(*rule, "itself"));
 }
 
-ledger::RuleFound rule_in(const std::string& configuration, const ledger::JobIdentity& job) {
+std::optional<ledger::RuleMatched> rule_of(const protocol::Classifier& classifier, const ledger::SubmissionAsked& job) {
+  const protocol::Rule* rule = classifier.rule_of({.account = job.account,
+                                                   .account_ancestors = job.accounts_above,
+                                                   .partition = job.partition,
+                                                   .qos = job.qos,
+                                                   .user_id = job.user_id,
+                                                   .group_id = job.group_id});
+  return rule == nullptr ? std::nullopt : std::optional(rule_matched(*rule, "itself or an account above"));
+}
+
+namespace {
+
+std::vector<protocol::Rule> rules_in(const std::string& configuration) {
   const auto parsed = config::parse(configuration);
-  if (!parsed) return {};
   std::vector<protocol::Rule> rules;
-  ledger::RuleFound found;
-  for (config::NumberedRule& rule : config::known_rules(*parsed)) {
-    if (rule.kind == RuleKind::account) found.by_account.push_back(rule.organization);
+  if (!parsed) return rules;
+  for (config::NumberedRule& rule : config::known_rules(*parsed))
     rules.push_back({std::move(rule.organization), rule.kind, std::move(rule.name), rule.id});
+  return rules;
+}
+
+}  // namespace
+
+ledger::RuleFound rule_in(const std::string& configuration, const ledger::JobIdentity& job) {
+  std::vector<protocol::Rule> rules = rules_in(configuration);
+  ledger::RuleFound found;
+  for (const protocol::Rule& rule : rules) {
+    if (rule.kind == RuleKind::account) found.by_account.push_back(rule.organization);
   }
   found.rule = rule_of(protocol::Classifier(std::move(rules)), job);
   return found;
+}
+
+std::optional<ledger::RuleMatched> rule_for(const std::string& configuration, const ledger::SubmissionAsked& job) {
+  return rule_of(protocol::Classifier(rules_in(configuration)), job);
 }
 
 }  // namespace shapley::sacct

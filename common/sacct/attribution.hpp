@@ -28,6 +28,9 @@ using AccountParents = std::map<std::string, std::string, std::less<>>;
 // parent are users'. Errc::invalid_argument names the line.
 [[nodiscard]] Expected<AccountParents> read_account_parents(std::istream& text);
 
+// The account's parent, that one's parent and so on; 64 at most.
+[[nodiscard]] std::vector<std::string> accounts_above(const AccountParents& parents, std::string_view account);
+
 class Attribution {
  public:
   // `users`, `groups`: those of all rows (SacctRows).
@@ -41,7 +44,9 @@ class Attribution {
   // The numbers by which the classifier identifies a row's user, group and the accounts above.
   [[nodiscard]] std::uint32_t user_of(const SacctRow& row) const;
   [[nodiscard]] std::uint32_t group_of(const SacctRow& row) const;
-  [[nodiscard]] std::vector<std::string> ancestors_of(std::string_view account) const;
+  [[nodiscard]] std::vector<std::string> ancestors_of(std::string_view account) const {
+    return accounts_above(parents_, account);
+  }
 
  private:
   using Numbers = std::map<std::string, std::uint32_t, std::less<>>;
@@ -57,8 +62,12 @@ class Attribution {
 // The rule that matches; without the accounts above the job's own, which the ledger does not keep.
 [[nodiscard]] std::optional<ledger::RuleMatched> rule_of(const protocol::Classifier& classifier,
                                                          const ledger::JobIdentity& job);
+[[nodiscard]] std::optional<ledger::RuleMatched> rule_of(const protocol::Classifier& classifier,
+                                                         const ledger::SubmissionAsked& job);
 
 // The rule in a configuration's text (ledger::RuleIn). A text that only an older release accepted has no rules.
 [[nodiscard]] ledger::RuleFound rule_in(const std::string& configuration, const ledger::JobIdentity& job);
+[[nodiscard]] std::optional<ledger::RuleMatched> rule_for(const std::string& configuration,
+                                                          const ledger::SubmissionAsked& job);
 
 }  // namespace shapley::sacct

@@ -5,11 +5,14 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 #include "base/printable.hpp"
+#include "ctl/commands/explain_slurm.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/other_clusters.hpp"
 #include "ctl/output/table.hpp"
+#include "ctl/slurm/submission.hpp"
 
 namespace shapley::ctl {
 
@@ -74,12 +77,22 @@ std::string rule_text(const ExplainReport& report) {
   return "as it was booked" + today(report);
 }
 
+// "account astro, partition main"
+std::string traits_text(const ledger::JobIdentity& job) {
+  return "account " + printable(job.account) +
+         (job.partition.empty() ? "" : ", partition " + printable(job.partition)) +
+         (job.qos.empty() ? "" : ", QOS " + printable(job.qos));
+}
+
 std::string whose_line(const ExplainReport& report) {
   const ledger::JobIdentity& job = report.job.is;
-  return "Job " + printable(report.job.job_id) + " (user " + user_name_of(job.user_id) + ", account " +
-         printable(job.account) + ", partition " + printable(job.partition) +
-         (job.qos.empty() ? "" : ", QOS " + printable(job.qos)) + ", submitted " + report.job.submit.utc() +
-         ") is of " + printable(job.organization) + ": " + rule_text(report) + ".\n";
+  if (report.job.state == JobTurn::hypothetical) {
+    return "A job submitted now (user " + user_name_of(job.user_id) + ", " + traits_text(job) + ") would be of " +
+           printable(job.organization) + ": " + rule_text(report) + ".\n";
+  }
+  return "Job " + printable(report.job.job_id) + " (user " + user_name_of(job.user_id) + ", " + traits_text(job) +
+         ", submitted " + report.job.submit.utc() + ") is of " + printable(job.organization) + ": " +
+         rule_text(report) + ".\n";
 }
 
 // "It ran on 2 processors from ... to ... (1 h 2 min; COMPLETED)."
@@ -119,6 +132,8 @@ std::string state_line(const Explanation& explanation) {
       }
       return "It does not wait for its turn: Slurm would not start it now whatever is free, so it is no demand in the "
              "books.\n";
+    case JobTurn::hypothetical:
+      return "It would wait for " + processors + ".\n";
     case JobTurn::suspended:
       return "It is suspended.\n";
     case JobTurn::not_submitted:
@@ -149,10 +164,6 @@ std::string history_lines(const ExplainReport& report) {
 
 std::string job_lines(const Explanation& explanation) {
   return whose_line(explanation.report) + state_line(explanation) + history_lines(explanation.report);
-}
-
-std::string text_of(const std::optional<std::int64_t>& number) {
-  return number ? std::to_string(*number) : std::string();
 }
 
 std::string standing_line(const ExplainReport& report) {
@@ -209,11 +220,13 @@ std::string leads_line(const std::vector<LeadBefore>& leads) {
 }
 
 // Order strict: the jobs that slurmctld tries before this one.
-std::string place_lines(const std::optional<Place>& place) {
+std::string place_lines(const std::optional<Place>& place, const std::string& organization) {
   if (!place) return "";
   if (!place->known) return "Place: not known: " + printable(place->why) + ".\n";
   std::string text = "Place: " + ordinal(place->position) + " of " + std::to_string(place->of) + " that wait";
   const std::vector<ledger::Demand> before = place->before.value_or(std::vector<ledger::Demand>{});
+  const auto own = std::ranges::find(before, organization, &ledger::Demand::organization);
+  text += ", " + ordinal(own == before.end() ? 1 : own->jobs + 1) + " of " + printable(organization);
   if (before.empty()) {
     text += ": no job goes before it";
   } else {
@@ -281,111 +294,6 @@ std::string mode_line(const ExplainReport& report) {
          "say.\n";
 }
 
-// The sum that slurmctld computed, as sprio shows it.
-std::string parts_line(const SlurmParts& part, bool is_strict) {
-  std::string text = "SITE " + text_of(part.site) + (is_strict ? " (place and level)" : " (rank and level)");
-  for (const auto& [value, title] :
-       {std::pair(part.age, "age"), std::pair(part.assoc, "association"), std::pair(part.fairshare, "fairshare"),
-        std::pair(part.jobsize, "job size"), std::pair(part.part_weight, "partition"), std::pair(part.qos, "QOS")}) {
-    if (value.value_or(0) != 0) text += " + " + std::string(title) + " " + text_of(value);
-  }
-  if (part.tres) text += " + TRES " + printable(*part.tres);
-  if (part.nice.value_or(0) != 0) text += " - nice " + text_of(part.nice);
-  return text;
-}
-
-std::string tiers_line(const SlurmFacts& slurm) {
-  const SlurmTiers* tiers = slurm.known_tiers();
-  if (tiers == nullptr) return "";
-  std::optional<std::int64_t> own;
-  const std::string partitions = "," + slurm.known_job()->partition + ",";
-  for (const auto& [name, tier] : *tiers) {
-    if (tier && partitions.find("," + name + ",") != std::string::npos) own = std::max(own.value_or(*tier), *tier);
-  }
-  std::string above;
-  for (const auto& [name, tier] : *tiers) {
-    if (own && tier && *tier > *own) above += (above.empty() ? "" : ", ") + name;
-  }
-  if (above.empty()) return "";
-  return "Slurm:    jobs of " + printable(above) + " go first whatever their rank: a higher PriorityTier.\n";
-}
-
-std::string slurm_lines(const Explanation& explanation) {
-  const SlurmFacts& slurm = explanation.slurm;
-  if (!slurm.asked) {
-    std::string text = "Slurm:    not asked: " + printable(slurm.why) + ".";
-    if (const auto& last = explanation.report.waits_for; last && *last != "startable")
-      text += " Its plugin said last: " + printable(*last) + ".";
-    return text + "\n";
-  }
-  if (slurm.known_job() == nullptr) return "Slurm:    it does not know the job any more.\n";
-  const SlurmJob& job = *slurm.known_job();
-  std::string text = "Slurm:    state " + printable(job.state);
-  if (job.reason && *job.reason != "None")
-    text += ", reason " + printable(*job.reason) + ": " + reason_sentence(*job.reason);
-  text += ".";
-  if (job.dependency) text += " Depends on " + printable(*job.dependency) + ".";
-  if (job.reservation) text += " Reservation " + printable(*job.reservation) + ".";
-  if (job.state == "PENDING" && job.start)
-    text += " Slurm expects it to start at " + printable(*job.start) + " (local time).";
-  return text + "\n" + tiers_line(slurm);
-}
-
-// "SITE 8952812 = 10000 + 11001 x 812 (place) + 0 (level)".
-std::string site_sum(std::int64_t site, const StrictPlace& place) {
-  const bool is_level = place.level * place.level_step != 0;
-  return "SITE " + std::to_string(site) + " = 10000 + " + std::to_string(place.step) + " x " +
-         std::to_string(place.label) + " (place) + " +
-         (is_level ? std::to_string(place.level_step) + " x " + std::to_string(place.level) : std::string("0")) +
-         " (level)";
-}
-
-std::string agreement(const Explanation& explanation) {
-  const PriorityVerdict& verdict = explanation.priority;
-  if (!verdict.place)
-    return "Its rank is in it as the books ask for. With order weighted the other factors may outweigh it.";
-  std::string text = site_sum(verdict.site.value_or(0), *verdict.place) + ", as the books ask for.";
-  if (!verdict.place->in_line) {
-    text +=
-        " It has no place in line: it could not start when it was looked at last, or the jobs of its organization "
-        "before it ask for more than the cluster has. So it goes after those in line, in an order of ranks that is up "
-        "to ten minutes old.";
-  }
-  return text;
-}
-
-std::string disagreement(const PriorityVerdict& verdict) {
-  std::string text = "NOT what the books ask for";
-  if (verdict.wished_site) {
-    text += " (SITE " + text_of(verdict.wished_site) + ")";
-  } else if (!verdict.set_directly) {
-    text += " (no place gives SITE " + text_of(verdict.site) + ")";
-  }
-  return text + ": " + printable(verdict.why.value_or("")) + ".";
-}
-
-std::string priority_lines(const Explanation& explanation) {
-  const PriorityVerdict& verdict = explanation.priority;
-  const auto& priorities = explanation.report.priorities;
-  const bool is_strict = priorities && priorities->is_strict() && !priorities->observes();
-  const std::vector<SlurmParts>* parts = explanation.slurm.known_parts();
-  std::string text;
-  if (verdict.set_directly) {
-    text = "Priority: " + text_of(verdict.priority) + ".\n";
-  } else if (verdict.priority && parts != nullptr && !parts->empty()) {
-    text = "Priority: " + text_of(verdict.priority) + " = " + parts_line(parts->front(), is_strict) + ".\n";
-    for (std::size_t i = 1; i < parts->size(); ++i) {
-      const SlurmParts& part = (*parts)[i];
-      text += "          in " + printable(part.partition) + ": " + text_of(part.priority) + " = " +
-              parts_line(part, is_strict) + ".\n";
-    }
-  }
-  const std::string head = text.empty() ? "Priority: " : "          ";
-  if (verdict.agrees == true) return text + head + agreement(explanation) + "\n";
-  if (verdict.agrees == false) return text + head + disagreement(verdict) + "\n";
-  return text + head + "not compared with the books: " + printable(verdict.why.value_or("")) + ".\n";
-}
-
 // nullopt: jobs have no places here.
 std::optional<Place> place_in(const Explanation& explanation, const Endpoint& endpoint,
                               const Environment& environment) {
@@ -399,6 +307,19 @@ std::optional<Place> place_in(const Explanation& explanation, const Endpoint& en
   const auto records = pending_records(environment.run_program);
   if (!records) return place_not_known(records.error().what);
   return place_of(report.job.is.job, report.job.is.organization, *records, *queue, report.organizations);
+}
+
+Expected<ledger::ExplainRequest> request_from(const ExplainArguments& arguments, const Environment& environment) {
+  if (!arguments.submit) {
+    if (arguments.job.empty()) return fail(Errc::invalid_argument, "explain needs a JOB, or --submit");
+    return ledger::ExplainRequest{.job = arguments.job};
+  }
+  if (arguments.asked.account.empty()) return fail(Errc::invalid_argument, "--submit needs an account: -A ACCOUNT");
+  ledger::SubmissionAsked asked = arguments.asked;
+  asked.accounts_above = accounts_above(asked.account, environment.run_program);
+  asked.user_id = ::geteuid();
+  asked.group_id = ::getegid();
+  return ledger::ExplainRequest{.submit = std::move(asked)};
 }
 
 // For the past: the jobs of that time, and the jobs that started next.
@@ -431,29 +352,59 @@ void add_rank_options(CLI::App& command, RankSource& source, bool& as_json) {
 
 void add_explain(CLI::App& app, ExplainArguments& arguments) {
   CLI::App* command = app.add_subcommand("explain", "Explain why a job waits");
+  CLI::Option* job = command
+                         ->add_option("JOB", arguments.job,
+                                      "Explain this job: its number, ARRAY_TASK, or JOB+PART of a heterogeneous job")
+                         ->type_name("");
+  CLI::Option* submit =
+      command
+          ->add_flag("--submit", arguments.submit, "Say where a job would stand that is submitted now, and submit none")
+          ->excludes(job);
+  command->add_option("-A,--account", arguments.asked.account, "The account of that job")
+      ->needs(submit)
+      ->type_name("ACCOUNT");
+  command->add_option("-n,--ntasks", arguments.asked.processors, "How many processors it asks for")
+      ->needs(submit)
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{1}, ledger::k_most_processors_asked))
+      ->type_name("N");
+  command->add_option("-p,--partition", arguments.asked.partition, "Its partition")->needs(submit)->type_name("NAME");
+  command->add_option("-q,--qos", arguments.asked.qos, "Its QOS")->needs(submit)->type_name("NAME");
   command
-      ->add_option("JOB", arguments.job, "Explain this job: its number, ARRAY_TASK, or JOB+PART of a heterogeneous job")
-      ->required()
-      ->type_name("");
+      ->add_option("-t,--time", arguments.time,
+                   "Its time limit, as sbatch takes it, for sbatch's estimate of its start")
+      ->needs(submit)
+      ->type_name("TIME");
   add_rank_options(*command, arguments.source, arguments.json);
 }
 
 std::string render_explanation(const Explanation& explanation) {
   const ExplainReport& report = explanation.report;
-  const bool waits = report.job.state == JobTurn::waiting || report.job.state == JobTurn::blocked;
+  const bool is_hypothetical = report.job.state == JobTurn::hypothetical;
+  const bool waits = is_hypothetical || report.job.state == JobTurn::waiting || report.job.state == JobTurn::blocked;
   std::string text = job_lines(explanation) + "\n" + standing_line(report) + elsewhere_lines(report, waits);
   if (waits)
-    text += place_lines(explanation.place) + ahead_lines(explanation) + turns_lines(report) + mode_line(report);
+    text += place_lines(explanation.place, report.organization.name) + ahead_lines(explanation) + turns_lines(report) +
+            mode_line(report);
   if (report.past) return text + past_lines(report);
+  if (is_hypothetical) return text + test_only_line(explanation.test_only);
   return text + "\n" + slurm_lines(explanation) + priority_lines(explanation);
 }
 
 Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint& endpoint,
                                const Environment& environment) {
   Explanation explanation;
-  SHAPLEY_TRY_ASSIGN(explanation.report, explained(arguments.job, arguments.source, endpoint));
+  SHAPLEY_TRY_ASSIGN(const ledger::ExplainRequest asked, request_from(arguments, environment));
+  SHAPLEY_TRY_ASSIGN(explanation.report, explained(asked, arguments.source, endpoint));
   const ledger::JobIdentity& is = explanation.report.job.is;
   const bool is_live = arguments.source.ledger.empty() && arguments.source.at.empty();
+  if (arguments.submit) {
+    explanation.slurm = slurm_not_asked("the job was not submitted");
+    if (is_live) explanation.test_only = test_only(arguments.asked, arguments.time, environment.run_program);
+    explanation.priority = compare_priority(explanation.report.priorities, explanation.slurm, is.organization);
+    environment.out << (arguments.json ? json_text(json_of(explanation)) : render_explanation(explanation));
+    return ExitCode::success;
+  }
   // squeue and sprio identify a part of a heterogeneous job by its number.
   const bool is_part = arguments.job.find('+') != std::string::npos;
   const std::string job = is_part ? std::to_string(is.job) : arguments.job;

@@ -1,5 +1,5 @@
-// `shapleyctl explain JOB` explains why a job waits; `compare` and `forecast` show which organization or job goes
-// first.
+// `shapleyctl explain JOB` explains why a job waits, `explain --submit` where one would stand; `compare` and `forecast`
+// show which organization or job goes first.
 #pragma once
 
 #include <array>
@@ -21,6 +21,9 @@ namespace shapley::ctl {
 
 struct ExplainArguments {
   std::string job;
+  bool submit = false;
+  ledger::SubmissionAsked asked;  // with `submit`, as `time`
+  std::string time;               // of sbatch; empty: the partition's own
   RankSource source;
   bool json = false;
 };
@@ -38,10 +41,12 @@ struct Explanation {
   SlurmFacts slurm = {};
   std::optional<Place> place = {};  // nullopt: jobs have no places here
   PriorityVerdict priority = {};
+  std::optional<std::string> test_only = {};  // of a hypothetical job: the answer of sbatch --test-only, or the error
 };
 constexpr auto description_of(std::type_identity<Explanation>) {
   return describe(flattened(&Explanation::report), member("slurm", &Explanation::slurm),
-                  member("place", &Explanation::place), member("priority", &Explanation::priority));
+                  member("place", &Explanation::place), member("priority", &Explanation::priority),
+                  supplement("test_only", &Explanation::test_only));
 }
 
 // The output for people.

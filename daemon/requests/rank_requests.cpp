@@ -115,7 +115,32 @@ Answer from_ledger(Source source, Make make) {
 
 }  // namespace
 
+namespace {
+
+// A job that could be submitted. Others' jobs are in the answer as sums for each organization only, as in `status`.
+Expected<Answer> explain_submission(Service& service, const ledger::ExplainRequest& asked, const Context& context) {
+  if (asked.submit->processors < 1 || asked.submit->processors > ledger::k_most_processors_asked)
+    return fail(Errc::invalid_argument,
+                fmt::format("a job asks for 1 to {} processors", ledger::k_most_processors_asked));
+  SHAPLEY_TRY_ASSIGN(Source source, Source::of(service, asked.at, context.now));
+  const auto rule = sacct::rule_of(protocol::Classifier(service.site().rules), *asked.submit);
+  ledger::ExplainSources known{.rule_in = sacct::rule_in};
+  known.rule_now = [rule](const ledger::JobIdentity& /*of*/) { return rule; };
+  if (!source.is_past()) known.priorities = priorities_of(service, context.now);
+  const auto make = [submit = *asked.submit, rule, visible = context.visible, known = std::move(known)](
+                        const Source& from, const ledger::Moment& moment, const ledger::Ledger& ledger,
+                        ledger::QueryBudget budget) -> Expected<Visible<ledger::ExplainReport>> {
+    SHAPLEY_TRY_ASSIGN(auto report, ledger::explain_report(
+                                        moment, ledger, ledger::hypothetical_job(moment, submit, rule), known, budget));
+    return visible.show(std::move(report), ledger, from.now(), budget);
+  };
+  return from_ledger(std::move(source), make);
+}
+
+}  // namespace
+
 Expected<Answer> explain(Service& service, const ledger::ExplainRequest& asked, const Context& context) {
+  if (asked.submit) return explain_submission(service, asked, context);
   SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(asked.job));
   SHAPLEY_TRY_ASSIGN(Source source, Source::of(service, asked.at, context.now));
   ledger::ExplainSources known{.rule_in = sacct::rule_in};

@@ -52,7 +52,7 @@ inline Expected<json> offline_rank_answer(const json& request, const RankSource&
     return json_of(*report);
   };
   const std::string name = request["request"];
-  if (name == "explain") return as_json(explained(request["job"], source, {}));
+  if (name == "explain") return as_json(explained({.job = request["job"]}, source, {}));
   if (name == "compare") return as_json(compared(request["a"], request["b"], source, {}));
   return as_json(forecast(source, {}));
 }

@@ -379,17 +379,17 @@ TEST(Place, IsASentence) {
               {"priority", compare_priority(daemon_says(), slurm_not_asked("x"), "B")}};
   report["place"] = place_of(3, "B", *pending_records(squeue_lists), queue_of_three(), rows_of_three());
   EXPECT_PRED2(contains, explanation_of(report),
-               "Place: 7th of 8 that wait: A 5 jobs with 9 processors and B 1 job with 4 go before it.\n"
+               "Place: 7th of 8 that wait, 2nd of B: A 5 jobs with 9 processors and B 1 job with 4 go before it.\n"
                "By leads A may start 9 more processors and C 3 before it.\n");
   report["place"]["position"] = 112;
   report["place"]["before"] = {{{"organization", "A"}, {"jobs", 1}, {"processors", 1}}};
   report["place"]["leads"] = {{{"organization", "A"}, {"processors", nullptr}}};
   EXPECT_PRED2(contains, explanation_of(report),
-               "Place: 112th of 8 that wait: A 1 job with 1 processor goes before it.\n"
+               "Place: 112th of 8 that wait, 1st of B: A 1 job with 1 processor goes before it.\n"
                "By leads A may start all that the cluster has before it.\n");
   report["place"]["position"] = 21;
   report["place"]["before"] = json::array();
-  EXPECT_PRED2(contains, explanation_of(report), "Place: 21st of 8 that wait: no job goes before it.\n");
+  EXPECT_PRED2(contains, explanation_of(report), "Place: 21st of 8 that wait, 1st of B: no job goes before it.\n");
   report["place"] = place_not_known("jobs of others are private here (PrivateData)");
   EXPECT_PRED2(contains, explanation_of(report),
                "Place: not known: jobs of others are private here (PrivateData).\nBefore it: ");

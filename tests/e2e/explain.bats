@@ -30,9 +30,13 @@ is_fifth() { explain "$1" && tells '.priority.agrees == true and .place.known an
   says "bio has rank"
   tells '.ahead.jobs == 4 and .own.jobs == 2 and ([.ahead.organizations[] | select(.jobs > 0) | .organization] == ["astro", "chem"])'
   tells '.slurm.asked and .slurm.job.state == "PENDING"'
-  says "Place: 5th of 7 that wait: "
   says ", as the books ask for."
   says "SITE $(sprio -h -j "$waiting" -o %S | tr -d ' ')"
+  says "Place: 5th of 7 that wait, "
+  # One that is not submitted would be behind the same ranks; Slurm says when it would start.
+  ahead=$(jq -c .ahead "$CLUSTER_DIR/explanation.json")
+  would=$(member shapleyctl explain --submit -A bio -n 2 -t 5 -p main --json)
+  jq -e --argjson ahead "$ahead" '.ahead == $ahead and .job.organization == "bio" and .own.jobs == 3 and (.test_only | test("to start at"))' <<<"$would"
   # A member of the cluster may ask, too.
   member shapleyctl explain "$waiting" | grep -q "bio has rank"
   # One that an administrator set by hand is not what the books ask for, and one that is held has no priority.

@@ -94,12 +94,13 @@ Ahead ahead_of(const Moment& moment, const RankedRow& own) {
 OwnJobs own_jobs(const Moment& moment, const JobAt& job) {
   OwnJobs own;
   ProcessorMillionths asked;
+  const bool waits = job.state == JobTurn::waiting || job.state == JobTurn::hypothetical;
   for (const OpenSegment& segment : moment.open) {
     if (segment.kind != SegmentKind::wait || segment.job == JobId{job.is.job}) continue;
     if (job.is.organization != moment.names[segment.organization.value]) continue;
     own.jobs += 1;
     asked = asked + segment.processors;
-    own.longer += job.state == JobTurn::waiting && segment.since < job.since ? 1 : 0;
+    own.longer += waits && segment.since < job.since ? 1 : 0;
   }
   own.processors = asked;
   return own;
@@ -315,6 +316,8 @@ std::string_view name_of(JobTurn turn) {
       return "ended";
     case JobTurn::not_submitted:
       return "not submitted";
+    case JobTurn::hypothetical:
+      return "hypothetical";
     case JobTurn::blocked:
       break;
   }
@@ -395,12 +398,27 @@ Expected<JobAt> job_at(const Moment& moment, const Ledger& ledger, const JobName
   return job;
 }
 
+JobAt hypothetical_job(const Moment& moment, const SubmissionAsked& asked, const std::optional<RuleMatched>& rule) {
+  return {.is = {.organization = name_of(moment, rule ? rule->organization : std::string()),
+                 .account = asked.account,
+                 .user_id = asked.user_id,
+                 .group_id = asked.group_id,
+                 .partition = asked.partition,
+                 .qos = asked.qos,
+                 .processors = ProcessorMillionths{asked.processors * k_micro}},
+          .job_id = {},
+          .submit = moment.at,
+          .state = JobTurn::hypothetical,
+          .since = moment.at};
+}
+
 Expected<ExplainReport> explain_report(const Moment& moment, const Ledger& ledger, JobAt job,
                                        const ExplainSources& sources, QueryBudget budget) {
   const RankedRow* row = moment.row(job.is.organization);
   if (row == nullptr) {
-    return fail(Errc::invalid_argument, "job " + job.job_id + " is of " + job.is.organization +
-                                            ", which was not in the books at " + format_instant(moment.at));
+    const std::string which = job.state == JobTurn::hypothetical ? "such a job" : "job " + job.job_id;
+    return fail(Errc::invalid_argument, which + " is of " + job.is.organization + ", which was not in the books at " +
+                                            format_instant(moment.at));
   }
   ExplainReport report;
   report.at = moment.at;
@@ -415,7 +433,7 @@ Expected<ExplainReport> explain_report(const Moment& moment, const Ledger& ledge
   report.clusters = moment.status.clusters;
   report.turns = turns_of(moment, row->name);
   SHAPLEY_TRY_ASSIGN(report.next_starts, starts_after(moment, ledger, budget));
-  if (!moment.is_past) {
+  if (!moment.is_past && job.state != JobTurn::hypothetical) {
     SHAPLEY_TRY_ASSIGN(report.history, job_history(moment, ledger, job, budget));
   }
   if (sources.rule_now) {

@@ -37,12 +37,33 @@ struct JobName {
 // As parse_job_name; Errc::invalid_argument names the allowed forms.
 [[nodiscard]] Expected<JobName> checked_job_name(const std::string& text);
 
-// The state of a job at a moment; it waits for its turn (waiting), or for another reason (blocked).
-enum class JobTurn { running, waiting, blocked, suspended, ended, not_submitted };
+// The state of a job at a moment; it waits for its turn (waiting), or for another reason (blocked). A hypothetical one
+// is asked about without having been submitted.
+enum class JobTurn { running, waiting, blocked, suspended, ended, not_submitted, hypothetical };
 [[nodiscard]] std::string_view name_of(JobTurn turn);
 constexpr auto values_of(std::type_identity<JobTurn>) {
-  return std::array{JobTurn::running,   JobTurn::waiting, JobTurn::blocked,
-                    JobTurn::suspended, JobTurn::ended,   JobTurn::not_submitted};
+  return std::array{JobTurn::running, JobTurn::waiting,       JobTurn::blocked,     JobTurn::suspended,
+                    JobTurn::ended,   JobTurn::not_submitted, JobTurn::hypothetical};
+}
+
+inline constexpr std::int64_t k_most_processors_asked = 100'000'000;
+
+// A job that could be submitted.
+struct SubmissionAsked {
+  std::string account = {};
+  std::vector<std::string> accounts_above = {};  // from the account's parent to the root, as far as they are known
+  std::string partition = {};
+  std::string qos = {};
+  std::uint32_t user_id = 0;
+  std::uint32_t group_id = 0;
+  std::int64_t processors = 1;  // 1 to k_most_processors_asked
+};
+constexpr auto description_of(std::type_identity<SubmissionAsked>) {
+  return describe(member("account", &SubmissionAsked::account),
+                  supplement("accounts_above", &SubmissionAsked::accounts_above),
+                  supplement("partition", &SubmissionAsked::partition), supplement("qos", &SubmissionAsked::qos),
+                  supplement("user_id", &SubmissionAsked::user_id), supplement("group_id", &SubmissionAsked::group_id),
+                  supplement("processors", &SubmissionAsked::processors));
 }
 
 struct JobAt {
@@ -295,6 +316,10 @@ constexpr auto description_of(std::type_identity<ExplainReport>) {
 [[nodiscard]] Expected<JobAt> job_at(const Moment& moment, const Ledger& ledger, const JobName& name,
                                      QueryBudget budget = {});
 
+// The job as if it began to wait at the moment. `rule`: the one that matches it; nullopt: it is of guests.
+[[nodiscard]] JobAt hypothetical_job(const Moment& moment, const SubmissionAsked& asked,
+                                     const std::optional<RuleMatched>& rule);
+
 // What is known of a job besides the ledger and the books.
 struct ExplainSources {
   RuleIn rule_in;                                                                   // of a configuration's text
@@ -303,9 +328,9 @@ struct ExplainSources {
   std::optional<std::string> waits_for = {};
 };
 
-// `job`: the result of job_at(). What started while it waited is read from the events between the one that describes
-// the job and its start; it is left out if that exceeds the budget. Errors: Errc::invalid_argument if the books did not
-// know its organization then, Errc::corrupt, Errc::io.
+// `job`: the result of job_at() or hypothetical_job(). What started while it waited is read from the events between the
+// one that describes the job and its start; it is left out if that exceeds the budget. Errors: Errc::invalid_argument
+// if the books did not know its organization then, Errc::corrupt, Errc::io.
 [[nodiscard]] Expected<ExplainReport> explain_report(const Moment& moment, const Ledger& ledger, JobAt job,
                                                      const ExplainSources& sources, QueryBudget budget = {});
 

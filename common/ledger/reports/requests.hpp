@@ -15,6 +15,7 @@
 #include "base/json.hpp"
 #include "base/types.hpp"
 #include "ledger/adjustments/adjustment.hpp"
+#include "ledger/reports/explain_report.hpp"
 #include "ledger/reports/statement.hpp"
 
 namespace shapley::ledger {
@@ -90,12 +91,15 @@ constexpr auto description_of(std::type_identity<HistoryRequest>) {
 }
 
 // The three requests about ranks; without `at` they are about the present.
+// A job that was submitted, by its name, or one that could be.
 struct ExplainRequest {
   std::string job = {};
+  std::optional<SubmissionAsked> submit = {};
   std::optional<Instant> at = {};
 };
 constexpr auto description_of(std::type_identity<ExplainRequest>) {
-  return describe(member("job", &ExplainRequest::job), supplement("at", &ExplainRequest::at));
+  return describe(supplement("job", &ExplainRequest::job), supplement("submit", &ExplainRequest::submit),
+                  supplement("at", &ExplainRequest::at));
 }
 
 struct CompareRequest {

@@ -226,6 +226,17 @@ TEST_F(RankRequests, ExplainShowsTheRuleOfAnAccountAbove) {
   EXPECT_EQ(report["job"]["account"], "grad");
 }
 
+TEST_F(RankRequests, ExplainSaysWhereAJobWouldStand) {
+  const json waits = ask(R"({"request":"explain","job":"2"})");
+  const json would = ask(R"({"request":"explain","submit":{"account":"grad","accounts_above":["phys","root"]}})");
+  for (const char* same : {"organization", "ahead", "turns"}) EXPECT_EQ(would[same], waits[same]);
+  EXPECT_EQ(would["rule"]["name"], "phys");
+  EXPECT_EQ(would["own"]["jobs"], 2);
+  EXPECT_EQ(error_of(R"({"request":"explain","submit":{"account":"grad","processors":0}})")["code"],
+            "invalid_argument");
+  EXPECT_EQ(error_of(R"({"request":"explain","submit":{}})")["code"], "invalid_argument");
+}
+
 TEST_F(RankRequests, ExplainShowsWhatABlockedJobWaitsFor) {
   const json report = ask(R"({"request":"explain","job":"4"})");
   EXPECT_EQ(report["job"]["state"], "blocked");
