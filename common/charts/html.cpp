@@ -177,13 +177,13 @@ std::string html(std::string_view text) {
   return escaped;
 }
 
-std::string page_begin(std::string_view title, std::string_view heading) {
+std::string page_begin(std::string_view title, std::string_view heading, std::int64_t reload_s) {
   return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
-         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline'\">"
-         "<title>" +
-         html(title) + "</title><style>\n" + std::string(k_style) + "</style></head><body>\n<h1>" + html(heading) +
-         "</h1>\n";
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline'\">" +
+         (reload_s == 0 ? "" : "<meta http-equiv=\"refresh\" content=\"" + std::to_string(reload_s) + "\">") +
+         "<title>" + html(title) + "</title><style>\n" + std::string(k_style) + "</style></head><body>\n<h1>" +
+         html(heading) + "</h1>\n";
 }
 
 std::string page_end() {

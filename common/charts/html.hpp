@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -20,7 +21,8 @@ namespace shapley::charts {
 
 // From the doctype up to <body> and its heading; and the end of a page. The page's policy forbids loading or running
 // anything.
-[[nodiscard]] std::string page_begin(std::string_view title, std::string_view heading);
+// `reload_s`: browsers load the page again after so many seconds; 0: they do not.
+[[nodiscard]] std::string page_begin(std::string_view title, std::string_view heading, std::int64_t reload_s = 0);
 [[nodiscard]] std::string page_end();
 
 // A table in a box that scrolls by itself, so that the page does not. The first row and column stay in sight.

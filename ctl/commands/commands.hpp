@@ -184,6 +184,8 @@ struct ReportArguments {
   bool no_charts = false;
   bool no_audit = false;
   std::vector<std::string> consortium = {};  // as StatementArguments::consortium
+  bool live = false;                         // the page of the present (report/live_page.hpp)
+  std::int64_t every_s = 60;                 // of `live`
 };
 
 void add_report(CLI::App& app, ReportArguments& arguments);

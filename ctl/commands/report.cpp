@@ -15,7 +15,9 @@
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/output/paint.hpp"
+#include "ctl/rank_answers.hpp"
 #include "ctl/report/consortium_page.hpp"
+#include "ctl/report/live_page.hpp"
 #include "ctl/report/page.hpp"
 #include "ctl/report/sheets.hpp"
 #include "ledger/chain/hash_chain.hpp"
@@ -139,6 +141,41 @@ Expected<ConsortiumReport> gather_consortium(const ReportArguments& arguments, c
   return report;
 }
 
+// The page is for all readers, so it has no private jobs, even if the asker may see them.
+void add_live_jobs(LiveReport& report, const Endpoint& endpoint, const Environment& environment) {
+  const auto& daemon = report.status.daemon;
+  if (!daemon || daemon->privacy.jobs.value_or(true)) {
+    report.no_jobs = "jobs are private here (PrivateData)";
+    return;
+  }
+  const auto queue = ask_for<ledger::QueueReport>(endpoint, {{"request", "queue"}});
+  if (!queue) {
+    report.no_jobs = queue.error().what;
+    return;
+  }
+  auto records = pending_records(environment.run_program);
+  if (records)
+    report.jobs = live_jobs(std::move(*records), *queue);
+  else
+    report.no_jobs = records.error().what;
+}
+
+Expected<LiveReport> gather_live(const ReportArguments& arguments, const Endpoint& endpoint,
+                                 const Environment& environment) {
+  LiveReport report{.heading = arguments.heading.empty() ? "Who goes first" : arguments.heading,
+                    .every_s = arguments.every_s};
+  const std::string& ledger = arguments.interval.ledger;
+  SHAPLEY_TRY_ASSIGN(report.forecast, forecast({.ledger = ledger}, endpoint));
+  if (!ledger.empty()) {
+    SHAPLEY_TRY_ASSIGN(report.status, offline_status({.ledger = ledger}));
+    report.no_jobs = "this is of a ledger's file";
+    return report;
+  }
+  SHAPLEY_TRY_ASSIGN(report.status, ask_for<ledger::StatusReport>(endpoint, {{"request", "status"}}));
+  add_live_jobs(report, endpoint, environment);
+  return report;
+}
+
 Expected<void> write_all(const ReportArguments& arguments, const std::string& page, const std::vector<Sheet>& sheets,
                          const Environment& environment) {
   const std::filesystem::path directory = arguments.directory;
@@ -187,12 +224,30 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->excludes(command->get_option("--ledger"))
       ->excludes(public_key)
       ->type_name("LEDGER");
+  CLI::Option* live = command->add_flag(
+      "--live", arguments.live,
+      "Write a page of the present: standings, which organization goes first and why, and the places of "
+      "jobs that wait");
+  for (const char* other : {"--consortium", "--public-key", "--since", "--until", "--month"})
+    live->excludes(command->get_option(other));
+  command
+      ->add_option("--every", arguments.every_s,
+                   "Say that the page is written anew every so many seconds, and reload it")
+      ->needs(live)
+      ->check(CLI::Range(std::int64_t{1}, k_day_s))
+      ->capture_default_str()
+      ->type_name("SECONDS");
   command->add_flag("--no-charts", arguments.no_charts, "Write tables without charts, so that gnuplot is not needed");
   command->add_flag("--no-audit", arguments.no_audit, "Skip the audit of the ledger, which may take minutes");
 }
 
 Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& endpoint,
                               const Environment& environment) {
+  if (arguments.live) {
+    SHAPLEY_TRY_ASSIGN(const LiveReport report, gather_live(arguments, endpoint, environment));
+    SHAPLEY_TRY(write_all(arguments, live_page(report), {}, environment));
+    return ExitCode::success;
+  }
   if (!arguments.no_charts) {
     // This is checked before the books are read, which takes minutes. A missing program has the exit code of a missing
     // file.

@@ -73,6 +73,11 @@ Expected<std::vector<PendingRecord>> pending_records(const ProgramRunner& run) {
   return records;
 }
 
+std::vector<PendingRecord> in_turn(std::vector<PendingRecord> records) {
+  std::ranges::sort(records, {}, turn_of);
+  return records;
+}
+
 Place place_not_known(const std::string& why) {
   return {.known = false, .why = why};
 }

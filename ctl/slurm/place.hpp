@@ -26,6 +26,9 @@ struct PendingRecord {
 // All pending records of all partitions that this user may see.
 [[nodiscard]] Expected<std::vector<PendingRecord>> pending_records(const ProgramRunner& run);
 
+// The records in the order in which slurmctld tries them.
+[[nodiscard]] std::vector<PendingRecord> in_turn(std::vector<PendingRecord> records);
+
 // A value above the processors of the cluster is nullopt.
 struct LeadBefore {
   std::string organization = {};

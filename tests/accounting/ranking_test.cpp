@@ -160,10 +160,13 @@ TEST(Ranking, LeadsAreWholeProcessorsAndBounded) {
 
 // a owes, so a guest who is even goes before it, unless guests go last. Its debt gives no one else a lead then.
 TEST(Ranking, GuestsGoLastByTheRuleAndElseByTheirKey) {
-  std::vector<RankRow> rows(3);
-  rows[0] = {.organization = "a", .figures = {.balance = {-300 * k_micro}}, .waiting = {k_micro}};
-  rows[1] = {.organization = "b", .figures = {.balance = {-100 * k_micro}}, .waiting = {k_micro}};
-  rows[2] = {.organization = "guests", .figures = {}, .waiting = {k_micro}};
+  std::vector<RankRow> rows;
+  for (const auto& [name, balance] : {std::pair("a", -300), std::pair("b", -100), std::pair("guests", 0)}) {
+    RankRow& row = rows.emplace_back();
+    row.organization = name;
+    row.figures.balance = {balance * k_micro};
+    row.waiting = {k_micro};
+  }
   const game::KeyTerms terms{Duration{1}, 100};
   const auto order = [&] {
     std::vector<std::pair<std::string, std::int64_t>> leads;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The pages of `shapleyctl report` (3 and 40 organizations) and of `shapley-sim replay` in a real browser: look.py.
+# The pages of `shapleyctl report` (3 and 40 organizations, of a time and of the present) and of `shapley-sim replay` in a real browser: look.py.
 # Usage: pages.sh SHAPLEYCTL SHAPLEY-SIM MAKE_CONSORTIUM OUTPUT; pages and screenshots stay in OUTPUT.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
@@ -15,6 +15,10 @@ for organizations in 3 40; do
   "$shapleyctl" report --ledger "$ledger" --since 2026-10-10 -o "$output/report-$organizations" >"$output/out"
   [[ $(<"$output/out") == "$output/report-$organizations/index.html" ]] || die "report does not say where the page is: $(<"$output/out")"
   pages+=("report-$organizations=$output/report-$organizations/index.html")
+done
+for organizations in 3 40; do
+  "$shapleyctl" report --live --every 30 --ledger "$output/$organizations.db" -o "$output/live-$organizations" >"$output/out"
+  pages+=("live-$organizations=$output/live-$organizations/index.html")
 done
 # A replay takes no more than 32 organizations, guests and commons among them.
 "$make_consortium" "$output/30.db" 30

@@ -1,4 +1,6 @@
 // explain on the books of explain_fixture.hpp, and what it prints.
+#include "ctl/offline.hpp"
+#include "ctl/report/live_page.hpp"
 #include "explain_fixture.hpp"
 #include "ledger/reports/report.hpp"
 #include "tests/support/text.hpp"
@@ -339,6 +341,37 @@ TEST_F(Explain, OfAJobThatIsNotSubmittedAsksSbatchToo) {
                "(sbatch --test-only)\n");
   EXPECT_FALSE(run_explain({.submit = true}, {}, environment)) << "without an account";
   EXPECT_FALSE(run_explain({}, {}, environment)) << "neither a job nor --submit";
+}
+
+// `report --live` of the same books.
+TEST_F(Explain, ThePageOfThePresentSaysWhatStatusAndForecastSay) {
+  LiveReport report{.heading = "a < b",
+                    .status = must(offline_status({.ledger = file()})),
+                    .forecast = must(ctl::forecast({.ledger = file().native()}, {})),
+                    .no_jobs = "x",
+                    .every_s = 60};
+  report.status.organizations[0].title = "B <script>";
+  const std::string page = live_page(report);
+  EXPECT_PRED2(contains, page, "<h1>a &lt; b</h1>");
+  EXPECT_PRED2(contains, page, "<meta http-equiv=\"refresh\" content=\"60\">");
+  EXPECT_PRED2(contains, page, "<li>B (B &lt;script&gt;): " + report.status.organizations[0].is.sentence + "; ");
+  std::size_t at = 0;
+  for (const ledger::OrganizationRow& row : report.status.organizations) {
+    if (row.is.rank) EXPECT_GT(at = page.find("<li>" + row.is.name, at + 1), 0U) << row.is.name;
+  }
+  EXPECT_NE(at, std::string::npos) << "in the order of ranks";
+  ASSERT_FALSE(report.forecast.turns.empty());
+  EXPECT_PRED2(contains, page,
+               report.forecast.turns[0].first + " passes " + report.forecast.turns[0].then + " at " +
+                   report.forecast.turns[0].at.utc());
+  EXPECT_PRED2(contains, page, "The jobs are not listed here: x.");
+  report.no_jobs.clear();
+  EXPECT_PRED2(contains, live_page(report), "No job waits that could start.");
+  for (std::uint32_t i = 0; i <= k_most_live_jobs; ++i)
+    report.jobs.push_back({i + 1, {.job = i + 1, .organization = "A&B"}});
+  const std::string full = live_page(report);
+  EXPECT_PRED2(contains, full, "These are the first 500 of 501 records.");
+  EXPECT_PRED2(contains, full, "A&amp;B");
 }
 
 TEST_F(Explain, OfAJobWhoseNodesBootSaysThatItHasNotBegun) {

@@ -10,6 +10,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "ctl/commands/explain.hpp"
+#include "ctl/report/live_page.hpp"
 #include "ctl/slurm/job_facts.hpp"
 #include "ctl/slurm/place.hpp"
 #include "ctl/slurm/run_program.hpp"
@@ -352,6 +353,20 @@ TEST(Place, CountsWhatGoesBeforeByOrganization) {
   EXPECT_EQ(of(20, "C")["leads"], json::array()) << "below its guarantee, which the others are not";
   EXPECT_EQ(of(30, "A")["known"], false);
   EXPECT_EQ(of(99, "A")["known"], false);
+}
+
+// The page of all jobs gives each the place that explain gives it.
+TEST(Place, OfEachJobOnThePageIsItsOwn) {
+  const auto records = *pending_records(squeue_lists);
+  const auto queue = partial<ledger::QueueReport>(queue_of_three());
+  const std::vector<LiveJob> jobs = live_jobs(records, queue);
+  ASSERT_EQ(jobs.size(), 6U);
+  std::int64_t last = 0;
+  for (const LiveJob& job : jobs) {
+    EXPECT_EQ(job.place,
+              json(place_of(job.is.job, job.is.organization, records, queue_of_three(), rows_of_three()))["position"]);
+    EXPECT_GT(job.place, std::exchange(last, job.place));
+  }
 }
 
 TEST(Place, IsASentence) {

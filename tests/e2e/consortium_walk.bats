@@ -83,7 +83,7 @@ s/, every 1 s/, every 60 s/g"
   wait_until 30 used_is 0
   walk "Lent in the north"
   at south
-  wait_until 30 ranks_are "physics guests bio"
+  wait_until 30 ranks_are "physics bio guests"
   walk "Owed in the south"
 
   submit bio -n4 "$(until_told first)"
@@ -105,6 +105,6 @@ s/, every 1 s/, every 60 s/g"
   walk "Audit and statement"
   at south
   walk "A cluster leaves"
-  wait_until 30 ranks_are "bio guests physics"
+  wait_until 30 ranks_are "bio physics guests"
   [ "$(walked)" -eq "$(commands_of_page)" ]
 }

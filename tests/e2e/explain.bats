@@ -37,6 +37,11 @@ is_fifth() { explain "$1" && tells '.priority.agrees == true and .place.known an
   ahead=$(jq -c .ahead "$CLUSTER_DIR/explanation.json")
   would=$(member shapleyctl explain --submit -A bio -n 2 -t 5 -p main --json)
   jq -e --argjson ahead "$ahead" '.ahead == $ahead and .job.organization == "bio" and .own.jobs == 3 and (.test_only | test("to start at"))' <<<"$would"
+  # The page of the present has the same place.
+  page=$CLUSTER_DIR/spool/live
+  install -d -o "$JOB_UID" "$page"
+  member shapleyctl report --live -o "$page"
+  grep -q "<th scope=\"row\" class=\"text\">$waiting</th><td class=\"text\">bio</td><td>5</td>" "$page/index.html"
   # A member of the cluster may ask, too.
   member shapleyctl explain "$waiting" | grep -q "bio has rank"
   # One that an administrator set by hand is not what the books ask for, and one that is held has no priority.

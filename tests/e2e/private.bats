@@ -56,6 +56,9 @@ USERS
   # Coordinators of astro see the accounts below it, and nothing else.
   wait_until 20 sees "$COORDINATOR" stars
   wait_until 20 sees "$ORDINARY" bio
+  # Root sees all jobs, and a page for all readers has none of them.
+  shapleyctl report --live -o "$CLUSTER_DIR/live"
+  grep -q "The jobs are not listed here: jobs are private here" "$CLUSTER_DIR/live/index.html"
   [ "$(here "$ORDINARY" jobs --json | jq -c '[.jobs[].job]')" = "[$own]" ]
 
   for way in here elsewhere; do

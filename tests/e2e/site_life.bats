@@ -67,6 +67,7 @@ each_on_its_own() {
 }
 # How it looks in a browser is tested elsewhere (tests/browser).
 report_has_charts() { [ "$(grep -o '<svg' "$1" | wc -l)" -ge 2 ] && grep -q 'astro' "$1"; }
+page_has_place() { grep -q "<th scope=\"row\" class=\"text\">$2</th><td class=\"text\">bio</td><td>$3</td>" "$1"; }
 rebuilt() { status_json | jq -e '.daemon.rebuild == null'; }
 rank_agrees() { shapleyctl explain "$1" --json | jq -e '.priority.agrees'; }
 mode_is() { status_json | jq -e --arg mode "$1" '.daemon.mode == $mode'; }
@@ -104,6 +105,9 @@ recorded_ends() { [ "$(sacct -a -D -X -P -n -S now-1hour -o End | grep -vc Unkno
   wait_until 20 rank_agrees 70003
   walk "What Slurm makes of it"
   walk "Why is my job waiting?"
+  walk "What if?"
+  walk "The members' page"
+  page_has_place "$SITE/srv/live/index.html" 70003 4
   each_on_its_own
   tell enough
   wait_drained 30
@@ -116,6 +120,8 @@ recorded_ends() { [ "$(sacct -a -D -X -P -n -S now-1hour -o End | grep -vc Unkno
   walk "A correction"
   wait_until 30 rebuilt
   walk "Corrected"
+  walk "A settlement"
+  status_json | jq -e '.conservation.holds'
 
   monitoring_start
   walk "Month's end"

@@ -370,8 +370,8 @@ std::vector<Event> pick_history() {
   }
   if (*rc::gen::arbitrary<bool>()) writer.events.emplace_back(PeriodDeclared{{k_epoch + upto(3000)}, Period::monthly});
   for (std::uint32_t number = 1001; upto(2) == 0 && number < 1004; ++number) {
-    const auto sides =
-        *rc::gen::element<std::pair<const char*, const char*>>({"a", "b"}, {"c", "a"}, {"guests", "commons"});
+    using Sides = std::pair<const char*, const char*>;
+    const Sides sides = *rc::gen::element(Sides("a", "b"), Sides("c", "a"), Sides("guests", "commons"));
     const std::int64_t work = 1 + upto(1'000'000'000);
     writer.events.emplace_back(
         WorkSettled{number, {k_epoch + upto(6000)}, sides.first, sides.second, {number % 2 == 0 ? -work : work}});

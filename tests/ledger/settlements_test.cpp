@@ -86,8 +86,9 @@ RC_GTEST_PROP(Settlements, MoveTwoRowsByTheAmountAndNothingElse, ()) {
 
   std::vector<AdjustmentMade> all;
   for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
-    const auto [from, to] = *rc::gen::element<std::pair<const char*, const char*>>(
-        {"a", "b"}, {"b", "a"}, {"a", "guests"}, {"commons", "c"}, {"c", "commons"});
+    using Sides = std::pair<const char*, const char*>;
+    const auto [from, to] = *rc::gen::element(Sides("a", "b"), Sides("b", "a"), Sides("a", "guests"),
+                                              Sides("commons", "c"), Sides("c", "commons"));
     const Instant at{*rc::gen::inRange<std::int64_t>(latest(history).value - 7000, now.value + 1)};
     const CpuTime work{*rc::gen::inRange<std::int64_t>(1, k_max_settled.value)};
     all.push_back(make(ledger, SettlementAsked{from, to, work, at}, now));
@@ -116,7 +117,7 @@ class SettlementTest : public LedgerTest {
  protected:
   void SetUp() override {
     const SegmentOpened run = opened(1, 100, "a", 2);
-    must(ledger.append({OrganizationsDeclared{{50}, {"a", "b"}}, run, closed(run, 200)}, {1000}));
+    must(ledger.append(std::vector<Event>{OrganizationsDeclared{{50}, {"a", "b"}}, run, closed(run, 200)}, {1000}));
   }
   Error refused(const SettlementAsked& asked) {
     auto planned = plan(ledger, asked, {1000});

@@ -207,12 +207,12 @@ TEST_F(RankRequests, ExplainSaysWhatTheBooksKnowOfAJob) {
   EXPECT_EQ(report["waits_for"], "startable");
   EXPECT_EQ(report["rule"]["kind"], "account");
   EXPECT_EQ(report["rule"]["name"], "phys");
-  EXPECT_EQ(report["organization"]["rank"], 3);
+  EXPECT_EQ(report["organization"]["rank"], 2);
   EXPECT_EQ(report["ahead"]["organizations"][0]["organization"], "chemistry");
   EXPECT_EQ(report["ahead"]["organizations"][0]["because"], "guarantee");
   EXPECT_EQ(report["own"], (json{{"jobs", 1}, {"processors", 4}, {"longer", 0}}));
   const json& priorities = report["priorities"];
-  EXPECT_EQ(priorities["ranks"], (json{"chemistry", "guests", "physics"}));
+  EXPECT_EQ(priorities["ranks"], (json{"chemistry", "physics", "guests"}));
   EXPECT_EQ(priorities["mode"], "priorities");
   EXPECT_EQ(priorities["level"], 0);
   EXPECT_EQ(priorities["plugin_connected"], true);

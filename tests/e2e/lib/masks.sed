@@ -23,6 +23,7 @@ s/\b[0-9]{3,}\b/N/g
 }
 # What Slurm says of a job's start depends on when it planned last.
 s/ Slurm expects it to start at TIME \(local time\)\.//
+s/Job [0-9A-Z]+ to start at TIME (using .* processors) on nodes .* in partition/Job N to start at TIME \1 on nodes NODES in partition/
 # Columns are as wide as what is in them.
 s/ {2,}/ /g
 s/-{2,}/--/g

@@ -1,0 +1,40 @@
+// The page of `shapleyctl report --live`: where every organization stands now, which goes first and why, when that
+// turns, and the places of the jobs that wait. A timer writes it anew, a web server shows it. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ctl/slurm/place.hpp"
+#include "ledger/reports/compare_report.hpp"
+#include "ledger/reports/jobs_report.hpp"
+#include "ledger/reports/report.hpp"
+
+namespace shapley::ctl {
+
+// The most jobs and turns that the page lists; it says how many there are.
+inline constexpr std::size_t k_most_live_jobs = 500;
+inline constexpr std::size_t k_most_live_turns = 10;
+
+// A job that could start, or the rest of an array.
+struct LiveJob {
+  std::int64_t place = 0;  // from 1, in the order in which slurmctld tries them; tasks of arrays count as jobs
+  ledger::QueuedJob is = {};
+};
+
+struct LiveReport {
+  std::string heading = {};
+  ledger::StatusReport status = {};
+  ledger::ForecastReport forecast = {};
+  std::vector<LiveJob> jobs = {};  // all, by place
+  std::string no_jobs = {};        // why the jobs are not known; then `jobs` is empty
+  std::int64_t every_s = 0;        // the page is written anew so often
+};
+
+[[nodiscard]] std::vector<LiveJob> live_jobs(std::vector<PendingRecord> records, const ledger::QueueReport& queue);
+
+[[nodiscard]] std::string live_page(const LiveReport& report);
+
+}  // namespace shapley::ctl
