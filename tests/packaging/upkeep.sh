@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# upkeep.sh BUILD: the packaged units under a systemd of their own: shapleyd, and each task of the upkeep once, by hand, by its timer whose time was
+# missed, and failing. What they write is compared with what shapleyctl says of the same ledger. Needs to be root.
+#
+# systemd is process 1 of new namespaces, on an overlay of this machine's root: nothing of it is left. Only what is tested and the journal are its units.
+set -euo pipefail
+[ "$(id -u)" -eq 0 ] || { echo "upkeep: needs to be root, for namespaces with mounts of their own" >&2; exit 1; }
+case $1 in
+  --inside | --root) ;;
+  *)
+    build=$1
+    folder=$(mktemp -d)
+    # cgroup COMMAND: in the root of the cgroups, through a mount that ends with the command.
+    # shellcheck disable=SC2016 # the inner shell's
+    cgroup() { unshare --mount sh -euc 'mount -t cgroup2 shapley-test "$0"; cd "$0"; eval "$1"' "$folder/cgroup" "$1"; }
+    cleanup() {
+      # What ran in it is killed with its process 1, and gone a little later.
+      cgroup "for try in \$(seq 50); do find shapley-upkeep-$$ -depth -type d -exec rmdir {} + 2>/dev/null && break; sleep 0.2; done" || true
+      rm -rf "$folder"
+    }
+    mkdir "$folder"/{installed,cgroup,overlay}
+    trap cleanup EXIT
+    DESTDIR=$folder/installed cmake --install "$build" >/dev/null
+    cgroup "mkdir shapley-upkeep-$$; echo \$\$ >shapley-upkeep-$$/cgroup.procs
+      exec unshare --mount --pid --fork --kill-child --cgroup --ipc --uts --net '$(readlink -f "$0")' --root '$folder'" || true
+    [ "$(cat "$folder/result" 2>/dev/null)" = passed ] || { echo "upkeep: failed" >&2; exit 1; }
+    exit 0
+    ;;
+esac
+
+if [ "$1" = --root ]; then
+  folder=$2 root=$2/overlay/root
+  exec 8>"$folder/result"
+  mount --make-rprivate /
+  mount -t tmpfs -o mode=755 shapley-test "$folder/overlay"
+  mkdir "$folder"/overlay/{up,work,root}
+  mount -t overlay -o "lowerdir=/,upperdir=$folder/overlay/up,workdir=$folder/overlay/work" shapley-test "$root"
+  cp -a --no-preserve=ownership "$folder/installed/." "$root"
+  cp "$0" "$root/upkeep_test"
+  cp "${0%/*}/../../docs/operating/timers.md" "$root/page"
+  mkdir -p "$root"/{dev,proc,sys,run,tmp,outside}
+  for tmpfs in dev run tmp var/log; do mount -t tmpfs -o mode=755 shapley-test "$root/$tmpfs"; done
+  chmod 1777 "$root/tmp"
+  for device in null zero full random urandom tty; do touch "$root/dev/$device"; mount --bind "/dev/$device" "$root/dev/$device"; done
+  mkdir "$root"/dev/{pts,shm,mqueue,hugepages}
+  mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 devpts "$root/dev/pts"
+  ln -s pts/ptmx "$root/dev/ptmx"
+  mount -t tmpfs shapley-test "$root/dev/shm"
+  mount -t proc proc "$root/proc"
+  mount -t sysfs sysfs "$root/sys"
+  mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
+  units=$root/usr/lib/systemd/system
+  mkdir "$root/kept"
+  cp "$units"/{shapley*,systemd-journald.service,systemd-journald.socket,sysinit.target,basic.target,timers.target,sockets.target,shutdown.target} "$root/kept"
+  rm -rf "$units" "$root"/usr/lib/systemd/system-generators "$root"/etc/systemd "$root"/var/lib/shapley* "$root"/etc/shapley "$root/etc/machine-id"
+  mv "$root/kept" "$units"
+  mkdir -p "$root/etc/systemd/system" "$root/etc/shapley"
+  printf '[Journal]\nStorage=volatile\nReadKMsg=no\n' >"$root/etc/systemd/journald.conf"
+  printf '[Unit]\nRequires=basic.target systemd-journald.service\n' >"$units/test.target"
+  echo 0123456789abcdef0123456789abcdef >"$root/etc/machine-id"
+  cd "$root"
+  pivot_root . outside
+  umount -l /outside
+  /upkeep_test --inside 8>&8 &
+  container=shapley-test exec 8>&- /usr/lib/systemd/systemd --system --unit=test.target --log-target=journal --show-status=no </dev/null
+fi
+
+# ---- inside -----------------------------------------------------------------------------------------------------------------
+
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C
+finish() {
+  if [ "$1" -eq 0 ]; then echo passed >&8; else journalctl --no-pager -n 100; fi
+  systemctl --force --force poweroff
+}
+trap 'finish $?' EXIT
+die() { echo "upkeep: $*" >&2; exit 1; }
+step() { echo "== $(date +%T) $*"; }
+until_true() { local i; for ((i = 0; i < 300; ++i)); do "$@" && return; sleep 0.1; done; die "in vain: $*"; }
+must() { "$@" >/tmp/said 2>&1 || { cat /tmp/said; die "$*"; }; }
+must_fail() { if "$@" >/tmp/said 2>&1; then cat /tmp/said; die "succeeded: $*"; fi; }
+# as_slurm COMMAND...
+as_slurm() { setpriv --reuid=slurm --regid=slurm --clear-groups "$@"; }
+journal_has() { journalctl --no-pager -q -o cat "${@:2}" | grep -qE -- "$1"; }
+answers() { systemctl list-units >/dev/null 2>&1; }
+until_true answers
+
+step "a ledger with a month that ended"
+systemd-sysusers
+systemd-tmpfiles --create slurm-shapley.conf
+now=$(date +%s)
+month=$(date -u -d "$(date -u +%Y-%m-01) - 1 day" +%Y-%m)
+first=$(date -u -d "$month-01" +%s)
+{
+  echo "JobIDRaw|User|UID|Account|Submit|Start|End|State|AllocCPUS|NodeList"
+  for ((job = 1; job < 20; ++job)); do
+    begin=$((first + job * 86400))
+    account=physics node=n1
+    [ $((job % 3)) -ne 0 ] || { account=biology; node=n$((1 + job % 2)); }
+    echo "$job|daemon|1|$account|$begin|$begin|$((begin + 7200))|COMPLETED|4|$node"
+  done
+  echo "20|daemon|1|biology|$((now - 7200))|$((now - 7200))|$((now - 3600))|COMPLETED|4|n2"
+} >/tmp/sacct
+cat >/etc/shapley/shapleyd.yaml <<'Y'
+mode: observe
+signing_key: /etc/shapley/key
+organizations:
+  - name: physics
+    accounts: [physics]
+    nodes: [n1]
+  - name: biology
+    accounts: [biology]
+    nodes: [n2]
+Y
+must shapleyctl keygen /etc/shapley/key
+chown slurm /etc/shapley/key
+printf 'n1 4\nn2 4\n' >/tmp/nodes
+must as_slurm shapleyctl import --sacct /tmp/sacct --nodes /tmp/nodes --config /etc/shapley/shapleyd.yaml --ledger /var/lib/shapley/ledger.db
+must systemctl start shapleyd
+books=/var/lib/shapley-upkeep
+! systemctl list-timers --no-pager | grep shapley || die "timers run that were not enabled"
+
+step "backup"
+must systemctl start shapley-upkeep@backup
+today=$books/copies/ledger-$(date +%A).db
+[ "$(stat -c '%U %a' "$books" "$today")" = $'slurm 750\nslurm 640' ] || die "modes: $(stat -c '%n %U %a' "$books" "$today")"
+must_fail shapleyctl health --max-backup-age 1d --max-audit-age 1d
+! grep -q 'no backup' /tmp/said || die "the backup is not known of: $(cat /tmp/said)"
+grep -q 'no audit is known' /tmp/said || die "an audit is known of: $(cat /tmp/said)"
+
+step "audit"
+must systemctl start shapley-upkeep@audit
+must_fail shapleyctl health --max-backup-age 1d --max-audit-age 1d  # the plugin is not connected
+! grep -qE 'no (backup|audit)' /tmp/said || die "the audit is not known of: $(cat /tmp/said)"
+until_true journal_has 'correct to the last unit' -u shapley-upkeep@audit
+
+step "month"
+must systemctl start shapley-upkeep@month
+papers=$books/months/$month
+[ "$(cd "$papers" && echo ./*)" = "./head ./report ./statement.csv ./statement.json ./statement.txt" ] || die "written: $(ls "$papers")"
+shapleyctl statement --ledger "$today" --month "$month" | cmp - "$papers/statement.txt" || die "another statement"
+shapleyctl statement --ledger "$today" --month "$month" --csv | cmp - "$papers/statement.csv" || die "another statement as CSV"
+shapleyctl statement --ledger "$today" --month "$month" --json | cmp - "$papers/statement.json" || die "another statement as JSON"
+grep -q '^physics *.* +\?-\?[0-9.]*[1-9]' "$papers/statement.txt" || die "a statement of nothing: $(cat "$papers/statement.txt")"
+grep -q "^Statement: $month-01T00:00:00Z to " "$papers/statement.txt" || die "of another month: $(head -1 "$papers/statement.txt")"
+grep -q '<svg' "$papers/report/index.html" || die "a report without charts"
+grep -q 'Correct to the last unit' "$papers/report/index.html" || die "a report that is not audited"
+must shapleyctl audit "$today" --against-head "$papers/head" --public-key /etc/shapley/key.pub
+[ -z "$(find "$books" -user root)" ] || die "files of root: $(find "$books" -user root)"
+
+step "an earlier month is never overwritten"
+echo "signed by hand" >>"$papers/statement.txt"
+before=$(stat -c '%i %Y' "$papers"/* "$papers")
+must systemctl start shapley-upkeep@month
+[ "$before" = "$(stat -c '%i %Y' "$papers"/* "$papers")" ] || die "the month was written again"
+until_true journal_has 'exists, and is kept' -u shapley-upkeep@month
+mv "$papers" "$papers.given-out"
+must systemctl start "shapley-upkeep@$month"
+[ -f "$papers/statement.txt" ] || die "a month that was asked for was not written"
+must_fail systemctl start "shapley-upkeep@$(date -u +%Y-%m)"
+[ ! -e "$books/months/$(date -u +%Y-%m)" ] || die "a month that has not ended was written"
+until_true journal_has "shapley-upkeep@$(date -u +%Y-%m) failed" -p err
+
+step "timers: enabled by the administrator; a time that was missed is made up for"
+rm -rf "$papers" "$today"
+must systemctl enable shapley-{backup,audit,month}.timer
+mkdir -p /var/lib/systemd/timers
+for timer in backup audit month; do
+  touch -d '-40 days' "/var/lib/systemd/timers/stamp-shapley-$timer.timer"
+done
+must systemctl start shapley-{backup,audit,month}.timer
+until_true test -e "$papers"
+until_true test -e "$today"
+idle() { ! systemctl is-active -q 'shapley-upkeep@*'; }
+until_true idle
+[ "$(systemctl list-timers --no-pager | grep -c 'shapley-.*\.timer')" -eq 3 ] || die "timers: $(systemctl list-timers --no-pager)"
+next=$(TZ=UTC systemctl show -p NextElapseUSecRealtime --value shapley-month.timer)
+[ "$(TZ=UTC date -u -d "${next#* }" +%d-%H:%M)" = 01-04:15 ] || die "the month comes at $next"
+until_true journal_has "months/$month: written" -u shapley-upkeep@month
+
+step "another folder and name, by a drop-in"
+mkdir -p /srv/books /etc/systemd/system/shapley-upkeep@.service.d
+chown slurm /srv/books
+printf '[Service]\nEnvironment=SHAPLEY_UPKEEP=/srv/books SHAPLEY_COPY=ledger.db\nReadWritePaths=/srv/books\n' >/etc/systemd/system/shapley-upkeep@.service.d/folder.conf
+must systemctl daemon-reload
+must systemctl start shapley-upkeep@backup
+must shapleyctl audit /srv/books/copies/ledger.db
+
+step "a failed one is reported at priority err, and by mail where the administrator says so"
+mkdir -p "/etc/systemd/system/shapley-upkeep-failed@.service.d"
+sed -n '/^    # systemctl edit shapley-upkeep-failed@$/,/^$/s/^    //p' /page | sed 1d >/etc/systemd/system/shapley-upkeep-failed@.service.d/mail.conf
+grep -q 'mail -s' /etc/systemd/system/shapley-upkeep-failed@.service.d/mail.conf || die "the page has no drop-in for mail"
+printf '#!/bin/sh\necho "$@" >/tmp/mail-arguments\ncat >/tmp/mail\n' >/usr/bin/mail
+chmod +x /usr/bin/mail
+must systemctl daemon-reload
+must systemctl stop shapleyd
+must_fail systemctl start shapley-upkeep@backup
+until_true journal_has 'shapley-upkeep@backup failed; why: journalctl -u shapley-upkeep@backup' -p err -t shapley-upkeep
+until_true test -s /tmp/mail
+grep -q 'shapley-upkeep@backup failed' /tmp/mail-arguments || die "mail: $(cat /tmp/mail-arguments)"
+grep -q 'shapleyctl: ' /tmp/mail || die "the mail does not say why: $(cat /tmp/mail)"
+must shapleyctl audit /srv/books/copies/ledger.db
