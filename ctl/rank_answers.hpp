@@ -16,9 +16,9 @@ namespace shapley::ctl {
 
 // From the command line; empty: not given.
 struct RankSource {
-  std::string ledger;
-  std::string at;
-  std::string archives;
+  std::string ledger = {};
+  std::string at = {};
+  std::string archives = {};
 };
 
 [[nodiscard]] Expected<ledger::ExplainReport> explained(const ledger::ExplainRequest& asked, const RankSource& source,

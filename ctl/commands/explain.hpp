@@ -20,11 +20,11 @@ class App;
 namespace shapley::ctl {
 
 struct ExplainArguments {
-  std::string job;
+  std::string job = {};
   bool submit = false;
-  ledger::SubmissionAsked asked;  // with `submit`, as `time`
-  std::string time;               // of sbatch; empty: the partition's own
-  RankSource source;
+  ledger::SubmissionAsked asked = {};  // with `submit`, as `time`
+  std::string time = {};               // of sbatch; empty: the partition's own
+  RankSource source = {};
   bool json = false;
 };
 

@@ -232,7 +232,7 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
     live->excludes(command->get_option(other));
   command
       ->add_option("--every", arguments.every_s,
-                   "Say that the page is written anew every so many seconds, and reload it")
+                   "Say that the page is renewed every so many seconds, and make browsers reload it")
       ->needs(live)
       ->check(CLI::Range(std::int64_t{1}, k_day_s))
       ->capture_default_str()

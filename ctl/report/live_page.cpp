@@ -102,7 +102,7 @@ std::vector<LiveJob> live_jobs(std::vector<PendingRecord> records, const ledger:
 
 std::string live_page(const LiveReport& report) {
   std::string made = "As of " + report.status.at.utc();
-  if (report.every_s > 0) made += "; the page is made anew every " + short_duration(report.every_s);
+  if (report.every_s > 0) made += "; the page is renewed every " + short_duration(report.every_s);
   return charts::page_begin(report.heading, report.heading, report.every_s) + paragraph(made + ".") +
          "<h2>Who goes first</h2>\n" + order_html(report) + "<h2>Standings</h2>\n" +
          note(

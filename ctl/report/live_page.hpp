@@ -1,5 +1,5 @@
 // The page of `shapleyctl report --live`: where every organization stands now, which goes first and why, when that
-// turns, and the places of the jobs that wait. A timer writes it anew, a web server shows it. Pure.
+// turns, and the places of the jobs that wait. A timer renews it, a web server shows it. Pure.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct LiveReport {
   ledger::ForecastReport forecast = {};
   std::vector<LiveJob> jobs = {};  // all, by place
   std::string no_jobs = {};        // why the jobs are not known; then `jobs` is empty
-  std::int64_t every_s = 0;        // the page is written anew so often
+  std::int64_t every_s = 0;        // the page is renewed so often
 };
 
 [[nodiscard]] std::vector<LiveJob> live_jobs(std::vector<PendingRecord> records, const ledger::QueueReport& queue);

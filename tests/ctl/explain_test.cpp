@@ -357,7 +357,8 @@ TEST_F(Explain, ThePageOfThePresentSaysWhatStatusAndForecastSay) {
   EXPECT_PRED2(contains, page, "<li>B (B &lt;script&gt;): " + report.status.organizations[0].is.sentence + "; ");
   std::size_t at = 0;
   for (const ledger::OrganizationRow& row : report.status.organizations) {
-    if (row.is.rank) EXPECT_GT(at = page.find("<li>" + row.is.name, at + 1), 0U) << row.is.name;
+    if (!row.is.rank) continue;
+    EXPECT_GT(at = page.find("<li>" + row.is.name, at + 1), 0U) << row.is.name;
   }
   EXPECT_NE(at, std::string::npos) << "in the order of ranks";
   ASSERT_FALSE(report.forecast.turns.empty());
@@ -406,7 +407,7 @@ TEST_F(Explain, KnowsPartsOfHeterogeneousJobs) {
   part.het_job = 7;
   write({part}, 41);
   const auto asked = [this](const std::string& job) {
-    return ctl::explained(job, {.ledger = file().native(), .at = "", .archives = ""}, {});
+    return ctl::explained({.job = job}, {.ledger = file().native(), .at = "", .archives = ""}, {});
   };
   const auto answered = asked("7+1");
   ASSERT_TRUE(answered) << answered.error().what;

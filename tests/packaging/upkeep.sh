@@ -177,6 +177,11 @@ next=$(TZ=UTC systemctl show -p NextElapseUSecRealtime --value shapley-month.tim
 [ "$(TZ=UTC date -u -d "${next#* }" +%d-%H:%M)" = 01-04:15 ] || die "the month comes at $next"
 until_true journal_has "months/$month: written" -u shapley-upkeep@month
 
+step "the page of the present, by a user of its own, readable for a web server"
+must systemctl start shapley-live
+[ "$(stat -L -c %a /var/lib/shapley-live /var/lib/shapley-live/index.html)" = $'755\n644' ] || die "modes: $(stat -L -c '%n %a' /var/lib/shapley-live/*)"
+grep -q '<h2>Who goes first</h2>' /var/lib/shapley-live/index.html || die "no page of the present"
+
 step "another folder and name, by a drop-in"
 mkdir -p /srv/books /etc/systemd/system/shapley-upkeep@.service.d
 chown slurm /srv/books
