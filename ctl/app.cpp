@@ -45,7 +45,7 @@ constexpr const char* k_usage =
     "    [--csv | --json] [--ledger FILE | --consortium LEDGER...]\n"
     "  history [--by INTERVAL] [-S TIME] [-E TIME] [-O NAMES] [-nP] [-o FORMAT] [--csv | --json] [--ledger FILE]\n"
     "  report -o DIRECTORY [--month MONTH | -S TIME -E TIME] [-O NAMES] [--title TEXT] [--no-charts] [--no-audit]\n"
-    "    [--public-key FILE] [--ledger FILE | --consortium LEDGER...]\n"
+    "    [--public-key FILE] [--ledger FILE [--per-organization] | --consortium LEDGER...]\n"
     "  check-config [FILE] [--against-slurm] [--diff] [--ledger FILE]\n"
     "  init [-o FILE]\n"
     "  audit [LEDGER] [--archives DIRECTORY] [--against FILE [-S TIME] [-E TIME]] [--against-head FILE --public-key "

@@ -140,10 +140,10 @@ std::string tics(const std::vector<std::string>& labels, Shape shape) {
   return list + ")";
 }
 
-// The format shows days up to some weeks, hours within few days, else months.
+// The format shows hours within few days, days within some months, else months, and always the year.
 std::string time_format(Duration span) {
-  if (span.value <= 3 * k_day_s) return "\"%H:%M\\n%m-%d\"";
-  return span.value <= 400 * k_day_s ? "'%m-%d'" : "'%Y-%m'";
+  if (span.value <= 3 * k_day_s) return "\"%H:%M\\n%Y-%m-%d\"";
+  return span.value <= 400 * k_day_s ? "\"%m-%d\\n%Y\"" : "'%Y-%m'";
 }
 
 // Seconds between labels, so that they do not run into each other.

@@ -183,6 +183,7 @@ struct ReportArguments {
   std::string public_key;  // empty: the signed head is shown without verification
   bool no_charts = false;
   bool no_audit = false;
+  bool per_organization = false;
   std::vector<std::string> consortium = {};  // as StatementArguments::consortium
   bool live = false;                         // the page of the present (report/live_page.hpp)
   std::int64_t every_s = 60;                 // of `live`

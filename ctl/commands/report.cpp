@@ -9,6 +9,7 @@
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "charts/plot.hpp"
 #include "ctl/commands/audit.hpp"
 #include "ctl/commands/commands.hpp"
@@ -22,6 +23,7 @@
 #include "ctl/report/sheets.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/file/files.hpp"
+#include "ledger/readers/declarations.hpp"
 
 namespace shapley::ctl {
 
@@ -100,13 +102,23 @@ Expected<void> add_head(Proof& proof, const ReportArguments& arguments, const En
   return {};
 }
 
-Expected<SiteReport> gather(const ReportArguments& arguments, const Endpoint& endpoint,
-                            const Environment& environment) {
-  IntervalArguments interval = arguments.interval;
-  SHAPLEY_TRY(take_month(arguments.month, interval));
-  SHAPLEY_TRY_ASSIGN(const auto ledger, readable_ledger(interval, endpoint));
+// The names of the cluster and of its consortium of clusters, as the ledger's file has them last.
+Expected<void> add_names(SiteReport& report, const std::filesystem::path& file) {
+  return from_ledger(file, [&report](const ledger::Ledger& ledger) -> Expected<void> {
+    SHAPLEY_TRY_ASSIGN(report.cluster, ledger::cluster_name(ledger));
+    SHAPLEY_TRY_ASSIGN(const std::vector<accounting::Event> declared, ledger::declarations(ledger));
+    for (const accounting::Event& event : declared) {
+      if (const auto* declared_now = std::get_if<accounting::ConsortiumDeclared>(&event))
+        report.consortium = declared_now->consortium;
+    }
+    return {};
+  });
+}
+
+// All but the proof. `interval` is set to the time of the statement.
+Expected<SiteReport> figures(IntervalArguments& interval, const std::optional<std::filesystem::path>& ledger,
+                             const Endpoint& endpoint) {
   SiteReport report;
-  report.heading = arguments.heading.empty() ? k_heading : arguments.heading;
   SHAPLEY_TRY_ASSIGN(report.statement,
                      interval_report<ledger::AccountReport>(interval, endpoint, "statement", ledger::StatementRequest{},
                                                             offline_statement));
@@ -120,6 +132,16 @@ Expected<SiteReport> gather(const ReportArguments& arguments, const Endpoint& en
   report.rows_by = rows_for(until - since);
   SHAPLEY_TRY_ASSIGN(report.months, history(interval, endpoint, ledger::Interval::month));
   SHAPLEY_TRY_ASSIGN(report.titles, titles_of(ledger, until, endpoint));
+  if (ledger) SHAPLEY_TRY(add_names(report, *ledger));
+  return report;
+}
+
+Expected<SiteReport> gather(const ReportArguments& arguments, IntervalArguments& interval, const Endpoint& endpoint,
+                            const Environment& environment) {
+  SHAPLEY_TRY(take_month(arguments.month, interval));
+  SHAPLEY_TRY_ASSIGN(const auto ledger, readable_ledger(interval, endpoint));
+  SHAPLEY_TRY_ASSIGN(SiteReport report, figures(interval, ledger, endpoint));
+  report.heading = arguments.heading.empty() ? k_heading : arguments.heading;
   SHAPLEY_TRY(add_head(report.proof, arguments, endpoint));
   SHAPLEY_TRY(add_audit_of(report.proof, arguments, ledger, endpoint, environment));
   return report;
@@ -176,9 +198,8 @@ Expected<LiveReport> gather_live(const ReportArguments& arguments, const Endpoin
   return report;
 }
 
-Expected<void> write_all(const ReportArguments& arguments, const std::string& page, const std::vector<Sheet>& sheets,
-                         const Environment& environment) {
-  const std::filesystem::path directory = arguments.directory;
+Expected<void> write_all(const std::filesystem::path& directory, const std::string& page,
+                         const std::vector<Sheet>& sheets, const Environment& environment) {
   std::error_code fault;
   std::filesystem::create_directories(directory, fault);
   if (fault) return fail(Errc::io, directory.native() + ": cannot be made: " + fault.message());
@@ -189,6 +210,35 @@ Expected<void> write_all(const ReportArguments& arguments, const std::string& pa
   // The page is written last: if it exists, its files exist, too.
   SHAPLEY_TRY(write("index.html", page));
   environment.out << printable((directory / "index.html").native()) << '\n';
+  return {};
+}
+
+// The name as the name of a directory: letters, digits and ".-_" stay, a first "." does not.
+std::string directory_name(const std::string& organization) {
+  std::string name;
+  for (const char c : organization) {
+    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+                          c == '_' || (c == '.' && !name.empty());
+    name += is_plain ? std::string(1, c) : '%' + to_hex({&c, 1});
+  }
+  return name;
+}
+
+// A page for each organization of the report, below DIRECTORY/organizations: the page that -O NAME writes.
+Expected<void> write_own_pages(const SiteReport& whole, const ReportArguments& arguments, IntervalArguments interval,
+                               Charts charts, const Endpoint& endpoint, const Environment& environment) {
+  SHAPLEY_TRY_ASSIGN(const auto ledger, readable_ledger(interval, endpoint));
+  for (const std::string& name : organizations_of(whole)) {
+    if (name == accounting::k_commons) continue;  // it has no members
+    interval.organizations = {name};
+    SHAPLEY_TRY_ASSIGN(SiteReport own, figures(interval, ledger, endpoint));
+    const auto title = own.titles.find(name);
+    own.heading = (title == own.titles.end() ? name : title->second) + ": " + whole.heading;
+    own.proof = whole.proof;
+    SHAPLEY_TRY_ASSIGN(const std::string page, report_page(own, charts));
+    const std::filesystem::path directory = std::filesystem::path(arguments.directory) / "organizations";
+    SHAPLEY_TRY(write_all(directory / directory_name(name), page, all_sheets(own), environment));
+  }
   return {};
 }
 
@@ -224,11 +274,15 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->excludes(command->get_option("--ledger"))
       ->excludes(public_key)
       ->type_name("LEDGER");
+  command
+      ->add_flag("--per-organization", arguments.per_organization,
+                 "Write a page of each organization, too, below the directory organizations")
+      ->excludes(command->get_option("--consortium"));
   CLI::Option* live = command->add_flag(
       "--live", arguments.live,
       "Write a page of the present: standings, which organization goes first and why, and the places of "
       "jobs that wait");
-  for (const char* other : {"--consortium", "--public-key", "--since", "--until", "--month"})
+  for (const char* other : {"--consortium", "--per-organization", "--public-key", "--since", "--until", "--month"})
     live->excludes(command->get_option(other));
   command
       ->add_option("--every", arguments.every_s,
@@ -245,7 +299,7 @@ Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& 
                               const Environment& environment) {
   if (arguments.live) {
     SHAPLEY_TRY_ASSIGN(const LiveReport report, gather_live(arguments, endpoint, environment));
-    SHAPLEY_TRY(write_all(arguments, live_page(report), {}, environment));
+    SHAPLEY_TRY(write_all(arguments.directory, live_page(report), {}, environment));
     return ExitCode::success;
   }
   if (!arguments.no_charts) {
@@ -261,12 +315,15 @@ Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& 
   if (!arguments.consortium.empty()) {
     SHAPLEY_TRY_ASSIGN(const ConsortiumReport report, gather_consortium(arguments, endpoint, environment));
     SHAPLEY_TRY_ASSIGN(const std::string page, consortium_page(report, charts));
-    SHAPLEY_TRY(write_all(arguments, page, {members_sheet(report.statement)}, environment));
+    SHAPLEY_TRY(write_all(arguments.directory, page, {members_sheet(report.statement)}, environment));
     return verdict(report.is_proven(), report.proofs, environment);
   }
-  SHAPLEY_TRY_ASSIGN(const SiteReport report, gather(arguments, endpoint, environment));
+  IntervalArguments interval = arguments.interval;
+  SHAPLEY_TRY_ASSIGN(const SiteReport report, gather(arguments, interval, endpoint, environment));
   SHAPLEY_TRY_ASSIGN(const std::string page, report_page(report, charts));
-  SHAPLEY_TRY(write_all(arguments, page, all_sheets(report), environment));
+  SHAPLEY_TRY(write_all(arguments.directory, page, all_sheets(report), environment));
+  if (arguments.per_organization)
+    SHAPLEY_TRY(write_own_pages(report, arguments, interval, charts, endpoint, environment));
   return verdict(report.exact() && report.proof.clean(), {&report.proof, 1}, environment);
 }
 

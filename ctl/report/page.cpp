@@ -13,6 +13,7 @@
 #include "charts/plot.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/worth.hpp"
 #include "ctl/report/parts.hpp"
 
 namespace shapley::ctl {
@@ -23,15 +24,13 @@ using charts::html;
 
 std::string intro(const SiteReport& report) {
   const ledger::IntervalHeading& of = report.statement.of;
-  std::string text =
-      paragraph("From " + of.since.utc() + " to " + of.until.utc() + "; months and days are those of UTC.");
+  const std::string time = of.since.utc() + " to " + of.until.utc() + "; months and days are those of UTC.";
+  std::string text = paragraph(report.cluster.empty()      ? "From " + time
+                               : report.consortium.empty() ? "Cluster " + report.cluster + ", from " + time
+                                                           : "Cluster " + report.cluster + " of the consortium " +
+                                                                 report.consortium + ", from " + time);
   std::istringstream bounds(recorded_line(of));
   for (std::string line; std::getline(bounds, line);) text += paragraph(line);
-  text +=
-      "<p class=\"soft\">Amounts are core-hours. A standing is what an organization gave less what it got, on "
-      "average over its period so far: owed by the others (+) or to them (-). Everything else is a sum over the "
-      "time. What was given is credited by the estimator " +
-      html(of.contribution) + ".</p>\n";
   if (!report.exact() || !report.proof.clean())
     text += "<p class=\"bad\">These books are not proven: see <a href=\"#proof\">the books' proof</a>.</p>\n";
   return text;
@@ -46,6 +45,26 @@ std::string sentences(const SiteReport& report) {
   text += "<ul>\n";
   for (const ledger::PeriodRow& row : last.organizations) text += item(row.name + ' ' + row.sentence);
   return text + "</ul>\n";
+}
+
+std::string units(const SiteReport& report) {
+  return "<p class=\"soft\">Amounts are core-hours. A standing is what an organization gave less what it got, on "
+         "average over its period so far: owed by the others (+) or to them (-). Everything else is a sum over the "
+         "time. What was given is credited by the estimator " +
+         html(report.statement.of.contribution) + ".</p>\n";
+}
+
+// Empty if it is unknown for the last period.
+std::string worth_html(const SiteReport& report) {
+  const ledger::PeriodPart& last = report.statement.periods.back();
+  if (!last.worth || last.worth->organizations.empty()) return {};
+  std::string text = "<h2>What cooperation was worth</h2>\n<ul>\n";
+  std::istringstream sentences(worth_sentences(*last.worth));
+  for (std::string line; std::getline(sentences, line);) text += item(line);
+  text += "</ul>\n";
+  std::istringstream limits(worth_limits(*last.worth));
+  for (std::string line; std::getline(limits, line);) text += note(line);
+  return text;
 }
 
 std::string period_notes(const SiteReport& report) {
@@ -123,8 +142,8 @@ Expected<std::string> report_page(const SiteReport& report, Charts charts) {
   SHAPLEY_TRY_ASSIGN(const std::string months, drawn(months_figure));
   const std::string time =
       report.statement.of.since.utc().substr(0, 10) + " to " + report.statement.of.until.utc().substr(0, 10);
-  return charts::page_begin(report.heading + ", " + time, report.heading) + intro(report) +
-         "<h2>Every organization</h2>\n" + sentences(report) + sheet_html(overview_sheet(report)) +
+  return charts::page_begin(report.heading + ", " + time, report.heading) + intro(report) + sentences(report) +
+         units(report) + worth_html(report) + "<h2>Every organization</h2>\n" + sheet_html(overview_sheet(report)) +
          "<h2>Standings over time</h2>\n" +
          "<p>What each organization gave less what it got, in core-hours, on average over the period so far: above 0 "
          "it is owed by the others, below 0 it owes them.</p>\n" +

@@ -39,6 +39,8 @@ struct Proof {
 
 struct SiteReport {
   std::string heading;
+  std::string cluster;     // its name; empty: unknown
+  std::string consortium;  // of several clusters, its name; empty: none
   ledger::AccountReport statement;
   ledger::HistoryReport history;                     // of the same time, at intervals for the chart
   ledger::Interval rows_by = ledger::Interval::day;  // the table shows the instants at which such an interval ends

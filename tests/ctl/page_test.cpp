@@ -336,6 +336,55 @@ TEST_F(Page, of_the_program) {
   ends(ExitCode::unreadable, run("--month 2026-11 -o " + file().string() + "/below"));
 }
 
+TEST_F(Page, of_each_organization) {
+  write_consortium(file(), consortium_names(3));
+  const Outcome made = ends(ExitCode::success, run("--month 2026-11 --per-organization -o " + out()));
+  std::vector<std::string> names = organizations_of(whole());
+  EXPECT_EQ(std::erase(names, "commons"), 1U);
+  ASSERT_GE(names.size(), 3U);
+  EXPECT_EQ(count(made.out, "/index.html\n"), names.size() + 1) << made.out;
+  const auto rows_of = [](const std::string& page) { return table_of(page, "Every organization"); };
+  const auto whole_rows = rows_of(content_of(fs::path(out()) / "index.html"));
+  for (const std::string& name : names) {
+    const fs::path own = fs::path(out()) / "organizations" / name;
+    const std::string page = content_of(own / "index.html");
+    EXPECT_PRED2(contains, page, "Correct to the last unit");
+    // The figures are those of the page of all, and the page of one has no row of another one.
+    const auto own_rows = rows_of(page);
+    ASSERT_EQ(own_rows.size(), 2U) << name;
+    EXPECT_TRUE(std::ranges::find(whole_rows, own_rows.back()) != whole_rows.end()) << name;
+    for (const auto& row : parsed_csv(content_of(own / "statement.csv")))
+      EXPECT_TRUE(row.at("organization") == name || row.at("other") == name)
+          << row.at("organization") << " of " << name;
+  }
+  const fs::path alone = directory.path() / "alone";
+  ends(ExitCode::success, run("--month 2026-11 -O " + names.front() + " -o " + alone.string()));
+  EXPECT_EQ(content_of(fs::path(out()) / "organizations" / names.front() / "statement.csv"),
+            content_of(alone / "statement.csv"));
+  ends(ExitCode::usage, run("--per-organization --consortium " + file().string() + " -o " + out()));
+}
+
+TEST_F(Page, opens_with_what_each_member_is_owed) {
+  write_consortium(file(), consortium_names(3));
+  SiteReport report = whole();
+  report.cluster = "north";
+  const auto opening = [&report] {
+    const std::string page = must(report_page(report, Charts::left_out));
+    return page.substr(0, page.find("Every organization</h2>"));
+  };
+  EXPECT_PRED2(contains, opening(), "<p>Cluster north, from 2026-10-10T00:00:00Z to ");
+  report.consortium = "<all>";
+  EXPECT_PRED2(contains, opening(), "<p>Cluster north of the consortium &lt;all&gt;, from ");
+  const std::string text = opening();
+  for (const ledger::PeriodRow& row : report.statement.periods.back().organizations)
+    EXPECT_PRED2(contains, text, "<li>" + charts::html(row.name + ' ' + row.sentence) + "</li>");
+  ASSERT_TRUE(report.statement.periods.back().worth);
+  EXPECT_PRED2(contains, text, "<h2>What cooperation was worth</h2>");
+  EXPECT_PRED2(contains, text, "Together all have got");
+  report.statement.periods.back().worth.reset();
+  EXPECT_FALSE(contains(opening(), "What cooperation was worth"));
+}
+
 TEST_F(Page, without_gnuplot) {
   write_consortium(file(), consortium_names(3));
   const Outcome missing = ends(ExitCode::unreadable, run("--month 2026-11 -o " + out(), "PATH=/nonexistent"));

@@ -144,6 +144,7 @@ grep -q '^physics *.* +\?-\?[0-9.]*[1-9]' "$papers/statement.txt" || die "a stat
 grep -q "^Statement: $month-01T00:00:00Z to " "$papers/statement.txt" || die "of another month: $(head -1 "$papers/statement.txt")"
 grep -q '<svg' "$papers/report/index.html" || die "a report without charts"
 grep -q 'Correct to the last unit' "$papers/report/index.html" || die "a report that is not audited"
+[ "$(cd "$papers/report/organizations" && echo ./*)" = "./biology ./guests ./physics" ] || die "members' pages: $(ls "$papers/report")"
 must shapleyctl audit "$today" --against-head "$papers/head" --public-key /etc/shapley/key.pub
 [ -z "$(find "$books" -user root)" ] || die "files of root: $(find "$books" -user root)"
 
