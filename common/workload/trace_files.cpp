@@ -266,9 +266,12 @@ std::string header_value(std::string_view line, std::string_view key) {
   return std::string(value.substr(0, value.find_last_not_of(" \t\r") + 1));
 }
 
-void read_header(std::string_view line, Trace& trace) {
+// `nodes`: MaxNodes.
+void read_header(std::string_view line, Trace& trace, std::int64_t& nodes) {
   if (const std::string value = header_value(line, "MaxProcs:"); !value.empty())
     trace.processors = whole_part(value.substr(0, value.find(' '))).value_or(0);
+  if (const std::string value = header_value(line, "MaxNodes:"); !value.empty())
+    nodes = whole_part(value.substr(0, value.find(' '))).value_or(0);
   if (const std::string value = header_value(line, "Computer:"); !value.empty()) trace.computer = value;
   if (const std::string value = header_value(line, "Acknowledge:"); !value.empty())
     trace.acknowledge += (trace.acknowledge.empty() ? "" : "; ") + value;
@@ -295,13 +298,14 @@ Expected<Trace> parse_swf(std::istream& text, Malformed choice) {
   Trace trace;
   NameIndex users;
   NameIndex groups;
+  std::int64_t nodes = 0;
   std::string line;
   Lines lines(text);
   while (lines.next(line)) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
     if (begin == std::string::npos) continue;
     if (line[begin] == ';') {
-      read_header(line, trace);
+      read_header(line, trace, nodes);
       continue;
     }
     const Parsed parsed = parse_record(line);
@@ -325,6 +329,8 @@ Expected<Trace> parse_swf(std::istream& text, Malformed choice) {
                           .group = groups.number_of(std::to_string(record[12]))});
   }
   SHAPLEY_TRY(lines.end());
+  // The format leaves MaxProcs out where a node is one processor.
+  if (trace.processors == 0) trace.processors = nodes;
   trace.users = users.names();
   trace.groups = groups.names();
   order_jobs(trace);

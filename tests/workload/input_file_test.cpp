@@ -143,6 +143,12 @@ Expected<Trace> parse_text(const std::string& text, Malformed choice = Malformed
   return parse_swf(stream, choice);
 }
 
+TEST(Swf, NodesAreTheProcessorsWhereTheHeaderHasNoOthers) {
+  EXPECT_EQ(must(parse_text("; MaxNodes: 128 (64 in batch)\n")).processors, 128);
+  EXPECT_EQ(must(parse_text("; MaxNodes: 70\n; MaxProcs: 140\n")).processors, 140);
+  EXPECT_EQ(must(parse_text("; Computer: Toy\n")).processors, 0);
+}
+
 TEST(Swf, ReadsJobsAndHeader) {
   const auto trace = must(parse_text(std::string(k_header) + "1 100 5 30 2 1.5 -1 4 60 -1 1 7 3 -1 -1 -1 -1 -1\n"
                                                              "2 90 5 10 -1 -1 -1 4 60 -1 1 8 3 -1 -1 -1 -1 -1\r\n\n"));
