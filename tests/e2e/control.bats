@@ -39,6 +39,17 @@ owned_is() { test "$(owned "$1")" = "$2"; }
   [ "$output" = 1 ]
 }
 
+@test "a reload that changes whose jobs are whose is no error in slurmctld's log" {
+  start_with
+  errors() { grep -c 'error: .*shapley' "$CLUSTER_DIR/log/slurmctld.log" || true; }
+  before=$(errors)
+  sed -i 's/accounts: \[bio\]/accounts: [bio, zoo]/' "$CLUSTER_DIR/shapleyd.yaml"
+  shapleyd_reload
+  wait_until 20 grep -q 'shapleyd: .*connected to shapleyd .* again' "$CLUSTER_DIR/log/slurmctld.log"
+  grep -q 'closed by the daemon; connecting' "$CLUSTER_DIR/log/slurmctld.log"
+  [ "$(errors)" = "$before" ]
+}
+
 @test "SIGHUP with a faulty file: refused, named, and the running configuration stays" {
   start_with
   wait_until 10 owned_is astro 32

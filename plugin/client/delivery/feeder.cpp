@@ -374,6 +374,7 @@ void Feeder::handle_acknowledgement(std::uint64_t sequence) {
   log_.info("shapleyd: " + options_.socket_path + ": connected to " + program_ +
             (reported_.empty() ? std::string() : " again"));
   reported_.clear();
+  closed_.clear();
 }
 
 void Feeder::note_reflected(std::uint64_t sequence) {
@@ -404,10 +405,20 @@ void Feeder::report_away(const Error& cause, bool was_in_use) {
   // One line when it went away and one for each different reason why it does not come back; "no such file" and
   // "connection refused" are the same reason.
   const std::string reason = is_away(cause.code) ? "away" : cause.what;
+  const std::string where = "shapleyd: " + options_.socket_path;
+  // A daemon that takes over another configuration closes the connection and accepts the next one at once, which is no
+  // error. It is one when the next attempt fails.
+  const std::string closed = std::exchange(closed_, {});
+  if (was_in_use && reason == "away") {
+    closed_ = cause.what;
+    reported_ = reason;
+    return log_.info(where + ": " + cause.what + "; connecting");
+  }
+  if (!closed.empty()) log_.error(where + ": lost: " + closed + "; " + kept_meanwhile());
   if (!was_in_use && reason == reported_) return;
   if (!was_in_use && reason == "away" && !reported_.empty()) return;
   reported_ = reason;
-  log_.error("shapleyd: " + options_.socket_path + (was_in_use ? ": lost: " : ": not usable: ") + cause.what + "; " +
+  log_.error(where + (was_in_use ? ": lost: " : ": not usable: ") + cause.what + "; " +
              (was_in_use ? kept_meanwhile() : "observations are kept in " + options_.spool_path));
 }
 

@@ -148,6 +148,7 @@ class Feeder {
   std::optional<std::uint64_t>
       backlog_at_welcome_;  // last message that the snapshot must wait for; nullopt: it was requested
   std::string reported_;    // why the daemon is away, as last logged; empty: nothing since it was in use
+  std::string closed_;      // why a connection in use ended, until the next attempt; empty: that was logged as an error
 };
 
 }  // namespace shapley::client

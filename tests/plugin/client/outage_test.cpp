@@ -85,6 +85,18 @@ TEST_F(Outage, AKilledDaemonMissesNothing) {
   EXPECT_EQ(log_lines::count("again"), 1);
 }
 
+// As at a reload by which rules change.
+TEST_F(Outage, ADaemonThatClosesAndAcceptsTheNextConnectionIsNotLoggedAsLost) {
+  daemon.listen();
+  start();
+  (void)connect_and_take_snapshot();
+  daemon.hang_up();
+  (void)connect_and_take_snapshot();
+  ASSERT_TRUE(eventually([&] { return log_lines::count(" again") == 1; }));
+  EXPECT_EQ(log_lines::count("closed by the daemon; connecting"), 1);
+  EXPECT_EQ(log_lines::count("lost:"), 0);
+}
+
 TEST_F(Outage, UnacknowledgedMessagesAreSentAgainAsTheyWere) {
   daemon.listen();
   start();
