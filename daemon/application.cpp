@@ -197,6 +197,15 @@ class Application {
   std::unique_ptr<RemoteListener> listener_;
 };
 
+// Files that root made would be closed to slurm_user, the user of the service.
+Expected<void> check_user(const Site& site) {
+  if (::geteuid() != 0 || site.slurm_uid == 0) return {};
+  const std::string& user = site.configuration.slurm_user;
+  return fail(Errc::denied, fmt::format("daemon: started by root, and slurm_user is {}: run it as {} (systemctl start "
+                                        "shapleyd, or by hand: runuser -u {} -- shapleyd)",
+                                        user, user, user));
+}
+
 // Success: no other user can change these files.
 ExitCode check_files(const Site& site, bool say_warnings) {
   const auto report = [say_warnings](const Expected<std::vector<std::string>>& checked) {
@@ -299,6 +308,10 @@ Start start(const std::filesystem::path& file, bool first_try) {
   auto site = load_site(file);
   if (!site) {
     log_faults(site.error(), file);
+    return {.code = ExitCode::configuration};
+  }
+  if (const auto own = check_user(*site); !own) {
+    spdlog::error("{}", own.error().what);
     return {.code = ExitCode::configuration};
   }
   if (const ExitCode checked = check_files(*site, first_try); checked != ExitCode::success) return {.code = checked};

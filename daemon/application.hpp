@@ -8,7 +8,8 @@ namespace shapley::daemon {
 // shapleyd's exit codes; docs/reference/shapleyd.md lists them for administrators.
 enum class ExitCode : int {
   success = 0,        // stopped by SIGTERM or SIGINT; --check-config: no fault
-  configuration = 1,  // the configuration file has faults, or other users can change it
+  configuration = 1,  // the configuration file has faults, or other users can change it; or root started the
+                      // daemon, and slurm_user is another user
   usage = 2,          // unknown option or value
   ledger = 3,         // the ledger cannot be opened, another shapleyd writes it, or other users can change it
   socket = 4,         // the socket cannot be opened, another process listens on it, or other users can replace it

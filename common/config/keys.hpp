@@ -76,7 +76,7 @@ inline constexpr auto k_workflow_keys = std::to_array<Key>({
 
 // Of `consortium`, and of each cluster in its list.
 inline constexpr auto k_consortium_keys = std::to_array<Key>({
-    {"name", "1 to 64 letters, digits, `.`, `_` and `-`", k_required, "the same on all its clusters"},
+    {"name", "1 to 64 letters A-Z and a-z, digits, `.`, `_` and `-`", k_required, "the same on all its clusters"},
     {"weight", "Decimal from 0.001 to 1000", "`1`", "what a processor here counts for"},
     {"every", "Seconds, or a number with `s`, `m` or `h`, from 1 second to 1 hour", "`60s`",
      "how often the other clusters' standings are read"},
@@ -84,7 +84,7 @@ inline constexpr auto k_consortium_keys = std::to_array<Key>({
 });
 
 inline constexpr auto k_cluster_keys = std::to_array<Key>({
-    {"name", "1 to 64 letters, digits, `.`, `_` and `-`", k_required, "its ClusterName"},
+    {"name", "1 to 64 letters A-Z and a-z, digits, `.`, `_` and `-`", k_required, "its ClusterName"},
     {"standing", "A place `HOST:PORT`, or an absolute path", k_required, "where its standing statements are"},
     {"public_key", "Absolute path of a public key", k_required, "of the key that signs them"},
     {"weight", "Decimal from 0.001 to 1000", "`1`", "what a processor there counts for"},
@@ -94,7 +94,7 @@ inline constexpr auto k_cluster_keys = std::to_array<Key>({
 });
 
 inline constexpr auto k_organization_keys = std::to_array<Key>({
-    {"name", "1 to 64 letters, digits, `.`, `_` and `-`", k_required, "the name in the books"},
+    {"name", "1 to 64 letters A-Z and a-z, digits, `.`, `_` and `-`", k_required, "the name in the books"},
     {"title", "One line of text", "the name", "for people"},
     {"accounts", "List of Slurm accounts", "none", "whose jobs are its own, with all sub-accounts"},
     {"partitions", "List of partitions", "none", "whose jobs are its own"},

@@ -33,7 +33,9 @@ class OrganizationsReader {
     constexpr std::string_view k_remedy = "write '- name: ...' for each organization";
     const Value* value = file.find("organizations");
     if (value == nullptr) {
-      faults_.add(0, "organizations: missing", "name the organizations; a file cut off before them must not pass");
+      faults_.add(
+          0, "organizations: missing",
+          "name them (shapleyctl init proposes a first configuration); a file cut off before them must not pass");
       return {};
     }
     const auto list = reader_.list(*value, k_remedy);
@@ -215,7 +217,7 @@ std::optional<std::string> read_name(YamlReader& reader, const Value& value, Fau
     return name;
   }
   faults.add(value.line, value.name + ": " + shown(*name) + " is no allowed name",
-             "use 1 to " + std::to_string(k_max_name) + " letters, digits, '.', '_' and '-'");
+             "use 1 to " + std::to_string(k_max_name) + " letters A-Z and a-z, digits, '.', '_' and '-'");
   return std::nullopt;
 }
 

@@ -169,7 +169,7 @@ std::optional<Value> YamlReader::document(std::string_view text) {
     return std::nullopt;
   }
   if (!root.IsDefined() || root.IsNull()) {
-    faults_.add(0, "the file is empty", "begin with the example, etc/shapleyd.yaml");
+    faults_.add(0, "the file is empty", "shapleyctl init proposes a first configuration");
     return std::nullopt;
   }
   Value document{root, line_of(root), "the file"};

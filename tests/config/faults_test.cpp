@@ -50,7 +50,7 @@ TEST_P(BadFiles, ReportEveryFaultAndNothingElse) {
 INSTANTIATE_TEST_SUITE_P(
     WholeFile, BadFiles,
     testing::Values(
-        BadFile{"empty", "", {{0, "the file is empty", "etc/shapleyd.yaml"}}},
+        BadFile{"empty", "", {{0, "the file is empty", "shapleyctl init"}}},
         BadFile{"comments only", "# nothing\n\n", {{0, "the file is empty", ""}}},
         BadFile{"null", "~\n", {{0, "the file is empty", ""}}},
         BadFile{"text", "\nhello\n", {{2, "the file is text where a list of 'key: value' is expected", ""}}},
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                             9),
                 {{1, "this is no YAML", ""}}},
         BadFile{"too large", std::string((4U << 20U) + 1, '\n'), {{0, "more than 4 MiB", ""}}},
-        BadFile{"no organizations", "mode: observe\n", {{0, "organizations: missing", "name the organizations"}}}));
+        BadFile{"no organizations", "mode: observe\n", {{0, "organizations: missing", "shapleyctl init"}}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Keys, BadFiles,
@@ -307,7 +307,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "organizations:\n  - name: a b\n  - name: \"\"\n  - name: [x]\n  - name: phys/ics\n  - name: ünis\n  - "
                 "name: " +
                     std::string(65, 'x') + "\n",
-                {{2, "'a b' is no allowed name", "letters, digits"},
+                {{2, "'a b' is no allowed name", "letters A-Z and a-z, digits"},
                  {3, "'' is no allowed name", ""},
                  {4, "name is a list where text is expected", ""},
                  {5, "'phys/ics' is no allowed name", ""},

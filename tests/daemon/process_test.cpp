@@ -180,6 +180,16 @@ TEST_F(ProcessTest, ExitCodesOfTheCommandLine) {
   EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::configuration));
 }
 
+TEST_F(ProcessTest, RootRunsNoDaemonOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "root can start a daemon that is another user's";
+  std::string other = yaml_in(directory);
+  other.replace(other.find("slurm_user: root"), 16, "slurm_user: daemon");
+  configure(other);
+  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::configuration));
+  EXPECT_NE(logged().find("run it as daemon"), std::string::npos) << logged();
+  EXPECT_FALSE(std::filesystem::exists(ledger()));
+}
+
 TEST_F(ProcessTest, ALedgerThatCannotBeOpenedIsSaidSo) {
   std::filesystem::create_directory(directory / "ledger.db");
   EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::damaged));
