@@ -47,6 +47,22 @@ TEST_F(BesideWriter, SeesWhatIsCommittedAndCannotWrite) {
   EXPECT_EQ(beside.append({&event, 1}, {30'000}).error().code, Errc::denied);
 }
 
+TEST_F(BesideWriter, ALogThatGrewWhileAReaderStayedIsCutAfterwards) {
+  constexpr std::uintmax_t k_limit = std::uintmax_t{64} << 20U;
+  append();
+  const Database second = must(open_second_writer(file()));
+  must(second.execute("CREATE TABLE ballast (bytes BLOB)"));
+  {
+    const Ledger beside = reader();
+    const Snapshot snapshot = must(Snapshot::begin(beside));
+    must(second.execute("INSERT INTO ballast VALUES (zeroblob(80000000))"));
+    EXPECT_GT(log_bytes(), k_limit);
+  }
+  must(second.execute("DROP TABLE ballast; PRAGMA wal_checkpoint(PASSIVE)"));
+  append();
+  EXPECT_LE(log_bytes(), k_limit);
+}
+
 TEST_F(BesideWriter, SeesOneMomentDuringASnapshot) {
   append();
   const Ledger beside = reader();

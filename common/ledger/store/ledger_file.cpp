@@ -29,13 +29,15 @@ constexpr std::string_view k_way_out =
 constexpr std::string_view k_other_program = "; use the program that wrote it, or a newer one";
 
 // How a writer works: the log is flushed at every commit, so that what append() returned for is on disk. The log is
-// folded into the file every 4,000 pages (16 MB), which keeps that pause rare under load. What is dropped holds no
-// secrets and need not be overwritten.
+// folded into the file every 4,000 pages (16 MB), which keeps that pause rare under load. While a reader stays, the log
+// can only grow; the first commit after it cuts the log to 64 MiB. What is dropped holds no secrets and need not be
+// overwritten.
 constexpr const char* k_writer_settings =
     "PRAGMA busy_timeout = 5000;"
     "PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = FULL;"
     "PRAGMA wal_autocheckpoint = 4000;"
+    "PRAGMA journal_size_limit = 67108864;"
     "PRAGMA cache_size = -16384;"
     "PRAGMA secure_delete = OFF;";
 
@@ -51,6 +53,7 @@ constexpr const char* k_second_writer_settings =
     "PRAGMA busy_timeout = 5000;"
     "PRAGMA synchronous = NORMAL;"
     "PRAGMA wal_autocheckpoint = 0;"
+    "PRAGMA journal_size_limit = 67108864;"
     "PRAGMA secure_delete = OFF;";
 
 enum class FileKind { missing, empty, sqlite, other };
