@@ -89,17 +89,6 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 constexpr std::string_view k_memory_units = "KMGT";
 
-// "1 second", "0 seconds", "365 days": in the largest unit of which it is a whole number.
-std::string bound_text(Duration duration) {
-  constexpr auto k_units =
-      std::to_array<std::pair<std::int64_t, std::string_view>>({{k_day_s, " day"}, {3600, " hour"}, {1, " second"}});
-  const auto unit = std::ranges::find_if(
-      k_units, [&](const auto& each) { return duration.value > 0 && duration.value % each.first == 0; });
-  const auto& [seconds, word] = unit == k_units.end() ? k_units.back() : *unit;
-  const std::int64_t number = duration.value / seconds;
-  return std::to_string(number) + std::string(word) + (number == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::int64_t Share::parts_per_million() const {
@@ -138,7 +127,7 @@ Expected<Duration> parse_duration(std::string_view text, Duration least, Duratio
   if (!number) return fail(Errc::invalid_argument, "write seconds (300) or a number with s, m, h or d (5m)");
   const std::int64_t seconds = *number * unit_s;
   if (seconds < least.value || seconds > most.value) {
-    return fail(Errc::invalid_argument, "allowed are " + bound_text(least) + " to " + bound_text(most));
+    return fail(Errc::invalid_argument, "allowed are " + seconds_text(least) + " to " + seconds_text(most));
   }
   return Duration{seconds};
 }
@@ -231,7 +220,8 @@ std::string part_text(std::int64_t parts_per_million) {
 }
 
 std::string seconds_text(Duration duration) {
-  return std::to_string(duration.value) + " s";
+  const DurationUnit& unit = duration.value == 0 ? k_duration_units.back() : largest_unit(duration);
+  return counted(duration.value / unit.seconds, unit.word);
 }
 
 Expected<Endpoint> parse_endpoint(std::string_view text) {

@@ -82,7 +82,8 @@ template <typename App>
 // "512M" for 536870912, in the form that parse_memory reads.
 [[nodiscard]] std::string memory_text(std::int64_t bytes);
 
-// Millionths as a decimal of at most six digits ("0.333333", "1"), and seconds ("604800 s"), for people.
+// For people: millionths as a decimal of at most six digits ("0.333333", "1"), and a duration in the largest unit of
+// which it is a whole number ("7 days", "90 minutes", "0 seconds").
 [[nodiscard]] std::string part_text(std::int64_t parts_per_million);
 [[nodiscard]] std::string seconds_text(Duration duration);
 

@@ -258,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
                 k_two_organizations +
                     "consortium:\n  name: uni\n  clusters:\n"
                     "    - {name: south, standing: /s, public_key: /k, stale_after: 59}\n  every: 60s\n",
-                {{7, "cluster 'south': stale_after: 59 s is less than `every`", "60 s or more"}}},
+                {{7, "cluster 'south': stale_after: 59 seconds is less than `every`", "1 minute or more"}}},
         BadFile{"more clusters than a hundred",
                 k_two_organizations + "consortium:\n  name: uni\n  clusters:\n" +
                     [] {

@@ -118,7 +118,7 @@ TEST(Difference, OfAFileAndItselfIsNone) {
 
 TEST(Difference, NamesKeys) {
   EXPECT_EQ(between(k_two, "mode: observe\nhorizon: 1d\nnode_weights: {\"n[1-2]\": 4}\n" + k_two),
-            (Lines{"key horizon: 2592000 s -> 86400 s", "key mode: priorities -> observe",
+            (Lines{"key horizon: 30 days -> 1 day", "key mode: priorities -> observe",
                    "key node_weights: none -> n[1-2]: 4"}));
   EXPECT_EQ(between("guarantee: 0.5\n" + k_two, "guarantee: 0.25\n" + k_two), Lines{"key guarantee: 0.5 -> 0.25"})
       << "organizations that follow the file are not named each";
@@ -131,13 +131,13 @@ TEST(Difference, NamesClusters) {
     return "consortium: {name: uni, " + keys + "clusters: [" + clusters + "]}\n" + k_two;
   };
   EXPECT_EQ(between(k_two, with("weight: 1.25, ", south + "}")),
-            (Lines{"key consortium: none -> uni, weight 1.25, every 60 s",
+            (Lines{"key consortium: none -> uni, weight 1.25, every 1 minute",
                    "cluster south: new, standing /s.json, public_key /s.pub, weight 1, stale_after auto"}));
   EXPECT_EQ(between(with("", south + "}, " + north + ", as: {physics: physik}}"),
                     with("", north + ", weight: 999.000001, stale_after: 2h}")),
             (Lines{"cluster south: no longer named; what is owed there does not count any more",
                    "cluster north: standing n:7020, public_key /n.pub, weight 1, stale_after auto, physics as physik "
-                   "-> standing n:7020, public_key /n.pub, weight 999.000001, stale_after 7200 s"}));
+                   "-> standing n:7020, public_key /n.pub, weight 999.000001, stale_after 2 hours"}));
 }
 
 TEST(Difference, KnowsEveryKey) {
