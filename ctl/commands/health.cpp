@@ -179,6 +179,7 @@ class Judgement {
     add("lost_runs", daemon_.lost_runs, "c");
     add("commit", daemon_.commits.last_s, "s");
     add("ledger", daemon_.storage.ledger_bytes, "B");
+    add("log", daemon_.storage.wal_bytes, "B");
     add("free", daemon_.storage.free_bytes, "B");
     if (daemon_.backup) add("backup_age", now_ - daemon_.backup->at, "s");
     if (daemon_.audit) add("audit_age", now_ - daemon_.audit->at, "s");

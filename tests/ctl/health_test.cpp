@@ -31,7 +31,7 @@ json well() {
                "stale_after_s": 300, "events": 12345, "lost_runs": 0, "dropped_observations": 0, "rebuild": null,
                "clock": null, "held_observations": null, "failures": {}, "controller": null, "backup": null, "audit": null,
                "commits": {"count": 7, "seconds": 0.5, "last_s": 0.004, "buckets": []},
-               "storage": {"ledger_bytes": 4096, "wal_bytes": 0, "free_bytes": 1000000}},
+               "storage": {"ledger_bytes": 4096, "wal_bytes": 8192, "free_bytes": 1000000}},
     "plugin": {"connected": true, "last_heard_at": 1795244390, "backlog": 2}
   })");
 }
@@ -55,7 +55,7 @@ std::string words_with(const char* pointer, const json& value, const HealthLimit
 TEST(Health, OfAWellDaemonIsOneLineWithNumbers) {
   EXPECT_EQ(health_line(judge(well(), {})),
             "SHAPLEY OK: plugin connected, mode priorities | plugin_connected=1 ranks_age=2s events=12345c backlog=2 "
-            "lost_runs=0c commit=0.004s ledger=4096B free=1000000B\n");
+            "lost_runs=0c commit=0.004s ledger=4096B log=8192B free=1000000B\n");
 }
 
 TEST(Health, IsCriticalWhereTheBooksOrTheRanksDoNotWork) {
