@@ -8,6 +8,7 @@
 
 #include "base/calendar.hpp"
 #include "base/json.hpp"
+#include "base/time_text.hpp"
 #include "config/configuration.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ledger/readers/declarations.hpp"
@@ -74,9 +75,13 @@ constexpr std::array k_usual_lengths{
     UsualLength{ledger::Interval::six_hours, {7 * k_day_s}}, UsualLength{ledger::Interval::day, {31 * k_day_s}},
     UsualLength{ledger::Interval::month, {365 * k_day_s}}};
 
+// The first begin of an interval in the usual length before `until`, so that the first row is of a whole interval.
 Instant usual_begin(ledger::Interval by, Instant until) {
   for (const UsualLength& usual : k_usual_lengths) {
-    if (usual.by == by) return until - usual.length;
+    if (usual.by != by) continue;
+    const Instant begin = until - usual.length;
+    const std::vector<Instant> begins = ledger::begins_between(by, begin - Duration{1}, until);
+    return begins.empty() ? begin : begins.front();
   }
   return until;
 }
@@ -149,9 +154,8 @@ Expected<Report> of_file(const IntervalQuestion& question, const IntervalKind& k
 }  // namespace
 
 Expected<Instant> parse_time(const std::string& text, const std::string& option) {
-  if (const auto instant = parse_instant(text)) return *instant;
-  return fail(Errc::invalid_argument,
-              option + ": '" + text + "' is no time; write 2026-11-21 or 2026-11-21T07:00:00 (UTC)");
+  if (const auto instant = shapley::parse_time(text, wall_clock())) return *instant;
+  return fail(Errc::invalid_argument, option + ": '" + text + "' is no time; " + std::string(k_times_allowed));
 }
 
 Expected<Instant> parse_past_time(const std::string& text, const std::string& option,

@@ -20,7 +20,7 @@
 
 namespace shapley::ctl {
 
-// A time on the command line (base/calendar.hpp). Errc::invalid_argument names `option` and what is allowed.
+// A time on the command line (base/time_text.hpp). Errc::invalid_argument names `option` and what is allowed.
 [[nodiscard]] Expected<Instant> parse_time(const std::string& text, const std::string& option);
 
 // The same for a time that must not be in the future, as all times that the books are asked about. A time that `ledger`

@@ -1,7 +1,6 @@
 #include "ctl/advice/advice.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "base/contract.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
 #include "ledger/readers/declarations.hpp"
 #include "ledger/readers/runs.hpp"
@@ -276,8 +276,7 @@ Expected<AdviceReport> advice_report(const AdviceQuestion& question) {
   return report;
 }
 
-std::string outcome_table(const std::vector<OutcomeRow>& rows, const CountColumn& count,
-                          std::string (*seconds)(double value)) {
+std::string outcome_table(const std::vector<OutcomeRow>& rows, const CountColumn& count) {
   const Field fields[] = {left({"organization", "Organization"}),
                           {"processors", "Owned"},
                           {count.name, count.title, {}, "jobs"},
@@ -293,8 +292,8 @@ std::string outcome_table(const std::vector<OutcomeRow>& rows, const CountColumn
                        {"processors", first ? json(row.processors) : json(nullptr)},
                        {"jobs", first ? json(row.jobs) : json(nullptr)},
                        {"way", way.title},
-                       {"makespan", reached ? json(seconds(reached->makespan)) : json(nullptr)},
-                       {"mean_flow", reached ? json(seconds(reached->mean_flow)) : json(nullptr)}});
+                       {"makespan", reached ? json(rounded_duration(reached->makespan)) : json(nullptr)},
+                       {"mean_flow", reached ? json(rounded_duration(reached->mean_flow)) : json(nullptr)}});
       first = false;
     }
   }
@@ -385,10 +384,6 @@ std::vector<std::string> limits_of_plans(bool is_by_mocca) {
       "would have got alone."};
 }
 
-std::string whole_seconds(double value) {
-  return std::to_string(std::llround(value)) + " s";
-}
-
 std::string pending_verdict(const PendingRow& row) {
   const std::string name = printable(row.organization);
   if (row.jobs == 0) return name + " has no job that waits and can be planned.";
@@ -396,7 +391,8 @@ std::string pending_verdict(const PendingRow& row) {
   const double together = row.planned_together.mean_flow;
   const std::string gain = together < alone ? "its pending jobs would be done sooner together"
                                             : "its pending jobs would be done no sooner together";
-  return name + ": " + gain + " (mean " + whole_seconds(together) + ") than alone (" + whole_seconds(alone) + ").";
+  return name + ": " + gain + " (mean " + rounded_duration(together) + ") than alone (" + rounded_duration(alone) +
+         ").";
 }
 
 }  // namespace
@@ -430,7 +426,7 @@ std::string render_pending_advice(const PendingReport& report) {
                      {"planned alone", row.planned_alone},
                      {"planned together", row.planned_together}}});
   }
-  std::string text = outcome_table(rows, {"jobs", "Pending"}, whole_seconds) + '\n';
+  std::string text = outcome_table(rows, {"jobs", "Pending"}) + '\n';
   if (report.organizations.empty()) text += "No organization owns processors: nothing can be planned.\n";
   for (const PendingRow& row : report.organizations) text += pending_verdict(row) + '\n';
   text += '\n';

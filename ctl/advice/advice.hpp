@@ -51,8 +51,7 @@ struct CountColumn {
   std::string_view name;
   std::string_view title;
 };
-[[nodiscard]] std::string outcome_table(const std::vector<OutcomeRow>& rows, const CountColumn& count,
-                                        std::string (*seconds)(double value));
+[[nodiscard]] std::string outcome_table(const std::vector<OutcomeRow>& rows, const CountColumn& count);
 
 // "Limits:" and a line for each.
 [[nodiscard]] std::string limits_text(const std::vector<std::string>& limits);

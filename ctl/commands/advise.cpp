@@ -7,6 +7,7 @@
 #include "ctl/advice/advice.hpp"
 #include "ctl/commands/commands.hpp"
 #include "ctl/offline.hpp"
+#include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
 #include "ctl/output/worth.hpp"
 
@@ -14,17 +15,12 @@ namespace shapley::ctl {
 
 namespace {
 
-// In tenths of a second, without a trailing zero.
-std::string seconds(double value) {
-  const long long tenths = std::llround(value * 10);
-  return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) + " s";
-}
-
 // By the mean flow, which users notice; less than a tenth of a percent counts as equal.
 std::string comparison(const AdviceRow& row) {
   const double together = row.as_it_ran.mean_flow;
   const double alone = row.alone.mean_flow;
-  const std::string from_to = " (mean flow " + seconds(together) + " as it ran, " + seconds(alone) + " alone)";
+  const std::string from_to =
+      " (mean flow " + rounded_duration(together) + " as it ran, " + rounded_duration(alone) + " alone)";
   if (std::abs(together - alone) <= alone / 1000) return " did as well as it would have done alone" + from_to;
   return (together < alone ? " did better than it would have done alone" : " would have done better alone") + from_to;
 }
@@ -91,7 +87,7 @@ std::string render_advice(const AdviceReport& report) {
                      {"planned alone", row.planned_alone},
                      {"planned together", row.planned_together}}});
   }
-  std::string text = outcome_table(rows, {"runs", "Runs"}, seconds) + '\n';
+  std::string text = outcome_table(rows, {"runs", "Runs"}) + '\n';
   for (const AdviceRow& row : report.organizations) text += verdict(row) + '\n';
   return text + '\n' + by_utility(report) + left_out(report) + limits_text(report.limits);
 }

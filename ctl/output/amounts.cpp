@@ -8,6 +8,7 @@
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "ledger/reports/amounts.hpp"
 
 namespace shapley::ctl {
@@ -81,8 +82,19 @@ std::string short_duration(std::int64_t seconds) {
   const std::int64_t days = hours / 24;
   if (minutes == 0) return std::to_string(s) + " s";
   if (hours == 0) return std::to_string(minutes) + " min";
-  if (days == 0) return std::to_string(hours) + " h " + std::to_string(minutes % 60) + " min";
-  return std::to_string(days) + " d " + std::to_string(hours % 24) + " h";
+  if (days == 0)
+    return std::to_string(hours) + " h" + (minutes % 60 == 0 ? "" : " " + std::to_string(minutes % 60) + " min");
+  return counted(days, "day") + (hours % 24 == 0 ? "" : " " + std::to_string(hours % 24) + " h");
+}
+
+std::string rounded_duration(double seconds) {
+  const auto tenths = std::llround(seconds * 10);
+  const auto whole = std::llround(seconds);
+  if (whole < 60) {
+    return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) + " s";
+  }
+  if (whole >= 3600 || whole % 60 == 0) return short_duration(whole);
+  return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
 }
 
 bool is_worth_a_line(Instant since, Instant at) {

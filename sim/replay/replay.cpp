@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <ostream>
 
-#include "base/calendar.hpp"
+#include "base/time_text.hpp"
 #include "game/shapley_value.hpp"
 #include "scheduling/simulate.hpp"
 
@@ -124,10 +125,10 @@ Expected<Reference> reference_of(const SiteHistory& history, const PolicyOptions
 
 Expected<std::optional<Instant>> read_time(const std::string& text, const char* option) {
   if (text.empty()) return std::nullopt;
-  const auto instant = parse_instant(text);
+  const auto instant = parse_time(text, Instant{std::time(nullptr)});
   if (!instant) {
     return fail(Errc::invalid_argument,
-                std::string(option) + ": " + text + " is no time; write 2026-01-31 or 2026-01-31T07:00:00 (UTC)");
+                std::string(option) + ": " + text + " is no time; " + std::string(k_times_allowed));
   }
   return instant;
 }

@@ -64,7 +64,7 @@ struct Replay {
 // `shapley-sim replay`: a site's own jobs, organizations and nodes under chosen policies.
 struct ReplayArguments {
   SiteHistorySource source;
-  std::string since, until;           // base/calendar.hpp; empty: all
+  std::string since, until;           // base/time_text.hpp; empty: all
   std::vector<std::string> policies;  // empty: usual_policies()
   std::uint64_t seed = 1;
   std::optional<Duration> horizon;             // nullopt: as configured

@@ -83,7 +83,7 @@ TEST_F(ShapleyctlBinary, HelpVersionAndUsageSucceed) {
 TEST_F(ShapleyctlBinary, ACommandLineItCannotUnderstandIsUsage) {
   for (const char* arguments :
        {"", "frobnicate", "status --nonsense", "status -i 0", "status --contribution magic", "status -o nonsense",
-        "status --worth -P", "status --worth -l", "status --ledger x --at yesterday", "jobs -j seven", "jobs -S noon",
+        "status --worth -P", "status --worth -l", "status --ledger x --at yesterday", "jobs -j seven", "jobs -S soon",
         "jobs -u no_such_user_here", "--timeout 0 status"}) {
     const Outcome outcome = ends(ExitCode::usage, run(arguments));
     EXPECT_NE(outcome.err, "") << arguments;

@@ -484,7 +484,7 @@ TEST_F(Compare, SaysWhoGoesFirstBecauseOfWhatRuns) {
   EXPECT_EQ(report["turning_processors"], 0);
   const std::string text = render_comparison(report);
   EXPECT_PRED2(contains, text,
-               " (ranks look 10 seconds ahead; what runs now counts for 1 h 0 min more (assumed), with weight "
+               " (ranks look 10 seconds ahead; what runs now counts for 1 h more (assumed), with weight "
                "1); if nothing ran, B would go first.\n");
   EXPECT_PRED2(contains, text, "A may start one job before B's first job.\nIt turns at once when A gets ");
 

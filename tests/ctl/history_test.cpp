@@ -124,7 +124,11 @@ TEST_F(History, of_the_program) {
   EXPECT_TRUE(run("--csv").out.starts_with("begin,end,opens_period,organization,standing,")) << run("--csv").out;
   ends(ExitCode::usage, run("--by week"));
   ends(ExitCode::usage, run("-O nosuch"));
-  EXPECT_EQ(json::parse(run("--by month --json").out)["by"], "month");
+  // Without --since whole intervals are shown: the books' last instant is 00:33:20 of November 1.
+  EXPECT_TRUE(run("--by hour -nP -o begin -O bio").out.starts_with("2026-10-31T01:00:00Z\n"));
+  const json months = json::parse(run("--by month --json").out);
+  EXPECT_EQ(months["by"], "month");
+  EXPECT_EQ(months["since_utc"], "2025-12-01T00:00:00Z") << months;
 }
 
 TEST(Csv, quotes_what_would_be_taken_for_more_than_one_value) {

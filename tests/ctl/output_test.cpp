@@ -195,9 +195,21 @@ TEST(Amounts, DurationsInTwoUnits) {
   EXPECT_EQ(short_duration(-5), "0 s");
   EXPECT_EQ(short_duration(59), "59 s");
   EXPECT_EQ(short_duration(3599), "59 min");
-  EXPECT_EQ(short_duration(3600), "1 h 0 min");
+  EXPECT_EQ(short_duration(3600), "1 h");
   EXPECT_EQ(short_duration(5 * 3600 + 12 * 60 + 59), "5 h 12 min");
-  EXPECT_EQ(short_duration(9 * 86400 + 4 * 3600), "9 d 4 h");
+  EXPECT_EQ(short_duration(9 * 86400 + 4 * 3600), "9 days 4 h");
+  EXPECT_EQ(short_duration(273'843), "3 days 4 h");
+  EXPECT_EQ(short_duration(86400), "1 day");
+}
+
+TEST(Amounts, DurationsThatAreComparedKeepTheirSeconds) {
+  EXPECT_EQ(rounded_duration(15.24), "15.2 s");
+  EXPECT_EQ(rounded_duration(17), "17 s");
+  EXPECT_EQ(rounded_duration(59.96), "1 min");
+  EXPECT_EQ(rounded_duration(98.4), "1 min 38 s");
+  EXPECT_EQ(rounded_duration(1200), "20 min");
+  EXPECT_EQ(rounded_duration(3600), "1 h");
+  EXPECT_EQ(rounded_duration(273'843), "3 days 4 h");
 }
 
 TEST(Amounts, CountsAreGrouped) {
