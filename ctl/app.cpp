@@ -26,6 +26,7 @@
 #include "ctl/commands/interval.hpp"
 #include "ctl/commands/jobs.hpp"
 #include "ctl/commands/status.hpp"
+#include "ctl/help.hpp"
 #include "ctl/offline.hpp"
 
 namespace shapley::ctl {
@@ -66,27 +67,10 @@ constexpr const char* k_usage =
     "  adjust --list [--json] [--ledger FILE]\n"
     "  advise [--ledger FILE [-S TIME] [-E TIME]] [--json]\n"
     "  workflows [ORGANIZATION] [-l] [--json]\n"
-    "  health [--max-backup-age TIME] [--max-audit-age TIME]\n"
+    "  health [--max-backup-age AGE] [--max-audit-age AGE]\n"
     "  rename-cluster NAME --reason TEXT\n"
     "  standing [-o FILE]\n"
     "  begin\n";
-
-constexpr const char* k_footer =
-    "Environment:\n"
-    "  SHAPLEY_SOCKET             Set the daemon's socket, unless --socket or --host is given\n"
-    "  SHAPLEY_HOST               Set the daemon's host, unless --socket or --host is given\n"
-    "  SHAPLEYCTL_CONFIG          Read the daemon's host from this file instead of /etc/shapley/shapleyctl.yaml\n"
-    "  SLURM_CONF                 Ask each SlurmctldHost of this file where no host and no socket is found\n"
-    "  SHAPLEYCTL_STATUS_FORMAT   Set the columns of status, unless --format or --long is given\n"
-    "  SHAPLEYCTL_JOBS_FORMAT     Set the columns of jobs, unless --format is given\n"
-    "  NO_COLOR                   Print no colours on a terminal, if set and not empty\n"
-    "\n"
-    "Exit codes:\n"
-    "  0 success   1 faults or findings   2 command line   3 daemon away   4 daemon refuses\n"
-    "  5 a file cannot be read or is damaged, or gnuplot is missing\n"
-    "  6 nothing found, but an archive is missing   7 nothing found, but no run was compared\n"
-    "  70 a defect of shapleyctl   71 there is not enough memory\n"
-    "  0 OK   1 WARNING   2 CRITICAL   3 UNKNOWN: those of health\n";
 
 // The action of a subcommand, once the command line was parsed.
 using RunCommand = std::function<Expected<ExitCode>(const Endpoint& endpoint, const Environment& environment)>;
@@ -96,23 +80,27 @@ using RunCommand = std::function<Expected<ExitCode>(const Endpoint& endpoint, co
 struct Subcommand {
   std::string_view name;
   std::function<RunCommand(CLI::App& app)> add;
+  bool asks_daemon = false;
 };
 
 // `run` takes the arguments, the endpoint (if it asks the daemon) and the environment.
 template <typename Arguments, typename RunIt>
 Subcommand subcommand(std::string_view name, void (*add)(CLI::App&, Arguments&), RunIt run) {
-  return {name, [add, run](CLI::App& app) -> RunCommand {
+  constexpr bool k_asks = std::is_invocable_v<RunIt, const Arguments&, const Endpoint&, const Environment&>;
+  return {name,
+          [add, run](CLI::App& app) -> RunCommand {
             const auto arguments = std::make_shared<Arguments>();
             add(app, *arguments);
             return [arguments, run](const Endpoint& endpoint, const Environment& environment) -> Expected<ExitCode> {
-              if constexpr (std::is_invocable_v<RunIt, const Arguments&, const Endpoint&, const Environment&>) {
+              if constexpr (k_asks) {
                 return run(*arguments, endpoint, environment);
               } else {
                 static_cast<void>(endpoint);
                 return run(*arguments, environment);
               }
             };
-          }};
+          },
+          k_asks};
 }
 
 // In the order in which --help lists them.
@@ -143,7 +131,8 @@ std::vector<Subcommand> subcommands() {
            [](CLI::App& app) -> RunCommand {
              add_begin(app);
              return run_begin;
-           }},
+           },
+           true},
           subcommand("health", add_health, run_health)};
 }
 
@@ -174,10 +163,15 @@ void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
     return CLI::FailureMessage::simple(
         command, {error.get_name(), printable(config::fault_of(*command, error)), error.get_exit_code()});
   });
-  app.footer(k_footer);
+  app.formatter(help_formatter());
+  app.footer(program_footer());
   app.require_subcommand(0, 1);
   app.fallthrough();  // so that --socket may follow the command, too
-  for (const Subcommand& command : subcommands()) line.runs.emplace_back(command.name, command.add(app));
+  for (const Subcommand& command : subcommands()) {
+    line.runs.emplace_back(command.name, command.add(app));
+    CLI::App* added = app.get_subcommand(std::string(command.name));
+    added->footer(command_footer(app, *added, command.asks_daemon));
+  }
 }
 
 Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const Environment& environment) {

@@ -68,25 +68,6 @@ std::optional<Ratio> parse_ratio(std::string_view text) {
   return ratio;
 }
 
-// Number of single changes (a letter more, less, other, or two neighbours exchanged) between two words.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        cost[i][j] = i + j;
-        continue;
-      }
-      const std::size_t other = a[i - 1] == b[j - 1] ? 0 : 1;
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + other});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return cost[a.size()][b.size()];
-}
-
 constexpr std::string_view k_memory_units = "KMGT";
 
 }  // namespace
@@ -173,27 +154,20 @@ std::string format_share(std::int64_t parts_per_million) {
   return text + " %";
 }
 
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
-  constexpr std::size_t k_longest = 64;  // a longer word is no slip of the pen, and the comparison costs its square
-  if (word.size() > k_longest) return {};
-  const std::string folded = lower(word);
-  std::string_view best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const std::string_view candidate : known) {
-    const std::size_t d = distance(folded, candidate);
-    if (d < best_distance) {
-      best = candidate;
-      best_distance = d;
-    }
-  }
-  return best;
-}
-
 std::optional<std::string> no_command(std::span<const std::string> words, const std::vector<std::string>& commands) {
   const auto word = std::ranges::find_if(words, [](const std::string& each) { return !each.starts_with('-'); });
   if (word == words.end()) return std::nullopt;
   const std::string_view near = nearest(*word, std::vector<std::string_view>(commands.begin(), commands.end()));
   return "'" + *word + "' is no command" + (near.empty() ? "" : "; did you mean " + std::string(near) + "?");
+}
+
+std::optional<std::string> no_option(std::span<const std::string> words, const std::vector<std::string>& options) {
+  const auto word = std::ranges::find_if(words, [](const std::string& each) { return each.starts_with("--"); });
+  if (word == words.end()) return std::nullopt;
+  const std::string name = word->substr(0, word->find('='));
+  const std::string_view near = nearest(name, std::vector<std::string_view>(options.begin(), options.end()));
+  return "'" + name + "' is no option of this command" +
+         (near.empty() ? "; --help lists them" : "; did you mean " + std::string(near) + "?");
 }
 
 std::string shown(std::string_view text) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/nearest.hpp"
 #include "base/types.hpp"
 
 namespace shapley::config {
@@ -54,23 +55,35 @@ struct IntegerRange {
 // "33.3333 %" for 333333.
 [[nodiscard]] std::string format_share(std::int64_t parts_per_million);
 
-// The known word that `word` most likely was meant to be; empty when none is near.
-[[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
-
 // "'staus' is no command; did you mean status?" of the first word of a command line that is no option; nullopt: there
 // is no such word.
 [[nodiscard]] std::optional<std::string> no_command(std::span<const std::string> words,
                                                     const std::vector<std::string>& commands);
 
-// What is wrong with a command line that a CLI::App refused with `error`; a word where a command is expected is named,
-// with the command that it may mean.
+// "'--jsno' is no option of this command; did you mean --json?" of the first long option of `words`, which no command
+// took; nullopt: none of them is one.
+[[nodiscard]] std::optional<std::string> no_option(std::span<const std::string> words,
+                                                   const std::vector<std::string>& options);
+
+// What is wrong with a command line that a CLI::App refused with `error`. A word where a command is expected, and an
+// option that the command does not have, are named with the command or option that they may mean.
 template <typename App>
 [[nodiscard]] std::string fault_of(const App& app, const std::exception& error) {
-  if (!app.get_subcommands().empty()) return error.what();
-  std::vector<std::string> commands;
-  for (const App* command : app.get_subcommands([](const App* /*command*/) { return true; }))
-    commands.push_back(command->get_name());
-  return no_command(app.remaining(), commands).value_or(error.what());
+  std::vector<std::string> known;
+  const std::vector<const App*> all = app.get_subcommands([](const App* /*command*/) { return true; });
+  if (app.get_subcommands().empty() && !all.empty()) {
+    for (const App* command : all) known.push_back(command->get_name());
+    if (const auto fault = no_command(app.remaining(), known)) return *fault;
+  }
+  std::vector<const App*> chosen{&app};
+  for (const App* command : app.get_subcommands()) chosen.push_back(command);
+  for (const App* command : chosen) {
+    for (const auto* option : command->get_options()) {
+      if (option->get_group().empty()) continue;  // hidden
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  }
+  return no_option(app.remaining(true), known).value_or(error.what());
 }
 
 // The text in quotes, on one line of a message: long texts are cut, control characters escaped.

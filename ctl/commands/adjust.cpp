@@ -226,8 +226,8 @@ void add_adjust(CLI::App& app, AdjustArguments& arguments) {
                    "Set these owners of --nodes: physics, or physics=50%,biology=50%, or commons")
       ->type_name("NAMES");
   command->add_option("--reverse", arguments.reverse, "Reverse the adjustment of this number")->type_name("NUMBER");
-  command->add_option("-S,--since", arguments.since, "Begin at this instant (UTC)")->type_name("TIME");
-  command->add_option("-E,--until", arguments.until, "End before this instant (UTC)")->type_name("TIME");
+  command->add_option("-S,--since", arguments.since, "Begin at this instant")->type_name("TIME");
+  command->add_option("-E,--until", arguments.until, "End before this instant")->type_name("TIME");
   command->add_option("--reason", arguments.reason, "Record this reason in the ledger, for every user to read")
       ->type_name("TEXT");
   command->add_flag("--list", arguments.list, "List all adjustments");

@@ -67,10 +67,10 @@ void add_advise(CLI::App& app, AdviseArguments& arguments) {
       command->add_option("--ledger", arguments.ledger,
                           "Use the finished runs of this ledger file or a copy of it, without asking a daemon");
   ledger->type_name("FILE");
-  command->add_option("-S,--since", arguments.since, "Use only jobs that were submitted at this instant or later (UTC)")
+  command->add_option("-S,--since", arguments.since, "Use only jobs that were submitted at this instant or later")
       ->needs(ledger)
       ->type_name("TIME");
-  command->add_option("-E,--until", arguments.until, "Use only runs that ended by this instant (UTC)")
+  command->add_option("-E,--until", arguments.until, "Use only runs that ended by this instant")
       ->needs(ledger)
       ->type_name("TIME");
   command->add_flag("--json", arguments.json, "Print the report as JSON");

@@ -94,9 +94,7 @@ void add_audit(CLI::App& app, AuditArguments& arguments) {
       "--against", arguments.against,
       "Compare every ended run with Slurm's records: output of sacct -P, or a jobcomp/filetxt file");
   against->type_name("FILE");
-  command
-      ->add_option("-S,--since", arguments.since,
-                   "Compare only runs that held processors after this instant: 2026-11-01 (UTC)")
+  command->add_option("-S,--since", arguments.since, "Compare only runs that held processors after this instant")
       ->needs(against)
       ->type_name("TIME");
   command
@@ -236,14 +234,14 @@ Expected<std::vector<ledger::SignedHead>> verified_heads(const AuditArguments& a
 }
 
 // Ledgers of the consortium, open, and public keys.
-struct Consortium {
+struct OtherLedgers {
   std::deque<ledger::OpenedFile> opened;
   std::vector<ledger::LedgerOfConsortium> ledgers;
   std::vector<ledger::PublicKey> keys;
 };
 
-Expected<Consortium> opened_consortium(const AuditArguments& arguments) {
-  Consortium consortium;
+Expected<OtherLedgers> opened_consortium(const AuditArguments& arguments) {
+  OtherLedgers consortium;
   for (const std::string& file : arguments.consortium_keys) {
     SHAPLEY_TRY_ASSIGN(ledger::PublicKey key, ledger::PublicKey::read(file));
     consortium.keys.push_back(std::move(key));
@@ -261,7 +259,7 @@ Expected<Consortium> opened_consortium(const AuditArguments& arguments) {
 class Examiner {
  public:
   Examiner(const std::filesystem::path& file, const AuditArguments& arguments, const ledger::ComparedInterval& interval,
-           std::vector<ledger::SignedHead> heads, Consortium consortium, const ledger::OnProgress& on_progress)
+           std::vector<ledger::SignedHead> heads, OtherLedgers consortium, const ledger::OnProgress& on_progress)
       : file_(file),
         directory_(arguments.archives.empty() ? ledger::archives_near(file)
                                               : std::filesystem::path(arguments.archives)),
@@ -397,7 +395,7 @@ class Examiner {
   std::string against_;
   ledger::ComparedInterval interval_;
   std::vector<ledger::SignedHead> heads_;  // not compared yet
-  Consortium consortium_;
+  OtherLedgers consortium_;
   const ledger::OnProgress& on_progress_;
   std::string names_of_heads_ = " against";
   std::filesystem::path path_;  // of the file that is open
@@ -411,7 +409,7 @@ Expected<Examined> examine(const std::filesystem::path& file, const AuditArgumen
   // The key is checked first, because that is quick: a wrong key should not be reported after an hour.
   SHAPLEY_TRY_ASSIGN(const TimesAsked times, parse_times(arguments.since, arguments.until));
   SHAPLEY_TRY_ASSIGN(std::vector<ledger::SignedHead> heads, verified_heads(arguments));
-  SHAPLEY_TRY_ASSIGN(Consortium consortium, opened_consortium(arguments));
+  SHAPLEY_TRY_ASSIGN(OtherLedgers consortium, opened_consortium(arguments));
   return Examiner(file, arguments, {times.since, times.until}, std::move(heads), std::move(consortium), on_progress)
       .run();
 }

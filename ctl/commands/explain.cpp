@@ -341,8 +341,7 @@ std::string past_lines(const ExplainReport& report) {
 void add_rank_options(CLI::App& command, RankSource& source, bool& as_json) {
   command.add_option("--ledger", source.ledger, "Read this ledger file or a copy of it, without asking a daemon")
       ->type_name("FILE");
-  command.add_option("--at", source.at, "Report as of this instant: 2026-11-21 or 2026-11-21T07:00:00 (UTC)")
-      ->type_name("TIME");
+  command.add_option("--at", source.at, "Report as of this instant")->type_name("TIME");
   command
       .add_option("--archives", source.archives,
                   "Look for the ledger's archives here, for --at (default: the directory archives beside the ledger)")

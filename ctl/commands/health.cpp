@@ -247,11 +247,11 @@ void add_health(CLI::App& app, HealthArguments& arguments) {
   command
       ->add_option("--max-backup-age", arguments.max_backup_age,
                    "Warn when the last backup is older than this, or unknown")
-      ->type_name("TIME");
+      ->type_name("AGE");
   command
       ->add_option("--max-audit-age", arguments.max_audit_age,
                    "Warn when the last audit is older than this, or unknown")
-      ->type_name("TIME");
+      ->type_name("AGE");
 }
 
 ExitCode run_health(const HealthArguments& arguments, const Endpoint& endpoint, const Environment& environment) {

@@ -79,9 +79,12 @@ std::span<const Field> history_fields() {
 
 void add_history(CLI::App& app, HistoryArguments& arguments) {
   CLI::App* command = app.add_subcommand("history", "Show the books by hour, day or month");
-  command->add_option("--by", arguments.by, "Print a row for each " + ledger::interval_names() + " (UTC)")
+  std::string names;
+  for (const ledger::Interval interval : ledger::k_intervals)
+    names.append(names.empty() ? "" : ",").append(ledger::name_of(interval));
+  command->add_option("--by", arguments.by, "Print a row for each of these intervals (UTC)")
       ->capture_default_str()
-      ->type_name("INTERVAL");
+      ->type_name("INTERVAL:{" + names + "}");
   add_interval(*command, arguments.interval);
   command->add_flag("-P,--parsable2", arguments.parsable, "Print exact values between '|'");
   command->add_flag("-n,--noheader", arguments.no_header, "Print no header");

@@ -12,9 +12,8 @@ namespace shapley::ctl {
 using nlohmann::json;
 
 void add_time_and_ledger(CLI::App& command, IntervalArguments& arguments) {
-  command.add_option("-S,--since", arguments.since, "Begin at this instant: 2026-11-01 or 2026-11-01T07:00:00 (UTC)")
-      ->type_name("TIME");
-  command.add_option("-E,--until", arguments.until, "End before this instant (UTC; default: the present)")
+  command.add_option("-S,--since", arguments.since, "Begin at this instant")->type_name("TIME");
+  command.add_option("-E,--until", arguments.until, "End before this instant (default: the present)")
       ->type_name("TIME");
   command
       .add_option("-O,--organization", arguments.organizations, "Show only these organizations, separated by commas")

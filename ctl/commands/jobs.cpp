@@ -171,7 +171,7 @@ void add_jobs(CLI::App& app, JobsArguments& arguments) {
   command->add_flag("-a,--all", arguments.all, "List ended, suspended and blocked jobs of the last 7 days, too");
   command
       ->add_option("-S,--since", arguments.since,
-                   "List ended, suspended and blocked jobs submitted since this instant (UTC), too")
+                   "List ended, suspended and blocked jobs submitted since this instant, too")
       ->type_name("TIME");
   command->add_option("-A,--account", arguments.accounts, "List only jobs of these accounts")
       ->delimiter(',')

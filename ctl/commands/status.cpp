@@ -336,8 +336,7 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
       ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
   command->add_option("--ledger", arguments.ledger, "Read this ledger file or a copy of it, without asking a daemon")
       ->type_name("FILE");
-  command->add_option("--at", arguments.at, "Show the books at this instant: 2026-11-21 or 2026-11-21T07:00:00 (UTC)")
-      ->type_name("TIME");
+  command->add_option("--at", arguments.at, "Show the books at this instant")->type_name("TIME");
   command
       ->add_option("--archives", arguments.archives,
                    "Look for the ledger's archives here, for --at (default: the directory archives beside the ledger)")

@@ -75,6 +75,12 @@ TEST_F(ShapleyctlBinary, HelpVersionAndUsageSucceed) {
   }
   EXPECT_EQ(run("--version").out, "shapleyctl " SHAPLEY_VERSION "\n");
   EXPECT_PRED2(contains, run("--help").out, "Exit codes:");
+  // A command's help has what applies to it, and says once what may be given in two ways.
+  const std::string compact = run("compact --help").out;
+  EXPECT_TRUE(contains(compact, "Use this as LEDGER") && !contains(compact, "SHAPLEY_SOCKET")) << compact;
+  const std::string status = run("status --help").out;
+  EXPECT_TRUE(contains(status, "--timeout") && contains(status, "SHAPLEYCTL_STATUS_FORMAT")) << status;
+  EXPECT_TRUE(contains(status, "now-1hour") && !contains(status, "SHAPLEYCTL_JOBS_FORMAT")) << status;
   // Defaults that it names are the configuration's.
   EXPECT_TRUE(test::shows_default(run("--help", "SHAPLEY_SOCKET=").out, config::Configuration{}.socket.string()));
   EXPECT_TRUE(test::shows_default(run("check-config --help").out, config::k_default_file));
@@ -99,7 +105,11 @@ TEST_F(ShapleyctlBinary, AWordThatIsNoCommandIsNamedWithTheNearestOne) {
   EXPECT_EQ(first_line("statsu --json"), "'statsu' is no command; did you mean status?");
   EXPECT_EQ(first_line("--timeout 3 explian 4711"), "'explian' is no command; did you mean explain?");
   EXPECT_EQ(first_line("frobnicate"), "'frobnicate' is no command");
-  EXPECT_PRED2(contains, first_line("status --nonsense"), "--nonsense");
+  EXPECT_EQ(first_line("status --jsno"), "'--jsno' is no option of this command; did you mean --json?");
+  EXPECT_EQ(first_line("status --tmieout=3"), "'--tmieout' is no option of this command; did you mean --timeout?");
+  // What is missing is often what was misspelt.
+  EXPECT_EQ(first_line("restore --leger x y"), "'--leger' is no option of this command; did you mean --ledger?");
+  EXPECT_EQ(first_line("status --nonsense"), "'--nonsense' is no option of this command; --help lists them");
 }
 
 TEST_F(ShapleyctlBinary, ATimeThatEndsBeforeItBeginsIsUsage) {

@@ -523,7 +523,8 @@ TEST_F(Compare, ComparesJobs) {
   const auto unknown = asked({{"request", "compare"}, {"a", "A"}, {"b", "nosuch"}});
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, Errc::invalid_argument);
-  EXPECT_PRED2(contains, unknown.error().what, "'nosuch' is no organization with a rank (B, guests, A)");
+  EXPECT_PRED2(contains, unknown.error().what, "'nosuch' is no organization with a rank and no job");
+  EXPECT_PRED2(contains, unknown.error().what, "ranks have B, guests, A");
 }
 
 TEST_F(Compare, ForecastsEveryPair) {

@@ -117,6 +117,8 @@ TEST(Status, FewOrManyAreChosen) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, Errc::invalid_argument);
   EXPECT_EQ(unknown.error().what, "the books know no organization 'nosuch'; they know physics, guests");
+  EXPECT_EQ(choose_rows(report, {"Fysics"}, 0).error().what,
+            "the books know no organization 'Fysics' (did you mean physics?); they know physics, guests");
 }
 
 TEST(Status, SaysWhichConfigurationIsInForceAndThatALaterOneWasRefused) {

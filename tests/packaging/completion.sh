@@ -31,5 +31,17 @@ for program in "$@"; do
   done
 done
 [[ $(offered "$1" statu) == status && $(offered "$1" --timeout 5 audit --against-) == --against-head ]] || die "beginnings of words are not completed"
+# Values: by the type that help names, files by bash itself; names of organizations by status, here of a daemon that is played.
+[[ $(offered "$1" statement --contribution shapley_) == shapley_rate ]] || die "estimators: $(offered "$1" statement --contribution "")"
+[[ $(offered "$1" status --contribution = dir) == direct_contr ]] || die "estimators after a ="
+[[ $(offered "$1" history --by mon) == month && $(offered "$1" history -S tod) == today ]] || die "intervals and times"
+same months "$(for i in {0..11}; do date -u -d "$(date -u +%Y-%m-15) -$i months" +%Y-%m; done | sort)" "$(offered "$1" statement --month "")"
+for files in "audit --against" "status --ledger" "--socket" "status --json"; do [[ -z $(offered "$1" $files "") ]] || die "$files: $(offered "$1" $files "")"; done
+played=$(mktemp -d)
+trap 'rm -rf "$played"' EXIT
+printf '#!/bin/sh\ncase "$*" in *--help*) exec "%s" "$@" ;; *status*) printf "physics\nbiology\nguests\n" ;; esac\n' "$1" >"$played/shapleyctl"
+chmod +x "$played/shapleyctl"
+[[ $(offered "$played/shapleyctl" status -O ph) == physics && $(offered "$played/shapleyctl" jobs --organization physics,b) == physics,biology ]] || die "organizations"
+[[ $(offered "$played/shapleyctl" adjust --to bio) == biology && $(offered "$played/shapleyctl" compare g) == guests ]] || die "organizations of adjust and compare"
 [[ $commands -ge 16 ]] || die "only $commands commands"
 echo "completion: $commands commands and their options"

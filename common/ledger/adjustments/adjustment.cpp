@@ -7,6 +7,7 @@
 
 #include "accounting/events/event_check.hpp"
 #include "base/calendar.hpp"
+#include "base/nearest.hpp"
 #include "base/slurm_text.hpp"
 #include "ledger/adjustments/attribution.hpp"
 #include "ledger/encoding/event_reader.hpp"
@@ -89,11 +90,11 @@ std::uint32_t joined_by(const State& books, const std::string& organization) {
   return number;
 }
 
-std::string listed_rows(const State& books) {
-  std::string names;
+std::vector<std::string> rows_of(const State& books) {
+  std::vector<std::string> names;
   for (const OrgId id : books.configured_order()) {
     const std::string& name = books.organizations()[id.value];
-    if (name != accounting::k_commons) names += (names.empty() ? "" : ", ") + name;
+    if (name != accounting::k_commons) names.push_back(name);
   }
   return names;
 }
@@ -102,8 +103,11 @@ std::string listed_rows(const State& books) {
 Expected<void> check_row(const State& books, const std::string& name) {
   const auto row = books.find_organization(name);
   if (!row) {
+    const std::vector<std::string> known = rows_of(books);
+    std::string names;
+    for (const std::string& each : known) names += (names.empty() ? "" : ", ") + each;
     return fail(Errc::invalid_argument,
-                "the books know no organization '" + name + "'; they know " + listed_rows(books));
+                "the books know no organization '" + name + "'" + did_you_mean(name, known) + "; they know " + names);
   }
   const std::string& today = books.organizations()[row->value];
   if (today == name) return {};

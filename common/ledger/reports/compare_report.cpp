@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
+
 namespace shapley::ledger {
 
 namespace {
@@ -131,12 +133,13 @@ Expected<Side> side_of(const Moment& moment, const Ledger& ledger, const std::st
   if (moment.rank_row(name) < moment.outlook.rows.size()) return Side{name};
   const auto job = parse_job_name(name);
   if (!job) {
-    std::string known;
+    std::vector<std::string> known;
     for (const OrganizationRow& row : moment.status.organizations) {
-      if (row.is.rank) known += (known.empty() ? "" : ", ") + row.is.name;
+      if (row.is.rank) known.push_back(row.is.name);
     }
-    return fail(Errc::invalid_argument,
-                "'" + name + "' is no organization with a rank (" + known + ") and no job (4711, 4711_3, or 4711+1)");
+    return fail(Errc::invalid_argument, "'" + name + "' is no organization with a rank" + did_you_mean(name, known) +
+                                            " and no job (4711, 4711_3, or 4711+1); ranks have " +
+                                            listed_names(known, 30));
   }
   SHAPLEY_TRY_ASSIGN(JobAt described, job_at(moment, ledger, *job, budget));
   std::string organization = described.is.organization;

@@ -7,6 +7,7 @@
 
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
+#include "base/nearest.hpp"
 
 namespace shapley::ledger {
 
@@ -305,8 +306,8 @@ std::vector<NoStart> no_start_report(const accounting::State& state, const std::
 
 tl::unexpected<Error> unknown_organization(const std::string& name, const std::vector<std::string>& known) {
   constexpr std::size_t k_named = 30;
-  return fail(Errc::invalid_argument,
-              "the books know no organization '" + name + "'; they know " + listed_names(known, k_named));
+  return fail(Errc::invalid_argument, "the books know no organization '" + name + "'" + did_you_mean(name, known) +
+                                          "; they know " + listed_names(known, k_named));
 }
 
 Expected<void> check_organizations(const accounting::State& state, const std::vector<std::string>& names) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/calendar.hpp"
+#include "ledger/reports/report.hpp"
 
 namespace shapley::ledger {
 
@@ -25,9 +26,9 @@ Expected<std::vector<OrgId>> chosen(const accounting::State& state, const std::v
   std::vector<OrgId> order = state.configured_order();
   for (const std::string& name : only) {
     if (state.find_organization(name)) continue;
-    std::string known;
-    for (const OrgId id : order) known += (known.empty() ? "" : ", ") + state.organizations()[id.value];
-    return fail(Errc::invalid_argument, "no organization '" + name + "' in these books; there are " + known);
+    std::vector<std::string> known;
+    for (const OrgId id : order) known.push_back(state.organizations()[id.value]);
+    return unknown_organization(name, known);
   }
   if (!only.empty()) {
     std::vector<OrgId> asked;
