@@ -1,10 +1,13 @@
 // shapley-exporter: the command line, the HTTP server, the end by a signal.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <prometheus/text_serializer.h>
@@ -40,6 +43,8 @@ struct CommandLine {
   std::string listen = "127.0.0.1:9753";
   double timeout_s = 5;
   std::size_t top = 0;
+  std::size_t users = 0;
+  int users_every_s = 600;
   bool print = false;
   bool list = false;
 };
@@ -60,6 +65,14 @@ void describe(CLI::App& app, CommandLine& line) {
   app.add_option("--top", line.top, "Export only this many organizations, those that own the most processors (0: all)")
       ->capture_default_str()
       ->type_name("NUMBER");
+  app.add_option("--users", line.users, "Export what this many users got, those that got the most (0: none)")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 100'000))
+      ->type_name("NUMBER");
+  app.add_option("--users-every", line.users_every_s, "Ask the daemon for the figures of users this often")
+      ->capture_default_str()
+      ->check(CLI::Range(10, 86'400))
+      ->type_name("SECONDS");
   app.add_flag("--print", line.print, "Print the metrics once and exit");
   app.add_flag("--list", line.list, "List the metrics with their kinds, labels and meanings");
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
@@ -102,7 +115,8 @@ sigset_t blocked_signals() {
   return signals;
 }
 
-ExitCode serve(const CommandLine& line, const Collector& collector, std::ostream& err) {
+// REQUIRES: no other thread yet (it blocks signals for those that it starts).
+ExitCode serve(const CommandLine& line, const Collector& collector, UserFigures* users, std::ostream& err) {
   const sigset_t signals = blocked_signals();
   auto server = PageServer::open(line.listen, [&collector] { return text_of(collector); }, {});
   if (!server) {
@@ -111,12 +125,12 @@ ExitCode serve(const CommandLine& line, const Collector& collector, std::ostream
     return ExitCode::listen;
   }
   err << "shapley-exporter: serves /metrics at " << printable(line.listen) << ", port " << server->port() << std::endl;
+  if (users != nullptr) users->ask_every(std::chrono::seconds(line.users_every_s));
   const Descriptor signalled(::signalfd(-1, &signals, SFD_CLOEXEC));
   server->serve(signalled.get());
   return ExitCode::success;
 }
 
-// REQUIRES: no other thread yet (it blocks signals for those that it starts).
 ExitCode parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
   CLI::App app("Serve metrics of shapleyd and of the organizations to Prometheus", "shapley-exporter");
   CommandLine line;
@@ -132,13 +146,22 @@ ExitCode parse_and_run(int argc, const char* const* argv, std::ostream& out, std
     list(out);
     return ExitCode::success;
   }
-  const Collector collector(
-      rpc_client::Endpoint{.socket = line.socket,
-                           .timeout = std::chrono::milliseconds(static_cast<int>(line.timeout_s * 1000)),
-                           .program = "shapley-exporter " SHAPLEY_VERSION,
-                           .otherwise = "Another socket: --socket PATH or SHAPLEY_SOCKET"},
-      line.top, err);
-  if (!line.print) return serve(line, collector, err);
+  const rpc_client::Endpoint endpoint{.socket = line.socket,
+                                      .timeout = std::chrono::milliseconds(static_cast<int>(line.timeout_s * 1000)),
+                                      .program = "shapley-exporter " SHAPLEY_VERSION,
+                                      .otherwise = "Another socket: --socket PATH or SHAPLEY_SOCKET"};
+  std::optional<UserFigures> users;
+  if (line.users > 0) {
+    // A statement may take the daemon a minute, which no scrape waits for.
+    constexpr std::chrono::milliseconds k_statement_timeout{90'000};
+    rpc_client::Endpoint patient = endpoint;
+    patient.timeout = std::max(endpoint.timeout, k_statement_timeout);
+    users.emplace(std::move(patient), line.users);
+  }
+  UserFigures* figures = users ? &*users : nullptr;
+  const Collector collector(endpoint, line.top, err, figures);
+  if (!line.print) return serve(line, collector, figures, err);
+  if (figures != nullptr) figures->ask();
   out << text_of(collector);
   return ExitCode::success;
 }

@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "exporter/other_clusters.hpp"
 #include "exporter/samples.hpp"
+#include "exporter/users.hpp"
 
 namespace shapley::exporter {
 
@@ -401,8 +402,8 @@ std::vector<Metric> plugin_metrics() {
 std::span<const Metric> status_metrics() {
   static const std::vector<Metric> table = [] {
     std::vector<Metric> all;
-    for (auto part : {organization_metrics(), worth_metrics(), other_cluster_metrics(), daemon_metrics(),
-                      ledger_metrics(), plugin_metrics()}) {
+    for (auto part : {organization_metrics(), worth_metrics(), user_metrics(), other_cluster_metrics(),
+                      daemon_metrics(), ledger_metrics(), plugin_metrics()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

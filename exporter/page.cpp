@@ -188,8 +188,18 @@ std::vector<MetricFamily> Collector::Collect() const {
                                      gauge(own[2], 1, {{"version", SHAPLEY_VERSION}})};
   if (!status) return families;
   keep_top(status->report, top_);
+  if (users_ != nullptr) add_users(status->report);
   for (MetricFamily& family : families_of(*status)) families.push_back(std::move(family));
   return families;
+}
+
+void Collector::add_users(nlohmann::json& report) const {
+  UserFigures::Latest latest = users_->latest(report);
+  report["users"] = std::move(latest.figures);
+  const MutexLock lock(mutex_);
+  if (latest.state == users_state_) return;
+  users_state_ = std::move(latest.state);
+  log_ << "shapley-exporter: " << printable(users_state_) << std::endl;
 }
 
 void Collector::tell(const std::string& fault) const {

@@ -21,6 +21,7 @@
 #include "base/mutex.hpp"
 #include "base/process.hpp"
 #include "exporter/metrics.hpp"
+#include "exporter/users.hpp"
 #include "rpc_client/client.hpp"
 
 namespace shapley::exporter {
@@ -78,21 +79,25 @@ class PageServer {
 // that it would have reported is absent, so no old value outlives it.
 class Collector : public prometheus::Collectable {
  public:
-  // `top`: as of keep_top(). `log` gets a line when the daemon goes away, and one when it is back.
-  Collector(rpc_client::Endpoint endpoint, std::size_t top, std::ostream& log)
-      : endpoint_(std::move(endpoint)), top_(top), log_(log) {}
+  // `top`: as of keep_top(). `log` gets a line when the daemon goes away, one when it is back, and one whenever figures
+  // of users come or go. `users`: they are served, too; nullptr: none are.
+  Collector(rpc_client::Endpoint endpoint, std::size_t top, std::ostream& log, const UserFigures* users = nullptr)
+      : endpoint_(std::move(endpoint)), top_(top), log_(log), users_(users) {}
 
   [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:
   void tell(const std::string& fault) const;
+  void add_users(nlohmann::json& report) const;
 
   rpc_client::Endpoint endpoint_;
   std::size_t top_;
   std::ostream& log_;
+  const UserFigures* users_;
   mutable Mutex mutex_;
   mutable bool asked_ SHAPLEY_GUARDED_BY(mutex_) = false;
   mutable std::string fault_ SHAPLEY_GUARDED_BY(mutex_);  // of the last scrape; empty: it answered
+  mutable std::string users_state_ SHAPLEY_GUARDED_BY(mutex_);
 };
 
 }  // namespace shapley::exporter

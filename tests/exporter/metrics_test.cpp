@@ -9,6 +9,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "exporter/page.hpp"
+#include "exporter/users.hpp"
 #include "tests/ctl/fake_daemon.hpp"
 #include "tests/exporter/status.hpp"
 #include "tests/support/waiting.hpp"
@@ -231,6 +232,52 @@ TEST(Metrics, OfTheTopAreThoseWhoOwnMost) {
   EXPECT_EQ(all, status);
 }
 
+json user(const std::string& account, const json& id, const std::string& name, const std::string& got) {
+  return {{"account", account}, {"user_id", id}, {"user", name}, {"got", {{"processor_seconds", got}}}};
+}
+
+json statement() {
+  json hidden = user("", nullptr, "(others)", "9999");
+  hidden["account"] = nullptr;
+  return {{"until", 1795244000},
+          {"organizations",
+           {{{"name", "physics"},
+             {"users",
+              {user("theory", 1, "ada", "30"), user("lab", 1, "ada", "20.5"), user("lab", 2, "bob", "0"), hidden}}},
+            {{"name", "bio"}, {"users", {user("bio", 3, "a\"\\\nb", "40"), user("bio", 4, "eve", "20.5")}}}}}};
+}
+
+TEST(Users, ThoseThatGotTheMostAreChosenAndTheRestIsCounted) {
+  json status = full_status();
+  status["users"] = chosen_users(statement(), 3);
+  status["organizations"].push_back({{"name", "bio"}});
+  const std::string text = text_of(status);
+  // Of equals the first by organization; label values are escaped.
+  for (const char* line : {
+           R"(shapley_user_got_core_seconds{organization="bio",account="bio",user="a\"\\\nb"} 40)",
+           R"(shapley_user_got_core_seconds{organization="physics",account="theory",user="ada"} 30)",
+           R"(shapley_user_got_core_seconds{organization="bio",account="bio",user="eve"} 20.5)",
+           "shapley_users 4",
+           "shapley_users_left_out 1",
+           "shapley_users_timestamp_seconds 1795244000",
+       }) {
+    EXPECT_TRUE(has(text, line)) << line << '\n' << text;
+  }
+  // Who got nothing and who is hidden are in no time series.
+  for (const char* absent : {"bob", "(others)", "\"lab\""}) EXPECT_EQ(text.find(absent), std::string::npos) << absent;
+  EXPECT_EQ(chosen_users(statement(), 4)["left_out"], 0);
+  EXPECT_EQ(chosen_users(json(7), 4)["count"], 0);
+}
+
+// Prometheus refuses a page with the same time series twice.
+TEST(Users, OfOneNameAreOneTimeSeries) {
+  json twice = statement();
+  twice["organizations"][1]["users"].push_back(user("bio", 5, "eve", "2"));
+  const json chosen = chosen_users(twice, 9);
+  EXPECT_EQ(chosen["count"], 4);
+  EXPECT_EQ(chosen["rows"][2], json({{"organization", "bio"}, {"account", "bio"}, {"user", "eve"}, {"got", 22.5}}));
+}
+
 using ctl::FakeDaemon;
 using ctl::Reaction;
 
@@ -292,6 +339,55 @@ TEST_F(Collecting, OfADaemonThatStillStartsShowsThatItIsNotUp) {
                             return json{{"error", {{"code", "unavailable"}, {"what", "rebuilding, 37 %"}}}};
                           }));
   expect_away(collector(test::k_timeout).Collect());
+}
+
+TEST_F(Collecting, UsersAreServedOnlyWhilePrivateDataHidesNothing) {
+  std::atomic<int> statements = 0;
+  json privacy{{"jobs", false}, {"usage", false}, {"told_at", nullptr}};
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
+                            if (request["request"] == "statement") {
+                              EXPECT_EQ(request["since"], 1795200000);
+                              ++statements;
+                              return statement();
+                            }
+                            json status = full_status();
+                            status["users"] = nullptr;
+                            status["period"] = {{"begin", 1795200000}};
+                            status["daemon"]["privacy"] = privacy;
+                            return status;
+                          }));
+  const rpc_client::Endpoint endpoint{.socket = directory / "s", .timeout = test::k_timeout, .program = "tester"};
+  UserFigures users(endpoint, 2);
+  const Collector scraped(endpoint, 0, log, &users);
+  EXPECT_EQ(value_of(scraped.Collect(), "shapley_users"), -1) << "nothing was asked yet";
+  users.ask();
+  EXPECT_EQ(value_of(scraped.Collect(), "shapley_users_left_out"), 2);
+  EXPECT_EQ(log.str(), "shapley-exporter: users are exported\n");
+  // What was asked before counts no more from the scrape on that shows it to be private.
+  for (const char* hidden : {"jobs", "usage"}) {
+    for (const json& value : {json(true), json(nullptr)}) {
+      privacy = {{"jobs", false}, {"usage", false}, {"told_at", nullptr}};
+      privacy[hidden] = value;
+      const auto families = scraped.Collect();
+      EXPECT_EQ(value_of(families, "shapley_up"), 1);
+      EXPECT_EQ(value_of(families, "shapley_user_got_core_seconds"), -1) << privacy;
+      users.ask();
+    }
+  }
+  EXPECT_EQ(statements, 1);
+  EXPECT_NE(log.str().find("no user is exported: PrivateData"), std::string::npos);
+}
+
+TEST_F(Collecting, UsersAreAskedForInAThreadThatEndsAtOnce) {
+  std::atomic<int> asked = 0;
+  // It never answers.
+  const FakeDaemon daemon(directory / "s", [&](const protocol::Message&) {
+    ++asked;
+    return Reaction{};
+  });
+  UserFigures users({.socket = directory / "s", .timeout = std::chrono::hours(1), .program = "tester"}, 2);
+  users.ask_every(std::chrono::seconds(3600));
+  EXPECT_TRUE(test::eventually([&] { return asked > 0; }));
 }
 
 }  // namespace

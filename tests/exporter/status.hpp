@@ -23,6 +23,8 @@ inline nlohmann::json full_status() {
       {"cluster": "south", "stated_at": 1795244280, "stands_still": 1795247880, "is_stale": false, "refused": 3, "ahead_s": 2,
        "organizations": [{"organization": "physics", "core_hours": -40.5}, {"organization": "elsewhere", "core_hours": 1}]},
       {"cluster": "west", "stated_at": null, "stands_still": null, "is_stale": false, "organizations": [], "refused": 0}],
+    "users": {"at": 1795244000, "count": 3, "left_out": 2,
+              "rows": [{"organization": "physics", "account": "theory", "user": "ada", "got": 1700.5}]},
     "conservation": {"holds": true},
     "worth": {
       "organizations": [
@@ -42,6 +44,7 @@ inline nlohmann::json full_status() {
       "backup": {"at": 1795240001, "sequence": 12000}, "audit": {"at": 1795240002, "sequence": 11000, "clean": true},
       "configuration": {"file": "/etc/shapley/shapleyd.yaml", "hash": "00ff", "loaded_at": 1795200001,
                         "refused_at": 1795240003, "refusal": "no such node"},
+      "privacy": {"jobs": false, "usage": false, "told_at": 1795244390},
       "hindsight": {"bytes": 900, "bound_bytes": 1000}, "gaps": {"count": 6, "seconds": 70, "unobserved_seconds": 50, "last_begin": 1795230000, "last_end": 1795230060,
                "last_cause": "unobserved"},
       "state_losses": {"count": 2, "closed": 3, "closed_processor_seconds": 7200, "retracted": 1,
