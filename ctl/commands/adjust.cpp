@@ -217,10 +217,10 @@ void add_adjust(CLI::App& app, AdjustArguments& arguments) {
       ->type_name("NAME");
   command
       ->add_option("--amount", arguments.amount,
-                   "Settle this amount, which --from gave to --to: core-hours (500h) or core-seconds (1800s)")
+                   "Book this amount, which --from gave to --to: core-hours (500h) or core-seconds (1800s)")
       ->type_name("AMOUNT");
-  command->add_option("--from", arguments.from, "The organization that gave --amount")->type_name("NAME");
-  command->add_option("--at", arguments.at, "The instant from which on --amount counts (UTC)")->type_name("TIME");
+  command->add_option("--from", arguments.from, "Let this organization have given --amount")->type_name("NAME");
+  command->add_option("--at", arguments.at, "Let --amount count from this instant on (UTC)")->type_name("TIME");
   command
       ->add_option("--owners", arguments.owners,
                    "Set these owners of --nodes: physics, or physics=50%,biology=50%, or commons")

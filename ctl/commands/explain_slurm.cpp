@@ -11,20 +11,20 @@ namespace shapley::ctl {
 
 namespace {
 
-std::string text_of(const std::optional<std::int64_t>& number) {
+std::string number_text(const std::optional<std::int64_t>& number) {
   return number ? std::to_string(*number) : std::string();
 }
 
 // The sum that slurmctld computed, as sprio shows it.
 std::string parts_line(const SlurmParts& part, bool is_strict) {
-  std::string text = "SITE " + text_of(part.site) + (is_strict ? " (place and level)" : " (rank and level)");
+  std::string text = "SITE " + number_text(part.site) + (is_strict ? " (place and level)" : " (rank and level)");
   for (const auto& [value, title] :
        {std::pair(part.age, "age"), std::pair(part.assoc, "association"), std::pair(part.fairshare, "fairshare"),
         std::pair(part.jobsize, "job size"), std::pair(part.part_weight, "partition"), std::pair(part.qos, "QOS")}) {
-    if (value.value_or(0) != 0) text += " + " + std::string(title) + " " + text_of(value);
+    if (value.value_or(0) != 0) text += " + " + std::string(title) + " " + number_text(value);
   }
   if (part.tres) text += " + TRES " + printable(*part.tres);
-  if (part.nice.value_or(0) != 0) text += " - nice " + text_of(part.nice);
+  if (part.nice.value_or(0) != 0) text += " - nice " + number_text(part.nice);
   return text;
 }
 
@@ -70,9 +70,9 @@ std::string agreement(const Explanation& explanation) {
 std::string disagreement(const PriorityVerdict& verdict) {
   std::string text = "NOT what the books ask for";
   if (verdict.wished_site) {
-    text += " (SITE " + text_of(verdict.wished_site) + ")";
+    text += " (SITE " + number_text(verdict.wished_site) + ")";
   } else if (!verdict.set_directly) {
-    text += " (no place gives SITE " + text_of(verdict.site) + ")";
+    text += " (no place gives SITE " + number_text(verdict.site) + ")";
   }
   return text + ": " + printable(verdict.why.value_or("")) + ".";
 }
@@ -107,12 +107,12 @@ std::string priority_lines(const Explanation& explanation) {
   const std::vector<SlurmParts>* parts = explanation.slurm.known_parts();
   std::string text;
   if (verdict.set_directly) {
-    text = "Priority: " + text_of(verdict.priority) + ".\n";
+    text = "Priority: " + number_text(verdict.priority) + ".\n";
   } else if (verdict.priority && parts != nullptr && !parts->empty()) {
-    text = "Priority: " + text_of(verdict.priority) + " = " + parts_line(parts->front(), is_strict) + ".\n";
+    text = "Priority: " + number_text(verdict.priority) + " = " + parts_line(parts->front(), is_strict) + ".\n";
     for (std::size_t i = 1; i < parts->size(); ++i) {
       const SlurmParts& part = (*parts)[i];
-      text += "          in " + printable(part.partition) + ": " + text_of(part.priority) + " = " +
+      text += "          in " + printable(part.partition) + ": " + number_text(part.priority) + " = " +
               parts_line(part, is_strict) + ".\n";
     }
   }

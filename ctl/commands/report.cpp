@@ -286,7 +286,7 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
     live->excludes(command->get_option(other));
   command
       ->add_option("--every", arguments.every_s,
-                   "Say that the page is renewed every so many seconds, and make browsers reload it")
+                   "Make browsers reload the page after so many seconds")
       ->needs(live)
       ->check(CLI::Range(std::int64_t{1}, k_day_s))
       ->capture_default_str()

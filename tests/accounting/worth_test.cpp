@@ -29,11 +29,19 @@ Members names_of(const State& state, const std::vector<OrgId>& members) {
   return names;
 }
 
+// What was settled is no work of jobs, so it is worth nothing here; its organizations stay known.
+std::vector<Event> by_jobs_alone(std::vector<Event> events) {
+  for (Event& event : events) {
+    if (auto* settled = std::get_if<WorkSettled>(&event)) settled->work = {};
+  }
+  return events;
+}
+
 // Everything that the witness knows of one period.
 class Witness {
  public:
   Witness(const std::vector<Event>& events, const naive::Span& span)
-      : books_(naive::books(events, span)), alone_(naive::coalitions(events, span)) {
+      : books_(naive::books(by_jobs_alone(events), span)), alone_(naive::coalitions(events, span)) {
     for (const auto& [members, value] : alone_) all_.insert(members.begin(), members.end());
   }
 

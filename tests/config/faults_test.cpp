@@ -429,7 +429,7 @@ INSTANTIATE_TEST_SUITE_P(
             "by fractions",
             "organizations:\n  - {name: a, nodes: [{nodes: n1, share: 1/2}]}\n"
             "  - {name: b, nodes: [{nodes: n1, share: 1/3}]}\n  - {name: c, nodes: [{nodes: n1, share: 16.6668%}]}\n",
-            {{4, "node n1 is owned to 100.0001 %: a 50 % (line 2), b 33.3333 % (line 3), c 16.6668 % (line 4)", ""}}},
+            {{4, "node n1 is owned to 100.0002 %: a 50 % (line 2), b 33.3333 % (line 3), c 16.6668 % (line 4)", ""}}},
         BadFile{"from a date on",
                 "organizations:\n  - {name: a, nodes: [{nodes: n1, until: 2027-01-01}]}\n"
                 "  - {name: b, nodes: [{nodes: n1, from: 2026-07-01, share: 1/4}]}\n",

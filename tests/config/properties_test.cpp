@@ -139,8 +139,8 @@ RC_GTEST_PROP(Ownership, OfFractionsThatSumToOneIsAllTheNodeAndOfFewerLeavesTheR
   RC_ASSERT(configuration.has_value());
   RC_ASSERT(sum(*configuration) == 1'000'000);
   std::size_t next = 0;
-  for (const accounting::OwnerPart& part :
-       ownership_statements(*configuration, Instant{7}).front().spans.front().owners) {
+  const auto statements = ownership_statements(*configuration, Instant{7});
+  for (const accounting::OwnerPart& part : statements.front().spans.front().owners) {
     const std::int64_t exact = numerators[next++] * 1'000'000;  // parts times the denominator
     RC_ASSERT(part.parts_per_million * denominator > exact - denominator);
     RC_ASSERT(part.parts_per_million * denominator < exact + denominator);

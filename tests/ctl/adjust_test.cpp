@@ -154,7 +154,8 @@ TEST_F(Adjust, ShowsWhatAnAmountWouldChange) {
   EXPECT_PRED2(contains, run(asked).out,
                "Adjustment 6: 500 core-hours given by physics to biology as of 2026-11-01T06:00:00Z\nReason: paid\n");
   std::map<std::string, double> moved;
-  for (const json& row : json::parse(run(asked + " --json").out)["organizations"])
+  const json report = json::parse(run(asked + " --json").out);
+  for (const json& row : report["organizations"])
     moved[row["name"]] =
         row["standing_core_hours_after"].get<double>() - row["standing_core_hours_before"].get<double>();
   EXPECT_GT(moved["physics"], 0);

@@ -37,7 +37,8 @@ for command in $commands; do
   reference=$(cat "$source/docs/reference/shapleyctl/$command.md" || true)
   [[ $reference == "# shapleyctl $command"$'\n'* ]] || wrong+=("$command: its page does not begin with its name")
   for option in $("$shapleyctl" "$command" --help | sed -nE 's/^ +((-[A-Za-z],)?--[a-z0-9-]+).*/\1/p' | sed 's/^-[A-Za-z],//'); do
-    [[ $option == --help ]] && continue
+    # The list of commands has those that concern all of them.
+    [[ " --help --socket --host --timeout " == *" $option "* ]] && continue
     names "$option" "$manual" || wrong+=("$command $option: not in the manual page")
     names "$option" "$reference" || wrong+=("$command $option: not in its page of the reference")
   done
