@@ -355,19 +355,19 @@ void add_explain(CLI::App& app, ExplainArguments& arguments) {
                          ->add_option("JOB", arguments.job,
                                       "Explain this job: its number, ARRAY_TASK, or JOB+PART of a heterogeneous job")
                          ->type_name("");
-  CLI::Option* submit =
-      command
-          ->add_flag("--submit", arguments.submit, "Show where a job would stand that is submitted now, and submit none")
-          ->excludes(job);
-  command->add_option("-A,--account", arguments.asked.account, "Use this account")
-      ->needs(submit)
-      ->type_name("ACCOUNT");
+  CLI::Option* submit = command
+                            ->add_flag("--submit", arguments.submit,
+                                       "Show where a job would stand that is submitted now, and submit none")
+                            ->excludes(job);
+  command->add_option("-A,--account", arguments.asked.account, "Use this account")->needs(submit)->type_name("ACCOUNT");
   command->add_option("-n,--ntasks", arguments.asked.processors, "Let it ask for so many processors")
       ->needs(submit)
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{1}, ledger::k_most_processors_asked))
       ->type_name("N");
-  command->add_option("-p,--partition", arguments.asked.partition, "Use this partition")->needs(submit)->type_name("NAME");
+  command->add_option("-p,--partition", arguments.asked.partition, "Use this partition")
+      ->needs(submit)
+      ->type_name("NAME");
   command->add_option("-q,--qos", arguments.asked.qos, "Use this QOS")->needs(submit)->type_name("NAME");
   command
       ->add_option("-t,--time", arguments.time,

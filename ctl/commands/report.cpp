@@ -184,7 +184,7 @@ void add_live_jobs(LiveReport& report, const Endpoint& endpoint, const Environme
 
 Expected<LiveReport> gather_live(const ReportArguments& arguments, const Endpoint& endpoint,
                                  const Environment& environment) {
-  LiveReport report{.heading = arguments.heading.empty() ? "Who goes first" : arguments.heading,
+  LiveReport report{.heading = arguments.heading.empty() ? "The organizations at present" : arguments.heading,
                     .every_s = arguments.every_s};
   const std::string& ledger = arguments.interval.ledger;
   SHAPLEY_TRY_ASSIGN(report.forecast, forecast({.ledger = ledger}, endpoint));
@@ -284,9 +284,7 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       "jobs that wait");
   for (const char* other : {"--consortium", "--per-organization", "--public-key", "--since", "--until", "--month"})
     live->excludes(command->get_option(other));
-  command
-      ->add_option("--every", arguments.every_s,
-                   "Make browsers reload the page after so many seconds")
+  command->add_option("--every", arguments.every_s, "Make browsers reload the page after so many seconds")
       ->needs(live)
       ->check(CLI::Range(std::int64_t{1}, k_day_s))
       ->capture_default_str()

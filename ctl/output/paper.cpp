@@ -186,8 +186,7 @@ class Printing {
     for (const AccountRow& row : report_.organizations) net[row.name] = 0;
     for (std::size_t i = 0; i < report_.periods.size(); ++i) {
       const auto& rows = report_.periods[i].organizations;
-      for (std::size_t k = 0; k < rows.size(); ++k)
-        net[rows[k].name] += moved_by_jobs(printed_.parts[i][k]);
+      for (std::size_t k = 0; k < rows.size(); ++k) net[rows[k].name] += moved_by_jobs(printed_.parts[i][k]);
     }
     pairs_.balance(net);
   }

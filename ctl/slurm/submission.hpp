@@ -15,8 +15,8 @@ namespace shapley::ctl {
 // found. `run`: as of Environment.
 [[nodiscard]] std::vector<std::string> accounts_above(const std::string& account, const ProgramRunner& run);
 
-// The answer of sbatch --test-only, a line, or the reason for which it is missing; nullopt: no command is run. `time`: its time limit,
-// as sbatch takes it; empty: the partition's default.
+// The answer of sbatch --test-only, a line, or the reason for which it is missing; nullopt: no command is run. `time`:
+// its time limit, as sbatch takes it; empty: the partition's default.
 [[nodiscard]] std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const std::string& time,
                                                    const ProgramRunner& run);
 

@@ -297,8 +297,7 @@ TEST_F(Explain, OfAJobThatIsNotSubmittedSaysWhereItWouldStand) {
   const ledger::SubmissionAsked asked{.account = "anything", .partition = "main", .processors = 5};
   const json would = json_of(must(ctl::explained({.submit = asked}, {.ledger = file().native()}, {})));
   const json waits = explained("4");
-  for (const char* same : {"organization", "ahead", "turns", "organizations"})
-    EXPECT_EQ(would[same], waits[same]);
+  for (const char* same : {"organization", "ahead", "turns", "organizations"}) EXPECT_EQ(would[same], waits[same]);
   EXPECT_EQ(would["rule"]["name"], waits["rule"]["name"]);
   EXPECT_EQ(would["job"]["state"], "hypothetical");
   EXPECT_EQ(would["job"]["processors"], 5);

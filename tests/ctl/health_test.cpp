@@ -327,8 +327,7 @@ TEST(Health, AClockInDoubtIsSaidAndWhatWaitsForIt) {
                "and later\n"
                "Clock:   1,200 messages of a wrong clock were dropped since the start of shapleyd\n");
   report["daemon"]["clock"]["ahead_s"] = -7200;
-  EXPECT_PRED2(contains, health_lines(report, false),
-               "the wall clock is 2 h behind the time that shapleyd trusts\n");
+  EXPECT_PRED2(contains, health_lines(report, false), "the wall clock is 2 h behind the time that shapleyd trusts\n");
 }
 
 TEST(Health, OneOfTwoControllersSaysWhichItIs) {

@@ -46,8 +46,8 @@ constexpr auto description_of(std::type_identity<AdjustmentMade>) {
 // as if at that instant the jobs of `to` had got `work` on processors of `from`: it is part of got and psi of `to`, and
 // of given and phi of `from` by every estimator. So, with t >= at,
 //     psi[to](t) += work * (t - at),   phi[from](t) += work * (t - at)      [SR13 Eq. 3, unit parts executed at `at`]
-// and Sum(psi) = Sum(phi) still holds. It counts in the period that contains `at`. What coalitions would have done alone
-// does not depend on it. Negative: the amount is taken back by the adjustment that reverses the former one.
+// and Sum(psi) = Sum(phi) still holds. It counts in the period that contains `at`. What coalitions would have done
+// alone does not depend on it. Negative: the amount is taken back by the adjustment that reverses the former one.
 struct WorkSettled {
   std::uint32_t adjustment = 0;  // the number of the adjustment that it belongs to
   Instant at;

@@ -6,8 +6,8 @@
 // every organization u
 //     closing.got - opening.got      = Sum over owners o of held[u, o]
 //     closing.given - opening.given  = Sum over users  v of held[v, u]     by direct_contr
-// to the unit, apart from what was settled; is_exact() checks it. Times are seconds since the epoch; months and days are
-// those of UTC.
+// to the unit, apart from what was settled; is_exact() checks it. Times are seconds since the epoch; months and days
+// are those of UTC.
 #pragma once
 
 #include <cstdint>
