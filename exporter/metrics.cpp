@@ -185,13 +185,6 @@ Fill worth_of_organizations(const char* pointer, double factor = 1) {
   };
 }
 
-// A member of the report outside its rows.
-Fill in_report(const char* pointer, double factor = 1) {
-  return [pointer, factor](const Status& status, MetricFamily& family) {
-    if (const auto found = number(at(status.report, pointer))) add(family, *found * factor);
-  };
-}
-
 std::vector<Metric> worth_metrics() {
   return {
       {"shapley_organization_alone_psi_core_seconds_squared", k_gauge, k_organization,

@@ -42,4 +42,10 @@ void add(MetricFamily& family, double value, Labels labels) {
   family.metric.push_back(std::move(metric));
 }
 
+Fill in_report(const char* pointer, double factor) {
+  return [pointer, factor](const Status& status, prometheus::MetricFamily& family) {
+    if (const auto found = number(at(status.report, pointer))) add(family, *found * factor);
+  };
+}
+
 }  // namespace shapley::exporter

@@ -27,4 +27,7 @@ inline constexpr double k_seconds_per_hour = 3600;
 
 void add(prometheus::MetricFamily& family, double value, Labels labels = {});
 
+// A member of the report outside its rows, times `factor`; no sample where there is no number.
+[[nodiscard]] Fill in_report(const char* pointer, double factor = 1);
+
 }  // namespace shapley::exporter

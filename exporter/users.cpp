@@ -34,12 +34,6 @@ void got_by_user(const Status& status, MetricFamily& family) {
   }
 }
 
-Fill in_users(const char* pointer) {
-  return [pointer](const Status& status, MetricFamily& family) {
-    if (const auto value = number(at(status.report, pointer))) add(family, *value);
-  };
-}
-
 // The statement of the period so far; null: the period begins now, or PrivateData hides users.
 Expected<json> ask_statement(const rpc_client::Endpoint& endpoint) {
   SHAPLEY_TRY_ASSIGN(rpc_client::Client client, rpc_client::Client::connect(endpoint));
@@ -57,11 +51,12 @@ std::vector<Metric> user_metrics() {
       {"shapley_user_got_core_seconds", MetricType::Gauge, "organization, account, user",
        "Work of this user's jobs under this account this period; only with --users", got_by_user},
       {"shapley_users", MetricType::Gauge, "",
-       "Users by account that got something this period, those that --users leaves out, too", in_users("/users/count")},
+       "Users by account that got something this period, those that --users leaves out, too",
+       in_report("/users/count")},
       {"shapley_users_left_out", MetricType::Gauge, "",
-       "How many of them --users leaves out: 0, unless its bound is reached", in_users("/users/left_out")},
+       "How many of them --users leaves out: 0, unless its bound is reached", in_report("/users/left_out")},
       {"shapley_users_timestamp_seconds", MetricType::Gauge, "", "The instant that the figures of users are of",
-       in_users("/users/at")},
+       in_report("/users/at")},
   };
 }
 

@@ -122,27 +122,23 @@ ledger::RuleMatched rule_matched(const protocol::Rule& rule, std::string_view th
           .through = std::string(through)};
 }
 
-std::optional<ledger::RuleMatched> rule_of(const protocol::Classifier& classifier, const ledger::JobIdentity& job) {
-  const protocol::Rule* rule = classifier.rule_of({.account = job.account,
-                                                   .account_ancestors = {},
-                                                   .partition = job.partition,
-                                                   .qos = job.qos,
-                                                   .user_id = job.user_id,
-                                                   .group_id = job.group_id});
-  return rule == nullptr ? std::nullopt : std::optional(rule_matched(*rule, "itself"));
-}
-
-std::optional<ledger::RuleMatched> rule_of(const protocol::Classifier& classifier, const ledger::SubmissionAsked& job) {
-  const protocol::Rule* rule = classifier.rule_of({.account = job.account,
-                                                   .account_ancestors = job.accounts_above,
-                                                   .partition = job.partition,
-                                                   .qos = job.qos,
-                                                   .user_id = job.user_id,
-                                                   .group_id = job.group_id});
-  return rule == nullptr ? std::nullopt : std::optional(rule_matched(*rule, "itself or an account above"));
-}
-
 namespace {
+
+std::optional<ledger::RuleMatched> matched(const protocol::Classifier& classifier, const protocol::JobTraits& job,
+                                           std::string_view through) {
+  const protocol::Rule* rule = classifier.rule_of(job);
+  return rule == nullptr ? std::nullopt : std::optional(rule_matched(*rule, through));
+}
+
+// `job`: what names its user, group, account, partition and QOS.
+protocol::JobTraits traits_of(const auto& job, const std::vector<std::string>& accounts_above) {
+  return {.account = job.account,
+          .account_ancestors = accounts_above,
+          .partition = job.partition,
+          .qos = job.qos,
+          .user_id = job.user_id,
+          .group_id = job.group_id};
+}
 
 std::vector<protocol::Rule> rules_in(const std::string& configuration) {
   const auto parsed = config::parse(configuration);
@@ -154,6 +150,14 @@ std::vector<protocol::Rule> rules_in(const std::string& configuration) {
 }
 
 }  // namespace
+
+std::optional<ledger::RuleMatched> rule_of(const protocol::Classifier& classifier, const ledger::JobIdentity& job) {
+  return matched(classifier, traits_of(job, {}), "itself");
+}
+
+std::optional<ledger::RuleMatched> rule_of(const protocol::Classifier& classifier, const ledger::SubmissionAsked& job) {
+  return matched(classifier, traits_of(job, job.accounts_above), "itself or an account above");
+}
 
 ledger::RuleFound rule_in(const std::string& configuration, const ledger::JobIdentity& job) {
   std::vector<protocol::Rule> rules = rules_in(configuration);

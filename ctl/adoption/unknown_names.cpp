@@ -7,6 +7,7 @@
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 #include "ctl/adoption/slurm_site.hpp"
+#include "sacct/attribution.hpp"
 
 namespace shapley::ctl {
 
@@ -120,10 +121,14 @@ class SlurmCheck {
       const std::string* organization;
     };
     std::map<std::string, Named> before;  // by account
+    sacct::AccountParents parents;
+    for (const SlurmAccount& account : slurm_.accounting->accounts) {
+      if (!account.parent.empty()) parents.emplace(account.name, account.parent);
+    }
     for (const config::OrganizationConfig& organization : configuration_.organizations) {
       for (const config::Rule& rule : organization.rules) {
         if (rule.kind != RuleKind::account) continue;
-        for (const std::string& above : accounts_above(rule.name)) {
+        for (const std::string& above : sacct::accounts_above(parents, rule.name)) {
           const auto first = before.find(above);
           if (first == before.end() || *first->second.organization == organization.name) continue;
           out_.doubts.push_back({rule.line,
@@ -138,18 +143,6 @@ class SlurmCheck {
       }
     }
     std::ranges::stable_sort(out_.doubts, {}, &config::Fault::line);
-  }
-
-  // The nearest parent first; ends even if the tree that Slurm reports has a cycle.
-  [[nodiscard]] std::vector<std::string> accounts_above(const std::string& name) const {
-    const auto& accounts = slurm_.accounting->accounts;
-    std::vector<std::string> above;
-    auto account = std::ranges::find(accounts, lower(name), &SlurmAccount::name);
-    while (account != accounts.end() && !account->parent.empty() && above.size() < accounts.size()) {
-      above.push_back(account->parent);
-      account = std::ranges::find(accounts, account->parent, &SlurmAccount::name);
-    }
-    return above;
   }
 
   // Accounts that are neither named nor below a named one.

@@ -400,16 +400,15 @@ Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint
   if (arguments.submit) {
     explanation.slurm = slurm_not_asked("the job was not submitted");
     if (is_live) explanation.test_only = test_only(arguments.asked, arguments.time, environment.run_program);
-    explanation.priority = compare_priority(explanation.report.priorities, explanation.slurm, is.organization);
-    environment.out << (arguments.json ? json_text(json_of(explanation)) : render_explanation(explanation));
-    return ExitCode::success;
+  } else {
+    // squeue and sprio identify a part of a heterogeneous job by its number.
+    const bool is_part = arguments.job.find('+') != std::string::npos;
+    const std::string job = is_part ? std::to_string(is.job) : arguments.job;
+    explanation.slurm = is_live
+                            ? slurm_facts(job, environment.run_program)
+                            : slurm_not_asked("this is of a ledger or of the past, and Slurm knows the present only");
+    explanation.place = place_in(explanation, endpoint, environment);
   }
-  // squeue and sprio identify a part of a heterogeneous job by its number.
-  const bool is_part = arguments.job.find('+') != std::string::npos;
-  const std::string job = is_part ? std::to_string(is.job) : arguments.job;
-  explanation.slurm = is_live ? slurm_facts(job, environment.run_program)
-                              : slurm_not_asked("this is of a ledger or of the past, and Slurm knows the present only");
-  explanation.place = place_in(explanation, endpoint, environment);
   explanation.priority = compare_priority(explanation.report.priorities, explanation.slurm, is.organization);
   environment.out << (arguments.json ? json_text(json_of(explanation)) : render_explanation(explanation));
   return ExitCode::success;

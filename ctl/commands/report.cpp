@@ -136,10 +136,10 @@ Expected<SiteReport> figures(IntervalArguments& interval, const std::optional<st
   return report;
 }
 
-Expected<SiteReport> gather(const ReportArguments& arguments, IntervalArguments& interval, const Endpoint& endpoint,
+// `ledger`: the file, if this user can read it. `interval` is set to the time of the statement.
+Expected<SiteReport> gather(const ReportArguments& arguments, IntervalArguments& interval,
+                            const std::optional<std::filesystem::path>& ledger, const Endpoint& endpoint,
                             const Environment& environment) {
-  SHAPLEY_TRY(take_month(arguments.month, interval));
-  SHAPLEY_TRY_ASSIGN(const auto ledger, readable_ledger(interval, endpoint));
   SHAPLEY_TRY_ASSIGN(SiteReport report, figures(interval, ledger, endpoint));
   report.heading = arguments.heading.empty() ? k_heading : arguments.heading;
   SHAPLEY_TRY(add_head(report.proof, arguments, endpoint));
@@ -226,8 +226,8 @@ std::string directory_name(const std::string& organization) {
 
 // A page for each organization of the report, below DIRECTORY/organizations: the page that -O NAME writes.
 Expected<void> write_own_pages(const SiteReport& whole, const ReportArguments& arguments, IntervalArguments interval,
-                               Charts charts, const Endpoint& endpoint, const Environment& environment) {
-  SHAPLEY_TRY_ASSIGN(const auto ledger, readable_ledger(interval, endpoint));
+                               const std::optional<std::filesystem::path>& ledger, Charts charts,
+                               const Endpoint& endpoint, const Environment& environment) {
   for (const std::string& name : organizations_of(whole)) {
     if (name == accounting::k_commons) continue;  // it has no members
     interval.organizations = {name};
@@ -317,11 +317,13 @@ Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& 
     return verdict(report.is_proven(), report.proofs, environment);
   }
   IntervalArguments interval = arguments.interval;
-  SHAPLEY_TRY_ASSIGN(const SiteReport report, gather(arguments, interval, endpoint, environment));
+  SHAPLEY_TRY(take_month(arguments.month, interval));
+  SHAPLEY_TRY_ASSIGN(const auto ledger, readable_ledger(interval, endpoint));
+  SHAPLEY_TRY_ASSIGN(const SiteReport report, gather(arguments, interval, ledger, endpoint, environment));
   SHAPLEY_TRY_ASSIGN(const std::string page, report_page(report, charts));
   SHAPLEY_TRY(write_all(arguments.directory, page, all_sheets(report), environment));
   if (arguments.per_organization)
-    SHAPLEY_TRY(write_own_pages(report, arguments, interval, charts, endpoint, environment));
+    SHAPLEY_TRY(write_own_pages(report, arguments, interval, ledger, charts, endpoint, environment));
   return verdict(report.exact() && report.proof.clean(), {&report.proof, 1}, environment);
 }
 

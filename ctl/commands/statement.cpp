@@ -112,6 +112,11 @@ class Paper {
     return text + '\n';
   }
 
+  // What each of the periods' rows adds up to.
+  [[nodiscard]] const char* identity() const {
+    return with_settled_ ? "Before + Given - Got + Settled = After" : "Before + Given - Got = After";
+  }
+
   [[nodiscard]] std::string held() const {
     json rows = json::array();
     for (std::size_t i = 0; i < report_.organizations.size(); ++i) {
@@ -325,7 +330,7 @@ std::string render_statement(const ledger::AccountReport& report, bool all) {
   if (report.as_of.is_known()) text += "Closed periods by what was known at " + report.as_of.utc() + ".\n";
   text += '\n';
   for (std::size_t i = 0; i < report.periods.size(); ++i) text += paper.part(i);
-  text += has_settled(report) ? "Before + Given - Got + Settled = After" : "Before + Given - Got = After";
+  text += paper.identity();
   text +=
       ": work given less work got since the period began, a sum. A standing is that\n"
       "difference on average over the period so far, as status shows it.\n\n";

@@ -150,8 +150,8 @@ Expected<Visible<ledger::CompareReport>> Visibility::show(ledger::CompareReport 
 
 Expected<Visible<ledger::ExplainReport>> Visibility::show(ledger::ExplainReport report, const ledger::Ledger& ledger,
                                                           Instant at, ledger::QueryBudget budget) const {
-  const bool is_of_somebody = report.job.state != ledger::JobTurn::hypothetical;
-  if (is_of_somebody) SHAPLEY_TRY(check_job(report.job, report.job.job_id));
+  const bool is_hypothetical = report.job.state == ledger::JobTurn::hypothetical;
+  if (!is_hypothetical) SHAPLEY_TRY(check_job(report.job, report.job.job_id));
   ledger::Meanwhile* meanwhile = report.history && report.history->meanwhile ? &*report.history->meanwhile : nullptr;
   report.hidden_starts.emplace();
   if (meanwhile != nullptr) meanwhile->hidden.emplace();

@@ -1,6 +1,4 @@
 // explain on the books of explain_fixture.hpp, and what it prints.
-#include "ctl/offline.hpp"
-#include "ctl/report/live_page.hpp"
 #include "explain_fixture.hpp"
 #include "ledger/reports/report.hpp"
 #include "tests/support/text.hpp"
@@ -290,89 +288,6 @@ TEST_F(Explain, AsksTheDaemonAndSlurm) {
   EXPECT_PRED2(contains, text,
                "Place: 2nd of 2 that wait, 1st of A: B 1 job with 2 processors goes before it.\nBy leads B ");
   EXPECT_PRED2(contains, text, "SITE 10000 = 10000 + 10001 x 0 (place) + 0 (level), as the books ask for.");
-}
-
-// B's job 4 waits already; one more would stand beside it.
-TEST_F(Explain, OfAJobThatIsNotSubmittedSaysWhereItWouldStand) {
-  const ledger::SubmissionAsked asked{.account = "anything", .partition = "main", .processors = 5};
-  const json would = json_of(must(ctl::explained({.submit = asked}, {.ledger = file().native()}, {})));
-  const json waits = explained("4");
-  for (const char* same : {"organization", "ahead", "turns", "organizations"}) EXPECT_EQ(would[same], waits[same]);
-  EXPECT_EQ(would["rule"]["name"], waits["rule"]["name"]);
-  EXPECT_EQ(would["job"]["state"], "hypothetical");
-  EXPECT_EQ(would["job"]["processors"], 5);
-  EXPECT_EQ(would["own"], (json{{"jobs", 1}, {"processors", 2}, {"longer", 1}}));
-  EXPECT_TRUE(would["history"].is_null());
-  // By an account above its own, and by no rule at all.
-  const auto organization_of = [&](const ledger::SubmissionAsked& job) {
-    return must(ctl::explained({.submit = job}, {.ledger = file().native()}, {})).job.is.organization;
-  };
-  EXPECT_EQ(organization_of({.account = "below", .accounts_above = {"acct_A", "root"}}), "A");
-  EXPECT_EQ(organization_of({.account = "below"}), "guests");
-}
-
-TEST_F(Explain, OfAJobThatIsNotSubmittedAsksSbatchToo) {
-  const json would = json_of(
-      must(ctl::explained({.submit = ledger::SubmissionAsked{.account = "acct_a"}}, {.ledger = file().native()}, {})));
-  json request;
-  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& asked_for) {
-                            request = asked_for;
-                            return would;
-                          }));
-  std::vector<std::vector<std::string>> programs;
-  environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
-    programs.push_back(words);
-    if (words[0] == "sacctmgr") return "acct_a|science\nscience|root\nroot|\n";
-    return "sbatch: Job 7 to start at 2026-11-18T12:00:00 using 2 processors on nodes n1 in partition main\nmore\n";
-  };
-  ExplainArguments arguments{
-      .submit = true, .asked = {.account = "acct_a", .partition = "main", .processors = 2}, .time = "10"};
-  const std::string text = printed_by(arguments, {.socket = directory / "s", .timeout = std::chrono::minutes(4)});
-  EXPECT_EQ(request["submit"]["accounts_above"], (json{"science", "root"}));
-  EXPECT_EQ(request["submit"]["processors"], 2);
-  ASSERT_EQ(programs.size(), 2U);
-  EXPECT_EQ(programs[1].back(), "--wrap=true");
-  EXPECT_EQ(std::ranges::count(programs[1], "--time=10"), 1);
-  EXPECT_PRED2(contains, text, "A job submitted now (user ");
-  EXPECT_PRED2(contains, text,
-               ", account acct_a) would be of A: by the rule account acct_a.\nIt would wait for 1 processor.\n");
-  EXPECT_PRED2(contains, text,
-               "Slurm:    Job 7 to start at 2026-11-18T12:00:00 using 2 processors on nodes n1 in partition main "
-               "(sbatch --test-only)\n");
-  EXPECT_FALSE(run_explain({.submit = true}, {}, environment)) << "without an account";
-  EXPECT_FALSE(run_explain({}, {}, environment)) << "neither a job nor --submit";
-}
-
-// `report --live` of the same books.
-TEST_F(Explain, ThePageOfThePresentSaysWhatStatusAndForecastSay) {
-  LiveReport report{.heading = "a < b",
-                    .status = must(offline_status({.ledger = file()})),
-                    .forecast = must(ctl::forecast({.ledger = file().native()}, {})),
-                    .no_jobs = "x",
-                    .every_s = 60};
-  report.status.organizations[0].title = "B <script>";
-  const std::string page = live_page(report);
-  EXPECT_PRED2(contains, page, "<h1>a &lt; b</h1>");
-  EXPECT_PRED2(contains, page, "<meta http-equiv=\"refresh\" content=\"60\">");
-  EXPECT_PRED2(contains, page, "<li>B (B &lt;script&gt;): " + report.status.organizations[0].is.sentence + "; ");
-  std::size_t at = 0;
-  for (const ledger::OrganizationRow& row : report.status.organizations) {
-    if (!row.is.rank) continue;
-    EXPECT_GT(at = page.find("<li>" + row.is.name, at + 1), 0U) << row.is.name;
-  }
-  EXPECT_NE(at, std::string::npos) << "in the order of ranks";
-  ASSERT_FALSE(report.forecast.turns.empty());
-  EXPECT_PRED2(contains, page,
-               report.forecast.turns[0].first + " passes " + report.forecast.turns[0].then + " at " +
-                   report.forecast.turns[0].at.utc());
-  EXPECT_PRED2(contains, page, "The jobs are not listed here: x.");
-  report.no_jobs.clear();
-  EXPECT_PRED2(contains, live_page(report), "No job waits that could start.");
-  for (std::uint32_t i = 0; i <= k_most_live_jobs; ++i)
-    report.jobs.push_back({i + 1, {.job = i + 1, .organization = "A&B"}});
-  const std::string full = live_page(report);
-  EXPECT_PRED2(contains, full, "These are the first 500 of 501 records.");
-  EXPECT_PRED2(contains, full, "A&amp;B");
 }
 
 TEST_F(Explain, OfAJobWhoseNodesBootSaysThatItHasNotBegun) {

@@ -304,66 +304,6 @@ TEST_F(Page, nothing_and_one_instant) {
   EXPECT_PRED2(contains, before.err, "the books begin at 2026-11-01T00:00:00Z");
 }
 
-TEST_F(Page, of_the_program) {
-  write_consortium(file(), consortium_names(3));
-  const Outcome made = ends(ExitCode::success, run("--month 2026-11 --title 'The <consortium>' -o " + out()));
-  EXPECT_EQ(made.out, out() + "/index.html\n");
-  const std::string page = content_of(fs::path(out()) / "index.html");
-  EXPECT_PRED2(contains, page, "<h1>The &lt;consortium&gt;</h1>") << page.substr(0, 400);
-  EXPECT_PRED2(contains, page, "<title>The &lt;consortium&gt;, 2026-11-01 to 2026-12-01</title>");
-  EXPECT_PRED2(contains, page, "Correct to the last unit");
-  EXPECT_PRED2(contains, page, "There is no head: the ledger holds none");
-  EXPECT_EQ(count(page, "<figure>"), 4U);
-  // The file of values beside the page is the command's own, without single persons.
-  const Outcome csv =
-      run_shapleyctl(directory.path(), "statement --ledger " + file().string() + " --month 2026-11 --csv");
-  std::istringstream lines(csv.out);
-  std::string without_users;
-  std::size_t of_users = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const bool of_user = contains(line, ",user_");
-    of_users += of_user ? 1 : 0;
-    if (!of_user) without_users += line + '\n';
-  }
-  EXPECT_GT(of_users, 0U);
-  EXPECT_EQ(content_of(fs::path(out()) / "statement.csv"), without_users);
-  for (const char* name : {"standings.csv", "lending.csv", "waiting.csv", "months.csv", "corrections.csv"})
-    EXPECT_TRUE(fs::exists(fs::path(out()) / name)) << name;
-  EXPECT_PRED2(contains, run("--no-audit --no-charts -o " + out()).out, "index.html");
-  EXPECT_PRED2(contains, content_of(fs::path(out()) / "index.html"), "it was left out by --no-audit");
-  ends(ExitCode::usage, run("--month 2026-11 -O nosuch -o " + out()));
-  ends(ExitCode::usage, run("--month 2026-11"));
-  ends(ExitCode::unreadable, run("--month 2026-11 -o " + file().string() + "/below"));
-}
-
-TEST_F(Page, of_each_organization) {
-  write_consortium(file(), consortium_names(3));
-  const Outcome made = ends(ExitCode::success, run("--month 2026-11 --per-organization -o " + out()));
-  std::vector<std::string> names = organizations_of(whole());
-  EXPECT_EQ(std::erase(names, "commons"), 1U);
-  ASSERT_GE(names.size(), 3U);
-  EXPECT_EQ(count(made.out, "/index.html\n"), names.size() + 1) << made.out;
-  const auto rows_of = [](const std::string& page) { return table_of(page, "Every organization"); };
-  const auto whole_rows = rows_of(content_of(fs::path(out()) / "index.html"));
-  for (const std::string& name : names) {
-    const fs::path own = fs::path(out()) / "organizations" / name;
-    const std::string page = content_of(own / "index.html");
-    EXPECT_PRED2(contains, page, "Correct to the last unit");
-    // The figures are those of the page of all, and the page of one has no row of another one.
-    const auto own_rows = rows_of(page);
-    ASSERT_EQ(own_rows.size(), 2U) << name;
-    EXPECT_TRUE(std::ranges::find(whole_rows, own_rows.back()) != whole_rows.end()) << name;
-    for (const auto& row : parsed_csv(content_of(own / "statement.csv")))
-      EXPECT_TRUE(row.at("organization") == name || row.at("other") == name)
-          << row.at("organization") << " of " << name;
-  }
-  const fs::path alone = directory.path() / "alone";
-  ends(ExitCode::success, run("--month 2026-11 -O " + names.front() + " -o " + alone.string()));
-  EXPECT_EQ(content_of(fs::path(out()) / "organizations" / names.front() / "statement.csv"),
-            content_of(alone / "statement.csv"));
-  ends(ExitCode::usage, run("--per-organization --consortium " + file().string() + " -o " + out()));
-}
-
 TEST_F(Page, opens_with_what_each_member_is_owed) {
   write_consortium(file(), consortium_names(3));
   SiteReport report = whole();
@@ -383,39 +323,6 @@ TEST_F(Page, opens_with_what_each_member_is_owed) {
   EXPECT_PRED2(contains, text, "Together all have got");
   report.statement.periods.back().worth.reset();
   EXPECT_FALSE(contains(opening(), "What cooperation was worth"));
-}
-
-TEST_F(Page, without_gnuplot) {
-  write_consortium(file(), consortium_names(3));
-  const Outcome missing = ends(ExitCode::unreadable, run("--month 2026-11 -o " + out(), "PATH=/nonexistent"));
-  EXPECT_PRED2(contains, missing.err, "gnuplot-nox");
-  EXPECT_PRED2(contains, missing.err, "--no-charts");
-  EXPECT_FALSE(fs::exists(out()));
-  ends(ExitCode::success, run("--month 2026-11 --no-charts -o " + out(), "PATH=/nonexistent"));
-  const std::string page = content_of(fs::path(out()) / "index.html");
-  EXPECT_EQ(count(page, "<figure>"), 0U);
-  EXPECT_EQ(count(page, "<table>"), 5U);
-}
-
-TEST_F(Page, a_signed_head_is_checked) {
-  write_consortium(file(), consortium_names(3));
-  const std::string key = (directory.path() / "key").string();
-  ASSERT_EQ(run_shapleyctl(directory.path(), "keygen " + key).exit_code, 0);
-  ASSERT_EQ(run_shapleyctl(directory.path(), "keygen " + key + "2").exit_code, 0);
-  {
-    ledger::Ledger ledger = ledger::testing::writer(file());
-    const auto signing = must(ledger::SigningKey::read(key));
-    must(ledger.store_head(must(ledger::sign_head(ledger, signing, k_consortium_end))));
-  }
-  const auto page = [&] { return content_of(fs::path(out()) / "index.html"); };
-  EXPECT_EQ(run("--no-charts -o " + out()).exit_code, 0);
-  EXPECT_PRED2(contains, page(), "<pre>shapley ledger head 1\nledger: ");
-  EXPECT_PRED2(contains, page(), "The signature was not checked here");
-  EXPECT_EQ(run("--no-charts --public-key " + key + ".pub -o " + out()).exit_code, 0);
-  EXPECT_PRED2(contains, page(), "The signature is good");
-  const Outcome other = ends(ExitCode::findings, run("--no-charts --public-key " + key + "2.pub -o " + out()));
-  EXPECT_PRED2(contains, other.err, "not proven");
-  EXPECT_PRED2(contains, page(), "The signature is NOT good");
 }
 
 // The line of the chart "Standings over time" against the books at instants between its points: where the books do not

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "adjusting.hpp"
 #include "archived_months.hpp"
 #include "ledger/adjustments/adjustment.hpp"
 #include "ledger/adjustments/attribution.hpp"
@@ -25,23 +26,6 @@ namespace {
 
 using namespace accounting;
 using namespace testing;
-
-constexpr const char* k_reason = "agreed on 3 November";
-
-Expected<AdjustmentPlan> plan(const Ledger& ledger, decltype(AdjustmentAsked::what) what, Instant now) {
-  const Recovered books = must(ledger.recover());
-  return plan_adjustment(ledger, books.state, {std::move(what), "uid 0 (root)", k_reason}, now);
-}
-
-// As shapleyd does.
-AdjustmentMade make(Ledger& ledger, decltype(AdjustmentAsked::what) what, Instant now) {
-  const AdjustmentPlan planned = must(plan(ledger, std::move(what), now));
-  const AppendResult appended = must(ledger.append(planned.events(), now));
-  EXPECT_EQ(appended.appended, planned.events().size());
-  EXPECT_TRUE(appended.conflicts.empty());
-  EXPECT_TRUE(appended.archived.empty());
-  return planned.made;
-}
 
 std::vector<std::string> figures(const Ledger& ledger, Instant t) {
   Recovered books = must(ledger.recover());

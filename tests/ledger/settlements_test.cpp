@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "adjusting.hpp"
 #include "archived_months.hpp"
 #include "ledger/adjustments/adjustment.hpp"
 #include "ledger/archive/archive.hpp"
@@ -20,18 +21,6 @@ namespace {
 
 using namespace accounting;
 using namespace testing;
-
-Expected<AdjustmentPlan> plan(const Ledger& ledger, decltype(AdjustmentAsked::what) what, Instant now) {
-  const Recovered books = must(ledger.recover());
-  return plan_adjustment(ledger, books.state, {std::move(what), "uid 0 (root)", "agreed on 3 November"}, now);
-}
-
-AdjustmentMade make(Ledger& ledger, decltype(AdjustmentAsked::what) what, Instant now) {
-  const AdjustmentPlan planned = must(plan(ledger, std::move(what), now));
-  const AppendResult appended = must(ledger.append(planned.events(), now));
-  EXPECT_EQ(appended.appended, planned.events().size());
-  return planned.made;
-}
 
 // The figures of one row that do not depend on others'.
 struct Figures {

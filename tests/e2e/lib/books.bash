@@ -27,15 +27,20 @@ booked() {
 # "ACCOUNT=ORGANIZATION ..." where an account's name is not its organization's.
 BOOKS_ORGANIZATIONS=""
 
+# For awk: the members "NAME=VALUE" of a line of jobcomp/filetxt, or of scontrol -o show jobs, as field[NAME].
+_awk_fields='function read_fields(  i, at) {
+  delete field
+  for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
+}'
+
 # recorded_runs [all]: "JOB START END PROCESSORS ORGANIZATION NODES" of every run in jobcomp/filetxt that lasted a second or more; `all`: of
 # those, too, that ended in the second in which they began. Jobs cancelled before they ran have no node. A resized run is several records, each with its own processors; jobcomp prints the end of
 # the part before a resize as its start too, so its start is given as "-".
 recorded_runs() {
-  awk -v organizations="$BOOKS_ORGANIZATIONS" -v all="${1:-}" '
+  awk -v organizations="$BOOKS_ORGANIZATIONS" -v all="${1:-}" "$_awk_fields"'
     BEGIN { n = split(organizations, pair); for (i = 1; i <= n; ++i) { split(pair[i], side, "="); organization[side[1]] = side[2] } }
     {
-      delete field
-      for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
+      read_fields()
       if (field["Account"] in organization) field["Account"] = organization[field["Account"]]
       if (field["JobState"] == "RESIZING") field["StartTime"] = "-"
       if (field["NodeList"] != "(null)" && field["StartTime"] != "Unknown" && (all || field["StartTime"] != field["EndTime"]))
@@ -46,9 +51,9 @@ recorded_runs() {
 # remember_run_times: "JOB SECONDS" for every finished job that slurmctld still knows: its run time without suspensions, which
 # jobcomp/filetxt does not have. To be called before slurmctld stops.
 remember_run_times() {
-  scontrol -o show jobs | awk '{
-      delete field
-      for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
+  scontrol -o show jobs | awk "$_awk_fields"'
+    {
+      read_fields()
       if (field["SuspendTime"] == "None" || field["NodeList"] == "(null)") next
       n = split(field["RunTime"], part, /[-:]/)
       print field["JobId"], (n > 3 ? part[1] * 86400 : 0) + part[n - 2] * 3600 + part[n - 1] * 60 + part[n]
@@ -142,17 +147,22 @@ enough_recorded() { test "$(recorded_runs all | wc -l)" -ge "$1" && test -n "$(r
 # complete_jobcomp: while slurmctld terminates, it unloads jobcomp before it stops listening; what ends in between it completes and saves, but
 # records nowhere, as its log says. Its own record of such a job is written beside the others.
 complete_jobcomp() {
-  local job record
+  local job
   for job in $(_ended_without_jobcomp); do
-    record=$(scontrol -o show job "$job" | awk '{
-        for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
-        printf "JobId=%s UserId=%s GroupId=%s Name=%s JobState=%s Partition=%s TimeLimit=60 StartTime=%s EndTime=%s NodeList=%s NodeCnt=%s ProcCnt=%s " \
-               "WorkDir=%s ReservationName= Tres=%s Account=%s QOS= WcKey= Cluster=unknown SubmitTime=%s EligibleTime=%s DerivedExitCode=0:0 ExitCode=%s \n",
-               field["JobId"], field["UserId"], field["GroupId"], field["JobName"], field["JobState"], field["Partition"], field["StartTime"],
-               field["EndTime"], field["NodeList"], field["NumNodes"], field["NumCPUs"], field["WorkDir"], field["TRES"], field["Account"],
-               field["SubmitTime"], field["EligibleTime"], field["ExitCode"] }') || return 1
-    grep -qF "JobId=$job " "$CLUSTER_JOBCOMP" || echo "$record" >>"$CLUSTER_JOBCOMP"
+    grep -qF "JobId=$job " "$CLUSTER_JOBCOMP" || _jobcomp_record "$job" >>"$CLUSTER_JOBCOMP" || return 1
   done
+}
+# _jobcomp_record JOB: slurmctld's own record, as jobcomp/filetxt would have written it.
+_jobcomp_record() {
+  scontrol -o show job "$1" | awk "$_awk_fields"'
+    {
+      read_fields()
+      printf "JobId=%s UserId=%s GroupId=%s Name=%s JobState=%s Partition=%s TimeLimit=60 StartTime=%s EndTime=%s NodeList=%s NodeCnt=%s ProcCnt=%s " \
+             "WorkDir=%s ReservationName= Tres=%s Account=%s QOS= WcKey= Cluster=unknown SubmitTime=%s EligibleTime=%s DerivedExitCode=0:0 ExitCode=%s \n",
+             field["JobId"], field["UserId"], field["GroupId"], field["JobName"], field["JobState"], field["Partition"], field["StartTime"],
+             field["EndTime"], field["NodeList"], field["NumNodes"], field["NumCPUs"], field["WorkDir"], field["TRES"], field["Account"],
+             field["SubmitTime"], field["EligibleTime"], field["ExitCode"]
+    }'
 }
 # The numbers of the jobs, by the log of each slurmctld: of 43_2(45) the one in parentheses.
 _ended_without_jobcomp() {

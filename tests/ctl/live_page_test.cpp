@@ -1,0 +1,48 @@
+// The page of `report --live` on the books of explain_fixture.hpp.
+#include "ctl/report/live_page.hpp"
+
+#include <string>
+
+#include "ctl/offline.hpp"
+#include "explain_fixture.hpp"
+#include "ledger/reports/report.hpp"
+#include "tests/support/text.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+class LivePage : public RankedBooks {};
+
+TEST_F(LivePage, SaysWhatStatusAndForecastSay) {
+  LiveReport report{.heading = "a < b",
+                    .status = must(offline_status({.ledger = file()})),
+                    .forecast = must(ctl::forecast({.ledger = file().native()}, {})),
+                    .no_jobs = "x",
+                    .every_s = 60};
+  report.status.organizations[0].title = "B <script>";
+  const std::string page = live_page(report);
+  EXPECT_PRED2(contains, page, "<h1>a &lt; b</h1>");
+  EXPECT_PRED2(contains, page, "<meta http-equiv=\"refresh\" content=\"60\">");
+  EXPECT_PRED2(contains, page, "<li>B (B &lt;script&gt;): " + report.status.organizations[0].is.sentence + "; ");
+  std::size_t at = 0;
+  for (const ledger::OrganizationRow& row : report.status.organizations) {
+    if (!row.is.rank) continue;
+    EXPECT_GT(at = page.find("<li>" + row.is.name, at + 1), 0U) << row.is.name;
+  }
+  EXPECT_NE(at, std::string::npos) << "in the order of ranks";
+  ASSERT_FALSE(report.forecast.turns.empty());
+  EXPECT_PRED2(contains, page,
+               report.forecast.turns[0].first + " passes " + report.forecast.turns[0].then + " at " +
+                   report.forecast.turns[0].at.utc());
+  EXPECT_PRED2(contains, page, "The jobs are not listed here: x.");
+  report.no_jobs.clear();
+  EXPECT_PRED2(contains, live_page(report), "No job waits that could start.");
+  for (std::uint32_t i = 0; i <= k_most_live_jobs; ++i)
+    report.jobs.push_back({i + 1, {.job = i + 1, .organization = "A&B"}});
+  const std::string full = live_page(report);
+  EXPECT_PRED2(contains, full, "These are the first 500 of 501 records.");
+  EXPECT_PRED2(contains, full, "A&amp;B");
+}
+
+}  // namespace
+}  // namespace shapley::ctl

@@ -1,0 +1,67 @@
+// explain --submit on the books of explain_fixture.hpp: where a job would stand that is not submitted.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "explain_fixture.hpp"
+#include "ledger/reports/report.hpp"
+#include "tests/support/text.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+class Submission : public RankedBooks {};
+
+// B's job 4 waits already; one more would stand beside it.
+TEST_F(Submission, SaysWhereItWouldStand) {
+  const ledger::SubmissionAsked asked{.account = "anything", .partition = "main", .processors = 5};
+  const json would = json_of(must(ctl::explained({.submit = asked}, {.ledger = file().native()}, {})));
+  const json waits = explained("4");
+  for (const char* same : {"organization", "ahead", "turns", "organizations"}) EXPECT_EQ(would[same], waits[same]);
+  EXPECT_EQ(would["rule"]["name"], waits["rule"]["name"]);
+  EXPECT_EQ(would["job"]["state"], "hypothetical");
+  EXPECT_EQ(would["job"]["processors"], 5);
+  EXPECT_EQ(would["own"], (json{{"jobs", 1}, {"processors", 2}, {"longer", 1}}));
+  EXPECT_TRUE(would["history"].is_null());
+  // By an account above its own, and by no rule at all.
+  const auto organization_of = [&](const ledger::SubmissionAsked& job) {
+    return must(ctl::explained({.submit = job}, {.ledger = file().native()}, {})).job.is.organization;
+  };
+  EXPECT_EQ(organization_of({.account = "below", .accounts_above = {"acct_A", "root"}}), "A");
+  EXPECT_EQ(organization_of({.account = "below"}), "guests");
+}
+
+TEST_F(Submission, AsksSbatchToo) {
+  const json would = json_of(
+      must(ctl::explained({.submit = ledger::SubmissionAsked{.account = "acct_a"}}, {.ledger = file().native()}, {})));
+  json request;
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& asked_for) {
+                            request = asked_for;
+                            return would;
+                          }));
+  std::vector<std::vector<std::string>> programs;
+  environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
+    programs.push_back(words);
+    if (words[0] == "sacctmgr") return "acct_a|science\nscience|root\nroot|\n";
+    return "sbatch: Job 7 to start at 2026-11-18T12:00:00 using 2 processors on nodes n1 in partition main\nmore\n";
+  };
+  ExplainArguments arguments{
+      .submit = true, .asked = {.account = "acct_a", .partition = "main", .processors = 2}, .time = "10"};
+  const std::string text = printed_by(arguments, {.socket = directory / "s", .timeout = std::chrono::minutes(4)});
+  EXPECT_EQ(request["submit"]["accounts_above"], (json{"science", "root"}));
+  EXPECT_EQ(request["submit"]["processors"], 2);
+  ASSERT_EQ(programs.size(), 2U);
+  EXPECT_EQ(programs[1].back(), "--wrap=true");
+  EXPECT_EQ(std::ranges::count(programs[1], "--time=10"), 1);
+  EXPECT_PRED2(contains, text, "A job submitted now (user ");
+  EXPECT_PRED2(contains, text,
+               ", account acct_a) would be of A: by the rule account acct_a.\nIt would wait for 1 processor.\n");
+  EXPECT_PRED2(contains, text,
+               "Slurm:    Job 7 to start at 2026-11-18T12:00:00 using 2 processors on nodes n1 in partition main "
+               "(sbatch --test-only)\n");
+  EXPECT_FALSE(run_explain({.submit = true}, {}, environment)) << "without an account";
+  EXPECT_FALSE(run_explain({}, {}, environment)) << "neither a job nor --submit";
+}
+
+}  // namespace
+}  // namespace shapley::ctl
