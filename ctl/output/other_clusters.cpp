@@ -16,15 +16,17 @@ using ledger::OtherClusterReport;
 using ledger::OwedElsewhere;
 
 std::string in_words(const OwedElsewhere& row) {
-  if (row.core_hours == 0) return printable(row.organization) + " is even";
   return printable(row.organization) + (row.core_hours > 0 ? " is owed " : " owes ") +
          ledger::format_core_hours(row.core_hours) + " core-hours";
 }
 
+// "bio owes 3.1 core-hours, physics is owed 3.1 core-hours": of those that owe or are owed something.
 std::string in_words(std::span<const OwedElsewhere> rows) {
   std::string text;
-  for (const OwedElsewhere& row : rows) text += (text.empty() ? "" : ", ") + in_words(row);
-  return text;
+  for (const OwedElsewhere& row : rows) {
+    if (row.core_hours != 0) text += (text.empty() ? "" : ", ") + in_words(row);
+  }
+  return text.empty() ? "nothing is owed" : text;
 }
 
 std::string age_text(const OtherClusterReport& other, Instant at) {

@@ -198,11 +198,13 @@ TEST(Status, SaysWhatRanksCountOfOtherClusters) {
                      {.cluster = "west", .fault = "no route"}};
   const auto text = [&] { return ctl::render_status(report, {}).value(); };
   EXPECT_PRED2(contains, text(),
-               "\nOthers:  south, stated 2 min ago: physics is owed 40.0 core-hours, biology owes 40.0 core-hours, "
-               "library is even\nOthers:  west, no statement yet; no route\n");
+               "\nOthers:  south, stated 2 min ago: physics is owed 40.0 core-hours, biology owes 40.0 core-hours\n"
+               "Others:  west, no statement yet; no route\n");
   report.clusters.front().is_stale = true;
   EXPECT_PRED2(contains, text(), "\nOthers:  south, TOO OLD: stated 2 min ago: physics is owed 40.0 core-hours, ");
   EXPECT_PRED2(contains, text(), "; that has stood still since ");
+  report.clusters.front().organizations = {{"library", 0}};
+  EXPECT_PRED2(contains, text(), "\nOthers:  south, TOO OLD: stated 2 min ago: nothing is owed; ");
 }
 
 TEST(Status, SaysWhatSlurmctldLost) {

@@ -55,6 +55,8 @@ declares() {
 
 used_is() { status_json | jq -e --argjson cpus "$1" '[.organizations[].used] | add == $cpus'; }
 ranks_are() { test "$(status_json | jq -r '[.organizations[] | select(.rank)] | sort_by(.rank) | map(.name) | join(" ")')" = "$1"; }
+# A rank alone does not show that the statement has come: of equal ones it is by order, too.
+owes() { status_json | jq -e --arg name "$1" '.organizations[] | select(.name == $name) | .key_core_hours < 0'; }
 all_wait() { [ "$(squeue -h -t PENDING -o %i | wc -l)" -eq "$1" ]; }
 
 @test "two sites from nothing to a common month's end: each step prints what the documentation shows" {
@@ -65,7 +67,7 @@ all_wait() { [ "$(squeue -h -t PENDING -o %i | wc -l)" -eq "$1" ]; }
   page_words="s/(south-ctl|10\.2\.0\.1):7020/$(tcp_of south)/g
 "
   page_words_back="s/$(tcp_of south)/south-ctl:7020/g
-s/, every 1 s/, every 60 s/g"
+s/, every 1 second/, every 1 minute/g"
   this_month
 
   begins north "The north begins"
@@ -83,6 +85,7 @@ s/, every 1 s/, every 60 s/g"
   wait_until 30 used_is 0
   walk "Lent in the north"
   at south
+  wait_until 30 owes bio
   wait_until 30 ranks_are "physics bio guests"
   walk "Owed in the south"
 

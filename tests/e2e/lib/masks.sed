@@ -10,7 +10,7 @@ s/\b[0-9a-f]{16,}\b/HASH/g
 s/\b[0-9]+\.[0-9]+\.[0-9]+\b/VERSION/g
 s/\b[0-9,]+ (events?|segments?|instants?|statements?|signatures?|bytes)\b/COUNT \1/g
 s/at event [0-9]+/at event N/
-s/(events|age|free|ledger|commit)=[0-9.]+(e-[0-9]+)?/\1=N/g
+s/(events|age|free|ledger|log|commit)=[0-9.]+(e-[0-9]+)?/\1=N/g
 # Amounts: with a fraction, a power of ten, or three digits and more. A zero may be one that was not yet any other; signs are compared.
 s/\b[0-9][0-9,]*\.[0-9]+(e[+-]?[0-9]+)?\b/N/g
 s/\b[0-9]+e[0-9]+\b/N/g
