@@ -27,6 +27,8 @@ std::string_view name_of(Charge charge) {
       return "weights";
     case Charge::dominant:
       return "dominant";
+    case Charge::billing:
+      return "billing";
   }
   return {};
 }

@@ -54,7 +54,7 @@ struct OrganizationConfig {
 };
 
 // How a run is charged (daemon/observer/charging.hpp).
-enum class Charge { cpu, weights, dominant };
+enum class Charge { cpu, weights, dominant, billing };
 [[nodiscard]] std::string_view name_of(Charge charge);
 
 // A CPU of these nodes is worth so many processors.

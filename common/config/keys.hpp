@@ -53,7 +53,7 @@ inline constexpr auto k_file_keys = std::to_array<Key>({
     {"period", "`none`, `monthly`, `quarterly` or `yearly`", "`none`", "when standings begin again from zero"},
     {"stale_after", "Seconds, or a number with `s`, `m`, `h` or `d`, from 1 second to 365 days", "`5m`",
      "how long the last ranks hold without shapleyd"},
-    {"charge", "`dominant`, `cpu` or `weights`", "`dominant`", "what a job is charged on a node"},
+    {"charge", "`dominant`, `cpu`, `weights` or `billing`", "`dominant`", "what a job is charged on a node"},
     {"weights", "Table of resources with whole numbers from 1 to 1000", "each CPU 1",
      "what counts as processors with `charge: weights`"},
     {"node_weights", "Table of nodes with whole numbers from 1 to 1000", "none", "what a CPU of a node is worth"},

@@ -28,8 +28,8 @@ constexpr IntegerRange k_weight_range{1, 1000};
 // The rank's part of a job's priority is a site factor, which Slurm keeps in 31 bits.
 constexpr IntegerRange k_rank_weight_range{1, 1'000'000'000};
 
-constexpr std::array<std::pair<std::string_view, Charge>, 3> k_charges{
-    {{"dominant", Charge::dominant}, {"cpu", Charge::cpu}, {"weights", Charge::weights}}};
+constexpr std::array<std::pair<std::string_view, Charge>, 4> k_charges{
+    {{"dominant", Charge::dominant}, {"cpu", Charge::cpu}, {"weights", Charge::weights}, {"billing", Charge::billing}}};
 
 class SettingsReader {
  public:
@@ -152,13 +152,15 @@ class SettingsReader {
     const Value* nodes = file_.find("node_weights");
     if (weights != nullptr) configuration.charge = Charge::weights;
     choice("charge", k_charges, configuration.charge);
+    const std::string name(name_of(configuration.charge));
     const bool by_weights = configuration.charge == Charge::weights;
     if (weights != nullptr && !by_weights) {
-      add(*weights, "is not read with charge: " + std::string(name_of(configuration.charge)),
-          "write charge: weights, or remove weights");
+      add(*weights, "is not read with charge: " + name, "write charge: weights, or remove weights");
     }
-    if (nodes != nullptr && by_weights) {
-      add(*nodes, "is not read with charge: weights, where weights say what a node is worth",
+    if (nodes != nullptr && (by_weights || configuration.charge == Charge::billing)) {
+      add(*nodes,
+          "is not read with charge: " + name + ", where " +
+              (by_weights ? "weights say" : "slurmctld says (TRESBillingWeights)") + " what a node is worth",
           "write charge: dominant or charge: cpu, or remove node_weights");
     }
     read_weights(configuration.weights);

@@ -259,6 +259,21 @@ Expected<void> check_nodes(SacctRows& sacct, const SiteNodes& nodes, bool oversu
   return places.finish();
 }
 
+Expected<void> check_billing(SacctRows& sacct, Malformed choice) {
+  Findings findings(sacct, choice);
+  SHAPLEY_TRY(for_each_run(sacct, [&](const Run& run) -> Expected<void> {
+    if (std::ranges::all_of(run.rows, [](const SacctRow& row) { return row.billing.has_value(); })) return {};
+    Faults faults;
+    add_run(run,
+            "AllocTRES: has no billing, by which runs are charged (charge: billing); export that column, or correct "
+            "the row",
+            faults);
+    findings.take(faults);
+    return {};
+  }));
+  return findings.finish();
+}
+
 Expected<void> check_places(SacctRows& sacct, Malformed choice) {
   Findings findings(sacct, choice);
   SHAPLEY_TRY(sacct.for_each_job([&](const std::vector<SacctRow>& of_job) -> Expected<void> {

@@ -44,6 +44,9 @@ class Findings {
 [[nodiscard]] Expected<void> check_nodes(SacctRows& sacct, const SiteNodes& nodes, bool oversubscribed,
                                          Malformed choice);
 
+// Every run has Slurm's billing, by which it is to be charged.
+[[nodiscard]] Expected<void> check_billing(SacctRows& sacct, Malformed choice);
+
 // Every run has nodes.
 [[nodiscard]] Expected<void> check_places(SacctRows& sacct, Malformed choice);
 

@@ -75,6 +75,9 @@ std::optional<HeldResources> parse_tres(std::string_view text) {
       const auto mib = parse_mib(count);
       if (!mib) return std::nullopt;
       held.memory = *mib;
+    } else if (name == "billing") {
+      held.billing = parse_number<std::uint64_t>(count);
+      if (!held.billing) return std::nullopt;
     } else if (name.starts_with("gres/")) {
       // A few are sizes, which sacct writes as it writes memory (gres/gpumem=80G).
       const auto value = parse_number<std::uint64_t>(count);

@@ -29,6 +29,7 @@ struct JobName {
 struct HeldResources {
   std::uint64_t memory = 0;  // MiB
   std::vector<protocol::Tres> gres;
+  std::optional<std::uint64_t> billing;  // nullopt: not listed
 };
 // "cpu=4,mem=8G,node=1,gres/gpu=2,gres/gpu:tesla=2"; empty: nothing. nullopt: it is not of this form.
 [[nodiscard]] std::optional<HeldResources> parse_tres(std::string_view text);

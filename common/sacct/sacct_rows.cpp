@@ -227,6 +227,7 @@ Expected<void> read_holding(const Fields& fields, SacctRow& row) {
   if (!tres) return fields.bad(Column::tres, "is no list of resources like cpu=4,mem=8G; export with sacct -P");
   row.memory = tres->memory;
   row.gres = tres->gres;
+  row.billing = tres->billing;
   const std::string_view nodes = fields.text(Column::nodes);
   if (nodes.empty() || nodes == "None assigned" || nodes == "(null)") return {};
   auto names = expand_brackets(nodes, k_max_nodes_of_job);
@@ -308,7 +309,7 @@ void pass_fields(Fields& fields, Row& row) {
   const auto pass = [&](auto&... members) { (fields(members), ...); };
   pass(row.line, row.job, row.array_job, row.array_task, row.het_job, row.user, row.user_id, row.group, row.group_id);
   pass(row.account, row.partition, row.qos, row.name, row.wckey, row.state, row.submit, row.eligible, row.start);
-  pass(row.end, row.suspended, row.requested, row.requested_cpus, row.cpus, row.memory, row.gres);
+  pass(row.end, row.suspended, row.requested, row.requested_cpus, row.cpus, row.memory, row.gres, row.billing);
 }
 
 }  // namespace

@@ -46,15 +46,16 @@ struct SacctRow {
   std::string state;  // Slurm's name: "COMPLETED", "CANCELLED" (without the user), "RESIZING", ...
   Instant submit;
   std::optional<Instant> eligible;
-  std::optional<Instant> start;       // nullopt: it never started
-  std::optional<Instant> end;         // nullopt: it has not ended
-  Duration suspended;                 // of the time from start to end
-  std::optional<Duration> requested;  // time limit; nullopt: unlimited, or not exported
-  std::uint32_t requested_cpus = 0;   // 0: not exported
-  std::uint32_t cpus = 0;             // allocated
-  std::uint64_t memory = 0;           // MiB allocated, on all nodes; 0: not exported or not allocated
-  std::vector<protocol::Tres> gres;   // allocated, on all nodes; each once, without its type ("gres/gpu")
-  std::vector<std::string> nodes;     // ascending, each once; empty: none, or not exported
+  std::optional<Instant> start;          // nullopt: it never started
+  std::optional<Instant> end;            // nullopt: it has not ended
+  Duration suspended;                    // of the time from start to end
+  std::optional<Duration> requested;     // time limit; nullopt: unlimited, or not exported
+  std::uint32_t requested_cpus = 0;      // 0: not exported
+  std::uint32_t cpus = 0;                // allocated
+  std::uint64_t memory = 0;              // MiB allocated, on all nodes; 0: not exported or not allocated
+  std::vector<protocol::Tres> gres;      // allocated, on all nodes; each once, without its type ("gres/gpu")
+  std::optional<std::uint64_t> billing;  // of all nodes; nullopt: not exported
+  std::vector<std::string> nodes;        // ascending, each once; empty: none, or not exported
 
   [[nodiscard]] bool ran() const { return start && cpus > 0 && (end ? *end > *start : state != "PENDING"); }
 };

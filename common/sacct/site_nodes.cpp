@@ -80,6 +80,17 @@ std::optional<std::vector<protocol::Tres>> parse_gres(std::string_view text) {
   return gres;
 }
 
+// "cpu=16,mem=64000M,billing=16,gres/gpu=4": what is counted in plain numbers.
+std::vector<protocol::Tres> parse_configured(std::string_view text) {
+  std::vector<protocol::Tres> tres;
+  for (const std::string_view item : split(text, ',')) {
+    const std::size_t equals = std::min(item.find('='), item.size());
+    const auto count = parse_number<std::uint64_t>(item.substr(std::min(item.size(), equals + 1)));
+    if (count) tres.push_back({std::string(item.substr(0, equals)), *count});
+  }
+  return tres;
+}
+
 std::optional<protocol::NodeRecord> read_scontrol_line(std::string_view line) {
   protocol::NodeRecord node;
   node.name = value_of(line, "NodeName");
@@ -94,6 +105,7 @@ std::optional<protocol::NodeRecord> read_scontrol_line(std::string_view line) {
   node.cpus = *count;
   node.memory = memory.value_or(0) > kept ? *memory - kept : 0;
   node.gres = *gres;
+  node.tres = parse_configured(value_of(line, "CfgTRES"));
   return node;
 }
 

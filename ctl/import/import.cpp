@@ -172,6 +172,10 @@ Expected<Past> read_past(const ImportQuestion& question) {
   }
   if (const auto placed = sacct::check_places(past.sacct, question.malformed); !placed)
     return with_context("import: " + question.sacct.string(), placed.error());
+  if (past.site.configuration.charge == config::Charge::billing) {
+    if (const auto billed = sacct::check_billing(past.sacct, question.malformed); !billed)
+      return with_context("import: " + question.sacct.string(), billed.error());
+  }
   if (!question.accounts.empty()) {
     SHAPLEY_TRY_ASSIGN(past.parents, parse_file(question.accounts, sacct::read_account_parents));
   }
@@ -282,6 +286,25 @@ class Writer {
   std::vector<Event> waiting_;
 };
 
+// With `charge: billing` a node is worth what slurmctld says, which nothing else shows.
+Expected<void> check_worth(const ImportQuestion& question, const Past& past) {
+  if (past.site.configuration.charge != config::Charge::billing) return {};
+  if (!past.nodes) {
+    return fail(Errc::invalid_argument,
+                "import: " + question.config.string() +
+                    ": charge: billing needs to know what each node is worth; give --nodes the output of "
+                    "scontrol show nodes --oneliner");
+  }
+  for (const auto& [name, node] : *past.nodes) {
+    if (std::ranges::find(node.tres, "billing", &protocol::Tres::name) != node.tres.end()) continue;
+    return fail(Errc::invalid_argument,
+                "import: " + question.nodes.string() + ": node " + name +
+                    ": no CfgTRES with billing, by which nodes are worth something (charge: billing); export the "
+                    "nodes by scontrol show nodes --oneliner");
+  }
+  return {};
+}
+
 Expected<void> write_new(const ImportQuestion& question, const Past& past, const path& file, ImportResult& result) {
   const sacct::Attribution attribution(past.site.configuration, past.sacct.users, past.sacct.groups, past.parents);
   const daemon::ReadingRules rules = rules_of(past, attribution);
@@ -325,6 +348,7 @@ Expected<void> make_new(const ImportQuestion& question, Past& past, ImportResult
     return fail(Errc::conflict, "import: " + question.ledger.string() +
                                     " is there already; name a new file, or fill its gaps with --into");
   }
+  SHAPLEY_TRY(check_worth(question, past));
   if (past.nodes) SHAPLEY_TRY(check_nodes(question, *past.nodes, past));
   const path partial_name = question.ledger.string() + ".importing";
   const ledger::PartialFile partial(partial_name);

@@ -114,6 +114,7 @@ class Importer {
     record.requested_gres = row.gres;
     record.tres.push_back({"cpu", row.cpus});
     if (row.memory > 0) record.tres.push_back({"mem", row.memory});
+    if (row.billing) record.tres.push_back({"billing", *row.billing});
     record.tres.insert(record.tres.end(), row.gres.begin(), row.gres.end());
     if (kind_of(step) == StepKind::eligible) {
       record.slurm_state = "PENDING";

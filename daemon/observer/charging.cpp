@@ -96,6 +96,18 @@ Request request_of(const protocol::JobUpdate& job) {
   return {resources_of(gres), holds_memory ? count_of(tres_count(job, "mem")) : 0};
 }
 
+// "billing" is a TRES as others are, and the only one that counts.
+std::optional<Weighting> weighting_of(const ChargeRule& rule) {
+  switch (rule.charge) {
+    case config::Charge::weights:
+      return Weighting(rule.weights);
+    case config::Charge::billing:
+      return Weighting({{"billing", 1}});
+    default:
+      return std::nullopt;
+  }
+}
+
 std::map<std::string, NodeShare> holdings_of(const protocol::JobUpdate& job) {
   std::map<std::string, NodeShare> shares;
   std::map<std::string, std::vector<protocol::Tres>> gres;
@@ -133,7 +145,7 @@ std::vector<CapacityChanged> node_kinds(const std::vector<CapacityChanged>& node
   return kinds;
 }
 
-Charging::Charging(ChargeRule rule) : rule_(std::move(rule)), weighting_(rule_.weights) {}
+Charging::Charging(ChargeRule rule) : rule_(std::move(rule)), weighting_(weighting_of(rule_)) {}
 
 std::int64_t Charging::weight_of(std::string_view node) const {
   const auto found = rule_.node_weights.find(node);
@@ -141,9 +153,8 @@ std::int64_t Charging::weight_of(std::string_view node) const {
 }
 
 CapacityChanged Charging::capacity_of(const protocol::NodeRecord& node) const {
-  const bool by_weights = rule_.charge == config::Charge::weights;
-  const ProcessorMillionths whole = by_weights
-                                        ? weighting_.capacity_of(node)
+  const ProcessorMillionths whole = weighting_
+                                        ? weighting_->capacity_of(node)
                                         : bounded(static_cast<Int128>(node.cpus) * weight_of(node.name) * k_micro);
   return {.node = node.name,
           .at = {},
@@ -167,8 +178,13 @@ ProcessorMillionths Charging::charge_of(const NodeShare& held, bool exclusive, c
 
 std::vector<NodeShare> Charging::shares_of(const protocol::JobUpdate& job, const NodeLookup& nodes) const {
   std::map<std::string, NodeShare> held = holdings_of(job);
-  if (rule_.charge == config::Charge::weights) {
-    for (const NodeShare& share : weighting_.shares_of(job)) held[share.node].processors = share.processors;
+  if (weighting_) {
+    for (const NodeShare& share : weighting_->shares_of(job)) held[share.node].processors = share.processors;
+    // Slurm cuts a job's billing to a whole number. A run of which nothing is left is in the books nevertheless.
+    for (auto& [node, share] : held) {
+      if (rule_.charge == config::Charge::billing && share.cpus > 0)
+        share.processors = std::max(ProcessorMillionths{1}, share.processors);
+    }
   } else {
     for (auto& [node, share] : held) {
       if (share.cpus > 0) share.processors = charge_of(share, job.exclusive, nodes(node));
@@ -194,7 +210,7 @@ std::vector<NodeShare> Charging::shares_of(const protocol::JobUpdate& job, const
 }
 
 ProcessorMillionths Charging::task_of(const protocol::JobUpdate& job, std::span<const CapacityChanged> kinds) const {
-  if (rule_.charge == config::Charge::weights) return weighting_.task_of(job);
+  if (weighting_) return weighting_->task_of(job);
   const Request request = request_of(job);
   std::optional<ProcessorMillionths> least;
   for (const CapacityChanged& node : kinds) {

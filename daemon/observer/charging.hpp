@@ -6,6 +6,8 @@
 //             a run that has the node to itself: all of that. What blocks the node is what counts.
 //   cpu       its CPUs, times the weight of the node.
 //   weights   the weighted sum of what it holds (Weighting); the node is worth that sum over what it has.
+//   billing   Slurm's own TRES "billing" of the job, spread over its nodes in proportion to their CPUs; a node is worth
+//             its own "billing", which slurmctld makes from the TRESBillingWeights of its partitions.
 // A waiting job asks for what it would be charged, by the same rule, on those kinds of nodes that have what it needs
 // and where that is least. Which partition or nodes it asked for is not looked at. Immutable; pure.
 #pragma once
@@ -13,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -105,7 +108,7 @@ class Charging {
                                               const accounting::CapacityChanged* node) const;
 
   ChargeRule rule_;
-  Weighting weighting_;
+  std::optional<Weighting> weighting_;  // where the charge is a sum over TRES
 };
 
 }  // namespace shapley::daemon

@@ -197,6 +197,14 @@ INSTANTIATE_TEST_SUITE_P(
                  {6, "weights: mem: a resource of this name has no weight", "cpu, gres/NAME"},
                  {7, "weights: gres/: a resource of this name", ""},
                  {8, "weights: CPU: a resource of this name", ""}}},
+        BadFile{
+            "weights of another charge",
+            k_ok + "charge: billing\nweights: {cpu: 2}\nnode_weights: {n1: 2}\n",
+            {{3, "weights: is not read with charge: billing", "write charge: weights, or remove weights"},
+             {4,
+              "node_weights: is not read with charge: billing, where slurmctld says (TRESBillingWeights) what a node "
+              "is worth",
+              "write charge: dominant or charge: cpu"}}},
         BadFile{"no weight", k_ok + "weights: {}\n", {{2, "weights: the table is empty", ""}}},
         BadFile{"control characters are not passed on",
                 k_ok + "mode: \"a\\eb\\n\"\n",

@@ -122,6 +122,50 @@ TEST_F(ImportTest, books_what_ran_and_the_audit_finds_nothing) {
   EXPECT_EQ(report.runs_compared, 8);
 }
 
+// Job 1 has 3 CPUs and is billed 24 on two nodes; job 2 is billed nothing.
+TEST_F(ImportTest, by_billing_runs_are_charged_what_slurm_billed_and_the_audit_compares_it) {
+  const auto billed = [](std::string row, int billing) {
+    return row.insert(row.find("cpu="), "billing=" + std::to_string(billing) + ",");
+  };
+  const std::string first = row("1", 1, "bio", "COMPLETED", 0, 0, 10, 110, 0, 3, 0, 0, "n[1-2]");
+  const std::string second = row("2", 2, "astro", "COMPLETED", 0, 0, 200, 300, 0, 1, 0, 0, "n1");
+  ImportQuestion asked = question(billed(first, 24) + billed(second, 0));
+  std::ofstream(asked.config, std::ios::app) << "charge: billing\n";
+  const std::filesystem::path no_billing = asked.nodes;
+  asked.nodes = write("billed-nodes",
+                      "NodeName=n1 CPUTot=4 RealMemory=4096 Gres=(null) CfgTRES=cpu=4,mem=4G,billing=20\n"
+                      "NodeName=n2 CPUTot=4 RealMemory=4096 Gres=gpu:2 CfgTRES=cpu=4,mem=4G,billing=36,gres/gpu=2\n");
+  const auto refusal = [](const ImportQuestion& refused) {
+    const auto result = import_history(refused);
+    return result ? std::string("none") : result.error().what;
+  };
+  ImportQuestion bad = asked;
+  bad.nodes = no_billing;
+  EXPECT_PRED2(contains, refusal(bad), no_billing.string() + ": node n1: no CfgTRES with billing");
+  bad.nodes.clear();
+  EXPECT_PRED2(contains, refusal(bad),
+               "site.yaml: charge: billing needs to know what each node is worth; give --nodes");
+  bad = asked;
+  bad.sacct = write("unbilled", k_header + billed(first, 24) + second);
+  EXPECT_PRED2(contains, refusal(bad), "unbilled: line 3: AllocTRES: has no billing");
+
+  ASSERT_EQ(refusal(asked), "none");
+  EXPECT_EQ(ledger::testing::rows(file(), "SELECT job, node, processors, cpus FROM segment_nodes WHERE kind = 'run'"),
+            (std::vector<std::string>{"1|n1|16000000|2", "1|n2|8000000|1", "2|n1|1|1"}));
+  EXPECT_EQ(ledger::testing::rows(file(), "SELECT node, whole FROM capacity ORDER BY node"),
+            (std::vector<std::string>{"n1|20000000", "n2|36000000"}));
+  EXPECT_TRUE(audit_against(asked.sacct).findings.empty());
+  const auto wrong = audit_against(write("wrong", k_header + billed(first, 23) + billed(second, 0)));
+  ASSERT_EQ(wrong.findings.size(), 1U);
+  EXPECT_PRED2(contains, wrong.findings.front().what,
+               "is charged 24 by Slurm's billing in the ledger, and the record has billing=23");
+  const auto unknown = audit_against(write("unknown", k_header + first + billed(second, 0)));
+  EXPECT_TRUE(unknown.findings.empty());
+  ASSERT_FALSE(unknown.notes.empty());
+  EXPECT_PRED2(contains, ::testing::PrintToString(unknown.notes),
+               "1 size charged by Slurm's billing and not compared with it: the records lack AllocTRES");
+}
+
 // sacct orders its rows by job; what joins several exports does not.
 TEST_F(ImportTest, the_order_of_the_rows_does_not_matter) {
   const auto events = [&](const std::string& rows) {

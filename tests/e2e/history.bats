@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What Slurm's accounting says of the past, as a ledger, beside what shapleyd saw of it.
+# What Slurm's accounting says of the past, as a ledger, beside what shapleyd saw of it. Runs are charged what Slurm bills.
 
 load lib/e2e
 
@@ -49,11 +49,24 @@ standings() {
     jq -r '.organizations[] | "\(.name) \(.psi) \(.phi_direct)"' | sort
 }
 
+# billed: "JOB START PROCESSORS" of every run that has ended, by sacct's AllocTRES; charged: the same by shapleyd's ledger.
+billed() {
+  SLURM_TIME_FORMAT=%s sacct -a -D -X -P -n -o JobIDRaw,Start,End,AllocTRES |
+    awk -F '|' '$3 > $2 && match($4, /billing=[0-9]+/) { print $1, $2, substr($4, RSTART + 8, RLENGTH - 8) }' | sort
+}
+charged() {
+  ledger_sql "SELECT s.job, s.anchor, SUM(n.processors) / 1000000.0 FROM segments s JOIN segment_nodes n USING (kind, job, anchor, ordinal)
+    WHERE s.kind = 'run' AND s.retracted IS NULL AND s.ordinal = (SELECT MAX(l.ordinal) FROM segments l
+      WHERE l.kind = 'run' AND l.job = s.job AND l.anchor = s.anchor AND l.retracted IS NULL)
+    GROUP BY s.job, s.anchor HAVING MAX(s.end) > s.anchor" | sed 's/\.0$//' | sort
+}
+
 @test "an export of sacct as a ledger: the audit finds nothing, the books are those that shapleyd kept, a gap is filled" {
   CLUSTER_DATABASE=yes
   BOOKS_ORGANIZATIONS=$DATABASE_ORGANIZATIONS
+  CLUSTER_EXTRA_CONF="PartitionName=DEFAULT TRESBillingWeights=CPU=1.5,Node=2"
   requeues_expected
-  start_with
+  start_with "charge: billing"
   scontrol show nodes --oneliner >"$CLUSTER_DIR/nodes.txt"
   told_exactly_load
   wait_drained 90
@@ -65,6 +78,12 @@ standings() {
   wait_drained 60
   wait_until 30 sacct_has_all
   wait_until 20 nothing_open
+
+  # What Slurm billed, three halves of the CPUs and two for each node, in whole numbers; and what it says that a node is worth.
+  diff <(billed) <(charged)
+  [ "$(charged | wc -l)" -ge 12 ]
+  diff <(grep -oE 'NodeName=[^ ]+|billing=[0-9]+' "$CLUSTER_DIR/nodes.txt" | paste - - | sed -E 's/NodeName=|billing=//g' | tr '\t' ' ') \
+    <(ledger_sql "SELECT node, whole / 1000000 FROM capacity WHERE at = (SELECT MAX(at) FROM capacity c WHERE c.node = capacity.node) ORDER BY node" | uniq)
 
   import_history --ledger "$CLUSTER_DIR/past.db"
   run shapleyctl audit "$CLUSTER_DIR/past.db" --against "$CLUSTER_DIR/sacct.txt"

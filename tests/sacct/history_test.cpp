@@ -115,6 +115,7 @@ TEST_F(Rows, read_every_field) {
   EXPECT_EQ(row.requested, Duration{5400});
   EXPECT_EQ(row.memory, 2560U);
   EXPECT_EQ(row.gres, (Gres{{"gres/gpu", 3}}));
+  EXPECT_EQ(row.billing, 5U);
   EXPECT_EQ(row.nodes, (std::vector<std::string>{"n1", "n2"}));
   EXPECT_TRUE(row.ran());
 }

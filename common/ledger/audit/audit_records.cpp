@@ -2,6 +2,8 @@
 // once.
 #include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -81,9 +83,9 @@ class SegmentEvents {
             static_cast<std::uint32_t>(order_.integer(4))};
     return {};
   }
-  Expected<void> read(std::vector<accounting::Event>& to) {
+  Expected<void> read(std::vector<StoredEvent>& to) {
     return reader_.visit(sequence_ - 1, sequence_, [&](const StoredEvent& stored) -> Expected<void> {
-      to.push_back(stored.event);
+      to.push_back(stored);
       return {};
     });
   }
@@ -150,7 +152,8 @@ class FactsToCompare {
     SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
     SHAPLEY_TRY_ASSIGN(Statement select,
                        database.prepare("SELECT seq FROM main.event_texts WHERE kind IN "
-                                        "('configuration_loaded', 'observation_gap', 'state_lost', 'adjustment_made') "
+                                        "('configuration_loaded', 'charge_declared', 'observation_gap', 'state_lost', "
+                                        "'adjustment_made') "
                                         "ORDER BY seq"));
     while (true) {
       SHAPLEY_TRY_ASSIGN(const bool row, select.step());
@@ -158,23 +161,36 @@ class FactsToCompare {
       SHAPLEY_TRY(
           reader.visit(select.integer(0) - 1, select.integer(0), [&](const StoredEvent& stored) -> Expected<void> {
             facts_.add(stored.event);
+            if (const auto* rule = std::get_if<accounting::ChargeDeclared>(&stored.event))
+              bills_from_[stored.sequence] = rule->charge == "billing";
             return {};
           }));
     }
   }
 
+  // By the order of the ledger: what was seen late was charged by the rule in force when it was seen.
+  [[nodiscard]] bool is_billed(std::int64_t sequence) const {
+    const auto after = bills_from_.upper_bound(sequence);
+    return after != bills_from_.begin() && std::prev(after)->second;
+  }
+
   void select_job(JobId job) {
     Facts alone;
-    for (const accounting::Event& event : of_job_) alone.add(event);
+    for (const StoredEvent& stored : of_job_) alone.add(stored.event);
     if (selection_.wants(job, alone)) {
-      for (const accounting::Event& event : of_job_) facts_.add(event);
+      for (const StoredEvent& stored : of_job_) {
+        facts_.add(stored.event);
+        if (const auto* opened = std::get_if<accounting::SegmentOpened>(&stored.event))
+          facts_.segments[opened->key].is_billed = is_billed(stored.sequence);
+      }
     }
     of_job_.clear();
   }
 
   RunSelection selection_;
   Facts facts_;
-  std::vector<accounting::Event> of_job_;
+  std::vector<StoredEvent> of_job_;
+  std::map<std::int64_t, bool> bills_from_;  // event -> whether runs are charged by Slurm's billing from it on
 };
 
 // What the file has of its own.

@@ -27,6 +27,7 @@ struct SegmentFacts {
   std::uint32_t organization = 0;  // index in Facts::organizations
   ProcessorMillionths processors;
   std::int64_t cpus = 0;                                             // that Slurm allocated; 0: not known
+  bool is_billed = false;                                            // charged by Slurm's billing
   std::vector<std::pair<std::uint32_t, ProcessorMillionths>> nodes;  // (index in Facts::nodes, processors held there)
 
   // Whether it counts in the books when all events are known.

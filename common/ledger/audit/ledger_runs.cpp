@@ -83,7 +83,7 @@ void LedgerRuns::extend(const SegmentFacts& segment) {
 }
 
 void LedgerRuns::add_piece(const SegmentFacts& segment) {
-  runs_.back().pieces.push_back({*segment.begin, segment.end, segment.processors, segment.cpus});
+  runs_.back().pieces.push_back({*segment.begin, segment.end, segment.processors, segment.cpus, segment.is_billed});
   account(segment);
 }
 

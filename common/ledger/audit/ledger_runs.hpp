@@ -16,7 +16,8 @@ struct LedgerPiece {
   Instant begin;
   std::optional<Instant> end;
   ProcessorMillionths processors;
-  std::int64_t cpus = 0;  // that Slurm allocated; 0: not known
+  std::int64_t cpus = 0;   // that Slurm allocated; 0: not known
+  bool is_billed = false;  // charged by Slurm's billing
 };
 
 // The segments of one (job, anchor).

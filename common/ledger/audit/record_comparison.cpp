@@ -187,6 +187,7 @@ class Comparison {
       const LedgerPiece& ours = run.pieces[run.pieces.size() - back];
       const RecordedPiece& theirs = recorded.pieces[recorded.pieces.size() - back];
       compare_processors(run, ours, theirs, name);
+      compare_billing(ours, theirs, name);
       const bool inner = back < recorded.pieces.size() && back < run.pieces.size();
       if (inner && theirs.begin && !theirs.begin->is(ours.begin)) {
         find(name + ": is resized at " + format_instant(ours.begin) + " in the ledger, at " + text_of(*theirs.begin) +
@@ -215,6 +216,20 @@ class Comparison {
     amount << static_cast<double>(ours.processors.value) / static_cast<double>(k_micro);
     find(name + ": holds " + amount.str() + " processors in the ledger, " + std::to_string(*theirs.cpus) +
          " CPUs in the record");
+  }
+
+  // A charge is bounded, and is not nothing where Slurm bills nothing (docs/reference/configuration.md, `charge`).
+  void compare_billing(const LedgerPiece& ours, const RecordedPiece& theirs, const std::string& name) {
+    constexpr std::int64_t k_most = 1'000'000;
+    if (!ours.is_billed) return;
+    if (!theirs.billing) {
+      ++unbilled_;
+      return;
+    }
+    const std::int64_t charged = ours.processors.value / k_micro;
+    if (charged == std::min(*theirs.billing, k_most)) return;
+    find(name + ": is charged " + std::to_string(charged) + " by Slurm's billing in the ledger, and the record has " +
+         "billing=" + std::to_string(*theirs.billing));
   }
 
   void compare_held(const LedgerRun& run, const RecordedRun& recorded, const std::string& name) {
@@ -360,6 +375,7 @@ class Comparison {
     note(resized_since_, "run[ was|s were] resized and had not ended on one side: [its|their] sizes are not compared");
     note(hidden_sizes_,
          "run[ was|s were] resized and the records show [its|their] last size only (sacct -D shows all)");
+    note(unbilled_, "size[|s] charged by Slurm's billing and not compared with it: the records lack AllocTRES");
     note(weighted_, "size[|s] not compared: the configuration weighs processors, records count CPUs");
   }
 
@@ -374,7 +390,7 @@ class Comparison {
   std::int64_t after_ledger_ = 0, ended_since_ = 0, outside_ = 0, resized_since_ = 0;
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
                weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0, impossible_ = 0, lost_ends_ = 0,
-               lost_ = 0;
+               lost_ = 0, unbilled_ = 0;
   std::vector<std::int64_t> end_untold_;  // lines
 };
 

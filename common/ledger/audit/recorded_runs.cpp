@@ -21,7 +21,7 @@ class RowJoiner {
     if (!continues) finish();
     RecordedRun run = std::exchange(resized_, {});
     const auto begin = continues ? run.pieces.back().end : row.start;
-    run.pieces.push_back({begin, row.end, row.cpus, row.line});
+    run.pieces.push_back({begin, row.end, row.cpus, row.billing, row.line});
     take(row, run);
     runs_.push_back(std::move(run));
   }
@@ -30,7 +30,7 @@ class RowJoiner {
   void finish() {
     if (resized_.pieces.empty()) return;
     RecordedRun run = std::exchange(resized_, {});
-    run.pieces.push_back({run.pieces.back().end, std::nullopt, std::nullopt, run.pieces.back().line});
+    run.pieces.push_back({run.pieces.back().end, std::nullopt, std::nullopt, std::nullopt, run.pieces.back().line});
     run.has_ended = false;
     runs_.push_back(std::move(run));
   }
@@ -42,7 +42,7 @@ class RowJoiner {
                        : format_ == RecordFormat::sacct ? row.start
                                                         : std::nullopt;
     const auto end = format_ == RecordFormat::sacct ? row.end : row.start;
-    resized_.pieces.push_back({begin, end, row.cpus, row.line});
+    resized_.pieces.push_back({begin, end, row.cpus, row.billing, row.line});
     take(row, resized_);
   }
 

@@ -18,6 +18,7 @@ struct RecordedPiece {
   std::optional<RecordedTime> begin;  // nullopt: the record does not have it
   std::optional<RecordedTime> end;    // nullopt: it goes on
   std::optional<std::int64_t> cpus;   // nullopt: the record does not have it
+  std::optional<std::int64_t> billing;
   std::int64_t line = 0;
 };
 

@@ -88,11 +88,12 @@ enum class Column {
   cluster,
   user,
   account,
-  nodes
+  nodes,
+  tres
 };
-constexpr std::array<std::string_view, 13> k_columns{"JobIDRaw",  "JobID",   "Start",     "End",    "State",
-                                                     "AllocCPUS", "NCPUS",   "Suspended", "Submit", "Cluster",
-                                                     "User",      "Account", "NodeList"};
+constexpr std::array<std::string_view, 14> k_columns{"JobIDRaw",  "JobID",   "Start",     "End",      "State",
+                                                     "AllocCPUS", "NCPUS",   "Suspended", "Submit",   "Cluster",
+                                                     "User",      "Account", "NodeList",  "AllocTRES"};
 
 std::vector<std::string_view> split(std::string_view line) {
   std::vector<std::string_view> fields;
@@ -133,6 +134,15 @@ Expected<SacctHeader> read_header(std::string_view line) {
   return fail(Errc::invalid_argument,
               "line 1: neither a jobcomp/filetxt record nor the header of sacct -P; make the records with "
               "sacct -a -D -P -o JobIDRaw,Start,End,State,AllocCPUS,Suspended");
+}
+
+// Of "billing=8,cpu=4,mem=8G,node=1".
+std::optional<std::int64_t> billing_of(std::string_view tres) {
+  constexpr std::string_view k_name = "billing=";
+  for (const std::string_view item : shapley::split(tres, ',')) {
+    if (item.starts_with(k_name)) return parse_number<std::int64_t>(item.substr(k_name.size()));
+  }
+  return std::nullopt;
 }
 
 enum class RowKind { job, step, pending_array, unreadable };
@@ -186,6 +196,7 @@ void read_sacct_row(const SacctHeader& header, std::string_view line, std::int64
                      .start = {},
                      .end = {},
                      .cpus = {},
+                     .billing = billing_of(header.field(fields, Column::tres)),
                      .suspended = {},
                      .described = {}};
   switch (identify(name, reading.find_task, record.job)) {
@@ -292,8 +303,15 @@ std::optional<JobId> skip_job(std::string_view& text) {
 }
 
 void read_jobcomp_record(std::string_view text, std::int64_t line, const Reading& reading) {
-  SlurmRecord record{
-      .line = line, .job = {}, .state = {}, .start = {}, .end = {}, .cpus = {}, .suspended = {}, .described = {}};
+  SlurmRecord record{.line = line,
+                     .job = {},
+                     .state = {},
+                     .start = {},
+                     .end = {},
+                     .cpus = {},
+                     .billing = {},
+                     .suspended = {},
+                     .described = {}};
   std::string_view rest = text;
   const auto id = skip_job(rest);
   if (!id) return reading.set_aside(line, "no jobcomp/filetxt record: it does not begin with JobId=... UserId=...");

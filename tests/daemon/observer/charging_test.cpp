@@ -98,6 +98,41 @@ TEST(Charging, ByWeightsNodesAndRunsAreSums) {
   EXPECT_EQ(site.charged({"n1", 3, 64 * k_gib, {}}), 6 * k_micro);
 }
 
+// Slurm's figures are taken as they are, whatever a job holds.
+TEST(Charging, ByBillingNodesAndRunsAreWhatSlurmBills) {
+  const Charging charging({Charge::billing, {}, {}});
+  protocol::NodeRecord record = node("g1", 16, 64, 4);
+  record.tres = {{"cpu", 16}, {"mem", 64 * k_gib}, {"billing", 80}, {"gres/gpu", 4}};
+  const CapacityChanged capacity = charging.capacity_of(record);
+  EXPECT_EQ(capacity.whole, ProcessorMillionths{80 * k_micro});
+  EXPECT_EQ(capacity.processors, capacity.whole);
+
+  protocol::JobUpdate job;
+  job.requested_cpus = 4;
+  job.pending_tasks = 3;
+  job.exclusive = true;
+  job.tres = {{"cpu", 4}, {"billing", 20}};
+  EXPECT_EQ(charging.waiting_of(job, std::vector{capacity}), ProcessorMillionths{60 * k_micro});
+
+  // By CPUs over the nodes, and to the millionth the job's whole billing.
+  job.nodes = {{"g1", 1, 0, {{"gres/gpu", 1}}}, {"n1", 2, 0, {}}};
+  const auto shares = charging.shares_of(job, [](std::string_view) { return nullptr; });
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_EQ(shares[0].processors, ProcessorMillionths{6'666'667});
+  EXPECT_EQ(shares[1].processors, ProcessorMillionths{13'333'333});
+}
+
+TEST(Charging, ARunThatSlurmBillsNothingIsInTheBooks) {
+  const Charging charging({Charge::billing, {}, {}});
+  protocol::JobUpdate job;
+  job.tres = {{"cpu", 3}, {"billing", 0}};
+  job.nodes = {{"g1", 1, 0, {}}, {"n1", 2, 0, {}}};
+  const auto shares = charging.shares_of(job, [](std::string_view) { return nullptr; });
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_EQ(shares[0].processors, ProcessorMillionths{1});
+  EXPECT_EQ(shares[1].processors, ProcessorMillionths{1});
+}
+
 TEST(Charging, ANodeThatTheBooksDoNotKnowIsChargedItsCpus) {
   EXPECT_EQ(Site().charged({"new", 3, 64 * k_gib, {}}, true), 3 * k_micro);
 }
