@@ -184,6 +184,7 @@ struct ReportArguments {
   bool no_charts = false;
   bool no_audit = false;
   bool per_organization = false;
+  bool users = false;                        // with a table of users
   std::vector<std::string> consortium = {};  // as StatementArguments::consortium
   bool live = false;                         // the page of the present (report/live_page.hpp)
   std::int64_t every_s = 60;                 // of `live`

@@ -90,9 +90,9 @@ Expected<std::optional<std::filesystem::path>> readable_ledger(const IntervalArg
 Expected<IntervalQuestion> interval_question(const IntervalArguments& arguments, const Endpoint& endpoint) {
   SHAPLEY_TRY_ASSIGN(IntervalQuestion question, question_of(arguments));
   if (!arguments.ledger.empty()) return question;
-  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
   SHAPLEY_TRY_ASSIGN(const auto own, readable_ledger(arguments, endpoint));
   if (!own) return question;
+  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
   SHAPLEY_TRY_ASSIGN(const json status, client.ask({{"request", "status"}}));
   question.ledger = *own;
   if (const auto at = status.find("at"); at != status.end() && at->is_number_integer())

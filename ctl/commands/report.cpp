@@ -15,6 +15,7 @@
 #include "ctl/commands/commands.hpp"
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/commands/interval.hpp"
+#include "ctl/commands/users.hpp"
 #include "ctl/output/paint.hpp"
 #include "ctl/rank_answers.hpp"
 #include "ctl/report/consortium_page.hpp"
@@ -116,12 +117,17 @@ Expected<void> add_names(SiteReport& report, const std::filesystem::path& file) 
 }
 
 // All but the proof. `interval` is set to the time of the statement.
-Expected<SiteReport> figures(IntervalArguments& interval, const std::optional<std::filesystem::path>& ledger,
-                             const Endpoint& endpoint) {
+Expected<SiteReport> figures(const ReportArguments& arguments, IntervalArguments& interval,
+                             const std::optional<std::filesystem::path>& ledger, const Endpoint& endpoint) {
   SiteReport report;
+  report.users = arguments.users;
   SHAPLEY_TRY_ASSIGN(report.statement,
                      interval_report<ledger::AccountReport>(interval, endpoint, "statement", ledger::StatementRequest{},
                                                             offline_statement));
+  if (report.users) {
+    name_users(report.statement);
+    order_users(report.statement);
+  }
   // The other parts are of the same time, although a daemon's present advances.
   const Instant since = report.statement.of.since;
   const Instant until = report.statement.of.until;
@@ -140,7 +146,7 @@ Expected<SiteReport> figures(IntervalArguments& interval, const std::optional<st
 Expected<SiteReport> gather(const ReportArguments& arguments, IntervalArguments& interval,
                             const std::optional<std::filesystem::path>& ledger, const Endpoint& endpoint,
                             const Environment& environment) {
-  SHAPLEY_TRY_ASSIGN(SiteReport report, figures(interval, ledger, endpoint));
+  SHAPLEY_TRY_ASSIGN(SiteReport report, figures(arguments, interval, ledger, endpoint));
   report.heading = arguments.heading.empty() ? k_heading : arguments.heading;
   SHAPLEY_TRY(add_head(report.proof, arguments, endpoint));
   SHAPLEY_TRY(add_audit_of(report.proof, arguments, ledger, endpoint, environment));
@@ -231,7 +237,7 @@ Expected<void> write_own_pages(const SiteReport& whole, const ReportArguments& a
   for (const std::string& name : organizations_of(whole)) {
     if (name == accounting::k_commons) continue;  // it has no members
     interval.organizations = {name};
-    SHAPLEY_TRY_ASSIGN(SiteReport own, figures(interval, ledger, endpoint));
+    SHAPLEY_TRY_ASSIGN(SiteReport own, figures(arguments, interval, ledger, endpoint));
     const auto title = own.titles.find(name);
     own.heading = (title == own.titles.end() ? name : title->second) + ": " + whole.heading;
     own.proof = whole.proof;
@@ -278,11 +284,16 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->add_flag("--per-organization", arguments.per_organization,
                  "Write a page of each organization, too, below the directory organizations")
       ->excludes(command->get_option("--consortium"));
+  command
+      ->add_flag("--users", arguments.users,
+                 "Show what each user of each account got, too, to every reader of the page")
+      ->excludes(command->get_option("--consortium"));
   CLI::Option* live = command->add_flag(
       "--live", arguments.live,
       "Write a page of the present: standings, which organization goes first and why, and the places of "
       "jobs that wait");
-  for (const char* other : {"--consortium", "--per-organization", "--public-key", "--since", "--until", "--month"})
+  for (const char* other :
+       {"--consortium", "--per-organization", "--users", "--public-key", "--since", "--until", "--month"})
     live->excludes(command->get_option(other));
   command->add_option("--every", arguments.every_s, "Make browsers reload the page after so many seconds")
       ->needs(live)

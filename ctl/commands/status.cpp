@@ -15,6 +15,8 @@
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "ctl/commands/interval.hpp"
+#include "ctl/commands/users.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/health.hpp"
@@ -214,6 +216,60 @@ Expected<StatusReport> fetch(const StatusArguments& arguments, const Endpoint& e
   return offline_status(question);
 }
 
+// The statement of the open period up to the report's instant; without organizations where it begins there.
+Expected<ledger::AccountReport> period_statement(const StatusReport& report, const StatusArguments& arguments,
+                                                 const Endpoint& endpoint) {
+  if (!report.period.begin.is_known() || report.period.begin >= report.at) return ledger::AccountReport{};
+  IntervalArguments interval;
+  interval.since = report.period.begin.utc();
+  interval.until = report.at.utc();
+  interval.ledger = arguments.ledger;
+  interval.archives = arguments.archives;
+  if (!arguments.ledger.empty()) interval.known_until = interval.until;
+  SHAPLEY_TRY_ASSIGN(ledger::AccountReport statement,
+                     interval_report<ledger::AccountReport>(interval, endpoint, "statement", ledger::StatementRequest{},
+                                                            offline_statement));
+  name_users(statement);
+  order_users(statement);
+  return statement;
+}
+
+Expected<FairShares> factors_of_now(const StatusArguments& arguments, const Environment& environment) {
+  if (arguments.ledger.empty() && arguments.at.empty()) return fair_shares(environment.run_program);
+  return fail(Errc::unavailable, "this is of a ledger or of the past, and Slurm knows the present only");
+}
+
+std::string users_lines(const UsersReport& users) {
+  std::string text =
+      "\nGot: core-hours of the period so far. Part%: of what its organization got. FairShare: Slurm's own factor now\n"
+      "(sshare). Order: by that factor within the organization, where the order is Slurm's.\n";
+  if (users.no_fair_share)
+    text += "Slurm:   FairShare and Order are not known: " + printable(*users.no_fair_share) + '\n';
+  if (users.is_private) text += "Private: what others used is hidden (PrivateData in slurm.conf): (others)\n";
+  if (!users.exact) text += "Books:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n";
+  return text;
+}
+
+Expected<void> show_users(const StatusReport& report, const StatusArguments& arguments, const Endpoint& endpoint,
+                          const Environment& environment) {
+  SHAPLEY_TRY_ASSIGN(const ledger::AccountReport statement, period_statement(report, arguments, endpoint));
+  std::vector<std::string> names;
+  for (const OrganizationRow& row : report.organizations) names.push_back(row.is.name);
+  const UsersReport users = users_report(statement, names, factors_of_now(arguments, environment));
+  const bool header = !arguments.no_header;
+  if (arguments.json) {
+    json whole = json_of(report);
+    whole["users"] = json_of(users);
+    environment.out << json_text(whole);
+  } else if (arguments.parsable) {
+    environment.out << parsable_users(users, header);
+  } else {
+    environment.out << (header ? header_line(report) : std::string()) << render_users(users, statement, header)
+                    << (header ? users_lines(users) : std::string());
+  }
+  return {};
+}
+
 StatusView view_of(const StatusArguments& arguments, const Environment& environment) {
   StatusView view{.format = arguments.format,
                   .long_form = arguments.long_form,
@@ -235,6 +291,7 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
   SHAPLEY_TRY_ASSIGN(view.left_out, choose_rows(report, arguments.organizations, arguments.top));
   if (report.worth && *report.worth && !arguments.organizations.empty())
     ledger::keep_only(**report.worth, arguments.organizations);
+  if (arguments.users) return show_users(report, arguments, endpoint, environment);
   if (arguments.json) {
     environment.out << json_text(json_of(report));
     return {};
@@ -308,17 +365,24 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
   CLI::Option* worth = command->add_flag(
       "--worth", arguments.worth,
       "Show the worth of cooperation: the core-hours that each organization got, and would have got alone");
+  CLI::Option* users =
+      command
+          ->add_flag("--users", arguments.users,
+                     "Show what each user of each account got in the period, and Slurm's own fair-share factor")
+          ->excludes(worth);
   command->add_flag("--json", arguments.json, "Print the whole report as JSON");
   command->add_flag("-P,--parsable2", arguments.parsable, "Print exact values between '|'")->excludes(worth);
   command->add_flag("-n,--noheader", arguments.no_header, "Print no header")->excludes(worth);
   command->add_flag("-l,--long", arguments.long_form, "Show more columns: every contribution, core-hours got and given")
-      ->excludes(worth);
+      ->excludes(worth)
+      ->excludes(users);
   command->add_option("-O,--organization", arguments.organizations, "Show only these organizations")
       ->delimiter(',')
       ->type_name("NAMES");
   command
       ->add_option("--top", arguments.top, "Show only the first N organizations, in the order in which jobs are served")
       ->excludes(worth)
+      ->excludes(users)
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   command->add_option("-i,--iterate", arguments.iterate_s, "Repeat the report every SECONDS, until interrupted")
@@ -328,6 +392,7 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
       ->add_option("-o,--format", arguments.format,
                    "Print these columns: name[%width],...; a negative width aligns left")
       ->excludes(worth)
+      ->excludes(users)
       ->type_name("FORMAT");
   command->add_flag("--helpformat", arguments.help_format, "List the columns for --format, with their meanings");
   const auto names = accounting::estimator_names();

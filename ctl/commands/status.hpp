@@ -25,14 +25,15 @@ struct StatusArguments {
   bool long_form = false;
   bool help_format = false;
   bool worth = false;
+  bool users = false;
   int iterate_s = 0;    // 0: once
   std::size_t top = 0;  // 0: all
-  std::vector<std::string> organizations;
-  std::string format;
-  std::string at;
-  std::string ledger;
-  std::string archives;  // empty: beside the ledger
-  std::string contribution;
+  std::vector<std::string> organizations = {};
+  std::string format = {};
+  std::string at = {};
+  std::string ledger = {};
+  std::string archives = {};  // empty: beside the ledger
+  std::string contribution = {};
 };
 
 void add_status(CLI::App& app, StatusArguments& arguments);

@@ -85,6 +85,18 @@ std::string lines_html(const std::string& text) {
   return escaped;
 }
 
+std::string users_html(const SiteReport& report) {
+  if (!report.users) return {};
+  return "<h2>Users</h2>\n" +
+         paragraph(
+             "What the jobs of each user of each account got, in core-hours, and that part of what the "
+             "organization got. The order of jobs within an organization is Slurm's.") +
+         (report.statement.is_private
+              ? paragraph("What others used was hidden from the writer of this page (PrivateData): (others).")
+              : std::string()) +
+         sheet_html(users_sheet(report));
+}
+
 std::string corrections_html(const SiteReport& report) {
   const Sheet sheet = corrections_sheet(report);
   const std::string heading = "<h2>Corrections of the books</h2>\n";
@@ -155,7 +167,8 @@ Expected<std::string> report_page(const SiteReport& report, Charts charts) {
          "<p>What its jobs that could have started asked for, times how long they waited, in core-hours.</p>\n" +
          waiting + sheet_html(waiting_sheet(report)) + "<h2>Given and got by month</h2>\n" +
          "<p>Core-hours of each month (UTC): credited for what an organization offered, and run by its jobs.</p>\n" +
-         months + sheet_html(months_sheet(report)) + corrections_html(report) + proof_html(report) + charts::page_end();
+         months + sheet_html(months_sheet(report)) + users_html(report) + corrections_html(report) +
+         proof_html(report) + charts::page_end();
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "ctl/commands/interval.hpp"
+#include "ctl/commands/users.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
 
@@ -300,9 +301,20 @@ Sheet corrections_sheet(const SiteReport& report) {
   return sheet;
 }
 
+Sheet users_sheet(const SiteReport& report) {
+  return {.table = {.name = "Users of each organization",
+                    .head = {"Organization", "Account", "User", "Got (core-hours)", "Part of its organization (%)"},
+                    .rows = printed_users(report.statement),
+                    .text_columns = 3},
+          .file = "users.csv",
+          .csv = users_csv(report.statement)};
+}
+
 std::vector<Sheet> all_sheets(const SiteReport& report) {
-  return {overview_sheet(report), standings_sheet(report), lending_sheet(report),
-          waiting_sheet(report),  months_sheet(report),    corrections_sheet(report)};
+  std::vector<Sheet> sheets{overview_sheet(report), standings_sheet(report), lending_sheet(report),
+                            waiting_sheet(report),  months_sheet(report),    corrections_sheet(report)};
+  if (report.users) sheets.push_back(users_sheet(report));
+  return sheets;
 }
 
 bool Proof::clean() const {

@@ -42,6 +42,7 @@ struct SiteReport {
   std::string cluster;     // its name; empty: unknown
   std::string consortium;  // of several clusters, its name; empty: none
   ledger::AccountReport statement;
+  bool users = false;                                // with users_sheet; they have names and are ordered (users.hpp)
   ledger::HistoryReport history;                     // of the same time, at intervals for the chart
   ledger::Interval rows_by = ledger::Interval::day;  // the table shows the instants at which such an interval ends
   ledger::HistoryReport months;                      // the same by month
@@ -71,6 +72,8 @@ struct Sheet {
 [[nodiscard]] Sheet months_sheet(const SiteReport& report);
 // A row for each correction of the books that the statement names.
 [[nodiscard]] Sheet corrections_sheet(const SiteReport& report);
+// A row for each user of each account. Amounts have one number of decimals and add up to what the organization got.
+[[nodiscard]] Sheet users_sheet(const SiteReport& report);
 [[nodiscard]] std::vector<Sheet> all_sheets(const SiteReport& report);
 
 // Names in the configuration's order, as the statement has them.

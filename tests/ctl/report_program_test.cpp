@@ -1,5 +1,6 @@
 // `shapleyctl report` as a program: the files that it writes, its exit codes, and what it does without gnuplot.
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -43,6 +44,40 @@ TEST_F(Page, of_the_program) {
   ends(ExitCode::usage, run("--month 2026-11 -O nosuch -o " + out()));
   ends(ExitCode::usage, run("--month 2026-11"));
   ends(ExitCode::unreadable, run("--month 2026-11 -o " + file().string() + "/below"));
+}
+
+TEST_F(Page, has_users_only_where_they_are_asked_for) {
+  write_consortium(file(), consortium_names(3));
+  const std::string options = "--month 2026-11 --no-audit --no-charts -o " + out();
+  ends(ExitCode::success, run(options));
+  EXPECT_PRED2(lacks, content_of(fs::path(out()) / "index.html"), "4000001");
+  EXPECT_FALSE(fs::exists(fs::path(out()) / "users.csv"));
+  ends(ExitCode::success, run("--users " + options));
+  std::map<std::string, double> got;
+  for (const auto& row : parsed_csv(content_of(fs::path(out()) / "statement.csv"))) {
+    if (row.at("item") == "own" || row.at("item") == "borrowed")
+      got[row.at("organization")] += std::stod(row.at("core_hours"));
+  }
+  const Rows users = parsed_csv(content_of(fs::path(out()) / "users.csv"));
+  for (const auto& row : users) got[row.at("organization")] -= std::stod(row.at("core_hours"));
+  for (const auto& [name, rest] : got) EXPECT_NEAR(rest, 0, 1e-6) << name;
+  const auto table = table_of(content_of(fs::path(out()) / "index.html"), "Users of each organization");
+  ASSERT_GT(table.size(), 1U);
+  EXPECT_EQ(table.size(), users.size() + 1);
+  std::map<std::string, double> parts;
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    EXPECT_EQ(table[i][2], users[i - 1].at("user"));
+    parts[table[i][0]] += std::stod(table[i][4]);
+  }
+  for (const auto& [name, part] : parts) EXPECT_NEAR(part, 100, 1e-9) << name;
+  // The page of one organization has its users only.
+  ends(ExitCode::success, run("--users --per-organization " + options));
+  const std::string name = consortium_names(3).front();
+  const Rows own = parsed_csv(content_of(fs::path(out()) / "organizations" / name / "users.csv"));
+  ASSERT_FALSE(own.empty());
+  for (const auto& row : own) EXPECT_EQ(row.at("organization"), name);
+  ends(ExitCode::usage, run("--month 2026-11 --users --consortium " + file().string() + " -o " + out()));
+  ends(ExitCode::usage, run("--live --users -o " + out()));
 }
 
 TEST_F(Page, of_each_organization) {

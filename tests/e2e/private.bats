@@ -89,6 +89,10 @@ USERS
     [ "$("$way" "$COORDINATOR" statement --json | jq -c '[.organizations[].users[].account] | unique')" = '[null,"stars"]' ]
     "$way" "$ORDINARY" statement --json | jq -e --argjson own "$(id -u "$ORDINARY")" '[.organizations[].users[].user_id] | unique == [null, $own]'
     "$way" "$ORDINARY" statement | grep '(others)'
+    [ "$("$way" "$OPERATOR" status --users --json | jq -c '[.users.organizations[].users[].account] | unique')" = '["bio","cells","stars"]' ]
+    [ "$("$way" "$COORDINATOR" status --users --json | jq -c '[.users.organizations[].users[].account] | unique')" = '[null,"stars"]' ]
+    "$way" "$ORDINARY" status --users --json | jq -e --argjson own "$(id -u "$ORDINARY")" '.users.private and ([.users.organizations[].users[].user_id] | unique == [null, $own])'
+    "$way" "$ORDINARY" status --users | grep '^Private: '
     diff <("$way" "$ORDINARY" statement --json | jq -S '.organizations[] | del(.users)') <(shapleyctl statement --json | jq -S '.organizations[] | del(.users)')
     "$way" "$ORDINARY" history --by hour --json | jq -e '.rows | length > 0'
   done

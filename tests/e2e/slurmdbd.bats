@@ -99,6 +99,12 @@ summed_usage() { sacct -a -D -X -P -n -o Account,CPUTimeRAW | awk -F '|' '$2 > 0
 usage_is_booked() { test -n "$(booked_usage)" && diff <(booked_usage) <(summed_usage); }
 sacct_is_complete() { test "$(sacct -a -D -X -P -n -o End | grep -vc Unknown)" -eq "$1"; }
 
+# user_factors: "ACCOUNT USER FACTOR" by sshare; status_factors: the same beside what these users got.
+user_factors() { sshare -a -P -n -o Account,User,FairShare | tr -d ' ' | awk -F '|' '$2 == "daemon" { print $1, $2, $3 + 0 }' | sort; }
+status_factors() { shapleyctl status --users -P -n | awk -F '|' '{ print $2, $3, $7 + 0 }' | sort; }
+factors_agree() { diff <(user_factors) <(status_factors); }
+factors_differ() { [ "$(user_factors | cut -d ' ' -f 3 | sort -u | wc -l)" -gt 1 ]; }
+
 # sprio_factors: every factor but the rank and the priority that it is part of.
 sprio_factors() { sprio -h -o '%i %A %B %F %J %P %Q %N' | sort -n; }
 
@@ -123,6 +129,16 @@ sprio_factors() { sprio -h -o '%i %A %B %F %J %P %Q %N' | sort -n; }
   [ "$(shapleyctl jobs -a -P -n -o account,organization | sort -u | tr '\n' ' ')" = \
     "acids|chem astro|astro bio|bio cells|bio chem|chem pulsars|astro stars|astro " ]
   [ -z "$(compare_standings "$(date +%s)")" ]
+  # The users of an organization add up to it, and sshare's factor is beside each.
+  shapleyctl status --users --json >"$CLUSTER_DIR/users.json"
+  jq -e '.users.exact and .users.no_fair_share == null and ([.users.organizations[].users[]] | length) == 7' "$CLUSTER_DIR/users.json"
+  jq -e '([.organizations[] | [.name, (.got_processor_seconds | tonumber)]] | sort)
+    == ([.users.organizations[] | [.name, ([.users[].got.processor_seconds | tonumber] | add // 0)]] | sort)' "$CLUSTER_DIR/users.json"
+  jq -e '[.users.organizations[] | select(.name == "astro").users[] | .order] | min == 1' "$CLUSTER_DIR/users.json"
+  # slurmctld computes factors when it starts: until then all are 1.
+  ctld_restart
+  wait_until 30 factors_differ
+  wait_until 10 factors_agree
   sacct -a -D -P -o JobIDRaw,Start,End,State,AllocCPUS,Suspended >"$CLUSTER_DIR/sacct.txt"
   run shapleyctl audit "$CLUSTER_LEDGER" --against "$CLUSTER_DIR/sacct.txt"
   [ "$status" -eq 0 ]

@@ -1,0 +1,69 @@
+// The users of each organization's accounts: what each of them got in the open period (`shapleyctl status --users`),
+// and Slurm's own fair-share factor beside it. The order within an organization is Slurm's; nothing here acts on it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "ctl/slurm/fair_share.hpp"
+#include "ledger/reports/statement.hpp"
+
+namespace shapley::ctl {
+
+struct UserShare {
+  ledger::UserRow is = {};
+  std::optional<double> part = {};         // of what its organization got; nullopt: that is nothing
+  std::optional<double> fair_share = {};   // nullopt: unknown
+  std::optional<std::int64_t> order = {};  // 1: the greatest factor of its organization's users here
+};
+constexpr auto description_of(std::type_identity<UserShare>) {
+  return describe(flattened(&UserShare::is), member("part", &UserShare::part),
+                  member("fair_share", &UserShare::fair_share), member("order", &UserShare::order));
+}
+
+struct OrganizationUsers {
+  std::string name = {};
+  ledger::Amount got = {};
+  std::vector<UserShare> users = {};
+};
+constexpr auto description_of(std::type_identity<OrganizationUsers>) {
+  return describe(member("name", &OrganizationUsers::name), member("got", &OrganizationUsers::got),
+                  member("users", &OrganizationUsers::users));
+}
+
+struct UsersReport {
+  bool exact = true;                              // users add up to what was booked
+  bool is_private = false;                        // what others used is hidden
+  std::optional<std::string> no_fair_share = {};  // why no factor is known
+  std::vector<OrganizationUsers> organizations = {};
+};
+constexpr auto description_of(std::type_identity<UsersReport>) {
+  return describe(member("exact", &UsersReport::exact), supplement("private", &UsersReport::is_private),
+                  member("no_fair_share", &UsersReport::no_fair_share),
+                  member("organizations", &UsersReport::organizations));
+}
+
+// Orders the users of each organization: accounts by name; of an account those that got the most first; last what is
+// hidden.
+void order_users(ledger::AccountReport& statement);
+
+// REQUIRES: the users of `statement` have names and are ordered. `only`: organizations by name.
+[[nodiscard]] UsersReport users_report(const ledger::AccountReport& statement, const std::vector<std::string>& only,
+                                       const Expected<FairShares>& shares);
+
+// A line for each user and one for each organization. Amounts have one number of decimals and add up as printed, parts
+// to 100; rows without any amount as printed are left out. `statement`: the one that the report was made of.
+[[nodiscard]] std::string render_users(const UsersReport& report, const ledger::AccountReport& statement, bool header);
+// For programs: exact values between '|', a line for each user.
+[[nodiscard]] std::string parsable_users(const UsersReport& report, bool header);
+
+// The users of a statement as the HTML report shows them, without factors: rows of text (organization, account, user,
+// core-hours, per cent), and exact values for spreadsheets.
+[[nodiscard]] std::vector<std::vector<std::string>> printed_users(const ledger::AccountReport& statement);
+[[nodiscard]] std::string users_csv(const ledger::AccountReport& statement);
+
+}  // namespace shapley::ctl
