@@ -24,6 +24,8 @@ systemctl() {
     "enable --now shapleyd" | "start shapleyd") shapleyd_start ;;
     "disable --now shapleyd" | "stop shapleyd") shapleyd_stop ;;
     "reload shapleyd") shapleyd --check-config --config "$SITE/etc/shapley/shapleyd.yaml" >/dev/null && shapleyd_reload ;;
+    "start shapley-upkeep@"*)
+      SHAPLEY_UPKEEP=$SITE/var/lib/shapley-upkeep "$BATS_TEST_DIRNAME/../../packaging/upkeep" "${2#*@}" >"$CLUSTER_DIR/log/upkeep.txt" 2>&1 ;;
     "enable --now slurmctld") ctld_start ;;
     "disable --now slurmctld") between_launches ctld_stop ;;
     "restart slurmctld") ctld_restart ;;
@@ -57,13 +59,13 @@ amounts_are_seen() {
   status_json | jq -e '([.organizations[] | select(.name != "guests" and .name != "commons") | .standing_core_hours | fabs] | min > 0.005) and
     ([.organizations[] | {(.name): .would_rank}] | add | .astro == 1 and .chem == 2 and .bio == 3 and .guests == 4)'
 }
-all_wait_for_their_turn() { [ "$(squeue -h -t PENDING -S -p,i -o '%a %r')" = $'astro Resources\nchem Priority\nbio Priority\nbio Priority' ]; }
+all_wait_for_their_turn() { [ "$(squeue -h -t PENDING -S -p,i -o '%a %r')" = $'astro Resources\nchem Priority\nbio Priority\nbio Priority\npolymers Priority' ]; }
 # Where a job runs is else a matter of which node is free first. Not before they wait: of a job that names its nodes Slurm has other reasons.
 each_on_its_own() {
   local account node
   while read -r account node; do
     squeue -h -t PENDING -A "$account" -o %A | xargs -I{} scontrol update jobid={} ReqNodeList="$node"
-  done <<<$'astro n1\nbio n3\nchem n4'
+  done <<<$'astro n1\nbio n3\nchem n4\npolymers n4'
 }
 # How it looks in a browser is tested elsewhere (tests/browser).
 report_has_charts() { [ "$(grep -o '<svg' "$1" | wc -l)" -ge 2 ] && grep -q 'astro' "$1"; }
@@ -101,6 +103,8 @@ recorded_ends() { [ "$(sacct -a -D -X -P -n -S now-1hour -o End | grep -vc Unkno
   submit bio -n8 "sleep 2"
   submit astro -n8 "sleep 2"
   submit chem -n16 "sleep 2"
+  sacctmgr -i add account polymers && sacctmgr -i add user daemon account=polymers
+  submit polymers -n16 "sleep 3"
   wait_until 20 all_wait_for_their_turn
   wait_until 20 rank_agrees 70003
   walk "What Slurm makes of it"
@@ -110,10 +114,6 @@ recorded_ends() { [ "$(sacct -a -D -X -P -n -S now-1hour -o End | grep -vc Unkno
   page_has_place "$SITE/srv/live/index.html" 70003 4
   each_on_its_own
   tell enough
-  wait_drained 30
-
-  sacctmgr -i add account polymers && sacctmgr -i add user daemon account=polymers
-  submit polymers -n16 -w n4 "sleep 3"
   wait_drained 30
   wait_until 20 recorded_ends 6
   wait_until 20 nothing_open
@@ -125,6 +125,7 @@ recorded_ends() { [ "$(sacct -a -D -X -P -n -S now-1hour -o End | grep -vc Unkno
 
   monitoring_start
   walk "Month's end"
+  walk "By themselves"
 
   wait_until 30 quiet
   shapleyd_stop
