@@ -319,7 +319,7 @@ INSTANTIATE_TEST_SUITE_P(
                  {3, "'' is no allowed name", ""},
                  {4, "name is a list where text is expected", ""},
                  {5, "'phys/ics' is no allowed name", ""},
-                 {6, "'ünis' is no allowed name", ""},
+                 {6, "'ünis' is no allowed name", "use 1 to 64 letters A-Z and a-z, digits, '.', '_' and '-'"},
                  {7, "' is no allowed name", "1 to 64"}}},
         BadFile{"reserved names",
                 "organizations:\n  - name: guests\n  - name: Commons\n",

@@ -236,6 +236,17 @@ TEST_F(ImportTest, a_bad_line_writes_nothing) {
   EXPECT_EQ(left, 0U) << "no ledger, and nothing of one";
 }
 
+TEST_F(ImportTest, a_faulty_configuration_is_refused_with_the_place_and_the_remedy) {
+  const ImportQuestion asked = question(year());
+  write("site.yaml",
+        "ledger: /var/lib/shapley/ledger.db\nslurm_user: root\norganizations:\n  - name: ünis\n    nodes: [n1]\n");
+  const auto result = import_history(asked);
+  ASSERT_FALSE(result);
+  EXPECT_PRED2(contains, result.error().what,
+               "site.yaml:4: organization 'ünis': name: 'ünis' is no allowed name; use 1 to 64 letters A-Z and a-z, "
+               "digits, '.', '_' and '-'");
+}
+
 TEST_F(ImportTest, a_ledger_that_is_there_is_not_replaced) {
   const ImportQuestion asked = question(year());
   ASSERT_TRUE(import_history(asked));

@@ -333,6 +333,7 @@ TEST_F(AdjustmentTest, WhatCannotBeIsRefusedWithTheWayOut) {
   EXPECT_EQ(refused(of_job(9, "a")).what, "there are no runs of job 9 that are not booked under a already");
   EXPECT_EQ(refused(of_job(9, "a")).code, Errc::invalid_argument);
   EXPECT_EQ(refused(of_job(1, "unknown")).what, "the books know no organization 'unknown'; they know a, b, guests");
+  EXPECT_EQ(refused(of_job(1, "ünis")).what, "the books know no organization 'ünis'; they know a, b, guests");
   EXPECT_EQ(refused(of_job(1, "commons")).code, Errc::invalid_argument);
   EXPECT_EQ(refused(of_job(1, "guests")).what, "there are no runs of job 1 that are not booked under guests already");
   AttributionAsked timeless;

@@ -248,6 +248,8 @@ sed '/name: chem/,$d' "$site/shapleyd.yaml" >"$dir/two.yaml"
 ends 0 '' env TZ=UTC "$sim" replay --config "$dir/two.yaml" --trace "$site/march.txt" --nodes "$site/nodes.txt" --policies fcfs
 grep -q "guests: last is not replayed" "$dir/out" || die "no word of guests: $(cat "$dir/out")"
 ends 1 'policy ref: rigid parallel jobs' "${replay[@]}" --policies ref
+sed 's/name: astro/name: ünis/' "$site/shapleyd.yaml" >"$dir/letters.yaml"
+ends 1 "'ünis' is no allowed name; use 1 to 64 letters A-Z and a-z" "$sim" replay --config "$dir/letters.yaml" --trace "$site/march.txt"
 ends 1 'no_such.yaml' "$sim" replay --config "$dir/no_such.yaml" --trace "$site/march.txt"
 ends 1 'since: someday is no time' "${replay[@]}" --since someday
 # What holds without an option is what replay does: the site's own rule of ranks, not the papers'.
