@@ -68,7 +68,7 @@ constexpr const char* k_usage =
     "  adjust --list [--json] [--ledger FILE]\n"
     "  advise [--ledger FILE [-S TIME] [-E TIME]] [--json]\n"
     "  workflows [ORGANIZATION] [-l] [--json]\n"
-    "  health [--max-backup-age AGE] [--max-audit-age AGE]\n"
+    "  health [--max-backup-age AGE] [--max-audit-age AGE] [--max-papers-delay AGE]\n"
     "  rename-cluster NAME --reason TEXT\n"
     "  standing [-o FILE]\n"
     "  begin\n";

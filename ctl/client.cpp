@@ -37,16 +37,11 @@ Expected<std::filesystem::path> daemon_ledger(const Endpoint& endpoint) {
   return status.daemon->ledger;
 }
 
-void report_upkeep(const Endpoint& endpoint, Upkeep upkeep, std::int64_t sequence, const std::string& hash) {
+void report_upkeep(const Endpoint& endpoint, const ledger::UpkeepRequest& done) {
   if (endpoint.is_remote()) return;
   auto client = Client::connect(endpoint);
   if (!client) return;
-  const bool is_backup = upkeep == Upkeep::backup;
-  static_cast<void>(client->ask(ledger::request_of(
-      "upkeep", ledger::UpkeepRequest{.done = is_backup ? ledger::UpkeepDone::backup : ledger::UpkeepDone::audit,
-                                      .sequence = sequence,
-                                      .hash = hash,
-                                      .clean = upkeep == Upkeep::clean_audit})));
+  static_cast<void>(client->ask(ledger::request_of("upkeep", done)));
 }
 
 namespace {

@@ -13,6 +13,10 @@
 #include "ctl/environment.hpp"
 #include "rpc_client/client.hpp"
 
+namespace shapley::ledger {
+struct UpkeepRequest;
+}
+
 namespace shapley::ctl {
 
 using rpc_client::Client;
@@ -36,11 +40,10 @@ template <typename Report>
 // too, when it is on another host.
 [[nodiscard]] Expected<std::filesystem::path> daemon_ledger(const Endpoint& endpoint);
 
-// Reports to the daemon, if there is one and this user may, that the ledger up to event `sequence`, which has this
-// hash, was backed up or audited. A failure is ignored: the daemon accepts such a report for its own ledger only, and a
-// copy can be audited where there is no daemon.
-enum class Upkeep : std::uint8_t { backup, clean_audit, audit_with_findings };
-void report_upkeep(const Endpoint& endpoint, Upkeep upkeep, std::int64_t sequence, const std::string& hash);
+// Reports to the daemon, if there is one and this user may, what was done with its ledger up to an event. A failure is
+// ignored: the daemon accepts such a report for its own ledger only, and a copy can be audited where there is no
+// daemon.
+void report_upkeep(const Endpoint& endpoint, const ledger::UpkeepRequest& done);
 
 // Where shapleyctl reaches the daemon: on shapleyd's own host by its socket, elsewhere over TCP.
 

@@ -180,6 +180,18 @@ constexpr auto description_of(std::type_identity<LastAudit>) {
                   member("clean", &LastAudit::clean));
 }
 
+// The papers (statement and report) of the last month of which papers were reported.
+struct LastPapers {
+  Instant at = {};
+  std::int64_t sequence = 0;  // the last event of the copy that they were made of
+  Instant until = {};         // the end of their month (UTC)
+  friend bool operator==(const LastPapers&, const LastPapers&) = default;
+};
+constexpr auto description_of(std::type_identity<LastPapers>) {
+  return describe(member("at", &LastPapers::at), member("sequence", &LastPapers::sequence),
+                  member("until", &LastPapers::until));
+}
+
 // What is hidden from other users; nullopt: no feeder has reported it yet.
 struct PrivacyReport {
   std::optional<bool> jobs = {};
@@ -303,6 +315,7 @@ struct DaemonReport {
   std::map<std::string, std::string, std::less<>> failures = {};  // by operation
   std::optional<LastBackup> backup = {};
   std::optional<LastAudit> audit = {};
+  std::optional<LastPapers> papers = {};
   PrivacyReport privacy = {};
   QueryCounts queries = {};
   std::optional<ControllerReport> controller = {};  // nullopt: this is the only one
@@ -325,8 +338,8 @@ constexpr auto description_of(std::type_identity<DaemonReport>) {
                   member("stale_after_s", &DaemonReport::stale_after), member("commits", &DaemonReport::commits),
                   member("storage", &DaemonReport::storage), member("failures", &DaemonReport::failures),
                   member("backup", &DaemonReport::backup), member("audit", &DaemonReport::audit),
-                  member("privacy", &DaemonReport::privacy), member("queries", &DaemonReport::queries),
-                  member("controller", &DaemonReport::controller));
+                  member("papers", &DaemonReport::papers), member("privacy", &DaemonReport::privacy),
+                  member("queries", &DaemonReport::queries), member("controller", &DaemonReport::controller));
 }
 
 // The feeder that is connected, or the last one. Before the first one only `connected` and `last_heard_at` are set.

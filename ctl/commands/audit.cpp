@@ -16,6 +16,7 @@
 #include "ctl/output/table.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/consortium/consortium_audit.hpp"
+#include "ledger/reports/requests.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ctl {
@@ -212,8 +213,10 @@ Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& en
     environment.out << "MISSING " << printable(described(*examined.missing))
                     << ": what is before it was not audited; --archives DIRECTORY says where it is\n";
   }
-  report_upkeep(endpoint, clean ? Upkeep::clean_audit : Upkeep::audit_with_findings, examined.head.sequence,
-                ledger::to_hex(examined.head.hash));
+  report_upkeep(endpoint, {.done = ledger::UpkeepDone::audit,
+                           .sequence = examined.head.sequence,
+                           .hash = ledger::to_hex(examined.head.hash),
+                           .clean = clean});
   if (!clean) return ExitCode::findings;
   if (!compared) return ExitCode::nothing_compared;
   return complete ? ExitCode::success : ExitCode::incomplete;

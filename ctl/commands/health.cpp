@@ -48,6 +48,7 @@ class Judgement {
     look_at_pair();
     look_at_upkeep("backup", daemon_.backup, limits_.backup_age);
     look_at_upkeep("audit", daemon_.audit, limits_.audit_age);
+    look_at_papers();
     if (daemon_.audit && !daemon_.audit->clean)
       critical("the last audit, " + ago(daemon_.audit->at) + ", had findings");
     Health health{.performance = performance()};
@@ -162,6 +163,15 @@ class Judgement {
     }
   }
 
+  // A site that never had papers of a month waits for none.
+  void look_at_papers() {
+    if (!limits_.papers_delay || !daemon_.papers) return;
+    const Instant until = daemon_.papers->until;
+    if (now_ - period_end(Period::monthly, until) <= Duration{*limits_.papers_delay}) return;
+    const auto month = [](Instant at) { return format_instant(at).substr(0, std::string_view("2026-11").size()); };
+    warning("the papers of " + month(until) + " are missing; the last ones are of " + month(until - Duration{1}));
+  }
+
   [[nodiscard]] static std::string counted(std::uint64_t count, std::string_view noun) {
     return grouped(static_cast<std::int64_t>(count), noun);
   }
@@ -183,6 +193,7 @@ class Judgement {
     add("free", daemon_.storage.free_bytes, "B");
     if (daemon_.backup) add("backup_age", now_ - daemon_.backup->at, "s");
     if (daemon_.audit) add("audit_age", now_ - daemon_.audit->at, "s");
+    if (daemon_.papers) add("papers_age", now_ - daemon_.papers->until, "s");
     return text;
   }
 
@@ -213,6 +224,7 @@ Expected<HealthLimits> limits_of(const HealthArguments& arguments) {
   HealthLimits limits;
   SHAPLEY_TRY_ASSIGN(limits.backup_age, age_of(arguments.max_backup_age, "--max-backup-age"));
   SHAPLEY_TRY_ASSIGN(limits.audit_age, age_of(arguments.max_audit_age, "--max-audit-age"));
+  SHAPLEY_TRY_ASSIGN(limits.papers_delay, age_of(arguments.max_papers_delay, "--max-papers-delay"));
   return limits;
 }
 
@@ -251,6 +263,10 @@ void add_health(CLI::App& app, HealthArguments& arguments) {
   command
       ->add_option("--max-audit-age", arguments.max_audit_age,
                    "Warn when the last audit is older than this, or unknown")
+      ->type_name("AGE");
+  command
+      ->add_option("--max-papers-delay", arguments.max_papers_delay,
+                   "Warn when a month ended longer ago than this, and its papers are missing but not those before")
       ->type_name("AGE");
 }
 

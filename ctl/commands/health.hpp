@@ -23,12 +23,14 @@ namespace shapley::ctl {
 struct HealthArguments {
   std::string max_backup_age;  // "36h", "2d"; empty: backups are not checked
   std::string max_audit_age;
+  std::string max_papers_delay;
 };
 
 // In seconds; nullopt: not checked.
 struct HealthLimits {
-  std::optional<std::int64_t> backup_age;
-  std::optional<std::int64_t> audit_age;
+  std::optional<std::int64_t> backup_age = {};
+  std::optional<std::int64_t> audit_age = {};
+  std::optional<std::int64_t> papers_delay = {};  // after the end of their month
 };
 
 // Nagios' states, with its numbers.

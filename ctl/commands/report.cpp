@@ -25,6 +25,7 @@
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/file/files.hpp"
 #include "ledger/readers/declarations.hpp"
+#include "ledger/reports/requests.hpp"
 
 namespace shapley::ctl {
 
@@ -79,8 +80,10 @@ Expected<void> add_audit_of(Proof& proof, const ReportArguments& arguments,
   wanted.is_for_others = true;
   SHAPLEY_TRY_ASSIGN(proof.audit, examine(*ledger, wanted, show));
   line.clear();
-  report_upkeep(endpoint, proof.clean() ? Upkeep::clean_audit : Upkeep::audit_with_findings, proof.audit->head.sequence,
-                ledger::to_hex(proof.audit->head.hash));
+  report_upkeep(endpoint, {.done = ledger::UpkeepDone::audit,
+                           .sequence = proof.audit->head.sequence,
+                           .hash = ledger::to_hex(proof.audit->head.hash),
+                           .clean = proof.clean()});
   return {};
 }
 
@@ -248,6 +251,17 @@ Expected<void> write_own_pages(const SiteReport& whole, const ReportArguments& a
   return {};
 }
 
+// An audited report of all organizations and of a whole month is that month's papers; the daemon refuses those of a
+// month that has not ended.
+void report_papers(const ReportArguments& arguments, const Proof& proof, const Endpoint& endpoint) {
+  const auto begin = parse_instant(arguments.month + "-01");
+  if (!begin || !proof.audit || !arguments.interval.organizations.empty()) return;
+  report_upkeep(endpoint, {.done = ledger::UpkeepDone::papers,
+                           .sequence = proof.audit->head.sequence,
+                           .hash = ledger::to_hex(proof.audit->head.hash),
+                           .until = period_end(Period::monthly, *begin)});
+}
+
 ExitCode verdict(bool is_proven, std::span<const Proof> proofs, const Environment& environment) {
   if (!is_proven) {
     environment.err << "shapleyctl: the books are not proven; the page says why\n";
@@ -335,6 +349,7 @@ Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& 
   SHAPLEY_TRY(write_all(arguments.directory, page, all_sheets(report), environment));
   if (arguments.per_organization)
     SHAPLEY_TRY(write_own_pages(report, arguments, interval, ledger, charts, endpoint, environment));
+  report_papers(arguments, report.proof, endpoint);
   return verdict(report.exact() && report.proof.clean(), {&report.proof, 1}, environment);
 }
 

@@ -64,7 +64,7 @@ Expected<ExitCode> run_backup(const BackupArguments& arguments, const Endpoint& 
   }
   const auto overwrite = arguments.force ? ledger::Overwrite::yes : ledger::Overwrite::no;
   SHAPLEY_TRY_ASSIGN(const ledger::BackupResult result, ledger::back_up(file, arguments.target, overwrite));
-  report_upkeep(endpoint, Upkeep::backup, result.events, result.hash);
+  report_upkeep(endpoint, {.done = ledger::UpkeepDone::backup, .sequence = result.events, .hash = result.hash});
   environment.out << printable(arguments.target) << ": copy of " << printable(file.native())
                   << ", verified: " << described(result) << '\n';
   return ExitCode::success;

@@ -32,7 +32,7 @@ constexpr auto description_of(std::type_identity<ClockDoubt>) {
                   member("is_exact", &ClockDoubt::is_exact), member("is_witnessed", &ClockDoubt::is_witnessed));
 }
 
-// The times of the last backup and the last audit that shapleyctl reported, because a process that makes a backup or
+// The last backup, audit and papers of a month that shapleyctl reported, because a process that makes a backup or
 // audits a copy may not be able to write in the ledger's directory. A report names the last event that was copied or
 // checked, with its hash; one about another ledger, or a forged one, is refused (requests/orders.cpp).
 struct Upkeep {
@@ -40,12 +40,15 @@ struct Upkeep {
   static constexpr const char* k_task = "keep when backups and audits were";
   using Backup = protocol::LastBackup;
   using Audit = protocol::LastAudit;
+  using Papers = protocol::LastPapers;
   std::optional<Backup> backup;
   std::optional<Audit> audit;
+  std::optional<Papers> papers = {};
   friend bool operator==(const Upkeep&, const Upkeep&) = default;
 };
 constexpr auto description_of(std::type_identity<Upkeep>) {
-  return describe(member("backup", &Upkeep::backup), member("audit", &Upkeep::audit));
+  return describe(member("backup", &Upkeep::backup), member("audit", &Upkeep::audit),
+                  supplement("papers", &Upkeep::papers));
 }
 
 // The plugin's last report of PrivateData, so that a daemon that starts before slurmctld, or whose slurmctld is away,

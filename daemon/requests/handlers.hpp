@@ -21,8 +21,9 @@ namespace shapley::daemon {
 [[nodiscard]] Expected<Answer> rename_cluster(Service& service, const ledger::RenameClusterRequest& asked,
                                               const Context& context);
 
-// Records that shapleyctl made a backup of the ledger, or audited it, up to an event. Errc::conflict unless the
-// daemon's ledger contains that event with that hash.
+// Records that shapleyctl made a backup of the ledger, audited it, or wrote a month's papers of it, up to an event.
+// Papers of a month before the last ones change nothing. Errc::conflict unless the daemon's ledger contains that event
+// with that hash.
 [[nodiscard]] Expected<Answer> note_upkeep(Service& service, const ledger::UpkeepRequest& asked,
                                            const Context& context);
 

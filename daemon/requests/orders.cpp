@@ -77,6 +77,11 @@ Expected<Answer> rename_cluster(Service& service, const ledger::RenameClusterReq
 
 Expected<Answer> note_upkeep(Service& service, const ledger::UpkeepRequest& asked, const Context& context) {
   if (asked.sequence <= 0) return fail(Errc::invalid_argument, "upkeep: sequence is above 0");
+  const bool is_of_papers = asked.done == ledger::UpkeepDone::papers;
+  const bool is_ended_month =
+      asked.until.value > 0 && asked.until <= context.now && asked.until == period_begin(Period::monthly, asked.until);
+  if (is_of_papers && !is_ended_month)
+    return fail(Errc::invalid_argument, "upkeep: until is the end of a month (UTC) that has ended");
   SHAPLEY_TRY_ASSIGN(const auto own, ledger::hash_at(service.books().ledger(), asked.sequence));
   if (!own || ledger::to_hex(*own) != asked.hash) {
     return fail(Errc::conflict, "upkeep: event " + std::to_string(asked.sequence) +
@@ -85,8 +90,10 @@ Expected<Answer> note_upkeep(Service& service, const ledger::UpkeepRequest& aske
   Upkeep upkeep = service.upkeep();
   if (asked.done == ledger::UpkeepDone::backup) {
     upkeep.backup = Upkeep::Backup{.at = context.now, .sequence = asked.sequence};
-  } else {
+  } else if (!is_of_papers) {
     upkeep.audit = Upkeep::Audit{.at = context.now, .sequence = asked.sequence, .clean = asked.clean};
+  } else if (!upkeep.papers || upkeep.papers->until <= asked.until) {
+    upkeep.papers = Upkeep::Papers{.at = context.now, .sequence = asked.sequence, .until = asked.until};
   }
   SHAPLEY_TRY(service.note_upkeep(upkeep));
   return shapley::text_of(shapley::json_of(upkeep));

@@ -204,7 +204,8 @@ constexpr Request k_requests[] = {
                    "what organizations got, gave and lent to each other in a time"),
     row<status>("status", Asker::anybody, Lane::memory, "the books now, the daemon and the plugin"),
     row<status_at>("status_at", Asker::anybody, Lane::report, "the books at a past instant"),
-    row<note_upkeep>("upkeep", Asker::administrator, Lane::memory, "that a backup or an audit of this ledger was made"),
+    row<note_upkeep>("upkeep", Asker::administrator, Lane::memory,
+                     "that a backup, an audit or a month's papers of this ledger were made"),
     row<workflows>("workflows", Asker::anybody, Lane::memory,
                    "the workflows of organizations that order theirs by fairness"),
 };

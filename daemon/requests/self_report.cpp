@@ -135,6 +135,7 @@ protocol::DaemonReport daemon_report(Service& service, Instant now) {
       .failures = service.failures(),
       .backup = service.upkeep().backup,
       .audit = service.upkeep().audit,
+      .papers = service.upkeep().papers,
       .queries = service.query_counts()};
   if (const auto incomplete = books.incomplete()) {
     report.rebuild = {.since = incomplete->since, .percent = incomplete->percent};

@@ -164,6 +164,25 @@ TEST(Health, LooksAtBackupsAndAuditsOnRequest) {
   EXPECT_EQ(judge(status, {}).state, HealthState::ok);
 }
 
+TEST(Health, MissesThePapersOfAMonthThatEndedWhereThereWereSomeBefore) {
+  constexpr std::int64_t k_day_of_month = 20;  // of November 2026, at 7:00
+  constexpr std::int64_t k_november = 1'793'491'200;
+  const HealthLimits limits{.papers_delay = k_day_of_month * 86'400};
+  const auto words_of = [&](std::int64_t until, const HealthLimits& asked) {
+    return words_with("/daemon/papers", {{"at", until + 900}, {"sequence", 5}, {"until", until}}, asked);
+  };
+  const std::string ok = "SHAPLEY OK: plugin connected, mode priorities";
+  EXPECT_EQ(words_with("/daemon/papers", nullptr, limits), ok) << "none are known";
+  EXPECT_EQ(words_of(k_november, limits), ok);
+  const std::int64_t october = k_november - 31 * 86'400;
+  EXPECT_EQ(words_of(october, limits),
+            "SHAPLEY WARNING: the papers of 2026-10 are missing; the last ones are of 2026-09");
+  EXPECT_EQ(words_of(october, {.papers_delay = (k_day_of_month + 1) * 86'400}), ok) << "they are not late yet";
+  EXPECT_EQ(words_of(october, {}), ok) << "it was not asked";
+  EXPECT_PRED2(contains, line_with("/daemon/papers", {{"at", k_now}, {"sequence", 5}, {"until", k_now - 70}}),
+               " papers_age=70s\n");
+}
+
 TEST(Health, OfAStandbyDoesNotWantAPlugin) {
   json status = well();
   status["plugin"]["connected"] = false;
@@ -232,6 +251,9 @@ TEST_F(HealthCommand, EndsAsNagiosWantsIt) {
                           }));
   EXPECT_EQ(run({}), 0);
   EXPECT_EQ(run({"--max-backup-age", "2d"}), 1);
+  EXPECT_EQ(run({"--max-papers-delay", "3d"}), 0);
+  status["daemon"]["papers"] = {{"at", 1'700'000'000}, {"sequence", 1}, {"until", 1'700'000'000}};
+  EXPECT_EQ(run({"--max-papers-delay", "3d"}), 1);
   status["plugin"]["connected"] = false;
   EXPECT_EQ(run({}), 2);
 }

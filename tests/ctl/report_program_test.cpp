@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/calendar.hpp"
+#include "fake_daemon.hpp"
 #include "ledger/chain/signing.hpp"
 #include "page_fixture.hpp"
 #include "tests/support/text.hpp"
@@ -106,6 +108,28 @@ TEST_F(Page, of_each_organization) {
   EXPECT_EQ(content_of(fs::path(out()) / "organizations" / names.front() / "statement.csv"),
             content_of(alone / "statement.csv"));
   ends(ExitCode::usage, run("--per-organization --consortium " + file().string() + " -o " + out()));
+}
+
+TEST_F(Page, of_a_whole_month_and_all_organizations_is_told_to_the_daemon_as_its_papers) {
+  write_consortium(file(), consortium_names(3));
+  std::vector<json> told;
+  const FakeDaemon daemon(directory.path() / "s", FakeDaemon::welcoming([&](const json& request) {
+                            if (request["request"] == "upkeep") told.push_back(request);
+                            return json::object();
+                          }));
+  const std::string name = consortium_names(3).front();
+  for (const std::string& time : {std::string("--month 2026-11"), std::string("--since 2026-11-01 --until 2026-12-01"),
+                                  "--month 2026-11 -O " + name, std::string("--month 2026-11 --no-audit")}) {
+    told.clear();
+    ends(ExitCode::success,
+         run(time + " --no-charts -o " + out(), "SHAPLEY_SOCKET=" + (directory.path() / "s").string()));
+    const auto papers = std::ranges::find(told, "papers", [](const json& request) { return request["done"]; });
+    ASSERT_EQ(papers != told.end(), time == "--month 2026-11") << time;
+    if (papers == told.end()) continue;
+    EXPECT_EQ((*papers)["until"], parse_instant("2026-12-01").value().value);
+    EXPECT_EQ((*papers)["sequence"], told.front()["sequence"]) << "the audit's";
+    EXPECT_EQ((*papers)["hash"], told.front()["hash"]);
+  }
 }
 
 TEST_F(Page, without_gnuplot) {

@@ -134,6 +134,8 @@ must_fail shapleyctl health --max-backup-age 1d --max-audit-age 1d  # the plugin
 until_true journal_has 'correct to the last unit' -u shapley-upkeep@audit
 
 step "month"
+must_fail shapleyctl health --max-papers-delay 1s
+! grep -q papers /tmp/said || die "papers are known of: $(cat /tmp/said)"
 must systemctl start shapley-upkeep@month
 papers=$books/months/$month
 [ "$(cd "$papers" && echo ./*)" = "./head ./report ./statement.csv ./statement.json ./statement.txt" ] || die "written: $(ls "$papers")"
@@ -160,6 +162,22 @@ must systemctl start "shapley-upkeep@$month"
 must_fail systemctl start "shapley-upkeep@$(date -u +%Y-%m)"
 [ ! -e "$books/months/$(date -u +%Y-%m)" ] || die "a month that has not ended was written"
 until_true journal_has "shapley-upkeep@$(date -u +%Y-%m) failed" -p err
+
+step "a month whose papers are missing is known to health, until they are written"
+must_fail shapleyctl health --max-papers-delay 1s  # the plugin is not connected
+grep -q 'papers_age=' /tmp/said || die "the papers are not known of: $(cat /tmp/said)"
+! grep -q 'the papers of' /tmp/said || die "papers are missing: $(cat /tmp/said)"
+must systemctl stop shapleyd
+upkeep=/var/lib/shapley/ledger.db.upkeep
+jq -c --argjson until "$first" '.papers.until = $until' "$upkeep" >/tmp/upkeep
+cat /tmp/upkeep >"$upkeep"
+must systemctl start shapleyd
+must_fail shapleyctl health --max-papers-delay 1s
+grep -q "the papers of $month are missing; the last ones are of $(date -u -d "$month-01 - 1 day" +%Y-%m)" /tmp/said || die "papers are not missed: $(cat /tmp/said)"
+rm -r "$papers"
+must systemctl start shapley-upkeep@month
+must_fail shapleyctl health --max-papers-delay 1s
+! grep -q 'the papers of' /tmp/said || die "papers are missing: $(cat /tmp/said)"
 
 step "timers: enabled by the administrator; a time that was missed is made up for"
 rm -rf "$papers" "$today"

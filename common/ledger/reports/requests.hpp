@@ -135,12 +135,12 @@ constexpr auto description_of(std::type_identity<RenameClusterRequest>) {
 }
 
 // upkeep.
-enum class UpkeepDone : std::uint8_t { backup, audit };
+enum class UpkeepDone : std::uint8_t { backup, audit, papers };
 constexpr auto values_of(std::type_identity<UpkeepDone>) {
-  return std::array{UpkeepDone::backup, UpkeepDone::audit};
+  return std::array{UpkeepDone::backup, UpkeepDone::audit, UpkeepDone::papers};
 }
 constexpr std::string_view name_of(UpkeepDone done) {
-  return done == UpkeepDone::backup ? "backup" : "audit";
+  return std::array{"backup", "audit", "papers"}[static_cast<std::size_t>(done)];
 }
 
 struct UpkeepRequest {
@@ -148,10 +148,12 @@ struct UpkeepRequest {
   std::int64_t sequence = 0;  // the last event that was copied or checked
   std::string hash = {};      // of this event
   bool clean = false;         // an audit without a finding
+  Instant until = {};         // the end of the month (UTC) of papers
 };
 constexpr auto description_of(std::type_identity<UpkeepRequest>) {
   return describe(member("done", &UpkeepRequest::done), member("sequence", &UpkeepRequest::sequence),
-                  member("hash", &UpkeepRequest::hash), supplement("clean", &UpkeepRequest::clean));
+                  member("hash", &UpkeepRequest::hash), supplement("clean", &UpkeepRequest::clean),
+                  supplement("until", &UpkeepRequest::until));
 }
 
 // adjust and adjust_preview: exactly one member besides the reason says what is corrected (ledger::adjustment_asked).

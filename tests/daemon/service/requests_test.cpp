@@ -112,7 +112,7 @@ TEST(Requests, NameTheMemberThatIsMissingOrWrong) {
   EXPECT_EQ(fault(R"({"request":"statement","as_of":"never"})"), "as_of is one of then or now");
   EXPECT_EQ(fault(R"({"request":"jobs","user_ids":[-1]})"), "user_ids is no integer in range");
   EXPECT_EQ(fault(R"({"request":"workflows","organization":[]})"), "organization is no text");
-  EXPECT_EQ(fault(R"({"request":"upkeep","done":"cleaning"})"), "done is one of backup or audit");
+  EXPECT_EQ(fault(R"({"request":"upkeep","done":"cleaning"})"), "done is one of backup, audit or papers");
   EXPECT_EQ(fault(R"({"request":"adjust","attribute":{"job":1}})"), "into is missing");
   EXPECT_EQ(fault(R"({"request":"follow","position":{"sequence":1,"hash":"00"}})"),
             "hash is not of the right number of hexadecimal digits");

@@ -44,6 +44,31 @@ TEST_F(UpkeepTest, BackupsAndAuditsAreKeptAcrossRestarts) {
   EXPECT_EQ(daemon()["audit"]["clean"], false);
 }
 
+TEST_F(UpkeepTest, PapersAreOfTheLastMonthThatHasSome) {
+  EXPECT_EQ(daemon()["papers"], nullptr);
+  const std::int64_t month = period_begin(Period::monthly, Instant{now}).value;
+  const std::int64_t month_before = period_begin(Period::monthly, Instant{month - 1}).value;
+  json request = about_head("papers");
+  for (const json& until :
+       {json(nullptr), json(0), json(month + 1), json(period_end(Period::monthly, Instant{now}).value)}) {
+    request["until"] = until;
+    if (until.is_null()) request.erase("until");
+    EXPECT_EQ(told(request)["error"]["code"], "invalid_argument") << request;
+  }
+  EXPECT_EQ(daemon()["papers"], nullptr);
+  request["until"] = month;
+  const json said = told(request);
+  const json papers{{"at", now}, {"sequence", request["sequence"]}, {"until", month}};
+  EXPECT_EQ(said["papers"], papers) << said;
+  EXPECT_EQ(said["audit"], nullptr);
+  restart();
+  now += 100;
+  request = about_head("papers");
+  request["until"] = month_before;
+  EXPECT_FALSE(told(request).contains("error"));
+  EXPECT_EQ(daemon()["papers"], papers) << "those of an earlier month are no news";
+}
+
 TEST_F(UpkeepTest, OfAnotherLedgerAreNotBelieved) {
   json other = about_head("backup");
   other["hash"] = std::string(64, '0');
