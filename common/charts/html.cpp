@@ -20,6 +20,9 @@ namespace {
 // A table of more columns than this does not fit on paper.
 constexpr std::size_t k_paper_columns = 10;
 
+// Per cent of the size in which a chart was drawn. Its text has 14 pixels there, and is easiest to read below 20.
+constexpr int k_most_growth = 130;
+
 // Variables of the colours that inline_svg puts into pictures; each has its contrast to the ground on either side.
 constexpr std::string_view k_style =
     ":root{color-scheme:light;--text:#1b1b1b;--soft:#565656;--ground:#fff;--line:#ccc;--head:#f2f2f2;--link:#0b57a4;"
@@ -32,13 +35,14 @@ constexpr std::string_view k_style =
     "--series-5:#85c9ef;--series-6:#f2f2f2;--series-7:#9a9a9a;"
     "--heat-0:#1c3850;--heat-1:#22557c;--heat-2:#2e7bb1;--heat-3:#5fa9dc;--heat-4:#bfe0f7}}\n"
     "*{box-sizing:border-box}body{font:16px/1.5 system-ui,Helvetica,Arial,sans-serif;color:var(--text);"
-    "background:var(--ground);max-width:64rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}"
+    "background:var(--ground);max-width:160rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}"
     "h1{line-height:1.2;margin:0 0 .5rem}h2{margin:2.5rem 0 .5rem;padding-top:.5rem;border-top:1px solid var(--line)}"
-    "p{max-width:46rem;margin:.5rem 0}a{color:var(--link)}.soft{color:var(--soft);font-size:.9rem}"
+    "p{max-width:46rem;margin:.5rem 0}li{max-width:62rem}a{color:var(--link)}.soft{color:var(--soft);font-size:.9rem}"
     ".bad{border:2px solid currentColor;padding:.5rem .75rem;font-weight:bold}\n"
-    ".wide{overflow:auto;max-height:28rem;margin:.75rem 0;border:1px solid var(--line)}"
-    "table{overflow-wrap:normal;border-collapse:separate;border-spacing:0;font-variant-numeric:tabular-nums;font-size:."
-    "9rem}"
+    ".wide{overflow:auto;max-height:28rem;width:fit-content;min-width:min(100%,60rem);max-width:100%;margin:.75rem 0;"
+    "border:1px solid var(--line)}"
+    "table{min-width:100%;overflow-wrap:normal;border-collapse:separate;border-spacing:0;"
+    "font-variant-numeric:tabular-nums;font-size:.9rem}"
     "th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}"
     "thead "
     "th{background:var(--head);position:sticky;top:0;z-index:1;vertical-align:bottom;min-width:5rem;max-width:9rem;"
@@ -46,6 +50,8 @@ constexpr std::string_view k_style =
     "tbody th{background:var(--ground);position:sticky;left:0;font-weight:normal}"
     "thead th:first-child{left:0;z-index:2}.text{text-align:left}tbody tr:last-child>*{border-bottom:0}\n"
     "figure{margin:1rem 0}figure svg{display:block;width:100%;height:auto}.narrow{display:none}"
+    "@media screen and (min-width:100rem){.beside{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));"
+    "column-gap:2rem;align-items:start}}\n"
     "pre{overflow-x:auto;background:var(--head);padding:.75rem;font-size:.85rem}\n"
     ".paper{display:none}@media screen and (max-width:40rem){.narrow{display:block}"
     ".broad{display:none}h1{font-size:1.6rem}th:first-child{min-width:8rem;max-width:8rem;"
@@ -140,13 +146,13 @@ void cut_all(std::string& text, std::string_view begin, std::string_view end) {
   }
 }
 
-// "0 0 860 480": its third number.
-std::string width_of(std::string_view svg) {
+// "0 0 860 480": its third number, or 0 where it is missing.
+int width_of(std::string_view svg) {
   constexpr std::string_view k_box = "viewBox=\"0 0 ";
   const std::size_t at = svg.find(k_box);
-  if (at == std::string_view::npos) return {};
-  const std::string_view rest = svg.substr(at + k_box.size());
-  return std::string(rest.substr(0, rest.find(' ')));
+  int width = 0;
+  if (at != std::string_view::npos) std::from_chars(svg.data() + at + k_box.size(), svg.data() + svg.size(), width);
+  return width;
 }
 
 }  // namespace
@@ -215,6 +221,11 @@ std::string download_html(std::string_view file, std::string_view content, std::
          percent_encoded(content) + "\">" + html(text) + "</a></p>\n";
 }
 
+std::string beside_html(std::string_view chart, std::string_view table) {
+  if (chart.empty()) return std::string(table);
+  return "<div class=\"beside\"><div>\n" + std::string(chart) + "</div><div>\n" + std::string(table) + "</div></div>\n";
+}
+
 std::string heat_color(std::size_t step) {
   return k_heat[std::min(step, k_heat_steps - 1)];
 }
@@ -248,8 +259,8 @@ Expected<std::string> inline_svg(const Draw& draw, std::string_view label) {
   if (!drawn) return tl::unexpected<Error>(drawn.error());
   std::string svg = recolored(text.str());
   if (svg.empty()) return fail(Errc::io, "chart: gnuplot drew no SVG");
-  const std::string attributes =
-      "<svg role=\"img\" aria-label=\"" + html(label) + "\" style=\"max-width:" + width_of(svg) + "px\"";
+  const std::string attributes = "<svg role=\"img\" aria-label=\"" + html(label) +
+                                 "\" style=\"max-width:" + std::to_string(width_of(svg) * k_most_growth / 100) + "px\"";
   return svg.replace(0, std::string_view("<svg").size(), attributes);
 }
 

@@ -37,6 +37,10 @@ struct Table {
 // One picture for wide pages and paper, one for narrow pages (markup: inline_svg); `narrow` may be empty.
 [[nodiscard]] std::string figure_html(std::string_view wide, std::string_view narrow);
 
+// A chart with its notes, and the table of its amounts with its own (markup): on a screen that is wide enough the one
+// beside the other, else below it. An empty chart takes no room.
+[[nodiscard]] std::string beside_html(std::string_view chart, std::string_view table);
+
 // A link that saves `content` as `file`, which is within the page: no server is asked.
 [[nodiscard]] std::string download_html(std::string_view file, std::string_view content, std::string_view text);
 
@@ -52,7 +56,7 @@ inline constexpr std::size_t k_heat_steps = 5;
 inline constexpr std::string_view k_own_color = "#c0c0c0";
 
 // The drawing as <svg role="img">, with `label` as its name for screen readers. It has no ids of its own, so that a
-// page may contain many; it is as wide as its place, but no wider than it was drawn. Errors are those of `draw`.
+// page may contain many; it is as wide as its place, but not much wider than it was drawn. Errors are those of `draw`.
 [[nodiscard]] Expected<std::string> inline_svg(const Draw& draw, std::string_view label);
 
 // gnuplot's SVG, from its first element on, with variables for colours. For tests, too.

@@ -174,7 +174,7 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
          "<h2>Clusters</h2>\n" + charts::table_html(clusters_table(statement)) +
          "<h2>Members</h2>\n<p>What each member was credited for its processors, and what its jobs got, on every "
          "cluster.</p>\n" +
-         figure + sheet_html(members_sheet(statement)) +
+         charts::beside_html(figure, sheet_html(members_sheet(statement))) +
          "<h2>Lending</h2>\n<p>Core-hours that jobs of one member ran on processors of another one. An empty cell: "
          "nothing.</p>\n" +
          (lent.rows.empty() ? note("No member's jobs ran on another one's processors in this time.")

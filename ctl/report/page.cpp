@@ -159,15 +159,17 @@ Expected<std::string> report_page(const SiteReport& report, Charts charts) {
          "<h2>Standings over time</h2>\n" +
          "<p>What each organization gave less what it got, in core-hours, on average over the period so far: above 0 "
          "it is owed by the others, below 0 it owes them.</p>\n" +
-         period_notes(report) + standings + sheet_html(standings_sheet(report)) + "<h2>Lending</h2>\n" +
-         "<p>Core-hours that jobs of one organization ran on processors of another.</p>\n" + lending +
-         "<p class=\"soft\">In the table a row is an owner, a column the organization whose jobs ran there; where both "
-         "are one, its own use. An empty cell: nothing.</p>\n" +
-         sheet_html(lending_sheet(report)) + "<h2>Waiting by organization</h2>\n" +
+         period_notes(report) + charts::beside_html(standings, sheet_html(standings_sheet(report))) +
+         "<h2>Lending</h2>\n<p>Core-hours that jobs of one organization ran on processors of another.</p>\n" +
+         charts::beside_html(lending,
+                             "<p class=\"soft\">In the table a row is an owner, a column the organization whose jobs "
+                             "ran there; where both are one, its own use. An empty cell: nothing.</p>\n" +
+                                 sheet_html(lending_sheet(report))) +
+         "<h2>Waiting by organization</h2>\n" +
          "<p>What its jobs that could have started asked for, times how long they waited, in core-hours.</p>\n" +
-         waiting + sheet_html(waiting_sheet(report)) + "<h2>Given and got by month</h2>\n" +
+         charts::beside_html(waiting, sheet_html(waiting_sheet(report))) + "<h2>Given and got by month</h2>\n" +
          "<p>Core-hours of each month (UTC): credited for what an organization offered, and run by its jobs.</p>\n" +
-         months + sheet_html(months_sheet(report)) + users_html(report) + corrections_html(report) +
+         charts::beside_html(months, sheet_html(months_sheet(report))) + users_html(report) + corrections_html(report) +
          proof_html(report) + charts::page_end();
 }
 

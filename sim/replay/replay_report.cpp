@@ -158,12 +158,11 @@ Expected<std::string> chart(const SiteHistory& history, const Replay& replay, co
 
 void write_measure(const SiteHistory& history, const Replay& replay, const Measure& measure, std::ostream& out) {
   out << "<h2>" << measure.title << "</h2>\n<p>" << measure.explanation << "</p>\n";
-  if (const auto figure = chart(history, replay, measure)) {
-    out << *figure;
-    if (with_jobs(history, replay).size() > k_charted)
-      out << "<p class=\"soft\">The chart shows the " << k_charted << " organizations with the most jobs.</p>\n";
-  } else {
-    out << "<p>No chart: " << html(figure.error().what) << "</p>\n";
+  const auto figure = chart(history, replay, measure);
+  std::string shown = figure ? *figure : "<p>No chart: " + html(figure.error().what) + "</p>\n";
+  if (figure && with_jobs(history, replay).size() > k_charted) {
+    shown += "<p class=\"soft\">The chart shows the " + std::to_string(k_charted) +
+             " organizations with the most jobs.</p>\n";
   }
   const std::string title = std::string(measure.title) + " (" + measure.unit + ")";
   charts::Table table{.name = title, .head = {title}, .rows = {}};
@@ -181,7 +180,7 @@ void write_measure(const SiteHistory& history, const Replay& replay, const Measu
         [u](const ReplayOutcome& o) -> const OrganizationOutcome& { return o.organizations[u]; });
   }
   row("all", [](const ReplayOutcome& o) -> const OrganizationOutcome& { return o.all; });
-  out << charts::table_html(table);
+  out << charts::beside_html(shown, charts::table_html(table));
 }
 
 void write_whole(const Replay& replay, std::ostream& out) {

@@ -23,7 +23,7 @@ fi
 wrong=0
 for fault in 'the document is 3008 wide' 'spoiled-light-phone: is laid out 980 wide' '"pale": contrast' 'console: error' 'asks for http://127.0.0.1:9/x.png' 'x.csv as it is saved is not the file' \
   'First: a colour that does not follow' 'First: no marks' 'First: "outside" is cut off' 'Second: a mark of var(--series-0) has contrast 1.00' \
-  'Second: "over" and "under" run into each other' 'Second: "tiny" is 5.0 pixels high' 'spoiled-dark-desktop: the ground is 255'; do
+  'Second: "over" and "under" run into each other' 'Second: "tiny" is 5.0 pixels high' 'spoiled-dark-desktop: the ground is 255' 'spoiled-light-wide: charts and tables take 200 of 1920'; do
   grep -qF -- "$fault" "$dir/said" || { echo "catches: not named: $fault"; wrong=1; }
 done
 [[ $wrong == 0 ]] || { cat "$dir/said"; exit 1; }

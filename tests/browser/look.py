@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Opens pages in headless Chromium as their readers do: light, dark, on a desktop, on a phone, on paper.
+"""Opens pages in headless Chromium as their readers do: light, dark, on a desktop, on a phone, on a wide screen, on paper.
 
 Usage: look.py OUTPUT PAGE...     PAGE: NAME=FILE.html; screenshots are OUTPUT/NAME-THEME-WIDTH.png
 
 Of each page and each way to see it: every chart has marks in colours that differ from the ground, every text is readable
 against what is behind it and none of a chart is cut off, the document is no wider than the screen, nothing is written to the
-console, nothing is asked of the network. A page has charts unless its NAME begins with "live-". Once for each page: every
+console, nothing is asked of the network. A page has charts unless its NAME begins with "live-"; its charts and tables take nine
+tenths of a wide screen. Once for each page: every
 download saves the file that lies beside the page, where there is one, and the page prints. All that is wrong is listed; exit code 1 if anything is.
 
 Standard library only: DevTools' protocol over two pipes (--remote-debugging-pipe), messages of JSON that end with a zero byte.
@@ -24,7 +25,7 @@ import time
 import zlib
 
 DEADLINE_S = 300  # for one answer of the browser; a busy machine may need much
-WIDTHS = {"desktop": (1280, 900, False), "phone": (360, 740, True)}
+WIDTHS = {"desktop": (1280, 900, False), "phone": (360, 740, True), "wide": (1920, 1080, False)}
 THEMES = ("light", "dark")
 
 LOOK = r"""
@@ -111,9 +112,11 @@ LOOK = r"""
       }
     });
   }
+  const shown = [...document.querySelectorAll('figure svg, table')].filter(visible).map((e) => (e.closest('.wide') || e).getBoundingClientRect());
+  const taken = Math.max(...shown.map((box) => box.right)) - Math.min(...shown.map((box) => box.left));
   const figures = [...document.querySelectorAll('figure')].filter((f) => [...f.querySelectorAll('svg')].filter(visible).length !== 1);
   if (figures.length) wrong.push(`${figures.length} figures show other than one picture`);
-  return {wrong, texts, charts, marks, width: root.clientWidth, ground: rgb(getComputedStyle(document.body).backgroundColor)};
+  return {wrong, texts, charts, marks, width: root.clientWidth, taken, ground: rgb(getComputedStyle(document.body).backgroundColor)};
 })()
 """
 
@@ -267,6 +270,8 @@ class Reader:
             self.complain(where, what)
         if (seen["charts"] == 0 and not where.startswith("live-")) or seen["texts"] < 20:
             self.complain(where, f"{seen['charts']} charts and {seen['texts']} texts")
+        if width == "wide" and seen["charts"] > 0 and seen["taken"] < 0.9 * seen["width"]:
+            self.complain(where, f"charts and tables take {seen['taken']:.0f} of {seen['width']} pixels")
         if (sum(seen["ground"][:3]) > 380) != (theme == "light"):
             self.complain(where, f"the ground is {seen['ground'][0]}, {seen['ground'][1]}, {seen['ground'][2]}")
         self.screenshot(session, where)

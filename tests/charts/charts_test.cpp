@@ -44,7 +44,7 @@ TEST(InlineSvg, has_the_pages_colours_and_no_ids) {
       },
       "A \"chart\"");
   ASSERT_TRUE(svg) << svg.error().what;
-  EXPECT_TRUE(svg->starts_with("<svg role=\"img\" aria-label=\"A &quot;chart&quot;\" style=\"max-width:400px\""));
+  EXPECT_TRUE(svg->starts_with("<svg role=\"img\" aria-label=\"A &quot;chart&quot;\" style=\"max-width:520px\""));
   EXPECT_TRUE(contains(*svg, "var(--series-0)"));
   EXPECT_TRUE(contains(*svg, "var(--series-1)"));
   EXPECT_TRUE(contains(*svg, "var(--text)"));

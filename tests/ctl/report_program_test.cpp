@@ -26,6 +26,7 @@ TEST_F(Page, of_the_program) {
   EXPECT_PRED2(contains, page, "Correct to the last unit");
   EXPECT_PRED2(contains, page, "There is no head: the ledger holds none");
   EXPECT_EQ(count(page, "<figure>"), 4U);
+  EXPECT_EQ(count(page, "<div class=\"beside\"><div>\n<figure>"), 4U);
   // The file of values beside the page is the command's own, without single persons.
   const Outcome csv =
       run_shapleyctl(directory.path(), "statement --ledger " + file().string() + " --month 2026-11 --csv");
@@ -141,6 +142,7 @@ TEST_F(Page, without_gnuplot) {
   ends(ExitCode::success, run("--month 2026-11 --no-charts -o " + out(), "PATH=/nonexistent"));
   const std::string page = content_of(fs::path(out()) / "index.html");
   EXPECT_EQ(count(page, "<figure>"), 0U);
+  EXPECT_EQ(count(page, "beside\""), 0U);
   EXPECT_EQ(count(page, "<table>"), 5U);
 }
 
