@@ -96,6 +96,10 @@ USERS
     diff <("$way" "$ORDINARY" statement --json | jq -S '.organizations[] | del(.users)') <(shapleyctl statement --json | jq -S '.organizations[] | del(.users)')
     "$way" "$ORDINARY" history --by hour --json | jq -e '.rows | length > 0'
   done
+  # A report's users are those that its writer may see.
+  mkdir -m 777 "$CLUSTER_DIR/page"
+  here "$ORDINARY" report --users --no-charts -o "$CLUSTER_DIR/page"
+  [ "$(tail -n +2 "$CLUSTER_DIR/page/users.csv" | cut -d , -f 4,5 | sort -u | tr '\n' ' ')" = ",(others) bio,$ORDINARY " ]
 }
 jobs_are_public() { status_json | jq -e '.daemon.privacy.jobs == false'; }
 jobs_are_private() { status_json | jq -e '.daemon.privacy.jobs == true'; }
