@@ -259,8 +259,9 @@ Expected<std::string> inline_svg(const Draw& draw, std::string_view label) {
   if (!drawn) return tl::unexpected<Error>(drawn.error());
   std::string svg = recolored(text.str());
   if (svg.empty()) return fail(Errc::io, "chart: gnuplot drew no SVG");
-  const std::string attributes = "<svg role=\"img\" aria-label=\"" + html(label) +
-                                 "\" style=\"max-width:" + std::to_string(width_of(svg) * k_most_growth / 100) + "px\"";
+  std::string attributes = "<svg role=\"img\" aria-label=\"" + html(label) + '"';
+  if (const auto width = width_of(svg); width > 0)
+    attributes += " style=\"max-width:" + std::to_string(width * k_most_growth / 100) + "px\"";
   return svg.replace(0, std::string_view("<svg").size(), attributes);
 }
 

@@ -265,8 +265,8 @@ Expected<void> check_billing(SacctRows& sacct, Malformed choice) {
     if (std::ranges::all_of(run.rows, [](const SacctRow& row) { return row.billing.has_value(); })) return {};
     Faults faults;
     add_run(run,
-            "AllocTRES: has no billing, by which runs are charged (charge: billing); export that column, or correct "
-            "the row",
+            "AllocTRES: is missing, which says what Slurm bills (charge: billing); export that column, or correct the "
+            "row",
             faults);
     findings.take(faults);
     return {};

@@ -44,7 +44,7 @@ class Findings {
 [[nodiscard]] Expected<void> check_nodes(SacctRows& sacct, const SiteNodes& nodes, bool oversubscribed,
                                          Malformed choice);
 
-// Every run has Slurm's billing, by which it is to be charged.
+// Of every run it is known what Slurm bills, by which it is to be charged.
 [[nodiscard]] Expected<void> check_billing(SacctRows& sacct, Malformed choice);
 
 // Every run has nodes.

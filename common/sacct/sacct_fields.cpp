@@ -62,6 +62,7 @@ std::optional<std::uint64_t> parse_mib(std::string_view text) {
 
 std::optional<HeldResources> parse_tres(std::string_view text) {
   HeldResources held;
+  if (!text.empty()) held.billing = 0;
   // A type is listed beside the sum of all types; where it is listed alone, types are summed.
   std::map<std::string, std::uint64_t, std::less<>> whole, by_type;
   while (!text.empty()) {
@@ -76,8 +77,9 @@ std::optional<HeldResources> parse_tres(std::string_view text) {
       if (!mib) return std::nullopt;
       held.memory = *mib;
     } else if (name == "billing") {
-      held.billing = parse_number<std::uint64_t>(count);
-      if (!held.billing) return std::nullopt;
+      const auto billed = parse_number<std::uint64_t>(count);
+      if (!billed) return std::nullopt;
+      held.billing = *billed;
     } else if (name.starts_with("gres/")) {
       // A few are sizes, which sacct writes as it writes memory (gres/gpumem=80G).
       const auto value = parse_number<std::uint64_t>(count);

@@ -29,7 +29,7 @@ struct JobName {
 struct HeldResources {
   std::uint64_t memory = 0;  // MiB
   std::vector<protocol::Tres> gres;
-  std::optional<std::uint64_t> billing;  // nullopt: not listed
+  std::optional<std::uint64_t> billing;  // nullopt: there is no list; Slurm leaves a 0 out of it
 };
 // "cpu=4,mem=8G,node=1,gres/gpu=2,gres/gpu:tesla=2"; empty: nothing. nullopt: it is not of this form.
 [[nodiscard]] std::optional<HeldResources> parse_tres(std::string_view text);

@@ -266,7 +266,7 @@ void add_health(CLI::App& app, HealthArguments& arguments) {
       ->type_name("AGE");
   command
       ->add_option("--max-papers-delay", arguments.max_papers_delay,
-                   "Warn when a month ended longer ago than this, and its papers are missing but not those before")
+                   "Warn when a month ended longer ago than this and has no papers, if an earlier month has some")
       ->type_name("AGE");
 }
 

@@ -216,6 +216,9 @@ Expected<void> write_all(const std::filesystem::path& directory, const std::stri
     return ledger::replace_file(directory / name, text, ledger::Readers::by_umask);
   };
   for (const Sheet& sheet : sheets) SHAPLEY_TRY(write(sheet.file, sheet.csv));
+  // Who asks for no users is not to forward those of an earlier report.
+  if (std::ranges::find(sheets, k_users_file, &Sheet::file) == sheets.end())
+    std::filesystem::remove(directory / k_users_file, fault);
   // The page is written last: if it exists, its files exist, too.
   SHAPLEY_TRY(write("index.html", page));
   environment.out << printable((directory / "index.html").native()) << '\n';

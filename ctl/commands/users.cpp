@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <functional>
 #include <tuple>
 
 #include <nlohmann/json.hpp>
@@ -52,6 +53,13 @@ struct PrintedUsers {
   std::int64_t got = 0;
   std::vector<std::int64_t> users = {};
   std::vector<std::int64_t> parts = {};
+
+  // Whether a user's line has anything but zeros; whether any line has.
+  [[nodiscard]] bool has(std::size_t user) const { return users[user] != 0 || parts[user] != 0; }
+  [[nodiscard]] bool has_any() const {
+    const auto is_some = [](std::int64_t amount) { return amount != 0; };
+    return std::ranges::any_of(users, is_some) || std::ranges::any_of(parts, is_some);
+  }
 };
 
 PrintedUsers printed_of(const PrintedAccount& printed, const AccountRow& row) {
@@ -72,11 +80,14 @@ std::optional<double> factor_of(const UserRow& user, const Expected<FairShares>&
 }
 
 void set_order(std::vector<UserShare>& users) {
+  std::vector<double> factors;
+  for (const UserShare& user : users) {
+    if (user.fair_share) factors.push_back(*user.fair_share);
+  }
+  std::ranges::sort(factors, std::greater<>());
   for (UserShare& user : users) {
-    if (!user.fair_share) continue;
-    user.order = 1 + std::ranges::count_if(users, [&](const UserShare& other) {
-                   return other.fair_share && *other.fair_share > *user.fair_share;
-                 });
+    if (user.fair_share)
+      user.order = 1 + (std::ranges::lower_bound(factors, *user.fair_share, std::greater<>()) - factors.begin());
   }
 }
 
@@ -133,7 +144,7 @@ std::string render_users(const UsersReport& report, const AccountReport& stateme
     if (row == statement.organizations.end()) continue;
     const auto index = static_cast<std::size_t>(row - statement.organizations.begin());
     const PrintedUsers lines = printed_of(printed.organizations[index], *row);
-    if (lines.got == 0) continue;
+    if (!lines.has_any()) continue;
     rows.push_back({{"organization", row->name},
                     {"account", ""},
                     {"user", k_all_users},
@@ -143,7 +154,7 @@ std::string render_users(const UsersReport& report, const AccountReport& stateme
                     {"order", ""}});
     for (std::size_t i = 0; i < lines.users.size(); ++i) {
       const UserShare& user = organization.users[i];
-      if (lines.users[i] == 0 && lines.parts[i] == 0) continue;
+      if (!lines.has(i)) continue;
       rows.push_back({{"organization", row->name},
                       {"account", user.is.account.value_or("")},
                       {"user", user.is.user},
@@ -184,7 +195,7 @@ std::vector<std::vector<std::string>> printed_users(const AccountReport& stateme
     const AccountRow& row = statement.organizations[k];
     const PrintedUsers lines = printed_of(printed.organizations[k], row);
     for (std::size_t i = 0; i < lines.users.size(); ++i) {
-      if (lines.users[i] == 0 && lines.parts[i] == 0) continue;
+      if (!lines.has(i)) continue;
       rows.push_back({row.name, row.users[i].account.value_or(""), row.users[i].user,
                       unit_text(lines.users[i], printed.decimals), part_text(lines.parts[i])});
     }

@@ -18,6 +18,7 @@
 #include "config/configuration.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/file/files.hpp"
+#include "ledger/readers/declarations.hpp"
 #include "ledger/readers/runs.hpp"
 #include "ledger/store/ledger.hpp"
 #include "sacct/row_checks.hpp"
@@ -296,11 +297,10 @@ Expected<void> check_worth(const ImportQuestion& question, const Past& past) {
                     "scontrol show nodes --oneliner");
   }
   for (const auto& [name, node] : *past.nodes) {
-    if (std::ranges::find(node.tres, "billing", &protocol::Tres::name) != node.tres.end()) continue;
-    return fail(Errc::invalid_argument,
-                "import: " + question.nodes.string() + ": node " + name +
-                    ": no CfgTRES with billing, by which nodes are worth something (charge: billing); export the "
-                    "nodes by scontrol show nodes --oneliner");
+    if (!node.tres.empty()) continue;  // Slurm leaves a billing of 0 out
+    return fail(Errc::invalid_argument, "import: " + question.nodes.string() + ": node " + name +
+                                            ": has no CfgTRES, which says what the node is worth (charge: billing); "
+                                            "export the nodes by scontrol show nodes --oneliner");
   }
   return {};
 }
@@ -362,6 +362,20 @@ Expected<void> make_new(const ImportQuestion& question, Past& past, ImportResult
   return partial.become(question.ledger);
 }
 
+// Runs of one ledger are charged by the rule that it declares, and audited by it.
+Expected<void> check_charge(const ledger::Ledger& ledger, const ImportQuestion& question, const Past& past) {
+  SHAPLEY_TRY_ASSIGN(const auto declarations, ledger::declarations(ledger));
+  const accounting::ChargeDeclared* last = nullptr;
+  for (const Event& event : declarations) {
+    if (const auto* charge = std::get_if<accounting::ChargeDeclared>(&event)) last = charge;
+  }
+  if (last == nullptr || config::charge_statement(past.site.configuration, last->at) == *last) return {};
+  return fail(Errc::conflict, "import: " + question.config.string() +
+                                  ": charge, weights or node_weights are not what " + question.into.string() +
+                                  " declared last (charge: " + last->charge +
+                                  "); import with the configuration that is in force there");
+}
+
 // All refusals are decided before the transaction.
 Expected<void> check_open(ledger::Ledger& ledger, const ImportQuestion& question, std::span<const Event> events) {
   for (const Event& event : events) {
@@ -389,6 +403,7 @@ Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResul
     return fail(Errc::not_found, "import: " + question.into.string() + ": no such ledger; --ledger makes a new one");
   SHAPLEY_TRY_ASSIGN(ledger::Ledger ledger, ledger::Ledger::open(question.into, ledger::OpenMode::create_or_write));
   SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
+  SHAPLEY_TRY(check_charge(ledger, question, past));
   sacct::SiteNodes nodes = past.nodes.value_or(sacct::SiteNodes{});
   accounting::State books;
   for (const std::string& name : recovered.state.nodes()) {

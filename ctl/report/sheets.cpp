@@ -306,7 +306,7 @@ Sheet users_sheet(const SiteReport& report) {
                     .head = {"Organization", "Account", "User", "Got (core-hours)", "Part of its organization (%)"},
                     .rows = printed_users(report.statement),
                     .text_columns = 3},
-          .file = "users.csv",
+          .file = std::string(k_users_file),
           .csv = users_csv(report.statement)};
 }
 

@@ -73,6 +73,7 @@ struct Sheet {
 // A row for each correction of the books that the statement names.
 [[nodiscard]] Sheet corrections_sheet(const SiteReport& report);
 // A row for each user of each account. Amounts have one number of decimals and add up to what the organization got.
+inline constexpr std::string_view k_users_file = "users.csv";
 [[nodiscard]] Sheet users_sheet(const SiteReport& report);
 [[nodiscard]] std::vector<Sheet> all_sheets(const SiteReport& report);
 

@@ -53,6 +53,16 @@ RunWriter::RunWriter(const accounting::State& state, const std::vector<PastSegme
   remember(past);
   std::stable_sort(segments_.begin(), segments_.end(),
                    [](const Segment& a, const Segment& b) { return a.begin < b.begin; });
+  keep_charge();
+}
+
+void RunWriter::keep_charge() {
+  if (segments_.empty()) return;
+  const Segment& last = segments_.back();
+  const bool holds_the_same =
+      std::equal(last.shares.begin(), last.shares.end(), run_.shares.begin(), run_.shares.end(),
+                 [](const NodeShare& a, const NodeShare& b) { return a.node == b.node && a.cpus == b.cpus; });
+  if (holds_the_same && (!run_.resized || *run_.resized <= last.begin)) run_.shares = last.shares;
 }
 
 void RunWriter::remember(const accounting::State& state) {

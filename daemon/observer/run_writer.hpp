@@ -95,6 +95,8 @@ class RunWriter {
   [[nodiscard]] static bool is_open_segment(const Segment& segment) { return !segment.end; }
   void remember(const accounting::State& state);
   void remember(const std::vector<PastSegment>& past);
+  // A run keeps its charge until it ends or is resized, also when it is resumed after the rule of charge has changed.
+  void keep_charge();
   [[nodiscard]] const Segment* open_segment() const;
   [[nodiscard]] const std::vector<accounting::NodeShare>& shares_before_resize() const;
   [[nodiscard]] bool is_first(Instant begin) const;

@@ -87,6 +87,14 @@ Expected<Answer> note_upkeep(Service& service, const ledger::UpkeepRequest& aske
     return fail(Errc::conflict, "upkeep: event " + std::to_string(asked.sequence) +
                                     " of this hash is not in the ledger: that was another one");
   }
+  if (is_of_papers) {
+    SHAPLEY_TRY_ASSIGN(const auto next,
+                       ledger::chain_after(service.books().ledger(), {asked.sequence, *own}, {.rows = 1}));
+    if (!next.rows.empty() && next.rows.front().received < asked.until) {
+      return fail(Errc::conflict, "upkeep: the report was made of a copy that ends at event " +
+                                      std::to_string(asked.sequence) + ", before the end of that month");
+    }
+  }
   Upkeep upkeep = service.upkeep();
   if (asked.done == ledger::UpkeepDone::backup) {
     upkeep.backup = Upkeep::Backup{.at = context.now, .sequence = asked.sequence};

@@ -79,6 +79,9 @@ TEST_F(Page, has_users_only_where_they_are_asked_for) {
   const Rows own = parsed_csv(content_of(fs::path(out()) / "organizations" / name / "users.csv"));
   ASSERT_FALSE(own.empty());
   for (const auto& row : own) EXPECT_EQ(row.at("organization"), name);
+  // An earlier report leaves none of them behind.
+  ends(ExitCode::success, run(options));
+  EXPECT_FALSE(fs::exists(fs::path(out()) / "users.csv"));
   ends(ExitCode::usage, run("--month 2026-11 --users --consortium " + file().string() + " -o " + out()));
   ends(ExitCode::usage, run("--live --users -o " + out()));
 }

@@ -168,6 +168,25 @@ class FactsToCompare {
     }
   }
 
+  // A segment that is written again, with another begin or end, keeps its charge: the first event of this run with this
+  // charge says by which rule it was made.
+  void note_billed() {
+    const auto charge_of = [](const accounting::SegmentOpened& opened) {
+      return std::pair(opened.key.anchor, opened.processors.value);
+    };
+    std::map<std::pair<Instant, std::int64_t>, std::int64_t> first;
+    for (const StoredEvent& stored : of_job_) {
+      const auto* opened = std::get_if<accounting::SegmentOpened>(&stored.event);
+      if (opened == nullptr) continue;
+      const auto place = first.emplace(charge_of(*opened), stored.sequence).first;
+      place->second = std::min(place->second, stored.sequence);
+    }
+    for (const StoredEvent& stored : of_job_) {
+      const auto* opened = std::get_if<accounting::SegmentOpened>(&stored.event);
+      if (opened != nullptr) facts_.segments[opened->key].is_billed = is_billed(first.at(charge_of(*opened)));
+    }
+  }
+
   // By the order of the ledger: what was seen late was charged by the rule in force when it was seen.
   [[nodiscard]] bool is_billed(std::int64_t sequence) const {
     const auto after = bills_from_.upper_bound(sequence);
@@ -178,11 +197,8 @@ class FactsToCompare {
     Facts alone;
     for (const StoredEvent& stored : of_job_) alone.add(stored.event);
     if (selection_.wants(job, alone)) {
-      for (const StoredEvent& stored : of_job_) {
-        facts_.add(stored.event);
-        if (const auto* opened = std::get_if<accounting::SegmentOpened>(&stored.event))
-          facts_.segments[opened->key].is_billed = is_billed(stored.sequence);
-      }
+      for (const StoredEvent& stored : of_job_) facts_.add(stored.event);
+      note_billed();
     }
     of_job_.clear();
   }

@@ -221,7 +221,7 @@ class Comparison {
   // A charge is bounded, and is not nothing where Slurm bills nothing (docs/reference/configuration.md, `charge`).
   void compare_billing(const LedgerPiece& ours, const RecordedPiece& theirs, const std::string& name) {
     constexpr std::int64_t k_most = 1'000'000;
-    if (!ours.is_billed) return;
+    if (!ours.is_billed || !theirs.cpus) return;
     if (!theirs.billing) {
       ++unbilled_;
       return;

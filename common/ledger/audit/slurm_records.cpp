@@ -136,13 +136,13 @@ Expected<SacctHeader> read_header(std::string_view line) {
               "sacct -a -D -P -o JobIDRaw,Start,End,State,AllocCPUS,Suspended");
 }
 
-// Of "billing=8,cpu=4,mem=8G,node=1".
+// Of "billing=8,cpu=4,mem=8G,node=1", from which Slurm leaves a 0 out. nullopt: there is no such list.
 std::optional<std::int64_t> billing_of(std::string_view tres) {
   constexpr std::string_view k_name = "billing=";
   for (const std::string_view item : shapley::split(tres, ',')) {
     if (item.starts_with(k_name)) return parse_number<std::int64_t>(item.substr(k_name.size()));
   }
-  return std::nullopt;
+  return tres.empty() ? std::nullopt : std::optional<std::int64_t>(0);
 }
 
 enum class RowKind { job, step, pending_array, unreadable };

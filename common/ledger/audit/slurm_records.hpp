@@ -38,7 +38,7 @@ struct SlurmRecord {
   std::optional<RecordedTime> start;  // nullopt: "Unknown", it never started
   std::optional<RecordedTime> end;    // nullopt: it has not ended
   std::optional<std::int64_t> cpus;
-  std::optional<std::int64_t> billing;  // nullopt: not exported
+  std::optional<std::int64_t> billing;  // nullopt: the record has no AllocTRES
   std::optional<Duration> suspended;
   std::string described;  // user, account and nodes as written in the record; empty: not exported
 

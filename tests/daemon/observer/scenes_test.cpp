@@ -231,6 +231,25 @@ TEST(Observer, OtherWeightsDoNotRewriteARunningSegment) {
   EXPECT_TRUE(reweighted.see(r, 131).events.empty());
 }
 
+TEST(Observer, ARunThatIsResumedKeepsItsCharge) {
+  Bench bench;
+  JobUpdate r = running(120);
+  bench.see(r, 121);
+  const std::string before = bench.runs();
+  r.state = protocol::JobState::suspended;
+  r.suspend_time = 130;
+  r.pre_suspend_run_s = 10;
+  bench.see(r, 131);
+  Bench reweighted({protocol::Classifier(), Charging({config::Charge::weights, {{"cpu", 5}}, {}})});
+  for (const accounting::Event& e : bench.history) ASSERT_TRUE(reweighted.state.apply(e));
+  r.state = protocol::JobState::running;
+  r.suspend_time = 140;
+  r.total_suspended_s = 10;
+  reweighted.see(r, 141);
+  const std::string whole = before.substr(before.find(' '));  // " n1:2 n2:1"
+  EXPECT_EQ(reweighted.runs(), "[120,130)" + whole + "; [140,...)" + whole);
+}
+
 TEST(Observer, ADescriptionCarriesWhatAuditorsNeed) {
   Bench bench;
   JobUpdate r = running(120);

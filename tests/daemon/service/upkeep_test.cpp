@@ -69,6 +69,21 @@ TEST_F(UpkeepTest, PapersAreOfTheLastMonthThatHasSome) {
   EXPECT_EQ(daemon()["papers"], papers) << "those of an earlier month are no news";
 }
 
+TEST_F(UpkeepTest, PapersOfACopyThatEndsBeforeTheMonthAreRefused) {
+  json of_copy = about_head("papers");
+  connect(1);
+  snapshot({});
+  json of_all = about_head("papers");
+  ASSERT_NE(of_all["sequence"], of_copy["sequence"]);
+  const std::int64_t month = period_end(Period::monthly, Instant{now}).value;
+  now = month + 100;
+  of_copy["until"] = of_all["until"] = month;
+  EXPECT_EQ(told(of_copy)["error"]["code"], "conflict");
+  EXPECT_EQ(daemon()["papers"], nullptr);
+  EXPECT_FALSE(told(of_all).contains("error"));
+  EXPECT_NE(daemon()["papers"], nullptr);
+}
+
 TEST_F(UpkeepTest, OfAnotherLedgerAreNotBelieved) {
   json other = about_head("backup");
   other["hash"] = std::string(64, '0');
