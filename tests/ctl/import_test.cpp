@@ -1,9 +1,6 @@
 // A year of sacct as a ledger: what is booked of each row, that the audit agrees, and that nothing is written
 // otherwise.
-#include "ctl/import/import.hpp"
-
-#include <cstdlib>
-#include <ctime>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -12,96 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "ctl/offline.hpp"
-#include "ledger/audit/audit.hpp"
-#include "tests/ledger/ledger_fixture.hpp"
+#include "import_fixture.hpp"
 #include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
 
 using ledger::testing::must;
-
-constexpr const char* k_header =
-    "JobID|JobIDRaw|User|UID|Account|State|Submit|Eligible|Start|End|Suspended|AllocCPUS|AllocTRES|NodeList\n";
-
-class ImportTest : public ledger::testing::LedgerTest {
- protected:
-  void SetUp() override {
-    setenv("TZ", "UTC", 1);
-    tzset();
-    write("site.yaml",
-          "ledger: /var/lib/shapley/ledger.db\nslurm_user: root\n"
-          "organizations:\n"
-          "  - name: astro\n    accounts: [astro]\n    nodes: [{ nodes: n1 }, { nodes: n2, until: 2026-03-10 }]\n"
-          "  - name: bio\n    accounts: [bio]\n    nodes: [{ nodes: n2, from: 2026-03-10 }]\n");
-    write("nodes",
-          "NodeName=n1 CPUTot=4 RealMemory=4096 Gres=(null)\nNodeName=n2 CPUTot=4 RealMemory=4096 Gres=gpu:2\n");
-  }
-  std::filesystem::path write(const std::string& name, const std::string& text) {
-    std::ofstream(directory() / name) << text;
-    return directory() / name;
-  }
-  [[nodiscard]] ImportQuestion question(const std::string& rows) {
-    ImportQuestion question;
-    question.sacct = write("sacct", k_header + rows);
-    question.config = directory() / "site.yaml";
-    question.ledger = file();
-    question.nodes = directory() / "nodes";
-    question.reason = "before the consortium decides";
-    question.now = {1790000000};
-    return question;
-  }
-  // A row "id/raw account state submit eligible start end suspended cpus mem(MiB) gpus nodes", seconds after
-  // 2026-03-09T08:00:00; negative: Unknown.
-  static std::string row(const std::string& id, int raw, const char* account, const char* state, int submit,
-                         int eligible, int start, int end, int suspended, int cpus, int memory, int gpus,
-                         const char* nodes) {
-    const auto at = [](int second) {
-      if (second < 0) return std::string("Unknown");
-      std::string text = format(k_begin + second);
-      return text;
-    };
-    char pause[16];
-    std::snprintf(pause, sizeof pause, "%02d:%02d:%02d", suspended / 3600, suspended / 60 % 60, suspended % 60);
-    std::string tres = "cpu=" + std::to_string(cpus) + ",mem=" + std::to_string(memory) + "M,node=1";
-    if (gpus > 0) tres += ",gres/gpu=" + std::to_string(gpus);
-    return id + "|" + std::to_string(raw) + "|u|7|" + account + "|" + state + "|" + at(submit) + "|" + at(eligible) +
-           "|" + at(start) + "|" + at(end) + "|" + pause + "|" + std::to_string(cpus) + "|" + tres + "|" + nodes + "\n";
-  }
-  static std::string format(std::int64_t t) {
-    const std::time_t seconds = t;
-    std::tm fields{};
-    gmtime_r(&seconds, &fields);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &fields);
-    return text;
-  }
-  static constexpr std::int64_t k_begin = 1773043200;
-
-  // An array's two tasks, a requeue, a suspension, a resize, a run over midnight, one that goes on, one that never ran.
-  [[nodiscard]] static std::string year() {
-    return row("72_1", 72, "astro", "COMPLETED", 0, 10, 60, 660, 0, 2, 1024, 0, "n1") +
-           row("72_2", 73, "astro", "COMPLETED", 0, 10, 60, 660, 0, 2, 1024, 0, "n1") +
-           row("74", 74, "bio", "REQUEUED", 5, 5, 100, 200, 0, 4, 4096, 0, "n2") +
-           row("74", 74, "bio", "COMPLETED", 200, 321, 700, 1000, 0, 4, 4096, 0, "n2") +
-           row("75", 75, "bio", "COMPLETED", 300, 300, 1000, 2000, 400, 1, 1024, 1, "n2") +
-           row("76", 76, "bio", "RESIZING", 300, 300, 3000, 3100, 0, 8, 2048, 0, "n[1-2]") +
-           row("76", 76, "bio", "COMPLETED", 300, 300, 3000, 3400, 0, 4, 1024, 0, "n1") +
-           row("77", 77, "guest", "TIMEOUT", 57000, 57000, 57500, 58100, 0, 4, 1024, 0, "n2") +
-           row("78", 78, "astro", "CANCELLED by 7", 400, 400, -1, 500, 0, 0, 0, 0, "None assigned") +
-           row("79", 79, "astro", "RUNNING", 58000, 58000, 58200, -1, 0, 1, 512, 0, "n1");
-  }
-  ledger::AuditReport audit_against(const std::filesystem::path& sacct) {
-    const auto ledger = ledger::testing::reader(file());
-    return must(ledger::audit_against(ledger, sacct));
-  }
-  std::vector<std::string> runs() {
-    return ledger::testing::rows(
-        file(),
-        "SELECT job, anchor - 1773043200, ordinal, begin - 1773043200, end - 1773043200, organization, processors, "
-        "reason FROM segments WHERE kind = 'run' AND retracted IS NULL ORDER BY job, anchor, ordinal");
-  }
-};
 
 TEST_F(ImportTest, books_what_ran_and_the_audit_finds_nothing) {
   const ImportQuestion asked = question(year());
@@ -120,71 +34,6 @@ TEST_F(ImportTest, books_what_ran_and_the_audit_finds_nothing) {
   const ledger::AuditReport report = audit_against(asked.sacct);
   for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
   EXPECT_EQ(report.runs_compared, 8);
-}
-
-// Job 1 has 3 CPUs and is billed 24 on two nodes; job 2 is billed nothing.
-TEST_F(ImportTest, by_billing_runs_are_charged_what_slurm_billed_and_the_audit_compares_it) {
-  const auto billed = [](std::string row, int billing) {
-    return row.insert(row.find("cpu="), "billing=" + std::to_string(billing) + ",");
-  };
-  const auto without_list = [](std::string row) {
-    const std::size_t begin = row.find("cpu=");
-    return row.erase(begin, row.find('|', begin) - begin);
-  };
-  const std::string first = row("1", 1, "bio", "COMPLETED", 0, 0, 10, 110, 0, 3, 0, 0, "n[1-2]");
-  const std::string second = row("2", 2, "astro", "COMPLETED", 0, 0, 200, 300, 0, 1, 0, 0, "n1");
-  ImportQuestion asked = question(billed(first, 24) + second);  // Slurm lists no 0
-  const std::filesystem::path by_cpus = directory() / "cpu.yaml";
-  std::filesystem::copy_file(asked.config, by_cpus);
-  std::ofstream(by_cpus, std::ios::app) << "charge: cpu\n";
-  std::ofstream(asked.config, std::ios::app) << "charge: billing\n";
-  const std::filesystem::path no_billing = asked.nodes;
-  asked.nodes = write("billed-nodes",
-                      "NodeName=n1 CPUTot=4 RealMemory=4096 Gres=(null) CfgTRES=cpu=4,mem=4G,billing=20\n"
-                      "NodeName=n2 CPUTot=4 RealMemory=4096 Gres=gpu:2 CfgTRES=cpu=4,mem=4G,billing=36,gres/gpu=2\n");
-  const auto refusal = [](const ImportQuestion& refused) {
-    const auto result = import_history(refused);
-    return result ? std::string("none") : result.error().what;
-  };
-  ImportQuestion bad = asked;
-  bad.nodes = no_billing;
-  EXPECT_PRED2(contains, refusal(bad),
-               no_billing.string() + ": node n1: has no CfgTRES, which says what the node is worth");
-  bad.nodes.clear();
-  EXPECT_PRED2(contains, refusal(bad),
-               "site.yaml: charge: billing needs to know what each node is worth; give --nodes");
-  bad = asked;
-  bad.sacct = write("unbilled", k_header + billed(first, 24) + without_list(second));
-  EXPECT_PRED2(contains, refusal(bad), "unbilled: line 3: AllocTRES: is missing");
-
-  ASSERT_EQ(refusal(asked), "none");
-  EXPECT_EQ(ledger::testing::rows(file(), "SELECT job, node, processors, cpus FROM segment_nodes WHERE kind = 'run'"),
-            (std::vector<std::string>{"1|n1|16000000|2", "1|n2|8000000|1", "2|n1|1|1"}));
-  EXPECT_EQ(ledger::testing::rows(file(), "SELECT node, whole FROM capacity ORDER BY node"),
-            (std::vector<std::string>{"n1|20000000", "n2|36000000"}));
-  EXPECT_TRUE(audit_against(asked.sacct).findings.empty());
-  const auto wrong = audit_against(write("wrong", k_header + billed(first, 23) + billed(second, 1)));
-  ASSERT_EQ(wrong.findings.size(), 2U);
-  EXPECT_PRED2(contains, wrong.findings[0].what,
-               "is charged 24 by Slurm's billing in the ledger, and the record has billing=23");
-  EXPECT_PRED2(contains, wrong.findings[1].what,
-               "is charged 0 by Slurm's billing in the ledger, and the record has billing=1");
-  const auto unknown = audit_against(write("unknown", k_header + without_list(first) + second));
-  EXPECT_TRUE(unknown.findings.empty());
-  ASSERT_FALSE(unknown.notes.empty());
-  EXPECT_PRED2(contains, ::testing::PrintToString(unknown.notes),
-               "1 size charged by Slurm's billing and not compared with it: the records lack AllocTRES");
-
-  // The rule of this ledger is billing.
-  ImportQuestion later = question(row("3", 3, "bio", "COMPLETED", 0, 0, 400, 500, 0, 1, 0, 0, "n2"));
-  later.into = std::exchange(later.ledger, {});
-  later.nodes.clear();
-  later.config = by_cpus;
-  EXPECT_PRED2(contains, refusal(later),
-               "cpu.yaml: charge, weights or node_weights are not what " + file().string() +
-                   " declared last (charge: billing); import with the configuration that is in force there");
-  later.config = asked.config;
-  EXPECT_EQ(refusal(later), "none");
 }
 
 // sacct orders its rows by job; what joins several exports does not.
