@@ -402,8 +402,8 @@ Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResul
   if (!std::filesystem::exists(question.into))
     return fail(Errc::not_found, "import: " + question.into.string() + ": no such ledger; --ledger makes a new one");
   SHAPLEY_TRY_ASSIGN(ledger::Ledger ledger, ledger::Ledger::open(question.into, ledger::OpenMode::create_or_write));
-  SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
   SHAPLEY_TRY(check_charge(ledger, question, past));
+  SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
   sacct::SiteNodes nodes = past.nodes.value_or(sacct::SiteNodes{});
   accounting::State books;
   for (const std::string& name : recovered.state.nodes()) {

@@ -181,9 +181,10 @@ std::vector<NodeShare> Charging::shares_of(const protocol::JobUpdate& job, const
   if (weighting_) {
     for (const NodeShare& share : weighting_->shares_of(job)) held[share.node].processors = share.processors;
     // Slurm cuts a job's billing to a whole number. A run of which nothing is left is in the books nevertheless.
-    for (auto& [node, share] : held) {
-      if (rule_.charge == config::Charge::billing && share.cpus > 0)
-        share.processors = std::max(ProcessorMillionths{1}, share.processors);
+    if (rule_.charge == config::Charge::billing) {
+      for (auto& [node, share] : held) {
+        if (share.cpus > 0) share.processors = std::max(ProcessorMillionths{1}, share.processors);
+      }
     }
   } else {
     for (auto& [node, share] : held) {

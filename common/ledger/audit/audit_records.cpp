@@ -171,6 +171,7 @@ class FactsToCompare {
   // A segment that is written again, with another begin or end, keeps its charge: the first event of this run with this
   // charge says by which rule it was made.
   void note_billed() {
+    if (std::ranges::none_of(bills_from_, [](const auto& rule) { return rule.second; })) return;
     const auto charge_of = [](const accounting::SegmentOpened& opened) {
       return std::pair(opened.key.anchor, opened.processors.value);
     };

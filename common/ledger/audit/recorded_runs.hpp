@@ -15,10 +15,10 @@ namespace shapley::ledger {
 
 // A part of a run between two resizes, as a record has it.
 struct RecordedPiece {
-  std::optional<RecordedTime> begin;  // nullopt: the record does not have it
-  std::optional<RecordedTime> end;    // nullopt: it goes on
-  std::optional<std::int64_t> cpus;   // nullopt: the record does not have it
-  std::optional<std::int64_t> billing;
+  std::optional<RecordedTime> begin;    // nullopt: the record does not have it
+  std::optional<RecordedTime> end;      // nullopt: it goes on
+  std::optional<std::int64_t> cpus;     // nullopt: the record does not have it
+  std::optional<std::int64_t> billing;  // likewise
   std::int64_t line = 0;
 };
 

@@ -190,15 +190,7 @@ void read_sacct_row(const SacctHeader& header, std::string_view line, std::int64
   clusters.emplace(header.field(fields, Column::cluster));
   const std::string_view name =
       header.field(fields, header.has(Column::job_id_raw) ? Column::job_id_raw : Column::job_id);
-  SlurmRecord record{.line = number_of_line,
-                     .job = {},
-                     .state = {},
-                     .start = {},
-                     .end = {},
-                     .cpus = {},
-                     .billing = billing_of(header.field(fields, Column::tres)),
-                     .suspended = {},
-                     .described = {}};
+  SlurmRecord record{.line = number_of_line, .billing = billing_of(header.field(fields, Column::tres))};
   switch (identify(name, reading.find_task, record.job)) {
     case RowKind::step:
       ++reading.out.steps;
@@ -303,15 +295,7 @@ std::optional<JobId> skip_job(std::string_view& text) {
 }
 
 void read_jobcomp_record(std::string_view text, std::int64_t line, const Reading& reading) {
-  SlurmRecord record{.line = line,
-                     .job = {},
-                     .state = {},
-                     .start = {},
-                     .end = {},
-                     .cpus = {},
-                     .billing = {},
-                     .suspended = {},
-                     .described = {}};
+  SlurmRecord record{.line = line};
   std::string_view rest = text;
   const auto id = skip_job(rest);
   if (!id) return reading.set_aside(line, "no jobcomp/filetxt record: it does not begin with JobId=... UserId=...");

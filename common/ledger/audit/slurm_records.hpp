@@ -33,14 +33,14 @@ struct RecordedTime {
 
 struct SlurmRecord {
   std::int64_t line = 0;  // 1-based
-  JobId job;
-  std::string state;  // Slurm's name: "COMPLETED", "CANCELLED" (who cancelled is left out), "RESIZING", ...
-  std::optional<RecordedTime> start;  // nullopt: "Unknown", it never started
-  std::optional<RecordedTime> end;    // nullopt: it has not ended
-  std::optional<std::int64_t> cpus;
-  std::optional<std::int64_t> billing;  // nullopt: the record has no AllocTRES
-  std::optional<Duration> suspended;
-  std::string described;  // user, account and nodes as written in the record; empty: not exported
+  JobId job = {};
+  std::string state = {};  // Slurm's name: "COMPLETED", "CANCELLED" (who cancelled is left out), "RESIZING", ...
+  std::optional<RecordedTime> start = {};  // nullopt: "Unknown", it never started
+  std::optional<RecordedTime> end = {};    // nullopt: it has not ended
+  std::optional<std::int64_t> cpus = {};
+  std::optional<std::int64_t> billing = {};  // nullopt: the record has no AllocTRES
+  std::optional<Duration> suspended = {};
+  std::string described = {};  // user, account and nodes as written in the record; empty: not exported
 
   // Whether it ended according to Slurm, even if the time is not known.
   [[nodiscard]] bool has_ended() const;

@@ -52,6 +52,18 @@ class RebuildTest : public ServiceTest {
     EXPECT_EQ(acknowledged(), sequence);
   }
 
+  // A run of 80 seconds, longer ago than the books remember.
+  void receive_late_run() { receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)}); }
+
+  // The late run is in the books of the daemon that starts.
+  void stop_and_start() {
+    service->stop(Instant{now});
+    restart();
+    EXPECT_FALSE(service->books().incomplete());
+    EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
+    expect_audit_finds_nothing();
+  }
+
   void tick(std::int64_t seconds = 1) {
     now += seconds;
     service->tick(Instant{now});
@@ -86,7 +98,7 @@ TEST_F(RebuildTest, AnEventOlderThanTheHorizonIsBookedNevertheless) {
   snapshot({});
   EXPECT_EQ(service->ranks().organizations.front(), "physics");
   now += 1;
-  receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
+  receive_late_run();
   EXPECT_EQ(runs(), Lines{"1|10|90"});
   EXPECT_EQ(service->ranks().organizations.front(), "physics");
   ASSERT_TRUE(rebuild_ends());
@@ -156,7 +168,7 @@ TEST_F(RebuildTest, RecordsAreReadAgainstLateEventsBeforeTheyAreInTheFigures) {
 
 TEST_F(RebuildTest, AFeedThatFallsSilentIsNotWaitedFor) {
   connect(2);
-  receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
+  receive_late_run();
   tick(29);
   EXPECT_EQ(status()["daemon"]["rebuild"]["percent"], nullptr);
   tick(1);
@@ -181,7 +193,7 @@ TEST_F(RebuildTest, AFeedWithoutEndIsNotWaitedForEither) {
 
 TEST_F(RebuildTest, WhatComesDuringTheRebuildIsInItsBooks) {
   connect(2);
-  receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
+  receive_late_run();
   snapshot({});
   service->tick(Instant{now});  // it begins
   ASSERT_TRUE(service->books().incomplete());
@@ -197,7 +209,7 @@ TEST_F(RebuildTest, WhatComesDuringTheRebuildIsInItsBooks) {
 
 TEST_F(RebuildTest, ALateEventThatComesDuringTheRebuildCostsAnotherOneOrIsInIt) {
   connect(2);
-  receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
+  receive_late_run();
   snapshot({});
   service->tick(Instant{now});
   receive_old(300, {ended({.id = 2, .node = "n2", .start = k_begin + 210}, k_begin + 290)});
@@ -209,7 +221,7 @@ TEST_F(RebuildTest, ALateEventThatComesDuringTheRebuildCostsAnotherOneOrIsInIt) 
 
 TEST_F(RebuildTest, LateEventsThatComeOneByOneAreRebuiltAQuarterOfTheTime) {
   connect(2);
-  receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
+  receive_late_run();
   snapshot({});
   service->tick(Instant{now});
   ASSERT_TRUE(service->books().is_rebuilding());
@@ -230,35 +242,27 @@ TEST_F(RebuildTest, LateEventsThatComeOneByOneAreRebuiltAQuarterOfTheTime) {
 
 TEST_F(RebuildTest, ADaemonStoppedBeforeARebuildDoesItWhenItStarts) {
   connect(2);
-  receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
+  receive_late_run();
   ASSERT_TRUE(service->books().incomplete());
-  service->stop(Instant{now});
-  restart();
-  EXPECT_FALSE(service->books().incomplete());
+  stop_and_start();
   EXPECT_GT(service->books().replayed_at_start(), 0);
-  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
-  expect_audit_finds_nothing();
 }
 
 // Whether the thread has saved its checkpoint by then depends on its speed; what the next start shows does not.
 TEST_F(RebuildTest, ADaemonStoppedDuringARebuildIsCompleteWhenItStarts) {
   connect(2);
-  receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
+  receive_late_run();
   snapshot({});
   service->tick(Instant{now});
   ASSERT_TRUE(service->books().is_rebuilding());
-  service->stop(Instant{now});
-  restart();
-  EXPECT_FALSE(service->books().incomplete());
-  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
-  expect_audit_finds_nothing();
+  stop_and_start();
 }
 
 TEST_F(RebuildTest, DaysAreClosedAfterwards) {
   const auto days = [&] { return rows("SELECT COUNT(DISTINCT day) FROM books_by_day").front(); };
   const std::string before = days();
   connect(2);
-  receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
+  receive_late_run();
   tick(k_day);
   EXPECT_EQ(days(), before) << "half of the figures would be kept permanently";
   ASSERT_TRUE(rebuild_ends());
@@ -286,7 +290,7 @@ TEST_F(RebuildTest, WhoWaitedBeforeIsSaidMeanwhile) {
   snapshot({waiting({.id = 7, .start = now - 10}), waiting({.id = 8, .account = "chem", .start = now - 20})});
   const json before = ask(R"({"request":"jobs"})")["no_start"];
   ASSERT_EQ(before.size(), 2U);
-  receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
+  receive_late_run();
   ASSERT_TRUE(service->books().incomplete());
   EXPECT_EQ(ask(R"({"request":"jobs"})")["no_start"], before);
   EXPECT_EQ(ask(R"({"request":"jobs","organizations":["chemistry"]})")["no_start"], json::array({before[1]}));
