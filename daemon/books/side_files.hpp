@@ -65,12 +65,13 @@ constexpr auto description_of(std::type_identity<KeptPrivacy>) {
 }
 
 // The offset of the trusted time from the time since boot, the boot, and the doubt about the wall clock, so that
-// shapleyd does not believe a wrong wall clock after a restart. The value is valid only within the same boot.
+// shapleyd does not believe a wrong wall clock after a restart. The offset is valid only within the same boot.
 struct KeptClock {
   static constexpr const char* k_suffix = ".clock";
   static constexpr const char* k_task = "keep the clock";
   std::string boot;
   Duration offset;  // TrustedClock::offset()
+  // Kept until the messages of the wrong clock are dropped: in any boot they are not to be read.
   std::optional<TrustedClock::Doubt> doubt;
 };
 constexpr auto description_of(std::type_identity<KeptClock>) {

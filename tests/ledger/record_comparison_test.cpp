@@ -387,6 +387,16 @@ TEST_F(RecordComparison, what_ended_in_a_gap_of_observation_is_a_note) {
   EXPECT_FALSE(clean(against_sacct(sacct("19", 110, 130, 2))));
 }
 
+// The clock was wrong from k_t + 100 to k_t + 160; the records were put right.
+TEST_F(RecordComparison, what_began_under_a_wrong_clock_is_a_note) {
+  add(accounting::ObservationGap{{k_t + 100}, {k_t + 160}, accounting::GapCause::wrong_clock});
+  run(18, 0, 50, 1);
+  EXPECT_TRUE(clean(against_sacct(sacct("18", 0, 50, 1) + sacct("19", 110, 130, 2) + sacct("20", 110, 400, 2)),
+                    {"1 recorded run is not in the ledger and ended in a gap of observation",
+                     "1 recorded run is not in the ledger and began in a gap of observation"}));
+  EXPECT_FALSE(clean(against_sacct(sacct("18", 0, 50, 1) + sacct("20", 170, 400, 2))));
+}
+
 // slurmctld came back without its state at k_t + 130; it was seen last at k_t + 100.
 TEST_F(RecordComparison, runs_that_slurmctld_lost_end_where_they_were_seen_last) {
   add(accounting::StateLost{{k_t + 130}, {k_t + 100}, 2, 500, 1, 4});
