@@ -35,6 +35,12 @@ void Intake::note_wrong_clock(Instant begin, Instant end) {
   wrong_clock_ = WrongClock{.begin = continues ? wrong_clock_->begin : begin, .end = end};
 }
 
+void Intake::resume_doubt(const TrustedClock::Doubt& doubt) {
+  admission_.resume_doubt(doubt);
+  // Then everything had been read; the clock is read once a second.
+  if (doubt.is_witnessed) watch_.note_connected(doubt.since - Duration{1});
+}
+
 void Intake::begin_session(std::uint64_t instance, Duration interval, Duration min_job_age,
                            const Observing& observing) {
   end_session();
@@ -353,6 +359,7 @@ Expected<void> Intake::read_job(const protocol::JobUpdate& as_sent, Instant obse
   // What ends with the wrong clock is booked first; then a pending job's wait can be.
   const bool waits = observation.mistimed && record.state == protocol::JobState::pending;
   if (observation.mistimed) {
+    if (record.start_time > observed_at.value) future_starts_.insert_or_assign(job, Instant{record.start_time});
     observation = wrong_clock_ ? observe_mistimed(books_.state(), record, observed_at, *wrong_clock_) : Observation{};
   }
   if (observation.unsettled || waits)
@@ -363,6 +370,12 @@ Expected<void> Intake::read_job(const protocol::JobUpdate& as_sent, Instant obse
 }
 
 Expected<Observation> Intake::observe(const protocol::JobUpdate& record, Instant observed_at, Instant now) {
+  const auto wrong = future_starts_.find(JobId{record.job_id});
+  if (wrong != future_starts_.end() && wrong->second == Instant{record.start_time}) {
+    Observation mistimed;
+    mistimed.mistimed = true;
+    return mistimed;
+  }
   const Scan scan{.at = observed_at,
                   .previous = known_before(observed_at).value_or(k_beginning_of_time),
                   .last_look = last_look_.before_life(),
@@ -390,6 +403,7 @@ Expected<void> Intake::read_gone(JobId job, Instant last_alive, Departure depart
   SHAPLEY_TRY(flush_before(job, now));
   unsettled_jobs_.erase(job);
   restarts_.forget(job);
+  future_starts_.erase(job);
   Observation observation = observe_gone(books_.state(), job, last_alive, departure);
   if (!observation.events.empty()) batch_jobs_.insert(job);
   take(std::move(observation));

@@ -54,7 +54,7 @@ class Intake {
     admission_.note_clock(doubt, grounds);
   }
   // At the start of a process: the last one ended in this doubt. Call before note_clock().
-  void resume_doubt(const TrustedClock::Doubt& doubt) { admission_.resume_doubt(doubt); }
+  void resume_doubt(const TrustedClock::Doubt& doubt);
   // Takes over what `before`, which reads no more, knew of the clock.
   void continue_clock(const Intake& before) { admission_ = before.admission_; }
   // Whether the wall clock was wrong, and no whole snapshot was read since it is right again.
@@ -179,7 +179,8 @@ class Intake {
 
   ObservationWatch watch_;
   Admission admission_;
-  std::optional<WrongClock> wrong_clock_;  // the last one
+  std::optional<WrongClock> wrong_clock_;   // the last one
+  std::map<JobId, Instant> future_starts_;  // of the future when they were read; they stay wrong when their time comes
   std::uint64_t dropped_ = 0;
   bool is_dropping_ = false;          // a frame of this session was dropped
   std::optional<Instant> gap_since_;  // the last frame was dropped then, and no whole snapshot was read since

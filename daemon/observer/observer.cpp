@@ -87,7 +87,10 @@ class JobObserver {
   // Whether slurmctld wrote the times of the record's run under a wrong clock: times of the future, and, because the
   // books have everything from before the wrong clock, changes of the run that lie there.
   [[nodiscard]] bool is_mistimed() const {
-    const auto is_future = [&](std::int64_t time) { return Instant{time} > scan_.at + k_most_ahead; };
+    // In the first scan after a wrong clock no time of the future is of a clock that is kept.
+    const bool is_first = scan_.reliable_since && *scan_.reliable_since >= scan_.at;
+    const Instant latest = is_first ? scan_.at : scan_.at + k_most_ahead;
+    const auto is_future = [&](std::int64_t time) { return Instant{time} > latest; };
     const bool has_run = record_.state != JobState::pending;
     if (has_run && is_future(record_.start_time)) return true;
     if (!scan_.reliable_since) return false;

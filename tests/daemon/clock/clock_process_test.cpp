@@ -1,5 +1,6 @@
 // The real shapleyd on a host whose clocks are set to anything: when they are right again, its books lack that time,
 // and with an import of it they are those of a shapleyd whose clocks were never touched.
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -290,9 +291,9 @@ class WrongBy : public testing::TestWithParam<std::int64_t> {
     const Lines all = right.run_rows();
     ASSERT_EQ(all.size(), 4U) << right.logged();
     const Lines known = host.run_rows();
-    ASSERT_EQ(known.size(), 2U) << host.logged();
-    EXPECT_NE(known[0], all[0]) << "its end is of the wrong clock";
-    EXPECT_EQ(known[1], all[1]) << host.logged();
+    ASSERT_FALSE(known.empty()) << host.logged();
+    EXPECT_EQ(known.back(), all[1]) << host.logged();
+    EXPECT_EQ(std::ranges::count(known, all[0]), 0) << "its end is of the wrong clock";
     host.import_records();
     expect_same_books(host, right);
   }
