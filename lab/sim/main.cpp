@@ -1,4 +1,4 @@
-// shapley-sim, the simulator: its command line (docs/reference/shapley-sim.md has every option).
+// shapley-sim, the simulator: its command line (lab/docs/shapley-sim.md has every option).
 #include <algorithm>
 #include <functional>
 #include <iostream>

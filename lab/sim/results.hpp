@@ -37,7 +37,7 @@ constexpr auto description_of(std::type_identity<PolicySummary>) {
 void print_table(const ComparisonSettings& settings, const std::vector<WindowResult>& results,
                  const std::vector<PolicySummary>& summaries, const std::string& baseline, std::ostream& out);
 
-// A comparison for programs: docs/reference/shapley-sim.md.
+// A comparison for programs: lab/docs/shapley-sim.md.
 struct ComparisonReport {
   ComparisonSettings settings;
   std::string baseline;

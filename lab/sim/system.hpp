@@ -54,7 +54,7 @@ class Progress {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// Exit codes of shapley-sim (docs/reference/shapley-sim.md).
+// Exit codes of shapley-sim (lab/docs/shapley-sim.md).
 
 inline constexpr int k_exit_done = 0;
 inline constexpr int k_exit_input = 1;        // the input cannot be used

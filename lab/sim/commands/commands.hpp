@@ -1,5 +1,5 @@
 // The commands of shapley-sim except `replay` and `experiment`: their arguments and functions.
-// docs/reference/shapley-sim.md describes what they print.
+// lab/docs/shapley-sim.md describes what they print.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // `shapley-sim experiment`: the papers' experiments as presets [SR13 Sec. 7; FS13 Sec. 5; MO11 Sec. 7; WF13 Sec. 3],
-// and our own on stability and strategy; docs/experiments shows their results. Every preset can be shrunk, and runs on
+// and our own on stability and strategy; lab/docs shows their results. Every preset can be shrunk, and runs on
 // generated jobs if there is no trace.
 #pragma once
 

@@ -75,10 +75,10 @@ struct ReplayArguments {
   std::filesystem::path html;
 };
 
-// Prints a table, or with `json` one object; docs/reference/shapley-sim.md describes both.
+// Prints a table, or with `json` one object; lab/docs/shapley-sim.md describes both.
 [[nodiscard]] Expected<void> run_replay(const ReplayArguments& arguments, std::ostream& out);
 
-// A replay as a table for people and as JSON (docs/reference/shapley-sim.md).
+// A replay as a table for people and as JSON (lab/docs/shapley-sim.md).
 
 void print_replay(const SiteHistory& history, const Replay& replay, std::ostream& out);
 [[nodiscard]] Json replay_json(const SiteHistory& history, const Replay& replay);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# shapley-sim on a cluster: `compare --submit`, a sweep as a Slurm job array, and an experiment in parts (etc/slurm/experiment.sbatch).
+# shapley-sim on a cluster: `compare --submit`, a sweep as a Slurm job array, and an experiment in parts (lab/experiment.sbatch).
 
-load lib/e2e
+load ../../../tests/e2e/lib/e2e
 
 setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4); }
 
@@ -50,7 +50,7 @@ one_task_less() { [ "$(squeue -h -r -t PENDING -o %F_%K | wc -l)" -eq 2 ]; }
   experiment=(table1 --trace excerpt --windows 7 --length 8000 --organizations 3)
   shapley-sim experiment "${experiment[@]}" >"$CLUSTER_DIR/whole"
 
-  array() { sbatch --wait --array="$1" "$BATS_TEST_DIRNAME/../../etc/slurm/experiment.sbatch" 3 "${experiment[@]}" 3>&-; }
+  array() { sbatch --wait --array="$1" "$BATS_TEST_DIRNAME/../../experiment.sbatch" 3 "${experiment[@]}" 3>&-; }
   close_queue
   array 1-3 &
   waiting=$!

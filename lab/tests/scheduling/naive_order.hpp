@@ -1,7 +1,7 @@
 // Witnesses for the policies that need no coalitions' fair schedules: second by second, every choice from the words of
 // serving_order.hpp. phi and psi are sums over single seconds of a schedule that stops at t and is seen at t + horizon,
 // and what runs in the second of the choice counts besides.
-// Slow, and shares no code with common/game and common/scheduling but the instance.
+// Slow, and shares no code with common/game and lab/scheduling but the instance.
 #pragma once
 
 #include <algorithm>

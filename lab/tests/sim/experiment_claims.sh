@@ -2,7 +2,7 @@
 # What the pages of experiments say in words follows from their tables: ranges and extremes are computed again from the
 # rows, and the sentence must hold them. Usage: experiment_claims.sh SOURCE
 set -euo pipefail
-pages=$1/docs/experiments
+pages=$1/lab/docs
 failed=0
 checked=0
 

@@ -1,6 +1,6 @@
 // The witness for REF: SR13 Figure 3 taken literally. Every second is a step, every coalition is simulated on its own,
 // and the Shapley value is the printed sum over subsets. A horizon is taken literally, too: what a schedule that stops
-// at t is worth later. Slow, and shares no code with common/game and common/scheduling but the instance.
+// at t is worth later. Slow, and shares no code with common/game and lab/scheduling but the instance.
 #pragma once
 
 #include <bit>
