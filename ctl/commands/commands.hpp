@@ -29,7 +29,6 @@ namespace shapley::ctl {
 struct ArchiveArguments {
   std::string ledger;
   std::string sign_with;  // empty: nothing is signed
-  bool prepare = false;
 };
 
 void add_archive(CLI::App& app, ArchiveArguments& arguments);
