@@ -66,7 +66,6 @@ constexpr const char* k_usage =
     "  adjust {--rename NAME | --merge NAME} --to NAME --reason TEXT [--yes] [--json] [--ledger FILE]\n"
     "  adjust --reverse NUMBER --reason TEXT [--yes] [--json] [--ledger FILE]\n"
     "  adjust --list [--json] [--ledger FILE]\n"
-    "  advise [--ledger FILE [-S TIME] [-E TIME]] [--json]\n"
     "  workflows [ORGANIZATION] [-l] [--json]\n"
     "  health [--max-backup-age AGE] [--max-audit-age AGE] [--max-papers-delay AGE]\n"
     "  rename-cluster NAME --reason TEXT\n"
@@ -123,7 +122,6 @@ std::vector<Subcommand> subcommands() {
           subcommand("compact", add_compact, run_compact),
           subcommand("archive", add_archive, run_archive),
           subcommand("adjust", add_adjust, run_adjust),
-          subcommand("advise", add_advise, run_advise),
           subcommand("workflows", add_workflows, run_workflows),
           subcommand("import", add_import, run_import),
           subcommand("rename-cluster", add_rename_cluster, run_rename_cluster),

@@ -189,6 +189,18 @@ Expected<TimesAsked> parse_times(const std::string& since_text, const std::strin
               "--until: " + format_instant(*until) + " is not after --since " + format_instant(*since));
 }
 
+Expected<void> check_file_options(const std::filesystem::path& ledger, std::initializer_list<FileOption> options) {
+  if (!ledger.empty()) return {};
+  for (const FileOption& option : options) {
+    if (option.value.empty()) continue;
+    return fail(Errc::invalid_argument,
+                std::string(option.name) +
+                    ": it is about a ledger's file, and the daemon is asked; name the file with "
+                    "--ledger FILE");
+  }
+  return {};
+}
+
 std::filesystem::path archives_of(const std::filesystem::path& ledger, const std::filesystem::path& named) {
   return named.empty() ? ledger::archives_near(ledger) : named;
 }

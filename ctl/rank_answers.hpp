@@ -1,5 +1,4 @@
-// Answers to explain, compare and forecast: from the daemon, or from a ledger file without one. The past is read in
-// this process where its user may read the daemon's ledger file, else by the daemon.
+// Answers to explain, compare and forecast: from the daemon, or from a ledger file that the user named.
 #pragma once
 
 #include <string>

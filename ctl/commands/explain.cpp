@@ -343,8 +343,9 @@ void add_rank_options(CLI::App& command, RankSource& source, bool& as_json) {
       ->type_name("FILE");
   command.add_option("--at", source.at, "Report as of this instant")->type_name("TIME");
   command
-      .add_option("--archives", source.archives,
-                  "Look for the ledger's archives here, for --at (default: the directory archives beside the ledger)")
+      .add_option(
+          "--archives", source.archives,
+          "Look for a named ledger's archives here, for --at (default: the directory archives beside the ledger)")
       ->type_name("DIRECTORY");
   command.add_flag("--json", as_json, "Print the report as JSON");
 }

@@ -9,7 +9,6 @@
 
 #include <CLI/CLI.hpp>
 #include <poll.h>
-#include <unistd.h>
 
 #include "accounting/state/state.hpp"
 #include "base/calendar.hpp"
@@ -192,27 +191,22 @@ std::string conservation_line(const StatusReport& report) {
   return line + "; run shapleyctl audit\n";
 }
 
-// The report of the present, or of the past if the user cannot read the daemon's file: the daemon reads it.
+// The daemon's report of the present, or of the past.
 Expected<StatusReport> ask_status(const StatusArguments& arguments, const Endpoint& endpoint,
-                                  std::optional<Instant> at = std::nullopt) {
+                                  std::optional<Instant> at) {
   const ledger::StatusRequest asked{.contribution = arguments.contribution, .worth = arguments.worth};
   return ask_for<StatusReport>(endpoint, at ? ledger::request_of("status_at", ledger::StatusAtRequest{*at, asked})
                                             : ledger::request_of("status", asked));
 }
 
 Expected<StatusReport> fetch(const StatusArguments& arguments, const Endpoint& endpoint) {
-  if (arguments.ledger.empty() && arguments.at.empty()) return ask_status(arguments, endpoint);
+  SHAPLEY_TRY(check_file_options(arguments.ledger, {{"--archives", arguments.archives}}));
   OfflineQuestion question{.ledger = arguments.ledger, .archives = arguments.archives, .worth = arguments.worth};
   if (!arguments.at.empty()) {
     SHAPLEY_TRY_ASSIGN(question.at, parse_past_time(arguments.at, "--at", arguments.ledger));
   }
+  if (arguments.ledger.empty()) return ask_status(arguments, endpoint, question.at);
   if (!arguments.contribution.empty()) question.contribution = accounting::parse_estimator(arguments.contribution);
-  if (arguments.ledger.empty() && endpoint.is_remote()) return ask_status(arguments, endpoint, question.at);
-  if (arguments.ledger.empty()) {
-    SHAPLEY_TRY_ASSIGN(question.ledger, daemon_ledger(endpoint));
-    if (arguments.archives.empty() && ::access(question.ledger.c_str(), R_OK) != 0)
-      return ask_status(arguments, endpoint, question.at);
-  }
   return offline_status(question);
 }
 
@@ -403,8 +397,9 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
       ->type_name("FILE");
   command->add_option("--at", arguments.at, "Show the books at this instant")->type_name("TIME");
   command
-      ->add_option("--archives", arguments.archives,
-                   "Look for the ledger's archives here, for --at (default: the directory archives beside the ledger)")
+      ->add_option(
+          "--archives", arguments.archives,
+          "Look for a named ledger's archives here, for --at (default: the directory archives beside the ledger)")
       ->type_name("DIRECTORY");
 }
 

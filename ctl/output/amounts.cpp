@@ -87,16 +87,6 @@ std::string short_duration(std::int64_t seconds) {
   return counted(days, "day") + (hours % 24 == 0 ? "" : " " + std::to_string(hours % 24) + " h");
 }
 
-std::string rounded_duration(double seconds) {
-  const auto tenths = std::llround(seconds * 10);
-  const auto whole = std::llround(seconds);
-  if (whole < 60) {
-    return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) + " s";
-  }
-  if (whole >= 3600 || whole % 60 == 0) return short_duration(whole);
-  return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
-}
-
 bool is_worth_a_line(Instant since, Instant at) {
   return at - since >= Duration{60};
 }

@@ -38,9 +38,6 @@ namespace shapley::ctl {
 
 // A duration: "4 s", "3 min", "5 h 12 min", "9 days 4 h". Negative durations (of clocks that disagree) are shown as 0.
 [[nodiscard]] std::string short_duration(std::int64_t seconds);
-// The same of durations that are compared: below a minute with tenths, below an hour with seconds ("15.2 s", "1 min
-// 38 s").
-[[nodiscard]] std::string rounded_duration(double seconds);
 
 // Whether a line is to say that nothing has started since then: less than a minute is no wait.
 [[nodiscard]] bool is_worth_a_line(Instant since, Instant at);

@@ -135,9 +135,6 @@ Expected<Answer> queue(Service& service, const NoMembers& /*asked*/, const Conte
   ledger::QueueReport report = service.pending_jobs().report();
   report.at = context.now;
   report.plugin_connected = service.feeder() && service.feeder()->connected;
-  const ledger::StatusReport standings = books_report(service, context.now, service.site().configuration.contribution);
-  for (const ledger::OrganizationRow& row : standings.organizations)
-    report.organizations.push_back({row.is.name, row.is.owned});
   return reply_of(context.visible.show(std::move(report)));
 }
 

@@ -36,7 +36,7 @@ enum class LocalOrder { hf, lpt, spt, random };
 [[nodiscard]] bool place_backwards(const Grid& grid, const std::vector<std::uint32_t>& moved, Ticks deadline,
                                    Schedule& schedule);
 
-// The planning algorithms by name, as `shapley-sim plan --algorithm` and `shapleyctl advise` know them.
+// The planning algorithms by name, as `shapley-sim plan --algorithm` knows them.
 //
 // local_hf, local_lpt, local_spt, local_rnd: local list scheduling. mocca: the literal algorithm. mocca4_hf,
 // mocca4_lpt, mocca4_spt, mocca4_rnd: MOCCA(4) over that local policy. mocca_experiment: the experiments' variant.

@@ -79,12 +79,6 @@ Expected<void> validate(const Grid& grid) {
   return validate_at_home(grid);
 }
 
-bool fits_everywhere(const Grid& grid) {
-  SHAPLEY_REQUIRE(!grid.clusters.empty());
-  const std::int64_t smallest = smallest_cluster(grid);
-  return std::all_of(grid.jobs.begin(), grid.jobs.end(), [&](const Job& job) { return job.processors <= smallest; });
-}
-
 std::vector<std::uint32_t> highest_first(const Grid& grid, std::vector<std::uint32_t> jobs) {
   std::sort(jobs.begin(), jobs.end(), [&](std::uint32_t a, std::uint32_t b) {
     return grid.jobs[a].processors != grid.jobs[b].processors ? grid.jobs[a].processors > grid.jobs[b].processors

@@ -45,9 +45,6 @@ struct Grid {
 // which put a job on no cluster that is too small; MOCCA's bounds require validate().
 [[nodiscard]] Expected<void> validate_at_home(const Grid& grid);
 
-// Whether every job fits every cluster. REQUIRES: there is a cluster.
-[[nodiscard]] bool fits_everywhere(const Grid& grid);
-
 // Indices of the jobs in HF order: processors non-increasing, ties in input order [MO11 Sec. 3.2].
 [[nodiscard]] std::vector<std::uint32_t> highest_first(const Grid& grid, std::vector<std::uint32_t> jobs);
 

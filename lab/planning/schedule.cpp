@@ -296,12 +296,6 @@ std::vector<Ticks> cluster_makespans(const Grid& grid, const Schedule& schedule)
   return latest;
 }
 
-std::vector<Ticks> organization_flows(const Grid& grid, const Schedule& schedule) {
-  std::vector<Ticks> total(grid.organizations(), 0);
-  for (std::uint32_t i = 0; i < schedule.size(); ++i) total[grid.jobs[i].owner] += end_of(grid, schedule, i);
-  return total;
-}
-
 Expected<void> check_schedule(const Grid& grid, const Schedule& schedule) {
   if (schedule.size() != grid.jobs.size()) {
     return fail(Errc::corrupt, "the schedule places " + std::to_string(schedule.size()) + " of " +

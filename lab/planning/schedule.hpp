@@ -119,8 +119,6 @@ using Schedule = std::vector<Placement>;
 [[nodiscard]] std::vector<Ticks> organization_makespans(const Grid& grid, const Schedule& schedule);
 // C_max(M_k): when the last job *running on* cluster k ends; 0 without jobs.
 [[nodiscard]] std::vector<Ticks> cluster_makespans(const Grid& grid, const Schedule& schedule);
-// The sum of the completion times of each organization's jobs; divided by their number, the mean flow.
-[[nodiscard]] std::vector<Ticks> organization_flows(const Grid& grid, const Schedule& schedule);
 
 // Errc::corrupt says what is wrong: a job missing, before instant 0 or on no cluster, or the first instant at which a
 // cluster runs more than it has.

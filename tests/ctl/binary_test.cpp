@@ -114,7 +114,7 @@ TEST_F(ShapleyctlBinary, AWordThatIsNoCommandIsNamedWithTheNearestOne) {
 
 TEST_F(ShapleyctlBinary, ATimeThatEndsBeforeItBeginsIsUsage) {
   for (const char* command : {"statement --ledger x", "history --ledger x", "report -o x --no-charts --ledger x",
-                              "advise --ledger x", "audit x --against x", "adjust --account x --to y --reason z"}) {
+                              "audit x --against x", "adjust --account x --to y --reason z"}) {
     const Outcome outcome = ends(ExitCode::usage, run(std::string(command) + " -S 2025-11-02 -E 2025-11-01"));
     EXPECT_TRUE(contains(outcome.err, "--until: 2025-11-01T00:00:00Z is not after --since 2025-11-02T00:00:00Z"))
         << command << ": " << outcome.err;
@@ -217,11 +217,6 @@ TEST_F(ShapleyctlBinary, WorthOfTheExampleFromACopiedLedger) {
   EXPECT_PRED2(lacks, one.out, "A has got");
   EXPECT_PRED2(contains, one.out, "B has got 48 %");
   ends(ExitCode::usage, run("status --worth -O nosuch --ledger " + copy));
-  const Outcome advice = run("advise --ledger " + copy);
-  EXPECT_PRED2(contains, advice.out,
-               "\nBy utility, as the books have it (status --worth), from 2026-11-18T11:06:40Z to ");
-  EXPECT_PRED2(contains, advice.out, "A has got 16 % more than it would have got alone: ");
-  EXPECT_PRED2(contains, advice.out, "- By utility is another comparison and may come out otherwise: ");
 }
 
 TEST_F(ShapleyctlBinary, StatusOfTheExampleAtEveryInstantOfACopiedLedger) {
@@ -282,11 +277,22 @@ TEST_F(ShapleyctlBinary, AnUnknownOrganizationIsAnErrorThatNamesTheKnownOnes) {
 
 TEST_F(ShapleyctlBinary, TheFutureIsRefused) {
   const fs::path ledger = example_ledger();
-  for (const char* asked : {"status --at 2999-01-01", "jobs -S 2999-01-01", "advise -S 2999-01-01"}) {
+  for (const char* asked : {"status --at 2999-01-01", "jobs -S 2999-01-01"}) {
     const Outcome outcome = ends(ExitCode::usage, run(std::string(asked) + " --ledger " + ledger.string()));
     EXPECT_EQ(outcome.out, "") << asked;
     EXPECT_PRED2(contains, outcome.err,
                  ": 2999-01-01T00:00:00Z lies in the future, of which the books know nothing; it is ");
+  }
+}
+
+// The daemon is not asked, which could not heed them.
+TEST_F(ShapleyctlBinary, OptionsAboutALedgersFileNeedOne) {
+  for (const char* asked :
+       {"status --archives x", "explain 1 --archives x", "compare A B --archives x", "forecast --archives x",
+        "statement --archives x", "history --known-until 2026-11-18", "report --no-charts -o page --archives x"}) {
+    const Outcome outcome = ends(ExitCode::usage, run(asked));
+    EXPECT_EQ(outcome.out, "") << asked;
+    EXPECT_PRED2(contains, outcome.err, "name the file with --ledger FILE\n") << asked;
   }
 }
 

@@ -301,15 +301,14 @@ TEST_F(Explain, OfAJobWhoseNodesBootSaysThatItHasNotBegun) {
   EXPECT_PRED2(contains, printed_by_daemon("2"), " and has not begun: its nodes boot, or PrologSlurmctld runs.");
 }
 
-// Where the daemon's ledger cannot be read the daemon answers about the past, too. The instant is past by any machine's
-// clock.
-TEST_F(Explain, AsksTheDaemonAboutThePastOfALedgerThatItCannotRead) {
+// Although this user could read the daemon's ledger. The instant is past by any machine's clock.
+TEST_F(Explain, AsksTheDaemonAboutThePastToo) {
   json request;
   const json told = explained("3", 30);
   const FakeDaemon daemon(
       directory / "s", FakeDaemon::welcoming([&](const json& asked_for) {
         if (asked_for["request"] == "status")
-          return json_of(ledger::StatusReport{.daemon = protocol::DaemonReport{.ledger = directory / "nowhere"}});
+          return json_of(ledger::StatusReport{.daemon = protocol::DaemonReport{.ledger = file().native()}});
         request = asked_for;
         return told;
       }));

@@ -202,16 +202,6 @@ TEST(Amounts, DurationsInTwoUnits) {
   EXPECT_EQ(short_duration(86400), "1 day");
 }
 
-TEST(Amounts, DurationsThatAreComparedKeepTheirSeconds) {
-  EXPECT_EQ(rounded_duration(15.24), "15.2 s");
-  EXPECT_EQ(rounded_duration(17), "17 s");
-  EXPECT_EQ(rounded_duration(59.96), "1 min");
-  EXPECT_EQ(rounded_duration(98.4), "1 min 38 s");
-  EXPECT_EQ(rounded_duration(1200), "20 min");
-  EXPECT_EQ(rounded_duration(3600), "1 h");
-  EXPECT_EQ(rounded_duration(273'843), "3 days 4 h");
-}
-
 TEST(Amounts, CountsAreGrouped) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");

@@ -105,7 +105,7 @@ dependency_is_told() { explain "$1" && tells '.slurm.job.reason == "Dependency" 
   [ "$(shapleyctl explain "$bio" --json | jq .slurm.asked)" = true ]
   run squeue --jobs=4000000
   [[ $output == *"Invalid job id"* ]]
-  # The daemon answers about the past for users who cannot read its ledger.
+  # The daemon answers every user about the past.
   member shapleyctl explain "$bio" --at "$then" --json >"$CLUSTER_DIR/explanation.json"
   tells '.past and .job.state == "waiting" and (.next_starts | length) == 2'
 }

@@ -72,10 +72,6 @@ USERS
     run "$way" "$ORDINARY" compare "$own" "$hidden"
     [ "$status" -ne 0 ]
     "$way" "$OPERATOR" compare "$own" "$hidden" --json | jq -e '.same_organization'
-    run "$way" "$ORDINARY" advise
-    [ "$status" -ne 0 ]
-    grep -q "others' pending jobs are private here" <<<"$output"
-    "$way" "$OPERATOR" advise
     "$way" "$ORDINARY" status --json | jq -e '.daemon.privacy.jobs and .daemon.privacy.usage and ([.organizations[].running_jobs] | add) == 1'
   done
   here "$ORDINARY" status | grep '^Private: jobs and usage'

@@ -241,7 +241,7 @@ TEST_F(RankRequests, ExplainShowsWhatABlockedJobWaitsFor) {
   const json report = ask(R"({"request":"explain","job":"4"})");
   EXPECT_EQ(report["job"]["state"], "blocked");
   EXPECT_EQ(report["waits_for"], "dependency");
-  // It is no demand, and not in the queue that advise plans with.
+  // It is no demand, and not in the queue of jobs that could start.
   EXPECT_EQ(ask(R"({"request":"queue"})")["jobs"].size(), 3U);
 }
 
