@@ -68,6 +68,7 @@ struct OfflineQuestion {
   std::optional<accounting::EstimatorId> contribution = std::nullopt;  // none: that of the configuration in the ledger
   std::filesystem::path archives = {};  // directory of the archives; empty: beside the ledger
   bool worth = false;                   // with ledger::worth_report as its member `worth`
+  bool forecast = false;                // with ledger::forecast_report as its member `forecast`
 };
 
 // ledger::status_report at that instant, from the events of that time and earlier ones as they are known today: events

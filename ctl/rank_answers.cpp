@@ -103,13 +103,6 @@ Expected<ledger::CompareReport> compared(const std::string& a, const std::string
   return answer<ledger::CompareReport>("compare", ledger::CompareRequest{.a = a, .b = b}, source, endpoint, offline);
 }
 
-Expected<ledger::ForecastReport> forecast(const RankSource& source, const Endpoint& endpoint) {
-  const Offline<ledger::ForecastReport> offline = [](const OfflineBooks& books) -> Expected<ledger::ForecastReport> {
-    return ledger::forecast_report(books.moment);
-  };
-  return answer<ledger::ForecastReport>("forecast", ledger::ForecastRequest{}, source, endpoint, offline);
-}
-
 namespace {
 
 using nlohmann::json;

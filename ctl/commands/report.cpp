@@ -16,6 +16,7 @@
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/commands/users.hpp"
+#include "ctl/output/forecast.hpp"
 #include "ctl/output/paint.hpp"
 #include "ctl/rank_answers.hpp"
 #include "ctl/report/consortium_page.hpp"
@@ -199,13 +200,15 @@ Expected<LiveReport> gather_live(const ReportArguments& arguments, const Endpoin
   LiveReport report{.heading = arguments.heading.empty() ? "The organizations at present" : arguments.heading,
                     .every_s = arguments.every_s};
   const std::string& ledger = arguments.interval.ledger;
-  SHAPLEY_TRY_ASSIGN(report.forecast, forecast({.ledger = ledger}, endpoint));
   if (!ledger.empty()) {
-    SHAPLEY_TRY_ASSIGN(report.status, offline_status({.ledger = ledger}));
+    SHAPLEY_TRY_ASSIGN(report.status, offline_status({.ledger = ledger, .forecast = true}));
     report.no_jobs = "this is of a ledger's file";
     return report;
   }
-  SHAPLEY_TRY_ASSIGN(report.status, ask_for<ledger::StatusReport>(endpoint, {{"request", "status"}}));
+  SHAPLEY_TRY_ASSIGN(
+      report.status,
+      ask_for<ledger::StatusReport>(endpoint, ledger::request_of("status", ledger::StatusRequest{.forecast = true})));
+  SHAPLEY_TRY(check_forecast(report.status));
   add_live_jobs(report, endpoint, environment);
   return report;
 }

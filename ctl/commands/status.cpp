@@ -18,6 +18,7 @@
 #include "ctl/commands/users.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/forecast.hpp"
 #include "ctl/output/health.hpp"
 #include "ctl/output/other_clusters.hpp"
 #include "ctl/output/paint.hpp"
@@ -194,14 +195,18 @@ std::string conservation_line(const StatusReport& report) {
 // The daemon's report of the present, or of the past.
 Expected<StatusReport> ask_status(const StatusArguments& arguments, const Endpoint& endpoint,
                                   std::optional<Instant> at) {
-  const ledger::StatusRequest asked{.contribution = arguments.contribution, .worth = arguments.worth};
+  const ledger::StatusRequest asked{
+      .contribution = arguments.contribution, .worth = arguments.worth, .forecast = arguments.forecast};
   return ask_for<StatusReport>(endpoint, at ? ledger::request_of("status_at", ledger::StatusAtRequest{*at, asked})
                                             : ledger::request_of("status", asked));
 }
 
 Expected<StatusReport> fetch(const StatusArguments& arguments, const Endpoint& endpoint) {
   SHAPLEY_TRY(check_file_options(arguments.ledger, {{"--archives", arguments.archives}}));
-  OfflineQuestion question{.ledger = arguments.ledger, .archives = arguments.archives, .worth = arguments.worth};
+  OfflineQuestion question{.ledger = arguments.ledger,
+                           .archives = arguments.archives,
+                           .worth = arguments.worth,
+                           .forecast = arguments.forecast};
   if (!arguments.at.empty()) {
     SHAPLEY_TRY_ASSIGN(question.at, parse_past_time(arguments.at, "--at", arguments.ledger));
   }
@@ -282,6 +287,7 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
   // Errors in the command line are reported before the daemon is asked.
   SHAPLEY_TRY(render_status({}, view));
   SHAPLEY_TRY_ASSIGN(StatusReport report, fetch(arguments, endpoint));
+  if (arguments.forecast) SHAPLEY_TRY(check_forecast(report));
   SHAPLEY_TRY_ASSIGN(view.left_out, choose_rows(report, arguments.organizations, arguments.top));
   if (report.worth && *report.worth && !arguments.organizations.empty())
     ledger::keep_only(**report.worth, arguments.organizations);
@@ -290,8 +296,8 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
     environment.out << json_text(json_of(report));
     return {};
   }
-  if (arguments.worth) {
-    environment.out << render_worth(report);
+  if (arguments.worth || arguments.forecast) {
+    environment.out << (arguments.worth ? render_worth(report) : render_forecast(report));
     return {};
   }
   SHAPLEY_TRY_ASSIGN(const std::string text, render_status(report, view));
@@ -364,19 +370,30 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
           ->add_flag("--users", arguments.users,
                      "Show what each user of each account got in the period, and Slurm's own fair-share factor")
           ->excludes(worth);
+  CLI::Option* forecast = command
+                              ->add_flag("--forecast", arguments.forecast,
+                                         "Forecast when the order of the organizations changes, if no job starts or "
+                                         "ends")
+                              ->excludes(worth)
+                              ->excludes(users);
   command->add_flag("--json", arguments.json, "Print the whole report as JSON");
-  command->add_flag("-P,--parsable2", arguments.parsable, "Print exact values between '|'")->excludes(worth);
-  command->add_flag("-n,--noheader", arguments.no_header, "Print no header")->excludes(worth);
+  command->add_flag("-P,--parsable2", arguments.parsable, "Print exact values between '|'")
+      ->excludes(worth)
+      ->excludes(forecast);
+  command->add_flag("-n,--noheader", arguments.no_header, "Print no header")->excludes(worth)->excludes(forecast);
   command->add_flag("-l,--long", arguments.long_form, "Show more columns: every contribution, core-hours got and given")
       ->excludes(worth)
-      ->excludes(users);
+      ->excludes(users)
+      ->excludes(forecast);
   command->add_option("-O,--organization", arguments.organizations, "Show only these organizations")
+      ->excludes(forecast)
       ->delimiter(',')
       ->type_name("NAMES");
   command
       ->add_option("--top", arguments.top, "Show only the first N organizations, in the order in which jobs are served")
       ->excludes(worth)
       ->excludes(users)
+      ->excludes(forecast)
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   command->add_option("-i,--iterate", arguments.iterate_s, "Repeat the report every SECONDS, until interrupted")
@@ -387,6 +404,7 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
                    "Print these columns: name[%width],...; a negative width aligns left")
       ->excludes(worth)
       ->excludes(users)
+      ->excludes(forecast)
       ->type_name("FORMAT");
   command->add_flag("--helpformat", arguments.help_format, "List the columns for --format, with their meanings");
   const auto names = accounting::estimator_names();

@@ -225,7 +225,7 @@ health_names() { health_is 1 && grep -q "^SHAPLEY WARNING: $1" "$CLUSTER_DIR/log
   wait_until 20 quiet_about ShapleyOtherClusterStandsStill
   wait_until 20 health_is 0
   shapleyctl explain "$waiting" | grep '^Ranks also count the cluster south, which stated .* ago: there astro is owed 40.0 core-hours.$'
-  shapleyctl compare bio astro | grep '^Ranks also count the cluster south, '
+  shapleyctl explain bio --against astro | grep '^Ranks also count the cluster south, '
   wait_until 20 metric_is 'shapley_organization_owed_elsewhere_core_seconds{organization="astro", cluster="south"}' 144000
 
   sed 's/"event":/"event":1/' "$CLUSTER_DIR/south" >"$CLUSTER_DIR/south.new" && mv "$CLUSTER_DIR/south.new" "$CLUSTER_DIR/south"

@@ -133,6 +133,10 @@ TEST_F(ReportsTest, AnybodyLearnsThePast) {
   EXPECT_EQ(before["at"], k_begin + 49);
   EXPECT_EQ(used(before), 0);
   EXPECT_GT(used(client->ask(past(k_begin + 60))), 0);
+  EXPECT_FALSE(before.contains("forecast"));
+  json with_forecast = json::parse(past(k_begin + 60));
+  with_forecast["forecast"] = true;
+  EXPECT_EQ(client->ask(with_forecast.dump())["forecast"]["pairs"], 3);
 }
 
 // A program that holds a connection would keep it open after the daemon has closed it.

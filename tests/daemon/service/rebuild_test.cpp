@@ -127,6 +127,9 @@ TEST_F(RebuildTest, LateEventsAreCollectedWhileTheFeedHasMore) {
   EXPECT_EQ(during["daemon"]["rebuilds"], 0);
   EXPECT_EQ(during["organizations"], before["organizations"]) << "the figures are those of before";
   EXPECT_EQ(service->ranks().organizations.front(), "physics") << "and so are the ranks";
+  for (const char* of_ranks :
+       {R"({"request":"status","forecast":true})", R"({"request":"compare","a":"physics","b":"chemistry"})"})
+    EXPECT_EQ(ask(of_ranks)["error"]["code"], "unavailable") << of_ranks;
 
   snapshot({});
   ASSERT_TRUE(rebuild_ends());

@@ -1,7 +1,5 @@
-
+// `explain --against`: which of two organizations or jobs goes first.
 #include <array>
-
-#include <CLI/CLI.hpp>
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
@@ -58,7 +56,7 @@ std::string why_line(const CompareReport& report) {
   }
   if (report.because == Because::order) return text + "they are even, and the configuration names it first.\n";
   return text + "its key is greater by " + unsigned_core_hours(difference) + " core-hours" +
-         horizon_text(report.of.ranking) +
+         horizon_text(report.ranking) +
          (report.by_what_runs == true ? "; if nothing ran, " + other + " would go first" : std::string()) +
          (report.by_other_clusters == true ? "; by the books of this cluster alone, " + other + " would go first"
                                            : std::string()) +
@@ -70,7 +68,7 @@ std::string history_line(const CompareReport& report) {
     return report.since_unknown ? "Since when is not known: " + printable(*report.since_unknown) + ".\n"
                                 : std::string();
   }
-  const Instant at = report.of.at;
+  const Instant at = report.at;
   if (report.because == Because::guests) return "It has done so since " + since_text(report.since->order, at) + ".\n";
   std::string text = "It has done so since " + since_text(report.since->order, at);
   if (report.period_begin && report.since->keys <= *report.period_begin) {
@@ -104,11 +102,11 @@ std::string turning_lines(const CompareReport& report) {
     text += "It turns at once when " + first + " gets " + amount + " core-hours more than it gives, or when " + other +
             " gives " + amount + " core-hours more than it gets.\n";
   }
-  if (report.turns.empty()) return text + "If nothing starts or ends it stays so" + until_text(report.of.limit) + ".\n";
+  if (report.turns.empty()) return text + "If nothing starts or ends it stays so" + until_text(report.limit) + ".\n";
   for (std::size_t i = 0; i < report.turns.size(); ++i) {
     const ledger::PairTurn& turn = report.turns[i];
     text += std::string(i == 0 ? "If nothing starts or ends " : "and then ") + printable(turn.first) +
-            " goes first from " + ahead_text(turn.at, report.of.at) + " on.\n";
+            " goes first from " + ahead_text(turn.at, report.at) + " on.\n";
   }
   return text;
 }
@@ -138,37 +136,23 @@ std::string slurm_line(const Comparison& comparison) {
 // For a job that has started, the second before its start is more useful.
 std::string past_hint(const CompareReport& report) {
   const auto name = [](const ledger::SideReport& side) {
-    return side.job ? printable(side.job->job_id) : std::string();
+    return printable(side.job ? side.job->job_id : side.organization);
   };
   std::string text;
   for (const ledger::SideReport& side : report.sides) {
     if (!side.job || side.job->state != JobTurn::running || report.past) continue;
-    text += "Why job " + name(side) + " started when it did: shapleyctl compare " + name(report.sides[0]) + " " +
-            name(report.sides[1]) + " --at " + format_instant(side.job->since - Duration{1}) + "\n";
+    text += "Why job " + name(side) + " started when it did: shapleyctl explain " + name(report.sides[0]) +
+            " --against " + name(report.sides[1]) + " --at " + format_instant(side.job->since - Duration{1}) + "\n";
   }
   return text;
 }
 
 }  // namespace
 
-void add_compare(CLI::App& app, CompareArguments& arguments) {
-  CLI::App* command = app.add_subcommand(
-      "compare", "Compare the ranks of two organizations or jobs, and show what would reverse their order");
-  command->add_option("A", arguments.a, "Compare this organization or job")->required()->type_name("");
-  command->add_option("B", arguments.b, "Compare A with this organization or job")->required()->type_name("");
-  add_rank_options(*command, arguments.source, arguments.json);
-}
-
-void add_forecast(CLI::App& app, ForecastArguments& arguments) {
-  CLI::App* command =
-      app.add_subcommand("forecast", "Forecast when the order of the organizations changes, if no job starts or ends");
-  add_rank_options(*command, arguments.source, arguments.json);
-}
-
 std::string render_comparison(const Comparison& comparison) {
   const CompareReport& report = comparison.report;
   const auto& [a, b] = report.sides;
-  const Instant at = report.of.at;
+  const Instant at = report.at;
   std::string text = side_line(a, at);
   if (report.same_organization) {
     const std::string name = printable(a.organization);
@@ -182,7 +166,7 @@ std::string render_comparison(const Comparison& comparison) {
   }
   text += side_line(b, at) + "\n";
   if (!report.first) return text;
-  text += why_line(report) + elsewhere_lines(report.of.clusters, std::array{a.organization, b.organization}, at) +
+  text += why_line(report) + elsewhere_lines(report.clusters, std::array{a.organization, b.organization}, at) +
           history_line(report) + turning_lines(report);
   if (report.priorities && report.priorities->observes()) {
     text += "Ranks are not in force (mode observe).\n";
@@ -192,56 +176,17 @@ std::string render_comparison(const Comparison& comparison) {
   return text + slurm_line(comparison) + past_hint(report);
 }
 
-std::string render_forecast(const ledger::ForecastReport& report) {
-  std::string text = "Ranks at " + report.of.at.utc() + ":";
-  for (const ledger::ForecastRow& row : report.organizations)
-    text += (text.back() == ':' ? " " : ", ") + printable(row.name);
-  text += "\n\n";
-  if (report.turns.empty()) {
-    text += "No pair of them turns" + until_text(report.of.limit) + ".\n";
-  } else {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const ledger::ForecastTurn& turn : report.turns) {
-      rows.push_back(
-          {{"at", turn.at.utc()}, {"in", short_duration(turn.in_s)}, {"first", turn.first}, {"then", turn.then}});
-    }
-    constexpr Field k_fields[] = {left({"at", "At"}), {"in", "In"}, left({"first", "Passes"}), left({"then", "Whom"})};
-    text += render_table(k_fields, rows);
-    text += "\nAll other pairs keep their order" + until_text(report.of.limit) + ".\n";
-  }
-  text +=
-      "This is exact as long as no job starts or ends, none begins or stops waiting, and no node changes; each of "
-      "these makes another forecast.\n";
-  const std::string counting = counting_text(report.of.ranking);
-  if (!counting.empty()) {
-    text += "It takes that mean residual run time to stay: " + counting + "; it is measured once a day at most.\n";
-  }
-  const auto ranked_by = accounting::parse_estimator(report.of.ranked_by);
-  if (ranked_by && accounting::estimators()[ranked_by->value].of_coalitions) {
-    text +=
-        "By " + report.of.ranked_by + " so does a job that starts or ends in what a coalition would have run alone.\n";
-  }
-  return text;
-}
-
-Expected<ExitCode> run_compare(const CompareArguments& arguments, const Endpoint& endpoint,
-                               const Environment& environment) {
+Expected<ExitCode> explain_against(const ExplainArguments& arguments, const Endpoint& endpoint,
+                                   const Environment& environment) {
   Comparison comparison;
-  SHAPLEY_TRY_ASSIGN(comparison.report, compared(arguments.a, arguments.b, arguments.source, endpoint));
+  SHAPLEY_TRY_ASSIGN(comparison.report, compared(arguments.job, arguments.against, arguments.source, endpoint));
   const auto& [a, b] = comparison.report.sides;
   const bool is_live = arguments.source.ledger.empty() && arguments.source.at.empty();
   if (is_live && a.job && b.job) {
-    comparison.slurm = {slurm_facts(arguments.a, environment.run_program),
-                        slurm_facts(arguments.b, environment.run_program)};
+    comparison.slurm = {slurm_facts(arguments.job, environment.run_program),
+                        slurm_facts(arguments.against, environment.run_program)};
   }
   environment.out << (arguments.json ? json_text(json_of(comparison)) : render_comparison(comparison));
-  return ExitCode::success;
-}
-
-Expected<ExitCode> run_forecast(const ForecastArguments& arguments, const Endpoint& endpoint,
-                                const Environment& environment) {
-  SHAPLEY_TRY_ASSIGN(const ledger::ForecastReport report, forecast(arguments.source, endpoint));
-  environment.out << (arguments.json ? json_text(json_of(report)) : render_forecast(report));
   return ExitCode::success;
 }
 
