@@ -141,7 +141,7 @@ nothing_open() {
 # all_looked_at: since the first call the plugin has looked at slurmctld's records, and shapleyd has booked what it saw: a job that was submitted then, and held, is
 # known there, and observations are booked in order. For what must not have changed. The job is cancelled again.
 all_looked_at() {
-  : "${_marker:=$(submit guests --hold --job-name=marker true)}"
+  : "${_marker:=$(submit astro --hold --job-name=marker true)}"
   shapleyctl explain "$_marker" --json | jq -e '.job.state == "blocked"' && scancel "$_marker" && unset _marker
 }
 
