@@ -88,9 +88,8 @@ set_to() { echo "$2" >"$CLUSTER_DIR/run/$1.new" && mv "$CLUSTER_DIR/run/$1.new" 
   wait_until 20 metric_is shapley_dropped_observations_total 0
   shapleyd_kill9
   set_to clock 7200
-  submit astro --hold true
-  # The plugin looks every fifth of a second.
-  wait_until 10 seconds_passed 2
+  submit astro --hold --job-name=under_a_wrong_clock true
+  wait_until 30 grep -q under_a_wrong_clock "$CLUSTER_DIR/state/shapley.spool"
   set_to clock 0
   shapleyd_start
   wait_until 30 firing ShapleyObservationsDropped
@@ -219,7 +218,7 @@ health_names() { health_is 1 && grep -q "^SHAPLEY WARNING: $1" "$CLUSTER_DIR/log
   south_states -7200
   wait_until 20 health_names "the last statement of the cluster south is 2 h [0-9]* min old, and what ranks count of it stands still"
   shapleyctl explain "$waiting" | grep 'south, which stated 2 h .* ago: there astro is owed 40.0 core-hours; that is too old, so these figures have stood still since '
-  firing ShapleyOtherClusterStandsStill
+  wait_until 20 firing ShapleyOtherClusterStandsStill
 
   south_states 0
   wait_until 20 quiet_about ShapleyOtherClusterStandsStill

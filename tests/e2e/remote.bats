@@ -18,9 +18,9 @@ listening_cluster() {
 
 @test "a user of another node reads books, jobs and the past; nothing that needs root" {
   listening_cluster
-  plain_load 6
+  jobs=$(plain_load 6)
   wait_drained 60
-  wait_until 20 nothing_open
+  wait_until 20 nothing_open $jobs
   on_login_node shapleyctl status | grep -q '^Books: *balanced'
   [ "$(on_login_node shapleyctl status --json | jq -r .daemon.pid)" = "$(status_json | jq -r .daemon.pid)" ]
   [ "$(on_login_node shapleyctl jobs -a -n | wc -l)" -ge 6 ]
