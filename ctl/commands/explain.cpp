@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "ctl/commands/explain_slurm.hpp"
 #include "ctl/output/amounts.hpp"

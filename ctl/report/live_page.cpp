@@ -3,6 +3,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/calendar.hpp"
+#include "base/text.hpp"
 #include "charts/html.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/rank_answers.hpp"
