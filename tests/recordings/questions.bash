@@ -217,20 +217,46 @@ ask_consortium() {
   ask consortium.audit.json audit --ledger south.db --consortium north.db --consortium-key north.pub --json
 }
 
-# What shapleyd with this configuration says of a copy of the ledger, and what it adds to the copy.
-ask_live() {
-  local socket=$folder/$ledger.sock pid
-  cp ledger.db live.db
-  chmod 600 live.db
-  sed "s#^ledger:.*#ledger: $PWD/live.db\nsocket: $socket#" "$1" >live.yaml
-  if [ "${2:-}" = signed ]; then echo "signing_key: $folder/key" >>live.yaml; fi
+# begin_shapleyd YAML LEDGER [LINE...]: a shapleyd with this configuration, whose ledger is this file; it listens on `sock`, and its process is $pid.
+# The configuration becomes an event, so it has the same paths wherever this folder is.
+begin_shapleyd() {
+  local yaml=$1 file=/proc/self/cwd/$2
+  shift 2
+  { grep -vE '^(ledger|socket|slurm_user):' "$yaml" && printf '%s\n' "ledger: $file" "socket: /proc/self/cwd/sock" "slurm_user: root" "$@"; } >live.yaml
   chmod 644 live.yaml
   env -i PATH="$PWD/nowhere" TZ=UTC LANG=C.UTF-8 SHAPLEY_RECORDED_AT="$recorded_at" LD_PRELOAD="$fixed_host" "$shapleyd" --config live.yaml 2>live.log &
   pid=$!
-  for _ in {1..600}; do
-    [ ! -S "$socket" ] || break
+}
+
+# Waits until shapleyd has made its books and has done what it does each second at least once: a request that is answered a second after another one
+# was finds the work of that second done, or just before it, and the next one finds it done.
+await_shapleyd() {
+  local answers=$PWD n
+  while [ ! -S "$socket" ]; do
+    kill -0 "$pid" || { cat live.log >&2 && return 1; }
     sleep 0.1
   done
+  while ask awaited status --json && [ "$(jq -r '.daemon.rebuild' awaited)" != null ]; do sleep 0.2; done
+  for n in 1 2; do
+    sleep 1.1
+    ask awaited status --json
+  done
+}
+
+end_shapleyd() {
+  kill "$pid"
+  wait "$pid" || { cat live.log >&2 && return 1; }
+}
+
+# ask_live [YAML]: what shapleyd says of a copy of the ledger, with this configuration or that which was in force last, and what it adds to the copy.
+ask_live() {
+  local socket=sock pid
+  cp ledger.db live.db
+  chmod 600 live.db
+  sqlite3 ledger.db "SELECT json_extract(payload, '$.text') FROM events WHERE kind = 'configuration_loaded' ORDER BY seq DESC LIMIT 1" >in_force.yaml
+  cp "$folder/key" .
+  begin_shapleyd "${1:-in_force.yaml}" live.db "signing_key: /proc/self/cwd/key"
+  await_shapleyd
   in_forms live.status "text long parsable" status
   ask live.worth.text status --worth
   ask live.users.text status --users
@@ -242,13 +268,27 @@ ask_live() {
   ask live.history.csv history --csv
   in_forms live.workflows "text json long" workflows
   ask live.standing standing
-  ask live.adjust.text adjust --amount 1h --from "$a" --to "$b" --at "$at" --reason "as agreed" --yes
+  ask live.health health
   in_forms live.adjustments "text json" adjust --list
   page live.page --live --no-charts
-  kill "$pid"
-  wait "$pid" || echo "shapleyd ended with $?" >>"$answers/live.status.text"
+  ask live.adjust.text adjust --amount 1h --from "$a" --to "$b" --at "$at" --reason "as agreed" --yes
+  end_shapleyd
   chain live live.db
   ask live.audit.text audit --ledger live.db
+}
+
+# What the plugin sends of the recorded scans, and what shapleyd books of it.
+ask_plugin() {
+  local socket=sock pid
+  "$recorded_scans" "$answers"
+  begin_shapleyd "$folder/site.yaml" ledger.db
+  "$here/feed" "$socket" $(ls -v "$answers"/scan*)
+  end_shapleyd
+  chain events ledger.db
+  sqlite3 ledger.db "SELECT seq, key, payload FROM events WHERE kind <> 'configuration_loaded' ORDER BY seq" >"$answers/events"
+  in_forms status "text json" status --ledger ledger.db
+  in_forms jobs "text json" jobs --ledger ledger.db -S 1970-01-01
+  in_forms audit "text json" audit --ledger ledger.db
 }
 
 # ask_of LEDGER: all of one ledger, in the folder with what its archive of tests/recordings/ledgers has.
@@ -274,6 +314,11 @@ ask_of() {
       ;;
   esac
   ask_all
+  case $ledger in
+    demo | hindsight | adjusted | workflows) ask_live ;;
+    controllers | wrong_clock) ask_live "$folder/two.yaml" ;;
+    consortium) ask_live north.yaml ;;
+  esac
   case $ledger in
     year) ask_import ;;
     members | adjusted) ask_own_pages ;;
