@@ -66,16 +66,21 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   std::optional<TrustedClock> clock;
   std::optional<KeptClock> kept;
   std::optional<TrustedClock::Doubt> doubted;  // at the end of the last process, in any boot
+  Intake::WrongStarts wrong_starts;            // likewise
   if (options.read_clock) {
     kept = SideFile<KeptClock>(site.configuration.ledger).value();
-    if (kept) doubted = kept->doubt;
-    if (kept && kept->boot != options.boot) kept.reset();
+    if (kept) {
+      doubted = kept->doubt;
+      for (const KeptClock::Start& start : kept->wrong_starts) wrong_starts.emplace(start.job, start.at);
+      if (kept->boot != options.boot) kept.reset();
+    }
     SHAPLEY_TRY_ASSIGN(clock, start_clock(options, books, kept));
     now = clock->read(options.read_clock());
   }
   std::unique_ptr<Service> service(new Service(std::move(site), std::move(options), std::move(books), now));
   service->clock_ = clock;
   if (doubted) service->intake_->resume_doubt(*doubted);
+  service->intake_->note_wrong_starts(std::move(wrong_starts));
   if (clock) service->follow_clock(kept && !clock->doubt() ? kept->doubt : std::nullopt, now);
   service->keep_clock();
   service->ranks_.refresh(
@@ -152,12 +157,16 @@ void Service::keep_clock() {
   KeptClock present{.boot = options_.boot, .offset = *offset, .doubt = clock_->doubt()};
   // A process that is started before the messages of the wrong clock are dropped has to know of it.
   if (!present.doubt && kept && intake_->is_after_wrong_clock()) present.doubt = kept->doubt;
+  for (const auto& [job, start] : intake_->wrong_starts()) present.wrong_starts.push_back({job.value, start});
   // The daily corrections of a time service do not require a write of the file.
   constexpr Duration k_worth_writing{5};
   const auto alike = [&](Duration a, Duration b) { return a - b < k_worth_writing && b - a < k_worth_writing; };
   const bool same_doubt = kept && kept->doubt.has_value() == present.doubt.has_value() &&
                           (!present.doubt || alike(kept->doubt->ahead, present.doubt->ahead));
-  if (!same_doubt || kept->boot != present.boot || !alike(kept->offset, present.offset)) clock_file_.set(present);
+  if (!same_doubt || kept->boot != present.boot || kept->wrong_starts != present.wrong_starts ||
+      !alike(kept->offset, present.offset)) {
+    clock_file_.set(present);
+  }
   (void)write(clock_file_);
 }
 

@@ -314,6 +314,7 @@ Expected<void> Intake::read_absent(Instant at, Instant now) {
   // An older ambiguous record must not bring back a job that is gone.
   std::erase_if(unsettled_jobs_, [&](const auto& entry) { return !snapshot_->has(entry.first); });
   std::erase_if(unsettled_nodes_, [&](const auto& entry) { return !snapshot_->has(entry.first); });
+  std::erase_if(wrong_starts_, [&](const auto& entry) { return !snapshot_->has(entry.first); });
   const Snapshot::Absent& absent = snapshot_->absent(books_.state());
   const Departure departure =
       gap_since_ ? Departure::purged : snapshot_->departure(at, last_look_, watch_.gap(), min_job_age_);
@@ -359,7 +360,8 @@ Expected<void> Intake::read_job(const protocol::JobUpdate& as_sent, Instant obse
   // What ends with the wrong clock is booked first; then a pending job's wait can be.
   const bool waits = observation.mistimed && record.state == protocol::JobState::pending;
   if (observation.mistimed) {
-    if (record.start_time > observed_at.value) future_starts_.insert_or_assign(job, Instant{record.start_time});
+    const Instant start{record.start_time};
+    if (!wrong_clock_ || start > wrong_clock_->end) wrong_starts_.insert_or_assign(job, start);
     observation = wrong_clock_ ? observe_mistimed(books_.state(), record, observed_at, *wrong_clock_) : Observation{};
   }
   if (observation.unsettled || waits)
@@ -370,8 +372,8 @@ Expected<void> Intake::read_job(const protocol::JobUpdate& as_sent, Instant obse
 }
 
 Expected<Observation> Intake::observe(const protocol::JobUpdate& record, Instant observed_at, Instant now) {
-  const auto wrong = future_starts_.find(JobId{record.job_id});
-  if (wrong != future_starts_.end() && wrong->second == Instant{record.start_time}) {
+  const auto wrong = wrong_starts_.find(JobId{record.job_id});
+  if (wrong != wrong_starts_.end() && wrong->second == Instant{record.start_time}) {
     Observation mistimed;
     mistimed.mistimed = true;
     return mistimed;
@@ -403,7 +405,7 @@ Expected<void> Intake::read_gone(JobId job, Instant last_alive, Departure depart
   SHAPLEY_TRY(flush_before(job, now));
   unsettled_jobs_.erase(job);
   restarts_.forget(job);
-  future_starts_.erase(job);
+  wrong_starts_.erase(job);
   Observation observation = observe_gone(books_.state(), job, last_alive, departure);
   if (!observation.events.empty()) batch_jobs_.insert(job);
   take(std::move(observation));

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,7 +57,16 @@ class Intake {
   // At the start of a process: the last one ended in this doubt. Call before note_clock().
   void resume_doubt(const TrustedClock::Doubt& doubt);
   // Takes over what `before`, which reads no more, knew of the clock.
-  void continue_clock(const Intake& before) { admission_ = before.admission_; }
+  void continue_clock(const Intake& before) {
+    admission_ = before.admission_;
+    wrong_starts_ = before.wrong_starts_;
+  }
+  // Starts of jobs that a wrong clock put after the end of its gap, for as long as slurmctld has these jobs. When their
+  // time comes, nothing else shows that they are wrong.
+  using WrongStarts = std::map<JobId, Instant>;
+  [[nodiscard]] const WrongStarts& wrong_starts() const { return wrong_starts_; }
+  // At the start of a process: those that another one noted.
+  void note_wrong_starts(WrongStarts starts) { wrong_starts_ = std::move(starts); }
   // Whether the wall clock was wrong, and no whole snapshot was read since it is right again.
   [[nodiscard]] bool is_after_wrong_clock() const { return admission_.awaits_snapshot(); }
 
@@ -179,8 +189,8 @@ class Intake {
 
   ObservationWatch watch_;
   Admission admission_;
-  std::optional<WrongClock> wrong_clock_;   // the last one
-  std::map<JobId, Instant> future_starts_;  // of the future when they were read; they stay wrong when their time comes
+  std::optional<WrongClock> wrong_clock_;  // the last one
+  WrongStarts wrong_starts_;
   std::uint64_t dropped_ = 0;
   bool is_dropping_ = false;          // a frame of this session was dropped
   std::optional<Instant> gap_since_;  // the last frame was dropped then, and no whole snapshot was read since

@@ -24,9 +24,6 @@ namespace {
 // A time that is later than the observation by more than this is of a wrong clock; by less, of a clock that is kept.
 constexpr Duration k_most_ahead{60};
 
-// A run is in slurmctld's records within so many seconds of its start, which are whole.
-constexpr Duration k_seen_within{5};
-
 // Compares one record with the books; collects the result of observe_job.
 class JobObserver {
  public:
@@ -104,19 +101,7 @@ class JobObserver {
     if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event))
       return closed->end <= *scan_.reliable_since;
     const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
-    if (opened == nullptr) return false;
-    // Of a clock that was ahead, the time may have come; but a run since then would have been seen.
-    const Instant start = opened->key.anchor;
-    return opened->begin <= *scan_.reliable_since || (start + k_seen_within <= scan_.previous && !knows_run(start));
-  }
-
-  // Whether the books have a run since then, or had it and retracted it.
-  [[nodiscard]] bool knows_run(Instant start) const {
-    if (runs_.contains(start) || !background_.past.empty()) return true;
-    return memory_ != nullptr &&
-           std::ranges::any_of(memory_->retracted, [&](const accounting::RetractedSegment& taken) {
-             return taken.key.kind == SegmentKind::run && taken.key.anchor == start;
-           });
+    return opened != nullptr && opened->begin <= *scan_.reliable_since;
   }
 
   // Sets since when Slurm could have started the run: by its wait, if that was booked for its organization, else by the

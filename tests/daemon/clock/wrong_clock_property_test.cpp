@@ -72,10 +72,10 @@ struct Life {
   }
 
   void set_clock() {
-    // Days ahead: else their time may come while shapleyd does not run.
-    const std::int64_t ahead = wrong.host.ahead != 0         ? 0
-                               : *rc::gen::arbitrary<bool>() ? *rc::gen::inRange<std::int64_t>(2 * k_day, 60 * k_day)
-                                                             : -*rc::gen::inRange<std::int64_t>(62, 60 * k_day);
+    // Half of them by minutes, so that times of a clock ahead come.
+    const std::int64_t by =
+        *rc::gen::oneOf(rc::gen::inRange<std::int64_t>(62, 900), rc::gen::inRange<std::int64_t>(900, 60 * k_day));
+    const std::int64_t ahead = wrong.host.ahead != 0 ? 0 : *rc::gen::arbitrary<bool>() ? by : -by;
     right.pass(1);
     wrong.set_wall_by(ahead - wrong.host.ahead);
   }

@@ -123,6 +123,7 @@ TEST_F(WrongClockTest, ALeapOfSecondsIsNoTruthWhenTheTimesHaveCome) {
     other.set_wall_by(-ahead);
     other.settle();
     other.pass(1000);
+    other.restart();
     other.end(2);
     other.settle();
     EXPECT_EQ(other.run_rows(), (Lines{"1|physics|0|500"})) << ahead;

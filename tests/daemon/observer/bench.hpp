@@ -62,11 +62,8 @@ class Bench {
     return taken(observe_job(state, record, {.at = Instant{at}, .last_look = Instant{last_look}}, rules_));
   }
   // After a clock that was wrong until `reliable_since`.
-  Observation see_after_wrong_clock(const protocol::JobUpdate& record, std::int64_t at, std::int64_t reliable_since,
-                                    std::int64_t previous = 0) {
-    return taken(observe_job(
-        state, record, {.at = Instant{at}, .previous = Instant{previous}, .reliable_since = Instant{reliable_since}},
-        rules_));
+  Observation see_after_wrong_clock(const protocol::JobUpdate& record, std::int64_t at, std::int64_t reliable_since) {
+    return taken(observe_job(state, record, {.at = Instant{at}, .reliable_since = Instant{reliable_since}}, rules_));
   }
   Observation see_mistimed(const protocol::JobUpdate& record, std::int64_t at, const WrongClock& clock) {
     return taken(observe_mistimed(state, record, Instant{at}, clock));
