@@ -2,8 +2,8 @@
 //
 // While the wall clock is in doubt, messages that were made under it wait without acknowledgement, so the feeder keeps
 // them. When the wall clock is right again, their times are known to be wrong: they are dropped, and a new session
-// begins, in which the feeder sends all of slurmctld's records again. Until then an event records what the books lack
-// (accounting::ObservationGap). If it turns out that the wall clock was right all the time, they are read.
+// begins, in which the feeder sends all of slurmctld's records again. An event records for which time the books lack
+// them (accounting::ObservationGap). If it turns out that the wall clock was right all the time, they are read.
 //
 // Messages of the future that come while the clock is not in doubt were made under a clock that was wrong while
 // shapleyd did not run; they are dropped likewise.

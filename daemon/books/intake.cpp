@@ -1,13 +1,12 @@
 #include "daemon/books/intake.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "base/calendar.hpp"
-#include "base/text.hpp"
 
 namespace shapley::daemon {
 
@@ -361,7 +360,7 @@ Expected<void> Intake::read_job(const protocol::JobUpdate& as_sent, Instant obse
   const bool waits = observation.mistimed && record.state == protocol::JobState::pending;
   if (observation.mistimed) {
     const Instant start{record.start_time};
-    if (!wrong_clock_ || start > wrong_clock_->end) wrong_starts_.insert_or_assign(job, start);
+    if (!waits && (!wrong_clock_ || start > wrong_clock_->end)) wrong_starts_.insert_or_assign(job, start);
     observation = wrong_clock_ ? observe_mistimed(books_.state(), record, observed_at, *wrong_clock_) : Observation{};
   }
   if (observation.unsettled || waits)

@@ -59,6 +59,7 @@ class Intake {
   // Takes over what `before`, which reads no more, knew of the clock.
   void continue_clock(const Intake& before) {
     admission_ = before.admission_;
+    if (known_until_) admission_.note_read(*known_until_);
     wrong_starts_ = before.wrong_starts_;
   }
   // Starts of jobs that a wrong clock put after the end of its gap, for as long as slurmctld has these jobs. When their

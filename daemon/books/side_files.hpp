@@ -66,6 +66,16 @@ constexpr auto description_of(std::type_identity<KeptPrivacy>) {
   return describe(member("told_at", &KeptPrivacy::told_at), member("privacy", &KeptPrivacy::privacy));
 }
 
+// A job's start that a wrong clock put into the future.
+struct WrongStart {
+  std::uint32_t job = 0;
+  Instant at;
+  friend bool operator==(const WrongStart&, const WrongStart&) = default;
+};
+constexpr auto description_of(std::type_identity<WrongStart>) {
+  return describe(member("job", &WrongStart::job), member("at", &WrongStart::at));
+}
+
 // The offset of the trusted time from the time since boot, the boot, and the doubt about the wall clock, so that
 // shapleyd does not believe a wrong wall clock after a restart. The offset is valid only within the same boot.
 struct KeptClock {
@@ -75,16 +85,8 @@ struct KeptClock {
   Duration offset;  // TrustedClock::offset()
   // Kept until the messages of the wrong clock are dropped: in any boot they are not to be read.
   std::optional<TrustedClock::Doubt> doubt;
-  struct Start {
-    std::uint32_t job = 0;
-    Instant at;
-    friend bool operator==(const Start&, const Start&) = default;
-  };
-  std::vector<Start> wrong_starts = {};  // Intake::wrong_starts(), in any boot
+  std::vector<WrongStart> wrong_starts = {};  // Intake::wrong_starts(), in any boot
 };
-constexpr auto description_of(std::type_identity<KeptClock::Start>) {
-  return describe(member("job", &KeptClock::Start::job), member("at", &KeptClock::Start::at));
-}
 constexpr auto description_of(std::type_identity<KeptClock>) {
   return describe(member("boot", &KeptClock::boot), member("offset", &KeptClock::offset),
                   member("doubt", &KeptClock::doubt), supplement("wrong_starts", &KeptClock::wrong_starts));

@@ -96,8 +96,8 @@ class JobObserver {
     return std::ranges::any_of(out_.events, [&](const accounting::Event& event) { return changes_past(event); });
   }
 
+  // REQUIRES: reliable_since.
   [[nodiscard]] bool changes_past(const accounting::Event& event) const {
-    if (!scan_.reliable_since) return false;
     if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event))
       return closed->end <= *scan_.reliable_since;
     const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
