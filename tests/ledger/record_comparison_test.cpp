@@ -164,8 +164,8 @@ TEST_F(RecordComparison, a_retracted_run_is_no_run_and_a_record_of_it_is_named_w
     EXPECT_PRED2(contains, findings(report), "retracted, because slurmctld forgot it; shapleyctl import --into");
 }
 
-// A federated job ran here, was requeued, and waited here again until it started on another cluster: Slurm 22.05 has
-// this row for it, and the run's under no number.
+// A federated job ran here, was requeued, and waited here again until it started on another cluster: sacct has this row
+// for that, and the run's under no number.
 TEST_F(RecordComparison, a_run_that_is_recorded_without_its_jobs_number_is_compared_by_its_start) {
   run(17, 0, 100, 4);
   run(18, 0, 50, 1);

@@ -365,7 +365,8 @@ class Comparison {
     note(static_cast<std::int64_t>(without_number_.size()),
          "run[ is|s are] recorded without the number of [its|their] job, and compared by [its start|their starts] "
          "(line " +
-             listed(without_number_) + "): slurmctld took the record of a federated job away before slurmdbd had it");
+             listed(without_number_) +
+             "): slurmctld took the record of a federated job away before slurmdbd had all of it");
     note(records_.steps, "row[|s] of job steps left out");
     if (records_.records.empty()) report_.notes.emplace_back("the records have no row of a job");
     note(std::ranges::count_if(records_.records, is_unstarted), "row[|s] of jobs that had not started left out");
