@@ -8,7 +8,6 @@
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
-#include "base/text.hpp"
 #include "ledger/reports/amounts.hpp"
 
 namespace shapley::ctl {
@@ -73,16 +72,6 @@ std::string processors_or_unknown(const nlohmann::json& value) {
   if (!value.is_number()) return "?";
   if (value.is_number_integer()) return value.dump();
   return plain_number(std::round(value.get<double>() * k_thousandths) / k_thousandths);
-}
-
-std::string rounded_duration(double seconds) {
-  const auto tenths = std::llround(seconds * 10);
-  const auto whole = std::llround(seconds);
-  if (whole < 60) {
-    return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) + " s";
-  }
-  if (whole >= 3600 || whole % 60 == 0) return short_duration(whole);
-  return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
 }
 
 bool is_worth_a_line(Instant since, Instant at) {

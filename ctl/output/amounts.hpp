@@ -36,10 +36,6 @@ namespace shapley::ctl {
 // A number of processors for people: at most three digits after the point ("2.667"); "?" if it is no number.
 [[nodiscard]] std::string processors_or_unknown(const nlohmann::json& value);
 
-// short_duration() of durations that are compared: below a minute with tenths, below an hour with seconds ("15.2 s", "1
-// min 38 s").
-[[nodiscard]] std::string rounded_duration(double seconds);
-
 // Whether a line is to say that nothing has started since then: less than a minute is no wait.
 [[nodiscard]] bool is_worth_a_line(Instant since, Instant at);
 // A line that says since when an organization with startable jobs has had no start.

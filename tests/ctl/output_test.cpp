@@ -186,16 +186,6 @@ TEST(Amounts, NumbersLoseNeedlessZeros) {
   EXPECT_EQ(plain_number(0.0000001), "1e-07");
 }
 
-TEST(Amounts, DurationsThatAreComparedKeepTheirSeconds) {
-  EXPECT_EQ(rounded_duration(15.24), "15.2 s");
-  EXPECT_EQ(rounded_duration(17), "17 s");
-  EXPECT_EQ(rounded_duration(59.96), "1 min");
-  EXPECT_EQ(rounded_duration(98.4), "1 min 38 s");
-  EXPECT_EQ(rounded_duration(1200), "20 min");
-  EXPECT_EQ(rounded_duration(3600), "1 h");
-  EXPECT_EQ(rounded_duration(273'843), "3 days 4 h");
-}
-
 TEST(Paint, ColoursAreEscapeSequencesAroundTheText) {
   EXPECT_EQ(painted("x", Paint::good, true), "\033[32mx\033[0m");
   EXPECT_EQ(painted("x", Paint::bad, true), "\033[31mx\033[0m");

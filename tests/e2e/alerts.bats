@@ -88,9 +88,8 @@ set_to() { echo "$2" >"$CLUSTER_DIR/run/$1.new" && mv "$CLUSTER_DIR/run/$1.new" 
   wait_until 20 metric_is shapley_dropped_observations_total 0
   shapleyd_kill9
   set_to clock 7200
-  submit astro --hold true
-  # The plugin looks every fifth of a second.
-  wait_until 10 seconds_passed 2
+  submit astro --hold --job-name=under_a_wrong_clock true
+  wait_until 30 grep -q under_a_wrong_clock "$CLUSTER_DIR/state/shapley.spool"
   set_to clock 0
   shapleyd_start
   wait_until 30 firing ShapleyWarning dropped_messages
@@ -222,13 +221,13 @@ health_names() { health_is 1 && grep -q "^SHAPLEY WARNING: $1" "$CLUSTER_DIR/log
   south_states -7200
   wait_until 20 health_names "the last statement of the cluster south is 2 h [0-9]* min old, and what ranks count of it stands still"
   shapleyctl explain "$waiting" | grep 'south, which stated 2 h .* ago: there astro is owed 40.0 core-hours; that is too old, so these figures have stood still since '
-  firing ShapleyWarning cluster_statement
+  wait_until 20 firing ShapleyWarning cluster_statement
 
   south_states 0
   wait_until 20 quiet_about cluster_statement
   wait_until 20 health_is 0
   shapleyctl explain "$waiting" | grep '^Ranks also count the cluster south, which stated .* ago: there astro is owed 40.0 core-hours.$'
-  shapleyctl compare bio astro | grep '^Ranks also count the cluster south, '
+  shapleyctl explain bio --against astro | grep '^Ranks also count the cluster south, '
   wait_until 20 metric_is 'shapley_organization_owed_elsewhere_core_seconds{organization="astro", cluster="south"}' 144000
 
   sed 's/"event":/"event":1/' "$CLUSTER_DIR/south" >"$CLUSTER_DIR/south.new" && mv "$CLUSTER_DIR/south.new" "$CLUSTER_DIR/south"

@@ -35,11 +35,13 @@ class Comparison {
       find("line " + std::to_string(line.line) + " of the records cannot be read: " + line.why);
     }
     std::vector<RecordedRun> runs = recorded_runs(records_);
-    for (auto first = runs.begin(); first != runs.end();) {
-      const auto last = std::find_if(first, runs.end(), [&](const RecordedRun& r) { return r.job != first->job; });
+    const auto without_number = std::ranges::find_if(runs, [](const RecordedRun& r) { return r.job >= k_no_number; });
+    for (auto first = runs.begin(); first != without_number;) {
+      const auto last = std::find_if(first, without_number, [&](const RecordedRun& r) { return r.job != first->job; });
       compare_job({first, last});
       first = last;
     }
+    std::for_each(without_number, runs.end(), [&](const RecordedRun& recorded) { compare_without_number(recorded); });
     for (LedgerRun& run : ledger_.runs()) {
       if (!run.matched) report_unrecorded(run);
     }
@@ -119,6 +121,19 @@ class Comparison {
                                      [&](const LedgerRun* run) { return run->fitted && starts_with(record, *run); });
       again ? static_cast<void>(++recorded_again_) : report_unknown(record);
     }
+  }
+
+  // With a run of its start that has no record of its job's number.
+  void compare_without_number(const RecordedRun& recorded) {
+    const auto& cpus = recorded.pieces.front().cpus;
+    const auto found = std::ranges::find_if(ledger_.runs(), [&](const LedgerRun& run) {
+      const std::int64_t ours = run.pieces.front().cpus;
+      return !run.matched && !run.is_empty() && starts_with(recorded, run) && (ours == 0 || !cpus || ours == *cpus);
+    });
+    if (found == ledger_.runs().end()) return report_unknown(recorded);
+    found->matched = true;
+    without_number_.push_back(recorded.pieces.back().line);
+    compare(*found, recorded);
   }
 
   void compare(const LedgerRun& run, const RecordedRun& recorded) {
@@ -336,6 +351,10 @@ class Comparison {
     note(impossible_, "run[|s] of the ledger [is of such a job|are of such jobs]: not compared");
     note_untold_ends();
     note_runaway_jobs();
+    note(static_cast<std::int64_t>(without_number_.size()),
+         "run[ is|s are] recorded without the number of [its|their] job, and compared by [its start|their starts] "
+         "(line " +
+             listed(without_number_) + "): slurmctld took the record of a federated job away before slurmdbd had it");
     note(records_.steps, "row[|s] of job steps left out");
     if (records_.records.empty()) report_.notes.emplace_back("the records have no row of a job");
     note(std::ranges::count_if(records_.records, is_unstarted), "row[|s] of jobs that had not started left out");
@@ -391,7 +410,7 @@ class Comparison {
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
                weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0, impossible_ = 0, lost_ends_ = 0,
                lost_ = 0, unbilled_ = 0;
-  std::vector<std::int64_t> end_untold_;  // lines
+  std::vector<std::int64_t> end_untold_, without_number_;  // lines
 };
 
 }  // namespace
