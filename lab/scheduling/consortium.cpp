@@ -11,16 +11,15 @@ namespace shapley::scheduling {
 
 namespace {
 
-void add_weighted(KeyFigures& to, const KeyFigures& figures, std::int64_t weight) {
-  to.balance += weight * figures.balance;
-  to.given_less_got += weight * figures.given_less_got;
-  to.rate_less_used += weight * figures.rate_less_used;
+void add(KeyFigures& to, const KeyFigures& figures) {
+  to.balance += figures.balance;
+  to.given_less_got += figures.given_less_got;
+  to.rate_less_used += figures.rate_less_used;
 }
 
 // The last statement of one cluster.
 struct Statement {
   std::int64_t at = 0;
-  std::int64_t weight = 1;
   std::vector<KeyFigures> figures;
 };
 
@@ -29,7 +28,6 @@ class RanksOfCluster final : public Policy {
  public:
   RanksOfCluster(const ConsortiumCluster& cluster, const ConsortiumRule& rule, std::span<const Statement> others)
       : policy_(*cluster.policy),
-        weight_(cluster.weight),
         stale_after_(rule.stale_after),
         others_(others),
         terms_(rule.serving),
@@ -60,7 +58,7 @@ class RanksOfCluster final : public Policy {
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool /*scarce*/) override {
     std::vector<KeyFigures> sum = elsewhere(t);
     const Standings own = *policy_.standings(t);
-    for (std::size_t u = 0; u < sum.size(); ++u) add_weighted(sum[u], own.figures[u], weight_);
+    for (std::size_t u = 0; u < sum.size(); ++u) add(sum[u], own.figures[u]);
     const game::KeyTerms& terms = terms_.now();
     return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return used_[u]; }), [&](std::size_t u) {
       return game::looked_ahead(sum[u].balance, sum[u].given_less_got, sum[u].rate_less_used, terms);
@@ -76,14 +74,13 @@ class RanksOfCluster final : public Policy {
       for (std::size_t u = 0; u < statement.figures.size(); ++u) {
         KeyFigures figures = extrapolated(statement.figures[u], std::min(age, stale_after_));
         if (age >= stale_after_) figures.rate_less_used = 0;
-        add_weighted(sum[u], figures, statement.weight);
+        add(sum[u], figures);
       }
     }
     return sum;
   }
 
   Policy& policy_;
-  std::int64_t weight_;
   Duration stale_after_;
   std::span<const Statement> others_;
   ServingTerms terms_;
@@ -110,7 +107,7 @@ ConsortiumResult simulate_consortium(std::span<const ConsortiumCluster> clusters
     SHAPLEY_REQUIRE(!clusters[c].instance->has_rigid_jobs() &&
                     clusters[c].instance->organizations() == clusters.front().instance->organizations());
     for (std::size_t other = 0; rule.by_sum && other < clusters.size(); ++other)
-      if (other != c) known[c].push_back({0, clusters[other].weight, {}});
+      if (other != c) known[c].emplace_back();
     ranks.push_back(std::make_unique<RanksOfCluster>(clusters[c], rule, known[c]));
     machines.push_back({clusters[c].instance, ranks[c].get()});
   }

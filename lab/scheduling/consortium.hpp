@@ -1,10 +1,8 @@
 // Clusters of one consortium: jobs stay on their cluster, and each cluster ranks by its own figures and the others'.
 //
-// v(C) is the sum of what coalition C does on each cluster, and the Shapley value is linear, so that the key of u is,
-// with weight[c], what a processor of cluster c is worth,
+// v(C) is the sum of what coalition C does on each cluster, and the Shapley value is linear, so that the key of u is
 //
-//     K[u] = sum over clusters c of  weight[c] * ( S + H R + k (rate - used) )[c][u]       [game/serving_order.hpp; k:
-//     its c]
+//     K[u] = sum over clusters c of  ( S + H R + k (rate - used) )[c][u]       [game/serving_order.hpp; k: its c]
 //
 // The guarantee is by cluster: it concerns what u owns and runs on the cluster that decides. k is by cluster, too, and
 // so is the mean residual run time in it.
@@ -40,7 +38,6 @@ struct ConsortiumRule {
 struct ConsortiumCluster {
   const Instance* instance = nullptr;
   Policy* policy = nullptr;  // keeps the books: only its standings count, not what it would choose
-  std::int64_t weight = 1;   // of a processor
 };
 
 // The figures h >= 0 seconds after `figures` were taken.

@@ -351,7 +351,7 @@ Action add_experiment(CLI::App& app) {
              "Use this many instances per setting (mosp: 50; workflow: 10), or seeds (strategy: 20; consortium: 1)")
       ->check(CLI::PositiveNumber);
   add_option(*command, "--length SECONDS", arguments->length,
-             "Set the length of a window, or of a made case of consortium (default: of the experiment)")
+             "Set the length of a window, or of a case of consortium (default: of the experiment)")
       ->check(CLI::PositiveNumber);
   add_option(*command, "--organizations N", arguments->organizations,
              "Use this many organizations; figure10 and speed take several numbers")
@@ -359,10 +359,11 @@ Action add_experiment(CLI::App& app) {
       ->check(CLI::Range(1, 32));
   add_option(*command, "--policies NAMES", arguments->policies, "Run these policies instead of the experiment's own")
       ->delimiter(',');
-  add_option(*command, "--cases NAMES", arguments->cases,
-             "Run only these cases of stability (saturated, load_1.05, bursty, head_start, maintenance, debts, "
-             "years, windows), of consortium (cross, repay, worth, symmetric, away, years), or of strategy (load_0.80, "
-             "load_1.05, saturated, and its attacks)")
+  add_option(
+      *command, "--cases NAMES", arguments->cases,
+      "Run only these cases of stability (saturated, load_1.05, bursty, head_start, maintenance, debts, "
+      "years, windows), of consortium (cross, repay, symmetric), or of strategy (load_0.80, load_1.05, saturated, "
+      "and its attacks)")
       ->delimiter(',');
   add_option(*command, "--seed N", arguments->seed, "Draw from this seed (default: 1)");
   add_option(*command, "--threads N", arguments->threads, "Run on this many threads (default: one per core)");

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <iomanip>
-#include <iterator>
 #include <ostream>
 #include <sstream>
 
@@ -27,8 +26,7 @@ constexpr Duration k_one_week{7 * k_day_s};
 constexpr Duration k_made_length{40 * k_one_week.value};
 constexpr std::uint32_t k_part = 16;  // processors of one organization on one cluster
 constexpr std::size_t k_members = 3;
-constexpr int k_year_load_percent = 95;
-constexpr std::array<std::string_view, 6> k_case_names{"cross", "repay", "worth", "symmetric", "away", "years"};
+constexpr std::array<std::string_view, 3> k_case_names{"cross", "repay", "symmetric"};
 
 // Adds the jobs that organizations send on one cluster in [begin, end), by the processors that these keep busy.
 void send(Instance& cluster, Instant begin, Instant end, const std::array<double, k_members>& busy, Rng& rng) {
@@ -40,7 +38,7 @@ using Busy = std::array<double, k_members>;
 
 ConsortiumCase steady_case(std::string name, std::string about, Duration length, const std::array<Busy, 2>& busy,
                            Rng& rng) {
-  ConsortiumCase made{std::move(name), std::move(about), {}, {1, 1}};
+  ConsortiumCase made{std::move(name), std::move(about), {}};
   for (const Busy& on_one : busy) {
     Instance& cluster = made.clusters.emplace_back();
     cluster.processors.assign(k_members, k_part);
@@ -64,25 +62,19 @@ ConsortiumCase repay_case(Duration length, Rng& rng) {
   return made;
 }
 
-bool is_asked_for(const ExperimentArguments& arguments, std::string_view name) {
-  return arguments.cases.empty() ||
-         std::find(arguments.cases.begin(), arguments.cases.end(), name) != arguments.cases.end();
-}
-
 Expected<std::vector<ConsortiumCase>> cases_of_seed(const ExperimentArguments& arguments, std::uint64_t seed) {
   const Duration length{arguments.length.value_or(k_made_length.value)};
   std::vector<ConsortiumCase> cases = consortium_cases(length, seed);
-  std::erase_if(cases, [&](const ConsortiumCase& made) { return !is_asked_for(arguments, made.name); });
-  if (is_asked_for(arguments, "years")) {
-    SHAPLEY_TRY_ASSIGN(auto years, consortium_years(arguments, seed));
-    std::move(years.begin(), years.end(), std::back_inserter(cases));
-  }
+  std::erase_if(cases, [&](const ConsortiumCase& made) {
+    return !arguments.cases.empty() &&
+           std::find(arguments.cases.begin(), arguments.cases.end(), made.name) == arguments.cases.end();
+  });
   for (const ConsortiumCase& one : cases)
     for (const Instance& cluster : one.clusters) SHAPLEY_TRY(scheduling::validate(cluster));
   return cases;
 }
 
-// An estimator, and the rules under which it ranks.
+// An estimator, and the settings under which it ranks.
 struct RankedBy {
   std::string estimator;
   std::vector<ConsortiumSetting> settings;
@@ -99,26 +91,18 @@ Expected<std::vector<RankedBy>> estimators_of(const ExperimentArguments& argumen
       return fail(Errc::invalid_argument,
                   "--policies: \"" + name +
                       "\" cannot rank a consortium; name direct_contr, shapley_rate or hindsight, with a rule as in "
-                      "direct_contr@7d/0.5/0.1 where the usual horizons are not wanted, and without \"/once\"");
+                      "direct_contr@7d/0.5/0.1 where the default is not wanted, and without \"/once\"");
     }
-    std::vector<game::ServingRule> rules{named.rule};
-    if (name == named.name) {
-      rules.clear();
-      for (const std::int64_t days : {0, 7, 30}) {
-        rules.push_back(game::k_default_rule);
-        rules.back().horizon = {days * k_day_s};
-      }
-    }
-    ranked.push_back({named.name, consortium_settings(rules)});
+    ranked.push_back({named.name, consortium_settings(named.rule)});
   }
   return ranked;
 }
 
 MeasuredConsortiumCase measured_case(const ConsortiumCase& one) {
   MeasuredConsortiumCase measured{one.name, one.about, {}, mean_residual(one).value, 0};
-  for (std::size_t c = 0; c < one.clusters.size(); ++c) {
-    measured.jobs.push_back(digest_of(one.clusters[c]));
-    measured.processors += one.clusters[c].total_processors() * one.weights[c];
+  for (const Instance& cluster : one.clusters) {
+    measured.jobs.push_back(digest_of(cluster));
+    measured.processors += cluster.total_processors();
   }
   return measured;
 }
@@ -144,8 +128,7 @@ std::size_t seeds_of(const ExperimentArguments& arguments) {
 Expected<MeasuredConsortium> measure_consortium(const ExperimentArguments& arguments) {
   for (const std::string& name : arguments.cases) {
     if (std::find(k_case_names.begin(), k_case_names.end(), name) != k_case_names.end()) continue;
-    return fail(Errc::invalid_argument,
-                "--cases: \"" + name + "\" is unknown; known are cross, repay, worth, symmetric, away and years");
+    return fail(Errc::invalid_argument, "--cases: \"" + name + "\" is unknown; known are cross, repay and symmetric");
   }
   SHAPLEY_TRY_ASSIGN(const auto ranked, estimators_of(arguments));
   const std::size_t seeds = seeds_of(arguments);
@@ -195,11 +178,11 @@ std::string digits_after(double value, int digits) {
 }
 
 std::string_view name_of(Extrapolation extrapolation) {
-  constexpr std::array<std::string_view, 3> k_names{"always", "residual", "never"};
+  constexpr std::array<std::string_view, 2> k_names{"always", "residual"};
   return k_names[static_cast<std::size_t>(extrapolation)];
 }
 
-// "own 7d", "sum 7d, 1h", "sum 7d, 7d, never".
+// "own 30d", "sum 30d, every 1h", "sum 30d, every 7d, residual".
 std::string label_of(const ConsortiumSetting& setting) {
   std::string text = std::string(setting.by_sum ? "sum " : "own ") + game::format_horizon(setting.serving.horizon);
   if (!setting.by_sum || setting.every == ConsortiumSetting{}.every) return text;
@@ -278,40 +261,8 @@ std::vector<ConsortiumCase> consortium_cases(Duration length, std::uint64_t seed
   cases.push_back(steady_case("cross", "C lends on 1 to A, A on 2 to C", length,
                               {Busy{2 * k_usual, k_usual, 0}, Busy{0, k_usual, 2 * k_usual}}, rng));
   cases.push_back(repay_case(length, rng));
-  ConsortiumCase worth = cases.back();
-  worth.name = "worth";
-  worth.about += "; a processor of 1 is worth two of 2";
-  worth.weights = {2, 1};
-  cases.push_back(std::move(worth));
   constexpr Busy k_all{k_usual, k_usual, k_usual};
   cases.push_back(steady_case("symmetric", "all send 1.05 of their part on each", length, {k_all, k_all}, rng));
-  cases.push_back(steady_case("away", "A's processors are on 1, its jobs on 2", length,
-                              {Busy{0, 2 * k_usual, k_usual}, Busy{2 * k_usual, 2 * k_usual, k_usual}}, rng));
-  cases.back().clusters[0].processors = {2 * k_part, 0, k_part};
-  cases.back().clusters[1].processors = {0, 2 * k_part, k_part};
-  return cases;
-}
-
-Expected<std::vector<ConsortiumCase>> consortium_years(const ExperimentArguments& arguments, std::uint64_t seed) {
-  SHAPLEY_TRY_ASSIGN(const auto traces, find_traces(arguments));
-  std::vector<ConsortiumCase> cases;
-  for (const ExperimentTrace& source : traces) {
-    if (source.file.empty()) continue;  // generated jobs are no real year
-    SHAPLEY_TRY_ASSIGN(const workload::Trace trace, load_trace(source));
-    const Duration length = first_year(trace);
-    const workload::Assignment cluster_of = workload::deal_users(trace, 2, Rng(seed).next());
-    ConsortiumCase year{source.name, std::to_string(length.value / k_day_s) + " days of " + source.name, {}, {1, 1}};
-    for (std::uint32_t c = 0; c < 2; ++c) {
-      workload::Trace part = trace;
-      std::erase_if(part.jobs, [&](const workload::TraceJob& job) { return cluster_of.of(job) != c; });
-      SHAPLEY_TRY_ASSIGN(auto instance,
-                         year_at_load(part, trace.jobs.front().submit, length, k_year_load_percent, seed));
-      year.about += (c == 0 ? " on " : " and ") + std::to_string(instance.total_processors());
-      year.clusters.push_back(std::move(instance));
-    }
-    year.about += " processors, load .95";
-    cases.push_back(std::move(year));
-  }
   return cases;
 }
 
@@ -328,17 +279,12 @@ Duration mean_residual(const ConsortiumCase& one) {
   return {std::max<std::int64_t>(3600, work > 0 ? static_cast<std::int64_t>(squares / (2 * work)) : 0)};
 }
 
-std::vector<ConsortiumSetting> consortium_settings(std::span<const game::ServingRule> rules) {
-  std::vector<ConsortiumSetting> settings;
-  for (const game::ServingRule& rule : rules) settings.push_back({.by_sum = false, .serving = rule});
-  for (const game::ServingRule& rule : rules) settings.push_back({.by_sum = true, .serving = rule});
-  for (const game::ServingRule& rule : rules) {
-    if (rule.horizon.value == 0) continue;
-    settings.push_back({.serving = rule, .every = {3600}});
-    for (const Duration every : {Duration{k_day_s}, k_one_week})
-      for (const Extrapolation e : {Extrapolation::always, Extrapolation::residual, Extrapolation::never})
-        settings.push_back({.serving = rule, .every = every, .extrapolation = e});
-  }
+std::vector<ConsortiumSetting> consortium_settings(const game::ServingRule& rule) {
+  std::vector<ConsortiumSetting> settings{{.by_sum = false, .serving = rule}, {.serving = rule}};
+  settings.push_back({.serving = rule, .every = {3600}});
+  for (const Duration every : {Duration{k_day_s}, k_one_week})
+    for (const Extrapolation e : {Extrapolation::always, Extrapolation::residual})
+      settings.push_back({.serving = rule, .every = every, .extrapolation = e});
   return settings;
 }
 
@@ -359,12 +305,11 @@ Expected<ConsortiumMeasures> run_consortium(const ConsortiumCase& one, const std
     PolicyOptions options;
     options.seed = seed + c;
     SHAPLEY_TRY_ASSIGN(auto policy, make_policy(estimator, one.clusters[c], options));
-    clusters.push_back({&one.clusters[c], policy.get(), one.weights[c]});
+    clusters.push_back({&one.clusters[c], policy.get()});
     policies.push_back(std::move(policy));
   }
   scheduling::ConsortiumRule rule{.serving = setting.serving, .by_sum = setting.by_sum, .every = setting.every};
   if (setting.extrapolation == Extrapolation::residual) rule.stale_after = mean_residual(one);
-  if (setting.extrapolation == Extrapolation::never) rule.stale_after = {};
   std::vector<Instant> samples;
   const Instant end = one.clusters.front().end;
   for (Instant week = Instant{} + k_one_week; week < end; week = week + k_one_week) samples.push_back(week);
@@ -387,8 +332,8 @@ Expected<ConsortiumMeasures> run_consortium(const ConsortiumCase& one, const std
         measures.share[u][week] += part * of_one.shares[u][week];
       for (std::size_t i = 0; i < samples.size(); ++i) {
         const scheduling::Standings& books = result.standings[i][c];
-        measures.standing[u][i] += static_cast<double>(one.weights[c] * books.figures[u].balance) /
-                                   static_cast<double>(books.scale) / static_cast<double>(samples[i].value) / 3600;
+        measures.standing[u][i] += static_cast<double>(books.figures[u].balance) / static_cast<double>(books.scale) /
+                                   static_cast<double>(samples[i].value) / 3600;
       }
     }
   }
@@ -459,7 +404,6 @@ void print_consortium(const ConsortiumTable& table, std::ostream& out) {
 
 Expected<void> plot_consortium(const std::filesystem::path& folder, const ConsortiumTable& table) {
   const ConsortiumMeasures& first = table.rows.front().measures;
-  const ConsortiumMeasures& last = table.rows.back().measures;
   const auto name_of_member = [](std::size_t u) { return std::string(1, static_cast<char>('A' + u)); };
   const std::size_t owed = most_by(first.standing, greatest_amount);
   SHAPLEY_TRY(plot_weeks(
@@ -467,8 +411,11 @@ Expected<void> plot_consortium(const std::filesystem::path& folder, const Consor
       name_of_member(owed) + "'s standing, " + table.name + ": " + table.about, "core-hours", table,
       [](const ConsortiumRow& row, std::size_t u) { return row.measures.standing[u]; }, owed,
       [](const ConsortiumSetting& setting) { return setting.every == ConsortiumSetting{}.every; }));
+  const auto worst = std::max_element(
+      table.rows.begin(), table.rows.end(),
+      [](const ConsortiumRow& a, const ConsortiumRow& b) { return a.measures.deviation < b.measures.deviation; });
   const std::size_t varies =
-      most_by(last.share, [](const std::vector<double>& shares) { return deviation_of(shares); });
+      most_by(worst->measures.share, [](const std::vector<double>& shares) { return deviation_of(shares); });
   return plot_weeks(
       folder / ("consortium-" + table.name + "-exchange.svg"),
       name_of_member(varies) + "'s share of both clusters, " + table.name + ": " + table.about, "per cent", table,
@@ -477,11 +424,7 @@ Expected<void> plot_consortium(const std::filesystem::path& folder, const Consor
         for (double& share : percent) share *= 100;
         return percent;
       },
-      varies,
-      [](const ConsortiumSetting& setting) {
-        return setting.by_sum && setting.serving.horizon == k_one_week &&
-               setting.extrapolation != Extrapolation::residual;
-      });
+      varies, [](const ConsortiumSetting& setting) { return setting.by_sum; });
 }
 
 }  // namespace shapley::sim

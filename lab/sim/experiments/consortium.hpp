@@ -23,34 +23,23 @@ struct ConsortiumCase {
   std::string name;
   std::string about;                           // one line
   std::vector<scheduling::Instance> clusters;  // of the same organizations, with one end
-  std::vector<std::int64_t> weights;           // of a processor, by cluster
 };
 
-// The synthetic cases: organizations A, B and C with 16 processors on each of two clusters, run times as in the cases
+// The cases: organizations A, B and C with 16 processors on each of two clusters, run times as in the cases
 // of `experiment stability`, `length` seconds; a load is what an organization sends, relative to the capacity of its
 // own 16.
 //
 // cross      C lends on 1 to A and A on 2 to C: A sends 2.1 on 1 only, C 2.1 on 2 only, B 1.05 on each
 // repay      A sends nothing on 1 for 30 days (an eighth of the length, if that is less) while B and C send 1.575
-// there;
-//            from then on A sends 1 on 1 and twice its part, 2.1, on 2; all others 1.05
-// worth      as repay, and a processor of 1 is worth two of 2
+//            there; from then on A sends 1 on 1 and twice its part, 2.1, on 2; all others 1.05
 // symmetric  all send 1.05 on each
-// away       A and C own 32 and 16 processors of 1, B and C 32 and 16 of 2; all that A sends, 1.05 times what it owns,
-//            it sends on 2; B sends 1.05 times what it owns on each, C on each what it owns there times 1.05
 [[nodiscard]] std::vector<ConsortiumCase> consortium_cases(Duration length, std::uint64_t seed);
-
-// Every trace's first year (all of it, if it is shorter) at load .95 on each of two clusters: users are assigned at
-// random to five organizations and, by another draw, to the two clusters, where all their jobs stay; of each cluster
-// every organization owns the same part. Empty if there is no trace.
-[[nodiscard]] Expected<std::vector<ConsortiumCase>> consortium_years(const ExperimentArguments& arguments,
-                                                                     std::uint64_t seed);
 
 // E[d^2] / 2 E[d] of all jobs of the case, an hour at least.
 [[nodiscard]] Duration mean_residual(const ConsortiumCase& one);
 
 // How long after a statement its figures are extrapolated; then they stay.
-enum class Extrapolation { always, residual, never };  // residual: mean_residual
+enum class Extrapolation { always, residual };  // residual: mean_residual
 
 struct ConsortiumSetting {
   bool by_sum = true;
@@ -58,15 +47,14 @@ struct ConsortiumSetting {
   Duration every{60};
   Extrapolation extrapolation = Extrapolation::always;
 };
-// Each horizon by the clusters' own figures and by the sum with an exchange every minute; then horizons of more than 0
-// with an exchange every hour, day and week.
-[[nodiscard]] std::vector<ConsortiumSetting> consortium_settings(std::span<const game::ServingRule> rules);
+// By the clusters' own figures; by the sum with an exchange every minute, hour, day and week.
+[[nodiscard]] std::vector<ConsortiumSetting> consortium_settings(const game::ServingRule& rule);
 
 // Measures of one run, or the mean of several.
 struct ConsortiumMeasures {
   std::vector<std::vector<double>> mean_wait_s;  // by cluster, organization; as measure_stability's
-  // By organization. The standing in core-hours, summed over all clusters by their weights, at the end of each week and
-  // of the case; the part of all clusters' processors that its jobs used, by whole week.
+  // By organization. The standing in core-hours, summed over all clusters, at the end of each week and of the case; the
+  // part of all clusters' processors that its jobs used, by whole week.
   std::vector<std::vector<double>> standing;
   std::vector<std::vector<double>> share;
   // Standard deviation of weekly shares over the last third of the weeks, the greatest of all organizations': for all
@@ -95,7 +83,7 @@ struct MeasuredConsortiumCase {
   std::string about;
   std::vector<std::string> jobs;  // their digests, by cluster
   std::int64_t residual_s = 0;
-  std::int64_t processors = 0;  // by their weights
+  std::int64_t processors = 0;  // of all clusters
 };
 constexpr auto description_of(std::type_identity<MeasuredConsortiumCase>) {
   using C = MeasuredConsortiumCase;
@@ -135,8 +123,8 @@ constexpr auto description_of(std::type_identity<ConsortiumTable>) {
 void print_consortium(const ConsortiumTable& table, std::ostream& out);
 
 // consortium-CASE-standing.svg: over the weeks, the standing of the organization for which it is greatest under the
-// first rule; consortium-CASE-exchange.svg: the weekly share of the one whose share varies most when exchanges are
-// rare.
+// first rule, by own figures and by the sum; consortium-CASE-exchange.svg: by interval of exchanges, the weekly share
+// of the organization whose share varies most under the rule under which shares vary most.
 [[nodiscard]] Expected<void> plot_consortium(const std::filesystem::path& folder, const ConsortiumTable& table);
 
 }  // namespace shapley::sim

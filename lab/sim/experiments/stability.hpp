@@ -54,11 +54,6 @@ void add_made_jobs(scheduling::Instance& instance, std::uint32_t organization, I
 // five organizations, equal processors, as many as result in that load; parallel jobs as copies. Empty if there is no
 // trace.
 [[nodiscard]] Expected<std::vector<StabilityCase>> year_cases(const ExperimentArguments& arguments);
-// One such case, from the jobs of `trace` that are submitted within `length` of `first`.
-[[nodiscard]] Expected<scheduling::Instance> year_at_load(const workload::Trace& trace, Instant first, Duration length,
-                                                          int load_percent, std::uint64_t seed);
-// The length from the first submission on: a year, or all if it is shorter.
-[[nodiscard]] Duration first_year(const workload::Trace& trace);
 
 // The effects of a schedule on members of a consortium: shares of the machine over time, and waiting.
 struct StabilityMeasures {

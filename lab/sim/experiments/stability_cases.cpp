@@ -14,6 +14,9 @@ namespace shapley::sim {
 
 namespace {
 
+using scheduling::Instance;
+using scheduling::Job;
+
 constexpr std::int64_t k_hour_s = 3600;
 constexpr std::int64_t k_length_s = 40 * 7 * k_day_s;
 constexpr double k_load_of_two = 2.2;  // one organization alone keeps the processors of two busy
@@ -82,13 +85,30 @@ StabilityCase bursty(Rng& rng) {
   return made;
 }
 
-// Processor seconds of the jobs, as copies, that are submitted within `length` of `first`.
-double work_of(const workload::Trace& trace, Instant first, Duration length) {
+// Processor seconds of the jobs, as copies, that are submitted within `length` of the first one.
+double work_of(const workload::Trace& trace, Duration length) {
   double work = 0;
   for (const workload::TraceJob& job : trace.jobs) {
-    if (job.submit < first + length) work += static_cast<double>(job.run.value) * static_cast<double>(job.processors);
+    if (job.submit < trace.jobs.front().submit + length)
+      work += static_cast<double>(job.run.value) * static_cast<double>(job.processors);
   }
   return work;
+}
+
+// The length from the first submission on: a year, or all if it is shorter.
+Duration first_year(const workload::Trace& trace) {
+  return {std::min(k_year_s, (trace.jobs.back().submit - trace.jobs.front().submit).value + 1)};
+}
+
+Expected<Instance> year_at_load(const workload::Trace& trace, Duration length, int load_percent, std::uint64_t seed) {
+  constexpr std::size_t k_organizations = 5;
+  const double busy = work_of(trace, length) / static_cast<double>(length.value);
+  const auto processors =
+      std::max<std::int64_t>(k_organizations, std::llround(busy * 100 / static_cast<double>(load_percent)));
+  SHAPLEY_TRY_ASSIGN(auto own, workload::endow(workload::Endowment::uniform, k_organizations, processors));
+  SHAPLEY_TRY_ASSIGN(auto window, workload::cut_window(trace, workload::deal_users(trace, k_organizations, seed),
+                                                       std::move(own), trace.jobs.front().submit, length));
+  return std::move(window.instance);
 }
 
 std::string hundredths(int load_percent) {
@@ -98,15 +118,12 @@ std::string hundredths(int load_percent) {
 Expected<StabilityCase> year_case(const ExperimentTrace& source, const workload::Trace& trace, int load_percent,
                                   std::uint64_t seed) {
   const Duration length = first_year(trace);
-  SHAPLEY_TRY_ASSIGN(auto instance, year_at_load(trace, trace.jobs.front().submit, length, load_percent, seed));
+  SHAPLEY_TRY_ASSIGN(auto instance, year_at_load(trace, length, load_percent, seed));
   const std::string load = hundredths(load_percent);
   std::string about = std::to_string(length.value / k_day_s) + " days of " + source.name + " on " +
                       std::to_string(instance.total_processors()) + " processors, load " + load;
   return StabilityCase{source.name + "_" + load, std::move(about), std::move(instance)};
 }
-
-using scheduling::Instance;
-using scheduling::Job;
 
 // Processor seconds by organization and whole slice.
 std::vector<std::vector<std::int64_t>> work_by_slice(const Instance& instance,
@@ -208,22 +225,6 @@ Expected<std::vector<StabilityCase>> year_cases(const ExperimentArguments& argum
     }
   }
   return cases;
-}
-
-Duration first_year(const workload::Trace& trace) {
-  return {std::min(k_year_s, (trace.jobs.back().submit - trace.jobs.front().submit).value + 1)};
-}
-
-Expected<scheduling::Instance> year_at_load(const workload::Trace& trace, Instant first, Duration length,
-                                            int load_percent, std::uint64_t seed) {
-  constexpr std::size_t k_organizations = 5;
-  const double busy = work_of(trace, first, length) / static_cast<double>(length.value);
-  const auto processors =
-      std::max<std::int64_t>(k_organizations, std::llround(busy * 100 / static_cast<double>(load_percent)));
-  SHAPLEY_TRY_ASSIGN(auto own, workload::endow(workload::Endowment::uniform, k_organizations, processors));
-  SHAPLEY_TRY_ASSIGN(auto window, workload::cut_window(trace, workload::deal_users(trace, k_organizations, seed),
-                                                       std::move(own), first, length));
-  return std::move(window.instance);
 }
 
 double deviation_of(std::span<const double> values) {

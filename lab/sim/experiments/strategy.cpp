@@ -75,12 +75,14 @@ Expected<void> check_names(const ExperimentArguments& arguments) {
   for (const std::string& name : arguments.policies) {
     const auto policy = parse_policy(name, game::k_default_rule);
     if (!policy) return tl::unexpected<Error>(policy.error());
-    if (accounting::parse_estimator(policy->name)) continue;
+    if (accounting::parse_estimator(policy->name) && !policy->once) continue;
     std::string known;
     for (const std::string_view one : accounting::estimator_names())
       known.append(known.empty() ? "" : ", ").append(one);
-    return fail(Errc::invalid_argument,
-                "--policies: \"" + name + "\" is no contribution that shapleyd ranks by; these are " + known);
+    return fail(
+        Errc::invalid_argument,
+        "--policies: \"" + name + "\" cannot rank the cluster; name " + known +
+            ", with a rule as in shapley_rate@7d/0.5/0.1 where the default is not wanted, and without \"/once\"");
   }
   return {};
 }
@@ -101,7 +103,7 @@ Expected<std::optional<Played>> play(const StrategyCase& one, const std::vector<
   const ClusterScenario honest = honest_scenario(one, seed);
   SHAPLEY_TRY_ASSIGN(const NamedPolicy named, parse_policy(text, game::k_default_rule));
   const std::string& contribution = named.name;
-  const ClusterRules rules{.contribution = contribution, .serving = named.rule, .once_a_pass = named.once};
+  const ClusterRules rules{.contribution = contribution, .serving = named.rule};
   SHAPLEY_TRY_ASSIGN(const ClusterOutcome peace, run_cluster(honest, rules));
   Played played;
   for (const Attack& attack : chosen_attacks) {
@@ -231,19 +233,20 @@ StrategyMeasures measure_strategy(const ClusterScenario& scenario, const Cluster
   for (std::size_t j = 0; j < scenario.jobs.size(); ++j) missing[j] = scenario.jobs[j].duration.value;
   for (const ClusterRun& run : outcome.runs) {
     const ClusterJob& job = scenario.jobs[run.job];
-    if (run.lost || job.organization != organization) continue;
+    if (job.organization != organization) continue;
     const auto done = (run.end - run.begin).value;
     missing[run.job] -= done;
     const double work = static_cast<double>(job.useful * done);
     measures.work += work;
     // The second that begins at s is done at s + 1.
-    delays += work * ((static_cast<double>(run.begin.value + 1 + run.end.value) / 2) - job.wanted);
+    delays +=
+        work * (static_cast<double>(run.begin.value + 1 + run.end.value) / 2 - static_cast<double>(job.submit.value));
   }
   for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
     const ClusterJob& job = scenario.jobs[j];
     if (job.organization != organization) continue;
     wanted += static_cast<double>(job.useful * job.duration.value);
-    delays += static_cast<double>(job.useful * missing[j]) * (static_cast<double>(scenario.length.value) - job.wanted);
+    delays += static_cast<double>(job.useful * missing[j] * (scenario.length.value - job.submit.value));
   }
   if (wanted > 0) measures.delay_s = delays / wanted;
   if (const auto id = accounting::parse_estimator(estimator))

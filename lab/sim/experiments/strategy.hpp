@@ -25,8 +25,7 @@ namespace shapley::sim {
 //
 // The scheduler is a list without preemption and without reservations, like Slurm's sched/builtin, except that it skips
 // jobs that do not fit: whenever something is free, jobs are tried in the order of their organizations' ranks, then as
-// they came, each on the first nodes that it may use. Ranks are computed again after every start, or once for
-// everything that starts at one instant.
+// they came, each on the first nodes that it may use. Ranks are computed again after every start.
 //
 // Pure and deterministic. Time begins at Instant{0} and goes in whole seconds.
 struct ClusterNode {
@@ -42,31 +41,18 @@ struct ClusterJob {
   std::int64_t processors = 1;       // may be spread over nodes
   std::vector<std::uint32_t> nodes;  // that it may use, ascending; empty: any
   std::int64_t useful = 1;           // processors that do useful work for its organization; 0: junk
-  double wanted = 0;                 // when the work arose, seconds: waits are measured from there
 
   // Strategic actions of its user. 0 and nullopt: none.
-  bool goes_last = false;      // tried when no other job of any organization fits (--nice)
-  Duration give_up_after;      // cancelled when it has waited for so long
-  Duration resubmit_every;     // cancelled and submitted again whenever it has waited for so long
-  std::uint32_t requeues = 0;  // how often it is requeued k_requeue_run after its start, and loses its work
+  bool goes_last = false;                      // tried when no other job of any organization fits (--nice)
+  Duration give_up_after;                      // cancelled when it has waited for so long
   std::optional<std::uint32_t> other_account;  // every k_move_every it is moved to the account with the better rank
 };
-inline constexpr Duration k_requeue_run{5};
-inline constexpr Duration k_requeue_delay{120};  // Slurm's
 inline constexpr Duration k_move_every{60};
-
-// In [from, to) no job starts on the node and it offers nothing; what runs there goes on.
-struct Drain {
-  std::uint32_t node = 0;
-  Instant from;
-  Instant to;
-};
 
 struct ClusterScenario {
   std::vector<std::string> organizations;
   std::vector<ClusterNode> nodes;  // ascending by name
   std::vector<ClusterJob> jobs;    // at one instant they are submitted in this order
-  std::vector<Drain> drains;       // after Instant{0}; those of one node do not overlap
   Duration length;
 };
 
@@ -74,10 +60,9 @@ struct ClusterScenario {
 struct ClusterRules {
   std::string contribution = "direct_contr";
   game::ServingRule serving = game::k_default_rule;
-  bool once_a_pass = false;  // ranks are computed once an instant
-  bool retraction = true;    // withdrawn demand is taken back; false: its wait only ends
-  bool placements = true;    // waits and runs have the nodes that they may use; false: any
-  bool nice = true;          // a job that goes last is no demand; false: it is
+  bool retraction = true;  // withdrawn demand is taken back; false: its wait only ends
+  bool placements = true;  // waits and runs have the nodes that they may use; false: any
+  bool nice = true;        // a job that goes last is no demand; false: it is
 };
 
 struct ClusterRun {
@@ -86,7 +71,6 @@ struct ClusterRun {
   Instant begin;
   Instant end;                           // at most the scenario's length
   std::vector<std::int64_t> processors;  // by node
-  bool lost = false;                     // requeued: its work has to be done again
 };
 
 struct ClusterOutcome {
@@ -101,8 +85,8 @@ struct ClusterOutcome {
 struct StrategyMeasures {
   double work = 0;  // useful processor seconds that were done for it
   double phi = 0;   // by the estimator that ranks, processor seconds squared
-  // Mean over the useful processor seconds of its jobs: from when the work arose until that second was done; work that
-  // is not done counts until the end. Cutting and joining jobs does not affect it, because it does not count jobs.
+  // Mean over the useful processor seconds of its jobs: from the submission until that second was done; work that is
+  // not done counts until the end.
   double delay_s = 0;
 };
 [[nodiscard]] StrategyMeasures measure_strategy(const ClusterScenario& scenario, const ClusterOutcome& outcome,

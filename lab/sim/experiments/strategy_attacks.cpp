@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <map>
 #include <vector>
 
 #include "base/rng.hpp"
@@ -25,13 +24,10 @@ void add_jobs(ClusterScenario& scenario, std::uint32_t organization, double work
     job.duration = {10 + static_cast<std::int64_t>(rng.below(301))};
     job.processors = k_widths[rng.below(k_widths.size())];
     job.useful = job.processors;
-    job.wanted = static_cast<double>(job.submit.value);
     sent += static_cast<double>(job.processors * job.duration.value);
     scenario.jobs.push_back(std::move(job));
   }
 }
-
-using Jobs = std::vector<ClusterJob>;
 
 std::int64_t whole_cluster(const ClusterScenario& scenario) {
   std::int64_t processors = 0;
@@ -39,27 +35,11 @@ std::int64_t whole_cluster(const ClusterScenario& scenario) {
   return processors;
 }
 
-// Replaces each of the attacker's jobs by the result of `change`.
-template <typename Change>
-void change_own(ClusterScenario& scenario, std::uint32_t attacker, const Change& change) {
-  Jobs changed;
-  for (const ClusterJob& job : scenario.jobs) {
-    if (job.organization == attacker) {
-      change(job, changed);
-    } else {
-      changed.push_back(job);
-    }
-  }
-  scenario.jobs = std::move(changed);
-}
-
-// Changes a copy of every job of the attacker.
+// Changes every job of the attacker.
 template <typename Change>
 void adapt_own(ClusterScenario& scenario, std::uint32_t attacker, const Change& change) {
-  change_own(scenario, attacker, [&](ClusterJob job, Jobs& changed) {
-    change(job);
-    changed.push_back(std::move(job));
-  });
+  for (ClusterJob& job : scenario.jobs)
+    if (job.organization == attacker) change(job);
 }
 
 // Junk is submitted once the cluster is busy, so that it never finds it empty.
@@ -111,82 +91,10 @@ void pinned_work(ClusterScenario& scenario, std::uint32_t attacker) {
   adapt_own(scenario, attacker, [](ClusterJob& job) { job.nodes = {0}; });
 }
 
-void beyond(ClusterScenario& scenario, std::uint32_t attacker) {
-  for (int i = 0; i < 10; ++i) junk_waits(scenario, attacker);
-}
-
 // Such jobs are cancelled in the last second.
 void always_waits(ClusterScenario& scenario, std::uint32_t attacker) {
   add_junk(scenario, attacker, scenario.length, whole_cluster(scenario),
            Instant{0} + scenario.length - first_junk(scenario) - Duration{1});
-}
-
-void split_time(ClusterScenario& scenario, std::uint32_t attacker) {
-  change_own(scenario, attacker, [](const ClusterJob& job, Jobs& changed) {
-    constexpr std::int64_t k_pieces = 4;
-    for (std::int64_t i = 0; i < k_pieces; ++i) {
-      ClusterJob piece = job;
-      piece.duration.value = (job.duration.value * (i + 1)) / k_pieces - (job.duration.value * i) / k_pieces;
-      if (piece.duration.value > 0) changed.push_back(std::move(piece));
-    }
-  });
-}
-
-void split_width(ClusterScenario& scenario, std::uint32_t attacker) {
-  change_own(scenario, attacker, [](const ClusterJob& job, Jobs& changed) {
-    ClusterJob piece = job;
-    piece.processors = 1;
-    piece.useful = 1;
-    changed.insert(changed.end(), static_cast<std::size_t>(job.processors), piece);
-  });
-}
-
-ClusterJob merged(const Jobs& parts) {
-  ClusterJob sum = parts.back();
-  sum.duration = {};
-  double wanted = 0;
-  for (const ClusterJob& part : parts) {
-    sum.duration += part.duration;
-    wanted += part.wanted * static_cast<double>(part.duration.value);
-  }
-  sum.wanted = wanted / static_cast<double>(sum.duration.value);
-  return sum;
-}
-
-// Four consecutive jobs of one width become one with their total length, submitted with the last of them.
-void merge(ClusterScenario& scenario, std::uint32_t attacker) {
-  constexpr std::size_t k_together = 4;
-  std::map<std::int64_t, Jobs> kept;
-  change_own(scenario, attacker, [&](const ClusterJob& job, Jobs& changed) {
-    Jobs& parts = kept[job.processors];
-    parts.push_back(job);
-    if (parts.size() < k_together) return;
-    changed.push_back(merged(parts));
-    parts.clear();
-  });
-  for (const auto& [width, rest] : kept) {
-    if (!rest.empty()) scenario.jobs.push_back(merged(rest));
-  }
-}
-
-void delay(ClusterScenario& scenario, std::uint32_t attacker) {
-  adapt_own(scenario, attacker, [](ClusterJob& job) { job.submit = job.submit + Duration{100}; });
-}
-
-void resubmit(ClusterScenario& scenario, std::uint32_t attacker) {
-  adapt_own(scenario, attacker, [](ClusterJob& job) { job.resubmit_every = {60}; });
-}
-
-void requeue(ClusterScenario& scenario, std::uint32_t attacker) {
-  adapt_own(scenario, attacker, [](ClusterJob& job) { job.requeues = 3; });
-}
-
-void drain(ClusterScenario& scenario, std::uint32_t attacker) {
-  for (std::uint32_t node = 0; node < scenario.nodes.size(); ++node) {
-    if (scenario.nodes[node].owner != attacker) continue;
-    for (std::int64_t from = 500; from < scenario.length.value; from += 1000)
-      scenario.drains.push_back({node, {from}, {from + 200}});
-  }
 }
 
 void twice(ClusterScenario& scenario, std::uint32_t attacker) {
@@ -202,7 +110,6 @@ constexpr std::uint32_t k_without_nodes = 3;
 constexpr std::array k_attacks{
     Attack{"junk_waits", "a job of the whole cluster waits, cancelled and submitted again every 300 s",
            Remedy::retraction, k_owner, junk_waits},
-    Attack{"beyond", "ten such jobs at once: demand far beyond the cluster", Remedy::retraction, k_owner, beyond},
     Attack{"always_waits", "one job of the whole cluster waits all the time, cancelled in the last second",
            Remedy::retraction, k_owner, always_waits},
     Attack{"junk_starts", "a job of 4 processors every 60 s, cancelled a second after its start", Remedy::none, k_owner,
@@ -213,18 +120,10 @@ constexpr std::array k_attacks{
            Remedy::nice, k_without_nodes, junk_goes_last},
     Attack{"pinned_work", "without nodes: every job for the node of the first owner", Remedy::placements,
            k_without_nodes, pinned_work},
-    Attack{"resubmit", "waiting jobs are cancelled and submitted again every 60 s", Remedy::retraction, k_owner,
-           resubmit},
-    Attack{"requeue", "every job is requeued three times, 5 s after its start", Remedy::none, k_owner, requeue},
     Attack{"move", "waiting jobs go, every 60 s, to the better ranked of the attacker's and another account",
            Remedy::retraction, k_owner, move_accounts},
-    Attack{"split_time", "every job as four of a quarter of its time", Remedy::none, k_owner, split_time},
-    Attack{"split_width", "every job as jobs of one processor", Remedy::none, k_owner, split_width},
-    Attack{"merge", "four jobs in a row as one of their time", Remedy::none, k_owner, merge},
-    Attack{"delay", "every job is submitted 100 s late", Remedy::none, k_owner, delay},
     Attack{"twice", "every job asks for twice the processors that it needs, and holds them", Remedy::none, k_owner,
-           twice},
-    Attack{"drain", "the attacker's node is drained for 200 of every 1000 s", Remedy::none, k_owner, drain}};
+           twice}};
 
 }  // namespace
 

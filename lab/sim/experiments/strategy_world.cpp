@@ -34,8 +34,6 @@ class ClusterBooks {
   void begin_run(JobId id, const ClusterRun& run);
   void end_run(JobId id, const ClusterRun& run, Instant now);
 
-  void offer(std::uint32_t node, bool offered, Instant now);
-
   // Organizations of the scenario in the order of service.
   [[nodiscard]] std::vector<std::uint32_t> order(Instant now);
   [[nodiscard]] std::vector<accounting::Standing> standings(Instant now);
@@ -104,11 +102,11 @@ void ClusterBooks::declare() {
                                    rules_.serving.guarantee.millionths,
                                    {},
                                    rules_.serving.running.millionths});
-  for (std::uint32_t node = 0; node < scenario_.nodes.size(); ++node) {
-    const ClusterNode& one = scenario_.nodes[node];
+  for (const ClusterNode& one : scenario_.nodes) {
     tell(accounting::OwnershipStated{
         one.name, k_begin, {{k_beginning_of_time, {{scenario_.organizations[one.owner], accounting::k_whole_node}}}}});
-    offer(node, true, k_begin);
+    const ProcessorMillionths whole{one.processors * k_micro};
+    tell(accounting::CapacityChanged{.node = one.name, .at = k_begin, .processors = whole, .whole = whole});
   }
 }
 
@@ -167,8 +165,7 @@ void ClusterBooks::begin_run(JobId id, const ClusterRun& run) {
 }
 
 void ClusterBooks::end_run(JobId id, const ClusterRun& run, Instant now) {
-  const CloseReason reason = run.lost ? CloseReason::requeued : CloseReason::ended;
-  tell(accounting::SegmentClosed{key_of(id, run), now, reason, run.lost ? "PENDING" : "COMPLETED"});
+  tell(accounting::SegmentClosed{key_of(id, run), now, CloseReason::ended, "COMPLETED"});
   measure_residual(run, now);
 }
 
@@ -183,14 +180,6 @@ void ClusterBooks::measure_residual(const ClusterRun& run, Instant now) {
   }
   if (++ended_ < k_enough_runs) return;
   tell(accounting::ResidualMeasured{now, std::max<std::int64_t>(squares_ / (2 * work_), 1), ended_});
-}
-
-void ClusterBooks::offer(std::uint32_t node, bool offered, Instant now) {
-  const ProcessorMillionths whole{scenario_.nodes[node].processors * k_micro};
-  tell(accounting::CapacityChanged{.node = scenario_.nodes[node].name,
-                                   .at = now,
-                                   .processors = offered ? whole : ProcessorMillionths{},
-                                   .whole = whole});
 }
 
 std::vector<std::uint32_t> ClusterBooks::order(Instant now) {
@@ -213,16 +202,10 @@ std::vector<accounting::Standing> ClusterBooks::standings(Instant now) {
 
 class Cluster {
  public:
-  Cluster(const ClusterScenario& scenario, const ClusterRules& rules)
-      : scenario_(scenario), once_a_pass_(rules.once_a_pass), books_(scenario, rules) {
+  Cluster(const ClusterScenario& scenario, const ClusterRules& rules) : scenario_(scenario), books_(scenario, rules) {
     for (const ClusterNode& node : scenario.nodes) free_.push_back(node.processors);
-    drained_.assign(scenario.nodes.size(), false);
     for (std::size_t j = 0; j < scenario.jobs.size(); ++j)
-      plan(scenario.jobs[j].submit, {.what = What::submit, .index = j, .requeues = scenario.jobs[j].requeues});
-    for (std::size_t d = 0; d < scenario.drains.size(); ++d) {
-      plan(scenario.drains[d].from, {.what = What::drain, .index = d});
-      plan(scenario.drains[d].to, {.what = What::resume, .index = d});
-    }
+      plan(scenario.jobs[j].submit, {.what = What::submit, .index = j});
   }
 
   Expected<ClusterOutcome> run() {
@@ -244,18 +227,16 @@ class Cluster {
   }
 
  private:
-  enum class What { submit, end, reconsider, drain, resume };
+  enum class What { submit, end, reconsider };
   struct Entry {
     What what = What::submit;
-    std::size_t index = 0;       // of a job, a run or a drain
-    std::uint32_t requeues = 0;  // submit: still to come
-    JobId id{};                  // submit: none for a new job. reconsider: the waiting job
-    Instant since{};             // reconsider: that wait, and no later one of the job
+    std::size_t index = 0;  // of a job or a run
+    JobId id{};             // reconsider: the waiting job
+    Instant since{};        // reconsider: that wait, and no later one of the job
   };
   struct Waiting {
     ClusterBooks::Wait wait;
     std::size_t job = 0;
-    std::uint32_t requeues = 0;
   };
 
   void plan(Instant at, Entry entry) { agenda_.emplace(at, entry); }
@@ -264,9 +245,7 @@ class Cluster {
   void happen(const Entry& entry, Instant now) {
     switch (entry.what) {
       case What::submit:
-        enqueue({{entry.id.value == 0 ? JobId{++last_id_} : entry.id, scenario_.jobs[entry.index].organization, now},
-                 entry.index,
-                 entry.requeues});
+        enqueue({{JobId{++last_id_}, scenario_.jobs[entry.index].organization, now}, entry.index});
         break;
       case What::end:
         end(entry.index, now);
@@ -274,13 +253,6 @@ class Cluster {
       case What::reconsider:
         reconsider(entry, now);
         break;
-      case What::drain:
-      case What::resume: {
-        const std::uint32_t node = scenario_.drains[entry.index].node;
-        drained_[node] = entry.what == What::drain;
-        books_.offer(node, entry.what == What::resume, now);
-        break;
-      }
     }
   }
 
@@ -292,15 +264,14 @@ class Cluster {
 
   void plan_reconsideration(const Waiting& waiting, Instant now) {
     const ClusterJob& job = job_of(waiting);
-    const Duration after = job.give_up_after.value > 0    ? job.give_up_after
-                           : job.resubmit_every.value > 0 ? job.resubmit_every
-                           : job.other_account            ? k_move_every
-                                                          : Duration{};
+    const Duration after = job.give_up_after.value > 0 ? job.give_up_after
+                           : job.other_account         ? k_move_every
+                                                       : Duration{};
     if (after.value == 0) return;
     plan(now + after, {.what = What::reconsider, .id = waiting.wait.id, .since = waiting.wait.since});
   }
 
-  // Cancels, resubmits or moves a job that still waits.
+  // Cancels or moves a job that still waits.
   void reconsider(const Entry& entry, Instant now) {
     const auto place = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
       return waiting.wait.id == entry.id && waiting.wait.since == entry.since;
@@ -312,10 +283,7 @@ class Cluster {
       return;
     }
     books_.wait_withdrawn(place->wait, job, now);
-    const Waiting withdrawn = *place;
     waiting_.erase(place);
-    if (job.resubmit_every.value == 0) return;
-    plan(now, {.what = What::submit, .index = withdrawn.job, .requeues = withdrawn.requeues});
   }
 
   // The job keeps its place among the jobs; Slurm keeps its age.
@@ -336,7 +304,7 @@ class Cluster {
   }
 
   [[nodiscard]] bool may_use(const ClusterJob& job, std::uint32_t node) const {
-    return !drained_[node] && (job.nodes.empty() || std::binary_search(job.nodes.begin(), job.nodes.end(), node));
+    return job.nodes.empty() || std::binary_search(job.nodes.begin(), job.nodes.end(), node);
   }
 
   [[nodiscard]] bool fits(const ClusterJob& job) const {
@@ -346,11 +314,8 @@ class Cluster {
   }
 
   void start_what_fits(Instant now) {
-    std::vector<std::uint32_t> order;
-    while (std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return fits(job_of(w)); })) {
-      if (order.empty() || !once_a_pass_) order = books_.order(now);
-      if (!start_next(order, now)) return;
-    }
+    while (std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return fits(job_of(w)); }))
+      if (!start_next(books_.order(now), now)) return;
   }
 
   bool start_next(const std::vector<std::uint32_t>& order, Instant now) {
@@ -373,13 +338,8 @@ class Cluster {
 
   void start(const Waiting& waiting, Instant now) {
     const ClusterJob& job = job_of(waiting);
-    const bool requeued = waiting.requeues > 0;
-    ClusterRun run{waiting.job,
-                   waiting.wait.account,
-                   now,
-                   now + (requeued ? k_requeue_run : job.duration),
-                   std::vector<std::int64_t>(free_.size(), 0),
-                   requeued};
+    ClusterRun run{waiting.job, waiting.wait.account, now, now + job.duration,
+                   std::vector<std::int64_t>(free_.size(), 0)};
     std::int64_t missing = job.processors;
     for (std::uint32_t node = 0; node < free_.size(); ++node) {
       if (!may_use(job, node)) continue;
@@ -390,9 +350,6 @@ class Cluster {
     books_.wait_started(waiting.wait, job, now);
     books_.begin_run(waiting.wait.id, run);
     plan(run.end, {.what = What::end, .index = runs_.size()});
-    if (requeued)
-      plan(run.end + k_requeue_delay,
-           {.what = What::submit, .index = waiting.job, .requeues = waiting.requeues - 1, .id = waiting.wait.id});
     runs_.push_back(std::move(run));
     ids_.push_back(waiting.wait.id);
   }
@@ -403,14 +360,12 @@ class Cluster {
   }
 
   const ClusterScenario& scenario_;
-  bool once_a_pass_;
   ClusterBooks books_;
   std::multimap<Instant, Entry> agenda_;  // entries of one instant in the order of planning
   std::vector<Waiting> waiting_;          // as they came
   std::vector<ClusterRun> runs_;
   std::vector<JobId> ids_;  // by run
   std::vector<std::int64_t> free_;
-  std::vector<bool> drained_;
   std::uint32_t last_id_ = 0;
 };
 

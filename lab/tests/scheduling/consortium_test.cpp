@@ -32,9 +32,8 @@ Instances any_clusters(std::size_t organizations) {
   return clusters;
 }
 
-std::vector<ConsortiumCluster> with(const Instances& clusters, const Policies& policies,
-                                    std::array<std::int64_t, 2> weights = {1, 1}) {
-  return {{&clusters[0], policies[0].get(), weights[0]}, {&clusters[1], policies[1].get(), weights[1]}};
+std::vector<ConsortiumCluster> with(const Instances& clusters, const Policies& policies) {
+  return {{&clusters[0], policies[0].get()}, {&clusters[1], policies[1].get()}};
 }
 
 std::vector<std::int64_t> starts_of(const Instance& instance, const SimulationResult& result) {
@@ -78,22 +77,18 @@ std::int64_t stated(const naive::Simulation& other, const ConsortiumRule& rule, 
 void expect_the_words(PolicyPtr (*make)(const Instance&, const game::ServingRule&), const naive::GivenRates& given) {
   const Instances clusters = any_clusters(*rc::gen::inRange<std::size_t>(1, 4));
   const ConsortiumRule rule = any_rule();
-  const std::array<std::int64_t, 2> weights{*rc::gen::inRange<std::int64_t>(1, 4),
-                                            *rc::gen::inRange<std::int64_t>(1, 4)};
   const Policies policies{make(clusters[0], {}), make(clusters[1], {})};
-  const ConsortiumResult found = simulate_consortium(with(clusters, policies, weights), rule, {});
+  const ConsortiumResult found = simulate_consortium(with(clusters, policies), rule, {});
 
   const naive::Rule words{rule.serving.horizon.value, rule.serving.guarantee.millionths,
                           rule.serving.running.millionths};
   std::vector<naive::Simulation> witnesses;
   witnesses.reserve(2);
   for (std::size_t c = 0; c < 2; ++c) {
-    witnesses.emplace_back(
-        clusters[c], words, given,
-        [&, c](std::size_t u, std::int64_t t, std::int64_t running_factor) {
-          return weights[1 - c] * stated(witnesses[1 - c], rule, u, t, running_factor);
-        },
-        weights[c]);
+    witnesses.emplace_back(clusters[c], words, given,
+                           [&, c](std::size_t u, std::int64_t t, std::int64_t running_factor) {
+                             return stated(witnesses[1 - c], rule, u, t, running_factor);
+                           });
   }
   for (std::int64_t t = 0; t < clusters[0].end.value; ++t)
     for (naive::Simulation& witness : witnesses) witness.step(t);
@@ -231,7 +226,7 @@ TEST(Consortium, FiguresGoOnAsTheyAreExtrapolated) {
   for (const auto& make : {direct_contr, shapley_rate}) {
     const PolicyPtr policy = make(instance, {});
     const std::array<Instant, 2> samples{Instant{10}, Instant{35}};
-    const std::vector<ConsortiumCluster> alone{{&instance, policy.get(), 1}};
+    const std::vector<ConsortiumCluster> alone{{&instance, policy.get()}};
     const ConsortiumResult found = simulate_consortium(alone, {}, samples);
     for (std::size_t u = 0; u < 2; ++u) {
       const KeyFigures later = extrapolated(found.standings[0][0].figures[u], {25});

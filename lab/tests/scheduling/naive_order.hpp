@@ -126,12 +126,11 @@ class Simulation {
     for (std::int64_t t = 0; t < instance.end.value; ++t) step(t);
   }
   // Nothing has happened yet.
-  Simulation(const Instance& instance, const Rule& rule, GivenRates given, Elsewhere elsewhere, std::int64_t weight = 1)
+  Simulation(const Instance& instance, const Rule& rule, GivenRates given, Elsewhere elsewhere)
       : instance_(instance),
         rule_(rule),
         given_(std::move(given)),
         elsewhere_(std::move(elsewhere)),
-        weight_(weight),
         start_(instance.jobs.size(), -1),
         owner_(start_) {}
 
@@ -181,11 +180,10 @@ class Simulation {
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < t; ++i) sum += rate_less_used(u, i) * (t + rule_.horizon - i);
     const std::int64_t factor = running_factor(instance_, start_, rule_, t);
-    const std::int64_t here = weight_ * sum + (elsewhere_ ? elsewhere_(u, t, factor) : 0);
+    const std::int64_t here = sum + (elsewhere_ ? elsewhere_(u, t, factor) : 0);
     if (rule_.running == 0) return here;
     const Second now = second(t);
-    return here +
-           weight_ * factor * (given_(instance_, now)[u] - factorial(instance_.organizations()) * now.running[u]);
+    return here + factor * (given_(instance_, now)[u] - factorial(instance_.organizations()) * now.running[u]);
   }
   struct Standing {
     bool below;
@@ -236,7 +234,6 @@ class Simulation {
   Rule rule_;
   GivenRates given_;
   Elsewhere elsewhere_;
-  std::int64_t weight_ = 1;
   std::vector<std::int64_t> start_;
   std::vector<std::int64_t> owner_;
   std::vector<Second> seconds_;

@@ -38,24 +38,6 @@ TEST(ConsortiumExperiment, TheSumRepaysOnTheOtherClusterWhatOwnBooksNeverDo) {
   }
 }
 
-TEST(ConsortiumExperiment, AMemberWhoseJobsRunAwayIsServedBySumOnly) {
-  const ConsortiumCase away = made_case("away", 12);
-  for (const char* estimator : {"shapley_rate", "hindsight"}) {
-    const double own = run(away, estimator, false).mean_wait_s[1][0];
-    EXPECT_LT(run(away, estimator, true).mean_wait_s[1][0], 0.7 * own) << estimator;
-  }
-}
-
-TEST(ConsortiumExperiment, ProcessorsCountByTheirWorth) {
-  const ConsortiumCase equal = made_case("repay", 12);
-  const ConsortiumCase worth = made_case("worth", 12);
-  const ConsortiumMeasures own = run(equal, "direct_contr", false);
-  const ConsortiumMeasures own_worth = run(worth, "direct_contr", false);
-  EXPECT_EQ(own.mean_wait_s, own_worth.mean_wait_s);
-  EXPECT_GT(own_worth.standing[0].back(), 1.5 * own.standing[0].back());
-  EXPECT_LT(run(worth, "direct_contr", true).mean_wait_s[1][0], run(equal, "direct_contr", true).mean_wait_s[1][0]);
-}
-
 // A lost link: figures that go on being extrapolated make both clusters correct one debt twice.
 TEST(ConsortiumExperiment, RareExchangesSwingUnlessFiguresStay) {
   const ConsortiumCase symmetric = made_case("symmetric", 30);
@@ -66,7 +48,6 @@ TEST(ConsortiumExperiment, RareExchangesSwingUnlessFiguresStay) {
   EXPECT_LT(deviation({60}, Extrapolation::always), 0.005);
   EXPECT_GT(deviation({k_week_s}, Extrapolation::always), 0.1);
   EXPECT_LT(deviation({k_week_s}, Extrapolation::residual), 0.04);
-  EXPECT_LT(deviation({k_week_s}, Extrapolation::never), 0.04);
 }
 
 TEST(ConsortiumExperiment, SendsWhatItsCasesSay) {
@@ -87,39 +68,12 @@ TEST(ConsortiumExperiment, SendsWhatItsCasesSay) {
   };
   expect_loads("cross", {{2.1, 1.05, 0}, {0, 1.05, 2.1}});
   expect_loads("symmetric", {{1.05, 1.05, 1.05}, {1.05, 1.05, 1.05}});
-  expect_loads("away", {{0, 2.1, 1.05}, {2.1, 2.1, 1.05}});
   constexpr double k_lent = 30.0 / 280;
   const double lender = 1 - k_lent;
   const double borrower = 1.05 * (1 + k_lent / 2);
   expect_loads("repay", {{lender, borrower, borrower}, {1.05 + 1.05 * lender, 1.05, 1.05}});
   EXPECT_NEAR(static_cast<double>(mean_residual(made_case("symmetric", 40)).value) / 3600, 5, 0.2);
-  EXPECT_EQ(mean_residual({"", "", {{{1}, {{{0}, {10}, 0}}, {10}}}, {1}}).value, 3600);
-}
-
-// The embedded stretch of a trace: every job is on one cluster, the one of its user.
-TEST(ConsortiumExperiment, DealsATraceToTwoClusters) {
-  ExperimentArguments arguments;
-  arguments.trace = "excerpt";
-  const auto years = consortium_years(arguments, 1);
-  ASSERT_TRUE(years && years->size() == 1);
-  const ConsortiumCase& year = years->front();
-  const ExperimentTrace source = find_traces(arguments)->front();
-  const workload::Trace trace = *load_trace(source);
-  std::int64_t processors = 0;
-  for (const workload::TraceJob& job : trace.jobs) processors += job.processors;
-  EXPECT_GT(year.clusters[0].jobs.size(), 0U);
-  EXPECT_GT(year.clusters[1].jobs.size(), 0U);
-  EXPECT_EQ(year.clusters[0].jobs.size() + year.clusters[1].jobs.size(), static_cast<std::size_t>(processors));
-  for (const scheduling::Instance& cluster : year.clusters) {
-    EXPECT_EQ(cluster.end.value, (trace.jobs.back().submit - trace.jobs.front().submit).value + 1);
-    EXPECT_EQ(cluster.organizations(), 5U);
-    double work = 0;
-    for (const scheduling::Job& job : cluster.jobs) work += static_cast<double>(job.duration.value);
-    const double machine = static_cast<double>(cluster.total_processors()) * static_cast<double>(cluster.end.value);
-    if (cluster.total_processors() > 5) {  // one for each organization at least
-      EXPECT_NEAR(work / machine, 0.95, 0.95 / static_cast<double>(cluster.total_processors()));
-    }
-  }
+  EXPECT_EQ(mean_residual({"", "", {{{1}, {{{0}, {10}, 0}}, {10}}}}).value, 3600);
 }
 
 TEST(ConsortiumExperiment, MeasuresAndTheirMean) {

@@ -33,35 +33,26 @@ says() {
   fi
 }
 
-# How many times closer shapley_rate is than direct_contr, with the rules of the pattern, on the columns named.
+# How many times closer shapley_rate is than direct_contr, by trace and length of windows.
 closer() {
-  rows stability.md '| rule, against ref of its own horizon' | awk -F '\t' -v rules="^($1)\$" -v columns="$2" '
-    { split($1, name, "@"); rule = name[2] == "" ? "none" : name[2]
-      for (i = 2; i <= 7; ++i) found[name[1], rule, i] = $i
-      if (name[1] == "direct_contr") all[rule] }
-    END { n = split(columns, column, " ")
-      for (rule in all) if (rule ~ rules) for (i = 1; i <= n; ++i)
-        print found["direct_contr", rule, column[i]] / found["shapley_rate", rule, column[i]] }'
+  rows stability.md '| rule, against ref of its own horizon' | awk -F '\t' '
+    $1 ~ /^direct_contr/ { for (i = 2; i <= 7; ++i) direct[i] = $i }
+    $1 ~ /^shapley_rate/ { for (i = 2; i <= 7; ++i) print direct[i] / $i }'
 }
-says stability.md "| no horizon, no guarantee (on HPC2N's windows of 5e4 s $(closer none 4 | awk '{ printf "%.0f", $1 }')) | $(closer none '2 3 5 6 7' | range %.1f) |"
-says stability.md "| a horizon of 1 d, 7 d or 30 d, no guarantee | $(closer '1d|7d|30d' '2 3 4 5 6 7' | range %.1f) |"
-says stability.md "| a guarantee of .5, with and without a horizon | $(closer '(0|1d|7d|30d)/0.5' '2 3 4 5 6 7' | range %.1f) |"
-says stability.md "| 30 d and .5 | $(closer '30d/0.5' '2 3 4 5 6 7' | range %.1f) |"
-says stability.md "| 30 d, no guarantee, a weight of .1, .25 or 1 | $(closer '30d/0/.*' '2 3 4 5 6 7' | range %.1f) |"
+says stability.md "with 30 d and .5, \`shapley_rate\` is $(closer | range %.1f) times closer than \`direct_contr\`"
 
 # The longest time without a start in any year, under rules that the pattern matches.
 no_start() {
   local trace
-  for trace in LPC-EGEE HPC2N KTH-SP2; do
-    sed -n "/^$trace\. Longest wait/,/^\!\[/p" "$pages/stability.md" >"$table"
-    awk -F '|' '/^\| `/ { split($4, day, " / "); gsub(/[` ]/, "", $2); for (i in day) print $2, day[i] + 0 }
-                /fair_tree/ { exit }' "$table"
+  for trace in LPC-EGEE KTH-SP2; do
+    sed -n "/^$trace\. Longest wait/,/^\(!\[\|#\)/p" "$pages/stability.md" >"$table"
+    awk -F '|' '/^\| `/ { split($4, day, " / "); gsub(/[` ]/, "", $2); for (i in day) print $2, day[i] + 0 }' "$table"
   done | grep -E "^($1) " | awk '{ if ($2 > most) most = $2 } END { printf "%.1f\n", most }'
 }
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 own='(direct_contr|shapley_rate|ref)'
-says stability.md "is without a start for more than $(no_start "$own@[0-9d]+/0\.[58].*") days in any year (up to $(no_start "$own(@[0-9]+d)?" | awk '{ printf "%.0f", $1 }') without)"
+says stability.md "is without a start for more than $(no_start "$own@[0-9d]+/0\.5.*") days in any year (up to $(no_start "$own(@[0-9]+d)?" | awk '{ printf "%.0f", $1 }') without)"
 says stability.md "goes without a start for up to $(no_start 'direct_contr@30d' | awk '{ printf "%.0f", $1 }') days (\`direct_contr@30d\`, LPC-EGEE 1.05), with .5 for $(no_start "$own@[0-9d]+/0\.5.*") at most"
 
 # How many times closer hindsight is than shapley_rate: HEADING TRACE ORGANIZATIONS LENGTH.
@@ -81,20 +72,19 @@ phi() {
     /^    ## / { inside = $3 ~ /^hindsight:/ && $2 ~ cases }
     inside && $1 ~ attacks { print ($5 < 0 ? -$5 : $5) }' "$pages/strategy.md" | range %.2f
 }
-says strategy.md "(\`junk_waits\`, \`beyond\`) leaves $(phi 'junk_waits|beyond' '.*' | sed 's/.* to 0*//') % in phi at most"
-says strategy.md "-$(phi resubmit load_1.05 | sed 's/.* to 0*//') % (.12) at 1.05 and -$(phi resubmit saturated | sed 's/.* to 0*//') % (.15) when saturated"
-says strategy.md "(+$(phi always_waits load_0.80 | sed 's/.* to 0*//') % (.03), -$(phi always_waits load_1.05 | sed 's/.* to 0*//') % (.14) and -$(phi always_waits saturated | sed 's/.* to 0*//') % (.03) at .80, 1.05 and saturated)"
+says strategy.md "(\`junk_waits\`) leaves $(phi junk_waits '.*' | sed 's/.* to 0*//') % in phi at most"
+says strategy.md "of phi +$(phi always_waits load_0.80 | sed 's/.* to 0*//') % (.03) is left at .80 and -$(phi always_waits load_1.05 | sed 's/.* to 0*//') % (.16) at 1.05"
 
-# Column of consortium.md's tables (6: SD, 7: SD of one) of a case, under the rules that the pattern matches, of all contributions.
+# consortium CASE RULES COLUMN: that column from the right (3: SD, 2: SD of one) of the table of a case under direct_contr, in
+# rows that the pattern matches.
 consortium() {
-  awk -F ' *[|] *' -v begin="### $1:" -v rules="^($2)\$" -v column="$3" '
-    /^##/ { inside = index($0, begin) == 1 }
-    inside && $2 ~ rules { print $column }' "$pages/consortium.md"
+  awk -v begin="    ## $1, direct_contr:" -v rules="^    ($2) +[0-9]" -v column="$3" '
+    /^ *##/ { inside = index($0, begin) == 1 }
+    inside && $0 ~ rules { print $(NF - column + 1) }' "$pages/consortium.md"
 }
-says consortium.md "(in \`repay\` and \`symmetric\` an SD of $({ consortium repay 'own 0' 6; consortium symmetric 'own 0' 6; } | range %.1f) points by own books, $({ consortium repay 'sum 0' 6; consortium symmetric 'sum 0' 6; } | range %.1f) by the sum)"
-says consortium.md "Once a day costs $(consortium symmetric 'sum [0-9]+d, every 1d' 6 | range %.1f) points, once a week $(consortium symmetric 'sum [0-9]+d, every 7d' 6 | range %.1f):"
-says consortium.md "residual run time it is $(consortium symmetric '.*every 1d, residual' 6 | range %.1f) once a day and $(consortium symmetric '.*every 7d, residual' 6 | range %.1f) once a week"
-says consortium.md "(\`SD of one\`, $(consortium symmetric 'sum [1-9][0-9]*d(, every 1h)?' 7 | range %.1f) points in \`symmetric\`"
+says consortium.md "In \`symmetric\` once a day costs $(consortium symmetric 'sum 30d, every 1d' 3) points, once a week $(consortium symmetric 'sum 30d, every 7d' 3):"
+says consortium.md "it is $(consortium symmetric 'sum 30d, every 1d, residual' 3) points once a day and $(consortium symmetric 'sum 30d, every 7d, residual' 3) once a week"
+says consortium.md "(\`SD ONE\`, $(consortium symmetric 'sum 30d(, every 1h)?' 2 | range %.1f) points in \`symmetric\`"
 
 [[ $failed == 0 ]] || exit 1
 echo "$checked sentences follow from their tables"
