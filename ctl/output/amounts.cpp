@@ -119,8 +119,8 @@ std::string titled(const std::string& name, const std::string& title) {
   return printable(title.empty() || title == name ? name : name + " (" + title + ')');
 }
 
-std::string grouped(std::int64_t count) {
-  std::string text = std::to_string(count);
+std::string grouped(Int128 count) {
+  std::string text = to_string(count);
   const std::size_t first_digit = count < 0 ? 1 : 0;
   for (std::size_t point = text.size(); point > first_digit + 3; point -= 3) text.insert(point - 3, ",");
   return text;

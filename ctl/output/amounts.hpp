@@ -58,7 +58,7 @@ inline constexpr std::size_t k_most_lines = 10;
 [[nodiscard]] std::string titled(const std::string& name, const std::string& title);
 
 // "1,204,311".
-[[nodiscard]] std::string grouped(std::int64_t count);
+[[nodiscard]] std::string grouped(Int128 count);
 // "1 run", "1,204 runs", for nouns whose plural ends with s.
 [[nodiscard]] std::string grouped(std::int64_t count, std::string_view noun);
 
