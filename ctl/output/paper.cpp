@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/contract.hpp"
-#include "ctl/output/amounts.hpp"
+#include "base/text.hpp"
 
 namespace shapley::ctl {
 
