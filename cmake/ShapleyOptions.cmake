@@ -1,5 +1,8 @@
 # Settings shared by every target of the project: `shapley_options` (language, include roots, sanitizers) and
 # `shapley_warnings`. Both are linked privately by our own code only, never by third parties.
+# The laboratory includes this file before the product does when it is built alone.
+include_guard(GLOBAL)
+get_filename_component(SHAPLEY_ROOT "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)  # the product's source tree
 
 set(SHAPLEY_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 option(SHAPLEY_WARNINGS_AS_ERRORS "Treat warnings as errors (development presets)" OFF)
@@ -7,6 +10,7 @@ option(SHAPLEY_FUZZ "Build the fuzz targets with libFuzzer (clang) instead of th
 option(SHAPLEY_PLUGIN "Build the Slurm plugins (needs Slurm's source, fetched on Debian)" ON)
 set(SLURM_SOURCE_DIR "" CACHE PATH "Configured source tree of the Slurm release that will load the plugin")
 set(SHAPLEY_SLURMCTLD "" CACHE STRING "The slurmctld that will load the plugin (default: the first in PATH), or none: not installed here")
+option(SHAPLEY_LAB "Build the laboratory (lab/): shapley-sim, the papers' simulator" OFF)
 option(SHAPLEY_UNTESTED_SLURM "Build the plugin for a Slurm release that it was never tried with" OFF)
 
 set(CMAKE_CXX_STANDARD 20)
@@ -39,7 +43,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug")
 endif()
 
 add_library(shapley_options INTERFACE)
-target_include_directories(shapley_options INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/common")
+target_include_directories(shapley_options INTERFACE "${SHAPLEY_ROOT}" "${SHAPLEY_ROOT}/common")
 # Debug information apart from what is installed is found by it (packaging).
 target_link_options(shapley_options INTERFACE LINKER:--build-id)
 if(SHAPLEY_SANITIZE)
@@ -92,6 +96,9 @@ endfunction()
 # a sanitizer too, and several times what a test waits for anything (tests/support/waiting.hpp), so that its own message comes first.
 set(SHAPLEY_TEST_TIMEOUT_S 1200)
 
+# Labels that every test of a folder gets beside its own.
+set(SHAPLEY_TEST_LABELS "")
+
 # shapley_command_test(NAME LABEL ... COMMAND ... [TIMEOUT SECONDS]): a command registered with ctest. Those labelled `files` are about
 # files: sources, scripts, pages, what is packaged. A sanitizer sees nothing in them that it does not see in other tests.
 function(shapley_command_test name)
@@ -100,7 +107,7 @@ function(shapley_command_test name)
     set(ARG_TIMEOUT ${SHAPLEY_TEST_TIMEOUT_S})
   endif()
   add_test(NAME ${name} COMMAND ${ARG_COMMAND})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL};${SHAPLEY_TEST_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
 # Property tests draw their cases from this seed, so that a revision has one outcome; `random` draws others each time, to look for faults.
@@ -163,7 +170,7 @@ add_custom_target(libraries_tests)
 
 # shapley_embed_sql(OUTPUT INPUT...): OUTPUT is made, a C++ source that holds these files of SQL (EmbedSql.cmake).
 function(shapley_embed_sql output)
-  set(script "${CMAKE_SOURCE_DIR}/cmake/EmbedSql.cmake")
+  set(script "${SHAPLEY_ROOT}/cmake/EmbedSql.cmake")
   add_custom_command(OUTPUT "${output}" COMMAND "${CMAKE_COMMAND}" "-DOUTPUT=${output}" "-DINPUTS=${ARGN}" -P "${script}"
                      DEPENDS ${ARGN} "${script}" VERBATIM)
 endfunction()

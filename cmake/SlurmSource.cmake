@@ -39,7 +39,7 @@ else()
   shapley_check_known_release("${shapley_slurm_upstream}")
   shapley_check_slurmctld("${shapley_slurm_upstream}" "Debian's package slurmctld, whose source would be fetched,")
   string(REPLACE ":" "_" shapley_slurm_folder "${shapley_slurm_version}")
-  set(shapley_slurm_tree "${CMAKE_SOURCE_DIR}/build/slurm-source-${shapley_slurm_folder}")
+  set(shapley_slurm_tree "${SHAPLEY_ROOT}/build/slurm-source-${shapley_slurm_folder}")
   if(NOT EXISTS "${shapley_slurm_tree}/.shapley-configured")
     execute_process(COMMAND "${CMAKE_CURRENT_LIST_DIR}/fetch_slurm_source.sh" "${shapley_slurm_version}"
                             "${shapley_slurm_tree}" RESULT_VARIABLE failed)

@@ -38,11 +38,11 @@ constexpr const char* k_usage =
     "  status [-lnP] [--json] [-O NAMES] [--top N] [-i SECONDS] [-o FORMAT] [--contribution NAME] [--ledger FILE]\n"
     "    [--at TIME]\n"
     "  status --worth [--json] [-O NAMES] [-i SECONDS] [--ledger FILE] [--at TIME]\n"
+    "  status --forecast [--json] [-i SECONDS] [--contribution NAME] [--ledger FILE] [--at TIME]\n"
     "  status --users [-nP] [--json] [-O NAMES] [-i SECONDS] [--ledger FILE] [--at TIME]\n"
     "  jobs [-anP] [--json] [-o FORMAT] [-A NAMES] [-O NAMES] [-u USERS] [-j JOBS] [-S TIME] [--ledger FILE]\n"
     "  explain JOB [--ledger FILE] [--at TIME] [--json]\n"
-    "  compare A B [--ledger FILE] [--at TIME] [--json]\n"
-    "  forecast [--ledger FILE] [--at TIME] [--json]\n"
+    "  explain {JOB | ORGANIZATION} --against {JOB | ORGANIZATION} [--ledger FILE] [--at TIME] [--json]\n"
     "  statement [--month MONTH | -S TIME -E TIME] [--as-of then|now] [-O NAMES] [--contribution NAME]\n"
     "    [--csv | --json] [--ledger FILE | --consortium LEDGER...]\n"
     "  history [--by INTERVAL] [-S TIME] [-E TIME] [-O NAMES] [-nP] [-o FORMAT] [--csv | --json] [--ledger FILE]\n"
@@ -66,7 +66,6 @@ constexpr const char* k_usage =
     "  adjust {--rename NAME | --merge NAME} --to NAME --reason TEXT [--yes] [--json] [--ledger FILE]\n"
     "  adjust --reverse NUMBER --reason TEXT [--yes] [--json] [--ledger FILE]\n"
     "  adjust --list [--json] [--ledger FILE]\n"
-    "  advise [--ledger FILE [-S TIME] [-E TIME]] [--json]\n"
     "  workflows [ORGANIZATION] [-l] [--json]\n"
     "  health [--max-backup-age AGE] [--max-audit-age AGE] [--max-papers-delay AGE]\n"
     "  rename-cluster NAME --reason TEXT\n"
@@ -109,8 +108,6 @@ std::vector<Subcommand> subcommands() {
   return {subcommand("status", add_status, run_status),
           subcommand("jobs", add_jobs, run_jobs),
           subcommand("explain", add_explain, run_explain),
-          subcommand("compare", add_compare, run_compare),
-          subcommand("forecast", add_forecast, run_forecast),
           subcommand("statement", add_statement, run_statement),
           subcommand("history", add_history, run_history),
           subcommand("report", add_report, run_report),
@@ -123,7 +120,6 @@ std::vector<Subcommand> subcommands() {
           subcommand("compact", add_compact, run_compact),
           subcommand("archive", add_archive, run_archive),
           subcommand("adjust", add_adjust, run_adjust),
-          subcommand("advise", add_advise, run_advise),
           subcommand("workflows", add_workflows, run_workflows),
           subcommand("import", add_import, run_import),
           subcommand("rename-cluster", add_rename_cluster, run_rename_cluster),

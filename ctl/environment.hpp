@@ -47,7 +47,7 @@ enum class ExitCode : int {
                    // statements would be compared with, is not there
   nothing_compared =
       7,  // an audit found nothing, but compared none of the records or statements that it was to compare
-  // `health` ends like Nagios' checks, where 0 to 3 have other meanings: HealthState of commands/health.hpp.
+  // `health` ends like Nagios' checks, where 0 to 3 have other meanings: State of health/health.hpp.
   internal = 70,   // a defect of shapleyctl itself
   no_memory = 71,  // k_exit_no_memory of base/process.hpp
 };

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
 #include "base/json.hpp"
 #include "base/time_text.hpp"
@@ -61,6 +62,10 @@ Expected<ledger::StatusReport> status_of(const ledger::Ledger& ledger, const Off
   }
   ledger::StatusReport report = ledger::status_report(state, at, contribution);
   if (question.worth) report.worth.emplace(ledger::worth_report(state, state.worth(at)));
+  if (question.forecast) {
+    const accounting::EstimatorId acting = accounting::acting(contribution, state.kept());
+    report.forecast = ledger::forecast_report(accounting::outlook(state, at, acting));
+  }
   ledger::set_titles(report, titles_of(configuration));
   return report;
 }
@@ -189,6 +194,18 @@ Expected<TimesAsked> parse_times(const std::string& since_text, const std::strin
               "--until: " + format_instant(*until) + " is not after --since " + format_instant(*since));
 }
 
+Expected<void> check_file_options(const std::filesystem::path& ledger, std::initializer_list<FileOption> options) {
+  if (!ledger.empty()) return {};
+  for (const FileOption& option : options) {
+    if (option.value.empty()) continue;
+    return fail(Errc::invalid_argument,
+                std::string(option.name) +
+                    ": it is about a ledger's file, and the daemon is asked; name the file with "
+                    "--ledger FILE");
+  }
+  return {};
+}
+
 std::filesystem::path archives_of(const std::filesystem::path& ledger, const std::filesystem::path& named) {
   return named.empty() ? ledger::archives_near(ledger) : named;
 }
@@ -265,7 +282,8 @@ Expected<json> report_for(const ledger::Reading& reading, const ledger::StatusAt
   return as_json(offline_status({.ledger = reading.ledger,
                                  .at = asked.at,
                                  .contribution = accounting::parse_estimator(asked.of.contribution),
-                                 .worth = asked.of.worth}));
+                                 .worth = asked.of.worth,
+                                 .forecast = asked.of.forecast}));
 }
 
 Expected<json> report_for(const ledger::Reading& reading, const ledger::StatementRequest& asked) {

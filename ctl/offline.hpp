@@ -1,10 +1,13 @@
-// The books of a ledger file, read without a daemon: the file of a running one, or a copy on another machine.
+// The books of a ledger file that the user named, read without a daemon: the file of a running one, or a copy on
+// another machine.
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +39,15 @@ struct TimesAsked {
 [[nodiscard]] Expected<TimesAsked> parse_times(const std::string& since_text, const std::string& until_text,
                                                const std::filesystem::path& ledger = {});
 
+// An option that is about a ledger's file, as it was given; `value` is empty if it was not.
+struct FileOption {
+  std::string_view name;
+  std::string_view value;
+};
+// Errc::invalid_argument: one of them was given, and no ledger file (`ledger` is empty).
+[[nodiscard]] Expected<void> check_file_options(const std::filesystem::path& ledger,
+                                                std::initializer_list<FileOption> options);
+
 // The directory of the ledger's archives: the named one, else the one beside the ledger.
 [[nodiscard]] std::filesystem::path archives_of(const std::filesystem::path& ledger,
                                                 const std::filesystem::path& named);
@@ -56,6 +68,7 @@ struct OfflineQuestion {
   std::optional<accounting::EstimatorId> contribution = std::nullopt;  // none: that of the configuration in the ledger
   std::filesystem::path archives = {};  // directory of the archives; empty: beside the ledger
   bool worth = false;                   // with ledger::worth_report as its member `worth`
+  bool forecast = false;                // with ledger::forecast_report as its member `forecast`
 };
 
 // ledger::status_report at that instant, from the events of that time and earlier ones as they are known today: events

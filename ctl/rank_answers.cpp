@@ -4,8 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include <unistd.h>
-
 #include "base/calendar.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
@@ -57,19 +55,16 @@ Expected<Report> of_file(const RankSource& source, std::optional<Instant> at, co
   });
 }
 
-// From the named file; for the past from the daemon's file, if it can be read here; else from the daemon.
+// From the named file, else from the daemon.
 template <typename Report, typename Request>
 Expected<Report> answer(std::string_view name, Request request, const RankSource& source, const Endpoint& endpoint,
                         const Offline<Report>& offline) {
+  SHAPLEY_TRY(check_file_options(source.ledger, {{"--archives", source.archives}}));
   std::optional<Instant> at;
   if (!source.at.empty()) {
     SHAPLEY_TRY_ASSIGN(at, parse_past_time(source.at, "--at", source.ledger));
   }
   if (!source.ledger.empty()) return of_file(source, at, offline);
-  if (at && !endpoint.is_remote()) {
-    SHAPLEY_TRY_ASSIGN(const std::filesystem::path ledger, daemon_ledger(endpoint));
-    if (::access(ledger.c_str(), R_OK) == 0) return of_file({ledger.native(), source.at, source.archives}, at, offline);
-  }
   request.at = at;
   return ask_for<Report>(endpoint, ledger::request_of(name, request));
 }
@@ -106,13 +101,6 @@ Expected<ledger::CompareReport> compared(const std::string& a, const std::string
     return ledger::compare_report(books.moment, books.ledger, {.a = a, .b = b, .past = books.past});
   };
   return answer<ledger::CompareReport>("compare", ledger::CompareRequest{.a = a, .b = b}, source, endpoint, offline);
-}
-
-Expected<ledger::ForecastReport> forecast(const RankSource& source, const Endpoint& endpoint) {
-  const Offline<ledger::ForecastReport> offline = [](const OfflineBooks& books) -> Expected<ledger::ForecastReport> {
-    return ledger::forecast_report(books.moment);
-  };
-  return answer<ledger::ForecastReport>("forecast", ledger::ForecastRequest{}, source, endpoint, offline);
 }
 
 namespace {

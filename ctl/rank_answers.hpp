@@ -1,5 +1,4 @@
-// Answers to explain, compare and forecast: from the daemon, or from a ledger file without one. The past is read in
-// this process where its user may read the daemon's ledger file, else by the daemon.
+// Answers to explain, with --against and without it: from the daemon, or from a ledger file that the user named.
 #pragma once
 
 #include <string>
@@ -25,9 +24,8 @@ struct RankSource {
                                                         const Endpoint& endpoint);
 [[nodiscard]] Expected<ledger::CompareReport> compared(const std::string& a, const std::string& b,
                                                        const RankSource& source, const Endpoint& endpoint);
-[[nodiscard]] Expected<ledger::ForecastReport> forecast(const RankSource& source, const Endpoint& endpoint);
 
-// Phrases that explain, compare and forecast share.
+// Phrases that explanations, comparisons and forecasts share.
 
 // "1 job", "12 jobs", "1.5 processors"; `one` is the singular. "? processors" if the number is unknown.
 [[nodiscard]] std::string count_of(std::int64_t count, std::string_view one);

@@ -13,10 +13,12 @@
 #include <prometheus/text_serializer.h>
 #include <sys/signalfd.h>
 
+#include "base/error.hpp"
 #include "base/printable.hpp"
 #include "base/process.hpp"
 #include "config/configuration.hpp"
 #include "exporter/page.hpp"
+#include "health/health.hpp"
 
 namespace shapley::exporter {
 
@@ -45,6 +47,7 @@ struct CommandLine {
   std::size_t top = 0;
   std::size_t users = 0;
   int users_every_s = 600;
+  health::LimitTexts limits;
   bool print = false;
   bool list = false;
 };
@@ -73,6 +76,10 @@ void describe(CLI::App& app, CommandLine& line) {
       ->capture_default_str()
       ->check(CLI::Range(10, 86'400))
       ->type_name("SECONDS");
+  for (std::size_t i = 0; i < health::k_limit_options.size(); ++i) {
+    const health::LimitOption& option = health::k_limit_options[i];
+    app.add_option(option.name, line.limits[i], std::string(option.meaning) + " (shapley_health)")->type_name("AGE");
+  }
   app.add_flag("--print", line.print, "Print the metrics once and exit");
   app.add_flag("--list", line.list, "List the metrics with their kinds, labels and meanings");
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
@@ -146,6 +153,11 @@ ExitCode parse_and_run(int argc, const char* const* argv, std::ostream& out, std
     list(out);
     return ExitCode::success;
   }
+  const Expected<health::Limits> limits = health::parse_limits(line.limits);
+  if (!limits) {
+    err << "shapley-exporter: " << printable(limits.error().what) << std::endl;
+    return ExitCode::usage;
+  }
   const rpc_client::Endpoint endpoint{.socket = line.socket,
                                       .timeout = std::chrono::milliseconds(static_cast<int>(line.timeout_s * 1000)),
                                       .program = "shapley-exporter " SHAPLEY_VERSION,
@@ -159,7 +171,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, std::ostream& out, std
     users.emplace(std::move(patient), line.users);
   }
   UserFigures* figures = users ? &*users : nullptr;
-  const Collector collector(endpoint, line.top, err, figures);
+  const Collector collector(endpoint, line.top, *limits, err, figures);
   if (!line.print) return serve(line, collector, figures, err);
   if (figures != nullptr) figures->ask();
   out << text_of(collector);

@@ -43,32 +43,23 @@ std::optional<double> figure_of(const Value& value) {
 template <typename Get>
 Fill daemon(Get get) {
   return [get](const Status& status, MetricFamily& family) {
-    if (const auto found = figure_of(std::invoke(get, status.daemon))) add(family, *found);
+    if (const auto found = figure_of(std::invoke(get, status.said.daemon))) add(family, *found);
   };
 }
 template <typename Get>
 Fill plugin(Get get) {
   return [get](const Status& status, MetricFamily& family) {
-    if (const auto found = figure_of(std::invoke(get, status.plugin))) add(family, *found);
+    if (const auto found = figure_of(std::invoke(get, status.said.plugin))) add(family, *found);
   };
-}
-std::optional<std::int64_t> if_positive(std::int64_t value) {
-  return value > 0 ? std::optional(value) : std::nullopt;
 }
 
 // A member of what may not be there.
 template <typename Part, typename Type>
 Fill within(std::optional<Part> DaemonReport::*part, Type Part::*member) {
   return [=](const Status& status, MetricFamily& family) {
-    const std::optional<Part>& there = status.daemon.*part;
+    const std::optional<Part>& there = status.said.daemon.*part;
     if (const auto found = there ? figure_of((*there).*member) : std::nullopt) add(family, *found);
   };
-}
-
-// 1 while it is there, else 0.
-template <typename Part>
-Fill presence(std::optional<Part> DaemonReport::*part) {
-  return daemon([=](const DaemonReport& report) { return (report.*part).has_value(); });
 }
 
 struct NamedText {
@@ -80,7 +71,7 @@ struct NamedText {
 template <typename Word>
 auto of_controller(Word ControllerReport::*member) {
   return [=](const Status& status) {
-    const auto& controller = status.daemon.controller;
+    const auto& controller = status.said.daemon.controller;
     return controller ? std::string(name_of((*controller).*member)) : std::string();
   };
 }
@@ -144,7 +135,7 @@ void estimators_behind(const Status& status, MetricFamily& family) {
 // Of runs that slurmctld lost.
 Fill by_outcome(std::int64_t LostRunsReport::*closed, std::int64_t LostRunsReport::*retracted) {
   return [=](const Status& status, MetricFamily& family) {
-    const LostRunsReport& runs = status.daemon.state_losses.runs;
+    const LostRunsReport& runs = status.said.daemon.state_losses.runs;
     add(family, static_cast<double>(runs.*closed), {{"outcome", "closed"}});
     add(family, static_cast<double>(runs.*retracted), {{"outcome", "retracted"}});
   };
@@ -158,7 +149,7 @@ void hindsight_coalitions(const Status& status, MetricFamily& family) {
 }
 
 void commit_times(const Status& status, MetricFamily& family) {
-  const protocol::CommitsReport& commits = status.daemon.commits;
+  const protocol::CommitsReport& commits = status.said.daemon.commits;
   ClientMetric metric;
   metric.histogram.sample_count = commits.count;
   metric.histogram.sample_sum = commits.seconds;
@@ -168,10 +159,6 @@ void commit_times(const Status& status, MetricFamily& family) {
     metric.histogram.bucket.push_back({.cumulative_count = below, .upper_bound = bound});
   }
   family.metric.push_back(std::move(metric));
-}
-
-void failures(const Status& status, MetricFamily& family) {
-  for (const auto& [operation, cause] : status.daemon.failures) add(family, 1, {{"operation", operation}});
 }
 
 constexpr auto k_gauge = MetricType::Gauge;
@@ -257,11 +244,11 @@ std::vector<Metric> organization_metrics() {
 std::vector<Metric> daemon_metrics() {
   return {
       {"shapley_build_info", k_gauge, "version", "shapleyd's version; always 1",
-       info({{"version", [](const Status& status) { return status.daemon.version; }}})},
+       info({{"version", [](const Status& status) { return status.said.daemon.version; }}})},
       {"shapley_mode_info", k_gauge, "mode, order, contribution",
        "mode, order and contribution of the configuration in force; always 1",
-       info({{"mode", [](const Status& status) { return status.daemon.mode; }},
-             {"order", [](const Status& status) { return status.daemon.order; }},
+       info({{"mode", [](const Status& status) { return status.said.daemon.mode; }},
+             {"order", [](const Status& status) { return status.said.daemon.order; }},
              {"contribution", [](const Status& status) { return text_at(status.report, "/contribution"); }}})},
       {"shapley_start_time_seconds", k_gauge, "", "When shapleyd started", daemon(&DaemonReport::started_at)},
       {"shapley_ranks_computed_timestamp_seconds", k_gauge, "",
@@ -270,12 +257,7 @@ std::vector<Metric> daemon_metrics() {
       {"shapley_ranks_stale_after_seconds", k_gauge, "", "How long the plugin lets ranks hold without shapleyd",
        daemon(&DaemonReport::stale_after)},
       {"shapley_ranks_act", k_gauge, "", "1: mode priorities, 0: mode observe", in_report("/ranks_act")},
-      {"shapley_rebuilding", k_gauge, "", "1 while late events are not in the figures yet",
-       presence(&DaemonReport::rebuild)},
       {"shapley_rebuilds_total", k_counter, "", "Rebuilds of the books", daemon(&DaemonReport::rebuilds)},
-      {"shapley_conservation_holds", k_gauge, "", "1: Sum(psi) = Sum(phi), to the unit",
-       in_report("/conservation/holds")},
-      {"shapley_operation_failing", k_gauge, "operation", "1 for what fails at present and is tried again", failures},
       {"shapley_lost_runs_total", k_counter, "", "Runs that provably took place unseen",
        daemon(&DaemonReport::lost_runs)},
       {"shapley_dropped_observations_total", k_counter, "", "Messages dropped because a wrong clock made them",
@@ -285,7 +267,6 @@ std::vector<Metric> daemon_metrics() {
          const auto& held = report.held_observations;
          return held ? held->messages : 0;
        })},
-      {"shapley_clock_in_doubt", k_gauge, "", "1 while the wall clock is in doubt", presence(&DaemonReport::clock)},
       {"shapley_clock_ahead_seconds", k_gauge, "",
        "Of the time that shapleyd trusts; 0 while the clock is not in doubt",
        daemon([](const auto& report) { return report.clock ? report.clock->ahead : Duration{0}; })},
@@ -311,9 +292,6 @@ std::vector<Metric> daemon_metrics() {
          const auto& last = report.state_losses.last;
          return last ? std::optional(last->at) : std::nullopt;
        })},
-      {"shapley_refused_feeders_total", k_counter, "",
-       "Connections of plugins that were refused: of another cluster, or of a second slurmctld of this one",
-       daemon([](const auto& report) { return report.cluster.refusals; })},
       {"shapley_queries_waiting", k_gauge, "", "Readers' queries that wait",
        daemon([](const auto& report) { return report.queries.waiting; })},
       {"shapley_queries_answered_total", k_counter, "", "Readers' queries answered",
@@ -343,13 +321,10 @@ std::vector<Metric> ledger_metrics() {
        within(&DaemonReport::audit, &LastAudit::at)},
       {"shapley_last_audit_events", k_gauge, "", "The last event that it checked",
        within(&DaemonReport::audit, &LastAudit::sequence)},
-      {"shapley_last_audit_clean", k_gauge, "", "1: it found nothing", within(&DaemonReport::audit, &LastAudit::clean)},
       {"shapley_configuration_info", k_gauge, "hash", "SHA-256 of the configuration in force; always 1",
-       info({{"hash", [](const Status& status) { return status.daemon.configuration.hash; }}})},
+       info({{"hash", [](const Status& status) { return status.said.daemon.configuration.hash; }}})},
       {"shapley_configuration_loaded_timestamp_seconds", k_gauge, "", "When it was taken over",
        daemon([](const auto& report) { return report.configuration.loaded_at; })},
-      {"shapley_configuration_reload_success", k_gauge, "", "0: the file was refused when it was read last",
-       daemon([](const auto& report) { return !report.configuration.refused_at; })},
       {"shapley_configuration_refused_timestamp_seconds", k_gauge, "", "When it was refused; absent: it was not",
        daemon([](const auto& report) { return report.configuration.refused_at; })},
   };
@@ -360,15 +335,9 @@ std::vector<Metric> plugin_metrics() {
       {"shapley_plugin_connected", k_gauge, "", "1 while slurmctld's plugin is connected",
        plugin(&PluginReport::connected)},
       {"shapley_plugin_info", k_gauge, "program, cluster, slurm_version", "As the plugin reported itself; always 1",
-       info({{"program", [](const Status& status) { return status.plugin.program.value_or(""); }},
-             {"cluster", [](const Status& status) { return status.plugin.cluster.value_or(""); }},
-             {"slurm_version", [](const Status& status) { return status.plugin.slurm_version.value_or(""); }}})},
-      {"shapley_plugin_last_heard_timestamp_seconds", k_gauge, "",
-       "When a message of it came last; every ten seconds there is one while slurmctld's records can be read",
-       plugin([](const auto& report) { return if_positive(report.last_heard_at.value); })},
-      {"shapley_plugin_sign_of_life_seconds", k_gauge, "",
-       "So often a message of it comes at least while it is connected; absent: it sends changes only",
-       plugin([](const auto& report) { return if_positive(report.sign_of_life_s.value_or(0)); })},
+       info({{"program", [](const Status& status) { return status.said.plugin.program.value_or(""); }},
+             {"cluster", [](const Status& status) { return status.said.plugin.cluster.value_or(""); }},
+             {"slurm_version", [](const Status& status) { return status.said.plugin.slurm_version.value_or(""); }}})},
       {"shapley_plugin_backlog_messages", k_gauge, "",
        "Messages, spooled ones included, that are known to exist and are not in the ledger yet",
        plugin(&PluginReport::backlog)},
@@ -377,8 +346,6 @@ std::vector<Metric> plugin_metrics() {
        plugin(&PluginReport::dropped_backlogs)},
       {"shapley_controller_info", k_gauge, "role, state", "Of two controllers: what this one does; always 1",
        info({{"role", of_controller(&ControllerReport::role)}, {"state", of_controller(&ControllerReport::state)}})},
-      {"shapley_controller_peer_answers", k_gauge, "", "1 while the other one answers",
-       within(&DaemonReport::controller, &ControllerReport::peer_answers)},
       {"shapley_controller_events_behind", k_gauge, "", "Events that a standby lacks",
        within(&DaemonReport::controller, &ControllerReport::behind)},
       {"shapley_controller_in_step", k_gauge, "",
@@ -431,20 +398,15 @@ Expected<Status> read_status(json report) {
   const auto otherwise = [](const Error& error) {
     return fail(Errc::protocol, "shapleyd answers otherwise than this shapley-exporter reads: " + error.what);
   };
-  auto daemon = from_json<DaemonReport>(at(report, "/daemon"));
-  if (!daemon) return otherwise(daemon.error());
-  auto plugin = from_json<PluginReport>(at(report, "/plugin"));
-  if (!plugin) return otherwise(plugin.error());
-  return Status{std::move(report), *std::move(daemon), *std::move(plugin)};
+  auto said = from_json<health::Report>(report);
+  if (!said) return otherwise(said.error());
+  return Status{std::move(report), *std::move(said)};
 }
 
 std::vector<MetricFamily> families_of(const Status& status) {
   std::vector<MetricFamily> families;
   for (const Metric& metric : status_metrics()) {
-    MetricFamily family;
-    family.name = metric.name;
-    family.help = metric.help;
-    family.type = metric.type;
+    MetricFamily family = without_samples(metric);
     metric.fill(status, family);
     if (!family.metric.empty()) families.push_back(std::move(family));
   }

@@ -14,15 +14,14 @@
 #include <prometheus/metric_family.h>
 
 #include "base/error.hpp"
-#include "protocol/self_report.hpp"
+#include "health/health.hpp"
 
 namespace shapley::exporter {
 
-// An answer to `status`: the report, whose rows are read as JSON, and what shapleyd says of itself and of the plugin.
+// An answer to `status`: the whole, whose rows are read as JSON, and what shapleyd says of itself and of the plugin.
 struct Status {
   nlohmann::json report;
-  protocol::DaemonReport daemon = {};
-  protocol::PluginReport plugin = {};
+  health::Report said = {};
 };
 
 // Errc::protocol: shapleyd is of another release, or it is not shapleyd that answers.

@@ -29,7 +29,7 @@ Fill clusters(std::optional<double> (*value_of)(const Status& status, const json
 std::optional<double> statement_age(const Status& status, const json& row) {
   const auto stated = number(at(row, "/stated_at"));
   if (!stated) return std::nullopt;
-  return std::max(0.0, static_cast<double>(status.daemon.now.value) - *stated);
+  return std::max(0.0, static_cast<double>(status.said.daemon.now.value) - *stated);
 }
 
 std::optional<double> stands_still(const Status& /*status*/, const json& row) {

@@ -16,6 +16,7 @@
 
 #include "base/printable.hpp"
 #include "base/slurm_text.hpp"
+#include "exporter/samples.hpp"
 
 namespace shapley::exporter {
 
@@ -51,15 +52,16 @@ std::uint16_t port_of(const Descriptor& socket) {
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-MetricFamily gauge(const Metric& metric, double value, std::vector<prometheus::ClientMetric::Label> labels = {}) {
-  prometheus::ClientMetric sample;
-  sample.label = std::move(labels);
-  sample.gauge.value = value;
-  MetricFamily family;
-  family.name = metric.name;
-  family.help = metric.help;
-  family.type = metric.type;
-  family.metric.push_back(std::move(sample));
+MetricFamily gauge(const Metric& metric, double value, Labels labels = {}) {
+  MetricFamily family = without_samples(metric);
+  add(family, value, std::move(labels));
+  return family;
+}
+
+MetricFamily health_by_rule(const Metric& metric, const std::vector<health::Verdict>& verdicts) {
+  MetricFamily family = without_samples(metric);
+  for (const health::Verdict& verdict : verdicts)
+    add(family, static_cast<double>(verdict.state()), {{"rule", std::string(verdict.rule)}});
   return family;
 }
 
@@ -67,6 +69,10 @@ Expected<Status> status_of(const rpc_client::Endpoint& endpoint) {
   SHAPLEY_TRY_ASSIGN(rpc_client::Client client, rpc_client::Client::connect(endpoint));
   SHAPLEY_TRY_ASSIGN(nlohmann::json report, client.ask({{"request", "status"}, {"worth", true}}));
   return read_status(std::move(report));
+}
+
+Expected<health::Report> said(const Expected<Status>& status) {
+  return status.map([](const Status& answer) { return answer.said; });
 }
 
 void nothing(const Status& /*status*/, MetricFamily& /*family*/) {}
@@ -174,6 +180,8 @@ std::span<const Metric> own_metrics() {
       {"shapley_scrape_duration_seconds", MetricType::Gauge, "", "How long shapleyd took to answer, or was waited for",
        nothing},
       {"shapley_exporter_build_info", MetricType::Gauge, "version", "The exporter's version; always 1", nothing},
+      {"shapley_health", MetricType::Gauge, "rule",
+       "What shapleyctl health finds by each of its rules: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN", nothing},
   };
   return table;
 }
@@ -185,7 +193,8 @@ std::vector<MetricFamily> Collector::Collect() const {
   tell(status ? std::string() : status.error().what);
   const auto own = own_metrics();
   std::vector<MetricFamily> families{gauge(own[0], status ? 1 : 0), gauge(own[1], took.count()),
-                                     gauge(own[2], 1, {{"version", SHAPLEY_VERSION}})};
+                                     gauge(own[2], 1, {{"version", SHAPLEY_VERSION}}),
+                                     health_by_rule(own[3], health::judge(said(status), limits_))};
   if (!status) return families;
   keep_top(status->report, top_);
   if (users_ != nullptr) add_users(status->report);

@@ -22,6 +22,7 @@
 #include "base/process.hpp"
 #include "exporter/metrics.hpp"
 #include "exporter/users.hpp"
+#include "health/health.hpp"
 #include "rpc_client/client.hpp"
 
 namespace shapley::exporter {
@@ -75,14 +76,16 @@ class PageServer {
 // The metrics of the exporter itself: they are there whether the daemon answers or not. Their `fill` does nothing.
 [[nodiscard]] std::span<const Metric> own_metrics();
 
-// Any thread may collect. A daemon that is away or does not answer in time is no error: shapley_up is 0 and everything
-// that it would have reported is absent, so no old value outlives it.
+// Any thread may collect. A daemon that is away or does not answer in time is no error: shapley_up is 0, shapley_health
+// is that of the rule `daemon` alone, and everything that it would have reported is absent, so no old value outlives
+// it.
 class Collector : public prometheus::Collectable {
  public:
-  // `top`: as of keep_top(). `log` gets a line when the daemon goes away, one when it is back, and one whenever figures
-  // of users come or go. `users`: they are served, too; nullptr: none are.
-  Collector(rpc_client::Endpoint endpoint, std::size_t top, std::ostream& log, const UserFigures* users = nullptr)
-      : endpoint_(std::move(endpoint)), top_(top), log_(log), users_(users) {}
+  // `top`: as of keep_top(). `limits`: those of shapley_health. `log` gets a line when the daemon goes away, one when
+  // it is back, and one whenever figures of users come or go. `users`: they are served, too; nullptr: none are.
+  Collector(rpc_client::Endpoint endpoint, std::size_t top, const health::Limits& limits, std::ostream& log,
+            const UserFigures* users = nullptr)
+      : endpoint_(std::move(endpoint)), top_(top), limits_(limits), log_(log), users_(users) {}
 
   [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override;
 
@@ -92,6 +95,7 @@ class Collector : public prometheus::Collectable {
 
   rpc_client::Endpoint endpoint_;
   std::size_t top_;
+  health::Limits limits_;
   std::ostream& log_;
   const UserFigures* users_;
   mutable Mutex mutex_;

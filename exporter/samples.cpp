@@ -31,6 +31,14 @@ std::string text_at(const json& object, const char* pointer) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
+MetricFamily without_samples(const Metric& metric) {
+  MetricFamily family;
+  family.name = metric.name;
+  family.help = metric.help;
+  family.type = metric.type;
+  return family;
+}
+
 void add(MetricFamily& family, double value, Labels labels) {
   ClientMetric metric;
   metric.label = std::move(labels);

@@ -25,6 +25,7 @@ inline constexpr double k_seconds_per_hour = 3600;
 // "": no text is there.
 [[nodiscard]] std::string text_at(const nlohmann::json& object, const char* pointer);
 
+[[nodiscard]] prometheus::MetricFamily without_samples(const Metric& metric);
 void add(prometheus::MetricFamily& family, double value, Labels labels = {});
 
 // A member of the report outside its rows, times `factor`; no sample where there is no number.

@@ -22,7 +22,7 @@ _shapley_values() {
     *:\{*\}*) i=${1#*:\{}; i=${i%%\}*}; echo "${i//,/ }" ;;
     TIME) echo "today now-1hour now-1day now-1week" ;;
     MONTH) for i in {0..11}; do date -u -d "$(date -u +%Y-%m-15) -$i months" +%Y-%m; done ;;
-    *) case $2 in -O | --organization | --to | --merge | --rename | --owners) _shapley_organizations ;; esac ;;
+    *) case $2 in -O | --organization | --against | --to | --merge | --rename | --owners) _shapley_organizations ;; esac ;;
   esac
 }
 
@@ -44,7 +44,7 @@ _shapley() {
     if [[ $type == NAMES && $word == *,* ]]; then before=${word%,*},; fi
   elif [[ $word == -* ]]; then
     known=$(_shapley_listed '--[a-z0-9-]+' "$program" $command)
-  elif [[ $command == compare || $command == workflows ]]; then
+  elif [[ $command == explain || $command == workflows ]]; then
     known=$(_shapley_organizations)
   elif [[ -n $command ]]; then
     known=""  # a file: the default below

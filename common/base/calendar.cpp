@@ -1,9 +1,12 @@
 #include "base/calendar.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
+
+#include "base/text.hpp"
 
 namespace shapley {
 
@@ -155,6 +158,18 @@ std::string_view name_of(Period period) {
       return "yearly";
   }
   return "none";
+}
+
+std::string short_duration(std::int64_t seconds) {
+  const std::int64_t s = std::max<std::int64_t>(seconds, 0);
+  const std::int64_t minutes = s / 60;
+  const std::int64_t hours = minutes / 60;
+  const std::int64_t days = hours / 24;
+  if (minutes == 0) return std::to_string(s) + " s";
+  if (hours == 0) return std::to_string(minutes) + " min";
+  if (days == 0)
+    return std::to_string(hours) + " h" + (minutes % 60 == 0 ? "" : " " + std::to_string(minutes % 60) + " min");
+  return counted(days, "day") + (hours % 24 == 0 ? "" : " " + std::to_string(hours % 24) + " h");
 }
 
 LocalInstants instants_of_local(const std::tm& fields) {

@@ -68,6 +68,10 @@ struct WrittenDuration {
   return k_duration_units.back();
 }
 
+// A duration for people: "4 s", "3 min", "5 h 12 min", "9 days 4 h". Negative durations (of clocks that disagree) are
+// shown as 0.
+[[nodiscard]] std::string short_duration(std::int64_t seconds);
+
 // The instants at which clocks of the process's time zone (TZ) show these fields, year to second (other fields are
 // ignored), read as standard time and as summer time. In the hour that clocks show twice both are set and differ;
 // otherwise one is set, or both are equal. Both are empty in the hour that clocks skip, for impossible dates and before

@@ -109,6 +109,17 @@ std::string counted_as(std::int64_t count, std::string_view text) {
   return words;
 }
 
+std::string grouped(std::int64_t count) {
+  std::string text = std::to_string(count);
+  const std::size_t first_digit = count < 0 ? 1 : 0;
+  for (std::size_t point = text.size(); point > first_digit + 3; point -= 3) text.insert(point - 3, ",");
+  return text;
+}
+
+std::string grouped(std::int64_t count, std::string_view noun) {
+  return grouped(count).append(" ").append(noun).append(count == 1 ? "" : "s");
+}
+
 std::string csv_cell(std::string_view text) {
   std::string cell = needs_apostrophe(text) ? "'" : "";
   cell += text;

@@ -58,6 +58,11 @@ template <std::integral Count>
 // "1 run was left out", "3 runs were left out" from "run[|s] [was|were] left out": brackets hold singular|plural.
 [[nodiscard]] std::string counted_as(std::int64_t count, std::string_view text);
 
+// "1,204,311".
+[[nodiscard]] std::string grouped(std::int64_t count);
+// "1 run", "1,204 runs", for nouns whose plural ends with s.
+[[nodiscard]] std::string grouped(std::int64_t count, std::string_view noun);
+
 // A cell of comma-separated values (RFC 4180), for spreadsheets.
 //
 // Quoted where it must be. A spreadsheet takes a cell that begins with =, +, -, @, a tab or a carriage return for a

@@ -1,7 +1,7 @@
 // The table of every key that the configuration file may hold.
 //
-// The parser knows the keys by it. The reference page, the manual page, the example file and the defaults of
-// configuration.hpp are tested against it, so a key or a default that is changed here must be changed there, too.
+// The parser knows the keys by it, and the manual page is made of it. The table of the reference page and the defaults
+// of configuration.hpp are tested against it, so a key or a default that is changed here must be changed there, too.
 #pragma once
 
 #include <array>

@@ -71,7 +71,7 @@ struct ServingRule {
   friend constexpr bool operator==(const ServingRule&, const ServingRule&) = default;
 };
 
-// The rule of a site whose configuration names none; docs/experiments/stability.md justifies it. The simulator's
+// The rule of a site whose configuration names none; lab/docs/stability.md justifies it. The simulator's
 // default is the published rule, because the papers' numbers are made by it.
 inline constexpr ServingRule k_default_rule{
     {std::int64_t{30} * 24 * 3600}, {k_whole_guarantee / 2}, {k_whole_running_weight / 10}};

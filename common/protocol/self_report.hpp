@@ -143,11 +143,13 @@ struct CommitsReport {
   std::uint64_t count = 0;
   double seconds = 0;
   double last_s = 0;
+  std::uint64_t slow_in_a_row = 0;  // the number of last ones that took longer than a second each
   std::vector<std::pair<double, std::uint64_t>> buckets = {};  // each with its upper bound
 };
 constexpr auto description_of(std::type_identity<CommitsReport>) {
   return describe(member("count", &CommitsReport::count), member("seconds", &CommitsReport::seconds),
-                  member("last_s", &CommitsReport::last_s), member("buckets", &CommitsReport::buckets));
+                  member("last_s", &CommitsReport::last_s), member("slow_in_a_row", &CommitsReport::slow_in_a_row),
+                  member("buckets", &CommitsReport::buckets));
 }
 
 struct StorageReport {

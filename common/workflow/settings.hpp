@@ -21,7 +21,7 @@ struct Measure {
   // the first entry of Phases holds the whole duration: t~ is its median, t_u = max(elapsed, t~).
   bool phases = true;
   // off: T^ is 1 always. On, a workflow of short tasks permanently falls below every threshold once two have ended
-  // (docs/experiments/workflow.md).
+  // (lab/docs/workflow.md).
   bool relative_duration = true;
 };
 

@@ -13,6 +13,7 @@
 #include "base/calendar.hpp"
 #include "base/json.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"

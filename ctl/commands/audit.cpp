@@ -9,9 +9,9 @@
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "ctl/commands/commands.hpp"
 #include "ctl/offline.hpp"
-#include "ctl/output/amounts.hpp"
 #include "ctl/output/paint.hpp"
 #include "ctl/output/table.hpp"
 #include "ledger/chain/hash_chain.hpp"

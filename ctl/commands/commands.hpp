@@ -11,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "config/keys.hpp"
-#include "ctl/advice/advice.hpp"
 #include "ctl/client.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/environment.hpp"
@@ -25,30 +24,11 @@ class App;
 
 namespace shapley::ctl {
 
-// `shapleyctl advise`: whether each organization would be better off alone.
-
-struct AdviseArguments {
-  std::string ledger;  // empty: the daemon's pending jobs
-  std::string since;
-  std::string until;
-  bool json = false;
-};
-
-void add_advise(CLI::App& app, AdviseArguments& arguments);
-
-// Without a ledger, asks the daemon for the pending jobs.
-[[nodiscard]] Expected<ExitCode> run_advise(const AdviseArguments& arguments, const Endpoint& endpoint,
-                                            const Environment& environment);
-
-// The text for people.
-[[nodiscard]] std::string render_advice(const AdviceReport& report);
-
 // `shapleyctl archive`: moves closed periods from the ledger to archive files.
 
 struct ArchiveArguments {
   std::string ledger;
   std::string sign_with;  // empty: nothing is signed
-  bool prepare = false;
 };
 
 void add_archive(CLI::App& app, ArchiveArguments& arguments);

@@ -140,8 +140,7 @@ Expected<ByTheBooks> books_of_daemon(const Endpoint& endpoint, bool with_cluster
   return books;
 }
 
-// The books of the named ledger, else of the running shapleyd, else of the ledger that the file names. nullopt: there
-// are no books on this host.
+// The books of the named ledger, else of the running shapleyd. nullopt: there are no books on this host.
 Expected<std::optional<ByTheBooks>> ask_the_books(const CheckConfigArguments& arguments,
                                                   const config::Configuration& configuration,
                                                   const Endpoint& endpoint) {
@@ -149,8 +148,8 @@ Expected<std::optional<ByTheBooks>> ask_the_books(const CheckConfigArguments& ar
   auto running = books_of_daemon(endpoint, !configuration.consortium.name.empty());
   if (running) return *std::move(running);
   std::error_code ignored;
-  if (std::filesystem::exists(configuration.ledger, ignored)) return books_of_ledger(configuration.ledger);
-  if (endpoint.is_remote()) return tl::unexpected<Error>(std::move(running).error());
+  const bool has_ledger = std::filesystem::exists(configuration.ledger, ignored);
+  if (has_ledger || endpoint.is_remote()) return tl::unexpected<Error>(std::move(running).error());
   return std::nullopt;
 }
 

@@ -186,7 +186,7 @@ std::string consortium_csv(const ConsortiumStatement& statement) {
 }
 
 Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers, IntervalArguments interval,
-                                                   bool as_of_now, const Endpoint& endpoint) {
+                                                   bool as_of_now) {
   const std::vector<std::string> only = std::exchange(interval.organizations, {});  // others may have other names there
   std::optional<Joining> joining;
   for (const std::string& file : ledgers) {
@@ -197,7 +197,7 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
       joining.emplace(membership);
     }
     interval.ledger = file;
-    SHAPLEY_TRY_ASSIGN(IntervalQuestion question, interval_question(interval, endpoint));
+    SHAPLEY_TRY_ASSIGN(IntervalQuestion question, interval_question(interval));
     question.as_of_now = as_of_now;
     SHAPLEY_TRY_ASSIGN(const ledger::AccountReport report, offline_statement(question));
     if (auto added = joining->add(membership.cluster, report); !added)
@@ -206,12 +206,11 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
   return (*std::move(joining)).finish(only);
 }
 
-Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Endpoint& endpoint,
-                                            const Environment& environment) {
+Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Environment& environment) {
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
   SHAPLEY_TRY_ASSIGN(const ConsortiumStatement statement,
-                     consortium_statement(arguments.consortium, interval, arguments.as_of == "now", endpoint));
+                     consortium_statement(arguments.consortium, interval, arguments.as_of == "now"));
   if (interval.json) {
     environment.out << json_text(json_of(statement));
   } else {

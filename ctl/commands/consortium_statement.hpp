@@ -65,13 +65,12 @@ constexpr auto description_of(std::type_identity<ConsortiumStatement>) {
 // last. Errc::invalid_argument: the first ledger declares no consortium, or another ledger is of a cluster that is not
 // declared in it, or of one that another file was given of. REQUIRES: `ledgers` is not empty.
 [[nodiscard]] Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers,
-                                                                 IntervalArguments interval, bool as_of_now,
-                                                                 const Endpoint& endpoint);
+                                                                 IntervalArguments interval, bool as_of_now);
 
 // A line for each amount, exact.
 [[nodiscard]] std::string consortium_csv(const ConsortiumStatement& statement);
 
-[[nodiscard]] Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Endpoint& endpoint,
+[[nodiscard]] Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments,
                                                           const Environment& environment);
 
 }  // namespace shapley::ctl

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "ctl/commands/explain_slurm.hpp"
 #include "ctl/output/amounts.hpp"
@@ -312,6 +313,9 @@ std::optional<Place> place_in(const Explanation& explanation, const Endpoint& en
 Expected<ledger::ExplainRequest> request_from(const ExplainArguments& arguments, const Environment& environment) {
   if (!arguments.submit) {
     if (arguments.job.empty()) return fail(Errc::invalid_argument, "explain needs a JOB, or --submit");
+    if (const auto name = ledger::checked_job_name(arguments.job); !name)
+      return fail(Errc::invalid_argument,
+                  name.error().what + "; an organization is explained --against another one or a job");
     return ledger::ExplainRequest{.job = arguments.job};
   }
   if (arguments.asked.account.empty()) return fail(Errc::invalid_argument, "--submit needs an account: -A ACCOUNT");
@@ -338,27 +342,22 @@ std::string past_lines(const ExplainReport& report) {
 
 }  // namespace
 
-void add_rank_options(CLI::App& command, RankSource& source, bool& as_json) {
-  command.add_option("--ledger", source.ledger, "Read this ledger file or a copy of it, without asking a daemon")
-      ->type_name("FILE");
-  command.add_option("--at", source.at, "Report as of this instant")->type_name("TIME");
-  command
-      .add_option("--archives", source.archives,
-                  "Look for the ledger's archives here, for --at (default: the directory archives beside the ledger)")
-      ->type_name("DIRECTORY");
-  command.add_flag("--json", as_json, "Print the report as JSON");
-}
-
 void add_explain(CLI::App& app, ExplainArguments& arguments) {
   CLI::App* command = app.add_subcommand("explain", "Explain why a job waits");
   CLI::Option* job = command
                          ->add_option("JOB", arguments.job,
-                                      "Explain this job: its number, ARRAY_TASK, or JOB+PART of a heterogeneous job")
+                                      "Explain this job: its number, ARRAY_TASK, or JOB+PART of a heterogeneous job; "
+                                      "with --against, this may be an organization")
                          ->type_name("");
   CLI::Option* submit = command
                             ->add_flag("--submit", arguments.submit,
                                        "Show where a job would stand that is submitted now, and submit none")
                             ->excludes(job);
+  command
+      ->add_option("--against", arguments.against,
+                   "Show instead which goes first, JOB or this organization or job, why, and what would reverse that")
+      ->excludes(submit)
+      ->type_name("NAME");
   command->add_option("-A,--account", arguments.asked.account, "Use this account")->needs(submit)->type_name("ACCOUNT");
   command->add_option("-n,--ntasks", arguments.asked.processors, "Let it ask for so many processors")
       ->needs(submit)
@@ -374,7 +373,16 @@ void add_explain(CLI::App& app, ExplainArguments& arguments) {
                    "Use this time limit, as sbatch takes it, for sbatch's estimate of its start")
       ->needs(submit)
       ->type_name("TIME");
-  add_rank_options(*command, arguments.source, arguments.json);
+  RankSource& source = arguments.source;
+  command->add_option("--ledger", source.ledger, "Read this ledger file or a copy of it, without asking a daemon")
+      ->type_name("FILE");
+  command->add_option("--at", source.at, "Report as of this instant")->type_name("TIME");
+  command
+      ->add_option(
+          "--archives", source.archives,
+          "Look for a named ledger's archives here, for --at (default: the directory archives beside the ledger)")
+      ->type_name("DIRECTORY");
+  command->add_flag("--json", arguments.json, "Print the report as JSON");
 }
 
 std::string render_explanation(const Explanation& explanation) {
@@ -392,6 +400,11 @@ std::string render_explanation(const Explanation& explanation) {
 
 Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint& endpoint,
                                const Environment& environment) {
+  if (!arguments.against.empty()) {
+    if (arguments.job.empty())
+      return fail(Errc::invalid_argument, "explain --against needs the JOB or organization that is compared, too");
+    return explain_against(arguments, endpoint, environment);
+  }
   Explanation explanation;
   SHAPLEY_TRY_ASSIGN(const ledger::ExplainRequest asked, request_from(arguments, environment));
   SHAPLEY_TRY_ASSIGN(explanation.report, explained(asked, arguments.source, endpoint));

@@ -1,5 +1,5 @@
-// `shapleyctl explain JOB` explains why a job waits, `explain --submit` where one would stand; `compare` and `forecast`
-// show which organization or job goes first.
+// `shapleyctl explain JOB` explains why a job waits, `explain --submit` where one would stand, and `explain --against`
+// which of two organizations or jobs goes first.
 #pragma once
 
 #include <array>
@@ -20,7 +20,8 @@ class App;
 namespace shapley::ctl {
 
 struct ExplainArguments {
-  std::string job = {};
+  std::string job = {};      // or, with `against`, an organization
+  std::string against = {};  // an organization or a job; empty: the job itself is explained
   bool submit = false;
   ledger::SubmissionAsked asked = {};  // with `submit`, as `time`
   std::string time = {};               // of sbatch; empty: the partition's own
@@ -29,8 +30,6 @@ struct ExplainArguments {
 };
 
 void add_explain(CLI::App& app, ExplainArguments& arguments);
-// The options --ledger, --at, --archives and --json of the three commands about ranks.
-void add_rank_options(CLI::App& command, RankSource& source, bool& as_json);
 
 [[nodiscard]] Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint& endpoint,
                                              const Environment& environment);
@@ -52,29 +51,6 @@ constexpr auto description_of(std::type_identity<Explanation>) {
 // The output for people.
 [[nodiscard]] std::string render_explanation(const Explanation& explanation);
 
-// `shapleyctl compare A B` and `shapleyctl forecast`: which side goes first, why and since when, and when the order
-// changes.
-
-struct CompareArguments {
-  std::string a;
-  std::string b;
-  RankSource source;
-  bool json = false;
-};
-
-struct ForecastArguments {
-  RankSource source;
-  bool json = false;
-};
-
-void add_compare(CLI::App& app, CompareArguments& arguments);
-void add_forecast(CLI::App& app, ForecastArguments& arguments);
-
-[[nodiscard]] Expected<ExitCode> run_compare(const CompareArguments& arguments, const Endpoint& endpoint,
-                                             const Environment& environment);
-[[nodiscard]] Expected<ExitCode> run_forecast(const ForecastArguments& arguments, const Endpoint& endpoint,
-                                              const Environment& environment);
-
 // The books' comparison and, for two jobs, Slurm's own facts, in the order of the sides.
 struct Comparison {
   ledger::CompareReport report = {};
@@ -84,8 +60,11 @@ constexpr auto description_of(std::type_identity<Comparison>) {
   return describe(flattened(&Comparison::report), member("slurm", &Comparison::slurm));
 }
 
-// The outputs for people.
+// The output for people.
 [[nodiscard]] std::string render_comparison(const Comparison& comparison);
-[[nodiscard]] std::string render_forecast(const ledger::ForecastReport& report);
+
+// What run_explain does with `against`. REQUIRES: job and against are not empty.
+[[nodiscard]] Expected<ExitCode> explain_against(const ExplainArguments& arguments, const Endpoint& endpoint,
+                                                 const Environment& environment);
 
 }  // namespace shapley::ctl

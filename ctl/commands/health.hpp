@@ -1,18 +1,13 @@
-// `shapleyctl health`: one line and an exit code for Nagios-like checks.
-//
-// The state is a pure function of the daemon's status; docs/reference/shapleyctl/health.md lists the causes of each
-// state. A daemon that is away is critical, because no process keeps the books.
+// `shapleyctl health`: one line and an exit code for Nagios-like checks, by the rules of health/health.hpp.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "ctl/client.hpp"
 #include "ctl/environment.hpp"
-#include "ledger/reports/report.hpp"
+#include "health/health.hpp"
 
 namespace CLI {
 class App;
@@ -21,30 +16,17 @@ class App;
 namespace shapley::ctl {
 
 struct HealthArguments {
-  std::string max_backup_age;  // "36h", "2d"; empty: backups are not checked
-  std::string max_audit_age;
-  std::string max_papers_delay;
+  health::LimitTexts limits;
 };
 
-// In seconds; nullopt: not checked.
-struct HealthLimits {
-  std::optional<std::int64_t> backup_age = {};
-  std::optional<std::int64_t> audit_age = {};
-  std::optional<std::int64_t> papers_delay = {};  // after the end of their month
-};
-
-// Nagios' states, with its numbers.
-enum class HealthState : std::uint8_t { ok = 0, warning = 1, critical = 2, unknown = 3 };
-
+// The verdicts as a monitor reads them.
 struct Health {
-  HealthState state = HealthState::ok;
+  health::State state = health::State::ok;
   std::vector<std::string> causes = {};  // the worst first; if ok: the good facts
   std::string performance = {};          // NAME=VALUE ... as Nagios' plugins write it
 };
 
-[[nodiscard]] Health judge(const ledger::StatusReport& status, const HealthLimits& limits);
-// The state if the daemon gave no status.
-[[nodiscard]] Health judge(const Error& error);
+[[nodiscard]] Health health_of(const Expected<health::Report>& report, const health::Limits& limits);
 
 // "SHAPLEY CRITICAL: ...; ... | ...\n": always one line.
 [[nodiscard]] std::string health_line(const Health& health);

@@ -7,8 +7,8 @@
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "ctl/commands/commands.hpp"
-#include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
 
 namespace shapley::ctl {

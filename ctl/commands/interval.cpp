@@ -1,15 +1,11 @@
 #include "ctl/commands/interval.hpp"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "accounting/estimators/table.hpp"
 #include "base/calendar.hpp"
 
 namespace shapley::ctl {
-
-using nlohmann::json;
 
 void add_time_and_ledger(CLI::App& command, IntervalArguments& arguments) {
   command.add_option("-S,--since", arguments.since, "Begin at this instant")->type_name("TIME");
@@ -19,11 +15,11 @@ void add_time_and_ledger(CLI::App& command, IntervalArguments& arguments) {
       .add_option("-O,--organization", arguments.organizations, "Show only these organizations, separated by commas")
       ->delimiter(',')
       ->type_name("NAMES");
-  command.add_option("--ledger", arguments.ledger, "Read this ledger file or a copy of it (default: the daemon's own)")
+  command.add_option("--ledger", arguments.ledger, "Read this ledger file or a copy of it, without asking a daemon")
       ->type_name("FILE");
   command
       .add_option("--archives", arguments.archives,
-                  "Look for the ledger's archives here (default: the directory archives beside the ledger)")
+                  "Look for a named ledger's archives here (default: the directory archives beside the ledger)")
       ->type_name("DIRECTORY");
   const auto names = accounting::estimator_names();
   command
@@ -60,9 +56,9 @@ Expected<void> take_month(const std::string& month, IntervalArguments& arguments
   return {};
 }
 
-namespace {
-
-Expected<IntervalQuestion> question_of(const IntervalArguments& arguments) {
+Expected<IntervalQuestion> interval_question(const IntervalArguments& arguments) {
+  SHAPLEY_TRY(check_file_options(arguments.ledger,
+                                 {{"--archives", arguments.archives}, {"--known-until", arguments.known_until}}));
   SHAPLEY_TRY_ASSIGN(const TimesAsked times, parse_times(arguments.since, arguments.until, arguments.ledger));
   IntervalQuestion question{.ledger = arguments.ledger,
                             .archives = arguments.archives,
@@ -73,30 +69,6 @@ Expected<IntervalQuestion> question_of(const IntervalArguments& arguments) {
     SHAPLEY_TRY_ASSIGN(question.known_until, parse_time(arguments.known_until, "--known-until"));
   }
   if (!arguments.contribution.empty()) question.contribution = accounting::parse_estimator(arguments.contribution);
-  return question;
-}
-
-}  // namespace
-
-Expected<std::optional<std::filesystem::path>> readable_ledger(const IntervalArguments& arguments,
-                                                               const Endpoint& endpoint) {
-  if (!arguments.ledger.empty()) return std::filesystem::path(arguments.ledger);
-  if (endpoint.is_remote()) return std::nullopt;
-  SHAPLEY_TRY_ASSIGN(std::filesystem::path own, daemon_ledger(endpoint));
-  if (::access(own.c_str(), R_OK) != 0) return std::nullopt;
-  return own;
-}
-
-Expected<IntervalQuestion> interval_question(const IntervalArguments& arguments, const Endpoint& endpoint) {
-  SHAPLEY_TRY_ASSIGN(IntervalQuestion question, question_of(arguments));
-  if (!arguments.ledger.empty()) return question;
-  SHAPLEY_TRY_ASSIGN(const auto own, readable_ledger(arguments, endpoint));
-  if (!own) return question;
-  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
-  SHAPLEY_TRY_ASSIGN(const json status, client.ask({{"request", "status"}}));
-  question.ledger = *own;
-  if (const auto at = status.find("at"); at != status.end() && at->is_number_integer())
-    question.known_until = Instant{at->get<std::int64_t>()};
   return question;
 }
 

@@ -22,7 +22,7 @@ namespace shapley::ctl {
 struct IntervalArguments {
   std::string since;
   std::string until;
-  std::string ledger;    // empty: the daemon's own file
+  std::string ledger;    // empty: the daemon is asked
   std::string archives;  // empty: beside the ledger
   std::string contribution;
   std::string known_until;  // `ledger` is complete up to this instant; empty: up to its last record
@@ -39,24 +39,19 @@ void add_month(CLI::App& command, std::string& month);
 // Sets --since and --until to the month, such as "2026-11"; does nothing if it is empty.
 [[nodiscard]] Expected<void> take_month(const std::string& month, IntervalArguments& arguments);
 
-// The named ledger file, or the daemon's own, if that is on this host and readable; else nullopt.
-[[nodiscard]] Expected<std::optional<std::filesystem::path>> readable_ledger(const IntervalArguments& arguments,
-                                                                             const Endpoint& endpoint);
-
 template <typename Report>
 using OfflineReport = std::function<Expected<Report>(const IntervalQuestion& question)>;
 
-// The question, and its source: the named ledger file, or the daemon's own, if that is on this host and readable, with
-// the daemon's present as `known_until`; else the daemon (`ledger` is empty).
-[[nodiscard]] Expected<IntervalQuestion> interval_question(const IntervalArguments& arguments,
-                                                           const Endpoint& endpoint);
+// The question to the named ledger file, or, if `ledger` is empty, to the daemon.
+[[nodiscard]] Expected<IntervalQuestion> interval_question(const IntervalArguments& arguments);
 
-// The report, which `offline` computes from a ledger file, or the daemon by the request of this name.
+// The report, which `offline` computes from the named ledger file, or without one the daemon by the request of this
+// name.
 template <typename Report, typename Request>
 [[nodiscard]] Expected<Report> interval_report(const IntervalArguments& arguments, const Endpoint& endpoint,
                                                std::string_view name, Request request,
                                                const OfflineReport<Report>& offline) {
-  SHAPLEY_TRY_ASSIGN(const IntervalQuestion question, interval_question(arguments, endpoint));
+  SHAPLEY_TRY_ASSIGN(const IntervalQuestion question, interval_question(arguments));
   if (!question.ledger.empty()) return offline(question);
   request.of = {.since = question.since,
                 .until = question.until,

@@ -16,6 +16,7 @@
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/commands/users.hpp"
+#include "ctl/output/forecast.hpp"
 #include "ctl/output/paint.hpp"
 #include "ctl/rank_answers.hpp"
 #include "ctl/report/consortium_page.hpp"
@@ -50,24 +51,15 @@ Expected<ledger::HistoryReport> history(const IntervalArguments& interval, const
                                                 offline);
 }
 
-Expected<std::map<std::string, std::string>> titles_of(const std::optional<std::filesystem::path>& ledger, Instant at,
-                                                       const Endpoint& endpoint) {
-  if (ledger) return offline_titles(*ledger, at);
-  SHAPLEY_TRY_ASSIGN(const auto status, ask_for<ledger::StatusReport>(endpoint, {{"request", "status"}}));
-  std::map<std::string, std::string> titles;
-  for (const ledger::OrganizationRow& row : status.organizations) {
-    if (row.title != row.is.name) titles[row.is.name] = row.title;
-  }
-  return titles;
-}
-
-// `others`: ledgers of the consortium's other clusters, with which the recorded statements are compared.
-Expected<void> add_audit_of(Proof& proof, const ReportArguments& arguments,
-                            const std::optional<std::filesystem::path>& ledger, const Endpoint& endpoint,
-                            const Environment& environment, std::vector<std::string> others = {}) {
-  if (arguments.no_audit || !ledger) {
-    proof.no_audit =
-        arguments.no_audit ? "it was left out by --no-audit" : "the ledger's file cannot be read from here";
+// `ledger`: empty if no file was named. `others`: ledgers of the consortium's other clusters, with which the recorded
+// statements are compared.
+Expected<void> add_audit_of(Proof& proof, const ReportArguments& arguments, const std::filesystem::path& ledger,
+                            const Endpoint& endpoint, const Environment& environment,
+                            std::vector<std::string> others = {}) {
+  if (arguments.no_audit || ledger.empty()) {
+    proof.no_audit = arguments.no_audit ? "it was left out by --no-audit"
+                                        : "the figures are the daemon's; shapleyctl report --ledger FILE reads a "
+                                          "ledger's file and audits it";
     return {};
   }
   ProgressLine line(environment);
@@ -78,7 +70,7 @@ Expected<void> add_audit_of(Proof& proof, const ReportArguments& arguments,
   wanted.archives = arguments.interval.archives;
   wanted.consortium = std::move(others);
   wanted.is_for_others = true;
-  SHAPLEY_TRY_ASSIGN(proof.audit, examine(*ledger, wanted, show));
+  SHAPLEY_TRY_ASSIGN(proof.audit, examine(ledger, wanted, show));
   line.clear();
   report_upkeep(endpoint, {.done = ledger::UpkeepDone::audit,
                            .sequence = proof.audit->head.sequence,
@@ -106,8 +98,10 @@ Expected<void> add_head(Proof& proof, const ReportArguments& arguments, const En
   return {};
 }
 
-// The names of the cluster and of its consortium of clusters, as the ledger's file has them last.
-Expected<void> add_names(SiteReport& report, const std::filesystem::path& file) {
+// The names of the cluster and of its consortium of clusters, as the ledger's file has them last; the titles of that
+// time.
+Expected<void> add_names_of_file(SiteReport& report, const std::filesystem::path& file, Instant at) {
+  SHAPLEY_TRY_ASSIGN(report.titles, offline_titles(file, at));
   return from_ledger(file, [&report](const ledger::Ledger& ledger) -> Expected<void> {
     SHAPLEY_TRY_ASSIGN(report.cluster, ledger::cluster_name(ledger));
     SHAPLEY_TRY_ASSIGN(const std::vector<accounting::Event> declared, ledger::declarations(ledger));
@@ -119,9 +113,18 @@ Expected<void> add_names(SiteReport& report, const std::filesystem::path& file) 
   });
 }
 
+// The name of the cluster, and the titles of the present. The status does not name the consortium.
+Expected<void> add_names_of_daemon(SiteReport& report, const Endpoint& endpoint) {
+  SHAPLEY_TRY_ASSIGN(const auto status, ask_for<ledger::StatusReport>(endpoint, {{"request", "status"}}));
+  if (status.daemon) report.cluster = status.daemon->cluster.name.value_or("");
+  for (const ledger::OrganizationRow& row : status.organizations) {
+    if (row.title != row.is.name) report.titles[row.is.name] = row.title;
+  }
+  return {};
+}
+
 // All but the proof. `interval` is set to the time of the statement.
-Expected<SiteReport> figures(const ReportArguments& arguments, IntervalArguments& interval,
-                             const std::optional<std::filesystem::path>& ledger, const Endpoint& endpoint) {
+Expected<SiteReport> figures(const ReportArguments& arguments, IntervalArguments& interval, const Endpoint& endpoint) {
   SiteReport report;
   report.users = arguments.users;
   SHAPLEY_TRY_ASSIGN(report.statement,
@@ -140,19 +143,20 @@ Expected<SiteReport> figures(const ReportArguments& arguments, IntervalArguments
                      history(interval, endpoint, ledger::shortest_interval(until - since, k_most_points)));
   report.rows_by = rows_for(until - since);
   SHAPLEY_TRY_ASSIGN(report.months, history(interval, endpoint, ledger::Interval::month));
-  SHAPLEY_TRY_ASSIGN(report.titles, titles_of(ledger, until, endpoint));
-  if (ledger) SHAPLEY_TRY(add_names(report, *ledger));
+  if (interval.ledger.empty())
+    SHAPLEY_TRY(add_names_of_daemon(report, endpoint));
+  else
+    SHAPLEY_TRY(add_names_of_file(report, interval.ledger, until));
   return report;
 }
 
-// `ledger`: the file, if this user can read it. `interval` is set to the time of the statement.
-Expected<SiteReport> gather(const ReportArguments& arguments, IntervalArguments& interval,
-                            const std::optional<std::filesystem::path>& ledger, const Endpoint& endpoint,
+// `interval` is set to the time of the statement.
+Expected<SiteReport> gather(const ReportArguments& arguments, IntervalArguments& interval, const Endpoint& endpoint,
                             const Environment& environment) {
-  SHAPLEY_TRY_ASSIGN(SiteReport report, figures(arguments, interval, ledger, endpoint));
+  SHAPLEY_TRY_ASSIGN(SiteReport report, figures(arguments, interval, endpoint));
   report.heading = arguments.heading.empty() ? k_heading : arguments.heading;
   SHAPLEY_TRY(add_head(report.proof, arguments, endpoint));
-  SHAPLEY_TRY(add_audit_of(report.proof, arguments, ledger, endpoint, environment));
+  SHAPLEY_TRY(add_audit_of(report.proof, arguments, interval.ledger, endpoint, environment));
   return report;
 }
 
@@ -162,7 +166,7 @@ Expected<ConsortiumReport> gather_consortium(const ReportArguments& arguments, c
   SHAPLEY_TRY(take_month(arguments.month, interval));
   ConsortiumReport report;
   report.heading = arguments.heading;
-  SHAPLEY_TRY_ASSIGN(report.statement, consortium_statement(arguments.consortium, interval, false, endpoint));
+  SHAPLEY_TRY_ASSIGN(report.statement, consortium_statement(arguments.consortium, interval, false));
   for (const std::string& file : arguments.consortium) {
     std::vector<std::string> others = arguments.consortium;
     std::erase(others, file);
@@ -196,13 +200,15 @@ Expected<LiveReport> gather_live(const ReportArguments& arguments, const Endpoin
   LiveReport report{.heading = arguments.heading.empty() ? "The organizations at present" : arguments.heading,
                     .every_s = arguments.every_s};
   const std::string& ledger = arguments.interval.ledger;
-  SHAPLEY_TRY_ASSIGN(report.forecast, forecast({.ledger = ledger}, endpoint));
   if (!ledger.empty()) {
-    SHAPLEY_TRY_ASSIGN(report.status, offline_status({.ledger = ledger}));
+    SHAPLEY_TRY_ASSIGN(report.status, offline_status({.ledger = ledger, .forecast = true}));
     report.no_jobs = "this is of a ledger's file";
     return report;
   }
-  SHAPLEY_TRY_ASSIGN(report.status, ask_for<ledger::StatusReport>(endpoint, {{"request", "status"}}));
+  SHAPLEY_TRY_ASSIGN(
+      report.status,
+      ask_for<ledger::StatusReport>(endpoint, ledger::request_of("status", ledger::StatusRequest{.forecast = true})));
+  SHAPLEY_TRY(check_forecast(report.status));
   add_live_jobs(report, endpoint, environment);
   return report;
 }
@@ -238,12 +244,11 @@ std::string directory_name(const std::string& organization) {
 
 // A page for each organization of the report, below DIRECTORY/organizations: the page that -O NAME writes.
 Expected<void> write_own_pages(const SiteReport& whole, const ReportArguments& arguments, IntervalArguments interval,
-                               const std::optional<std::filesystem::path>& ledger, Charts charts,
-                               const Endpoint& endpoint, const Environment& environment) {
+                               Charts charts, const Endpoint& endpoint, const Environment& environment) {
   for (const std::string& name : organizations_of(whole)) {
     if (name == accounting::k_commons) continue;  // it has no members
     interval.organizations = {name};
-    SHAPLEY_TRY_ASSIGN(SiteReport own, figures(arguments, interval, ledger, endpoint));
+    SHAPLEY_TRY_ASSIGN(SiteReport own, figures(arguments, interval, endpoint));
     const auto title = own.titles.find(name);
     own.heading = (title == own.titles.end() ? name : title->second) + ": " + whole.heading;
     own.proof = whole.proof;
@@ -346,12 +351,11 @@ Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& 
   }
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
-  SHAPLEY_TRY_ASSIGN(const auto ledger, readable_ledger(interval, endpoint));
-  SHAPLEY_TRY_ASSIGN(const SiteReport report, gather(arguments, interval, ledger, endpoint, environment));
+  SHAPLEY_TRY_ASSIGN(const SiteReport report, gather(arguments, interval, endpoint, environment));
   SHAPLEY_TRY_ASSIGN(const std::string page, report_page(report, charts));
   SHAPLEY_TRY(write_all(arguments.directory, page, all_sheets(report), environment));
   if (arguments.per_organization)
-    SHAPLEY_TRY(write_own_pages(report, arguments, interval, ledger, charts, endpoint, environment));
+    SHAPLEY_TRY(write_own_pages(report, arguments, interval, charts, endpoint, environment));
   report_papers(arguments, report.proof, endpoint);
   return verdict(report.exact() && report.proof.clean(), {&report.proof, 1}, environment);
 }

@@ -351,7 +351,7 @@ std::string statement_csv(const ledger::AccountReport& report) {
 
 Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
                                  const Environment& environment) {
-  if (!arguments.consortium.empty()) return run_consortium_statement(arguments, endpoint, environment);
+  if (!arguments.consortium.empty()) return run_consortium_statement(arguments, environment);
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
   const bool as_of_now = arguments.as_of == "now";

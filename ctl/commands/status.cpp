@@ -9,7 +9,6 @@
 
 #include <CLI/CLI.hpp>
 #include <poll.h>
-#include <unistd.h>
 
 #include "accounting/state/state.hpp"
 #include "base/calendar.hpp"
@@ -19,6 +18,7 @@
 #include "ctl/commands/users.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/forecast.hpp"
 #include "ctl/output/health.hpp"
 #include "ctl/output/other_clusters.hpp"
 #include "ctl/output/paint.hpp"
@@ -192,27 +192,26 @@ std::string conservation_line(const StatusReport& report) {
   return line + "; run shapleyctl audit\n";
 }
 
-// The report of the present, or of the past if the user cannot read the daemon's file: the daemon reads it.
+// The daemon's report of the present, or of the past.
 Expected<StatusReport> ask_status(const StatusArguments& arguments, const Endpoint& endpoint,
-                                  std::optional<Instant> at = std::nullopt) {
-  const ledger::StatusRequest asked{.contribution = arguments.contribution, .worth = arguments.worth};
+                                  std::optional<Instant> at) {
+  const ledger::StatusRequest asked{
+      .contribution = arguments.contribution, .worth = arguments.worth, .forecast = arguments.forecast};
   return ask_for<StatusReport>(endpoint, at ? ledger::request_of("status_at", ledger::StatusAtRequest{*at, asked})
                                             : ledger::request_of("status", asked));
 }
 
 Expected<StatusReport> fetch(const StatusArguments& arguments, const Endpoint& endpoint) {
-  if (arguments.ledger.empty() && arguments.at.empty()) return ask_status(arguments, endpoint);
-  OfflineQuestion question{.ledger = arguments.ledger, .archives = arguments.archives, .worth = arguments.worth};
+  SHAPLEY_TRY(check_file_options(arguments.ledger, {{"--archives", arguments.archives}}));
+  OfflineQuestion question{.ledger = arguments.ledger,
+                           .archives = arguments.archives,
+                           .worth = arguments.worth,
+                           .forecast = arguments.forecast};
   if (!arguments.at.empty()) {
     SHAPLEY_TRY_ASSIGN(question.at, parse_past_time(arguments.at, "--at", arguments.ledger));
   }
+  if (arguments.ledger.empty()) return ask_status(arguments, endpoint, question.at);
   if (!arguments.contribution.empty()) question.contribution = accounting::parse_estimator(arguments.contribution);
-  if (arguments.ledger.empty() && endpoint.is_remote()) return ask_status(arguments, endpoint, question.at);
-  if (arguments.ledger.empty()) {
-    SHAPLEY_TRY_ASSIGN(question.ledger, daemon_ledger(endpoint));
-    if (arguments.archives.empty() && ::access(question.ledger.c_str(), R_OK) != 0)
-      return ask_status(arguments, endpoint, question.at);
-  }
   return offline_status(question);
 }
 
@@ -288,6 +287,7 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
   // Errors in the command line are reported before the daemon is asked.
   SHAPLEY_TRY(render_status({}, view));
   SHAPLEY_TRY_ASSIGN(StatusReport report, fetch(arguments, endpoint));
+  if (arguments.forecast) SHAPLEY_TRY(check_forecast(report));
   SHAPLEY_TRY_ASSIGN(view.left_out, choose_rows(report, arguments.organizations, arguments.top));
   if (report.worth && *report.worth && !arguments.organizations.empty())
     ledger::keep_only(**report.worth, arguments.organizations);
@@ -296,8 +296,8 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
     environment.out << json_text(json_of(report));
     return {};
   }
-  if (arguments.worth) {
-    environment.out << render_worth(report);
+  if (arguments.worth || arguments.forecast) {
+    environment.out << (arguments.worth ? render_worth(report) : render_forecast(report));
     return {};
   }
   SHAPLEY_TRY_ASSIGN(const std::string text, render_status(report, view));
@@ -370,19 +370,30 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
           ->add_flag("--users", arguments.users,
                      "Show what each user of each account got in the period, and Slurm's own fair-share factor")
           ->excludes(worth);
+  CLI::Option* forecast = command
+                              ->add_flag("--forecast", arguments.forecast,
+                                         "Forecast when the order of the organizations changes, if no job starts or "
+                                         "ends")
+                              ->excludes(worth)
+                              ->excludes(users);
   command->add_flag("--json", arguments.json, "Print the whole report as JSON");
-  command->add_flag("-P,--parsable2", arguments.parsable, "Print exact values between '|'")->excludes(worth);
-  command->add_flag("-n,--noheader", arguments.no_header, "Print no header")->excludes(worth);
+  command->add_flag("-P,--parsable2", arguments.parsable, "Print exact values between '|'")
+      ->excludes(worth)
+      ->excludes(forecast);
+  command->add_flag("-n,--noheader", arguments.no_header, "Print no header")->excludes(worth)->excludes(forecast);
   command->add_flag("-l,--long", arguments.long_form, "Show more columns: every contribution, core-hours got and given")
       ->excludes(worth)
-      ->excludes(users);
+      ->excludes(users)
+      ->excludes(forecast);
   command->add_option("-O,--organization", arguments.organizations, "Show only these organizations")
+      ->excludes(forecast)
       ->delimiter(',')
       ->type_name("NAMES");
   command
       ->add_option("--top", arguments.top, "Show only the first N organizations, in the order in which jobs are served")
       ->excludes(worth)
       ->excludes(users)
+      ->excludes(forecast)
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   command->add_option("-i,--iterate", arguments.iterate_s, "Repeat the report every SECONDS, until interrupted")
@@ -393,6 +404,7 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
                    "Print these columns: name[%width],...; a negative width aligns left")
       ->excludes(worth)
       ->excludes(users)
+      ->excludes(forecast)
       ->type_name("FORMAT");
   command->add_flag("--helpformat", arguments.help_format, "List the columns for --format, with their meanings");
   const auto names = accounting::estimator_names();
@@ -403,8 +415,9 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
       ->type_name("FILE");
   command->add_option("--at", arguments.at, "Show the books at this instant")->type_name("TIME");
   command
-      ->add_option("--archives", arguments.archives,
-                   "Look for the ledger's archives here, for --at (default: the directory archives beside the ledger)")
+      ->add_option(
+          "--archives", arguments.archives,
+          "Look for a named ledger's archives here, for --at (default: the directory archives beside the ledger)")
       ->type_name("DIRECTORY");
 }
 

@@ -25,6 +25,7 @@ struct StatusArguments {
   bool long_form = false;
   bool help_format = false;
   bool worth = false;
+  bool forecast = false;
   bool users = false;
   int iterate_s = 0;    // 0: once
   std::size_t top = 0;  // 0: all

@@ -7,8 +7,8 @@
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "ctl/commands/commands.hpp"
-#include "ctl/output/amounts.hpp"
 #include "ctl/output/paint.hpp"
 #include "ctl/output/table.hpp"
 #include "ledger/archive/archive.hpp"
@@ -102,16 +102,12 @@ std::string why_nothing(int uncut) {
 
 void add_archive(CLI::App& app, ArchiveArguments& arguments) {
   CLI::App* command = app.add_subcommand(
-      "archive",
-      "Move closed periods, except the last one, to archive files; the daemon must be stopped, except with --prepare");
+      "archive", "Move closed periods, except the last one, to archive files; the daemon must be stopped");
   command->add_option("LEDGER,--ledger", arguments.ledger, "Archive the closed periods of this ledger file")
       ->required()
       ->type_name("FILE");
   command->add_option("--sign-with", arguments.sign_with, "Sign the last event of each archive with this private key")
       ->type_name("FILE");
-  command->add_flag(
-      "--prepare", arguments.prepare,
-      "Prepare the next archive while the daemon runs, so that it takes less time; the ledger does not change");
 }
 
 Expected<ExitCode> run_archive(const ArchiveArguments& arguments, const Environment& environment) {
@@ -120,12 +116,11 @@ Expected<ExitCode> run_archive(const ArchiveArguments& arguments, const Environm
     SHAPLEY_TRY_ASSIGN(key, ledger::SigningKey::read(arguments.sign_with));
   }
   ProgressLine line(environment);
-  const auto work = arguments.prepare ? ledger::prepare_archives : ledger::archive_closed_periods;
-  auto result = work(arguments.ledger, key ? &*key : nullptr, wall_clock(),
-                     [&line](const ledger::Progress& progress) { line.show(progress); });
+  auto result = ledger::archive_closed_periods(arguments.ledger, key ? &*key : nullptr, wall_clock(),
+                                               [&line](const ledger::Progress& progress) { line.show(progress); });
   line.clear();
   if (!result) return tl::unexpected<Error>(std::move(result).error());
-  if (result->archives.empty() && !result->was_prepared) {
+  if (result->archives.empty()) {
     environment.out << printable(arguments.ledger) << ": nothing to archive: " << why_nothing(result->uncut) << '\n';
     return ExitCode::success;
   }
@@ -135,12 +130,6 @@ Expected<ExitCode> run_archive(const ArchiveArguments& arguments, const Environm
                     << grouped(static_cast<std::int64_t>(archive.bytes)) << " bytes; the last one, event "
                     << archive.verified.events << ", has hash " << archive.verified.hash << '\n';
   }
-  if (arguments.prepare) {
-    environment.out << printable(arguments.ledger)
-                    << ": prepared, and not changed: stop shapleyd, call archive without --prepare, start shapleyd\n";
-    return ExitCode::success;
-  }
-  if (result->was_prepared) environment.out << printable(arguments.ledger) << ": what was prepared was completed\n";
   environment.out << printable(arguments.ledger) << sizes(*result) << "its last event is " << result->verified.events
                   << ", with hash " << result->verified.hash << '\n';
   return ExitCode::success;

@@ -7,8 +7,8 @@
 #include "base/calendar.hpp"
 #include "base/json.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "ctl/commands/commands.hpp"
-#include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
 #include "ledger/reports/requests.hpp"
 

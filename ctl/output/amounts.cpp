@@ -75,28 +75,6 @@ std::string processors_or_unknown(const nlohmann::json& value) {
   return plain_number(std::round(value.get<double>() * k_thousandths) / k_thousandths);
 }
 
-std::string short_duration(std::int64_t seconds) {
-  const std::int64_t s = std::max<std::int64_t>(seconds, 0);
-  const std::int64_t minutes = s / 60;
-  const std::int64_t hours = minutes / 60;
-  const std::int64_t days = hours / 24;
-  if (minutes == 0) return std::to_string(s) + " s";
-  if (hours == 0) return std::to_string(minutes) + " min";
-  if (days == 0)
-    return std::to_string(hours) + " h" + (minutes % 60 == 0 ? "" : " " + std::to_string(minutes % 60) + " min");
-  return counted(days, "day") + (hours % 24 == 0 ? "" : " " + std::to_string(hours % 24) + " h");
-}
-
-std::string rounded_duration(double seconds) {
-  const auto tenths = std::llround(seconds * 10);
-  const auto whole = std::llround(seconds);
-  if (whole < 60) {
-    return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) + " s";
-  }
-  if (whole >= 3600 || whole % 60 == 0) return short_duration(whole);
-  return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
-}
-
 bool is_worth_a_line(Instant since, Instant at) {
   return at - since >= Duration{60};
 }
@@ -117,17 +95,6 @@ std::string first_lines(const std::vector<std::string>& lines, std::string_view 
 
 std::string titled(const std::string& name, const std::string& title) {
   return printable(title.empty() || title == name ? name : name + " (" + title + ')');
-}
-
-std::string grouped(std::int64_t count) {
-  std::string text = std::to_string(count);
-  const std::size_t first_digit = count < 0 ? 1 : 0;
-  for (std::size_t point = text.size(); point > first_digit + 3; point -= 3) text.insert(point - 3, ",");
-  return text;
-}
-
-std::string grouped(std::int64_t count, std::string_view noun) {
-  return grouped(count).append(" ").append(noun).append(count == 1 ? "" : "s");
 }
 
 }  // namespace shapley::ctl

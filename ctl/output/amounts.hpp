@@ -36,12 +36,6 @@ namespace shapley::ctl {
 // A number of processors for people: at most three digits after the point ("2.667"); "?" if it is no number.
 [[nodiscard]] std::string processors_or_unknown(const nlohmann::json& value);
 
-// A duration: "4 s", "3 min", "5 h 12 min", "9 days 4 h". Negative durations (of clocks that disagree) are shown as 0.
-[[nodiscard]] std::string short_duration(std::int64_t seconds);
-// The same of durations that are compared: below a minute with tenths, below an hour with seconds ("15.2 s", "1 min
-// 38 s").
-[[nodiscard]] std::string rounded_duration(double seconds);
-
 // Whether a line is to say that nothing has started since then: less than a minute is no wait.
 [[nodiscard]] bool is_worth_a_line(Instant since, Instant at);
 // A line that says since when an organization with startable jobs has had no start.
@@ -56,10 +50,5 @@ inline constexpr std::size_t k_most_lines = 10;
 
 // "physics (Institute of Physics)"; only the name if that is also the title.
 [[nodiscard]] std::string titled(const std::string& name, const std::string& title);
-
-// "1,204,311".
-[[nodiscard]] std::string grouped(std::int64_t count);
-// "1 run", "1,204 runs", for nouns whose plural ends with s.
-[[nodiscard]] std::string grouped(std::int64_t count, std::string_view noun);
 
 }  // namespace shapley::ctl

@@ -5,13 +5,17 @@
 #include "accounting/events/event.hpp"
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
-#include "ctl/output/amounts.hpp"
+#include "base/text.hpp"
 #include "ctl/output/paint.hpp"
+#include "health/health.hpp"
+#include "protocol/self_report.hpp"
 
 namespace shapley::ctl {
 
 namespace {
 
+using health::lost_runs_in_words;
+using health::plugin_silence;
 using protocol::ControllerReport;
 using protocol::DaemonReport;
 using protocol::PluginReport;
@@ -53,18 +57,6 @@ std::string configuration_lines(const protocol::ConfigurationReport& configurati
                            appended(": ", configuration.refusal) + "; the one above stays in force",
                        colour);
 }
-
-}  // namespace
-
-std::optional<Duration> plugin_silence(const PluginReport& plugin, Instant now) {
-  constexpr std::int64_t k_missed = 3;
-  const std::int64_t period = plugin.sign_of_life_s.value_or(0);
-  const Duration silence = now - plugin.last_heard_at;
-  if (!plugin.connected || period == 0 || silence.value <= k_missed * period) return std::nullopt;
-  return silence;
-}
-
-namespace {
 
 std::string plugin_line(const PluginReport& plugin, Instant now, bool colour) {
   const std::string last =
@@ -117,6 +109,7 @@ std::string gaps_line(const protocol::GapsReport& gaps, Instant now, bool colour
                      format_instant(gaps.last_begin.value_or(Instant{})) + " to " + format_instant(last_end);
   line += is(GapCause::slurmctld_down) ? ", while slurmctld was down"
           : is(GapCause::dropped)      ? ": the plugin had to drop observations"
+          : is(GapCause::wrong_clock)  ? ", under a wrong clock: shapleyctl import --into fills it"
                                        : ", while slurmctld ran without the plugin";
   if (gaps.unobserved > Duration{0}) {
     line += "; runs requeued in " + short_duration(gaps.unobserved.value) +
@@ -227,17 +220,6 @@ std::string bounded_line(const std::optional<ledger::HindsightBound>& bounded, b
 
 }  // namespace
 
-std::string lost_runs_in_words(const protocol::LostRunsReport& runs) {
-  const auto part = [](std::int64_t count, std::int64_t seconds, const char* fate) {
-    if (count == 0) return std::string();
-    return grouped(count, "run") + " (" + grouped(seconds) + " processor-seconds) " + fate;
-  };
-  const std::string closed = part(runs.closed, runs.closed_seconds, "counted until the last look");
-  const std::string retracted =
-      part(runs.retracted, runs.retracted_seconds, "retracted, begun within seconds before it");
-  return closed + (closed.empty() || retracted.empty() ? "" : ", ") + retracted;
-}
-
 std::string health_lines(const ledger::StatusReport& report, bool colour) {
   if (!report.daemon || !report.plugin) return {};
   const DaemonReport& daemon = *report.daemon;
@@ -250,7 +232,7 @@ std::string health_lines(const ledger::StatusReport& report, bool colour) {
   if (daemon.controller) {
     lines += controller_line(*daemon.controller, colour) + set_aside_line(*daemon.controller, colour);
     // A standby has no plugin.
-    if (daemon.controller->role == protocol::ControllerRole::standby) return lines;
+    if (health::is_standby(daemon)) return lines;
   }
   return lines + plugin_line(*report.plugin, report.at, colour) +
          private_line(daemon.privacy, report.plugin->connected);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/paint.hpp"
@@ -29,15 +30,12 @@ std::string in_words(std::span<const OwedElsewhere> rows) {
   return text.empty() ? "nothing is owed" : text;
 }
 
+// How long ago the statement that ranks are made by was of. REQUIRES: there is one.
 std::string age_text(const OtherClusterReport& other, Instant at) {
-  return short_duration(statement_age(other, at).value) + " ago";
+  return short_duration((at - other.stated_at).value) + " ago";
 }
 
 }  // namespace
-
-Duration statement_age(const OtherClusterReport& other, Instant at) {
-  return std::max(Duration{0}, at - other.stated_at);
-}
 
 std::string other_cluster_lines(std::span<const OtherClusterReport> clusters, Instant at, bool colour) {
   std::vector<std::string> lines;

@@ -10,9 +10,6 @@
 
 namespace shapley::ctl {
 
-// How long ago the statement that ranks are made by was of; 0 where the clocks disagree. REQUIRES: there is one.
-[[nodiscard]] Duration statement_age(const ledger::OtherClusterReport& other, Instant at);
-
 // The lines "Others:" of `status`, one for each cluster: all organizations, how old the statement is, and what is wrong
 // with it.
 [[nodiscard]] std::string other_cluster_lines(std::span<const ledger::OtherClusterReport> clusters, Instant at,

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/printable.hpp"
-#include "ctl/output/amounts.hpp"
+#include "base/text.hpp"
 
 namespace shapley::ctl {
 

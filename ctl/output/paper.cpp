@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/contract.hpp"
-#include "ctl/output/amounts.hpp"
+#include "base/text.hpp"
 
 namespace shapley::ctl {
 

@@ -81,6 +81,21 @@ std::string capitalized(std::string sentence) {
   return sentence;
 }
 
+// The reason why a report of `status` does not contain it: part of a sentence.
+std::string worth_unknown(const ledger::StatusReport& report) {
+  for (const accounting::EstimatorId id : accounting::estimator_ids()) {
+    const auto& row = accounting::estimators()[id.value];
+    if (!row.of_coalitions) continue;
+    const auto is_in = [&](const std::vector<std::string>& names) {
+      return std::ranges::find(names, row.name) != names.end();
+    };
+    const std::string name(row.name);
+    if (is_in(report.not_kept)) return name + " is not kept here (" + name + ": off, or too many organizations)";
+    if (is_in(report.behind)) return name + " is behind what happened and catches up by itself; ask again in a minute";
+  }
+  return "the books are rebuilt at present; shapleyctl status says how far that is";
+}
+
 }  // namespace
 
 std::string worth_sentences(const ledger::WorthReport& worth) {
@@ -106,20 +121,6 @@ std::string worth_tables(const ledger::WorthReport& worth) {
   json rows = json::array();
   for (const ledger::WorthRow& row : worth.organizations) rows.push_back(row_of(row.is, {{"name", row.name}}));
   return render_table(k_worth_fields, rows) + pairs_table(worth) + '\n' + worth_sentences(worth) + bounds_lines(worth);
-}
-
-std::string worth_unknown(const ledger::StatusReport& report) {
-  for (const accounting::EstimatorId id : accounting::estimator_ids()) {
-    const auto& row = accounting::estimators()[id.value];
-    if (!row.of_coalitions) continue;
-    const auto is_in = [&](const std::vector<std::string>& names) {
-      return std::ranges::find(names, row.name) != names.end();
-    };
-    const std::string name(row.name);
-    if (is_in(report.not_kept)) return name + " is not kept here (" + name + ": off, or too many organizations)";
-    if (is_in(report.behind)) return name + " is behind what happened and catches up by itself; ask again in a minute";
-  }
-  return "the books are rebuilt at present; shapleyctl status says how far that is";
 }
 
 std::string render_worth(const ledger::StatusReport& report) {

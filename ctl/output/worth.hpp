@@ -18,9 +18,6 @@ namespace shapley::ctl {
 // "Limits:  ...": the limits of these figures.
 [[nodiscard]] std::string worth_limits(const ledger::WorthReport& worth);
 
-// The reason why a report of `status` does not contain it: part of a sentence.
-[[nodiscard]] std::string worth_unknown(const ledger::StatusReport& report);
-
 // The whole text for a report of `status`, below a line with the time and the begin of the period; or the reason why
 // it is missing.
 [[nodiscard]] std::string render_worth(const ledger::StatusReport& report);

@@ -3,6 +3,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/calendar.hpp"
+#include "base/text.hpp"
 #include "charts/html.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/rank_answers.hpp"
@@ -48,18 +50,18 @@ std::string standings_html(const LiveReport& report) {
   return charts::table_html(table);
 }
 
-std::string turns_html(const ledger::ForecastReport& forecast) {
+std::string turns_html(const ledger::ForecastReport& forecast, Instant now) {
   if (forecast.turns.empty())
-    return paragraph("If nothing starts or ends the order stays" + until_text(forecast.of.limit) + ".");
+    return paragraph("If nothing starts or ends the order stays" + until_text(forecast.limit) + ".");
   std::string text = paragraph("If nothing starts or ends:") + "<ul>\n";
   for (std::size_t i = 0; i < forecast.turns.size() && i < k_most_live_turns; ++i) {
     const ledger::ForecastTurn& turn = forecast.turns[i];
-    text += item(turn.first + " passes " + turn.then + " at " + ahead_text(turn.at, forecast.of.at) + ".");
+    text += item(turn.first + " passes " + turn.then + " at " + ahead_text(turn.at, now) + ".");
   }
   text += "</ul>\n";
   if (forecast.turns.size() > k_most_live_turns)
     text += note("And " + std::to_string(forecast.turns.size() - k_most_live_turns) +
-                 " later ones; shapleyctl forecast lists all.");
+                 " later ones; shapleyctl status --forecast lists all.");
   return text;
 }
 
@@ -108,8 +110,9 @@ std::string live_page(const LiveReport& report) {
          note(
              "Standing, Got and Given are core-hours. A standing is what an organization gave less what it got, on "
              "average over its period so far: owed by the others (+) or to them (-).") +
-         standings_html(report) + "<h2>When the order turns</h2>\n" + turns_html(report.forecast) +
-         "<h2>Jobs that wait</h2>\n" + jobs_html(report) + charts::page_end();
+         standings_html(report) + "<h2>When the order turns</h2>\n" +
+         turns_html(*report.status.forecast, report.status.at) + "<h2>Jobs that wait</h2>\n" + jobs_html(report) +
+         charts::page_end();
 }
 
 }  // namespace shapley::ctl

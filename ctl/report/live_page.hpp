@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ctl/slurm/place.hpp"
-#include "ledger/reports/compare_report.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/report.hpp"
 
@@ -26,11 +25,10 @@ struct LiveJob {
 
 struct LiveReport {
   std::string heading = {};
-  ledger::StatusReport status = {};
-  ledger::ForecastReport forecast = {};
-  std::vector<LiveJob> jobs = {};  // all, by place
-  std::string no_jobs = {};        // why the jobs are not known; then `jobs` is empty
-  std::int64_t every_s = 0;        // the page is renewed so often
+  ledger::StatusReport status = {};  // with the forecast
+  std::vector<LiveJob> jobs = {};    // all, by place
+  std::string no_jobs = {};          // why the jobs are not known; then `jobs` is empty
+  std::int64_t every_s = 0;          // the page is renewed so often
 };
 
 [[nodiscard]] std::vector<LiveJob> live_jobs(std::vector<PendingRecord> records, const ledger::QueueReport& queue);

@@ -70,11 +70,13 @@ class CommitTimes {
   // Upper bounds of the buckets, in seconds, ascending; longer commits are in no bucket. A sync to disk takes
   // milliseconds, and a commit that takes longer than the plugin's scan interval (a second) delays acknowledgements.
   static constexpr std::array k_bounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0};
+  static constexpr std::chrono::seconds k_slow{1};
 
   void note(std::chrono::duration<double> took) {
     ++count_;
     seconds_ += took.count();
     last_seconds_ = took.count();
+    slow_in_a_row_ = took > k_slow ? slow_in_a_row_ + 1 : 0;
     const auto bucket = std::ranges::lower_bound(k_bounds, took.count());
     if (bucket != k_bounds.end()) ++counts_[static_cast<std::size_t>(bucket - k_bounds.begin())];
   }
@@ -82,6 +84,8 @@ class CommitTimes {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] double seconds() const { return seconds_; }  // sum of all commits
   [[nodiscard]] double last_seconds() const { return last_seconds_; }
+  // The number of last commits that took longer than a second each.
+  [[nodiscard]] std::uint64_t slow_in_a_row() const { return slow_in_a_row_; }
   // The number of commits that took at most k_bounds[i] seconds, and more than the bound before.
   [[nodiscard]] const std::array<std::uint64_t, k_bounds.size()>& counts() const { return counts_; }
 
@@ -89,6 +93,7 @@ class CommitTimes {
   std::uint64_t count_ = 0;
   double seconds_ = 0;
   double last_seconds_ = 0;
+  std::uint64_t slow_in_a_row_ = 0;
   std::array<std::uint64_t, k_bounds.size()> counts_{};
 };
 

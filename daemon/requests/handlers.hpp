@@ -48,7 +48,9 @@ namespace shapley::daemon {
 
 [[nodiscard]] Expected<Answer> explain(Service& service, const ledger::ExplainRequest& asked, const Context& context);
 [[nodiscard]] Expected<Answer> compare(Service& service, const ledger::CompareRequest& asked, const Context& context);
-[[nodiscard]] Expected<Answer> forecast(Service& service, const ledger::ForecastRequest& asked, const Context& context);
+
+// Errc::unavailable while the books are rebuilt: then there is no outlook of the ranks.
+[[nodiscard]] Expected<void> check_rebuilt(Service& service);
 
 // ---- self_report.cpp: the report of shapleyd about itself in the answer to `status` (docs/reference/protocol.md): its
 // files, its work, failures, and the plugin that feeds it.

@@ -1,5 +1,5 @@
-// The pending jobs of all organizations, with facts that are not in the books: their time limits, by which `shapleyctl
-// advise` plans, and the reasons why they wait and their rules, which `explain` shows.
+// The pending jobs of all organizations, with facts that are not in the books: their time limits, and the reasons why
+// they wait and their rules, which `explain` shows.
 //
 // Updated by the feeder's messages, in their order. Memory: some 250 bytes per pending job. Single-threaded.
 #pragma once
@@ -41,7 +41,7 @@ class PendingJobs {
   void end_snapshot();
   void end_session() { snapshot_.reset(); }
 
-  // The startable jobs (ledger/reports/jobs_report.hpp), without the owners of processors.
+  // The startable jobs (ledger/reports/jobs_report.hpp).
   [[nodiscard]] ledger::QueueReport report() const;
   // nullptr: no such job is pending according to the feeder. Valid until its next message.
   [[nodiscard]] const Job* find(std::uint32_t job) const;

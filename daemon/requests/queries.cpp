@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "accounting/estimators/estimator.hpp"
+#include "accounting/state/ranking.hpp"
 #include "base/json.hpp"
 #include "config/values.hpp"
 #include "daemon/books/held_figures.hpp"
@@ -43,6 +44,12 @@ std::optional<ledger::WorthReport> worth_of_cooperation(Service& service, Instan
   return ledger::worth_report(state, state.worth(now, service.books().able(now)));
 }
 
+Expected<ledger::ForecastReport> forecast(Service& service, Instant now, accounting::EstimatorId wanted) {
+  SHAPLEY_TRY(check_rebuilt(service));
+  Books& books = service.books();
+  return ledger::forecast_report(accounting::outlook(books.state(), now, accounting::acting(wanted, books.able(now))));
+}
+
 std::vector<ledger::NoStart> no_start_report(const Service& service, const std::vector<std::string>& only) {
   const HeldFigures* held = service.books().held();
   if (held == nullptr) return ledger::no_start_report(service.books().state(), only);
@@ -69,6 +76,9 @@ Expected<Answer> status(Service& service, const ledger::StatusRequest& asked, co
       accounting::parse_estimator(asked.contribution).value_or(service.site().configuration.contribution);
   ledger::StatusReport report = books_report(service, context.now, estimator);
   if (asked.worth) report.worth.emplace(worth_of_cooperation(service, context.now));
+  if (asked.forecast) {
+    SHAPLEY_TRY_ASSIGN(report.forecast, forecast(service, context.now, estimator));
+  }
   std::map<std::string, std::string> titles;
   for (const config::OrganizationConfig& o : service.site().configuration.organizations) titles[o.name] = o.title;
   ledger::set_titles(report, titles);
@@ -135,9 +145,6 @@ Expected<Answer> queue(Service& service, const NoMembers& /*asked*/, const Conte
   ledger::QueueReport report = service.pending_jobs().report();
   report.at = context.now;
   report.plugin_connected = service.feeder() && service.feeder()->connected;
-  const ledger::StatusReport standings = books_report(service, context.now, service.site().configuration.contribution);
-  for (const ledger::OrganizationRow& row : standings.organizations)
-    report.organizations.push_back({row.is.name, row.is.owned});
   return reply_of(context.visible.show(std::move(report)));
 }
 
@@ -190,7 +197,6 @@ constexpr Request k_requests[] = {
     row<explain>("explain", Asker::anybody, Lane::ledger, "what the books say about a job that waits"),
     row<follow>("follow", Asker::remote_administrator, Lane::memory,
                 "the ledger's events after one, for the other of two controllers"),
-    row<forecast>("forecast", Asker::anybody, Lane::ledger, "when ranks turn if nothing starts or ends"),
     row<head>("head", Asker::anybody, Lane::memory, "the ledger's present head, signed"),
     row<history>("history", Asker::anybody, Lane::report, "the books by hour, day, month or shorter intervals"),
     row<jobs>("jobs", Asker::anybody, Lane::ledger, "jobs that run or could start, or all"),

@@ -26,10 +26,7 @@ class Source {
     source.past_ = at;
     source.archives_ = ledger::archives_near(service.site().configuration.ledger);
     if (source.past_) return source;
-    if (service.books().held() != nullptr) {
-      return fail(Errc::unavailable,
-                  "the books are being rebuilt; shapleyctl status says how far that is, ask again when it is done");
-    }
+    SHAPLEY_TRY(check_rebuilt(service));
     source.present_ = ledger::moment_of(service.books().state(), now, service.site().configuration.contribution,
                                         service.books().able(now));
     return source;
@@ -115,6 +112,12 @@ Answer from_ledger(Source source, Make make) {
 
 }  // namespace
 
+Expected<void> check_rebuilt(Service& service) {
+  if (service.books().held() == nullptr) return {};
+  return fail(Errc::unavailable,
+              "the books are being rebuilt; shapleyctl status says how far that is, ask again when it is done");
+}
+
 namespace {
 
 // A job that could be submitted. Others' jobs are in the answer as sums for each organization only, as in `status`.
@@ -188,16 +191,6 @@ Expected<Answer> compare(Service& service, const ledger::CompareRequest& asked, 
                                budget));
     report.priorities = priorities;
     return visible.show(std::move(report));
-  };
-  return from_ledger(std::move(source), make);
-}
-
-Expected<Answer> forecast(Service& service, const ledger::ForecastRequest& asked, const Context& context) {
-  SHAPLEY_TRY_ASSIGN(Source source, Source::of(service, asked.at, context.now));
-  const auto make = [visible = context.visible](
-                        const Source& /*from*/, const ledger::Moment& moment, const ledger::Ledger& /*ledger*/,
-                        ledger::QueryBudget /*budget*/) -> Expected<Visible<ledger::ForecastReport>> {
-    return visible.show(ledger::forecast_report(moment));
   };
   return from_ledger(std::move(source), make);
 }

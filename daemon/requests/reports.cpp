@@ -34,6 +34,9 @@ constexpr bool k_sanitized = false;
 // Sanitizers reserve terabytes of addresses.
 constexpr std::size_t k_memory_bytes = k_sanitized ? 0 : 2UL << 30U;
 
+constexpr const char* k_without_limits =
+    ", the daemon's limit; read the ledger or a copy of it (shapleyctl backup) with --ledger FILE";
+
 template <typename Report>
 Expected<std::string> reply_to(const ledger::Reading& reading, const Visibility& visible, const ChildLimits& limits) {
   SHAPLEY_TRY_ASSIGN(const json reply,
@@ -77,10 +80,11 @@ Expected<json> ask_program(const std::vector<std::string>& words, const json& re
   if (!run) return fail(Errc::io, "report: " + run.error().what);
   switch (run->end) {
     case ChildEnd::late:
-      return fail(Errc::limit, "report: it took more than " + std::to_string(limits.time.count() / 1000) + " s");
-    case ChildEnd::overlong:
       return fail(Errc::limit,
-                  "report: its answer has more than " + std::to_string(limits.output_bytes >> 20U) + " MiB");
+                  "report: it took more than " + std::to_string(limits.time.count() / 1000) + " s" + k_without_limits);
+    case ChildEnd::overlong:
+      return fail(Errc::limit, "report: its answer has more than " + std::to_string(limits.output_bytes >> 20U) +
+                                   " MiB" + k_without_limits);
     case ChildEnd::unwanted:
       return fail(Errc::limit, "report: the client disconnected");
     case ChildEnd::exited:

@@ -25,8 +25,11 @@ std::optional<std::uint64_t> file_bytes(const fs::path& file) {
 }
 
 protocol::CommitsReport commits_report(const CommitTimes& times) {
-  protocol::CommitsReport report{
-      .count = times.count(), .seconds = times.seconds(), .last_s = times.last_seconds(), .buckets = {}};
+  protocol::CommitsReport report{.count = times.count(),
+                                 .seconds = times.seconds(),
+                                 .last_s = times.last_seconds(),
+                                 .slow_in_a_row = times.slow_in_a_row(),
+                                 .buckets = {}};
   for (std::size_t i = 0; i < CommitTimes::k_bounds.size(); ++i) {
     report.buckets.emplace_back(CommitTimes::k_bounds[i], times.counts()[i]);
   }

@@ -89,10 +89,6 @@ Visible<ledger::HistoryReport> Visibility::show(ledger::HistoryReport report) co
   return Visible(std::move(report));
 }
 
-Visible<ledger::ForecastReport> Visibility::show(ledger::ForecastReport report) const {
-  return Visible(std::move(report));
-}
-
 Visible<ledger::AccountReport> Visibility::show(ledger::AccountReport report) const {
   if (!sees_all_jobs()) hide_runs(report.adjustments);
   if (sees_all_usage()) return Visible(std::move(report));

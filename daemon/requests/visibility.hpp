@@ -65,7 +65,6 @@ class Visibility {
   // A report that names neither a job nor a user is for all askers.
   [[nodiscard]] Visible<ledger::StatusReport> show(ledger::StatusReport report) const;
   [[nodiscard]] Visible<ledger::HistoryReport> show(ledger::HistoryReport report) const;
-  [[nodiscard]] Visible<ledger::ForecastReport> show(ledger::ForecastReport report) const;
   // The users that the asker may see stay; the other users of an organization become one row, without account and
   // number. If others' jobs are private, the jobs, accounts and users of adjustments are left out.
   [[nodiscard]] Visible<ledger::AccountReport> show(ledger::AccountReport report) const;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The list of ten changes in docs/internals/architecture.md. Each one links to a real change of its kind, tests/architecture/changes/NAME.patch: it
-# applies to the tree as it is, touches eight files at most, and these are the files that the page names; new ones are named by their folder. The patch
+# The ten changes: eight of the product in docs/internals/architecture.md, two of the laboratory in lab/README.md. Each one links to a real change of its
+# kind, tests/architecture/changes/NAME.patch: it applies to the tree as it is, touches eight files at most, and these are the files that the page names; new ones are named by their folder. The patch
 # is what counts: a file that the page forgets is found.
 # Usage: change_list.sh SOURCE_ROOT. Prints what is wrong; exit code 1 if something is.
 set -euo pipefail
@@ -13,7 +13,7 @@ declare -A linked
 changes=0
 while IFS=$'\t' read -r change text; do
   changes=$((changes + 1))
-  name=$(sed -nE "s#.*\]\(\.\./\.\./$patches/([a-z_]+)\.patch\).*#\1#p" <<<"$text")
+  name=$(sed -nE "s#.*\]\((\.\./)+$patches/([a-z_]+)\.patch\).*#\2#p" <<<"$text")
   patch=$patches/$name.patch
   [[ -n $name && -f $patch ]] || { wrong "$change: links to no patch of $patches"; continue; }
   linked[$name]=yes
@@ -37,10 +37,11 @@ while IFS=$'\t' read -r change text; do
   )
 done < <(awk '
   function change_ends() { if (title != "") print title "\t" text; title = text = "" }
+  FNR == 1 { change_ends(); here = 0 }
   /^## / { change_ends(); here = $0 == "## Where a change goes" }
   here && /^### / { change_ends(); title = substr($0, 5); next }
   here && title != "" { text = text " " $0 }
-  END { change_ends() }' docs/internals/architecture.md)
+  END { change_ends() }' docs/internals/architecture.md lab/README.md)
 [[ $changes -eq 10 ]] || wrong "change_list: $changes changes found, 10 expected"
 # The most frequent ones are among them.
 for name in request subcommand metric policy; do [[ ${linked[$name]-} == yes ]] || wrong "change_list: no change links to $name.patch"; done

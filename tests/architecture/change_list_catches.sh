@@ -27,7 +27,8 @@ list() {  # N TEXT: a list of N changes, the first of which says TEXT
 }
 clean() {  # a tree whose list and patches agree
   rm -rf "${tree:?}"/*
-  mkdir -p "$tree/docs/internals" "$tree/a" "$patches"
+  mkdir -p "$tree/docs/internals" "$tree/lab" "$tree/a" "$patches"
+  printf '# lab\n' >"$tree/lab/README.md"
   local i
   for i in 1 2 3 4 5 6 7 8 9; do printf 'first\nsecond\n' >"$tree/a/$i"; done
   for i in "${names[@]}"; do patch_of a/1 >"$patches/$i.patch"; done

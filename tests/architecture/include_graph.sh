@@ -2,8 +2,8 @@
 # Checks every include of the project's sources, however it is written: no file includes a file of a layer that it may not use
 # (docs/internals/architecture.md), the ledger's SQL stays in the ledger, and third-party headers stay in their one place.
 #
-# An include is resolved to a file as the compiler does it: in quotes beside the including file first, then under the two include
-# roots, the source root and common/. What is in quotes and is no file of the tree must be a third party's. A file outside the
+# An include is resolved to a file as the compiler does it: in quotes beside the including file first, then under the include
+# roots, the source root, common/ and, for the laboratory, lab/; no folder of the product may use one of lab/. What is in quotes and is no file of the tree must be a third party's. A file outside the
 # layers (tests/, build/) may not be included.
 #
 # Usage: include_graph.sh SOURCE_ROOT. Prints every forbidden include; exit code 1 if there is one.
@@ -17,10 +17,7 @@ declare -A allowed=(
   [common/game]="common/base"
   [common/hindsight]="common/base common/game"
   [common/accounting]="common/base common/game common/hindsight"
-  [common/scheduling]="common/base common/game common/hindsight"
-  [common/planning]="common/base"
   [common/workflow]="common/base"
-  [common/workload]="common/base common/scheduling"
   [common/ledger/file]="common/base"
   [common/ledger/chain]="common/base"
   [common/ledger/encoding]="common/base common/accounting common/ledger/file common/ledger/chain"
@@ -36,14 +33,18 @@ declare -A allowed=(
   [common/ledger/reports]="common/base common/accounting common/protocol common/ledger/file common/ledger/chain common/ledger/encoding common/ledger/projections common/ledger/store common/ledger/recovery common/ledger/audit common/ledger/archive common/ledger/replication common/ledger/consortium common/ledger/readers common/ledger/adjustments"
   [common/config]="common/game common/base common/accounting common/workflow"
   [common/protocol]="common/base"
+  [common/health]="common/base common/accounting common/protocol"
   [common/remote]="common/base common/config"
   [common/rpc_client]="common/base common/protocol common/config common/remote"
   [common/sacct]="common/base common/accounting common/ledger common/config common/protocol"
   [daemon]="common/base common/sacct common/remote common/rpc_client common/game common/accounting common/ledger common/config common/protocol common/workflow daemon/observer"
   [daemon/observer]="common/base common/accounting common/config common/protocol"
-  [ctl]="common/base common/charts common/accounting common/ledger common/protocol common/rpc_client common/config common/planning common/sacct daemon/observer"
-  [exporter]="common/base common/accounting common/protocol common/rpc_client common/config"
-  [sim]="common/base common/charts common/game common/scheduling common/workload common/accounting common/ledger common/planning common/workflow common/config common/sacct"
+  [ctl]="common/base common/charts common/accounting common/ledger common/protocol common/health common/rpc_client common/config common/sacct daemon/observer"
+  [exporter]="common/base common/accounting common/protocol common/health common/rpc_client common/config"
+  [lab/scheduling]="common/base common/game common/hindsight"
+  [lab/planning]="common/base"
+  [lab/workload]="common/base lab/scheduling"
+  [lab/sim]="common/base common/charts common/game common/accounting common/ledger common/workflow common/config common/sacct lab/scheduling lab/planning lab/workload"
   [plugin/client]="common/base common/protocol"
   [plugin]="plugin/client"
 )
@@ -54,16 +55,16 @@ declare -A fenced=(
   ['sqlite3\.h$']="common/ledger/file"
   ['munge\.h$']="common/remote"
   ['openssl/']="common/ledger/chain"
-  ['nlohmann/']="common/base/json.hpp common/ledger common/remote common/rpc_client daemon ctl exporter sim"
+  ['nlohmann/']="common/base/json.hpp common/ledger common/remote common/rpc_client daemon ctl exporter lab/sim"
   ['yaml-cpp/']="common/config"
   ['msgpack']="common/protocol"
-  ['zlib\.h$']="common/workload"
-  ['lzma\.h$']="common/workload common/ledger/archive"
+  ['zlib\.h$']="lab/workload"
+  ['lzma\.h$']="lab/workload common/ledger/archive"
   ['boost/asio']="daemon"
   ['boost/multiprecision']="common/hindsight common/workflow"
   ['spdlog/']="daemon"
   ['fmt/']="daemon"
-  ['CLI/']="daemon ctl exporter sim"
+  ['CLI/']="daemon ctl exporter lab/sim"
   ['prometheus/']="exporter"
   ['(slurm/|src/(api|common|database|interfaces|plugins|sched|slurmctld)/)']="plugin/slurm/slurm_compat.h"
   ['config\.h$']="plugin/slurm/slurm_compat.h"
@@ -94,7 +95,7 @@ normalize() {
 # Sets `path` to the file of the tree that $1 includes with $2 ("..." or <...>), empty when it is none.
 resolve() {
   local folder=${1%/*} header=${2:1:-1} try
-  local places=("$header" "common/$header")
+  local places=("$header" "common/$header" "lab/$header")
   [[ $2 == \"* ]] && places=("$folder/$header" "${places[@]}")
   [[ $header == /* ]] && places=("${header#"$PWD"/}")
   for try in "${places[@]}"; do
@@ -149,7 +150,7 @@ while IFS= read -r file; do
     if [[ -n $path ]]; then check_own "$file" "$own" "$include" "$path"; else check_foreign "$file" "$include"; fi
   done < <(sed -nE -e 's/^[[:space:]]*#[[:space:]]*(include|include_next|import)[[:space:]]*("[^"]*"|<[^>]*>).*/\2/p; t' \
                -e 's/^[[:space:]]*#[[:space:]]*(include|include_next|import)\>[[:space:]]*(.*)/\2/p' "$file")
-done < <(for folder in common daemon ctl exporter sim plugin; do
+done < <(for folder in common daemon ctl exporter plugin lab/scheduling lab/planning lab/workload lab/sim; do
            [[ ! -d $folder ]] || find "$folder" -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.h' -o -name '*.c' -o -name '*.in' \)
          done)
 

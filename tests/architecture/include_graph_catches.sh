@@ -10,7 +10,7 @@ clean_tree() {  # with the targets of the includes below, so that what they mean
   rm -rf "${tree:?}"/*
   local file
   for file in common/base/error.hpp common/game/utility.hpp common/accounting/state/state.hpp common/accounting/events/event.hpp \
-              common/scheduling/instance.hpp common/config/configuration.hpp common/ledger/store/ledger.hpp common/ledger/file/database.hpp common/ledger/store/rows.hpp \
+              lab/scheduling/instance.hpp common/config/configuration.hpp common/ledger/store/ledger.hpp common/ledger/file/database.hpp common/ledger/store/rows.hpp \
               common/ledger/chain/hash_chain.hpp common/ledger/audit/audit.hpp common/ledger/recovery/replay.hpp common/ledger/projections/projections.hpp \
               common/protocol/codec.hpp daemon/books/books.hpp plugin/slurm/slurm_compat.h plugin/records.h plugin/client/shapley_client.h tests/game/naive.hpp; do
     mkdir -p "$tree/${file%/*}"
@@ -47,11 +47,15 @@ expect_caught common/base/planted.cpp "\"$tree/common/accounting/state/state.hpp
 expect_caught common/ledger/audit/planted.cpp '"../../protocol/codec.hpp"'
 # the two engines
 expect_caught common/accounting/events/planted.hpp '"scheduling/instance.hpp"'
-expect_caught common/scheduling/policies/planted.cpp '"accounting/events/event.hpp"'
+expect_caught lab/scheduling/policies/planted.cpp '"accounting/events/event.hpp"'
+# the laboratory uses the product, never the other way round
+expect_caught daemon/planted.cpp '"lab/scheduling/instance.hpp"'
+expect_caught ctl/planted.cpp '"../lab/scheduling/instance.hpp"'
+expect_caught common/hindsight/planted.cpp '<scheduling/instance.hpp>'
 expect_caught common/game/planted.cpp '"accounting/events/event.hpp"'
 expect_caught common/accounting/state/planted.cpp '"ledger/store/ledger.hpp"'
 expect_caught common/protocol/planted.cpp '"accounting/events/event.hpp"'
-expect_caught sim/planted.cpp '"daemon/books/books.hpp"'
+expect_caught lab/sim/planted.cpp '"daemon/books/books.hpp"'
 expect_caught exporter/planted.cpp '"ledger/store/ledger.hpp"'
 expect_caught plugin/planted.c '"base/error.hpp"'
 expect_caught plugin/client/spool/planted.cpp '"config/configuration.hpp"'
@@ -60,7 +64,7 @@ expect_caught plugin/client/planted.cpp '"../records.h"'
 expect_caught plugin/client/planted.cpp '"../slurm/slurm_compat.h"'
 # the ledger's inside
 expect_caught daemon/planted.cpp '"ledger/store/rows.hpp"'
-expect_caught sim/planted.cpp '<ledger/store/rows.hpp>'
+expect_caught lab/sim/planted.cpp '<ledger/store/rows.hpp>'
 expect_caught ctl/planted.cpp '"../common/ledger/file/database.hpp"'
 # and from one of its rooms up to another
 expect_caught common/ledger/chain/planted.hpp '"ledger/file/database.hpp"'
@@ -79,7 +83,7 @@ expect_caught common/accounting/state/planted.cpp '<sqlite3.h>'
 expect_caught common/accounting/state/planted.cpp '</usr/include/sqlite3.h>'
 expect_caught common/ledger/reports/planted.cpp '<sqlite3.h>'
 expect_caught common/ledger/store/planted.cpp '<yaml-cpp/yaml.h>'
-expect_caught common/planning/planted.cpp '<boost/asio/io_context.hpp>'
+expect_caught lab/planning/planted.cpp '<boost/asio/io_context.hpp>'
 expect_caught ctl/planted.cpp '"spdlog/spdlog.h"'
 expect_caught ctl/planted.cpp '<prometheus/exposer.h>'
 # Slurm's headers, in the plugin itself, too

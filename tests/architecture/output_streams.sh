@@ -17,10 +17,10 @@ while IFS= read -r file; do
     echo "$file:$line"
     found=1
   done < <(sed -E -e 's,(^|[[:space:]])//.*$,,' "$file" | grep -nE -e "$elsewhere" || true)
-done < <(for folder in common daemon ctl exporter sim; do
-           [[ ! -d $folder ]] || find "$folder" -type f \( -name '*.hpp' -o -name '*.cpp' \) -print
+done < <(for folder in common daemon ctl exporter lab; do
+           [[ ! -d $folder ]] || find "$folder" -path lab/tests -prune -o -type f \( -name '*.hpp' -o -name '*.cpp' \) -print
          done)
-for program in daemon ctl exporter sim; do
+for program in daemon ctl exporter lab/sim; do
   for stream in cout cerr; do
     grep -qE "^  const shapley::PrintableStream [a-z]+\(std::$stream\);" "$program/main.cpp" && continue
     echo "$program/main.cpp: no PrintableStream of std::$stream"

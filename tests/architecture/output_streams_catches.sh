@@ -5,11 +5,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 planted=0
-mkdir -p "$tree"/{common/base,daemon,ctl,exporter,sim}
+mkdir -p "$tree"/{common/base,daemon,ctl,exporter,lab/sim}
 
 clean_tree() {
   find "$tree" -type f -delete
-  for program in daemon ctl exporter sim; do
+  for program in daemon ctl exporter lab/sim; do
     printf '%s\n' 'int main() {' '  const shapley::PrintableStream out(std::cout);' \
       '  const shapley::PrintableStream err(std::cerr);' > "$tree/$program/main.cpp"
   done
@@ -38,7 +38,7 @@ for line in 'fmt::print("{}", name);' 'std::printf("%s", name);' 'fprintf(file, 
   printf '\n%s\n' "$line" > "$tree/ctl/planted.cpp"
   expect_caught "ctl/planted.cpp:2:"
 done
-for program in daemon ctl exporter sim; do
+for program in daemon ctl exporter lab/sim; do
   for stream in cout cerr; do
     clean_tree
     sed -i "/std::$stream/d" "$tree/$program/main.cpp"

@@ -20,8 +20,8 @@ while IFS= read -r file; do
     echo "$file:$line"
     found=1
   done < <(sed -E -e 's,(^|[[:space:]])//.*$,,' -e 's,/\*.*\*/,,' "$file" | grep -nE -e "$capitals" -e "$small" || true)
-done < <(for folder in common daemon ctl exporter sim plugin; do
-           [[ ! -d $folder ]] || find "$folder" -path common/ledger -prune -o -type f \
+done < <(for folder in common daemon ctl exporter plugin lab; do
+           [[ ! -d $folder ]] || find "$folder" \( -path common/ledger -o -path lab/tests \) -prune -o -type f \
              \( -name '*.hpp' -o -name '*.cpp' -o -name '*.h' -o -name '*.c' -o -name '*.in' \) -print
          done)
 

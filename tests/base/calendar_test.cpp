@@ -86,6 +86,17 @@ std::set<std::int64_t> searched(const std::tm& fields, std::int64_t near) {
   return found;
 }
 
+TEST(Calendar, DurationsForPeopleHaveTwoUnitsAtMost) {
+  EXPECT_EQ(short_duration(-5), "0 s");
+  EXPECT_EQ(short_duration(59), "59 s");
+  EXPECT_EQ(short_duration(3599), "59 min");
+  EXPECT_EQ(short_duration(3600), "1 h");
+  EXPECT_EQ(short_duration(5 * 3600 + 12 * 60 + 59), "5 h 12 min");
+  EXPECT_EQ(short_duration(9 * 86400 + 4 * 3600), "9 days 4 h");
+  EXPECT_EQ(short_duration(273'843), "3 days 4 h");
+  EXPECT_EQ(short_duration(86400), "1 day");
+}
+
 TEST(LocalClock, FindsEveryInstantOfAYear) {
   for (const char* name : {"CET-1CEST,M3.5.0,M10.5.0/3", "EST5EDT,M3.2.0,M11.1.0", "LHST-10:30LHDT-11,M10.1.0,M4.1.0",
                            "IST-5:30", "UTC"}) {

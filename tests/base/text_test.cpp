@@ -339,5 +339,18 @@ TEST(CsvCell, IsQuotedWhereItMustBe) {
   EXPECT_EQ(csv_cell("a\nb"), "\"a\nb\"");
 }
 
+TEST(Text, CountsAreGrouped) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1204311), "1,204,311");
+  EXPECT_EQ(grouped(-1000), "-1,000");
+  EXPECT_EQ(grouped(-100), "-100");
+}
+
+TEST(Text, GroupedCountsHaveTheirNoun) {
+  EXPECT_EQ(grouped(1, "run"), "1 run");
+  EXPECT_EQ(grouped(1204, "run"), "1,204 runs");
+}
+
 }  // namespace
 }  // namespace shapley

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The pages of `shapleyctl report` (3 and 40 organizations, of a time and of the present) and of `shapley-sim replay` in a real browser: look.py.
-# Usage: pages.sh SHAPLEYCTL SHAPLEY-SIM MAKE_CONSORTIUM OUTPUT; pages and screenshots stay in OUTPUT.
+# The pages of `shapleyctl report` (3 and 40 organizations, of a time and of the present) in a real browser: look.py.
+# Usage: pages.sh SHAPLEYCTL MAKE_CONSORTIUM OUTPUT; pages and screenshots stay in OUTPUT.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
-shapleyctl=$1 sim=$2 make_consortium=$3 output=$4
+shapleyctl=$1 make_consortium=$2 output=$3
 die() { echo "pages: $*"; exit 1; }
 
 rm -rf "$output"
@@ -20,10 +20,4 @@ for organizations in 3 40; do
   "$shapleyctl" report --live --every 30 --ledger "$output/$organizations.db" -o "$output/live-$organizations" >"$output/out"
   pages+=("live-$organizations=$output/live-$organizations/index.html")
 done
-# A replay takes no more than 32 organizations, guests and commons among them.
-"$make_consortium" "$output/30.db" 30
-sqlite3 "$output/30.db" "SELECT text FROM configurations" >"$output/30.yaml"
-"$sim" replay --config "$output/30.yaml" --trace "$output/30.db" --since 2026-10-10 --until 2026-10-13 \
-  --policies fcfs,fair_share,direct_contr --html "$output/replay-30.html" >"$output/out"
-pages+=("replay-30=$output/replay-30.html")
 setpriv --pdeathsig KILL "$here/look.py" "$output" "${pages[@]}"

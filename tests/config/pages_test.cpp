@@ -1,4 +1,5 @@
-// The reference page and the example name exactly the keys that the parser knows.
+// The reference page names exactly the keys that the parser knows, and says what their table says. The manual page is
+// made of that table.
 #include <cctype>
 #include <fstream>
 #include <iterator>
@@ -31,14 +32,8 @@ struct KeyTable {
   std::vector<Key> claim;
 };
 
-struct Documents {
-  std::string page;     // docs/reference/configuration.md
-  std::string manual;   // packaging/man/shapleyd.yaml.5
-  std::string example;  // etc/shapleyd.yaml
-};
-
 struct Difference {
-  std::string subject;  // "page: stale_after"; also "manual: ", "example: " and "parser: "
+  std::string subject;  // "page: stale_after"; also "parser: "
   std::string what;
 };
 
@@ -59,25 +54,23 @@ struct Place {
   Key key;
   std::string title;
   std::string before, after;  // of "KEY: VALUE" in a file
-  std::string indent;  // of its line in the example, which is a comment if it begins with '#'; "-": none of its own
 };
 
 std::vector<Place> places(const KeyTable& table) {
   std::vector<Place> all;
-  const auto add = [&](const std::vector<Key>& keys, const std::string& within, const Place& form) {
-    for (const Key& key : keys)
-      all.push_back({key, within + std::string(key.name), form.before, form.after, form.indent});
+  const auto add = [&](const std::vector<Key>& keys, const std::string& within, const std::string& before,
+                       const std::string& after) {
+    for (const Key& key : keys) all.push_back({key, within + std::string(key.name), before, after});
   };
   const std::string organizations = "organizations: [{name: physics}]\n";
-  add(table.file, "", {{}, {}, organizations, "\n", ""});
-  add(table.workflow, "workflows: ", {{}, {}, organizations + "workflows: {", "}\n", "  "});
+  add(table.file, "", organizations, "\n");
+  add(table.workflow, "workflows: ", organizations + "workflows: {", "}\n");
   const std::string consortium = organizations + "consortium: {name: uni, ";
   const std::string cluster = "clusters: [{name: south, standing: /s, public_key: /k";
-  add(table.consortium, "consortium: ", {{}, {}, consortium + cluster + "}], ", "}\n", "#   "});
-  add(table.cluster, "consortium: clusters: ", {{}, {}, consortium + cluster + ", ", "}]}\n", "#       "});
-  add(table.organization, "organizations: ", {{}, {}, "organizations: [{name: physics, ", "}]\n", "-"});
-  add(table.claim,
-      "organizations: nodes: ", {{}, {}, "organizations: [{name: physics, nodes: [{nodes: n1, ", "}]}]\n", "-"});
+  add(table.consortium, "consortium: ", consortium + cluster + "}], ", "}\n");
+  add(table.cluster, "consortium: clusters: ", consortium + cluster + ", ", "}]}\n");
+  add(table.organization, "organizations: ", "organizations: [{name: physics, ", "}]\n");
+  add(table.claim, "organizations: nodes: ", "organizations: [{name: physics, nodes: [{nodes: n1, ", "}]}]\n");
   return all;
 }
 
@@ -87,64 +80,30 @@ std::optional<std::string> written_default(const Key& key) {
   return std::string(key.fallback.substr(1, key.fallback.size() - 2));
 }
 
-// A manual page as a reader sees it, in one line.
-std::string as_read(const std::string& manual) {
-  std::string text = std::regex_replace(manual, std::regex("\n\\.[A-Z]+ "), "\n");
-  text = replaced(replaced(std::move(text), "\\-", "-"), "\"", "");
-  return std::regex_replace(text, std::regex("\\s+"), " ");
-}
-
 class Comparison {
  public:
-  explicit Comparison(const Documents& documents) : documents_(documents), manual_(as_read(documents.manual)) {}
+  explicit Comparison(std::string page) : page_(std::move(page)) {}
 
+  // Every section is about a key that is known, once; not every key has one.
   void headings(const std::vector<Place>& all) {
     std::set<std::string> known;
     for (const Place& place : all) known.insert(place.title);
     const std::regex heading("(^|\n)### `([^`]+)`");
-    const std::string& page = documents_.page;
-    for (std::sregex_iterator it(page.begin(), page.end(), heading), end; it != end; ++it)
-      if (known.erase((*it)[2]) == 0) found("page: " + (*it)[2].str(), "a section of no key, or its second");
-    for (const std::string& title : known) found("page: " + title, "no section");
+    for (std::sregex_iterator it(page_.begin(), page_.end(), heading), end; it != end; ++it) {
+      const std::string title = (*it)[2];
+      if (known.erase(title) == 0) found("page: " + title, "a section of no key, or its second");
+      sections_.insert(title);
+    }
   }
 
   void page(const Place& place) {
     const Key& key = place.key;
     const std::string anchor = replaced(replaced(place.title, ":", ""), " ", "-");
-    const std::string row = "| [`" + place.title + "`](#" + anchor + ") | " + std::string(key.type) + " | " +
-                            std::string(key.fallback) + " | " + std::string(key.meaning) + " |\n";
-    if (documents_.page.find("\n" + row) == std::string::npos) found("page: " + place.title, "no row " + row);
-    const std::string holds = key.fallback == k_required ? "" : "default: ";
-    const std::string begin =
-        "\n### `" + place.title + "`\n\n" + std::string(key.type) + "; " + holds + std::string(key.fallback);
-    const std::size_t at = documents_.page.find(begin);
-    if (at == std::string::npos || std::isalnum(static_cast<unsigned char>(documents_.page[at + begin.size()])) != 0)
-      found("page: " + place.title, "its section does not begin with" + begin);
-  }
-
-  void manual(const Place& place) {
-    const std::string name(place.key.name);
-    if (!std::regex_search(manual_, std::regex("\\b" + name + "\\b"))) found("manual: " + place.title, "not named");
-    const auto value = written_default(place.key);
-    if (value && manual_.find(" " + name + " (" + replaced(*value, "\"", "") + ")") == std::string::npos)
-      found("manual: " + place.title, "does not say " + name + " (" + *value + ")");
-  }
-
-  void example(const Place& place) {
-    const std::string name(place.key.name);
-    const auto value = written_default(place.key);
-    // A key whose default is described in words may be shown in a comment: some exclude each other.
-    const std::string before = place.indent.starts_with('#') ? "\n#[^\n]*\\b"
-                               : value                       ? "(^|\n)[^#\n]*\\b"
-                                                             : "(^|\n)(# |[^#\n]*\\b)";
-    if (!std::regex_search(documents_.example, std::regex(before + name + ":")))
-      found("example: " + place.title, "not shown");
-    if (!value || place.indent == "-") return;
-    const std::string line = "\n" + place.indent + name + ": " + *value;
-    const std::size_t at = documents_.example.find(line);
-    const std::size_t rest = at == std::string::npos ? at : documents_.example.find_first_not_of(' ', at + line.size());
-    if (rest == std::string::npos || std::string_view("\n#").find(documents_.example[rest]) == std::string_view::npos)
-      found("example: " + place.title, "no line" + line);
+    const std::string name = "`" + place.title + "`";
+    const std::string row = "| " + (sections_.contains(place.title) ? "[" + name + "](#" + anchor + ")" : name) +
+                            " | " + std::string(key.type) + " | " + std::string(key.fallback) + " | " +
+                            std::string(key.meaning) + " |\n";
+    if (page_.find("\n" + row) == std::string::npos) found("page: " + place.title, "no row " + row);
   }
 
   void parser(const Place& place) {
@@ -167,8 +126,8 @@ class Comparison {
  private:
   void found(std::string subject, std::string what) { found_.push_back({std::move(subject), std::move(what)}); }
 
-  const Documents& documents_;
-  std::string manual_;
+  std::string page_;
+  std::set<std::string> sections_;
   std::vector<Difference> found_;
 };
 
@@ -181,22 +140,14 @@ KeyTable key_table() {
           {k_claim_keys.begin(), k_claim_keys.end()}};
 }
 
-Documents documents() {
-  return {.page = read("docs/reference/configuration.md"),
-          .manual = read("packaging/man/shapleyd.yaml.5"),
-          .example = read("etc/shapleyd.yaml")};
-}
-
 // The parser differs where a default that is written out means something else than one that is left out, or where it
 // allows other words.
-std::vector<Difference> differences(const KeyTable& table, const Documents& documents) {
+std::vector<Difference> differences(const KeyTable& table, const std::string& page) {
   const std::vector<Place> all = places(table);
-  Comparison comparison(documents);
+  Comparison comparison(page);
   comparison.headings(all);
   for (const Place& place : all) {
     comparison.page(place);
-    comparison.manual(place);
-    comparison.example(place);
     comparison.parser(place);
   }
   return comparison.take();
@@ -211,54 +162,44 @@ Lines subjects(const std::vector<Difference>& differences) {
   return subjects;
 }
 
-TEST(Keys, AreSaidAlikeByTableParserPageManualAndExample) {
-  for (const auto& [subject, what] : differences(key_table(), documents())) ADD_FAILURE() << subject << ": " << what;
+const std::string k_page = "docs/reference/configuration.md";
+
+TEST(Keys, AreSaidAlikeByTableParserAndPage) {
+  for (const auto& [subject, what] : differences(key_table(), read(k_page))) ADD_FAILURE() << subject << ": " << what;
 }
 
 TEST(Keys, ADefaultThatIsChangedInTheTableOnlyIsFound) {
   KeyTable table = key_table();
   for (Key& key : table.file)
     if (key.name == "stale_after") key.fallback = "`600`";
-  EXPECT_EQ(subjects(differences(table, documents())),
-            (Lines{"page: stale_after", "page: stale_after", "manual: stale_after", "example: stale_after",
-                   "parser: stale_after"}));
+  EXPECT_EQ(subjects(differences(table, read(k_page))), (Lines{"page: stale_after", "parser: stale_after"}));
 }
 
-TEST(Keys, ADefaultThatIsChangedInOneDocumentOnlyIsFound) {
-  const auto after = [](std::string Documents::*document, const std::string& text, const std::string& by) {
-    Documents changed = documents();
-    std::string& all = changed.*document;
-    const std::size_t at = all.find(text);
+TEST(Keys, WhatIsChangedOnThePageOnlyIsFound) {
+  const auto after = [](const std::string& text, const std::string& by) {
+    std::string changed = read(k_page);
+    const std::size_t at = changed.find(text);
     EXPECT_NE(at, std::string::npos) << text;
-    if (at != std::string::npos) all.replace(at, text.size(), by);
+    if (at != std::string::npos) changed.replace(at, text.size(), by);
     return subjects(differences(key_table(), changed));
   };
-  EXPECT_EQ(after(&Documents::page, "365 days; default: `5m`", "365 days; default: `10m`"), Lines{"page: stale_after"});
-  EXPECT_EQ(after(&Documents::page, "365 days | `5m` |", "365 days | `10m` |"), Lines{"page: stale_after"});
-  EXPECT_EQ(after(&Documents::page, "### `stale_after`", "### `stale_for`"),
-            (Lines{"page: stale_for", "page: stale_after", "page: stale_after"}));
-  EXPECT_EQ(after(&Documents::manual, "(5m)", "(10m)"), Lines{"manual: stale_after"});
-  EXPECT_EQ(after(&Documents::manual, "(0.2)", "(0.1)"), Lines{"manual: workflows: threshold"});
-  EXPECT_EQ(after(&Documents::manual, ".BR share \" (1)\"", ".BR share \" (1/2)\""),
-            Lines{"manual: organizations: nodes: share"});
-  EXPECT_EQ(after(&Documents::example, "stale_after: 5m", "stale_after: 10m"), Lines{"example: stale_after"});
-  EXPECT_EQ(after(&Documents::example, "threshold: 0.2 ", "threshold: 0.25 "), Lines{"example: workflows: threshold"});
+  EXPECT_EQ(after("365 days | `5m` |", "365 days | `10m` |"), Lines{"page: stale_after"});
+  EXPECT_EQ(after("### `stale_after`", "### `stale_for`"), (Lines{"page: stale_for", "page: stale_after"}));
+  EXPECT_EQ(after("### `stale_after`", "### `charge`"), (Lines{"page: charge", "page: stale_after"}));
 }
 
 TEST(Keys, AWordThatTheParserDoesNotKnowIsFound) {
   KeyTable table = key_table();
   for (Key& key : table.file)
     if (key.name == "order") key.type = "`strict`, `loose` or `weighted`";
-  EXPECT_EQ(subjects(differences(table, documents())), (Lines{"page: order", "page: order", "parser: order"}));
+  EXPECT_EQ(subjects(differences(table, read(k_page))), (Lines{"page: order", "parser: order"}));
 }
 
-TEST(Estimators, AreAllOnThePageAndInTheManual) {
-  const Documents real = documents();
+TEST(Estimators, AreAllOnThePage) {
+  const std::string page = read(k_page);
   for (const accounting::EstimatorRow& row : accounting::estimators()) {
-    const std::string name(row.name);
-    const std::string line = "\n| `" + name + "` | " + std::string(row.meaning) + " |\n";
-    EXPECT_NE(real.page.find(line), std::string::npos) << "configuration.md has no row" << line;
-    EXPECT_NE(real.manual.find(name), std::string::npos) << "shapleyd.yaml.5 does not name " << name;
+    const std::string line = "\n| `" + std::string(row.name) + "` | " + std::string(row.meaning) + " |\n";
+    EXPECT_NE(page.find(line), std::string::npos) << "configuration.md has no row" << line;
   }
 }
 
@@ -270,7 +211,7 @@ TEST(Estimators, AreWhatTheParserAllows) {
 
 // Every ```yaml block of the page is a whole file or becomes one with an organization.
 TEST(Page, ItsExamplesAreValid) {
-  const std::string page = read("docs/reference/configuration.md");
+  const std::string page = read(k_page);
   const std::string begin = "```yaml\n";
   int examples = 0;
   for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) {
@@ -286,7 +227,7 @@ TEST(Page, ItsExamplesAreValid) {
 
 // "FILE:LINE: ..." blocks of the page are what the parser says about the example before them.
 TEST(Page, ShowsTheFaultsThatTheParserReports) {
-  const std::string page = read("docs/reference/configuration.md");
+  const std::string page = read(k_page);
   const std::string begin = "```yaml-with-faults\n";
   const std::size_t at = page.find(begin);
   ASSERT_NE(at, std::string::npos);

@@ -199,7 +199,8 @@ TEST_F(Archives, an_exchanged_file_is_refused_by_every_reader) {
          {std::string("status --at 2026-11-05"), std::string("status --worth --at 2026-10-05"),
           std::string("statement --month 2026-11"), std::string("history --by day -S 2026-11-01 -E 2026-11-09"),
           "report --no-charts --no-audit --month 2026-11 -o " + page, std::string("explain 1001 --at 2026-11-05"),
-          std::string("compare physics biology --at 2026-11-05"), std::string("forecast --at 2026-11-05")}) {
+          std::string("explain physics --against biology --at 2026-11-05"),
+          std::string("status --forecast --at 2026-11-05")}) {
       const Outcome outcome = ends(ExitCode::unreadable, run(command + " --ledger " + ledger().string()));
       EXPECT_PRED2(contains, outcome.err, archive("2026-11").string() + ": ") << command;
       EXPECT_PRED2(contains, outcome.err, c.fault) << command;

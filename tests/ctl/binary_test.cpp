@@ -16,6 +16,7 @@
 #include "config/keys.hpp"
 #include "ctl/environment.hpp"
 #include "fake_daemon.hpp"
+#include "ledger/reports/compare_report.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/reports/workflows_report.hpp"
@@ -87,10 +88,27 @@ TEST_F(ShapleyctlBinary, HelpVersionAndUsageSucceed) {
 }
 
 TEST_F(ShapleyctlBinary, ACommandLineItCannotUnderstandIsUsage) {
-  for (const char* arguments :
-       {"", "frobnicate", "status --nonsense", "status -i 0", "status --contribution magic", "status -o nonsense",
-        "status --worth -P", "status --worth -l", "status --ledger x --at yesterday", "jobs -j seven", "jobs -S soon",
-        "jobs -u no_such_user_here", "--timeout 0 status"}) {
+  for (const char* arguments : {"",
+                                "frobnicate",
+                                "status --nonsense",
+                                "status -i 0",
+                                "status --contribution magic",
+                                "status -o nonsense",
+                                "status --worth -P",
+                                "status --worth -l",
+                                "status --forecast --worth",
+                                "status --forecast --users",
+                                "status --forecast -P",
+                                "status --forecast -O a",
+                                "status --forecast --top 1",
+                                "explain --against a",
+                                "explain --submit -A x --against a",
+                                "explain a",
+                                "status --ledger x --at yesterday",
+                                "jobs -j seven",
+                                "jobs -S soon",
+                                "jobs -u no_such_user_here",
+                                "--timeout 0 status"}) {
     const Outcome outcome = ends(ExitCode::usage, run(arguments));
     EXPECT_NE(outcome.err, "") << arguments;
     EXPECT_EQ(outcome.out, "") << arguments;
@@ -114,7 +132,7 @@ TEST_F(ShapleyctlBinary, AWordThatIsNoCommandIsNamedWithTheNearestOne) {
 
 TEST_F(ShapleyctlBinary, ATimeThatEndsBeforeItBeginsIsUsage) {
   for (const char* command : {"statement --ledger x", "history --ledger x", "report -o x --no-charts --ledger x",
-                              "advise --ledger x", "audit x --against x", "adjust --account x --to y --reason z"}) {
+                              "audit x --against x", "adjust --account x --to y --reason z"}) {
     const Outcome outcome = ends(ExitCode::usage, run(std::string(command) + " -S 2025-11-02 -E 2025-11-01"));
     EXPECT_TRUE(contains(outcome.err, "--until: 2025-11-01T00:00:00Z is not after --since 2025-11-02T00:00:00Z"))
         << command << ": " << outcome.err;
@@ -157,7 +175,10 @@ TEST_F(ShapleyctlBinary, PassesTheQuestionOnAndPrintsTheAnswer) {
                             asked = request;
                             if (request["request"] == "workflows") return json_of(ledger::WorkflowsReport{});
                             if (request["request"] == "jobs") return json_of(ledger::JobsReport{});
-                            return json_of(ledger::StatusReport{});
+                            if (request["request"] == "compare") return json_of(ledger::CompareReport{});
+                            ledger::StatusReport status;
+                            if (request.contains("forecast")) status.forecast.emplace();
+                            return json_of(status);
                           }));
   const auto says = [&](const std::string& arguments, const json& expected) {
     const Outcome outcome = run(arguments + asking(directory / "s"));
@@ -167,6 +188,8 @@ TEST_F(ShapleyctlBinary, PassesTheQuestionOnAndPrintsTheAnswer) {
   };
   says("status --json --contribution shapley_rate", {{"request", "status"}, {"contribution", "shapley_rate"}});
   says("status --worth --json", {{"request", "status"}, {"worth", true}});
+  says("status --forecast --json", {{"request", "status"}, {"forecast", true}});
+  says("explain physics --against 4_2 --json", {{"request", "compare"}, {"a", "physics"}, {"b", "4_2"}});
   says("workflows physics --json", {{"request", "workflows"}, {"organization", "physics"}});
   says("jobs --json -A Phys,maths -O a -u 7 -j 3,4", {{"request", "jobs"},
                                                       {"all", true},
@@ -187,6 +210,13 @@ TEST_F(ShapleyctlBinary, AnAnswerOfAnotherReleaseIsRefusedByTheMembersName) {
   const Outcome outcome = ends(ExitCode::refused, run("status" + asking(directory / "s")));
   EXPECT_EQ(outcome.err,
             "shapleyctl: shapleyd answers otherwise than this shapleyctl reads: organizations is missing\n");
+}
+
+TEST_F(ShapleyctlBinary, AStatusWithoutTheForecastThatWasAskedForIsRefused) {
+  const FakeDaemon daemon(directory / "s",
+                          FakeDaemon::welcoming([&](const json&) { return json_of(ledger::StatusReport{}); }));
+  const Outcome outcome = ends(ExitCode::refused, run("status --forecast" + asking(directory / "s")));
+  EXPECT_PRED2(contains, outcome.err, "shapleyd answers without the forecast that it was asked for");
 }
 
 TEST_F(ShapleyctlBinary, FormatsComeFromTheEnvironmentUnlessGiven) {
@@ -217,11 +247,6 @@ TEST_F(ShapleyctlBinary, WorthOfTheExampleFromACopiedLedger) {
   EXPECT_PRED2(lacks, one.out, "A has got");
   EXPECT_PRED2(contains, one.out, "B has got 48 %");
   ends(ExitCode::usage, run("status --worth -O nosuch --ledger " + copy));
-  const Outcome advice = run("advise --ledger " + copy);
-  EXPECT_PRED2(contains, advice.out,
-               "\nBy utility, as the books have it (status --worth), from 2026-11-18T11:06:40Z to ");
-  EXPECT_PRED2(contains, advice.out, "A has got 16 % more than it would have got alone: ");
-  EXPECT_PRED2(contains, advice.out, "- By utility is another comparison and may come out otherwise: ");
 }
 
 TEST_F(ShapleyctlBinary, StatusOfTheExampleAtEveryInstantOfACopiedLedger) {
@@ -282,11 +307,22 @@ TEST_F(ShapleyctlBinary, AnUnknownOrganizationIsAnErrorThatNamesTheKnownOnes) {
 
 TEST_F(ShapleyctlBinary, TheFutureIsRefused) {
   const fs::path ledger = example_ledger();
-  for (const char* asked : {"status --at 2999-01-01", "jobs -S 2999-01-01", "advise -S 2999-01-01"}) {
+  for (const char* asked : {"status --at 2999-01-01", "jobs -S 2999-01-01"}) {
     const Outcome outcome = ends(ExitCode::usage, run(std::string(asked) + " --ledger " + ledger.string()));
     EXPECT_EQ(outcome.out, "") << asked;
     EXPECT_PRED2(contains, outcome.err,
                  ": 2999-01-01T00:00:00Z lies in the future, of which the books know nothing; it is ");
+  }
+}
+
+// The daemon is not asked, which could not heed them.
+TEST_F(ShapleyctlBinary, OptionsAboutALedgersFileNeedOne) {
+  for (const char* asked :
+       {"status --archives x", "explain 1 --archives x", "compare A B --archives x", "forecast --archives x",
+        "statement --archives x", "history --known-until 2026-11-18", "report --no-charts -o page --archives x"}) {
+    const Outcome outcome = ends(ExitCode::usage, run(asked));
+    EXPECT_EQ(outcome.out, "") << asked;
+    EXPECT_PRED2(contains, outcome.err, "name the file with --ledger FILE\n") << asked;
   }
 }
 

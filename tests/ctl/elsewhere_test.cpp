@@ -1,4 +1,4 @@
-// What other clusters of a consortium contribute to the ranks, as explain, compare and forecast say it.
+// What other clusters of a consortium contribute to the ranks, as explanations, comparisons and forecasts say it.
 //
 // Beside the books of explain_fixture.hpp there is what the south stated at 30: A is owed 40 core-hours there, which
 // are 144,000 processor-seconds, and B owes them; nothing runs. Under the published rule (H = 0) a key is phi - psi, so
@@ -106,14 +106,14 @@ TEST_F(Elsewhere, CompareSaysWhoWouldGoFirstByThisClusterAlone) {
 
 // A forecast ends when what was stated is too old.
 TEST_F(Elsewhere, AForecastEndsWithTheStatement) {
-  const json report = answer({{"request", "forecast"}});
-  EXPECT_EQ(report["until"], second(3630).value);
-  EXPECT_EQ(report["by_statement"], true);
-  EXPECT_EQ(report["by_date"], false);
+  const json report = forecast();
+  EXPECT_EQ(report["forecast"]["until"], second(3630).value);
+  EXPECT_EQ(report["forecast"]["by_statement"], true);
+  EXPECT_EQ(report["forecast"]["by_date"], false);
   EXPECT_PRED2(contains, render_forecast(report),
                " up to 2026-11-18T12:07:10Z, when what another cluster stated is too old.\n");
   write({job_of(9, "A", 8000)}, 8000);
-  EXPECT_FALSE(answer({{"request", "forecast"}}).contains("by_statement"));
+  EXPECT_FALSE(forecast()["forecast"].contains("by_statement"));
 }
 
 class NoConsortium : public RankedBooks {};

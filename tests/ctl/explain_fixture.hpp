@@ -1,4 +1,4 @@
-// explain, compare and forecast on a ledger whose figures are worked by hand, and what they print.
+// Explanations, comparisons and forecasts on a ledger whose figures are worked by hand, and what they print.
 //
 // A and B own a processor each. A's job 1 runs on both from 0 to 10, B's job 2 on both from 20 on. A's job 3 waits from
 // 25 on, B's job 4 from 30 on, a guest's job 5 from 35 on; A's job 6 could not start. The published rule: H = 0.
@@ -18,6 +18,8 @@
 #include <nlohmann/json.hpp>
 
 #include "ctl/commands/explain.hpp"
+#include "ctl/offline.hpp"
+#include "ctl/output/forecast.hpp"
 #include "ctl/rank_answers.hpp"
 #include "fake_daemon.hpp"
 #include "ledger/reports/compare_report.hpp"
@@ -42,7 +44,7 @@ inline std::string render_comparison(const json& report) {
 }
 
 inline std::string render_forecast(const json& report) {
-  return ctl::render_forecast(partial<ledger::ForecastReport>(report));
+  return ctl::render_forecast(partial<ledger::StatusReport>(report));
 }
 
 // From a ledger file, by a request of the daemon's protocol.
@@ -53,8 +55,7 @@ inline Expected<json> offline_rank_answer(const json& request, const RankSource&
   };
   const std::string name = request["request"];
   if (name == "explain") return as_json(explained({.job = request["job"]}, source, {}));
-  if (name == "compare") return as_json(compared(request["a"], request["b"], source, {}));
-  return as_json(forecast(source, {}));
+  return as_json(compared(request["a"], request["b"], source, {}));
 }
 
 inline Instant second(std::int64_t offset) {
@@ -155,6 +156,11 @@ class RankedBooks : public testing::Test {
   [[nodiscard]] json compared(const std::string& a, const std::string& b,
                               std::optional<std::int64_t> at = std::nullopt) const {
     return answer({{"request", "compare"}, {"a", a}, {"b", b}}, at);
+  }
+  // The report of status with the forecast.
+  [[nodiscard]] json forecast(std::optional<std::int64_t> at = std::nullopt) const {
+    return json_of(must(
+        offline_status({.ledger = file(), .at = at ? std::optional(second(*at)) : std::nullopt, .forecast = true})));
   }
 
   std::string printed(const std::string& job, const std::string& at = "") {

@@ -301,15 +301,14 @@ TEST_F(Explain, OfAJobWhoseNodesBootSaysThatItHasNotBegun) {
   EXPECT_PRED2(contains, printed_by_daemon("2"), " and has not begun: its nodes boot, or PrologSlurmctld runs.");
 }
 
-// Where the daemon's ledger cannot be read the daemon answers about the past, too. The instant is past by any machine's
-// clock.
-TEST_F(Explain, AsksTheDaemonAboutThePastOfALedgerThatItCannotRead) {
+// Although this user could read the daemon's ledger. The instant is past by any machine's clock.
+TEST_F(Explain, AsksTheDaemonAboutThePastToo) {
   json request;
   const json told = explained("3", 30);
   const FakeDaemon daemon(
       directory / "s", FakeDaemon::welcoming([&](const json& asked_for) {
         if (asked_for["request"] == "status")
-          return json_of(ledger::StatusReport{.daemon = protocol::DaemonReport{.ledger = directory / "nowhere"}});
+          return json_of(ledger::StatusReport{.daemon = protocol::DaemonReport{.ledger = file().native()}});
         request = asked_for;
         return told;
       }));
@@ -344,7 +343,7 @@ TEST(JobName, IsANumberATaskOfAnArrayOrAPartOfAHeterogeneousJob) {
   }
 }
 
-// compare and forecast on the books of explain_fixture.hpp, and what they print.
+// Comparisons and forecasts on the books of explain_fixture.hpp, and what is printed.
 
 class Compare : public RankedBooks {};
 
@@ -421,7 +420,7 @@ TEST_F(Compare, SaysWhoGoesFirstBecauseOfWhatRuns) {
   EXPECT_EQ(short_runs["difference"], "72");
   EXPECT_EQ(short_runs["turning_processors"], 8);
   EXPECT_PRED2(contains, render_comparison(short_runs), "B may start 8 more processors before A's first job.\n");
-  EXPECT_PRED2(contains, render_forecast(answer({{"request", "forecast"}}, 40)),
+  EXPECT_PRED2(contains, render_forecast(forecast(40)),
                "It takes that mean residual run time to stay: what runs now counts for 1 s more, with weight 1; "
                "it is measured once a day at most.\n");
   // A past before it was measured, and one before the rule.
@@ -443,16 +442,16 @@ TEST_F(Compare, ComparesJobs) {
 }
 
 TEST_F(Compare, ForecastsEveryPair) {
-  json report = answer({{"request", "forecast"}});
-  EXPECT_EQ(report["pairs"], 3);
-  ASSERT_EQ(report["turns"].size(), 3U);
-  for (const json& turn : report["turns"]) {
+  json report = forecast();
+  EXPECT_EQ(report["forecast"]["pairs"], 3);
+  ASSERT_EQ(report["forecast"]["turns"].size(), 3U);
+  for (const json& turn : report["forecast"]["turns"]) {
     EXPECT_EQ(turn["at"], second(50).value);
     EXPECT_EQ(turn["in_s"], 10);
   }
   EXPECT_EQ(report["organizations"][0]["name"], "B");
-  EXPECT_EQ(report["organizations"][0]["rate"], -1.0);
-  EXPECT_EQ(report["by_date"], false);
+  EXPECT_EQ(report["forecast"]["organizations"][0], (json{{"name", "B"}, {"rate", -1.0}}));
+  EXPECT_EQ(report["forecast"]["by_date"], false);
   const std::string text = render_forecast(report);
   EXPECT_PRED2(contains, text, "Ranks at 2026-11-18T11:07:20Z: B, guests, A\n");
   EXPECT_PRED2(contains, text, "2026-11-18T11:07:30Z 10 s A      B\n");
@@ -470,12 +469,47 @@ TEST_F(Compare, PrintsComparisons) {
                "It has done so since 2026-11-18T11:06:41Z (39 s); the difference was zero last at "
                "2026-11-18T11:06:41Z (39 s).\n");
   EXPECT_PRED2(contains, text, "If nothing starts or ends A goes first from 2026-11-18T11:07:30Z (in 10 s) on.\n");
-  EXPECT_PRED2(contains, text, "Why job 2 started when it did: shapleyctl compare 3 2 --at 2026-11-18T11:06:59Z\n");
+  EXPECT_PRED2(contains, text,
+               "Why job 2 started when it did: shapleyctl explain 3 --against 2 --at 2026-11-18T11:06:59Z\n");
+  EXPECT_PRED2(contains, render_comparison(compared("A", "2")),
+               "Why job 2 started when it did: shapleyctl explain A --against 2 --at 2026-11-18T11:06:59Z\n");
   EXPECT_PRED2(contains, render_comparison(compared("3", "6")), "Both are of A: their ranks are the same") << text;
 }
 
+// By the command: jobs and organizations in each combination.
+TEST_F(Compare, AnswersExplainAgainst) {
+  const std::pair<const char*, const char*> sides[] = {{"A", "B"}, {"3", "B"}, {"A", "2"}, {"3", "2"}};
+  for (const auto& [job, against] : sides) {
+    out.str("");
+    const RankSource source{.ledger = file().native(), .at = "", .archives = ""};
+    EXPECT_EQ(printed_by({.job = job, .against = against, .source = source}, {}),
+              render_comparison(compared(job, against)));
+    out.str("");
+    const json report = json::parse(printed_by({.job = job, .against = against, .source = source, .json = true}, {}));
+    EXPECT_EQ(report["sides"], compared(job, against)["sides"]);
+  }
+}
+
+TEST_F(Compare, RefusesWrongSides) {
+  const RankSource source{.ledger = file().native(), .at = "", .archives = ""};
+  const auto fault = [&](const ExplainArguments& arguments) {
+    const auto ran = run_explain(arguments, {}, environment);
+    EXPECT_FALSE(ran);
+    if (ran) return std::string();
+    EXPECT_EQ(ran.error().code, Errc::invalid_argument);
+    return ran.error().what;
+  };
+  EXPECT_EQ(fault({.against = "B", .source = source}),
+            "explain --against needs the JOB or organization that is compared, too");
+  EXPECT_PRED2(contains, fault({.job = "A", .source = source}),
+               "'A' is no job; write its number, 4711, an array's task, 4711_3, or a part of a heterogeneous job, "
+               "4711+1; an organization is explained --against another one or a job");
+  EXPECT_PRED2(contains, fault({.job = "nosuch", .against = "B", .source = source}),
+               "'nosuch' is no organization with a rank and no job");
+}
+
 TEST_F(Compare, RefusesTheFuture) {
-  const auto answered = forecast({.ledger = file().native(), .at = "9999-01-01", .archives = ""}, {});
+  const auto answered = ctl::compared("A", "B", {.ledger = file().native(), .at = "9999-01-01", .archives = ""}, {});
   ASSERT_FALSE(answered);
   EXPECT_EQ(answered.error().code, Errc::invalid_argument);
 }

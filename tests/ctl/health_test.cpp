@@ -31,23 +31,23 @@ json well() {
                "stale_after_s": 300, "events": 12345, "lost_runs": 0, "dropped_observations": 0, "rebuild": null,
                "clock": null, "held_observations": null, "failures": {}, "controller": null, "backup": null, "audit": null,
                "commits": {"count": 7, "seconds": 0.5, "last_s": 0.004, "buckets": []},
-               "storage": {"ledger_bytes": 4096, "wal_bytes": 8192, "free_bytes": 1000000}},
+               "storage": {"ledger_bytes": 4096, "wal_bytes": 8192, "free_bytes": 50000000000}},
     "plugin": {"connected": true, "last_heard_at": 1795244390, "backlog": 2}
   })");
 }
 
-Health judge(const json& status, const HealthLimits& limits) {
-  return ctl::judge(partial<ledger::StatusReport>(status), limits);
+Health judge(const json& status, const health::Limits& limits) {
+  return health_of(partial<health::Report>(status), limits);
 }
 
 // The line of a status in which all but one member is well.
-std::string line_with(const char* pointer, const json& value, const HealthLimits& limits = {}) {
+std::string line_with(const char* pointer, const json& value, const health::Limits& limits = {}) {
   json status = well();
   status[json::json_pointer(pointer)] = value;
   return health_line(judge(status, limits));
 }
 // Up to the numbers.
-std::string words_with(const char* pointer, const json& value, const HealthLimits& limits = {}) {
+std::string words_with(const char* pointer, const json& value, const health::Limits& limits = {}) {
   const std::string line = line_with(pointer, value, limits);
   return line.substr(0, line.find(" | "));
 }
@@ -55,7 +55,7 @@ std::string words_with(const char* pointer, const json& value, const HealthLimit
 TEST(Health, OfAWellDaemonIsOneLineWithNumbers) {
   EXPECT_EQ(health_line(judge(well(), {})),
             "SHAPLEY OK: plugin connected, mode priorities | plugin_connected=1 ranks_age=2s events=12345c backlog=2 "
-            "lost_runs=0c commit=0.004s ledger=4096B log=8192B free=1000000B\n");
+            "lost_runs=0c commit=0.004s ledger=4096B log=8192B free=50000000000B\n");
 }
 
 TEST(Health, IsCriticalWhereTheBooksOrTheRanksDoNotWork) {
@@ -124,6 +124,19 @@ TEST(Health, WarnsOfWhatWillWantAttention) {
       "SHAPLEY OK: plugin connected, mode priorities");
 }
 
+TEST(Health, WarnsOfADiskAndASpoolThatDoNotSuffice) {
+  EXPECT_EQ(words_with("/plugin/backlog", 1204),
+            "SHAPLEY WARNING: 1,204 messages of the plugin are not in the ledger yet");
+  EXPECT_EQ(
+      words_with("/plugin/dropped_backlogs", 1),
+      "SHAPLEY WARNING: the plugin dropped what its spool could not hold, 1 time since it was loaded: runs may be "
+      "missing");
+  EXPECT_EQ(words_with("/daemon/commits/slow_in_a_row", 4),
+            "SHAPLEY WARNING: the last 4 commits took longer than a second each: the ledger's disk is slow");
+  EXPECT_EQ(words_with("/daemon/storage/free_bytes", 12'345'678),
+            "SHAPLEY WARNING: the ledger's file system has 12 MB left");
+}
+
 TEST(Health, WarnsOfOtherClustersWhoseStatementsDoNotCount) {
   const char* k_ok = "SHAPLEY OK: plugin connected, mode priorities";
   const auto words = [](const json& cluster) { return words_with("/clusters", json::array({cluster})); };
@@ -153,7 +166,7 @@ TEST(Health, WarnsOfOtherClustersWhoseStatementsDoNotCount) {
 }
 
 TEST(Health, LooksAtBackupsAndAuditsOnRequest) {
-  const HealthLimits limits{.backup_age = 3600, .audit_age = 86'400};
+  const health::Limits limits{.backup_age = Duration{3600}, .audit_age = Duration{86'400}};
   EXPECT_EQ(words_with("/daemon/audit", {{"at", k_now - 60}, {"sequence", 5}, {"clean", true}}, limits),
             "SHAPLEY WARNING: no backup is known of");
   json status = well();
@@ -161,14 +174,14 @@ TEST(Health, LooksAtBackupsAndAuditsOnRequest) {
   status["daemon"]["backup"] = {{"at", k_now - 60}, {"sequence", 6}};
   EXPECT_TRUE(health_line(judge(status, limits)).starts_with("SHAPLEY WARNING: the last audit was 1 day 3 h ago | "));
   EXPECT_PRED2(contains, health_line(judge(status, limits)), " backup_age=60s audit_age=100000s\n");
-  EXPECT_EQ(judge(status, {}).state, HealthState::ok);
+  EXPECT_EQ(judge(status, {}).state, health::State::ok);
 }
 
 TEST(Health, MissesThePapersOfAMonthThatEndedWhereThereWereSomeBefore) {
   constexpr std::int64_t k_day_of_month = 20;  // of November 2026, at 7:00
   constexpr std::int64_t k_november = 1'793'491'200;
-  const HealthLimits limits{.papers_delay = k_day_of_month * 86'400};
-  const auto words_of = [&](std::int64_t until, const HealthLimits& asked) {
+  const health::Limits limits{.papers_delay = Duration{k_day_of_month * 86'400}};
+  const auto words_of = [&](std::int64_t until, const health::Limits& asked) {
     return words_with("/daemon/papers", {{"at", until + 900}, {"sequence", 5}, {"until", until}}, asked);
   };
   const std::string ok = "SHAPLEY OK: plugin connected, mode priorities";
@@ -177,7 +190,8 @@ TEST(Health, MissesThePapersOfAMonthThatEndedWhereThereWereSomeBefore) {
   const std::int64_t october = k_november - 31 * 86'400;
   EXPECT_EQ(words_of(october, limits),
             "SHAPLEY WARNING: the papers of 2026-10 are missing; the last ones are of 2026-09");
-  EXPECT_EQ(words_of(october, {.papers_delay = (k_day_of_month + 1) * 86'400}), ok) << "they are not late yet";
+  EXPECT_EQ(words_of(october, {.papers_delay = Duration{(k_day_of_month + 1) * 86'400}}), ok)
+      << "they are not late yet";
   EXPECT_EQ(words_of(october, {}), ok) << "it was not asked";
   EXPECT_PRED2(contains, line_with("/daemon/papers", {{"at", k_now}, {"sequence", 5}, {"until", k_now - 70}}),
                " papers_age=70s\n");
@@ -191,9 +205,9 @@ TEST(Health, OfAStandbyDoesNotWantAPlugin) {
   EXPECT_TRUE(health_line(judge(status, {})).starts_with("SHAPLEY OK: standby follows | "));
   json& controller = status["daemon"]["controller"];
   controller["peer_answers"] = false;
-  EXPECT_EQ(judge(status, {}).state, HealthState::warning);
+  EXPECT_EQ(judge(status, {}).state, health::State::warning);
   controller["fault"] = "both wrote";
-  EXPECT_EQ(judge(status, {}).state, HealthState::critical);
+  EXPECT_EQ(judge(status, {}).state, health::State::critical);
   controller = {{"role", "standby"}, {"state", "waits for slurmctld"}, {"peer_answers", true}, {"fault", nullptr}};
   EXPECT_EQ(judge(status, {}).causes, std::vector<std::string>{"the plugin is connected to neither controller"});
 }
@@ -202,7 +216,7 @@ TEST(Health, SaysThatWhatIsAcknowledgedIsOnOneHostOnly) {
   json status = well();
   json& controller = status["daemon"]["controller"];
   controller = {{"role", "active"}, {"state", "writes"}, {"peer_answers", true}, {"in_step", true}, {"fault", nullptr}};
-  EXPECT_EQ(judge(status, {}).state, HealthState::ok);
+  EXPECT_EQ(judge(status, {}).state, health::State::ok);
   controller["in_step"] = false;
   EXPECT_EQ(judge(status, {}).causes,
             std::vector<std::string>{"the other controller lags: what is acknowledged is on this host only"});
@@ -223,9 +237,10 @@ TEST(Health, StaysOneLineWhateverAFailureSays) {
 }
 
 TEST(Health, OfSomethingElseIsUnknown) {
-  EXPECT_EQ(ctl::judge(ledger::StatusReport{}, {}).state, HealthState::unknown);
-  EXPECT_EQ(ctl::judge(Error{Errc::denied, "no"}).state, HealthState::unknown);
-  EXPECT_EQ(ctl::judge(Error{Errc::unavailable, "away"}).state, HealthState::critical);
+  const auto line = [](Errc code) { return health_line(health_of(tl::unexpected<Error>(Error{code, "no"}), {})); };
+  EXPECT_EQ(line(Errc::denied), "SHAPLEY UNKNOWN: no\n");
+  EXPECT_EQ(line(Errc::protocol), "SHAPLEY UNKNOWN: no\n");
+  EXPECT_EQ(line(Errc::unavailable), "SHAPLEY CRITICAL: no\n");
 }
 
 class HealthCommand : public testing::Test {

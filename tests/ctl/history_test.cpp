@@ -172,12 +172,12 @@ TEST_F(BeforeTheBooks, every_command_says_when_they_begin) {
                                   "history --by hour -S 2026-09-30 -E 2026-10-01",
                                   "status --at 2026-09-30T12:00:00",
                                   "status --worth --at 2026-10-01T00:00:49",
-                                  "compare physics biology --at 2026-09-30",
+                                  "explain physics --against biology --at 2026-09-30",
                                   "explain 1 --at 2026-09-30",
-                                  "forecast --at 2026-09-30"};
+                                  "status --forecast --at 2026-09-30"};
   for (const std::string& command : commands) expect_refused(command);
   EXPECT_FALSE(fs::exists(page));
-  for (const char* command : {"status --at 2026-10-01T00:00:50", "forecast --at 2026-10-01T00:00:50",
+  for (const char* command : {"status --at 2026-10-01T00:00:50", "status --forecast --at 2026-10-01T00:00:50",
                               "statement -S 2026-09-01 -E 2026-10-01T00:00:51"}) {
     EXPECT_EQ(run(command).exit_code, code(ExitCode::success)) << command;
   }
@@ -206,7 +206,7 @@ TEST_F(BeforeTheBooks, archives_that_are_missing_are_not_asked_for) {
   expect_refused("statement --month 2026-09");
   fs::remove_all(directory.path() / "archives");
   expect_refused("status --at 2026-09-30");
-  expect_refused("compare physics biology --at 2026-09-30");
+  expect_refused("explain physics --against biology --at 2026-09-30");
   ends(ExitCode::unreadable, run("status --at 2026-10-09"));
 }
 

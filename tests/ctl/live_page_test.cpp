@@ -15,8 +15,7 @@ class LivePage : public RankedBooks {};
 
 TEST_F(LivePage, SaysWhatStatusAndForecastSay) {
   LiveReport report{.heading = "a < b",
-                    .status = must(offline_status({.ledger = file()})),
-                    .forecast = must(ctl::forecast({.ledger = file().native()}, {})),
+                    .status = must(offline_status({.ledger = file(), .forecast = true})),
                     .no_jobs = "x",
                     .every_s = 60};
   report.status.organizations[0].title = "B <script>";
@@ -30,10 +29,9 @@ TEST_F(LivePage, SaysWhatStatusAndForecastSay) {
     EXPECT_GT(at = page.find("<li>" + row.is.name, at + 1), 0U) << row.is.name;
   }
   EXPECT_NE(at, std::string::npos) << "in the order of ranks";
-  ASSERT_FALSE(report.forecast.turns.empty());
-  EXPECT_PRED2(contains, page,
-               report.forecast.turns[0].first + " passes " + report.forecast.turns[0].then + " at " +
-                   report.forecast.turns[0].at.utc());
+  ASSERT_FALSE(report.status.forecast->turns.empty());
+  const ledger::ForecastTurn& turn = report.status.forecast->turns[0];
+  EXPECT_PRED2(contains, page, turn.first + " passes " + turn.then + " at " + turn.at.utc());
   EXPECT_PRED2(contains, page, "The jobs are not listed here: x.");
   report.no_jobs.clear();
   EXPECT_PRED2(contains, live_page(report), "No job waits that could start.");

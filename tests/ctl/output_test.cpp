@@ -176,11 +176,6 @@ TEST(Amounts, StandingsCarryTheirSign) {
   EXPECT_EQ(unsigned_core_hours(999.96), "1,000.0");
 }
 
-TEST(Amounts, CountsAreGroupedAndInWords) {
-  EXPECT_EQ(grouped(1, "run"), "1 run");
-  EXPECT_EQ(grouped(1204, "run"), "1,204 runs");
-}
-
 TEST(Amounts, NumbersLoseNeedlessZeros) {
   EXPECT_EQ(plain_number(3), "3");
   EXPECT_EQ(plain_number(-0.25), "-0.25");
@@ -189,35 +184,6 @@ TEST(Amounts, NumbersLoseNeedlessZeros) {
   EXPECT_EQ(plain_number(100.0), "100");
   EXPECT_EQ(plain_number(-0.0), "0");
   EXPECT_EQ(plain_number(0.0000001), "1e-07");
-}
-
-TEST(Amounts, DurationsInTwoUnits) {
-  EXPECT_EQ(short_duration(-5), "0 s");
-  EXPECT_EQ(short_duration(59), "59 s");
-  EXPECT_EQ(short_duration(3599), "59 min");
-  EXPECT_EQ(short_duration(3600), "1 h");
-  EXPECT_EQ(short_duration(5 * 3600 + 12 * 60 + 59), "5 h 12 min");
-  EXPECT_EQ(short_duration(9 * 86400 + 4 * 3600), "9 days 4 h");
-  EXPECT_EQ(short_duration(273'843), "3 days 4 h");
-  EXPECT_EQ(short_duration(86400), "1 day");
-}
-
-TEST(Amounts, DurationsThatAreComparedKeepTheirSeconds) {
-  EXPECT_EQ(rounded_duration(15.24), "15.2 s");
-  EXPECT_EQ(rounded_duration(17), "17 s");
-  EXPECT_EQ(rounded_duration(59.96), "1 min");
-  EXPECT_EQ(rounded_duration(98.4), "1 min 38 s");
-  EXPECT_EQ(rounded_duration(1200), "20 min");
-  EXPECT_EQ(rounded_duration(3600), "1 h");
-  EXPECT_EQ(rounded_duration(273'843), "3 days 4 h");
-}
-
-TEST(Amounts, CountsAreGrouped) {
-  EXPECT_EQ(grouped(0), "0");
-  EXPECT_EQ(grouped(999), "999");
-  EXPECT_EQ(grouped(1204311), "1,204,311");
-  EXPECT_EQ(grouped(-1000), "-1,000");
-  EXPECT_EQ(grouped(-100), "-100");
 }
 
 TEST(Paint, ColoursAreEscapeSequencesAroundTheText) {

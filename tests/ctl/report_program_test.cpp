@@ -136,6 +136,33 @@ TEST_F(Page, of_a_whole_month_and_all_organizations_is_told_to_the_daemon_as_its
   }
 }
 
+// The daemon's ledger could be read here; it is not, because it was not named.
+TEST_F(Page, of_the_daemon_has_its_figures_and_no_audit) {
+  write_consortium(file(), consortium_names(3));
+  const SiteReport november = report_of(parse_instant("2026-11-01").value(), parse_instant("2026-12-01").value());
+  ledger::StatusReport status = must(offline_status({.ledger = file()}));
+  status.daemon = protocol::DaemonReport{.ledger = file().native(), .cluster = {.name = "newton"}};
+  std::vector<std::string> asked;
+  const FakeDaemon daemon(directory.path() / "s", FakeDaemon::welcoming([&](const json& request) -> json {
+                            asked.push_back(request["request"]);
+                            if (asked.back() == "statement") return json_of(november.statement);
+                            if (asked.back() == "history")
+                              return json_of(request["by"] == "month" ? november.months : november.history);
+                            if (asked.back() == "status") return json_of(status);
+                            return error_reply({Errc::denied, "no key"});
+                          }));
+  ends(ExitCode::success, run_shapleyctl(directory.path(), "report --no-charts --month 2026-11 -o " + out(),
+                                         "SHAPLEY_SOCKET=" + (directory.path() / "s").string()));
+  EXPECT_EQ(asked, (std::vector<std::string>{"statement", "history", "history", "status", "head"}));
+  const std::string page = content_of(fs::path(out()) / "index.html");
+  EXPECT_PRED2(contains, page, "Cluster newton, from 2026-11-01T00:00:00Z to 2026-12-01T00:00:00Z");
+  EXPECT_PRED2(contains, page,
+               "No audit was made for this page: the figures are the daemon&#39;s; shapleyctl report --ledger");
+  const auto rows = table_of(page, "Every organization");
+  ends(ExitCode::success, run("--no-charts --month 2026-11 -o " + out()));
+  EXPECT_EQ(rows, table_of(content_of(fs::path(out()) / "index.html"), "Every organization"));
+}
+
 TEST_F(Page, without_gnuplot) {
   write_consortium(file(), consortium_names(3));
   const Outcome missing = ends(ExitCode::unreadable, run("--month 2026-11 -o " + out(), "PATH=/nonexistent"));

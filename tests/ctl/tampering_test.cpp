@@ -321,7 +321,6 @@ class ForeignSchema : public testing::Test {
             "status --ledger " + path,
             "status --at 2026-11-18T11:07:00 --ledger " + path,
             "jobs -a --ledger " + path,
-            "advise --ledger " + path,
             "backup --ledger " + path + " " + (directory.path() / "copy.db").string(),
             "restore --ledger " + sound().string() + " " + path};
   }

@@ -62,20 +62,6 @@ class Terminal : public testing::Test {
           *text = bytes;
       }
     }
-    // One that advise can place: on a processor that its organization owns.
-    auto run = ledger::testing::opened(4, k_example_begin.value + 40, k_hostile, 1);
-    events.emplace_back(accounting::JobDescribed{.job = run.key.job,
-                                                 .submit = run.begin,
-                                                 .organization = k_hostile,
-                                                 .array_task = std::nullopt,
-                                                 .user_id = 1,
-                                                 .account = bytes,
-                                                 .partition = bytes,
-                                                 .qos = bytes,
-                                                 .name = bytes,
-                                                 .wckey = bytes});
-    events.emplace_back(run);
-    events.emplace_back(ledger::testing::closed(run, k_example_begin.value + 50));
     const fs::path file = directory / "ledger.db";
     auto ledger = ledger::testing::writer(file);
     must(ledger.append(events, k_example_begin + Duration{60}));
@@ -94,7 +80,6 @@ TEST_F(Terminal, NamesInALedger) {
                k_escaped + "\\xff\\x9b");
   EXPECT_PRED2(contains, run("jobs -nPa --ledger " + ledger + " -o name,organization").out,
                k_escaped + "\\xff\\x9b|" + k_escaped + "\n");
-  EXPECT_PRED2(contains, run("advise --ledger " + ledger).out, "\n" + k_escaped + " did ");
   ends(ExitCode::success, run("audit " + ledger));
 }
 
@@ -106,7 +91,6 @@ TEST_F(Terminal, JsonOfALedgerKeepsTheNames) {
   EXPECT_TRUE(found) << status.dump(2);
   const json jobs = json::parse(run("jobs -a --json --ledger " + ledger).out);
   EXPECT_EQ(jobs["jobs"][0]["name"], k_hostile + "\ufffd\ufffd");
-  ends(ExitCode::success, run("advise --json --ledger " + ledger));
 }
 
 // A user with sqlite3 makes a table, or writes what no program would.
@@ -173,18 +157,14 @@ TEST_F(Terminal, WhatADaemonAnswers) {
                       {"before", nullptr},
                       {"highest", nullptr},
                       {"workflows", json::array({{{"workflow", k_hostile}, {"levels", {3, 15}}}})}}})}}));
-  const json queue = json_of(partial<ledger::QueueReport>(
-      {{"jobs", json::array({{{"job", 1}, {"organization", k_hostile}, {"time_limit_s", 60}}})},
-       {"organizations", json::array({{{"organization", k_hostile}, {"processors", 4}}})}}));
-  const std::map<std::string, json> answers{
-      {"status", status}, {"jobs", jobs}, {"workflows", workflows}, {"queue", queue}};
+  const std::map<std::string, json> answers{{"status", status}, {"jobs", jobs}, {"workflows", workflows}};
   const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
                             return answers.at(request["request"].get<std::string>());
                           }));
   const std::string socket =
       " --timeout " + std::to_string(test::k_timeout.count()) + " --socket " + (directory / "s").string();
-  for (const char* command : {"status", "status -l", "status -P", "jobs -o name,organization,nodes%300", "jobs",
-                              "jobs -P", "workflows -l", "advise"}) {
+  for (const char* command :
+       {"status", "status -l", "status -P", "jobs -o name,organization,nodes%300", "jobs", "jobs -P", "workflows -l"}) {
     const Outcome outcome = ends(ExitCode::success, run(command + socket));
     EXPECT_TRUE(contains(outcome.out, "\\x1b[2J") || contains(outcome.out, "x\\x1b+"))
         << command << ": " << outcome.out;

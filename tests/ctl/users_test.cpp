@@ -54,10 +54,10 @@ class StatusUsers : public testing::Test {
     arguments.ledger = file().native();
     return printed(arguments);
   }
-  // By a daemon whose ledger this user cannot read; `change`: what else becomes of its statement.
+  // By a daemon, although this user could read its ledger; `change`: what else becomes of its statement.
   std::string of_a_daemon(StatusArguments arguments, const std::function<void(ledger::AccountReport&)>& change = {}) {
     ledger::StatusReport status = must(offline_status({.ledger = file()}));
-    status.daemon = protocol::DaemonReport{.ledger = directory.path() / "nowhere"};
+    status.daemon = protocol::DaemonReport{.ledger = file().native()};
     ledger::AccountReport statement = must(offline_statement(
         {.ledger = file(), .since = k_november, .until = at_second(2'100), .known_until = at_second(2'100)}));
     if (change) change(statement);

@@ -39,7 +39,7 @@ got_nothing() { [ "$(status_json | jq -r --arg name "$1" '.organizations[] | sel
   shapleyd_stop
   shapleyd_start
   wait_until 20 plugin_connected
-  wait_until 10 seconds_passed 2
+  wait_until 30 all_looked_at
   runs_are "$ended astro 0"$'\n'"$running astro 1"
   tell typo
   wait_drained 20

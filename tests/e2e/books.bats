@@ -37,8 +37,8 @@ load lib/e2e
   wait_until 10 seconds_passed 1
   tell resized
   wait_drained 30
-  grep -q "^JobId=$resized .*JobState=RESIZING" "$CLUSTER_JOBCOMP"
-  grep -q "^JobId=$struck .*JobState=NODE_FAIL" "$CLUSTER_JOBCOMP"
+  wait_until 5 grep -q "^JobId=$resized .*JobState=RESIZING" "$CLUSTER_JOBCOMP"
+  wait_until 5 grep -q "^JobId=$struck .*JobState=NODE_FAIL" "$CLUSTER_JOBCOMP"
   expect_books_correct 6
 }
 
@@ -50,7 +50,7 @@ load lib/e2e
     --account=bio -n3 -N2 --wrap="sleep 2"
   plain_load 12
   wait_drained 60
-  grep -q "HetJobOffset=1" "$CLUSTER_JOBCOMP"
+  wait_until 5 grep -q "HetJobOffset=1" "$CLUSTER_JOBCOMP"
   expect_books_correct 10
 }
 

@@ -40,6 +40,7 @@ used_is() { [ "$(used "$1" | awk -v want="$2" '{ print ($1 - want < 1e-5 && want
   open_queue
   shapleyd_restart
   wait_until 15 plugin_connected
+  wait_until 30 all_looked_at
   booked_as "$gpus" "12.0 2 10 gres/gpu=3" && used_is chem 12
   tell end
   whole=$(submit chem -w n4 -n1 --mem=10 --exclusive "$(until_told whole)")

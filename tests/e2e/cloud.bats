@@ -47,9 +47,6 @@ books_hold() { [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE kind = 'run'
   cloud_cluster 12
   requeued=$(submit astro -p cloud -w c1 -n4 true)
   failed=$(submit bio -p cloud -w c2 -n8 --no-requeue true)
-  wait_until 10 job_is "$requeued" CONFIGURING
-  wait_until 10 explains "$requeued" "It has 4 processors since "
-  grep -q "and has not begun: its nodes boot" "$CLUSTER_DIR/explanation"
   wait_until 60 requeued_times "$requeued" 1
   wait_until 10 job_is "$failed" NODE_FAIL
   wait_until 10 books_hold "$requeued" 1
@@ -68,6 +65,8 @@ books_hold() { [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE kind = 'run'
   wait_until 10 job_is "$job" CONFIGURING
   wait_until 10 job_is "$cancelled" CONFIGURING
   wait_until 10 booked "$job" "$cancelled"
+  wait_until 10 explains "$job" "It has 4 processors since "
+  grep -q "and has not begun: its nodes boot" "$CLUSTER_DIR/explanation"
   wait_until 10 seconds_passed 2
   scancel "$cancelled"
   boot c1

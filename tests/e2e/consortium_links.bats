@@ -62,7 +62,7 @@ seconds_later() { test "$(status_json | jq .at)" -ge $(($1 + 3)); }
   daemon_signal link CONT
   wait_until 60 statements_at_least $((recorded + 1))
   [ "$(owed_elsewhere north ada)" -ge "$owed" ]
-  other_is north '.is_stale | not'
+  wait_until 60 other_is north '.is_stale | not'
 
   # The north restarts, with a job that goes on.
   use_cluster north
@@ -73,10 +73,9 @@ seconds_later() { test "$(status_json | jq .at)" -ge $(($1 + 3)); }
   wait_until 30 plugin_connected
   wait_until 30 nodes_ready
   tell enough
-  wait_drained 60
-  wait_until 30 used_is 0
+  ran "$job"
+  wait_until 20 owed_as_recorded ada ada
   owed=$(owed_here ada)
-  [ "$(owed_by_slurm ada ada)" -eq "$owed" ]
   on south wait_until 60 elsewhere_is north ada "$owed"
   other_is north '.fault == null'
 
@@ -88,7 +87,7 @@ seconds_later() { test "$(status_json | jq .at)" -ge $(($1 + 3)); }
   on east shapleyd_reload
   on south wait_until 60 elsewhere_is east ada "$(on east owed_here ada)"
   use_cluster south
-  elsewhere_is north ada "$owed"
+  wait_until 60 elsewhere_is north ada "$owed"
   then=$(status_json | jq .at)
   wait_until 60 seconds_later "$then"
   configure_consortium south east "$(tcp_of east)"

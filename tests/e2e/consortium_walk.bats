@@ -53,7 +53,6 @@ declares() {
   walk "$2"
 }
 
-used_is() { status_json | jq -e --argjson cpus "$1" '[.organizations[].used] | add == $cpus'; }
 ranks_are() { test "$(status_json | jq -r '[.organizations[] | select(.rank)] | sort_by(.rank) | map(.name) | join(" ")')" = "$1"; }
 # A rank alone does not show that the statement has come: of equal ones it is by order, too.
 owes() { status_json | jq -e --arg name "$1" '.organizations[] | select(.name == $name) | .key_core_hours < 0'; }
@@ -80,9 +79,7 @@ s/, every 1 second/, every 1 minute/g"
   walk "The north asks again"
 
   lent=$(submit biology -n8 "sleep 10")
-  wait_until 60 booked "$lent"
-  wait_drained 60
-  wait_until 30 used_is 0
+  ran "$lent"
   walk "Lent in the north"
   at south
   wait_until 30 owes bio
@@ -97,7 +94,7 @@ s/, every 1 second/, every 1 minute/g"
   wait_until 30 all_wait 2
   walk "Repaid in the south"
   tell first
-  wait_until 60 booked "$repaid"
+  wait_until 60 have_begun "$repaid"
   tell second
   wait_drained 60
   wait_until 30 nothing_open 1 2 3 4

@@ -22,7 +22,7 @@ owned_is() { test "$(owned "$1")" = "$2"; }
   start_with
   wait_until 10 owned_is astro 32
   job=$(submit bio --nodelist=n2 -n16 "$(until_told split)")
-  wait_until 10 job_is "$job" RUNNING
+  wait_until 10 booked "$job"
   wait_until 10 seconds_passed 1
   sed -i 's/nodes: .*1-2.*/nodes: [n1]/; s/nodes: \[n4\]/nodes: [n4, n2]/' "$CLUSTER_DIR/shapleyd.yaml"
   shapleyd_reload
@@ -69,7 +69,7 @@ owned_is() { test "$(owned "$1")" = "$2"; }
   close_queue
   submit astro true
   submit bio true
-  wait_until 10 seconds_passed 1
+  wait_until 30 all_looked_at
   [ "$(squeue -h -t PENDING -o %Q | sort -u)" = 1 ]  # what multifactor without weights gives
   open_queue
   wait_drained 30

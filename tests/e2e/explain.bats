@@ -86,9 +86,9 @@ dependency_is_told() { explain "$1" && tells '.slurm.job.reason == "Dependency" 
   wait_until 10 priorities_follow "astro bio"
   wait_until 10 compared "$bio" "$astro"
   jq -e '.first == "astro" and .because != null and .since.keys != null' "$CLUSTER_DIR/comparison.json"
-  shapleyctl compare "$bio" "$astro" | grep -q "^astro goes before bio: "
-  shapleyctl compare bio astro | grep -q "^It has done so since "
-  shapleyctl forecast | grep -q "This is exact as long as no job starts or ends"
+  shapleyctl explain "$bio" --against "$astro" | grep -q "^astro goes before bio: "
+  shapleyctl explain bio --against astro | grep -q "^It has done so since "
+  shapleyctl status --forecast | grep -q "This is exact as long as no job starts or ends"
   then=$(date -u +%FT%TZ)
   wait_until 10 seconds_passed 1
   tell enough
@@ -105,12 +105,12 @@ dependency_is_told() { explain "$1" && tells '.slurm.job.reason == "Dependency" 
   [ "$(shapleyctl explain "$bio" --json | jq .slurm.asked)" = true ]
   run squeue --jobs=4000000
   [[ $output == *"Invalid job id"* ]]
-  # The daemon answers about the past for users who cannot read its ledger.
+  # The daemon answers every user about the past.
   member shapleyctl explain "$bio" --at "$then" --json >"$CLUSTER_DIR/explanation.json"
   tells '.past and .job.state == "waiting" and (.next_starts | length) == 2'
 }
-compared() { shapleyctl compare "$1" "$2" --json >"$CLUSTER_DIR/comparison.json" && jq -e '[.sides[].job.state] == ["waiting", "waiting"]' "$CLUSTER_DIR/comparison.json"; }
-both_ended() { shapleyctl compare "$1" "$2" --json | jq -e '[.sides[].job.state] == ["ended", "ended"]' >/dev/null; }
+compared() { shapleyctl explain "$1" --against "$2" --json >"$CLUSTER_DIR/comparison.json" && jq -e '[.sides[].job.state] == ["waiting", "waiting"]' "$CLUSTER_DIR/comparison.json"; }
+both_ended() { shapleyctl explain "$1" --against "$2" --json | jq -e '[.sides[].job.state] == ["ended", "ended"]' >/dev/null; }
 
 # told_as_ended JOB...: by `jobs -a` and by explain.
 told_as_ended() {

@@ -3,13 +3,12 @@
 
 load lib/e2e
 
-# half_a_load: enough that jobs start, run and end before, during and after what happens next.
+# half_a_load RECORDED: enough that jobs start, run and end before, during and after what happens next. So many had ended before.
 half_a_load() {
   plain_load 24
   array_load
-  wait_until 20 some_job_ended
+  wait_until 20 jobs_recorded $(($1 + 4))
 }
-some_job_ended() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge 4; }
 
 finish_and_compare() {
   wait_drained 90
@@ -17,10 +16,11 @@ finish_and_compare() {
 }
 @test "shapleyd killed in the middle of a load" {
   start_with
-  half_a_load
+  half_a_load 0
   shapleyd_kill9
+  recorded=$(lines_of "$CLUSTER_JOBCOMP")
   plain_load 12
-  wait_until 20 jobs_recorded 30
+  wait_until 20 jobs_recorded $((recorded + 12))
   shapleyd_start
   plain_load 6
   finish_and_compare 28
@@ -55,7 +55,7 @@ finish_and_compare() {
 @test "both stopped and started in order, twice" {
   start_with
   for _ in 1 2; do
-    half_a_load
+    half_a_load "$(lines_of "$CLUSTER_JOBCOMP")"
     shapleyd_stop
     between_launches ctld_stop
     shapleyd_start
@@ -66,7 +66,7 @@ finish_and_compare() {
   finish_and_compare 40
 }
 
-jobs_recorded() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge "$1"; }
+jobs_recorded() { test "$(lines_of "$CLUSTER_JOBCOMP")" -ge "$1"; }
 
 @test "shapleyd frozen by SIGSTOP: Slurm goes on, none of its threads waits, and it recovers" {
   # The connection is the Unix socket that slurmctld has with shapleyd and has not without.
@@ -85,7 +85,7 @@ jobs_recorded() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge "$1"; }
 
   plain_load 6
   shapleyd_freeze
-  recorded=$(wc -l <"$CLUSTER_JOBCOMP")
+  recorded=$(lines_of "$CLUSTER_JOBCOMP")
   for round in 1 2 3 4 5 6; do
     plain_load 6
     scontrol show jobs >/dev/null

@@ -115,8 +115,9 @@ waits_in_books() { [ "$(ledger_sql "SELECT COUNT(*) > 0 FROM segments WHERE kind
   a_mixed_load
   shapleyd_kill9
   daemon_kill9 slurmdbd  # slurmctld keeps for it what it has to send
+  recorded=$(recorded_runs all | wc -l)
   plain_load 6
-  wait_until 30 enough_recorded 12
+  wait_until 30 enough_recorded $((recorded + 6))
   slurmdbd_start
   shapleyd_start
   wait_drained 90

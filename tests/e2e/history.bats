@@ -17,10 +17,11 @@ told_exactly_load() {
 export_history() {
   sacct -a -D -P -o JobID,JobIDRaw,User,UID,Group,GID,Account,Partition,QOS,State,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList >"$CLUSTER_DIR/sacct.txt"
 }
-# slurmdbd has heard of every end that jobcomp knows.
+# slurmdbd has heard of every end that jobcomp knows, and jobcomp of every run in the books.
 sacct_has_all() {
   export_history
-  [ "$(awk -F '|' 'NR > 1 && $2 !~ /\./ && $19 > 0 && $14 ~ /T/' "$CLUSTER_DIR/sacct.txt" | wc -l)" -eq "$(recorded_runs all | wc -l)" ] &&
+  [ "$(recorded_runs all | wc -l)" -ge "$(ledger_sql "SELECT COUNT(*) FROM (SELECT DISTINCT job, anchor FROM segments WHERE kind = 'run' AND retracted IS NULL)")" ] &&
+    [ "$(awk -F '|' 'NR > 1 && $2 !~ /\./ && $19 > 0 && $14 ~ /T/' "$CLUSTER_DIR/sacct.txt" | wc -l)" -eq "$(recorded_runs all | wc -l)" ] &&
     ! awk -F '|' 'NR > 1 && $14 == "Unknown" { found = 1 } END { exit !found }' "$CLUSTER_DIR/sacct.txt"
 }
 
@@ -76,8 +77,8 @@ charged() {
   shapleyctl backup "$CLUSTER_DIR/gap.db"
   suspended_load
   wait_drained 60
-  wait_until 30 sacct_has_all
   wait_until 20 nothing_open
+  wait_until 30 sacct_has_all
 
   # What Slurm billed, three quarters of the CPUs in whole numbers, nothing of one CPU; and what it says that a node is worth.
   diff <(billed) <(charged)

@@ -57,7 +57,7 @@ priorities_become() { wait_until 20 priorities_are "$1" || { priorities_are "$1"
   grep -q ' 500$' "$PAIR_DIR/plain"
   use shapley
   before=$(scans)
-  wait_until 20 scanned_since "$before"
+  wait_until 20 scanned_since "$((before + 1))"  # the first of them may have begun before
   priorities_are "$PAIR_DIR/plain"
   # Also after a restart, when the plugin finds jobs that it has never seen.
   ctld_restart

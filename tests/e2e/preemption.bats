@@ -29,6 +29,7 @@ expect_preempted_books() {
   for job in "${requeued[@]}"; do requeued_times "$job" 1 && job_is "$job" COMPLETED || return 1; done
   for job in "${cancelled[@]}"; do job_is "$job" PREEMPTED || return 1; done
   # One of lend, two runs of each requeued job, one of each cancelled one, four urgent ones.
+  wait_until 20 enough_recorded 11
   [ "$(recorded_runs all | wc -l)" -eq 11 ] || { recorded_runs all >&2; return 1; }
   expect_books_correct 11
   [ -z "$(compare_standings "$(date +%s)")" ]

@@ -69,13 +69,9 @@ USERS
     run "$way" "$ORDINARY" explain "$hidden"
     [ "$status" -ne 0 ]
     grep -q "job $hidden is not in the ledger, or it is another user's" <<<"$output"
-    run "$way" "$ORDINARY" compare "$own" "$hidden"
+    run "$way" "$ORDINARY" explain "$own" --against "$hidden"
     [ "$status" -ne 0 ]
-    "$way" "$OPERATOR" compare "$own" "$hidden" --json | jq -e '.same_organization'
-    run "$way" "$ORDINARY" advise
-    [ "$status" -ne 0 ]
-    grep -q "others' pending jobs are private here" <<<"$output"
-    "$way" "$OPERATOR" advise
+    "$way" "$OPERATOR" explain "$own" --against "$hidden" --json | jq -e '.same_organization'
     "$way" "$ORDINARY" status --json | jq -e '.daemon.privacy.jobs and .daemon.privacy.usage and ([.organizations[].running_jobs] | add) == 1'
   done
   here "$ORDINARY" status | grep '^Private: jobs and usage'

@@ -18,9 +18,9 @@ listening_cluster() {
 
 @test "a user of another node reads books, jobs and the past; nothing that needs root" {
   listening_cluster
-  plain_load 6
+  jobs=$(plain_load 6)
   wait_drained 60
-  wait_until 20 nothing_open
+  wait_until 20 nothing_open $jobs
   on_login_node shapleyctl status | grep -q '^Books: *balanced'
   [ "$(on_login_node shapleyctl status --json | jq -r .daemon.pid)" = "$(status_json | jq -r .daemon.pid)" ]
   [ "$(on_login_node shapleyctl jobs -a -n | wc -l)" -ge 6 ]
@@ -31,10 +31,10 @@ listening_cluster() {
   shapleyctl status --ledger "$CLUSTER_LEDGER" --at "$at" -P >"$CLUSTER_DIR/own.txt"
   cmp "$CLUSTER_DIR/remote.txt" "$CLUSTER_DIR/own.txt"
   as_user shapleyctl --socket "$SHAPLEY_SOCKET" status --at "$at" -P | cmp - "$CLUSTER_DIR/own.txt"
-  # The page, too, except what needs the ledger's file.
+  # The page, too, except the audit, which is of a file that is named.
   install -d -o "$JOB_UID" "$CLUSTER_DIR/page"
   on_login_node shapleyctl report --no-charts -o "$CLUSTER_DIR/page"
-  grep -q "No audit was made for this page: the ledger&#39;s file cannot be read from here" "$CLUSTER_DIR/page/index.html"
+  grep -q "No audit was made for this page: the figures are the daemon&#39;s; shapleyctl report --ledger FILE" "$CLUSTER_DIR/page/index.html"
   shapleyctl report --ledger "$CLUSTER_LEDGER" --no-charts -o "$CLUSTER_DIR/own"
   grep -q "Correct to the last unit" "$CLUSTER_DIR/own/index.html"
   run on_login_node shapleyctl begin

@@ -22,13 +22,6 @@ under_backfill() { CLUSTER_SCHEDULER=sched/backfill CLUSTER_EXTRA_CONF+=$'\n'$CL
 
 # waiting: organization and processors of each job that waits, in Slurm's own order.
 waiting() { squeue -h -r -t PENDING -o '%F %K %a %C' | sort -n -k1,1 -k2,2 | awk '{ print $3, $4 }'; }
-# settled JOBS: so many records wait, and since the last of them came the plugin has looked at all places, and split no array.
-settled() {
-  [ "$(squeue -h -r -t PENDING -o %i | wc -l)" -eq "$1" ] &&
-    grep 'places looked at' "$CLUSTER_DIR/log/slurmctld.log" | tail -n 1 |
-    awk '{ for (i = 1; i < NF; ++i) { if ($i == "first") { first = $(i + 1); all = $(i + 3) } if ($(i + 1) == "arrays") split_up = $i } }
-      END { exit !(NR && all > 0 && first == all && !split_up) }'
-}
 
 residual() { ledger_sql "SELECT payload FROM events WHERE kind = 'residual_measured'" | tail -n 1 | jq -r .seconds; }
 owned_is() { status_json | jq -e --argjson all "$1" '[.organizations[].owned] | add | round == $all'; }
@@ -61,9 +54,9 @@ expect_rule() {
 everything_comes_free() {
   close_queue
   for i in 1 2 3 4 5 6; do
-    for name in biology physics humanities; do submit "$name" -n 8 "sleep 600" >/dev/null; done
+    for name in biology physics humanities; do submit "$name" -n 8 "sleep 3000" >/dev/null; done
   done
-  wait_until 60 settled 18
+  wait_until 60 looked_at_places 18
   note_what_should_start 80
   open_queue
   wait_until 30 holds_at_least 80
@@ -96,23 +89,22 @@ everything_comes_free() {
   consortium
   job=$(until_told '$SLURM_JOB_ID')
   # What is to wait is there before, because each second from the lead to the start costs physics three processors of it.
-  for i in $(seq 40); do submit biology -n 1 --hold "sleep 600" >/dev/null; done
-  submit physics -n 1 --array=1-80 --hold "sleep 600" >/dev/null
+  for i in $(seq 40); do submit biology -n 1 --hold "sleep 3000" >/dev/null; done
+  submit physics -n 1 --array=1-80 --hold "sleep 3000" >/dev/null
   held_ones=$(squeue -h -t PENDING -o %A | sort -u | paste -sd, -)
   # Only physics lends for a while, until its lead is much more than what will come free.
   wide=$(submit humanities -n 32 "$job")
   large=$(submit biology -n 48 "$job")
   wait_until 120 leads_by physics biology 250
-  tell "$large"
-  submit physics -n 32 "sleep 600" >/dev/null
+  finish "$large" "$large"
+  submit physics -n 32 "sleep 3000" >/dev/null
   wait_until 60 holds_at_least 64
-  submit biology -n 16 "sleep 600" >/dev/null
+  submit biology -n 16 "sleep 3000" >/dev/null
   wait_until 60 holds_at_least 80
   scontrol release "$held_ones"
-  wait_until 60 settled 120
+  wait_until 60 looked_at_places 120
   note_what_should_start 32
-  tell "$wide"
-  wait_until 60 job_is "$wide" COMPLETED
+  finish "$wide" "$wide"
   wait_until 60 holds_at_least 80
   sed -i /^humanities/d "$CLUSTER_DIR/should"  # what it held has come free
   expect_rule 2
@@ -141,10 +133,10 @@ mixed_jobs() {
   for i in $(seq 12); do
     for name in astro bio chem geo arts; do
       width=$((RANDOM % 3 ? 1 + RANDOM % 8 : 1 + RANDOM % 32))
-      if ((RANDOM % 4)); then submit "$name" -n "$width" "sleep 600" >/dev/null; else submit "$name" -n "$((1 + RANDOM % 4))" --array=1-8 "sleep 600" >/dev/null; fi
+      if ((RANDOM % 4)); then submit "$name" -n "$width" "sleep 3000" >/dev/null; else submit "$name" -n "$((1 + RANDOM % 4))" --array=1-8 "sleep 3000" >/dev/null; fi
     done
   done
-  wait_until 60 settled "$(waiting | wc -l)"
+  wait_until 60 looked_at_places "$(waiting | wc -l)"
   note_what_should_start 128
   open_queue
   wait_until 60 holds_at_least "$2"
@@ -164,8 +156,8 @@ mixed_jobs() {
 @test "arrays of one-processor tasks share as single jobs do" {
   consortium
   close_queue
-  for name in biology physics humanities; do submit "$name" -n 1 --array=1-200 "sleep 600" >/dev/null; done
-  wait_until 60 settled 600
+  for name in biology physics humanities; do submit "$name" -n 1 --array=1-200 "sleep 3000" >/dev/null; done
+  wait_until 60 looked_at_places 600
   note_what_should_start 80
   open_queue
   wait_until 60 holds_at_least 80

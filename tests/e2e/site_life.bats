@@ -129,14 +129,14 @@ recorded_ends() { [ "$(sacct -a -D -X -P -n -S now-1hour -o End | grep -vc Unkno
 
   wait_until 30 quiet
   shapleyd_stop
-  submit bio -n2 -w n3 "sleep 2"
+  unseen=$(submit bio -n2 -w n3 "sleep 2")
   wait_drained 30
   wait_until 30 firing ShapleyDown
   walk "An alert"
   wait_until 30 quiet
   wait_until 20 health_is 0
   wait_until 20 recorded_ends 7
-  wait_until 20 nothing_open
+  wait_until 20 nothing_open "$unseen"
   walk "Quiet again"
 
   wait_until 10 seconds_passed 11

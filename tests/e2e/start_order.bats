@@ -63,6 +63,7 @@ priorities_follow_the_ranks() { priorities_follow "$(ranked)"; }
   before=$(job_field "$plain" Priority)
   scontrol update jobid="$plain" nice=7
   wait_until 10 priority_differs "$plain" "$before"
+  wait_until 30 all_looked_at
   [ "$(job_field "$held" Priority)" -eq 0 ]
   [ "$(job_field "$set_by_hand" Priority)" -eq 4242 ]
   # A released job is an ordinary one at once.

@@ -39,7 +39,7 @@ audit_of() { TZ=UTC shapleyctl audit "$1" --against "$2" --since "$(utc "$3")" -
   start_with
   submit astro -n2 "$(until_told edge)" && submit cells -n1 "sleep 1"  # across the first edge; before it
   wait_until 20 started_in_sacct 2 && wait_until 20 ended_in_sacct 1
-  sleep 2
+  wait_until 10 seconds_passed 1
   local since until
   since=$(date +%s)
   wait_until 10 seconds_passed 3
@@ -48,11 +48,11 @@ audit_of() { TZ=UTC shapleyctl audit "$1" --against "$2" --since "$(utc "$3")" -
   wait_until 40 ended_in_sacct 6
   submit chem -n2 "sleep 600" && submit pulsars -n1 "sleep 600"  # across the second edge
   wait_until 20 started_in_sacct 8
-  sleep 12  # what is younger than 10 s at a ledger's end may be on its way
+  wait_until 20 seconds_passed 11  # what is younger than 10 s at a ledger's end may be on its way
   until=$(date +%s)
   shapleyctl backup "$CLUSTER_DIR/copy.db"
   export_of "$since" "$until" >"$CLUSTER_DIR/running.txt"
-  sleep 2
+  wait_until 10 seconds_passed 1
   submit astro -n1 "sleep 1"  # after it
   wait_until 20 ended_in_sacct 7
   scancel -u daemon

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "protocol/self_report.hpp"
+#include "health/health.hpp"
 #include "tests/support/partial_report.hpp"
 
 namespace shapley::exporter {
@@ -55,8 +55,7 @@ inline nlohmann::json full_status() {
     "plugin": {"connected": true, "program": "priority/shapley 1.0.0", "cluster": "consort", "slurm_version": "22.05.8",
                "last_heard_at": 1795244390, "sign_of_life_s": 10, "backlog": 9, "dropped_backlogs": 1}
   })");
-  fill<protocol::DaemonReport>(status["daemon"]);
-  fill<protocol::PluginReport>(status["plugin"]);
+  fill<health::Report>(status);
   return status;
 }
 

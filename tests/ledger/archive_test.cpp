@@ -388,6 +388,18 @@ TEST_F(Archiving, killed_at_any_moment_loses_nothing) {
   EXPECT_GE(mended.size(), 8U);
 }
 
+// An earlier release prepared such a file; it is of no use, and it is the operator's to delete.
+TEST_F(Archiving, what_an_earlier_release_prepared_is_ignored) {
+  write_months(file(), 4, 5);
+  make_twin();
+  const fs::path prepared = file().string() + ".archived";
+  fs::copy_file(twin(), prepared);
+  EXPECT_EQ(archived().archives.size(), 2U);
+  EXPECT_EQ(rows(file(), "SELECT archive FROM genesis"), Lines{"ledger.2026-11.db.xz"});
+  expect_same_books(twin(), file());
+  EXPECT_EQ(rows(prepared, "SELECT * FROM events"), rows(twin(), "SELECT * FROM events"));
+}
+
 TEST_F(Archiving, an_archive_takes_at_most_300_bytes_a_job) {
   constexpr std::uint32_t k_jobs = 10'000;
   {

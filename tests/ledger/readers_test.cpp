@@ -149,34 +149,6 @@ TEST_F(Readers, declarations_come_in_the_order_of_recording) {
   EXPECT_EQ(must(configuration_at(ledger, {2000}))->text, "later");
 }
 
-TEST_F(Readers, nodes_are_shared_at_their_largest_over_time) {
-  record({OwnershipStated{"n1", {1000}, {{{1000}, {{"a", 333'334}, {"b", 333'333}}}, {{2000}, {{"b", k_whole_node}}}}},
-          OwnershipStated{"n2", {0}, {{k_beginning_of_time, {{"a", k_whole_node}}}}},
-          OwnershipStated{"never up", {1000}, {{{1000}, {{"a", k_whole_node}}}}},
-          CapacityChanged{"n1", {1000}, 0, {2 * k_micro}}, CapacityChanged{"n1", {1100}, 0, {3 * k_micro}},
-          CapacityChanged{"n1", {1200}, 0, {0}}, CapacityChanged{"n2", {1050}, 0, {0}},
-          CapacityChanged{"n2", {1060}, 0, {k_micro / 2}}, CapacityChanged{"n3", {1000}, 0, {k_micro}},
-          OwnershipStated{"n3", {0}, {{k_beginning_of_time, {{"c", k_whole_node}}}}}});
-  const auto until = [&](std::int64_t time) {
-    std::vector<std::string> lines;
-    for (const OwnedPart& part : must(owned_parts(ledger, {time}))) {
-      const std::string begin = part.begin == k_beginning_of_time ? "ever" : std::to_string(part.begin.value);
-      lines.push_back(part.organization + ' ' + part.node + ' ' + std::to_string(part.parts_per_million) + ' ' +
-                      std::to_string(part.largest.value) + ' ' + begin + '-' + std::to_string(part.end.value));
-    }
-    return lines;
-  };
-  using Lines = std::vector<std::string>;
-  EXPECT_EQ(until(2100),
-            (Lines{"a n1 333334 2000000 1000-1100", "a n1 333334 3000000 1100-2000", "a n2 1000000 500000 1050-2100",
-                   "b n1 333333 2000000 1000-1100", "b n1 333333 3000000 1100-2000", "b n1 1000000 3000000 2000-2100",
-                   "c n3 1000000 1000000 ever-2100", "commons n1 1000000 2000000 ever-1000",
-                   "commons n1 333333 2000000 1000-1100", "commons n1 333333 3000000 1100-2000"}));
-  EXPECT_EQ(until(1050),
-            (Lines{"a n1 333334 2000000 1000-1050", "b n1 333333 2000000 1000-1050", "c n3 1000000 1000000 ever-1050",
-                   "commons n1 1000000 2000000 ever-1000", "commons n1 333333 2000000 1000-1050"}));
-}
-
 TEST_F(Readers, the_last_recorded_day) {
   EXPECT_EQ(must(last_recorded_day(ledger)), std::nullopt);
   record({OrganizationsDeclared{{1000}, {"a"}}});

@@ -101,8 +101,8 @@ std::string findings(const AuditReport& report) {
 }
 
 // A finding about the run of job 17 at k_t.
-std::string run_17(int line, const std::string& fault) {
-  return "job 17, run from 2026-11-21T07:00:00Z (line " + std::to_string(line) + ", COMPLETED): " + fault;
+std::string run_17(int line, const std::string& fault, const std::string& state = "COMPLETED") {
+  return "job 17, run from 2026-11-21T07:00:00Z (line " + std::to_string(line) + ", " + state + "): " + fault;
 }
 
 TEST_F(RecordComparison, equal_runs_are_clean) {
@@ -162,6 +162,41 @@ TEST_F(RecordComparison, a_retracted_run_is_no_run_and_a_record_of_it_is_named_w
   for (const auto& report :
        {against(jobcomp(18, 0, 100, 1) + same_17), against_sacct(sacct("17", 0, 8, 4) + sacct("18", -500, -400, 1))})
     EXPECT_PRED2(contains, findings(report), "retracted, because slurmctld forgot it; shapleyctl import --into");
+}
+
+// A federated job ran here, was requeued, and waited here again until it started on another cluster: sacct has this row
+// for that, and the run's under no number.
+TEST_F(RecordComparison, a_run_that_is_recorded_without_its_jobs_number_is_compared_by_its_start) {
+  run(17, 0, 100, 4);
+  run(18, 0, 50, 1);
+  const std::string others = sacct("18", 0, 50, 1) + "17|None|" + clock_of(150) + "|REVOKED|4|00:00:00\n";
+  const auto without_number = [](std::int64_t start, std::optional<std::int64_t> end, int cpus) {
+    return sacct("4294967294", start, end, cpus, "CANCELLED");
+  };
+  const std::string absent =
+      "job 17, run from 2026-11-21T07:00:00Z to 2026-11-21T07:01:40Z: the ledger has a run that the records do not "
+      "have (sacct without -D hides runs that were requeued)";
+  const auto report = against_sacct(others + without_number(0, {}, 4));
+  EXPECT_TRUE(clean(report, {"1 run is recorded without the number of its job, and compared by its start (line 4)",
+                             "1 record says that a run has ended, and not when"}));
+  EXPECT_EQ(report.runs_compared, 2);
+  EXPECT_EQ(findings(against_sacct(others)), absent);
+  EXPECT_EQ(findings(against_sacct(others + without_number(1, {}, 4))), absent);
+  EXPECT_EQ(findings(against_sacct(others + without_number(0, {}, 5))),
+            run_17(4, "holds 4 processors in the ledger, 5 CPUs in the record", "CANCELLED"));
+  EXPECT_EQ(
+      findings(against_sacct(others + without_number(0, 101, 4))),
+      run_17(4, "ends at 2026-11-21T07:01:40Z in the ledger, at 2026-11-21T07:01:41Z in the record", "CANCELLED"));
+}
+
+TEST_F(RecordComparison, a_record_without_number_is_of_one_run_and_of_none_that_has_a_record) {
+  const std::string without_number = sacct("4294967294", 0, {}, 4, "CANCELLED");
+  run(17, 0, 100, 4);
+  EXPECT_TRUE(clean(against_sacct(sacct("17", 0, 100, 4) + without_number)));
+  run(18, 0, 100, 4);
+  EXPECT_EQ(against_sacct(sacct("19", -5, 0, 1) + without_number).findings.size(), 2U);  // of 17 or 18, and of 19
+  EXPECT_TRUE(clean(against_sacct(without_number + without_number + sacct("20", -5'000, -4'000, 1)),
+                    {"2 runs are recorded without the number of their job"}));
 }
 
 TEST_F(RecordComparison, an_open_run_without_record_is_a_note_with_record_a_finding) {
@@ -385,6 +420,16 @@ TEST_F(RecordComparison, what_ended_in_a_gap_of_observation_is_a_note) {
   facts_ = {};
   add(accounting::ObservationGap{{k_t + 100}, {k_t + 160}, accounting::GapCause::slurmctld_down});
   EXPECT_FALSE(clean(against_sacct(sacct("19", 110, 130, 2))));
+}
+
+// The clock was wrong from k_t + 100 to k_t + 160; the records were put right.
+TEST_F(RecordComparison, what_began_under_a_wrong_clock_is_a_note) {
+  add(accounting::ObservationGap{{k_t + 100}, {k_t + 160}, accounting::GapCause::wrong_clock});
+  run(18, 0, 50, 1);
+  EXPECT_TRUE(clean(against_sacct(sacct("18", 0, 50, 1) + sacct("19", 110, 130, 2) + sacct("20", 110, 400, 2)),
+                    {"1 recorded run is not in the ledger and ended in a gap of observation",
+                     "1 recorded run is not in the ledger and began in a gap of observation"}));
+  EXPECT_FALSE(clean(against_sacct(sacct("18", 0, 50, 1) + sacct("20", 170, 400, 2))));
 }
 
 // slurmctld came back without its state at k_t + 130; it was seen last at k_t + 100.

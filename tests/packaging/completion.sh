@@ -42,6 +42,7 @@ trap 'rm -rf "$played"' EXIT
 printf '#!/bin/sh\ncase "$*" in *--help*) exec "%s" "$@" ;; *status*) printf "physics\nbiology\nguests\n" ;; esac\n' "$1" >"$played/shapleyctl"
 chmod +x "$played/shapleyctl"
 [[ $(offered "$played/shapleyctl" status -O ph) == physics && $(offered "$played/shapleyctl" jobs --organization physics,b) == physics,biology ]] || die "organizations"
-[[ $(offered "$played/shapleyctl" adjust --to bio) == biology && $(offered "$played/shapleyctl" compare g) == guests ]] || die "organizations of adjust and compare"
+[[ $(offered "$played/shapleyctl" adjust --to bio) == biology ]] || die "organizations of adjust"
+[[ $(offered "$played/shapleyctl" explain g) == guests && $(offered "$played/shapleyctl" explain guests --against ph) == physics ]] || die "organizations of explain"
 [[ $commands -ge 16 ]] || die "only $commands commands"
 echo "completion: $commands commands and their options"

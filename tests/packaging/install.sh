@@ -6,14 +6,14 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 DESTDIR=$root cmake --install "$1" >/dev/null
 usr=$root/usr
-for file in sbin/shapleyd bin/shapleyctl bin/shapley-sim lib/systemd/system/shapleyd.service libexec/slurm-shapley/upkeep \
+for file in sbin/shapleyd bin/shapleyctl lib/systemd/system/shapleyd.service libexec/slurm-shapley/upkeep \
   lib/systemd/system/shapley-upkeep@.service lib/systemd/system/shapley-upkeep-failed@.service lib/systemd/system/shapley-backup.timer \
   lib/systemd/system/shapley-audit.timer lib/systemd/system/shapley-month.timer \
   lib/systemd/system/shapley-live.service lib/systemd/system/shapley-live.timer share/man/man1/shapleyctl.1 \
-  share/man/man1/shapley-sim.1 share/man/man5/shapleyd.yaml.5 share/man/man8/shapleyd.8 \
+  share/man/man5/shapleyd.yaml.5 share/man/man8/shapleyd.8 \
   share/doc/slurm-shapley/examples/shapleyd.yaml lib/sysusers.d/slurm-shapley.conf lib/tmpfiles.d/slurm-shapley.conf \
-  share/doc/slurm-shapley/examples/prometheus/shapley.rules.yml share/doc/slurm-shapley/examples/grafana/shapley.json share/doc/slurm-shapley/examples/slurm/experiment.sbatch \
-  share/bash-completion/completions/shapleyctl share/bash-completion/completions/shapleyd share/bash-completion/completions/shapley-sim; do
+  share/doc/slurm-shapley/examples/prometheus/shapley.rules.yml share/doc/slurm-shapley/examples/grafana/shapley.json \
+  share/bash-completion/completions/shapleyctl share/bash-completion/completions/shapleyd; do
   [ -f "$usr/$file" ] || { echo "not installed: /usr/$file" >&2; exit 1; }
 done
 if [ -x "$1/bin/shapley-exporter" ]; then
@@ -23,6 +23,13 @@ if [ -x "$1/bin/shapley-exporter" ]; then
   grep -qx 'ExecStart=/usr/sbin/shapley-exporter .*' "$usr/lib/systemd/system/shapley-exporter.service"
   "$usr/sbin/shapley-exporter" --version
 fi
+programs="sbin/shapleyd bin/shapleyctl"
+if [ -x "$1/bin/shapley-sim" ]; then
+  programs="$programs bin/shapley-sim"
+  for file in bin/shapley-sim share/man/man1/shapley-sim.1 share/doc/slurm-shapley-sim/examples/experiment.sbatch share/bash-completion/completions/shapley-sim; do
+    [ -f "$usr/$file" ] || { echo "not installed: /usr/$file" >&2; exit 1; }
+  done
+fi
 for plugin in priority_shapley site_factor_shapley; do
   [ "$(find "$usr/lib" -path "*/slurm-wlm/$plugin.so" | wc -l)" -eq 1 ] || { echo "not installed: $plugin.so" >&2; exit 1; }
 done
@@ -30,7 +37,7 @@ done
 # Symbols cost no room: what runs is stripped, what a debugger wants is a component of its own.
 [ ! -e "$usr/lib/debug" ] || { echo "debug files are installed without being asked for" >&2; exit 1; }
 DESTDIR=$root cmake --install "$1" --component debug >/dev/null
-for file in sbin/shapleyd bin/shapleyctl bin/shapley-sim "lib/*/slurm-wlm/priority_shapley.so" "lib/*/slurm-wlm/site_factor_shapley.so"; do
+for file in $programs "lib/*/slurm-wlm/priority_shapley.so" "lib/*/slurm-wlm/site_factor_shapley.so"; do
   file=$(find "$usr" -path "$usr/$file")
   if readelf -SW "$file" | grep -qE ' \.(debug_info|symtab) '; then echo "not stripped: $file" >&2; exit 1; fi
   id=$(readelf -n "$file" | sed -n 's/.*Build ID: //p')

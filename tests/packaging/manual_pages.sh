@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # groff formats every manual page without a warning, at the usual widths; shapleyctl's manual page names every command and option of the program, and each
 # command has a page of the reference, which names its options, and a row in the list of commands.
-# Usage: manual_pages.sh SOURCE_DIR SHAPLEYCTL. All that is wrong is listed.
+# Usage: manual_pages.sh SOURCE_DIR BUILD_DIR SHAPLEYCTL. All that is wrong is listed.
 set -euo pipefail
 source=$1
-shapleyctl=$2
+build=$2
+shapleyctl=$3
 wrong=()
 
 # warnings PAGE: what groff has to say, tables included, on terminals of 80 and 132 characters and on paper.
@@ -13,8 +14,9 @@ warnings() {
   for width in 80 132; do groff -t -man -ww -Tutf8 -K utf8 -rLL=${width}n -z "$1" 2>&1; done
   groff -t -man -ww -Tps -K utf8 -z "$1" 2>&1
 }
-pages=("$source"/packaging/man/*.[1-9])
-[[ ${#pages[@]} -ge 4 ]] || { echo "manual_pages: only ${#pages[@]} pages"; exit 1; }
+pages=("$source"/packaging/man/*.[1-9] "$build"/packaging/*.[1-9])
+[ ! -d "$source/lab" ] || pages+=("$source"/lab/man/*.[1-9])
+[[ ${#pages[@]} -ge 5 ]] || { echo "manual_pages: only ${#pages[@]} pages"; exit 1; }
 for page in "${pages[@]}"; do
   said=$(warnings "$page")
   [[ -z $said ]] || wrong+=("${page##*/}: $said")

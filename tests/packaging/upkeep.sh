@@ -75,7 +75,7 @@ finish() {
 trap 'finish $?' EXIT
 die() { echo "upkeep: $*" >&2; exit 1; }
 step() { echo "== $(date +%T) $*"; }
-until_true() { local i; for ((i = 0; i < 300; ++i)); do "$@" && return; sleep 0.1; done; die "in vain: $*"; }
+until_true() { local i; for ((i = 0; i < 1200; ++i)); do "$@" && return; sleep 0.1; done; die "in vain: $*"; }
 must() { "$@" >/tmp/said 2>&1 || { cat /tmp/said; die "$*"; }; }
 must_fail() { if "$@" >/tmp/said 2>&1; then cat /tmp/said; die "succeeded: $*"; fi; }
 # as_slurm COMMAND...

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -12,11 +11,9 @@
 #include "ledger/archive/links.hpp"
 #include "ledger/archive/part.hpp"
 #include "ledger/encoding/chain_walk.hpp"
-#include "ledger/encoding/event_reader.hpp"
 #include "ledger/recovery/replay.hpp"
 #include "ledger/store/ledger.hpp"
 #include "ledger/store/ledger_file.hpp"
-#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
@@ -80,56 +77,25 @@ struct Begun {
 class Archivist {
  public:
   Archivist(const path& ledger, const SigningKey* key, Instant now, const OnProgress& on_progress)
-      : ledger_(ledger),
-        rest_(ledger.string() + ".archiving"),
-        directory_(archives_of(ledger)),
-        key_(key),
-        now_(now),
-        on_progress_(on_progress) {}
+      : ledger_(ledger), directory_(archives_of(ledger)), key_(key), now_(now), on_progress_(on_progress) {}
 
   Expected<ArchiveResult> run() {
     ArchiveResult result;
     SHAPLEY_TRY_ASSIGN(result.bytes_before, size_of_ledger());
-    SHAPLEY_TRY_ASSIGN(const WriterLock lock, acquire(ledger_));
-    SHAPLEY_TRY_ASSIGN(const WriterLock alone, acquire(rest_));
-    const PartialFile rest(rest_);
-    path next = rest.file();
+    SHAPLEY_TRY_ASSIGN(const WriterLock lock, acquire());
+    const PartialFile rest(ledger_.string() + ".archiving");
     {
       SHAPLEY_TRY_ASSIGN(const Database database, open_for_writing(ledger_, on_progress_));
       SHAPLEY_TRY(take_alone(database));
-      SHAPLEY_TRY_ASSIGN(result.was_prepared, complete_prepared(database, result));
-      if (result.was_prepared) {
-        next = prepared_file(ledger_);
-      } else {
-        SHAPLEY_TRY(make_all(database, rest, result));
-        if (result.archives.empty()) return result;
-      }
+      SHAPLEY_TRY(make_all(database, rest, result));
+      if (result.archives.empty()) return result;
     }
-    take_owner_of(ledger_, next);
+    take_owner_of(ledger_, rest.file());
     tell(on_progress_, {.what = "what stays takes the ledger's place"});
     std::error_code error;
-    result.bytes_after = std::filesystem::file_size(next, error);
-    SHAPLEY_TRY(rename_file(next, ledger_));
-    tell(on_progress_, {.what = "done"});
-    return result;
-  }
-
-  Expected<ArchiveResult> prepare() {
-    ArchiveResult result;
-    SHAPLEY_TRY_ASSIGN(result.bytes_before, size_of_ledger());
-    SHAPLEY_TRY_ASSIGN(const WriterLock alone, acquire(rest_));
-    // With the log of a killed completion, which must not be taken for the new file's.
-    remove_prepared(ledger_);
-    const PartialFile rest(rest_);
-    SHAPLEY_TRY_ASSIGN(const Database database, open_for_reading(ledger_));
-    SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
-    SHAPLEY_TRY(make_all(database, rest, result));
-    if (result.archives.empty()) return result;
-    take_owner_of(ledger_, rest.file());
-    std::error_code error;
     result.bytes_after = std::filesystem::file_size(rest.file(), error);
-    SHAPLEY_TRY(rename_file(rest.file(), prepared_file(ledger_)));
-    tell(on_progress_, {.what = "prepared"});
+    SHAPLEY_TRY(rename_file(rest.file(), ledger_));
+    tell(on_progress_, {.what = "done"});
     return result;
   }
 
@@ -142,9 +108,9 @@ class Archivist {
   }
 
   // If there was no lock file, root has just created it.
-  Expected<WriterLock> acquire(const path& file) const {
-    auto lock = WriterLock::acquire(file);
-    if (lock) take_owner_of(ledger_, file.string() + ".lock");
+  Expected<WriterLock> acquire() const {
+    auto lock = WriterLock::acquire(ledger_);
+    if (lock) take_owner_of(ledger_, ledger_.string() + ".lock");
     return lock;
   }
 
@@ -161,24 +127,6 @@ class Archivist {
     }
     SHAPLEY_TRY_ASSIGN(result.verified, write_rest(database, *std::move(before), rest));
     return {};
-  }
-
-  // False: nothing is prepared, or it does not fit this ledger any more and was removed.
-  Expected<bool> complete_prepared(const Database& database, ArchiveResult& result) {
-    const path prepared = prepared_file(ledger_);
-    std::error_code error;
-    if (!std::filesystem::exists(prepared, error)) return false;
-    SHAPLEY_TRY_ASSIGN(const bool complete, catch_up(database, ledger_, on_progress_));
-    if (!complete) {
-      remove_prepared(ledger_);
-      return false;
-    }
-    SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
-    SHAPLEY_TRY_ASSIGN(const Database written, open_alone(prepared));
-    SHAPLEY_TRY_ASSIGN(Recovered recovered, recover_books(written, {}));
-    SHAPLEY_TRY(compare_books(database, std::move(recovered)));
-    result.verified = {.events = head.sequence, .hash = to_hex(head.hash)};
-    return true;
   }
 
   Expected<void> compare_books(const Database& database, Recovered after) {
@@ -246,7 +194,6 @@ class Archivist {
   }
 
   path ledger_;
-  path rest_;  // its lock is held meanwhile: one at a time
   path directory_;
   const SigningKey* key_;
   Instant now_;
@@ -264,116 +211,6 @@ Expected<ArchiveResult> archive_closed_periods(const path& ledger, const Signing
   auto result = Archivist(ledger, key, now, on_progress).run();
   if (!result) return with_context("archive: " + ledger.string(), std::move(result).error());
   return result;
-}
-
-Expected<ArchiveResult> prepare_archives(const path& ledger, const SigningKey* key, Instant now,
-                                         const OnProgress& on_progress) {
-  auto result = Archivist(ledger, key, now, on_progress).prepare();
-  if (!result) return with_context("archive: " + ledger.string(), std::move(result).error());
-  return result;
-}
-
-namespace {
-
-using std::filesystem::path;
-
-constexpr std::size_t k_events_in_a_commit = 10'000;
-
-// Whether all archives between the begin of the ledger and that of `prepared` exist, are complete, and follow each
-// other.
-Expected<bool> archives_are_whole(const path& prepared, const path& directory, const Head& begin,
-                                  const OnProgress& on_progress) {
-  SHAPLEY_TRY_ASSIGN(OpenedFile file, OpenedFile::open(prepared));
-  std::optional<ArchiveLink> link;
-  while (true) {
-    SHAPLEY_TRY_ASSIGN(link, archive_before(file.ledger(), link));
-    if (!link) return begin.sequence == 0;
-    if (link->sequence <= begin.sequence) return link->sequence == begin.sequence;
-    tell(on_progress, {.what = "archives are read once more"});
-    auto opened = open_archive(file.ledger(), *link, directory);
-    if (!opened) {
-      const Errc code = opened.error().code;
-      if (code == Errc::corrupt || code == Errc::not_found) return false;
-      return tl::unexpected<Error>(std::move(opened).error());
-    }
-    file = *std::move(opened);
-  }
-}
-
-// Whether every event of `prepared` is one of the ledger, and it begins later than the ledger does.
-Expected<bool> is_of(const Database& ledger, const Ledger& prepared) {
-  const Database& database = prepared.rows().database();
-  SHAPLEY_TRY_ASSIGN(const Head before, chain_begin(ledger));
-  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
-  SHAPLEY_TRY_ASSIGN(const Head last, read_head(database));
-  if (begin.sequence <= before.sequence) return false;
-  SHAPLEY_TRY_ASSIGN(const auto hash_at_begin, hash_of_event(ledger, begin.sequence));
-  SHAPLEY_TRY_ASSIGN(const auto hash_at_last, hash_of_event(ledger, last.sequence));
-  return hash_at_begin == begin.hash && hash_at_last == last.hash;
-}
-
-// False: the prepared file refuses one of the later events.
-Expected<bool> append_later_events(const Database& database, Ledger& prepared, const OnProgress& on_progress) {
-  bool refused = false;
-  std::vector<accounting::Event> batch;
-  Instant received;
-  const auto append = [&]() -> Expected<void> {
-    if (batch.empty()) return {};
-    SHAPLEY_TRY_ASSIGN(const AppendResult appended, prepared.append(batch, received));
-    refused = refused || appended.appended != batch.size();
-    batch.clear();
-    tell(on_progress, {.what = "what was recorded since is added"});
-    return {};
-  };
-  const auto take = [&](const StoredEvent& stored) -> Expected<void> {
-    if (stored.received != received || batch.size() >= k_events_in_a_commit) SHAPLEY_TRY(append());
-    received = stored.received;
-    batch.push_back(stored.event);
-    return {};
-  };
-  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
-  SHAPLEY_TRY(reader.visit(prepared.last_sequence(), std::numeric_limits<std::int64_t>::max(), take));
-  SHAPLEY_TRY(append());
-  return !refused;
-}
-
-}  // namespace
-
-path prepared_file(const path& ledger) {
-  return ledger.string() + ".archived";
-}
-
-void remove_prepared(const path& ledger) {
-  std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
-    std::filesystem::remove(prepared_file(ledger).string() + suffix, ignored);
-  }
-}
-
-Expected<bool> catch_up(const Database& database, const path& ledger, const OnProgress& on_progress) {
-  const path file = prepared_file(ledger);
-  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
-  SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
-  Part part{.genesis = std::nullopt, .last = head.sequence, .hash = head.hash, .has_checkpoints = true};
-  {
-    auto prepared = Ledger::open(file, OpenMode::create_or_write);
-    if (!prepared && prepared.error().code != Errc::corrupt) return tl::unexpected<Error>(std::move(prepared).error());
-    if (!prepared) return false;
-    SHAPLEY_TRY_ASSIGN(const bool fits, is_of(database, *prepared));
-    if (!fits) return false;
-    SHAPLEY_TRY_ASSIGN(const bool added, append_later_events(database, *prepared, on_progress));
-    if (!added) return false;
-    const Database& written = prepared->rows().database();
-    SHAPLEY_TRY_ASSIGN(const Head last, read_head(written));
-    if (last.sequence != head.sequence || last.hash != head.hash) return false;
-    SHAPLEY_TRY_ASSIGN(part.genesis, read_genesis(written));
-    SHAPLEY_TRY(take_alone(written));
-  }
-  SHAPLEY_TRY_ASSIGN(const bool whole, archives_are_whole(file, archives_of(ledger), begin, on_progress));
-  if (!whole) return false;
-  SHAPLEY_TRY(renew_details(ledger, file, part));
-  SHAPLEY_TRY(sync_file(file));
-  return true;
 }
 
 }  // namespace shapley::ledger

@@ -128,7 +128,7 @@ Expected<void> project(const Database& to, const OnProgress& on_progress) {
 }
 
 Expected<void> attach_source(const Database& to, const path& from) {
-  // Read-only: otherwise a transaction that writes `to` would keep a daemon from writing `from`.
+  // Read-only: the ledger does not change while a part of it is written.
   const std::string source = uri_of(from, "mode=ro");
   SHAPLEY_TRY_ASSIGN(Statement attach, to.prepare("ATTACH ?1 AS source"));
   return attach.bind(1, source).run();
@@ -205,20 +205,6 @@ Expected<void> check_part(const path& from, const path& to, const Part& part, co
   if (checked) checked = audit_part(to);
   if (!checked) return with_context(to.string(), std::move(checked).error());
   return {};
-}
-
-Expected<void> renew_details(const path& from, const path& to, const Part& part) {
-  SHAPLEY_TRY_ASSIGN(const Database database, Database::open(to.string(), k_written));
-  SHAPLEY_TRY(attach_source(database, from));
-  {
-    SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
-    SHAPLEY_TRY(
-        database.execute("DELETE FROM main.heads; DELETE FROM main.books_by_day; DELETE FROM "
-                         "main.contributions_by_day; DELETE FROM main.checkpoints; DELETE FROM main.checkpoint_parts"));
-    SHAPLEY_TRY(copy_details(database, part));
-    SHAPLEY_TRY(transaction.commit());
-  }
-  return database.execute("DETACH source");
 }
 
 namespace {

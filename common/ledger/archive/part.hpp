@@ -34,11 +34,6 @@ struct Part {
 [[nodiscard]] Expected<void> check_part(const std::filesystem::path& from, const std::filesystem::path& to,
                                         const Part& part, const OnProgress& on_progress);
 
-// Copies again from `from` everything besides events that changed since write_part(): signed heads, daily books,
-// checkpoints. REQUIRES: `to` has all events up to `part.last`.
-[[nodiscard]] Expected<void> renew_details(const std::filesystem::path& from, const std::filesystem::path& to,
-                                           const Part& part);
-
 // The events after which a ledger is cut into archives: those at the end of each closed period except the last one.
 
 // The name of an archive of `ledger` whose last period ends at `until`: LEDGER.YYYY-MM.db.xz, by the month in which it

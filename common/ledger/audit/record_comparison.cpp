@@ -35,11 +35,13 @@ class Comparison {
       find("line " + std::to_string(line.line) + " of the records cannot be read: " + line.why);
     }
     std::vector<RecordedRun> runs = recorded_runs(records_);
-    for (auto first = runs.begin(); first != runs.end();) {
-      const auto last = std::find_if(first, runs.end(), [&](const RecordedRun& r) { return r.job != first->job; });
+    const auto without_number = std::ranges::find_if(runs, [](const RecordedRun& r) { return r.job >= k_no_number; });
+    for (auto first = runs.begin(); first != without_number;) {
+      const auto last = std::find_if(first, without_number, [&](const RecordedRun& r) { return r.job != first->job; });
       compare_job({first, last});
       first = last;
     }
+    std::for_each(without_number, runs.end(), [&](const RecordedRun& recorded) { compare_without_number(recorded); });
     for (LedgerRun& run : ledger_.runs()) {
       if (!run.matched) report_unrecorded(run);
     }
@@ -57,6 +59,15 @@ class Comparison {
     const auto& end = recorded.end();
     return end && std::ranges::any_of(facts_.gaps, [&](const accounting::ObservationGap& gap) {
              return gap.begin - k_rounding <= end->instant && end->instant <= gap.end + k_rounding;
+           });
+  }
+
+  // Whether the recorded run began under a wrong clock, so that slurmctld's record of it was not read.
+  [[nodiscard]] bool began_under_wrong_clock(const RecordedRun& recorded) const {
+    const auto& start = recorded.start();
+    return start && std::ranges::any_of(facts_.gaps, [&](const accounting::ObservationGap& gap) {
+             return gap.cause == accounting::GapCause::wrong_clock && gap.begin <= start->instant &&
+                    start->instant <= gap.end;
            });
   }
 
@@ -119,6 +130,19 @@ class Comparison {
                                      [&](const LedgerRun* run) { return run->fitted && starts_with(record, *run); });
       again ? static_cast<void>(++recorded_again_) : report_unknown(record);
     }
+  }
+
+  // With a run of its start that has no record of its job's number.
+  void compare_without_number(const RecordedRun& recorded) {
+    const auto& cpus = recorded.pieces.front().cpus;
+    const auto found = std::ranges::find_if(ledger_.runs(), [&](const LedgerRun& run) {
+      const std::int64_t ours = run.pieces.front().cpus;
+      return !run.matched && !run.is_empty() && starts_with(recorded, run) && (ours == 0 || !cpus || ours == *cpus);
+    });
+    if (found == ledger_.runs().end()) return report_unknown(recorded);
+    found->matched = true;
+    without_number_.push_back(recorded.pieces.back().line);
+    compare(*found, recorded);
   }
 
   void compare(const LedgerRun& run, const RecordedRun& recorded) {
@@ -263,6 +287,8 @@ class Comparison {
       runaway_.push_back(recorded.job.value);
     } else if (ended_unobserved(recorded)) {
       ++missed_;
+    } else if (began_under_wrong_clock(recorded)) {
+      ++begun_under_wrong_clock_;
     } else if (!end && recorded.has_ended) {
       end_untold_.push_back(recorded.pieces.back().line);
     } else {
@@ -336,6 +362,11 @@ class Comparison {
     note(impossible_, "run[|s] of the ledger [is of such a job|are of such jobs]: not compared");
     note_untold_ends();
     note_runaway_jobs();
+    note(static_cast<std::int64_t>(without_number_.size()),
+         "run[ is|s are] recorded without the number of [its|their] job, and compared by [its start|their starts] "
+         "(line " +
+             listed(without_number_) +
+             "): slurmctld took the record of a federated job away before slurmdbd had all of it");
     note(records_.steps, "row[|s] of job steps left out");
     if (records_.records.empty()) report_.notes.emplace_back("the records have no row of a job");
     note(std::ranges::count_if(records_.records, is_unstarted), "row[|s] of jobs that had not started left out");
@@ -360,7 +391,10 @@ class Comparison {
          "(slurmctld was killed before it saved its state, and recorded an end twice)");
     note(missed_,
          "recorded run[ is|s are] not in the ledger and ended in a gap of observation that it has on record (slurmctld "
-         "ran without the plugin): not in the books");
+         "ran without the plugin, or under a wrong clock): not in the books");
+    note(begun_under_wrong_clock_,
+         "recorded run[ is|s are] not in the ledger and began in a gap of observation that it has on record (a wrong "
+         "clock); shapleyctl import --into takes [it|them]");
     note(ended_unobserved_,
          "run[|s] ended in a gap of observation that the ledger has on record, and there at another second than in the "
          "record");
@@ -389,9 +423,9 @@ class Comparison {
   std::vector<std::int64_t> runaway_;  // jobs
   std::int64_t after_ledger_ = 0, ended_since_ = 0, outside_ = 0, resized_since_ = 0;
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
-               weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0, impossible_ = 0, lost_ends_ = 0,
-               lost_ = 0, unbilled_ = 0;
-  std::vector<std::int64_t> end_untold_;  // lines
+               weighted_ = 0, recorded_again_ = 0, missed_ = 0, begun_under_wrong_clock_ = 0, ended_unobserved_ = 0,
+               impossible_ = 0, lost_ends_ = 0, lost_ = 0, unbilled_ = 0;
+  std::vector<std::int64_t> end_untold_, without_number_;  // lines
 };
 
 }  // namespace

@@ -86,7 +86,7 @@ std::vector<RecordedRun> recorded_runs(const SlurmRecords& records) {
     }
     RowJoiner joiner(records.format, runs);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (i == 0 || !repeats(*rows[i], *rows[i - 1])) joiner.add(*rows[i]);
+      if (i == 0 || job >= k_no_number || !repeats(*rows[i], *rows[i - 1])) joiner.add(*rows[i]);
     }
     joiner.finish();
   }

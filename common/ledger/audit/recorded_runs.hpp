@@ -34,11 +34,15 @@ struct RecordedRun {
   [[nodiscard]] const std::optional<RecordedTime>& end() const { return pieces.back().end; }
 };
 
+// From this number on no job has it: Slurm's NO_VAL. slurmctld gives it to the record of a federated job that it takes
+// away, and may send that record to slurmdbd afterwards.
+inline constexpr JobId k_no_number{4'294'967'294};
+
 // Whether the row is of a job that has not started, or never started.
 [[nodiscard]] bool is_unstarted(const SlurmRecord& row);
 
-// The runs of the records, by job and in order of the file. Repeated rows are one run; jobs that never started are left
-// out.
+// The runs of the records, by job and in order of the file. Repeated rows are one run, except of jobs without a number;
+// jobs that never started are left out.
 [[nodiscard]] std::vector<RecordedRun> recorded_runs(const SlurmRecords& records);
 
 // The time that a ledger and Slurm's records cover: what lies outside of either cannot be compared. Pure.

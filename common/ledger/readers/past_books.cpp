@@ -186,7 +186,7 @@ Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem:
       if (const Instant begin = begin_of(opening.state); begin > until) return before_the_books(until, begin);
       return fail(Errc::not_found, "the books of " + format_instant(since) + " need the archive " + described(*link) +
                                        ", which is not in " + archives.native() +
-                                       "; --archives DIRECTORY says where it is");
+                                       "; with --ledger FILE, --archives DIRECTORY says where it is");
     }
     if (!opened) return tl::unexpected<Error>(std::move(opened).error());
     past.archives_.push_back(*std::move(opened));

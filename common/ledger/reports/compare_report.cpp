@@ -38,15 +38,6 @@ void follow(const Outlook& outlook, std::size_t a, std::size_t b, Instant end, s
   }
 }
 
-RanksMoment ranks_moment(const Moment& moment) {
-  return {.at = moment.at,
-          .limit = limit_of(moment.outlook),
-          .contribution = moment.status.contribution,
-          .ranked_by = moment.status.ranked_by,
-          .ranking = moment.status.ranking,
-          .clusters = moment.status.clusters};
-}
-
 SideReport side_report(const Moment& moment, const Side& side) {
   SideReport report{.organization = side.organization, .job = side.job};
   const OrganizationRow* row = moment.status.find(side.organization);
@@ -71,35 +62,6 @@ SideReport side_report(const Moment& moment, const Side& side) {
 }
 
 }  // namespace
-
-ForecastReport forecast_report(const Moment& moment) {
-  const Outlook& outlook = moment.outlook;
-  const auto name = [&](std::size_t row) { return outlook.rows[row].organization; };
-  ForecastReport report{.of = ranks_moment(moment), .organizations = {}, .turns = {}};
-  for (std::size_t a = 0; a < outlook.rows.size(); ++a) {
-    for (std::size_t b = a + 1; b < outlook.rows.size(); ++b) {
-      ++report.pairs;
-      bool a_is_first = accounting::goes_first(outlook, a, b, Duration{0});
-      for (const Instant turn : accounting::turns(outlook, a, b)) {
-        a_is_first = !a_is_first;
-        report.turns.push_back({name(a_is_first ? a : b), name(a_is_first ? b : a), (turn - moment.at).value, turn});
-      }
-    }
-  }
-  std::ranges::stable_sort(report.turns, {}, [](const ForecastTurn& turn) { return turn.at.value; });
-  for (const std::size_t index : accounting::order_after(outlook, Duration{0})) {
-    ForecastRow row{.name = name(index)};
-    if (const RankedRow* is = moment.row(row.name)) {
-      row.rank = is->rank;
-      row.standing_core_hours = is->standing_core_hours;
-      row.key_core_hours = is->key_core_hours;
-      row.below_guarantee = is->below_guarantee;
-    }
-    row.rate = static_cast<double>(outlook.rows[index].figures.rate_less_used.value) / static_cast<double>(k_micro);
-    report.organizations.push_back(std::move(row));
-  }
-  return report;
-}
 
 void PairWatch::watch(accounting::State& books, Instant next) {
   // What is declared for all times ("this node is physics'") has the beginning of time as its instant.
@@ -150,9 +112,13 @@ namespace {
 
 CompareReport compared(const Moment& moment, const Side& a, const Side& b) {
   const Outlook& outlook = moment.outlook;
-  CompareReport report;
-  report.of = ranks_moment(moment);
-  report.past = moment.is_past;
+  CompareReport report{.at = moment.at,
+                       .limit = limit_of(outlook),
+                       .contribution = moment.status.contribution,
+                       .ranked_by = moment.status.ranked_by,
+                       .ranking = moment.status.ranking,
+                       .clusters = moment.status.clusters,
+                       .past = moment.is_past};
   report.sides = {side_report(moment, a), side_report(moment, b)};
   report.same_organization = a.organization == b.organization;
   if (const Dated& begin = moment.status.period.begin; begin.is_known()) report.period_begin = begin;
@@ -179,7 +145,7 @@ CompareReport compared(const Moment& moment, const Side& a, const Side& b) {
     return report.because == Because::key && accounting::goes_first(otherwise, second, first, Duration{0});
   };
   report.by_what_runs = would_turn(moment.without_what_runs());
-  if (!report.of.clusters.empty()) report.by_other_clusters = would_turn(moment.without_other_clusters());
+  if (!report.clusters.empty()) report.by_other_clusters = would_turn(moment.without_other_clusters());
   report.difference = difference;
   report.difference_core_hours = ahead.key_core_hours.value_or(0) - behind.key_core_hours.value_or(0);
   if (outlook.terms.running_factor > 0 && report.because != Because::guests) {

@@ -1,5 +1,5 @@
-// Which of two goes first and why, since when, and what would change it; and when the order of each pair changes by
-// itself. docs/reference/shapleyctl.md lists every member.
+// Which of two goes first and why, since when, and what would change it. docs/reference/shapleyctl.md lists every
+// member.
 //
 // What would change the order. A processor-second that is credited now is worth H seconds more by the time that ranks
 // look at (H: the horizon; game/serving_order.hpp), so a difference of keys D is compensated at once by
@@ -24,64 +24,6 @@
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
-
-// The part that every report about the order of ranks has about its moment.
-struct RanksMoment {
-  int report_version = k_report_version;
-  Dated at = {};
-  OutlookLimit limit = {};
-  std::string contribution = {};
-  std::string ranked_by = {};
-  RankingReport ranking = {};
-  std::vector<OtherClusterReport> clusters = {};  // as of StatusReport, without what the daemon adds
-};
-constexpr auto description_of(std::type_identity<RanksMoment>) {
-  return describe(member("report_version", &RanksMoment::report_version), member("at", &RanksMoment::at),
-                  flattened(&RanksMoment::limit), member("contribution", &RanksMoment::contribution),
-                  member("ranked_by", &RanksMoment::ranked_by), member("ranking", &RanksMoment::ranking),
-                  supplement("clusters", &RanksMoment::clusters));
-}
-
-struct ForecastRow {
-  std::string name = {};
-  std::optional<std::size_t> rank = {};
-  double standing_core_hours = 0;
-  std::optional<double> key_core_hours = {};
-  std::optional<bool> below_guarantee = {};
-  double rate = 0;  // core-hours per hour that it gives more than it gets
-};
-constexpr auto description_of(std::type_identity<ForecastRow>) {
-  return describe(member("name", &ForecastRow::name), member("rank", &ForecastRow::rank),
-                  member("standing_core_hours", &ForecastRow::standing_core_hours),
-                  member("key_core_hours", &ForecastRow::key_core_hours),
-                  member("below_guarantee", &ForecastRow::below_guarantee), member("rate", &ForecastRow::rate));
-}
-
-// `first` overtakes `then`.
-struct ForecastTurn {
-  std::string first = {};
-  std::string then = {};
-  std::int64_t in_s = 0;
-  Dated at = {};
-};
-constexpr auto description_of(std::type_identity<ForecastTurn>) {
-  return describe(member("first", &ForecastTurn::first), member("then", &ForecastTurn::then),
-                  member("in_s", &ForecastTurn::in_s), member("at", &ForecastTurn::at));
-}
-
-struct ForecastReport {
-  RanksMoment of = {};
-  std::vector<ForecastRow> organizations = {};  // in the order of their ranks
-  std::size_t pairs = 0;
-  std::vector<ForecastTurn> turns = {};  // by time
-};
-constexpr auto description_of(std::type_identity<ForecastReport>) {
-  return describe(flattened(&ForecastReport::of), member("organizations", &ForecastReport::organizations),
-                  member("pairs", &ForecastReport::pairs), member("turns", &ForecastReport::turns));
-}
-
-// Every pair whose order changes by Moment::outlook.until.
-[[nodiscard]] ForecastReport forecast_report(const Moment& moment);
 
 // Since when the order of two organizations has been as it is: `order` by their ranks, `keys` by their keys alone,
 // which a guarantee does not change. At the earliest from the first event of the ledger, or of its oldest archive that
@@ -174,7 +116,13 @@ constexpr auto description_of(std::type_identity<PairSince>) {
 }
 
 struct CompareReport {
-  RanksMoment of = {};
+  int report_version = k_report_version;
+  Dated at = {};
+  OutlookLimit limit = {};
+  std::string contribution = {};
+  std::string ranked_by = {};
+  RankingReport ranking = {};
+  std::vector<OtherClusterReport> clusters = {};  // as of StatusReport, without what the daemon adds
   bool past = false;
   std::array<SideReport, 2> sides = {};
   bool same_organization = false;
@@ -198,8 +146,11 @@ struct CompareReport {
 };
 constexpr auto description_of(std::type_identity<CompareReport>) {
   return describe(
-      flattened(&CompareReport::of), member("past", &CompareReport::past), member("sides", &CompareReport::sides),
-      member("same_organization", &CompareReport::same_organization),
+      member("report_version", &CompareReport::report_version), member("at", &CompareReport::at),
+      flattened(&CompareReport::limit), member("contribution", &CompareReport::contribution),
+      member("ranked_by", &CompareReport::ranked_by), member("ranking", &CompareReport::ranking),
+      supplement("clusters", &CompareReport::clusters), member("past", &CompareReport::past),
+      member("sides", &CompareReport::sides), member("same_organization", &CompareReport::same_organization),
       member("period_begin", &CompareReport::period_begin), member("first", &CompareReport::first),
       member("because", &CompareReport::because), member("by_what_runs", &CompareReport::by_what_runs),
       supplement("by_other_clusters", &CompareReport::by_other_clusters),

@@ -299,11 +299,6 @@ Expected<BookedBy> booked_by(const Ledger& ledger, const Moment& moment, const J
 
 }  // namespace
 
-OutlookLimit limit_of(const accounting::Outlook& outlook) {
-  const bool by_statement = !outlook.by_date && outlook.until < outlook.at + accounting::k_longest_forecast;
-  return {outlook.until, outlook.by_date, by_statement};
-}
-
 std::string_view name_of(JobTurn turn) {
   switch (turn) {
     case JobTurn::running:

@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "ledger/reports/forecast_report.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/moment.hpp"
 #include "ledger/store/ledger.hpp"
@@ -131,18 +132,6 @@ constexpr auto description_of(std::type_identity<OwnJobs>) {
   return describe(member("jobs", &OwnJobs::jobs), member("processors", &OwnJobs::processors),
                   member("longer", &OwnJobs::longer));
 }
-
-// Up to when the order of ranks is known if nothing starts or ends.
-struct OutlookLimit {
-  Dated until = {};
-  bool by_date = false;       // then a period ends or a node changes hands
-  bool by_statement = false;  // then a statement of another cluster is too old
-};
-constexpr auto description_of(std::type_identity<OutlookLimit>) {
-  return describe(member("until", &OutlookLimit::until), member("by_date", &OutlookLimit::by_date),
-                  supplement("by_statement", &OutlookLimit::by_statement));
-}
-[[nodiscard]] OutlookLimit limit_of(const accounting::Outlook& outlook);
 
 // The organization overtakes another one (ahead), or is overtaken.
 struct Turn {

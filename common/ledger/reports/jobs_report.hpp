@@ -176,26 +176,15 @@ constexpr auto description_of(std::type_identity<QueuedJob>) {
                   member("submit", &QueuedJob::submit), member("time_limit_s", &QueuedJob::time_limit_s));
 }
 
-struct OwnedProcessors {
-  std::string organization;
-  Processors processors = {};
-};
-constexpr auto description_of(std::type_identity<OwnedProcessors>) {
-  return describe(member("organization", &OwnedProcessors::organization),
-                  member("processors", &OwnedProcessors::processors));
-}
-
 struct QueueReport {
   Instant at = {};
   bool plugin_connected = false;
   std::vector<QueuedJob> jobs = {};  // by id, those of the lowest ids
   bool truncated = false;
-  std::vector<OwnedProcessors> organizations = {};
 };
 constexpr auto description_of(std::type_identity<QueueReport>) {
   return describe(member("at", &QueueReport::at), member("plugin_connected", &QueueReport::plugin_connected),
-                  member("jobs", &QueueReport::jobs), member("truncated", &QueueReport::truncated),
-                  member("organizations", &QueueReport::organizations));
+                  member("jobs", &QueueReport::jobs), member("truncated", &QueueReport::truncated));
 }
 
 // The jobs, each with its segments; for a `viewer` only those that the viewer may see. Open segments count up to `at`.

@@ -356,6 +356,7 @@ StatusReport status_report(accounting::State& state, Instant t, EstimatorId want
                       .organizations = {},
                       .conservation = conservation(standings, able),
                       .worth = {},
+                      .forecast = {},
                       .clusters = other_clusters(state),
                       .ranks_act = {},
                       .daemon = {},

@@ -22,6 +22,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/reports/amounts.hpp"
+#include "ledger/reports/forecast_report.hpp"
 #include "ledger/reports/worth_report.hpp"
 #include "protocol/self_report.hpp"
 
@@ -209,6 +210,7 @@ struct StatusReport {
   std::vector<OrganizationRow> organizations = {};  // in rank order, those without a rank last
   Conservation conservation = {};
   std::optional<std::optional<WorthReport>> worth = {};  // where it was asked for
+  std::optional<ForecastReport> forecast = {};           // where it was asked for
   std::vector<OtherClusterReport> clusters = {};         // the others of the consortium; empty: no consortium
   // What the daemon adds about itself and the plugin.
   std::optional<bool> ranks_act = {};  // false in mode observe
@@ -226,8 +228,9 @@ constexpr auto description_of(std::type_identity<StatusReport>) {
                   member("hindsight_bounded", &StatusReport::hindsight_bounded),
                   member("ranking", &StatusReport::ranking), member("organizations", &StatusReport::organizations),
                   member("conservation", &StatusReport::conservation), supplement("worth", &StatusReport::worth),
-                  supplement("clusters", &StatusReport::clusters), supplement("ranks_act", &StatusReport::ranks_act),
-                  supplement("daemon", &StatusReport::daemon), supplement("plugin", &StatusReport::plugin));
+                  supplement("forecast", &StatusReport::forecast), supplement("clusters", &StatusReport::clusters),
+                  supplement("ranks_act", &StatusReport::ranks_act), supplement("daemon", &StatusReport::daemon),
+                  supplement("plugin", &StatusReport::plugin));
 }
 
 // The books at max(t, state.now()). Figures are by `wanted` ("contribution"), or, if it is not in `able`, by its

@@ -38,9 +38,11 @@ constexpr auto description_of(std::type_identity<NoMembers>) {
 struct StatusRequest {
   std::string contribution = {};  // an estimator's name; empty: the configured one
   bool worth = false;             // with ledger::worth_report
+  bool forecast = false;          // with ledger::forecast_report
 };
 constexpr auto description_of(std::type_identity<StatusRequest>) {
-  return describe(supplement("contribution", &StatusRequest::contribution), supplement("worth", &StatusRequest::worth));
+  return describe(supplement("contribution", &StatusRequest::contribution), supplement("worth", &StatusRequest::worth),
+                  supplement("forecast", &StatusRequest::forecast));
 }
 
 // status_at.
@@ -90,7 +92,7 @@ constexpr auto description_of(std::type_identity<HistoryRequest>) {
   return describe(flattened(&HistoryRequest::of), supplement("by", &HistoryRequest::by));
 }
 
-// The three requests about ranks; without `at` they are about the present.
+// The two requests about ranks; without `at` they are about the present.
 // A job that was submitted, by its name, or one that could be.
 struct ExplainRequest {
   std::string job = {};
@@ -110,13 +112,6 @@ struct CompareRequest {
 constexpr auto description_of(std::type_identity<CompareRequest>) {
   return describe(member("a", &CompareRequest::a), member("b", &CompareRequest::b),
                   supplement("at", &CompareRequest::at));
-}
-
-struct ForecastRequest {
-  std::optional<Instant> at = {};
-};
-constexpr auto description_of(std::type_identity<ForecastRequest>) {
-  return describe(supplement("at", &ForecastRequest::at));
 }
 
 struct WorkflowsRequest {

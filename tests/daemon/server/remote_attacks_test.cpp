@@ -20,7 +20,6 @@
 #include "remote/sealed.hpp"
 #include "rpc_client/client.hpp"
 #include "server_fixture.hpp"
-#include "tests/support/must.hpp"
 #include "tests/support/private_munge.hpp"
 
 namespace shapley::daemon {
@@ -58,18 +57,27 @@ class RemoteTest : public ServerTest {
     ServerTest::TearDown();
   }
 
-  void listen(RemotePlaces::Limits places, std::chrono::milliseconds patience = test::k_timeout) {
-    listener.reset();
-    auto opened = must(RemoteListener::open({.at = {.host = "127.0.0.1", .port = free_port()},
-                                             .socket = site.configuration.socket,
-                                             .munge = munge->socket(),
-                                             .slurm_uid = 0,
-                                             .places = std::move(places),
-                                             .first_question = patience,
-                                             .next_question = patience,
-                                             .answer = test::k_timeout,
-                                             .report = test::k_timeout}));
-    listener = std::move(opened);
+  // On a free port; another process may have taken it by then, so that it is tried again.
+  void listen(const RemotePlaces::Limits& places, std::chrono::milliseconds patience = test::k_timeout) {
+    std::string fault;
+    ASSERT_TRUE(test::eventually([&] {
+      listener.reset();
+      auto opened = RemoteListener::open({.at = {.host = "127.0.0.1", .port = free_port()},
+                                          .socket = site.configuration.socket,
+                                          .munge = munge->socket(),
+                                          .slurm_uid = 0,
+                                          .places = places,
+                                          .first_question = patience,
+                                          .next_question = patience,
+                                          .answer = test::k_timeout,
+                                          .report = test::k_timeout});
+      if (opened) {
+        listener = std::move(*opened);
+      } else {
+        fault = opened.error().what;
+      }
+      return opened.has_value();
+    })) << fault;
   }
 
   [[nodiscard]] config::Endpoint at() const { return {.host = "127.0.0.1", .port = port_}; }

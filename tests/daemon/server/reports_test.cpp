@@ -69,6 +69,10 @@ TEST(ReadingProgram, IsKilledWhenItTakesTooLongOrTheClientDisconnects) {
   const auto late = shell("exec sleep 1000", {.time = std::chrono::milliseconds(1)});
   ASSERT_FALSE(late.has_value());
   EXPECT_EQ(late.error().code, Errc::limit);
+  EXPECT_EQ(
+      late.error().what,
+      "report: it took more than 0 s, the daemon's limit; read the ledger or a copy of it (shapleyctl backup) with "
+      "--ledger FILE");
   const std::atomic<bool> ended = true;
   const auto gone = shell("exec sleep 1000", {.ended = &ended});
   ASSERT_FALSE(gone.has_value());
@@ -80,7 +84,9 @@ TEST(ReadingProgram, IsBoundInOutput) {
   const auto result = shell("exec yes", {.output_bytes = 1U << 20U});
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().code, Errc::limit);
-  EXPECT_EQ(result.error().what, "report: its answer has more than 1 MiB");
+  EXPECT_EQ(result.error().what,
+            "report: its answer has more than 1 MiB, the daemon's limit; read the ledger or a copy of it (shapleyctl "
+            "backup) with --ledger FILE");
 }
 
 TEST(ReadingProgram, IsTheFirstToGoWhenMemoryRunsOut) {
@@ -127,6 +133,10 @@ TEST_F(ReportsTest, AnybodyLearnsThePast) {
   EXPECT_EQ(before["at"], k_begin + 49);
   EXPECT_EQ(used(before), 0);
   EXPECT_GT(used(client->ask(past(k_begin + 60))), 0);
+  EXPECT_FALSE(before.contains("forecast"));
+  json with_forecast = json::parse(past(k_begin + 60));
+  with_forecast["forecast"] = true;
+  EXPECT_EQ(client->ask(with_forecast.dump())["forecast"]["pairs"], 3);
 }
 
 // A program that holds a connection would keep it open after the daemon has closed it.

@@ -127,6 +127,9 @@ TEST_F(RebuildTest, LateEventsAreCollectedWhileTheFeedHasMore) {
   EXPECT_EQ(during["daemon"]["rebuilds"], 0);
   EXPECT_EQ(during["organizations"], before["organizations"]) << "the figures are those of before";
   EXPECT_EQ(service->ranks().organizations.front(), "physics") << "and so are the ranks";
+  for (const char* of_ranks :
+       {R"({"request":"status","forecast":true})", R"({"request":"compare","a":"physics","b":"chemistry"})"})
+    EXPECT_EQ(ask(of_ranks)["error"]["code"], "unavailable") << of_ranks;
 
   snapshot({});
   ASSERT_TRUE(rebuild_ends());
@@ -278,7 +281,7 @@ TEST_F(RebuildTest, EveryRequestIsAnsweredMeanwhile) {
   EXPECT_EQ(ask(R"({"request":"status","contribution":"shapley_rate"})")["contribution"], "shapley_rate");
   EXPECT_EQ(ask(R"({"request":"jobs"})")["jobs"].size(), 2U) << "they come from the ledger";
   EXPECT_EQ(ask(R"({"request":"jobs"})")["no_start"], json::array()) << "no job waited before";
-  EXPECT_EQ(ask(R"({"request":"queue"})")["organizations"].size(), 4U);
+  EXPECT_EQ(ask(R"({"request":"queue"})")["jobs"].size(), 2U);
   Site changed = site;
   changed.configuration.mode = config::Mode::observe;
   ASSERT_TRUE(service->reload(changed, Instant{now}).has_value());

@@ -104,7 +104,7 @@ TEST(Requests, NameTheMemberThatIsMissingOrWrong) {
   EXPECT_EQ(fault(R"({"request":"status_at","at":-1})"), k_no_instant);
   EXPECT_EQ(fault(R"({"request":"status_at","at":253402300800})"), k_no_instant);
   EXPECT_EQ(fault(R"({"request":"status_at","at":18446744073709551615})"), k_no_instant);
-  EXPECT_EQ(fault(R"({"request":"forecast","at":"noon"})"), k_no_instant);
+  EXPECT_EQ(fault(R"({"request":"explain","at":"noon"})"), k_no_instant);
   EXPECT_EQ(fault(R"({"request":"status","worth":1})"), "worth is neither true nor false");
   EXPECT_EQ(fault(R"({"request":"explain","job":7})"), "job is no text");
   EXPECT_EQ(fault(R"({"request":"compare","a":"physics"})"), "b is missing");
@@ -171,7 +171,7 @@ TEST(Requests, ThatOnlyOneSideKnowsAreFound) {
             std::string::npos);
 }
 
-// explain, compare and forecast, asked of the daemon.
+// explain and compare, and the forecast of status, asked of the daemon.
 
 class RankRequests : public ServiceTest {
  protected:
@@ -241,7 +241,7 @@ TEST_F(RankRequests, ExplainShowsWhatABlockedJobWaitsFor) {
   const json report = ask(R"({"request":"explain","job":"4"})");
   EXPECT_EQ(report["job"]["state"], "blocked");
   EXPECT_EQ(report["waits_for"], "dependency");
-  // It is no demand, and not in the queue that advise plans with.
+  // It is no demand, and not in the queue of jobs that could start.
   EXPECT_EQ(ask(R"({"request":"queue"})")["jobs"].size(), 3U);
 }
 
@@ -262,15 +262,18 @@ TEST_F(RankRequests, OfThePastAreReadFromTheLedger) {
   EXPECT_EQ(report["past"], true);
   EXPECT_EQ(report["job"]["state"], "running");
   EXPECT_TRUE(report["priorities"].is_null());
-  const json forecast = ask(R"({"request":"forecast","at":)" + std::to_string(k_begin + 10) + "}");
-  EXPECT_EQ(forecast["at"], k_begin + 10);
-  EXPECT_EQ(forecast["organizations"][0]["name"], "chemistry");
+  const json compared =
+      ask(R"({"request":"compare","a":"physics","b":"chemistry","at":)" + std::to_string(k_begin + 10) + "}");
+  EXPECT_EQ(compared["at"], k_begin + 10);
+  EXPECT_EQ(compared["first"], "chemistry");
 }
 
-TEST_F(RankRequests, ForecastIsOfThePresent) {
-  const json report = ask(R"({"request":"forecast"})");
+TEST_F(RankRequests, StatusHasTheForecastIfItIsAskedFor) {
+  const json report = ask(R"({"request":"status","forecast":true})");
   EXPECT_EQ(report["at"], now);
-  EXPECT_EQ(report["pairs"], 3);
+  EXPECT_EQ(report["forecast"]["pairs"], 3);
+  EXPECT_EQ(report["forecast"]["organizations"][0]["name"], "chemistry");
+  EXPECT_FALSE(ask(R"({"request":"status"})").contains("forecast"));
 }
 
 TEST_F(RankRequests, ThatAreWrongSayWhatIsAllowed) {
@@ -280,8 +283,8 @@ TEST_F(RankRequests, ThatAreWrongSayWhatIsAllowed) {
   EXPECT_EQ(error_of(R"({"request":"explain","job":"99"})")["code"], "invalid_argument");
   EXPECT_EQ(error_of(R"({"request":"compare","a":"physics"})")["code"], "invalid_argument");
   EXPECT_EQ(error_of(R"({"request":"compare","a":"physics","b":"nosuch"})")["code"], "invalid_argument");
-  EXPECT_EQ(error_of(R"({"request":"forecast","at":"x"})")["code"], "invalid_argument");
-  EXPECT_EQ(error_of(R"({"request":"forecast","at":99999999999})")["code"], "invalid_argument");
+  EXPECT_EQ(error_of(R"({"request":"explain","job":"2","at":"x"})")["code"], "invalid_argument");
+  EXPECT_EQ(error_of(R"({"request":"explain","job":"2","at":99999999999})")["code"], "invalid_argument");
 }
 
 // A user with a small budget gets an answer about the present without its history, and none about the past.
@@ -295,7 +298,8 @@ TEST_F(RankRequests, ReadAtMostAsManyEventsAsTheirBudget) {
   EXPECT_EQ(present["first"], "chemistry");
   EXPECT_TRUE(present["since"].is_null());
   EXPECT_TRUE(present["since_unknown"].is_string());
-  const json past = answered(R"({"request":"forecast","at":)" + std::to_string(k_begin + 10) + "}");
+  const json past =
+      answered(R"({"request":"compare","a":"physics","b":"chemistry","at":)" + std::to_string(k_begin + 10) + "}");
   EXPECT_EQ(past["error"]["code"], "limit") << past.dump(1);
 }
 

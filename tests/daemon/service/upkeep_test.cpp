@@ -136,6 +136,19 @@ TEST(CommitTimesTest, FallIntoTheBucketOfTheirBound) {
   EXPECT_DOUBLE_EQ(times.last_seconds(), 11.0);
 }
 
+TEST(CommitTimesTest, CountSlowOnesInARow) {
+  CommitTimes times;
+  const auto after = [&](double seconds) {
+    times.note(std::chrono::duration<double>(seconds));
+    return times.slow_in_a_row();
+  };
+  EXPECT_EQ(times.slow_in_a_row(), 0U);
+  EXPECT_EQ(after(1.0), 0U);
+  EXPECT_EQ(after(1.5), 1U);
+  EXPECT_EQ(after(11.0), 2U);
+  EXPECT_EQ(after(0.5), 0U);
+}
+
 TEST(BacklogTest, IsWhatTheFeederHadAndWhatCameSince) {
   Service::Feeder feeder;
   EXPECT_EQ(feeder.backlog(0), 0U);

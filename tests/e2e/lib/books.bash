@@ -138,6 +138,13 @@ nothing_open() {
   [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NULL AND retracted IS NULL")" -eq 0 ]
 }
 
+# all_looked_at: since the first call the plugin has looked at slurmctld's records, and shapleyd has booked what it saw: a job that was submitted then, and held, is
+# known there, and observations are booked in order. For what must not have changed. The job is cancelled again.
+all_looked_at() {
+  : "${_marker:=$(submit astro --hold --job-name=marker true)}"
+  shapleyctl explain "$_marker" --json | jq -e '.job.state == "blocked"' && scancel "$_marker" && unset _marker
+}
+
 # waiting_is ORGANIZATION PROCESSORS: so many its startable jobs ask for, by the books.
 waiting_is() { [ "$(shapleyctl status --json | jq --arg name "$1" '.organizations[] | select(.name == $name) | .waiting == '"$2")" = true ]; }
 

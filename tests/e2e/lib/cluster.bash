@@ -60,6 +60,11 @@ _announce_waiting() {
   }
 }
 
+# lines_of FILE: how many it has; what is added later comes after them. says_since LINES FILE PATTERN: so does a line after the first LINES. What a log said
+# before is then not taken for what it says now.
+lines_of() { { wc -l <"$1"; } 2>/dev/null || echo 0; }
+says_since() { tail -n "+$(($1 + 1))" "$2" | grep -q -- "$3"; }
+
 # ---- one daemon ----------------------------------------------------------------------------------------------------
 
 # daemon_start NAME COMMAND...: returns when it has a pid. Its output goes to log/NAME.out.

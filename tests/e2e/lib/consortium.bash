@@ -89,9 +89,11 @@ lend() {
   local job
   use_cluster "$1"
   job=$(submit "$2" -n8 "sleep $3")
-  wait_until 60 booked "$job"
-  wait_drained 60
-  wait_until 30 used_is 0
+  ran "$job"
+}
+# ran JOB...: waits until they have, by Slurm and by the books, and nothing runs any more. A run of some seconds may be over before a look finds it.
+ran() {
+  wait_drained 60 && wait_until 30 nothing_open "$@" && wait_until 30 used_is 0
 }
 used_is() { status_json | jq -e --argjson cpus "$1" '[.organizations[].used] | add == $cpus'; }
 
@@ -132,6 +134,9 @@ owed_by_slurm() {
     $5 != owner { work = $4 * (instant($3) - instant($2)); sum += name == owner ? work : $5 == name ? -work : 0 }
     END { print sum + 0 }'
 }
+
+# owed_as_recorded OWNER ORGANIZATION: the books have the same. A record is there some time after the end of its job.
+owed_as_recorded() { [ "$(owed_here "$2")" -eq "$(owed_by_slurm "$1" "$2")" ]; }
 
 # audit_with_consortium NAME: its books, its runs by Slurm's records, if there are any, and each statement against the ledgers of all others, by signature, too; nothing
 # may be missing.

@@ -65,11 +65,16 @@ reconfigured_since() { [ "$(reconfigurations)" -gt "$1" ]; }
 # machine has done what it wants to do meanwhile. Names are of one cluster.
 until_told() { echo "until test -e $CLUSTER_DIR/told.$1; do sleep 0.2; done"; }
 tell() { touch "$CLUSTER_DIR/told.$1"; }
+# finish NAME JOB...: tells it, and waits until these jobs have ended. Before that they hold what they hold: a wait for processors, for a start or for an
+# empty queue would be satisfied by them.
+finish() { tell "$1" && wait_until 60 have_ended "${@:2}"; }
 
-# A squeue that fails knows no queue to be empty.
+# have_ended JOB...: all of them.
+have_ended() { queue_empty -j "$(IFS=,; echo "$*")"; }
+# queue_empty [SQUEUE_OPTION...]: every job has ended. A squeue that fails knows no queue to be empty.
 queue_empty() {
   local states
-  states=$(squeue -h -t all -o %T) || return 1
+  states=$(squeue -h -t all "$@" -o %T) || return 1
   ! grep -qvE '^(COMPLETED|CANCELLED|FAILED|TIMEOUT|NODE_FAIL|DEADLINE|OUT_OF_MEMORY|PREEMPTED|)$' <<<"$states"
 }
 job_state() { scontrol -o show job "$1" | sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p' | head -n 1; }
@@ -80,6 +85,19 @@ job_field() { scontrol -o show job "$1" | tr ' ' '\n' | sed -n "s/^$2=//p" | hea
 
 # wait_drained [SECONDS]: every job has ended.
 wait_drained() { wait_until "${1:-60}" queue_empty; }
+
+# looked_at_places N: N jobs and tasks wait, and after that the plugin has looked at all their places and had no array to split; with_nothing_to_write N: nor a
+# priority to write. The plugin says so whenever it has looked, every five seconds at least. What it had said when the first call found the jobs may
+# be of others, and so may the next line, for which it may have begun to look before: only what follows counts.
+looked_at_places() { _new_look "$1" '[0-9]*'; }
+with_nothing_to_write() { _new_look "$1" 0; }
+_new_look() {
+  local log=$CLUSTER_DIR/log/slurmctld.log
+  [ "$(squeue -h -r -t PENDING -o %i | wc -l)" -eq "$1" ] || { unset _looked_from; return 1; }
+  : "${_looked_from:=$(lines_of "$log")}"
+  tail -n "+$((_looked_from + 1))" "$log" | grep 'places looked at' | tail -n +2 | tail -n 1 |
+    grep -q "the first \([1-9][0-9]*\) of \1 places looked at, $2 priorities to write, 0 arrays to split" && unset _looked_from
+}
 
 # start_order: "TIME JOB_ID" of every start, in slurmctld's own order (its log; several starts share a second elsewhere).
 start_order() {

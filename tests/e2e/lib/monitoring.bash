@@ -1,13 +1,13 @@
 # A Prometheus of its own for a private cluster: Debian's, which scrapes shapley-exporter every second and evaluates the alerts that ship. To be
 # sourced after cluster.bash. Both servers end with the cluster.
 
-# alerts_in_a_hurry: the rules that ship, as alerts: what must last minutes before it counts (promtool tests that) counts at once here. When the disk would
-# be full is left out: within a few seconds other programs that write to it decide that.
+# alerts_in_a_hurry: the rules that ship, as alerts: what must last minutes before it counts (promtool tests that) counts at once here.
 alerts_in_a_hurry() {
-  sed -E -e '/^ *or .*predict_linear\(/d' -e 's/^( *)for: .*/\1for: 0s/' -e 's/\[(5|10)m\]/[10s]/g' "$(readlink -f "$cluster_lib/../../..")/etc/prometheus/shapley.rules.yml"
+  sed -E 's/^( *)for: .*/\1for: 0s/' "$(readlink -f "$cluster_lib/../../..")/etc/prometheus/shapley.rules.yml"
 }
 
-exporter_start() { daemon_start exporter shapley-exporter --listen "127.0.0.1:$EXPORTER_PORT"; }
+# EXPORTER_OPTIONS: more options of shapley-exporter, an array; empty unless a test sets it.
+exporter_start() { daemon_start exporter shapley-exporter --listen "127.0.0.1:$EXPORTER_PORT" "${EXPORTER_OPTIONS[@]}"; }
 
 monitoring_start() {
   EXPORTER_PORT=$((CLUSTER_PORT + 30))
@@ -37,11 +37,14 @@ query() { timeout 30 promtool query instant "$PROMETHEUS" "$1"; }
 metric_is() { query "$1 == $2" | grep -q .; }
 # unknown SELECTOR: Prometheus answers, and has no sample of it.
 unknown() { [ -n "$(query 'vector(1)')" ] && [ -z "$(query "$1")" ]; }
-firing() { query "ALERTS{alertname=\"$1\", alertstate=\"firing\"}" | grep -q .; }
-# has_fired ALERT: now or before, for what does not last until one looks.
-has_fired() { query "count_over_time(ALERTS{alertname=\"$1\", alertstate=\"firing\"}[1h])" | grep -q .; }
+# alerts_of ALERT [RULE]: a selector; with a rule of shapleyctl health, of that rule only.
+alerts_of() { echo "ALERTS{alertname=\"$1\", alertstate=\"firing\"${2:+, rule=\"$2\"}}"; }
+firing() { query "$(alerts_of "$@")" | grep -q .; }
+# has_fired ALERT [RULE]: now or before, for what does not last until one looks.
+has_fired() { query "count_over_time($(alerts_of "$@")[1h])" | grep -q .; }
 quiet() { [ -n "$(query 'vector(1)')" ] && [ -z "$(query 'ALERTS')" ]; }
-quiet_about() { [ -n "$(query 'vector(1)')" ] && [ -z "$(query "ALERTS{alertname=\"$1\"}")" ]; }
+# quiet_about RULE
+quiet_about() { [ -n "$(query 'vector(1)')" ] && [ -z "$(query "ALERTS{rule=\"$1\"}")" ]; }
 
 # health_is CODE: how shapleyctl health ends now.
 health_is() {

@@ -77,7 +77,7 @@ run_step() {
   cat "$step.actual" >&2
   return 1
 }
-asks_only() { grep -qE '^(shapleyctl (status|explain|compare|forecast|health|statement|history|jobs|check-config)|squeue|sprio|promtool) ?' "$1" && ! grep -q '>' "$1"; }
+asks_only() { grep -qE '^(shapleyctl (status|explain|health|statement|history|jobs|check-config)|squeue|sprio|promtool) ?' "$1" && ! grep -q '>' "$1"; }
 as_shown() {
   answer "$1"
   masked "$1.shown" >"$1.masked-page"

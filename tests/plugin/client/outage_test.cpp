@@ -71,6 +71,8 @@ TEST_F(Outage, AKilledDaemonMissesNothing) {
   ASSERT_TRUE(eventually([&] { return !counters().connected; }));
   whole_life_of(10);
   ASSERT_TRUE(eventually([&] { return counters().spooled_bytes > 0; }));
+  // It has tried in vain to come back: one that came back at the first attempt would not have lost anything.
+  ASSERT_TRUE(eventually([] { return log_lines::count("lost: closed by the daemon") == 1; }));
   daemon.listen();
   const auto second = connect_and_take_snapshot();
   for (const std::uint32_t id : {9U, 10U}) {

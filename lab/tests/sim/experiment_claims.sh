@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# What the pages of experiments say in words follows from their tables: ranges and extremes are computed again from the
+# rows, and the sentence must hold them. Usage: experiment_claims.sh SOURCE
+set -euo pipefail
+pages=$1/lab/docs
+failed=0
+checked=0
+
+# rows PAGE HEADER: the table below the header that begins so, a line "rule<TAB>cell<TAB>cell..." for each row.
+rows() {
+  awk -v header="$2" '
+    index($0, header) == 1 { inside = 1; next }
+    inside && !/^\|/ { exit }
+    inside && !/^\|-/ { gsub(/[`*]/, ""); gsub(/ *\| */, "\t"); sub(/^\t/, ""); print }
+  ' "$pages/$1"
+}
+
+# range FORMAT: "least to greatest" of the numbers of standard input.
+range() {
+  awk -v format="$1" '
+    NR == 1 || $1 < least { least = $1 }
+    NR == 1 || $1 > greatest { greatest = $1 }
+    END { printf format " to " format "\n", least, greatest }
+  '
+}
+
+# says PAGE SENTENCE: the page has it, wherever its lines break.
+says() {
+  checked=$((checked + 1))
+  if ! tr -s '\n ' '  ' <"$pages/$1" | grep -qF -- "$2"; then
+    echo "$1 does not say \"$2\", which is what its table gives"
+    failed=1
+  fi
+}
+
+# How many times closer shapley_rate is than direct_contr, by trace and length of windows.
+closer() {
+  rows stability.md '| rule, against ref of its own horizon' | awk -F '\t' '
+    $1 ~ /^direct_contr/ { for (i = 2; i <= 7; ++i) direct[i] = $i }
+    $1 ~ /^shapley_rate/ { for (i = 2; i <= 7; ++i) print direct[i] / $i }'
+}
+says stability.md "with 30 d and .5, \`shapley_rate\` is $(closer | range %.1f) times closer than \`direct_contr\`"
+
+# The longest time without a start in any year, under rules that the pattern matches.
+no_start() {
+  local trace
+  for trace in LPC-EGEE KTH-SP2; do
+    sed -n "/^$trace\. Longest wait/,/^\(!\[\|#\)/p" "$pages/stability.md" >"$table"
+    awk -F '|' '/^\| `/ { split($4, day, " / "); gsub(/[` ]/, "", $2); for (i in day) print $2, day[i] + 0 }' "$table"
+  done | grep -E "^($1) " | awk '{ if ($2 > most) most = $2 } END { printf "%.1f\n", most }'
+}
+table=$(mktemp)
+trap 'rm -f "$table"' EXIT
+own='(direct_contr|shapley_rate|ref)'
+says stability.md "is without a start for more than $(no_start "$own@[0-9d]+/0\.5.*") days in any year (up to $(no_start "$own(@[0-9]+d)?" | awk '{ printf "%.0f", $1 }') without)"
+says stability.md "goes without a start for up to $(no_start 'direct_contr@30d' | awk '{ printf "%.0f", $1 }') days (\`direct_contr@30d\`, LPC-EGEE 1.05), with .5 for $(no_start "$own@[0-9d]+/0\.5.*") at most"
+
+# How many times closer hindsight is than shapley_rate: HEADING TRACE ORGANIZATIONS LENGTH.
+hindsight() {
+  sed -n "/^## $1/,\$p" "$pages/hindsight.md" | awk -F '|' -v trace="$2" -v k="$3" -v length_s="$4" '
+    /^## / && ++headings > 1 { exit }
+    /^\| [A-Z]/ { gsub(/[ *]/, "")
+      if ($2 ~ trace && $3 ~ k && $4 ~ length_s "s$") { split($6, s, "("); split($9, h, "("); print s[1] / h[1] } }'
+}
+says hindsight.md "it is $(hindsight 'Unfairness' . . 5e5 | range %.1f) times closer to REF than \`shapley_rate\`"
+says hindsight.md "it is $(hindsight 'Unfairness' LPC 5 5e4 | range %.1f | cut -d' ' -f1) times closer on LPC-EGEE and $(hindsight 'Unfairness' KTH 5 5e4 | range %.1f | cut -d' ' -f1) times on KTH-SP2"
+says hindsight.md "on windows of 5e5 s it is $(hindsight 'With a horizon' . . 5e5 | range %.1f | sed 's/ to / and /') times closer than \`shapley_rate\`, on those of 5e4 s $(hindsight 'With a horizon' . 5 5e4 | range %.1f | cut -d' ' -f1) and $(hindsight 'With a horizon' . 10 5e4 | range %.1f | cut -d' ' -f1) times"
+
+# phi of attacks under hindsight: ATTACKS CASES.
+phi() {
+  awk -v attacks="^($1)\$" -v cases="^($2),\$" '
+    /^    ## / { inside = $3 ~ /^hindsight:/ && $2 ~ cases }
+    inside && $1 ~ attacks { print ($5 < 0 ? -$5 : $5) }' "$pages/strategy.md" | range %.2f
+}
+says strategy.md "(\`junk_waits\`) leaves $(phi junk_waits '.*' | sed 's/.* to 0*//') % in phi at most"
+says strategy.md "of phi +$(phi always_waits load_0.80 | sed 's/.* to 0*//') % (.03) is left at .80 and -$(phi always_waits load_1.05 | sed 's/.* to 0*//') % (.16) at 1.05"
+
+# consortium CASE RULES COLUMN: that column from the right (3: SD, 2: SD of one) of the table of a case under direct_contr, in
+# rows that the pattern matches.
+consortium() {
+  awk -v begin="    ## $1, direct_contr:" -v rules="^    ($2) +[0-9]" -v column="$3" '
+    /^ *##/ { inside = index($0, begin) == 1 }
+    inside && $0 ~ rules { print $(NF - column + 1) }' "$pages/consortium.md"
+}
+says consortium.md "In \`symmetric\` once a day costs $(consortium symmetric 'sum 30d, every 1d' 3) points, once a week $(consortium symmetric 'sum 30d, every 7d' 3):"
+says consortium.md "it is $(consortium symmetric 'sum 30d, every 1d, residual' 3) points once a day and $(consortium symmetric 'sum 30d, every 7d, residual' 3) once a week"
+says consortium.md "(\`SD ONE\`, $(consortium symmetric 'sum 30d(, every 1h)?' 2 | range %.1f) points in \`symmetric\`"
+
+[[ $failed == 0 ]] || exit 1
+echo "$checked sentences follow from their tables"

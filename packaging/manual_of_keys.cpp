@@ -1,0 +1,73 @@
+// shapleyd.yaml(5), made of the table of keys (config/keys.hpp) and of estimators (accounting/estimators/table.hpp).
+//
+// Usage: manual_of_keys <shapleyd.yaml.5.in >shapleyd.yaml.5. The line "@KEYS@" of the template becomes one entry for
+// each key.
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "accounting/estimators/table.hpp"
+#include "config/keys.hpp"
+
+namespace {
+
+using namespace shapley;
+
+// Text with `code` as bold text of roff; hyphens are those of options and names.
+std::string roff(std::string_view text) {
+  std::string out;
+  bool code = false;
+  for (const char c : text) {
+    if (c == '`') {
+      out += code ? "\\fR" : "\\fB";
+      code = !code;
+    } else if (c == '-') {
+      out += "\\-";
+    } else if (c == '\\') {
+      out += "\\e";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+void print(const config::Key& key) {
+  const std::string fallback = key.fallback == config::k_required ? "required" : "default: " + roff(key.fallback);
+  std::cout << ".TP\n\\fB" << roff(key.name) << "\\fR (" << fallback << ")\n"
+            << roff(key.meaning) << ".\n"
+            << roff(key.type) << ".\n";
+  if (key.name != "contribution") return;
+  std::cout << ".RS\n";
+  for (const accounting::EstimatorRow& row : accounting::estimators())
+    std::cout << ".TP\n.B " << row.name << '\n' << roff(row.meaning) << ".\n";
+  std::cout << ".RE\n";
+}
+
+template <typename Keys>
+void print(std::string_view heading, const Keys& keys) {
+  std::cout << ".SS \"" << heading << "\"\n";
+  for (const config::Key& key : keys) print(key);
+}
+
+void print_keys() {
+  for (const config::Key& key : config::k_file_keys) print(key);
+  print("Of an organization", config::k_organization_keys);
+  print("Of a claim in its long form", config::k_claim_keys);
+  print("Of workflows", config::k_workflow_keys);
+  print("Of consortium", config::k_consortium_keys);
+  print("Of a cluster of the consortium", config::k_cluster_keys);
+}
+
+}  // namespace
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line == "@KEYS@") {
+      print_keys();
+    } else {
+      std::cout << line << '\n';
+    }
+  }
+  return std::cout.good() ? 0 : 1;
+}
