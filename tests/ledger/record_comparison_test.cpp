@@ -184,8 +184,8 @@ TEST_F(RecordComparison, a_run_that_is_recorded_without_its_jobs_number_is_compa
   EXPECT_EQ(findings(against_sacct(others + without_number(1, {}, 4))), absent);
   EXPECT_EQ(findings(against_sacct(others + without_number(0, {}, 5))),
             run_17(4, "holds 4 processors in the ledger, 5 CPUs in the record", "CANCELLED"));
-  EXPECT_EQ(
-      findings(against_sacct(others + without_number(0, 101, 4))),
+  EXPECT_PRED2(
+      contains, findings(against_sacct(others + without_number(0, 101, 4))),
       run_17(4, "ends at 2026-11-21T07:01:40Z in the ledger, at 2026-11-21T07:01:41Z in the record", "CANCELLED"));
 }
 
@@ -194,7 +194,7 @@ TEST_F(RecordComparison, a_record_without_number_is_of_one_run_and_of_none_that_
   run(17, 0, 100, 4);
   EXPECT_TRUE(clean(against_sacct(sacct("17", 0, 100, 4) + without_number)));
   run(18, 0, 100, 4);
-  EXPECT_EQ(against_sacct(sacct("19", -5, 0, 1) + without_number).findings.size(), 2U);  // of 17 or 18, and of 19
+  EXPECT_EQ(against_sacct(sacct("19", -5, 7, 1) + without_number).findings.size(), 2U);  // of 17 or 18, and of 19
   EXPECT_TRUE(clean(against_sacct(without_number + without_number + sacct("20", -5'000, -4'000, 1)),
                     {"2 runs are recorded without the number of their job"}));
 }
