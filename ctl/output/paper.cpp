@@ -27,7 +27,7 @@ Int128 magnitude(Int128 value) {
   return value < 0 ? -value : value;
 }
 
-CpuTime largest_of(const AccountReport& report) {
+CpuTime largest_amount_of(const AccountReport& report) {
   Int128 largest = 0;
   const auto see = [&](const Amount& amount) { largest = std::max(largest, magnitude(amount.work.value)); };
   for (const ledger::PeriodPart& part : report.periods) {
@@ -76,7 +76,7 @@ PaperAmounts::PaperAmounts(CpuTime largest)
                 : magnitude(largest.value) >= k_core_hour     ? 2
                                                               : 3) {}
 
-PaperAmounts::PaperAmounts(const AccountReport& report) : PaperAmounts(largest_of(report)) {}
+PaperAmounts::PaperAmounts(const AccountReport& report) : PaperAmounts(largest_amount_of(report)) {}
 
 Units PaperAmounts::nearest(CpuTime work) const {
   return nearest_of_quotient(work.value, k_core_hour / power_of_ten(decimals_));
