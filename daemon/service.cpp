@@ -40,7 +40,8 @@ Observing observing(const protocol::Hello& hello) {
   return {.since = said(hello.observing_since),
           .before = said(hello.observed_before),
           .controller_ran = said(hello.controller_ran_at),
-          .dropped = hello.dropped};
+          .dropped = hello.dropped,
+          .backlog = hello.backlog};
 }
 
 constexpr std::string_view k_name_cluster = "name the cluster";
@@ -64,15 +65,22 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
                                               watch));
   std::optional<TrustedClock> clock;
   std::optional<KeptClock> kept;
+  std::optional<TrustedClock::Doubt> doubted;  // at the end of the last process, in any boot
+  Intake::WrongStarts wrong_starts;            // likewise
   if (options.read_clock) {
     kept = SideFile<KeptClock>(site.configuration.ledger).value();
-    if (kept && kept->boot != options.boot) kept.reset();
+    if (kept) {
+      doubted = kept->doubt;
+      for (const WrongStart& start : kept->wrong_starts) wrong_starts.emplace(start.job, start.at);
+      if (kept->boot != options.boot) kept.reset();
+    }
     SHAPLEY_TRY_ASSIGN(clock, start_clock(options, books, kept));
     now = clock->read(options.read_clock());
   }
   std::unique_ptr<Service> service(new Service(std::move(site), std::move(options), std::move(books), now));
   service->clock_ = clock;
-  if (kept) service->intake_->note_clock(kept->doubt, Grounds::agreement, now);
+  if (doubted) service->intake_->resume_doubt(*doubted);
+  service->intake_->note_wrong_starts(std::move(wrong_starts));
   if (clock) service->follow_clock(kept && !clock->doubt() ? kept->doubt : std::nullopt, now);
   service->keep_clock();
   service->ranks_.refresh(
@@ -119,7 +127,7 @@ Instant Service::now() {
 
 void Service::follow_clock(const std::optional<TrustedClock::Doubt>& before, Instant now) {
   const auto& doubt = clock_->doubt();
-  intake_->note_clock(doubt, clock_->grounds(), now);
+  intake_->note_clock(doubt, clock_->grounds());
   if (doubt && !before) {
     spdlog::error(
         "clock: the wall clock is {} s {} of what {} says; observations made under it wait, the time is taken to be "
@@ -145,14 +153,20 @@ void Service::accept_clock() {
 void Service::keep_clock() {
   const auto offset = clock_ ? clock_->offset() : std::nullopt;
   if (!offset || options_.boot.empty()) return;
-  const KeptClock present{.boot = options_.boot, .offset = *offset, .doubt = clock_->doubt()};
   const auto& kept = clock_file_.value();
+  KeptClock present{.boot = options_.boot, .offset = *offset, .doubt = clock_->doubt()};
+  // A process that is started before the messages of the wrong clock are dropped has to know of it.
+  if (!present.doubt && kept && intake_->is_after_wrong_clock()) present.doubt = kept->doubt;
+  for (const auto& [job, start] : intake_->wrong_starts()) present.wrong_starts.push_back({job.value, start});
   // The daily corrections of a time service do not require a write of the file.
   constexpr Duration k_worth_writing{5};
   const auto alike = [&](Duration a, Duration b) { return a - b < k_worth_writing && b - a < k_worth_writing; };
   const bool same_doubt = kept && kept->doubt.has_value() == present.doubt.has_value() &&
                           (!present.doubt || alike(kept->doubt->ahead, present.doubt->ahead));
-  if (!same_doubt || kept->boot != present.boot || !alike(kept->offset, present.offset)) clock_file_.set(present);
+  if (!same_doubt || kept->boot != present.boot || kept->wrong_starts != present.wrong_starts ||
+      !alike(kept->offset, present.offset)) {
+    clock_file_.set(present);
+  }
   (void)write(clock_file_);
 }
 
@@ -283,7 +297,9 @@ std::uint64_t Service::Feeder::backlog(std::uint64_t acknowledged) const {
 }
 
 void Service::make_intake() {
-  intake_ = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
+  auto next = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
+  if (intake_) next->continue_clock(*intake_);
+  intake_ = std::move(next);
   if (const auto& look = look_.value()) intake_->note_scanned(look->until);
 }
 

@@ -109,8 +109,8 @@ std::string counted_as(std::int64_t count, std::string_view text) {
   return words;
 }
 
-std::string grouped(std::int64_t count) {
-  std::string text = std::to_string(count);
+std::string grouped(Int128 count) {
+  std::string text = to_string(count);
   const std::size_t first_digit = count < 0 ? 1 : 0;
   for (std::size_t point = text.size(); point > first_digit + 3; point -= 3) text.insert(point - 3, ",");
   return text;

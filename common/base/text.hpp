@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/contract.hpp"
+#include "base/types.hpp"
 
 namespace shapley {
 
@@ -59,7 +60,7 @@ template <std::integral Count>
 [[nodiscard]] std::string counted_as(std::int64_t count, std::string_view text);
 
 // "1,204,311".
-[[nodiscard]] std::string grouped(std::int64_t count);
+[[nodiscard]] std::string grouped(Int128 count);
 // "1 run", "1,204 runs", for nouns whose plural ends with s.
 [[nodiscard]] std::string grouped(std::int64_t count, std::string_view noun);
 

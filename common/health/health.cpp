@@ -56,7 +56,7 @@ std::string number_of(std::uint64_t count, std::string_view noun) {
   return grouped(static_cast<std::int64_t>(count), noun);
 }
 
-// It answers.
+// A report is there, so it answers; judge() has the other verdicts of this rule.
 Causes daemon_answers(const Subject& /*of*/) {
   return fine();
 }

@@ -1,6 +1,8 @@
 #include "ctl/commands/consortium_statement.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,7 +15,6 @@
 
 #include "base/json.hpp"
 #include "base/printable.hpp"
-#include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
@@ -115,18 +116,92 @@ class Joining {
 constexpr Field k_member_fields[] = {
     left({"organization", "Organization"}),
     left({"cluster", "Cluster"}),
-    {"given", "Given", {}, {}, core_hours_or_unknown},
-    {"got", "Got", {}, {}, core_hours_or_unknown},
-    {"difference", "Given-Got", {}, {}, signed_or_unknown},
+    {"given", "Given"},
+    {"got", "Got"},
+    {"rounding", k_rounding},
+    {"difference", "Given-Got"},
 };
+constexpr const char* k_sum = "(sum)";
 constexpr Field k_lent_fields[] = {
     left({"owner", "Lent by"}),
     left({"borrower", "Borrowed by"}),
     left({"cluster", "Cluster"}),
-    {"core_hours", "CoreHours", {}, {}, core_hours_or_unknown},
+    {"core_hours", "CoreHours"},
 };
 constexpr Field k_consortium_csv_fields[] = {{"begin_utc"}, {"end_utc"},    {"organization"}, {"cluster"}, {"item"},
                                              {"other"},     {"core_hours"}, {"exact"},        {"unit"}};
+
+// The amounts of a line of the members' table: given, got, what these two lack to their difference, the difference.
+using MemberLine = std::array<Units, 4>;
+
+MemberLine line_of(const MemberOnCluster& row, const PaperAmounts& amounts) {
+  return {amounts.nearest(row.given.work), amounts.nearest(row.got.work),
+          amounts.left_over(std::array{row.given.work, -row.got.work}), amounts.nearest(row.difference.work)};
+}
+
+// What a member's lines lack to its sum.
+MemberLine left_of(const MemberLine& sum, const std::vector<MemberLine>& lines, const ConsortiumStatement& statement) {
+  MemberLine rest{};
+  for (std::size_t k = 0; k < rest.size(); ++k) {
+    std::vector<Units> units;
+    for (const MemberLine& line : lines) units.push_back(line[k]);
+    rest[k] = sum[k] - statement.sum_in_first(units);
+  }
+  return rest;
+}
+
+std::string members_text(const ConsortiumStatement& statement, const PaperAmounts& amounts) {
+  json rows = json::array();
+  bool with_rounding = false;
+  const auto add = [&](const std::string& organization, const std::string& cluster, const MemberLine& line) {
+    const bool is_rest = cluster == k_rounding;
+    with_rounding = with_rounding || line[2] != 0;
+    rows.push_back({{"organization", organization},
+                    {"cluster", cluster},
+                    {"given", is_rest ? amounts.signed_text(line[0]) : amounts.text(line[0])},
+                    {"got", is_rest ? amounts.signed_text(line[1]) : amounts.text(line[1])},
+                    {"rounding", amounts.signed_text(line[2])},
+                    {"difference", amounts.signed_text(line[3])}});
+  };
+  std::vector<MemberLine> lines(statement.clusters.size());  // of the member's clusters so far
+  for (const MemberOnCluster& row : statement.members) {
+    const MemberLine line = line_of(row, amounts);
+    if (!row.cluster.empty()) {
+      lines[cluster_number(statement, row.cluster)] = line;
+      add(row.organization, row.cluster, line);
+      continue;
+    }
+    const MemberLine rest = left_of(line, lines, statement);
+    if (rest != MemberLine{}) add(row.organization, k_rounding, rest);
+    add(row.organization, k_sum, line);
+    lines.assign(statement.clusters.size(), {});
+  }
+  std::vector<Field> fields(std::begin(k_member_fields), std::end(k_member_fields));
+  if (!with_rounding) std::erase_if(fields, [](const Field& field) { return field.name == "rounding"; });
+  return render_table(fields, rows);
+}
+
+}  // namespace
+
+std::size_t cluster_number(const ConsortiumStatement& statement, const std::string& cluster) {
+  const auto found = std::ranges::find(statement.clusters, cluster, &accounting::ClusterWeight::cluster);
+  return static_cast<std::size_t>(found - statement.clusters.begin());
+}
+
+Units ConsortiumStatement::sum_in_first(std::span<const Units> of_clusters) const {
+  Int128 sum = 0;
+  for (std::size_t i = 0; i < of_clusters.size(); ++i) sum += of_clusters[i] * clusters[i].weight;
+  return nearest_of_quotient(sum, clusters.front().weight);
+}
+
+PaperAmounts paper_amounts(const ConsortiumStatement& statement) {
+  CpuTime largest;
+  for (const MemberOnCluster& row : statement.members) {
+    for (const CpuTime work : {row.given.work, row.got.work, row.difference.work})
+      largest = std::max({largest, work, -work});
+  }
+  return PaperAmounts(largest);
+}
 
 std::string consortium_text(const ConsortiumStatement& statement) {
   std::string text = "Consortium " + printable(statement.consortium) + ": " + statement.of.front().since.utc() +
@@ -137,15 +212,8 @@ std::string consortium_text(const ConsortiumStatement& statement) {
             format_micro(statement.clusters[i].weight) + "; contribution " + printable(of.contribution) + "\n" +
             recorded_line(of);
   }
-  json rows = json::array();
-  for (const MemberOnCluster& row : statement.members) {
-    rows.push_back({{"organization", row.organization},
-                    {"cluster", row.cluster.empty() ? "(sum)" : row.cluster},
-                    {"given", row.given.core_hours()},
-                    {"got", row.got.core_hours()},
-                    {"difference", row.difference.core_hours()}});
-  }
-  text += '\n' + render_table(k_member_fields, rows) +
+  const PaperAmounts amounts = paper_amounts(statement);
+  text += '\n' + members_text(statement, amounts) +
           "\nGiven-Got: work given less work got in that time. (sum): over clusters, in processors of " +
           printable(statement.clusters.front().cluster) + ".\n";
   json lent = json::array();
@@ -153,14 +221,12 @@ std::string consortium_text(const ConsortiumStatement& statement) {
     lent.push_back({{"owner", row.owner},
                     {"borrower", row.borrower},
                     {"cluster", row.cluster},
-                    {"core_hours", row.amount.core_hours()}});
+                    {"core_hours", amounts.text(row.amount.work)}});
   }
   if (!lent.empty()) text += '\n' + render_table(k_lent_fields, lent);
   return text +
          (statement.exact ? "" : "\nBooks:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
 }
-
-}  // namespace
 
 std::string consortium_csv(const ConsortiumStatement& statement) {
   json rows = json::array();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "base/description.hpp"
 #include "base/error.hpp"
 #include "ctl/commands/interval.hpp"
+#include "ctl/output/paper.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/reports/statement.hpp"
 
@@ -52,6 +54,8 @@ struct ConsortiumStatement {
   [[nodiscard]] CpuTime in_first(CpuTime work, std::size_t cluster) const {
     return accounting::weighted({{}, work, {}}, clusters[cluster].weight, clusters.front().weight).given_less_got;
   }
+  // The sum of printed amounts, one of each cluster, likewise; to the nearest unit.
+  [[nodiscard]] Units sum_in_first(std::span<const Units> of_clusters) const;
 };
 constexpr auto description_of(std::type_identity<ConsortiumStatement>) {
   return describe(member("consortium", &ConsortiumStatement::consortium),
@@ -67,6 +71,14 @@ constexpr auto description_of(std::type_identity<ConsortiumStatement>) {
 [[nodiscard]] Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers,
                                                                  IntervalArguments interval, bool as_of_now);
 
+// The number of a cluster among those of the statement. REQUIRES: it is one of them.
+[[nodiscard]] std::size_t cluster_number(const ConsortiumStatement& statement, const std::string& cluster);
+
+// The amounts of its members, as its tables print them.
+[[nodiscard]] PaperAmounts paper_amounts(const ConsortiumStatement& statement);
+
+// Its tables for people.
+[[nodiscard]] std::string consortium_text(const ConsortiumStatement& statement);
 // A line for each amount, exact.
 [[nodiscard]] std::string consortium_csv(const ConsortiumStatement& statement);
 

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <initializer_list>
+#include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,29 +29,19 @@ constexpr Field k_period_fields[] = {
     {"before", "Before"},
     {"given", "Given"},
     {"got", "Got"},
+    {"settled", "Settled"},
+    {"rounding", k_rounding},
     {"after", "After"},
     {"standing_before", "StandingBefore"},
     {"standing_after", "StandingAfter"},
 };
-
-constexpr Field k_settled_field{"settled", "Settled"};
-
-bool has_settled(const ledger::AccountReport& report) {
-  return std::ranges::any_of(report.organizations, [](const auto& row) { return row.settled.work.value != 0; });
-}
-
-// The columns of a period's table: what was settled only if anything was.
-std::vector<Field> period_fields(bool with_settled) {
-  std::vector<Field> fields(std::begin(k_period_fields), std::end(k_period_fields));
-  if (with_settled) fields.insert(std::ranges::find(fields, "after", &Field::name), k_settled_field);
-  return fields;
-}
 
 constexpr Field k_held_fields[] = {
     left({"organization", "Organization", {}, "name"}),
     {"got", "Got"},
     {"own", "Own"},
     {"borrowed", "Borrowed"},
+    {"rounding", k_rounding},
     {"lent", "Lent"},
     {"waited", "Waited"},
 };
@@ -66,12 +59,37 @@ constexpr Field k_user_fields[] = {
     {"got", "Got"},
     {"own", "Own"},
     {"borrowed", "Borrowed"},
+    {"rounding", k_rounding},
 };
 
 constexpr Field k_csv_fields[] = {{"begin_utc"}, {"end_utc"}, {"organization"}, {"item"},  {"contribution"}, {"other"},
                                   {"account"},   {"user"},    {"core_hours"},   {"exact"}, {"unit"}};
 
-// Whether any organization had an amount in the period.
+bool has_settled(const ledger::AccountReport& report) {
+  return std::ranges::any_of(report.organizations, [](const auto& row) { return row.settled.work.value != 0; });
+}
+
+// Work given less work got in a part of a period, and what it began with: what it ends with.
+std::array<CpuTime, 4> adding_up(const ledger::PeriodRow& row) {
+  return {row.opening.difference.work, row.given.work, -row.got.work, row.settled.work};
+}
+
+template <typename Row>
+std::array<CpuTime, 2> own_and_borrowed(const Row& row) {
+  return {row.own.work, row.borrowed.work};
+}
+
+// The table with a column that is not always there only if it is wanted.
+std::string table_with(std::span<const Field> fields, std::initializer_list<std::pair<std::string_view, bool>> wanted,
+                       const json& rows) {
+  std::vector<Field> shown(fields.begin(), fields.end());
+  for (const auto& [name, is_wanted] : wanted) {
+    if (!is_wanted) std::erase_if(shown, [&](const Field& field) { return field.name == name; });
+  }
+  return render_table(shown, rows);
+}
+
+// Empty if no organization had an amount in the period.
 std::string worth_text(const std::optional<ledger::WorthReport>& worth) {
   if (!worth || worth->organizations.empty()) return {};
   return "\nWhat cooperation was worth since " + worth->begin.utc() +
@@ -82,102 +100,146 @@ std::string worth_text(const std::optional<ledger::WorthReport>& worth) {
 class Paper {
  public:
   Paper(const ledger::AccountReport& report, bool all)
-      : report_(report), all_(all), with_settled_(has_settled(report)), printed_(printed_statement(report)) {}
+      : report_(report), all_(all), with_settled_(has_settled(report)), amounts_(report) {
+    for (const ledger::PeriodPart& part : report.periods) {
+      with_rounding_ = with_rounding_ || std::ranges::any_of(part.organizations, [&](const ledger::PeriodRow& row) {
+                         return amounts_.left_over(adding_up(row)) != 0;
+                       });
+    }
+  }
 
-  [[nodiscard]] std::string part(std::size_t index) const {
-    const ledger::PeriodPart& part = report_.periods[index];
+  [[nodiscard]] std::string part(const ledger::PeriodPart& part) const {
     std::string text = part.begin.utc() + " to " + part.end.utc() + ", of the period since " + part.period_begin.utc();
     text += part.opens_period ? " (which begins here: before it every standing is zero)\n" : "\n";
     json rows = json::array();
     std::string sentences;
-    for (std::size_t i = 0; i < part.organizations.size(); ++i) {
-      const PrintedPeriodRow& row = printed_.parts[index][i];
-      if (!shows({row.before, row.given, row.got, row.settled, row.after, row.standing_before, row.standing_after}))
+    for (const ledger::PeriodRow& row : part.organizations) {
+      const CpuTime standing_before = work_of(row.opening.standing_core_hours);
+      const CpuTime standing_after = work_of(row.closing.standing_core_hours);
+      const CpuTime after = row.closing.difference.work;
+      if (!shows({row.opening.difference.work, row.given.work, row.got.work, row.settled.work, after, standing_before,
+                  standing_after}))
         continue;
-      const std::string& name = part.organizations[i].name;
-      rows.push_back({{"name", name},
-                      {"before", signed_amount(row.before)},
-                      {"given", amount(row.given)},
-                      {"got", amount(row.got)},
-                      {"settled", signed_amount(row.settled)},
-                      {"after", signed_amount(row.after)},
-                      {"standing_before", signed_amount(row.standing_before)},
-                      {"standing_after", signed_amount(row.standing_after)}});
-      sentences +=
-          printable(name) + ' ' + ledger::difference_sentence(words(row.after), words(row.standing_after)) + ".\n";
+      rows.push_back({{"name", row.name},
+                      {"before", amounts_.signed_text(row.opening.difference.work)},
+                      {"given", amounts_.text(row.given.work)},
+                      {"got", amounts_.text(row.got.work)},
+                      {"settled", amounts_.signed_text(row.settled.work)},
+                      {"rounding", amounts_.signed_text(amounts_.left_over(adding_up(row)))},
+                      {"after", amounts_.signed_text(after)},
+                      {"standing_before", amounts_.signed_text(standing_before)},
+                      {"standing_after", amounts_.signed_text(standing_after)}});
+      sentences += printable(row.name) + ' ' + ledger::difference_sentence(words(after), words(standing_after)) + ".\n";
     }
-    text += render_table(period_fields(with_settled_), rows) + '\n' + sentences + worth_text(part.worth);
+    text += table_with(k_period_fields, {{"settled", with_settled_}, {"rounding", with_rounding_}}, rows) + '\n' +
+            sentences + worth_text(part.worth);
     if (part.closes_period)
       text += "The period ends at " + part.end.utc() + ": standings start again from zero there.\n";
     return text + '\n';
   }
 
   // What each of the periods' rows adds up to.
-  [[nodiscard]] const char* identity() const {
-    return with_settled_ ? "Before + Given - Got + Settled = After" : "Before + Given - Got = After";
+  [[nodiscard]] std::string identity() const {
+    return std::string("Before + Given - Got") + (with_settled_ ? " + Settled" : "") +
+           (with_rounding_ ? std::string(" + ") + k_rounding : "") + " = After";
   }
 
   [[nodiscard]] std::string held() const {
     json rows = json::array();
-    for (std::size_t i = 0; i < report_.organizations.size(); ++i) {
-      const PrintedAccount& row = printed_.organizations[i];
-      if (!shows({row.own, row.borrowed, row.lent, row.waited})) continue;
-      rows.push_back({{"name", report_.organizations[i].name},
-                      {"got", amount(row.got)},
-                      {"own", amount(row.own)},
-                      {"borrowed", amount(row.borrowed)},
-                      {"lent", amount(row.lent)},
-                      {"waited", amount(row.waited)}});
+    bool with_rounding = false;
+    for (const ledger::AccountRow& row : report_.organizations) {
+      if (!shows({row.got.work, row.own.work, row.borrowed.work, row.lent.work, row.waited.work})) continue;
+      const Units rest = amounts_.left_over(own_and_borrowed(row));
+      with_rounding = with_rounding || rest != 0;
+      rows.push_back({{"name", row.name},
+                      {"got", amounts_.text(row.got.work)},
+                      {"own", amounts_.text(row.own.work)},
+                      {"borrowed", amounts_.text(row.borrowed.work)},
+                      {"rounding", amounts_.signed_text(rest)},
+                      {"lent", amounts_.text(row.lent.work)},
+                      {"waited", amounts_.text(row.waited.work)}});
     }
-    return render_table(k_held_fields, rows);
+    return table_with(k_held_fields, {{"rounding", with_rounding}}, rows);
   }
 
   // Empty, or with an empty line after it.
   [[nodiscard]] std::string pairs() const {
     json rows = json::array();
-    for (const PrintedPair& pair : printed_.pairs) {
-      if (!shows({pair.lent})) continue;
-      rows.push_back({{"owner", pair.owner}, {"borrower", pair.borrower}, {"core_hours", amount(pair.lent)}});
+    std::set<std::pair<std::string, std::string>> taken;
+    const auto take = [&](const std::string& owner, const std::string& borrower, CpuTime work) {
+      if (!taken.emplace(owner, borrower).second || !shows({work})) return;
+      rows.push_back({{"owner", owner}, {"borrower", borrower}, {"core_hours", amounts_.text(work)}});
+    };
+    const auto add_rest = [&](const std::string& owner, const std::string& borrower, Units rest) {
+      if (rest == 0) return;
+      rows.push_back({{"owner", owner}, {"borrower", borrower}, {"core_hours", amounts_.signed_text(rest)}});
+    };
+    const std::vector<PairsLeftOver> rests = pairs_left_over(report_, amounts_);
+    for (std::size_t i = 0; i < rests.size(); ++i) {
+      const ledger::AccountRow& row = report_.organizations[i];
+      for (const ledger::LentPair& pair : row.lent_to) take(row.name, pair.organization, pair.work);
+      add_rest(row.name, k_rounding, rests[i].lent);
+    }
+    for (std::size_t i = 0; i < rests.size(); ++i) {
+      const ledger::AccountRow& row = report_.organizations[i];
+      for (const ledger::LentPair& pair : row.borrowed_from) take(pair.organization, row.name, pair.work);
+      add_rest(k_rounding, row.name, rests[i].borrowed);
     }
     return rows.empty() ? "" : render_table(k_pair_fields, rows) + '\n';
   }
+
+  // Likewise.
   [[nodiscard]] std::string users() const {
     json rows = json::array();
-    for (std::size_t i = 0; i < report_.organizations.size(); ++i) {
-      const ledger::AccountRow& row = report_.organizations[i];
-      for (std::size_t k = 0; k < row.users.size(); ++k) {
-        const PrintedUser& user = printed_.organizations[i].users[k];
-        if (!shows({user.own, user.borrowed})) continue;
-        rows.push_back({{"name", row.name},
-                        {"account", json_of(row.users[k].account)},
-                        {"user", row.users[k].user},
-                        {"got", amount(user.got)},
-                        {"own", amount(user.own)},
-                        {"borrowed", amount(user.borrowed)}});
+    bool with_rounding = false;
+    const auto add = [&](const std::string& organization, const json& account, const std::string& user,
+                         const std::array<std::string, 3>& texts, Units rest) {
+      with_rounding = with_rounding || rest != 0;
+      rows.push_back({{"name", organization},
+                      {"account", account},
+                      {"user", user},
+                      {"got", texts[0]},
+                      {"own", texts[1]},
+                      {"borrowed", texts[2]},
+                      {"rounding", amounts_.signed_text(rest)}});
+    };
+    for (const ledger::AccountRow& row : report_.organizations) {
+      std::vector<CpuTime> got;
+      std::vector<CpuTime> own;
+      std::vector<CpuTime> borrowed;
+      for (const ledger::UserRow& user : row.users) {
+        got.push_back(user.got.work);
+        own.push_back(user.own.work);
+        borrowed.push_back(user.borrowed.work);
+        if (!shows({user.got.work, user.own.work, user.borrowed.work})) continue;
+        add(row.name, json_of(user.account), user.user,
+            {amounts_.text(user.got.work), amounts_.text(user.own.work), amounts_.text(user.borrowed.work)},
+            amounts_.left_over(own_and_borrowed(user)));
       }
+      const std::array<Units, 3> rests{amounts_.left_over(got), amounts_.left_over(own), amounts_.left_over(borrowed)};
+      if (std::ranges::count(rests, Units{0}) == 3) continue;
+      add(row.name, "", k_rounding,
+          {amounts_.signed_text(rests[0]), amounts_.signed_text(rests[1]), amounts_.signed_text(rests[2])},
+          rests[0] - rests[1] - rests[2]);
     }
-    return rows.empty() ? "" : render_table(k_user_fields, rows) + '\n';
+    return rows.empty() ? "" : table_with(k_user_fields, {{"rounding", with_rounding}}, rows) + '\n';
   }
 
  private:
-  // What hindsight took back of what was given earlier is below zero.
-  [[nodiscard]] std::string amount(std::int64_t units) const {
-    return (units < 0 ? "-" : "") + unit_text(units, printed_.decimals);
+  [[nodiscard]] ledger::SignedText words(CpuTime work) const {
+    const Units units = amounts_.nearest(work);
+    return {amounts_.text(units < 0 ? -units : units), units > 0 ? 1 : units < 0 ? -1 : 0};
   }
-  [[nodiscard]] std::string signed_amount(std::int64_t units) const {
-    return signed_unit_text(units, printed_.decimals);
-  }
-  [[nodiscard]] ledger::SignedText words(std::int64_t units) const {
-    return {unit_text(units, printed_.decimals), units > 0 ? 1 : units < 0 ? -1 : 0};
-  }
-  [[nodiscard]] bool shows(std::initializer_list<std::int64_t> amounts) const {
-    return all_ || std::ranges::any_of(amounts, [](std::int64_t units) { return units != 0; });
+  // Whether a row with these amounts has anything but zeros as printed, or is shown nevertheless.
+  [[nodiscard]] bool shows(std::initializer_list<CpuTime> amounts) const {
+    return all_ || std::ranges::any_of(amounts, [this](CpuTime work) { return amounts_.nearest(work) != 0; });
   }
 
   const ledger::AccountReport& report_;
   bool all_;
   bool with_settled_;
-  PrintedStatement printed_;
+  PaperAmounts amounts_;
+  bool with_rounding_ = false;  // in the periods' tables
 };
 
 class CsvRows {
@@ -329,7 +391,7 @@ std::string render_statement(const ledger::AccountReport& report, bool all) {
                      "; amounts in core-hours\n" + recorded_line(report.of);
   if (report.as_of.is_known()) text += "Closed periods by what was known at " + report.as_of.utc() + ".\n";
   text += '\n';
-  for (std::size_t i = 0; i < report.periods.size(); ++i) text += paper.part(i);
+  for (const ledger::PeriodPart& part : report.periods) text += paper.part(part);
   text += paper.identity();
   text +=
       ": work given less work got since the period began, a sum. A standing is that\n"

@@ -48,28 +48,36 @@ std::optional<double> part_of(const UserRow& user, const AccountRow& row) {
   return static_cast<double>(user.got.work.value) / static_cast<double>(row.got.work.value);
 }
 
-// An organization's lines, in units of the last decimal and of a tenth of a per cent.
-struct PrintedUsers {
-  std::int64_t got = 0;
-  std::vector<std::int64_t> users = {};
-  std::vector<std::int64_t> parts = {};
+// A line as printed, in units of the last decimal and of a tenth of a per cent.
+struct PrintedLine {
+  Units got = 0;
+  Units part = 0;
 
-  // Whether a user's line has anything but zeros; whether any line has.
-  [[nodiscard]] bool has(std::size_t user) const { return users[user] != 0 || parts[user] != 0; }
-  [[nodiscard]] bool has_any() const {
-    const auto is_some = [](std::int64_t amount) { return amount != 0; };
-    return std::ranges::any_of(users, is_some) || std::ranges::any_of(parts, is_some);
-  }
+  // Whether it has anything but zeros.
+  [[nodiscard]] bool has_any() const { return got != 0 || part != 0; }
 };
 
-PrintedUsers printed_of(const PrintedAccount& printed, const AccountRow& row) {
-  PrintedUsers lines{.got = printed.got};
-  std::vector<double> parts;
-  for (std::size_t i = 0; i < row.users.size(); ++i) {
-    lines.users.push_back(printed.users[i].got);
-    parts.push_back(part_of(row.users[i], row).value_or(0) * k_all_parts);
+// The lines of an organization's users, in their order, and what is left of their sums.
+struct PrintedUsers {
+  std::vector<PrintedLine> users = {};
+  PrintedLine rounding = {};
+
+  [[nodiscard]] bool has_any() const { return rounding.has_any() || std::ranges::any_of(users, &PrintedLine::has_any); }
+};
+
+PrintedUsers printed_of(const AccountRow& row, const PaperAmounts& amounts) {
+  const Int128 all = row.got.work.value;
+  const auto part = [all](Int128 got) { return all > 0 ? nearest_of_quotient(got * k_all_parts, all) : Units{0}; };
+  PrintedUsers lines;
+  std::vector<CpuTime> works;
+  CpuTime sum;
+  for (const UserRow& user : row.users) {
+    works.push_back(user.got.work);
+    sum += user.got.work;
+    lines.users.push_back({.got = amounts.nearest(user.got.work), .part = part(user.got.work.value)});
   }
-  lines.parts = apportioned(parts, row.got.work.value > 0 ? k_all_parts : 0);
+  lines.rounding = {.got = amounts.left_over(works), .part = part(sum.value)};
+  for (const PrintedLine& line : lines.users) lines.rounding.part -= line.part;
   return lines;
 }
 
@@ -101,7 +109,7 @@ std::string factor_text(const std::optional<double>& factor) {
   return error == std::errc{} ? std::string(buffer.data(), end) : "?";
 }
 
-std::string part_text(std::int64_t tenths) {
+std::string part_text(Units tenths) {
   return unit_text(tenths, 1);
 }
 
@@ -137,31 +145,33 @@ UsersReport users_report(const AccountReport& statement, const std::vector<std::
 }
 
 std::string render_users(const UsersReport& report, const AccountReport& statement, bool header) {
-  const PrintedStatement printed = printed_statement(statement);
+  const PaperAmounts amounts(statement);
   json rows = json::array();
   for (const OrganizationUsers& organization : report.organizations) {
     const auto row = std::ranges::find(statement.organizations, organization.name, &AccountRow::name);
     if (row == statement.organizations.end()) continue;
-    const auto index = static_cast<std::size_t>(row - statement.organizations.begin());
-    const PrintedUsers lines = printed_of(printed.organizations[index], *row);
+    const PrintedUsers lines = printed_of(*row, amounts);
     if (!lines.has_any()) continue;
-    rows.push_back({{"organization", row->name},
-                    {"account", ""},
-                    {"user", k_all_users},
-                    {"got", unit_text(lines.got, printed.decimals)},
-                    {"part", part_text(k_all_parts)},
-                    {"fair_share", ""},
-                    {"order", ""}});
+    const auto add = [&](const std::string& account, const std::string& user, const std::string& got,
+                         const std::string& part, const std::string& fair_share, const std::string& order) {
+      rows.push_back({{"organization", row->name},
+                      {"account", account},
+                      {"user", user},
+                      {"got", got},
+                      {"part", part},
+                      {"fair_share", fair_share},
+                      {"order", order}});
+    };
+    add("", k_all_users, amounts.text(row->got.work), part_text(k_all_parts), "", "");
     for (std::size_t i = 0; i < lines.users.size(); ++i) {
       const UserShare& user = organization.users[i];
-      if (!lines.has(i)) continue;
-      rows.push_back({{"organization", row->name},
-                      {"account", user.is.account.value_or("")},
-                      {"user", user.is.user},
-                      {"got", unit_text(lines.users[i], printed.decimals)},
-                      {"part", part_text(lines.parts[i])},
-                      {"fair_share", factor_text(user.fair_share)},
-                      {"order", user.order ? std::to_string(*user.order) : "?"}});
+      const PrintedLine& line = lines.users[i];
+      if (!line.has_any()) continue;
+      add(user.is.account.value_or(""), user.is.user, amounts.text(line.got), part_text(line.part),
+          factor_text(user.fair_share), user.order ? std::to_string(*user.order) : "?");
+    }
+    if (lines.rounding.has_any()) {
+      add("", k_rounding, amounts.signed_text(lines.rounding.got), signed_unit_text(lines.rounding.part, 1), "", "");
     }
   }
   std::vector<Column> columns;
@@ -189,15 +199,19 @@ std::string parsable_users(const UsersReport& report, bool header) {
 }
 
 std::vector<std::vector<std::string>> printed_users(const AccountReport& statement) {
-  const PrintedStatement printed = printed_statement(statement);
+  const PaperAmounts amounts(statement);
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t k = 0; k < statement.organizations.size(); ++k) {
-    const AccountRow& row = statement.organizations[k];
-    const PrintedUsers lines = printed_of(printed.organizations[k], row);
+  for (const AccountRow& row : statement.organizations) {
+    const PrintedUsers lines = printed_of(row, amounts);
     for (std::size_t i = 0; i < lines.users.size(); ++i) {
-      if (!lines.has(i)) continue;
-      rows.push_back({row.name, row.users[i].account.value_or(""), row.users[i].user,
-                      unit_text(lines.users[i], printed.decimals), part_text(lines.parts[i])});
+      const PrintedLine& line = lines.users[i];
+      if (!line.has_any()) continue;
+      rows.push_back({row.name, row.users[i].account.value_or(""), row.users[i].user, amounts.text(line.got),
+                      part_text(line.part)});
+    }
+    if (lines.rounding.has_any()) {
+      rows.push_back({row.name, "", k_rounding, amounts.signed_text(lines.rounding.got),
+                      signed_unit_text(lines.rounding.part, 1)});
     }
   }
   return rows;

@@ -55,14 +55,14 @@ void order_users(ledger::AccountReport& statement);
 [[nodiscard]] UsersReport users_report(const ledger::AccountReport& statement, const std::vector<std::string>& only,
                                        const Expected<FairShares>& shares);
 
-// A line for each user and one for each organization. Amounts have one number of decimals and add up as printed, parts
-// to 100; rows without any amount as printed are left out. `statement`: the one that the report was made of.
+// A line for each user and one for each organization, and one for what rounding leaves of its users' amounts and parts
+// (paper.hpp); rows without any amount as printed are left out. `statement`: the one that the report was made of.
 [[nodiscard]] std::string render_users(const UsersReport& report, const ledger::AccountReport& statement, bool header);
 // For programs: exact values between '|', a line for each user.
 [[nodiscard]] std::string parsable_users(const UsersReport& report, bool header);
 
 // The users of a statement as the HTML report shows them, without factors: rows of text (organization, account, user,
-// core-hours, per cent), and exact values for spreadsheets.
+// core-hours, per cent), what rounding leaves included, and exact values for spreadsheets.
 [[nodiscard]] std::vector<std::vector<std::string>> printed_users(const ledger::AccountReport& statement);
 [[nodiscard]] std::string users_csv(const ledger::AccountReport& statement);
 

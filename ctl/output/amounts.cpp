@@ -8,7 +8,6 @@
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
-#include "base/text.hpp"
 #include "ledger/reports/amounts.hpp"
 
 namespace shapley::ctl {

@@ -1,5 +1,6 @@
 #include "ctl/output/forecast.hpp"
 
+#include "base/calendar.hpp"
 #include "base/contract.hpp"
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"

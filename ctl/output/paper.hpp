@@ -1,78 +1,84 @@
-// A statement's amounts as they are printed: rounded so that what is printed adds up with a pocket calculator.
+// Amounts as a paper prints them: each is the exact amount, rounded to the nearest at the paper's number of decimals.
 //
-// All sums of a statement have one number of decimals; u is the amount of one unit of the last of them. As printed, of
-// every organization
-//     before + given - got + settled = after                                       (each part of a period)
-//     got = own + borrowed                                                         (whole time)
-//     given = own + lent                where the books say so, which they do by direct_contr
-//     borrowed, lent                    = the sums over its pairs
-//     own, borrowed, got                = the sums over its users
-// Before and after are rounded to the nearest unit, so one month's statement goes on where the last one ended; what
-// rounding leaves over is spread over the other amounts, each of which is off by a unit or two at most. If all
-// organizations are shown, the rounded differences need not add up to zero: then pairs with k_rounding hold the rest.
+// One unit is the last decimal. An amount just between two units goes to the one that is farther from zero, so an
+// amount and its negative have the same digits. 0 is printed for 0 and for what is less than half a unit, without a
+// sign.
 //
-// Pure functions.
+// Rounded amounts need not add up to a rounded total. What is left,
+//     (rounding) = rounded total - sum of the rounded amounts                                     [units]
+// is printed beside them, so that what is printed adds up: in a row `(rounding)` where amounts are added down a column
+// (users of an organization), in a column of that name where they are added along a line (before + given - got =
+// after). No amount is changed for it. Both are left out where they are zero everywhere.
+//
+// In a table of pairs each total has a rest of its own: in the row of the owner and `(rounding)` what its printed pairs
+// lack to what it lent, in the row of `(rounding)` and the borrower what they lack to what that one borrowed. A rest
+// belongs to that total only.
+//
+// Where processors of clusters differ in worth, the amounts are added with their weights, and their weighted sum is
+// rounded before the rest is taken.
+//
+// A total is the exact sum of the exact amounts. If the books are not exact, the rest does not hide it.
+//
+// Pure.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/types.hpp"
 #include "ledger/reports/statement.hpp"
 
 namespace shapley::ctl {
 
-// The other side of a pair that only rounding has made.
+// The name of the row and of the column.
 inline constexpr const char* k_rounding = "(rounding)";
 
-// Amounts in units.
-struct PrintedPeriodRow {
-  std::int64_t before = 0;
-  std::int64_t given = 0;
-  std::int64_t got = 0;
-  std::int64_t settled = 0;
-  std::int64_t after = 0;
-  std::int64_t standing_before = 0;
-  std::int64_t standing_after = 0;
+// An amount in units of the last decimal that is printed.
+using Units = Int128;
+
+// dividend / divisor, rounded to the nearest; halves away from zero. REQUIRES: divisor > 0.
+[[nodiscard]] Units nearest_of_quotient(Int128 dividend, Int128 divisor);
+
+// "1,204.3" for 12043 units of one decimal, "-0.5"; with a sign: "+1,204.3", "-0.5", "0.0". REQUIRES: `decimals` is 1,
+// 2 or 3.
+[[nodiscard]] std::string unit_text(Units units, int decimals);
+[[nodiscard]] std::string signed_unit_text(Units units, int decimals);
+
+// Core-hours that a report has as a double; to the millionth of a processor-second up to two million core-hours.
+// |core_hours| above 1e24 counts as that.
+[[nodiscard]] CpuTime work_of(double core_hours);
+
+// The core-hours of one paper.
+class PaperAmounts {
+ public:
+  // `largest` of the paper, without regard to sign: from 100 core-hours on there is one decimal, below 1 there are
+  // three.
+  explicit PaperAmounts(CpuTime largest);
+  // Of a statement: by what its organizations got, gave and settled, and their differences.
+  explicit PaperAmounts(const ledger::AccountReport& report);
+
+  [[nodiscard]] Units nearest(CpuTime work) const;
+  // What is left of the amounts' sum: its units less those of the amounts.
+  [[nodiscard]] Units left_over(std::span<const CpuTime> amounts) const;
+
+  [[nodiscard]] std::string text(Units units) const { return unit_text(units, decimals_); }
+  [[nodiscard]] std::string text(CpuTime work) const { return text(nearest(work)); }
+  [[nodiscard]] std::string signed_text(Units units) const { return signed_unit_text(units, decimals_); }
+  [[nodiscard]] std::string signed_text(CpuTime work) const { return signed_text(nearest(work)); }
+
+ private:
+  int decimals_;
 };
 
-struct PrintedUser {
-  std::int64_t got = 0;
-  std::int64_t own = 0;
-  std::int64_t borrowed = 0;
+// The rest of each organization of a statement, in its order: what is left of what it lent to each other one, and of
+// what it borrowed from each.
+struct PairsLeftOver {
+  Units lent = 0;
+  Units borrowed = 0;
 };
-
-struct PrintedAccount {
-  std::int64_t got = 0;
-  std::int64_t own = 0;
-  std::int64_t borrowed = 0;
-  std::int64_t lent = 0;
-  std::int64_t waited = 0;
-  std::vector<PrintedUser> users = {};
-};
-
-struct PrintedPair {
-  std::string owner;
-  std::string borrower;
-  std::int64_t lent = 0;
-};
-
-// In the order of the report's parts, organizations and users; `pairs` in that of the owners.
-struct PrintedStatement {
-  int decimals = 1;
-  std::vector<std::vector<PrintedPeriodRow>> parts = {};
-  std::vector<PrintedAccount> organizations = {};
-  std::vector<PrintedPair> pairs = {};
-};
-
-[[nodiscard]] PrintedStatement printed_statement(const ledger::AccountReport& report);
-
-// "1,204.3" for 12043 units of one decimal; with a sign: "+1,204.3", "-0.5", "0.0".
-[[nodiscard]] std::string unit_text(std::int64_t units, int decimals);
-[[nodiscard]] std::string signed_unit_text(std::int64_t units, int decimals);
-
-// Shares of `total`, which are whole and as near as possible to the values (largest remainders). `values` are in units,
-// none below zero; if `total` is not their rounded sum, the difference goes to the largest values.
-[[nodiscard]] std::vector<std::int64_t> apportioned(const std::vector<double>& values, std::int64_t total);
+[[nodiscard]] std::vector<PairsLeftOver> pairs_left_over(const ledger::AccountReport& report,
+                                                         const PaperAmounts& amounts);
 
 }  // namespace shapley::ctl

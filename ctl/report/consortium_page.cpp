@@ -1,6 +1,7 @@
 #include "ctl/report/consortium_page.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -9,17 +10,12 @@
 
 #include "charts/html.hpp"
 #include "charts/plot.hpp"
-#include "ctl/output/amounts.hpp"
+#include "ctl/output/paper.hpp"
 #include "ctl/report/parts.hpp"
 
 namespace shapley::ctl {
 
 namespace {
-
-std::size_t number_of(const ConsortiumStatement& statement, const std::string& cluster) {
-  const auto found = std::ranges::find(statement.clusters, cluster, &accounting::ClusterWeight::cluster);
-  return static_cast<std::size_t>(found - statement.clusters.begin());
-}
 
 // What a member gave and got on each cluster, and, last, in sum.
 struct GivenGot {
@@ -33,20 +29,57 @@ std::vector<std::pair<std::string, MemberCells>> members_of(const ConsortiumStat
   for (const MemberOnCluster& row : statement.members) {
     if (members.empty() || members.back().first != row.organization)
       members.emplace_back(row.organization, MemberCells(clusters + 1));
-    members.back().second[row.cluster.empty() ? clusters : number_of(statement, row.cluster)] = {row.given.work,
-                                                                                                 row.got.work};
+    members.back().second[row.cluster.empty() ? clusters : cluster_number(statement, row.cluster)] = {row.given.work,
+                                                                                                      row.got.work};
   }
   return members;
 }
 
-std::vector<std::string> member_row(const std::string& name, const MemberCells& cells) {
-  std::vector<std::string> row{name};
-  for (const GivenGot& cell : cells) {
-    row.push_back(plain_core_hours(ledger::core_hours(cell.given)));
-    row.push_back(unsigned_core_hours(ledger::core_hours(cell.got)));
+// A column of the members' table.
+struct MembersColumn {
+  std::string head;
+  bool is_rest = false;    // what rounding leaves: only if it is not zero everywhere
+  bool is_signed = false;  // of what may be owed
+};
+
+std::vector<MembersColumn> members_columns(const ConsortiumStatement& statement) {
+  std::vector<MembersColumn> columns;
+  for (const accounting::ClusterWeight& cluster : statement.clusters) {
+    columns.push_back({.head = "Given, " + cluster.cluster});
+    columns.push_back({.head = "Got, " + cluster.cluster});
   }
-  row.push_back(signed_core_hours(ledger::core_hours(cells.back().given - cells.back().got)));
-  return row;
+  const std::string rounding = k_rounding;
+  for (const char* side : {"Given, ", "Got, "})
+    columns.push_back({.head = side + rounding, .is_rest = true, .is_signed = true});
+  columns.push_back({.head = "Given, in sum"});
+  columns.push_back({.head = "Got, in sum"});
+  columns.push_back({.head = rounding, .is_rest = true, .is_signed = true});
+  columns.push_back({.head = "Given - got, in sum", .is_signed = true});
+  return columns;
+}
+
+// An amount for each of these columns.
+std::vector<Units> members_line(const ConsortiumStatement& statement, const MemberCells& cells,
+                                const PaperAmounts& amounts) {
+  const GivenGot& sum = cells.back();
+  const Units given = amounts.nearest(sum.given);
+  const Units got = amounts.nearest(sum.got);
+  std::vector<Units> line;
+  std::vector<Units> all_given;
+  std::vector<Units> all_got;
+  for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
+    all_given.push_back(amounts.nearest(cells[i].given));
+    all_got.push_back(amounts.nearest(cells[i].got));
+    line.push_back(all_given.back());
+    line.push_back(all_got.back());
+  }
+  line.push_back(given - statement.sum_in_first(all_given));
+  line.push_back(got - statement.sum_in_first(all_got));
+  line.push_back(given);
+  line.push_back(got);
+  line.push_back(amounts.left_over(std::array{sum.given, -sum.got}));
+  line.push_back(amounts.nearest(sum.given - sum.got));
+  return line;
 }
 
 std::string time_of(const ConsortiumStatement& statement) {
@@ -110,43 +143,74 @@ bool ConsortiumReport::is_proven() const {
 }
 
 Sheet members_sheet(const ConsortiumStatement& statement) {
-  Sheet sheet{.table = {.name = "Members by cluster", .head = {"Organization"}},
-              .file = "statement.csv",
-              .csv = consortium_csv(statement)};
-  for (const accounting::ClusterWeight& cluster : statement.clusters) {
-    sheet.table.head.push_back("Given, " + cluster.cluster);
-    sheet.table.head.push_back("Got, " + cluster.cluster);
-  }
-  sheet.table.head.insert(sheet.table.head.end(), {"Given, in sum", "Got, in sum", "Given - got, in sum"});
+  const PaperAmounts amounts = paper_amounts(statement);
+  const std::vector<MembersColumn> columns = members_columns(statement);
+  std::vector<std::pair<std::string, std::vector<Units>>> lines;
   MemberCells all(statement.clusters.size() + 1);
+  std::vector<Units> added(columns.size());
   for (const auto& [name, cells] : members_of(statement)) {
-    sheet.table.rows.push_back(member_row(name, cells));
+    lines.emplace_back(name, members_line(statement, cells, amounts));
     for (std::size_t i = 0; i < cells.size(); ++i) {
       all[i].given += cells[i].given;
       all[i].got += cells[i].got;
     }
+    for (std::size_t k = 0; k < columns.size(); ++k) added[k] += lines.back().second[k];
   }
-  sheet.table.rows.push_back(member_row("(sum)", all));
+  const std::vector<Units> sum = members_line(statement, all, amounts);
+  std::vector<Units> rest;
+  for (std::size_t k = 0; k < columns.size(); ++k) rest.push_back(sum[k] - added[k]);
+  if (std::ranges::any_of(rest, [](Units units) { return units != 0; })) lines.emplace_back(k_rounding, rest);
+  lines.emplace_back("(sum)", sum);
+
+  Sheet sheet{.table = {.name = "Members by cluster", .head = {"Organization"}},
+              .file = "statement.csv",
+              .csv = consortium_csv(statement)};
+  for (const auto& [name, units] : lines) sheet.table.rows.push_back({name});
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    if (columns[k].is_rest && std::ranges::all_of(lines, [k](const auto& line) { return line.second[k] == 0; }))
+      continue;
+    sheet.table.head.push_back(columns[k].head);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const bool is_signed = columns[k].is_signed || lines[i].first == k_rounding;
+      const Units units = lines[i].second[k];
+      sheet.table.rows[i].push_back(is_signed ? amounts.signed_text(units) : amounts.text(units));
+    }
+  }
   return sheet;
 }
 
 charts::Table lent_table(const ConsortiumStatement& statement) {
+  const PaperAmounts amounts = paper_amounts(statement);
   const std::size_t clusters = statement.clusters.size();
   charts::Table table{.name = "Lending by cluster", .head = {"Lent by", "Borrowed by"}, .text_columns = 2};
   for (const accounting::ClusterWeight& cluster : statement.clusters) table.head.push_back(cluster.cluster);
-  table.head.push_back("In sum");
   std::map<std::pair<std::string, std::string>, std::vector<CpuTime>> pairs;
   for (const LentOnCluster& row : statement.lent) {
     std::vector<CpuTime>& works = pairs[{row.owner, row.borrower}];
     works.resize(clusters + 1);
-    const std::size_t cluster = number_of(statement, row.cluster);
+    const std::size_t cluster = cluster_number(statement, row.cluster);
     works[cluster] += row.amount.work;
     works.back() += statement.in_first(row.amount.work, cluster);
   }
+  std::vector<Units> rests;
+  std::vector<std::string> sums;
   for (const auto& [pair, works] : pairs) {
     std::vector<std::string>& cells = table.rows.emplace_back(std::vector{pair.first, pair.second});
-    for (const CpuTime work : works)
-      cells.push_back(work == CpuTime{} ? "" : unsigned_core_hours(ledger::core_hours(work)));
+    std::vector<Units> printed;
+    for (std::size_t i = 0; i < clusters; ++i) {
+      printed.push_back(amounts.nearest(works[i]));
+      cells.push_back(works[i] == CpuTime{} ? "" : amounts.text(printed.back()));
+    }
+    const Units sum = amounts.nearest(works.back());
+    rests.push_back(sum - statement.sum_in_first(printed));
+    sums.push_back(amounts.text(sum));
+  }
+  const bool has_rest = std::ranges::any_of(rests, [](Units units) { return units != 0; });
+  if (has_rest) table.head.emplace_back(k_rounding);
+  table.head.emplace_back("In sum");
+  for (std::size_t i = 0; i < rests.size(); ++i) {
+    if (has_rest) table.rows[i].push_back(rests[i] == 0 ? "" : amounts.signed_text(rests[i]));
+    table.rows[i].push_back(sums[i]);
   }
   return table;
 }
@@ -167,7 +231,7 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
                    "; months and days are those of UTC.") +
          "<p class=\"soft\">Amounts are core-hours, each a sum over the time. Those of a cluster are in its own "
          "processors; a sum over clusters is in processors of " +
-         first + ".</p>\n" +
+         first + ". What rounding leaves of a sum is (rounding).</p>\n" +
          (report.is_proven() ? ""
                              : "<p class=\"bad\">These books are not proven: see <a href=\"#proof\">the books' "
                                "proof</a>.</p>\n") +

@@ -27,10 +27,11 @@ struct ConsortiumReport {
 [[nodiscard]] Expected<std::string> consortium_page(const ConsortiumReport& report, Charts charts);
 
 // A row for each member, and for their sum: given and got on each cluster, in its own processors, then in sum over the
-// clusters, in processors of the first one. The file is `shapleyctl statement --consortium --csv`.
+// clusters, in processors of the first one. What rounding leaves (paper.hpp) of the sums over members is a row, of
+// those over clusters, and of given less got, columns. The file is `shapleyctl statement --consortium --csv`.
 [[nodiscard]] Sheet members_sheet(const ConsortiumStatement& statement);
 // A row for each pair of members of which one lent to the other: core-hours on each cluster, in its own processors, and
-// their sum, in processors of the first one.
+// their sum, in processors of the first one; a column of what rounding leaves of it.
 [[nodiscard]] charts::Table lent_table(const ConsortiumStatement& statement);
 
 }  // namespace shapley::ctl

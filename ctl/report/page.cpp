@@ -51,7 +51,7 @@ std::string units(const SiteReport& report) {
   return "<p class=\"soft\">Amounts are core-hours. A standing is what an organization gave less what it got, on "
          "average over its period so far: owed by the others (+) or to them (-). Everything else is a sum over the "
          "time. What was given is credited by the estimator " +
-         html(report.statement.of.contribution) + ".</p>\n";
+         html(report.statement.of.contribution) + ". What rounding leaves of a sum is (rounding).</p>\n";
 }
 
 // Empty if it is unknown for the last period.

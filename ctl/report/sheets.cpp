@@ -1,12 +1,16 @@
 #include "ctl/report/sheets.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/commands/users.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/paper.hpp"
 #include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
@@ -76,9 +80,39 @@ bool begins(ledger::Interval interval, Instant t) {
   return !ledger::begins_between(interval, t - Duration{1}, t + Duration{1}).empty();
 }
 
-std::string held_cell(double core_hours) {
-  if (core_hours < 0) return "?";
-  return core_hours == 0 ? std::string() : unsigned_core_hours(core_hours);
+std::string held_cell(const Lending& lending, std::size_t owner, std::size_t user, const PaperAmounts& amounts) {
+  if (lending.core_hours[owner][user] < 0) return "?";
+  const CpuTime work = lending.work[owner][user];
+  return work == CpuTime{} ? std::string() : amounts.text(work);
+}
+
+std::string rest_cell(Units rest, const PaperAmounts& amounts) {
+  return rest == 0 ? std::string() : amounts.signed_text(rest);
+}
+
+// Row and column of what rounding leaves, if there is any; the cells of organizations that were not requested are
+// empty.
+void add_rests(charts::Table& table, const SiteReport& report, const PaperAmounts& amounts) {
+  std::vector<PairsLeftOver> rests = pairs_left_over(report.statement, amounts);
+  rests.resize(table.rows.size());
+  const bool has_lent = std::ranges::any_of(rests, [](const PairsLeftOver& rest) { return rest.lent != 0; });
+  const bool has_borrowed = std::ranges::any_of(rests, [](const PairsLeftOver& rest) { return rest.borrowed != 0; });
+  if (has_lent) {
+    table.head.emplace_back(k_rounding);
+    for (std::size_t i = 0; i < rests.size(); ++i) table.rows[i].push_back(rest_cell(rests[i].lent, amounts));
+  }
+  if (!has_borrowed) return;
+  std::vector<std::string> row{k_rounding};
+  for (const PairsLeftOver& rest : rests) row.push_back(rest_cell(rest.borrowed, amounts));
+  row.resize(table.head.size());
+  table.rows.push_back(std::move(row));
+}
+
+// Takes a column out.
+void drop_column(charts::Table& table, std::size_t column) {
+  const auto at = static_cast<std::ptrdiff_t>(column);
+  table.head.erase(table.head.begin() + at);
+  for (std::vector<std::string>& row : table.rows) row.erase(row.begin() + at);
 }
 
 }  // namespace
@@ -130,7 +164,7 @@ Lending lending_of(const SiteReport& report) {
   }
   const std::size_t n = lending.names.size();
   lending.core_hours.assign(n, std::vector<double>(n, -1));
-  lending.processor_seconds.assign(n, std::vector<std::string>(n));
+  lending.work.assign(n, std::vector<CpuTime>(n));
   for (std::size_t owner = 0; owner < n; ++owner) {
     for (std::size_t user = 0; user < n; ++user) {
       if (owner < asked || user < asked) lending.core_hours[owner][user] = 0;
@@ -138,7 +172,7 @@ Lending lending_of(const SiteReport& report) {
   }
   for (const Held& held : all) {
     lending.core_hours[held.owner][held.user] = held.amount.core_hours();
-    lending.processor_seconds[held.owner][held.user] = format_micro(held.amount.work.value);
+    lending.work[held.owner][held.user] = held.amount.work;
   }
   return lending;
 }
@@ -157,25 +191,32 @@ std::string month_label(const ledger::HistoryRow& row) {
 
 Sheet overview_sheet(const SiteReport& report) {
   const auto closing = closing_rows(report);
+  const PaperAmounts amounts(report.statement);
   const std::string by = "by " + report.statement.of.contribution;
   Sheet sheet{.table = {.name = "Every organization",
                         .head = {"Organization", "Standing, on average this period", "Given, " + by, "Got", "Own",
-                                 "Lent", "Borrowed", "Waited"}},
+                                 "Lent", "Borrowed", k_rounding, "Waited"}},
               .file = "statement.csv",
               .csv = statement_csv(without_users(report.statement))};
   if (!report.titles.empty()) {
     sheet.table.head.insert(sheet.table.head.begin() + 1, "Title");
     sheet.table.text_columns = 2;
   }
+  bool has_rest = false;
   for (const ledger::AccountRow& row : report.statement.organizations) {
     std::vector<std::string>& cells = sheet.table.rows.emplace_back(std::vector{row.name});
     const auto title = report.titles.find(row.name);
     if (!report.titles.empty()) cells.push_back(title == report.titles.end() ? "" : title->second);
     const auto then = closing.find(row.name);
     cells.push_back(then == closing.end() ? "-" : signed_core_hours(then->second->closing.standing_core_hours));
-    for (const ledger::Amount& amount : {row.given, row.got, row.own, row.lent, row.borrowed, row.waited})
-      cells.push_back(plain_core_hours(amount.core_hours()));
+    const Units rest = amounts.left_over(std::array{row.own.work, row.borrowed.work});
+    has_rest = has_rest || rest != 0;
+    for (const ledger::Amount& amount : {row.given, row.got, row.own, row.lent, row.borrowed})
+      cells.push_back(amounts.text(amount.work));
+    cells.push_back(amounts.signed_text(rest));
+    cells.push_back(amounts.text(row.waited.work));
   }
+  if (!has_rest) drop_column(sheet.table, sheet.table.head.size() - 2);
   return sheet;
 }
 
@@ -208,6 +249,7 @@ Sheet standings_sheet(const SiteReport& report) {
 
 Sheet lending_sheet(const SiteReport& report) {
   const Lending lending = lending_of(report);
+  const PaperAmounts amounts(report.statement);
   Sheet sheet{.table = {.name = "Lending between organizations", .head = {"Owner"}}, .file = "lending.csv"};
   sheet.table.head.insert(sheet.table.head.end(), lending.names.begin(), lending.names.end());
   json rows = json::array();
@@ -215,14 +257,15 @@ Sheet lending_sheet(const SiteReport& report) {
     std::vector<std::string>& cells = sheet.table.rows.emplace_back(std::vector{lending.names[owner]});
     for (std::size_t user = 0; user < lending.names.size(); ++user) {
       const double core_hours = lending.core_hours[owner][user];
-      cells.push_back(held_cell(core_hours));
+      cells.push_back(held_cell(lending, owner, user, amounts));
       if (core_hours <= 0) continue;
       rows.push_back(whole_time(report, {{"owner", lending.names[owner]},
                                          {"user_organization", lending.names[user]},
                                          {"core_hours", core_hours},
-                                         {"processor_seconds", lending.processor_seconds[owner][user]}}));
+                                         {"processor_seconds", format_micro(lending.work[owner][user].value)}}));
     }
   }
+  add_rests(sheet.table, report, amounts);
   sheet.csv = render_csv(k_lending_columns, rows);
   return sheet;
 }
@@ -249,15 +292,27 @@ Sheet months_sheet(const SiteReport& report) {
   const std::string by = "by " + report.months.of.contribution;
   Sheet sheet{.table = {.name = "Given and got by month",
                         .head = {"Month (UTC)", "Organization", "Given, " + by + " (core-hours)", "Got (core-hours)",
-                                 "Given - got (core-hours)"},
+                                 k_rounding, "Given - got (core-hours)"},
                         .text_columns = 2},
               .file = "months.csv"};
+  CpuTime largest;
+  for (const ledger::HistoryRow& interval : report.months.rows) {
+    for (const double amount : {interval.given_core_hours, interval.got_core_hours})
+      largest = std::max(largest, work_of(std::fabs(amount)));
+  }
+  const PaperAmounts amounts(largest);
+  bool has_rest = false;
   json rows = json::array();
   for (const ledger::HistoryRow& interval : report.months.rows) {
     const double given = interval.given_core_hours;
     const double got = interval.got_core_hours;
-    sheet.table.rows.push_back({month_label(interval), interval.organization, plain_core_hours(given),
-                                unsigned_core_hours(got), signed_core_hours(given - got)});
+    const CpuTime given_work = work_of(given);
+    const CpuTime got_work = work_of(got);
+    const Units rest = amounts.left_over(std::array{given_work, -got_work});
+    has_rest = has_rest || rest != 0;
+    sheet.table.rows.push_back({month_label(interval), interval.organization, amounts.text(given_work),
+                                amounts.text(got_work), amounts.signed_text(rest),
+                                amounts.signed_text(given_work - got_work)});
     rows.push_back({{"begin_utc", interval.begin.utc()},
                     {"end_utc", interval.end.utc()},
                     {"organization", interval.organization},
@@ -266,6 +321,7 @@ Sheet months_sheet(const SiteReport& report) {
                     {"got_core_hours", got},
                     {"given_less_got_core_hours", given - got}});
   }
+  if (!has_rest) drop_column(sheet.table, 4);
   sheet.csv = render_csv(k_months_columns, rows);
   return sheet;
 }

@@ -1,5 +1,5 @@
 // The tables of the page, each with its numbers as comma-separated values: the table rounded for people, the values
-// exact. Pure.
+// exact. Amounts that are added up are rounded as on every paper (paper.hpp), with what that leaves. Pure.
 //
 // There are two kinds of amounts, as in a statement (docs/reference/shapleyctl/statement.md): a standing is an average
 // over the period so far, every other amount is a sum over the row's time. Column names contain the kind and the
@@ -66,13 +66,14 @@ struct Sheet {
 // a column for each organization.
 [[nodiscard]] Sheet standings_sheet(const SiteReport& report);
 // A row for each owner, a column for each organization whose jobs ran there. An empty cell: no core-hours; "?": not
-// requested.
+// requested. Row and column `(rounding)`: what the printed amounts between organizations lack to what each borrowed and
+// lent.
 [[nodiscard]] Sheet lending_sheet(const SiteReport& report);
 [[nodiscard]] Sheet waiting_sheet(const SiteReport& report);
 [[nodiscard]] Sheet months_sheet(const SiteReport& report);
 // A row for each correction of the books that the statement names.
 [[nodiscard]] Sheet corrections_sheet(const SiteReport& report);
-// A row for each user of each account. Amounts have one number of decimals and add up to what the organization got.
+// A row for each user of each account, and for what rounding leaves of an organization's users.
 inline constexpr std::string_view k_users_file = "users.csv";
 [[nodiscard]] Sheet users_sheet(const SiteReport& report);
 [[nodiscard]] std::vector<Sheet> all_sheets(const SiteReport& report);
@@ -92,12 +93,12 @@ struct StandingsThen {
 // At the begin, and at every instant of the history.
 [[nodiscard]] std::vector<StandingsThen> standings_of(const SiteReport& report);
 
-// held[owner][user], core-hours; negative: not requested, because -O leaves out both sides. Names: the requested
+// core_hours[owner][user]; negative: not requested, because -O leaves out both sides. Names: the requested
 // organizations, and those that they lent to or borrowed from.
 struct Lending {
   std::vector<std::string> names;
   std::vector<std::vector<double>> core_hours = {};
-  std::vector<std::vector<std::string>> processor_seconds = {};  // exact
+  std::vector<std::vector<CpuTime>> work = {};  // the same, exact; 0 where it was not requested
 };
 [[nodiscard]] Lending lending_of(const SiteReport& report);
 

@@ -1,13 +1,12 @@
 #include "daemon/books/intake.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "base/calendar.hpp"
-#include "base/text.hpp"
 
 namespace shapley::daemon {
 
@@ -17,11 +16,28 @@ Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> l
       limits_(limits),
       known_until_(last_observed),
       watch_(last_observed, books.state().observation_gaps()),
-      quarantine_(books.state().mistimed_observations(), last_observed) {
-  // A later snapshot may have shown no change; treating it as missing does no harm.
+      admission_(last_observed) {
+  // Version 1.0 corrected such times. What is still in slurmctld's records with a wrong time is not read again, so that
+  // the books keep the corrected one. A run may have begun right before its first message.
   for (const accounting::ObservationsMistimed& event : books.state().mistimed_observations()) {
-    if (event.ahead == Duration{0} && (!last_observed || event.at >= *last_observed)) gap_since_ = event.at;
+    note_wrong_clock(event.since - TrustedClock::k_tolerance, event.at);
   }
+  for (const accounting::ObservationGap& gap : books.state().observation_gaps()) {
+    if (gap.cause == accounting::GapCause::wrong_clock) note_wrong_clock(gap.begin, gap.end);
+  }
+}
+
+// A gap that follows another one without an observation between them continues it.
+void Intake::note_wrong_clock(Instant begin, Instant end) {
+  if (wrong_clock_ && end <= wrong_clock_->end) return;
+  const bool continues = wrong_clock_ && begin <= wrong_clock_->end;
+  wrong_clock_ = WrongClock{.begin = continues ? wrong_clock_->begin : begin, .end = end};
+}
+
+void Intake::resume_doubt(const TrustedClock::Doubt& doubt) {
+  admission_.resume_doubt(doubt);
+  // Then everything had been read; the clock is read once a second.
+  if (doubt.is_witnessed) watch_.note_connected(doubt.since - Duration{1});
 }
 
 void Intake::begin_session(std::uint64_t instance, Duration interval, Duration min_job_age,
@@ -30,6 +46,7 @@ void Intake::begin_session(std::uint64_t instance, Duration interval, Duration m
   in_session_ = true;
   watch_.begin_session(observing);
   last_look_.begin_session(observing);
+  admission_.begin_session(observing.backlog);
   instance_ = instance;
   interval_ = interval;
   min_job_age_ = min_job_age;
@@ -42,7 +59,7 @@ void Intake::end_session() {
   inbox_.clear();
   cursor_ = 0;
   in_session_ = false;
-  quarantine_.begin_session();
+  is_dropping_ = false;
   snapshot_requested_ = false;
   caught_up_ = false;
   snapshot_.reset();
@@ -70,6 +87,12 @@ std::uint64_t number_of(const FeederFrame& frame) {
   return std::visit([](const auto& f) { return f.sequence; }, frame);
 }
 
+Admission::Message message_of(const FeederFrame& frame) {
+  return {.sequence = number_of(frame),
+          .observed_at = time_of(frame),
+          .begins_snapshot = std::holds_alternative<protocol::SnapshotBegin>(frame)};
+}
+
 constexpr Duration k_last_word{60};
 
 }  // namespace
@@ -84,23 +107,20 @@ Expected<void> Intake::process(Instant now) {
       return {};
     }
     const FeederFrame& frame = inbox_.front();
-    const Quarantine::Verdict verdict = quarantine_.judge(time_of(frame), now);
-    if (verdict.fate == Quarantine::Fate::hold) break;
-    if (verdict.fate == Quarantine::Fate::drop) {
+    const Admission::Fate fate = admission_.judge(message_of(frame), now);
+    if (fate == Admission::Fate::hold) break;
+    if (fate == Admission::Fate::drop) {
       drop(frame, now);
     } else {
-      if (verdict.ahead == Duration{0}) tell_of_mistimed(now);
-      SHAPLEY_TRY_ASSIGN(const bool whole, verdict.ahead != Duration{0} ? read_mistimed(frame, verdict.ahead, now)
-                                                                        : read_frame(frame, time_of(frame), now));
+      SHAPLEY_TRY_ASSIGN(const bool whole, read_frame(frame, now));
       if (!whole) continue;
     }
     inbox_.pop_front();
     cursor_ = 0;
     if (batch_.size() >= limits_.batch_events) SHAPLEY_TRY(flush(now));
   }
-  // During a long backlog this is logged once a second.
-  if (now > told_at_) tell_of_mistimed(now);
-  if (in_session_ && caught_up()) {
+  // Under a wrong clock nothing is known of the time in which nothing changed.
+  if (in_session_ && caught_up() && !admission_.is_in_doubt()) {
     watch_.note_connected(now);
     // An idle feeder sends a sign of life every few seconds; if its last message is older, more messages follow.
     if (known_until_ && now - *known_until_ <= k_last_word) last_look_.note_scanned(surely_scanned(now));
@@ -114,59 +134,57 @@ Expected<void> Intake::process_all(Instant now) {
   return {};
 }
 
-Expected<bool> Intake::read_frame(const FeederFrame& frame, Instant at, Instant now) {
-  tell_of_gap(at);
+Expected<bool> Intake::read_frame(const FeederFrame& frame, Instant now) {
+  const Instant at = time_of(frame);
+  book_gap(watch_.note_read(at));
   last_look_.note_read(at, known_until_);
   SHAPLEY_TRY_ASSIGN(const bool whole, std::visit([&](const auto& f) { return read(f, at, now); }, frame));
-  if (whole) quarantine_.note_read(at);
-  return whole;
-}
-
-Expected<bool> Intake::read_mistimed(const FeederFrame& frame, Duration ahead, Instant now) {
-  // It is acknowledged with the event that records it.
-  watch_.distrust();
-  const std::uint64_t before = batch_sequence_;
-  SHAPLEY_TRY_ASSIGN(const bool whole, read_frame(frame, time_of(frame) - ahead, now));
-  batch_sequence_ = before;
-  if (whole) quarantine_.note_mistimed(number_of(frame), time_of(frame), ahead, now);
+  if (whole) admission_.note_read(at);
   return whole;
 }
 
 void Intake::drop(const FeederFrame& frame, Instant now) {
-  quarantine_.note_mistimed(number_of(frame), time_of(frame), {}, now);
+  if (!std::exchange(is_dropping_, true)) {
+    const auto gap = watch_.end_wrong_clock(now);
+    if (gap) note_wrong_clock(gap->begin, gap->end);
+    book_gap(gap);
+  }
+  // It is acknowledged after the event.
+  batch_sequence_ = std::max(batch_sequence_, number_of(frame));
   ++dropped_;
   gap_since_ = now;
   // A part of a snapshot does not count.
   snapshot_.reset();
 }
 
-void Intake::tell_of_gap(Instant at) {
-  const auto gap = watch_.note_read(at);
-  if (!gap) return;
-  // In the same transaction as the observation that ended the gap.
-  batch_.emplace_back(*gap);
-  spdlog::warn("observer: slurmctld's records were not observed from {} to {} ({}); {}", format_instant(gap->begin),
-               format_instant(gap->end), name_of(gap->cause),
-               gap->cause == accounting::GapCause::slurmctld_down
-                   ? "nothing says that it ran meanwhile"
-                   : "runs that were requeued meanwhile are not in the books, nor who waited");
+namespace {
+
+std::string_view missing_after(accounting::GapCause cause) {
+  switch (cause) {
+    case accounting::GapCause::slurmctld_down:
+      return "nothing says that it ran meanwhile";
+    case accounting::GapCause::wrong_clock:
+      return "runs that began meanwhile, and ends of runs, are not in the books; shapleyctl import --into takes them "
+             "from Slurm's accounting, once its times are right";
+    case accounting::GapCause::unobserved:
+    case accounting::GapCause::dropped:
+      break;
+  }
+  return "runs that were requeued meanwhile are not in the books, nor who waited";
 }
 
-void Intake::tell_of_mistimed(Instant now) {
-  for (const accounting::ObservationsMistimed& event : quarantine_.take_events(now)) {
-    told_at_ = now;
-    batch_.emplace_back(event);
-    batch_sequence_ = std::max(batch_sequence_, static_cast<std::uint64_t>(event.message));
-    spdlog::warn("observer: {} to be of {} to {}: a wrong clock made them; {}",
-                 counted_as(event.messages, "message[ that claims|s that claim]"), format_instant(event.observed_from),
-                 format_instant(event.observed_to),
-                 event.ahead == Duration{0} ? "they are not read, a snapshot is asked for"
-                                            : fmt::format("read with {} s taken off", event.ahead.value));
-  }
+}  // namespace
+
+// In the same transaction as what ended the gap.
+void Intake::book_gap(const std::optional<accounting::ObservationGap>& gap) {
+  if (!gap) return;
+  batch_.emplace_back(*gap);
+  spdlog::warn("observer: slurmctld's records were not observed from {} to {} ({}); {}", format_instant(gap->begin),
+               format_instant(gap->end), name_of(gap->cause), missing_after(gap->cause));
 }
 
 std::optional<Intake::Held> Intake::held() const {
-  const auto since = quarantine_.holds_since();
+  const auto since = admission_.holds_since();
   if (!since || inbox_.empty()) return std::nullopt;
   Held held{.since = *since,
             .frames = inbox_.size(),
@@ -182,7 +200,9 @@ std::optional<Intake::Held> Intake::held() const {
 bool Intake::take_snapshot_request(Instant now) {
   // After its backlog a feeder sends a snapshot without being asked.
   constexpr Duration k_wait{5};
-  if (!gap_since_ || snapshot_requested_ || snapshot_ || !inbox_.empty() || now < *gap_since_ + k_wait) return false;
+  if (!in_session_ || snapshot_requested_) return false;
+  const bool is_late = gap_since_ && !snapshot_ && inbox_.empty() && now >= *gap_since_ + k_wait;
+  if (!is_late && !admission_.wants_session()) return false;
   snapshot_requested_ = true;
   return true;
 }
@@ -280,6 +300,7 @@ Expected<bool> Intake::read(const protocol::SnapshotEnd& frame, Instant at, Inst
   SHAPLEY_TRY(read_placements(at, now));
   if (snapshot_) {
     gap_since_.reset();
+    admission_.note_snapshot_read();
     last_look_.end_snapshot();
   }
   snapshot_.reset();
@@ -292,6 +313,7 @@ Expected<void> Intake::read_absent(Instant at, Instant now) {
   // An older ambiguous record must not bring back a job that is gone.
   std::erase_if(unsettled_jobs_, [&](const auto& entry) { return !snapshot_->has(entry.first); });
   std::erase_if(unsettled_nodes_, [&](const auto& entry) { return !snapshot_->has(entry.first); });
+  std::erase_if(wrong_starts_, [&](const auto& entry) { return !snapshot_->has(entry.first); });
   const Snapshot::Absent& absent = snapshot_->absent(books_.state());
   const Departure departure =
       gap_since_ ? Departure::purged : snapshot_->departure(at, last_look_, watch_.gap(), min_job_age_);
@@ -323,55 +345,66 @@ Instant Intake::last_alive(Instant observed_at) const {
 Expected<void> Intake::read_job(const protocol::JobUpdate& as_sent, Instant observed_at, Instant now) {
   const JobId job{as_sent.job_id};
   SHAPLEY_TRY(flush_before(job, now));
-  const auto corrected = quarantine_.errors().corrected(
-      as_sent, observed_at, [this](JobId of, Instant start) { return find_run(of, start); });
-  const protocol::JobUpdate& record = corrected ? *corrected : as_sent;
+  // A submission of the future would move the books there.
+  std::optional<protocol::JobUpdate> bounded;
+  if (Instant{as_sent.submit_time} > observed_at) {
+    bounded = as_sent;
+    bounded->submit_time = observed_at.value;
+  }
+  const protocol::JobUpdate& record = bounded ? *bounded : as_sent;
   if (snapshot_) snapshot_->note(job);
   restarts_.note(record, books_.state(), watch_.gap());
   unsettled_jobs_.erase(job);
-  const Scan scan{.at = observed_at,
-                  .previous = known_before(observed_at).value_or(k_beginning_of_time),
-                  .last_look = last_look_.before_life()};
-  Background background{.past = {},
-                        .node_kinds = node_kinds_ ? std::span<const accounting::CapacityChanged>(*node_kinds_)
-                                                  : std::span<const accounting::CapacityChanged>()};
-  if (record.start_time > 0) {
-    SHAPLEY_TRY_ASSIGN(background.past, books_.past_segments(job, Instant{record.start_time}));
+  SHAPLEY_TRY_ASSIGN(Observation observation, observe(record, observed_at, now));
+  // What ends with the wrong clock is booked first; then a pending job's wait can be.
+  const bool waits = observation.mistimed && record.state == protocol::JobState::pending;
+  if (observation.mistimed) {
+    const Instant start{record.start_time};
+    if (!waits && (!wrong_clock_ || start > wrong_clock_->end)) wrong_starts_.insert_or_assign(job, start);
+    observation = wrong_clock_ ? observe_mistimed(books_.state(), record, observed_at, *wrong_clock_) : Observation{};
   }
-  Observation observation = observe_job(books_.state(), record, scan, rules_, background);
-  if (books_.become_incomplete_by(observation.events, now)) {
-    observation = observe_job(books_.state(), record, scan, rules_, background);
-  }
-  if (observation.unsettled)
+  if (observation.unsettled || waits)
     unsettled_jobs_.insert_or_assign(job, Unsettled<protocol::JobUpdate>{as_sent, observed_at});
   if (!observation.events.empty()) batch_jobs_.insert(job);
   take(std::move(observation));
   return {};
 }
 
-std::optional<KnownRun> Intake::find_run(JobId job, Instant start) const {
-  std::optional<KnownRun> found;
-  // An open segment is the last one.
-  const auto note = [&found](std::optional<Instant> end) {
-    if (!found || !end || (found->end && *found->end < *end)) found = KnownRun{end};
-  };
-  for (const accounting::LiveSegment* segment : runs_of(books_.state(), job)) {
-    if (segment->opened.key.anchor == start) note(segment->end);
+Expected<Observation> Intake::observe(const protocol::JobUpdate& record, Instant observed_at, Instant now) {
+  const auto wrong = wrong_starts_.find(JobId{record.job_id});
+  if (wrong != wrong_starts_.end() && wrong->second == Instant{record.start_time}) {
+    Observation mistimed;
+    mistimed.mistimed = true;
+    return mistimed;
   }
-  if (found) return found;
-  // Errors of reading are reported by read_job, which reads the same.
-  const auto past = books_.past_segments(job, start);
-  if (!past) return found;
-  for (const PastSegment& segment : *past) {
-    if (!segment.retracted) note(segment.end);
+  const Scan scan{.at = observed_at,
+                  .previous = known_before(observed_at).value_or(k_beginning_of_time),
+                  .last_look = last_look_.before_life(),
+                  .reliable_since = reliable_since(observed_at)};
+  Background background{.past = {},
+                        .node_kinds = node_kinds_ ? std::span<const accounting::CapacityChanged>(*node_kinds_)
+                                                  : std::span<const accounting::CapacityChanged>()};
+  if (record.start_time > 0) {
+    SHAPLEY_TRY_ASSIGN(background.past, books_.past_segments(JobId{record.job_id}, Instant{record.start_time}));
   }
-  return found;
+  Observation observation = observe_job(books_.state(), record, scan, rules_, background);
+  if (books_.become_incomplete_by(observation.events, now)) {
+    observation = observe_job(books_.state(), record, scan, rules_, background);
+  }
+  return observation;
+}
+
+// The first snapshot after a wrong clock shows what happened under it, with times that may be any.
+std::optional<Instant> Intake::reliable_since(Instant observed_at) const {
+  if (!wrong_clock_) return std::nullopt;
+  return gap_since_ ? observed_at : wrong_clock_->end;
 }
 
 Expected<void> Intake::read_gone(JobId job, Instant last_alive, Departure departure, Instant now) {
   SHAPLEY_TRY(flush_before(job, now));
   unsettled_jobs_.erase(job);
   restarts_.forget(job);
+  wrong_starts_.erase(job);
   Observation observation = observe_gone(books_.state(), job, last_alive, departure);
   if (!observation.events.empty()) batch_jobs_.insert(job);
   take(std::move(observation));

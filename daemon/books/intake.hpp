@@ -4,7 +4,7 @@
 // a record of a job that already has events in the batch forces a commit first, because the observer compares with
 // books that hold everything before it. When a commit fails (disk full), processing stops, no frame is acknowledged,
 // and the next process() continues: accepting() is false meanwhile, so that the server stops reading. The same holds
-// while the next frame was made under a wrong clock (quarantine.hpp). A call reads only a portion of the records, so
+// while the next frame waits because of the clock (admission.hpp). A call reads only a portion of the records, so
 // that one frame of a hundred thousand records does not block the thread for seconds. Single-threaded; time is passed
 // in.
 #pragma once
@@ -15,14 +15,15 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "daemon/books/admission.hpp"
 #include "daemon/books/books.hpp"
 #include "daemon/books/losses.hpp"
-#include "daemon/books/quarantine.hpp"
 #include "daemon/observer/observer.hpp"
 #include "daemon/observer/usable_nodes.hpp"
 #include "protocol/messages.hpp"
@@ -50,9 +51,25 @@ class Intake {
   void end_session();
 
   // Sets the state of the wall clock. Call before process().
-  void note_clock(const std::optional<TrustedClock::Doubt>& doubt, Grounds grounds, Instant now) {
-    quarantine_.note_clock(doubt, grounds, now);
+  void note_clock(const std::optional<TrustedClock::Doubt>& doubt, Grounds grounds) {
+    admission_.note_clock(doubt, grounds);
   }
+  // At the start of a process: the last one ended in this doubt. Call before note_clock().
+  void resume_doubt(const TrustedClock::Doubt& doubt);
+  // Takes over what `before`, which reads no more, knew of the clock.
+  void continue_clock(const Intake& before) {
+    admission_ = before.admission_;
+    if (known_until_) admission_.note_read(*known_until_);
+    wrong_starts_ = before.wrong_starts_;
+  }
+  // Starts of jobs that a wrong clock put after the end of its gap, for as long as slurmctld has these jobs. When their
+  // time comes, nothing else shows that they are wrong.
+  using WrongStarts = std::map<JobId, Instant>;
+  [[nodiscard]] const WrongStarts& wrong_starts() const { return wrong_starts_; }
+  // At the start of a process: those that another one noted.
+  void note_wrong_starts(WrongStarts starts) { wrong_starts_ = std::move(starts); }
+  // Whether the wall clock was wrong, and no whole snapshot was read since it is right again.
+  [[nodiscard]] bool is_after_wrong_clock() const { return admission_.awaits_snapshot(); }
 
   void receive(FeederFrame frame);
   [[nodiscard]] bool accepting() const { return inbox_.size() < limits_.inbox_frames; }
@@ -89,7 +106,8 @@ class Intake {
   [[nodiscard]] std::optional<Held> held() const;
   // The number of frames that were dropped since the start because they were made under a wrong clock.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
-  // Whether frames were dropped, so that the feeder should begin again with a snapshot. True at most once a session.
+  // Whether the feeder should begin again with a snapshot, because the wall clock was wrong. True at most once a
+  // session.
   [[nodiscard]] bool take_snapshot_request(Instant now);
   // Whether the books contain everything that the feeder had when this session began: it sends its backlog first, then
   // a snapshot.
@@ -112,6 +130,8 @@ class Intake {
   // Commits the frame's changes of nodes, and updates the kinds of nodes.
   [[nodiscard]] Expected<void> learn_nodes(Instant now);
   [[nodiscard]] Expected<void> read_job(const protocol::JobUpdate& as_sent, Instant observed_at, Instant now);
+  [[nodiscard]] Expected<Observation> observe(const protocol::JobUpdate& record, Instant observed_at, Instant now);
+  [[nodiscard]] std::optional<Instant> reliable_since(Instant observed_at) const;
   [[nodiscard]] Expected<void> read_gone(JobId job, Instant last_alive, Departure departure, Instant now);
   // Reads the jobs that the books have and the snapshot of `at` lacks.
   [[nodiscard]] Expected<void> read_absent(Instant at, Instant now);
@@ -128,13 +148,11 @@ class Intake {
   [[nodiscard]] std::optional<Instant> last_change(const std::string& node) const;
   void take(Observation observation);
   void take_node(const std::string& node, Instant observed_at, Observation observation);
-  void tell_of_gap(Instant at);
-  [[nodiscard]] std::optional<KnownRun> find_run(JobId job, Instant start) const;
+  void book_gap(const std::optional<accounting::ObservationGap>& gap);
+  void note_wrong_clock(Instant begin, Instant end);
   void complete(std::uint64_t sequence, Instant observed_at);
-  [[nodiscard]] Expected<bool> read_frame(const FeederFrame& frame, Instant at, Instant now);
-  [[nodiscard]] Expected<bool> read_mistimed(const FeederFrame& frame, Duration ahead, Instant now);
+  [[nodiscard]] Expected<bool> read_frame(const FeederFrame& frame, Instant now);
   void drop(const FeederFrame& frame, Instant now);
-  void tell_of_mistimed(Instant now);
 
   Books& books_;
   const ReadingRules& rules_;
@@ -171,9 +189,11 @@ class Intake {
   std::map<std::string, Instant, std::less<>> node_changes_;
 
   ObservationWatch watch_;
-  Quarantine quarantine_;
-  Instant told_at_ = k_beginning_of_time;
+  Admission admission_;
+  std::optional<WrongClock> wrong_clock_;  // the last one
+  WrongStarts wrong_starts_;
   std::uint64_t dropped_ = 0;
+  bool is_dropping_ = false;          // a frame of this session was dropped
   std::optional<Instant> gap_since_;  // the last frame was dropped then, and no whole snapshot was read since
   bool snapshot_requested_ = false;
 };

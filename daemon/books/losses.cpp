@@ -139,6 +139,14 @@ std::optional<ObservationGap> ObservationWatch::note_read(Instant at) {
   return ended;
 }
 
+std::optional<ObservationGap> ObservationWatch::end_wrong_clock(Instant now) {
+  told_ = true;
+  if (!observed_until_ || *observed_until_ >= now) return std::nullopt;
+  gap_ = ObservationGap{.begin = *observed_until_, .end = now, .cause = GapCause::wrong_clock};
+  observed_until_ = now;
+  return gap_;
+}
+
 std::optional<ObservationGap> ObservationWatch::find_gap() const {
   // Before the first observation there are no books that could lack events.
   if (!observed_until_) return std::nullopt;

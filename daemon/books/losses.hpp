@@ -28,6 +28,7 @@ struct Observing {
   Instant before = k_beginning_of_time;          // observed_before
   Instant controller_ran = k_beginning_of_time;  // controller_ran_at
   bool dropped = false;
+  std::uint64_t backlog = 0;  // messages that it sends again first
 };
 
 class ObservationWatch {
@@ -39,8 +40,10 @@ class ObservationWatch {
   void begin_session(const Observing& observing);
   // The feeder is connected, and all of its messages were read.
   void note_connected(Instant now);
-  // The messages of this session were made under a wrong clock: its times cannot be compared.
-  void distrust() { told_ = true; }
+  // A wrong clock made messages that are dropped at `now`, when it is right again. Returns the gap that this leaves, in
+  // place of one by the times that this session's feeder reports. nullopt: nothing was ever observed, or no time has
+  // passed since.
+  [[nodiscard]] std::optional<accounting::ObservationGap> end_wrong_clock(Instant now);
   // An observation of `at` was read. Returns the gap that it ends, at most once a session.
   [[nodiscard]] std::optional<accounting::ObservationGap> note_read(Instant at);
 

@@ -2,9 +2,11 @@
 // to outlive the process. Each file contains one value as JSON. A file that is missing or malformed has no value.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/description.hpp"
 #include "base/error.hpp"
@@ -64,18 +66,30 @@ constexpr auto description_of(std::type_identity<KeptPrivacy>) {
   return describe(member("told_at", &KeptPrivacy::told_at), member("privacy", &KeptPrivacy::privacy));
 }
 
+// A job's start that a wrong clock put into the future.
+struct WrongStart {
+  std::uint32_t job = 0;
+  Instant at;
+  friend bool operator==(const WrongStart&, const WrongStart&) = default;
+};
+constexpr auto description_of(std::type_identity<WrongStart>) {
+  return describe(member("job", &WrongStart::job), member("at", &WrongStart::at));
+}
+
 // The offset of the trusted time from the time since boot, the boot, and the doubt about the wall clock, so that
-// shapleyd does not believe a wrong wall clock after a restart. The value is valid only within the same boot.
+// shapleyd does not believe a wrong wall clock after a restart. The offset is valid only within the same boot.
 struct KeptClock {
   static constexpr const char* k_suffix = ".clock";
   static constexpr const char* k_task = "keep the clock";
   std::string boot;
   Duration offset;  // TrustedClock::offset()
+  // Kept until the messages of the wrong clock are dropped: in any boot they are not to be read.
   std::optional<TrustedClock::Doubt> doubt;
+  std::vector<WrongStart> wrong_starts = {};  // Intake::wrong_starts(), in any boot
 };
 constexpr auto description_of(std::type_identity<KeptClock>) {
   return describe(member("boot", &KeptClock::boot), member("offset", &KeptClock::offset),
-                  member("doubt", &KeptClock::doubt));
+                  member("doubt", &KeptClock::doubt), supplement("wrong_starts", &KeptClock::wrong_starts));
 }
 
 // The approximate instant until which a feeder scanned: shapleyd may end together with slurmctld, and on a quiet

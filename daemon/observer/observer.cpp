@@ -21,6 +21,9 @@ using protocol::WaitReason;
 
 namespace {
 
+// A time that is later than the observation by more than this is of a wrong clock; by less, of a clock that is kept.
+constexpr Duration k_most_ahead{60};
+
 // Compares one record with the books; collects the result of observe_job.
 class JobObserver {
  public:
@@ -44,6 +47,11 @@ class JobObserver {
       observe_without_run();
     } else {
       observe_run();
+    }
+    if (is_mistimed()) {
+      Observation nothing;
+      nothing.mistimed = true;
+      return nothing;
     }
     observe_wait();
     describe();
@@ -73,6 +81,29 @@ class JobObserver {
     return placement_of(record_);
   }
 
+  // Whether slurmctld wrote the times of the record's run under a wrong clock: times of the future, and, because the
+  // books have everything from before the wrong clock, changes of the run that lie there.
+  [[nodiscard]] bool is_mistimed() const {
+    // In the first scan after a wrong clock no time of the future is of a clock that is kept.
+    const bool is_first = scan_.reliable_since && *scan_.reliable_since >= scan_.at;
+    const Instant latest = is_first ? scan_.at : scan_.at + k_most_ahead;
+    const auto is_future = [&](std::int64_t time) { return Instant{time} > latest; };
+    const bool has_run = record_.state != JobState::pending;
+    if (has_run && is_future(record_.start_time)) return true;
+    if (!scan_.reliable_since) return false;
+    const bool is_over = record_.state == JobState::ended;
+    if (has_run && (is_future(record_.suspend_time) || (is_over && is_future(record_.end_time)))) return true;
+    return std::ranges::any_of(out_.events, [&](const accounting::Event& event) { return changes_past(event); });
+  }
+
+  // REQUIRES: reliable_since.
+  [[nodiscard]] bool changes_past(const accounting::Event& event) const {
+    if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event))
+      return closed->end <= *scan_.reliable_since;
+    const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
+    return opened != nullptr && opened->begin <= *scan_.reliable_since;
+  }
+
   // Sets since when Slurm could have started the run: by its wait, if that was booked for its organization, else by the
   // last time at which Slurm reports that it could start. A time before the books' horizon is left out, because nothing
   // may change there.
@@ -97,6 +128,7 @@ class JobObserver {
     run.released = std::max({eligible, Instant{record_.submit_time}, books_.memory_horizon()});
     // For Slurm, a job that a limit holds back is eligible; but the books knew that it could not start.
     if (memory_ != nullptr) run.released = std::max(*run.released, scan_.previous);
+    if (scan_.reliable_since) run.released = std::max(*run.released, *scan_.reliable_since);
   }
 
   // The same start in the books if Slurm changed its time (RequeueRules retract it); nullptr: no such start.
@@ -196,6 +228,7 @@ class JobObserver {
                                                     .submit = Instant{record_.submit_time},
                                                     .observed_at = scan_.at,
                                                     .previous_scan = scan_.previous,
+                                                    .reliable_since = scan_.reliable_since,
                                                     .placement = placement_of(record_)})
                              : wait.follow_started({.start = Instant{record_.start_time},
                                                     .end = Instant{record_.end_time},
@@ -337,6 +370,32 @@ class JobObserver {
 Observation observe_job(const accounting::State& books, const JobUpdate& record, Scan scan, const ReadingRules& rules,
                         const Background& background) {
   return JobObserver(books, record, scan, rules, background).observe();
+}
+
+Observation observe_mistimed(const accounting::State& books, const JobUpdate& record, Instant at,
+                             const WrongClock& clock) {
+  Observation out;
+  const JobId job{record.job_id};
+  for (const LiveSegment* live : runs_of(books, job)) {
+    if (live->end) continue;
+    const Instant begin = live->opened.begin;
+    const Instant end{record.end_time};
+    if (begin <= clock.begin) {
+      out.events.emplace_back(accounting::SegmentClosed{live->opened.key, clock.begin, CloseReason::vanished, ""});
+    } else if (record.state == JobState::ended && end > std::max(begin, clock.end) && end <= at) {
+      out.events.emplace_back(accounting::SegmentClosed{live->opened.key, end, CloseReason::ended, record.slurm_state});
+    }
+  }
+  // Its wait, if it is open, ended in the time that is not known. A pending job waits on.
+  if (record.state != JobState::pending) {
+    (void)WaitWriter(books, {.id = job}, out.events)
+        .follow_started({.start = clock.begin, .end = clock.begin, .ran = true, .over = false, .observed_at = at});
+  }
+  out.warnings.push_back(
+      fmt::format("observer: {}: its record has times of a wrong clock; what the books lack of its run is not booked; "
+                  "shapleyctl import --into takes it from Slurm's accounting",
+                  name_of(record)));
+  return out;
 }
 
 Observation observe_gone(const accounting::State& books, JobId job, Instant last_alive, Departure departure) {

@@ -37,16 +37,19 @@ struct Observation {
   std::vector<accounting::Event> events;
   std::vector<std::string> warnings;  // each names the job or node
   bool unsettled = false;
-  LostRuns lost = {};  // runs that it closes or retracts because slurmctld lost them
+  bool mistimed = false;  // the record has times of a wrong clock; there are no events
+  LostRuns lost = {};     // runs that it closes or retracts because slurmctld lost them
 };
 
 // The time at which a record was read. `previous` is the last instant for which the books contain every record:
 // differences from the books happened in (previous, at]. `last_look`: the last look at slurmctld's records before it
-// came back, while its remaining jobs are unknown; nullopt: it did not go away.
+// came back, while its remaining jobs are unknown; nullopt: it did not go away. `reliable_since`: slurmctld wrote times
+// under a wrong clock until then; nullopt: it did not.
 struct Scan {
   Instant at;
   Instant previous = k_beginning_of_time;
   std::optional<Instant> last_look = std::nullopt;
+  std::optional<Instant> reliable_since = std::nullopt;
 };
 
 // Further input for reading a record. `past`: segments of a run that began before the State's memory horizon.
@@ -59,6 +62,18 @@ struct Background {
 // One record of job_list.
 [[nodiscard]] Observation observe_job(const accounting::State& books, const protocol::JobUpdate& record, Scan scan,
                                       const ReadingRules& rules, const Background& background = {});
+
+// A job whose record is mistimed, because it began, ended or was suspended while the clock was wrong from `begin` to
+// `end`. The books have everything from before, so what they lack of the run cannot be known from the record; Slurm's
+// accounting may have it, with times that are put right. A run that is open since before `begin` ends there, as one
+// whose end was not seen. A run since later, which shapleyctl import has added, ends with the record, if that has an
+// end since `end`.
+struct WrongClock {
+  Instant begin;
+  Instant end;
+};
+[[nodiscard]] Observation observe_mistimed(const accounting::State& books, const protocol::JobUpdate& record,
+                                           Instant at, const WrongClock& clock);
 
 // The reason why slurmctld no longer has a job. `purged`: it ended, and its record was purged before a scan.
 // `forgotten`: slurmctld was killed before it saved that the job existed, or lost what it had saved.

@@ -50,7 +50,7 @@ std::optional<RunFacts> facts_of(const JobUpdate& record, Instant observed_at, s
   if (record.start_time <= 0) return std::nullopt;
   RunFacts facts;
   facts.start = Instant{record.start_time};
-  // A clock was set back: the record is valid again when time has caught up.
+  // A clock was set back, by a little: the record is valid when time has caught up.
   if (facts.start > observed_at) return std::nullopt;
 
   // Without the time of the suspension nothing can be said about its run seconds.

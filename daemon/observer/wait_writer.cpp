@@ -87,7 +87,8 @@ Instant WaitWriter::begin_of(const Pending& pending) const {
   // A job that, by the books, did not wait at the previous scan cannot have waited since before it. For times before
   // the horizon the books no longer know whether it waited.
   const bool believable = pending.eligible.value > 0 && since <= pending.observed_at && (!edge || since >= *edge) &&
-                          (!known_job_ || since >= pending.previous_scan) && since >= horizon_;
+                          (!known_job_ || since >= pending.previous_scan) && since >= horizon_ &&
+                          (!pending.reliable_since || since > *pending.reliable_since);
   return believable ? since : pending.observed_at;
 }
 

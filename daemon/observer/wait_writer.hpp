@@ -54,7 +54,8 @@ class WaitWriter {
     Instant submit;
     Instant observed_at;
     Instant previous_scan;
-    std::string placement = {};  // which nodes it may use
+    std::optional<Instant> reliable_since = std::nullopt;  // slurmctld's times until then are of a wrong clock
+    std::string placement = {};                            // which nodes it may use
   };
   [[nodiscard]] bool follow_pending(const Pending& pending);
 

@@ -44,10 +44,10 @@ std::optional<ledger::WorthReport> worth_of_cooperation(Service& service, Instan
   return ledger::worth_report(state, state.worth(now, service.books().able(now)));
 }
 
-Expected<ledger::ForecastReport> forecast(Service& service, Instant now, accounting::EstimatorId wanted) {
+Expected<accounting::Outlook> outlook(Service& service, Instant now, accounting::EstimatorId wanted) {
   SHAPLEY_TRY(check_rebuilt(service));
   Books& books = service.books();
-  return ledger::forecast_report(accounting::outlook(books.state(), now, accounting::acting(wanted, books.able(now))));
+  return accounting::outlook(books.state(), now, accounting::acting(wanted, books.able(now)));
 }
 
 std::vector<ledger::NoStart> no_start_report(const Service& service, const std::vector<std::string>& only) {
@@ -76,9 +76,6 @@ Expected<Answer> status(Service& service, const ledger::StatusRequest& asked, co
       accounting::parse_estimator(asked.contribution).value_or(service.site().configuration.contribution);
   ledger::StatusReport report = books_report(service, context.now, estimator);
   if (asked.worth) report.worth.emplace(worth_of_cooperation(service, context.now));
-  if (asked.forecast) {
-    SHAPLEY_TRY_ASSIGN(report.forecast, forecast(service, context.now, estimator));
-  }
   std::map<std::string, std::string> titles;
   for (const config::OrganizationConfig& o : service.site().configuration.organizations) titles[o.name] = o.title;
   ledger::set_titles(report, titles);
@@ -95,7 +92,15 @@ Expected<Answer> status(Service& service, const ledger::StatusRequest& asked, co
   }
   report.daemon = daemon_report(service, context.now);
   report.plugin = plugin_report(service, context.now);
-  return reply_of(context.visible.show(std::move(report)));
+  if (!asked.forecast) return reply_of(context.visible.show(std::move(report)));
+  // Every pair of organizations: not in the serving thread.
+  SHAPLEY_TRY_ASSIGN(auto ahead, outlook(service, context.now, estimator));
+  return [report = std::move(report), ahead = std::move(ahead), visible = context.visible](
+             ReadingThread::Connection& /*connection*/, ledger::QueryBudget /*budget*/) {
+    ledger::StatusReport with_forecast = report;
+    with_forecast.forecast = ledger::forecast_report(ahead);
+    return reply_of(visible.show(std::move(with_forecast)));
+  };
 }
 
 Expected<Answer> jobs(Service& service, const ledger::JobsFilter& asked, const Context& context) {
@@ -181,8 +186,9 @@ Expected<Handler> handler_of(Expected<Answer> (*handle)(Service&, const Members&
 }
 
 template <auto handle>
-constexpr Request row(std::string_view name, Asker may_ask, Lane lane, std::string_view subject) {
-  return {name, may_ask, lane, subject, [](const json& request) { return handler_of(handle, request); }};
+constexpr Request row(std::string_view name, Asker may_ask, Lane lane, std::string_view subject,
+                      std::string_view costly_member = {}) {
+  return {name, may_ask, lane, subject, [](const json& request) { return handler_of(handle, request); }, costly_member};
 }
 
 constexpr Request k_requests[] = {
@@ -208,7 +214,7 @@ constexpr Request k_requests[] = {
                   "what organizations are owed here, signed, for other clusters of the consortium"),
     row<statement>("statement", Asker::anybody, Lane::report,
                    "what organizations got, gave and lent to each other in a time"),
-    row<status>("status", Asker::anybody, Lane::memory, "the books now, the daemon and the plugin"),
+    row<status>("status", Asker::anybody, Lane::memory, "the books now, the daemon and the plugin", "forecast"),
     row<status_at>("status_at", Asker::anybody, Lane::report, "the books at a past instant"),
     row<note_upkeep>("upkeep", Asker::administrator, Lane::memory,
                      "that a backup, an audit or a month's papers of this ledger were made"),
@@ -260,7 +266,9 @@ ParsedRequest parse_request(std::string_view text) {
   if (request.is_discarded()) return {nullptr, fail(Errc::protocol, "the request is no JSON, or nests too deep")};
   const auto row = find_request(requests(), request);
   if (!row) return {nullptr, tl::unexpected(row.error())};
-  return {*row, (*row)->parse(request)};
+  const auto costly = request.find((*row)->costly_member);
+  const bool is_costly = costly != request.end() && costly->is_boolean() && costly->get<bool>();
+  return {*row, (*row)->parse(request), is_costly ? Lane::ledger : (*row)->lane};
 }
 
 Answer answer(Service& service, const ParsedRequest& request, Instant now, Asker asker, std::uint32_t user_id) {

@@ -64,6 +64,8 @@ struct Request {
   std::string_view subject;  // its text in docs/reference/protocol.md
   // Reads its members. Errc::invalid_argument names a missing or malformed one.
   Expected<Handler> (*parse)(const nlohmann::json& request);
+  // A member that makes the answer costly: where it is true, the answer is made in Lane::ledger.
+  std::string_view costly_member = {};
 };
 
 // In the order of their names.
@@ -79,8 +81,7 @@ struct Request {
 struct ParsedRequest {
   const Request* row = nullptr;  // nullptr: there is no such request
   Expected<Handler> handler = fail(Errc::protocol, "no request");
-
-  [[nodiscard]] Lane lane() const { return row == nullptr ? Lane::memory : row->lane; }
+  Lane lane = Lane::memory;
 };
 // If the request cannot be parsed, the handler is the error. Cheap; any thread.
 [[nodiscard]] ParsedRequest parse_request(std::string_view text);

@@ -245,7 +245,7 @@ Expected<void> RemoteListener::answer_questions(Number number, const TimedStream
 std::string RemoteListener::answer_to(const remote::SealedMessage& question,
                                       std::unique_ptr<rpc_client::Client::Transport>& own) const {
   const auto until =
-      Clock::now() + (parse_request(question.text).lane() == Lane::report ? options_.report : options_.answer);
+      Clock::now() + (parse_request(question.text).lane == Lane::report ? options_.report : options_.answer);
   const auto ask = [&]() -> Expected<std::string> {
     if (!own) {
       SHAPLEY_TRY_ASSIGN(own, rpc_client::connect({.socket = options_.socket,

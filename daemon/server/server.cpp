@@ -113,7 +113,7 @@ Expected<void> Server::on_message(Session& session, protocol::Message message) {
 void Server::take_query(Session& session, const protocol::Query& query) {
   const Peer& peer = session.peer();
   QueryScheduler::Waiting waiting{&session, peer.uid, may_feed(peer), query.id, parse_request(query.json)};
-  switch (waiting.request.lane()) {
+  switch (waiting.request.lane) {
     case Lane::memory:
       query_scheduler_.add(std::move(waiting));
       break;

@@ -44,14 +44,14 @@ TEST_F(ConsortiumPage, has_members_by_cluster_and_who_lent_to_whom_where) {
   EXPECT_EQ(members[0], (Cells{"Organization", "Given, north", "Got, north", "Given, south", "Got, south",
                                "Given, in sum", "Got, in sum", "Given - got, in sum"}));
   // A processor of the south is worth half of one of the north.
-  EXPECT_EQ(row_of(members, "a"), (Cells{"a", "2.0", "0.0", "0.0", "2.0", "2.0", "1.0", "+1.0"}));
-  EXPECT_EQ(row_of(members, "b"), (Cells{"b", "0.0", "2.0", "2.0", "0.0", "1.0", "2.0", "-1.0"}));
-  EXPECT_EQ(members.back(), (Cells{"(sum)", "2.0", "2.0", "2.0", "2.0", "3.0", "3.0", "0.0"}));
+  EXPECT_EQ(row_of(members, "a"), (Cells{"a", "2.00", "0.00", "0.00", "2.00", "2.00", "1.00", "+1.00"}));
+  EXPECT_EQ(row_of(members, "b"), (Cells{"b", "0.00", "2.00", "2.00", "0.00", "1.00", "2.00", "-1.00"}));
+  EXPECT_EQ(members.back(), (Cells{"(sum)", "2.00", "2.00", "2.00", "2.00", "3.00", "3.00", "0.00"}));
   const auto lent = table_of(page(), "Lending by cluster");
   ASSERT_EQ(lent.size(), 3U);
   EXPECT_EQ(lent[0], (Cells{"Lent by", "Borrowed by", "north", "south", "In sum"}));
-  EXPECT_EQ(lent[1], (Cells{"a", "b", "2.0", "", "2.0"}));
-  EXPECT_EQ(lent[2], (Cells{"b", "a", "", "2.0", "1.0"}));
+  EXPECT_EQ(lent[1], (Cells{"a", "b", "2.00", "", "2.00"}));
+  EXPECT_EQ(lent[2], (Cells{"b", "a", "", "2.00", "1.00"}));
   const auto clusters = table_of(page(), "Clusters");
   ASSERT_EQ(clusters.size(), 3U);
   EXPECT_EQ(clusters[1].back(), "2");

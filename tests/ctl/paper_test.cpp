@@ -1,13 +1,14 @@
-// A printed statement, recomputed with a pocket calculator: the text of random books is read as a person reads it, and
-// its amounts are added up.
+// A printed statement, recomputed with a pocket calculator: the text of random books is read as a person reads it, each
+// amount is compared with the exact one, and what is printed is added up.
 #include "ctl/output/paper.hpp"
 
-#include <cmath>
-#include <cstdlib>
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <random>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,269 +16,320 @@
 #include <rapidcheck/gtest.h>
 
 #include "ctl/commands/interval.hpp"
+#include "ctl/commands/users.hpp"
+#include "paper_books.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ctl {
 namespace {
 
-using ledger::AccountReport;
+constexpr Int128 k_hour = Int128{3600} * k_micro;
 
-// Books of a month in which organizations lent to each other; what was given is what was lent and used on own
-// processors, unless `given` comes from another estimator.
-struct Books {
-  std::mt19937_64 random;
-  std::size_t organizations;
-  std::int64_t scale;  // processor-seconds
-  bool direct = true;
-  std::size_t parts = 1;
-  bool settled = false;
-
-  CpuTime work() {
-    if (random() % 3 == 0) return {};
-    return {static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(scale * k_micro))};
-  }
-  static std::string name(std::size_t i) { return "organization" + std::to_string(i); }
-
-  AccountReport make() {
-    AccountReport report;
-    report.of.contribution = direct ? "direct_contr" : "hindsight";
-    report.organizations.resize(organizations);
-    for (std::size_t i = 0; i < organizations; ++i) report.organizations[i].name = name(i);
-    for (std::size_t part = 0; part < parts; ++part) add_part(report);
-    for (auto& row : report.organizations) {
-      row.got.work = row.own.work + row.borrowed.work;
-      share(row);
-    }
-    return report;
-  }
-
-  void add_part(AccountReport& report) {
-    std::vector<std::vector<CpuTime>> lent(organizations, std::vector<CpuTime>(organizations));
-    ledger::PeriodPart& part = report.periods.emplace_back();
-    for (std::size_t i = 0; i < organizations; ++i) part.organizations.push_back({.name = name(i)});
-    Int128 all = 0;
-    for (std::size_t i = 0; i < organizations; ++i) {
-      auto& row = report.organizations[i];
-      ledger::PeriodRow& here = part.organizations[i];
-      // Differences add up to nothing.
-      here.opening.difference.work = i + 1 == organizations ? CpuTime{-all} : work() - work();
-      all += here.opening.difference.work.value;
-      const CpuTime own = work();
-      row.own.work += own;
-      here.got.work += own;
-      here.given.work += own;
-      for (std::size_t k = 0; k < organizations; ++k) {
-        if (k == i) continue;
-        const CpuTime amount = work();
-        if (amount == CpuTime{}) continue;
-        row.lent.work += amount;
-        report.organizations[k].borrowed.work += amount;
-        here.given.work += amount;
-        part.organizations[k].got.work += amount;
-        add_pair(row.lent_to, name(k), amount);
-        add_pair(report.organizations[k].borrowed_from, name(i), amount);
-      }
-    }
-    if (!direct) shift_given(part);
-    if (settled) settle(report, part);
-    for (std::size_t i = 0; i < organizations; ++i) {
-      ledger::PeriodRow& here = part.organizations[i];
-      report.organizations[i].given.work += here.given.work;
-      here.closing.difference.work = here.opening.difference.work + here.given.work - here.got.work + here.settled.work;
-      here.closing.standing_core_hours = here.closing.difference.core_hours() / 2;
-    }
-  }
-  static void add_pair(std::vector<ledger::LentPair>& pairs, const std::string& other, CpuTime amount) {
-    for (ledger::LentPair& pair : pairs) {
-      if (pair.organization != other) continue;
-      pair.work += amount;
-      pair.core_hours = ledger::core_hours(pair.work);
-      return;
-    }
-    pairs.push_back({other, ledger::core_hours(amount), amount});
-  }
-  // From each to the one after it.
-  void settle(AccountReport& report, ledger::PeriodPart& part) {
-    for (std::size_t i = 0; i + 1 < organizations; ++i) {
-      const CpuTime amount = work() + CpuTime{1};
-      for (const auto& [index, by] : {std::pair(i, -amount), std::pair(i + 1, amount)}) {
-        part.organizations[index].settled.work += by;
-        report.organizations[index].settled.work += by;
-      }
-    }
-  }
-  void shift_given(ledger::PeriodPart& part) {
-    for (std::size_t i = 0; i + 1 < organizations; ++i) {
-      const CpuTime moved = work();
-      part.organizations[i].given.work += moved;
-      part.organizations[i + 1].given.work -= moved;
-    }
-  }
-  void share(ledger::AccountRow& row) {
-    const std::size_t users = 1 + random() % 4;
-    CpuTime own = row.own.work;
-    CpuTime borrowed = row.borrowed.work;
-    for (std::size_t i = 0; i < users; ++i) {
-      ledger::UserRow& user = row.users.emplace_back();
-      user.account = "account";
-      user.user = "user" + std::to_string(i);
-      const bool last = i + 1 == users;
-      user.own.work = {last ? own.value : own.value / 3};
-      user.borrowed.work = {last ? borrowed.value : borrowed.value / 2};
-      user.got.work = user.own.work + user.borrowed.work;
-      own -= user.own.work;
-      borrowed -= user.borrowed.work;
-    }
-  }
-};
-
-// The words of the lines below the header that begins with `first`, up to the next empty line, or without `first` of
-// those of all tables with it.
-std::vector<std::vector<std::string>> table(const std::string& text, const std::string& header) {
-  std::istringstream lines(text);
-  std::vector<std::vector<std::string>> rows;
-  bool inside = false;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::vector<std::string> row;
-    for (std::string word; words >> word;) row.push_back(word);
-    std::string joined;
-    for (const std::string& word : row) joined += (joined.empty() ? "" : " ") + word;
-    if (joined == header) {
-      inside = true;
-      std::getline(lines, line);  // the rule below it
-    } else if (row.empty()) {
-      inside = false;
-    } else if (inside) {
-      rows.push_back(row);
-    }
-  }
-  return rows;
+ledger::Amount hours(double core_hours) {
+  return {work_of(core_hours)};
 }
 
-// A printed amount in units of the last decimal that any amount can have.
-std::int64_t units(std::string text) {
-  std::erase(text, ',');
-  return std::llround(std::strtod(text.c_str(), nullptr) * 1000);
+PaperAmounts paper_of(Int128 largest) {
+  return PaperAmounts(CpuTime{largest});
 }
 
-void expect_adds_up(const AccountReport& report, bool is_direct) {
-  const std::string text = render_statement(report);
-  std::map<std::string, std::int64_t> given;
-  std::map<std::string, std::int64_t> got;
-  for (const bool settled : {false, true}) {
-    const std::string columns = settled ? "Got Settled After" : "Got After";
-    for (const auto& row : table(text, "Organization Before Given " + columns + " StandingBefore StandingAfter")) {
-      const std::int64_t after = units(row[1]) + units(row[2]) - units(row[3]) + (settled ? units(row[4]) : 0);
-      EXPECT_EQ(after, units(row[settled ? 5 : 4])) << text;
-      given[row[0]] += units(row[2]);
-      got[row[0]] += units(row[3]);
+void expect_nearest(const PrintedRow& row, const std::string& column, CpuTime exact) {
+  ASSERT_TRUE(row.has(column)) << column;
+  EXPECT_EQ(row[column], nearest_like(row.cells.at(column), exact)) << column;
+}
+
+// Each amount of the periods' tables is the nearest to the exact one.
+void expect_periods_are_nearest(const AccountReport& report, const std::string& text) {
+  const auto rows = printed_rows(text, "Organization Before", 1);
+  auto row = rows.begin();
+  for (const ledger::PeriodPart& part : report.periods) {
+    for (const ledger::PeriodRow& is : part.organizations) {
+      ASSERT_NE(row, rows.end()) << text;
+      ASSERT_EQ(row->words, std::vector{is.name});
+      expect_nearest(*row, "Before", is.opening.difference.work);
+      expect_nearest(*row, "Given", is.given.work);
+      expect_nearest(*row, "Got", is.got.work);
+      if (row->has("Settled")) expect_nearest(*row, "Settled", is.settled.work);
+      expect_nearest(*row, "After", is.closing.difference.work);
+      ++row;
     }
+  }
+  EXPECT_EQ(row, rows.end());
+}
+
+// So is each amount of the whole time.
+void expect_whole_time_is_nearest(const AccountReport& report, const std::string& text) {
+  const auto held = printed_rows(text, "Organization Got Own", 1);
+  std::map<std::pair<std::string, std::string>, const PrintedRow*> pairs;
+  std::map<std::pair<std::string, std::string>, const PrintedRow*> users;
+  const auto lent = printed_rows(text, "Lent by", 4);
+  const auto used = printed_rows(text, "Organization Account", 3);
+  for (const PrintedRow& row : lent) pairs[{row.words[0], row.words[1]}] = &row;
+  for (const PrintedRow& row : used) users[{row.words[0], row.words.back()}] = &row;
+  ASSERT_EQ(held.size(), report.organizations.size());
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const ledger::AccountRow& is = report.organizations[i];
+    const std::map<std::string, ledger::Amount> amounts{
+        {"Got", is.got}, {"Own", is.own}, {"Borrowed", is.borrowed}, {"Lent", is.lent}, {"Waited", is.waited}};
+    for (const auto& [column, amount] : amounts) expect_nearest(held[i], column, amount.work);
+    for (const ledger::LentPair& pair : is.lent_to)
+      expect_nearest(*pairs.at({is.name, pair.organization}), "CoreHours", pair.work);
+    for (const ledger::LentPair& pair : is.borrowed_from)
+      expect_nearest(*pairs.at({pair.organization, is.name}), "CoreHours", pair.work);
+    for (const ledger::UserRow& user : is.users) {
+      const PrintedRow& row = *users.at({is.name, user.user});
+      expect_nearest(row, "Got", user.got.work);
+      expect_nearest(row, "Own", user.own.work);
+      expect_nearest(row, "Borrowed", user.borrowed.work);
+    }
+  }
+}
+
+// With a pocket calculator, rows and columns of `(rounding)` included.
+void expect_adds_up(const std::string& text) {
+  for (const PrintedRow& row : printed_rows(text, "Organization Before", 1)) {
+    EXPECT_EQ(row["Before"] + row["Given"] - row["Got"] + row["Settled"] + row[k_rounding], row["After"]) << text;
   }
   std::map<std::string, std::int64_t> lent;
   std::map<std::string, std::int64_t> borrowed;
-  for (auto row : table(text, "Lent by Borrowed by CoreHours")) {
-    lent[row[0]] += units(row[2]);
-    borrowed[row[1]] += units(row[2]);
+  for (const PrintedRow& row : printed_rows(text, "Lent by", 4)) {
+    lent[row.words[0]] += row["CoreHours"];
+    borrowed[row.words[1]] += row["CoreHours"];
   }
-  std::map<std::string, std::int64_t> users_own;
-  std::map<std::string, std::int64_t> users_borrowed;
-  for (const auto& row : table(text, "Organization Account User Got Own Borrowed")) {
-    EXPECT_EQ(units(row[3]), units(row[4]) + units(row[5])) << text;
-    users_own[row[0]] += units(row[4]);
-    users_borrowed[row[0]] += units(row[5]);
+  std::map<std::string, std::map<std::string, std::int64_t>> users;
+  for (const PrintedRow& row : printed_rows(text, "Organization Account", 3)) {
+    EXPECT_EQ(row["Own"] + row["Borrowed"] + row[k_rounding], row["Got"]) << text;
+    for (const char* column : {"Got", "Own", "Borrowed", k_rounding}) users[row.words[0]][column] += row[column];
   }
-  for (const auto& row : table(text, "Organization Got Own Borrowed Lent Waited")) {
-    const std::string& name = row[0];
-    EXPECT_EQ(units(row[1]), units(row[2]) + units(row[3])) << text;
-    EXPECT_EQ(units(row[1]), got[name]) << text;
-    EXPECT_EQ(units(row[2]), users_own[name]) << text;
-    EXPECT_EQ(units(row[3]), users_borrowed[name]) << text;
-    EXPECT_EQ(units(row[3]), borrowed[name]) << name << '\n' << text;
-    EXPECT_EQ(units(row[4]), lent[name]) << name << '\n' << text;
-    if (is_direct) {
-      EXPECT_EQ(given[name], units(row[2]) + units(row[4])) << name << '\n' << text;
-    }
+  for (const PrintedRow& row : printed_rows(text, "Organization Got Own", 1)) {
+    const std::string& name = row.words[0];
+    EXPECT_EQ(row["Own"] + row["Borrowed"] + row[k_rounding], row["Got"]) << text;
+    EXPECT_EQ(row["Lent"], lent[name]) << name << '\n' << text;
+    EXPECT_EQ(row["Borrowed"], borrowed[name]) << name << '\n' << text;
+    for (const char* column : {"Got", "Own", "Borrowed", k_rounding})
+      EXPECT_EQ(row[column], users[name][column]) << name << ' ' << column << '\n' << text;
   }
 }
 
-// Each printed amount is within some units of the last decimal of the one in the books.
-void expect_near(const AccountReport& report) {
-  const PrintedStatement printed = printed_statement(report);
-  const double unit = std::pow(10, printed.decimals);
-  const double most = 2 + static_cast<double>(report.organizations.size() * report.periods.size());
-  const auto near = [&](std::int64_t units, double core_hours, double within) {
-    EXPECT_NEAR(static_cast<double>(units), core_hours * unit, within);
-  };
-  for (std::size_t i = 0; i < report.organizations.size(); ++i) {
-    const auto& row = report.organizations[i];
-    near(printed.organizations[i].own, row.own.core_hours(), 0.5001);
-    near(printed.organizations[i].borrowed, row.borrowed.core_hours(), most);
-    near(printed.organizations[i].lent, row.lent.core_hours(), most);
-    for (std::size_t k = 0; k < row.users.size(); ++k)
-      near(printed.organizations[i].users[k].own, row.users[k].own.core_hours(), 1.0001);
-  }
-  for (std::size_t part = 0; part < report.periods.size(); ++part) {
-    const auto& rows = report.periods[part].organizations;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      near(printed.parts[part][i].before, rows[i].opening.difference.core_hours(), 0.5001);
-      near(printed.parts[part][i].after, rows[i].closing.difference.core_hours(), 0.5001);
-      near(printed.parts[part][i].settled, rows[i].settled.core_hours(), 0.5001);
-      near(printed.parts[part][i].got, rows[i].got.core_hours(), most + 1);
-      near(printed.parts[part][i].given, rows[i].given.core_hours(), most + 2);
-    }
-  }
-}
-
-RC_GTEST_PROP(Paper, AddsUpWithAPocketCalculator, (std::uint64_t seed)) {
+Books books_of(std::uint64_t seed) {
   const std::vector<std::int64_t> scales{100, 10'000, 1'000'000, 1'000'000'000};
   Books books{.random = std::mt19937_64(seed), .organizations = 1 + seed % 9, .scale = scales[seed / 16 % 4]};
   books.direct = seed / 64 % 4 != 0;
   books.parts = 1 + seed / 256 % 3;
   books.settled = seed / 1024 % 3 == 0;
-  AccountReport report = books.make();
-  expect_adds_up(report, books.direct);
-  expect_near(report);
+  return books;
+}
+
+RC_GTEST_PROP(Paper, HasTheNearestAmountsAndAddsUp, (std::uint64_t seed)) {
+  AccountReport report = books_of(seed).make();
+  for (const bool all : {true, false}) expect_adds_up(render_statement(report, all));
+  const std::string text = render_statement(report, true);
+  expect_periods_are_nearest(report, text);
+  expect_whole_time_is_nearest(report, text);
   // A member's own statement adds up, too.
   report.organizations.resize(1);
   for (ledger::PeriodPart& part : report.periods) part.organizations.resize(1);
-  expect_adds_up(report, books.direct);
+  expect_adds_up(render_statement(report));
   RC_ASSERT(!testing::Test::HasFailure());
 }
 
-// What two organizations borrowed of a third, each rounded on its own, would not be what it lent: 0.049 each.
-TEST(Paper, WhatIsLeftOverIsSpread) {
+// Users as `status --users` and the report print them: amounts and parts.
+RC_GTEST_PROP(Paper, HasUsersThatAddUpToTheirOrganization, (std::uint64_t seed)) {
+  const AccountReport statement = books_of(seed).make();
+  const std::string text = render_users(users_report(statement, {}, fail(Errc::unavailable, "")), statement, true);
+  std::map<std::pair<std::string, std::string>, std::pair<ledger::Amount, double>> exact;
+  for (const ledger::AccountRow& row : statement.organizations) {
+    for (const ledger::UserRow& user : row.users)
+      exact[{row.name, user.user}] = {user.got, 100 * user.got.core_hours() / row.got.core_hours()};
+  }
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> sums;
+  for (const std::vector<std::string>& row : printed_users(statement)) {
+    if (row[2] != k_rounding) {
+      const auto& [got, part] = exact.at({row[0], row[2]});
+      EXPECT_EQ(thousandths(row[3]), nearest_like(row[3], got.work)) << text;
+      EXPECT_NEAR(static_cast<double>(thousandths(row[4])) / 1000, part, 0.05001) << text;
+    }
+    sums[row[0]].first += thousandths(row[3]);
+    sums[row[0]].second += thousandths(row[4]);
+  }
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> seen;
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> all;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream in(line);
+    std::vector<std::string> words;
+    for (std::string word; in >> word;) words.push_back(word);
+    if (words.size() < 4 || !words[0].starts_with("organization")) continue;
+    const bool has_account = words[1] == "account";
+    const std::pair amounts{thousandths(words[has_account ? 3 : 2]), thousandths(words[has_account ? 4 : 3])};
+    if (words[1] == "(all)") {
+      all[words[0]] = amounts;
+    } else {
+      seen[words[0]].first += amounts.first;
+      seen[words[0]].second += amounts.second;
+    }
+  }
+  EXPECT_EQ(seen, all) << text;
+  EXPECT_EQ(seen, sums) << "the report's table";
+  for (const auto& [name, amounts] : all) EXPECT_EQ(amounts.second, 100'000) << name;
+  for (const ledger::AccountRow& row : statement.organizations)
+    EXPECT_EQ(all.contains(row.name), row.got.work.value > 0);
+  RC_ASSERT(!testing::Test::HasFailure());
+}
+
+// An owner, and what each other one borrowed of it.
+AccountReport lender(const std::vector<double>& borrowed) {
   AccountReport report;
   report.periods.resize(1);
-  const auto add = [&](const char* name, double lent, double borrowed) {
-    const auto amount = [](double core_hours) {
-      return ledger::Amount{{static_cast<std::int64_t>(std::llround(core_hours * 3600 * k_micro))}};
-    };
-    report.organizations.push_back({.name = name,
-                                    .got = amount(borrowed),
-                                    .given = amount(lent),
-                                    .lent = amount(lent),
-                                    .borrowed = amount(borrowed)});
-    report.periods[0].organizations.push_back({.name = name,
-                                               .got = amount(borrowed),
-                                               .given = amount(lent),
-                                               .closing = {.difference = amount(lent - borrowed)}});
+  CpuTime lent;
+  for (const double amount : borrowed) lent += work_of(amount);
+  const auto add = [&](const std::string& name, CpuTime given, CpuTime got) {
+    report.organizations.push_back({.name = name, .got = {got}, .given = {given}, .lent = {given}, .borrowed = {got}});
+    if (got != CpuTime{}) report.organizations.back().users.push_back({.got = {got}, .borrowed = {got}, .user = "u"});
+    report.periods[0].organizations.push_back(
+        {.name = name, .got = {got}, .given = {given}, .closing = {.difference = {given - got}}});
   };
-  add("a", 300.098, 0);
-  add("b", 0, 150.049);
-  add("c", 0, 150.049);
-  for (const std::size_t borrower : {1U, 2U}) {
-    const CpuTime work = report.organizations[borrower].borrowed.work;
-    report.organizations[0].lent_to.push_back({borrower == 1 ? "b" : "c", ledger::core_hours(work), work});
-    report.organizations[borrower].borrowed_from.push_back({"a", ledger::core_hours(work), work});
+  add("a", lent, {});
+  for (std::size_t i = 0; i < borrowed.size(); ++i) {
+    const std::string name = "b" + std::to_string(i);
+    const CpuTime work = work_of(borrowed[i]);
+    add(name, {}, work);
+    report.organizations[0].lent_to.push_back({name, borrowed[i], work});
+    report.organizations.back().borrowed_from.push_back({"a", borrowed[i], work});
   }
-  const PrintedStatement printed = printed_statement(report);
-  EXPECT_EQ(printed.decimals, 1);
-  EXPECT_EQ(printed.parts[0][0].after, 3001);
-  EXPECT_EQ(printed.parts[0][1].after, -1500);
-  EXPECT_EQ(printed.parts[0][2].after, -1500);
-  ASSERT_EQ(printed.pairs.size(), 3U) << "the differences add up to .1";
-  EXPECT_EQ(printed.pairs[2].borrower, k_rounding);
-  EXPECT_EQ(printed.pairs[2].lent, 1);
+  return report;
+}
+
+TEST(Paper, WhatIsLeftIsARow) {
+  // 150.049 twice are 300.098.
+  const std::string text = render_statement(lender({150.049, 150.049}));
+  EXPECT_PRED2(contains, text,
+               "Lent by Borrowed by CoreHours\n"
+               "------- ----------- ---------\n"
+               "a       b0              150.0\n"
+               "a       b1              150.0\n"
+               "a       (rounding)       +0.1\n\n");
+  EXPECT_PRED2(contains, text, "a               0.0 300.1   0.0 +300.1");
+  EXPECT_PRED2(contains, text, "Before + Given - Got = After");
+  // Nothing is left of amounts that are printed in full.
+  EXPECT_PRED2(lacks, render_statement(lender({150, 150.5})), k_rounding);
+}
+
+TEST(Paper, WhatALineLacksIsAColumn) {
+  AccountReport report = lender({});
+  report.periods[0].organizations = {
+      {.name = "a",
+       .opening = {.difference = hours(100.04)},
+       .got = hours(0),
+       .given = hours(0.04),
+       .closing = {.difference = hours(100.08)}},
+      {.name = "b", .opening = {.difference = hours(-3)}, .closing = {.difference = hours(-3)}}};
+  report.organizations[0].own = hours(100.04);
+  report.organizations[0].borrowed = hours(0.04);
+  report.organizations[0].got = hours(100.08);
+  const std::string text = render_statement(report);
+  EXPECT_PRED2(contains, text,
+               "Organization Before Given Got (rounding)  After StandingBefore StandingAfter\n"
+               "------------ ------ ----- --- ---------- ------ -------------- -------------\n"
+               "a            +100.0   0.0 0.0       +0.1 +100.1            0.0           0.0\n"
+               "b              -3.0   0.0 0.0        0.0   -3.0            0.0           0.0\n");
+  EXPECT_PRED2(contains, text, "Before + Given - Got + (rounding) = After");
+  EXPECT_PRED2(contains, text,
+               "Organization   Got   Own Borrowed (rounding) Lent Waited\n"
+               "------------ ----- ----- -------- ---------- ---- ------\n"
+               "a            100.1 100.0      0.0       +0.1  0.0    0.0\n");
+}
+
+TEST(Paper, ZeroStaysZeroAndHalvesGoAwayFromIt) {
+  const PaperAmounts tenths = paper_of(100 * k_hour);
+  const auto text = [&](Int128 work) { return tenths.signed_text(CpuTime{work}); };
+  EXPECT_EQ(text(0), "0.0");
+  EXPECT_EQ(text(1), "0.0");
+  EXPECT_EQ(text(-1), "0.0");
+  EXPECT_EQ(text(k_hour / 20 - 1), "0.0");
+  EXPECT_EQ(text(k_hour / 20), "+0.1");
+  EXPECT_EQ(text(-k_hour / 20), "-0.1");
+  EXPECT_EQ(text(-k_hour / 20 + 1), "0.0");
+  EXPECT_EQ(text(3 * k_hour / 20), "+0.2");
+  EXPECT_EQ(text(-3 * k_hour / 20), "-0.2");
+  // 1.005 is no double, 3,618 processor-seconds are exact.
+  EXPECT_EQ(paper_of(k_hour).text(work_of(1.005)), "1.01");
+  // Of three halves one is too many; who got nothing has nothing of it.
+  const std::string halves = render_statement(lender({100.05, 100.05, 100.05, 0}), true);
+  EXPECT_PRED2(contains, halves,
+               "a       b0              100.1\n"
+               "a       b1              100.1\n"
+               "a       b2              100.1\n"
+               "a       b3                0.0\n"
+               "a       (rounding)       -0.1\n\n");
+}
+
+TEST(Paper, HasAsManyDecimalsAsItsLargestAmountNeeds) {
+  EXPECT_EQ(paper_of(0).text(CpuTime{0}), "0.000");
+  EXPECT_EQ(paper_of(k_hour - 1).text(CpuTime{k_hour / 2}), "0.500");
+  EXPECT_EQ(paper_of(-k_hour).text(CpuTime{k_hour / 2}), "0.50");
+  EXPECT_EQ(paper_of(100 * k_hour - 1).text(CpuTime{k_hour / 2}), "0.50");
+  EXPECT_EQ(paper_of(-100 * k_hour).text(CpuTime{k_hour / 2}), "0.5");
+  // Digits beyond those of a double, and of 64 bits.
+  const PaperAmounts huge = paper_of(1'000'000'000'000'000 * k_hour);
+  EXPECT_EQ(huge.text(CpuTime{1'000'000'000'000'000 * k_hour + k_hour / 5}), "1,000,000,000,000,000.2");
+  EXPECT_EQ(huge.signed_text(CpuTime{-Int128{10'000'000'000} * 1'000'000'000'000 * k_hour}),
+            "-10,000,000,000,000,000,000,000.0");
+  EXPECT_EQ(huge.text(work_of(-1e300)), huge.text(work_of(-1e24)));
+}
+
+TEST(Paper, OfHugeAmountsAddsUp) {
+  Books books{.random = std::mt19937_64(7), .organizations = 3, .scale = 1};
+  books.settled = true;
+  AccountReport report = books.make();
+  // Each amount of the books 10^15 core-hours times itself, and some more; what adds up still does.
+  const Int128 times = 1'000'000'000'000'000 * k_hour / k_micro + 7;
+  const auto grow = [&](ledger::Amount& amount) { amount.work.value *= times; };
+  for (ledger::PeriodPart& part : report.periods) {
+    for (ledger::PeriodRow& row : part.organizations) {
+      for (ledger::Amount* amount :
+           {&row.opening.difference, &row.got, &row.given, &row.settled, &row.closing.difference})
+        grow(*amount);
+    }
+  }
+  for (ledger::AccountRow& row : report.organizations) {
+    for (ledger::Amount* amount : {&row.got, &row.given, &row.settled, &row.own, &row.lent, &row.borrowed})
+      grow(*amount);
+    for (auto* pairs : {&row.lent_to, &row.borrowed_from}) {
+      for (ledger::LentPair& pair : *pairs) pair.work.value *= times;
+    }
+    for (ledger::UserRow& user : row.users) {
+      for (ledger::Amount* amount : {&user.got, &user.own, &user.borrowed}) grow(*amount);
+    }
+  }
+  const std::string text = render_statement(report, true);
+  expect_adds_up(text);
+  std::int64_t largest = 0;
+  for (const PrintedRow& row : printed_rows(text, "Organization Before", 1)) largest = std::max(largest, row["Got"]);
+  EXPECT_GT(largest, 100'000'000'000'000'000) << "thousandths of a core-hour";
+}
+
+TEST(Paper, OfNothingHasNoRounding) {
+  EXPECT_PRED2(lacks, render_statement(AccountReport{}, true), k_rounding);
+  AccountReport report = lender({0, 0});
+  const std::string text = render_statement(report, true);
+  EXPECT_PRED2(lacks, text, k_rounding);
+  EXPECT_PRED2(contains, text, "b1            0.000 0.000 0.000 0.000");
+  EXPECT_PRED2(lacks, text, "-0.000");
+  EXPECT_PRED2(lacks, text, "+0.000");
+}
+
+// Amounts that do not add up because the books are not exact are not called rounding.
+TEST(Paper, RoundingDoesNotHideWhatIsNotExact) {
+  AccountReport report = lender({150, 150});
+  report.exact = false;
+  report.periods[0].organizations[0].closing.difference = hours(310);
+  report.organizations[0].lent = hours(310);
+  report.organizations[1].users[0].got = hours(140);
+  report.organizations[1].users[0].borrowed = hours(140);
+  const std::string text = render_statement(report);
+  EXPECT_PRED2(lacks, text, k_rounding);
+  EXPECT_PRED2(contains, text, "NOT EXACT");
 }
 
 TEST(Paper, RowsWithoutAmountsAreShownOnlyOnRequest) {
@@ -296,11 +348,9 @@ TEST(Paper, RowsWithoutAmountsAreShownOnlyOnRequest) {
 TEST(Paper, UnitsAsText) {
   EXPECT_EQ(unit_text(0, 1), "0.0");
   EXPECT_EQ(unit_text(5, 2), "0.05");
-  EXPECT_EQ(unit_text(-139'646, 1), "13,964.6");
+  EXPECT_EQ(unit_text(-139'646, 1), "-13,964.6");
   EXPECT_EQ(signed_unit_text(-139'646, 1), "-13,964.6");
   EXPECT_EQ(signed_unit_text(1'234'567, 3), "+1,234.567");
-  EXPECT_EQ(apportioned({0.4, 0.4, 0.4}, 1), (std::vector<std::int64_t>{1, 0, 0}));
-  EXPECT_EQ(apportioned({0, 1.5, 2.5}, 4), (std::vector<std::int64_t>{0, 1, 3}));
 }
 
 }  // namespace

@@ -181,6 +181,10 @@ TEST(Status, ShowsGapsOfObservationAndWhetherTheyMatter) {
                "\nGaps:    2 gaps of observation, 1 min; the last one from 2026-11-21T06:58:50Z to "
                "2026-11-21T06:58:55Z, while slurmctld ran without the plugin; runs requeued in 1 min of it "
                "and who waited then are not in the books\n");
+  gaps["last_cause"] = "wrong_clock";
+  EXPECT_PRED2(contains, shown(report),
+               "06:58:55Z, under a wrong clock: shapleyctl import --into fills it; runs requeued");
+  gaps["last_cause"] = "unobserved";
   const auto is_painted = [&] {
     return ctl::health_lines(partial<ledger::StatusReport>(report), true).find("\x1b[31mGaps:") != std::string::npos;
   };

@@ -141,15 +141,14 @@ TEST_F(StatusUsers, OfADaemonHaveSlurmsFactorAndOrderBesideThem) {
   EXPECT_EQ(programs[0], (std::vector<std::string>{"sshare", "--all", "--noheader", "--parsable2",
                                                    "--format=Account,User,FairShare"}));
   EXPECT_EQ(asked, (json{{"request", "statement"}, {"since", k_november.value}, {"until", at_second(2'100).value}}));
-  // 500 s of theory: 1,000 processor-seconds of its own are 0.28 core-hours and 2,000 borrowed ones 0.56, as a
-  // statement prints them.
+  // Theory got 3,000 processor-seconds, which are 0.833 core-hours, and all of astro 1.333.
   EXPECT_EQ(text.substr(0, text.find("\nGot:")),
             "2026-11-01T00:35:00Z  contribution direct_contr  monthly period since 2026-11-01T00:00:00Z\n"
             "Organization Account      User     Got Part% FairShare Order\n"
             "------------ ------------ ------- ---- ----- --------- -----\n"
-            "astro                     (all)   1.34 100.0\n"
+            "astro                     (all)   1.33 100.0\n"
             "astro        astro        4000001 0.50  37.5  0.250000     2\n"
-            "astro        astro_theory 4000001 0.84  62.5  0.750000     1\n"
+            "astro        astro_theory 4000001 0.83  62.5  0.750000     1\n"
             "bio                       (all)   3.28 100.0\n"
             "bio          bio          4000002 2.17  66.1  0.500000     1\n"
             "bio          bio_lab      4000003 1.11  33.9  0.500000     1\n"
@@ -166,7 +165,7 @@ TEST_F(StatusUsers, OfADaemonHaveSlurmsFactorAndOrderBesideThem) {
 TEST_F(StatusUsers, WithoutSlurmdbdHaveNoFactorAndOneLineSaysWhy) {
   sshare = "";
   const std::string text = of_a_daemon({});
-  EXPECT_PRED2(contains, text, " 0.84  62.5         ?     ?\n");
+  EXPECT_PRED2(contains, text, " 0.83  62.5         ?     ?\n");
   EXPECT_PRED2(contains, text,
                "\nSlurm:   FairShare and Order are not known: sshare shows no factor; Slurm has factors with slurmdbd "
                "only\n");
@@ -189,7 +188,7 @@ TEST_F(StatusUsers, HideWhatPrivateDataHides) {
   };
   const std::string text = of_a_daemon({}, hide);
   EXPECT_PRED2(contains, text, "\nastro                     (others) 0.50  37.5         ?     ?\n");
-  EXPECT_PRED2(contains, text, "\nastro        astro_theory 4000001  0.84  62.5  0.750000     1\n");
+  EXPECT_PRED2(contains, text, "\nastro        astro_theory 4000001  0.83  62.5  0.750000     1\n");
   EXPECT_PRED2(contains, text, "\nPrivate: what others used is hidden (PrivateData in slurm.conf): (others)\n");
   const json users = json::parse(of_a_daemon({.json = true}, hide))["users"];
   EXPECT_TRUE(users["private"]);

@@ -23,7 +23,8 @@ ended_waiting() { [ "$(ledger_sql "SELECT count(*) FROM segments WHERE kind = 'w
 no_other_job() { [ "$(ledger_sql "SELECT count(*) FROM jobs WHERE job >= 4294967294")" -eq 0 ]; }
 never_ran_here() { [ "$(ledger_sql "SELECT count(*) FROM segments WHERE kind = 'run' AND job = $1")" -eq 0 ]; }
 run_is_over() { [ "$(ledger_sql "SELECT count(*) FROM segments WHERE kind = 'run' AND job = $1 AND end IS NULL AND retracted IS NULL")" -eq 0 ]; }
-started_in_slurmdbd() { sacct -X -n -P -j "$1" -o Start | grep -q T; }
+# Not with -j, which also shows a row that lacks a part.
+start_is_recorded() { sacct -a -X -n -P -o JobIDRaw,Start | grep -q "^$1|2"; }
 sacct_agrees() {
   sacct -a -D -P -o JobIDRaw,Cluster,Start,End,State,AllocCPUS,Suspended >"$CLUSTER_DIR/sacct.txt" && audit_agrees "$CLUSTER_DIR/sacct.txt"
 }
@@ -78,9 +79,8 @@ fill() {
   # The first one is requeued, waits again and runs a second time, now in the north.
   fill north ada 4 full
   on south close_queue
-  # slurmdbd hears of a start within five seconds. A run that it does not know when the job is submitted there again it may never know, or without the
-  # number of the job.
-  wait_until 60 started_in_slurmdbd "$first"
+  # slurmctld sends all of a start every five seconds. What it has not sent when the job is submitted there again it sends without the number of the job.
+  wait_until 60 start_is_recorded "$first"
   scontrol requeue "$first"
   on north wait_until 60 waiting_is bob 4
   tell full

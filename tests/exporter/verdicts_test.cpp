@@ -1,4 +1,5 @@
 // shapley_health and `shapleyctl health` are one judgement of one answer.
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string>

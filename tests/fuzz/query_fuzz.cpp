@@ -58,7 +58,7 @@ class Daemon {
   [[nodiscard]] std::string ask(std::string_view request) {
     Answer answered = answer(*service_, parse_request(request), k_now);
     if (const auto* text = std::get_if<std::string>(&answered)) return *text;
-    if (parse_request(request).lane() == Lane::report) return "{}";
+    if (parse_request(request).lane == Lane::report) return "{}";
     ReadingThread::Connection reader(service_->site().configuration.ledger);
     return std::get<ReadingThread::Question>(answered)(reader, {});
   }

@@ -164,8 +164,8 @@ TEST_F(RecordComparison, a_retracted_run_is_no_run_and_a_record_of_it_is_named_w
     EXPECT_PRED2(contains, findings(report), "retracted, because slurmctld forgot it; shapleyctl import --into");
 }
 
-// A federated job ran here, was requeued, and waited here again until it started on another cluster: Slurm 22.05 has
-// this row for it, and the run's under no number.
+// A federated job ran here, was requeued, and waited here again until it started on another cluster: sacct has this row
+// for that, and the run's under no number.
 TEST_F(RecordComparison, a_run_that_is_recorded_without_its_jobs_number_is_compared_by_its_start) {
   run(17, 0, 100, 4);
   run(18, 0, 50, 1);
@@ -420,6 +420,16 @@ TEST_F(RecordComparison, what_ended_in_a_gap_of_observation_is_a_note) {
   facts_ = {};
   add(accounting::ObservationGap{{k_t + 100}, {k_t + 160}, accounting::GapCause::slurmctld_down});
   EXPECT_FALSE(clean(against_sacct(sacct("19", 110, 130, 2))));
+}
+
+// The clock was wrong from k_t + 100 to k_t + 160; the records were put right.
+TEST_F(RecordComparison, what_began_under_a_wrong_clock_is_a_note) {
+  add(accounting::ObservationGap{{k_t + 100}, {k_t + 160}, accounting::GapCause::wrong_clock});
+  run(18, 0, 50, 1);
+  EXPECT_TRUE(clean(against_sacct(sacct("18", 0, 50, 1) + sacct("19", 110, 130, 2) + sacct("20", 110, 400, 2)),
+                    {"1 recorded run is not in the ledger and ended in a gap of observation",
+                     "1 recorded run is not in the ledger and began in a gap of observation"}));
+  EXPECT_FALSE(clean(against_sacct(sacct("18", 0, 50, 1) + sacct("20", 170, 400, 2))));
 }
 
 // slurmctld came back without its state at k_t + 130; it was seen last at k_t + 100.

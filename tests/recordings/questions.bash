@@ -103,7 +103,7 @@ ask_intervals() {
   in_forms statement.month "text json csv" statement --month "$month" "${of[@]}"
   in_forms statement.month.now "text json" statement --month "$month" --as-of now "${of[@]}"
   in_forms statement.between "text csv" statement -S "$since" -E "$at" --contribution shapley_rate "${of[@]}"
-  ask statement.one.text statement -O "$b" --known-until "$recorded_time" "${of[@]}"
+  ask statement.one.text statement -O "$b" --known-until "$now" "${of[@]}"
   in_forms history "text json csv parsable" history "${of[@]}"
   ask history.hours.text history --by hour "${of[@]}"
   ask history.minutes.csv history --by 10min -S "$since" -E "$at" --csv "${of[@]}"
@@ -155,8 +155,12 @@ ask_advice() {
   if knows advise; then in_forms advice "text json" advise --ledger ledger.db; fi
 }
 
-# about A B ACCOUNT JOBS SINCE AT MONTH: of which organizations, account, jobs (two at least, separated by commas) and times it is asked.
-about() { a=$1 b=$2 account=$3 jobs=${4//,/ } since=$5 at=$6 month=$7; }
+# about NOW A B ACCOUNT JOBS SINCE AT MONTH: at what time it is asked, of which organizations, account, jobs (two at least, separated by commas) and
+# times.
+about() {
+  now=$1 a=$2 b=$3 account=$4 jobs=${5//,/ } since=$6 at=$7 month=$8
+  recorded_at=$(date -ud "$now" +%s)
+}
 
 # What is asked of every ledger.
 ask_all() {
@@ -222,7 +226,7 @@ ask_consortium() {
 begin_shapleyd() {
   local yaml=$1 file=/proc/self/cwd/$2
   shift 2
-  { grep -vE '^(ledger|socket|slurm_user):' "$yaml" && printf '%s\n' "ledger: $file" "socket: /proc/self/cwd/sock" "slurm_user: root" "$@"; } >live.yaml
+  { grep -vE '^(ledger|socket|slurm_user|signing_key):' "$yaml" && printf '%s\n' "ledger: $file" "socket: /proc/self/cwd/sock" "slurm_user: root" "$@"; } >live.yaml
   chmod 644 live.yaml
   env -i PATH="$PWD/nowhere" TZ=UTC LANG=C.UTF-8 SHAPLEY_RECORDED_AT="$recorded_at" LD_PRELOAD="$fixed_host" "$shapleyd" --config live.yaml 2>live.log &
   pid=$!
@@ -267,7 +271,7 @@ ask_live() {
   in_forms live.statement "text json" statement --month "$month"
   ask live.history.csv history --csv
   in_forms live.workflows "text json long" workflows
-  ask live.standing standing
+  if [ "$ledger" = consortium ]; then ask live.standing standing; fi
   ask live.health health
   in_forms live.adjustments "text json" adjust --list
   page live.page --live --no-charts
@@ -280,6 +284,7 @@ ask_live() {
 # What the plugin sends of the recorded scans, and what shapleyd books of it.
 ask_plugin() {
   local socket=sock pid
+  recorded_at=1000060
   "$recorded_scans" "$answers"
   begin_shapleyd "$folder/site.yaml" ledger.db
   "$here/feed" "$socket" $(ls -v "$answers"/scan*)
@@ -294,19 +299,21 @@ ask_plugin() {
 # ask_of LEDGER: all of one ledger, in the folder with what its archive of tests/recordings/ledgers has.
 ask_of() {
   ledger=$1
-  local evening=(2026-11-30T22:30 2026-12-01T00:30 2026-11)
   case $ledger in
-    kinds) about physics biology physics 101,103,106,201 2026-10-31T21:00 2026-11-01T05:00 2026-11 ;;
-    year) about astro bio astro 17,120,500 2025-06-01 2025-09-15T12:00 2025-08 ;;
-    demo | hindsight | billing | workflows | adjusted) about astro bio astro 17,120,130 "${evening[@]}" ;;
-    members) about physics biology physics 17,120,400 2026-11-10 2026-11-20 2026-11 ;;
-    late) about physics biology physics 5,1010,2010 2026-11-10 2026-11-20 2026-10 ;;
-    archived) about physics biology physics 5,2010,3010 2026-11-10 2026-12-20 2026-11 ;;
-    wrong_clock) about physics chemistry phys 1,30,52 2023-11-14T22:20 2023-11-15T00:10 2023-11 ;;
-    controllers) about physics chemistry phys 1,20,24 2023-11-14T22:20 2023-11-14T22:40 2023-11 ;;
+    kinds) about 2026-11-21T12:00 physics biology physics 101,103,106 2026-10-31T21:00 2026-11-01T05:00 2026-11 ;;
+    year) about 2026-07-09T12:00 astro bio astro 17,120,500 2025-06-01 2025-09-15T12:00 2025-08 ;;
+    members) about 2026-12-05T00:10 physics biology physics 17,120,400 2026-11-10 2026-11-20 2026-11 ;;
+    archived) about 2027-02-17T00:30 astro bio astro 440,500,660 2026-11-10 2027-01-20 2026-11 ;;
+    demo) about 2026-12-01T02:05 astro bio astro 17,120,150 2026-11-30T22:30 2026-12-01T00:30 2026-11 ;;
+    adjusted) about 2026-12-01T02:05 astro bio astro 17,120,160 2026-11-30T22:30 2026-12-01T00:30 2026-11 ;;
+    late) about 2026-12-01T05:00 astro bio astro 17,120,5003 2026-11-30T22:30 2026-12-01T00:30 2026-11 ;;
+    hindsight | billing) about 2026-12-01T01:05 astro bio astro 17,90,108 2026-11-30T22:30 2026-12-01T00:30 2026-11 ;;
+    workflows) about 2026-12-01T00:05 astro bio astro 17,60,72 2026-11-30T22:30 2026-11-30T23:40 2026-11 ;;
+    wrong_clock) about 2026-12-01T01:05 astro bio astro 17,60,105 2026-11-30T22:30 2026-12-01T00:30 2026-11 ;;
+    controllers) about 2026-11-30T23:45 physics chemistry phys 5,20,30 2026-11-30T22:20 2026-11-30T23:30 2026-11 ;;
     consortium)
       cp north.db ledger.db
-      about physics chemistry phys 5,60,5000 "${evening[@]}"
+      about 2026-12-01T00:10 physics chemistry phys 5,20,40 2026-11-30T22:30 2026-11-30T23:50 2026-11
       ;;
     *)
       echo "questions.bash: what is asked of the ledger '$ledger'?" >&2
@@ -315,8 +322,8 @@ ask_of() {
   esac
   ask_all
   case $ledger in
-    demo | hindsight | adjusted | workflows) ask_live ;;
-    controllers | wrong_clock) ask_live "$folder/two.yaml" ;;
+    demo | hindsight | billing | adjusted | workflows | wrong_clock) ask_live ;;
+    controllers) ask_live "$folder/two.yaml" ;;
     consortium) ask_live north.yaml ;;
   esac
   case $ledger in

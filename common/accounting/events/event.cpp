@@ -100,6 +100,8 @@ std::string_view name_of(GapCause cause) {
       return "unobserved";
     case GapCause::dropped:
       return "dropped";
+    case GapCause::wrong_clock:
+      return "wrong_clock";
   }
   return "slurmctld_down";
 }

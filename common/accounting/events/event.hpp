@@ -230,8 +230,8 @@ constexpr auto description_of(std::type_identity<PlacementResolved>) {
                   member("nodes", &PlacementResolved::nodes));
 }
 
-// Observations that were made under a wrong clock. The books do not depend on it; it says with which times they were
-// read, or what the books lack, and how to read a time that Slurm wrote under that clock. Identity: `at`, `message`.
+// Observations that were made under a wrong clock. Not written any more: only ledgers of version 1.0 have it. The books
+// do not depend on it; it says with which times they were read, or what the books lack. Identity: `at`, `message`.
 struct ObservationsMistimed {
   Instant at;                 // when the wrong clock was found
   std::int64_t message = 0;   // the number of the last of their messages
@@ -276,13 +276,14 @@ constexpr auto description_of(std::type_identity<ControllerBegan>) {
 
 // Why slurmctld's records were not read for a time. slurmctld_down: there is no sign that slurmctld ran then, so
 // nothing can have started. unobserved: it ran for at least a part of the time, without the plugin. dropped: the plugin
-// made more observations than it can keep while shapleyd did not accept them.
-enum class GapCause : std::uint8_t { slurmctld_down, unobserved, dropped };
+// made more observations than it can keep while shapleyd did not accept them. wrong_clock: the wall clock was wrong, so
+// that slurmctld wrote wrong times.
+enum class GapCause : std::uint8_t { slurmctld_down, unobserved, dropped, wrong_clock };
 
 // From `begin`, or a little later, to `end` no process read slurmctld's records. The books do not depend on it: what
 // the records still show afterwards is booked with Slurm's own times. Runs whose records were overwritten or purged
 // within the gap are missing (requeued ones at once, ended ones after MinJobAge), as are waits, and changes of nodes
-// that were undone.
+// that were undone. After a wrong clock all runs are missing that began within the gap, and ends within it.
 struct ObservationGap {
   Instant begin;
   Instant end;  // > begin
@@ -418,7 +419,7 @@ constexpr auto values_of(std::type_identity<PeerAnswer>) {
   return std::array{PeerAnswer::answered, PeerAnswer::silent};
 }
 constexpr auto values_of(std::type_identity<GapCause>) {
-  return std::array{GapCause::slurmctld_down, GapCause::unobserved, GapCause::dropped};
+  return std::array{GapCause::slurmctld_down, GapCause::unobserved, GapCause::dropped, GapCause::wrong_clock};
 }
 constexpr auto values_of(std::type_identity<Coalitions>) {
   return std::array{Coalitions::all, Coalitions::pairs, Coalitions::none};

@@ -62,6 +62,15 @@ class Comparison {
            });
   }
 
+  // Whether the recorded run began under a wrong clock, so that slurmctld's record of it was not read.
+  [[nodiscard]] bool began_under_wrong_clock(const RecordedRun& recorded) const {
+    const auto& start = recorded.start();
+    return start && std::ranges::any_of(facts_.gaps, [&](const accounting::ObservationGap& gap) {
+             return gap.cause == accounting::GapCause::wrong_clock && gap.begin <= start->instant &&
+                    start->instant <= gap.end;
+           });
+  }
+
   // Whether the run ends in the ledger where it was seen last before slurmctld lost its state.
   [[nodiscard]] bool was_lost(const LedgerRun& run) const {
     return run.end_unseen &&
@@ -278,6 +287,8 @@ class Comparison {
       runaway_.push_back(recorded.job.value);
     } else if (ended_unobserved(recorded)) {
       ++missed_;
+    } else if (began_under_wrong_clock(recorded)) {
+      ++begun_under_wrong_clock_;
     } else if (!end && recorded.has_ended) {
       end_untold_.push_back(recorded.pieces.back().line);
     } else {
@@ -354,7 +365,8 @@ class Comparison {
     note(static_cast<std::int64_t>(without_number_.size()),
          "run[ is|s are] recorded without the number of [its|their] job, and compared by [its start|their starts] "
          "(line " +
-             listed(without_number_) + "): slurmctld took the record of a federated job away before slurmdbd had it");
+             listed(without_number_) +
+             "): slurmctld took the record of a federated job away before slurmdbd had all of it");
     note(records_.steps, "row[|s] of job steps left out");
     if (records_.records.empty()) report_.notes.emplace_back("the records have no row of a job");
     note(std::ranges::count_if(records_.records, is_unstarted), "row[|s] of jobs that had not started left out");
@@ -379,7 +391,10 @@ class Comparison {
          "(slurmctld was killed before it saved its state, and recorded an end twice)");
     note(missed_,
          "recorded run[ is|s are] not in the ledger and ended in a gap of observation that it has on record (slurmctld "
-         "ran without the plugin): not in the books");
+         "ran without the plugin, or under a wrong clock): not in the books");
+    note(begun_under_wrong_clock_,
+         "recorded run[ is|s are] not in the ledger and began in a gap of observation that it has on record (a wrong "
+         "clock); shapleyctl import --into takes [it|them]");
     note(ended_unobserved_,
          "run[|s] ended in a gap of observation that the ledger has on record, and there at another second than in the "
          "record");
@@ -408,8 +423,8 @@ class Comparison {
   std::vector<std::int64_t> runaway_;  // jobs
   std::int64_t after_ledger_ = 0, ended_since_ = 0, outside_ = 0, resized_since_ = 0;
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
-               weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0, impossible_ = 0, lost_ends_ = 0,
-               lost_ = 0, unbilled_ = 0;
+               weighted_ = 0, recorded_again_ = 0, missed_ = 0, begun_under_wrong_clock_ = 0, ended_unobserved_ = 0,
+               impossible_ = 0, lost_ends_ = 0, lost_ = 0, unbilled_ = 0;
   std::vector<std::int64_t> end_untold_, without_number_;  // lines
 };
 

@@ -35,7 +35,7 @@ struct RecordedRun {
 };
 
 // From this number on no job has it: Slurm's NO_VAL. slurmctld gives it to the record of a federated job that it takes
-// away, and may only then write to slurmdbd that the job started.
+// away, and may send that record to slurmdbd afterwards.
 inline constexpr JobId k_no_number{4'294'967'294};
 
 // Whether the row is of a job that has not started, or never started.

@@ -50,7 +50,9 @@ void WrongClockWorld::connect(std::uint64_t instance) {
   snapshot_after_ = sequence_;
   if (!service) return;
   reading_generation_ = service->reading_generation();
-  service->begin_session(feeder_hello(instance_), now());
+  protocol::Hello hello = feeder_hello(instance_);
+  hello.backlog = backlog_.size();
+  service->begin_session(hello, now());
   exchange(false);
 }
 
@@ -78,6 +80,7 @@ void WrongClockWorld::settle() {
 
 void WrongClockWorld::start(std::uint32_t job, const std::string& account, const std::string& node) {
   jobs_[job] = running({.id = job, .account = account, .node = node, .cpus = 2, .start = host.wall()});
+  records_.start(job, account, node, host.truth);
 }
 
 void WrongClockWorld::submit(std::uint32_t job, const std::string& account) {
@@ -89,6 +92,7 @@ void WrongClockWorld::end(std::uint32_t job) {
   record.state = protocol::JobState::ended;
   record.slurm_state = "COMPLETED";
   record.end_time = host.wall();
+  records_.end(job, host.truth);
 }
 
 bool WrongClockWorld::runs(std::uint32_t job) const {
@@ -152,6 +156,11 @@ void WrongClockWorld::exchange(bool tick) {
   connect(instance_);
 }
 
+void WrongClockWorld::import_records() {
+  ASSERT_EQ(service, nullptr);
+  records_.import_into(directory_, Instant{host.truth});
+}
+
 std::vector<std::string> WrongClockWorld::rows(const std::string& sql) const {
   return rows_of(service->books().ledger(), sql);
 }
@@ -161,6 +170,12 @@ std::vector<std::string> WrongClockWorld::run_rows() const {
   return rows("SELECT job, organization, begin - " + since + ", end - " + since +
               " FROM segments WHERE kind = 'run' AND retracted IS NULL AND (end IS NULL OR end > begin) "
               "ORDER BY job, begin");
+}
+
+std::vector<std::string> WrongClockWorld::gaps() const {
+  const std::string since = std::to_string(began);
+  return rows("SELECT json_extract(payload, '$.begin') - " + since + ", json_extract(payload, '$.end') - " + since +
+              ", json_extract(payload, '$.cause') FROM events WHERE kind = 'observation_gap' ORDER BY seq");
 }
 
 nlohmann::json WrongClockWorld::ask(const std::string& request) {

@@ -9,10 +9,13 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "daemon/service.hpp"
 #include "host_clock.hpp"
 #include "tests/daemon/records.hpp"
 #include "tests/support/temp_directory.hpp"
+#include "true_records.hpp"
 
 namespace shapley::daemon {
 
@@ -40,10 +43,15 @@ class WrongClockWorld {
   // A boot of the host, which takes no time here: both daemons are started again.
   void boot();
 
+  // While no shapleyd runs: `shapleyctl import --into` takes the true records of all runs.
+  void import_records();
+
   // Rows of a query on the ledger, columns joined by '|'.
   [[nodiscard]] std::vector<std::string> rows(const std::string& sql) const;
   // Runs as the books have them: job, organization, begin and end in true seconds since the world began.
   [[nodiscard]] std::vector<std::string> run_rows() const;
+  // Gaps of observation in the ledger: begin and end in true seconds since the world began, and the cause.
+  [[nodiscard]] std::vector<std::string> gaps() const;
   [[nodiscard]] nlohmann::json ask(const std::string& request);
   // Messages that the plugin keeps.
   [[nodiscard]] std::size_t unacknowledged() const { return backlog_.size(); }
@@ -65,6 +73,7 @@ class WrongClockWorld {
   Site site_ = site_in(directory_);
   int boots_ = 0;
 
+  TrueRecords records_;
   std::map<std::uint32_t, protocol::JobUpdate> jobs_;  // slurmctld's
   std::map<std::uint32_t, protocol::JobUpdate> seen_;  // as scanned last
   std::uint64_t instance_ = 1;

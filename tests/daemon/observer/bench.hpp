@@ -61,6 +61,13 @@ class Bench {
   Observation see_back(const protocol::JobUpdate& record, std::int64_t at, std::int64_t last_look) {
     return taken(observe_job(state, record, {.at = Instant{at}, .last_look = Instant{last_look}}, rules_));
   }
+  // After a clock that was wrong until `reliable_since`.
+  Observation see_after_wrong_clock(const protocol::JobUpdate& record, std::int64_t at, std::int64_t reliable_since) {
+    return taken(observe_job(state, record, {.at = Instant{at}, .reliable_since = Instant{reliable_since}}, rules_));
+  }
+  Observation see_mistimed(const protocol::JobUpdate& record, std::int64_t at, const WrongClock& clock) {
+    return taken(observe_mistimed(state, record, Instant{at}, clock));
+  }
   Observation see_gone(std::uint32_t job, std::int64_t last_alive, Departure departure = Departure::purged) {
     return taken(observe_gone(state, JobId{job}, Instant{last_alive}, departure));
   }

@@ -270,6 +270,85 @@ TEST(Observer, ADescriptionCarriesWhatAuditorsNeed) {
   EXPECT_EQ(d.user_id, 1000U);
 }
 
+// The clock was wrong from 1000 to 2000.
+
+JobUpdate ended_at(std::int64_t start, std::int64_t end) {
+  JobUpdate r = record_of(protocol::JobState::ended);
+  r.start_time = start;
+  r.end_time = end;
+  return r;
+}
+
+bool is_refused(const Observation& seen) {
+  return seen.mistimed && seen.events.empty();
+}
+
+TEST(ObserverAfterWrongClock, ARunThatTheBooksLackAndThatBeganBeforeIsNotBooked) {
+  Bench bench;
+  EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(running(1500), 2010, 2000)));
+  EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(running(500), 2010, 2000)));
+  EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(running(2071), 2010, 2000))) << "in the future";
+  EXPECT_TRUE(bench.see_after_wrong_clock(running(2011), 2010, 2000).unsettled);
+  EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(running(2011), 2010, 2010))) << "in the first scan";
+
+  EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(ended_at(1500, 2100), 2110, 2000)));
+  EXPECT_EQ(bench.runs(), "");
+  bench.see_after_wrong_clock(running(2099), 2100, 2000);
+  EXPECT_EQ(bench.runs(), "[2099,...) n1:1");
+}
+
+TEST(ObserverAfterWrongClock, ARunOfTheBooksGoesOnAndItsEndBeforeIsNotBelieved) {
+  Bench bench;
+  bench.see(running(120), 121);
+  EXPECT_FALSE(bench.see_after_wrong_clock(running(120), 2010, 2000).mistimed);
+  for (const std::int64_t end : {200, 1500, 2000, 3000})
+    EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(ended_at(120, end), 2010, 2000))) << end;
+  JobUpdate suspended = record_of(protocol::JobState::suspended);
+  suspended.start_time = 120;
+  for (const std::int64_t at : {1500, 3000}) {
+    suspended.suspend_time = at;
+    EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(suspended, 2010, 2000))) << at;
+  }
+  bench.see_after_wrong_clock(ended_at(120, 2005), 2010, 2000);
+  EXPECT_EQ(bench.runs(), "[120,2005) n1:1");
+}
+
+TEST(ObserverAfterWrongClock, ARunWhoseEndIsNotBelievedEndsWhereTheClockWentWrong) {
+  const WrongClock clock{Instant{1000}, Instant{2000}};
+  Bench bench;
+  bench.see(running(120), 121);
+  EXPECT_EQ(in_words(bench.see_mistimed(ended_at(120, 1500), 2010, clock), 2010),
+            "run 120 ends at 1000 (vanished); a warning");
+  EXPECT_EQ(in_words(bench.see_mistimed(ended_at(120, 1500), 2011, clock), 2011), "a warning");
+  EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(ended_at(120, 1500), 2012, 2000))) << "nor is it later";
+  EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(ended_at(120, 2500), 2600, 2000))) << "when its time has come";
+}
+
+TEST(ObserverAfterWrongClock, AnImportedRunEndsWithItsRecord) {
+  const WrongClock clock{Instant{1000}, Instant{2000}};
+  Bench bench;
+  bench.see(running(1300), 1300);  // Slurm says 800
+  EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(running(800), 2010, 2000)));
+  bench.see_mistimed(running(800), 2010, clock);
+  EXPECT_EQ(bench.runs(), "[1300,...) n1:1");
+  bench.see_mistimed(ended_at(800, 2500), 2501, clock);
+  EXPECT_EQ(bench.runs(), "[1300,2500) n1:1");
+}
+
+TEST(ObserverAfterWrongClock, AWaitThatEndedInItEndsWhereTheClockWentWrong) {
+  Bench bench;
+  bench.see(record_of(protocol::JobState::pending), 101);
+  EXPECT_EQ(in_words(bench.see_mistimed(running(1500), 2010, {Instant{1000}, Instant{2000}}), 2010),
+            "wait 100 ends at 1000 (started); a warning");
+}
+
+TEST(ObserverAfterWrongClock, AJobWaitsSinceTheFirstScan) {
+  Bench bench;
+  JobUpdate pending = record_of(protocol::JobState::pending);
+  pending.submit_time = pending.eligible_time = 1500;
+  EXPECT_EQ(in_words(bench.see_after_wrong_clock(pending, 2010, 2000), 2010), "described; wait [2010,...) 1");
+}
+
 TEST(ObserverNode, CapacityChangesWithCpusAndUsability) {
   Bench bench;
   const ReadingRules rules = physics_and_guests();

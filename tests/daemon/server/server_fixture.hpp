@@ -67,10 +67,12 @@ class ServerTest : public testing::Test {
     EXPECT_TRUE(done.get_future().get());
   }
 
-  // A feeder that was welcomed.
-  std::unique_ptr<TestClient> feeder(std::uint64_t instance = 1) {
+  // A feeder that was welcomed. It has `backlog` messages to send again.
+  std::unique_ptr<TestClient> feeder(std::uint64_t instance = 1, std::uint64_t backlog = 0) {
     auto client = std::make_unique<TestClient>(site.configuration.socket);
-    client->send(feeder_hello(instance));
+    protocol::Hello hello = feeder_hello(instance);
+    hello.backlog = backlog;
+    client->send(hello);
     welcome = client->expect<protocol::Welcome>();
     return client;
   }

@@ -82,10 +82,11 @@ TEST(Requests, StandInTheOrderOfTheirNames) {
 }
 
 TEST(Requests, HaveALaneByTheirText) {
-  EXPECT_EQ(parse_request(R"({"request":"jobs","all":true})").lane(), Lane::ledger);
-  EXPECT_EQ(parse_request(R"({"request":"status_at","at":1})").lane(), Lane::report);
+  EXPECT_EQ(parse_request(R"({"request":"jobs","all":true})").lane, Lane::ledger);
+  EXPECT_EQ(parse_request(R"({"request":"status_at","at":1})").lane, Lane::report);
+  EXPECT_EQ(parse_request(R"({"request":"status","forecast":true})").lane, Lane::ledger);
   for (const char* other : {R"({"request":"status"})", R"({"request":"nothing"})", R"({"jobs":1})", "[", ""}) {
-    EXPECT_EQ(parse_request(other).lane(), Lane::memory) << other;
+    EXPECT_EQ(parse_request(other).lane, Lane::memory) << other;
   }
 }
 

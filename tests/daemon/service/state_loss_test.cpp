@@ -234,14 +234,24 @@ TEST(ObservationWatch, ThereIsNoGapWhere) {
   known.begin_session(later);
   EXPECT_EQ(known.note_read(at(900)), std::nullopt) << "it is on record";
 
-  ObservationWatch wrong_clock(at(0), {});
-  wrong_clock.begin_session(later);
-  wrong_clock.distrust();
-  EXPECT_EQ(wrong_clock.note_read(at(900)), std::nullopt);
-
   ObservationWatch a_second(at(49), {});
   a_second.begin_session(later);
   EXPECT_EQ(a_second.note_read(at(50)), std::nullopt) << "times are whole seconds";
+}
+
+TEST(ObservationWatch, AfterAWrongClockItsTimeIsTheGap) {
+  ObservationWatch watch(at(0), {});
+  watch.note_connected(at(100));
+  watch.begin_session({.since = at(400)});  // by the wrong clock
+  const ObservationGap gap{at(100), at(130), GapCause::wrong_clock};
+  EXPECT_EQ(watch.end_wrong_clock(at(130)), gap);
+  EXPECT_EQ(watch.gap(), gap);
+  EXPECT_EQ(watch.note_read(at(900)), std::nullopt) << "the feeder's times are not compared";
+  watch.begin_session({});
+  EXPECT_EQ(watch.end_wrong_clock(at(950)), (ObservationGap{at(900), at(950), GapCause::wrong_clock}));
+  EXPECT_EQ(watch.end_wrong_clock(at(950)), std::nullopt) << "no time has passed";
+  ObservationWatch first_ever(std::nullopt, {});
+  EXPECT_EQ(first_ever.end_wrong_clock(at(130)), std::nullopt) << "there were no books before";
 }
 
 // Of a service, with what a feeder says in its Hello.

@@ -15,7 +15,8 @@ s/(events|age|free|ledger|log|commit)=[0-9.]+(e-[0-9]+)?/\1=N/g
 s/\b[0-9][0-9,]*\.[0-9]+(e[+-]?[0-9]+)?\b/N/g
 s/\b[0-9]+e[0-9]+\b/N/g
 s/\b[0-9]{3,}\b/N/g
-# Whether rounded amounts leave a rest is a matter of the amounts.
+# Whether rounded amounts leave a rest is a matter of the amounts: rows here, columns before (masked in page.bash).
+s/ \+ \(rounding\) =/ =/
 /^ *(\(rounding\) |.* \(rounding\) )/d
 # What cooperation was worth hangs on seconds, and who gains on who had to wait; ctl_documented_outputs compares all of it on a ledger that stays.
 /^ *What cooperation was worth/,/^ *Before \+ Given/{

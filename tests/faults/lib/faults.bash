@@ -4,12 +4,11 @@
 #   daemon, ctld        up, down (killed or stopped) or frozen (SIGSTOP)
 #   dbd, mariadb        up or down, where there is slurmdbd
 #   ledger_disk, spool_disk   free or full
-#   clock               right or wrong: shapleyd's wall clock
 #   ctld_may_end        yes or no: a slurmctld that is killed every few seconds would forget nearly all jobs, and nothing would be compared
 # Injected faults are counted in `injected` by name and written, in order, to $CLUSTER_DIR/log/faults.
 
 declare -A injected=()
-daemon=up ctld=up dbd=up mariadb=up ledger_disk=free spool_disk=free clock=right ctld_may_end=yes
+daemon=up ctld=up dbd=up mariadb=up ledger_disk=free spool_disk=free ctld_may_end=yes
 
 SPOOL_NAME=shapley.spool
 
@@ -201,25 +200,8 @@ corrupt_spool() {
     dd of="$1" bs=1 seek="$offset" conv=notrunc status=none
 }
 
-# shapleyd's wall clock alone: a slurmctld whose clock is wrong writes wrong records, and there would be nothing to compare with. Where it was
-# right is known from the file beside the ledger, for which there must be room.
-fault_step_clock() {
-  [ "$daemon" = up ] && [ "$clock" = right ] && [ "$ledger_disk" = free ] || return 1
-  local steps=(3456000 86400 7200 -7200 -86400 -3456000)
-  pick ${#steps[@]}
-  count "shapleyd's clock stepped" "by ${steps[picked]} s"
-  step_clock "${steps[picked]}"
-  clock=wrong
-}
-step_clock() { echo "$1" >"$CLUSTER_DIR/run/clock.new" && mv "$CLUSTER_DIR/run/clock.new" "$CLUSTER_DIR/run/clock"; }
-# In place of the cluster's own.
-shapleyd_launch() {
-  daemon_start shapleyd env LD_PRELOAD="$SHAPLEY_BUILD/tests/faults/libstepped_clock.so" SHAPLEY_STEPPED_CLOCK="$CLUSTER_DIR/run/clock" \
-    shapleyd --config "$CLUSTER_DIR/shapleyd.yaml"
-}
-
 faults=(kill_shapleyd kill_slurmctld kill_both freeze_shapleyd freeze_slurmctld stop_shapleyd stop_slurmctld fill_ledger fill_spool
-  reconfigure cut_socket cut_socket truncate_spool corrupt_spool step_clock)
+  reconfigure cut_socket cut_socket truncate_spool corrupt_spool)
 
 # slurmctld goes on without slurmdbd, and slurmdbd waits for its database; jobcomp has the records meanwhile.
 fault_kill_slurmdbd() {
@@ -283,9 +265,7 @@ raise_slurmdbd() {
   dbd=up
 }
 
-raise_clock() { [ "$clock" = right ] || { step_clock 0; note "shapleyd's clock set right"; }; clock=right; }
-
-raisable=(shapleyd slurmctld ledger_disk spool_disk clock)
+raisable=(shapleyd slurmctld ledger_disk spool_disk)
 
 # raise_something: undoes one of the faults in effect, or none.
 raise_something() { pick ${#raisable[@]}; "raise_${raisable[picked]}" || true; }

@@ -1,0 +1,34 @@
+// What Slurm's accounting has of the runs on a host once times of a wrong clock were put right there.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/types.hpp"
+#include "tests/support/temp_directory.hpp"
+
+namespace shapley::daemon {
+
+class TrueRecords {
+ public:
+  // Times are true seconds. Each run holds two CPUs.
+  void start(std::uint32_t job, const std::string& account, const std::string& node, std::int64_t begin) {
+    runs_[job] = {.account = account, .node = node, .begin = begin};
+  }
+  void end(std::uint32_t job, std::int64_t end) { runs_.at(job).end = end; }
+
+  // `shapleyctl import --into` of all of them, into the ledger.db of this directory, which no daemon uses.
+  void import_into(const TempDirectory& directory, Instant now) const;
+
+ private:
+  struct Run {
+    std::string account, node;
+    std::int64_t begin = 0;
+    std::optional<std::int64_t> end = {};
+  };
+  std::map<std::uint32_t, Run> runs_;
+};
+
+}  // namespace shapley::daemon
