@@ -232,7 +232,7 @@ ends 2 '' "$sim" trace --malformed "$hostile"
 printable "$dir/err" || die "an argument drives the terminal: $(cat -v "$dir/err")"
 
 # A site's own history: as it ran first, a page without charts where there is no gnuplot, and the same bytes again.
-site=$(dirname "$0")/../sacct/site
+site=$(dirname "$0")/../../../tests/sacct/site
 replay=(env TZ=UTC "$sim" replay --config "$site/shapleyd.yaml" --trace "$site/march.txt" --nodes "$site/nodes.txt")
 ends 0 '' "${replay[@]}" --json
 cp "$dir/out" "$dir/first"

@@ -2,7 +2,6 @@
 #include "sim/experiments/strategy.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <vector>
