@@ -268,8 +268,8 @@ TEST(Limits, AreAgesWithAUnit) {
   ASSERT_TRUE(limits);
   EXPECT_EQ(limits->backup_age, Duration{36 * 3600});
   EXPECT_EQ(limits->audit_age, std::nullopt);
-  EXPECT_EQ(limits->papers_delay, 2 * k_day);
-  EXPECT_EQ(parse_limits({"", "1000000d", ""})->audit_age, 1'000'000 * k_day);
+  EXPECT_EQ(limits->papers_delay, Duration{2 * k_day.value});
+  EXPECT_EQ(parse_limits({"", "1000000d", ""})->audit_age, Duration{1'000'000 * k_day.value});
   for (const char* wrong : {"soon", "0", "-1d", "1000001", "2w", "d"}) {
     const auto refused = parse_limits({"", wrong, ""});
     ASSERT_FALSE(refused) << wrong;
