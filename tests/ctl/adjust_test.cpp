@@ -1,6 +1,7 @@
 // `shapleyctl adjust`: what of the command line the daemon is asked, and what people read; of a real ledger file.
 #include "ctl/commands/adjust.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -259,7 +260,7 @@ TEST_F(Adjust, CheckConfigKnowsWhatAnOrganizationIsCalledNow) {
                "note: names of organizations were not compared with the books: cannot reach shapleyd at ");
   EXPECT_PRED2(contains, unasked.out, "without a daemon: --ledger FILE");
   // A first configuration is written before there are books.
-  fs::remove(ledger);
+  std::filesystem::remove(ledger);
   EXPECT_PRED2(lacks, ends(ExitCode::success, run_shapleyctl(directory.path(), check)).out, "note: ");
 }
 

@@ -141,7 +141,9 @@ TEST_F(Page, of_the_daemon_has_its_figures_and_no_audit) {
   write_consortium(file(), consortium_names(3));
   const SiteReport november = report_of(parse_instant("2026-11-01").value(), parse_instant("2026-12-01").value());
   ledger::StatusReport status = must(offline_status({.ledger = file()}));
-  status.daemon = protocol::DaemonReport{.ledger = file().native(), .cluster = {.name = "newton"}};
+  status.daemon.emplace();
+  status.daemon->ledger = file().native();
+  status.daemon->cluster.name = "newton";
   std::vector<std::string> asked;
   const FakeDaemon daemon(directory.path() / "s", FakeDaemon::welcoming([&](const json& request) -> json {
                             asked.push_back(request["request"]);
