@@ -22,7 +22,7 @@ _shapley_values() {
     *:\{*\}*) i=${1#*:\{}; i=${i%%\}*}; echo "${i//,/ }" ;;
     TIME) echo "today now-1hour now-1day now-1week" ;;
     MONTH) for i in {0..11}; do date -u -d "$(date -u +%Y-%m-15) -$i months" +%Y-%m; done ;;
-    *) case $2 in -O | --organization | --against | --to | --merge | --rename | --owners) _shapley_organizations ;; esac ;;
+    NAME | NAMES) case $2 in -O | --organization | --against | --to | --merge | --rename | --owners) _shapley_organizations ;; esac ;;
   esac
 }
 

@@ -385,6 +385,10 @@ void add_explain(CLI::App& app, ExplainArguments& arguments) {
   command->add_flag("--json", arguments.json, "Print the report as JSON");
 }
 
+std::string slurm_name(const std::string& asked, const ledger::JobIdentity& job) {
+  return asked.find('+') == std::string::npos ? asked : std::to_string(job.job);
+}
+
 std::string render_explanation(const Explanation& explanation) {
   const ExplainReport& report = explanation.report;
   const bool is_hypothetical = report.job.state == JobTurn::hypothetical;
@@ -414,11 +418,8 @@ Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint
     explanation.slurm = slurm_not_asked("the job was not submitted");
     if (is_live) explanation.test_only = test_only(arguments.asked, arguments.time, environment.run_program);
   } else {
-    // squeue and sprio identify a part of a heterogeneous job by its number.
-    const bool is_part = arguments.job.find('+') != std::string::npos;
-    const std::string job = is_part ? std::to_string(is.job) : arguments.job;
     explanation.slurm = is_live
-                            ? slurm_facts(job, environment.run_program)
+                            ? slurm_facts(slurm_name(arguments.job, is), environment.run_program)
                             : slurm_not_asked("this is of a ledger or of the past, and Slurm knows the present only");
     explanation.place = place_in(explanation, endpoint, environment);
   }

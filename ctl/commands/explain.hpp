@@ -34,6 +34,10 @@ void add_explain(CLI::App& app, ExplainArguments& arguments);
 [[nodiscard]] Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint& endpoint,
                                              const Environment& environment);
 
+// The name by which squeue and sprio know the job that was asked for as `asked`: a part of a heterogeneous job by its
+// number.
+[[nodiscard]] std::string slurm_name(const std::string& asked, const ledger::JobIdentity& job);
+
 // The books' explanation, with Slurm's own facts.
 struct Explanation {
   ledger::ExplainReport report = {};

@@ -183,8 +183,8 @@ Expected<ExitCode> explain_against(const ExplainArguments& arguments, const Endp
   const auto& [a, b] = comparison.report.sides;
   const bool is_live = arguments.source.ledger.empty() && arguments.source.at.empty();
   if (is_live && a.job && b.job) {
-    comparison.slurm = {slurm_facts(arguments.job, environment.run_program),
-                        slurm_facts(arguments.against, environment.run_program)};
+    comparison.slurm = {slurm_facts(slurm_name(arguments.job, a.job->is), environment.run_program),
+                        slurm_facts(slurm_name(arguments.against, b.job->is), environment.run_program)};
   }
   environment.out << (arguments.json ? json_text(json_of(comparison)) : render_comparison(comparison));
   return ExitCode::success;

@@ -271,6 +271,7 @@ Sheet lending_sheet(const SiteReport& report) {
 }
 
 Sheet waiting_sheet(const SiteReport& report) {
+  const PaperAmounts amounts(report.statement);
   Sheet sheet{.table = {.name = "Waiting by organization",
                         .head = {"Organization", "Waited (core-hours)", "Processors waiting, on average"}},
               .file = "waiting.csv"};
@@ -278,7 +279,8 @@ Sheet waiting_sheet(const SiteReport& report) {
   for (const ledger::AccountRow& organization : report.statement.organizations) {
     const double waited = organization.waited.core_hours();
     const double processors = waited / span_hours(report);
-    sheet.table.rows.push_back({organization.name, unsigned_core_hours(waited), unsigned_core_hours(processors)});
+    sheet.table.rows.push_back(
+        {organization.name, amounts.text(organization.waited.work), unsigned_core_hours(processors)});
     rows.push_back(whole_time(report, {{"organization", organization.name},
                                        {"waited_core_hours", waited},
                                        {"waited_processor_seconds", format_micro(organization.waited.work.value)},

@@ -228,6 +228,13 @@ std::string names_of(std::span<const Request> table) {
   return names;
 }
 
+// A member whose name is empty is no costly one: it would move the request of any row to another lane.
+bool is_costly(const Request& row, const json& request) {
+  if (row.costly_member.empty()) return false;
+  const auto costly = request.find(row.costly_member);
+  return costly != request.end() && costly->is_boolean() && costly->get<bool>();
+}
+
 // If the daemon runs as a user of its own, that user can read the ledger, too.
 Visibility visibility_of(const Service& service, Asker asker, std::uint32_t user_id) {
   if (asker != Asker::anybody || user_id == ::geteuid()) return Visibility::everything();
@@ -266,9 +273,7 @@ ParsedRequest parse_request(std::string_view text) {
   if (request.is_discarded()) return {nullptr, fail(Errc::protocol, "the request is no JSON, or nests too deep")};
   const auto row = find_request(requests(), request);
   if (!row) return {nullptr, tl::unexpected(row.error())};
-  const auto costly = request.find((*row)->costly_member);
-  const bool is_costly = costly != request.end() && costly->is_boolean() && costly->get<bool>();
-  return {*row, (*row)->parse(request), is_costly ? Lane::ledger : (*row)->lane};
+  return {*row, (*row)->parse(request), is_costly(**row, request) ? Lane::ledger : (*row)->lane};
 }
 
 Answer answer(Service& service, const ParsedRequest& request, Instant now, Asker asker, std::uint32_t user_id) {

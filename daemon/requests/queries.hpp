@@ -64,7 +64,7 @@ struct Request {
   std::string_view subject;  // its text in docs/reference/protocol.md
   // Reads its members. Errc::invalid_argument names a missing or malformed one.
   Expected<Handler> (*parse)(const nlohmann::json& request);
-  // A member that makes the answer costly: where it is true, the answer is made in Lane::ledger.
+  // A member that makes the answer costly: where it is true, the answer is made in Lane::ledger. Empty: no member does.
   std::string_view costly_member = {};
 };
 

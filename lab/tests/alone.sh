@@ -12,4 +12,6 @@ for program in shapleyd shapleyctl; do
 done
 tests=$(ctest --test-dir "$build" -N | sed -nE 's/^Total Tests: //p')
 [[ $tests -ge 15 ]] || { echo "alone: only $tests tests"; exit 1; }
+# One that needs the laboratory's own files and no program.
+ctest --test-dir "$build" --no-tests=error --output-on-failure -R '^sim_experiment_claims$'
 echo "alone: shapley-sim and $tests tests"

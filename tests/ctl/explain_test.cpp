@@ -490,6 +490,21 @@ TEST_F(Compare, AnswersExplainAgainst) {
   }
 }
 
+TEST_F(Compare, AsksSlurmForAPartOfAHeterogeneousJobByItsNumber) {
+  JobDescribed part = job_of(8, "A", 37);
+  part.het_job = 7;
+  write({part}, 41);
+  const json told = compared("7+1", "3");
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& /*asked*/) { return told; }));
+  std::vector<std::string> jobs;
+  environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
+    if (words.at(0) == "squeue") jobs.push_back(words.at(4));
+    return std::string();
+  };
+  printed_by({.job = "7+1", .against = "3"}, {.socket = directory / "s", .timeout = std::chrono::minutes(4)});
+  EXPECT_EQ(jobs, (std::vector<std::string>{"--jobs=8", "--jobs=3"}));
+}
+
 TEST_F(Compare, RefusesWrongSides) {
   const RankSource source{.ledger = file().native(), .at = "", .archives = ""};
   const auto fault = [&](const ExplainArguments& arguments) {

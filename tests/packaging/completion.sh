@@ -44,5 +44,7 @@ chmod +x "$played/shapleyctl"
 [[ $(offered "$played/shapleyctl" status -O ph) == physics && $(offered "$played/shapleyctl" jobs --organization physics,b) == physics,biology ]] || die "organizations"
 [[ $(offered "$played/shapleyctl" adjust --to bio) == biology ]] || die "organizations of adjust"
 [[ $(offered "$played/shapleyctl" explain g) == guests && $(offered "$played/shapleyctl" explain guests --against ph) == physics ]] || die "organizations of explain"
+# Another command has files as the value of an option of this name.
+[[ -z $(offered "$played/shapleyctl" audit --against "") ]] || die "audit --against: $(offered "$played/shapleyctl" audit --against "")"
 [[ $commands -ge 16 ]] || die "only $commands commands"
 echo "completion: $commands commands and their options"

@@ -150,11 +150,6 @@ ask_files() {
   chain ledger ledger.db
 }
 
-# The estimate whether each organization would be better off alone, as long as there is one.
-ask_advice() {
-  if knows advise; then in_forms advice "text json" advise --ledger ledger.db; fi
-}
-
 # about NOW A B ACCOUNT JOBS SINCE AT MONTH: at what time it is asked, of which organizations, account, jobs (two at least, separated by commas) and
 # times.
 about() {
@@ -172,7 +167,6 @@ ask_all() {
   ask_pages
   ask_corrections
   ask_files
-  ask_advice
 }
 
 # Each organization's own page.

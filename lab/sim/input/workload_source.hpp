@@ -23,7 +23,7 @@ struct WorkloadSource {
 // Errors begin with "trace:" or "generator:". Errc::invalid_argument when the trace holds no job.
 [[nodiscard]] Expected<workload::Trace> load_workload(const WorkloadSource& source);
 
-// A stretch of LPC-EGEE of the Parallel Workloads Archive, as SWF with its header (sim/input/excerpt.swf).
+// A stretch of LPC-EGEE of the Parallel Workloads Archive, as SWF with its header (lab/sim/input/excerpt.swf).
 [[nodiscard]] std::string_view embedded_excerpt();
 
 // The runs of a ledger as a trace: what a consortium really ran, to be scheduled again by any policy.

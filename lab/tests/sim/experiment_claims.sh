@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What the pages of experiments say in words follows from their tables: ranges and extremes are computed again from the
-# rows, and the sentence must hold them. Usage: experiment_claims.sh SOURCE
+# rows, and the sentence must hold them. Usage: experiment_claims.sh LAB
 set -euo pipefail
-pages=$1/lab/docs
+pages=$1/docs
 failed=0
 checked=0
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The manual page and the reference page name every command, option and exit code of the program, and no option besides.
-# Usage: manual.sh SHAPLEY_SIM SOURCE_DIR. Exit code 1 when something is missing; all of it is listed.
+# Usage: manual.sh SHAPLEY_SIM LAB. Exit code 1 when something is missing; all of it is listed.
 set -euo pipefail
 sim=$1
-source=$2
+lab=$2
 # Without roff's fonts and escaped hyphens, as a reader sees it.
-manual=$(sed -e 's/\\-/-/g; s/\\f[A-Z]//g' "$source/lab/man/shapley-sim.1")
-reference=$(<"$source/lab/docs/shapley-sim.md")
+manual=$(sed -e 's/\\-/-/g; s/\\f[A-Z]//g' "$lab/man/shapley-sim.1")
+reference=$(<"$lab/docs/shapley-sim.md")
 missing=()
 
 # names WORD TEXT: the text holds it, not as a part of a longer option.
@@ -32,7 +32,7 @@ done
 for option in $(options_of "$(sed '/^\.SH EXAMPLES/,/^\.PP/d' <<<"$manual")"); do
   grep -qxe "$option" <<<"$all_options" || missing+=("$option: in the manual page, but no command takes it")
 done
-codes=$(sed -nE 's/^inline constexpr int k_exit_[a-z]+ = ([0-9]+);.*/\1/p' "$source/lab/sim/system.hpp")
+codes=$(sed -nE 's/^inline constexpr int k_exit_[a-z]+ = ([0-9]+);.*/\1/p' "$lab/sim/system.hpp")
 [[ $(wc -w <<<"$codes") -ge 5 ]] || { echo "lab/sim/system.hpp has too few exit codes: $codes"; exit 1; }
 for code in $codes; do
   grep -qE "^$code"$'\t' <<<"$manual" || missing+=("exit code $code: not in the manual page")

@@ -85,7 +85,10 @@ TEST(Requests, HaveALaneByTheirText) {
   EXPECT_EQ(parse_request(R"({"request":"jobs","all":true})").lane, Lane::ledger);
   EXPECT_EQ(parse_request(R"({"request":"status_at","at":1})").lane, Lane::report);
   EXPECT_EQ(parse_request(R"({"request":"status","forecast":true})").lane, Lane::ledger);
-  for (const char* other : {R"({"request":"status"})", R"({"request":"nothing"})", R"({"jobs":1})", "[", ""}) {
+  // No member moves another request: a report stays behind other reports.
+  EXPECT_EQ(parse_request(R"({"request":"statement","":true,"forecast":true})").lane, Lane::report);
+  for (const char* other : {R"({"request":"status"})", R"({"request":"status","forecast":null})",
+                            R"({"request":"ping","":true})", R"({"request":"nothing"})", R"({"jobs":1})", "[", ""}) {
     EXPECT_EQ(parse_request(other).lane, Lane::memory) << other;
   }
 }
