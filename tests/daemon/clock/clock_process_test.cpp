@@ -168,11 +168,7 @@ class Host : public ProcessSite {
     EXPECT_TRUE(ledger.has_value()) << (ledger ? "" : ledger.error().what);
     return ledger ? rows_of(*ledger, sql) : Lines{};
   }
-  [[nodiscard]] Lines run_rows() const {
-    return rows(
-        "SELECT job, organization, begin, end FROM segments WHERE kind = 'run' AND retracted IS NULL "
-        "AND (end IS NULL OR end > begin) ORDER BY job, begin");
-  }
+  [[nodiscard]] Lines run_rows() const { return rows(query_of_runs(0)); }
   [[nodiscard]] Lines future_events() const {
     return rows("SELECT key FROM events WHERE at > " + std::to_string(clock.truth));
   }

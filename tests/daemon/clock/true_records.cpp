@@ -30,4 +30,18 @@ void TrueRecords::import_into(const TempDirectory& directory, Instant now) const
   EXPECT_TRUE(imported->differing.empty()) << imported->differing.front().why;
 }
 
+std::string query_of_runs(std::int64_t since) {
+  const std::string from = std::to_string(since);
+  return "WITH run AS (SELECT job, anchor, organization, begin, end FROM segments "
+         "WHERE kind = 'run' AND retracted IS NULL AND (end IS NULL OR end > begin)) "
+         "SELECT job, organization, begin - " +
+         from +
+         ", (SELECT last.end FROM run AS last WHERE last.job = run.job AND last.anchor = run.anchor AND "
+         "last.begin >= run.begin AND NOT EXISTS (SELECT 1 FROM run AS next WHERE next.job = last.job AND "
+         "next.anchor = last.anchor AND next.begin = last.end) ORDER BY last.begin LIMIT 1) - " +
+         from +
+         " FROM run WHERE NOT EXISTS (SELECT 1 FROM run AS before WHERE before.job = run.job AND "
+         "before.anchor = run.anchor AND before.end = run.begin) ORDER BY job, begin";
+}
+
 }  // namespace shapley::daemon

@@ -31,4 +31,8 @@ class TrueRecords {
   std::map<std::uint32_t, Run> runs_;
 };
 
+// A query of a ledger's runs: job, organization, and begin and end less `since`. What an import adds to a run is a
+// segment of its own; here a run is one row for each time that it went on without a break.
+[[nodiscard]] std::string query_of_runs(std::int64_t since);
+
 }  // namespace shapley::daemon

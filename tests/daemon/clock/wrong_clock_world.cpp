@@ -166,10 +166,7 @@ std::vector<std::string> WrongClockWorld::rows(const std::string& sql) const {
 }
 
 std::vector<std::string> WrongClockWorld::run_rows() const {
-  const std::string since = std::to_string(began);
-  return rows("SELECT job, organization, begin - " + since + ", end - " + since +
-              " FROM segments WHERE kind = 'run' AND retracted IS NULL AND (end IS NULL OR end > begin) "
-              "ORDER BY job, begin");
+  return rows(query_of_runs(began));
 }
 
 std::vector<std::string> WrongClockWorld::gaps() const {
