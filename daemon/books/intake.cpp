@@ -261,6 +261,8 @@ Expected<bool> Intake::read_items(const Items& items, std::size_t begin, const R
 Expected<bool> Intake::read(const protocol::SnapshotBegin& frame, Instant at, Instant /*now*/) {
   std::optional<Instant> known = known_before(at);
   if (known) known = last_look_.refined(*known, at);
+  // Until the gap everything was observed, with or without changes.
+  if (known && is_after_drop_ && wrong_clock_) known = std::max(*known, wrong_clock_->begin);
   snapshot_.emplace(known);
   session_nodes_.forget();
   batch_sequence_ = std::max(batch_sequence_, frame.sequence);

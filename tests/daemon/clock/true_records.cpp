@@ -10,6 +10,7 @@
 namespace shapley::daemon {
 
 void TrueRecords::import_into(const TempDirectory& directory, Instant now) const {
+  if (runs_.empty()) return;  // an import would refuse that
   std::string rows = "JobIDRaw|UID|Account|State|Submit|Eligible|Start|End|AllocCPUS|NodeList\n";
   for (const auto& [job, run] : runs_) {
     const std::string begin = std::to_string(run.begin);
@@ -24,6 +25,7 @@ void TrueRecords::import_into(const TempDirectory& directory, Instant now) const
                                              .into = directory / "ledger.db",
                                              .nodes = {},
                                              .accounts = {},
+                                             .oversubscribed = true,  // random jobs share CPUs
                                              .reason = "the clock was wrong",
                                              .now = now});
   ASSERT_TRUE(imported.has_value()) << imported.error().what;

@@ -141,6 +141,18 @@ TEST_F(WrongClockTest, AShapleydThatIsKilledBeforeTheSnapshotBelievesNoTimeOfIt)
   EXPECT_EQ(gaps().size(), 1U);
 }
 
+TEST_F(WrongClockTest, ARunWhoseRecordIsPurgedCountsUntilTheGapBegins) {
+  world.pass(1000);
+  world.set_wall_by(-7200);
+  world.restart();
+  world.pass(10);
+  world.end(1);
+  world.pass(1);
+  world.set_wall_by(7200);  // for slurmctld the run ended hours ago
+  world.settle();
+  EXPECT_EQ(world.run_rows(), (Lines{"1|physics|0|1100", "2|chemistry|0|100"}));
+}
+
 TEST_F(WrongClockTest, UntilItsMessagesAreDroppedTheGapGoesOn) {
   world.pass(1);
   world.set_wall_by(-7200);
