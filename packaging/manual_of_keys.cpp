@@ -32,10 +32,17 @@ std::string roff(std::string_view text) {
   return out;
 }
 
+// As a sentence begins.
+std::string capitalized(std::string_view text) {
+  std::string sentence(text);
+  if (!sentence.empty() && sentence[0] >= 'a' && sentence[0] <= 'z') sentence[0] = static_cast<char>(sentence[0] - 32);
+  return sentence;
+}
+
 void print(const config::Key& key) {
   const std::string fallback = key.fallback == config::k_required ? "required" : "default: " + roff(key.fallback);
   std::cout << ".TP\n\\fB" << roff(key.name) << "\\fR (" << fallback << ")\n"
-            << roff(key.meaning) << ".\n"
+            << roff(capitalized(key.meaning)) << ".\n"
             << roff(key.type) << ".\n";
   if (key.name != "contribution") return;
   std::cout << ".RS\n";
