@@ -365,7 +365,7 @@ void Service::tick(Instant now) {
   // A frame that was read in part may contain newer records of these jobs.
   if (process(now) && is_active() && !is_unfinished()) failures_.note("commit", intake_->retry_unsettled(now));
   if (is_active()) failures_.note(k_name_cluster, cluster_.state_first(now));
-  if (intake_->take_snapshot_request(now)) ++reading_generation_;
+  if (intake_->take_snapshot_request()) ++reading_generation_;
   if (controllers_) failures_.note("keep what this controller knows", controllers_->tick(now));
   maintenance_.rebuild_books(feed_goes_on(now), now);
   maintenance_.maintain(is_active(), now);

@@ -1,7 +1,8 @@
 // shapleyd.yaml(5), made of the table of keys (config/keys.hpp) and of estimators (accounting/estimators/table.hpp).
 //
-// Usage: manual_of_keys <shapleyd.yaml.5.in >shapleyd.yaml.5. The line "@KEYS@" of the template becomes one entry for
+// Usage: manual_of_keys shapleyd.yaml.5.in shapleyd.yaml.5. The line "@KEYS@" of the template becomes one entry for
 // each key.
+#include <fstream>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -39,42 +40,54 @@ std::string capitalized(std::string_view text) {
   return sentence;
 }
 
-void print(const config::Key& key) {
+void print(std::ostream& out, const config::Key& key) {
   const std::string fallback = key.fallback == config::k_required ? "required" : "default: " + roff(key.fallback);
-  std::cout << ".TP\n\\fB" << roff(key.name) << "\\fR (" << fallback << ")\n"
-            << roff(capitalized(key.meaning)) << ".\n"
-            << roff(key.type) << ".\n";
+  out << ".TP\n\\fB" << roff(key.name) << "\\fR (" << fallback << ")\n"
+      << roff(capitalized(key.meaning)) << ".\n"
+      << roff(key.type) << ".\n";
   if (key.name != "contribution") return;
-  std::cout << ".RS\n";
+  out << ".RS\n";
   for (const accounting::EstimatorRow& row : accounting::estimators())
-    std::cout << ".TP\n.B " << row.name << '\n' << roff(row.meaning) << ".\n";
-  std::cout << ".RE\n";
+    out << ".TP\n.B " << row.name << '\n' << roff(row.meaning) << ".\n";
+  out << ".RE\n";
 }
 
 template <typename Keys>
-void print(std::string_view heading, const Keys& keys) {
-  std::cout << ".SS \"" << heading << "\"\n";
-  for (const config::Key& key : keys) print(key);
+void print(std::ostream& out, std::string_view heading, const Keys& keys) {
+  out << ".SS \"" << heading << "\"\n";
+  for (const config::Key& key : keys) print(out, key);
 }
 
-void print_keys() {
-  for (const config::Key& key : config::k_file_keys) print(key);
-  print("Of an organization", config::k_organization_keys);
-  print("Of a claim in its long form", config::k_claim_keys);
-  print("Of workflows", config::k_workflow_keys);
-  print("Of consortium", config::k_consortium_keys);
-  print("Of a cluster of the consortium", config::k_cluster_keys);
+void print_keys(std::ostream& out) {
+  for (const config::Key& key : config::k_file_keys) print(out, key);
+  print(out, "Of an organization", config::k_organization_keys);
+  print(out, "Of a claim in its long form", config::k_claim_keys);
+  print(out, "Of workflows", config::k_workflow_keys);
+  print(out, "Of consortium", config::k_consortium_keys);
+  print(out, "Of a cluster of the consortium", config::k_cluster_keys);
 }
 
 }  // namespace
 
-int main() {
-  for (std::string line; std::getline(std::cin, line);) {
+int main(int count, char** arguments) {
+  if (count != 3) {
+    std::cerr << "usage: manual_of_keys TEMPLATE PAGE\n";
+    return 1;
+  }
+  std::ifstream in(arguments[1]);
+  std::ofstream out(arguments[2]);
+  bool has_keys = false;
+  for (std::string line; std::getline(in, line);) {
     if (line == "@KEYS@") {
-      print_keys();
+      print_keys(out);
+      has_keys = true;
     } else {
-      std::cout << line << '\n';
+      out << line << '\n';
     }
   }
-  return std::cout.good() ? 0 : 1;
+  out.close();
+  if (has_keys && out.good()) return 0;
+  std::cerr << "manual_of_keys: " << arguments[1] << " has no line @KEYS@, or " << arguments[2]
+            << " cannot be written\n";
+  return 1;
 }

@@ -38,6 +38,8 @@ void Intake::resume_doubt(const TrustedClock::Doubt& doubt) {
   admission_.resume_doubt(doubt);
   // Then everything had been read; the clock is read once a second.
   if (doubt.is_witnessed) watch_.note_connected(doubt.since - Duration{1});
+  // The last process has dropped messages of it.
+  is_after_drop_ = wrong_clock_ && wrong_clock_->end >= doubt.since;
 }
 
 void Intake::begin_session(std::uint64_t instance, Duration interval, Duration min_job_age,
@@ -119,8 +121,8 @@ Expected<void> Intake::process(Instant now) {
     cursor_ = 0;
     if (batch_.size() >= limits_.batch_events) SHAPLEY_TRY(flush(now));
   }
-  // Under a wrong clock nothing is known of the time in which nothing changed.
-  if (in_session_ && caught_up() && !admission_.is_in_doubt()) {
+  // Under a wrong clock, and until its messages are dropped, nothing is known of the time in which nothing changed.
+  if (in_session_ && caught_up() && !admission_.is_in_doubt() && !admission_.awaits_snapshot()) {
     watch_.note_connected(now);
     // An idle feeder sends a sign of life every few seconds; if its last message is older, more messages follow.
     if (known_until_ && now - *known_until_ <= k_last_word) last_look_.note_scanned(surely_scanned(now));
@@ -136,6 +138,8 @@ Expected<void> Intake::process_all(Instant now) {
 
 Expected<bool> Intake::read_frame(const FeederFrame& frame, Instant now) {
   const Instant at = time_of(frame);
+  // What changed before the snapshot was dropped, too.
+  if (is_after_drop_ && !snapshot_) book_wrong_clock(at);
   book_gap(watch_.note_read(at));
   last_look_.note_read(at, known_until_);
   SHAPLEY_TRY_ASSIGN(const bool whole, std::visit([&](const auto& f) { return read(f, at, now); }, frame));
@@ -144,17 +148,19 @@ Expected<bool> Intake::read_frame(const FeederFrame& frame, Instant now) {
 }
 
 void Intake::drop(const FeederFrame& frame, Instant now) {
-  if (!std::exchange(is_dropping_, true)) {
-    const auto gap = watch_.end_wrong_clock(now);
-    if (gap) note_wrong_clock(gap->begin, gap->end);
-    book_gap(gap);
-  }
+  if (!std::exchange(is_dropping_, true)) book_wrong_clock(now);
   // It is acknowledged after the event.
   batch_sequence_ = std::max(batch_sequence_, number_of(frame));
   ++dropped_;
-  gap_since_ = now;
+  is_after_drop_ = true;
   // A part of a snapshot does not count.
   snapshot_.reset();
+}
+
+void Intake::book_wrong_clock(Instant until) {
+  const auto gap = watch_.end_wrong_clock(until);
+  if (gap) note_wrong_clock(gap->begin, gap->end);
+  book_gap(gap);
 }
 
 namespace {
@@ -197,12 +203,8 @@ std::optional<Intake::Held> Intake::held() const {
   return held;
 }
 
-bool Intake::take_snapshot_request(Instant now) {
-  // After its backlog a feeder sends a snapshot without being asked.
-  constexpr Duration k_wait{5};
-  if (!in_session_ || snapshot_requested_) return false;
-  const bool is_late = gap_since_ && !snapshot_ && inbox_.empty() && now >= *gap_since_ + k_wait;
-  if (!is_late && !admission_.wants_session()) return false;
+bool Intake::take_snapshot_request() {
+  if (!in_session_ || snapshot_requested_ || !admission_.wants_session()) return false;
   snapshot_requested_ = true;
   return true;
 }
@@ -227,7 +229,7 @@ Expected<void> Intake::flush_before_node(const std::string& node, Instant now) {
 void Intake::complete(std::uint64_t sequence, Instant observed_at) {
   batch_sequence_ = std::max(batch_sequence_, sequence);
   // The contents of dropped messages are unknown.
-  if (gap_since_) return;
+  if (is_after_drop_) return;
   if (known_until_ && observed_at <= *known_until_) return;
   known_earlier_ = std::exchange(known_until_, observed_at);
 }
@@ -299,7 +301,7 @@ Expected<bool> Intake::read(const protocol::SnapshotEnd& frame, Instant at, Inst
   if (snapshot_) SHAPLEY_TRY(read_absent(at, now));
   SHAPLEY_TRY(read_placements(at, now));
   if (snapshot_) {
-    gap_since_.reset();
+    is_after_drop_ = false;
     admission_.note_snapshot_read();
     last_look_.end_snapshot();
   }
@@ -316,7 +318,7 @@ Expected<void> Intake::read_absent(Instant at, Instant now) {
   std::erase_if(wrong_starts_, [&](const auto& entry) { return !snapshot_->has(entry.first); });
   const Snapshot::Absent& absent = snapshot_->absent(books_.state());
   const Departure departure =
-      gap_since_ ? Departure::purged : snapshot_->departure(at, last_look_, watch_.gap(), min_job_age_);
+      is_after_drop_ ? Departure::purged : snapshot_->departure(at, last_look_, watch_.gap(), min_job_age_);
   for (const JobId job : absent.jobs) {
     SHAPLEY_TRY(read_gone(job, snapshot_->last_alive(books_.state(), job, last_look_), departure, now));
   }
@@ -356,12 +358,13 @@ Expected<void> Intake::read_job(const protocol::JobUpdate& as_sent, Instant obse
   restarts_.note(record, books_.state(), watch_.gap());
   unsettled_jobs_.erase(job);
   SHAPLEY_TRY_ASSIGN(Observation observation, observe(record, observed_at, now));
-  // What ends with the wrong clock is booked first; then a pending job's wait can be.
-  const bool waits = observation.mistimed && record.state == protocol::JobState::pending;
+  bool waits = observation.mistimed && record.state == protocol::JobState::pending;
   if (observation.mistimed) {
     const Instant start{record.start_time};
     if (!waits && (!wrong_clock_ || start > wrong_clock_->end)) wrong_starts_.insert_or_assign(job, start);
     observation = wrong_clock_ ? observe_mistimed(books_.state(), record, observed_at, *wrong_clock_) : Observation{};
+    // What ends with the wrong clock is booked first; then a pending job's wait can be.
+    waits = waits && !observation.events.empty();
   }
   if (observation.unsettled || waits)
     unsettled_jobs_.insert_or_assign(job, Unsettled<protocol::JobUpdate>{as_sent, observed_at});
@@ -397,7 +400,7 @@ Expected<Observation> Intake::observe(const protocol::JobUpdate& record, Instant
 // The first snapshot after a wrong clock shows what happened under it, with times that may be any.
 std::optional<Instant> Intake::reliable_since(Instant observed_at) const {
   if (!wrong_clock_) return std::nullopt;
-  return gap_since_ ? observed_at : wrong_clock_->end;
+  return is_after_drop_ ? observed_at : wrong_clock_->end;
 }
 
 Expected<void> Intake::read_gone(JobId job, Instant last_alive, Departure departure, Instant now) {

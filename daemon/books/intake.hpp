@@ -69,7 +69,7 @@ class Intake {
   // At the start of a process: those that another one noted.
   void note_wrong_starts(WrongStarts starts) { wrong_starts_ = std::move(starts); }
   // Whether the wall clock was wrong, and no whole snapshot was read since it is right again.
-  [[nodiscard]] bool is_after_wrong_clock() const { return admission_.awaits_snapshot(); }
+  [[nodiscard]] bool is_after_wrong_clock() const { return admission_.awaits_snapshot() || is_after_drop_; }
 
   void receive(FeederFrame frame);
   [[nodiscard]] bool accepting() const { return inbox_.size() < limits_.inbox_frames; }
@@ -108,7 +108,7 @@ class Intake {
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
   // Whether the feeder should begin again with a snapshot, because the wall clock was wrong. True at most once a
   // session.
-  [[nodiscard]] bool take_snapshot_request(Instant now);
+  [[nodiscard]] bool take_snapshot_request();
   // Whether the books contain everything that the feeder had when this session began: it sends its backlog first, then
   // a snapshot.
   [[nodiscard]] bool caught_up() const { return caught_up_ && inbox_.empty(); }
@@ -149,6 +149,8 @@ class Intake {
   void take(Observation observation);
   void take_node(const std::string& node, Instant observed_at, Observation observation);
   void book_gap(const std::optional<accounting::ObservationGap>& gap);
+  // Books that a wrong clock's time, of which nothing was read, goes on until then.
+  void book_wrong_clock(Instant until);
   void note_wrong_clock(Instant begin, Instant end);
   void complete(std::uint64_t sequence, Instant observed_at);
   [[nodiscard]] Expected<bool> read_frame(const FeederFrame& frame, Instant now);
@@ -193,8 +195,8 @@ class Intake {
   std::optional<WrongClock> wrong_clock_;  // the last one
   WrongStarts wrong_starts_;
   std::uint64_t dropped_ = 0;
-  bool is_dropping_ = false;          // a frame of this session was dropped
-  std::optional<Instant> gap_since_;  // the last frame was dropped then, and no whole snapshot was read since
+  bool is_dropping_ = false;    // a frame of this session was dropped
+  bool is_after_drop_ = false;  // a frame was dropped, and no whole snapshot was read since
   bool snapshot_requested_ = false;
 };
 

@@ -142,9 +142,11 @@ std::optional<ObservationGap> ObservationWatch::note_read(Instant at) {
 std::optional<ObservationGap> ObservationWatch::end_wrong_clock(Instant now) {
   told_ = true;
   if (!observed_until_ || *observed_until_ >= now) return std::nullopt;
-  gap_ = ObservationGap{.begin = *observed_until_, .end = now, .cause = GapCause::wrong_clock};
+  const ObservationGap ended{.begin = *observed_until_, .end = now, .cause = GapCause::wrong_clock};
+  const bool goes_on = gap_ && gap_->end == ended.begin;
+  gap_ = ObservationGap{.begin = goes_on ? gap_->begin : ended.begin, .end = now, .cause = GapCause::wrong_clock};
   observed_until_ = now;
-  return gap_;
+  return ended;
 }
 
 std::optional<ObservationGap> ObservationWatch::find_gap() const {

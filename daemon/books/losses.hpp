@@ -40,9 +40,9 @@ class ObservationWatch {
   void begin_session(const Observing& observing);
   // The feeder is connected, and all of its messages were read.
   void note_connected(Instant now);
-  // A wrong clock made messages that are dropped at `now`, when it is right again. Returns the gap that this leaves, in
-  // place of one by the times that this session's feeder reports. nullopt: nothing was ever observed, or no time has
-  // passed since.
+  // What was observed until `now` is not read, because of a wrong clock that is right again. Returns the gap that this
+  // leaves, or its next part, in place of one by the times that this session's feeder reports. nullopt: nothing was
+  // ever observed, or no time has passed since.
   [[nodiscard]] std::optional<accounting::ObservationGap> end_wrong_clock(Instant now);
   // An observation of `at` was read. Returns the gap that it ends, at most once a session.
   [[nodiscard]] std::optional<accounting::ObservationGap> note_read(Instant at);

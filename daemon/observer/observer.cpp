@@ -100,6 +100,9 @@ class JobObserver {
   [[nodiscard]] bool changes_past(const accounting::Event& event) const {
     if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event))
       return closed->end <= *scan_.reliable_since;
+    // A run is retracted, too, if its requeue has no time that can be true.
+    if (const auto* retracted = std::get_if<accounting::SegmentRetracted>(&event))
+      return record_.state == JobState::pending && retracted->key.anchor <= *scan_.reliable_since;
     const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
     return opened != nullptr && opened->begin <= *scan_.reliable_since;
   }
@@ -372,6 +375,27 @@ Observation observe_job(const accounting::State& books, const JobUpdate& record,
   return JobObserver(books, record, scan, rules, background).observe();
 }
 
+namespace {
+
+// A run that goes on and that the books do not have open was suspended when the clock went wrong: its end is not known.
+void note_unseen_end(const accounting::State& books, const JobUpdate& record, Instant at, Observation& out) {
+  if (record.state != JobState::running && record.state != JobState::suspended) return;
+  const accounting::SegmentOpened* last = nullptr;
+  for (const LiveSegment* live : runs_of(books, JobId{record.job_id})) {
+    if (live->opened.key.anchor.value != record.start_time) continue;
+    if (!live->end) return;
+    last = &live->opened;
+  }
+  if (last == nullptr) return;
+  RunWriter(
+      books, {},
+      {.job = last->key.job, .start = last->key.anchor, .organization = last->organization, .shares = last->nodes},
+      out.events)
+      .mark_end(at, CloseReason::vanished);
+}
+
+}  // namespace
+
 Observation observe_mistimed(const accounting::State& books, const JobUpdate& record, Instant at,
                              const WrongClock& clock) {
   Observation out;
@@ -386,6 +410,7 @@ Observation observe_mistimed(const accounting::State& books, const JobUpdate& re
       out.events.emplace_back(accounting::SegmentClosed{live->opened.key, end, CloseReason::ended, record.slurm_state});
     }
   }
+  note_unseen_end(books, record, clock.begin, out);
   // Its wait, if it is open, ended in the time that is not known. A pending job waits on.
   if (record.state != JobState::pending) {
     (void)WaitWriter(books, {.id = job}, out.events)

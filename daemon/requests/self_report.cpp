@@ -50,15 +50,18 @@ protocol::StorageReport storage_report(const fs::path& ledger) {
 // other ones.
 protocol::GapsReport gaps_report(const Books& books) {
   const std::vector<accounting::ObservationGap> gaps = books.state().observation_gaps();
-  protocol::GapsReport report{.count = gaps.size()};
+  protocol::GapsReport report;
   for (const accounting::ObservationGap& gap : gaps) {
     report.all += gap.end - gap.begin;
     if (gap.cause != accounting::GapCause::slurmctld_down) report.unobserved += gap.end - gap.begin;
-  }
-  if (!gaps.empty()) {
-    report.last_begin = gaps.back().begin;
-    report.last_end = gaps.back().end;
-    report.last_cause = name_of(gaps.back().cause);
+    // That of a wrong clock is booked in parts, which are one.
+    const bool goes_on = gap.cause == accounting::GapCause::wrong_clock && report.last_end == gap.begin;
+    if (!goes_on) {
+      ++report.count;
+      report.last_begin = gap.begin;
+    }
+    report.last_end = gap.end;
+    report.last_cause = name_of(gap.cause);
   }
   return report;
 }

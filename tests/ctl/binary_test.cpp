@@ -317,9 +317,9 @@ TEST_F(ShapleyctlBinary, TheFutureIsRefused) {
 
 // The daemon is not asked, which could not heed them.
 TEST_F(ShapleyctlBinary, OptionsAboutALedgersFileNeedOne) {
-  for (const char* asked :
-       {"status --archives x", "explain 1 --archives x", "compare A B --archives x", "forecast --archives x",
-        "statement --archives x", "history --known-until 2026-11-18", "report --no-charts -o page --archives x"}) {
+  for (const char* asked : {"status --archives x", "explain 1 --archives x", "explain A --against B --archives x",
+                            "status --forecast --archives x", "statement --archives x",
+                            "history --known-until 2026-11-18", "report --no-charts -o page --archives x"}) {
     const Outcome outcome = ends(ExitCode::usage, run(asked));
     EXPECT_EQ(outcome.out, "") << asked;
     EXPECT_PRED2(contains, outcome.err, "name the file with --ledger FILE\n") << asked;

@@ -13,8 +13,6 @@ teardown() {
   end_cluster
 }
 
-told_is() { test "$(status_json | jq -r "$1")" = "$2"; }
-
 @test "slurmctld runs without the plugin while a job is requeued: the gap and the lost run fire" {
   start_with
   monitoring_start

@@ -101,6 +101,60 @@ TEST_F(WrongClockTest, WhatIsObservedAfterwardsIsBooked) {
   EXPECT_EQ(world.run_rows().back(), "5|chemistry|" + std::to_string(begin) + '|' + std::to_string(begin + 100));
 }
 
+TEST_F(WrongClockTest, WhatBeginsBetweenTheDroppedMessagesAndTheSnapshotIsInTheGap) {
+  world.set_wall_by(40 * k_day);
+  things_happen();
+  world.set_wall_by(-40 * k_day);
+  EXPECT_EQ(world.unacknowledged(), 0U) << "they are dropped, and the snapshot is to come";
+  world.host.pass(30);
+  world.start(5, "chem", "n2");
+  const std::int64_t begin = elapsed();
+  world.settle();
+  EXPECT_EQ(world.run_rows(), known_runs);
+  ASSERT_EQ(gaps().size(), 1U);
+  EXPECT_GE(std::stoll(gaps().front().substr(gaps().front().find('|') + 1)), begin) << gaps().front();
+  EXPECT_EQ(daemon()["gaps"]["count"], 1);
+  EXPECT_EQ(daemon()["gaps"]["last_begin"], world.began + 100);
+  world.kill();
+  world.import_records();
+  world.restart();
+  world.settle();
+  EXPECT_EQ(world.run_rows().back(), "5|chemistry|" + std::to_string(begin) + '|');
+  world.end(5);
+  const std::int64_t end = elapsed();
+  world.settle();
+  EXPECT_EQ(world.run_rows().back(), "5|chemistry|" + std::to_string(begin) + '|' + std::to_string(end));
+}
+
+TEST_F(WrongClockTest, AShapleydThatIsKilledBeforeTheSnapshotBelievesNoTimeOfIt) {
+  world.set_wall_by(300);
+  world.pass(100);
+  world.start(3, "chem", "n2");
+  world.pass(150);
+  world.set_wall_by(-300);
+  EXPECT_EQ(world.unacknowledged(), 0U) << "they are dropped, and the snapshot is to come";
+  world.host.pass(140);  // the wrong start is of less than a minute from now
+  world.restart();
+  world.settle();
+  world.pass(100);
+  EXPECT_EQ(world.run_rows(), (Lines{"1|physics|0|", "2|chemistry|0|100"}));
+  EXPECT_EQ(gaps().size(), 1U);
+}
+
+TEST_F(WrongClockTest, UntilItsMessagesAreDroppedTheGapGoesOn) {
+  world.pass(1);
+  world.set_wall_by(-7200);
+  world.pass(100);
+  world.start(3, "chem", "n2");
+  world.host.set_wall_by(7200);
+  // shapleyd is the first to see that the clock is right.
+  world.service->tick(world.service->now());
+  world.settle();
+  EXPECT_EQ(world.run_rows().size(), 2U);
+  ASSERT_EQ(gaps().size(), 1U);
+  EXPECT_TRUE(gaps().front().starts_with("101|")) << gaps().front();
+}
+
 TEST_F(WrongClockTest, ALeapOfADay) {
   world.set_wall_by(k_day);
   things_happen();

@@ -174,8 +174,13 @@ std::vector<std::string> WrongClockWorld::run_rows() const {
 
 std::vector<std::string> WrongClockWorld::gaps() const {
   const std::string since = std::to_string(began);
-  return rows("SELECT json_extract(payload, '$.begin') - " + since + ", json_extract(payload, '$.end') - " + since +
-              ", json_extract(payload, '$.cause') FROM events WHERE kind = 'observation_gap' ORDER BY seq");
+  return rows(
+      "WITH gap AS (SELECT json_extract(payload, '$.begin') AS begin, json_extract(payload, '$.end') AS end, "
+      "json_extract(payload, '$.cause') AS cause FROM events WHERE kind = 'observation_gap') SELECT begin - " +
+      since +
+      ", (SELECT min(last.end) FROM gap AS last WHERE last.end > gap.begin AND last.end NOT IN (SELECT begin FROM gap))"
+      " - " +
+      since + ", cause FROM gap WHERE begin NOT IN (SELECT end FROM gap) ORDER BY begin");
 }
 
 nlohmann::json WrongClockWorld::ask(const std::string& request) {

@@ -50,7 +50,8 @@ class WrongClockWorld {
   [[nodiscard]] std::vector<std::string> rows(const std::string& sql) const;
   // Runs as the books have them: job, organization, begin and end in true seconds since the world began.
   [[nodiscard]] std::vector<std::string> run_rows() const;
-  // Gaps of observation in the ledger: begin and end in true seconds since the world began, and the cause.
+  // Gaps of observation in the ledger, those that follow each other as one: begin and end in true seconds since the
+  // world began, and the cause.
   [[nodiscard]] std::vector<std::string> gaps() const;
   [[nodiscard]] nlohmann::json ask(const std::string& request);
   // Messages that the plugin keeps.

@@ -324,6 +324,41 @@ TEST(ObserverAfterWrongClock, ARunWhoseEndIsNotBelievedEndsWhereTheClockWentWron
   EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(ended_at(120, 2500), 2600, 2000))) << "when its time has come";
 }
 
+TEST(ObserverAfterWrongClock, ARunThatWasRequeuedUnderAClockBehindIsNotRetracted) {
+  Bench bench;
+  bench.see(running(120), 121);
+  JobUpdate requeued = record_of(protocol::JobState::pending);
+  requeued.restart_count = 1;
+  requeued.submit_time = requeued.eligible_time = 50;
+  EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(requeued, 2010, 2000)));
+  bench.see_mistimed(requeued, 2010, {Instant{1000}, Instant{2000}});
+  EXPECT_EQ(bench.runs(), "[120,1000) n1:1");
+  EXPECT_FALSE(bench.see_after_wrong_clock(requeued, 2011, 2000).mistimed);
+  EXPECT_EQ(bench.runs(), "[120,1000) n1:1");
+}
+
+TEST(ObserverAfterWrongClock, ARunThatWasSuspendedBeforeAndWentOnUnderItHasNoKnownEnd) {
+  const WrongClock clock{Instant{1000}, Instant{2000}};
+  for (const auto state : {protocol::JobState::running, protocol::JobState::suspended}) {
+    Bench bench;
+    bench.see(running(120), 121);
+    JobUpdate record = record_of(protocol::JobState::suspended);
+    record.start_time = 120;
+    record.suspend_time = 500;
+    record.pre_suspend_run_s = 380;
+    bench.see(record, 501);
+    EXPECT_FALSE(bench.see_after_wrong_clock(record, 2010, 2000).mistimed) << "it is suspended still";
+    record.state = state;
+    record.suspend_time = 1500;
+    record.pre_suspend_run_s = state == protocol::JobState::suspended ? 400 : 380;
+    EXPECT_TRUE(is_refused(bench.see_after_wrong_clock(record, 2010, 2000)));
+    for (int times = 0; times < 2; ++times) {
+      bench.see_mistimed(record, 2010, clock);
+      EXPECT_EQ(bench.runs(), "[120,500) n1:1; [1000,1000) n1:1") << times;
+    }
+  }
+}
+
 TEST(ObserverAfterWrongClock, AnImportedRunEndsWithItsRecord) {
   const WrongClock clock{Instant{1000}, Instant{2000}};
   Bench bench;

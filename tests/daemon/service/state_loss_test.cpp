@@ -250,6 +250,8 @@ TEST(ObservationWatch, AfterAWrongClockItsTimeIsTheGap) {
   watch.begin_session({});
   EXPECT_EQ(watch.end_wrong_clock(at(950)), (ObservationGap{at(900), at(950), GapCause::wrong_clock}));
   EXPECT_EQ(watch.end_wrong_clock(at(950)), std::nullopt) << "no time has passed";
+  EXPECT_EQ(watch.end_wrong_clock(at(952)), (ObservationGap{at(950), at(952), GapCause::wrong_clock}));
+  EXPECT_EQ(watch.gap(), (ObservationGap{at(900), at(952), GapCause::wrong_clock})) << "it went on";
   ObservationWatch first_ever(std::nullopt, {});
   EXPECT_EQ(first_ever.end_wrong_clock(at(130)), std::nullopt) << "there were no books before";
 }
