@@ -9,8 +9,7 @@ have_begun() {
   pending=$(squeue -h -t PENDING -j "$(IFS=,; echo "$*")" -o %A) && [ -z "$pending" ]
 }
 
-# plain_load COUNT: short jobs of three organizations, of 0-3 s and 1-6 processors, some of them failing.
-# plain_load COUNT [LEAST]: their runs are of LEAST seconds at least (0).
+# plain_load COUNT [LEAST]: short jobs of three organizations, of LEAST (0) to LEAST + 3 s and 1-6 processors, some of them failing.
 plain_load() {
   local i organizations=(astro bio chem)
   for ((i = 0; i < $1; ++i)); do
