@@ -1,7 +1,8 @@
 // shapleyd.yaml(5), made of the table of keys (config/keys.hpp) and of estimators (accounting/estimators/table.hpp).
 //
-// Usage: manual_of_keys <shapleyd.yaml.5.in >shapleyd.yaml.5. The line "@KEYS@" of the template becomes one entry for
+// Usage: manual_of_keys shapleyd.yaml.5.in shapleyd.yaml.5. The line "@KEYS@" of the template becomes one entry for
 // each key.
+#include <fstream>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -32,10 +33,17 @@ std::string roff(std::string_view text) {
   return out;
 }
 
+// As a sentence begins.
+std::string capitalized(std::string_view text) {
+  std::string sentence(text);
+  if (!sentence.empty() && sentence[0] >= 'a' && sentence[0] <= 'z') sentence[0] = static_cast<char>(sentence[0] - 32);
+  return sentence;
+}
+
 void print(std::ostream& out, const config::Key& key) {
   const std::string fallback = key.fallback == config::k_required ? "required" : "default: " + roff(key.fallback);
   out << ".TP\n\\fB" << roff(key.name) << "\\fR (" << fallback << ")\n"
-      << roff(key.meaning) << ".\n"
+      << roff(capitalized(key.meaning)) << ".\n"
       << roff(key.type) << ".\n";
   if (key.name != "contribution") return;
   out << ".RS\n";

@@ -173,7 +173,9 @@ class Host : public ProcessSite {
     return rows("SELECT key FROM events WHERE at > " + std::to_string(clock.truth));
   }
   // The causes of gaps of observation.
-  [[nodiscard]] Lines gaps() const { return rows("SELECT cause FROM observation_gaps"); }
+  [[nodiscard]] Lines gaps() const {
+    return rows("SELECT json_extract(payload, '$.cause') FROM events WHERE kind = 'observation_gap' ORDER BY seq");
+  }
   [[nodiscard]] Lines findings() const {
     const auto ledger = ledger::Ledger::open(directory / "ledger.db", ledger::OpenMode::read_beside_writer);
     const auto report = ledger ? ledger::audit(*ledger) : tl::unexpected(ledger.error());

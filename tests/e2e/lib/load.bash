@@ -9,11 +9,11 @@ have_begun() {
   pending=$(squeue -h -t PENDING -j "$(IFS=,; echo "$*")" -o %A) && [ -z "$pending" ]
 }
 
-# plain_load COUNT: short jobs of three organizations, of 0-3 s and 1-6 processors, some of them failing.
+# plain_load COUNT [LEAST]: short jobs of three organizations, of LEAST (0) to LEAST + 3 s and 1-6 processors, some of them failing.
 plain_load() {
   local i organizations=(astro bio chem)
   for ((i = 0; i < $1; ++i)); do
-    submit "${organizations[i % 3]}" -n$((1 + i % 6)) "sleep $((i % 4)); exit $((i % 5 == 4))" || return 1
+    submit "${organizations[i % 3]}" -n$((1 + i % 6)) "sleep $((${2:-0} + i % 4)); exit $((i % 5 == 4))" || return 1
   done
 }
 
@@ -101,13 +101,15 @@ seconds_passed() {
 
 # load_across_a_kill: for a slurmctld that is about to be killed. It writes its state every few seconds and forgets what came after: a job that
 # ended meanwhile would run on in its books, and in jobcomp twice. So the machine is full of jobs that outlast the kill; `tell kill` ends them.
+# None of those that wait meanwhile is over in the second in which it begins: what such a job asked for before is undone by then, and whether it
+# takes a second is luck.
 load_across_a_kill() {
   local astro bio chem
   save_usage && plain_load 12 && wait_drained 60 || return 1
   astro=$(submit astro -N2 --exclusive "$(until_told kill)") && bio=$(submit bio -N1 --exclusive "$(until_told kill)") || return 1
   chem=$(submit chem -N1 --exclusive "$(until_told kill)") || return 1
   wait_until 20 job_is "$astro" RUNNING && wait_until 20 job_is "$bio" RUNNING && wait_until 20 job_is "$chem" RUNNING || return 1
-  save_after plain_load 6
+  save_after plain_load 6 1
 }
 # save_after COMMAND...: runs it, and waits until slurmctld has saved what it did. A file that is younger than the command may have been
 # begun before it; the next one was not. Each save needs a change: one more job that waits.
