@@ -71,7 +71,7 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
     kept = SideFile<KeptClock>(site.configuration.ledger).value();
     if (kept) {
       doubted = kept->doubt;
-      for (const WrongStart& start : kept->wrong_starts) wrong_starts.emplace(start.job, start.at);
+      for (const WrongStart& start : kept->wrong_starts) wrong_starts.emplace(JobId{start.job}, start.at);
       if (kept->boot != options.boot) kept.reset();
     }
     SHAPLEY_TRY_ASSIGN(clock, start_clock(options, books, kept));

@@ -83,8 +83,8 @@ std::array<CpuTime, 2> own_and_borrowed(const Row& row) {
 std::string table_with(std::span<const Field> fields, std::initializer_list<std::pair<std::string_view, bool>> wanted,
                        const json& rows) {
   std::vector<Field> shown(fields.begin(), fields.end());
-  for (const auto& [name, is_wanted] : wanted) {
-    if (!is_wanted) std::erase_if(shown, [&](const Field& field) { return field.name == name; });
+  for (const std::pair<std::string_view, bool>& column : wanted) {
+    if (!column.second) std::erase_if(shown, [&](const Field& field) { return field.name == column.first; });
   }
   return render_table(shown, rows);
 }
