@@ -261,7 +261,8 @@ ask_live() {
   in_forms live.jobs "text json" jobs -a
   in_forms live.explain "text json" explain "${jobs%% *}"
   against live.against "$a" "$b"
-  forecast live.forecast
+  # The JSON is that of status, which has figures of the process.
+  if knows forecast; then in_forms live.forecast "text json" forecast; else ask live.forecast.text status --forecast; fi
   in_forms live.statement "text json" statement --month "$month"
   ask live.history.csv history --csv
   in_forms live.workflows "text json long" workflows
