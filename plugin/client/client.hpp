@@ -26,7 +26,8 @@ struct shapley_client {
   shapley::client::RankBoard board;
   shapley::client::Inbox inbox;
   shapley::client::Scanner scanner;
-  shapley::client::Places places;
+  shapley::client::Requests requests;
+  shapley::client::Places places{requests};
   bool places_failed = false;  // the scanning thread's: a job of this scan is missing
   shapley::client::Log log;
   shapley::client::Feeder feeder;

@@ -294,21 +294,6 @@ void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gr
   job->gres_request = gres;
 }
 
-uint32_t shapley_request_processors(const job_record_t* record) {
-  uint32_t processors = requested_cpus(record);
-  const partitions_t partitions = partitions_of(record);
-  const part_record_t* partition = record->part_ptr;
-  bool whole = shapley_whole_nodes_only() || partitions.exclusive ||
-               (record->details && shapley_is_whole_node(record->details->whole_node));
-  if (whole && partition && partition->total_nodes && partition->total_cpus) {
-    uint32_t each = (partition->total_cpus + partition->total_nodes - 1) / partition->total_nodes;
-    uint32_t nodes = record->details ? at_least_one(record->details->min_nodes) : 1;
-    uint32_t filled = (processors + each - 1) / each;
-    processors = each * (nodes > filled ? nodes : filled);
-  }
-  return processors ? processors : 1;
-}
-
 /* ---- why a pending job waits -------------------------------------------------------------------- */
 
 /* Slurm has some 170 reasons for limits of associations and QOS and adds more in each release; their names have kept

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/types.hpp"
 #include "plugin/client/scan/scanner.hpp"
 
 namespace shapley::client {
@@ -14,10 +15,10 @@ namespace {
 // The name of the jobs without an organization in the daemon's ranks.
 constexpr std::string_view k_guests = "guests";
 
-// Bounded, so that values from a hostile or broken daemon cannot overflow sums.
+// In millionths; bounded, so that values from a hostile or broken daemon cannot overflow sums.
 std::int64_t bounded(std::int64_t processors) {
-  constexpr std::int64_t k_most = std::int64_t{1} << 48U;
-  return std::clamp(processors, -k_most, k_most);
+  constexpr std::int64_t k_most = std::int64_t{1} << 40U;
+  return std::clamp(processors, -k_most, k_most) * k_micro;
 }
 
 bool same(const protocol::Rule& a, const protocol::Rule& b) {
@@ -33,7 +34,7 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
             [&](std::uint32_t a, std::uint32_t b) { return ranks.organizations[a] < ranks.organizations[b]; });
   const bool has_leads = ranks.leads.size() == by_name.size() && ranks.lacking.size() == by_name.size();
   // More than any cluster has, so that all of a better rank goes before a worse one.
-  constexpr std::int64_t k_wholly = std::int64_t{1} << 32U;
+  constexpr std::int64_t k_wholly = (std::int64_t{1} << 28U) * k_micro;
   std::uint32_t index = 0;
   for (const std::uint32_t position : by_name) {
     indices_.emplace(ranks.organizations[position], index);
