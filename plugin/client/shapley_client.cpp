@@ -142,7 +142,10 @@ void shapley_client_destroy(shapley_client_t* client) {
 }
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now) {
-  scanning(client, [&](auto& scanner) { return scanner.begin(now), true; });
+  scanning(client, [&](auto& scanner) {
+    if (auto rule = client->board.take_charge_rule()) client->requests.set_rule(*std::move(rule));
+    return scanner.begin(now), true;
+  });
 }
 
 bool shapley_client_scan_begin_runs(shapley_client_t* client, int64_t now, int64_t now_ms) {

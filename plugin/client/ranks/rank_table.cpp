@@ -89,6 +89,20 @@ bool RankBoard::set_rules(std::vector<protocol::Rule> rules) {
   return true;
 }
 
+bool RankBoard::set_charge_rule(protocol::ChargeRule rule) {
+  if (rule == charge_rule_) return false;
+  charge_rule_ = rule;
+  std::optional<protocol::ChargeRule> replaced(std::move(rule));
+  const MutexLock lock(mutex_);
+  std::swap(new_charge_rule_, replaced);  // freed outside the mutex
+  return true;
+}
+
+std::optional<protocol::ChargeRule> RankBoard::take_charge_rule() {
+  const MutexLock lock(mutex_);
+  return std::exchange(new_charge_rule_, std::nullopt);
+}
+
 bool RankBoard::set_levels(LevelTable levels) {
   if (levels == levels_) return false;
   levels_used_ = true;
