@@ -29,7 +29,6 @@ struct shapley_client {
   shapley::client::Inbox inbox;
   shapley::client::Requests requests;
   shapley::client::Scanner scanner;
-  shapley::client::Requests requests;
   shapley::client::Places places{requests};
   bool places_failed = false;  // the scanning thread's: a job of this scan is missing
   shapley::client::Log log;

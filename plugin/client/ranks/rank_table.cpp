@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view k_guests = "guests";
 
 // In millionths; bounded, so that values from a hostile or broken daemon cannot overflow sums.
+constexpr std::int64_t k_most = std::int64_t{1} << 40U;
 std::int64_t bounded(std::int64_t processors) {
-  constexpr std::int64_t k_most = std::int64_t{1} << 40U;
   return std::clamp(processors, -k_most, k_most) * k_micro;
 }
 
@@ -41,7 +41,7 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
     const auto behind = static_cast<std::int64_t>(by_name.size() - position);
     contenders_[index] = {.rank = position,
                           .lead = has_leads ? bounded(ranks.leads[position]) : behind * k_wholly,
-                          .lacking = has_leads ? bounded(ranks.lacking[position]) : 0};
+                          .lacking = bounded(has_leads ? ranks.lacking[position] : -k_most)};
     if (position + 1 == by_name.size()) last_ = {position, index};
     ++index;
   }
