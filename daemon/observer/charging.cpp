@@ -6,6 +6,8 @@
 #include <optional>
 #include <tuple>
 
+#include "game/blocked.hpp"
+
 namespace shapley::daemon {
 
 namespace {
@@ -33,45 +35,24 @@ std::vector<Resource> resources_of(const std::vector<protocol::Tres>& gres) {
   return resources;
 }
 
-std::int64_t count_in(const std::vector<Resource>& resources, std::string_view name) {
-  const auto found =
-      std::find_if(resources.begin(), resources.end(), [&](const Resource& r) { return r.name == name; });
-  return found == resources.end() ? 0 : found->count;
+game::Amounts amounts_of(std::int64_t cpus, std::int64_t memory, const std::vector<Resource>& gres) {
+  game::Amounts amounts{cpus, memory, {}};
+  for (const Resource& r : gres) amounts.gres.push_back({r.name, r.count});
+  return amounts;
 }
 
-// A part of a resource; larger than 1 if more is requested than one node has.
-struct Fraction {
-  std::int64_t of = 0;
-  std::int64_t whole = 1;
-  friend bool operator<(const Fraction& a, const Fraction& b) {
-    return static_cast<Int128>(a.of) * b.whole < static_cast<Int128>(b.of) * a.whole;
-  }
-};
-
-struct Amounts {
-  std::int64_t cpus = 0;
-  std::int64_t memory = 0;
-  const std::vector<Resource>& gres;
-};
-
-// The largest part of the node's CPUs, memory and generic resources. What the node does not list cannot be held there
-// (or Slurm does not count it), so it blocks nothing.
-Fraction dominant_part(const Amounts& amounts, const CapacityChanged& node) {
-  Fraction largest{amounts.cpus, node.cpus};
-  if (node.memory > 0) largest = std::max(largest, Fraction{amounts.memory, node.memory});
-  for (const Resource& r : node.gres) {
-    if (r.count > 0) largest = std::max(largest, Fraction{count_in(amounts.gres, r.name), r.count});
-  }
-  return largest;
+game::Amounts amounts_of(const CapacityChanged& node) {
+  return amounts_of(node.cpus, node.memory, node.gres);
 }
 
-ProcessorMillionths times(ProcessorMillionths whole, const Fraction& part) {
+ProcessorMillionths times(ProcessorMillionths whole, const game::NodePart& part) {
   return bounded(static_cast<Int128>(whole.value) * part.of / part.whole);
 }
 
 bool has_what_it_needs(const CapacityChanged& node, const std::vector<Resource>& gres) {
+  const game::Amounts has = amounts_of(node);
   return node.cpus > 0 &&
-         std::all_of(gres.begin(), gres.end(), [&](const Resource& r) { return count_in(node.gres, r.name) > 0; });
+         std::all_of(gres.begin(), gres.end(), [&](const Resource& r) { return game::count_in(has.gres, r.name) > 0; });
 }
 
 std::uint64_t tres_count(const protocol::JobUpdate& job, std::string_view name) {
@@ -163,7 +144,14 @@ CapacityChanged Charging::capacity_of(const protocol::NodeRecord& node) const {
           .whole = whole,
           .cpus = node.cpus,
           .memory = count_of(node.memory),
-          .gres = resources_of(node.gres)};
+          .gres = resources_of(node.gres),
+          .usable_cpus = counts_cpus(node) ? std::optional(node.usable ? node.cpus : 0) : std::nullopt};
+}
+
+// Where a run is charged what it blocks, its charge says that already.
+bool Charging::counts_cpus(const protocol::NodeRecord& node) const {
+  const bool is_charged_blocked = rule_.charge == config::Charge::dominant && weight_of(node.name) == 1;
+  return !is_charged_blocked && node.cpus > 0 && Int128{node.cpus} * k_micro <= k_max_weighted.value;
 }
 
 ProcessorMillionths Charging::charge_of(const NodeShare& held, bool exclusive, const CapacityChanged* node) const {
@@ -171,7 +159,7 @@ ProcessorMillionths Charging::charge_of(const NodeShare& held, bool exclusive, c
   const bool known = node != nullptr && node->cpus > 0 && node->whole.value > 0;
   if (rule_.charge == config::Charge::cpu || !known) return by_cpus;
   if (exclusive) return node->whole;
-  const Fraction part = dominant_part({held.cpus, held.memory, held.gres}, *node);
+  const game::NodePart part = game::dominant_part(amounts_of(held.cpus, held.memory, held.gres), amounts_of(*node));
   // Never zero: a share without processors would not be in the books at all.
   return std::max(ProcessorMillionths{1}, std::min(node->whole, times(node->whole, part)));
 }
@@ -216,9 +204,9 @@ ProcessorMillionths Charging::task_of(const protocol::JobUpdate& job, std::span<
   std::optional<ProcessorMillionths> least;
   for (const CapacityChanged& node : kinds) {
     if (!has_what_it_needs(node, request.gres)) continue;
-    Fraction part{job.requested_cpus, node.cpus};
+    game::NodePart part{job.requested_cpus, node.cpus};
     if (rule_.charge == config::Charge::dominant) {
-      part = dominant_part({job.requested_cpus, request.memory, request.gres}, node);
+      part = game::dominant_part(amounts_of(job.requested_cpus, request.memory, request.gres), amounts_of(node));
       if (job.exclusive) {
         const std::int64_t full = (part.of + part.whole - 1) / part.whole;
         // The record of a started job has its nodes, and no longer the requested number.

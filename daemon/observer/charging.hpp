@@ -1,5 +1,6 @@
 // Computes the charge of a run from Slurm's allocation: the only place where `charge`, `weights` and `node_weights` of
-// the configuration are applied.
+// the configuration are applied. The charge is the price in the unit of psi. What a run blocks, which is what its
+// organization uses of the nodes, is the same by every rule (game/blocked.hpp); the books compute it.
 //
 // A node's worth is its CPUs, times the weight of the node. The rules by which a run is charged on each of its nodes:
 //   dominant  the largest of its parts of the node's CPUs, memory and generic resources, times what the node is worth;
@@ -86,7 +87,8 @@ class Charging {
  public:
   explicit Charging(ChargeRule rule = {});
 
-  // The node's resources, worth and offer (its worth, or nothing if unusable). The caller sets `at` and `ordinal`.
+  // The node's resources, worth and offer (its worth, or nothing if unusable), and whether its CPUs are counted, which
+  // they are where runs are not charged what they block. The caller sets `at` and `ordinal`.
   [[nodiscard]] accounting::CapacityChanged capacity_of(const protocol::NodeRecord& node) const;
 
   // Where a started job runs, and what it is charged there. Ascending by name, each node once, no zero parts. On a node
@@ -104,6 +106,7 @@ class Charging {
 
  private:
   [[nodiscard]] std::int64_t weight_of(std::string_view node) const;
+  [[nodiscard]] bool counts_cpus(const protocol::NodeRecord& node) const;
   [[nodiscard]] ProcessorMillionths charge_of(const accounting::NodeShare& held, bool exclusive,
                                               const accounting::CapacityChanged* node) const;
 

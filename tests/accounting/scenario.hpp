@@ -26,7 +26,7 @@ struct Shape {
   int organizations = 3;
   int declarations = 1;    // of periods, at most
   int always_waiting = 0;  // so many organizations have a job that never starts
-  bool sharing = true;     // nodes may be worth less than their runs claim
+  bool sharing = true;     // nodes may be worth less, or have fewer CPUs, than their runs claim
   int asked_every = 1;     // event or so, on the way: for many organizations an answer takes long
   [[nodiscard]] constexpr Instant at(int steps) const {
     return {k_begin.value + std::min(steps, k_steps) * step.value};
@@ -47,8 +47,9 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario);  // for R
 
 // Jobs that wait, run, are suspended, resized, retracted; waits that are withdrawn in part; runs that say since when
 // they could have started, whether they were seen to wait or not; tasks of arrays that start out of one wait; nodes
-// that change hands while jobs run on them; capacities that change; waits that may use some nodes only, and which;
-// amounts that are settled, and taken back; a declared period. Facts of one scenario never contradict each other.
+// that change hands while jobs run on them; capacities that change, and count the node's CPUs or not; waits that may
+// use some nodes only, and which; amounts that are settled, and taken back; a declared period. Facts of one scenario
+// never contradict each other.
 [[nodiscard]] rc::Gen<Scenario> arbitrary(Shape shape = {});
 
 [[nodiscard]] std::vector<Event> shuffled(std::vector<Event> events);

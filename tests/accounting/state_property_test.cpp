@@ -24,8 +24,8 @@ constexpr Instant k_end = scenario::Shape{}.end();
 std::map<std::string, std::string> text_of(const std::map<std::string, naive::Row>& rows) {
   std::map<std::string, std::string> text;
   for (const auto& [name, row] : rows) {
-    for (const Int128 value : {row.psi, row.got, Int128{row.owned}, Int128{row.used}, Int128{row.waiting},
-                               Int128{row.lent}, Int128{row.borrowed}}) {
+    for (const Int128 value : {row.psi, row.got, Int128{row.charged}, Int128{row.owned}, Int128{row.used},
+                               Int128{row.waiting}, Int128{row.lent}, Int128{row.borrowed}}) {
       text[name] += to_string(value) + ' ';
     }
     for (const std::string_view estimator : naive::estimators()) {

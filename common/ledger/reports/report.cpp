@@ -79,7 +79,7 @@ OrganizationRow organization_row(const Standing& standing, const RowContext& con
   OrganizationRow row;
   row.is.name = row.title = context.name;
   if (context.by != nullptr)
-    add_rank(row, Utility{Int128{context.terms.running_factor} * (rate.value - standing.used.value)}, context);
+    add_rank(row, Utility{Int128{context.terms.running_factor} * (rate.value - standing.charged.value)}, context);
   row.is.standing_core_hours = balance;
   row.is.sentence = standing_sentence(balance);
   row.is.gives = rate;
