@@ -220,7 +220,7 @@ class Writer {
     const std::string& node = k_nodes[static_cast<std::size_t>(plan.node)];
     CapacityChanged changed{.node = node, .at = shape_.at(plan.at), .processors = {k_micro * plan.processors}};
     if (shape_.sharing && plan.more >= 0) changed.whole = {k_micro * (plan.processors + plan.more)};
-    if (shape_.sharing && plan.cpus > 0) {
+    if (shape_.counting && plan.cpus > 0) {
       changed.cpus = static_cast<std::uint32_t>(plan.cpus);
       changed.memory = plan.memory;
       changed.gres = gpus(plan.gpus);

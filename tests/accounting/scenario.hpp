@@ -26,7 +26,8 @@ struct Shape {
   int organizations = 3;
   int declarations = 1;    // of periods, at most
   int always_waiting = 0;  // so many organizations have a job that never starts
-  bool sharing = true;     // nodes may be worth less, or have fewer CPUs, than their runs claim
+  bool sharing = true;     // nodes may be worth less than their runs claim
+  bool counting = true;    // CPUs of nodes may be counted
   int asked_every = 1;     // event or so, on the way: for many organizations an answer takes long
   [[nodiscard]] constexpr Instant at(int steps) const {
     return {k_begin.value + std::min(steps, k_steps) * step.value};
@@ -38,7 +39,7 @@ struct Shape {
 // Periods are crossed many times: a step is eleven days and some.
 inline constexpr Shape k_years{Duration{1'000'003}, 3, 4};
 // More organizations at once than the Shapley value is computed exactly for.
-inline constexpr Shape k_crowd{Duration{1}, 25, 1, 25, true, 26};
+inline constexpr Shape k_crowd{Duration{1}, 25, 1, 25, true, true, 26};
 
 struct Scenario {
   std::vector<Event> events;
