@@ -199,7 +199,12 @@ std::vector<NodeShare> Charging::shares_of(const protocol::JobUpdate& job, const
 }
 
 ProcessorMillionths Charging::task_of(const protocol::JobUpdate& job, std::span<const CapacityChanged> kinds) const {
-  if (weighting_) return weighting_->task_of(job);
+  if (weighting_) {
+    const ProcessorMillionths asked = weighting_->task_of(job);
+    // What is billed nothing waits nevertheless, and its organization may be below its guarantee.
+    const bool is_something = rule_.charge == config::Charge::billing && job.requested_cpus > 0;
+    return is_something ? std::max(ProcessorMillionths{1}, asked) : asked;
+  }
   const Request request = request_of(job);
   std::optional<ProcessorMillionths> least;
   for (const CapacityChanged& node : kinds) {

@@ -141,6 +141,8 @@ TEST(Charging, ARunThatSlurmBillsNothingIsInTheBooks) {
   const Charging charging({Charge::billing, {}, {}});
   protocol::JobUpdate job;
   job.tres = {{"cpu", 3}, {"billing", 0}};
+  job.requested_cpus = 3;
+  EXPECT_EQ(charging.task_of(job, {}), ProcessorMillionths{1}) << "and so is its wait";
   job.nodes = {{"g1", 1, 0, {}}, {"n1", 2, 0, {}}};
   const auto shares = charging.shares_of(job, [](std::string_view) { return nullptr; });
   ASSERT_EQ(shares.size(), 2U);
