@@ -53,7 +53,8 @@ Measured claim_of(const NodeShare& share, const CapacityChanged* capacity) {
   // Where it is not known what the run holds, its charge is all that is known.
   const bool counts = capacity != nullptr && capacity->usable_cpus && share.cpus > 0;
   if (!counts) return {share.processors, share.processors};
-  // An exclusive run has all CPUs of the node by Slurm's own count.
+  // A run that has the node to itself holds all of its CPUs; events say no more of that. (Where it asked for one thread
+  // of each core, Slurm may count fewer.)
   return {share.processors, game::blocked(amounts_of(share), amounts_of(*capacity), false)};
 }
 
