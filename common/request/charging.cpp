@@ -229,6 +229,7 @@ Measure Charging::task_of(const Request& request, std::span<const NodeKind> usab
     };
     least = Measure{weighting_ ? sum().value : cpus, cpus};
   }
+  if (charge_ == Charge::billing && request.cpus > 0) least->charge = std::max<std::int64_t>(1, least->charge);
   least->blocked = std::max<std::int64_t>(1, least->blocked);
   return *least;
 }

@@ -127,6 +127,10 @@ class Charging {
 
   [[nodiscard]] NodeKind kind_of(const protocol::NodeRecord& node) const;
 
+  // Whether a run on the node is charged what it blocks there.
+  [[nodiscard]] bool is_charged_blocked(std::string_view node) const {
+    return charge_ == Charge::dominant && weight_of(node) == 1;
+  }
   // Whether the charge is a sum over what Slurm reports of a job, and not a part of a node.
   [[nodiscard]] bool is_a_sum() const { return weighting_.has_value(); }
 
@@ -139,7 +143,8 @@ class Charging {
   // The request of one task of a record; of one that has started, with what was allocated of resources but CPUs.
   [[nodiscard]] Request request_of(const protocol::JobUpdate& job) const;
   // What one task is charged and blocks, each where it is least among the kinds of nodes that have what it needs:
-  // `usable` ones, if there are such, else any of `all`. Without any kind it counts its CPUs.
+  // `usable` ones, if there are such, else any of `all`. Without any kind it counts its CPUs. What is billed nothing is
+  // charged a millionth, because it waits nevertheless.
   [[nodiscard]] Measure task_of(const Request& request, std::span<const NodeKind> usable,
                                 std::span<const NodeKind> all) const;
 

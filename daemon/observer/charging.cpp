@@ -39,6 +39,13 @@ std::vector<NodeKind> node_kinds(const std::vector<CapacityChanged>& nodes) {
   return kinds;
 }
 
+// Where a run is charged what it blocks, its charge says that already.
+std::optional<std::uint32_t> Charging::usable_cpus_of(const protocol::NodeRecord& node) const {
+  const bool is_bounded = Int128{node.cpus} * k_micro <= request::k_max_weighted.value;
+  if (rule_.is_charged_blocked(node.name) || node.cpus == 0 || !is_bounded) return std::nullopt;
+  return node.usable ? node.cpus : 0;
+}
+
 CapacityChanged Charging::capacity_of(const protocol::NodeRecord& node) const {
   NodeKind kind = kind_of(node);
   return {.node = node.name,
@@ -48,7 +55,8 @@ CapacityChanged Charging::capacity_of(const protocol::NodeRecord& node) const {
           .whole = kind.whole,
           .cpus = kind.cpus,
           .memory = kind.memory,
-          .gres = std::move(kind.gres)};
+          .gres = std::move(kind.gres),
+          .usable_cpus = usable_cpus_of(node)};
 }
 
 std::vector<NodeShare> Charging::shares_of(const protocol::JobUpdate& job, const NodeLookup& nodes) const {

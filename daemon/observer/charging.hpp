@@ -1,8 +1,12 @@
 // The charge of request/charging.hpp in the books' terms: what a run is charged, what a node is worth, and what a
-// waiting job asks for, as events have it. Immutable; pure.
+// waiting job asks for, as events have it. The charge is the price in the unit of psi. What a run blocks, which is what
+// its organization uses of the nodes, is the same by every rule (game/blocked.hpp); the books compute it. Immutable;
+// pure.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -39,7 +43,8 @@ class Charging {
  public:
   explicit Charging(const ChargeRule& rule = {}) : rule_(rule) {}
 
-  // The node's resources, worth and offer (its worth, or nothing if unusable). The caller sets `at` and `ordinal`.
+  // The node's resources, worth and offer (its worth, or nothing if unusable), and whether its CPUs are counted, which
+  // they are where runs are not charged what they block. The caller sets `at` and `ordinal`.
   [[nodiscard]] accounting::CapacityChanged capacity_of(const protocol::NodeRecord& node) const;
   [[nodiscard]] NodeKind kind_of(const protocol::NodeRecord& node) const { return rule_.kind_of(node); }
 
@@ -55,6 +60,8 @@ class Charging {
   [[nodiscard]] ProcessorMillionths waiting_of(const protocol::JobUpdate& job, const Kinds& kinds) const;
 
  private:
+  [[nodiscard]] std::optional<std::uint32_t> usable_cpus_of(const protocol::NodeRecord& node) const;
+
   request::Charging rule_;
 };
 

@@ -457,8 +457,9 @@ Observation observe_capacity(const accounting::State& books, accounting::Capacit
                              std::optional<Instant> last_change) {
   Observation out;
   const accounting::CapacityChanged* known = books.last_capacity(now.node);
-  // A node without worth that the books do not have needs no event. One that drains may have runs.
-  if (known == nullptr && now.processors.value == 0 && now.whole.value == 0) return out;
+  // A node without worth that the books do not have needs no event, unless it has CPUs that are counted. One that
+  // drains may have runs.
+  if (known == nullptr && now.processors.value == 0 && now.whole.value == 0 && !now.usable_cpus) return out;
   if (known != nullptr) {
     accounting::CapacityChanged as_known = now;
     as_known.at = known->at;
@@ -491,6 +492,7 @@ Observation observe_gone_node(const accounting::State& books, const std::string&
   now.at = observed_at;
   now.ordinal = 0;
   now.processors = {};
+  if (now.usable_cpus) now.usable_cpus = 0;
   return observe_capacity(books, std::move(now), last_change);
 }
 
