@@ -11,8 +11,8 @@ stream() {
   CLUSTER_NODE_CPUS=(16 16) CLUSTER_RANKING="" CLUSTER_PRIORITY=$1
   cluster_prepare
   if [ "$1" != priority/multifactor ]; then
-    cluster_config "organizations:" "  - {name: A, accounts: [A], nodes: [n1]}" "  - {name: B, accounts: [B], nodes: [{nodes: n2, share: 1/2}]}" \
-      "  - {name: C, accounts: [C], nodes: [{nodes: n2, share: 1/2}]}" "  - {name: E, accounts: [E]}"
+    cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1]}" "  - {name: bio, accounts: [bio], nodes: [{nodes: n2, share: 1/2}]}" \
+      "  - {name: chem, accounts: [chem], nodes: [{nodes: n2, share: 1/2}]}" "  - {name: arts, accounts: [arts]}"
   fi
   cluster_start
   if [ "$1" != priority/multifactor ]; then wait_until 15 plugin_connected; fi
@@ -40,7 +40,7 @@ stream() {
 }
 submit_one_each() {
   local name
-  for name in A B C E; do submit "$name" -n 1 "sleep $((3 + ($1 + ${#name}) % 7))" >/dev/null || return 1; done
+  for name in astro bio chem arts; do submit "$name" -n 1 "sleep $((3 + ($1 + ${#name}) % 7))" >/dev/null || return 1; done
 }
 
 @test "a stream of starts: jobs of one organization start in the order of their submission as under stock multifactor" {

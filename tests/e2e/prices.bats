@@ -5,12 +5,12 @@
 load lib/e2e
 load lib/serving
 
-# two_prices MAIN_WEIGHTS CHEAP_WEIGHTS: all nodes are in both partitions. D owns n1 and n2, O n3 and n4, of 16 processors each.
+# two_prices MAIN_WEIGHTS CHEAP_WEIGHTS: all nodes are in both partitions. astro owns n1 and n2, bio n3 and n4, of 16 processors each.
 two_prices() {
   CLUSTER_RANKING=""
   CLUSTER_EXTRA_CONF="PartitionName=cheap Nodes=ALL DefaultTime=60 $2"
   cluster_prepare
-  cluster_config "charge: billing" "organizations:" "  - {name: D, accounts: [D], nodes: [n1, n2]}" "  - {name: O, accounts: [O], nodes: [n3, n4]}"
+  cluster_config "charge: billing" "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1, n2]}" "  - {name: bio, accounts: [bio], nodes: [n3, n4]}"
   sed -i "/^PartitionName=main /s/\$/ $1/" "$SLURM_CONF"
   cluster_start
   wait_until 15 plugin_connected
@@ -22,18 +22,18 @@ row_of() { status_json | jq -c --arg name "$1" '.organizations[] | select(.name 
 
 @test "a debtor that runs in a cheap partition on more than it owns is not below its guarantee" {
   two_prices TRESBillingWeights=CPU=1.0 TRESBillingWeights=CPU=0.1
-  give_leads O 40 D 0
-  cheap=$(submit D -p cheap -N 3 -n 48 -w n1,n2,n3 "sleep 3000")
-  dear=$(submit O -p main -w n4 -n 16 "sleep 3000")
+  give_leads bio 40 astro 0
+  cheap=$(submit astro -p cheap -N 3 -n 48 -w n1,n2,n3 "sleep 3000")
+  dear=$(submit bio -p main -w n4 -n 16 "sleep 3000")
   wait_until 30 booked "$cheap" "$dear"
-  for name in D O; do submit "$name" -p main -n 1 "sleep 3000"; done
-  for name in D O; do wait_until 30 row_is "$name" '.waiting_jobs == 1'; done
-  row_of D
-  row_of O
-  row_is D '.owned == 32 and .used == 48 and .borrowed == 16 and .lent == 0'
-  row_is O '.owned == 32 and .used == 16 and .borrowed == 0 and .lent == 16'
-  row_is D '(.below_guarantee | not) and .rank == 2'
-  row_is O '(.below_guarantee | not) and .rank == 1'
+  for name in astro bio; do submit "$name" -p main -n 1 "sleep 3000"; done
+  for name in astro bio; do wait_until 30 row_is "$name" '.waiting_jobs == 1'; done
+  row_of astro
+  row_of bio
+  row_is astro '.owned == 32 and .used == 48 and .borrowed == 16 and .lent == 0'
+  row_is bio '.owned == 32 and .used == 16 and .borrowed == 0 and .lent == 16'
+  row_is astro '(.below_guarantee | not) and .rank == 2'
+  row_is bio '(.below_guarantee | not) and .rank == 1'
 }
 
 # got_is NAME JOB PROCESSORS: it got so many for each second of the run of its only job.
@@ -43,22 +43,22 @@ got_is() {
 
 @test "a node that is in a partition without weights, too, is worth its CPUs: what Slurm bills is booked" {
   two_prices "" TRESBillingWeights=CPU=0.25
-  full=$(submit D -p main -N 4 -n 64 "$(until_told full)")
+  full=$(submit astro -p main -N 4 -n 64 "$(until_told full)")
   wait_until 30 booked "$full"
   wait_until 10 seconds_passed 2
   finish full "$full"
-  cheap=$(submit O -p cheap -N 4 -n 64 "$(until_told cheap)")
+  cheap=$(submit bio -p cheap -N 4 -n 64 "$(until_told cheap)")
   wait_until 30 booked "$cheap"
   wait_until 10 seconds_passed 2
   finish cheap "$cheap"
   wait_until 20 nothing_open "$full" "$cheap"
-  row_of D
-  row_of O
+  row_of astro
+  row_of bio
   scontrol -o show job "$full" | grep -o 'TRES=[^ ]*'
   scontrol -o show job "$full" | grep -q 'TRES=[^ ]*billing=64'
-  wait_until 20 got_is D "$full" 64
-  wait_until 20 got_is O "$cheap" 16
-  row_is D '.owned == 32'
+  wait_until 20 got_is astro "$full" 64
+  wait_until 20 got_is bio "$cheap" 16
+  row_is astro '.owned == 32'
 }
 
 @test "check-config warns of nodes whose partitions have different prices" {

@@ -5,36 +5,36 @@
 load lib/e2e
 load lib/serving
 
-# n1 and n2 are full with one long job of E; A owns n1 and n3, B n2 and n4, E nothing. Of 64 processors 32 come free, A's and B's own n3 and n4.
+# n1 and n2 are full with one long job of arts; astro owns n1 and n3, bio n2 and n4, arts nothing. Of 64 processors 32 come free, astro's and bio's own n3 and n4.
 two_full_nodes() {
   CLUSTER_NODE_CPUS=(16 16 16 16) CLUSTER_RANKING=""
   CLUSTER_EXTRA_CONF+=$'\n'"Licenses=tool:1"
   cluster_prepare
-  cluster_config "organizations:" "  - {name: A, accounts: [A], nodes: [n1, n3]}" "  - {name: B, accounts: [B], nodes: [n2, n4]}" "  - {name: E, accounts: [E]}"
+  cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1, n3]}" "  - {name: bio, accounts: [bio], nodes: [n2, n4]}" "  - {name: arts, accounts: [arts]}"
   sed -i -e '/^NodeName=n[12] /s/$/ Feature=old/' -e '/^NodeName=n[34] /s/$/ Feature=new/' "$SLURM_CONF"
   echo "PartitionName=p1 Nodes=n[1-2] DefaultTime=60" >>"$SLURM_CONF"
   echo "PartitionName=p2 Nodes=n[3-4] DefaultTime=60" >>"$SLURM_CONF"
   cluster_start
   wait_until 15 plugin_connected
   wait_until 30 owned_is 64
-  give_leads A 0 B 2 E 0
+  give_leads astro 0 bio 2 arts 0
   for partition in main p2; do scontrol update PartitionName="$partition" State=DOWN; done
 }
-# full_with SBATCH_OPTION...: E's long job.
+# full_with SBATCH_OPTION...: the long job of arts.
 full_with() {
-  long=$(submit E --exclusive "$@" "sleep 3000")
+  long=$(submit arts --exclusive "$@" "sleep 3000")
   wait_until 30 booked "$long"
 }
 
-# a_waits_for_both OPENED FREE_OPTIONS FULL_OPTIONS: A waits with 24 processors for what is full and behind them with 24 for what is free, B with 40 for
+# a_waits_for_both OPENED FREE_OPTIONS FULL_OPTIONS: astro waits with 24 processors for what is full and behind them with 24 for what is free, bio with 40 for
 # what is free only. Then the partition OPENED comes up.
 a_waits_for_both() {
   local i
-  for ((i = 0; i < 12; ++i)); do submit A -n 2 --job-name=full $3 "sleep 3000" >/dev/null; done
-  for ((i = 0; i < 12; ++i)); do submit A -n 2 --job-name=free $2 "sleep 3000" >/dev/null; done
-  for ((i = 0; i < 20; ++i)); do submit B -n 2 --job-name=free $2 "sleep 3000" >/dev/null; done
+  for ((i = 0; i < 12; ++i)); do submit astro -n 2 --job-name=full $3 "sleep 3000" >/dev/null; done
+  for ((i = 0; i < 12; ++i)); do submit astro -n 2 --job-name=free $2 "sleep 3000" >/dev/null; done
+  for ((i = 0; i < 20; ++i)); do submit bio -n 2 --job-name=free $2 "sleep 3000" >/dev/null; done
   wait_until 60 looked_at_places 44
-  JOBS_AS='{ print organization, cpus, name == "full" ? "n1,n2" : "n3,n4" }'
+  JOBS_AS='{ print organization, cpus, (name == "full" ? "n1,n2" : "n3,n4") }'
   note_what_should_start n1=0,n2=0,n3=16,n4=16
   cat "$CLUSTER_DIR/should"
   scontrol update PartitionName="$1" State=UP

@@ -5,13 +5,13 @@
 load lib/e2e
 load lib/serving
 
-# four_organizations SED_EXPRESSION...: of 64 processors A owns 32, B and C 16 each, E none; slurm.conf edited before the start.
+# four_organizations SED_EXPRESSION...: of 64 processors astro owns 32, bio and chem 16 each, arts none; slurm.conf edited before the start.
 four_organizations() {
   local expression
   CLUSTER_NODE_CPUS=(16 16 16 16) CLUSTER_RANKING=""
   cluster_prepare
-  cluster_config "organizations:" "  - {name: A, accounts: [A], nodes: [n1, n2]}" "  - {name: B, accounts: [B], nodes: [n3]}" \
-    "  - {name: C, accounts: [C], nodes: [n4]}" "  - {name: E, accounts: [E]}"
+  cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1, n2]}" "  - {name: bio, accounts: [bio], nodes: [n3]}" \
+    "  - {name: chem, accounts: [chem], nodes: [n4]}" "  - {name: arts, accounts: [arts]}"
   for expression in 's/^SlurmctldDebug=.*/SlurmctldDebug=debug2/' "$@"; do sed -i "$expression" "$SLURM_CONF"; done
   cluster_start
   wait_until 15 plugin_connected
@@ -23,7 +23,7 @@ wait_in_line() {
   local count=$1 i name
   shift
   for ((i = 0; i < count; ++i)); do
-    for name in A B C E; do submit "$name" "$@" "sleep 3000" >/dev/null || return 1; done
+    for name in astro bio chem arts; do submit "$name" "$@" "sleep 3000" >/dev/null || return 1; done
   done
 }
 
@@ -39,9 +39,9 @@ everything_comes_free() {
 
 # A job of one CPU and half a node's memory blocks eight processors; the small ones behind find no memory.
 @test "jobs of one CPU and half a node's memory" {
-  JOBS_AS='{ print organization, mib / 1000 * 16 > cpus ? int(mib / 1000 * 16) : cpus }'
+  JOBS_AS='{ print organization, (mib == 500 ? 8 : cpus) }'
   four_organizations 's/^SelectTypeParameters=.*/SelectTypeParameters=CR_CPU_Memory/'
-  give_leads A 5 B 3 C 0 E 6
+  give_leads astro 5 bio 3 chem 0 arts 6
   close_queue
   wait_in_line 10 -n 1 --mem=500
   wait_in_line 3 -n 1 --mem=10
@@ -49,12 +49,12 @@ everything_comes_free() {
 }
 
 @test "jobs of one of the four GPUs of a node" {
-  JOBS_AS='{ print organization, match(gres, /gpu/) ? 4 : cpus }'
+  JOBS_AS='{ print organization, (gres ~ /gpu/ ? 4 : cpus) }'
   CLUSTER_EXTRA_CONF="GresTypes=gpu"
   cluster_prepare
   echo "NodeName=n[1-4] Name=gpu File=/dev/tty[0-3]" >"$CLUSTER_DIR/gres.conf"
   four_organizations '/^NodeName=/s/ RealMemory/ Gres=gpu:4 RealMemory/'
-  give_leads A 5 B 3 C 0 E 6
+  give_leads astro 5 bio 3 chem 0 arts 6
   close_queue
   wait_in_line 20 -n 1 --gres=gpu:1
   everything_comes_free 4
@@ -64,7 +64,7 @@ everything_comes_free() {
 @test "jobs of one task on nodes of two threads a core" {
   JOBS_AS='{ print organization, 2 }'
   four_organizations 's/^SelectTypeParameters=.*/SelectTypeParameters=CR_Core/' '/^NodeName=/s/ CPUs=16/ Sockets=1 CoresPerSocket=8 ThreadsPerCore=2/'
-  give_leads A 2 B 1 C 0 E 6
+  give_leads astro 2 bio 1 chem 0 arts 6
   close_queue
   wait_in_line 20 -n 1
   everything_comes_free 2
@@ -74,7 +74,7 @@ everything_comes_free() {
 one_array_each() {
   local name lines
   close_queue
-  for name in A B C E; do submit "$name" -n 2 --array=1-40 "sleep 3000" >/dev/null; done
+  for name in astro bio chem arts; do submit "$name" -n 2 --array=1-40 "sleep 3000" >/dev/null; done
   lines=$(lines_of "$CLUSTER_DIR/log/slurmctld.log")
   wait_until 60 scanned_since "$lines"
   note_what_should_start 64
@@ -86,12 +86,12 @@ one_array_each() {
 
 @test "one array each, with leads that meet in this pass" {
   four_organizations
-  give_leads A 6.9 B 4.5 C 0 E 6.1
+  give_leads astro 6.9 bio 4.5 chem 0 arts 6.1
   one_array_each
 }
 
 @test "one array each, with leads as far apart as a hundred core-hours of debt make them" {
   four_organizations
-  give_leads A 108.5 B 77 C 0 E 96.5
+  give_leads astro 108.5 bio 77 chem 0 arts 96.5
   one_array_each
 }
