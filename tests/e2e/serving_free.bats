@@ -5,9 +5,10 @@
 load lib/e2e
 load lib/serving
 
-# n1 and n2 are full with one long job of arts; astro owns n1 and n3, bio n2 and n4, arts nothing. Of 64 processors 32 come free, astro's and bio's own n3 and n4.
+# n1 and n2 are full with one long job of arts; astro owns n1 and n3, bio n2 and n4, arts nothing. Of 64 processors 32 come free, astro's and bio's own
+# n3 and n4: 8 for the guarantee of each, and the others by lead, of which bio has six more.
 two_full_nodes() {
-  CLUSTER_NODE_CPUS=(16 16 16 16) CLUSTER_RANKING=""
+  CLUSTER_NODE_CPUS=(16 16 16 16) CLUSTER_RANKING="guarantee: 1/4"
   CLUSTER_EXTRA_CONF+=$'\n'"Licenses=tool:1"
   cluster_prepare
   cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1, n3]}" "  - {name: bio, accounts: [bio], nodes: [n2, n4]}" "  - {name: arts, accounts: [arts]}"
@@ -17,7 +18,7 @@ two_full_nodes() {
   cluster_start
   wait_until 15 plugin_connected
   wait_until 30 owned_is 64
-  give_leads astro 0 bio 2 arts 0
+  give_leads astro 0 bio 0.6 arts 0
   for partition in main p2; do scontrol update PartitionName="$partition" State=DOWN; done
 }
 # full_with SBATCH_OPTION...: the long job of arts.
