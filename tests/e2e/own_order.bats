@@ -3,26 +3,33 @@
 
 load lib/e2e
 load lib/serving
+load lib/gate
 
-# stream PLUGIN: a backlog of forty jobs of each of four organizations, and then fifty more of each while jobs of one processor start some five times a
-# second. Prints how many started and how many of them before an older job of their organization. A job number is as old as its submission.
+# stream PLUGIN: thirty times eight jobs of one processor end together and eight others start in one pass, while each of four organizations submits two more
+# and the leads change, so that organizations pass each other. Prints how many started, and how many of them before an older job of their organization;
+# a job number is as old as its submission.
 stream() {
-  local name i
+  local step organizations=(astro bio chem arts) ours=no
+  [ "$1" = priority/multifactor ] || ours=yes
   CLUSTER_NODE_CPUS=(16 16) CLUSTER_RANKING="" CLUSTER_PRIORITY=$1
   cluster_prepare
-  if [ "$1" != priority/multifactor ]; then
+  if [ "$ours" = yes ]; then
     cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1]}" "  - {name: bio, accounts: [bio], nodes: [{nodes: n2, share: 1/2}]}" \
       "  - {name: chem, accounts: [chem], nodes: [{nodes: n2, share: 1/2}]}" "  - {name: arts, accounts: [arts]}"
   fi
   cluster_start
-  if [ "$1" != priority/multifactor ]; then wait_until 15 plugin_connected; fi
+  prepare_gate
+  if [ "$ours" = yes ]; then wait_until 15 plugin_connected; fi
   close_queue
-  for ((i = 0; i < 40; ++i)); do submit_one_each "$i"; done
+  for ((step = 0; step < 9; ++step)); do submit_two_each; done
   open_queue
-  for ((i = 0; i < 50; ++i)); do
-    submit_one_each "$i"
-    sleep 0.5
+  for ((step = 0; step < 30; ++step)); do
+    wait_until 60 holds_at_least 32
+    [ "$ours" = no ] || gets_ahead "${organizations[step % 4]}" "$((1 + step / 4))"
+    submit_two_each
+    end_together $(squeue -h -t RUNNING -o %A | sort -n | head -n 8)
   done
+  wait_until 60 holds_at_least 32
   squeue -h -t all -o '%A %a' | sort -n >"$CLUSTER_DIR/jobs"
   start_order | awk 'NR == FNR { organization[$1] = $2; next } $2 in organization { print $2, organization[$2] }' "$CLUSTER_DIR/jobs" - >"$CLUSTER_DIR/started"
   awk '
@@ -38,9 +45,13 @@ stream() {
   cluster_discard
   cat "$BATS_TEST_TMPDIR/count"
 }
-submit_one_each() {
+# gets_ahead NAME CORE_HOURS
+gets_ahead() {
+  shapleyctl adjust --amount "$2h" --from "$1" --to commons --at "$(date -u +%Y-%m-%dT%H:%M:%S)" --reason "a lead" --yes >/dev/null
+}
+submit_two_each() {
   local name
-  for name in astro bio chem arts; do submit "$name" -n 1 "sleep $((3 + ($1 + ${#name}) % 7))" >/dev/null || return 1; done
+  for name in astro astro bio bio chem chem arts arts; do submit "$name" -n 1 "$(until_together)" >/dev/null || return 1; done
 }
 
 @test "a stream of starts: jobs of one organization start in the order of their submission as under stock multifactor" {

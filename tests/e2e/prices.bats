@@ -61,9 +61,11 @@ got_is() {
   row_is astro '.owned == 32'
 }
 
-@test "check-config warns of nodes whose partitions have different prices" {
+@test "check-config warns of nodes whose partitions have different prices, and says what a bill of 0 means" {
   two_prices "" TRESBillingWeights=CPU=0.25
   run shapleyctl check-config --against-slurm "$CLUSTER_DIR/shapleyd.yaml"
   echo "$output"
-  [[ $output == *warning*TRESBillingWeights* ]]
+  [ "$status" -eq 0 ]
+  [[ $output == *warning*"n[1-4]"*"different TRESBillingWeights"*cheap*main* ]]
+  [[ $output == *"billed 0"* ]]
 }

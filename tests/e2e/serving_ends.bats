@@ -4,6 +4,7 @@
 
 load lib/e2e
 load lib/serving
+load lib/gate
 
 # On a large site half a second passes between two looks of the plugin at all records, because each look takes some milliseconds. So twelve thousand held
 # jobs wait here, too: what ends together is replaced before the plugin looks again.
@@ -15,24 +16,6 @@ long_queue() {
   for ((i = 0; i < 12; ++i)); do held_arrays+=("$(submit guests --hold --array=0-1000 true)"); done
   # An edit of some tasks gives each of them a record.
   for i in "${held_arrays[@]}"; do scontrol update JobId="${i}_[0-999]" Nice=1; done
-}
-
-# The command of a job that lasts until `end_together` names it. All these end at the same instant: to open a pipe for reading takes until it is opened
-# for writing.
-until_together() { echo "cd $CLUSTER_DIR/gate; touch begun.\$SLURM_JOB_ID; until test -e end.\$SLURM_JOB_ID; do : <pipe; done"; }
-prepare_gate() { mkdir -m 777 "$CLUSTER_DIR/gate" && mkfifo -m 666 "$CLUSTER_DIR/gate/pipe"; }
-end_together() {
-  wait_until 60 wait_at_gate "$@"
-  (cd "$CLUSTER_DIR/gate" && touch $(printf 'end.%s ' "$@"))
-  wait_until 60 opened_and_ended "$@"
-}
-wait_at_gate() {
-  local job
-  for job in "$@"; do [ -e "$CLUSTER_DIR/gate/begun.$job" ] || return 1; done
-}
-opened_and_ended() {
-  : <>"$CLUSTER_DIR/gate/pipe"
-  have_ended "$@"
 }
 
 # astro and bio own a node of 16 processors each; astro leads by more than the cluster has, so that only the guarantee, 8 processors, brings bio anything.
