@@ -20,11 +20,11 @@ namespace shapley::sim {
 // A job, or a task of an array, as Slurm recorded it.
 struct RecordedRun {
   std::uint32_t organization = 0;
-  std::int64_t submit = 0;            // >= 0
-  std::optional<std::int64_t> start;  // none: it waited when the window ended
-  std::optional<std::int64_t> end;    // none: it waited or ran when the window ended
-  std::int64_t requested = 1;         // the seconds that its command takes
-  std::int64_t processors = 1;        // those that it blocks
+  std::int64_t submit = 0;              // >= 0
+  std::optional<std::int64_t> start{};  // none: it waited when the window ended
+  std::optional<std::int64_t> end{};    // none: it waited or ran when the window ended
+  std::int64_t requested = 1;           // the seconds that its command takes
+  std::int64_t processors = 1;          // those that it blocks
 };
 constexpr auto description_of(std::type_identity<RecordedRun>) {
   using R = RecordedRun;
@@ -34,15 +34,15 @@ constexpr auto description_of(std::type_identity<RecordedRun>) {
 
 // A window as it ran under one policy.
 struct Recording {
-  std::string window;               // its name in reports
-  std::string policy;               // likewise
-  std::string rule;                 // the policy of shapley-sim that decides as Slurm was meant to (registry.hpp)
-  std::vector<std::int64_t> owned;  // processors, by organization
-  std::int64_t length = 0;          // of the window
-  std::int64_t residual = 0;        // m of the key, as the books had it; 0: it is measured as runs end
-  std::int64_t factor = 1;          // by which the trace's time was divided; Fair Tree's half life is, too
+  std::string window{};               // its name in reports
+  std::string policy{};               // likewise
+  std::string rule{};                 // the policy of shapley-sim that decides as Slurm was meant to (registry.hpp)
+  std::vector<std::int64_t> owned{};  // processors, by organization
+  std::int64_t length = 0;            // of the window
+  std::int64_t residual = 0;          // m of the key, as the books had it; 0: it is measured as runs end
+  std::int64_t factor = 1;            // by which the trace's time was divided; Fair Tree's half life is, too
   std::int64_t priorities_written = 0;
-  std::vector<RecordedRun> runs;  // those of one submit time in the order of their job numbers
+  std::vector<RecordedRun> runs{};  // those of one submit time in the order of their job numbers
 };
 constexpr auto description_of(std::type_identity<Recording>) {
   using R = Recording;
@@ -54,7 +54,7 @@ constexpr auto description_of(std::type_identity<Recording>) {
 
 // Distances are in seconds a unit of work, the work of REF's schedule.
 struct Verdict {
-  std::string window, policy;
+  std::string window{}, policy{};
   std::size_t runs = 0;    // that were submitted within the window
   std::size_t starts = 0;  // within the window
   std::int64_t work = 0;   // processor seconds
