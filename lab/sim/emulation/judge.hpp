@@ -1,5 +1,5 @@
 // The verdict over a window of a trace that ran on a real slurmctld (lab/emulate): how far its schedule is from the
-// same rule's on the very same jobs, from REF's, and from what is due.
+// same rule's on the same jobs, from REF's, and from what is due.
 //
 // The jobs are those that Slurm recorded: with its submit times, and the durations as they were. A run of q processors
 // counts as q sequential jobs, as in the papers' experiments, so that every coalition has a value. All times are whole
