@@ -217,10 +217,10 @@ std::optional<Measure> Charging::least_of(const Request& request, std::span<cons
   return least;
 }
 
-Measure Charging::task_of(const Request& request, std::span<const NodeKind> usable,
-                          std::span<const NodeKind> all) const {
-  std::optional<Measure> least = least_of(request, usable);
-  if (!least) least = least_of(request, all);
+Measure Charging::task_of(const Request& request, const Kinds& kinds) const {
+  std::optional<Measure> least = least_of(request, kinds.usable);
+  if (!least) least = least_of(request, kinds.fitting);
+  if (!least) least = least_of(request, kinds.all);
   if (!least) {
     const std::int64_t cpus = bounded(static_cast<Int128>(request.cpus) * k_micro).value;
     const auto sum = [&] {

@@ -10,7 +10,7 @@
 //   billing   Slurm's own TRES "billing" of the job, spread over its nodes in proportion to their CPUs; a node is worth
 //             its own "billing", which slurmctld makes from the TRESBillingWeights of its partitions.
 // A waiting job asks for what it would be charged, by the same rule, on those kinds of nodes that have what it needs
-// and where that is least: kinds of nodes that it may use (placement.hpp). What it would block there is the same by
+// and where that is least (Kinds). What it would block there is the same by
 // `dominant` without weights, whatever the rule.
 //
 // Slurm gives jobs whole cores (or sockets): a task of one CPU on a node of two threads a core holds two. The CPUs that
@@ -54,6 +54,15 @@ struct NodeKind {
   std::vector<Resource> gres = {};    // ascending by name, without zeros
   ProcessorMillionths whole = {};     // what it is worth
   friend auto operator<=>(const NodeKind&, const NodeKind&) = default;
+};
+
+// The kinds of nodes on which a request may be counted: where it may run now; if none of these has what it needs, where
+// it may run when reservations are over, so that it asks for no less during a maintenance; and if none of these does,
+// or they are not known, any.
+struct Kinds {
+  std::span<const NodeKind> usable = {};   // Placement::admits()
+  std::span<const NodeKind> fitting = {};  // Placement::fits()
+  std::span<const NodeKind> all = {};
 };
 
 // What a run holds on one node.
@@ -142,11 +151,9 @@ class Charging {
 
   // The request of one task of a record; of one that has started, with what was allocated of resources but CPUs.
   [[nodiscard]] Request request_of(const protocol::JobUpdate& job) const;
-  // What one task is charged and blocks, each where it is least among the kinds of nodes that have what it needs:
-  // `usable` ones, if there are such, else any of `all`. Without any kind it counts its CPUs. What is billed nothing is
-  // charged a millionth, because it waits nevertheless.
-  [[nodiscard]] Measure task_of(const Request& request, std::span<const NodeKind> usable,
-                                std::span<const NodeKind> all) const;
+  // What one task is charged and blocks, each where it is least among the kinds of nodes that have what it needs. Where
+  // none has, it counts its CPUs. What is billed nothing is charged a millionth, because it waits nevertheless.
+  [[nodiscard]] Measure task_of(const Request& request, const Kinds& kinds) const;
 
  private:
   [[nodiscard]] std::int64_t weight_of(std::string_view node) const;

@@ -111,12 +111,16 @@ bool Placement::read() {
 }
 
 bool Placement::admits(const protocol::NodeRecord& node, bool partitions_known) const {
+  if (!fits(node, partitions_known)) return false;
+  return reservations_.empty() ? node.reservations.empty() : holds_any(node.reservations, reservations_);
+}
+
+bool Placement::fits(const protocol::NodeRecord& node, bool partitions_known) const {
   if (!readable_) return false;
   if (partitions_known && !partitions_.empty() && !holds_any(node.partitions, partitions_)) return false;
   if (nodes_ && !holds(*nodes_, node.name)) return false;
   if (holds(excluded_, node.name)) return false;
-  if (!features_.empty() && !request::admits(features_, node.features).value_or(false)) return false;
-  return reservations_.empty() ? node.reservations.empty() : holds_any(node.reservations, reservations_);
+  return features_.empty() || request::admits(features_, node.features).value_or(false);
 }
 
 bool partitions_known(const NodeTable& nodes) {

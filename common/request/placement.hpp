@@ -33,13 +33,15 @@ class Placement {
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  // Whether jobs of it may use the node, up or not: the node
+  // Whether jobs of it may use the node, up or not: the node fits, and
+  // - is in one of the job's reservations; for a job without: in no reservation.
+  [[nodiscard]] bool admits(const protocol::NodeRecord& node, bool partitions_known = true) const;
+  // Whether they may use it when reservations are over: the node
   // - is in one of the partitions (`partitions_known` false: the feeder is an older one that sends them of no node),
   // - is among `nodes`: a job that names some counts for these alone, even if it asks for more nodes than it names,
   // - is not among `exclude`,
-  // - is admitted by `features` (admits()),
-  // - is in one of the job's reservations; for a job without: in no reservation.
-  [[nodiscard]] bool admits(const protocol::NodeRecord& node, bool partitions_known = true) const;
+  // - is admitted by `features` (admits()).
+  [[nodiscard]] bool fits(const protocol::NodeRecord& node, bool partitions_known = true) const;
 
  private:
   [[nodiscard]] bool read();

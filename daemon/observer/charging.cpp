@@ -72,7 +72,7 @@ std::vector<NodeShare> Charging::shares_of(const protocol::JobUpdate& job, const
 }
 
 ProcessorMillionths Charging::task_of(const protocol::JobUpdate& job, const Kinds& kinds) const {
-  return {rule_.task_of(rule_.request_of(job), kinds.usable, kinds.all).charge};
+  return {rule_.task_of(rule_.request_of(job), kinds).charge};
 }
 
 ProcessorMillionths Charging::waiting_of(const protocol::JobUpdate& job, const Kinds& kinds) const {

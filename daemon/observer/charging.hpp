@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +19,7 @@
 namespace shapley::daemon {
 
 using request::ChargeRule;
+using request::Kinds;
 using request::NodeKind;
 
 // Ascending by node.
@@ -31,13 +31,6 @@ using NodeLookup = std::function<const accounting::CapacityChanged*(std::string_
 // The kinds of nodes, which differ in resources or worth, each once, whether usable or not. The books do not have their
 // units of allocation: single CPUs.
 [[nodiscard]] std::vector<NodeKind> node_kinds(const std::vector<accounting::CapacityChanged>& nodes);
-
-// On what a waiting job could run: the kinds of nodes that it may use, as far as the feeder has reported them, and
-// those of all nodes in the books, which count where none of the others has what it needs.
-struct Kinds {
-  std::span<const NodeKind> usable = {};
-  std::span<const NodeKind> all = {};
-};
 
 class Charging {
  public:

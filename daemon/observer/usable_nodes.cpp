@@ -157,6 +157,10 @@ bool is_asked_for_alike(const protocol::NodeRecord& a, const protocol::NodeRecor
 // Each placement's kinds are found by a walk over all nodes. Forgotten at once when they are more.
 constexpr std::size_t k_max_known_kinds = 4096;
 
+void add_once(std::vector<NodeKind>& kinds, const NodeKind& kind) {
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+}
+
 }  // namespace
 
 void SessionNodes::forget() {
@@ -202,16 +206,22 @@ void SessionNodes::note(const accounting::Event& event) {
   if (!warned_.empty() && is_demand) stale_ = true;
 }
 
-std::span<const NodeKind> SessionNodes::kinds_for(const protocol::JobUpdate& job, const Charging& charging) {
-  std::string placement = request::placement_of(job);
-  if (const auto known = kinds_.find(placement); known != kinds_.end()) return known->second;
-  if (kinds_.size() == k_max_known_kinds) kinds_.clear();
-  std::vector<NodeKind> kinds;
-  for (const std::string& node : request::usable_nodes(placement, nodes_)) {
-    NodeKind kind = charging.kind_of(nodes_.find(node)->second);
-    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(std::move(kind));
+Kinds SessionNodes::kinds_for(const protocol::JobUpdate& job, const Charging& charging) {
+  const request::Placement placement(request::placement_of(job));
+  auto known = kinds_.find(placement.text());
+  if (known == kinds_.end()) {
+    if (kinds_.size() == k_max_known_kinds) kinds_.clear();
+    const bool partitions_known = request::partitions_known(nodes_);
+    KnownKinds kinds;
+    for (const auto& [name, node] : nodes_) {
+      if (!placement.fits(node, partitions_known)) continue;
+      const NodeKind kind = charging.kind_of(node);
+      add_once(kinds.fitting, kind);
+      if (placement.admits(node, partitions_known)) add_once(kinds.usable, kind);
+    }
+    known = kinds_.emplace(placement.text(), std::move(kinds)).first;
   }
-  return kinds_.emplace(std::move(placement), std::move(kinds)).first->second;
+  return {.usable = known->second.usable, .fitting = known->second.fitting, .all = {}};
 }
 
 bool SessionNodes::due(const accounting::State& books) const {

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,9 +58,9 @@ class SessionNodes {
   void note_gone(std::string_view node);
   void note(const accounting::Event& event);  // an event that the books are about to get
 
-  // The kinds of nodes that the job may use, each once, up or not. Valid until something is noted or forgotten.
-  // REQUIRES: always the same rule between two calls of forget().
-  [[nodiscard]] std::span<const NodeKind> kinds_for(const protocol::JobUpdate& job, const Charging& charging);
+  // The kinds of the session's nodes that the job may use, now or when reservations are over, each once, up or not.
+  // Valid until something is noted or forgotten. REQUIRES: always the same rule between two calls of forget().
+  [[nodiscard]] Kinds kinds_for(const protocol::JobUpdate& job, const Charging& charging);
 
   [[nodiscard]] bool due(const accounting::State& books) const;
   // Events that the books lack. REQUIRES: they have all noted events. A warning is repeated only after it was absent.
@@ -72,8 +71,12 @@ class SessionNodes {
   bool complete_ = false;
   bool stale_ = false;  // `usable_` lacks something
   UsableNodes usable_;
-  std::map<std::string, std::vector<NodeKind>, std::less<>> kinds_;  // by placement, as found before
-  Instant horizon_ = k_beginning_of_time;                            // of the books that were looked at last
+  struct KnownKinds {
+    std::vector<NodeKind> usable;
+    std::vector<NodeKind> fitting;
+  };
+  std::map<std::string, KnownKinds, std::less<>> kinds_;  // by placement, as found before
+  Instant horizon_ = k_beginning_of_time;                 // of the books that were looked at last
   std::vector<std::string> warned_;
 };
 

@@ -142,6 +142,7 @@ typedef struct {
   const char* features;    /* Slurm's text: the active ones, separated by commas */
   const char* const* reservations;
   size_t reservations_count; /* at most k_shapley_max_node_names */
+  uint32_t allocation_unit;  /* CPUs */
 } shapley_node_t;
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);

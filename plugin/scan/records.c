@@ -216,7 +216,7 @@ static void raise_billing(const node_record_t* record, const shapley_node_t* nod
 
 static uint64_t node_fingerprint(const node_record_t* record, const shapley_node_t* node) {
   uint64_t hash = shapley_mix_text(SHAPLEY_FINGERPRINT_START, node->name);
-  hash = shapley_mix(shapley_mix(hash, node->cpus), node->usable);
+  hash = shapley_mix(shapley_mix(shapley_mix(hash, node->cpus), node->usable), node->allocation_unit);
   hash = shapley_mix_text(shapley_mix(hash, node->memory), node->gres);
   for (int i = 0; record->tres_cnt && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, record->tres_cnt[i]);
   return shapley_placement_mix_node(shapley_mix(hash, bills_cpus(record)), node);
@@ -229,6 +229,7 @@ void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const
       .usable = is_usable(record),
       .memory = usable_memory(record),
       .gres = configured_gres(record),
+      .allocation_unit = shapley_allocation_unit(record),
   };
   shapley_placement_fill_node(&records->placement, index, record, &node);
   if (!shapley_client_scan_node(records->client, index, node_fingerprint(record, &node))) return;

@@ -257,6 +257,14 @@ static inline bool shapley_is_count(uint64_t count) {
 
 /* ---- node records ------------------------------------------------------------------------------- */
 
+/* The CPUs that select/cons_tres gives to one job together (its node_data: cpu_alloc_size): of a core or of a socket,
+ * as SelectTypeParameters has it for all partitions. */
+static inline uint32_t shapley_allocation_unit(const node_record_t* node) {
+  uint32_t core = node->tpc ? node->tpc : 1;
+  if (slurm_conf.select_type_param & SHAPLEY_SELECT_SOCKET) return node->cores ? core * node->cores : core;
+  return slurm_conf.select_type_param & SHAPLEY_SELECT_CORE ? core : 1;
+}
+
 /* The node's active features, separated by commas; NULL: none. In 22.05 all that are available are active while none is
  * named (read_config.c: build_feature_list_ne). */
 static inline const char* shapley_active_features(const node_record_t* node) {

@@ -102,7 +102,9 @@ void write_protocol() {
   write("protocol", "privacy", '\xff' + stream({told}));
   write("protocol", "day", '\xff' + stream({day[1], day[2], day[3], day[4]}));
   write("protocol", "daemon",
-        '\x01' + stream({protocol::Welcome{}, protocol::Rules{{{"physics", RuleKind::account, "phys", 0}}},
+        '\x01' + stream({protocol::Welcome{},
+                         protocol::Rules{{{"physics", RuleKind::account, "phys", 0}},
+                                         {Charge::weights, {{"cpu", 1}, {"gres/gpu", 32}}, {{"n1", 4}}}},
                          protocol::Levels{2, 1'700'000'000, {{1, 3}, {300, 15}}},
                          protocol::Ranks{3, 1'700'000'000, {"physics", "guests"}}, protocol::Ack{2},
                          protocol::Refused{"too many connections"}}));

@@ -123,6 +123,33 @@ static void test_nodes_that_slurm_cannot_use(void) {
   CHECK_EQ(handed.node.cpus, 14);
 }
 
+static void test_cpus_that_slurm_allocates_together(void) {
+  node_record_t* record = node_record_table_ptr[0];
+  const struct {
+    uint16_t type, cores, threads;
+    uint32_t unit;
+  } cases[] = {
+      {0, 4, 2, 1}, /* CR_CPU */
+      {SHAPLEY_SELECT_CORE, 4, 2, 2},
+      {SHAPLEY_SELECT_CORE | SHAPLEY_SELECT_MEMORY, 4, 2, 2},
+      {SHAPLEY_SELECT_CORE, 4, 1, 1},
+      {SHAPLEY_SELECT_SOCKET, 4, 2, 8},
+      {SHAPLEY_SELECT_CORE, 0, 0, 1}, /* a node that has not registered */
+      {SHAPLEY_SELECT_SOCKET, 0, 0, 1},
+  };
+  uint64_t before = 0;
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    slurm_conf.select_type_param = cases[i].type;
+    record->cores = cases[i].cores;
+    record->tpc = cases[i].threads;
+    shapley_records_pass_node(&records, 0, record);
+    CHECK_EQ(handed.node.allocation_unit, cases[i].unit);
+    if (i == 1) CHECK(handed.fingerprint != before);
+    before = handed.fingerprint;
+  }
+  slurm_conf.select_type_param = 0;
+}
+
 static void test_what_nodes_have(void) {
   node_record_t* record = node_record_table_ptr[0];
   config_record_t config = {.gres = NULL};
@@ -305,6 +332,7 @@ int main(void) {
   test_more_or_fewer_texts_of_gres_than_nodes();
   test_deleted_dynamic_nodes_leave_holes();
   test_nodes_that_slurm_cannot_use();
+  test_cpus_that_slurm_allocates_together();
   test_what_nodes_have();
   test_a_node_is_billed_its_cpus_where_a_partition_bills_them();
   test_requests();

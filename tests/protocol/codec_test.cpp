@@ -42,7 +42,8 @@ TEST(Codec, WritesLengthTypeAndMembersInOrder) {
   EXPECT_EQ(encode_frame(Ranks{.generation = 1, .computed_at = -1, .organizations = {"ab", ""}}),
             bytes({0, 0, 0, 11, k_ranks, 0x95, 0x01, 0xff, 0x92, 0xa2, 'a', 'b', 0xa0, 0x90, 0x90}));
   EXPECT_EQ(encode_frame(Rules{.rules = {{.organization = "x", .kind = RuleKind::user, .name = "", .id = 1000}}}),
-            bytes({0, 0, 0, 11, k_rules, 0x91, 0x91, 0x94, 0xa1, 'x', 0x03, 0xa0, 0xcd, 0x03, 0xe8}));
+            bytes({0,    0,    0,    21,   k_rules, 0x92, 0x91, 0x94, 0xa1, 'x', 0x03, 0xa0, 0xcd,
+                   0x03, 0xe8, 0x93, 0x00, 0x91,    0x92, 0xa3, 'c',  'p',  'u', 0x01, 0x90}));
   EXPECT_EQ(encode_frame(Levels{.generation = 2, .computed_at = 3, .jobs = {{7, 1}, {300, 15}}}),
             bytes({0, 0, 0, 13, k_levels, 0x93, 0x02, 0x03, 0x92, 0x92, 0x07, 0x01, 0x92, 0xcd, 0x01, 0x2c, 0x0f}));
 }
@@ -103,6 +104,15 @@ TEST(Codec, RecordsWithoutMemoryAndGresAreRead) {
   EXPECT_EQ(seen.jobs[0].features + seen.jobs[0].reservation, "");
   ASSERT_EQ(seen.nodes.size(), 1U);
   EXPECT_EQ(seen.nodes[0], (NodeRecord{.name = "n1", .cpus = 8, .usable = false, .tres = {{"cpu", 8}}}));
+  EXPECT_EQ(seen.nodes[0].allocation_unit, 1U);
+}
+
+// What a shapleyd sends that does not say how it charges.
+TEST(Codec, RulesWithoutAChargeMeanDominant) {
+  const auto rules = decoded<Rules>(bytes({k_rules, 0x91, 0x91, 0x94, 0xa1, 'x', 0x03, 0xa0, 0x07}));
+  ASSERT_EQ(rules.rules.size(), 1U);
+  EXPECT_EQ(rules.charge, ChargeRule{});
+  EXPECT_EQ(rules.charge.charge, Charge::dominant);
 }
 
 struct BadBody {
@@ -151,6 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
                 bytes({k_observations, 0x93, 0x00, 0x00, 0x91, 0x97, 0x01, 0x00, 0xff, 0x01, 0x00, 0x00, 0x04})},
         BadBody{"wait reason 8", bytes({k_observations, 0x93, 0x00, 0x00, 0x91, 0x9a, 0x01, 0x00, 0xff, 0x01, 0x00,
                                         0x00, 0x00, 0xc2, 0xa0, 0x08})},
+        BadBody{"charge 4", bytes({k_rules, 0x92, 0x90, 0x91, 0x04})},
         BadBody{"rule kind 5", bytes({k_rules, 0x91, 0x91, 0x92, 0xa1, 'x', 0x05})},
         BadBody{"claims 2^32-1 elements", bytes({k_ranks, 0x93, 0x00, 0x00, 0xdd, 0xff, 0xff, 0xff, 0xff})},
         BadBody{"claims 2^32-1 bytes of text", bytes({k_refused, 0x91, 0xdb, 0xff, 0xff, 0xff, 0xff})},

@@ -93,8 +93,8 @@ TEST(Page, TellsTypeAndMembersOfEveryMessage) {
 }
 
 TEST(Page, TellsTheMembersOfEveryRecord) {
-  for (const char* name :
-       {"JobUpdate", "NodeHolding", "Tres", "NodeRecord", "Rule", "JobLevel", "Privacy", "PrivilegedUser"}) {
+  for (const char* name : {"JobUpdate", "NodeHolding", "Tres", "NodeRecord", "Rule", "ChargeRule", "Weight", "JobLevel",
+                           "Privacy", "PrivilegedUser"}) {
     EXPECT_EQ(documented_members(name), declared_members(name)) << name;
     EXPECT_GT(documented_members(name).size(), 1U) << name;
   }

@@ -39,6 +39,9 @@ void pick(WaitReason& value) {
 void pick(RuleKind& value) {
   value = *rc::gen::element(RuleKind::account, RuleKind::partition, RuleKind::qos, RuleKind::user, RuleKind::group);
 }
+void pick(Charge& value) {
+  value = *rc::gen::element(Charge::dominant, Charge::cpu, Charge::weights, Charge::billing);
+}
 
 template <typename... T>
 void pick_all(T&... members);
@@ -70,8 +73,8 @@ void pick(JobUpdate& m) {
            requested_gres, required_nodes, excluded_nodes, features, reservation);
 }
 void pick(NodeRecord& m) {
-  auto& [name, cpus, usable, tres, memory, gres, partitions, features, reservations] = m;
-  pick_all(name, cpus, usable, tres, memory, gres, partitions, features, reservations);
+  auto& [name, cpus, usable, tres, memory, gres, partitions, features, reservations, allocation_unit] = m;
+  pick_all(name, cpus, usable, tres, memory, gres, partitions, features, reservations, allocation_unit);
 }
 void pick(Rule& m) {
   auto& [organization, kind, name, id] = m;
@@ -129,9 +132,17 @@ void pick(Levels& m) {
   auto& [generation, computed_at, jobs] = m;
   pick_all(generation, computed_at, jobs);
 }
+void pick(Weight& m) {
+  auto& [name, weight] = m;
+  pick_all(name, weight);
+}
+void pick(ChargeRule& m) {
+  auto& [charge, weights, node_weights] = m;
+  pick_all(charge, weights, node_weights);
+}
 void pick(Rules& m) {
-  auto& [rules] = m;
-  pick(rules);
+  auto& [rules, charge] = m;
+  pick_all(rules, charge);
 }
 void pick(Query& m) {
   auto& [id, json] = m;

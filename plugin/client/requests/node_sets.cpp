@@ -162,43 +162,58 @@ void NodeSets::refresh() {
 }
 
 void NodeSets::find_sets(Node& node, std::span<const NodeSetId> fresh) {
-  for (const NodeSetId id : fresh)
+  for (const NodeSetId id : fresh) {
     node.sets.reset(id);  // what it had in an earlier set of that id is not counted there
+    node.fits.reset(id);
+  }
   if (std::exchange(node.changed, false)) {
     recount(node, 0, 0);
-    node.sets = Bits();
+    node.sets = node.fits = Bits();
     if (!node.known) return;
-    node.sets.set(k_any_node);
-    for (NodeSetId id = 1; id < sets_.size(); ++id) {
-      if (sets_[id].placement.admits(node.record)) node.sets.set(id);
-    }
+    for (NodeSetId id = 0; id < sets_.size(); ++id) find_set(node, id);
     recount(node);
     return;
   }
   if (!node.known) return;
   for (const NodeSetId id : fresh) {
-    if (!sets_[id].placement.admits(node.record)) continue;
-    node.sets.set(id);
+    if (!find_set(node, id)) continue;
     sets_[id].free += node.free;
     sets_[id].all += node.all;
   }
 }
 
+bool NodeSets::find_set(Node& node, NodeSetId id) {
+  const request::Placement& placement = sets_[id].placement;
+  const bool is_any = id == k_any_node;
+  if (is_any || placement.fits(node.record)) node.fits.set(id);
+  if (!is_any && !placement.admits(node.record)) return false;
+  node.sets.set(id);
+  return true;
+}
+
 void NodeSets::find_kinds() {
-  // Nodes of one kind in the same sets are looked at once.
-  std::map<request::NodeKind, Bits> kinds;
+  using Kinds = std::vector<request::NodeKind>;
+  // Nodes of one kind, and nodes in the same sets, are looked at once.
+  std::map<request::NodeKind, std::pair<Bits, Bits>> kinds;
   std::set<Bits> patterns;
   for (const auto& [name, node] : nodes_) {
     if (!node.known) continue;
-    kinds[node.kind] |= node.sets;
+    auto& [sets, fits] = kinds[node.kind];
+    sets |= node.sets;
+    fits |= node.fits;
     patterns.insert(node.sets);
   }
-  std::vector<std::vector<request::NodeKind>> found(sets_.size());
-  for (const auto& [kind, sets] : kinds) sets.for_each([&](NodeSetId id) { found[id].push_back(kind); });
+  std::vector<Kinds> usable(sets_.size());
+  std::vector<Kinds> fitting(sets_.size());
+  for (const auto& entry : kinds) {
+    entry.second.first.for_each([&](NodeSetId id) { usable[id].push_back(entry.first); });
+    entry.second.second.for_each([&](NodeSetId id) { fitting[id].push_back(entry.first); });
+  }
   for (NodeSetId id = 0; id < sets_.size(); ++id) {
     Set& set = sets_[id];
-    if (set.kinds != found[id]) ++kinds_epoch_;
-    set.kinds = std::move(found[id]);
+    if (set.usable != usable[id] || set.fitting != fitting[id]) ++kinds_epoch_;
+    set.usable = std::move(usable[id]);
+    set.fitting = std::move(fitting[id]);
     set.overlaps = Bits();
     set.within = Bits();
     for (NodeSetId other = 0; other < sets_.size(); ++other) set.within.set(other);
@@ -231,10 +246,11 @@ bool NodeSets::contains(NodeSetId outer, NodeSetId inner) {
   return outer < sets_.size() && inner < sets_.size() && sets_[inner].within.test(outer);
 }
 
-std::span<const request::NodeKind> NodeSets::kinds(NodeSetId set) {
+request::Kinds NodeSets::kinds(NodeSetId set) {
   refresh();
-  return set < sets_.size() ? std::span<const request::NodeKind>(sets_[set].kinds)
-                            : std::span<const request::NodeKind>();
+  const std::vector<request::NodeKind>& all = sets_[k_any_node].usable;
+  if (set >= sets_.size()) return {.usable = {}, .fitting = {}, .all = all};
+  return {.usable = sets_[set].usable, .fitting = sets_[set].fitting, .all = all};
 }
 
 std::uint64_t NodeSets::kinds_epoch() {

@@ -64,8 +64,9 @@ class NodeSets {
   // Whether they have a node in common; whether each node of `inner` is in `outer`. Usable or not.
   [[nodiscard]] bool overlap(NodeSetId a, NodeSetId b);
   [[nodiscard]] bool contains(NodeSetId outer, NodeSetId inner);
-  // The kinds of the set's nodes, each once, usable or not. Valid until the next note() or forget().
-  [[nodiscard]] std::span<const request::NodeKind> kinds(NodeSetId set);
+  // The kinds of the set's nodes, of those that will be in it when reservations are over, and of all nodes: each once,
+  // usable or not. Valid until the next note() or forget().
+  [[nodiscard]] request::Kinds kinds(NodeSetId set);
   // Rises when the kinds of any set have changed.
   [[nodiscard]] std::uint64_t kinds_epoch();
 
@@ -97,6 +98,7 @@ class NodeSets {
     bool changed = false;  // `sets` may be wrong
     request::NodeKind kind;
     Bits sets;
+    Bits fits;                  // in these, or it would be without reservations
     std::uint32_t holders = 0;  // runs
     std::uint32_t exclusive = 0;
     request::Share held;  // of all runs
@@ -111,7 +113,8 @@ class NodeSets {
     bool fresh = false;  // its nodes are not known yet
     std::int64_t free = 0;
     std::int64_t all = 0;
-    std::vector<request::NodeKind> kinds;
+    std::vector<request::NodeKind> usable;
+    std::vector<request::NodeKind> fitting;
     Bits overlaps;  // with these it has a node in common
     Bits within;    // these have all of its nodes
   };
@@ -122,6 +125,8 @@ class NodeSets {
   void recount(Node& node, std::int64_t free, std::int64_t all);
   void refresh();
   void find_sets(Node& node, std::span<const NodeSetId> fresh);
+  // Whether the node, which is known, is in the set.
+  bool find_set(Node& node, NodeSetId id);
   void find_kinds();
 
   request::Charging charging_;

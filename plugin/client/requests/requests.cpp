@@ -164,7 +164,7 @@ Requests::Asked Requests::asked(std::uint32_t job_id) const {
 
 Measure Requests::measure_of(const Ask& ask) const {
   const auto& [request, set] = ask.key->first;
-  Measure measure = nodes_.charging().task_of(request, nodes_.kinds(set), nodes_.kinds(k_any_node));
+  Measure measure = nodes_.charging().task_of(request, nodes_.kinds(set));
   if (nodes_.charging().is_a_sum() && ask.rule != rule_number_) measure.charge = measure.blocked;
   return measure;
 }

@@ -100,6 +100,7 @@ protocol::NodeRecord to_record(const shapley_node_t& node) {
   record.partitions = node_names(node.partitions, node.partitions_count);
   record.features = node_features(node.features);
   record.reservations = node_names(node.reservations, node.reservations_count);
+  record.allocation_unit = std::max<std::uint32_t>(1, node.allocation_unit);
   return record;
 }
 

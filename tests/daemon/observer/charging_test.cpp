@@ -26,13 +26,13 @@ protocol::NodeRecord node(std::string name, std::uint32_t cpus, std::uint64_t gi
 // n1: 16 CPUs, 64 GiB. g1: 16 CPUs, 64 GiB, 4 GPUs.
 const std::vector<protocol::NodeRecord> k_nodes{node("n1", 16, 64), node("g1", 16, 64, 4)};
 
-ChargeRule rule_of(Charge charge, std::map<std::string, std::int64_t, std::less<>> node_weights = {}) {
+ChargeRule rule_of(Charge charge, std::vector<protocol::Weight> node_weights = {}) {
   return {charge, {{"cpu", 1}}, std::move(node_weights)};
 }
 
 class Site {
  public:
-  explicit Site(ChargeRule rule = {}) : charging_(std::move(rule)) {
+  explicit Site(const ChargeRule& rule = {}) : charging_(rule) {
     for (const protocol::NodeRecord& record : k_nodes) known_.push_back(charging_.capacity_of(record));
   }
 
@@ -53,7 +53,8 @@ class Site {
     return all.empty() ? 0 : all.front().processors.value;
   }
   [[nodiscard]] std::int64_t asked(const protocol::JobUpdate& job) const {
-    return charging_.waiting_of(job, node_kinds(known_)).value;
+    const std::vector<NodeKind> kinds = node_kinds(known_);
+    return charging_.waiting_of(job, {.usable = {}, .fitting = {}, .all = kinds}).value;
   }
 
  private:
@@ -127,7 +128,8 @@ TEST(Charging, ByBillingNodesAndRunsAreWhatSlurmBills) {
   job.pending_tasks = 3;
   job.exclusive = true;
   job.tres = {{"cpu", 4}, {"billing", 20}};
-  EXPECT_EQ(charging.waiting_of(job, std::vector{capacity}), ProcessorMillionths{60 * k_micro});
+  const std::vector<NodeKind> kinds = node_kinds({capacity});
+  EXPECT_EQ(charging.waiting_of(job, {.usable = {}, .fitting = {}, .all = kinds}), ProcessorMillionths{60 * k_micro});
 
   // By CPUs over the nodes, and to the millionth the job's whole billing.
   job.nodes = {{"g1", 1, 0, {{"gres/gpu", 1}}}, {"n1", 2, 0, {}}};
@@ -234,13 +236,13 @@ TEST(Charging, AStartedJobAsksForWhatItAskedForWhileItWaited) {
 }
 
 TEST(Charging, ARunOfMoreThanTheBooksTakeIsCutToThat) {
-  std::map<std::string, std::int64_t, std::less<>> weights{{"g1", 1'000'000}, {"n1", 500'000}};
+  const std::vector<protocol::Weight> weights{{"g1", 1'000'000}, {"n1", 500'000}};
   protocol::JobUpdate job;
   job.nodes = {{"g1", 16, 0, {}}, {"n1", 16, 0, {}}};
   std::int64_t sum = 0;
   for (const NodeShare& share : Site(rule_of(Charge::cpu, weights)).shares(job)) sum += share.processors.value;
-  EXPECT_LE(sum, k_max_weighted.value);
-  EXPECT_GT(sum, k_max_weighted.value / 2);
+  EXPECT_LE(sum, request::k_max_weighted.value);
+  EXPECT_GT(sum, request::k_max_weighted.value / 2);
 }
 
 TEST(Charging, AbsurdCountsStayWithinTheBound) {
@@ -249,90 +251,7 @@ TEST(Charging, AbsurdCountsStayWithinTheBound) {
   protocol::JobUpdate job;
   job.requested_cpus = std::numeric_limits<std::uint32_t>::max();
   job.pending_tasks = std::numeric_limits<std::uint32_t>::max();
-  EXPECT_EQ(Site().asked(job), k_max_weighted.value);
-}
-
-using accounting::NodeShare;
-
-std::vector<NodeShare> shares(std::initializer_list<std::pair<const char*, std::int64_t>> parts) {
-  std::vector<NodeShare> result;
-  for (const auto& [node, micro] : parts) result.push_back({node, ProcessorMillionths{micro}});
-  return result;
-}
-
-TEST(Weighting, CpusCountWhereSlurmAllocatedThem) {
-  protocol::JobUpdate job;
-  job.nodes = {{"n2", 3}, {"n1", 2}};
-  job.tres = {{"cpu", 5}, {"mem", 4000}};
-  EXPECT_EQ(Weighting({{"cpu", 1}}).shares_of(job), shares({{"n1", 2'000'000}, {"n2", 3'000'000}}));
-}
-
-TEST(Weighting, OtherResourcesFollowTheCpusByLargestRemainderAndAddUp) {
-  protocol::JobUpdate job;
-  job.nodes = {{"a", 1}, {"b", 1}, {"c", 1}};
-  job.tres = {{"cpu", 3}, {"gres/gpu", 1}};
-  // 32 processors in three equal parts: 10,666,666 2/3 each; the two missing millionths go to the first names.
-  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu", 32}}).shares_of(job),
-            shares({{"a", 11'666'667}, {"b", 11'666'667}, {"c", 11'666'666}}));
-}
-
-TEST(Weighting, GenericResourcesCountOnTheNodesThatHaveThem) {
-  protocol::JobUpdate job;
-  job.nodes = {{"a", 1}, {"g", 1, 0, {{"gres/gpu", 2}}}};
-  job.tres = {{"cpu", 2}, {"gres/gpu", 2}};
-  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu", 8}}).shares_of(job), shares({{"a", 1'000'000}, {"g", 17'000'000}}));
-  // Of a type there is only the job's own sum, spread by CPUs.
-  job.tres = {{"cpu", 2}, {"gres/gpu", 2}, {"gres/gpu:big", 2}};
-  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu:big", 8}}).shares_of(job), shares({{"a", 9'000'000}, {"g", 9'000'000}}));
-  // Slurm does not track it.
-  job.tres = {{"cpu", 2}};
-  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu", 8}}).shares_of(job), shares({{"a", 1'000'000}, {"g", 1'000'000}}));
-}
-
-TEST(Weighting, ThePartsOfAnyJobAddUpToTheNaiveSum) {
-  const Weighting weighting({{"cpu", 2}, {"gres/gpu", 7}, {"mem", 3}});
-  for (std::uint32_t seed = 1; seed < 200; ++seed) {
-    protocol::JobUpdate job;
-    std::uint64_t cpus = 0;
-    for (std::uint32_t n = 0; n <= seed % 9; ++n) {
-      const std::uint32_t here = 1 + (seed * 31 + n * 17) % 13;
-      job.nodes.push_back({"n" + std::to_string(n), here});
-      cpus += here;
-    }
-    const std::uint64_t gpus = seed % 5;
-    const std::uint64_t mem = seed % 1013;
-    job.tres = {{"cpu", cpus}, {"gres/gpu", gpus}, {"mem", mem}};
-    std::int64_t sum = 0;
-    for (const NodeShare& s : weighting.shares_of(job)) sum += s.processors.value;
-    EXPECT_EQ(sum, static_cast<std::int64_t>((2 * cpus + 7 * gpus + 3 * mem) * 1'000'000)) << "seed " << seed;
-  }
-}
-
-TEST(Weighting, ANodeTwiceInARecordIsOneShare) {
-  protocol::JobUpdate job;
-  job.nodes = {{"n1", 2}, {"n1", 1}};
-  EXPECT_EQ(Weighting({{"cpu", 1}}).shares_of(job), shares({{"n1", 3'000'000}}));
-}
-
-TEST(Weighting, NothingThatCountsIsNoShare) {
-  protocol::JobUpdate job;
-  EXPECT_TRUE(Weighting({{"cpu", 1}}).shares_of(job).empty());
-  job.nodes = {{"n1", 0}};
-  EXPECT_TRUE(Weighting({{"cpu", 1}}).shares_of(job).empty());
-  job.nodes = {{"n1", 4}};
-  EXPECT_TRUE(Weighting({{"gres/gpu", 5}}).shares_of(job).empty());
-}
-
-TEST(Weighting, UnknownAndAbsurdCountsStayWithinTheBound) {
-  protocol::NodeRecord node;
-  node.cpus = 8;
-  node.tres = {{"mem", std::numeric_limits<std::uint64_t>::max() - 1}};  // Slurm's NO_VAL64
-  EXPECT_EQ(Weighting({{"cpu", 1}, {"mem", 1}}).capacity_of(node).value, 8 * k_micro);
-  node.tres = {{"mem", 1ULL << 59U}};
-  EXPECT_EQ(Weighting({{"cpu", 1}, {"mem", 1'000'000}}).capacity_of(node), k_max_weighted);
-  protocol::JobUpdate job;
-  job.requested_cpus = std::numeric_limits<std::uint32_t>::max();
-  EXPECT_EQ(Weighting({{"cpu", 1'000'000'000}}).task_of(job), k_max_weighted);
+  EXPECT_EQ(Site().asked(job), request::k_max_weighted.value);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which nodes jobs may use, and what the books get of that; what --constraint admits.
+// What the books get of the nodes that jobs may use.
 #include "daemon/observer/usable_nodes.hpp"
 
 #include <optional>
@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "bench.hpp"
+#include "tests/request/small_cluster.hpp"
 
 namespace shapley::daemon {
 namespace {
@@ -18,85 +19,8 @@ using Names = std::vector<std::string>;
 using protocol::JobState;
 using protocol::JobUpdate;
 using protocol::NodeRecord;
-
-NodeRecord node_of(const std::string& name, Names partitions, Names features = {}, Names reservations = {}) {
-  NodeRecord node;
-  node.name = name;
-  node.partitions = std::move(partitions);
-  node.features = std::move(features);
-  node.reservations = std::move(reservations);
-  return node;
-}
-
-NodeTable table_of(const std::vector<NodeRecord>& nodes) {
-  NodeTable table;
-  for (const NodeRecord& node : nodes) table.emplace(node.name, node);
-  return table;
-}
-
-// n1 and n2 in batch, n2 and n3 in gpu; n4 in batch, but reserved.
-NodeTable small_cluster() {
-  return table_of({node_of("n1", {"batch"}, {"ib"}), node_of("n2", {"batch", "gpu"}, {"a100", "ib"}),
-                   node_of("n3", {"gpu"}, {"a100"}), node_of("n4", {"batch"}, {"ib"}, {"maint"})});
-}
-
-TEST(Placement, SaysWhatTheJobAsksFor) {
-  JobUpdate record;
-  EXPECT_EQ(placement_of(record), "");
-  record.partition = "batch,gpu";
-  EXPECT_EQ(placement_of(record), "partition=batch,gpu");
-  record.features = "gpu & ( ib | opa )";
-  record.reservation = "maint";
-  record.excluded_nodes = "n3";
-  record.required_nodes = "n[1-2]";
-  EXPECT_EQ(placement_of(record),
-            "partition=batch,gpu nodes=n[1-2] exclude=n3 features=gpu&(ib|opa) reservation=maint");
-  record.partition = "gpu, batch,gpu";
-  EXPECT_TRUE(placement_of(record).starts_with("partition=batch,gpu nodes=")) << "in whatever order";
-  record.partition.clear();
-  record.required_nodes.clear();
-  EXPECT_EQ(placement_of(record), "exclude=n3 features=gpu&(ib|opa) reservation=maint");
-}
-
-TEST(Placement, AListThatMayHaveBeenCutAdmitsNoNode) {
-  JobUpdate record;
-  while (record.excluded_nodes.size() + 5 < protocol::k_max_placement_text) record.excluded_nodes += "n9,";
-  record.excluded_nodes += "n9";
-  EXPECT_EQ(usable_nodes(placement_of(record), small_cluster()).size(), 3U);
-  record.excluded_nodes.insert(0, protocol::k_max_placement_text - record.excluded_nodes.size(), 'n');
-  EXPECT_EQ(placement_of(record), "exclude=*");
-  EXPECT_EQ(usable_nodes(placement_of(record), small_cluster()), Names{});
-  record = {};
-  record.features = std::string(protocol::k_max_placement_text, 'f');
-  EXPECT_EQ(usable_nodes(placement_of(record), small_cluster()), Names{});
-}
-
-TEST(Placement, NodesThatJobsMayUse) {
-  const NodeTable nodes = small_cluster();
-  const auto usable = [&](const char* placement) { return usable_nodes(placement, nodes); };
-  EXPECT_EQ(usable(""), (Names{"n1", "n2", "n3"}));
-  EXPECT_EQ(usable("partition=batch"), (Names{"n1", "n2"}));
-  EXPECT_EQ(usable("partition=batch,gpu"), (Names{"n1", "n2", "n3"}));
-  EXPECT_EQ(usable("partition=none"), Names{});
-  EXPECT_EQ(usable("partition=batch nodes=n[2-3]"), Names{"n2"});
-  EXPECT_EQ(usable("partition=gpu exclude=n2"), Names{"n3"});
-  EXPECT_EQ(usable("features=ib&a100"), Names{"n2"});
-  EXPECT_EQ(usable("partition=batch reservation=maint"), Names{"n4"});
-  EXPECT_EQ(usable("partition=gpu reservation=maint"), Names{});
-  EXPECT_EQ(usable("reservation=other,maint"), Names{"n4"});
-}
-
-TEST(Placement, WhatCannotBeReadAdmitsNoNode) {
-  for (const char* placement :
-       {"nodes=n[1-", "nodes=*", "exclude=n1,,n2", "features=ib&", "colour=red", "n1", "nodes=n[1-1000000]"}) {
-    EXPECT_EQ(usable_nodes(placement, small_cluster()), Names{}) << placement;
-  }
-}
-
-TEST(Placement, AFeederThatSendsNoPartitionsIsNotAskedForThem) {
-  const NodeTable nodes = table_of({node_of("n1", {}), node_of("n2", {})});
-  EXPECT_EQ(usable_nodes("partition=batch nodes=n2", nodes), Names{"n2"});
-}
+using request::node_of;
+using request::small_cluster;
 
 // A pending job of the partition batch that asks for one CPU of these nodes (none: any).
 JobUpdate asking(std::uint32_t id, const std::string& nodes = "", const std::string& reservation = "") {
@@ -367,47 +291,41 @@ TEST_F(ManyPlacements, AnOrganizationKeepsThoseOfMostDemand) {
   EXPECT_FALSE(has_nodes(k_most - 2));
 }
 
-// Of a node with the features "big", "gpu" and "ib".
-std::optional<bool> admitted(std::string_view constraint) {
-  static const std::vector<std::string> features{"big", "gpu", "ib"};
-  return admits(constraint, features);
-}
-
-TEST(Constraint, OneFeature) {
-  EXPECT_EQ(admitted("gpu"), true);
-  EXPECT_EQ(admitted("gp"), false);
-  EXPECT_EQ(admitted("opa"), false);
-}
-
-TEST(Constraint, IsEvaluatedFromTheLeftToTheRight) {
-  EXPECT_EQ(admitted("gpu&ib"), true);
-  EXPECT_EQ(admitted("gpu,opa"), false);
-  EXPECT_EQ(admitted("opa|ib"), true);
-  EXPECT_EQ(admitted("opa&gpu|ib"), true);
-  EXPECT_EQ(admitted("gpu|ib&opa"), false) << "as Slurm does: (gpu|ib)&opa";
-  EXPECT_EQ(admitted("gpu|(ib&opa)"), true);
-  EXPECT_EQ(admitted("(opa|ib)&(gpu|red)"), true);
-  EXPECT_EQ(admitted("(opa|ib)&(blue|red)"), false);
-}
-
-TEST(Constraint, OfAlternativesAnyWillDo) {
-  EXPECT_EQ(admitted("[opa|ib]"), true);
-  EXPECT_EQ(admitted("[opa|red]"), false);
-  EXPECT_EQ(admitted("big&[opa|ib]"), true);
-  EXPECT_EQ(admitted("red&[opa|ib]"), false);
-  EXPECT_EQ(admitted("gpu*2"), true);
-  EXPECT_EQ(admitted("[gpu*2&opa*4]"), true);
-  EXPECT_EQ(admitted("opa*4&gpu*2"), true);
-  EXPECT_EQ(admitted("[(opa&gpu)*2&red*1]"), false);
-}
-
-TEST(Constraint, WhatIsNoneIsSaid) {
-  for (const std::string_view text :
-       {"",   "&",  "gpu&", "|gpu",  "gpu||ib", "(gpu",  "gpu)", "[gpu",    "gpu]",    "(gpu]",
-        "()", "[]", "gpu*", "gpu*0", "gpu*2*2", "gpu*x", "*",    "gpu(ib)", "gpu[ib]", "(((((((((gpu)))))))))"}) {
-    EXPECT_EQ(admitted(text), std::nullopt) << text;
-  }
-  EXPECT_EQ(admitted("((((((((gpu))))))))"), true);
+TEST(SessionNodes, KnowTheKindsOfNodesThatAJobMayUse) {
+  const auto node = [](const char* name, std::uint32_t cpus, Names partitions) {
+    NodeRecord record = node_of(name, std::move(partitions));
+    record.cpus = cpus;
+    return record;
+  };
+  SessionNodes nodes;
+  const Charging charging;
+  const auto cpus_for = [&](std::uint32_t id, const std::string& named = "") {
+    std::vector<std::uint32_t> cpus;
+    for (const NodeKind& kind : nodes.kinds_for(asking(id, named), charging).usable) cpus.push_back(kind.cpus);
+    return cpus;
+  };
+  EXPECT_TRUE(cpus_for(1).empty());
+  nodes.note(node("n1", 16, {"batch"}));
+  nodes.note(node("n2", 16, {"batch"}));
+  nodes.note(node("n3", 8, {"gpu"}));
+  EXPECT_EQ(cpus_for(1), std::vector<std::uint32_t>{16});
+  NodeRecord third = node("n3", 8, {"batch", "gpu"});
+  third.usable = false;
+  nodes.note(third);
+  EXPECT_EQ(cpus_for(1), (std::vector<std::uint32_t>{16, 8})) << "up or not";
+  EXPECT_EQ(cpus_for(1, "n3"), std::vector<std::uint32_t>{8});
+  third.cpus = 4;
+  nodes.note(third);
+  EXPECT_EQ(cpus_for(1, "n3"), std::vector<std::uint32_t>{4});
+  third.reservations = {"works"};
+  nodes.note(third);
+  EXPECT_TRUE(cpus_for(1, "n3").empty());
+  ASSERT_EQ(nodes.kinds_for(asking(1, "n3"), charging).fitting.size(), 1U) << "when the reservation is over";
+  EXPECT_EQ(nodes.kinds_for(asking(1, "n3"), charging).fitting[0].cpus, 4U);
+  nodes.note_gone("n3");
+  EXPECT_EQ(cpus_for(1), std::vector<std::uint32_t>{16});
+  nodes.forget();
+  EXPECT_TRUE(cpus_for(1).empty());
 }
 
 }  // namespace

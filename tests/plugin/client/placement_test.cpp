@@ -100,7 +100,8 @@ TEST(Placement, EveryMemberOfANodeArrives) {
                             .partitions_count = 2,
                             .features = "ib,amd",
                             .reservations = reservations,
-                            .reservations_count = 3};
+                            .reservations_count = 3,
+                            .allocation_unit = 2};
   const protocol::NodeRecord expected{.name = "n1",
                                       .cpus = 8,
                                       .usable = true,
@@ -109,7 +110,8 @@ TEST(Placement, EveryMemberOfANodeArrives) {
                                       .gres = {{"gres/gpu", 2}},
                                       .partitions = {"gpu", "main"},
                                       .features = {"amd", "ib"},
-                                      .reservations = {"spring", "works"}};
+                                      .reservations = {"spring", "works"},
+                                      .allocation_unit = 2};
   EXPECT_EQ(to_record(node), expected);
   EXPECT_GT(approximate_bytes(to_record(node)), approximate_bytes(protocol::NodeRecord{}) + 6 * sizeof(std::string));
 }

@@ -368,7 +368,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool may_use(const JobUpdate& job, const NodeRecord& node) {
+bool fits(const JobUpdate& job, const NodeRecord& node) {
   if (!((job.partition.find('a') != std::string::npos && has(node.partitions, "a")) ||
         (job.partition.find('b') != std::string::npos && has(node.partitions, "b"))))
     return false;
@@ -377,7 +377,11 @@ bool may_use(const JobUpdate& job, const NodeRecord& node) {
   if (job.features == "x&y" && !(x && y)) return false;
   if (job.features == "x|y" && !(x || y)) return false;
   if (!job.required_nodes.empty() && node.name != "n1" && node.name != "n2" && node.name != "n3") return false;
-  if (!job.excluded_nodes.empty() && node.name == "n2") return false;
+  return job.excluded_nodes.empty() || node.name != "n2";
+}
+
+bool may_use(const JobUpdate& job, const NodeRecord& node) {
+  if (!fits(job, node)) return false;
   return job.reservation.empty() ? node.reservations.empty() : has(node.reservations, "r");
 }
 
@@ -432,15 +436,16 @@ std::optional<std::int64_t> task_on(const JobUpdate& job, const NodeRecord& node
 }
 
 std::int64_t task_of(const World& world, const JobUpdate& job, bool priced) {
-  std::optional<std::int64_t> here, anywhere;
+  std::optional<std::int64_t> here, later, anywhere;
   for (const auto& [name, node] : world.nodes) {
     const auto weight = world.weights.find(name);
     const auto on = task_on(job, node, priced && weight != world.weights.end() ? weight->second : 1);
     if (!on) continue;
     anywhere = std::min(anywhere.value_or(*on), *on);
+    if (fits(job, node)) later = std::min(later.value_or(*on), *on);
     if (may_use(job, node)) here = std::min(here.value_or(*on), *on);
   }
-  return here.value_or(anywhere.value_or(job.requested_cpus * k_micro));
+  return here.value_or(later.value_or(anywhere.value_or(job.requested_cpus * k_micro)));
 }
 
 // What the run blocks, and what it is charged: at least a millionth, at most the node, on a node that is not known its

@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "daemon/observer/usable_nodes.hpp"
+#include "request/placement.hpp"
 
-namespace shapley::daemon {
+namespace shapley::request {
 namespace {
 
 using Nodes = std::set<std::string>;
@@ -186,4 +186,4 @@ RC_GTEST_PROP(PlacementProperty, UsableNodesAreThoseOfTheListsThatTheJobNames, (
 }
 
 }  // namespace
-}  // namespace shapley::daemon
+}  // namespace shapley::request
