@@ -31,15 +31,15 @@ long_queue() {
   wait_until 30 owned_is 32
   give_leads astro 20 bio 0
   close_queue
-  for i in $(seq 84); do submit astro -n 2 "$(until_together)" >/dev/null; done
-  for i in $(seq 84); do submit bio -n 2 "$(until_together)" >/dev/null; done
+  for i in $(seq 48); do submit astro -n 4 "$(until_together)" >/dev/null; done
+  for i in $(seq 32); do submit bio -n 4 "$(until_together)" >/dev/null; done
   long_queue
-  wait_until 60 looked_at_places $((168 + held_tasks))
+  wait_until 60 looked_at_places $((80 + held_tasks))
   open_queue
   for wave in 1 2 3 4 5 6; do
     wait_until 60 holds_at_least 32
     echo "wave $wave: astro holds $(held astro), bio holds $(held bio), guarantee 8"
-    for name in astro bio; do [ "$(held "$name")" -ge 6 ] || bad=yes; done
+    for name in astro bio; do [ "$(held "$name")" -ge 4 ] || bad=yes; done
     end_together $(squeue -h -t RUNNING -o %A)
   done
   scancel "${held_arrays[@]}"
