@@ -30,7 +30,7 @@ class RanksOfCluster final : public Policy {
       : policy_(*cluster.policy),
         stale_after_(rule.stale_after),
         others_(others),
-        terms_(rule.serving),
+        terms_(rule.serving, cluster.instance->residual),
         guaranteed_(cluster.instance->processors, rule.serving.guarantee),
         used_(cluster.instance->organizations()) {}
 

@@ -26,6 +26,8 @@ struct Instance {
   std::vector<std::uint32_t> processors;  // per organization
   std::vector<Job> jobs;                  // in input order
   Instant end;                            // decisions are made before it, the report is taken at it
+  // m of the key (serving_terms.hpp) where it is known beforehand; 0: it is measured as runs end.
+  Duration residual{};
 
   [[nodiscard]] std::size_t organizations() const { return processors.size(); }
   [[nodiscard]] std::uint64_t total_processors() const;

@@ -6,7 +6,7 @@
 //     m = sum(q d^2) / (2 sum(q d)),  rounded down, at least 1;  k_assumed_residual as long as none ended
 // It is measured again at every instant at which runs end, before the choices of that instant. shapleyd measures the
 // same after 20 runs first and then once a day at most, when m changes by more than a fifth: its books are years long,
-// windows are hours.
+// windows are hours. An instance may give m instead.
 //
 // 64 bits hold the sums: instance.hpp's validate() bounds processors * time^2.
 #pragma once
@@ -25,8 +25,11 @@ namespace shapley::scheduling {
 
 class ServingTerms {
  public:
-  explicit ServingTerms(const game::ServingRule& rule)
-      : rule_(rule), terms_(key_terms(rule, game::k_assumed_residual)) {}
+  // residual: Instance::residual.
+  ServingTerms(const game::ServingRule& rule, Duration residual)
+      : rule_(rule),
+        given_(residual.value > 0),
+        terms_(key_terms(rule, residual.value > 0 ? residual : game::k_assumed_residual)) {}
 
   // Whether what runs counts; otherwise run times are not needed.
   [[nodiscard]] bool weigh_running() const { return rule_.running != game::RunningWeight{} && rule_.horizon.value > 0; }
@@ -38,13 +41,14 @@ class ServingTerms {
   }
   // The terms by the runs that ended so far.
   [[nodiscard]] const game::KeyTerms& now() {
-    if (stale_) terms_ = key_terms(rule_, {std::max<std::int64_t>(squares_ / (2 * work_), 1)});
+    if (stale_ && !given_) terms_ = key_terms(rule_, {std::max<std::int64_t>(squares_ / (2 * work_), 1)});
     stale_ = false;
     return terms_;
   }
 
  private:
   game::ServingRule rule_;
+  bool given_;
   game::KeyTerms terms_;
   std::int64_t work_ = 0;
   std::int64_t squares_ = 0;

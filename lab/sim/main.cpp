@@ -321,6 +321,41 @@ Action add_workflow(CLI::App& app) {
   };
 }
 
+Action add_window_command(CLI::App& app) {
+  const auto arguments = std::make_shared<WindowArguments>();
+  CLI::App* command = app.add_subcommand("window", "Print the jobs of a window with its time divided, to be submitted");
+  add_source(*command, arguments->source);
+  add_option(*command, "--owned NUMBERS", arguments->owned,
+             "Assign users to as many organizations, which own so many processors each, such as 17,7,5,3")
+      ->required()
+      ->delimiter(',')
+      ->expected(1, 32);
+  add_option(*command, "--begin SECOND", arguments->begin, "Begin the window at this second of the trace")->required();
+  add_option(*command, "--length SECONDS", arguments->length.value, "Set the length of the window, in the trace's time")
+      ->required()
+      ->check(CLI::PositiveNumber);
+  add_option(*command, "--factor N", arguments->factor, "Divide times by this (default: 20)")
+      ->check(CLI::Range(1, 1000));
+  add_option(*command, "--seed N", arguments->seed, "Assign users to organizations from this seed (default: 1)");
+  return [arguments]() -> Expected<int> {
+    SHAPLEY_TRY(print_window(*arguments, std::cout));
+    return k_exit_done;
+  };
+}
+
+Action add_judge(CLI::App& app) {
+  const auto arguments = std::make_shared<JudgeArguments>();
+  CLI::App* command =
+      app.add_subcommand("judge", "Judge windows that ran on a real slurmctld, beside the same rules in simulation");
+  add_option(*command, "recordings FILE", arguments->recordings, "Read these recordings, which lab/emulate writes")
+      ->required();
+  command->add_flag("--json", arguments->json, "Print JSON instead of tables");
+  return [arguments]() -> Expected<int> {
+    SHAPLEY_TRY(judge_recordings(*arguments, std::cout));
+    return k_exit_done;
+  };
+}
+
 Action add_axioms(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("axioms", "Check which utilities satisfy the axioms of Theorem 4.1, with counterexamples");
@@ -406,6 +441,8 @@ int run_command_line(int argc, char** argv) {
                                               {"replay", add_replay(app)},
                                               {"experiment", add_experiment(app)},
                                               {"merge", add_merge(app)},
+                                              {"window", add_window_command(app)},
+                                              {"judge", add_judge(app)},
                                               {"axioms", add_axioms(app)},
                                               {"plan", add_plan(app)},
                                               {"workflow", add_workflow(app)}};

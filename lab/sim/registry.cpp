@@ -176,7 +176,8 @@ const std::array k_policies{
            .alternative = "use hindsight_pair"}},
     Entry{"hindsight_pair", make_in_hindsight<scheduling::make_hindsight_pair>, {.ruled = true, .of_coalitions = true}},
     Entry{"karma", make_plain<scheduling::make_karma>},
-    Entry{"fair_tree", make_plain<scheduling::make_fair_tree>},
+    Entry{"fair_tree",
+          [](const Instance& i, const PolicyOptions& o) { return scheduling::make_fair_tree(i, o.fair_tree); }},
 };
 
 Expected<void> check_rigid(const Entry& entry, const Instance& instance) {

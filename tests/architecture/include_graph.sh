@@ -38,13 +38,14 @@ declare -A allowed=(
   [common/rpc_client]="common/base common/protocol common/config common/remote"
   [common/sacct]="common/base common/accounting common/ledger common/config common/protocol"
   [daemon]="common/base common/sacct common/remote common/rpc_client common/game common/accounting common/ledger common/config common/protocol common/workflow daemon/observer"
-  [daemon/observer]="common/base common/accounting common/config common/protocol"
+  [daemon/observer]="common/base common/game common/accounting common/config common/protocol"
   [ctl]="common/base common/charts common/accounting common/ledger common/protocol common/health common/rpc_client common/config common/sacct daemon/observer"
   [exporter]="common/base common/accounting common/protocol common/health common/rpc_client common/config"
   [lab/scheduling]="common/base common/game common/hindsight"
   [lab/planning]="common/base"
   [lab/workload]="common/base lab/scheduling"
   [lab/sim]="common/base common/charts common/game common/accounting common/ledger common/workflow common/config common/sacct lab/scheduling lab/planning lab/workload"
+  [lab/emulate]="common/base common/accounting common/ledger"
   [plugin/client]="common/base common/protocol"
   [plugin]="plugin/client"
 )
@@ -150,7 +151,7 @@ while IFS= read -r file; do
     if [[ -n $path ]]; then check_own "$file" "$own" "$include" "$path"; else check_foreign "$file" "$include"; fi
   done < <(sed -nE -e 's/^[[:space:]]*#[[:space:]]*(include|include_next|import)[[:space:]]*("[^"]*"|<[^>]*>).*/\2/p; t' \
                -e 's/^[[:space:]]*#[[:space:]]*(include|include_next|import)\>[[:space:]]*(.*)/\2/p' "$file")
-done < <(for folder in common daemon ctl exporter plugin lab/scheduling lab/planning lab/workload lab/sim; do
+done < <(for folder in common daemon ctl exporter plugin lab/scheduling lab/planning lab/workload lab/sim lab/emulate; do
            [[ ! -d $folder ]] || find "$folder" -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.h' -o -name '*.c' -o -name '*.in' \)
          done)
 

@@ -105,23 +105,24 @@ class FirstComeFirstServed final : public Policy {
   std::uint64_t released_ = 0;
 };
 
-constexpr std::int64_t k_period_s = 300;
-constexpr double k_half_life_s = 7.0 * 86'400.0;
-
 // By repeated multiplication: std::pow may differ in the last digit between C libraries.
-double decay_of_a_period() {
+double decay_of_a_period(const FairTreeOptions& options) {
   double decay = 1.0;
-  for (std::int64_t s = 0; s < k_period_s; ++s) decay *= 1.0 - 0.693 / k_half_life_s;
+  for (std::int64_t s = 0; s < options.period.value; ++s)
+    decay *= 1.0 - 0.693 / static_cast<double>(options.half_life.value);
   return decay;
 }
 
 class FairTree final : public Policy {
  public:
-  explicit FairTree(const Instance& instance)
+  FairTree(const Instance& instance, const FairTreeOptions& options)
       : processors_(instance.processors),
         own_(instance.organizations()),
         counted_(instance.organizations()),
-        usage_(instance.organizations()) {}
+        usage_(instance.organizations()),
+        period_(options.period.value),
+        decay_(decay_of_a_period(options)),
+        period_end_(period_) {}
 
   void released(std::int64_t, const Job&) override {}
   std::int32_t started(std::int64_t t, std::size_t organization) override {
@@ -153,7 +154,7 @@ class FairTree final : public Policy {
 
  private:
   void advance(std::int64_t t) {
-    for (; period_end_ <= t; period_end_ += k_period_s) {
+    for (; period_end_ <= t; period_end_ += period_) {
       for (std::size_t u = 0; u < usage_.size(); ++u) {
         const std::int64_t done = own_[u].done_at(period_end_);
         usage_[u] = (usage_[u] + static_cast<double>(done - counted_[u])) * decay_;
@@ -166,8 +167,9 @@ class FairTree final : public Policy {
   std::vector<game::Accrual> own_;
   std::vector<std::int64_t> counted_;  // processor seconds already in usage_
   std::vector<double> usage_;
-  double decay_ = decay_of_a_period();
-  std::int64_t period_end_ = k_period_s;
+  std::int64_t period_;
+  double decay_;
+  std::int64_t period_end_;
 };
 
 class Karma final : public Policy {
@@ -265,8 +267,8 @@ std::unique_ptr<Policy> make_fcfs(const Instance& instance) {
   return std::make_unique<FirstComeFirstServed>(instance);
 }
 
-std::unique_ptr<Policy> make_fair_tree(const Instance& instance) {
-  return std::make_unique<FairTree>(instance);
+std::unique_ptr<Policy> make_fair_tree(const Instance& instance, const FairTreeOptions& options) {
+  return std::make_unique<FairTree>(instance, options);
 }
 
 std::unique_ptr<Policy> make_karma(const Instance& instance) {

@@ -73,7 +73,7 @@ CoalitionPolicy::CoalitionPolicy(const Instance& instance, std::vector<Coalition
                                  const game::ServingRule& rule)
     : schedules_(instance.processors, std::move(coalitions)),
       scale_(scale),
-      terms_(rule),
+      terms_(rule, instance.residual),
       guaranteed_(instance.processors, rule.guarantee),
       values_(schedules_.size()),
       scaled_phi_(instance.organizations()),

@@ -17,7 +17,7 @@ class DirectContr final : public Policy {
   DirectContr(const Instance& instance, DirectContrOptions options)
       : options_(options),
         rng_(options.seed),
-        terms_(options.rule),
+        terms_(options.rule, instance.residual),
         guaranteed_(instance.processors, options.rule.guarantee),
         got_(instance.organizations()),
         gave_(instance.organizations()),
@@ -119,7 +119,7 @@ class ShapleyRate final : public Policy {
   ShapleyRate(const Instance& instance, ShapleyRateOptions options)
       : options_(options),
         rng_(options.seed),
-        terms_(options.rule),
+        terms_(options.rule, instance.residual),
         guaranteed_(instance.processors, options.rule.guarantee),
         processors_(instance.processors.begin(), instance.processors.end()),
         total_(static_cast<std::int64_t>(instance.total_processors())),

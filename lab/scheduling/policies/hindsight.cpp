@@ -36,7 +36,7 @@ class OverSchedules : public HindsightPolicy {
       : coalitions_(and_all_where_it_matters(std::move(proper), instance)),
         comes_and_goes_(is_anybody_without_processors(instance)),
         schedules_(instance.organizations(), coalitions_),
-        terms_(rule),
+        terms_(rule, instance.residual),
         guaranteed_(instance.processors, rule.guarantee),
         processors_(instance.total_processors()),
         own_(instance.organizations()),

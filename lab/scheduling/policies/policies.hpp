@@ -153,11 +153,15 @@ struct ShapleyRateOptions {
 //
 // Siblings are ranked by level fairshare  LF[u] = S[u] / U[u],  S = m[u] / M and U = usage[u] / sum of usage, so by
 // m[u] / usage[u]: the largest is served. No usage makes LF infinite, no shares make it 0. As in Slurm, usage changes
-// only every PriorityCalcPeriod (300 s) and forgets with PriorityDecayHalfLife (7 days), by the factor that slurmctld
-// uses:
-//     usage[u] <- ( usage[u] + processor seconds of the period ) * (1 - 0.693 / half_life) ^ 300
+// only every PriorityCalcPeriod and forgets with PriorityDecayHalfLife, by the factor that slurmctld uses:
+//     usage[u] <- ( usage[u] + processor seconds of the period ) * (1 - 0.693 / half_life) ^ period
 // Usage is a double, as in Slurm; every operation is an IEEE product or sum, so results are the same on every machine.
-[[nodiscard]] std::unique_ptr<Policy> make_fair_tree(const Instance& instance);
+struct FairTreeOptions {  // Slurm's defaults
+  Duration period{300};
+  Duration half_life{std::int64_t{7} * 24 * 3600};
+};
+// REQUIRES: both positive.
+[[nodiscard]] std::unique_ptr<Policy> make_fair_tree(const Instance& instance, const FairTreeOptions& options = {});
 
 // KARMA, an outside baseline: credits of Vuppalapati et al., "Karma: Resource Allocation for Dynamic Demands" (OSDI
 // 2023, Algorithm 1), carried from slices that are dealt again each quantum to processors that jobs keep.

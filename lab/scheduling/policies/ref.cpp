@@ -25,7 +25,7 @@ class Ref final : public Policy {
  public:
   Ref(const Instance& instance, const game::ServingRule& rule)
       : schedules_(instance.processors, rule),
-        terms_(rule),
+        terms_(rule, instance.residual),
         guaranteed_(instance.processors, rule.guarantee),
         used_(instance.organizations()),
         started_(instance.organizations()) {}

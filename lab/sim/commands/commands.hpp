@@ -91,6 +91,30 @@ struct TraceArguments {
 
 [[nodiscard]] Expected<void> describe_trace(const TraceArguments& arguments, std::ostream& out);
 
+// `shapley-sim window`: a window of a workload with its time divided by a factor, to be submitted to a real slurmctld.
+struct WindowArguments {
+  WorkloadSource source;
+  std::vector<std::uint32_t> owned;  // processors, by organization
+  std::int64_t begin = 0;            // second of the trace
+  Duration length;                   // in seconds of the trace
+  std::int64_t factor = 20;
+  std::uint64_t seed = 1;  // assigns users to organizations
+};
+
+// Prints "residual SECONDS", the mean residual run time of all jobs of the trace, which is at least ten minutes of the
+// trace's time as shapleyd has it; then a line "SUBMIT ORGANIZATION DURATION PROCESSORS" a job, in order of submission.
+// Everything is divided by the factor, and at least a second except for submit times.
+[[nodiscard]] Expected<void> print_window(const WindowArguments& arguments, std::ostream& out);
+
+// `shapley-sim judge`: verdicts over windows that ran on a real slurmctld (emulation/judge.hpp).
+struct JudgeArguments {
+  std::vector<std::filesystem::path> recordings;
+  bool json = false;
+};
+
+// Prints a table with a row for each recording, or with `json` {"verdicts": [...]}.
+[[nodiscard]] Expected<void> judge_recordings(const JudgeArguments& arguments, std::ostream& out);
+
 // `shapley-sim axioms`: which utilities satisfy the axioms of Theorem 4.1 of [SR13], with counterexamples.
 struct AxiomsArguments {
   std::vector<std::string> utilities;  // empty: all

@@ -100,7 +100,7 @@ struct Rule {
   bool once = false;            // organizations are ordered once for all starts of an instant
 };
 
-// c of serving_order.hpp by its words: the runs that ended by t, of one processor each.
+// c of serving_order.hpp by its words: m is given, or that of the runs that ended by t, of one processor each.
 inline std::int64_t running_factor(const Instance& instance, const std::vector<std::int64_t>& starts, const Rule& rule,
                                    std::int64_t t) {
   std::int64_t seconds = 0;
@@ -112,6 +112,7 @@ inline std::int64_t running_factor(const Instance& instance, const std::vector<s
     squares += d * d;
   }
   std::int64_t m = seconds == 0 ? 3600 : std::max<std::int64_t>(1, squares / seconds / 2);
+  if (instance.residual.value > 0) m = instance.residual.value;
   m = std::min(m, rule.horizon);
   return rule.running * m * (2 * rule.horizon - m) / 2'000'000;
 }

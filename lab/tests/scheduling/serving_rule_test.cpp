@@ -66,7 +66,8 @@ RC_GTEST_PROP(ServingRule, CoalitionsFollowTheWordsOfTheRule, ()) {
 }
 
 RC_GTEST_PROP(ServingRule, RefFollowsTheWordsOfTheRuleInEveryCoalition, ()) {
-  const Instance instance = sim::any_instance(4);
+  Instance instance = sim::any_instance(4);
+  instance.residual.value = *rc::gen::element(0, 0, 1, 9);
   const ServingRule rule = any_rule();
   const auto policy = make_ref(instance, rule);
   const sim::naive::Ref witness(instance, {rule.horizon.value, rule.guarantee.millionths, rule.running.millionths});
@@ -102,10 +103,12 @@ ServingRule rule_with_running(Rng& rng) {
 TEST(ServingRule, WhatRunsCountsAndPassesAreOrderedByTheWords) {
   int weight_matters = 0;
   int pass_matters = 0;
+  int residual_matters = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
-    const Instance instance = contended_instance(rng);
+    Instance instance = contended_instance(rng);
+    if (seed % 2 == 0) instance.residual.value = seed % 4 == 0 ? 1 : 60;
     const ServingRule rule = rule_with_running(rng);
     naive::Rule words = words_of(rule);
     words.once = rng.below(2) == 0;
@@ -128,9 +131,14 @@ TEST(ServingRule, WhatRunsCountsAndPassesAreOrderedByTheWords) {
     other = words;
     other.once = !words.once;
     pass_matters += naive::Simulation(instance, other, naive::given_by_owners).starts() != by_owners.starts() ? 1 : 0;
+    Instance measured = instance;
+    measured.residual = {};
+    residual_matters +=
+        naive::Simulation(measured, words, naive::given_by_owners).starts() != by_owners.starts() ? 1 : 0;
   }
   EXPECT_GT(weight_matters, 50);  // otherwise nothing was tried
   EXPECT_GT(pass_matters, 100);
+  EXPECT_GT(residual_matters, 10);
 }
 
 // Everything comes free at once: 12 processors of three owners, whose queues are full.

@@ -108,7 +108,7 @@ class Ref {
       }
     }
   }
-  // By the grand coalition's runs that ended by t.
+  // By m as it is given, or by the grand coalition's runs that ended by t.
   [[nodiscard]] std::int64_t running_factor(std::int64_t t) const {
     std::int64_t seconds = 0;
     std::int64_t squares = 0;
@@ -120,6 +120,7 @@ class Ref {
     }
     std::int64_t m = seconds == 0 ? 3600 : squares / seconds / 2;
     m = m < 1 ? 1 : m;
+    if (instance_.residual.value > 0) m = instance_.residual.value;
     m = m > rule_.horizon ? rule_.horizon : m;
     return rule_.running * m * (2 * rule_.horizon - m) / 2'000'000;
   }
