@@ -46,7 +46,7 @@ long_queue() {
   [ "$bad" = no ]
 }
 
-# 32 processors return, as many as the guarantees of their owners; whose leads are far apart.
+# 32 processors return, as many as the guarantees of the three add up to, 16, 8 and 8; their leads are far apart.
 @test "nodes that return while others are busy: each organization gets its guarantee" {
   with_long_queue
   CLUSTER_NODE_CPUS=(16 16 16 16) CLUSTER_RANKING=""
