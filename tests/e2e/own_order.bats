@@ -45,7 +45,7 @@ stream() {
   cluster_discard
   cat "$BATS_TEST_TMPDIR/count"
 }
-# gets_ahead NAME CORE_HOURS
+# gets_ahead NAME CORE_HOURS: its lead grows by an amount that is booked.
 gets_ahead() {
   shapleyctl adjust --amount "$2h" --from "$1" --to commons --at "$(date -u +%Y-%m-%dT%H:%M:%S)" --reason "a lead" --yes >/dev/null
 }

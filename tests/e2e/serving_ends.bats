@@ -31,24 +31,24 @@ long_queue() {
   wait_until 30 owned_is 32
   give_leads astro 20 bio 0
   close_queue
-  for i in $(seq 84); do submit astro -n 2 "$(until_together)" >/dev/null; done
-  for i in $(seq 84); do submit bio -n 2 "$(until_together)" >/dev/null; done
+  for i in $(seq 48); do submit astro -n 4 "$(until_together)" >/dev/null; done
+  for i in $(seq 32); do submit bio -n 4 "$(until_together)" >/dev/null; done
   long_queue
-  wait_until 60 looked_at_places $((168 + held_tasks))
+  wait_until 60 looked_at_places $((80 + held_tasks))
   open_queue
   for wave in 1 2 3 4 5 6; do
     wait_until 60 holds_at_least 32
     echo "wave $wave: astro holds $(held astro), bio holds $(held bio), guarantee 8"
-    for name in astro bio; do [ "$(held "$name")" -ge 6 ] || bad=yes; done
+    for name in astro bio; do [ "$(held "$name")" -ge 4 ] || bad=yes; done
     end_together $(squeue -h -t RUNNING -o %A)
   done
   scancel "${held_arrays[@]}"
   [ "$bad" = no ]
 }
 
-# 32 processors return, as many as the guarantees of their owners; whose leads are far apart.
+# 32 processors return, as many as the guarantees of the three add up to, 16, 8 and 8; their leads are far apart. Slurm's next pass comes at once, so no
+# answer of shapleyd may be needed for it: it is stopped meanwhile.
 @test "nodes that return while others are busy: each organization gets its guarantee" {
-  with_long_queue
   CLUSTER_NODE_CPUS=(16 16 16 16) CLUSTER_RANKING=""
   cluster_prepare
   cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1, n2]}" "  - {name: bio, accounts: [bio], nodes: [n3]}" \
@@ -63,12 +63,12 @@ long_queue() {
   for name in astro bio chem; do
     for i in $(seq 20); do submit "$name" -n 2 "sleep 3000" >/dev/null; done
   done
-  long_queue
-  wait_until 60 looked_at_places $((60 + held_tasks))
+  wait_until 60 looked_at_places 60
+  shapleyd_freeze
   scontrol update NodeName=n2,n4 State=RESUME
   wait_until 60 holds_at_least 64
+  shapleyd_thaw
   for name in astro bio chem arts; do echo "$name holds $(held "$name")"; done
-  scancel "${held_arrays[@]}"
   [ "$(held astro)" -ge 14 ]
   [ "$(held bio)" -ge 6 ]
   [ "$(held chem)" -ge 6 ]
