@@ -115,7 +115,7 @@ class Service {
   [[nodiscard]] bool is_behind() const { return ranks_.is_behind(); }
   void catch_up(Instant now) { ranks_.refresh(now); }
   [[nodiscard]] const Workflows& workflows() const { return workflows_; }
-  [[nodiscard]] protocol::Rules rules() const { return {site_.rules}; }
+  [[nodiscard]] protocol::Rules rules() const { return {site_.rules, charge_rule(site_.configuration)}; }
   [[nodiscard]] std::uint64_t configuration_generation() const { return configuration_generation_; }
   // Rises when a change of rules or weights affects records that were read before, so that a fresh snapshot is needed.
   [[nodiscard]] std::uint64_t reading_generation() const { return reading_generation_; }

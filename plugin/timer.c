@@ -9,14 +9,17 @@
 #include "plugin/threads.h"
 
 enum {
-  /* While jobs change, scan this often: a requeued run's exact end is in its record only until its nodes are clean. A
-   * start gives no hint, so that they change is looked for this often, too. */
+  /* While jobs change, scan this often: a requeued run's exact end is in its record only until its nodes are clean. */
   k_look_ms = 100,
+  /* slurmctld's counters of starts and ends are looked at this often, because neither gives a hint. A run that ends
+   * keeps its nodes until its epilog is over: a scan in that time gives the jobs that wait their places before the
+   * scheduling pass that the end makes possible. */
+  k_glance_ms = 5,
   /* Two scans are at least this far apart, however many hints come in. */
-  k_min_gap_ms = 50,
-  /* Rest at least this many times as long as the last scan held the locks: 2 % of a core and of the locks. Where the
+  k_min_gap_ms = 10,
+  /* Rest at least this many times as long as the last scan held the locks: 5 % of a core and of the locks. Where the
    * interval asks for more the interval wins, up to the 20 % of the second factor. */
-  k_rest_factor = 50,
+  k_rest_factor = 20,
   k_rest_factor_min = 4,
   /* A scan of runs is short; the next one waits so many times its processor time: 5 % of a core. On a busy machine it
    * holds the locks for longer than that, and news must not wait for the difference twenty times: 20 % of the locks at
@@ -29,6 +32,12 @@ enum {
 
 static shapley_client_t* client;
 static shapley_scan_t scan;
+/* Before the last scan. */
+static struct {
+  uint64_t starts_and_ends;
+  time_t job_stamp, node_stamp;
+} seen;
+static int64_t looked_ms; /* when the time stamps were looked at last */
 static pthread_t thread;
 static bool thread_runs;
 static atomic_bool stopping;
@@ -56,6 +65,31 @@ static bool is_anything_new(void) {
          unlocked_stamp(&last_job_update) >= scan.started_at || unlocked_stamp(&last_node_update) >= scan.started_at ||
          (scan.next_eligible && time(NULL) >= scan.next_eligible) || shapley_configuration_is_expired() ||
          shapley_writer_is_due();
+}
+
+/* Starts, and ends of all kinds, as slurmctld counts them for sdiag; read without its lock, and reset at midnight. */
+static __attribute__((noinline)) uint64_t unlocked_count(void) {
+  const volatile diag_stats_t* counters = &slurmctld_diag_stats;
+  return (uint64_t)counters->jobs_started + counters->jobs_completed + counters->jobs_canceled + counters->jobs_failed;
+}
+
+static void note_seen(void) {
+  seen.starts_and_ends = unlocked_count();
+  seen.job_stamp = unlocked_stamp(&last_job_update);
+  seen.node_stamp = unlocked_stamp(&last_node_update);
+}
+
+/* What a glance shows: a start, an end, or the first change of a second. */
+static bool is_anything_seen(void) {
+  return unlocked_count() != seen.starts_and_ends || unlocked_stamp(&last_job_update) != seen.job_stamp ||
+         unlocked_stamp(&last_node_update) != seen.node_stamp;
+}
+
+static bool is_look_due(void) {
+  int64_t now = monotonic_ms();
+  if (now - looked_ms < min_of(k_look_ms, shapley_configuration_interval_ms())) return false;
+  looked_ms = now;
+  return true;
 }
 
 /* How long to leave the locks alone after a scan. */
@@ -89,21 +123,27 @@ static int64_t pause_ms(void) {
   return max_of(rest, 1);
 }
 
-/* How long to sleep unless something happens: slurmctld's time stamps are looked at so often. */
-static int64_t sleep_time_ms(void) {
-  return max_of(min_of(k_look_ms, shapley_configuration_interval_ms()), scan.long_list ? runs_rest_ms() : gap_ms());
-}
-
 /* ---- the thread --------------------------------------------------------------------------------- */
 
-/* Before a whole scan, while it must still rest, and while many priorities are written. */
-static void scan_runs_when_due(void) {
-  if (!scan.long_list || !scan.complete || runs_rest_ms() || !may_runs_be_new()) return;
+static bool scan_runs(void) {
+  if (!scan.long_list || !scan.complete || runs_rest_ms() || !may_runs_be_new()) return false;
   shapley_scan_runs(&scan);
   debug2("%s: scanned the runs in %" PRId64 " us", plugin_type, scan.runs_held_us);
+  return true;
+}
+
+/* While many priorities are written. */
+static void scan_runs_when_due(void) {
+  (void)scan_runs();
+}
+
+/* Before a whole scan, while it must still rest. */
+static void scan_runs_and_write(void) {
+  if (scan_runs()) shapley_writer_write_places(&stopping);
 }
 
 static void scan_and_write(void) {
+  note_seen();
   shapley_scan_run(&scan);
   debug2("%s: scanned the jobs in %" PRId64 " us; %zu skipped, %zu to write", plugin_type, scan.held_us, scan.skipped,
          shapley_writer_noted());
@@ -115,16 +155,16 @@ static void* run(void* unused) {
   pthread_setname_np(pthread_self(), "shapley-scan");
   bool wanted = true;
   while (!atomic_load(&stopping)) {
-    if (wanted) scan_runs_when_due();
+    if (wanted) scan_runs_and_write();
     if (wanted && !rest_ms()) {
       scan_and_write();
       wanted = false;
     }
-    switch (shapley_client_wait(client, (uint32_t)(wanted ? pause_ms() : sleep_time_ms()))) {
+    switch (shapley_client_wait(client, (uint32_t)(wanted ? pause_ms() : k_glance_ms))) {
       case SHAPLEY_WAKE_STOP:
         return NULL;
       case SHAPLEY_WAKE_TICK:
-        wanted = wanted || is_anything_new();
+        wanted = wanted || is_anything_seen() || (is_look_due() && is_anything_new());
         break;
       default:
         wanted = true;

@@ -13,6 +13,7 @@
 #include "accounting/estimators/table.hpp"
 #include "accounting/events/event.hpp"
 #include "base/calendar.hpp"
+#include "base/charge.hpp"
 #include "base/error.hpp"
 #include "base/rule_kind.hpp"
 #include "config/values.hpp"
@@ -53,8 +54,8 @@ struct OrganizationConfig {
   friend bool operator==(const OrganizationConfig&, const OrganizationConfig&) = default;
 };
 
-// How a run is charged (daemon/observer/charging.hpp).
-enum class Charge { cpu, weights, dominant, billing };
+// How a run is charged (base/charge.hpp).
+using shapley::Charge;
 [[nodiscard]] std::string_view name_of(Charge charge);
 
 // A CPU of these nodes is worth so many processors.

@@ -129,8 +129,8 @@ template <typename Integer>
 template <typename Key>
 struct ServingRow {
   Key key{};
-  std::int64_t owned = 0;  // weighted processors that it owns and that are offered now, in the unit of `used`
-  std::int64_t used = 0;   // weighted processors that its jobs hold now, no matter which organization owns them
+  std::int64_t owned = 0;  // processors that it owns and that are offered now, in the unit of `used`
+  std::int64_t used = 0;   // processors that its jobs block now, no matter which organization owns them
   bool has_startable = false;
   Guarantee guarantee{};
   bool last = false;  // served after all that are not

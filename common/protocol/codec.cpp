@@ -39,7 +39,8 @@ auto members(JobUpdate& m) {
                   m.requested_gres, m.required_nodes, m.excluded_nodes, m.features, m.reservation);
 }
 auto members(NodeRecord& m) {
-  return std::tie(m.name, m.cpus, m.usable, m.tres, m.memory, m.gres, m.partitions, m.features, m.reservations);
+  return std::tie(m.name, m.cpus, m.usable, m.tres, m.memory, m.gres, m.partitions, m.features, m.reservations,
+                  m.allocation_unit);
 }
 auto members(PrivilegedUser& m) {
   return std::tie(m.user_id, m.is_operator, m.accounts);
@@ -71,8 +72,14 @@ auto members(Levels& m) {
 auto members(Rule& m) {
   return std::tie(m.organization, m.kind, m.name, m.id);
 }
+auto members(Weight& m) {
+  return std::tie(m.name, m.weight);
+}
+auto members(ChargeRule& m) {
+  return std::tie(m.charge, m.weights, m.node_weights);
+}
 auto members(Rules& m) {
-  return std::tie(m.rules);
+  return std::tie(m.rules, m.charge);
 }
 auto members(Query& m) {
   return std::tie(m.id, m.json);
@@ -90,6 +97,9 @@ constexpr std::uint8_t last_of(JobState) {
 }
 constexpr std::uint8_t last_of(WaitReason) {
   return static_cast<std::uint8_t>(WaitReason::other);
+}
+constexpr std::uint8_t last_of(Charge) {
+  return static_cast<std::uint8_t>(Charge::billing);
 }
 constexpr std::uint8_t last_of(RuleKind) {
   return static_cast<std::uint8_t>(RuleKind::group);

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/charge.hpp"
 #include "base/rule_kind.hpp"
 
 namespace shapley::protocol {
@@ -179,6 +180,9 @@ struct NodeRecord {
   std::vector<std::string> partitions = {};    // the node's partitions
   std::vector<std::string> features = {};      // active ones
   std::vector<std::string> reservations = {};  // active now, maintenance included: only their own jobs may start here
+  // CPUs that Slurm gives to one job together: those of a core or of a socket (SelectTypeParameters); 1: each by
+  // itself.
+  std::uint32_t allocation_unit = 1;
   friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };
 
@@ -279,8 +283,27 @@ struct Rule {
   std::uint32_t id = 0;  // user, group: the numeric id
   friend bool operator==(const Rule&, const Rule&) = default;
 };
+
+// A weight >= 0 of what has this name: a TRES, a node.
+struct Weight {
+  std::string name;
+  std::int64_t weight = 0;
+  friend bool operator==(const Weight&, const Weight&) = default;
+};
+
+// How jobs are charged (request/charging.hpp).
+struct ChargeRule {
+  Charge charge = Charge::dominant;
+  std::vector<Weight> weights = {{"cpu", 1}};  // charge weights: of TRES, each once
+  std::vector<Weight> node_weights = {};       // of nodes whose CPUs are not worth 1, each once
+  friend bool operator==(const ChargeRule&, const ChargeRule&) = default;
+};
+
+// `charge`: so that a feeder knows what it takes from a lead to start a job. A sender of an earlier release leaves it
+// out, and its feeder counts what a job blocks (`dominant`).
 struct Rules {
   std::vector<Rule> rules;
+  ChargeRule charge = {};
   friend bool operator==(const Rules&, const Rules&) = default;
 };
 

@@ -80,12 +80,15 @@ std::vector<SlurmPartition> parse_partitions(std::string_view output) {
   for (const std::string_view line : words_between(output, '\n')) {
     const std::string_view name = keyed_value(line, "PartitionName");
     if (name.empty()) continue;
-    SlurmPartition partition{.name = std::string(name), .accounts = {}, .nodes = {}};
+    SlurmPartition partition{.name = std::string(name), .accounts = {}, .nodes = {}, .billing = {}};
     if (const auto allowed = keyed_value(line, "AllowAccounts"); names_something(allowed)) {
       for (const std::string_view account : words_between(allowed, ',')) partition.accounts.push_back(lower(account));
     }
     if (const auto nodes = keyed_value(line, "Nodes"); names_something(nodes)) {
       partition.nodes = expand_brackets(nodes).value_or(std::vector<std::string>());
+    }
+    if (const auto billing = keyed_value(line, "TRESBillingWeights"); names_something(billing)) {
+      partition.billing = billing;
     }
     partitions.push_back(std::move(partition));
   }

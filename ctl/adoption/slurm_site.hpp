@@ -23,6 +23,7 @@ struct SlurmPartition {
   std::string name;
   std::vector<std::string> accounts;  // AllowAccounts, in lower case; empty: all
   std::vector<std::string> nodes;     // the nodes that Slurm lists for it; empty: none, or a text that cannot be parsed
+  std::string billing;                // TRESBillingWeights, as Slurm has them; empty: none, a job is billed its CPUs
   friend bool operator==(const SlurmPartition&, const SlurmPartition&) = default;
 };
 
@@ -78,11 +79,16 @@ void add_hidden_nodes(SlurmSite& site);
 
 struct SlurmComparison {
   std::vector<config::Fault> unknown;  // accounts, partitions, QOS, users and nodes, in line order
-  std::vector<config::Fault> doubts;   // rules that never match: a rule of a parent account comes first; in line order
+  // Rules that never match, because a rule of a parent account comes first; prices that differ; in line order.
+  std::vector<config::Fault> doubts;
   std::vector<std::string> notes;  // names of Slurm that the configuration does not contain; what could not be compared
 };
 
 // Numeric users, and groups, belong to the host and not to Slurm, and are not compared.
 [[nodiscard]] SlurmComparison compare_with_slurm(const config::Configuration& configuration, const SlurmSite& slurm);
+
+// Of a site with `charge: billing`: doubts where partitions of the same nodes have different prices, and a note of
+// partitions in which a small job is billed 0. Others have neither. Pure.
+void compare_prices(const config::Configuration& configuration, const SlurmSite& slurm, SlurmComparison& comparison);
 
 }  // namespace shapley::ctl

@@ -45,6 +45,8 @@ class SlurmCheck {
     }
     std::ranges::stable_sort(out_.unknown, {}, &config::Fault::line);
     if (slurm_.accounting) doubt_accounts_below_others();
+    compare_prices(configuration_, slurm_, out_);
+    std::ranges::stable_sort(out_.doubts, {}, &config::Fault::line);
     if (!slurm_.accounting) {
       out_.notes.emplace_back("Slurm runs without slurmdbd: accounts, users and QOS cannot be compared");
     } else {
@@ -142,7 +144,6 @@ class SlurmCheck {
         before.emplace(lower(rule.name), Named{&rule, &organization.name});
       }
     }
-    std::ranges::stable_sort(out_.doubts, {}, &config::Fault::line);
   }
 
   // Accounts that are neither named nor below a named one.

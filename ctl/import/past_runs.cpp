@@ -157,9 +157,9 @@ class Importer {
     const JobUpdate record = record_of(run, step);
     const auto retracted = retracted_.find(run.number);
     const std::vector<daemon::PastSegment> none;
-    daemon::Observation seen =
-        daemon::observe_job(books_, record, {.at = step.at, .previous = step.at}, source_.rules,
-                            {.past = retracted == retracted_.end() ? none : retracted->second, .node_kinds = kinds_});
+    daemon::Observation seen = daemon::observe_job(
+        books_, record, {.at = step.at, .previous = step.at}, source_.rules,
+        {.past = retracted == retracted_.end() ? none : retracted->second, .kinds = {.usable = {}, .all = kinds_}});
     for (Event& event : seen.events) {
       // The nodes that it could have used are unknown; all are assumed.
       if (auto* opened = std::get_if<accounting::SegmentOpened>(&event)) {
@@ -183,7 +183,7 @@ class Importer {
   const PastRunsSource& source_;
   accounting::State& books_;
   const Take& take_;
-  std::vector<accounting::CapacityChanged> kinds_;
+  std::vector<daemon::NodeKind> kinds_;
   std::map<std::uint64_t, std::vector<daemon::PastSegment>> retracted_;  // runs of the ledger, by number
   std::size_t observed_ = 0;
   PastRuns out_;

@@ -386,9 +386,8 @@ Expected<Observation> Intake::observe(const protocol::JobUpdate& record, Instant
                   .previous = known_before(observed_at).value_or(k_beginning_of_time),
                   .last_look = last_look_.before_life(),
                   .reliable_since = reliable_since(observed_at)};
-  Background background{.past = {},
-                        .node_kinds = node_kinds_ ? std::span<const accounting::CapacityChanged>(*node_kinds_)
-                                                  : std::span<const accounting::CapacityChanged>()};
+  Background background{.past = {}, .kinds = {.usable = session_nodes_.kinds_for(record, rules_.charging)}};
+  if (node_kinds_) background.kinds.all = *node_kinds_;
   if (record.start_time > 0) {
     SHAPLEY_TRY_ASSIGN(background.past, books_.past_segments(JobId{record.job_id}, Instant{record.start_time}));
   }

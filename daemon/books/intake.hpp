@@ -174,8 +174,7 @@ class Intake {
   std::vector<accounting::Event> batch_;
   std::set<JobId> batch_jobs_;
   std::set<std::string, std::less<>> batch_nodes_;
-  std::optional<std::vector<accounting::CapacityChanged>>
-      node_kinds_;  // the kinds of nodes on which waiting jobs could run; charging.hpp
+  std::optional<std::vector<NodeKind>> node_kinds_;  // the kinds of nodes in the books; charging.hpp
   SessionNodes session_nodes_;
   std::uint64_t batch_sequence_ = 0;                     // last frame that is completely in the batch
   std::map<std::uint64_t, std::uint64_t> acknowledged_;  // by instance

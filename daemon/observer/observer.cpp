@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "daemon/observer/run_facts.hpp"
-#include "daemon/observer/usable_nodes.hpp"
 #include "daemon/observer/wait_writer.hpp"
+#include "request/placement.hpp"
 
 namespace shapley::daemon {
 
@@ -78,7 +78,7 @@ class JobObserver {
     for (const JobId waited : {JobId{record_.job_id}, JobId{record_.array_job_id}}) {
       if (const accounting::SegmentOpened* wait = wait_at(waited, start)) return wait->placement;
     }
-    return placement_of(record_);
+    return request::placement_of(record_);
   }
 
   // Whether slurmctld wrote the times of the record's run under a wrong clock: times of the future, and, because the
@@ -220,7 +220,7 @@ class JobObserver {
                     {.id = JobId{record_.job_id},
                      .organization = whose_demand(),
                      .slurm_state = record_.slurm_state,
-                     .task = rules_.charging.task_of(record_, background_.node_kinds),
+                     .task = rules_.charging.task_of(record_, background_.kinds),
                      .is_array = is_array(),
                      .waits_as = array_of_task()},
                     out_.events);
@@ -232,7 +232,7 @@ class JobObserver {
                                                     .observed_at = scan_.at,
                                                     .previous_scan = scan_.previous,
                                                     .reliable_since = scan_.reliable_since,
-                                                    .placement = placement_of(record_)})
+                                                    .placement = request::placement_of(record_)})
                              : wait.follow_started({.start = Instant{record_.start_time},
                                                     .end = Instant{record_.end_time},
                                                     .ran = !record_.nodes.empty(),
@@ -246,8 +246,8 @@ class JobObserver {
   [[nodiscard]] WaitWriter::Asked asked() const {
     const bool is_known = memory_ != nullptr && !memory_->organization.empty();
     return {.organization = is_known ? memory_->organization : organization_,
-            .amount = rules_.charging.waiting_of(record_, background_.node_kinds),
-            .placement = placement_of(record_)};
+            .amount = rules_.charging.waiting_of(record_, background_.kinds),
+            .placement = request::placement_of(record_)};
   }
 
   // The organization of the job's demand. A run keeps the organization with which it started.
@@ -279,7 +279,7 @@ class JobObserver {
 
   // The job's present demand; zero while something besides resources holds it back.
   [[nodiscard]] ProcessorMillionths wanted() const {
-    return could_start(record_) ? rules_.charging.waiting_of(record_, background_.node_kinds) : ProcessorMillionths{};
+    return could_start(record_) ? rules_.charging.waiting_of(record_, background_.kinds) : ProcessorMillionths{};
   }
 
   // Its demand as soon as Slurm lets it start; zero if its user (or an administrator) has set it aside. Tasks of an
@@ -288,7 +288,7 @@ class JobObserver {
     const bool set_aside = record_.wait == WaitReason::held || record_.wait == WaitReason::begin_time ||
                            record_.wait == WaitReason::nice || (record_.wait == WaitReason::dependency && !is_array());
     return set_aside && !record_.completing ? ProcessorMillionths{}
-                                            : rules_.charging.waiting_of(record_, background_.node_kinds);
+                                            : rules_.charging.waiting_of(record_, background_.kinds);
   }
 
   // Emitted once for each (job, submit time): when the books first get the job, and when they get its first segment
@@ -349,7 +349,7 @@ class JobObserver {
                                     .user_id = record_.user_id,
                                     .group_id = record_.group_id,
                                     .account = record_.account,
-                                    .partition = sorted_names(record_.partition),
+                                    .partition = request::sorted_names(record_.partition),
                                     .qos = record_.qos,
                                     .name = record_.name,
                                     .wckey = record_.wckey};
@@ -457,8 +457,9 @@ Observation observe_capacity(const accounting::State& books, accounting::Capacit
                              std::optional<Instant> last_change) {
   Observation out;
   const accounting::CapacityChanged* known = books.last_capacity(now.node);
-  // A node without worth that the books do not have needs no event. One that drains may have runs.
-  if (known == nullptr && now.processors.value == 0 && now.whole.value == 0) return out;
+  // A node without worth that the books do not have needs no event, unless it has CPUs that are counted. One that
+  // drains may have runs.
+  if (known == nullptr && now.processors.value == 0 && now.whole.value == 0 && !now.usable_cpus) return out;
   if (known != nullptr) {
     accounting::CapacityChanged as_known = now;
     as_known.at = known->at;
@@ -491,6 +492,7 @@ Observation observe_gone_node(const accounting::State& books, const std::string&
   now.at = observed_at;
   now.ordinal = 0;
   now.processors = {};
+  if (now.usable_cpus) now.usable_cpus = 0;
   return observe_capacity(books, std::move(now), last_change);
 }
 

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -53,10 +52,10 @@ struct Scan {
 };
 
 // Further input for reading a record. `past`: segments of a run that began before the State's memory horizon.
-// `node_kinds`: the kinds of nodes in the books (charging.hpp); without them a waiting job asks for CPUs.
+// `kinds`: of nodes (charging.hpp); without them a waiting job asks for CPUs.
 struct Background {
   std::vector<PastSegment> past = {};
-  std::span<const accounting::CapacityChanged> node_kinds = {};
+  Kinds kinds = {};
 };
 
 // One record of job_list.

@@ -13,92 +13,6 @@ namespace shapley::daemon {
 
 namespace {
 
-constexpr std::string_view k_cut = "*";
-
-bool is_blank(char c) {
-  return c >= '\0' && c <= ' ';
-}
-
-void add_word(std::string& placement, std::string_view key, std::string value) {
-  std::erase_if(value, is_blank);
-  if (value.empty()) return;
-  if (!placement.empty()) placement += ' ';
-  placement.append(key).append("=").append(value);
-}
-
-std::string whole_or_cut(const std::string& text) {
-  return text.size() < protocol::k_max_placement_text ? text : std::string(k_cut);
-}
-
-// The parts of `text` between separators; an empty text has none.
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(separator));
-    parts.push_back(part);
-    text.remove_prefix(std::min(text.size(), part.size() + 1));
-  }
-  return parts;
-}
-
-// A placement, read.
-struct Asked {
-  std::vector<std::string_view> partitions;
-  std::optional<std::vector<std::string>> nodes;  // ascending
-  std::vector<std::string> excluded;              // ascending
-  std::string_view features;
-  std::vector<std::string_view> reservations;
-};
-
-std::optional<std::vector<std::string>> read_nodes(std::string_view list) {
-  auto names = expand_brackets(list, k_max_nodes_of_job);
-  if (!names) return std::nullopt;
-  std::sort(names->begin(), names->end());
-  return *std::move(names);
-}
-
-// nullopt: it cannot be read.
-std::optional<Asked> read(std::string_view placement) {
-  Asked asked;
-  for (const std::string_view word : split(placement, ' ')) {
-    const std::size_t key_end = word.find('=');
-    if (key_end == std::string_view::npos) return std::nullopt;
-    const std::string_view key = word.substr(0, key_end);
-    const std::string_view value = word.substr(key_end + 1);
-    if (key == "partition") {
-      asked.partitions = split(value, ',');
-    } else if (key == "nodes") {
-      asked.nodes = read_nodes(value);
-      if (!asked.nodes) return std::nullopt;
-    } else if (key == "exclude") {
-      auto excluded = read_nodes(value);
-      if (!excluded) return std::nullopt;
-      asked.excluded = *std::move(excluded);
-    } else if (key == "features") {
-      asked.features = value;
-    } else if (key == "reservation") {
-      asked.reservations = split(value, ',');
-    } else {
-      return std::nullopt;
-    }
-  }
-  return asked;
-}
-
-// `names` ascend.
-bool holds_any(const std::vector<std::string>& names, const std::vector<std::string_view>& asked) {
-  return std::any_of(asked.begin(), asked.end(),
-                     [&](std::string_view name) { return std::binary_search(names.begin(), names.end(), name); });
-}
-
-bool may_use(const Asked& asked, const protocol::NodeRecord& node) {
-  if (!asked.partitions.empty() && !holds_any(node.partitions, asked.partitions)) return false;
-  if (asked.nodes && !std::binary_search(asked.nodes->begin(), asked.nodes->end(), node.name)) return false;
-  if (std::binary_search(asked.excluded.begin(), asked.excluded.end(), node.name)) return false;
-  if (!asked.features.empty() && !admits(asked.features, node.features).value_or(false)) return false;
-  return asked.reservations.empty() ? node.reservations.empty() : holds_any(node.reservations, asked.reservations);
-}
-
 // Compares the books with the usable nodes; collects what resolve_placements returns.
 class Resolver {
  public:
@@ -192,7 +106,7 @@ class Resolver {
 
   const std::string& usable(const std::string& placement) {
     const auto [entry, is_new] = known_.try_emplace(placement);
-    if (is_new) entry->second = collapse_names(usable_nodes(placement, nodes_));
+    if (is_new) entry->second = collapse_names(request::usable_nodes(placement, nodes_));
     return entry->second;
   }
 
@@ -228,127 +142,9 @@ class Resolver {
 
 }  // namespace
 
-std::string sorted_names(std::string names) {
-  std::erase_if(names, is_blank);
-  std::vector<std::string_view> parts = split(names, ',');
-  std::sort(parts.begin(), parts.end());
-  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
-  return fmt::format("{}", fmt::join(parts, ","));
-}
-
-std::string placement_of(const protocol::JobUpdate& record) {
-  std::string placement;
-  add_word(placement, "partition", sorted_names(record.partition));
-  add_word(placement, "nodes", whole_or_cut(record.required_nodes));
-  add_word(placement, "exclude", whole_or_cut(record.excluded_nodes));
-  add_word(placement, "features", whole_or_cut(record.features));
-  add_word(placement, "reservation", sorted_names(record.reservation));
-  return placement;
-}
-
-std::vector<std::string> usable_nodes(std::string_view placement, const NodeTable& nodes) {
-  std::optional<Asked> asked = read(placement);
-  if (!asked) return {};
-  const bool partitions_known =
-      std::any_of(nodes.begin(), nodes.end(), [](const auto& entry) { return !entry.second.partitions.empty(); });
-  if (!partitions_known) asked->partitions.clear();
-  std::vector<std::string> usable;
-  for (const auto& [name, node] : nodes) {
-    if (may_use(*asked, node)) usable.push_back(name);
-  }
-  return usable;
-}
-
 Observation resolve_placements(const accounting::State& books, const NodeTable& nodes, UsableNodes& known,
                                Instant observed_at) {
   return Resolver(books, nodes, known, observed_at).resolve();
-}
-
-namespace {
-
-constexpr std::string_view k_signs = "&|,()[]*";
-// Slurm itself nests parentheses within brackets, no deeper.
-constexpr int k_max_depth = 8;
-
-// Reads the text once, from the left to the right, and evaluates what it reads.
-class Reader {
- public:
-  Reader(std::string_view text, std::span<const std::string> features) : rest_(text), features_(features) {}
-
-  std::optional<bool> read() {
-    const std::optional<bool> value = read_chain(false, 0);
-    return rest_.empty() ? value : std::nullopt;
-  }
-
- private:
-  struct Operand {
-    bool holds;
-    bool counted;
-  };
-
-  bool take(char c) {
-    if (!rest_.starts_with(c)) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-
-  std::optional<bool> read_chain(bool alternatives, int depth) {
-    std::optional<Operand> operand = read_operand(depth);
-    if (!operand) return std::nullopt;
-    bool value = operand->holds;
-    bool any = operand->holds;
-    for (;;) {
-      alternatives = alternatives || operand->counted;
-      const bool either = take('|');
-      if (!either && !take('&') && !take(',')) return alternatives ? any : value;
-      operand = read_operand(depth);
-      if (!operand) return std::nullopt;
-      value = either ? value || operand->holds : value && operand->holds;
-      any = any || operand->holds;
-    }
-  }
-
-  std::optional<Operand> read_operand(int depth) {
-    std::optional<bool> holds;
-    if (take('(')) {
-      holds = read_group(')', depth);
-    } else if (take('[')) {
-      holds = read_group(']', depth);
-    } else {
-      holds = read_feature();
-    }
-    if (!holds) return std::nullopt;
-    if (!take('*')) return Operand{*holds, false};
-    return read_count() ? std::optional(Operand{*holds, true}) : std::nullopt;
-  }
-
-  std::optional<bool> read_group(char end, int depth) {
-    if (depth == k_max_depth) return std::nullopt;
-    const std::optional<bool> holds = read_chain(end == ']', depth + 1);
-    return take(end) ? holds : std::nullopt;
-  }
-
-  std::optional<bool> read_feature() {
-    const std::string_view name = rest_.substr(0, rest_.find_first_of(k_signs));
-    if (name.empty()) return std::nullopt;
-    rest_.remove_prefix(name.size());
-    return std::binary_search(features_.begin(), features_.end(), name);
-  }
-
-  bool read_count() {
-    const std::string_view digits = rest_.substr(0, rest_.find_first_not_of("0123456789"));
-    rest_.remove_prefix(digits.size());
-    return digits.find_first_not_of('0') != std::string_view::npos;
-  }
-
-  std::string_view rest_;
-  std::span<const std::string> features_;
-};
-
-}  // namespace
-
-std::optional<bool> admits(std::string_view constraint, std::span<const std::string> features) {
-  return Reader(constraint, features).read();
 }
 
 namespace {
@@ -358,11 +154,15 @@ bool is_asked_for_alike(const protocol::NodeRecord& a, const protocol::NodeRecor
   return a.partitions == b.partitions && a.features == b.features && a.reservations == b.reservations;
 }
 
+// Each placement's kinds are found by a walk over all nodes. Forgotten at once when they are more.
+constexpr std::size_t k_max_known_kinds = 4096;
+
 }  // namespace
 
 void SessionNodes::forget() {
   nodes_.clear();
   usable_.clear();
+  kinds_.clear();
   complete_ = false;
 }
 
@@ -375,6 +175,9 @@ void SessionNodes::note(const protocol::NodeRecord& node) {
   // A node with a name that is invalid in the configuration and in events has no owner, and cannot be named there.
   if (const auto names = expand_brackets(node.name); !names || names->front() != node.name) return;
   const auto [entry, is_new] = nodes_.try_emplace(node.name, node);
+  protocol::NodeRecord as_before = node;
+  as_before.usable = entry->second.usable;
+  if (is_new || as_before != entry->second) kinds_.clear();
   if (!is_new && is_asked_for_alike(std::exchange(entry->second, node), node)) return;
   usable_.clear();
   stale_ = true;
@@ -385,6 +188,7 @@ void SessionNodes::note_gone(std::string_view node) {
   if (entry == nodes_.end()) return;
   nodes_.erase(entry);
   usable_.clear();
+  kinds_.clear();
   stale_ = true;
 }
 
@@ -396,6 +200,18 @@ void SessionNodes::note(const accounting::Event& event) {
   // If not all placements have nodes, present requests decide which do.
   const bool is_demand = opened != nullptr || std::holds_alternative<accounting::SegmentClosed>(event);
   if (!warned_.empty() && is_demand) stale_ = true;
+}
+
+std::span<const NodeKind> SessionNodes::kinds_for(const protocol::JobUpdate& job, const Charging& charging) {
+  std::string placement = request::placement_of(job);
+  if (const auto known = kinds_.find(placement); known != kinds_.end()) return known->second;
+  if (kinds_.size() == k_max_known_kinds) kinds_.clear();
+  std::vector<NodeKind> kinds;
+  for (const std::string& node : request::usable_nodes(placement, nodes_)) {
+    NodeKind kind = charging.kind_of(nodes_.find(node)->second);
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(std::move(kind));
+  }
+  return kinds_.emplace(std::move(placement), std::move(kinds)).first->second;
 }
 
 bool SessionNodes::due(const accounting::State& books) const {

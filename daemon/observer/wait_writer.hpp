@@ -1,8 +1,8 @@
 // The demand of one pending job in the books (wait segments), and the missing parts of it as events.
 //
 // A wait is [since the job could start, until it started or could not]. Its key's anchor is the begin of an unbroken
-// stretch of waiting; a change of the amount, or of the nodes that it may use (usable_nodes.hpp), within the stretch
-// counts the ordinal up.
+// stretch of waiting; a change of the amount, or of the nodes that it may use (request/placement.hpp), within the
+// stretch counts the ordinal up.
 //
 // Demand counts finally only if the request starts. A request begins when the job is submitted or requeued. Of each of
 // its waits at most as much stays as has started since and may still start; the excess was withdrawn, and is taken

@@ -2,6 +2,7 @@
 //
 //   scanning thread --Scanner--> Inbox --Feeder thread--> Backlog/Spool, socket --> shapleyd
 //   scanning thread <---WakeUpSignal--- RankBoard <--Feeder thread-- ranks, rules <------- shapleyd
+//   scanning thread --Scanner--> Requests
 //   scanning thread <--Places, by the leads of the RankBoard and what a scan saw
 #pragma once
 
@@ -10,13 +11,14 @@
 #include "plugin/client/log.hpp"
 #include "plugin/client/places/places.hpp"
 #include "plugin/client/ranks/rank_table.hpp"
+#include "plugin/client/requests/requests.hpp"
 #include "plugin/client/scan/scanner.hpp"
 #include "plugin/client/shapley_client.h"
 
 struct shapley_client {
   shapley_client(shapley::client::FeederOptions options, shapley::client::Log log_to)
       : inbox(options.spool_max_bytes, event),
-        scanner(inbox),
+        scanner(inbox, requests),
         log(log_to),
         feeder(std::move(options), log, event, inbox, wake_up, board, places) {}
 
@@ -25,8 +27,9 @@ struct shapley_client {
   shapley::client::WakeUpSignal wake_up;
   shapley::client::RankBoard board;
   shapley::client::Inbox inbox;
+  shapley::client::Requests requests;
   shapley::client::Scanner scanner;
-  shapley::client::Places places;
+  shapley::client::Places places{requests};
   bool places_failed = false;  // the scanning thread's: a job of this scan is missing
   shapley::client::Log log;
   shapley::client::Feeder feeder;

@@ -142,13 +142,17 @@ void shapley_client_destroy(shapley_client_t* client) {
 }
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now) {
-  scanning(client, [&](auto& scanner) { return scanner.begin(now), true; });
+  scanning(client, [&](auto& scanner) {
+    if (auto rule = client->board.take_charge_rule()) client->requests.set_rule(*std::move(rule));
+    return scanner.begin(now), true;
+  });
 }
 
-bool shapley_client_scan_begin_runs(shapley_client_t* client, int64_t now) {
+bool shapley_client_scan_begin_runs(shapley_client_t* client, int64_t now, int64_t now_ms) {
   return scanning(client, [&](auto& scanner) {
     if (!scanner.begin_runs(now)) return false;
-    placing(client, [&](auto& places) { return places.begin_runs(scanner.number()), true; });
+    placing(client,
+            [&](auto& places) { return places.begin_runs(scanner.number(), client->board.ranking(), now_ms), true; });
     return true;
   });
 }
@@ -218,14 +222,15 @@ bool shapley_client_place_again(shapley_client_t* client, uint32_t job_id, int64
   return placing(client, [&](auto& places) { return places.add_again(job_id, own_order, level, label); });
 }
 
-void shapley_client_hold(shapley_client_t* client, uint32_t job_id, uint32_t organization, uint32_t processors) {
-  placing(client, [&](auto& places) { return places.hold(job_id, organization, processors), true; });
+void shapley_client_hold(shapley_client_t* client, uint32_t job_id, uint32_t organization) {
+  placing(client, [&](auto& places) { return places.hold(job_id, organization), true; });
 }
 
 shapley_decisions_t shapley_client_places_decide(shapley_client_t* client, bool complete) {
   shapley_decisions_t decided{};
   placing(client, [&](auto& places) {
-    const auto& decisions = places.end(complete && !client->places_failed);
+    const bool is_whole = complete && !client->places_failed;
+    const auto& decisions = client->scanner.is_of_runs() ? places.decide_by_runs() : places.end(is_whole);
     decided = {.labels = decisions.labels.data(),
                .labels_count = decisions.labels.size(),
                .splits = decisions.splits.data(),

@@ -147,7 +147,7 @@ typedef struct {
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);
 /* Begins a scan of nodes and of what has started or ended, and nothing else; scan_end is called with `complete` false.
  * False: a whole scan is due (a new connection wants all records), and none was begun. */
-bool shapley_client_scan_begin_runs(shapley_client_t* client, int64_t now);
+bool shapley_client_scan_begin_runs(shapley_client_t* client, int64_t now, int64_t now_ms);
 /* A quick hash covers the few fields of a waiting job that change when slurmctld does something with it; 0: none. True
  * when it equals the one that scan_job got last, and the whole record was read in one of the last
  * k_shapley_quick_hashes_in_a_row scans: nothing more to do, the job is marked as seen. False: call scan_job. */
@@ -229,14 +229,11 @@ uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
 
 typedef struct {
   uint32_t job_id;
-  uint32_t organization;        /* shapley_client_organization */
-  uint32_t processors;          /* of one task */
-  uint32_t tasks;               /* of an array's record; else 1 */
-  uint32_t partition;           /* names the partitions that it asks for together */
-  int64_t partition_processors; /* how far they count: what they have, and some more */
-  uint32_t tier;                /* of its partition: Slurm serves the greatest first, whatever the priorities */
-  int64_t own_order;            /* its priority without the site factor: Slurm's own order, greatest first */
-  uint64_t tie;                 /* of equal order the least goes first */
+  uint32_t organization; /* shapley_client_organization */
+  uint32_t tasks;        /* of an array's record; else 1 */
+  uint32_t tier;         /* of its partition: Slurm serves the greatest first, whatever the priorities */
+  int64_t own_order;     /* its priority without the site factor: Slurm's own order, greatest first */
+  uint64_t tie;          /* of equal order the least goes first */
   uint32_t level;
   uint32_t label;       /* that it has, or SHAPLEY_NO_LABEL */
   bool startable;       /* it could start if everything were free */
@@ -247,8 +244,12 @@ typedef struct {
 typedef struct {
   uint32_t job_id, label;
 } shapley_place_t;
+/* The first `tasks` tasks of an array's record get records of their own, with these labels, in the tasks' order; what
+ * is left in the record gets `rest_label`. */
 typedef struct {
   uint32_t job_id, tasks;
+  const uint32_t* labels;
+  uint32_t rest_label;
 } shapley_array_split_t;
 
 /* `labels`: how many there are room for. `reach`: processors that could start at once if everything were free. */
@@ -258,12 +259,12 @@ void shapley_client_place(shapley_client_t* client, const shapley_waiting_t* wai
 bool shapley_client_place_again(shapley_client_t* client, uint32_t job_id, int64_t own_order, uint32_t level,
                                 uint32_t label);
 /* A job that holds processors; in scans of runs, too. */
-void shapley_client_hold(shapley_client_t* client, uint32_t job_id, uint32_t organization, uint32_t processors);
+void shapley_client_hold(shapley_client_t* client, uint32_t job_id, uint32_t organization);
 
 typedef struct {
   const shapley_place_t* labels; /* the jobs that get another label */
   size_t labels_count;
-  const shapley_array_split_t* splits; /* so many tasks of these arrays get records of their own */
+  const shapley_array_split_t* splits; /* to be made before the labels are written */
   size_t splits_count;
   size_t in_line;   /* jobs with a place */
   size_t looked_at; /* of them, from the first on: their order is right by now */
@@ -271,7 +272,9 @@ typedef struct {
   bool cut;         /* there were not labels enough for all places */
 } shapley_decisions_t;
 
-/* Call without locks, after a whole scan. `complete` false: nothing is decided. Valid until the next begin. */
+/* Call without locks, after a scan of either kind. `complete` false: nothing is decided after a whole scan. After a
+ * scan of runs the jobs that waited at the last whole scan and have not started get other places, if something started
+ * or ended. Valid until the next begin. */
 shapley_decisions_t shapley_client_places_decide(shapley_client_t* client, bool complete);
 /* Whether places should be looked at again because nothing has started or ended for a while. */
 bool shapley_client_places_due(shapley_client_t* client, int64_t now_ms);

@@ -155,8 +155,7 @@ static uint32_t level_of(uint32_t job_id) {
 }
 
 static void pass_run(const job_record_t* record, const shapley_job_traits_t* traits) {
-  shapley_client_hold(writer.client, record->job_id, shapley_client_organization(writer.client, traits),
-                      record->total_cpus);
+  shapley_client_hold(writer.client, record->job_id, shapley_client_organization(writer.client, traits));
 }
 
 bool shapley_writer_pass(const job_record_t* record, const shapley_job_traits_t* traits) {
@@ -243,8 +242,12 @@ static size_t write_some(size_t* next, int64_t* longest_hold_us) {
   return changed;
 }
 
+static void give_label(job_record_t* record, uint32_t label) {
+  (void)shapley_set_site_factor(record, shapley_wanted_site_factor_of(&writer.ranking, record, label));
+}
+
 /* The tasks of one array are in line like jobs, but Slurm tries those without records of their own together, one after
- * the other. Their records come last in their array, with its priority, and get their places with the next scan. */
+ * the other. So each gets its record and its label in one hold of the lock, and so does what is left of the array. */
 static size_t split_one(const shapley_array_split_t* split) {
   job_record_t* rest = find_job_record(split->job_id);
   size_t done = 0;
@@ -255,9 +258,11 @@ static size_t split_one(const shapley_array_split_t* split) {
       break;
     int64_t task = bit_ffs(array->task_id_bitmap);
     if (task < 0) break;
+    job_record_t* split_off = rest;
     rest = shapley_split_array(rest, (uint32_t)task);
-    if (rest) done++;
+    if (rest) give_label(split_off, split->labels[done++]);
   }
+  if (rest && shapley_is_rankable(rest)) give_label(rest, split->rest_label);
   return done;
 }
 
@@ -275,7 +280,10 @@ static bool split_arrays(const shapley_decisions_t* decisions, const atomic_bool
     if (done) last_job_update = time(NULL);
     unlock_slurmctld(locks);
   }
-  if (done) shapley_client_hint(writer.client);
+  if (done) {
+    shapley_client_hint(writer.client);
+    queue_job_scheduler();
+  }
   return true;
 }
 
@@ -286,7 +294,7 @@ static bool write_all(const atomic_bool* stopping, void (*meanwhile)(void)) {
   for (size_t next = 0; next < writer.noted_count;) {
     if (next) {
       sleep_ms(k_pause_ms);
-      meanwhile();
+      if (meanwhile) meanwhile();
     }
     if (atomic_load(stopping)) return false;
     changed += write_some(&next, &longest_hold_us);
@@ -307,10 +315,21 @@ void shapley_writer_write(bool complete, const atomic_bool* stopping, void (*mea
           " starts and ends; the first %zu of %zu places looked at, %zu priorities to write, %zu arrays to split",
           plugin_type, decisions.events, decisions.looked_at, decisions.in_line, writer.noted_count,
           decisions.splits_count);
-  if (!write_all(stopping, meanwhile) || !split_arrays(&decisions, stopping)) return;
+  if (!split_arrays(&decisions, stopping) || !write_all(stopping, meanwhile)) return;
   writer.written = writer.ranking.order;
   writer.acted = writer.acted || writer.mode == SHAPLEY_SITE_RANK;
   if (writer.mode == SHAPLEY_SITE_CLEAR && complete && !writer.noted_count) clear_history();
+}
+
+/* The formula is still that of the last whole scan: if it has changed, that scan is due. */
+void shapley_writer_write_places(const atomic_bool* stopping) {
+  if (!writer.places) return;
+  writer.noted_count = 0;
+  shapley_decisions_t decisions = decide(true);
+  if (writer.noted_count)
+    debug("%s: %" PRIu64 " starts and ends; %zu priorities to write at once", plugin_type, decisions.events,
+          writer.noted_count);
+  (void)write_all(stopping, NULL);
 }
 
 bool shapley_writer_is_due(void) {
@@ -362,21 +381,19 @@ static bool could_start(const job_record_t* record, time_t now, bool* nodes_avai
 
 /* ---- partitions --------------------------------------------------------------------------------- */
 
-static int add_partition(void* element, void* to) {
+static int look_at_tier(void* element, void* to) {
   const part_record_t* partition = element;
   shapley_waiting_t* waiting = to;
-  waiting->partition_processors += partition->total_cpus;
   if (partition->priority_tier > waiting->tier) waiting->tier = partition->priority_tier;
   return 0;
 }
 
 /* part_ptr goes through all requested partitions of a waiting job, see job_traits.c. */
-static void fill_partitions(const job_record_t* record, shapley_waiting_t* waiting) {
-  waiting->partition = (uint32_t)shapley_mix_text(SHAPLEY_FINGERPRINT_START, record->partition);
+static void fill_tier(const job_record_t* record, shapley_waiting_t* waiting) {
   if (record->part_ptr_list)
-    list_for_each_ro(record->part_ptr_list, add_partition, waiting);
+    list_for_each_ro(record->part_ptr_list, look_at_tier, waiting);
   else if (record->part_ptr)
-    add_partition(record->part_ptr, waiting);
+    look_at_tier(record->part_ptr, waiting);
 }
 
 /* ---- arrays ------------------------------------------------------------------------------------- */
@@ -408,15 +425,13 @@ void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waitin
   bool rest = shapley_is_array_rest(record);
   *waiting = (shapley_waiting_t){
       .job_id = record->job_id,
-      .processors = shapley_request_processors(record),
       .tasks = rest ? shapley_startable_tasks(record->array_recs) : 1,
       .own_order = shapley_own_order(record),
       .tie = tie_of(record),
       .label = SHAPLEY_NO_LABEL,
       .splittable = splittable_tasks(record),
   };
-  fill_partitions(record, waiting);
-  waiting->partition_processors = shapley_reach(waiting->partition_processors);
+  fill_tier(record, waiting);
   waiting->startable = could_start(record, now, &waiting->nodes_available);
   if (!waiting->tasks) waiting->tasks = 1;
 }

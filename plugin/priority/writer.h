@@ -41,6 +41,8 @@ size_t shapley_writer_noted(void);
 /* After the scan, no lock held: decides on places, and writes what is noted. `complete`: the scan read every record.
  * Ends early once *stopping is set. Between two holds of the locks it calls `meanwhile`. */
 void shapley_writer_write(bool complete, const atomic_bool* stopping, void (*meanwhile)(void));
+/* After a scan of runs, no lock held: writes the places that starts and ends changed. */
+void shapley_writer_write_places(const atomic_bool* stopping);
 /* Whether the ranks, leads or levels in force differ from those last written, or places have to be checked. */
 bool shapley_writer_is_due(void);
 

@@ -197,12 +197,29 @@ static const char* configured_gres(const node_record_t* record) {
   return configured && configured[0] ? configured : record->gres;
 }
 
+/* Whether one of the node's partitions has no TRESBillingWeights: there slurmctld bills a job its CPUs. */
+static bool bills_cpus(const node_record_t* record) {
+  for (uint16_t i = 0; record->part_pptr && i < record->part_cnt; i++) {
+    const part_record_t* partition = record->part_pptr[i];
+    if (partition && !partition->billing_weights) return true;
+  }
+  return false;
+}
+
+/* slurmctld computes a node's billing by those of its partitions that have weights; a job in another one may be billed
+ * more than that. */
+static void raise_billing(const node_record_t* record, const shapley_node_t* node, shapley_tres_t* tres) {
+  if (!bills_cpus(record)) return;
+  for (size_t i = 0; i < node->tres_count; i++)
+    if (!strcmp(tres[i].name, "billing") && tres[i].count < node->cpus) tres[i].count = node->cpus;
+}
+
 static uint64_t node_fingerprint(const node_record_t* record, const shapley_node_t* node) {
   uint64_t hash = shapley_mix_text(SHAPLEY_FINGERPRINT_START, node->name);
   hash = shapley_mix(shapley_mix(hash, node->cpus), node->usable);
   hash = shapley_mix_text(shapley_mix(hash, node->memory), node->gres);
   for (int i = 0; record->tres_cnt && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, record->tres_cnt[i]);
-  return shapley_placement_mix_node(hash, node);
+  return shapley_placement_mix_node(shapley_mix(hash, bills_cpus(record)), node);
 }
 
 void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const node_record_t* record) {
@@ -217,6 +234,7 @@ void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const
   if (!shapley_client_scan_node(records->client, index, node_fingerprint(record, &node))) return;
   node.tres = records->tres;
   node.tres_count = copy_tres(record->tres_cnt, records);
+  raise_billing(record, &node, records->tres);
   shapley_client_scan_node_record(records->client, index, &node);
 }
 
@@ -292,21 +310,6 @@ void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gr
       .tasks = record->details ? at_least_one(record->details->num_tasks) : 1,
   };
   job->gres_request = gres;
-}
-
-uint32_t shapley_request_processors(const job_record_t* record) {
-  uint32_t processors = requested_cpus(record);
-  const partitions_t partitions = partitions_of(record);
-  const part_record_t* partition = record->part_ptr;
-  bool whole = shapley_whole_nodes_only() || partitions.exclusive ||
-               (record->details && shapley_is_whole_node(record->details->whole_node));
-  if (whole && partition && partition->total_nodes && partition->total_cpus) {
-    uint32_t each = (partition->total_cpus + partition->total_nodes - 1) / partition->total_nodes;
-    uint32_t nodes = record->details ? at_least_one(record->details->min_nodes) : 1;
-    uint32_t filled = (processors + each - 1) / each;
-    processors = each * (nodes > filled ? nodes : filled);
-  }
-  return processors ? processors : 1;
 }
 
 /* ---- why a pending job waits -------------------------------------------------------------------- */

@@ -66,10 +66,6 @@ static inline uint64_t shapley_quick_hash(const job_record_t* record) {
  * and partition lock. */
 void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gres, shapley_job_t* job);
 
-/* Processors that one task of a waiting job will hold: the requested ones, or, if it gets whole nodes, those of so many
- * nodes of its partition on average. At least 1. Job and partition lock. */
-uint32_t shapley_request_processors(const job_record_t* record);
-
 /* A job's state, its exact times, and why it waits, as described in docs/internals/plugin.md, "Exact times". */
 
 /* Fills the members of *job from `state` to `wait`, `start_time` to `resize_time`, and pending_tasks. `now`: of the

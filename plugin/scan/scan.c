@@ -6,9 +6,14 @@
 #include "plugin/slurm/slurm_compat.h"
 #include "plugin/threads.h"
 
-/* From so many records on, waiting jobs may be skipped by their quick hash, and runs are looked for by themselves. A
- * scan of 10,000 takes 15 ms: fewer are read in full, and edits of waiting jobs are seen at once. */
-enum { k_long_list = 20000 };
+enum {
+  /* From so many records on, runs are looked for by themselves, because a whole scan must rest for longer than the next
+   * start should wait for. */
+  k_long_list = 1000,
+  /* From so many on, waiting jobs may be skipped by their quick hash. A scan of 10,000 takes 15 ms: fewer are read in
+   * full, and edits of waiting jobs are seen at once. */
+  k_skipped_list = 20000,
+};
 
 /* Slurm has taken the record's number and keeps the rest until it purges old jobs: a job of a federation that started
  * on another cluster (fed_mgr.c: fed_mgr_job_revoke). There may be many. */
@@ -78,8 +83,9 @@ static void begin(shapley_scan_t* scan) {
   scan->started_at = time(NULL);
   scan->skipped = 0;
   bool same_order = shapley_writer_begin(shapley_configuration_refresh());
-  scan->long_list = job_list && list_count(job_list) >= k_long_list;
-  scan->quick = same_order && scan->long_list;
+  int records = job_list ? list_count(job_list) : 0;
+  scan->long_list = records >= k_long_list;
+  scan->quick = same_order && records >= k_skipped_list;
 }
 
 static const slurmctld_lock_t locks = {.conf = READ_LOCK, .job = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK};
@@ -113,7 +119,7 @@ void shapley_scan_runs(shapley_scan_t* scan) {
   int64_t used_us = thread_us();
   assoc_mgr_lock(&assoc_locks);
   scan->runs_started_at = time(NULL);
-  bool begun = shapley_client_scan_begin_runs(scan->records.client, scan->runs_started_at);
+  bool begun = shapley_client_scan_begin_runs(scan->records.client, scan->runs_started_at, monotonic_ms());
   if (begun) scan_records(scan, scan->runs_started_at, scan_run);
   assoc_mgr_unlock(&assoc_locks);
   unlock_slurmctld(locks);

@@ -1,9 +1,9 @@
 /* One scan: every node and job record is compared with the scan before, under one hold of slurmctld's read locks.
  * Changes are passed to the client, and the jobs whose priority has to be written are noted by the writer.
  *
- * If many jobs wait that takes long. Then starts and ends, which can change ranks, are looked for in between: a scan of
- * runs only glances at the state of waiting jobs (and of jobs whose end the last whole scan saw), and notes nothing for
- * the writer.
+ * If many jobs wait that takes long. Then starts and ends, which can change ranks and places, are looked for in
+ * between: a scan of runs only glances at the state of waiting jobs (and of jobs whose end the last whole scan saw),
+ * and notes nothing for the writer.
  *
  * Used by the timer's thread only. No I/O happens under a lock.
  */

@@ -53,6 +53,7 @@
 #pragma weak lock_slurmctld
 #pragma weak queue_job_scheduler
 #pragma weak resv_list
+#pragma weak slurmctld_diag_stats
 #pragma weak slurmctld_tres_cnt
 #pragma weak unlock_slurmctld
 #if SHAPLEY_SLURM_AT_LEAST(26, 5, 0) /* job_state_set is a macro that calls it */
@@ -87,6 +88,7 @@ static inline const char* shapley_missing_symbol(void) {
     {"lock_slurmctld", (const void*)(uintptr_t)lock_slurmctld},
     {"queue_job_scheduler", (const void*)(uintptr_t)queue_job_scheduler},
     {"resv_list", &resv_list},
+    {"slurmctld_diag_stats", &slurmctld_diag_stats},
     {"slurmctld_tres_cnt", &slurmctld_tres_cnt},
     {"unlock_slurmctld", (const void*)(uintptr_t)unlock_slurmctld},
 #if SHAPLEY_SLURM_AT_LEAST(26, 5, 0)

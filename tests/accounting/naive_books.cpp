@@ -105,24 +105,54 @@ const CapacityChanged* capacity_at(const Facts& facts, const std::string& node, 
   return last;
 }
 
+// What a run blocks of a node of which CPUs are counted: by each resource as many processors as it has of the resource
+// for each that the node has, times the node's CPUs; the most of these.
+std::int64_t blocked_by(const NodeShare& share, const CapacityChanged& node) {
+  if (share.cpus == 0) return share.processors.value;
+  const std::int64_t all = k_micro * node.cpus;
+  std::int64_t most = k_micro * share.cpus;
+  if (node.memory > 0) most = std::max(most, all * share.memory / node.memory);
+  for (const Resource& has : node.gres) {
+    for (const Resource& holds : share.gres) {
+      if (holds.name == has.name && has.count > 0) most = std::max(most, all * holds.count / has.count);
+    }
+  }
+  return std::clamp(most, std::int64_t{1}, all);
+}
+
+// By price: what runs are charged, what nodes are worth and offer. By blocked: in processors.
+enum class By { price, blocked };
+
+bool counts_cpus(const CapacityChanged* capacity, By by) {
+  return by == By::blocked && capacity != nullptr && capacity->usable_cpus;
+}
+
+std::int64_t offered(const CapacityChanged* capacity, By by) {
+  if (counts_cpus(capacity, by)) return k_micro * *capacity->usable_cpus;
+  return capacity == nullptr ? 0 : capacity->processors.value;
+}
+
 // What each segment holds of `node` during [t, t+1): what it claims or, where all claim more than the whole node is
 // worth, its part of that, by key.
-std::map<SegmentKey, std::int64_t> held_on(const Facts& facts, const std::string& node, Instant t) {
+std::map<SegmentKey, std::int64_t> held_on(const Facts& facts, const std::string& node, Instant t, By by) {
+  const CapacityChanged* capacity = capacity_at(facts, node, t);
   std::map<SegmentKey, std::int64_t> held;
   std::int64_t sum = 0;
   for (const Held& segment : facts.segments) {
     if (segment.opened.begin > t || segment.end <= t) continue;
     for (const NodeShare& share : segment.opened.nodes) {
       if (share.node != node) continue;
-      held[segment.opened.key] = share.processors.value;
-      sum += share.processors.value;
+      held[segment.opened.key] = counts_cpus(capacity, by) ? blocked_by(share, *capacity) : share.processors.value;
+      sum += held[segment.opened.key];
     }
   }
-  const CapacityChanged* capacity = capacity_at(facts, node, t);
-  if (capacity == nullptr || capacity->whole.value == 0 || sum <= capacity->whole.value) return held;
+  const std::int64_t whole = counts_cpus(capacity, by) ? k_micro * capacity->cpus
+                             : capacity == nullptr     ? 0
+                                                       : capacity->whole.value;
+  if (whole == 0 || sum <= whole) return held;
   std::vector<Int128> weights;
   for (const auto& [key, claimed] : held) weights.push_back(claimed);
-  const auto parts = game::naive::apportion_by_remainders(capacity->whole.value, weights);
+  const auto parts = game::naive::apportion_by_remainders(whole, weights);
   std::size_t i = 0;
   for (auto& [key, amount] : held) amount = parts[i++];
   return held;
@@ -187,7 +217,7 @@ void add_rates(const Facts& facts, Instant t, Second& second) {
   for (const std::string& name : facts.organizations) second.rate[name] = rates[i++];
 }
 
-Second during(const Facts& facts, Instant t) {
+Second during(const Facts& facts, Instant t, By by = By::price) {
   Second second;
   std::map<SegmentKey, std::string> organization_of, placement_of;
   for (const Held& held : facts.segments) {
@@ -203,7 +233,7 @@ Second during(const Facts& facts, Instant t) {
   }
   for (const std::string& node : facts.nodes) {
     std::int64_t running = 0;
-    for (const auto& [key, amount] : held_on(facts, node, t)) {
+    for (const auto& [key, amount] : held_on(facts, node, t, by)) {
       const std::string& organization = organization_of[key];
       second.used[organization] += amount;
       if (const std::string& placement = placement_of[key]; !placement.empty()) {
@@ -216,8 +246,8 @@ Second during(const Facts& facts, Instant t) {
       }
     }
     const CapacityChanged* capacity = capacity_at(facts, node, t);
-    const std::int64_t offered = std::max(capacity == nullptr ? 0 : capacity->processors.value, running);
-    for (const auto& [owner, part] : split(offered, owners_at(facts, node, t))) {
+    const std::int64_t there = std::max(offered(capacity, by), running);
+    for (const auto& [owner, part] : split(there, owners_at(facts, node, t))) {
       second.owned[owner] += part;
       second.offered[node][owner] += part;
     }
@@ -483,12 +513,14 @@ std::map<std::string, Row> books(const std::vector<Event>& events, const Span& s
     }
   }
   add_hindsight(facts, first, begin, t, now, rows);
-  Second second = during(facts, last);
+  Second priced = during(facts, last);
+  Second second = during(facts, last, By::blocked);
   for (const std::string& name : facts.organizations) {
     Row& row = rows[name];
+    row.charged = priced.used[name];
+    row.waiting = priced.waiting[name];
     row.owned = second.owned[name];
     row.used = second.used[name];
-    row.waiting = second.waiting[name];
     row.lent = second.busy[name] - second.on_own[name];
     row.borrowed = second.used[name] - second.on_own[name];
   }

@@ -17,8 +17,9 @@ namespace shapley::accounting::naive {
 
 struct Row {
   Int128 psi = 0, got = 0;
-  std::map<std::string, Credit, std::less<>> credits;  // by estimator, estimators()
-  std::int64_t owned = 0, used = 0, waiting = 0, lent = 0, borrowed = 0;
+  std::map<std::string, Credit, std::less<>> credits;        // by estimator, estimators()
+  std::int64_t charged = 0, waiting = 0;                     // by the rule of charge
+  std::int64_t owned = 0, used = 0, lent = 0, borrowed = 0;  // in processors
   friend bool operator==(const Row&, const Row&) = default;
 };
 

@@ -73,7 +73,7 @@ RC_GTEST_PROP(Ranking, TheKeyWithTheWholeWeightIsTheStandingOfBooksThatStopAfter
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const EstimatorId estimator : estimator_ids()) {
       if (estimator_names()[estimator.value] == "hindsight") continue;
-      const Int128 running = rows[i].rate(estimator).value - rows[i].used.value;
+      const Int128 running = rows[i].rate(estimator).value - rows[i].charged.value;
       const Int128 twice = 2 * key_of(figures_of(rows[i], estimator), state.key_terms()).value;
       RC_ASSERT(twice == 2 * later[i].balance(estimator).value - running * (residual + rounded));
       RC_TAG(running == 0 ? "even" : "runs on others' processors");
@@ -330,7 +330,7 @@ Int128 naive_key(State& books, Instant t, OrgId organization, EstimatorId estima
   const Int128 m = std::min<std::int64_t>(measured == nullptr ? 3600 : measured->seconds, rule.horizon);
   const Int128 c = rule.running_weight * (m * rule.horizon * 2 - m * m) / 2'000'000;
   return row.phi(estimator).value - row.psi.value + rule.horizon * (row.given(estimator).value - row.got.value) +
-         c * (row.rate(estimator).value - row.used.value);
+         c * (row.rate(estimator).value - row.charged.value);
 }
 
 RC_GTEST_PROP(Forecast, IsWhatTheBooksSaySecondBySecond, ()) {

@@ -17,6 +17,10 @@ struct RunPiece {
   int length = 0;
   int gap = 0;
   int processors = 1;
+  // What it has of each of its nodes; without CPUs that is not known.
+  int cpus = 0;
+  int memory = 0;
+  int gpus = 0;
 };
 
 // What a run says of its release.
@@ -60,6 +64,11 @@ struct CapacityPlan {
   int at = 0;
   int processors = 0;
   int more = 0;  // the whole node is worth so many more than it offers; below 0: not known
+  // What the node has. Without CPUs they are not counted.
+  int cpus = 0;
+  int memory = 0;
+  int gpus = 0;
+  bool usable = true;
 };
 
 struct PlacementPlan {
@@ -92,6 +101,10 @@ std::string placement(int number) {
   return number == 0 ? "" : "partition=p" + std::to_string(number);
 }
 
+std::vector<Resource> gpus(int count) {
+  return count == 0 ? std::vector<Resource>{} : std::vector<Resource>{{"gres/gpu", count}};
+}
+
 // RapidCheck scales ranges and lengths with the size of a test; here every test may use all of them.
 rc::Gen<int> uniform(int low, int high) {
   return rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high));
@@ -103,9 +116,10 @@ rc::Gen<std::vector<T>> some_of(int most, const rc::Gen<T>& item) {
 }
 
 rc::Gen<RunPiece> run_pieces() {
-  return rc::gen::build<RunPiece>(rc::gen::set(&RunPiece::length, uniform(0, 14)),
-                                  rc::gen::set(&RunPiece::gap, uniform(0, 4)),
-                                  rc::gen::set(&RunPiece::processors, uniform(1, 5)));
+  return rc::gen::build<RunPiece>(
+      rc::gen::set(&RunPiece::length, uniform(0, 14)), rc::gen::set(&RunPiece::gap, uniform(0, 4)),
+      rc::gen::set(&RunPiece::processors, uniform(1, 5)), rc::gen::set(&RunPiece::cpus, uniform(0, 6)),
+      rc::gen::set(&RunPiece::memory, uniform(0, 9)), rc::gen::set(&RunPiece::gpus, uniform(0, 3)));
 }
 
 rc::Gen<JobPlan> job_plans(const Shape& shape) {
@@ -140,7 +154,10 @@ rc::Gen<StatementPlan> statement_plans(const Shape& shape) {
 rc::Gen<CapacityPlan> capacity_plans() {
   return rc::gen::build<CapacityPlan>(
       rc::gen::set(&CapacityPlan::node, uniform(0, 3)), rc::gen::set(&CapacityPlan::at, uniform(0, 36)),
-      rc::gen::set(&CapacityPlan::processors, uniform(0, 9)), rc::gen::set(&CapacityPlan::more, uniform(-3, 6)));
+      rc::gen::set(&CapacityPlan::processors, uniform(0, 9)), rc::gen::set(&CapacityPlan::more, uniform(-3, 6)),
+      rc::gen::set(&CapacityPlan::cpus, uniform(-3, 8)), rc::gen::set(&CapacityPlan::memory, uniform(0, 9)),
+      rc::gen::set(&CapacityPlan::gpus, uniform(0, 4)),
+      rc::gen::set(&CapacityPlan::usable, rc::gen::weightedElement<bool>({{3, true}, {1, false}})));
 }
 
 rc::Gen<PlacementPlan> placement_plans() {
@@ -203,6 +220,12 @@ class Writer {
     const std::string& node = k_nodes[static_cast<std::size_t>(plan.node)];
     CapacityChanged changed{.node = node, .at = shape_.at(plan.at), .processors = {k_micro * plan.processors}};
     if (shape_.sharing && plan.more >= 0) changed.whole = {k_micro * (plan.processors + plan.more)};
+    if (shape_.counting && plan.cpus > 0) {
+      changed.cpus = static_cast<std::uint32_t>(plan.cpus);
+      changed.memory = plan.memory;
+      changed.gres = gpus(plan.gpus);
+      changed.usable_cpus = plan.usable ? changed.cpus : 0;
+    }
     events_.push_back(std::move(changed));
   }
 
@@ -249,7 +272,8 @@ class Writer {
     if (plan.runs_placed) opened.placement = placement(plan.placement);
     for (int n = plan.first_node; n < std::min(plan.first_node + plan.node_count, 3); ++n) {
       const ProcessorMillionths here{plan.fractional ? 333'333 * piece.processors + n : k_micro * piece.processors};
-      opened.nodes.push_back({k_nodes[static_cast<std::size_t>(n)], here});
+      opened.nodes.push_back({k_nodes[static_cast<std::size_t>(n)], here, static_cast<std::uint32_t>(piece.cpus),
+                              piece.memory, gpus(piece.gpus)});
       opened.processors += here;
     }
     return opened;
@@ -377,7 +401,15 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
       if (!opened->placement.empty()) out << " in " << opened->placement;
       if (opened->released) out << " released at " << opened->released->value - k_begin.value;
       if (opened->waited_as.value != 0) out << " as " << opened->waited_as.value;
-      for (const NodeShare& share : opened->nodes) out << ' ' << share.node << ':' << share.processors.value;
+      for (const NodeShare& share : opened->nodes) {
+        out << ' ' << share.node << ':' << share.processors.value << " (" << share.cpus << " CPUs, memory "
+            << share.memory << ", GPUs " << (share.gres.empty() ? 0 : share.gres.front().count) << ')';
+      }
+    }
+    if (const auto* node = std::get_if<CapacityChanged>(&event)) {
+      out << " offers " << node->processors.value << " of " << node->whole.value << "; " << node->cpus
+          << " CPUs, memory " << node->memory << ", GPUs " << (node->gres.empty() ? 0 : node->gres.front().count);
+      if (node->usable_cpus) out << ", usable " << *node->usable_cpus;
     }
     if (const auto* settled = std::get_if<WorkSettled>(&event))
       out << " from " << settled->from << " to " << settled->to << ' ' << to_string(settled->work.value);
@@ -412,8 +444,9 @@ std::map<std::string, std::string> rows_as_text(const State& state, const std::v
   std::map<std::string, std::string> rows;
   for (const Standing& s : standings) {
     std::string& row = rows[state.organizations()[s.organization.value]];
-    for (const Int128 value : {s.psi.value, s.got.value, Int128{s.owned.value}, Int128{s.used.value},
-                               Int128{s.waiting.value}, Int128{s.lent.value}, Int128{s.borrowed.value}}) {
+    for (const Int128 value :
+         {s.psi.value, s.got.value, Int128{s.charged.value}, Int128{s.owned.value}, Int128{s.used.value},
+          Int128{s.waiting.value}, Int128{s.lent.value}, Int128{s.borrowed.value}}) {
       row += to_string(value) + ' ';
     }
     for (const std::string_view name : estimators) {

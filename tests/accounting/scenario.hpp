@@ -27,6 +27,7 @@ struct Shape {
   int declarations = 1;    // of periods, at most
   int always_waiting = 0;  // so many organizations have a job that never starts
   bool sharing = true;     // nodes may be worth less than their runs claim
+  bool counting = true;    // CPUs of nodes may be counted
   int asked_every = 1;     // event or so, on the way: for many organizations an answer takes long
   [[nodiscard]] constexpr Instant at(int steps) const {
     return {k_begin.value + std::min(steps, k_steps) * step.value};
@@ -38,7 +39,7 @@ struct Shape {
 // Periods are crossed many times: a step is eleven days and some.
 inline constexpr Shape k_years{Duration{1'000'003}, 3, 4};
 // More organizations at once than the Shapley value is computed exactly for.
-inline constexpr Shape k_crowd{Duration{1}, 25, 1, 25, true, 26};
+inline constexpr Shape k_crowd{Duration{1}, 25, 1, 25, true, true, 26};
 
 struct Scenario {
   std::vector<Event> events;
@@ -47,8 +48,9 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario);  // for R
 
 // Jobs that wait, run, are suspended, resized, retracted; waits that are withdrawn in part; runs that say since when
 // they could have started, whether they were seen to wait or not; tasks of arrays that start out of one wait; nodes
-// that change hands while jobs run on them; capacities that change; waits that may use some nodes only, and which;
-// amounts that are settled, and taken back; a declared period. Facts of one scenario never contradict each other.
+// that change hands while jobs run on them; capacities that change, and count the node's CPUs or not; waits that may
+// use some nodes only, and which; amounts that are settled, and taken back; a declared period. Facts of one scenario
+// never contradict each other.
 [[nodiscard]] rc::Gen<Scenario> arbitrary(Shape shape = {});
 
 [[nodiscard]] std::vector<Event> shuffled(std::vector<Event> events);

@@ -24,8 +24,8 @@ constexpr Instant k_end = scenario::Shape{}.end();
 std::map<std::string, std::string> text_of(const std::map<std::string, naive::Row>& rows) {
   std::map<std::string, std::string> text;
   for (const auto& [name, row] : rows) {
-    for (const Int128 value : {row.psi, row.got, Int128{row.owned}, Int128{row.used}, Int128{row.waiting},
-                               Int128{row.lent}, Int128{row.borrowed}}) {
+    for (const Int128 value : {row.psi, row.got, Int128{row.charged}, Int128{row.owned}, Int128{row.used},
+                               Int128{row.waiting}, Int128{row.lent}, Int128{row.borrowed}}) {
       text[name] += to_string(value) + ' ';
     }
     for (const std::string_view estimator : naive::estimators()) {
@@ -324,8 +324,8 @@ std::vector<Event> cut_up(const std::vector<Event>& events) {
 
 RC_GTEST_PROP(State, IgnoresHowJobsAreCut, ()) {
   // Parts of a shared node are rounded for each job: a job in two parts may get a millionth of a processor more or
-  // less.
-  const auto events = (*scenario::arbitrary({.sharing = false})).events;
+  // less. A part that holds some of what was charged holds all of what was allocated.
+  const auto events = (*scenario::arbitrary({.sharing = false, .counting = false})).events;
   const auto pieces = cut_up(events);
   State whole;
   scenario::apply_all(whole, scenario::shuffled(events));

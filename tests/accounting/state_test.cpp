@@ -186,6 +186,103 @@ TEST_F(StateTest, CountsADrainedNodeForWhatStillRunsOnIt) {
   EXPECT_EQ(state_.capacity("n1"), cores(0));
 }
 
+// n1 has 8 CPUs and 32 GiB and is worth 80 by its dearest partition; ann's jobs are in one that bills a tenth of a CPU.
+class PricedNode : public StateTest {
+ protected:
+  static constexpr std::int64_t k_gib = 1024;
+
+  static CapacityChanged node(std::int64_t when, bool usable = true) {
+    return {.node = "n1",
+            .at = at(when),
+            .ordinal = 0,
+            .processors = cores(usable ? 80 : 0),
+            .whole = cores(80),
+            .cpus = 8,
+            .memory = 32 * k_gib,
+            .gres = {},
+            .usable_cpus = usable ? 8 : 0};
+  }
+  static SegmentOpened cheap(std::uint32_t job, std::uint32_t cpus, std::int64_t memory) {
+    return run(job, "ann", 1, {{"n1", {k_micro / 10 * cpus}, cpus, memory, {}}});
+  }
+  void begin() {
+    apply(owned("n1", 0, {{"ann", 1'000'000}}));
+    apply(node(0));
+  }
+};
+
+TEST_F(PricedNode, IsOwnedAndUsedInCpusWhateverTheyCost) {
+  begin();
+  apply(cheap(1, 3, 0));
+  apply(cheap(2, 1, 16 * k_gib));  // half of the memory
+  apply(run(3, "bob", 1, {{"n1", cores(10), 1, 0, {}}}));
+  const Standing ann = row("ann", 5);
+  EXPECT_EQ(ann.owned, cores(8));
+  EXPECT_EQ(ann.used, cores(3 + 4));
+  EXPECT_EQ(ann.lent, cores(1));
+  EXPECT_EQ(ann.charged, (ProcessorMillionths{400'000}));
+  EXPECT_EQ(row("bob", 5).borrowed, cores(1));
+  EXPECT_EQ(row("bob", 5).charged, cores(10));
+  // psi and phi are by price.
+  EXPECT_EQ(ann.got, (CpuTime{4 * 400'000}));
+  EXPECT_EQ(ann.given(direct), (CpuTime{4 * (400'000 + 10 * k_micro)}));
+}
+
+TEST_F(PricedNode, HasNoDebtorBelowItsGuaranteeWhoRunsOnAllOfIt) {
+  begin();
+  apply(RankingDeclared{at(0), "direct_contr", 0, 500'000, {}, 0});
+  apply(wait(9, "ann", 1, 1));
+  apply(cheap(1, 3, 0));
+  EXPECT_TRUE(state_.ranking(at(2))[0].below_guarantee) << "it uses 3 of 8";
+  EXPECT_EQ(state_.ranking(at(2))[0].lacking, 1);
+  apply(cheap(2, 5, 0));
+  for (const Rank& rank : state_.ranking(at(3))) EXPECT_FALSE(rank.below_guarantee) << rank.organization;
+  EXPECT_EQ(state_.rank_rows(at(3), direct)[0].figures.rate_less_used, ProcessorMillionths{}) << "the key is by price";
+}
+
+TEST_F(PricedNode, IsSharedByThoseWhoBlockMoreThanItHas) {
+  begin();
+  apply(cheap(1, 6, 0));
+  apply(run(2, "bob", 1, {{"n1", cores(1), 1, 24 * k_gib, {}}}));  // three quarters of the memory
+  EXPECT_EQ(row("ann", 5).used, cores(4));
+  EXPECT_EQ(row("bob", 5).used, cores(4));
+  EXPECT_EQ(row("ann", 5).charged, (ProcessorMillionths{600'000})) << "by price both fit";
+}
+
+TEST_F(PricedNode, OffersWhatItsJobsBlockWhileItDrains) {
+  begin();
+  const SegmentOpened opened = cheap(1, 3, 0);
+  apply(opened);
+  apply(node(5, false));
+  EXPECT_EQ(row("ann", 6).owned, cores(3));
+  apply(closed(opened, 7));
+  EXPECT_EQ(row("ann", 7).owned, cores(0));
+}
+
+// The node of a ledger that an older version wrote says later that its CPUs are counted; the runs go on.
+TEST_F(PricedNode, CountsWhatRunsFromTheCapacityThatSaysSo) {
+  apply(owned("n1", 0, {{"ann", 1'000'000}}));
+  CapacityChanged old = node(0);
+  old.usable_cpus.reset();
+  apply(old);
+  apply(cheap(1, 3, 0));
+  EXPECT_EQ(row("ann", 5).owned, cores(80));
+  EXPECT_EQ(row("ann", 5).used, (ProcessorMillionths{300'000}));
+  apply(node(10));
+  EXPECT_EQ(row("ann", 10).owned, cores(8));
+  EXPECT_EQ(row("ann", 10).used, cores(3));
+}
+
+TEST_F(PricedNode, MayBeUsedWholeOrNotAtAll) {
+  CapacityChanged wrong = node(0);
+  wrong.usable_cpus = 7;
+  refuse(wrong, Errc::invalid_argument);
+  wrong = node(0);
+  wrong.cpus = 0;
+  wrong.usable_cpus = 0;
+  refuse(wrong, Errc::invalid_argument);
+}
+
 TEST_F(StateTest, OrdersCapacityChangesOfOneSecond) {
   apply(CapacityChanged{"n1", at(0), 1, cores(5)});
   apply(CapacityChanged{"n1", at(0), 0, cores(9)});

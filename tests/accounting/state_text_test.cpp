@@ -132,6 +132,38 @@ RC_GTEST_PROP(Checkpoint, SurvivesNoise, ()) {
   expect_corrupt_or_sound(with_good_checksum("shapley-state 3\n" + noise + "\nend 0\n"));
 }
 
+std::string without_word(std::string line, std::size_t place) {
+  std::size_t at = 0;
+  while (place-- > 0) at = line.find(' ', at) + 1;
+  line.erase(at - 1, std::min(line.find(' ', at), line.size()) - (at - 1));
+  return line;
+}
+
+// The text as the version before wrote it: no word for usable_cpus, and none for what was used in settled periods.
+std::string before_blocked(const std::string& text) {
+  std::string old;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    std::string line = text.substr(at, end - at);
+    if (line == "shapley-state 7") line = "shapley-state 6";
+    if (line.starts_with("capacity ")) line = without_word(line, words_of(line).size() / 2);
+    if (line.starts_with("level ")) line = without_word(line, 3);
+    old += line + '\n';
+    at = end + 1;
+  }
+  return with_good_checksum(old);
+}
+
+RC_GTEST_PROP(Checkpoint, OfTheVersionBeforeIsRead, ()) {
+  scenario::Shape shape = scenario::k_years;
+  shape.counting = false;
+  const std::string text = some_checkpoint(shape);
+  RC_TAG(text.find("\nlevel ") == std::string::npos ? "no settled period" : "settled periods");
+  auto loaded = State::load(before_blocked(text));
+  if (!loaded) RC_FAIL(loaded.error().what);
+  RC_ASSERT(loaded->save() == text);
+}
+
 TEST(Checkpoint, OfAnotherVersionIsRefused) {
   TextWriter out;
   out.line("shapley-state").number(999);

@@ -64,8 +64,10 @@ constexpr const char* k_config =
     "SlurmUserNot            = other\n";
 constexpr const char* k_partitions =
     "PartitionName=batch AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL Nodes=n[1-6]\n"
-    "PartitionName=phys AllowGroups=ALL AllowAccounts=Physics,astro AllowQos=ALL Nodes=n[1-2]\n"
-    "PartitionName=biology AllowGroups=ALL DenyAccounts=physics AllowQos=ALL Nodes=n3\n";
+    "PartitionName=phys AllowGroups=ALL AllowAccounts=Physics,astro AllowQos=ALL Nodes=n[1-2] TRES=cpu=16,billing=1 "
+    "TRESBillingWeights=CPU=0.1\n"
+    "PartitionName=biology AllowGroups=ALL DenyAccounts=physics AllowQos=ALL Nodes=n3 "
+    "TRESBillingWeights=CPU=2.0,Mem=0.25G\n";
 constexpr const char* k_nodes =
     "NodeName=n1 Arch=x86_64 CPUAlloc=0 CPUTot=8 Gres=(null) OS=Linux 6.1 Partitions=batch,phys Reason=x "
     "Partitions=no\n"
@@ -93,9 +95,9 @@ TEST(SlurmSite, IsReadFromTheCommandsOutput) {
   EXPECT_EQ(config_value(k_config, "SlurmUser"), "slurm(64030)");
   EXPECT_EQ(config_value(k_config, "Cluster"), "");
   const SlurmSite slurm = site();
-  EXPECT_EQ(slurm.partitions, (std::vector<SlurmPartition>{{"batch", {}, {"n1", "n2", "n3", "n4", "n5", "n6"}},
-                                                           {"phys", {"physics", "astro"}, {"n1", "n2"}},
-                                                           {"biology", {}, {"n3"}}}));
+  EXPECT_EQ(slurm.partitions, (std::vector<SlurmPartition>{{"batch", {}, {"n1", "n2", "n3", "n4", "n5", "n6"}, {}},
+                                                           {"phys", {"physics", "astro"}, {"n1", "n2"}, "CPU=0.1"},
+                                                           {"biology", {}, {"n3"}, "CPU=2.0,Mem=0.25G"}}));
   ASSERT_EQ(slurm.nodes.size(), 6U);
   EXPECT_EQ(slurm.nodes[0], (SlurmNode{"n1", 8, "", {"batch", "phys"}}));
   EXPECT_EQ(slurm.nodes[3], (SlurmNode{"n4", 16, "gpu:a100:4(S:0-1)", {"batch"}}));
@@ -149,6 +151,32 @@ TEST(UnknownNames, ARuleThatNeverMatchesIsDoubtedWithBothLines) {
   EXPECT_EQ(doubts("  - {name: a, accounts: [astro]}\n  - {name: p, accounts: [physics]}\n"), "");
   EXPECT_EQ(doubts("  - {name: p, accounts: [physics, astro]}\n  - {name: b, accounts: [biology]}\n"), "")
       << "of one organization it makes no difference";
+}
+
+TEST(Prices, OfPartitionsOfTheSameNodesThatDifferAreDoubted) {
+  const std::string organizations = "organizations:\n  - {name: p, accounts: [physics], nodes: [\"n[1-6]\"]}\n";
+  SlurmSite slurm = site();
+  slurm.accounting.reset();
+  EXPECT_EQ(config::format_faults(compare_with_slurm(parsed(organizations), slurm).doubts, "f"), "");
+  const auto configuration = parsed("charge: billing\n" + organizations);
+  const SlurmComparison comparison = compare_with_slurm(configuration, slurm);
+  const std::string remedy =
+      ". A node is worth what the dearest bills for it, and its owner is credited less for jobs of the others; give "
+      "partitions of the same nodes the same weights, or choose charge: dominant";
+  const std::string says = "charge: billing: the partitions of ";
+  ASSERT_EQ(comparison.doubts.size(), 2U);
+  EXPECT_EQ(
+      comparison.doubts[0].what + "; " + comparison.doubts[0].remedy,
+      says + "n3 have different TRESBillingWeights: batch (no weights: CPUs), biology (CPU=2.0,Mem=0.25G)" + remedy);
+  EXPECT_EQ(comparison.doubts[1].what + "; " + comparison.doubts[1].remedy,
+            says + "n[1-2] have different TRESBillingWeights: batch (no weights: CPUs), phys (CPU=0.1)" + remedy);
+  ASSERT_EQ(comparison.notes.size(), 2U);
+  EXPECT_PRED2(contains, comparison.notes[1], "may be billed 0 in phys (CPU=0.1). Such a job is booked");
+
+  for (SlurmPartition& partition : slurm.partitions) partition.billing = "CPU=1.0";
+  const SlurmComparison alike = compare_with_slurm(configuration, slurm);
+  EXPECT_TRUE(alike.doubts.empty());
+  EXPECT_EQ(alike.notes.size(), 1U);
 }
 
 TEST(UnknownNames, WithoutSlurmdbdAreThoseOfNodesAndPartitions) {

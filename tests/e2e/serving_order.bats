@@ -4,6 +4,7 @@
 # (sched/builtin) and under its backfill, with places written by priority/shapley and by site_factor/shapley.
 
 load lib/e2e
+load lib/serving
 
 # 80 processors: physics owns 42.7, biology 37.3 of them, humanities none.
 consortium() {
@@ -19,36 +20,6 @@ consortium() {
 }
 
 under_backfill() { CLUSTER_SCHEDULER=sched/backfill CLUSTER_EXTRA_CONF+=$'\n'$CLUSTER_BACKFILL,default_queue_depth=10000; }
-
-# waiting: organization and processors of each job that waits, in Slurm's own order.
-waiting() { squeue -h -r -t PENDING -o '%F %K %a %C' | sort -n -k1,1 -k2,2 | awk '{ print $3, $4 }'; }
-
-residual() { ledger_sql "SELECT payload FROM events WHERE kind = 'residual_measured'" | tail -n 1 | jq -r .seconds; }
-owned_is() { status_json | jq -e --argjson all "$1" '[.organizations[].owned] | add | round == $all'; }
-
-# note_what_should_start FREE: to be called when all is ready.
-note_what_should_start() {
-  local m
-  m=$(residual)
-  waiting >"$CLUSTER_DIR/waiting"
-  shapleyctl status
-  status_json >"$CLUSTER_DIR/status.json"
-  "$BATS_TEST_DIRNAME/redecided" "$CLUSTER_DIR/status.json" "${HORIZON:-2592000}" "${WEIGHT:-1/10}" "${m:-3600}" "$1" <"$CLUSTER_DIR/waiting" >"$CLUSTER_DIR/should"
-}
-held() { squeue -h -t RUNNING -o '%a %C' | awk -v name="$1" '$1 == name { sum += $2 } END { print sum + 0 }'; }
-holds_at_least() { [ "$(squeue -h -t RUNNING -o %C | awk '{ sum += $1 } END { print sum + 0 }')" -ge "$1" ]; }
-
-# expect_rule TOLERANCE: each organization holds what it should, within so many processors, and, where it waits for enough, its guarantee less one
-# job's width.
-expect_rule() {
-  local name should least bad=0
-  while read -r name should least; do
-    echo "$name holds $(held "$name"), should hold $should, guarantee $least"
-    awk -v held="$(held "$name")" -v should="$should" -v by="$1" 'BEGIN { exit !(held - should <= by && should - held <= by) }' || bad=1
-    awk -v held="$(held "$name")" -v least="$least" -v should="$should" -v by="$1" 'BEGIN { exit !(should < least || held >= least - by) }' || bad=1
-  done <"$CLUSTER_DIR/should"
-  return "$bad"
-}
 
 # everything_comes_free: six jobs of eight processors for each organization wait for the partition.
 everything_comes_free() {

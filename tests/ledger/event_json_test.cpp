@@ -171,6 +171,8 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{SegmentRetracted{{}, {-5}}, "1970"}, Malformed{OrganizationsDeclared{{5}, {"a", "a"}}, "once"},
         Malformed{OwnershipStated{"n1", {5}, {{{7}, {{"a", 600'000}, {"b", 400'001}}}}}, "exceed 100 %"},
         Malformed{CapacityChanged{"n1", {5}, 0, {-1}}, "0 to a million"},
+        Malformed{CapacityChanged{"n1", {5}, 0, {}, {}, 8, 0, {}, 7}, "all CPUs or none"},
+        Malformed{CapacityChanged{"n1", {5}, 0, {}, {}, 0, 0, {}, 0}, "1 to a million"},
         Malformed{RankingDeclared{{5}, "", 0, 0, {}}, "name"},
         Malformed{RankingDeclared{{5}, "direct_contr", -1, 0, {}}, "horizon"},
         Malformed{RankingDeclared{{5}, "direct_contr", 0, 1'000'001, {}}, "guarantee"},

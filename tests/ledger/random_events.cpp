@@ -154,6 +154,9 @@ void make_sense(CapacityChanged& e) {
   e.whole = {*rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000)};
   e.memory = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
   make_sense(e.gres);
+  if (!e.usable_cpus) return;
+  e.cpus = *rc::gen::inRange<std::uint32_t>(1, 1'000'001);
+  e.usable_cpus = *rc::gen::element(e.cpus, std::uint32_t{0});
 }
 
 void make_sense(ChargeDeclared& e) {
@@ -366,6 +369,7 @@ std::vector<Event> pick_history() {
     if (*rc::gen::arbitrary<bool>()) writer.ownership(node, k_epoch + upto(6000));
     CapacityChanged capacity{.node = node, .at = {k_epoch - 10}, .processors = {1'000'000 * (1 + upto(15))}};
     if (upto(1) == 0) capacity.whole = capacity.processors;
+    if (upto(1) == 0) capacity.usable_cpus = capacity.cpus = static_cast<std::uint32_t>(1 + upto(15));
     writer.events.emplace_back(std::move(capacity));
   }
   if (*rc::gen::arbitrary<bool>()) writer.events.emplace_back(PeriodDeclared{{k_epoch + upto(3000)}, Period::monthly});

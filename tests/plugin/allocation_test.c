@@ -151,6 +151,42 @@ static void test_what_nodes_have(void) {
   record->real_memory = record->mem_spec_limit = 0;
 }
 
+static uint64_t billing_of_node(node_record_t* record) {
+  shapley_records_pass_node(&records, record->index, record);
+  CHECK_EQ(handed.node.tres_count, 3);
+  CHECK_TEXT(handed.node.tres[2].name, "billing");
+  return handed.node.tres[2].count;
+}
+
+/* slurmctld leaves partitions without weights out of a node's billing, and bills a job in one its CPUs. */
+static void test_a_node_is_billed_its_cpus_where_a_partition_bills_them(void) {
+  char *with_billing[] = {"cpu", "mem", "billing"}, **names = assoc_mgr_tres_name_array;
+  assoc_mgr_tres_name_array = with_billing;
+  node_record_t* record = node_record_table_ptr[1];
+  uint64_t counts[] = {16, 16000, 4};
+  double weights[] = {.25};
+  part_record_t cheap = {.name = "cheap", .billing_weights = weights}, batch = {.name = "batch"};
+  void* partitions[] = {&cheap, NULL, &batch};
+  record->tres_cnt = counts;
+  CHECK_EQ(billing_of_node(record), 4); /* in no partition */
+  record->part_pptr = partitions;
+  record->part_cnt = 2;
+  CHECK_EQ(billing_of_node(record), 4);
+  record->part_cnt = 3;
+  CHECK_EQ(billing_of_node(record), 16);
+  uint64_t before = handed.fingerprint;
+  batch.billing_weights = weights;
+  CHECK_EQ(billing_of_node(record), 4);
+  CHECK(handed.fingerprint != before);
+  batch.billing_weights = NULL;
+  counts[2] = 40; /* a dear partition */
+  CHECK_EQ(billing_of_node(record), 40);
+  record->part_cnt = 0;
+  record->part_pptr = NULL;
+  record->tres_cnt = NULL;
+  assoc_mgr_tres_name_array = names;
+}
+
 /* ---- requests ----------------------------------------------------------------------------------- */
 
 static void test_requests(void) {
@@ -270,6 +306,7 @@ int main(void) {
   test_deleted_dynamic_nodes_leave_holes();
   test_nodes_that_slurm_cannot_use();
   test_what_nodes_have();
+  test_a_node_is_billed_its_cpus_where_a_partition_bills_them();
   test_requests();
   test_a_partition_decides_whether_memory_is_allocated();
   test_exclusive();

@@ -89,7 +89,11 @@ constexpr auto description_of(std::type_identity<OwnershipStated>) {
 
 // From `at` on the node offers `processors` (0: down, drained or gone). `ordinal` orders several changes of one second.
 // `whole` is the worth of the whole node, offered or not: the runs there are together charged no more. 0: not known;
-// then nothing is shared. The other members are the basis of its worth and of the charge of runs.
+// then nothing is shared. `cpus`, `memory` and `gres` are the basis of its worth and of the charge of runs.
+//
+// Where runs are charged something else than what they block (game/blocked.hpp), `usable_cpus` says how many CPUs jobs
+// may use now: all, or 0 (down, drained or gone). What is owned, used, lent and borrowed of the node is then counted in
+// CPUs. nullopt: it is counted by `processors`, `whole` and the charges of runs.
 struct CapacityChanged {
   std::string node;
   Instant at;
@@ -99,6 +103,7 @@ struct CapacityChanged {
   std::uint32_t cpus = 0;           // that jobs may use
   std::int64_t memory = 0;          // MiB that jobs may use
   std::vector<Resource> gres = {};  // configured, ascending by name
+  std::optional<std::uint32_t> usable_cpus = std::nullopt;
   friend bool operator==(const CapacityChanged&, const CapacityChanged&) = default;
 };
 constexpr auto description_of(std::type_identity<CapacityChanged>) {
@@ -109,7 +114,8 @@ constexpr auto description_of(std::type_identity<CapacityChanged>) {
                   member<Role::supplement>("whole", &CapacityChanged::whole),
                   member<Role::supplement>("cpus", &CapacityChanged::cpus),
                   member<Role::supplement>("memory", &CapacityChanged::memory),
-                  member<Role::supplement>("gres", &CapacityChanged::gres));
+                  member<Role::supplement>("gres", &CapacityChanged::gres),
+                  member<Role::supplement>("usable_cpus", &CapacityChanged::usable_cpus));
 }
 
 // Periods in force from `at` on; the boundary of the old rule that is under way is replaced by the new rule's next one.

@@ -133,6 +133,12 @@ Expected<void> check_content(const CapacityChanged& event) {
   if (event.whole.value < 0 || event.whole > k_max_held) {
     return refuse("a whole node is worth 0 to a million processors");
   }
+  if (event.usable_cpus) {
+    if (event.cpus == 0 || Int128{event.cpus} * k_micro > k_max_held.value) {
+      return refuse("a node of which CPUs are counted has 1 to a million");
+    }
+    if (*event.usable_cpus != 0 && *event.usable_cpus != event.cpus) return refuse("jobs may use all CPUs or none");
+  }
   return check_resources(event.node, event.memory, event.gres);
 }
 

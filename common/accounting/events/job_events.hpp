@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/description.hpp"
+#include "base/resource.hpp"
 #include "base/types.hpp"
 
 namespace shapley::accounting {
@@ -31,15 +32,7 @@ constexpr auto description_of(std::type_identity<SegmentKey>) {
       member<Role::identity>("anchor", &SegmentKey::anchor), member<Role::identity>("ordinal", &SegmentKey::ordinal));
 }
 
-// An amount of a generic resource (GRES), by Slurm's name without a type ("gres/gpu").
-struct Resource {
-  std::string name;
-  std::int64_t count = 0;  // >= 0
-  friend bool operator==(const Resource&, const Resource&) = default;
-};
-constexpr auto description_of(std::type_identity<Resource>) {
-  return describe("resource", member("name", &Resource::name), member("count", &Resource::count));
-}
+using shapley::Resource;
 
 // What a segment holds on one node: its charge and, as the basis of the charge, what Slurm allocated. If the charges of
 // the runs on a node exceed the whole node, it is shared among them (sharing.hpp).

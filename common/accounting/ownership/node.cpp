@@ -4,6 +4,7 @@
 
 #include "accounting/checkpoint/fact_text.hpp"
 #include "accounting/checkpoint/text_format.hpp"
+#include "game/blocked.hpp"
 
 namespace shapley::accounting {
 
@@ -13,7 +14,49 @@ bool precedes(const CapacityChanged& a, const CapacityChanged& b) {
   return std::tie(a.at, a.ordinal) < std::tie(b.at, b.ordinal);
 }
 
+ProcessorMillionths processors_of(std::uint32_t cpus) {
+  return {std::int64_t{cpus} * k_micro};
+}
+
+Measured offer_of(const CapacityChanged& node) {
+  return {node.processors, node.usable_cpus ? processors_of(*node.usable_cpus) : node.processors};
+}
+
+Measured worth_of(const CapacityChanged& node) {
+  return {node.whole, node.usable_cpus ? processors_of(node.cpus) : node.whole};
+}
+
+// Of what a run holds, or of what a node has.
+template <typename Holder>
+game::Amounts amounts_of(const Holder& holder) {
+  game::Amounts amounts{holder.cpus, holder.memory, {}};
+  for (const Resource& r : holder.gres) amounts.gres.push_back({r.name, r.count});
+  return amounts;
+}
+
+// Whether runs claim the same of both; nullptr: no capacity is known.
+bool claimed_alike(const CapacityChanged* a, const CapacityChanged* b) {
+  const bool a_counts = a != nullptr && a->usable_cpus;
+  const bool b_counts = b != nullptr && b->usable_cpus;
+  if (!a_counts || !b_counts) return a_counts == b_counts;
+  return std::tie(a->cpus, a->memory, a->gres) == std::tie(b->cpus, b->memory, b->gres);
+}
+
+template <typename Predicate>
+bool any_measure(Predicate&& holds) {
+  return holds(&Measured::charged) || holds(&Measured::blocked);
+}
+
 }  // namespace
+
+Measured claim_of(const NodeShare& share, const CapacityChanged* capacity) {
+  // Where it is not known what the run holds, its charge is all that is known.
+  const bool counts = capacity != nullptr && capacity->usable_cpus && share.cpus > 0;
+  if (!counts) return {share.processors, share.processors};
+  // A run that has the node to itself holds all of its CPUs; events say no more of that. (Where it asked for one thread
+  // of each core, Slurm may count fewer.)
+  return {share.processors, game::blocked(amounts_of(share), amounts_of(*capacity), false)};
+}
 
 const CapacityChanged* Node::find_capacity(Instant at, std::uint32_t ordinal) const {
   const auto it = std::lower_bound(capacities.begin(), capacities.end(),
@@ -26,15 +69,39 @@ void Node::insert_capacity(const CapacityChanged& entry) {
   capacities.insert(std::upper_bound(capacities.begin(), capacities.end(), entry, precedes), entry);
 }
 
-void Node::change_claimed(Instant t, ProcessorMillionths delta) {
-  if (delta.value == 0) return;
-  claimed_ += delta;
+std::size_t Node::capacities_until(Instant t) const {
+  std::size_t count = capacities.size();
+  while (count > 0 && capacities[count - 1].at > t) --count;
+  return count;
+}
+
+bool Node::is_measured_apart() const {
+  return std::any_of(capacities.begin(), capacities.end(),
+                     [](const CapacityChanged& entry) { return entry.usable_cpus.has_value(); });
+}
+
+bool Node::changes_claims(const CapacityChanged& entry) const {
+  const auto next = std::upper_bound(capacities.begin(), capacities.end(), entry, precedes);
+  return !claimed_alike(next == capacities.begin() ? nullptr : &*std::prev(next), &entry);
+}
+
+Measured Node::most_claimed(const NodeShare& share, Instant begin, Instant end) const {
+  Measured most;
+  for_each_claim(share, begin, end, [&](Instant, Instant, const Measured& claimed) {
+    most = {std::max(most.charged, claimed.charged), std::max(most.blocked, claimed.blocked)};
+  });
+  return most;
+}
+
+void Node::change_claimed(Instant t, const Measured& delta) {
+  if (delta == Measured{}) return;
+  claimed_ = claimed_ + delta;
   // Events come nearly in order of time: look from the end.
   auto it = claims_.end();
   while (it != claims_.begin() && std::prev(it)->at >= t) --it;
   if (it == claims_.end() || it->at != t) {
     claims_.insert(it, {t, delta});
-  } else if (it->delta += delta; it->delta.value == 0) {
+  } else if (it->delta = it->delta + delta; it->delta == Measured{}) {
     claims_.erase(it);
   }
 }
@@ -49,27 +116,37 @@ bool Node::any_since(Instant t, Predicate&& holds) const {
   return false;
 }
 
-bool Node::offer_ignores(Instant t, ProcessorMillionths delta) const {
-  return !any_since(t, [&](const Cursor& c) { return std::max(running(c), running(c, delta)) > capacity(c); });
+bool Node::offer_ignores(Instant t, const Measured& delta) const {
+  return !any_since(t, [&](const Cursor& c) {
+    const Measured before = running(c);
+    const Measured after = running(c, delta);
+    const Measured there = capacity(c);
+    return any_measure([&](Measure by) { return std::max(before.*by, after.*by) > there.*by; });
+  });
 }
 
-bool Node::is_shared_since(Instant t, ProcessorMillionths more) const {
-  return any_since(t, [&](const Cursor& c) { return whole(c).value > 0 && c.claimed + more > whole(c); });
+bool Node::is_shared_since(Instant t, const Measured& more) const {
+  return any_since(t, [&](const Cursor& c) {
+    const Measured claimed = c.claimed + more;
+    const Measured worth = whole(c);
+    return any_measure([&](Measure by) { return (worth.*by).value > 0 && claimed.*by > worth.*by; });
+  });
 }
 
 bool Node::claims_exceed(ProcessorMillionths worth, Instant t) const {
-  return worth.value > 0 && any_since(t, [&](const Cursor& c) { return c.claimed > worth; });
+  return worth.value > 0 && any_since(t, [&](const Cursor& c) { return c.claimed.charged > worth; });
 }
 
-std::vector<Worth> Node::worths() const {
+std::vector<Worth> Node::worths(Measure by) const {
   std::vector<Worth> all;
-  for (const CapacityChanged& entry : capacities) all.push_back({entry.at, entry.whole});
+  for (const CapacityChanged& entry : capacities) all.push_back({entry.at, worth_of(entry).*by});
   return all;
 }
 
 Node::Cursor Node::before(Instant t) const {
   Cursor cursor{claims_.size(), capacities.size(), ownership.in_force().size(), claimed_};
-  while (cursor.claim > 0 && claims_[cursor.claim - 1].at >= t) cursor.claimed -= claims_[--cursor.claim].delta;
+  while (cursor.claim > 0 && claims_[cursor.claim - 1].at >= t)
+    cursor.claimed = cursor.claimed - claims_[--cursor.claim].delta;
   while (cursor.capacity > 0 && capacities[cursor.capacity - 1].at >= t) --cursor.capacity;
   while (cursor.stretch > 1 && ownership.in_force()[cursor.stretch - 1].from >= t) --cursor.stretch;
   return cursor;
@@ -85,27 +162,34 @@ Instant Node::next_instant(const Cursor& cursor) const {
 
 void Node::pass(Cursor& cursor, Instant t) const {
   while (cursor.claim < claims_.size() && claims_[cursor.claim].at <= t)
-    cursor.claimed += claims_[cursor.claim++].delta;
+    cursor.claimed = cursor.claimed + claims_[cursor.claim++].delta;
   while (cursor.capacity < capacities.size() && capacities[cursor.capacity].at <= t) ++cursor.capacity;
   while (cursor.stretch < ownership.in_force().size() && ownership.in_force()[cursor.stretch].from <= t)
     ++cursor.stretch;
 }
 
-ProcessorMillionths Node::capacity(const Cursor& cursor) const {
-  return cursor.capacity == 0 ? ProcessorMillionths{} : capacities[cursor.capacity - 1].processors;
+Measured Node::capacity(const Cursor& cursor) const {
+  return cursor.capacity == 0 ? Measured{} : offer_of(capacities[cursor.capacity - 1]);
 }
 
-ProcessorMillionths Node::whole(const Cursor& cursor) const {
-  return cursor.capacity == 0 ? ProcessorMillionths{} : capacities[cursor.capacity - 1].whole;
+Measured Node::whole(const Cursor& cursor) const {
+  return cursor.capacity == 0 ? Measured{} : worth_of(capacities[cursor.capacity - 1]);
 }
 
-ProcessorMillionths Node::running(const Cursor& cursor, ProcessorMillionths more) const {
-  const ProcessorMillionths claimed = cursor.claimed + more;
-  return whole(cursor).value == 0 ? claimed : std::min(claimed, whole(cursor));
+Measured Node::running(const Cursor& cursor, const Measured& more) const {
+  const Measured worth = whole(cursor);
+  Measured claimed = cursor.claimed + more;
+  for (const Measure by : {&Measured::charged, &Measured::blocked}) {
+    if ((worth.*by).value != 0) claimed.*by = std::min(claimed.*by, worth.*by);
+  }
+  return claimed;
 }
 
 Offer Node::offer(const Cursor& cursor) const {
-  return {std::max(capacity(cursor), running(cursor)), &ownership.in_force()[cursor.stretch - 1].owners};
+  const Measured there = capacity(cursor);
+  const Measured runs = running(cursor);
+  return {{std::max(there.charged, runs.charged), std::max(there.blocked, runs.blocked)},
+          &ownership.in_force()[cursor.stretch - 1].owners};
 }
 
 void Node::forget_before(Instant horizon) {
@@ -182,7 +266,7 @@ void Nodes::save(TextWriter& out) const {
   }
 }
 
-void Nodes::load(TextReader& in, Instant now) {
+void Nodes::load(TextReader& in, Instant now, std::int64_t version) {
   while (in.next("node")) {
     const std::string name = in.word();
     if (name.empty() || find(name)) return in.fault("a node without a name of its own");
@@ -191,7 +275,8 @@ void Nodes::load(TextReader& in, Instant now) {
       CapacityChanged capacity;
       capacity.node = name;
       for_each_member(capacity, [&](std::string_view member, auto& value, auto) {
-        if (member != "node") read_value(in, value);
+        if (member == "node" || (member == "usable_cpus" && version == k_text_before_blocked)) return;
+        read_value(in, value);
       });
       if (!accept(in, capacity, now)) return;
       if (repeats(capacity)) return in.fault("a capacity twice");

@@ -1,5 +1,6 @@
 // One node over time: what it offers (capacity), what runs on it, who owns it; and which jobs used it.
 //
+// Everything is measured twice: in the unit of psi, and in processors (Measured). In both,
 // running(t) is what runs claim, at most what the whole node is worth (sharing.hpp).
 // offered(t) = max(capacity(t), running(t)): a node that drains still contributes what its last jobs hold, and an
 // unknown node (capacity 0) at least what is seen to run on it. So the processors of all organizations together always
@@ -28,13 +29,33 @@ namespace shapley::accounting {
 class TextReader;
 class TextWriter;
 
+// One amount of a node by both measures. Where the node's capacity does not count its CPUs
+// (CapacityChanged::usable_cpus) they are equal.
+struct Measured {
+  ProcessorMillionths charged{};  // or worth: in the unit of psi, by the rule of charge
+  ProcessorMillionths blocked{};  // or there to be blocked: in processors, which are CPUs of nodes
+  friend bool operator==(const Measured&, const Measured&) = default;
+  friend Measured operator+(const Measured& a, const Measured& b) {
+    return {a.charged + b.charged, a.blocked + b.blocked};
+  }
+  friend Measured operator-(const Measured& a, const Measured& b) {
+    return {a.charged - b.charged, a.blocked - b.blocked};
+  }
+  Measured operator-() const { return {-charged, -blocked}; }
+};
+using Measure = ProcessorMillionths Measured::*;
+
 // What the node offers and to whose credit, at one instant. Without owners: nothing at all.
 struct Offer {
-  ProcessorMillionths processors;
+  Measured amount;
   const Owners* owners = nullptr;
-  [[nodiscard]] bool same_as(const Offer& other) const {
-    if (processors != other.processors) return false;
+  // Whether it is the same by one measure.
+  [[nodiscard]] bool same_as(const Offer& other, Measure by) const {
+    if (amount.*by != other.amount.*by) return false;
     return owners == other.owners || (owners != nullptr && other.owners != nullptr && *owners == *other.owners);
+  }
+  [[nodiscard]] bool same_as(const Offer& other) const {
+    return same_as(other, &Measured::charged) && same_as(other, &Measured::blocked);
   }
 };
 
@@ -49,18 +70,30 @@ class Node {
 
   [[nodiscard]] const CapacityChanged* find_capacity(Instant at, std::uint32_t ordinal) const;
   void insert_capacity(const CapacityChanged& entry);
+  // Whether the measures may differ at an instant that is remembered.
+  [[nodiscard]] bool is_measured_apart() const;
+  // Whether runs would claim something else from the entry's instant on, or from an instant soon after it, if it were
+  // inserted: it counts the node's CPUs where none did, or counts others.
+  [[nodiscard]] bool changes_claims(const CapacityChanged& entry) const;
 
-  // From t on, `delta` more micro-processors are claimed here.
-  void change_claimed(Instant t, ProcessorMillionths delta);
+  // Calls visit(begin, end, claimed) for the stretches of [begin, end) in which a run that holds the share claims the
+  // same of the node, ascending: `charged` is its charge, `blocked` what that is of the node as it is then.
+  template <typename Visit>
+  void for_each_claim(const NodeShare& share, Instant begin, Instant end, Visit&& visit) const;
+  // The most of each measure that it claims then.
+  [[nodiscard]] Measured most_claimed(const NodeShare& share, Instant begin, Instant end) const;
+
+  // From t on, `delta` more is claimed here.
+  void change_claimed(Instant t, const Measured& delta);
   // Whether such a change would leave offered() as it is at every instant: then nothing else depends on it.
-  [[nodiscard]] bool offer_ignores(Instant t, ProcessorMillionths delta) const;
-  // Whether at some instant >= t more is claimed than the whole node is worth, or would be with `more` (>= 0) from t
-  // on.
-  [[nodiscard]] bool is_shared_since(Instant t, ProcessorMillionths more) const;
-  // Whether at some instant >= t more is claimed than `worth`, if that is known.
+  [[nodiscard]] bool offer_ignores(Instant t, const Measured& delta) const;
+  // Whether at some instant >= t more is claimed, by one of the measures, than the whole node is worth, or would be
+  // with `more` (>= 0) from t on.
+  [[nodiscard]] bool is_shared_since(Instant t, const Measured& more) const;
+  // Whether at some instant >= t more is charged than `worth`, if that is known.
   [[nodiscard]] bool claims_exceed(ProcessorMillionths worth, Instant t) const;
   // The worth of the whole node over time.
-  [[nodiscard]] std::vector<Worth> worths() const;
+  [[nodiscard]] std::vector<Worth> worths(Measure by) const;
 
   // Calls visit(at, before, after) for every change of the offer at an instant >= from, ascending.
   template <typename Visit>
@@ -75,12 +108,12 @@ class Node {
  private:
   struct ClaimChange {
     Instant at;
-    ProcessorMillionths delta;
+    Measured delta;
   };
   // A position in the three histories: everything at instants < some t has been passed.
   struct Cursor {
     std::size_t claim = 0, capacity = 0, stretch = 0;
-    ProcessorMillionths claimed;
+    Measured claimed;
   };
   [[nodiscard]] Cursor before(Instant t) const;
   [[nodiscard]] Instant next_instant(const Cursor& cursor) const;
@@ -89,13 +122,33 @@ class Node {
   template <typename Predicate>
   [[nodiscard]] bool any_since(Instant t, Predicate&& holds) const;
   [[nodiscard]] Offer offer(const Cursor& cursor) const;
-  [[nodiscard]] ProcessorMillionths capacity(const Cursor& cursor) const;
-  [[nodiscard]] ProcessorMillionths whole(const Cursor& cursor) const;
-  [[nodiscard]] ProcessorMillionths running(const Cursor& cursor, ProcessorMillionths more = {}) const;
+  [[nodiscard]] Measured capacity(const Cursor& cursor) const;
+  [[nodiscard]] Measured whole(const Cursor& cursor) const;
+  [[nodiscard]] Measured running(const Cursor& cursor, const Measured& more = {}) const;
+  // The number of capacities at or before t.
+  [[nodiscard]] std::size_t capacities_until(Instant t) const;
 
   std::vector<ClaimChange> claims_;  // ascending, one entry per instant, no zero
-  ProcessorMillionths claimed_;      // after all of claims_
+  Measured claimed_;                 // after all of claims_
 };
+
+// What a run that holds the share claims of a node while this is the node's capacity (nullptr: not known).
+[[nodiscard]] Measured claim_of(const NodeShare& share, const CapacityChanged* capacity);
+
+template <typename Visit>
+void Node::for_each_claim(const NodeShare& share, Instant begin, Instant end, Visit&& visit) const {
+  std::size_t next = capacities_until(begin);
+  Measured claimed = claim_of(share, next == 0 ? nullptr : &capacities[next - 1]);
+  Instant since = begin;
+  for (; next < capacities.size() && capacities[next].at < end; ++next) {
+    const Measured then = claim_of(share, &capacities[next]);
+    if (then == claimed) continue;
+    if (since < capacities[next].at) visit(since, capacities[next].at, claimed);
+    since = capacities[next].at;
+    claimed = then;
+  }
+  if (since < end) visit(since, end, claimed);
+}
 
 template <typename Visit>
 void Node::for_each_offer_change(Instant from, Visit&& visit) const {
@@ -137,7 +190,7 @@ class Nodes {
 
   // Lines of a checkpoint: names and capacities. Ownership follows from the statements, which the books keep whole.
   void save(TextWriter& out) const;
-  void load(TextReader& in, Instant now);
+  void load(TextReader& in, Instant now, std::int64_t version);
 
  private:
   struct TextHash {

@@ -42,6 +42,7 @@ class LeftOut final : public Estimator {
 
 Level& Level::operator+=(const Level& other) {
   owned += other.owned;
+  used += other.used;
   waiting += other.waiting;
   lent += other.lent;
   borrowed += other.borrowed;
@@ -59,15 +60,27 @@ void Levels::change(Instant t, OrgId organization, const Level& change) {
   }
 }
 
-void Levels::fold_piece(int sign, const Piece& piece) {
-  if (piece.organization == piece.owner) return;
-  const ProcessorMillionths processors{sign * piece.processors.value};
+template <typename Change>
+void Levels::fold_held(const Piece& piece, Change&& change) {
   for (auto period = periods_.rbegin(); period != periods_.rend() && period->end > piece.begin; ++period) {
     if (settled(*period)) return;
-    if (piece.end < period->end) continue;
-    period->rows[piece.owner.value].lent += processors;
-    period->rows[piece.organization.value].borrowed += processors;
+    if (piece.end >= period->end) change(period->rows);
   }
+}
+
+void Levels::fold_used(int sign, const Piece& piece) {
+  fold_held(piece, [&](std::vector<Level>& rows) {
+    rows[piece.organization.value].used += ProcessorMillionths{sign * piece.processors.value};
+  });
+}
+
+void Levels::fold_lending(int sign, const Piece& piece) {
+  if (piece.organization == piece.owner) return;
+  fold_held(piece, [&](std::vector<Level>& rows) {
+    const ProcessorMillionths processors{sign * piece.processors.value};
+    rows[piece.owner.value].lent += processors;
+    rows[piece.organization.value].borrowed += processors;
+  });
 }
 
 void Levels::close_period(Instant boundary) {
@@ -95,13 +108,13 @@ void Levels::save(TextWriter& out) const {
       const Level& level = period.rows[i];
       if (level == Level{}) continue;
       out.line("level").number(static_cast<Int128>(i));
-      for (const ProcessorMillionths part : {level.owned, level.waiting, level.lent, level.borrowed})
+      for (const ProcessorMillionths part : {level.owned, level.used, level.waiting, level.lent, level.borrowed})
         out.number(part.value);
     }
   }
 }
 
-void Levels::load(TextReader& in) {
+void Levels::load(TextReader& in, std::int64_t version) {
   for (Period& period : periods_) {
     if (!settled(period)) return;
     if (!in.next("levels") || in.instant(k_beginning_of_time, k_last_instant) != period.end) {
@@ -111,7 +124,8 @@ void Levels::load(TextReader& in) {
       const auto i = static_cast<std::size_t>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
       if (i < next || i >= period.rows.size()) return in.fault("levels out of order");
       Level& level = period.rows[i];
-      for (ProcessorMillionths* part : {&level.owned, &level.waiting, &level.lent, &level.borrowed}) {
+      for (ProcessorMillionths* part : {&level.owned, &level.used, &level.waiting, &level.lent, &level.borrowed}) {
+        if (part == &level.used && version == k_text_before_blocked) continue;
         *part = {in.small(0, k_max_wanted.value)};
       }
       next = i + 1;
@@ -182,7 +196,6 @@ Piece Accounts::in_rows(Piece piece) const {
 
 void Accounts::fold_piece(int sign, const Piece& piece) {
   got_.fold(sign, piece.organization, {piece.processors, piece.begin, piece.end});
-  levels_.fold_piece(sign, in_rows(piece));
   for (const auto& estimator : estimators_) estimator->fold_piece(sign, piece);
 }
 
@@ -195,13 +208,13 @@ void Accounts::change_levels(Instant t, OrgId organization, const LevelChange& c
     gathered_->push_back({t, organization, change});
     return;
   }
-  levels_.change(t, organization, {.owned = change.owned, .waiting = change.waiting, .lent = {}, .borrowed = {}});
+  levels_.change(t, organization, {.owned = {}, .used = {}, .waiting = change.waiting, .lent = {}, .borrowed = {}});
   for (const auto& estimator : estimators_) estimator->change_levels(t, organization, change);
 }
 
 void Accounts::change_placed(Instant t, OrgId organization, const PlacedChange& change) {
   if (change.waiting.value != 0) {
-    levels_.change(t, organization, {.owned = {}, .waiting = change.waiting, .lent = {}, .borrowed = {}});
+    levels_.change(t, organization, {.owned = {}, .used = {}, .waiting = change.waiting, .lent = {}, .borrowed = {}});
   }
   for (const auto& estimator : estimators_) estimator->change_placed(t, organization, change);
 }
@@ -313,8 +326,9 @@ std::vector<Standing> Accounts::standings(std::size_t period, Instant t, const E
     standing.organization = {static_cast<std::uint32_t>(i)};
     standing.psi = got_sums[i].utility_at(t);
     standing.got = got_sums[i].work_at(t);
-    standing.used = got_sums[i].running();
+    standing.charged = got_sums[i].running();
     standing.owned = period_levels[i].owned;
+    standing.used = period_levels[i].used;
     standing.waiting = period_levels[i].waiting;
     standing.lent = period_levels[i].lent;
     standing.borrowed = period_levels[i].borrowed;
@@ -365,6 +379,7 @@ Standing& Standing::operator+=(const Standing& part) {
     credits[e].given += part.credits[e].given;
     credits[e].rate += part.credits[e].rate;
   }
+  charged += part.charged;
   owned += part.owned;
   used += part.used;
   waiting += part.waiting;
@@ -373,6 +388,15 @@ Standing& Standing::operator+=(const Standing& part) {
   settled_got += part.settled_got;
   settled_given += part.settled_given;
   return *this;
+}
+
+void Accounts::use_what_ran() {
+  for (std::size_t i = 0; i < levels_.periods().size(); ++i) {
+    Levels::Period& period = levels_.periods()[i];
+    if (!levels_.settled(period)) return;
+    for (std::size_t row = 0; row < period.rows.size(); ++row)
+      period.rows[row].used = got_.periods()[i].sums[row].running();
+  }
 }
 
 std::optional<CooperationWorth> Accounts::worth(std::size_t period, Instant t, const EstimatorSet& by,

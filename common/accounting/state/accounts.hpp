@@ -20,8 +20,10 @@
 
 namespace shapley::accounting {
 
+// In processors, which are CPUs of nodes, whatever they are worth; but `waiting` is by the rule of charge.
 struct Level {
   ProcessorMillionths owned;     // offered, by ownership and capacity
+  ProcessorMillionths used;      // blocked by its jobs
   ProcessorMillionths waiting;   // asked for by its startable pending jobs
   ProcessorMillionths lent;      // its processors held by other organizations' jobs
   ProcessorMillionths borrowed;  // other organizations' processors held by its jobs
@@ -29,9 +31,9 @@ struct Level {
   Level& operator+=(const Level& other);
 };
 
-// What organizations offer, ask for, lend and borrow in the last second of every period, and now. A change at t counts
-// in every period that ends after t. Periods that ended at or before the memory horizon are settled: nothing changes
-// them any more.
+// What organizations offer, use, ask for, lend and borrow in the last second of every period, and now. A change at t
+// counts in every period that ends after t. Periods that ended at or before the memory horizon are settled: nothing
+// changes them any more.
 class Levels {
  public:
   struct Period {
@@ -43,8 +45,9 @@ class Levels {
 
   void resize(std::size_t organizations);  // more of them; those that were keep their levels
   void change(Instant t, OrgId organization, const Level& change);
-  // Books what is lent and borrowed by the piece, in every period during whose last second it is held.
-  void fold_piece(int sign, const Piece& piece);
+  // Books what the piece blocks as used, in every period during whose last second it is held, or as lent and borrowed.
+  void fold_used(int sign, const Piece& piece);
+  void fold_lending(int sign, const Piece& piece);
 
   void close_period(Instant boundary);
   // Replaces the boundaries; periods that are not settled then have no levels. REQUIRES: no settled period changes.
@@ -55,11 +58,14 @@ class Levels {
   [[nodiscard]] const std::vector<Period>& periods() const { return periods_; }  // ascending; the last is open
   [[nodiscard]] std::vector<Period>& periods() { return periods_; }
 
-  // Lines of a checkpoint: the settled periods.
+  // Lines of a checkpoint: the settled periods. load() of a text that does not say what was used leaves it at 0.
   void save(TextWriter& out) const;
-  void load(TextReader& in);
+  void load(TextReader& in, std::int64_t version);
 
  private:
+  template <typename Change>
+  void fold_held(const Piece& piece, Change&& change);
+
   Instant horizon_ = k_beginning_of_time;
   std::vector<Period> periods_;
 };
@@ -111,10 +117,19 @@ class Accounts {
   void fold_piece(int sign, const Piece& piece);
   // There are few settlements, so no sum of them is kept.
   void settle(const Settlement& settlement) { settled_.push_back(settlement); }
+  // What the piece blocks, for the levels; fold_piece() is by charge.
+  void fold_blocked(int sign, const Piece& piece) {
+    levels_.fold_used(sign, piece);
+    fold_lending(sign, piece);
+  }
   // Folds only what depends on which organizations are parts of which: lending.
-  void fold_lending(int sign, const Piece& piece) { levels_.fold_piece(sign, in_rows(piece)); }
+  void fold_lending(int sign, const Piece& piece) { levels_.fold_lending(sign, in_rows(piece)); }
   void fold_segment(int sign, const SegmentFact& segment);  // without its pieces
   void change_levels(Instant t, OrgId organization, const LevelChange& change);
+  // What it offers in processors; LevelChange::owned is by what nodes are worth.
+  void change_owned(Instant t, OrgId organization, ProcessorMillionths change) {
+    levels_.change(t, organization, {.owned = change, .used = {}, .waiting = {}, .lent = {}, .borrowed = {}});
+  }
   void change_placed(Instant t, OrgId organization, const PlacedChange& change);
   void forget_placement(PlacementId placement);
   // From here to enter_gathered_levels() changes of levels are held back, and then entered in the order of time: a
@@ -152,6 +167,8 @@ class Accounts {
 
   // psi by period.
   [[nodiscard]] PeriodSums& got() { return got_; }
+  // What was used at the end of settled periods, for a text that does not say it: then both measures were one.
+  void use_what_ran();
   [[nodiscard]] Levels& levels() { return levels_; }
   [[nodiscard]] std::size_t present_period() const { return got_.periods().size() - 1; }
   // The rows of the period at t, or at its end if it is closed, with the credits of the estimators in `by`.

@@ -37,28 +37,40 @@ void Posting::for_each_piece(const Node& node, OrgId organization, const Work& h
 }
 
 template <typename Visit>
-void Posting::for_each_class_on(const Node& node, Instant from, Visit&& visit) const {
-  const std::vector<Holder> holders = holders_of(node, from);
+void Posting::for_each_class_on(const Node& node, Measure by, Instant from, Visit&& visit) const {
+  std::vector<const SegmentRecord*> runs;  // by claim
   std::vector<Claim> claims;
   std::vector<std::size_t> groups;
   std::map<std::pair<OrgId, std::string_view>, std::size_t> known;
-  for (const Holder& h : holders) {
-    claims.push_back({h.run->live.opened.begin, h.run->end(), h.share->processors});
-    groups.push_back(
-        known.try_emplace({organization_of(*h.run), h.run->live.opened.placement}, known.size()).first->second);
+  for (const Holder& h : holders_of(node, from)) {
+    const SegmentOpened& opened = h.run->live.opened;
+    const std::size_t group =
+        known.try_emplace({organization_of(*h.run), opened.placement}, known.size()).first->second;
+    const auto claim = [&](Instant begin, Instant end, ProcessorMillionths processors) {
+      runs.push_back(h.run);
+      claims.push_back({begin, end, processors});
+      groups.push_back(group);
+    };
+    if (by == &Measured::charged) {
+      claim(opened.begin, h.run->end(), h.share->processors);
+    } else {
+      node.for_each_claim(*h.share, opened.begin, h.run->end(),
+                          [&](Instant begin, Instant end, const Measured& claimed) { claim(begin, end, claimed.*by); });
+    }
   }
-  for_each_class_held(claims, groups, node.worths(), from,
+  for_each_class_held(claims, groups, node.worths(by), from,
                       [&](std::size_t claim, std::int64_t count, Instant begin, Instant end, ProcessorMillionths held) {
-                        visit(*holders[claim].run, count, Work{held, begin, end});
+                        visit(*runs[claim], count, Work{held, begin, end});
                       });
 }
 
 template <typename Visit>
-void Posting::for_each_remembered_piece(Visit&& visit) const {
+void Posting::for_each_remembered_piece(Measure by, Visit&& visit) const {
   for (const Node& node : nodes_) {
-    for_each_class_on(node, remembered_since(), [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
-      for_each_piece(node, organization_of(run), held, count, visit);
-    });
+    for_each_class_on(node, by, remembered_since(),
+                      [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
+                        for_each_piece(node, organization_of(run), held, count, visit);
+                      });
   }
 }
 
@@ -104,13 +116,31 @@ Instant Posting::remembered_since() const {
 }
 
 void Posting::fold_pieces(int sign, const Node& node, OrgId organization, const Work& held, std::int64_t count) {
-  for_each_piece(node, organization, held, count, [&](const Piece& piece) { accounts_.fold_piece(sign, piece); });
+  const bool blocks_the_same = !node.is_measured_apart();
+  for_each_piece(node, organization, held, count, [&](const Piece& piece) {
+    accounts_.fold_piece(sign, piece);
+    if (blocks_the_same) accounts_.fold_blocked(sign, piece);
+  });
+}
+
+void Posting::fold_blocked(int sign, const Node& node, OrgId organization, const Work& held, std::int64_t count) {
+  for_each_piece(node, organization, held, count, [&](const Piece& piece) { accounts_.fold_blocked(sign, piece); });
 }
 
 void Posting::fold_node_pieces(int sign, const Node& node, Instant from) {
-  for_each_class_on(node, from, [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
-    fold_pieces(sign, node, organization_of(run), held, count);
-  });
+  for_each_class_on(node, &Measured::charged, from,
+                    [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
+                      fold_pieces(sign, node, organization_of(run), held, count);
+                    });
+  fold_node_blocked(sign, node, from);
+}
+
+void Posting::fold_node_blocked(int sign, const Node& node, Instant from) {
+  if (!node.is_measured_apart()) return;
+  for_each_class_on(node, &Measured::blocked, from,
+                    [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
+                      fold_blocked(sign, node, organization_of(run), held, count);
+                    });
 }
 
 void Posting::fold_running(int sign, const SegmentRecord& run, const Work& held) {
@@ -127,10 +157,12 @@ void Posting::fold_running(int sign, const SegmentRecord& run, const Work& held)
 }
 
 void Posting::fold_node(int sign, const Node& node, Instant from) {
-  for_each_class_on(node, from, [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
-    fold_pieces(sign, node, organization_of(run), held, count);
-    fold_running(sign, run, {{held.processors.value * count}, held.begin, held.end});
-  });
+  for_each_class_on(node, &Measured::charged, from,
+                    [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
+                      fold_pieces(sign, node, organization_of(run), held, count);
+                      fold_running(sign, run, {{held.processors.value * count}, held.begin, held.end});
+                    });
+  fold_node_blocked(sign, node, from);
 }
 
 void Posting::fold_remembered(int sign) {
@@ -156,7 +188,7 @@ void Posting::put_back_held() {
 }
 
 void Posting::tell_remembered(Estimator& listener, int sign) const {
-  for_each_remembered_piece([&](const Piece& piece) { listener.fold_piece(sign, piece); });
+  for_each_remembered_piece(&Measured::charged, [&](const Piece& piece) { listener.fold_piece(sign, piece); });
   jobs_.for_each_counted([&](const SegmentRecord& segment) { listener.fold_segment(sign, fact_of(segment)); });
 }
 
@@ -194,7 +226,26 @@ void Posting::remove_use(PlacementHistory& placement) {
   accounts_.forget_placement(placement.id);
 }
 
-void Posting::change_claimed(Node& node, Instant t, ProcessorMillionths delta) {
+template <typename Change>
+void Posting::for_each_claim_change(const Node& node, const NodeShare& share, Instant from, Instant end, int sign,
+                                    Change&& change) {
+  Measured before;
+  node.for_each_claim(share, from, end, [&](Instant begin, Instant, const Measured& claimed) {
+    change(begin, sign > 0 ? claimed - before : before - claimed);
+    before = claimed;
+  });
+  if (end != k_end_of_time) change(end, sign > 0 ? -before : before);
+}
+
+void Posting::change_claims(Node& node, Instant t, int sign) {
+  for (const Holder& h : holders_of(node, t)) {
+    const Instant from = std::max(t, h.run->live.opened.begin);
+    for_each_claim_change(node, *h.share, from, h.run->end(), sign,
+                          [&](Instant at, const Measured& delta) { node.change_claimed(at, delta); });
+  }
+}
+
+void Posting::change_claimed(Node& node, Instant t, const Measured& delta) {
   const bool offers_change = !node.offer_ignores(t, delta);
   if (offers_change) emit_offers(node, t, -1);
   node.change_claimed(t, delta);
@@ -215,8 +266,9 @@ void Posting::change_run(SegmentRecord& run, Instant from, int sign, const std::
   places.reserve(shares.size());
   for (const NodeShare& share : shares) {
     const std::uint32_t node = nodes_.index_of(share.node);
-    const bool shared = taken_back_.contains(node) ||
-                        nodes_[node].is_shared_since(from, sign > 0 ? share.processors : ProcessorMillionths{});
+    const bool shared =
+        taken_back_.contains(node) ||
+        nodes_[node].is_shared_since(from, sign > 0 ? nodes_[node].most_claimed(share, from, end) : Measured{});
     places.push_back({node, shared});
     if (shared) take_back_held(node, from);
   }
@@ -224,13 +276,22 @@ void Posting::change_run(SegmentRecord& run, Instant from, int sign, const std::
   ProcessorMillionths alone;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     Node& node = nodes_[places[i].node];
-    change_claimed(node, from, signed_part(sign, shares[i].processors));
-    if (end != k_end_of_time) change_claimed(node, end, signed_part(-sign, shares[i].processors));
+    for_each_claim_change(node, shares[i], from, end, sign,
+                          [&](Instant at, const Measured& delta) { change_claimed(node, at, delta); });
     if (places[i].shared) continue;
     alone += shares[i].processors;
-    fold_pieces(sign, node, organization, {shares[i].processors, from, end});
+    fold_share(sign, node, organization, shares[i], from, end);
   }
   if (alone.value > 0) fold_running(sign, run, {alone, from, end});
+}
+
+void Posting::fold_share(int sign, const Node& node, OrgId organization, const NodeShare& share, Instant from,
+                         Instant end) {
+  fold_pieces(sign, node, organization, {share.processors, from, end});
+  if (!node.is_measured_apart()) return;
+  node.for_each_claim(share, from, end, [&](Instant begin, Instant until, const Measured& claimed) {
+    fold_blocked(sign, node, organization, {claimed.blocked, begin, until});
+  });
 }
 
 void Posting::enter(SegmentRecord& segment, int sign, const std::function<void()>& mutate) {
@@ -261,11 +322,14 @@ void Posting::close(SegmentRecord& segment, Instant end, const std::function<voi
 void Posting::post(const CapacityChanged& event) {
   const std::uint32_t index = nodes_.index_of(event.node);
   Node& node = nodes_[index];
-  // The node's worth determines what runs hold of it only if they claim more.
+  // The node's worth determines what runs hold of it only if they claim more; its resources what they block of it.
+  const bool changes_claims = node.changes_claims(event);
   const bool shared = node.is_shared_since(event.at, {}) || node.claims_exceed(event.whole, event.at);
-  if (shared) take_back_held(index, event.at);
+  if (shared || changes_claims) take_back_held(index, event.at);
   emit_offers(node, event.at, -1);
+  if (changes_claims) change_claims(node, event.at, -1);
   node.insert_capacity(event);
+  if (changes_claims) change_claims(node, event.at, 1);
   emit_offers(node, event.at, 1);
 }
 
@@ -300,7 +364,7 @@ void Posting::post(const PeriodDeclared& event) {
 void Posting::change_rows(const std::function<void()>& change) {
   // Lending between organizations depends on which is a part of which, and nothing else does.
   const auto fold_lending = [this](int sign) {
-    for_each_remembered_piece([&](const Piece& piece) { accounts_.fold_lending(sign, piece); });
+    for_each_remembered_piece(&Measured::blocked, [&](const Piece& piece) { accounts_.fold_lending(sign, piece); });
   };
   put_back_held();
   fold_lending(-1);
@@ -340,7 +404,7 @@ void Posting::for_each_held_during(Instant from, Instant until, const VisitPiece
     std::vector<Claim> claims;
     claims.reserve(holders.size());
     for (const Holder& h : holders) claims.push_back({h.run->live.opened.begin, h.run->end(), h.share->processors});
-    for_each_held(claims, node.worths(), from,
+    for_each_held(claims, node.worths(&Measured::charged), from,
                   [&](std::size_t claim, Instant begin, Instant end, ProcessorMillionths processors) {
                     const SegmentRecord& run = *holders[claim].run;
                     const Work clipped{processors, std::max(begin, from), std::min(end, until)};
@@ -353,7 +417,7 @@ void Posting::for_each_held_during(Instant from, Instant until, const VisitPiece
 
 PeriodSums Posting::got_by_forgotten() const {
   PeriodSums forgotten = accounts_.got();
-  for_each_remembered_piece([&](const Piece& piece) {
+  for_each_remembered_piece(&Measured::charged, [&](const Piece& piece) {
     forgotten.fold(-1, piece.organization, {piece.processors, piece.begin, piece.end});
   });
   return forgotten;
@@ -361,14 +425,20 @@ PeriodSums Posting::got_by_forgotten() const {
 
 void Posting::emit_offers(const Node& node, Instant from, int sign) {
   node.for_each_offer_change(from, [&](Instant at, const Offer& before, const Offer& after) {
-    const auto tell = [&](const Offer& offer, int direction) {
-      if (offer.processors.value == 0) return;
-      split_among(*offer.owners, offer.processors, [&](OrgId owner, ProcessorMillionths part) {
-        accounts_.change_levels(at, owner, {.running = {}, .waiting = {}, .owned = signed_part(direction, part)});
-      });
+    const auto tell = [&](Measure by, const auto& change) {
+      if (after.same_as(before, by)) return;
+      for (const auto& [offer, direction] : {std::pair(&before, -sign), std::pair(&after, sign)}) {
+        if ((offer->amount.*by).value == 0) continue;
+        split_among(*offer->owners, offer->amount.*by,
+                    [&, direction = direction](OrgId owner, ProcessorMillionths part) {
+                      change(owner, signed_part(direction, part));
+                    });
+      }
     };
-    tell(before, -sign);
-    tell(after, sign);
+    tell(&Measured::charged, [&](OrgId owner, ProcessorMillionths part) {
+      accounts_.change_levels(at, owner, {.running = {}, .waiting = {}, .owned = part});
+    });
+    tell(&Measured::blocked, [&](OrgId owner, ProcessorMillionths part) { accounts_.change_owned(at, owner, part); });
   });
   const std::uint32_t index = *nodes_.find(node.name);
   for (const auto& [name, placement] : placements_) {
@@ -390,8 +460,8 @@ void Posting::emit_placed(const PlacementHistory& placement, std::uint32_t index
   std::sort(instants.begin(), instants.end());
   instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
   const auto tell = [&](Instant at, const Offer& offer, int direction) {
-    if (offer.processors.value == 0) return;
-    split_among(*offer.owners, offer.processors, [&](OrgId owner, ProcessorMillionths part) {
+    if (offer.amount.charged.value == 0) return;
+    split_among(*offer.owners, offer.amount.charged, [&](OrgId owner, ProcessorMillionths part) {
       accounts_.change_placed(at, owner, {.placement = placement.id, .offered = signed_part(direction, part)});
     });
   };
@@ -399,7 +469,7 @@ void Posting::emit_placed(const PlacementHistory& placement, std::uint32_t index
   if (!from_the_first && placement.holds_before(index, from)) before = offers.begin()->second;
   for (const Instant t : instants) {
     const Offer after = placement.holds(index, t) ? std::prev(offers.upper_bound(t))->second : Offer{};
-    if (!after.same_as(before)) {
+    if (!after.same_as(before, &Measured::charged)) {
       tell(t, before, -sign);
       tell(t, after, sign);
     }
@@ -415,7 +485,7 @@ std::vector<Level> Posting::levels_before(Instant t) const {
   std::vector<Level> rows(organizations_.names().size());
   for (const Node& node : nodes_) {
     const Offer offer = node.offer_before(t);
-    split_among(*offer.owners, offer.processors,
+    split_among(*offer.owners, offer.amount.blocked,
                 [&](OrgId owner, ProcessorMillionths part) { rows[owner.value].owned += part; });
   }
   jobs_.for_each_counted([&](const SegmentRecord& segment) {
@@ -423,9 +493,11 @@ std::vector<Level> Posting::levels_before(Instant t) const {
     if (fact.begin >= t || fact.end < t) return;
     if (fact.key.kind == SegmentKind::wait) rows[fact.organization.value].waiting += fact.processors;
   });
-  for_each_remembered_piece([&](const Piece& booked) {
+  for_each_remembered_piece(&Measured::blocked, [&](const Piece& booked) {
+    if (booked.begin >= t || booked.end < t) return;
+    rows[booked.organization.value].used += booked.processors;
     const Piece piece = accounts_.in_rows(booked);
-    if (piece.begin >= t || piece.end < t || piece.organization == piece.owner) return;
+    if (piece.organization == piece.owner) return;
     rows[piece.owner.value].lent += piece.processors;
     rows[piece.organization.value].borrowed += piece.processors;
   });
@@ -451,8 +523,8 @@ void Posting::restore(const SegmentRecord& segment) {
   if (opened.key.kind == SegmentKind::wait) return change_wait(segment, opened.begin, 1);
   for (const NodeShare& share : opened.nodes) {
     Node& node = nodes_.named(share.node);
-    node.change_claimed(opened.begin, share.processors);
-    if (segment.live.end) node.change_claimed(*segment.live.end, {-share.processors.value});
+    for_each_claim_change(node, share, opened.begin, segment.end(), 1,
+                          [&](Instant at, const Measured& delta) { node.change_claimed(at, delta); });
   }
 }
 
@@ -470,7 +542,7 @@ void Posting::restore_runs() {
       const std::uint32_t index = nodes_.index_of(share.node);
       if (shared[index]) continue;
       alone.processors += share.processors;
-      fold_pieces(1, nodes_[index], organization, {share.processors, alone.begin, alone.end});
+      fold_share(1, nodes_[index], organization, share, alone.begin, alone.end);
     }
     if (alone.processors.value > 0) fold_running(1, run, alone);
   });

@@ -1,5 +1,6 @@
 // From facts to the accounts (accounts.hpp): what runs hold of nodes, as pieces by owner; what waits ask for; what
-// nodes offer to each organization.
+// nodes offer to each organization. What is held and offered is posted by both measures (ownership/node.hpp): by charge
+// for psi and its estimators, by what is blocked for the levels.
 //
 // Every change is expressed as "remove what the old facts made, add what the new facts make", so that the accounts
 // depend on the set of facts only. Nothing here can fail. Single-threaded; the caller owns it and what it refers to.
@@ -87,16 +88,16 @@ class Posting {
   // node, each of them `held`.
   template <typename Visit>
   void for_each_piece(const Node& node, OrgId organization, const Work& held, std::int64_t count, Visit&& visit) const;
-  // Calls visit(run, count, work) for what remembered runs hold of the node at instants >= from: `count` runs of the
-  // organization and the placement of `run` hold `work` each (sharing.hpp).
+  // Calls visit(run, count, work) for what remembered runs hold of the node at instants >= from, by the measure:
+  // `count` runs of the organization and the placement of `run` hold `work` each (sharing.hpp).
   template <typename Visit>
-  void for_each_class_on(const Node& node, Instant from, Visit&& visit) const;
+  void for_each_class_on(const Node& node, Measure by, Instant from, Visit&& visit) const;
   // From this second on everything that was held is remembered. Before it a run may have shared a node with one that is
   // forgotten, and what it held then is in the sums.
   [[nodiscard]] Instant remembered_since() const;
-  // Calls visit(piece) for all pieces of remembered runs since then.
+  // Calls visit(piece) for all pieces of remembered runs since then, by the measure.
   template <typename Visit>
-  void for_each_remembered_piece(Visit&& visit) const;
+  void for_each_remembered_piece(Measure by, Visit&& visit) const;
   // The remembered runs that claim some of the node at an instant >= from, ascending by key.
   struct Holder {
     const SegmentRecord* run;
@@ -106,9 +107,15 @@ class Posting {
   void tell_remembered(Estimator& listener, int sign) const;
 
   void fold_segment(int sign, const SegmentRecord& segment) { accounts_.fold_segment(sign, fact_of(segment)); }
+  // What runs of the organization hold by charge; it is what they block, too, unless the node is measured apart.
   void fold_pieces(int sign, const Node& node, OrgId organization, const Work& held, std::int64_t count = 1);
+  // What they block of a node that is measured apart.
+  void fold_blocked(int sign, const Node& node, OrgId organization, const Work& held, std::int64_t count = 1);
+  // Both, of a run that shares the node with no other.
+  void fold_share(int sign, const Node& node, OrgId organization, const NodeShare& share, Instant from, Instant end);
   // Folds the pieces of all that is held of the node at instants >= from; fold_node() also how many processors run.
   void fold_node_pieces(int sign, const Node& node, Instant from);
+  void fold_node_blocked(int sign, const Node& node, Instant from);
   void fold_node(int sign, const Node& node, Instant from);
   void fold_running(int sign, const SegmentRecord& run, const Work& held);
   // Folds everything that is remembered, except levels.
@@ -122,7 +129,14 @@ class Posting {
   // The run claims, or no longer claims, its part of its nodes at instants >= from and before its end. `mutate` makes
   // the same change in the memory of jobs.
   void change_run(SegmentRecord& run, Instant from, int sign, const std::function<void()>& mutate);
-  void change_claimed(Node& node, Instant t, ProcessorMillionths delta);
+  // Calls change(t, delta) for the instants at which what a run that holds the share claims of the node changes, if it
+  // claims it (sign 1), or no longer claims it (-1), during [from, end).
+  template <typename Change>
+  static void for_each_claim_change(const Node& node, const NodeShare& share, Instant from, Instant end, int sign,
+                                    Change&& change);
+  void change_claimed(Node& node, Instant t, const Measured& delta);
+  // The runs on the node claim (sign 1), or no longer claim (-1), what they do by its capacities from t on.
+  void change_claims(Node& node, Instant t, int sign);
   // Counts one wait or run more, or less, for the placement; `begin` is its begin.
   void add_use(PlacementHistory& placement, Instant begin);
   void remove_use(PlacementHistory& placement);

@@ -35,7 +35,7 @@ game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organ
 
 KeyFigures figures_of(const Standing& standing, EstimatorId estimator) {
   return {standing.balance(estimator), standing.given(estimator) - standing.got,
-          standing.rate(estimator) - standing.used};
+          standing.rate(estimator) - standing.charged};
 }
 
 Utility key_of(const KeyFigures& figures, const game::KeyTerms& terms) {

@@ -31,8 +31,8 @@ inline constexpr std::int64_t k_longest_lead = std::int64_t{1} << 40U;
 struct RankRow {
   std::string organization;
   KeyFigures figures;
-  ProcessorMillionths owned;    // offered now, by ownership and capacity
-  ProcessorMillionths used;     // its jobs hold now
+  ProcessorMillionths owned;    // offered now, by ownership and capacity, in processors whatever they are worth
+  ProcessorMillionths used;     // its jobs block now, in processors whatever they are charged
   ProcessorMillionths waiting;  // its eligible pending jobs ask for now
   std::int64_t guarantee = 0;   // parts per million of `owned`
   bool last = false;            // guests, if the rule puts them after all organizations
@@ -60,7 +60,8 @@ struct Rank {
   // both alike, rounded down; bounded by k_longest_lead. Its order is that of the keys. -k_longest_lead: it is served
   // last, whatever the others start.
   std::int64_t lead = 0;
-  // Whole processors that it lacks to its guarantee, rounded up; negative: it holds more.
+  // Whole processors that it lacks to its guarantee, rounded up; negative: it blocks more. In CPUs of nodes, whereas
+  // `lead` is in the unit of psi.
   std::int64_t lacking = 0;
   friend bool operator==(const Rank&, const Rank&) = default;
 };

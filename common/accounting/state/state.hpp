@@ -44,13 +44,15 @@ enum class Applied {
 struct Standing {
   OrgId organization;
   Utility psi;
-  CpuTime got;                   // work its jobs did
-  Credits credits;               // phi and work given, by EstimatorId
+  CpuTime got;                  // work its jobs did
+  Credits credits;              // phi and work given, by EstimatorId
+  ProcessorMillionths charged;  // what its running jobs are charged now, in the unit of psi
+  ProcessorMillionths waiting;  // what its eligible pending jobs ask for now, in the same unit
+  // In processors, which are CPUs of nodes, whatever they are worth:
   ProcessorMillionths owned;     // offered now, by ownership and capacity
-  ProcessorMillionths used;      // its jobs hold now
-  ProcessorMillionths waiting;   // its eligible pending jobs ask for now
-  ProcessorMillionths lent;      // its processors held by other organizations' jobs now
-  ProcessorMillionths borrowed;  // other organizations' processors held by its jobs now
+  ProcessorMillionths used;      // its jobs block now
+  ProcessorMillionths lent;      // its processors blocked by other organizations' jobs now
+  ProcessorMillionths borrowed;  // other organizations' processors blocked by its jobs now
   // Of `got`, and of the work given by every estimator: what was agreed on and no run did (WorkSettled).
   CpuTime settled_got;
   CpuTime settled_given;

@@ -18,7 +18,6 @@ namespace shapley::accounting {
 namespace {
 
 constexpr std::string_view k_format = "shapley-state";
-constexpr std::int64_t k_version = 6;
 constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
 
 template <typename... Facts>
@@ -42,16 +41,17 @@ class Loader {
       : in_(text), state_(state), stop_(stop) {}
 
   Expected<void> run() {
-    if (!in_.next(k_format) || in_.small(0, k_u32_max) != k_version) in_.fault("unknown format or version");
+    const std::int64_t version = in_.next(k_format) ? in_.small(0, k_u32_max) : 0;
+    if (version != k_text_version && version != k_text_before_blocked) in_.fault("unknown format or version");
     read_present();
     read_organizations();
     state_.accounts.load_periods(in_, state_.present.now, state_.present.memory_horizon);
     while (in_.next("configuration")) read_value(in_, state_.configurations[in_.instant({0}, k_last_instant)]);
-    state_.nodes.load(in_, state_.present.now);
+    state_.nodes.load(in_, state_.present.now, version);
     state_.placements.load(in_, state_.present.now, state_.nodes);
     read_kept(std::type_identity<Event>{});
     state_.accounts.got().load(in_);
-    state_.accounts.levels().load(in_);
+    state_.accounts.levels().load(in_, version);
     read_forgotten_starts();
     state_.accounts.gather_levels();
     state_.jobs.load(
@@ -65,6 +65,7 @@ class Loader {
       return fail(Errc::corrupt, "checkpoint: " + in_.complaint() + "; rebuild it from the events");
     }
     // These follow from all facts together.
+    if (version == k_text_before_blocked) state_.accounts.use_what_ran();
     state_.posting.restate_levels();
     state_.closed_stale = true;
     return {};
@@ -147,7 +148,7 @@ std::string State::save(const std::atomic<bool>* stop) const {
   SHAPLEY_REQUIRE(!impl_->memory_only);
   impl_->posting.put_back_held();
   TextWriter out;
-  out.line(k_format).number(k_version);
+  out.line(k_format).number(k_text_version);
   const Present& present = impl_->present;
   out.line("present").instant(present.now).instant(present.memory_horizon).instant(present.first_event);
   for (const std::string& name : impl_->organizations.names()) out.line("organization").word(name);

@@ -53,8 +53,9 @@ bool same_books(State& a, State& b) {
   const Instant t = std::max(a.now(), b.now());
   const auto same_row = [](const accounting::Standing& x, const accounting::Standing& y) {
     return x.organization == y.organization && x.psi.value == y.psi.value && x.got.value == y.got.value &&
-           x.credits == y.credits && x.owned.value == y.owned.value && x.used.value == y.used.value &&
-           x.waiting.value == y.waiting.value && x.lent.value == y.lent.value && x.borrowed.value == y.borrowed.value;
+           x.credits == y.credits && x.charged.value == y.charged.value && x.owned.value == y.owned.value &&
+           x.used.value == y.used.value && x.waiting.value == y.waiting.value && x.lent.value == y.lent.value &&
+           x.borrowed.value == y.borrowed.value;
   };
   const auto same_period = [&](const accounting::ClosedPeriod& x, const accounting::ClosedPeriod& y) {
     return x.begin == y.begin && x.end == y.end && std::ranges::equal(x.standings, y.standings, same_row);

@@ -79,10 +79,11 @@ OrganizationRow organization_row(const Standing& standing, const RowContext& con
   OrganizationRow row;
   row.is.name = row.title = context.name;
   if (context.by != nullptr)
-    add_rank(row, Utility{Int128{context.terms.running_factor} * (rate.value - standing.used.value)}, context);
+    add_rank(row, Utility{Int128{context.terms.running_factor} * (rate.value - standing.charged.value)}, context);
   row.is.standing_core_hours = balance;
   row.is.sentence = standing_sentence(balance);
   row.is.gives = rate;
+  if (standing.charged != standing.used) row.is.charged = standing.charged;
   row.is.owned = standing.owned;
   row.is.used = standing.used;
   row.is.lent = standing.lent;
@@ -180,9 +181,9 @@ std::string percent(double part) {
   return buffer.data();
 }
 
-// "uses 3 processors more than it gives".
+// "uses 3 processors more than it gives", by the rule of charge.
 std::string of_what_runs(const RankedRow& row) {
-  const double more = row.used.number() - row.gives.number();
+  const double more = row.charged.value_or(row.used).number() - row.gives.number();
   if (more == 0) return "uses as many processors as it gives";
   std::array<char, 32> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "%.6g", std::fabs(more));

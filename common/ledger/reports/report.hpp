@@ -63,8 +63,10 @@ struct RankedRow {
   std::optional<bool> last = {};  // true: it goes after all organizations, by the rule for guests
   double standing_core_hours = 0;
   std::string sentence = {};  // the standing in words
-  Processors gives = {};
-  Processors owned = {};
+  Processors gives = {};      // by the rule of charge, as `charged` and `waiting`
+  // Set if the rule of charge does not charge what runs block: what its jobs are charged now.
+  std::optional<Processors> charged = {};
+  Processors owned = {};  // in CPUs of nodes, as the next three
   Processors used = {};
   Processors lent = {};
   Processors borrowed = {};
@@ -76,17 +78,18 @@ struct RankedRow {
   std::optional<Instant> no_start_since = {};
 };
 constexpr auto description_of(std::type_identity<RankedRow>) {
-  return describe(
-      member("name", &RankedRow::name), member("rank", &RankedRow::rank),
-      member("key_core_hours", &RankedRow::key_core_hours),
-      member("running_core_hours", &RankedRow::running_core_hours), member("lead", &RankedRow::lead),
-      member("lacking", &RankedRow::lacking), member("guarantee", &RankedRow::guarantee),
-      member("below_guarantee", &RankedRow::below_guarantee), supplement("last", &RankedRow::last),
-      member("standing_core_hours", &RankedRow::standing_core_hours), member("sentence", &RankedRow::sentence),
-      member("gives", &RankedRow::gives), member("owned", &RankedRow::owned), member("used", &RankedRow::used),
-      member("lent", &RankedRow::lent), member("borrowed", &RankedRow::borrowed),
-      member("waiting", &RankedRow::waiting), member("running_jobs", &RankedRow::running_jobs),
-      member("waiting_jobs", &RankedRow::waiting_jobs), member("no_start_since", &RankedRow::no_start_since));
+  return describe(member("name", &RankedRow::name), member("rank", &RankedRow::rank),
+                  member("key_core_hours", &RankedRow::key_core_hours),
+                  member("running_core_hours", &RankedRow::running_core_hours), member("lead", &RankedRow::lead),
+                  member("lacking", &RankedRow::lacking), member("guarantee", &RankedRow::guarantee),
+                  member("below_guarantee", &RankedRow::below_guarantee), supplement("last", &RankedRow::last),
+                  member("standing_core_hours", &RankedRow::standing_core_hours),
+                  member("sentence", &RankedRow::sentence), member("gives", &RankedRow::gives),
+                  supplement("charged", &RankedRow::charged), member("owned", &RankedRow::owned),
+                  member("used", &RankedRow::used), member("lent", &RankedRow::lent),
+                  member("borrowed", &RankedRow::borrowed), member("waiting", &RankedRow::waiting),
+                  member("running_jobs", &RankedRow::running_jobs), member("waiting_jobs", &RankedRow::waiting_jobs),
+                  member("no_start_since", &RankedRow::no_start_since));
 }
 
 struct OrganizationRow {

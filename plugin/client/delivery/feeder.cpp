@@ -280,7 +280,8 @@ void Feeder::handle(protocol::Message&& message) {
   if (auto* ranks = std::get_if<protocol::Ranks>(&message)) return handle_ranks(std::move(*ranks));
   if (const auto* levels = std::get_if<protocol::Levels>(&message)) return handle_levels(*levels);
   if (auto* rules = std::get_if<protocol::Rules>(&message)) {
-    if (board_.set_rules(std::move(rules->rules))) wake_up_.ranks_changed();
+    const bool charges_otherwise = board_.set_charge_rule(std::move(rules->charge));
+    if (board_.set_rules(std::move(rules->rules)) || charges_otherwise) wake_up_.ranks_changed();
     return;
   }
   lose(Error{Errc::protocol, "the daemon sent a message that only a daemon may receive"});

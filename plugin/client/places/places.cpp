@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
+
+#include "base/types.hpp"
 
 namespace shapley::client {
 
@@ -14,7 +17,7 @@ namespace {
 constexpr std::int64_t k_rest_order_ms_a_job = 60;
 constexpr std::int64_t k_longest_rest_order_ms = 600'000;
 constexpr std::int64_t k_shortest_rest_order_ms = 1'000;
-constexpr std::int64_t k_any_cluster = std::int64_t{1} << 30U;
+constexpr std::int64_t k_any_cluster = (std::int64_t{1} << 30U) * k_micro;
 // If nothing started or ended for this time, or for so many times the usual time between two events, the whole line is
 // corrected.
 constexpr std::int64_t k_least_quiet_ms = 2'000;
@@ -22,9 +25,11 @@ constexpr std::int64_t k_longest_quiet_ms = 30'000;
 constexpr std::int64_t k_quiet_intervals = 8;
 // The number of scans for which leads may still arrive.
 constexpr std::size_t k_max_remembered_scans = 256;
-// The most splits of one array in one scan.
-constexpr std::uint32_t k_max_splits = 64;
+// The most splits of one array in one scan, and of all; and how far back in the line tasks get records of their own:
+// more do not start between two scans.
+constexpr std::uint32_t k_max_splits = 256;
 constexpr std::size_t k_max_splits_a_scan = 1024;
+constexpr std::uint32_t k_split_depth = 2048;
 // With fewer labels for places, places are not used.
 constexpr std::uint32_t k_least_room = 16;
 
@@ -48,8 +53,9 @@ void Places::begin(std::uint64_t scan, Ranking ranking, std::uint32_t labels, st
   ranking_ = std::move(ranking);
   scan_ = scan;
   labels_ = labels;
-  reach_ = reach;
+  reach_ = reach * k_micro;
   now_ms_ = now_ms;
+  is_of_runs_ = false;
   waiting_.clear();
   runs_.clear();
   decisions_ = Decisions();
@@ -73,12 +79,13 @@ bool Places::add_again(std::uint32_t job_id, std::int64_t own_order, std::uint32
   return true;
 }
 
-void Places::hold(std::uint32_t job_id, std::uint32_t organization, std::uint32_t processors) {
-  runs_.push_back({job_id, organization, processors});
+void Places::hold(std::uint32_t job_id, std::uint32_t organization) {
+  runs_.push_back({job_id, organization});
 }
 
 const Places::Decisions& Places::end(bool complete) {
   if (!complete || ranking_.contenders.empty()) return decisions_;
+  measure_runs();
   forget_gone();
   count_events();
   correct_leads();
@@ -92,18 +99,53 @@ void Places::forget_gone() {
   std::erase_if(jobs_, [&](const auto& entry) { return entry.second.scan != scan_; });
 }
 
-void Places::begin_runs(std::uint64_t scan) {
+void Places::begin_runs(std::uint64_t scan, Ranking ranking, std::int64_t now_ms) {
   scan_ = scan;
+  now_ms_ = now_ms;
+  is_of_runs_ = true;
   runs_.clear();
+  decisions_ = Decisions();
+  // Other members have other numbers: then the next whole scan decides.
+  if (ranking.membership == membership_) {
+    ranking_ = std::move(ranking);
+  } else {
+    waiting_.clear();
+  }
 }
 
 void Places::end_runs() {
-  std::sort(runs_.begin(), runs_.end());
+  measure_runs();
   note_used();
 }
 
-void Places::count_events() {
+const Places::Decisions& Places::decide_by_runs() {
+  if (waiting_.empty() || ranking_.contenders.empty()) return decisions_;
+  count_events();
+  correct_leads();
+  if (decisions_.events == 0) return decisions_;
+  forget_started();
+  decide();
+  return decisions_;
+}
+
+void Places::forget_started() {
+  std::erase_if(waiting_, [&](const shapley_waiting_t* waiting) {
+    const auto run = std::partition_point(runs_.begin(), runs_.end(),
+                                          [&](const Run& before) { return before.job_id < waiting->job_id; });
+    return run != runs_.end() && run->job_id == waiting->job_id;
+  });
+}
+
+void Places::measure_runs() {
+  for (Run& run : runs_) {
+    const Measure held = requests_.held(run.job_id);
+    run.charge = held.charge;
+    run.blocked = held.blocked;
+  }
   std::sort(runs_.begin(), runs_.end());
+}
+
+void Places::count_events() {
   std::size_t same = 0;
   for (std::size_t i = 0, j = 0; i < runs_.size() && j < runs_before_.size();) {
     if (runs_[i].job_id == runs_before_[j].job_id) {
@@ -122,26 +164,28 @@ void Places::count_events() {
   runs_before_ = runs_;
 }
 
-const std::vector<std::int64_t>& Places::note_used() {
-  std::vector<std::int64_t> used(ranking_.contenders.size(), 0);
+const std::vector<Measure>& Places::note_used() {
+  std::vector<Measure> used(ranking_.contenders.size());
   for (const Run& run : runs_) {
-    if (run.organization < used.size()) used[run.organization] += run.processors;
+    if (run.organization >= used.size()) continue;
+    used[run.organization].charge += run.charge;
+    used[run.organization].blocked += run.blocked;
   }
-  if (used_.empty() || used_.back().processors != used) used_.push_back({scan_, std::move(used)});
+  if (used_.empty() || used_.back().by != used) used_.push_back({scan_, std::move(used)});
   if (used_.size() > k_max_remembered_scans) used_.pop_front();
-  return used_.back().processors;
+  return used_.back().by;
 }
 
 void Places::correct_leads() {
-  const std::vector<std::int64_t>& used = note_used();
+  const std::vector<Measure>& used = note_used();
+  for (std::size_t u = 0; u < used.size(); ++u) ranking_.contenders[u].running = used[u];
   // The use in the last scan that the leads include; scans without changes are not remembered.
   const std::uint64_t reflected = reflected_.load(std::memory_order_relaxed);
   while (used_.size() > 1 && used_[1].scan <= reflected) used_.pop_front();
   if (used_.front().scan > reflected) return;
   for (std::size_t u = 0; u < used.size(); ++u) {
-    const std::int64_t more = used[u] - used_.front().processors[u];
-    ranking_.contenders[u].lead -= more;
-    ranking_.contenders[u].lacking -= more;
+    ranking_.contenders[u].lead -= used[u].charge - used_.front().by[u].charge;
+    ranking_.contenders[u].lacking -= used[u].blocked - used_.front().by[u].blocked;
   }
 }
 
@@ -190,155 +234,171 @@ bool Places::is_due(std::int64_t now_ms) const {
   return unfinished_ && now_ms - last_event_ms_ >= quiet;
 }
 
+// Sorted piece by piece: of a hundred thousand jobs the first few hundred matter.
+std::vector<OwnQueue> Places::own_queues(const NodeSetTable& sets, std::size_t longest) {
+  const std::size_t organizations = ranking_.contenders.size();
+  std::vector<std::vector<shapley_waiting_t*>> own(organizations);
+  for (shapley_waiting_t* waiting : waiting_) {
+    if (waiting->startable && waiting->organization < organizations) own[waiting->organization].push_back(waiting);
+  }
+  const auto before = [](const shapley_waiting_t* a, const shapley_waiting_t* b) { return goes_before(*a, *b); };
+  std::vector<OwnQueue> queues;
+  queues.reserve(organizations);
+  in_line_.clear();
+  for (std::vector<shapley_waiting_t*>& jobs : own) {
+    OwnQueue& queue = queues.emplace_back(sets, reach_);
+    const std::size_t first = in_line_.size();
+    const auto is_full = [&] { return queue.is_full() || in_line_.size() - first >= longest; };
+    for (std::size_t done = 0; done < jobs.size() && !is_full();) {
+      const std::size_t piece = std::min(jobs.size(), done + std::max<std::size_t>(256, done));
+      std::partial_sort(jobs.begin() + static_cast<std::ptrdiff_t>(done),
+                        jobs.begin() + static_cast<std::ptrdiff_t>(piece), jobs.end(), before);
+      for (; done < piece && !is_full(); ++done) {
+        shapley_waiting_t& waiting = *jobs[done];
+        const Requests::Asked asked = requests_.asked(waiting.job_id);
+        const bool added = queue.add({.job = static_cast<std::uint32_t>(in_line_.size()),
+                                      .task = asked.task,
+                                      .tasks = std::max<std::uint32_t>(1, waiting.tasks),
+                                      .nodes = asked.nodes,
+                                      .nodes_available = waiting.nodes_available});
+        if (added) in_line_.push_back({.waiting = &waiting, .nodes = asked.nodes});
+      }
+    }
+  }
+  return queues;
+}
+
+// The tasks of an array that have no record of their own start one after the other, by the priority of their record.
+// So where others stand between them, or after them while not all of them are in line, those in line get records of
+// their own; the last ones may keep theirs. What is left of them in the record has the place of its last one, so that
+// nothing starts by a place that is another task's.
+void Places::choose_splits(std::span<const LinePlace> line) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    InLine& job = in_line_[line[i].job];
+    if (job.places++ == 0) job.first = i;
+    job.last = i;
+    job.tasks += line[i].tasks;
+    job.in_last = line[i].tasks;
+  }
+  std::size_t left = is_of_runs_ ? 0 : k_max_splits_a_scan;
+  std::uint32_t passed = 0;
+  for (std::size_t i = 0; i < line.size() && passed < k_split_depth; passed += line[i++].tasks) {
+    InLine& job = in_line_[line[i].job];
+    const bool is_whole = job.tasks == std::max<std::uint32_t>(1, job.waiting->tasks);
+    const bool is_together = job.places == 1 && (is_whole || i + 1 == line.size());
+    if (job.first != i || is_together) continue;
+    const std::uint32_t wanted = is_whole ? job.tasks - job.in_last : job.tasks;
+    job.split = std::min({wanted, job.waiting->splittable, k_max_splits, static_cast<std::uint32_t>(left)});
+    left -= job.split;
+  }
+}
+
+std::vector<Places::Entry> Places::entries(std::span<const LinePlace> line) {
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    InLine& job = in_line_[line[i].job];
+    for (std::uint32_t task = 0; task < line[i].tasks && job.passed < job.split; ++task, ++job.passed) {
+      entries.push_back({line[i].job, true});
+    }
+    // Where tasks cannot be split off at all, they are served by the place of the first one.
+    const bool is_served_whole = job.waiting->splittable == 0 && job.tasks > 2;
+    const bool is_left = job.tasks > job.split;
+    if (is_left && i == (is_served_whole ? job.first : job.last)) entries.push_back({line[i].job, false});
+  }
+  return entries;
+}
+
+// Behind the part of the line that is corrected an older job may have the label of an earlier line, and a new one its
+// true place: within an organization a job's label is at most those of the jobs before it.
+void Places::keep_own_order(std::span<const Entry> entries, const NodeSetTable& sets,
+                            std::vector<std::uint32_t>& labels) const {
+  struct Least {
+    NodeSetId nodes = 0;
+    std::uint32_t label = k_no_label;
+  };
+  std::vector<std::vector<Least>> least(ranking_.contenders.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const InLine& job = in_line_[entries[i].job];
+    std::vector<Least>& own = least[job.waiting->organization];
+    Least* same = nullptr;
+    for (Least& other : own) {
+      if (sets.overlap(other.nodes, job.nodes)) labels[i] = std::min(labels[i], other.label);
+      if (other.nodes == job.nodes) same = &other;
+    }
+    if (same == nullptr) same = &own.emplace_back(Least{job.nodes, labels[i]});
+    same->label = std::min(same->label, labels[i]);
+  }
+}
+
 void Places::decide() {
   const auto organizations = static_cast<std::uint32_t>(ranking_.contenders.size());
   const LabelRange range{std::min(organizations, labels_), labels_};
   const std::uint32_t room = range.end - range.first;
-
-  // Each organization's own queue, as far as it can matter. Jobs that wait for a partition count up to what that has.
-  std::vector<std::vector<const shapley_waiting_t*>> own(organizations);
-  for (const shapley_waiting_t* waiting : waiting_) {
-    if (waiting->startable && waiting->organization < organizations) own[waiting->organization].push_back(waiting);
-  }
-  std::vector<const shapley_waiting_t*> in_queue;
-  std::vector<std::vector<Asking>> queues(organizations);
-  for (std::uint32_t u = 0; u < organizations; ++u) {
-    std::vector<const shapley_waiting_t*>& jobs = own[u];
-    const auto before = [](const shapley_waiting_t* a, const shapley_waiting_t* b) { return goes_before(*a, *b); };
-    std::map<std::uint32_t, std::int64_t> asked;  // by partition
-    std::int64_t total = 0;
-    // Sorted piece by piece: of a hundred thousand jobs the first few hundred matter.
-    for (std::size_t done = 0; done < jobs.size() && total < reach_ && queues[u].size() < room / 2;) {
-      const std::size_t piece = std::min(jobs.size(), done + std::max<std::size_t>(256, done));
-      const auto from = jobs.begin() + static_cast<std::ptrdiff_t>(done);
-      const auto to = jobs.begin() + static_cast<std::ptrdiff_t>(piece);
-      std::partial_sort(from, to, jobs.end(), before);
-      for (; done < piece && total < reach_ && queues[u].size() < room / 2; ++done) {
-        const shapley_waiting_t& waiting = *jobs[done];
-        std::int64_t& in_partition = asked[waiting.partition];
-        if (in_partition >= waiting.partition_processors) continue;
-        const std::int64_t processors = std::max<std::int64_t>(1, waiting.processors);
-        const std::int64_t left = (waiting.partition_processors - in_partition + processors - 1) / processors;
-        const auto tasks =
-            static_cast<std::uint32_t>(std::clamp<std::int64_t>(left, 1, std::max<std::uint32_t>(1, waiting.tasks)));
-        in_partition += processors * tasks;
-        total += processors * tasks;
-        queues[u].push_back({static_cast<std::uint32_t>(in_queue.size()), processors, tasks, waiting.nodes_available});
-        in_queue.push_back(&waiting);
-      }
-    }
-  }
   const std::size_t longest = room >= k_least_room ? room / 2 : 0;
-  const std::vector<LinePlace> line = serving_line(ranking_.contenders, queues, reach_, longest);
-  decisions_.in_line = line.size();
-  decisions_.cut = line.size() == longest && in_queue.size() > longest;
+
+  const NodeSetTable sets = NodeSetTable::of(requests_);
+  const std::vector<OwnQueue> queues = own_queues(sets, longest);
+  const std::vector<LinePlace> line = serving_line(ranking_.contenders, queues, sets[0].free, reach_, longest);
+  choose_splits(line);
+  std::vector<Entry> in_line = entries(line);
+  decisions_.cut = in_line.size() > longest || (line.size() == longest && in_line_.size() > longest);
+  if (in_line.size() > longest) in_line.resize(longest);
+  decisions_.in_line = in_line.size();
 
   std::vector<std::uint32_t> labels;
-  labels.reserve(line.size());
-  for (const LinePlace& place : line) labels.push_back(in_queue[place.job]->label);
+  labels.reserve(in_line.size());
+  for (const Entry& entry : in_line) {
+    labels.push_back(entry.is_split ? k_no_label : in_line_[entry.job].waiting->label);
+  }
   const std::size_t looked_at = depth();
-  const std::vector<std::uint32_t> wanted = relabel(labels, range, looked_at);
-  decisions_.looked_at = std::min(looked_at, line.size());
+  std::vector<std::uint32_t> wanted = relabel(labels, range, looked_at);
+  decisions_.looked_at = std::min(looked_at, wanted.size());
   const std::uint32_t strays_above = boundary(wanted, looked_at);
-  unfinished_ = looked_at < line.size();
+  unfinished_ = looked_at < wanted.size();
+  keep_own_order(in_line, sets, wanted);
+  take_labels(in_line, wanted, range, strays_above);
+}
 
+void Places::take_labels(std::span<const Entry> in_line, std::span<const std::uint32_t> wanted, LabelRange range,
+                         std::uint32_t strays_above) {
+  const auto organizations = static_cast<std::uint32_t>(ranking_.contenders.size());
   std::unordered_map<const shapley_waiting_t*, std::uint32_t> placed;
-  placed.reserve(line.size());
-  std::size_t splits = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const shapley_waiting_t& job = *in_queue[line[i].job];
-    placed.emplace(&job, wanted[i]);
-    if (line[i].parted && job.splittable > 0 && splits < k_max_splits_a_scan) {
-      const std::uint32_t tasks = std::min({line[i].tasks, job.splittable, k_max_splits});
-      decisions_.splits.push_back({job.job_id, tasks});
-      splits += tasks;
+  placed.reserve(in_line.size());
+  std::map<std::uint32_t, std::vector<std::uint32_t>> split;  // by index in in_line_
+  for (std::size_t i = 0; i < in_line.size(); ++i) {
+    if (in_line[i].is_split) {
+      split[in_line[i].job].push_back(wanted[i]);
+    } else {
+      placed.emplace(in_line_[in_line[i].job].waiting, wanted[i]);
     }
   }
-  if (splits > 0) unfinished_ = true;  // they are in a row, with the label of their array
-  for (const shapley_waiting_t* job : waiting_) {
+  for (shapley_waiting_t* job : waiting_) {
     const std::uint32_t rest = rest_label_[std::min(job->organization, organizations - 1)];
     std::uint32_t label = rest;
     if (const auto place = placed.find(job); place != placed.end()) {
       label = place->second;
-    } else if (job->label >= range.first && job->label < range.end && job->label < strays_above) {
+    } else if (job->tasks <= 1 && job->label >= range.first && job->label < range.end && job->label < strays_above) {
       label = job->label;  // it was in line, and is behind the part that is corrected
       unfinished_ = true;
     }
     if (label != job->label) decisions_.labels.push_back({job->job_id, label});
+    job->label = label;  // for a scan of runs
   }
-}
-
-namespace {
-
-struct Task {
-  bool below = false;
-  std::int64_t lead = 0;  // lead - cum
-  std::uint32_t rank = 0;
-  std::uint32_t organization = 0;
-  const Asking* asking = nullptr;
-  std::size_t number = 0;  // ascends with its place in its organization's queue
-};
-
-bool is_served_before(const Task& a, const Task& b) {
-  if (a.below != b.below) return a.below;
-  if (a.lead != b.lead) return a.lead > b.lead;
-  if (a.rank != b.rank) return a.rank < b.rank;
-  return a.number < b.number;
-}
-
-void add_tasks(std::uint32_t organization, const Contender& contender, std::span<const Asking> queue,
-               std::int64_t reach, std::vector<Task>& tasks) {
-  std::int64_t available = 0;
-  std::int64_t all = 0;
-  for (const Asking& asking : queue) {
-    for (std::uint32_t task = 0; task < asking.tasks; ++task) {
-      const std::int64_t cum = asking.nodes_available ? available : all;
-      if (cum >= reach) break;
-      tasks.push_back(
-          {cum < contender.lacking, contender.lead - cum, contender.rank, organization, &asking, tasks.size()});
-      if (asking.nodes_available) available += asking.processors;
-      all += asking.processors;
-    }
+  for (const auto& [index, labels] : split) {
+    shapley_waiting_t* job = in_line_[index].waiting;
+    const std::uint32_t rest = rest_label_[std::min(job->organization, organizations - 1)];
+    const auto place = placed.find(job);
+    const auto tasks = static_cast<std::uint32_t>(labels.size());
+    decisions_.splits.push_back({job->job_id, tasks, nullptr, place == placed.end() ? rest : place->second});
+    job->tasks -= tasks;
+    job->splittable -= tasks;
+    decisions_.split_labels.insert(decisions_.split_labels.end(), labels.begin(), labels.end());
   }
-}
-
-}  // namespace
-
-std::vector<LinePlace> serving_line(std::span<const Contender> contenders, std::span<const std::vector<Asking>> queues,
-                                    std::int64_t reach, std::size_t longest) {
-  std::vector<Task> tasks;
-  for (std::uint32_t u = 0; u < contenders.size(); ++u) add_tasks(u, contenders[u], queues[u], reach, tasks);
-  std::sort(tasks.begin(), tasks.end(), is_served_before);
-
-  std::vector<LinePlace> line;
-  struct Begun {
-    std::size_t place = 0;
-    std::size_t last_task = 0;
-  };
-  std::unordered_map<const Asking*, Begun> arrays;
-  std::int64_t total = 0;
-  for (std::size_t i = 0; i < tasks.size() && total < reach; ++i) {
-    const Task& task = tasks[i];
-    total += task.asking->processors;
-    if (task.asking->tasks == 1) {
-      if (line.size() == longest) break;
-      line.push_back({task.asking->job, task.organization, 1, false});
-      continue;
-    }
-    const auto [known, is_first] = arrays.try_emplace(task.asking, Begun{line.size(), i});
-    if (is_first) {
-      if (line.size() == longest) break;
-      line.push_back({task.asking->job, task.organization, 1, false});
-      continue;
-    }
-    LinePlace& place = line[known->second.place];
-    ++place.tasks;
-    for (std::size_t between = known->second.last_task + 1; between < i && !place.parted; ++between) {
-      place.parted = tasks[between].organization != task.organization;
-    }
-    known->second.last_task = i;
+  std::size_t first = 0;
+  for (shapley_array_split_t& one : decisions_.splits) {
+    one.labels = decisions_.split_labels.data() + first;
+    first += one.tasks;
   }
-  return line;
 }
 
 }  // namespace shapley::client

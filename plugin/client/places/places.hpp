@@ -24,6 +24,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "plugin/client/places/line.hpp"
+#include "plugin/client/requests/requests.hpp"
 #include "plugin/client/shapley_client.h"
 
 namespace shapley::client {
@@ -62,49 +64,6 @@ struct LabelRange {
 // How deep the line is corrected after the events with numbers (before, now]: starts and ends, from the first.
 [[nodiscard]] std::size_t depth_after(std::uint64_t before, std::uint64_t now);
 
-// The order in which the rule, applied again after every start, would serve the jobs that could start.
-//
-// Starting q processors of an organization lowers its lead by q and what it lacks to its guarantee by q
-// (game/serving_order.hpp). So each job's place needs only its own organization's figures. With cum(j) the processors
-// that jobs of the same organization ask for that go before j,
-//
-//     below(j) = cum(j) < lacking          (used + cum(j) < guarantee * owned)
-//     order:     below before not below; within each by lead - cum(j), greatest first; ties by rank
-//
-// A job that is wider than what is free counts where it begins, as in start-time fair queueing. A job whose nodes are
-// not available at present (a partition that is down, a reservation for maintenance) has a place for later, but counts
-// only before others of that kind: it must not delay what could start now. Pure functions.
-
-// One organization with its rank figures from the daemon.
-struct Contender {
-  std::uint32_t rank = 0;    // 0 is served first
-  std::int64_t lead = 0;     // processors that it may start more than the one that owes most
-  std::int64_t lacking = 0;  // processors that it lacks to its guarantee
-};
-
-// The request of one job, or of one record of an array's waiting tasks.
-struct Asking {
-  std::uint32_t job = 0;        // the caller's index
-  std::int64_t processors = 1;  // of one task, > 0
-  std::uint32_t tasks = 1;      // > 0
-  bool nodes_available = true;
-};
-
-struct LinePlace {
-  std::uint32_t job = 0;
-  std::uint32_t organization = 0;
-  // The number of tasks of an array's record in line, of which the first one is here; and whether jobs of other
-  // organizations are between them.
-  std::uint32_t tasks = 1;
-  bool parted = false;
-};
-
-// `queues`: by organization, each in Slurm's own order. The line ends where its processors reach `reach`, or with
-// `longest` places. Time: n log n of the tasks in the queues, of each queue as far as `reach`.
-[[nodiscard]] std::vector<LinePlace> serving_line(std::span<const Contender> contenders,
-                                                  std::span<const std::vector<Asking>> queues, std::int64_t reach,
-                                                  std::size_t longest);
-
 // The ranking of the organizations, by their index in the table of ranks.
 struct Ranking {
   std::uint64_t membership = 0;  // changes when the indices may mean other organizations
@@ -113,30 +72,39 @@ struct Ranking {
 
 class Places {
  public:
+  // `requests` outlives it: what waiting jobs ask for, and what is free, as of the end of a scan.
+  explicit Places(const Requests& requests) : requests_(requests) {}
+
   // Call it at the begin of a whole scan. The numbers of scans of both kinds increase. `labels`: how many fit; `reach`:
-  // processors that could start at once if everything were free; `now_ms`: monotonic.
+  // processors that could start at once if everything were free; `now_ms`: monotonic. What contenders run need not be
+  // filled.
   void begin(std::uint64_t scan, Ranking ranking, std::uint32_t labels, std::int64_t reach, std::int64_t now_ms);
 
   void add(const shapley_waiting_t& waiting);
   // The job equals its state in an earlier scan, except for the order and the label. False: not known; call add().
   [[nodiscard]] bool add_again(std::uint32_t job_id, std::int64_t own_order, std::uint32_t level, std::uint32_t label);
-  void hold(std::uint32_t job_id, std::uint32_t organization, std::uint32_t processors);
+  void hold(std::uint32_t job_id, std::uint32_t organization);
 
   // The jobs that get another label, and the records of arrays that are split. `complete`: every record was passed;
   // otherwise nothing changes. Valid until the next begin().
   struct Decisions {
     std::vector<shapley_place_t> labels;
     std::vector<shapley_array_split_t> splits;
+    std::vector<std::uint32_t> split_labels;  // of all splits, to which these point
     std::size_t in_line = 0;
     std::size_t looked_at = 0;  // number of places, from the first on, that are right now
     std::uint64_t events = 0;   // starts and ends since the scan before
     bool cut = false;           // there were not enough labels for all places
   };
   [[nodiscard]] const Decisions& end(bool complete);
+  [[nodiscard]] const Decisions& decisions() const { return decisions_; }
 
-  // Begins a scan of runs: hold() is called for each, and nothing is decided.
-  void begin_runs(std::uint64_t scan);
+  // Begins a scan of runs: hold() is called for each.
+  void begin_runs(std::uint64_t scan, Ranking ranking, std::int64_t now_ms);
   void end_runs();
+  // After a scan of runs, if something started or ended since the last decisions: places among the jobs that waited at
+  // the last whole scan and have not started. No array is split.
+  [[nodiscard]] const Decisions& decide_by_runs();
 
   // Whether the whole line should be corrected now, because nothing started or ended for a while. Monotonic time.
   [[nodiscard]] bool is_due(std::int64_t now_ms) const;
@@ -152,25 +120,52 @@ class Places {
   struct Run {
     std::uint32_t job_id = 0;
     std::uint32_t organization = 0;
-    std::uint32_t processors = 0;
+    std::int64_t charge = 0;  // as in Measure
+    std::int64_t blocked = 0;
     friend auto operator<=>(const Run&, const Run&) = default;
   };
   struct Used {
     std::uint64_t scan = 0;
-    std::vector<std::int64_t> processors;  // by organization
+    std::vector<Measure> by;  // organization
+  };
+  // What the line says of one job or record of an array.
+  struct InLine {
+    shapley_waiting_t* waiting = nullptr;
+    NodeSetId nodes = 0;
+    std::uint32_t tasks = 0;          // in line
+    std::uint32_t places = 0;         // runs of consecutive tasks
+    std::uint32_t in_last = 0;        // tasks of the last run
+    std::size_t first = 0, last = 0;  // index of the first and the last run
+    std::uint32_t split = 0;          // tasks that get records of their own
+    std::uint32_t passed = 0;
+  };
+  // A place that gets a label: a job or record, or a task that gets a record.
+  struct Entry {
+    std::uint32_t job = 0;  // index in in_line_
+    bool is_split = false;
   };
 
   void count_events();
-  const std::vector<std::int64_t>& note_used();
+  void measure_runs();
+  const std::vector<Measure>& note_used();
   void correct_leads();
   [[nodiscard]] bool is_rest_far_off() const;
   void order_rest();
   void forget_gone();
+  void forget_started();
+  [[nodiscard]] std::vector<OwnQueue> own_queues(const NodeSetTable& sets, std::size_t longest);
+  void choose_splits(std::span<const LinePlace> line);
+  [[nodiscard]] std::vector<Entry> entries(std::span<const LinePlace> line);
+  void keep_own_order(std::span<const Entry> entries, const NodeSetTable& sets,
+                      std::vector<std::uint32_t>& labels) const;
+  void take_labels(std::span<const Entry> in_line, std::span<const std::uint32_t> wanted, LabelRange range,
+                   std::uint32_t strays_above);
   void decide();
   [[nodiscard]] std::size_t depth();
 
+  const Requests& requests_;
   std::unordered_map<std::uint32_t, Job> jobs_;
-  std::vector<const shapley_waiting_t*> waiting_;
+  std::vector<shapley_waiting_t*> waiting_;
   std::vector<Run> runs_, runs_before_;
   std::deque<Used> used_;
   std::uint64_t membership_ = 0;
@@ -185,8 +180,10 @@ class Places {
   std::uint64_t events_looked_at_ = 0;
   std::int64_t last_event_ms_ = 0;
   std::int64_t interval_ms_ = 0;  // between events, a recent average
+  bool is_of_runs_ = false;       // the scan
   bool whole_is_due_ = true;
-  bool unfinished_ = false;  // something behind the depth may be out of order
+  bool unfinished_ = false;      // something behind the depth may be out of order
+  std::vector<InLine> in_line_;  // of the decision that is being made
   Decisions decisions_;
   std::atomic<std::uint64_t> reflected_{0};
 };

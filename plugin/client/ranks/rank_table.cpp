@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/types.hpp"
 #include "plugin/client/scan/scanner.hpp"
 
 namespace shapley::client {
@@ -14,10 +15,10 @@ namespace {
 // The name of the jobs without an organization in the daemon's ranks.
 constexpr std::string_view k_guests = "guests";
 
-// Bounded, so that values from a hostile or broken daemon cannot overflow sums.
+// In millionths; bounded, so that values from a hostile or broken daemon cannot overflow sums.
+constexpr std::int64_t k_most = std::int64_t{1} << 40U;
 std::int64_t bounded(std::int64_t processors) {
-  constexpr std::int64_t k_most = std::int64_t{1} << 48U;
-  return std::clamp(processors, -k_most, k_most);
+  return std::clamp(processors, -k_most, k_most) * k_micro;
 }
 
 bool same(const protocol::Rule& a, const protocol::Rule& b) {
@@ -33,14 +34,14 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
             [&](std::uint32_t a, std::uint32_t b) { return ranks.organizations[a] < ranks.organizations[b]; });
   const bool has_leads = ranks.leads.size() == by_name.size() && ranks.lacking.size() == by_name.size();
   // More than any cluster has, so that all of a better rank goes before a worse one.
-  constexpr std::int64_t k_wholly = std::int64_t{1} << 32U;
+  constexpr std::int64_t k_wholly = (std::int64_t{1} << 28U) * k_micro;
   std::uint32_t index = 0;
   for (const std::uint32_t position : by_name) {
     indices_.emplace(ranks.organizations[position], index);
     const auto behind = static_cast<std::int64_t>(by_name.size() - position);
     contenders_[index] = {.rank = position,
                           .lead = has_leads ? bounded(ranks.leads[position]) : behind * k_wholly,
-                          .lacking = has_leads ? bounded(ranks.lacking[position]) : 0};
+                          .lacking = bounded(has_leads ? ranks.lacking[position] : -k_most)};
     if (position + 1 == by_name.size()) last_ = {position, index};
     ++index;
   }
@@ -86,6 +87,20 @@ bool RankBoard::set_rules(std::vector<protocol::Rule> rules) {
   has_rules_ = true;
   rebuild(true);
   return true;
+}
+
+bool RankBoard::set_charge_rule(protocol::ChargeRule rule) {
+  if (rule == charge_rule_) return false;
+  charge_rule_ = rule;
+  std::optional<protocol::ChargeRule> replaced(std::move(rule));
+  const MutexLock lock(mutex_);
+  std::swap(new_charge_rule_, replaced);  // freed outside the mutex
+  return true;
+}
+
+std::optional<protocol::ChargeRule> RankBoard::take_charge_rule() {
+  const MutexLock lock(mutex_);
+  return std::exchange(new_charge_rule_, std::nullopt);
 }
 
 bool RankBoard::set_levels(LevelTable levels) {

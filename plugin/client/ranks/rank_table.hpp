@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -87,6 +88,7 @@ class RankBoard {
   bool set_policy(Policy policy);
   bool set_ranks(protocol::Ranks ranks);
   bool set_rules(std::vector<protocol::Rule> rules);
+  bool set_charge_rule(protocol::ChargeRule rule);
   // Only the feeder thread changes the levels, so it compares them without the mutex, for which readers would wait.
   bool set_levels(LevelTable levels) SHAPLEY_THREAD_ATTRIBUTE(no_thread_safety_analysis);
   bool set_stale(bool stale);
@@ -99,6 +101,8 @@ class RankBoard {
   [[nodiscard]] std::uint32_t organization(const protocol::JobTraits& job) const;
   [[nodiscard]] Ranking ranking() const;
   [[nodiscard]] std::uint32_t level(std::uint32_t job_id) const;
+  // The rule by which the daemon charges jobs, each once: nullopt if it is as it was.
+  [[nodiscard]] std::optional<protocol::ChargeRule> take_charge_rule();
 
  private:
   // `sorting`: whether jobs may belong to other organizations afterwards.
@@ -108,6 +112,7 @@ class RankBoard {
   // Feeder thread only.
   protocol::Ranks ranks_;
   std::vector<protocol::Rule> rules_;
+  protocol::ChargeRule charge_rule_;
   bool has_ranks_ = false;
   bool has_rules_ = false;
   bool has_policy_ = false;
@@ -120,6 +125,7 @@ class RankBoard {
   mutable Mutex mutex_;
   std::unique_ptr<const RankTable> table_ SHAPLEY_GUARDED_BY(mutex_) = std::make_unique<RankTable>();
   LevelTable levels_ SHAPLEY_GUARDED_BY(mutex_);
+  std::optional<protocol::ChargeRule> new_charge_rule_ SHAPLEY_GUARDED_BY(mutex_);
   shapley_order_t order_ SHAPLEY_GUARDED_BY(mutex_){};
 };
 

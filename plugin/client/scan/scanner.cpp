@@ -69,6 +69,7 @@ bool Scanner::job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::
 void Scanner::add(const shapley_job_t& job) {
   chunk_.changes.jobs.push_back(to_record(job));
   chunk_.bytes += approximate_bytes(chunk_.changes.jobs.back());
+  requests_.note(chunk_.changes.jobs.back());
   if (job.job_id == changed_job_ && job.job_id != 0) {
     FingerprintTable::Entry& entry = jobs_.at(job.job_id);
     entry.fingerprint = changed_job_fingerprint_;
@@ -94,6 +95,7 @@ void Scanner::add(std::uint32_t index, const shapley_node_t& node) {
     known.name = record.name;
   }
   chunk_.bytes += approximate_bytes(record);
+  requests_.note(record);
   chunk_.changes.nodes.push_back(std::move(record));
   known.fingerprint = changed_node_fingerprint_;
   known.epoch = epoch_;
@@ -126,6 +128,7 @@ void Scanner::give_up() noexcept {
   ++epoch_;
   snapshot_for_ = 0;  // a scan with missing records must not count as a snapshot
   chunk_ = ScanChunk();
+  requests_.clear();
   inbox_.mark_lost();
 }
 
@@ -160,6 +163,7 @@ void Scanner::collect_gone_jobs() {
   jobs_.remove_unseen(scan_);
   for (const std::uint32_t job_id : gone) {
     chunk_.changes.gone.push_back(job_id);
+    requests_.forget(job_id);
     chunk_.bytes += sizeof job_id;
     flush_if_full();
   }
@@ -180,7 +184,9 @@ void Scanner::collect_gone_nodes() {
   std::sort(candidates.begin(), candidates.end());
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   for (std::string& name : candidates) {
-    if (!present.contains(name)) chunk_.changes.gone_nodes.push_back(std::move(name));
+    if (present.contains(name)) continue;
+    requests_.forget_node(name);
+    chunk_.changes.gone_nodes.push_back(std::move(name));
   }
 }
 

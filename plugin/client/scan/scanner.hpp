@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "plugin/client/delivery/connection.hpp"
+#include "plugin/client/requests/requests.hpp"
 #include "plugin/client/shapley_client.h"
 
 namespace shapley::client {
@@ -62,7 +63,8 @@ template <typename Slot>
 
 class Scanner {
  public:
-  explicit Scanner(Inbox& inbox) : inbox_(inbox) {}
+  // `requests` gets every record that is passed on, too, and what is gone.
+  Scanner(Inbox& inbox, Requests& requests) : inbox_(inbox), requests_(requests) {}
 
   void begin(std::int64_t now);
   // Begins a scan of runs only: jobs that are not passed keep their state of the last whole scan, and none is reported
@@ -98,6 +100,7 @@ class Scanner {
   void collect_gone_nodes();
 
   Inbox& inbox_;
+  Requests& requests_;
   FingerprintTable jobs_;
   std::vector<Node> nodes_;                  // by index in slurmctld's table
   std::vector<std::string> replaced_nodes_;  // names that a scan found replaced by another name

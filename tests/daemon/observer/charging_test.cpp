@@ -91,6 +91,21 @@ TEST(Charging, ANodeIsWorthItsCpusTimesItsWeight) {
   EXPECT_EQ(site.charged({"g1", 1, 0, {}}), 4 * k_micro);
 }
 
+// The charge says what is blocked where it is `dominant` and a CPU is worth one processor, and nowhere else.
+TEST(Charging, CpusOfNodesAreCountedWhereRunsAreNotChargedWhatTheyBlock) {
+  const auto counted = [](const ChargeRule& rule, std::string_view name) { return Site(rule).find(name)->usable_cpus; };
+  EXPECT_EQ(counted(rule_of(Charge::dominant), "g1"), std::nullopt);
+  EXPECT_EQ(counted(rule_of(Charge::dominant, {{"g1", 4}}), "g1"), 16U);
+  EXPECT_EQ(counted(rule_of(Charge::dominant, {{"g1", 4}}), "n1"), std::nullopt);
+  for (const Charge charge : {Charge::cpu, Charge::weights, Charge::billing}) {
+    EXPECT_EQ(counted(rule_of(charge), "n1"), 16U);
+    protocol::NodeRecord drained = k_nodes[1];
+    drained.usable = false;
+    EXPECT_EQ(Charging(rule_of(charge)).capacity_of(drained).usable_cpus, 0U);
+  }
+  EXPECT_EQ(Charging(rule_of(Charge::cpu)).capacity_of(node("none", 0, 1)).usable_cpus, std::nullopt);
+}
+
 TEST(Charging, ByWeightsNodesAndRunsAreSums) {
   const Site site(ChargeRule{Charge::weights, {{"cpu", 2}}, {}});
   EXPECT_EQ(site.find("n1")->processors, ProcessorMillionths{32 * k_micro});
@@ -126,6 +141,8 @@ TEST(Charging, ARunThatSlurmBillsNothingIsInTheBooks) {
   const Charging charging({Charge::billing, {}, {}});
   protocol::JobUpdate job;
   job.tres = {{"cpu", 3}, {"billing", 0}};
+  job.requested_cpus = 3;
+  EXPECT_EQ(charging.task_of(job, {}), ProcessorMillionths{1}) << "and so is its wait";
   job.nodes = {{"g1", 1, 0, {}}, {"n1", 2, 0, {}}};
   const auto shares = charging.shares_of(job, [](std::string_view) { return nullptr; });
   ASSERT_EQ(shares.size(), 2U);

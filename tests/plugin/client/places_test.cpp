@@ -2,31 +2,32 @@
 #include "plugin/client/places/places.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include "base/types.hpp"
 
 namespace shapley::client {
 namespace {
 
 constexpr std::uint32_t k_labels = 100'000;
 
-// A cluster of jobs of one processor or more, whose labels are kept as slurmctld keeps them.
+// A cluster of jobs of one processor on any node (what is not known of a job), whose labels are kept as slurmctld keeps
+// them.
 class Cluster {
  public:
   Cluster(std::uint32_t organizations, std::int64_t processors) : contenders_(organizations), reach_(processors) {
     for (std::uint32_t u = 0; u < organizations; ++u) contenders_[u].rank = u;
   }
 
-  std::uint32_t submit(std::uint32_t organization, std::uint32_t processors = 1) {
+  std::uint32_t submit(std::uint32_t organization) {
     const std::uint32_t job = ++last_job_;
     waiting_[job] = {.job_id = job,
                      .organization = organization,
-                     .processors = processors,
                      .tasks = 1,
-                     .partition = 1,
-                     .partition_processors = reach_,
                      .tier = 0,
                      .own_order = -static_cast<std::int64_t>(job),
                      .tie = job,
@@ -48,7 +49,7 @@ class Cluster {
     now_ms_ += after_ms;
     places_.begin(++scan_, {1, contenders_}, k_labels, reach_, now_ms_);
     for (const auto& [job, waiting] : waiting_) places_.add(waiting);
-    for (const auto& [job, run] : running_) places_.hold(job, run.organization, run.processors);
+    for (const auto& [job, run] : running_) places_.hold(job, run.organization);
     const Places::Decisions& decisions = places_.end(true);
     for (const shapley_place_t& place : decisions.labels) waiting_.at(place.job_id).label = place.label;
     return decisions;
@@ -56,7 +57,7 @@ class Cluster {
   // The daemon's leads are those of what runs at the last scan: the weight of what runs alone.
   void acknowledge() {
     for (Contender& contender : contenders_) contender.lead = 0;
-    for (const auto& [job, run] : running_) contenders_[run.organization].lead -= run.processors;
+    for (const auto& [job, run] : running_) contenders_[run.organization].lead -= k_micro;
     places_.reflect(scan_);
   }
   // As the scheduler would: the greatest label first.
@@ -69,7 +70,7 @@ class Cluster {
   [[nodiscard]] std::uint32_t label_of(std::uint32_t job) const { return waiting_.at(job).label; }
   [[nodiscard]] std::int64_t held(std::uint32_t organization) const {
     std::int64_t sum = 0;
-    for (const auto& [job, run] : running_) sum += run.organization == organization ? run.processors : 0;
+    for (const auto& [job, run] : running_) sum += run.organization == organization ? 1 : 0;
     return sum;
   }
   [[nodiscard]] const std::map<std::uint32_t, shapley_waiting_t>& running() const { return running_; }
@@ -80,7 +81,8 @@ class Cluster {
  private:
   std::vector<Contender> contenders_;
   std::int64_t reach_;
-  Places places_;
+  Requests requests_;
+  Places places_{requests_};
   std::map<std::uint32_t, shapley_waiting_t> waiting_;
   std::map<std::uint32_t, shapley_waiting_t> running_;
   std::uint32_t last_job_ = 0;
@@ -117,8 +119,8 @@ TEST(Places, AStartIsNotCountedTwice) {
   cluster.scan();
   const auto settled = cluster.scan(10'000).labels.size();
   EXPECT_EQ(settled, 0U);
-  // Three of one organization, in its own order.
-  for (const std::uint32_t job : {1U, 3U, 5U}) cluster.start(job);
+  // Two of each organization, in its own order.
+  for (const std::uint32_t job : {1U, 2U, 3U, 4U}) cluster.start(job);
   std::vector<std::uint32_t> written;
   for (const shapley_place_t& place : cluster.scan(10'000).labels) written.push_back(place.job_id);
   // Only jobs that came into line have another label.
@@ -130,15 +132,15 @@ TEST(Places, AStartIsNotCountedTwice) {
 // Steady load, a thousand jobs that wait, ends in random order: few labels are written for each start or end, and
 // nevertheless the organizations hold what the rule says at every moment.
 TEST(Places, FewLabelsAreWrittenForEachStartOrEnd) {
-  constexpr std::int64_t k_processors = 128;
+  constexpr std::int64_t k_micros = 128;
   constexpr std::uint32_t k_organizations = 4;
-  Cluster cluster(k_organizations, k_processors);
+  Cluster cluster(k_organizations, k_micros);
   std::mt19937 random(7);
   const auto draw = [&](std::size_t below) { return static_cast<std::size_t>(random() % below); };
   // Each organization's queue stays about twice as deep as the reach of the line, the processors of the cluster.
   for (int i = 0; i < 1'000; ++i) cluster.submit(static_cast<std::uint32_t>(draw(k_organizations)));
   cluster.scan();
-  for (std::int64_t i = 0; i < k_processors; ++i) cluster.start(cluster.first());
+  for (std::int64_t i = 0; i < k_micros; ++i) cluster.start(cluster.first());
   cluster.scan();
   cluster.acknowledge();
   constexpr int k_turns = 1'000;
@@ -159,7 +161,7 @@ TEST(Places, FewLabelsAreWrittenForEachStartOrEnd) {
     writes.push_back(labels);
     all += labels;
     for (std::uint32_t u = 0; u < k_organizations; ++u) {
-      ASSERT_NEAR(static_cast<double>(cluster.held(u)), k_processors / k_organizations, 2.0) << "turn " << turn;
+      ASSERT_NEAR(static_cast<double>(cluster.held(u)), k_micros / k_organizations, 2.0) << "turn " << turn;
     }
   }
   // Two events a turn.
@@ -171,39 +173,88 @@ TEST(Places, FewLabelsAreWrittenForEachStartOrEnd) {
               static_cast<double>(all) / (2 * k_turns));
 }
 
+shapley_waiting_t array_of(std::uint32_t tasks, std::uint32_t label) {
+  return {.job_id = 1,
+          .organization = 0,
+          .tasks = tasks,
+          .own_order = 0,
+          .tie = 1,
+          .label = label,
+          .startable = true,
+          .nodes_available = true,
+          .splittable = tasks > 2 ? tasks - 2 : 0};
+}
+
+// The decisions for an array of the first organization and single jobs of the second one.
+class Array {
+ public:
+  Array(std::int64_t lead, std::int64_t reach) : contenders_(2), reach_(reach) {
+    contenders_[0] = {.rank = 0, .lead = lead * k_micro};
+    contenders_[1] = {.rank = 1};
+  }
+  const Places::Decisions& decide(const shapley_waiting_t& array, std::uint32_t others) {
+    places_.begin(1, {1, contenders_}, k_labels, reach_, 1'000);
+    places_.add(array);
+    for (std::uint32_t i = 0; i < others; ++i) {
+      shapley_waiting_t other = array_of(1, SHAPLEY_NO_LABEL);
+      other.job_id = 200 + i;
+      other.tie = other.job_id;
+      other.organization = 1;
+      places_.add(other);
+    }
+    return places_.end(true);
+  }
+  [[nodiscard]] std::uint32_t label_of(std::uint32_t job) const {
+    for (const shapley_place_t& place : places_.decisions().labels) {
+      if (place.job_id == job) return place.label;
+    }
+    return SHAPLEY_NO_LABEL;
+  }
+
+ private:
+  std::vector<Contender> contenders_;
+  std::int64_t reach_;
+  Requests requests_;
+  Places places_{requests_};
+};
+
+TEST(Places, AnArrayThatWaitsAloneStaysWhole) {
+  Array scene(0, 8);
+  EXPECT_TRUE(scene.decide(array_of(100, SHAPLEY_NO_LABEL), 0).splits.empty());
+}
+
 TEST(Places, AnArrayBetweenOthersIsSplit) {
-  Cluster cluster(2, 8);
-  cluster.places().begin(1, {1, cluster.contenders()}, k_labels, 8, 1'000);
-  shapley_waiting_t array{.job_id = 1,
-                          .organization = 0,
-                          .processors = 1,
-                          .tasks = 100,
-                          .partition = 1,
-                          .partition_processors = 8,
-                          .tier = 0,
-                          .own_order = 0,
-                          .tie = 1,
-                          .level = 0,
-                          .label = SHAPLEY_NO_LABEL,
-                          .startable = true,
-                          .nodes_available = true,
-                          .splittable = 98};
-  cluster.places().add(array);
-  EXPECT_TRUE(cluster.places().end(true).splits.empty()) << "it waits alone";
-  array.label = 50'000;
-  cluster.places().begin(2, {1, cluster.contenders()}, k_labels, 8, 2'000);
-  cluster.places().add(array);
-  shapley_waiting_t other = array;
-  other.job_id = 200;
-  other.organization = 1;
-  other.tasks = 1;
-  other.splittable = 0;
-  other.label = SHAPLEY_NO_LABEL;
-  cluster.places().add(other);
-  const auto& splits = cluster.places().end(true).splits;
+  Array scene(0, 8);
+  const auto& splits = scene.decide(array_of(100, 50'000), 1).splits;
   ASSERT_EQ(splits.size(), 1U);
   EXPECT_EQ(splits[0].job_id, 1U);
-  EXPECT_EQ(splits[0].tasks, 7U) << "as many as stand in line";
+  ASSERT_EQ(splits[0].tasks, 7U) << "as many as stand in line";
+  EXPECT_GT(splits[0].labels[0], scene.label_of(200));
+  EXPECT_LT(splits[0].labels[1], scene.label_of(200));
+  EXPECT_TRUE(std::is_sorted(splits[0].labels, splits[0].labels + 7, std::greater<>()));
+  EXPECT_LT(splits[0].rest_label, 2U) << "what is left is not in line, whatever place the record had";
+  EXPECT_EQ(scene.label_of(1), splits[0].rest_label);
+}
+
+// Only its first task comes into line, because the others lead by more than the cluster has.
+TEST(Places, AnArrayOfWhichOneTaskIsInLineIsSplit) {
+  Array scene(-100, 8);
+  shapley_waiting_t array = array_of(40, SHAPLEY_NO_LABEL);
+  const auto& none = scene.decide(array, 20).splits;
+  EXPECT_TRUE(none.empty()) << "none of its tasks is in line";
+  EXPECT_LT(scene.label_of(1), 2U);
+  Array led(7, 8);
+  array.tasks = 5;
+  array.splittable = 3;
+  EXPECT_TRUE(led.decide(array, 20).splits.empty()) << "all of its tasks go before all others";
+}
+
+// Two tasks stay together: they have the place of the second one.
+TEST(Places, WhatIsLeftOfAnArrayHasThePlaceOfItsLastTask) {
+  Array scene(0, 8);
+  EXPECT_TRUE(scene.decide(array_of(2, SHAPLEY_NO_LABEL), 3).splits.empty());
+  EXPECT_LT(scene.label_of(1), scene.label_of(200));
+  EXPECT_GT(scene.label_of(1), scene.label_of(201));
 }
 
 TEST(Places, AScanThatWasCutShortDecidesNothing) {
@@ -211,36 +262,6 @@ TEST(Places, AScanThatWasCutShortDecidesNothing) {
   cluster.submit(0);
   cluster.places().begin(1, {1, cluster.contenders()}, k_labels, 8, 1'000);
   EXPECT_TRUE(cluster.places().end(false).labels.empty());
-}
-
-// What waits for one partition counts up to what it has: it must not hold up its organization elsewhere.
-TEST(Places, APartitionCountsUpToWhatItHas) {
-  Cluster cluster(2, 100);
-  std::vector<shapley_waiting_t> jobs;
-  for (std::uint32_t i = 1; i <= 60; ++i) {
-    jobs.push_back({.job_id = i,
-                    .organization = 0,
-                    .processors = 10,
-                    .tasks = 1,
-                    .partition = 1,
-                    .partition_processors = 20,
-                    .tier = 0,
-                    .own_order = 0,
-                    .tie = i,
-                    .level = 0,
-                    .label = SHAPLEY_NO_LABEL,
-                    .startable = true,
-                    .nodes_available = true,
-                    .splittable = 0});
-  }
-  jobs.push_back(jobs.back());
-  jobs.back().job_id = 61;
-  jobs.back().tie = 61;
-  jobs.back().partition = 2;
-  jobs.back().partition_processors = 100;
-  cluster.places().begin(1, {1, cluster.contenders()}, k_labels, 100, 1'000);
-  for (const shapley_waiting_t& job : jobs) cluster.places().add(job);
-  EXPECT_EQ(cluster.places().end(true).in_line, 3U) << "two of the small partition, and the one of the other";
 }
 
 }  // namespace

@@ -72,7 +72,8 @@ void scan(Scanner& scanner, const Truth& truth, std::size_t jobs_seen, bool comp
 RC_GTEST_PROP(ScannerProperty, ReplayingTheChangesGivesTheTruth, ()) {
   EventDescriptor event;
   Inbox inbox(1U << 30U, event);
-  Scanner scanner(inbox);
+  Requests requests;
+  Scanner scanner(inbox, requests);
   Truth truth;
   Truth replayed;
   std::uint64_t connection = 0;
@@ -107,7 +108,8 @@ RC_GTEST_PROP(ScannerProperty, ReplayingTheChangesGivesTheTruth, ()) {
 RC_GTEST_PROP(ScannerProperty, AScanOfRunsReportsWhatItPassesAndNothingElse, ()) {
   EventDescriptor event;
   Inbox inbox(1U << 30U, event);
-  Scanner scanner(inbox);
+  Requests requests;
+  Scanner scanner(inbox, requests);
   Truth truth;
   Truth replayed;
   const auto replay = [&] {
@@ -155,7 +157,8 @@ RC_GTEST_PROP(ScannerProperty, AScanOfRunsReportsWhatItPassesAndNothingElse, ())
 TEST(Scanner, RunsAreNotLookedForWhileASnapshotIsDue) {
   EventDescriptor event;
   Inbox inbox(1U << 30U, event);
-  Scanner scanner(inbox);
+  Requests requests;
+  Scanner scanner(inbox, requests);
   inbox.want_snapshot_for(1);
   EXPECT_FALSE(scanner.begin_runs(1));
   scan(scanner, {}, 0, true);
@@ -184,7 +187,8 @@ void scan_with_quick_hashes(Scanner& scanner, const std::map<std::uint32_t, Edit
 RC_GTEST_PROP(ScannerProperty, AQuickHashHidesNothingForMoreThanSevenScans, ()) {
   EventDescriptor event;
   Inbox inbox(1U << 30U, event);
-  Scanner scanner(inbox);
+  Requests requests;
+  Scanner scanner(inbox, requests);
   std::map<std::uint32_t, Edited> truth;
   std::map<std::uint32_t, std::pair<std::uint64_t, std::int64_t>> told;
   std::map<std::uint32_t, int> unseen_since;
@@ -223,7 +227,8 @@ RC_GTEST_PROP(ScannerProperty, AQuickHashHidesNothingForMoreThanSevenScans, ()) 
 TEST(Scanner, AQuickHashSavesReadingTheWholeRecord) {
   EventDescriptor event;
   Inbox inbox(1U << 30U, event);
-  Scanner scanner(inbox);
+  Requests requests;
+  Scanner scanner(inbox, requests);
   int skipped = 0;
   for (int scan = 0; scan < 80; ++scan) {
     scanner.begin(1);

@@ -23,6 +23,7 @@ time_t last_job_update;
 uint32_t cluster_cpus = k_host_nodes * k_host_node_cpus; /* the stock plugin sees by it that it is in slurmctld */
 __typeof__(job_list) job_list;
 __typeof__(resv_list) resv_list;
+diag_stats_t slurmctld_diag_stats;
 #if SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
 uint32_t slurm_daemon = IS_SLURMCTLD; /* before, log_init's name says which daemon this is */
 #endif

@@ -17,6 +17,9 @@
 extern "C" {
 #endif
 
+/* Jobs of equal number modulo this ask for the same nodes. */
+enum { k_host_placements = 5 };
+
 enum { k_host_organizations = 3 };
 /* The user who coordinates the first one's account, astro. */
 enum { k_host_coordinator = 4242 };

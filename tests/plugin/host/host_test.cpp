@@ -159,14 +159,17 @@ std::uint32_t level_of(std::uint32_t job_id) {
   return job_id % (protocol::k_max_level + 1);
 }
 
-// Whether waiting jobs of one organization stand in the order of their levels, each pair compared; counts the pairs.
+// Whether waiting jobs of one organization for the same nodes stand in the order of their levels, each pair compared;
+// counts the pairs.
 bool priorities_follow_levels(std::size_t& pairs) {
   const auto jobs = waiting_jobs();
   bool follow = true;
   pairs = 0;
   for (const auto& above : jobs) {
     for (const auto& below : jobs) {
-      if (above.organization != below.organization || level_of(above.job_id) <= level_of(below.job_id)) continue;
+      const bool same_nodes = above.job_id % k_host_placements == below.job_id % k_host_placements;
+      if (above.organization != below.organization || !same_nodes) continue;
+      if (level_of(above.job_id) <= level_of(below.job_id)) continue;
       ++pairs;
       follow = follow && above.priority > below.priority;
     }

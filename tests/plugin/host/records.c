@@ -257,7 +257,7 @@ job_record_t* host_job_make(uint32_t job_id, uint64_t random) {
   record->site_factor = NICE_OFFSET;
   record->user_id = 1000 + (uint32_t)organization;
   record->group_id = 100;
-  snprintf(job->asked_nodes, sizeof(job->asked_nodes), "n[1-%u]", 2 + job_id % 5);
+  snprintf(job->asked_nodes, sizeof(job->asked_nodes), "n[1-%u]", 2 + job_id % k_host_placements);
   job->details.req_nodes = job->details.features = job->details.exc_nodes = record->resv_name = job->asked_nodes;
   job->truth = (host_truth_t){.job_id = job_id, .state = HOST_PENDING};
   return record;

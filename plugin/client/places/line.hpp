@@ -1,0 +1,141 @@
+// The order in which the rule, applied again after every start, would serve the tasks that wait. Pure functions.
+//
+// Starting a task lowers its organization's lead by what the task is charged, and what the organization lacks to its
+// guarantee by the processors that it blocks (game/serving_order.hpp). So each task's place needs only its own
+// organization's figures. With cum(j) what tasks of the same organization are charged (blocks(j): what they block) that
+// would start before j,
+//
+//     below(j) = blocks(j) < lacking          (used + blocks(j) < guarantee * owned)
+//     order:     below before not below; within each by lead - cum(j), greatest first; ties by rank
+//
+// A task that is wider than what is free counts where it begins, as in start-time fair queueing.
+//
+// What counts before a task (cum) is what could start before it. Tasks of which the nodes that they may use have enough
+// free now are counted before all; the others wait for an end, and count only before those of their own organization
+// that could take the same nodes. So a queue for nodes that are full holds up nothing where nodes are free.
+//
+// While tasks wait for ends, runs end, and whose runs is not known. Each end raises its organization's lead, and what
+// it lacks to its guarantee. So the order of the tasks behind what is free now supposes that as many processors have
+// come free as the line has come to, and that each organization's runs made its proportional part of them: where
+// everything ends in one instant, before another scan, the rule holds for all of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "plugin/client/requests/requests.hpp"
+
+namespace shapley::client {
+
+// One organization: its rank figures from the daemon, and what its runs hold. In millionths of a processor.
+struct Contender {
+  std::uint32_t rank = 0;    // 0 is served first
+  std::int64_t lead = 0;     // what it may start more than the one that owes most
+  std::int64_t lacking = 0;  // processors that it lacks to its guarantee
+  Measure running{};
+};
+
+// The sets of nodes that tasks may use, by NodeSetId of one scan.
+class NodeSetTable {
+ public:
+  struct Set {
+    std::int64_t free = 0;  // millionths of a processor that are free now
+    std::int64_t all = 0;   // of its nodes that are usable; 0: it is not known what they will have
+  };
+  // Set 0 has every node.
+  NodeSetTable() : NodeSetTable(std::vector<Set>(1)) {}
+  // Of sets all of which are the same nodes.
+  explicit NodeSetTable(std::vector<Set> sets);
+  // overlap(a, b), contains(outer, inner): of two ids.
+  template <typename Overlap, typename Contains>
+  NodeSetTable(std::vector<Set> sets, Overlap&& overlap, Contains&& contains) : NodeSetTable(std::move(sets)) {
+    for (NodeSetId a = 0; a < size(); ++a) {
+      for (NodeSetId b = 0; b < size(); ++b) {
+        overlap_[a * size() + b] = overlap(a, b);
+        contains_[a * size() + b] = contains(a, b);
+      }
+    }
+  }
+  [[nodiscard]] static NodeSetTable of(const Requests& requests);
+
+  [[nodiscard]] std::size_t size() const { return sets_.size(); }
+  [[nodiscard]] const Set& operator[](NodeSetId id) const { return sets_[id]; }
+  [[nodiscard]] bool overlap(NodeSetId a, NodeSetId b) const { return overlap_[a * size() + b]; }
+  [[nodiscard]] bool contains(NodeSetId outer, NodeSetId inner) const { return contains_[outer * size() + inner]; }
+
+ private:
+  std::vector<Set> sets_;
+  std::vector<bool> overlap_, contains_;
+};
+
+// The request of one job, or of one record of an array's waiting tasks.
+struct Asking {
+  std::uint32_t job = 0;    // the caller's index
+  Measure task{};           // of one task; blocked > 0
+  std::uint32_t tasks = 1;  // > 0
+  NodeSetId nodes = 0;
+  // False: they cannot be used at present (a partition that is down, a reservation for maintenance). The task has a
+  // place for later, and counts only before others of that kind: it must not delay what could start now.
+  bool nodes_available = true;
+};
+
+// The queue of one organization in Slurm's own order, as far as it can matter.
+class OwnQueue {
+ public:
+  // `reach`: millionths of a processor that the line serves. `sets` outlives the queue.
+  OwnQueue(const NodeSetTable& sets, std::int64_t reach);
+
+  // False: what is asked for the same nodes before is as much as they can have, and nothing was added.
+  bool add(const Asking& asking);
+  // Whether more cannot come into line.
+  [[nodiscard]] bool is_full() const { return asked_ >= 2 * reach_; }
+
+  // Tasks of one job, in order, and what counts before the first of them.
+  struct Piece {
+    std::uint32_t job = 0;
+    Measure task;
+    std::uint32_t tasks = 0;
+    Measure before;
+  };
+  // Within one stream what counts before a piece increases.
+  using Stream = std::vector<Piece>;
+  [[nodiscard]] std::span<const Stream> streams() const { return streams_; }
+
+ private:
+  struct Later {
+    NodeSetId nodes = 0;
+    bool nodes_available = true;
+    Measure asked{};
+    std::size_t stream = 0;
+  };
+  [[nodiscard]] std::uint32_t tasks_now(const Asking& asking) const;
+  void add_now(const Asking& asking, std::uint32_t tasks);
+  bool add_later(const Asking& asking, std::uint32_t tasks);
+  [[nodiscard]] Later& later_of(const Asking& asking);
+
+  const NodeSetTable* sets_;
+  std::int64_t reach_;
+  std::int64_t asked_ = 0;
+  Measure now_;                      // of all that could start now
+  std::vector<std::int64_t> taken_;  // of it, what may be on each set's nodes
+  std::vector<Later> later_;         // of the rest, those that this organization asks for
+  std::vector<Stream> streams_;      // the first one: what could start now
+};
+
+// Consecutive tasks of one job in line.
+struct LinePlace {
+  std::uint32_t job = 0;
+  std::uint32_t organization = 0;
+  std::uint32_t tasks = 1;
+};
+
+// `queues`: by organization. `free`: of all nodes. The line ends where what its tasks block reaches `reach`, or with
+// `longest` places. Time: n log n of the tasks in line and of the streams.
+[[nodiscard]] std::vector<LinePlace> serving_line(std::span<const Contender> contenders,
+                                                  std::span<const OwnQueue> queues, std::int64_t free,
+                                                  std::int64_t reach, std::size_t longest);
+
+}  // namespace shapley::client

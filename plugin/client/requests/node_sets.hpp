@@ -1,0 +1,136 @@
+// The sets of nodes that jobs of one placement may use, and how much of them is free.
+//
+// A node's free part is its CPUs times what the largest used part of its CPUs, memory and generic resources leaves of
+// it: nothing, if a run has it to itself. A run or node that changes changes the sums of the sets with its nodes; which
+// node is in which set, and of which kinds a set's nodes are, is found when something is asked for that needs it.
+// Amounts are in millionths of a processor. Single-threaded (the scanning thread).
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/messages.hpp"
+#include "request/charging.hpp"
+#include "request/placement.hpp"
+
+namespace shapley::client {
+
+using NodeSetId = std::uint32_t;
+// The set of all nodes, reserved ones, too.
+inline constexpr NodeSetId k_any_node = 0;
+// At most so many at a time, that one included; jobs of further placements count for any node.
+inline constexpr std::size_t k_max_node_sets = 256;
+
+class NodeSets {
+ public:
+  NodeSets() : sets_(1) {}
+
+  // Forgets everything but the rule.
+  void clear() noexcept;
+
+  void note(const protocol::NodeRecord& record);
+  void forget(std::string_view node);
+  void set_rule(const request::ChargeRule& rule);
+  [[nodiscard]] const request::Charging& charging() const { return charging_; }
+
+  // ---- runs ----
+  // What a run holds on its nodes; the same is passed when it no longer does.
+  void hold(std::span<const request::Share> shares, bool exclusive) { count(shares, exclusive, true); }
+  void release(std::span<const request::Share> shares, bool exclusive) { count(shares, exclusive, false); }
+  // nullptr: the node is not known. Valid until the next note() or forget().
+  [[nodiscard]] const request::NodeKind* kind_of(std::string_view node) const;
+  // Rises when kind_of() may have changed.
+  [[nodiscard]] std::uint64_t nodes_epoch() const { return nodes_epoch_; }
+
+  // ---- sets ----
+  // The set of the placement, a new one if necessary; k_any_node if there is no room. It keeps its meaning while it has
+  // users, and until another placement needs its room.
+  [[nodiscard]] NodeSetId set_of(const std::string& placement);
+  void add_user(NodeSetId set);
+  void remove_user(NodeSetId set);
+  // One more than the greatest id.
+  [[nodiscard]] std::size_t size() const { return sets_.size(); }
+
+  // What no run holds of the nodes that are usable, and all of these. 0 for an id without a set.
+  [[nodiscard]] std::int64_t free(NodeSetId set);
+  [[nodiscard]] std::int64_t all(NodeSetId set);
+  // Whether they have a node in common; whether each node of `inner` is in `outer`. Usable or not.
+  [[nodiscard]] bool overlap(NodeSetId a, NodeSetId b);
+  [[nodiscard]] bool contains(NodeSetId outer, NodeSetId inner);
+  // The kinds of the set's nodes, each once, usable or not. Valid until the next note() or forget().
+  [[nodiscard]] std::span<const request::NodeKind> kinds(NodeSetId set);
+  // Rises when the kinds of any set have changed.
+  [[nodiscard]] std::uint64_t kinds_epoch();
+
+ private:
+  class Bits {
+   public:
+    void set(NodeSetId bit) { words_[bit / k_word] |= std::uint64_t{1} << (bit % k_word); }
+    void reset(NodeSetId bit) { words_[bit / k_word] &= ~(std::uint64_t{1} << (bit % k_word)); }
+    [[nodiscard]] bool test(NodeSetId bit) const { return ((words_[bit / k_word] >> (bit % k_word)) & 1U) != 0; }
+    Bits& operator|=(const Bits& other);
+    Bits& operator&=(const Bits& other);
+    template <typename Visit>
+    void for_each(const Visit& visit) const {
+      for (std::size_t w = 0; w < words_.size(); ++w) {
+        for (std::uint64_t word = words_[w]; word != 0; word &= word - 1)
+          visit(static_cast<NodeSetId>(w * k_word + static_cast<std::size_t>(std::countr_zero(word))));
+      }
+    }
+    friend auto operator<=>(const Bits&, const Bits&) = default;
+
+   private:
+    static constexpr std::size_t k_word = 64;
+    std::array<std::uint64_t, k_max_node_sets / k_word> words_{};
+  };
+
+  struct Node {
+    protocol::NodeRecord record;
+    bool known = false;    // slurmctld has it; otherwise only runs do
+    bool changed = false;  // `sets` may be wrong
+    request::NodeKind kind;
+    Bits sets;
+    std::uint32_t holders = 0;  // runs
+    std::uint32_t exclusive = 0;
+    request::Share held;  // of all runs
+    // What its sets count of it.
+    std::int64_t free = 0;
+    std::int64_t all = 0;
+  };
+
+  struct Set {
+    request::Placement placement{std::string()};
+    std::uint32_t users = 0;
+    bool fresh = false;  // its nodes are not known yet
+    std::int64_t free = 0;
+    std::int64_t all = 0;
+    std::vector<request::NodeKind> kinds;
+    Bits overlaps;  // with these it has a node in common
+    Bits within;    // these have all of its nodes
+  };
+
+  void count(std::span<const request::Share> shares, bool exclusive, bool more);
+  // Counts in the node's sets what is free now.
+  void recount(Node& node);
+  void recount(Node& node, std::int64_t free, std::int64_t all);
+  void refresh();
+  void find_sets(Node& node, std::span<const NodeSetId> fresh);
+  void find_kinds();
+
+  request::Charging charging_;
+  std::map<std::string, Node, std::less<>> nodes_;
+  std::vector<Set> sets_;
+  std::map<std::string, NodeSetId, std::less<>> by_placement_;
+  bool stale_ = false;  // a node has changed, or a set is fresh
+  std::uint64_t nodes_epoch_ = 1;
+  std::uint64_t kinds_epoch_ = 1;
+};
+
+}  // namespace shapley::client

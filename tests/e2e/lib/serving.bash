@@ -1,0 +1,67 @@
+# The serving order against a program of its own (redecided): what waits, what every organization should hold and what it holds. To be sourced
+# after books.bash.
+
+residual() { ledger_sql "SELECT payload FROM events WHERE kind = 'residual_measured'" | tail -n 1 | jq -r .seconds; }
+owned_is() { status_json | jq -e --argjson all "$1" '[.organizations[].owned] | add | round == $all'; }
+
+# JOBS_AS: for awk, of a job its organization, the processors that it blocks and, where that matters, the nodes that it may use. A test says it for its
+# own cluster and jobs, from what squeue shows: CPUs, MiB, GRES, partition, name.
+JOBS_AS='{ print organization, cpus }'
+# jobs_in STATE: one a line, in Slurm's own order.
+jobs_in() {
+  squeue -h -r -t "$1" -o '%F|%K|%a|%C|%m|%b|%P|%j' | sort -t '|' -n -k1,1 -k2,2 | awk -F '|' "{
+    organization = \$3; cpus = \$4; mib = \$5 + 0; gres = \$6; partition = \$7; name = \$8 } $JOBS_AS"
+}
+waiting() { jobs_in PENDING; }
+held() { jobs_in RUNNING | awk -v name="$1" '$1 == name { sum += $2 } END { print sum + 0 }'; }
+holds_at_least() { [ "$(jobs_in RUNNING | awk '{ sum += $2 } END { print sum + 0 }')" -ge "$1" ]; }
+
+# note_what_should_start FREE: to be called when all is ready; FREE is a number of processors, or NODE=PROCESSORS,... where jobs differ in their nodes.
+note_what_should_start() {
+  local m
+  m=$(residual)
+  waiting >"$CLUSTER_DIR/waiting"
+  shapleyctl status
+  status_json >"$CLUSTER_DIR/status.json"
+  "$BATS_TEST_DIRNAME/redecided" "$CLUSTER_DIR/status.json" "${HORIZON:-2592000}" "${WEIGHT:-1/10}" "${m:-3600}" "$1" <"$CLUSTER_DIR/waiting" >"$CLUSTER_DIR/should"
+}
+
+# expect_rule TOLERANCE: each organization holds what it should, within so many processors, and, where it waits for enough, its guarantee less one
+# job's width.
+expect_rule() {
+  local name should least bad=0
+  while read -r name should least; do
+    echo "$name holds $(held "$name"), should hold $should, guarantee $least"
+    awk -v held="$(held "$name")" -v should="$should" -v by="$1" 'BEGIN { exit !(held - should <= by && should - held <= by) }' || bad=1
+    awk -v held="$(held "$name")" -v least="$least" -v should="$should" -v by="$1" 'BEGIN { exit !(should < least || held >= least - by) }' || bad=1
+  done <"$CLUSTER_DIR/should"
+  return "$bad"
+}
+
+# give_leads NAME CORE_HOURS...: each gives so much, by an amount that is booked; a core-hour leads by ten processors while no residual run time is measured.
+# Returns when the plugin has leads that are so far apart.
+give_leads() {
+  local at given=("$@")
+  at=$(date -u +%Y-%m-%dT%H:%M:%S)
+  while [ $# -gt 0 ]; do
+    [ "$2" = 0 ] || shapleyctl adjust --amount "$2h" --from "$1" --to commons --at "$at" --reason "a lead" --yes || return 1
+    shift 2
+  done
+  wait_until 30 leads_are "${given[@]}"
+}
+# leads_are NAME CORE_HOURS...: of the last ones that slurmctld's log has, within two processors.
+leads_are() {
+  grep 'priority/shapley: leads: ' "$CLUSTER_DIR/log/slurmctld.log" | tail -n 1 | sed 's/.*leads: //; s/,//g' | awk -v given="$*" '
+    { for (i = 1; i < NF; i += 4) lead[$i] = $(i + 1) }
+    END {
+      n = split(given, word, " ")
+      for (i = 1; i < n; i += 2) for (j = 1; j < n; j += 2) {
+        by = lead[word[i]] - lead[word[j]] - 10 * (word[i + 1] - word[j + 1])
+        if (!(word[i] in lead) || by > 2 || by < -2) exit 1
+      }
+    }'
+}
+
+# scanned_since LINES: after these lines of slurmctld's log the plugin has begun to look at the jobs, has looked, and has written and parted what it then
+# decided: the first look that was noted may have begun before, and the third one began after the second had written. SlurmctldDebug=debug2 notes them.
+scanned_since() { [ "$(tail -n "+$(($1 + 1))" "$CLUSTER_DIR/log/slurmctld.log" | grep -c 'priority/shapley: scanned the jobs in')" -ge 3 ]; }
