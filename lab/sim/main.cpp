@@ -334,7 +334,7 @@ Action add_window_command(CLI::App& app) {
   add_option(*command, "--length SECONDS", arguments->length.value, "Set the length of the window, in the trace's time")
       ->required()
       ->check(CLI::PositiveNumber);
-  add_option(*command, "--factor N", arguments->factor, "Divide times by this (default: 20)")
+  add_option(*command, "--factor N", arguments->factor, "Set the number by which times are divided (default: 20)")
       ->check(CLI::Range(1, 1000));
   add_option(*command, "--seed N", arguments->seed, "Assign users to organizations from this seed (default: 1)");
   return [arguments]() -> Expected<int> {

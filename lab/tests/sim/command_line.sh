@@ -101,6 +101,24 @@ ends 0 '' "$sim" run "${window[@]}" --window 3 --policy shapley_rate,fcfs --csv 
 ends 0 '' "$sim" run "${window[@]}" --policy fcfs --batsim-jobs "$dir/jobs.csv"
 head -1 "$dir/jobs.csv" | grep -q '^job_id,.*,metadata$'
 
+# A window to be submitted: 4,000 s divided by 20, every job with an organization; and what ran, judged.
+ends 0 '' "$sim" window --trace excerpt --begin 21940095 --length 4000 --owned 3,2
+awk 'NR == 1 { bad = $1 != "residual" || $2 < 30; next } { bad += NF != 4 || $1 > 199 || $2 > 1 || $3 < 1 || $4 < 1 } END { exit bad > 0 || NR < 10 }' \
+  "$dir/out" || die "another window: $(cat "$dir/out")"
+ends 1 'no job is submitted in the window' "$sim" window --trace excerpt --begin 5 --length 4000 --owned 3,2
+ends 2 '' "$sim" window --trace excerpt --length 4000 --owned 3,2
+echo '{"window": "made", "policy": "fifo", "rule": "fcfs", "owned": [1, 1], "length": 20, "residual": 9, "factor": 20, "priorities_written": 3,
+  "runs": [{"organization": 0, "submit": 0, "start": 1, "end": 11, "requested": 9, "processors": 2},
+           {"organization": 1, "submit": 2, "start": null, "end": null, "requested": 9, "processors": 1}]}' >"$dir/ran.json"
+ends 0 '' "$sim" judge "$dir/ran.json" --json
+jq -e '.verdicts[0] | .runs == 2 and .starts == 1 and .written_a_start == 3 and .fidelity > 0 and .unfairness > 0' "$dir/out" >/dev/null ||
+  die "another verdict: $(cat "$dir/out")"
+ends 0 '' "$sim" judge "$dir/ran.json"
+grep -qE '^fifo +1 ' "$dir/out" || die "no row of a verdict: $(cat "$dir/out")"
+sed -i 's/"rule": "fcfs"/"rule": "fair"/' "$dir/ran.json"
+ends 1 'recording: .*ran.json: policy "fair" is unknown' "$sim" judge "$dir/ran.json"
+ends 1 'absent.json: cannot be read' "$sim" judge "$dir/absent.json"
+
 # Rigid parallel jobs: all processors at once. By default a job of q processors is q jobs.
 printf '{"machines": [2, 1], "jobs": [[0, 5, 0, 2], [0, 4, 1, 2], [0, 1, 1]], "t_end": 20}' >"$dir/wide.json"
 printf '{"machines": [2, 1], "jobs": [[0, 5, 0], [0, 5, 0], [0, 4, 1], [0, 4, 1], [0, 1, 1]], "t_end": 20}' >"$dir/copies.json"
