@@ -38,25 +38,16 @@ declare -A allowed=(
   [common/remote]="common/base common/config"
   [common/rpc_client]="common/base common/protocol common/config common/remote"
   [common/sacct]="common/base common/accounting common/ledger common/config common/protocol"
-<<<<<<< HEAD
-  [daemon]="common/base common/sacct common/remote common/rpc_client common/game common/accounting common/ledger common/config common/protocol common/workflow daemon/observer"
-  [daemon/observer]="common/base common/game common/accounting common/config common/protocol"
-=======
   [daemon]="common/base common/request common/sacct common/remote common/rpc_client common/game common/accounting common/ledger common/config common/protocol common/workflow daemon/observer"
-  [daemon/observer]="common/base common/accounting common/config common/protocol common/request"
->>>>>>> w-measure
+  [daemon/observer]="common/base common/game common/accounting common/config common/protocol common/request"
   [ctl]="common/base common/charts common/accounting common/ledger common/protocol common/health common/rpc_client common/config common/sacct daemon/observer"
   [exporter]="common/base common/accounting common/protocol common/health common/rpc_client common/config"
   [lab/scheduling]="common/base common/game common/hindsight"
   [lab/planning]="common/base"
   [lab/workload]="common/base lab/scheduling"
   [lab/sim]="common/base common/charts common/game common/accounting common/ledger common/workflow common/config common/sacct lab/scheduling lab/planning lab/workload"
-<<<<<<< HEAD
   [lab/emulate]="common/base common/accounting common/ledger"
-  [plugin/client]="common/base common/protocol"
-=======
   [plugin/client]="common/base common/protocol common/request"
->>>>>>> w-measure
   [plugin]="plugin/client"
 )
 # files that only common/ledger may include: they hand out SQL
