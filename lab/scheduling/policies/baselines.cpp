@@ -120,14 +120,18 @@ class FairTree final : public Policy {
         own_(instance.organizations()),
         counted_(instance.organizations()),
         usage_(instance.organizations()),
+        order_(instance.organizations()),
+        head_(instance.organizations(), 0),
+        ties_by_submission_(options.ties_by_submission),
         period_(options.period.value),
         decay_(decay_of_a_period(options)),
         period_end_(period_) {}
 
-  void released(std::int64_t, const Job&) override {}
+  void released(std::int64_t, const Job& job) override { order_[job.organization].push_back(released_++); }
   std::int32_t started(std::int64_t t, std::size_t organization) override {
     advance(t);
     own_[organization].change(t, 1);
+    ++head_[organization];
     return k_any_owner;
   }
   void completed(std::int64_t t, std::size_t organization, std::int32_t) override {
@@ -140,10 +144,8 @@ class FairTree final : public Policy {
     auto best = static_cast<std::size_t>(std::countr_zero(waiting));
     for (Coalition rest = waiting & (waiting - 1); rest != 0; rest &= rest - 1) {
       const auto u = static_cast<std::size_t>(std::countr_zero(rest));
-      // usage[u] / m[u] < usage[best] / m[best], with m = 0 as infinite.
-      const bool less = processors_[u] != 0 &&
-                        (processors_[best] == 0 || usage_[u] * processors_[best] < usage_[best] * processors_[u]);
-      if (less) best = u;
+      if (is_before(u, best) || (ties_by_submission_ && !is_before(best, u) && first_job(u) < first_job(best)))
+        best = u;
     }
     return best;
   }
@@ -153,6 +155,14 @@ class FairTree final : public Policy {
   }
 
  private:
+  // usage[u] / m[u] < usage[other] / m[other], with m = 0 as infinite.
+  [[nodiscard]] bool is_before(std::size_t u, std::size_t other) const {
+    return processors_[u] != 0 &&
+           (processors_[other] == 0 || usage_[u] * processors_[other] < usage_[other] * processors_[u]);
+  }
+  // The position of its first waiting job in the common queue.
+  [[nodiscard]] std::uint64_t first_job(std::size_t u) const { return order_[u][head_[u]]; }
+
   void advance(std::int64_t t) {
     for (; period_end_ <= t; period_end_ += period_) {
       for (std::size_t u = 0; u < usage_.size(); ++u) {
@@ -167,6 +177,10 @@ class FairTree final : public Policy {
   std::vector<game::Accrual> own_;
   std::vector<std::int64_t> counted_;  // processor seconds already in usage_
   std::vector<double> usage_;
+  std::vector<std::vector<std::uint64_t>> order_;  // by organization: positions in the common queue
+  std::vector<std::size_t> head_;                  // by organization: jobs started
+  std::uint64_t released_ = 0;
+  bool ties_by_submission_;
   std::int64_t period_;
   double decay_;
   std::int64_t period_end_;

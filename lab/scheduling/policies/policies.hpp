@@ -159,6 +159,9 @@ struct ShapleyRateOptions {
 struct FairTreeOptions {  // Slurm's defaults
   Duration period{300};
   Duration half_life{std::int64_t{7} * 24 * 3600};
+  // Of equals, as all are until the first period ends, the organization goes first whose first job was submitted first:
+  // so does Slurm. Otherwise the lowest one.
+  bool ties_by_submission = false;
 };
 // REQUIRES: both positive.
 [[nodiscard]] std::unique_ptr<Policy> make_fair_tree(const Instance& instance, const FairTreeOptions& options = {});

@@ -131,7 +131,8 @@ Expected<Verdict> judge(const Recording& recording) {
       make_policy(recording.rule, instance,
                   {.fair_tree = {.period = k_fair_tree_period,
                                  .half_life = {std::max<std::int64_t>(
-                                     scheduling::FairTreeOptions{}.half_life.value / recording.factor, 1)}}}));
+                                     scheduling::FairTreeOptions{}.half_life.value / recording.factor, 1)},
+                                 .ties_by_submission = true}}));
   const auto simulated = scheduling::simulate(instance, *rule);
   Verdict verdict{.window = recording.window, .policy = recording.policy, .work = fair.work};
   for (const RecordedRun& run : recording.runs) {

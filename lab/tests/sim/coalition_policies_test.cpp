@@ -141,6 +141,27 @@ TEST(Karma, LendersAreServedFirstLater) {
   EXPECT_EQ(at_ten[1], 1);
 }
 
+TEST(FairTree, BeforeTheFirstPeriodEndsAllAreEqual) {
+  // Organization 1 submits first, and both processors come free at 70. After a minute 0 goes first: only 1 has used
+  // something.
+  const scheduling::Instance instance{
+      {1, 1}, {{{0}, {70}, 1}, {{0}, {70}, 1}, {{0}, {9}, 1}, {{1}, {9}, 0}, {{1}, {9}, 0}, {{1}, {9}, 0}}, {200}};
+  const auto starts = [&](const scheduling::FairTreeOptions& options) {
+    std::vector<std::int64_t> found(instance.jobs.size(), -1);
+    const auto policy = scheduling::make_fair_tree(instance, options);
+    for (const scheduling::Start& start : scheduling::simulate(instance, *policy).schedule)
+      found[start.job] = start.start.value;
+    return found;
+  };
+  constexpr Duration k_week{7 * 86'400};
+  EXPECT_EQ(starts({.period = {1000}, .half_life = k_week, .ties_by_submission = true}),
+            (std::vector<std::int64_t>{0, 0, 70, 70, 79, 79}));
+  EXPECT_EQ(starts({.period = {1000}, .half_life = k_week}), (std::vector<std::int64_t>{0, 0, 79, 70, 70, 79}));
+  EXPECT_EQ(starts({.period = {60}, .half_life = k_week, .ties_by_submission = true}),
+            (std::vector<std::int64_t>{0, 0, 79, 70, 70, 79}));
+  EXPECT_EQ(starts({}), starts({.period = {300}, .half_life = k_week}));
+}
+
 TEST(FairTree, ForgetsWhatFairShareRemembers) {
   // One processor each. Organization 0 uses 1000 s early, organization 1 half of that 60 days later; then both wait.
   // FAIRSHARE serves 1, who used less in all; Slurm has forgotten what 0 used (60 days are 8.6 half-lives) and serves
