@@ -272,7 +272,7 @@ TEST_F(PricedNode, ReturnsWhatItDoesNotOfferNow) {
   EXPECT_EQ(draining.lacking, -1);  // 1.5 - 3, rounded up
   EXPECT_EQ(draining.returning, 2);
   EXPECT_EQ(state_.ranking(at(6), {}, {"n2"})[0].returning, 0);
-  EXPECT_EQ(state_.ranking(at(6))[0].returning, 0) << "it may be gone for good";
+  EXPECT_EQ(state_.ranking(at(6))[0].returning, 0) << "it may have been removed";
   apply(closed(opened, 7));
   EXPECT_EQ(state_.ranking(at(7), {}, {"n1"})[0].lacking, 0);
   EXPECT_EQ(state_.ranking(at(7), {}, {"n1"})[0].returning, 4);

@@ -222,7 +222,7 @@ class State {
   // program does not know that, the first of the table; if it is not kept, its stand-in). Ties by configured order.
   // Commons, which runs nothing, is left out. `away`: the nodes that jobs cannot use now and that may come back, for
   // Rank::returning; those that the books do not know do not count. The books do not know which nodes may come back:
-  // one that was removed for good and one that is down offer nothing alike.
+  // one that was removed and one that is down both offer nothing.
   [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt,
                                           const NodeNames& away = {});
 
