@@ -260,7 +260,7 @@ std::vector<OwnQueue> Places::own_queues(const NodeSetTable& sets, std::size_t l
                                       .task = asked.task,
                                       .tasks = std::max<std::uint32_t>(1, waiting.tasks),
                                       .nodes = asked.nodes,
-                                      .nodes_available = waiting.nodes_available});
+                                      .hindrance = waiting.hindrance});
         if (added) in_line_.push_back({.waiting = &waiting, .nodes = asked.nodes});
       }
     }
@@ -301,7 +301,7 @@ std::vector<Places::Entry> Places::entries(std::span<const LinePlace> line) {
       entries.push_back({line[i].job, true});
     }
     // Where tasks cannot be split off at all, they are served by the place of the first one.
-    const bool is_served_whole = job.waiting->splittable == 0 && job.tasks > 2;
+    const bool is_served_whole = job.waiting->splittable == 0 && job.waiting->tasks > 1;
     const bool is_left = job.tasks > job.split;
     if (is_left && i == (is_served_whole ? job.first : job.last)) entries.push_back({line[i].job, false});
   }

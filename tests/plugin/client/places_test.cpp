@@ -34,7 +34,7 @@ class Cluster {
                      .level = 0,
                      .label = SHAPLEY_NO_LABEL,
                      .startable = true,
-                     .nodes_available = true,
+                     .hindrance = SHAPLEY_HINDRANCE_NONE,
                      .splittable = 0};
     return job;
   }
@@ -181,8 +181,8 @@ shapley_waiting_t array_of(std::uint32_t tasks, std::uint32_t label) {
           .tie = 1,
           .label = label,
           .startable = true,
-          .nodes_available = true,
-          .splittable = tasks > 2 ? tasks - 2 : 0};
+          .hindrance = SHAPLEY_HINDRANCE_NONE,
+          .splittable = tasks - 1};
 }
 
 // The decisions for an array of the first organization and single jobs of the second one.
@@ -245,16 +245,27 @@ TEST(Places, AnArrayOfWhichOneTaskIsInLineIsSplit) {
   EXPECT_LT(scene.label_of(1), 2U);
   Array led(7, 8);
   array.tasks = 5;
-  array.splittable = 3;
+  array.splittable = 4;
   EXPECT_TRUE(led.decide(array, 20).splits.empty()) << "all of its tasks go before all others";
 }
 
-// Two tasks stay together: they have the place of the second one.
 TEST(Places, WhatIsLeftOfAnArrayHasThePlaceOfItsLastTask) {
   Array scene(0, 8);
-  EXPECT_TRUE(scene.decide(array_of(2, SHAPLEY_NO_LABEL), 3).splits.empty());
-  EXPECT_LT(scene.label_of(1), scene.label_of(200));
-  EXPECT_GT(scene.label_of(1), scene.label_of(201));
+  const auto& splits = scene.decide(array_of(2, SHAPLEY_NO_LABEL), 3).splits;
+  ASSERT_EQ(splits.size(), 1U);
+  ASSERT_EQ(splits[0].tasks, 1U);
+  EXPECT_GT(splits[0].labels[0], scene.label_of(200));
+  EXPECT_LT(splits[0].rest_label, scene.label_of(200));
+  EXPECT_GT(splits[0].rest_label, scene.label_of(201));
+}
+
+// Tasks that depend on others, for example.
+TEST(Places, AnArrayThatCannotBeSplitHasThePlaceOfItsFirstTask) {
+  Array scene(0, 8);
+  shapley_waiting_t array = array_of(2, SHAPLEY_NO_LABEL);
+  array.splittable = 0;
+  EXPECT_TRUE(scene.decide(array, 3).splits.empty());
+  EXPECT_GT(scene.label_of(1), scene.label_of(200));
 }
 
 TEST(Places, AScanThatWasCutShortDecidesNothing) {
