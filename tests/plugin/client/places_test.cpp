@@ -74,6 +74,7 @@ class Cluster {
     return sum;
   }
   [[nodiscard]] const std::map<std::uint32_t, shapley_waiting_t>& running() const { return running_; }
+  [[nodiscard]] const std::map<std::uint32_t, shapley_waiting_t>& waiting() const { return waiting_; }
   [[nodiscard]] Places& places() { return places_; }
   [[nodiscard]] std::int64_t now() const { return now_ms_; }
   std::vector<Contender>& contenders() { return contenders_; }
@@ -171,6 +172,36 @@ TEST(Places, FewLabelsAreWrittenForEachStartOrEnd) {
   RecordProperty("labels_for_an_event_in_hundredths", static_cast<int>(100 * all / (2 * k_turns)));
   std::printf("median of a turn of two events: %zu labels, on average %.2f for an event\n", writes[k_turns / 2],
               static_cast<double>(all) / (2 * k_turns));
+}
+
+// Leads change with every scan, and jobs come, start and end, so that labels behind the part that is put in order are
+// those of earlier lines. Nevertheless no job of an organization has a greater label than one before it.
+TEST(Places, WithinAnOrganizationLabelsNeverRise) {
+  constexpr std::uint32_t k_organizations = 3;
+  Cluster cluster(k_organizations, 64);
+  std::mt19937 random(11);
+  const auto draw = [&](std::size_t below) { return static_cast<std::size_t>(random() % below); };
+  for (int i = 0; i < 150; ++i) cluster.submit(static_cast<std::uint32_t>(draw(k_organizations)));
+  cluster.scan();
+  for (int i = 0; i < 64; ++i) cluster.start(cluster.first());
+  for (int turn = 0; turn < 300; ++turn) {
+    cluster.acknowledge();
+    for (Contender& contender : cluster.contenders()) contender.lead += static_cast<std::int64_t>(draw(40)) * k_micro;
+    if (draw(2) == 0) {
+      const auto ending =
+          std::next(cluster.running().begin(), static_cast<std::ptrdiff_t>(draw(cluster.running().size())));
+      cluster.end(ending->first);
+      cluster.start(cluster.first());
+    }
+    cluster.submit(static_cast<std::uint32_t>(draw(k_organizations)));
+    cluster.scan();
+    std::vector<std::uint32_t> least(k_organizations, SHAPLEY_NO_LABEL);
+    for (const auto& [job, waiting] : cluster.waiting()) {
+      std::uint32_t& before = least[waiting.organization];
+      ASSERT_LE(waiting.label, before) << "turn " << turn << ", job " << job;
+      before = waiting.label;
+    }
+  }
 }
 
 shapley_waiting_t array_of(std::uint32_t tasks, std::uint32_t label) {
