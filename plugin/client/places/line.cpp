@@ -100,10 +100,10 @@ bool OwnQueue::add(const Asking& asking) {
 namespace {
 
 // What has happened by the time that a part of the line is served.
-struct Expected {
+struct Outlook {
   std::int64_t step = 0;        // so many of k_steps parts of all runs have ended
   bool nodes_are_back = false;  // those that are away now
-  friend bool operator==(const Expected&, const Expected&) = default;
+  friend bool operator==(const Outlook&, const Outlook&) = default;
 };
 
 // The next task of a stream.
@@ -124,12 +124,12 @@ struct Head {
     task = 0;
     ++piece;
   }
-  void look(const Contender& contender, const Expected& expected) {
+  void look(const Contender& contender, const Outlook& outlook) {
     const std::int64_t blocks = at().before.blocked + at().task.blocked * task;
     const std::int64_t cum = at().before.charge + at().task.charge * task;
-    const std::int64_t ended = contender.running.blocked / k_steps * expected.step;
-    below = blocks < contender.lacking + ended + (expected.nodes_are_back ? contender.returning : 0);
-    lead = contender.lead + contender.running.charge / k_steps * expected.step - cum;
+    const std::int64_t ended = contender.running.blocked / k_steps * outlook.step;
+    below = blocks < contender.lacking + ended + (outlook.nodes_are_back ? contender.returning : 0);
+    lead = contender.lead + contender.running.charge / k_steps * outlook.step - cum;
     rank = contender.rank;
   }
 };
@@ -179,17 +179,17 @@ class Merge {
 
  private:
   void push(Head head) {
-    head.look(contenders_[head.organization], expected_);
+    head.look(contenders_[head.organization], outlook_);
     heads_.push(head);
   }
   void expect() {
     const std::int64_t freed = served_ - free_;
     if (freed <= 0) return;
-    Expected now;
+    Outlook now;
     if (running_ > 0) now.step = std::min(k_steps, freed / std::max<std::int64_t>(1, running_ / k_steps));
     now.nodes_are_back = returning_ > 0 && freed >= std::max(k_first_places, returning_ / 8);
-    if (now == expected_) return;
-    expected_ = now;
+    if (now == outlook_) return;
+    outlook_ = now;
     Heads before;
     std::swap(before, heads_);
     for (; !before.empty(); before.pop()) push(before.top());
@@ -201,7 +201,7 @@ class Merge {
   std::int64_t running_ = 0;
   std::int64_t served_ = 0;
   std::int64_t returning_ = 0;
-  Expected expected_;
+  Outlook outlook_;
   Heads heads_;
 };
 
