@@ -130,7 +130,7 @@ Expected<void> Maintenance::store_head(Instant now) {
   return books_.store_head(head);
 }
 
-void RankMaker::refresh(Instant now) {
+void RankMaker::refresh(const accounting::NodeNames& away, Instant now) {
   if (books_.incomplete()) {
     is_behind_ = false;
     return;
@@ -140,10 +140,11 @@ void RankMaker::refresh(Instant now) {
   note_able(able);
   const auto by = accounting::acting(ledger::ranking_estimator(state), able);
   protocol::Ranks ranks{.generation = ranks_.generation, .computed_at = ranks_.computed_at, .organizations = {}};
-  for (const accounting::Rank& rank : state.ranking(now, by)) {
+  for (const accounting::Rank& rank : state.ranking(now, by, away)) {
     ranks.organizations.push_back(rank.organization);
     ranks.leads.push_back(rank.lead);
     ranks.lacking.push_back(rank.lacking);
+    if (!away.empty()) ranks.returning.push_back(rank.returning);
   }
   const bool changed = ranks != ranks_;
   ranks_ = std::move(ranks);

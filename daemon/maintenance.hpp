@@ -88,8 +88,9 @@ class RankMaker {
   // `books` must outlive it. Generations begin with `generation` and rise by 1 whenever the ranks change.
   RankMaker(Books& books, std::uint64_t generation) : books_(books) { ranks_.generation = generation; }
 
-  // While the books are incomplete the last ranks stay in force, because no estimator can catch up.
-  void refresh(Instant now);
+  // While the books are incomplete the last ranks stay in force, because no estimator can catch up. `away`: nodes that
+  // may come back (State::ranking).
+  void refresh(const accounting::NodeNames& away, Instant now);
   [[nodiscard]] const protocol::Ranks& ranks() const { return ranks_; }
   // Whether an estimator has work left; refresh() does a part of it.
   [[nodiscard]] bool is_behind() const { return is_behind_; }

@@ -83,7 +83,7 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   service->intake_->note_wrong_starts(std::move(wrong_starts));
   if (clock) service->follow_clock(kept && !clock->doubt() ? kept->doubt : std::nullopt, now);
   service->keep_clock();
-  service->ranks_.refresh(
+  service->refresh_ranks(
       now);  // the figures that stay in force if the configuration dates back so far that the books must be rebuilt
   if (service->site_.configuration.peer.empty()) {
     SHAPLEY_TRY(service->state_configuration(service->site_, now));
@@ -91,7 +91,7 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
     SHAPLEY_TRY(service->pair_up());
   }
   service->maintenance_.begin_memory(now);
-  service->ranks_.refresh(now);
+  service->refresh_ranks(now);
   service->configure_workflows(now);
   spdlog::info("ledger: {}: open with {}, {} of them replayed", service->site_.configuration.ledger.string(),
                counted(service->books_.last_sequence(), "event"), service->books_.replayed_at_start());
@@ -209,7 +209,7 @@ Expected<void> Service::become_active(Instant now) {
     spdlog::error("workflows: read completed runs: {}; their medians begin without runs", recalled.error().what);
   }
   SHAPLEY_TRY(state_configuration(site_, now));
-  ranks_.refresh(now);
+  refresh_ranks(now);
   return {};
 }
 
@@ -267,7 +267,7 @@ Expected<void> Service::reload(Site site, Instant now) {
   rules_ = reading_rules(site_);
   if (configure_workflows(now) || reads_otherwise) ++reading_generation_;
   ++configuration_generation_;
-  ranks_.refresh(now);
+  refresh_ranks(now);
   return {};
 }
 
@@ -357,7 +357,7 @@ bool Service::process(Instant now) {
     controllers_->note_durable(intake_->acknowledged(feeder_->hello.instance));
   }
   if (!committed) return false;
-  ranks_.refresh(now);
+  refresh_ranks(now);
   return true;
 }
 
@@ -375,7 +375,7 @@ void Service::tick(Instant now) {
   (void)write(privacy_);
   (void)write(upkeep_);
   keep_look(Duration{60});
-  ranks_.refresh(now);
+  refresh_ranks(now);
   workflows_.refresh(now);
 }
 
@@ -383,7 +383,7 @@ void Service::receive_standing(const std::string& cluster, const Expected<std::s
   consortium_.receive(cluster, text, cluster_.name(), now);
   if (!is_active()) return;
   failures_.note(k_record_standings, consortium_.record(now));
-  ranks_.refresh(now);
+  refresh_ranks(now);
 }
 
 bool Service::feed_goes_on(Instant now) const {

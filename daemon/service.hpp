@@ -113,7 +113,7 @@ class Service {
   [[nodiscard]] const protocol::Ranks& ranks() const { return ranks_.ranks(); }
   // Does a part of an estimator's work; returns whether some is left.
   [[nodiscard]] bool is_behind() const { return ranks_.is_behind(); }
-  void catch_up(Instant now) { ranks_.refresh(now); }
+  void catch_up(Instant now) { refresh_ranks(now); }
   [[nodiscard]] const Workflows& workflows() const { return workflows_; }
   [[nodiscard]] protocol::Rules rules() const { return {site_.rules, charge_rule(site_.configuration)}; }
   [[nodiscard]] std::uint64_t configuration_generation() const { return configuration_generation_; }
@@ -162,6 +162,7 @@ class Service {
   // Logs the state of the clock, and passes it to the intake.
   void follow_clock(const std::optional<TrustedClock::Doubt>& before, Instant now);
   void keep_clock();
+  void refresh_ranks(Instant now) { ranks_.refresh(intake_->away(), now); }
   // Makes the intake, which begins with the instant in the file of the last look.
   void make_intake();
   // Stores the instant until which a feeder scanned, if it is at least `later` after the stored one.

@@ -61,7 +61,7 @@ auto members(Ack& m) {
   return std::tie(m.sequence);
 }
 auto members(Ranks& m) {
-  return std::tie(m.generation, m.computed_at, m.organizations, m.leads, m.lacking);
+  return std::tie(m.generation, m.computed_at, m.organizations, m.leads, m.lacking, m.returning);
 }
 auto members(JobLevel& m) {
   return std::tie(m.job_id, m.level);

@@ -241,13 +241,15 @@ struct Ack {
 // many processors it may start more than the one that owes most before the rule serves both alike (its lead), and how
 // many it lacks to its guarantee, negative if it holds more (accounting/state/ranking.hpp). The figures include what
 // was acknowledged before. A sender of an earlier release leaves both lists out: then an organization goes before all
-// those of later positions.
+// those of later positions. While nodes are away, `returning` says how many processors each lacks more when all of its
+// nodes are back; otherwise, and by a sender of an earlier release, it is empty.
 struct Ranks {
   std::uint64_t generation = 0;
   std::int64_t computed_at = 0;
   std::vector<std::string> organizations;
   std::vector<std::int64_t> leads = {};
   std::vector<std::int64_t> lacking = {};
+  std::vector<std::int64_t> returning = {};
   friend bool operator==(const Ranks&, const Ranks&) = default;
 };
 

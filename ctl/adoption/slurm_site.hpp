@@ -23,7 +23,7 @@ struct SlurmPartition {
   std::string name;
   std::vector<std::string> accounts;  // AllowAccounts, in lower case; empty: all
   std::vector<std::string> nodes;     // the nodes that Slurm lists for it; empty: none, or a text that cannot be parsed
-  std::string billing;                // TRESBillingWeights, as Slurm has them; empty: none, a job is billed its CPUs
+  std::string billing = {};           // TRESBillingWeights, as Slurm has them; empty: none, a job is billed its CPUs
   friend bool operator==(const SlurmPartition&, const SlurmPartition&) = default;
 };
 

@@ -109,6 +109,8 @@ class Intake {
   // Whether the feeder should begin again with a snapshot, because the wall clock was wrong. True at most once a
   // session.
   [[nodiscard]] bool take_snapshot_request();
+  // The nodes of the feeder's session that jobs cannot use now and that may come back (SessionNodes::away).
+  [[nodiscard]] const accounting::NodeNames& away() const { return session_nodes_.away(); }
   // Whether the books contain everything that the feeder had when this session began: it sends its backlog first, then
   // a snapshot.
   [[nodiscard]] bool caught_up() const { return caught_up_ && inbox_.empty(); }

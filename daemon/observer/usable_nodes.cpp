@@ -165,6 +165,7 @@ void add_once(std::vector<NodeKind>& kinds, const NodeKind& kind) {
 
 void SessionNodes::forget() {
   nodes_.clear();
+  away_.clear();
   usable_.clear();
   kinds_.clear();
   complete_ = false;
@@ -178,6 +179,11 @@ void SessionNodes::complete() {
 void SessionNodes::note(const protocol::NodeRecord& node) {
   // A node with a name that is invalid in the configuration and in events has no owner, and cannot be named there.
   if (const auto names = expand_brackets(node.name); !names || names->front() != node.name) return;
+  if (node.usable) {
+    away_.erase(node.name);
+  } else {
+    away_.insert(node.name);
+  }
   const auto [entry, is_new] = nodes_.try_emplace(node.name, node);
   protocol::NodeRecord as_before = node;
   as_before.usable = entry->second.usable;
@@ -190,6 +196,7 @@ void SessionNodes::note(const protocol::NodeRecord& node) {
 void SessionNodes::note_gone(std::string_view node) {
   const auto entry = nodes_.find(node);
   if (entry == nodes_.end()) return;
+  away_.erase(entry->first);
   nodes_.erase(entry);
   usable_.clear();
   kinds_.clear();

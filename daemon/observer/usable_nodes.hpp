@@ -62,12 +62,16 @@ class SessionNodes {
   // Valid until something is noted or forgotten. REQUIRES: always the same rule between two calls of forget().
   [[nodiscard]] Kinds kinds_for(const protocol::JobUpdate& job, const Charging& charging);
 
+  // Those that jobs cannot use now: they are down, drained or failing. A node that is gone is not among them.
+  [[nodiscard]] const accounting::NodeNames& away() const { return away_; }
+
   [[nodiscard]] bool due(const accounting::State& books) const;
   // Events that the books lack. REQUIRES: they have all noted events. A warning is repeated only after it was absent.
   [[nodiscard]] Observation resolve(const accounting::State& books, Instant observed_at);
 
  private:
   NodeTable nodes_;
+  accounting::NodeNames away_;
   bool complete_ = false;
   bool stale_ = false;  // `usable_` lacks something
   UsableNodes usable_;

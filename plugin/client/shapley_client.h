@@ -228,6 +228,14 @@ uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
 /* The value for a job without a label of the present range. */
 #define SHAPLEY_NO_LABEL UINT32_MAX
 
+/* What keeps a job from starting that could start otherwise: it counts only before jobs with the same or a greater one.
+ */
+enum shapley_hindrance {
+  SHAPLEY_HINDRANCE_NONE,
+  SHAPLEY_HINDRANCE_NODES,   /* its partition is down, or its nodes are reserved or away */
+  SHAPLEY_HINDRANCE_LICENSES /* others use them */
+};
+
 typedef struct {
   uint32_t job_id;
   uint32_t organization; /* shapley_client_organization */
@@ -236,10 +244,10 @@ typedef struct {
   int64_t own_order;     /* its priority without the site factor: Slurm's own order, greatest first */
   uint64_t tie;          /* of equal order the least goes first */
   uint32_t level;
-  uint32_t label;       /* that it has, or SHAPLEY_NO_LABEL */
-  bool startable;       /* it could start if everything were free */
-  bool nodes_available; /* its partition is up, and its nodes are not reserved */
-  uint32_t splittable;  /* so many tasks of an array's record may get records of their own */
+  uint32_t label; /* that it has, or SHAPLEY_NO_LABEL */
+  bool startable; /* it could start if everything were free */
+  enum shapley_hindrance hindrance;
+  uint32_t splittable; /* so many tasks of an array's record may get records of their own */
 } shapley_waiting_t;
 
 typedef struct {

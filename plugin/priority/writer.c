@@ -351,32 +351,39 @@ void shapley_writer_rank(job_record_t* job) {
 
 /* ---- whether it could start --------------------------------------------------------------------- */
 
+/* slurmctld's reason is as old as its last try to start the job, so its licenses are looked at where it asks for any.
+ */
+static bool lacks_licenses(const job_record_t* record, time_t now) {
+  return record->license_list && shapley_license_test(record, now) != SLURM_SUCCESS;
+}
+
 /* The reason to wait was found when the scheduler tried the job last. Reasons that nodes were not available then may be
  * over in the pass in which they are back. Limits of accounts and users are not: their jobs must not delay others. */
-static bool could_start(const job_record_t* record, time_t now, bool* nodes_available) {
-  *nodes_available = false;
+static bool could_start(const job_record_t* record, time_t now, enum shapley_hindrance* hindrance) {
+  *hindrance = SHAPLEY_HINDRANCE_NONE;
   if (IS_JOB_COMPLETING(record) || (record->details && record->details->begin_time > now)) return false;
   if (shapley_is_array_rest(record) && !shapley_startable_tasks(record->array_recs)) return false;
   switch (record->state_reason) {
     case WAIT_ARRAY_TASK_LIMIT: /* of an array's record there is room again, see above */
       if (!shapley_is_array_rest(record)) return false;
-      *nodes_available = true;
-      return true;
+      break;
     case WAIT_NO_REASON:
     case WAIT_PRIORITY:
     case WAIT_RESOURCES:
     case WAIT_TIME: /* its time has come, see above */
-      *nodes_available = true;
-      return true;
+    case WAIT_LICENSES:
+      break;
     case WAIT_PART_DOWN:
     case WAIT_PART_INACTIVE:
     case WAIT_NODE_NOT_AVAIL:
     case WAIT_RESERVATION:
-    case WAIT_LICENSES:
-      return true;
+      *hindrance = SHAPLEY_HINDRANCE_NODES;
+      break;
     default:
       return false;
   }
+  if (lacks_licenses(record, now)) *hindrance = SHAPLEY_HINDRANCE_LICENSES;
+  return true;
 }
 
 /* ---- partitions --------------------------------------------------------------------------------- */
@@ -432,6 +439,6 @@ void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waitin
       .splittable = splittable_tasks(record),
   };
   fill_tier(record, waiting);
-  waiting->startable = could_start(record, now, &waiting->nodes_available);
+  waiting->startable = could_start(record, now, &waiting->hindrance);
   if (!waiting->tasks) waiting->tasks = 1;
 }

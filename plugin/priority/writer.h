@@ -52,8 +52,9 @@ void shapley_writer_rank(job_record_t* job);
 /* The properties of a waiting job's record for the serving line: its organization, its width, its position in Slurm's
  * own order, and whether it could start. */
 
-/* The number of tasks of an array that stay in its record: Slurm handles the last one in its own way. */
-enum { k_shapley_least_array_rest = 2 };
+/* The number of tasks of an array that stay in its record. The last one becomes a record as others (job_mgr.c:
+ * job_array_split). */
+enum { k_shapley_least_array_rest = 1 };
 
 /* The length of a line that serves so many processors: somewhat more than could start at once, so that the following
  * jobs have places already. */

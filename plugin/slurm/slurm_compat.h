@@ -32,6 +32,7 @@
 #include "src/common/run_in_daemon.h"
 #include "src/common/slurm_protocol_defs.h"
 #include "src/common/xmalloc.h"
+#include "src/slurmctld/licenses.h"
 #include "src/slurmctld/locks.h"
 #include "src/slurmctld/slurmctld.h"
 #if __has_include("src/common/job_state_reason.h")
@@ -50,6 +51,7 @@
 #pragma weak job_list
 #pragma weak last_job_update
 #pragma weak last_node_update
+#pragma weak license_job_test
 #pragma weak lock_slurmctld
 #pragma weak queue_job_scheduler
 #pragma weak resv_list
@@ -85,6 +87,7 @@ static inline const char* shapley_missing_symbol(void) {
     {"job_list", &job_list},
     {"last_job_update", &last_job_update},
     {"last_node_update", &last_node_update},
+    {"license_job_test", (const void*)(uintptr_t)license_job_test},
     {"lock_slurmctld", (const void*)(uintptr_t)lock_slurmctld},
     {"queue_job_scheduler", (const void*)(uintptr_t)queue_job_scheduler},
     {"resv_list", &resv_list},
@@ -319,6 +322,11 @@ static inline job_record_t* shapley_split_array(job_record_t* rest, uint32_t tas
 #endif
   others->start_time = 0;
   return others;
+}
+
+/* Whether a job's licenses are free now: SLURM_SUCCESS. It takes the licenses' own lock. */
+static inline int shapley_license_test(const job_record_t* job, time_t now) {
+  return license_job_test((job_record_t*)(uintptr_t)job, now, true);
 }
 
 /* Slurm's name of a reason to wait, such as "Resources". */

@@ -3,6 +3,10 @@
 #include "accounting/state/ranking.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -129,6 +133,46 @@ RC_GTEST_PROP(Ranking, LeadsAndWhatIsLackingAreThoseOfTheirDefinitions, ()) {
     for (const Rank& other : ranks) RC_ASSERT(other.key > rank.key || other.lead <= rank.lead);
     RC_TAG(rank.lead > 0 ? "leads" : "does not lead");
   }
+}
+
+// The nodes are usable as a whole from now on.
+State after_return(const State& state, const NodeNames& nodes) {
+  State copy = *State::load(state.save());
+  for (const std::string& node : nodes) {
+    const CapacityChanged* known = state.last_capacity(node);
+    if (known == nullptr) continue;
+    CapacityChanged back = *known;
+    back.ordinal = known->at == state.now() ? known->ordinal + 1 : 0;
+    back.at = state.now();
+    back.processors = std::max(known->processors, known->whole);  // 0: its worth is not known
+    if (back.usable_cpus) back.usable_cpus = back.cpus;
+    RC_ASSERT(copy.apply(back).has_value());
+  }
+  return copy;
+}
+
+RC_GTEST_PROP(Ranking, ReturningIsByHowMuchLackingRisesWhenTheNodesAreBack, ()) {
+  State state;
+  scenario::apply_all(state, (*scenario::arbitrary()).events);
+  const auto guarantee = *rc::gen::inRange<std::int64_t>(0, k_whole_node + 1);
+  RC_ASSERT(state.apply(rule(0, guarantee)).has_value());
+  const auto picked = *rc::gen::inRange(0U, 16U);  // a bit for each
+  NodeNames away;
+  for (unsigned i = 0; i < 4; ++i) {
+    if ((picked >> i & 1U) != 0) away.insert(std::array{"n1", "n2", "n3", "unknown"}.at(i));
+  }
+  State later = after_return(state, away);
+  std::map<std::string, std::int64_t> lacking;
+  for (const Rank& rank : later.ranking(state.now())) lacking[rank.organization] = rank.lacking;
+  std::vector<Rank> ranks = state.ranking(state.now(), std::nullopt, away);
+  bool returns = false;
+  for (Rank& rank : ranks) {
+    RC_ASSERT(rank.returning == std::max<std::int64_t>(0, lacking.at(rank.organization) - rank.lacking));
+    returns = returns || rank.returning > 0;
+    rank.returning = 0;
+  }
+  RC_ASSERT(ranks == state.ranking(state.now()));
+  RC_TAG(returns ? "some return" : "none returns");
 }
 
 TEST(Ranking, LeadsAreWholeProcessorsAndBounded) {

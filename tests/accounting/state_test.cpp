@@ -259,6 +259,28 @@ TEST_F(PricedNode, OffersWhatItsJobsBlockWhileItDrains) {
   EXPECT_EQ(row("ann", 7).owned, cores(0));
 }
 
+// ann may count on 4 of its 8 processors. While the node drains ann owns the 3 that its job blocks.
+TEST_F(PricedNode, ReturnsWhatItDoesNotOfferNow) {
+  begin();
+  apply(RankingDeclared{at(0), "direct_contr", 0, 500'000, {}, 0});
+  const SegmentOpened opened = cheap(1, 3, 0);
+  apply(opened);
+  EXPECT_EQ(state_.ranking(at(4), {}, {"n1"})[0].returning, 0) << "all of it is offered";
+  apply(node(5, false));
+  const Rank draining = state_.ranking(at(6), {}, {"n1"})[0];
+  EXPECT_EQ(draining.organization, "ann");
+  EXPECT_EQ(draining.lacking, -1);  // 1.5 - 3, rounded up
+  EXPECT_EQ(draining.returning, 2);
+  EXPECT_EQ(state_.ranking(at(6), {}, {"n2"})[0].returning, 0);
+  EXPECT_EQ(state_.ranking(at(6))[0].returning, 0) << "it may have been removed";
+  apply(closed(opened, 7));
+  EXPECT_EQ(state_.ranking(at(7), {}, {"n1"})[0].lacking, 0);
+  EXPECT_EQ(state_.ranking(at(7), {}, {"n1"})[0].returning, 4);
+  apply(node(8));
+  EXPECT_EQ(state_.ranking(at(8), {}, {"n1"})[0].lacking, 4);
+  EXPECT_EQ(state_.ranking(at(8), {}, {"n1"})[0].returning, 0);
+}
+
 // The node of a ledger that an older version wrote says later that its CPUs are counted; the runs go on.
 TEST_F(PricedNode, CountsWhatRunsFromTheCapacityThatSaysSo) {
   apply(owned("n1", 0, {{"ann", 1'000'000}}));

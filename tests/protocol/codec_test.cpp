@@ -40,7 +40,7 @@ T decoded(const std::string& body) {
 TEST(Codec, WritesLengthTypeAndMembersInOrder) {
   EXPECT_EQ(encode_frame(Ack{.sequence = 300}), bytes({0, 0, 0, 5, k_ack, 0x91, 0xcd, 0x01, 0x2c}));
   EXPECT_EQ(encode_frame(Ranks{.generation = 1, .computed_at = -1, .organizations = {"ab", ""}}),
-            bytes({0, 0, 0, 11, k_ranks, 0x95, 0x01, 0xff, 0x92, 0xa2, 'a', 'b', 0xa0, 0x90, 0x90}));
+            bytes({0, 0, 0, 12, k_ranks, 0x96, 0x01, 0xff, 0x92, 0xa2, 'a', 'b', 0xa0, 0x90, 0x90, 0x90}));
   EXPECT_EQ(encode_frame(Rules{.rules = {{.organization = "x", .kind = RuleKind::user, .name = "", .id = 1000}}}),
             bytes({0,    0,    0,    21,   k_rules, 0x92, 0x91, 0x94, 0xa1, 'x', 0x03, 0xa0, 0xcd,
                    0x03, 0xe8, 0x93, 0x00, 0x91,    0x92, 0xa3, 'c',  'p',  'u', 0x01, 0x90}));
@@ -76,6 +76,11 @@ TEST(Codec, MissingTrailingMembersKeepTheirDefaults) {
   const auto welcome = decoded<Welcome>(bytes({k_welcome, 0x93, 0x01, 0xa1, 'd', 0xc2}));
   EXPECT_EQ(welcome, (Welcome{.version = 1, .program = "d", .act = false, .strict = true}));
   EXPECT_EQ(decoded<Hello>(bytes({k_hello, 0x90})), Hello{});
+  // Ranks of releases before they had `returning`, and before they had leads.
+  EXPECT_EQ(decoded<Ranks>(bytes({k_ranks, 0x95, 0x01, 0x02, 0x91, 0xa1, 'a', 0x91, 0x03, 0x91, 0x04})),
+            (Ranks{.generation = 1, .computed_at = 2, .organizations = {"a"}, .leads = {3}, .lacking = {4}}));
+  EXPECT_EQ(decoded<Ranks>(bytes({k_ranks, 0x93, 0x01, 0x02, 0x91, 0xa1, 'a'})),
+            (Ranks{.generation = 1, .computed_at = 2, .organizations = {"a"}}));
   // Also within a record of a list: a job with nothing but its id.
   const auto seen = decoded<Observations>(bytes({k_observations, 0x93, 0x01, 0x02, 0x91, 0x91, 0x2a}));
   ASSERT_EQ(seen.jobs.size(), 1U);

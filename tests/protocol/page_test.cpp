@@ -112,7 +112,7 @@ TEST(Page, TellsTheVersion) {
 
 Message example(const std::string& name) {
   if (name == "Ack") return Ack{300};
-  if (name == "Ranks") return Ranks{7, 1767225600, {"biology", "physics"}, {30, 0}, {4, 0}};
+  if (name == "Ranks") return Ranks{7, 1767225600, {"biology", "physics"}, {30, 0}, {4, 0}, {8, 0}};
   if (name == "Levels") return Levels{3, 1767225600, {{42, 2}, {1000, 15}}};
   JobUpdate job;
   job.job_id = 42;

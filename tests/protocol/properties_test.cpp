@@ -121,8 +121,8 @@ void pick(Ack& m) {
   pick(sequence);
 }
 void pick(Ranks& m) {
-  auto& [generation, computed_at, organizations, leads, lacking] = m;
-  pick_all(generation, computed_at, organizations, leads, lacking);
+  auto& [generation, computed_at, organizations, leads, lacking, returning] = m;
+  pick_all(generation, computed_at, organizations, leads, lacking, returning);
 }
 void pick(JobLevel& m) {
   auto& [job_id, level] = m;

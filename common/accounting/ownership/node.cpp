@@ -143,6 +143,10 @@ std::vector<Worth> Node::worths(Measure by) const {
   return all;
 }
 
+Measured Node::last_worth() const {
+  return capacities.empty() ? Measured{} : worth_of(capacities.back());
+}
+
 Node::Cursor Node::before(Instant t) const {
   Cursor cursor{claims_.size(), capacities.size(), ownership.in_force().size(), claimed_};
   while (cursor.claim > 0 && claims_[cursor.claim - 1].at >= t)

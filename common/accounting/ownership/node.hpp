@@ -99,6 +99,9 @@ class Node {
   template <typename Visit>
   void for_each_offer_change(Instant from, Visit&& visit) const;
 
+  // What the whole node is worth by what is known last. 0: not known.
+  [[nodiscard]] Measured last_worth() const;
+
   // What it offers in the second before t. Valid until the node changes.
   [[nodiscard]] Offer offer_before(Instant t) const { return offer(before(t)); }
 

@@ -59,7 +59,9 @@ bool RankRow::below_guarantee() const {
   return serving_row(*this, {}).below_guarantee();
 }
 
-std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms) {
+std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms,
+                       std::span<const ProcessorMillionths> besides) {
+  SHAPLEY_REQUIRE(besides.empty() || besides.size() == rows.size());
   std::vector<game::ServingRow<Utility>> serving;
   serving.reserve(rows.size());
   for (const RankRow& row : rows) serving.push_back(serving_row(row, key_of(row.figures, terms)));
@@ -74,16 +76,20 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
     if (row.last) return -k_longest_lead;
     return static_cast<std::int64_t>(std::min<Int128>(processors_of(row.key) - *least, k_longest_lead));
   };
-  const auto lacking = [](const game::ServingRow<Utility>& row) {
-    const Int128 lacks = static_cast<Int128>(row.guarantee.millionths) * row.owned -
+  const auto lacking = [](const game::ServingRow<Utility>& row, ProcessorMillionths more = {}) {
+    const Int128 lacks = static_cast<Int128>(row.guarantee.millionths) * (row.owned + more.value) -
                          static_cast<Int128>(row.used) * game::k_whole_guarantee;
     return static_cast<std::int64_t>(-floor_of_quotient(-lacks, Int128{k_micro} * game::k_whole_guarantee));
+  };
+  const auto returning = [&](std::size_t i) {
+    if (besides.empty()) return std::int64_t{0};
+    return std::max<std::int64_t>(0, lacking(serving[i], besides[i]) - lacking(serving[i]));
   };
   std::vector<Rank> ranks;
   ranks.reserve(rows.size());
   for (const std::size_t i : game::serving_order(std::span<const game::ServingRow<Utility>>(serving))) {
     ranks.push_back({rows[i].organization, serving[i].key, serving[i].guarantee, serving[i].below_guarantee(),
-                     serving[i].last, lead(serving[i]), lacking(serving[i])});
+                     serving[i].last, lead(serving[i]), lacking(serving[i]), returning(i)});
   }
   return ranks;
 }

@@ -63,6 +63,8 @@ struct Rank {
   // Whole processors that it lacks to its guarantee, rounded up; negative: it blocks more. In CPUs of nodes, whereas
   // `lead` is in the unit of psi.
   std::int64_t lacking = 0;
+  // By how many processors `lacking` rises when all of its nodes that are away are back; >= 0.
+  std::int64_t returning = 0;
   friend bool operator==(const Rank&, const Rank&) = default;
 };
 
@@ -73,8 +75,11 @@ struct Rank {
 [[nodiscard]] game::KeyTerms key_terms(const RankingDeclared& rule, Duration residual);
 [[nodiscard]] game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organization);
 
-// `rows`: all organizations that have a rank, in the order that breaks ties.
-[[nodiscard]] std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms);
+// `rows`: all organizations that have a rank, in the order that breaks ties. `besides`: how many processors each owns
+// besides, on nodes that are away (State::ranking); empty: no node is away. REQUIRES: as many as there are rows, or
+// none.
+[[nodiscard]] std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms,
+                                     std::span<const ProcessorMillionths> besides = {});
 
 // The times at which the order of organizations changes, as long as nothing starts or ends.
 //

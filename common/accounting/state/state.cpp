@@ -227,10 +227,33 @@ std::vector<RankRow> State::rank_rows(Instant t, EstimatorId estimator, std::spa
   return rows;
 }
 
-std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator) {
+std::vector<ProcessorMillionths> State::Impl::owned_besides(const NodeNames& away) const {
+  std::vector<ProcessorMillionths> more(organizations.names().size());
+  for (const std::string& name : away) {
+    const auto index = nodes.find(name);
+    if (!index) continue;
+    const Offer now = nodes[*index].offer_before(k_end_of_time);
+    const ProcessorMillionths whole = nodes[*index].last_worth().blocked;
+    if (whole <= now.amount.blocked) continue;
+    // Each is split, and not their difference, because parts are rounded.
+    split_among(*now.owners, whole,
+                [&](OrgId owner, ProcessorMillionths part) { more[accounts.row_of(owner).value] += part; });
+    split_among(*now.owners, now.amount.blocked,
+                [&](OrgId owner, ProcessorMillionths part) { more[accounts.row_of(owner).value] -= part; });
+  }
+  return more;
+}
+
+std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator, const NodeNames& away) {
   impl_->advance(t);
   if (!estimator) estimator = parse_estimator(ranking_rule().contribution).value_or(k_default_estimator);
-  return rank(rank_rows(t, *estimator), key_terms());
+  const std::vector<RankRow> rows = rank_rows(t, *estimator);
+  std::vector<ProcessorMillionths> besides;
+  if (!away.empty()) {
+    const std::vector<ProcessorMillionths> by_row = impl_->owned_besides(away);
+    for (const RankRow& row : rows) besides.push_back(by_row[find_organization(row.organization)->value]);
+  }
+  return rank(rows, key_terms(), besides);
 }
 
 std::vector<ObservationsMistimed> State::mistimed_observations() const {

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -127,6 +128,8 @@ struct StateOptions {
   bool as_saved = false;
 };
 
+using NodeNames = std::set<std::string, std::less<>>;
+
 struct Rank;     // ranking.hpp
 struct RankRow;  // ranking.hpp
 
@@ -217,8 +220,11 @@ class State {
   [[nodiscard]] std::vector<RankRow> own_rank_rows(Instant t, EstimatorId estimator);
   // Ranks at max(t, now()) by the rule in force then, with phi by `estimator` (nullopt: the rule's own; if this
   // program does not know that, the first of the table; if it is not kept, its stand-in). Ties by configured order.
-  // Commons, which runs nothing, is left out.
-  [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt);
+  // Commons, which runs nothing, is left out. `away`: the nodes that jobs cannot use now and that may come back, for
+  // Rank::returning; those that the books do not know do not count. The books do not know which nodes may come back:
+  // one that was removed and one that is down both offer nothing.
+  [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt,
+                                          const NodeNames& away = {});
 
   // All of them, ascending.
   [[nodiscard]] std::vector<ObservationsMistimed> mistimed_observations() const;

@@ -12,6 +12,8 @@ namespace {
 
 // Into how many steps the ends of all that runs are divided.
 constexpr std::int64_t k_steps = 32;
+// In front of the line, the ends of single runs are what is expected, and no return of nodes.
+constexpr std::int64_t k_first_places = 2 * k_micro;
 
 std::int64_t quotient_up(std::int64_t of, std::int64_t by) {
   return of <= 0 ? 0 : (of + by - 1) / by;
@@ -35,36 +37,39 @@ NodeSetTable NodeSetTable::of(const Requests& requests) {
       [&](NodeSetId outer, NodeSetId inner) { return requests.contains(outer, inner); });
 }
 
-OwnQueue::OwnQueue(const NodeSetTable& sets, std::int64_t reach)
-    : sets_(&sets), reach_(reach), taken_(sets.size()), streams_(1) {}
+OwnQueue::OwnQueue(const NodeSetTable& sets, std::int64_t reach) : sets_(&sets), reach_(reach), streams_(k_hindrances) {
+  for (Now& now : now_) now.taken.resize(sets.size());
+}
 
 std::uint32_t OwnQueue::tasks_now(const Asking& asking) const {
-  if (!asking.nodes_available) return 0;
+  const std::vector<std::int64_t>& taken = now_[asking.hindrance].taken;
   std::int64_t tasks = asking.tasks;
   for (NodeSetId outer = 0; outer < sets_->size() && tasks > 0; ++outer) {
     if (!sets_->contains(outer, asking.nodes)) continue;
-    tasks = std::min(tasks, quotient_up((*sets_)[outer].free - taken_[outer], asking.task.blocked));
+    tasks = std::min(tasks, quotient_up((*sets_)[outer].free - taken[outer], asking.task.blocked));
   }
   return static_cast<std::uint32_t>(tasks);
 }
 
 void OwnQueue::add_now(const Asking& asking, std::uint32_t tasks) {
   if (tasks == 0) return;
-  streams_.front().push_back({asking.job, asking.task, tasks, now_});
-  client::add(now_, asking.task, tasks);
-  for (NodeSetId outer = 0; outer < sets_->size(); ++outer) {
-    if (sets_->contains(outer, asking.nodes)) taken_[outer] += asking.task.blocked * tasks;
+  streams_[asking.hindrance].push_back({asking.job, asking.task, tasks, now_[asking.hindrance].asked});
+  for (std::size_t with = asking.hindrance; with < k_hindrances; ++with) {
+    client::add(now_[with].asked, asking.task, tasks);
+    for (NodeSetId outer = 0; outer < sets_->size(); ++outer) {
+      if (sets_->contains(outer, asking.nodes)) now_[with].taken[outer] += asking.task.blocked * tasks;
+    }
   }
   asked_ += asking.task.blocked * tasks;
 }
 
 OwnQueue::Later& OwnQueue::later_of(const Asking& asking) {
   const auto known = std::find_if(later_.begin(), later_.end(), [&](const Later& later) {
-    return later.nodes == asking.nodes && later.nodes_available == asking.nodes_available;
+    return later.nodes == asking.nodes && later.hindrance == asking.hindrance;
   });
   if (known != later_.end()) return *known;
   streams_.emplace_back();
-  return later_.emplace_back(Later{asking.nodes, asking.nodes_available, {}, streams_.size() - 1});
+  return later_.emplace_back(Later{asking.nodes, asking.hindrance, {}, streams_.size() - 1});
 }
 
 bool OwnQueue::add_later(const Asking& asking, std::uint32_t tasks) {
@@ -74,10 +79,10 @@ bool OwnQueue::add_later(const Asking& asking, std::uint32_t tasks) {
   tasks = static_cast<std::uint32_t>(
       std::min<std::int64_t>(tasks, quotient_up(most - own.asked.blocked, asking.task.blocked)));
   if (tasks == 0) return false;
-  Measure before = now_;
+  Measure before = now_[asking.hindrance].asked;
   for (const Later& other : later_) {
-    const bool counts = other.nodes_available || !asking.nodes_available;
-    if (counts && sets_->overlap(asking.nodes, other.nodes)) client::add(before, other.asked, 1);
+    const bool counts = other.hindrance <= asking.hindrance && sets_->overlap(asking.nodes, other.nodes);
+    if (counts) client::add(before, other.asked, 1);
   }
   streams_[own.stream].push_back({asking.job, asking.task, tasks, before});
   client::add(own.asked, asking.task, tasks);
@@ -93,6 +98,13 @@ bool OwnQueue::add(const Asking& asking) {
 }
 
 namespace {
+
+// What has happened by the time that a part of the line is served.
+struct Outlook {
+  std::int64_t step = 0;        // so many of k_steps parts of all runs have ended
+  bool nodes_are_back = false;  // those that are away now
+  friend bool operator==(const Outlook&, const Outlook&) = default;
+};
 
 // The next task of a stream.
 struct Head {
@@ -112,12 +124,12 @@ struct Head {
     task = 0;
     ++piece;
   }
-  // `step` of k_steps parts of all runs have ended.
-  void look(const Contender& contender, std::int64_t step) {
+  void look(const Contender& contender, const Outlook& outlook) {
     const std::int64_t blocks = at().before.blocked + at().task.blocked * task;
     const std::int64_t cum = at().before.charge + at().task.charge * task;
-    below = blocks < contender.lacking + contender.running.blocked / k_steps * step;
-    lead = contender.lead + contender.running.charge / k_steps * step - cum;
+    const std::int64_t ended = contender.running.blocked / k_steps * outlook.step;
+    below = blocks < contender.lacking + ended + (outlook.nodes_are_back ? contender.returning : 0);
+    lead = contender.lead + contender.running.charge / k_steps * outlook.step - cum;
     rank = contender.rank;
   }
 };
@@ -137,7 +149,10 @@ class Merge {
  public:
   Merge(std::span<const Contender> contenders, std::span<const OwnQueue> queues, std::int64_t free)
       : contenders_(contenders), free_(free) {
-    for (const Contender& contender : contenders) running_ += contender.running.blocked;
+    for (const Contender& contender : contenders) {
+      running_ += contender.running.blocked;
+      returning_ += contender.returning;
+    }
     std::size_t number = 0;
     for (std::uint32_t u = 0; u < contenders.size(); ++u) {
       for (const OwnQueue::Stream& stream : queues[u].streams()) {
@@ -158,21 +173,23 @@ class Merge {
     Head next = head;
     next.advance();
     if (!next.is_over()) push(next);
-    end_runs();
+    expect();
     return head;
   }
 
  private:
   void push(Head head) {
-    head.look(contenders_[head.organization], step_);
+    head.look(contenders_[head.organization], outlook_);
     heads_.push(head);
   }
-  void end_runs() {
-    if (running_ <= 0 || served_ <= free_) return;
-    const std::int64_t ended = std::min(served_ - free_, running_);
-    const std::int64_t step = ended / std::max<std::int64_t>(1, running_ / k_steps);
-    if (std::min(step, k_steps) == step_) return;
-    step_ = std::min(step, k_steps);
+  void expect() {
+    const std::int64_t freed = served_ - free_;
+    if (freed <= 0) return;
+    Outlook now;
+    if (running_ > 0) now.step = std::min(k_steps, freed / std::max<std::int64_t>(1, running_ / k_steps));
+    now.nodes_are_back = returning_ > 0 && freed >= std::max(k_first_places, returning_ / 8);
+    if (now == outlook_) return;
+    outlook_ = now;
     Heads before;
     std::swap(before, heads_);
     for (; !before.empty(); before.pop()) push(before.top());
@@ -183,7 +200,8 @@ class Merge {
   std::int64_t free_;
   std::int64_t running_ = 0;
   std::int64_t served_ = 0;
-  std::int64_t step_ = 0;
+  std::int64_t returning_ = 0;
+  Outlook outlook_;
   Heads heads_;
 };
 

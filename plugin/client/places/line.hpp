@@ -17,9 +17,11 @@
 // While tasks wait for ends, runs end, and whose runs is not known. Each end raises its organization's lead, and what
 // it lacks to its guarantee. So the order of the tasks behind what is free now supposes that as many processors have
 // come free as the line has come to, and that each organization's runs made its proportional part of them: where
-// everything ends in one instant, before another scan, the rule holds for all of it.
+// everything ends in one instant, before another scan, the rule holds for all of it. Behind the first few places nodes
+// that are away are supposed to be back, and to count in their owners' guarantees.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,14 +29,16 @@
 #include <vector>
 
 #include "plugin/client/requests/requests.hpp"
+#include "plugin/client/shapley_client.h"
 
 namespace shapley::client {
 
 // One organization: its rank figures from the daemon, and what its runs hold. In millionths of a processor.
 struct Contender {
-  std::uint32_t rank = 0;    // 0 is served first
-  std::int64_t lead = 0;     // what it may start more than the one that owes most
-  std::int64_t lacking = 0;  // processors that it lacks to its guarantee
+  std::uint32_t rank = 0;      // 0 is served first
+  std::int64_t lead = 0;       // what it may start more than the one that owes most
+  std::int64_t lacking = 0;    // processors that it lacks to its guarantee
+  std::int64_t returning = 0;  // by how much `lacking` rises when all its nodes are back
   Measure running{};
 };
 
@@ -77,10 +81,12 @@ struct Asking {
   Measure task{};           // of one task; blocked > 0
   std::uint32_t tasks = 1;  // > 0
   NodeSetId nodes = 0;
-  // False: they cannot be used at present (a partition that is down, a reservation for maintenance). The task has a
-  // place for later, and counts only before others of that kind: it must not delay what could start now.
-  bool nodes_available = true;
+  // With one it has a place for later, and counts only before others that have it, too: it must not delay what could
+  // start now.
+  enum shapley_hindrance hindrance = SHAPLEY_HINDRANCE_NONE;
 };
+
+inline constexpr std::size_t k_hindrances = 3;
 
 // The queue of one organization in Slurm's own order, as far as it can matter.
 class OwnQueue {
@@ -105,11 +111,17 @@ class OwnQueue {
   [[nodiscard]] std::span<const Stream> streams() const { return streams_; }
 
  private:
+  // Tasks that wait for an end.
   struct Later {
     NodeSetId nodes = 0;
-    bool nodes_available = true;
+    enum shapley_hindrance hindrance = SHAPLEY_HINDRANCE_NONE;
     Measure asked{};
     std::size_t stream = 0;
+  };
+  // Tasks for which enough is free, with a hindrance and all lesser ones.
+  struct Now {
+    Measure asked{};
+    std::vector<std::int64_t> taken;  // of it, what may be on each set's nodes
   };
   [[nodiscard]] std::uint32_t tasks_now(const Asking& asking) const;
   void add_now(const Asking& asking, std::uint32_t tasks);
@@ -119,10 +131,9 @@ class OwnQueue {
   const NodeSetTable* sets_;
   std::int64_t reach_;
   std::int64_t asked_ = 0;
-  Measure now_;                      // of all that could start now
-  std::vector<std::int64_t> taken_;  // of it, what may be on each set's nodes
-  std::vector<Later> later_;         // of the rest, those that this organization asks for
-  std::vector<Stream> streams_;      // the first one: what could start now
+  std::array<Now, k_hindrances> now_;  // by hindrance
+  std::vector<Later> later_;           // those that this organization asks for
+  std::vector<Stream> streams_;        // the first ones: as `now_`
 };
 
 // Consecutive tasks of one job in line.

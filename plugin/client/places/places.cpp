@@ -260,7 +260,7 @@ std::vector<OwnQueue> Places::own_queues(const NodeSetTable& sets, std::size_t l
                                       .task = asked.task,
                                       .tasks = std::max<std::uint32_t>(1, waiting.tasks),
                                       .nodes = asked.nodes,
-                                      .nodes_available = waiting.nodes_available});
+                                      .hindrance = waiting.hindrance});
         if (added) in_line_.push_back({.waiting = &waiting, .nodes = asked.nodes});
       }
     }
@@ -301,7 +301,7 @@ std::vector<Places::Entry> Places::entries(std::span<const LinePlace> line) {
       entries.push_back({line[i].job, true});
     }
     // Where tasks cannot be split off at all, they are served by the place of the first one.
-    const bool is_served_whole = job.waiting->splittable == 0 && job.tasks > 2;
+    const bool is_served_whole = job.waiting->splittable == 0 && job.waiting->tasks > 1;
     const bool is_left = job.tasks > job.split;
     if (is_left && i == (is_served_whole ? job.first : job.last)) entries.push_back({line[i].job, false});
   }
@@ -314,18 +314,21 @@ void Places::keep_own_order(std::span<const Entry> entries, const NodeSetTable& 
                             std::vector<std::uint32_t>& labels) const {
   struct Least {
     NodeSetId nodes = 0;
+    enum shapley_hindrance hindrance = SHAPLEY_HINDRANCE_NONE;
     std::uint32_t label = k_no_label;
   };
   std::vector<std::vector<Least>> least(ranking_.contenders.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const InLine& job = in_line_[entries[i].job];
+    const enum shapley_hindrance hindrance = job.waiting->hindrance;
     std::vector<Least>& own = least[job.waiting->organization];
     Least* same = nullptr;
     for (Least& other : own) {
-      if (sets.overlap(other.nodes, job.nodes)) labels[i] = std::min(labels[i], other.label);
-      if (other.nodes == job.nodes) same = &other;
+      const bool counts = other.hindrance <= hindrance && sets.overlap(other.nodes, job.nodes);
+      if (counts) labels[i] = std::min(labels[i], other.label);
+      if (other.nodes == job.nodes && other.hindrance == hindrance) same = &other;
     }
-    if (same == nullptr) same = &own.emplace_back(Least{job.nodes, labels[i]});
+    if (same == nullptr) same = &own.emplace_back(Least{job.nodes, hindrance, labels[i]});
     same->label = std::min(same->label, labels[i]);
   }
 }

@@ -33,15 +33,18 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
   std::sort(by_name.begin(), by_name.end(),
             [&](std::uint32_t a, std::uint32_t b) { return ranks.organizations[a] < ranks.organizations[b]; });
   const bool has_leads = ranks.leads.size() == by_name.size() && ranks.lacking.size() == by_name.size();
+  const bool has_returning = ranks.returning.size() == by_name.size();
   // More than any cluster has, so that all of a better rank goes before a worse one.
   constexpr std::int64_t k_wholly = (std::int64_t{1} << 28U) * k_micro;
   std::uint32_t index = 0;
   for (const std::uint32_t position : by_name) {
     indices_.emplace(ranks.organizations[position], index);
     const auto behind = static_cast<std::int64_t>(by_name.size() - position);
-    contenders_[index] = {.rank = position,
-                          .lead = has_leads ? bounded(ranks.leads[position]) : behind * k_wholly,
-                          .lacking = bounded(has_leads ? ranks.lacking[position] : -k_most)};
+    contenders_[index] = {
+        .rank = position,
+        .lead = has_leads ? bounded(ranks.leads[position]) : behind * k_wholly,
+        .lacking = bounded(has_leads ? ranks.lacking[position] : -k_most),
+        .returning = has_returning ? bounded(std::max<std::int64_t>(0, ranks.returning[position])) : 0};
     if (position + 1 == by_name.size()) last_ = {position, index};
     ++index;
   }
@@ -68,7 +71,9 @@ bool RankBoard::set_policy(Policy policy) {
 
 bool RankBoard::set_ranks(protocol::Ranks ranks) {
   const bool same_organizations = ranks.organizations == ranks_.organizations;
-  if (has_ranks_ && same_organizations && ranks.leads == ranks_.leads && ranks.lacking == ranks_.lacking) return false;
+  const bool same_figures =
+      ranks.leads == ranks_.leads && ranks.lacking == ranks_.lacking && ranks.returning == ranks_.returning;
+  if (has_ranks_ && same_organizations && same_figures) return false;
   const auto sorted = [](std::vector<std::string> names) {
     std::sort(names.begin(), names.end());
     return names;

@@ -68,6 +68,7 @@ class Requests {
   // the charge is a sum (`weights`, `billing`): of these a record's figures are taken when it is noted, and the daemon
   // asks for all records again when its rule changes. Until then what a job blocks stands for its charge.
   void set_rule(ChargeRule rule);
+  [[nodiscard]] const ChargeRule& rule() const { return rule_; }
 
   struct Asked {
     Measure task;  // of one task

@@ -291,6 +291,27 @@ TEST_F(ManyPlacements, AnOrganizationKeepsThoseOfMostDemand) {
   EXPECT_FALSE(has_nodes(k_most - 2));
 }
 
+TEST(SessionNodes, KnowWhichNodesAreAwayAndMayComeBack) {
+  using accounting::NodeNames;
+  SessionNodes nodes;
+  const auto note = [&](const char* name, bool usable) {
+    NodeRecord record = node_of(name, {"batch"});
+    record.usable = usable;
+    nodes.note(record);
+  };
+  note("n1", true);
+  EXPECT_EQ(nodes.away(), NodeNames{});
+  note("n1", false);
+  note("n2", false);
+  note("n3", false);
+  EXPECT_EQ(nodes.away(), (NodeNames{"n1", "n2", "n3"}));
+  note("n1", true);
+  nodes.note_gone("n2");
+  EXPECT_EQ(nodes.away(), NodeNames{"n3"});
+  nodes.forget();
+  EXPECT_EQ(nodes.away(), NodeNames{});
+}
+
 TEST(SessionNodes, KnowTheKindsOfNodesThatAJobMayUse) {
   const auto node = [](const char* name, std::uint32_t cpus, Names partitions) {
     NodeRecord record = node_of(name, std::move(partitions));

@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <csignal>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -79,6 +82,41 @@ TEST_F(ServiceTest, WhoIsBelowItsGuaranteeGoesFirst) {
   EXPECT_EQ(service->ranks().organizations.front(), "physics");
   see({running({.id = 3, .start = now})});  // four of its eight processors are half of them
   EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
+}
+
+// Each may count on 4 of its 8 processors.
+TEST_F(ServiceTest, RanksSayWhatIsLackingWhenNodesAreBackUnlessTheyAreGone) {
+  connect(1);
+  snapshot({});
+  EXPECT_TRUE(service->ranks().returning.empty());
+  const auto note = [&](bool usable, std::vector<std::string> gone = {}) {
+    protocol::Observations o;
+    o.sequence = ++sequence;
+    o.observed_at = ++now;
+    if (gone.empty()) o.nodes = {node_record("n2")};
+    for (protocol::NodeRecord& node : o.nodes) node.usable = usable;
+    o.gone_nodes = std::move(gone);
+    service->receive(std::move(o), Instant{now});
+    service->process(Instant{now});
+  };
+  const auto of = [&](const std::string& name, const std::vector<std::int64_t>& figures) {
+    const auto& names = service->ranks().organizations;
+    return figures.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));
+  };
+  const std::uint64_t generation = service->ranks().generation;
+  note(false);
+  EXPECT_GT(service->ranks().generation, generation);
+  ASSERT_EQ(service->ranks().returning.size(), service->ranks().organizations.size());
+  EXPECT_EQ(of("chemistry", service->ranks().lacking), 0);
+  EXPECT_EQ(of("chemistry", service->ranks().returning), 4);
+  EXPECT_EQ(of("physics", service->ranks().returning), 0);
+  note(true);
+  EXPECT_EQ(of("chemistry", service->ranks().lacking), 4);
+  EXPECT_TRUE(service->ranks().returning.empty());
+  note(false);
+  note(false, {"n2"});
+  EXPECT_EQ(of("chemistry", service->ranks().lacking), 0);
+  EXPECT_TRUE(service->ranks().returning.empty());
 }
 
 TEST_F(ServiceTest, AReloadChangesOwnershipFromNowOn) {

@@ -132,8 +132,9 @@ TEST(ServingLine, AnOrganizationThatGoesLastStandsBehindAllOthers) {
 TEST(ServingLine, WhatIsNotAvailableHoldsNothingUp) {
   const std::vector<Contender> contenders{{.rank = 0, .lead = 4 * k_micro}, {.rank = 1, .lead = 2 * k_micro}};
   // The first one's wide job waits for a partition that is down.
-  const Queues queues{{{.job = 0, .task = processors(8), .nodes_available = false}, {.job = 1, .task = processors(1)}},
-                      {{.job = 2, .task = processors(1)}}};
+  const Queues queues{
+      {{.job = 0, .task = processors(8), .hindrance = SHAPLEY_HINDRANCE_NODES}, {.job = 1, .task = processors(1)}},
+      {{.job = 2, .task = processors(1)}}};
   const std::vector<LinePlace> line = line_of(contenders, queues, 100, 100);
   ASSERT_EQ(line.size(), 3U);
   EXPECT_EQ(line[0].job, 0U) << "it has its place for when the partition is up";
@@ -173,6 +174,31 @@ TEST(ServingLine, AFullPartitionKeepsItsOrganizationOutOfNoFreeOne) {
   }
   EXPECT_EQ(started[0], 16U) << "its guarantee";
   EXPECT_EQ(started[1], 16U);
+}
+
+// The partition is down, and the node that the first jobs name is full: once it is up, they cannot start.
+TEST(ServingLine, WhatWaitsForAFullNodeHoldsUpNothingWhenAPartitionComesUp) {
+  const std::vector<Contender> contenders{{.rank = 1, .lacking = 16 * k_micro}, {.rank = 0, .lead = 64 * k_micro}};
+  Queues queues{alike(0, 24, 1), alike(100, 64, 0)};
+  for (const Asking& asking : alike(24, 24, 0)) queues[0].push_back(asking);
+  for (std::vector<Asking>& queue : queues) {
+    for (Asking& asking : queue) asking.hindrance = SHAPLEY_HINDRANCE_NODES;
+  }
+  const std::vector<Served> tasks = tasks_of(line_of(contenders, queues, 88, 1'000, two_partitions(0, 32)));
+  const auto first = std::find(tasks.begin(), tasks.end(), Served{0, 24});
+  const auto other =
+      std::find_if(tasks.begin(), tasks.end(), [](const Served& task) { return task.organization == 1; });
+  EXPECT_LT(first, other) << "it is below its guarantee";
+}
+
+TEST(ServingLine, UsedUpLicensesHoldUpNothingWhenAPartitionComesUp) {
+  const std::vector<Contender> contenders{{.rank = 0, .lead = 4 * k_micro}, {.rank = 1, .lead = 2 * k_micro}};
+  const Queues queues{{{.job = 0, .task = processors(8), .hindrance = SHAPLEY_HINDRANCE_LICENSES},
+                       {.job = 1, .task = processors(1), .hindrance = SHAPLEY_HINDRANCE_NODES}},
+                      {{.job = 2, .task = processors(1), .hindrance = SHAPLEY_HINDRANCE_NODES}}};
+  const std::vector<LinePlace> line = line_of(contenders, queues, 100, 100);
+  ASSERT_EQ(line.size(), 3U);
+  EXPECT_EQ(line[1].job, 1U);
 }
 
 // Both come free at once: what starts in one partition counts in the other.
@@ -228,6 +254,18 @@ TEST(ServingLine, EndsAreExpectedInProportionToWhatRuns) {
       tasks_of(line_of(contenders, {alike(0, 64, 0), alike(100, 64, 0)}, 52, 1'000, sets));
   EXPECT_NEAR(static_cast<double>(tasks_among(tasks, 0, 14)), 0, 1);
   EXPECT_NEAR(static_cast<double>(tasks_among(tasks, 0, 32)), 16, 1);
+}
+
+// Its nodes are away, and another one runs on the rest. 32 processors come back before the daemon has said anything.
+TEST(ServingLine, NodesThatComeBackCountInTheGuarantee) {
+  const std::vector<Contender> contenders{{.rank = 1, .returning = 16 * k_micro},
+                                          {.rank = 0, .lead = 100 * k_micro, .returning = 8 * k_micro},
+                                          {.rank = 2, .lacking = -64 * k_micro, .running = processors(64)}};
+  const NodeSetTable sets({{.free = 0, .all = 64 * k_micro}});
+  const std::vector<Served> tasks =
+      tasks_of(line_of(contenders, {alike(0, 64, 0), alike(100, 64, 0), alike(200, 64, 0)}, 80, 1'000, sets));
+  EXPECT_EQ(tasks_among(tasks, 1, 2), 2) << "in front goes who leads";
+  EXPECT_GE(tasks_among(tasks, 0, 32), 14);
 }
 
 }  // namespace

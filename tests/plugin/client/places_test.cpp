@@ -34,7 +34,7 @@ class Cluster {
                      .level = 0,
                      .label = SHAPLEY_NO_LABEL,
                      .startable = true,
-                     .nodes_available = true,
+                     .hindrance = SHAPLEY_HINDRANCE_NONE,
                      .splittable = 0};
     return job;
   }
@@ -74,6 +74,7 @@ class Cluster {
     return sum;
   }
   [[nodiscard]] const std::map<std::uint32_t, shapley_waiting_t>& running() const { return running_; }
+  [[nodiscard]] const std::map<std::uint32_t, shapley_waiting_t>& waiting() const { return waiting_; }
   [[nodiscard]] Places& places() { return places_; }
   [[nodiscard]] std::int64_t now() const { return now_ms_; }
   std::vector<Contender>& contenders() { return contenders_; }
@@ -173,6 +174,36 @@ TEST(Places, FewLabelsAreWrittenForEachStartOrEnd) {
               static_cast<double>(all) / (2 * k_turns));
 }
 
+// Leads change with every scan, and jobs come, start and end, so that labels behind the part that is put in order are
+// those of earlier lines. Nevertheless no job of an organization has a greater label than one before it.
+TEST(Places, WithinAnOrganizationLabelsNeverRise) {
+  constexpr std::uint32_t k_organizations = 3;
+  Cluster cluster(k_organizations, 64);
+  std::mt19937 random(11);
+  const auto draw = [&](std::size_t below) { return static_cast<std::size_t>(random() % below); };
+  for (int i = 0; i < 150; ++i) cluster.submit(static_cast<std::uint32_t>(draw(k_organizations)));
+  cluster.scan();
+  for (int i = 0; i < 64; ++i) cluster.start(cluster.first());
+  for (int turn = 0; turn < 300; ++turn) {
+    cluster.acknowledge();
+    for (Contender& contender : cluster.contenders()) contender.lead += static_cast<std::int64_t>(draw(40)) * k_micro;
+    if (draw(2) == 0) {
+      const auto ending =
+          std::next(cluster.running().begin(), static_cast<std::ptrdiff_t>(draw(cluster.running().size())));
+      cluster.end(ending->first);
+      cluster.start(cluster.first());
+    }
+    cluster.submit(static_cast<std::uint32_t>(draw(k_organizations)));
+    cluster.scan();
+    std::vector<std::uint32_t> least(k_organizations, SHAPLEY_NO_LABEL);
+    for (const auto& [job, waiting] : cluster.waiting()) {
+      std::uint32_t& before = least[waiting.organization];
+      ASSERT_LE(waiting.label, before) << "turn " << turn << ", job " << job;
+      before = waiting.label;
+    }
+  }
+}
+
 shapley_waiting_t array_of(std::uint32_t tasks, std::uint32_t label) {
   return {.job_id = 1,
           .organization = 0,
@@ -181,8 +212,8 @@ shapley_waiting_t array_of(std::uint32_t tasks, std::uint32_t label) {
           .tie = 1,
           .label = label,
           .startable = true,
-          .nodes_available = true,
-          .splittable = tasks > 2 ? tasks - 2 : 0};
+          .hindrance = SHAPLEY_HINDRANCE_NONE,
+          .splittable = tasks - 1};
 }
 
 // The decisions for an array of the first organization and single jobs of the second one.
@@ -245,16 +276,27 @@ TEST(Places, AnArrayOfWhichOneTaskIsInLineIsSplit) {
   EXPECT_LT(scene.label_of(1), 2U);
   Array led(7, 8);
   array.tasks = 5;
-  array.splittable = 3;
+  array.splittable = 4;
   EXPECT_TRUE(led.decide(array, 20).splits.empty()) << "all of its tasks go before all others";
 }
 
-// Two tasks stay together: they have the place of the second one.
 TEST(Places, WhatIsLeftOfAnArrayHasThePlaceOfItsLastTask) {
   Array scene(0, 8);
-  EXPECT_TRUE(scene.decide(array_of(2, SHAPLEY_NO_LABEL), 3).splits.empty());
-  EXPECT_LT(scene.label_of(1), scene.label_of(200));
-  EXPECT_GT(scene.label_of(1), scene.label_of(201));
+  const auto& splits = scene.decide(array_of(2, SHAPLEY_NO_LABEL), 3).splits;
+  ASSERT_EQ(splits.size(), 1U);
+  ASSERT_EQ(splits[0].tasks, 1U);
+  EXPECT_GT(splits[0].labels[0], scene.label_of(200));
+  EXPECT_LT(splits[0].rest_label, scene.label_of(200));
+  EXPECT_GT(splits[0].rest_label, scene.label_of(201));
+}
+
+// Tasks that depend on others, for example.
+TEST(Places, AnArrayThatCannotBeSplitHasThePlaceOfItsFirstTask) {
+  Array scene(0, 8);
+  shapley_waiting_t array = array_of(2, SHAPLEY_NO_LABEL);
+  array.splittable = 0;
+  EXPECT_TRUE(scene.decide(array, 3).splits.empty());
+  EXPECT_GT(scene.label_of(1), scene.label_of(200));
 }
 
 TEST(Places, AScanThatWasCutShortDecidesNothing) {

@@ -1,5 +1,7 @@
 // Ranks: when the plugin acts, which rank a job gets, and when it steps aside.
 #include <atomic>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <thread>
 
@@ -41,6 +43,38 @@ class RanksTest : public ClientTest {
  private:
   std::uint64_t generation_ = 0;
 };
+
+// In millionths, by name.
+TEST(RankTableTest, TakesTheFiguresOfEachOrganization) {
+  protocol::Ranks ranks{.organizations = {"red", "blue"}, .leads = {5, 0}, .lacking = {-3, 2}, .returning = {8, -1}};
+  const auto of = [&](std::size_t i) { return RankTable({}, ranks).contenders().at(i); };
+  EXPECT_EQ(of(0).rank, 1U) << "blue";
+  EXPECT_EQ(of(0).lead, 0);
+  EXPECT_EQ(of(0).lacking, 2 * k_micro);
+  EXPECT_EQ(of(0).returning, 0) << "no shapleyd sends a negative one";
+  EXPECT_EQ(of(1).rank, 0U) << "red";
+  EXPECT_EQ(of(1).lead, 5 * k_micro);
+  EXPECT_EQ(of(1).lacking, -3 * k_micro);
+  EXPECT_EQ(of(1).returning, 8 * k_micro);
+  ranks.returning[0] = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(of(1).returning, (std::int64_t{1} << 40U) * k_micro);
+  ranks.returning = {8};
+  EXPECT_EQ(of(1).returning, 0) << "not one for each";
+  ranks.returning.clear();
+  EXPECT_EQ(of(1).returning, 0) << "no node is away";
+  EXPECT_EQ(of(1).lacking, -3 * k_micro);
+}
+
+TEST(RankTableTest, WhatReturnsIsNews) {
+  RankBoard board;
+  protocol::Ranks ranks{.organizations = {"red"}, .leads = {0}, .lacking = {2}};
+  EXPECT_TRUE(board.set_ranks(ranks));
+  EXPECT_FALSE(board.set_ranks(ranks));
+  ranks.returning = {4};
+  EXPECT_TRUE(board.set_ranks(ranks));
+  EXPECT_FALSE(board.set_ranks(ranks));
+  EXPECT_EQ(board.ranking().contenders.at(0).returning, 4 * k_micro);
+}
 
 TEST_F(RanksTest, NothingActsBeforeBothRanksAndRulesAreKnown) {
   daemon.listen();

@@ -3,6 +3,8 @@
 #include "plugin/client/requests/requests.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +14,8 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "support.hpp"
 
 namespace shapley::client {
 namespace {
@@ -545,6 +549,80 @@ RC_GTEST_PROP(RequestsProperty, WhatIsAskedAndFreeFollowsFromTheRecordsThatAreTh
     }
   }
   expect_like(world, requests);
+}
+
+// ---- from a scan to the requests --------------------------------------------------------------------
+
+// One whole scan with these nodes of 8 CPUs, and jobs that wait.
+void scan(Scanner& scanner, const std::vector<const char*>& nodes, const std::vector<std::uint32_t>& jobs) {
+  scanner.begin(1);
+  for (std::uint32_t index = 0; index < nodes.size(); ++index) {
+    const shapley_node_t node{.name = nodes[index], .cpus = 8, .usable = true};
+    if (scanner.node_changed(index, std::hash<std::string>{}(nodes[index]))) scanner.add(index, node);
+  }
+  for (const std::uint32_t id : jobs) {
+    shapley_job_t job{};
+    job.job_id = id;
+    job.requested_cpus = 3;
+    if (scanner.job_changed(id, 1)) scanner.add(job);
+  }
+  scanner.end(true);
+}
+
+TEST(RequestsOfAScan, AreWhatTheScanFoundAndNoMore) {
+  EventDescriptor event;
+  Inbox inbox(1U << 30U, event);
+  Requests requests;
+  Scanner scanner(inbox, requests);
+  scan(scanner, {"n1", "n2"}, {1, 2});
+  EXPECT_EQ(requests.all(k_any_node), 16 * k_micro);
+  EXPECT_EQ(requests.asked(2).task, same(3));
+  scan(scanner, {"n1", "n3", "n2"}, {1});
+  EXPECT_EQ(requests.all(k_any_node), 24 * k_micro);
+  EXPECT_EQ(requests.asked(1).task, same(3));
+  EXPECT_EQ(requests.asked(2).task, same(1)) << "gone";
+  scan(scanner, {"n3"}, {1});
+  EXPECT_EQ(requests.all(k_any_node), 8 * k_micro);
+}
+
+TEST(RequestsOfAScan, AreForgottenWithALostScanAndComeAgainWithTheNext) {
+  EventDescriptor event;
+  Inbox inbox(1U << 30U, event);
+  Requests requests;
+  Scanner scanner(inbox, requests);
+  scan(scanner, {"n1", "n2"}, {1});
+  scanner.give_up();
+  EXPECT_EQ(requests.all(k_any_node), 0);
+  scan(scanner, {"n1", "n2"}, {1});
+  EXPECT_EQ(requests.all(k_any_node), 16 * k_micro);
+  EXPECT_EQ(requests.asked(1).task, same(3));
+}
+
+class RequestsOfAClient : public testing::ClientTest {};
+
+TEST_F(RequestsOfAClient, AreChargedByTheDaemonsRule) {
+  constexpr std::int64_t k_absurd = std::numeric_limits<std::int64_t>::max();
+  daemon.listen();
+  start();
+  nodes = {"n1"};
+  jobs[1] = {.id = 1, .state = SHAPLEY_JOB_RUNNING, .start_time = 100};
+  connect_and_take_snapshot();
+  const auto charged = [&](const protocol::ChargeRule& rule) {
+    daemon.send(protocol::Rules{.rules = {}, .charge = rule});
+    return scan_until([&] { return client->requests.rule() == rule; });
+  };
+  JobUpdate job = waiting(7, 2);
+  job.partition.clear();
+  EXPECT_TRUE(charged({Charge::dominant, {}, {{"n1", 5}}}));
+  client->requests.note(job);
+  EXPECT_EQ(client->requests.asked(7).task, (Measure{10 * k_micro, 2 * k_micro}));
+  EXPECT_TRUE(charged({Charge::dominant, {}, {{"n1", k_absurd}, {"n1", k_absurd}}}));
+  EXPECT_EQ(client->requests.asked(7).task.charge, request::k_max_weighted.value / 4) << "a part of the greatest worth";
+  EXPECT_TRUE(charged({Charge::weights, {{"cpu", k_absurd}, {"mem", -k_absurd}}, {}}));
+  client->requests.note(job);
+  EXPECT_EQ(client->requests.asked(7).task.charge, request::k_max_weighted.value);
+  EXPECT_TRUE(charged({})) << "a shapleyd that does not say";
+  EXPECT_EQ(client->requests.asked(7).task, same(2));
 }
 
 }  // namespace

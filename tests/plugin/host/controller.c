@@ -38,6 +38,12 @@ job_record_t* find_job_record(uint32_t job_id) {
 
 void queue_job_scheduler(void) {}
 
+/* No job here asks for licenses. */
+int license_job_test(job_record_t* job, time_t when, bool reboot) {
+  (void)job, (void)when, (void)reboot;
+  return SLURM_SUCCESS;
+}
+
 /* No array is split here: slurmctld's own code, which does it, is not in this program. As when memory is short. */
 #if SHAPLEY_SLURM_AT_LEAST(24, 11, 0)
 job_record_t* job_array_split(job_record_t* job, bool list_add) {
