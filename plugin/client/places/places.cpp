@@ -171,7 +171,9 @@ const std::vector<Measure>& Places::note_used() {
     used[run.organization].charge += run.charge;
     used[run.organization].blocked += run.blocked;
   }
-  if (used_.empty() || used_.back().by != used) used_.push_back({scan_, std::move(used)});
+  const std::int64_t usable = requests_.all(k_any_node);
+  if (used_.empty() || used_.back().by != used || used_.back().usable != usable)
+    used_.push_back({scan_, std::move(used), usable});
   if (used_.size() > k_max_remembered_scans) used_.pop_front();
   return used_.back().by;
 }
@@ -187,6 +189,9 @@ void Places::correct_leads() {
     ranking_.contenders[u].lead -= used[u].charge - used_.front().by[u].charge;
     ranking_.contenders[u].lacking -= used[u].blocked - used_.front().by[u].blocked;
   }
+  // Nodes have come back since: all that are away, until the daemon says which.
+  if (used_.back().usable <= used_.front().usable) return;
+  for (Contender& contender : ranking_.contenders) contender.lacking += std::exchange(contender.returning, 0);
 }
 
 bool Places::is_rest_far_off() const {
