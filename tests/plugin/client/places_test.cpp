@@ -306,8 +306,8 @@ TEST(Places, NodesThatCameBackCountBeforeTheDaemonSaysSo) {
   const std::vector<Contender> contenders{{.rank = 0, .lead = 100 * k_micro},
                                           {.rank = 1, .lacking = 0, .returning = 4 * k_micro}};
   const auto note = [&](bool is_back) {
-    requests.note({.name = "n1", .cpus = 8, .usable = true});
-    requests.note({.name = "n2", .cpus = 8, .usable = is_back});
+    requests.note(protocol::NodeRecord{.name = "n1", .cpus = 8, .usable = true});
+    requests.note(protocol::NodeRecord{.name = "n2", .cpus = 8, .usable = is_back});
   };
   std::map<std::uint32_t, std::uint32_t> labels;
   const auto scan = [&](std::uint64_t number) {
