@@ -29,12 +29,13 @@ void add(Measure& to, const Measure& task, std::int64_t tasks) {
 NodeSetTable::NodeSetTable(std::vector<Set> sets)
     : sets_(std::move(sets)), overlap_(sets_.size() * sets_.size(), true), contains_(overlap_.size(), true) {}
 
+// A set is itself, though none of its nodes is known.
 NodeSetTable NodeSetTable::of(const Requests& requests) {
   std::vector<Set> sets;
   for (NodeSetId id = 0; id < requests.node_sets(); ++id) sets.push_back({requests.free(id), requests.all(id)});
   return NodeSetTable(
-      std::move(sets), [&](NodeSetId a, NodeSetId b) { return requests.overlap(a, b); },
-      [&](NodeSetId outer, NodeSetId inner) { return requests.contains(outer, inner); });
+      std::move(sets), [&](NodeSetId a, NodeSetId b) { return a == b || requests.overlap(a, b); },
+      [&](NodeSetId outer, NodeSetId inner) { return outer == inner || requests.contains(outer, inner); });
 }
 
 OwnQueue::OwnQueue(const NodeSetTable& sets, std::int64_t reach) : sets_(&sets), reach_(reach), streams_(k_hindrances) {

@@ -171,7 +171,10 @@ const std::vector<Measure>& Places::note_used() {
     used[run.organization].charge += run.charge;
     used[run.organization].blocked += run.blocked;
   }
-  if (used_.empty() || used_.back().by != used) used_.push_back({scan_, std::move(used)});
+  const std::int64_t usable = requests_.all(k_any_node);
+  if (!used_.empty() && usable > used_.back().usable) whole_is_due_ = true;
+  if (used_.empty() || used_.back().by != used || used_.back().usable != usable)
+    used_.push_back({scan_, std::move(used), usable});
   if (used_.size() > k_max_remembered_scans) used_.pop_front();
   return used_.back().by;
 }
@@ -187,6 +190,9 @@ void Places::correct_leads() {
     ranking_.contenders[u].lead -= used[u].charge - used_.front().by[u].charge;
     ranking_.contenders[u].lacking -= used[u].blocked - used_.front().by[u].blocked;
   }
+  // Nodes have come back since: all that are away, until the daemon says which. That concerns the whole line.
+  if (used_.back().usable <= used_.front().usable) return;
+  for (Contender& contender : ranking_.contenders) contender.lacking += std::exchange(contender.returning, 0);
 }
 
 bool Places::is_rest_far_off() const {
@@ -375,17 +381,30 @@ void Places::take_labels(std::span<const Entry> in_line, std::span<const std::ui
       placed.emplace(in_line_[in_line[i].job].waiting, wanted[i]);
     }
   }
-  for (shapley_waiting_t* job : waiting_) {
-    const std::uint32_t rest = rest_label_[std::min(job->organization, organizations - 1)];
-    std::uint32_t label = rest;
-    if (const auto place = placed.find(job); place != placed.end()) {
-      label = place->second;
-    } else if (job->tasks <= 1 && job->label >= range.first && job->label < range.end && job->label < strays_above) {
-      label = job->label;  // it was in line, and is behind the part that is corrected
-      unfinished_ = true;
-    }
+  const auto give = [&](shapley_waiting_t* job, std::uint32_t label) {
     if (label != job->label) decisions_.labels.push_back({job->job_id, label});
     job->label = label;  // for a scan of runs
+  };
+  std::vector<shapley_waiting_t*> strays;  // they were in line, and are behind the part that is corrected
+  std::vector<std::uint32_t> least(organizations, k_no_label);
+  for (shapley_waiting_t* job : waiting_) {
+    const std::uint32_t organization = std::min(job->organization, organizations - 1);
+    if (const auto place = placed.find(job); place != placed.end()) {
+      give(job, place->second);
+      least[organization] = std::min(least[organization], place->second);
+    } else if (job->tasks <= 1 && job->label >= range.first && job->label < range.end && job->label < strays_above) {
+      strays.push_back(job);
+      unfinished_ = true;
+    } else {
+      give(job, rest_label_[organization]);
+    }
+  }
+  // They, too, stay behind those before them in their own organization.
+  std::sort(strays.begin(), strays.end(), [](const auto* a, const auto* b) { return goes_before(*a, *b); });
+  for (shapley_waiting_t* job : strays) {
+    std::uint32_t& before = least[std::min(job->organization, organizations - 1)];
+    give(job, std::min(job->label, before));
+    before = job->label;
   }
   for (const auto& [index, labels] : split) {
     shapley_waiting_t* job = in_line_[index].waiting;

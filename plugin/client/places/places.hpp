@@ -127,6 +127,7 @@ class Places {
   struct Used {
     std::uint64_t scan = 0;
     std::vector<Measure> by;  // organization
+    std::int64_t usable = 0;  // processors of all usable nodes, in millionths
   };
   // What the line says of one job or record of an array.
   struct InLine {

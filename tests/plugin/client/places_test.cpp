@@ -299,6 +299,38 @@ TEST(Places, AnArrayThatCannotBeSplitHasThePlaceOfItsFirstTask) {
   EXPECT_GT(scene.label_of(1), scene.label_of(200));
 }
 
+// Eight of sixteen processors are away, and come back in a scan that the leads do not include.
+TEST(Places, NodesThatCameBackCountBeforeTheDaemonSaysSo) {
+  Requests requests;
+  Places places(requests);
+  const std::vector<Contender> contenders{{.rank = 0, .lead = 100 * k_micro},
+                                          {.rank = 1, .lacking = 0, .returning = 4 * k_micro}};
+  const auto note = [&](bool is_back) {
+    requests.note(protocol::NodeRecord{.name = "n1", .cpus = 8, .usable = true});
+    requests.note(protocol::NodeRecord{.name = "n2", .cpus = 8, .usable = is_back});
+  };
+  std::map<std::uint32_t, std::uint32_t> labels;
+  const auto scan = [&](std::uint64_t number) {
+    places.begin(number, {1, contenders}, k_labels, 16, static_cast<std::int64_t>(number) * 10'000);
+    for (std::uint32_t job = 1; job <= 32; ++job) {
+      shapley_waiting_t waiting = array_of(1, labels.contains(job) ? labels[job] : SHAPLEY_NO_LABEL);
+      waiting.job_id = job;
+      waiting.tie = job;
+      waiting.organization = job % 2;
+      places.add(waiting);
+    }
+    for (const shapley_place_t& place : places.end(true).labels) labels[place.job_id] = place.label;
+  };
+  note(false);
+  scan(1);
+  places.reflect(1);
+  EXPECT_GT(labels[4], labels[1]) << "its nodes are away";
+  note(true);
+  scan(2);
+  EXPECT_GT(labels[7], labels[2]) << "four of its tasks go first";
+  EXPECT_GT(labels[2], labels[9]);
+}
+
 TEST(Places, AScanThatWasCutShortDecidesNothing) {
   Cluster cluster(1, 8);
   cluster.submit(0);
