@@ -12,9 +12,11 @@ namespace shapley::client {
 namespace {
 
 // The minimum time for which the order of jobs that are not in line is kept, per waiting job: ten minutes for ten
-// thousand. So it changes at most some sixteen priorities a second. If an organization leads by more than any cluster
-// has, it is kept for a second only.
+// thousand. So it changes at most some sixteen priorities a second. Until there was a start or end for every second one
+// of them it is kept ten times as long, so that at most two priorities are written for each. If an organization leads
+// by more than any cluster has, it is kept for a second only.
 constexpr std::int64_t k_rest_order_ms_a_job = 60;
+constexpr std::int64_t k_longer_without_events = 10;
 constexpr std::int64_t k_longest_rest_order_ms = 600'000;
 constexpr std::int64_t k_shortest_rest_order_ms = 1'000;
 constexpr std::int64_t k_any_cluster = (std::int64_t{1} << 30U) * k_micro;
@@ -209,12 +211,15 @@ bool Places::is_rest_far_off() const {
 
 void Places::order_rest() {
   const bool is_new = rest_label_.size() != ranking_.contenders.size();
-  const auto kept_for = static_cast<std::int64_t>(waiting_.size()) * k_rest_order_ms_a_job;
+  const bool was_much = (events_ - events_at_rest_order_) >= waiting_.size() / 2;
+  const auto kept_for =
+      static_cast<std::int64_t>(waiting_.size()) * k_rest_order_ms_a_job * (was_much ? 1 : k_longer_without_events);
   const std::int64_t least = is_new              ? 0
                              : is_rest_far_off() ? k_shortest_rest_order_ms
                                                  : std::min(kept_for, k_longest_rest_order_ms);
   if (!is_new && now_ms_ - rest_ordered_ms_ < least) return;
   rest_ordered_ms_ = now_ms_;
+  events_at_rest_order_ = events_;
   rest_label_.resize(ranking_.contenders.size());
   const auto count = static_cast<std::uint32_t>(rest_label_.size());
   for (std::size_t u = 0; u < rest_label_.size(); ++u) {

@@ -177,6 +177,7 @@ class Places {
   std::int64_t now_ms_ = 0;
   std::vector<std::uint32_t> rest_label_;  // by organization
   std::int64_t rest_ordered_ms_ = 0;
+  std::uint64_t events_at_rest_order_ = 0;
   std::uint64_t events_ = 0;
   std::uint64_t events_looked_at_ = 0;
   std::int64_t last_event_ms_ = 0;
