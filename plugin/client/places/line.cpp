@@ -148,8 +148,8 @@ struct ServedLater {
 
 class Merge {
  public:
-  Merge(std::span<const Contender> contenders, std::span<const OwnQueue> queues, std::int64_t free)
-      : contenders_(contenders), free_(free) {
+  Merge(std::span<const Contender> contenders, std::span<const OwnQueue> queues, const Room& room)
+      : contenders_(contenders), room_(room) {
     for (const Contender& contender : contenders) {
       running_ += contender.running.blocked;
       returning_ += contender.returning;
@@ -184,10 +184,11 @@ class Merge {
     heads_.push(head);
   }
   void expect() {
-    const std::int64_t freed = served_ - free_;
+    const std::int64_t freed = served_ - room_.free;
     if (freed <= 0) return;
     Outlook now;
-    if (running_ > 0) now.step = std::min(k_steps, freed / std::max<std::int64_t>(1, running_ / k_steps));
+    const std::int64_t ended = freed - room_.widest_run;
+    if (ended > 0) now.step = std::min(k_steps, ended / std::max<std::int64_t>(1, running_ / k_steps));
     now.nodes_are_back = returning_ > 0 && freed >= std::max(k_first_places, returning_ / 8);
     if (now == outlook_) return;
     outlook_ = now;
@@ -198,7 +199,7 @@ class Merge {
 
   using Heads = std::priority_queue<Head, std::vector<Head>, ServedLater>;
   std::span<const Contender> contenders_;
-  std::int64_t free_;
+  Room room_;
   std::int64_t running_ = 0;
   std::int64_t served_ = 0;
   std::int64_t returning_ = 0;
@@ -209,9 +210,9 @@ class Merge {
 }  // namespace
 
 std::vector<LinePlace> serving_line(std::span<const Contender> contenders, std::span<const OwnQueue> queues,
-                                    std::int64_t free, std::int64_t reach, std::size_t longest) {
+                                    const Room& room, std::int64_t reach, std::size_t longest) {
   std::vector<LinePlace> line;
-  for (Merge merge(contenders, queues, free); !merge.is_over() && merge.served() < reach;) {
+  for (Merge merge(contenders, queues, room); !merge.is_over() && merge.served() < reach;) {
     const Head head = merge.take();
     if (!line.empty() && line.back().job == head.at().job) {
       ++line.back().tasks;

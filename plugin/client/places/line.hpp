@@ -15,10 +15,10 @@
 // that could take the same nodes. So a queue for nodes that are full holds up nothing where nodes are free.
 //
 // While tasks wait for ends, runs end, and whose runs is not known. Each end raises its organization's lead, and what
-// it lacks to its guarantee. So the order of the tasks behind what is free now supposes that as many processors have
-// come free as the line has come to, and that each organization's runs made its proportional part of them: where
-// everything ends in one instant, before another scan, the rule holds for all of it. Behind the first few places nodes
-// that are away are supposed to be back, and to count in their owners' guarantees.
+// it lacks to its guarantee. What one run may free, the widest one, is served by what is known now. Behind that the
+// order supposes that as many processors have come free as the line has come to, and that each organization's runs made
+// its proportional part of them: where everything ends in one instant, before another scan, the rule holds for all.
+// Behind the first few places nodes that are away are supposed to be back, and to count in their owners' guarantees.
 #pragma once
 
 #include <array>
@@ -143,10 +143,16 @@ struct LinePlace {
   std::uint32_t tasks = 1;
 };
 
-// `queues`: by organization. `free`: of all nodes. The line ends where what its tasks block reaches `reach`, or with
-// `longest` places. Time: n log n of the tasks in line and of the streams.
+// What is free of all nodes, or will be when runs that have ended have left them; and what the widest run blocks.
+struct Room {
+  std::int64_t free = 0;
+  std::int64_t widest_run = 0;
+};
+
+// `queues`: by organization. The line ends where what its tasks block reaches `reach`, or with `longest` places. Time:
+// n log n of the tasks in line and of the streams.
 [[nodiscard]] std::vector<LinePlace> serving_line(std::span<const Contender> contenders,
-                                                  std::span<const OwnQueue> queues, std::int64_t free,
+                                                  std::span<const OwnQueue> queues, const Room& room,
                                                   std::int64_t reach, std::size_t longest);
 
 }  // namespace shapley::client

@@ -344,6 +344,18 @@ void Places::keep_own_order(std::span<const Entry> entries, const NodeSetTable& 
   }
 }
 
+Room Places::room_now(const NodeSetTable& sets) const {
+  std::int64_t running = 0;
+  Room room;
+  for (const Run& run : runs_) {
+    running += run.blocked;
+    room.widest_run = std::max(room.widest_run, run.blocked);
+  }
+  // A run that has ended keeps its nodes until its epilog is over.
+  room.free = std::max(sets[k_any_node].free, sets[k_any_node].all - running);
+  return room;
+}
+
 void Places::decide() {
   const auto organizations = static_cast<std::uint32_t>(ranking_.contenders.size());
   const LabelRange range{std::min(organizations, labels_), labels_};
@@ -352,7 +364,7 @@ void Places::decide() {
 
   const NodeSetTable sets = NodeSetTable::of(requests_);
   const std::vector<OwnQueue> queues = own_queues(sets, longest);
-  const std::vector<LinePlace> line = serving_line(ranking_.contenders, queues, sets[0].free, reach_, longest);
+  const std::vector<LinePlace> line = serving_line(ranking_.contenders, queues, room_now(sets), reach_, longest);
   choose_splits(line);
   std::vector<Entry> in_line = entries(line);
   decisions_.cut = in_line.size() > longest || (line.size() == longest && in_line_.size() > longest);

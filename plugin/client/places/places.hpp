@@ -159,6 +159,7 @@ class Places {
   [[nodiscard]] std::vector<Entry> entries(std::span<const LinePlace> line);
   void keep_own_order(std::span<const Entry> entries, const NodeSetTable& sets,
                       std::vector<std::uint32_t>& labels) const;
+  [[nodiscard]] Room room_now(const NodeSetTable& sets) const;
   void take_labels(std::span<const Entry> in_line, std::span<const std::uint32_t> wanted, LabelRange range,
                    std::uint32_t strays_above);
   void decide();

@@ -19,13 +19,14 @@ Measure processors(std::int64_t count) {
 using Queues = std::vector<std::vector<Asking>>;
 
 std::vector<LinePlace> line_of(std::span<const Contender> contenders, const Queues& queues, std::int64_t reach,
-                               std::size_t longest, const NodeSetTable& sets = NodeSetTable()) {
+                               std::size_t longest, const NodeSetTable& sets = NodeSetTable(),
+                               std::int64_t widest_run = 0) {
   std::vector<OwnQueue> own;
   for (const std::vector<Asking>& queue : queues) {
     OwnQueue& made = own.emplace_back(sets, reach * k_micro);
     for (const Asking& asking : queue) (void)made.add(asking);
   }
-  return serving_line(contenders, own, sets[0].free, reach * k_micro, longest);
+  return serving_line(contenders, own, {sets[0].free, widest_run * k_micro}, reach * k_micro, longest);
 }
 
 // Of a task in line: its organization, and its job.
@@ -240,6 +241,18 @@ TEST(ServingLine, AWaveOfEndsKeepsTheGuarantee) {
   EXPECT_EQ(tasks.front().organization, 1U);
   EXPECT_GE(tasks_among(tasks, 0, 32), 7);
   EXPECT_LE(tasks_among(tasks, 0, 32), 9) << "what is left goes by lead";
+}
+
+// The second one is 3 below its guarantee; the first one leads. A third one's job of 32 processors ends.
+TEST(ServingLine, TheEndOfOneWideRunIsServedByWhatIsKnown) {
+  const std::vector<Contender> contenders{
+      {.rank = 1, .lead = 100 * k_micro, .lacking = -10 * k_micro, .running = processors(32)},
+      {.rank = 0, .lacking = 3 * k_micro, .running = processors(16)},
+      {.rank = 2, .lacking = -32 * k_micro, .running = processors(32)}};
+  const NodeSetTable sets({{.free = 0, .all = 80 * k_micro}});
+  const std::vector<Served> tasks =
+      tasks_of(line_of(contenders, {alike(0, 80, 0), alike(100, 40, 0), {}}, 80, 1'000, sets, 32));
+  EXPECT_EQ(tasks_among(tasks, 1, 32), 3);
 }
 
 // Without a guarantee. 28 of 32 ends are expected to be the first one's, so its lead of -24 grows by 28 while the other
