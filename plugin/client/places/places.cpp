@@ -12,9 +12,9 @@ namespace shapley::client {
 namespace {
 
 // The minimum time for which the order of jobs that are not in line is kept, per waiting job: ten minutes for ten
-// thousand. So it changes at most some sixteen priorities a second. Until there was a start or end for every second one
-// of them it is kept ten times as long, so that at most two priorities are written for each. If an organization leads
-// by more than any cluster has, it is kept for a second only.
+// thousand. So it changes at most some sixteen priorities a second. Until there was a start or end for each of them it
+// is kept ten times as long, so that about one priority is written for each. If an organization leads by more than any
+// cluster has, it is kept for a second only.
 constexpr std::int64_t k_rest_order_ms_a_job = 60;
 constexpr std::int64_t k_longer_without_events = 10;
 constexpr std::int64_t k_longest_rest_order_ms = 600'000;
@@ -211,7 +211,7 @@ bool Places::is_rest_far_off() const {
 
 void Places::order_rest() {
   const bool is_new = rest_label_.size() != ranking_.contenders.size();
-  const bool was_much = (events_ - events_at_rest_order_) >= waiting_.size() / 2;
+  const bool was_much = (events_ - events_at_rest_order_) >= waiting_.size();
   const auto kept_for =
       static_cast<std::int64_t>(waiting_.size()) * k_rest_order_ms_a_job * (was_much ? 1 : k_longer_without_events);
   const std::int64_t least = is_new              ? 0
