@@ -80,7 +80,7 @@ end_one() {
   [ "$(end_one astro)" = bio ]
   # Now bio has as much as is its own.
   wait_until 30 used_is bio 3
-  wait_until 30 priorities_follow "astro bio"
+  wait_until 30 first_is astro
   in_debt bio
   [ "$(end_one astro)" = astro ]
 }
