@@ -160,13 +160,6 @@ std::vector<std::uint32_t> relabel(std::span<const std::uint32_t> line, LabelRan
   return labels;
 }
 
-std::uint32_t boundary(std::span<const std::uint32_t> labels, std::size_t depth) {
-  if (depth >= labels.size()) return 0;
-  std::uint32_t least = k_no_label;
-  for (std::size_t i = 0; i < depth; ++i) least = std::min(least, labels[i]);
-  return least;
-}
-
 std::size_t depth_after(std::uint64_t before, std::uint64_t now) {
   if (now <= before) return 0;
   // The largest power of two of which a multiple lies in (before, now]: the ruler's mark.

@@ -19,7 +19,7 @@ constexpr std::int64_t k_rest_order_ms_a_job = 60;
 constexpr std::int64_t k_longer_without_events = 10;
 constexpr std::int64_t k_longest_rest_order_ms = 600'000;
 constexpr std::int64_t k_shortest_rest_order_ms = 1'000;
-constexpr std::int64_t k_any_cluster = (std::int64_t{1} << 30U) * k_micro;
+constexpr std::int64_t k_any_cluster = (std::int64_t{1} << 27U) * k_micro;
 // If nothing started or ended for this time, or for so many times the usual time between two events, the whole line is
 // corrected.
 constexpr std::int64_t k_least_quiet_ms = 2'000;
@@ -379,14 +379,12 @@ void Places::decide() {
   const std::size_t looked_at = depth();
   std::vector<std::uint32_t> wanted = relabel(labels, range, looked_at);
   decisions_.looked_at = std::min(looked_at, wanted.size());
-  const std::uint32_t strays_above = boundary(wanted, looked_at);
   unfinished_ = looked_at < wanted.size();
   keep_own_order(in_line, sets, wanted);
-  take_labels(in_line, wanted, range, strays_above);
+  take_labels(in_line, wanted);
 }
 
-void Places::take_labels(std::span<const Entry> in_line, std::span<const std::uint32_t> wanted, LabelRange range,
-                         std::uint32_t strays_above) {
+void Places::take_labels(std::span<const Entry> in_line, std::span<const std::uint32_t> wanted) {
   const auto organizations = static_cast<std::uint32_t>(ranking_.contenders.size());
   std::unordered_map<const shapley_waiting_t*, std::uint32_t> placed;
   placed.reserve(in_line.size());
@@ -402,26 +400,9 @@ void Places::take_labels(std::span<const Entry> in_line, std::span<const std::ui
     if (label != job->label) decisions_.labels.push_back({job->job_id, label});
     job->label = label;  // for a scan of runs
   };
-  std::vector<shapley_waiting_t*> strays;  // they were in line, and are behind the part that is corrected
-  std::vector<std::uint32_t> least(organizations, k_no_label);
   for (shapley_waiting_t* job : waiting_) {
-    const std::uint32_t organization = std::min(job->organization, organizations - 1);
-    if (const auto place = placed.find(job); place != placed.end()) {
-      give(job, place->second);
-      least[organization] = std::min(least[organization], place->second);
-    } else if (job->tasks <= 1 && job->label >= range.first && job->label < range.end && job->label < strays_above) {
-      strays.push_back(job);
-      unfinished_ = true;
-    } else {
-      give(job, rest_label_[organization]);
-    }
-  }
-  // They, too, stay behind those before them in their own organization.
-  std::sort(strays.begin(), strays.end(), [](const auto* a, const auto* b) { return goes_before(*a, *b); });
-  for (shapley_waiting_t* job : strays) {
-    std::uint32_t& before = least[std::min(job->organization, organizations - 1)];
-    give(job, std::min(job->label, before));
-    before = job->label;
+    const auto place = placed.find(job);
+    give(job, place != placed.end() ? place->second : rest_label_[std::min(job->organization, organizations - 1)]);
   }
   for (const auto& [index, labels] : split) {
     shapley_waiting_t* job = in_line_[index].waiting;

@@ -58,9 +58,6 @@ struct LabelRange {
 [[nodiscard]] std::vector<std::uint32_t> relabel(std::span<const std::uint32_t> line, LabelRange range,
                                                  std::size_t depth);
 
-// The least label of those in order after relabel(..., depth): another job with a higher label is among them.
-[[nodiscard]] std::uint32_t boundary(std::span<const std::uint32_t> labels, std::size_t depth);
-
 // How deep the line is corrected after the events with numbers (before, now]: starts and ends, from the first.
 [[nodiscard]] std::size_t depth_after(std::uint64_t before, std::uint64_t now);
 
@@ -160,8 +157,7 @@ class Places {
   void keep_own_order(std::span<const Entry> entries, const NodeSetTable& sets,
                       std::vector<std::uint32_t>& labels) const;
   [[nodiscard]] Room room_now(const NodeSetTable& sets) const;
-  void take_labels(std::span<const Entry> in_line, std::span<const std::uint32_t> wanted, LabelRange range,
-                   std::uint32_t strays_above);
+  void take_labels(std::span<const Entry> in_line, std::span<const std::uint32_t> wanted);
   void decide();
   [[nodiscard]] std::size_t depth();
 

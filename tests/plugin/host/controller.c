@@ -398,10 +398,15 @@ typedef struct {
   uint32_t lowest[k_host_organizations], highest[k_host_organizations];
 } spans_t;
 
+/* A job whose run before a requeue still completes could not start, and is not in line. */
+static bool could_start(const job_record_t* job) {
+  return IS_JOB_PENDING(job) && !IS_JOB_COMPLETING(job) && job->priority;
+}
+
 static int add_to_spans(void* element, void* to) {
   spans_t* spans = to;
   const job_record_t* job = element;
-  if (!IS_JOB_PENDING(job) || !job->priority) return 0;
+  if (!could_start(job)) return 0;
   for (size_t i = 0; i < spans->organizations; i++) {
     if (strcmp(job->account, spans->order[i])) continue;
     if (job->priority < spans->lowest[i]) spans->lowest[i] = job->priority;
@@ -428,9 +433,13 @@ typedef struct {
 static int add_waiting(void* element, void* to) {
   waitings_t* waitings = to;
   const job_record_t* job = element;
-  if (!IS_JOB_PENDING(job) || !job->priority || waitings->count == waitings->capacity) return 0;
+  if (!IS_JOB_PENDING(job) || IS_JOB_COMPLETING(job) || !job->priority || waitings->count == waitings->capacity)
+    return 0;
   waitings->jobs[waitings->count++] =
-      (host_waiting_t){.job_id = job->job_id, .priority = job->priority, .organization = host_job_organization(job)};
+      (host_waiting_t){.job_id = job->job_id,
+                       .priority = job->priority,
+                       .organization = host_job_organization(job),
+                       .nodes = job->job_id % k_host_placements * 2 + (job->partition[0] == 'm')};
   return 0;
 }
 

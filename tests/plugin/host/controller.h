@@ -85,14 +85,16 @@ size_t host_truth(host_truth_t* jobs, size_t capacity);
 /* Whether the reservation "works" holds this node now. Every node is in partitions "main" and "long" and has features
  * "ib" and "gpu". */
 bool host_is_reserved(const char* node);
-/* Whether the priority of every waiting job of organization order[i], unless held, is above those of order[i + 1]. */
+/* Whether the priority of every job of organization order[i] that could start is above those of order[i + 1]. */
 bool host_priorities_follow(const char* const* order, size_t organizations);
 /* A waiting job as Slurm's record has it. */
 typedef struct {
   uint32_t job_id, priority;
   size_t organization; /* place of its account among astro, bio, chem */
+  uint32_t nodes;      /* equal: it asks for the same nodes and partition */
 } host_waiting_t;
-/* All jobs that wait and are not held, up to `capacity`; the number of them. */
+/* All jobs that could start, up to `capacity`; the number of them: not the held ones, nor those whose run before a
+ * requeue still completes. */
 size_t host_waiting(host_waiting_t* jobs, size_t capacity);
 /* Jobs submitted since the last purge of everything; jobs that started so far. */
 uint64_t host_submitted(void);

@@ -167,8 +167,7 @@ bool priorities_follow_levels(std::size_t& pairs) {
   pairs = 0;
   for (const auto& above : jobs) {
     for (const auto& below : jobs) {
-      const bool same_nodes = above.job_id % k_host_placements == below.job_id % k_host_placements;
-      if (above.organization != below.organization || !same_nodes) continue;
+      if (above.organization != below.organization || above.nodes != below.nodes) continue;
       if (level_of(above.job_id) <= level_of(below.job_id)) continue;
       ++pairs;
       follow = follow && above.priority > below.priority;
