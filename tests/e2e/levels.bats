@@ -12,6 +12,7 @@ calm_daemon() {
 
 waiting_order() { squeue -h -t PENDING -o '%Q %A' | sort -k1,1nr -k2,2n | awk '{ print $2 }' | tr '\n' ' '; }
 waiting_order_is() { test "$(waiting_order)" = "$* "; }
+each_has_its_own_place() { [ "$(squeue -h -t PENDING -o %Q | sort -u | wc -l)" -eq 4 ]; }
 told() { grep -qx "$1" "$CLUSTER_DIR/log/calm.out"; }
 
 # Two jobs of chem and two of astro wait; chem has the better rank.
@@ -33,7 +34,7 @@ levels_act() {
   # Without levels each organization's jobs are in Slurm's own order again, each in a place of its own.
   calm_daemon astro,chem,bio ""
   wait_until 15 waiting_order_is "$c" "$d" "$a" "$b"
-  [ "$(squeue -h -t PENDING -o %Q | sort -u | wc -l)" -eq 4 ]
+  wait_until 15 each_has_its_own_place
 }
 
 @test "priority/shapley: levels order within the organization, follow a change and go" { levels_act; }
