@@ -201,7 +201,7 @@ class Merge {
     for (std::uint32_t u = 0; u < contenders.size(); ++u) {
       const std::span<const OwnQueue::Stream> streams = queues[u].streams();
       for (const OwnQueue::Stream& stream : streams) {
-        const bool could_start = &stream == &streams[SHAPLEY_HINDRANCE_NONE];
+        const bool could_start = &stream < &streams[k_hindrances];
         if (!stream.empty()) push({.stream = &stream, .organization = u, .number = number, .could_start = could_start});
         ++number;
       }
@@ -210,6 +210,10 @@ class Merge {
   }
 
   [[nodiscard]] bool is_over() const { return heads_.empty(); }
+  // Of the next task.
+  [[nodiscard]] bool is_beyond() const {
+    return served_ >= reach_ && (!heads_.top().could_start || could_start_ >= reach_);
+  }
 
   // The next task of all.
   Head take() {
@@ -227,7 +231,7 @@ class Merge {
 
  private:
   void drop_beyond() {
-    if (served_ < reach_) return;
+    if (served_ < reach_ + reach_ / 4) return;
     while (!heads_.empty() && (!heads_.top().could_start || could_start_ >= reach_)) heads_.pop();
   }
   void push(Head head) {
@@ -266,11 +270,12 @@ std::vector<LinePlace> serving_line(std::span<const Contender> contenders, std::
                                     const Room& room, std::int64_t reach, std::size_t longest) {
   std::vector<LinePlace> line;
   for (Merge merge(contenders, queues, room, reach); !merge.is_over();) {
+    const bool beyond = merge.is_beyond();
     const Head head = merge.take();
-    if (!line.empty() && line.back().job == head.at().job) {
+    if (!line.empty() && line.back().job == head.at().job && line.back().beyond == beyond) {
       ++line.back().tasks;
     } else if (line.size() < longest) {
-      line.push_back({head.at().job, head.organization, 1});
+      line.push_back({head.at().job, head.organization, 1, beyond});
     } else {
       break;
     }
