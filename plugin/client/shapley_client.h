@@ -234,7 +234,7 @@ uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
  */
 enum shapley_hindrance {
   SHAPLEY_HINDRANCE_NONE,
-  SHAPLEY_HINDRANCE_NODES,   /* its partition is down, or its nodes are reserved or away */
+  SHAPLEY_HINDRANCE_NODES,    /* its partition is down, or its nodes are reserved or away */
   SHAPLEY_HINDRANCE_LICENSES, /* others use them */
   /* Its account, user or QOS had reached a limit when slurmctld tried it last, which may be over: it has its turn, at
    * which slurmctld tries it again. */
