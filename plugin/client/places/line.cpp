@@ -210,10 +210,6 @@ class Merge {
   }
 
   [[nodiscard]] bool is_over() const { return heads_.empty(); }
-  // Of the next task.
-  [[nodiscard]] bool is_beyond() const {
-    return served_ >= reach_ && (!heads_.top().could_start || could_start_ >= reach_);
-  }
 
   // The next task of all.
   Head take() {
@@ -231,8 +227,8 @@ class Merge {
 
  private:
   void drop_beyond() {
-    if (served_ < reach_ + reach_ / 4) return;
-    while (!heads_.empty() && (!heads_.top().could_start || could_start_ >= reach_)) heads_.pop();
+    if (served_ < reach_) return;
+    while (!heads_.empty() && (!heads_.top().could_start || could_start_ >= room_.free)) heads_.pop();
   }
   void push(Head head) {
     head.look(contenders_[head.organization], outlook_);
@@ -270,12 +266,11 @@ std::vector<LinePlace> serving_line(std::span<const Contender> contenders, std::
                                     const Room& room, std::int64_t reach, std::size_t longest) {
   std::vector<LinePlace> line;
   for (Merge merge(contenders, queues, room, reach); !merge.is_over();) {
-    const bool beyond = merge.is_beyond();
     const Head head = merge.take();
-    if (!line.empty() && line.back().job == head.at().job && line.back().beyond == beyond) {
+    if (!line.empty() && line.back().job == head.at().job) {
       ++line.back().tasks;
     } else if (line.size() < longest) {
-      line.push_back({head.at().job, head.organization, 1, beyond});
+      line.push_back({head.at().job, head.organization, 1});
     } else {
       break;
     }

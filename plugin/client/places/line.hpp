@@ -158,7 +158,6 @@ struct LinePlace {
   std::uint32_t job = 0;
   std::uint32_t organization = 0;
   std::uint32_t tasks = 1;
-  bool beyond = false;  // the line's end: only for jobs that have a place already
 };
 
 // What is free of all nodes, or will be when runs that have ended have left them; and what the widest run blocks.
@@ -167,10 +166,9 @@ struct Room {
   std::int64_t widest_run = 0;
 };
 
-// `queues`: by organization. The line ends where what its tasks block reaches `reach`, except that tasks that could
-// start now have as much of their own; or with `longest` places. A quarter of `reach` is beyond it, so that what is
-// near the line's end does not come and go with every change of the leads. Time: n log n of the tasks in line and of
-// the streams.
+// `queues`: by organization. The line ends where what its tasks block reaches `reach`, except for tasks that could
+// start now, up to what is free; or with `longest` places. Time: n log n of the tasks in line and of the
+// streams.
 [[nodiscard]] std::vector<LinePlace> serving_line(std::span<const Contender> contenders,
                                                   std::span<const OwnQueue> queues, const Room& room,
                                                   std::int64_t reach, std::size_t longest);

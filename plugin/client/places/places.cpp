@@ -259,7 +259,7 @@ std::vector<OwnQueue> Places::own_queues(const NodeSetTable& sets, std::size_t l
   queues.reserve(organizations);
   in_line_.clear();
   for (std::vector<shapley_waiting_t*>& jobs : own) {
-    OwnQueue& queue = queues.emplace_back(sets, reach_ + reach_ / 4);
+    OwnQueue& queue = queues.emplace_back(sets, reach_);
     const std::size_t first = in_line_.size();
     const auto is_full = [&] { return queue.is_full() || in_line_.size() - first >= longest; };
     for (std::size_t done = 0; done < jobs.size() && !is_full();) {
@@ -370,13 +370,7 @@ void Places::decide() {
 
   const NodeSetTable sets = NodeSetTable::of(requests_);
   const std::vector<OwnQueue> queues = own_queues(sets, longest);
-  std::vector<LinePlace> line = serving_line(ranking_.contenders, queues, room_now(sets), reach_, longest);
-  // An array's tasks would need records of their own there.
-  std::erase_if(line, [&](const LinePlace& place) {
-    const shapley_waiting_t& waiting = *in_line_[place.job].waiting;
-    const bool has_place = waiting.label != k_no_label && waiting.label >= range.first && waiting.label < range.end;
-    return place.beyond && (!has_place || waiting.tasks > 1);
-  });
+  const std::vector<LinePlace> line = serving_line(ranking_.contenders, queues, room_now(sets), reach_, longest);
   choose_splits(line);
   std::vector<Entry> in_line = entries(line);
   decisions_.cut = in_line.size() > longest || (line.size() == longest && in_line_.size() > longest);
