@@ -33,10 +33,8 @@ ProcessorMillionths times(ProcessorMillionths whole, const game::NodePart& part)
 }
 
 bool has_what_it_needs(const NodeKind& node, const std::vector<Resource>& gres) {
-  return node.cpus > 0 && std::all_of(gres.begin(), gres.end(), [&](const Resource& wanted) {
-           return std::any_of(node.gres.begin(), node.gres.end(),
-                              [&](const Resource& r) { return r.name == wanted.name && r.count > 0; });
-         });
+  return node.cpus > 0 &&
+         std::all_of(gres.begin(), gres.end(), [&](const Resource& wanted) { return has_resource(node, wanted.name); });
 }
 
 // The CPUs that the request will hold: whole units, and one unit at least of each of its nodes.
@@ -89,6 +87,11 @@ std::map<std::string, Share> shares_by_node(const protocol::JobUpdate& job) {
 }
 
 }  // namespace
+
+bool has_resource(const NodeKind& node, std::string_view name) {
+  return std::any_of(node.gres.begin(), node.gres.end(),
+                     [&](const Resource& r) { return r.name == name && r.count > 0; });
+}
 
 ProcessorMillionths bounded(Int128 micro) {
   return {static_cast<std::int64_t>(std::clamp<Int128>(micro, 0, k_max_weighted.value))};

@@ -56,6 +56,9 @@ struct NodeKind {
   friend auto operator<=>(const NodeKind&, const NodeKind&) = default;
 };
 
+// Whether the node has a generic resource of this name.
+[[nodiscard]] bool has_resource(const NodeKind& node, std::string_view name);
+
 // The kinds of nodes on which a request may be counted: where it may run now; if none of these has what it needs, where
 // it may run when reservations are over, so that it asks for no less during a maintenance; and if none of these does,
 // or they are not known, any.

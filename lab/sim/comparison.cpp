@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "base/contract.hpp"
 #include "base/rng.hpp"
@@ -220,6 +221,13 @@ Summary summarize(const std::vector<double>& values, const std::vector<std::int6
     summary.standard_error = std::sqrt(groups / (groups - 1) * between) / n;
   }
   return summary;
+}
+
+charts::PlotPoint plot_point(std::string label, const Summary& summary) {
+  return {.label = std::move(label),
+          .mean = summary.mean,
+          .error = summary.standard_error.value_or(0),
+          .median = summary.median};
 }
 
 }  // namespace shapley::sim

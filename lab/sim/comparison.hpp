@@ -16,6 +16,7 @@
 
 #include "base/description.hpp"
 #include "base/error.hpp"
+#include "charts/plot.hpp"
 #include "game/serving_order.hpp"
 #include "sim/json.hpp"
 #include "sim/system.hpp"
@@ -114,5 +115,8 @@ constexpr auto description_of(std::type_identity<Summary>) {
 //     SE^2 = G / (G - 1) * sum over g of ( sum over i in g of (x_i - mean) )^2 / n^2.
 // REQUIRES: values and clusters have one positive size.
 [[nodiscard]] Summary summarize(const std::vector<double>& values, const std::vector<std::int64_t>& clusters);
+
+// The row of a plot of unfairness.
+[[nodiscard]] charts::PlotPoint plot_point(std::string label, const Summary& summary);
 
 }  // namespace shapley::sim

@@ -40,11 +40,11 @@ static struct {
   char history_path[4096];
 } writer;
 
-enum { k_most_licensed = 1024, k_license_rooms = 16 };
+enum { k_greatest_license_step = 1024, k_license_rooms = 16 };
 
-/* For how many of the requests for licenses that were seen last there is room, in one scan. */
+/* For how many jobs there are licenses: of the first requests for licenses that a scan finds. */
 static struct {
-  size_t next;
+  size_t count;
   struct {
     uint64_t licenses;
     uint32_t room;
@@ -156,7 +156,7 @@ static void note(uint32_t job_id, uint32_t label) {
 
 void shapley_writer_begin_jobs(time_t now, int64_t processors) {
   writer.scan_at = now;
-  memset(&license_rooms, 0, sizeof(license_rooms));
+  license_rooms.count = 0;
   writer.places = writer.mode == SHAPLEY_SITE_RANK && writer.ranking.order.strict;
   if (!writer.places) return;
   shapley_client_places_begin(writer.client, writer.ranking.steps.labels, shapley_reach(processors), monotonic_ms());
@@ -366,9 +366,9 @@ void shapley_writer_rank(job_record_t* job) {
 static uint32_t license_room(const job_record_t* record, time_t now) {
   uint32_t room = 0;
   uint32_t step = 1;
-  while (room + step <= k_most_licensed && shapley_has_licenses(record, room + step, now)) room += step, step *= 2;
-  for (; step; step /= 2) {
-    if (room + step <= k_most_licensed && shapley_has_licenses(record, room + step, now)) room += step;
+  for (; step <= k_greatest_license_step && shapley_has_licenses(record, room + step, now); step *= 2) room += step;
+  while (step /= 2) {
+    if (shapley_has_licenses(record, room + step, now)) room += step;
   }
   return room;
 }
@@ -378,15 +378,19 @@ static uint32_t license_room(const job_record_t* record, time_t now) {
 static void fill_licenses(const job_record_t* record, time_t now, shapley_waiting_t* waiting) {
   if (!record->license_list) return;
   waiting->licenses = shapley_mix_text(SHAPLEY_FINGERPRINT_START, record->licenses) | 1U;
-  for (size_t i = 0; i < k_license_rooms; i++) {
-    if (license_rooms.of[i].licenses != waiting->licenses) continue;
-    waiting->license_room = license_rooms.of[i].room;
+  size_t i = 0;
+  while (i < license_rooms.count && license_rooms.of[i].licenses != waiting->licenses) i++;
+  if (i == k_license_rooms) {
+    /* More would be too much under the locks. */
+    waiting->license_room = shapley_has_licenses(record, 1, now) ? UINT32_MAX : 0;
     return;
   }
-  waiting->license_room = license_room(record, now);
-  size_t at = license_rooms.next++ % k_license_rooms;
-  license_rooms.of[at].licenses = waiting->licenses;
-  license_rooms.of[at].room = waiting->license_room;
+  if (i == license_rooms.count) {
+    license_rooms.of[i].licenses = waiting->licenses;
+    license_rooms.of[i].room = license_room(record, now);
+    license_rooms.count++;
+  }
+  waiting->license_room = license_rooms.of[i].room;
 }
 
 /* The limit of its array, which tasks of any record share. */
@@ -396,7 +400,7 @@ static void fill_array(const job_record_t* record, shapley_waiting_t* waiting) {
   const job_array_struct_t* array = base ? base->array_recs : NULL;
   if (!array || !array->max_run_tasks) return;
   waiting->array = record->array_job_id;
-  if (array->tot_run_tasks < array->max_run_tasks) waiting->array_room = array->max_run_tasks - array->tot_run_tasks;
+  waiting->array_room = shapley_array_room(array);
 }
 
 /* The reason to wait was found when the scheduler tried the job last. Reasons that nodes were not available then may be
@@ -424,6 +428,7 @@ static bool could_start(const job_record_t* record, time_t now, shapley_waiting_
       waiting->hindrance = SHAPLEY_HINDRANCE_LIMITS;
       return true;
   }
+  fill_licenses(record, now, waiting);
   if (waiting->licenses && !waiting->license_room) waiting->hindrance = SHAPLEY_HINDRANCE_LICENSES;
   return true;
 }
@@ -482,7 +487,6 @@ void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waitin
   };
   fill_tier(record, waiting);
   fill_array(record, waiting);
-  fill_licenses(record, now, waiting);
   waiting->startable = could_start(record, now, waiting);
   if (!waiting->tasks) waiting->tasks = 1;
 }

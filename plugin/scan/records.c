@@ -352,11 +352,13 @@ bool shapley_is_account_limit(uint32_t reason) {
          strstr(name, "PerUser");
 }
 
-/* Tasks of an array's pending rest that its own limit would let start now. */
+uint32_t shapley_array_room(const job_array_struct_t* array) {
+  if (!array->max_run_tasks) return UINT32_MAX;
+  return array->tot_run_tasks < array->max_run_tasks ? array->max_run_tasks - array->tot_run_tasks : 0;
+}
+
 uint32_t shapley_startable_tasks(const job_array_struct_t* array) {
-  if (!array->max_run_tasks) return array->task_cnt;
-  if (array->tot_run_tasks >= array->max_run_tasks) return 0;
-  uint32_t room = array->max_run_tasks - array->tot_run_tasks;
+  uint32_t room = shapley_array_room(array);
   return room < array->task_cnt ? room : array->task_cnt;
 }
 

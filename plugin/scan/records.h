@@ -75,9 +75,10 @@ void shapley_job_state_fill(const job_record_t* record, time_t now, shapley_job_
 /* Whether a reason to wait is a limit of an account, a user or a QOS. */
 bool shapley_is_account_limit(uint32_t reason);
 
-/* Whether it is the record of an array's tasks without records of their own; and how many of these the array's own
- * limit allows to start now. Job lock. */
+/* Whether it is the record of an array's tasks without records of their own; how many tasks the array's own limit
+ * allows to start now (UINT32_MAX: it has none), and how many of the rest. Job lock. */
 bool shapley_is_array_rest(const job_record_t* record);
+uint32_t shapley_array_room(const job_array_struct_t* array);
 uint32_t shapley_startable_tasks(const job_array_struct_t* array);
 
 /* The data that decide a job's organization, read from a job record without copying. */

@@ -49,13 +49,7 @@ long_queue() {
 # 32 processors return, as many as the guarantees of the three add up to, 16, 8 and 8; their leads are far apart. Slurm's next pass comes at once, so no
 # answer of shapleyd may be needed for it: it is stopped meanwhile.
 @test "nodes that return while others are busy: each organization gets its guarantee" {
-  CLUSTER_NODE_CPUS=(16 16 16 16) CLUSTER_RANKING=""
-  cluster_prepare
-  cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1, n2]}" "  - {name: bio, accounts: [bio], nodes: [n3]}" \
-    "  - {name: chem, accounts: [chem], nodes: [n4]}" "  - {name: arts, accounts: [arts]}"
-  cluster_start
-  wait_until 15 plugin_connected
-  wait_until 30 owned_is 64
+  four_organizations
   give_leads astro 108.5 bio 96.5 chem 0 arts 0
   scontrol update NodeName=n2,n4 State=DRAIN Reason=maintenance
   long=$(submit arts -N 2 --exclusive "sleep 3000")

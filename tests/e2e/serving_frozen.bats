@@ -8,13 +8,7 @@ ended_at_least() { [ "$(squeue -h -r -t COMPLETED -o %i | wc -l)" -ge "$1" ]; }
 
 # astro leads by far, so that only the guarantee, 8 processors, brings bio anything. astro holds all 64 when 16 come free.
 @test "more starts and ends than the plugin remembers, while shapleyd is stopped" {
-  CLUSTER_NODE_CPUS=(16 16 16 16) CLUSTER_RANKING=""
-  cluster_prepare
-  cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1, n2]}" "  - {name: bio, accounts: [bio], nodes: [n3]}" \
-    "  - {name: chem, accounts: [chem], nodes: [n4]}" "  - {name: arts, accounts: [arts]}"
-  cluster_start
-  wait_until 15 plugin_connected
-  wait_until 30 owned_is 64
+  four_organizations
   give_leads astro 108.5 bio 0 chem 0 arts 0
   shapleyd_freeze
   submit arts -n 1 --array=1-400%4 true

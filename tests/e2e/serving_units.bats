@@ -5,19 +5,6 @@
 load lib/e2e
 load lib/serving
 
-# four_organizations SED_EXPRESSION...: of 64 processors astro owns 32, bio and chem 16 each, arts none; slurm.conf edited before the start.
-four_organizations() {
-  local expression
-  CLUSTER_NODE_CPUS=(16 16 16 16) CLUSTER_RANKING=""
-  cluster_prepare
-  cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1, n2]}" "  - {name: bio, accounts: [bio], nodes: [n3]}" \
-    "  - {name: chem, accounts: [chem], nodes: [n4]}" "  - {name: arts, accounts: [arts]}"
-  for expression in 's/^SlurmctldDebug=.*/SlurmctldDebug=debug2/' "$@"; do sed -i "$expression" "$SLURM_CONF"; done
-  cluster_start
-  wait_until 15 plugin_connected
-  wait_until 30 owned_is 64
-}
-
 # wait_in_line COUNT SBATCH_OPTION...: so many jobs of each organization.
 wait_in_line() {
   local count=$1 i name
@@ -69,6 +56,19 @@ everything_comes_free() {
   wait_in_line 20 -n 1
   everything_comes_free 2
 }
+
+# It leaves a thread of each core idle, and gets both.
+uses_one_thread_of_a_core() {
+  JOBS_AS='{ print organization, 8 }'
+  four_organizations 's/^SelectTypeParameters=.*/SelectTypeParameters=CR_Core/' '/^NodeName=/s/ CPUs=16/ Sockets=1 CoresPerSocket=8 ThreadsPerCore=2/'
+  give_leads astro 2 bio 1 chem 0 arts 4
+  close_queue
+  wait_in_line 12 -n 4 "$1"
+  everything_comes_free 8
+}
+@test "hint=nomultithread" { uses_one_thread_of_a_core --hint=nomultithread; }
+@test "threads-per-core=1" { uses_one_thread_of_a_core --threads-per-core=1; }
+@test "ntasks-per-core=1" { uses_one_thread_of_a_core --ntasks-per-core=1; }
 
 # one_array_each: forty tasks of two processors of each organization. Places are asked for only once after the last submission.
 one_array_each() {

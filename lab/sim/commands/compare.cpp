@@ -225,12 +225,7 @@ Expected<void> report(const CompareArguments& arguments, const std::vector<Windo
   }
   if (!arguments.plot.empty()) {
     std::vector<charts::PlotPoint> points;
-    for (const PolicySummary& summary : summaries) {
-      points.push_back({.label = summary.policy,
-                        .mean = summary.unfairness.mean,
-                        .error = summary.unfairness.standard_error.value_or(0),
-                        .median = summary.unfairness.median});
-    }
+    for (const PolicySummary& summary : summaries) points.push_back(plot_point(summary.policy, summary.unfairness));
     SHAPLEY_TRY(charts::plot_unfairness(arguments.plot, "Unfairness by policy", points));
   }
   return {};

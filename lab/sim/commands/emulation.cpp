@@ -83,11 +83,7 @@ Expected<void> plot_verdicts(const std::filesystem::path& file, const std::vecto
   for (const auto& [policy, values] : unfairness) {
     std::vector<std::int64_t> windows(values.size());
     std::iota(windows.begin(), windows.end(), 0);
-    const Summary summary = summarize(values, windows);
-    points.push_back({.label = printable(policy),
-                      .mean = summary.mean,
-                      .error = summary.standard_error.value_or(0),
-                      .median = summary.median});
+    points.push_back(plot_point(printable(policy), summarize(values, windows)));
   }
   return charts::plot_unfairness(file, "Unfairness of what a slurmctld ran, by policy", points);
 }

@@ -79,12 +79,8 @@ std::filesystem::path plot_file(const ExperimentArguments& arguments, const std:
 Expected<void> plot_table(const ExperimentArguments& arguments, const std::string& trace,
                           const ComparedOutcome& outcome) {
   std::vector<charts::PlotPoint> points;
-  for (const PolicySummary& summary : outcome.summaries) {
-    points.push_back({.label = summary.policy,
-                      .mean = summary.unfairness.mean,
-                      .error = summary.unfairness.standard_error.value_or(0),
-                      .median = summary.unfairness.median});
-  }
+  for (const PolicySummary& summary : outcome.summaries)
+    points.push_back(plot_point(summary.policy, summary.unfairness));
   return charts::plot_unfairness(plot_file(arguments, trace),
                                  trace + ", " + counted(outcome.results.size(), "window") + " of " +
                                      std::to_string(outcome.settings.length.value) + " s",

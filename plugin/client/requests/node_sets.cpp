@@ -21,12 +21,6 @@ void add(std::vector<Resource>& sums, const Resource& resource, bool more) {
   if (known->count <= 0) sums.erase(known);
 }
 
-bool has_all(const request::NodeKind& node, const std::vector<std::string>& gres) {
-  return std::all_of(gres.begin(), gres.end(), [&](const std::string& name) {
-    return std::any_of(node.gres.begin(), node.gres.end(), [&](const Resource& r) { return r.name == name; });
-  });
-}
-
 }  // namespace
 
 NodeSets::Bits& NodeSets::Bits::operator|=(const Bits& other) {
@@ -205,7 +199,9 @@ void NodeSets::find_sets(Node& node, std::span<const NodeSetId> fresh) {
 bool NodeSets::find_set(Node& node, NodeSetId id) {
   const request::Placement& placement = sets_[id].placement;
   const bool is_any = id == k_any_node;
-  if (!has_all(node.kind, sets_[id].gres)) return false;
+  const std::vector<std::string>& gres = sets_[id].gres;
+  const auto has = [&](const std::string& name) { return request::has_resource(node.kind, name); };
+  if (!std::all_of(gres.begin(), gres.end(), has)) return false;
   if (is_any || placement.fits(node.record)) node.fits.set(id);
   if (!is_any && !placement.admits(node.record)) return false;
   node.sets.set(id);

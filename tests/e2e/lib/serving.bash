@@ -4,6 +4,19 @@
 residual() { ledger_sql "SELECT payload FROM events WHERE kind = 'residual_measured'" | tail -n 1 | jq -r .seconds; }
 owned_is() { status_json | jq -e --argjson all "$1" '[.organizations[].owned] | add | round == $all'; }
 
+# four_organizations SED_EXPRESSION...: of 64 processors astro owns 32, bio and chem 16 each, arts none; slurm.conf edited before the start.
+four_organizations() {
+  local expression
+  CLUSTER_NODE_CPUS=(16 16 16 16) CLUSTER_RANKING=""
+  cluster_prepare
+  cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1, n2]}" "  - {name: bio, accounts: [bio], nodes: [n3]}" \
+    "  - {name: chem, accounts: [chem], nodes: [n4]}" "  - {name: arts, accounts: [arts]}"
+  for expression in 's/^SlurmctldDebug=.*/SlurmctldDebug=debug2/' "$@"; do sed -i "$expression" "$SLURM_CONF"; done
+  cluster_start
+  wait_until 15 plugin_connected
+  wait_until 30 owned_is 64
+}
+
 # JOBS_AS: for awk, of a job its organization, the processors that it blocks and, where that matters, the nodes that it may use. A test says it for its
 # own cluster and jobs, from what squeue shows: CPUs, MiB, GRES, partition, name.
 JOBS_AS='{ print organization, cpus }'

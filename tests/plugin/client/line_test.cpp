@@ -2,6 +2,7 @@
 #include "plugin/client/places/line.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include <gtest/gtest.h>
@@ -107,9 +108,23 @@ RC_GTEST_PROP(ServingLine, IsTheRuleAskedAgainAfterEveryStart, ()) {
   // Of one set of nodes it does not matter how much of it is free.
   const NodeSetTable sets({{.free = scene.free * k_micro, .all = 10'000 * k_micro}});
   const std::vector<Served> line = tasks_of(line_of(scene.contenders, scene.queues, scene.reach, 10'000, sets));
-  // Behind its reach it has what could start now.
   RC_ASSERT(line.size() >= served.size());
   RC_ASSERT(std::equal(served.begin(), served.end(), line.begin()));
+  // Behind its reach it has, in the rule's order, what could start now: before it its organization asks for less than
+  // is free.
+  const std::vector<Served> all = asked_again(scene.contenders, scene.queues, std::numeric_limits<std::int32_t>::max());
+  auto next = all.begin() + static_cast<std::ptrdiff_t>(served.size());
+  std::vector<std::int64_t> asked(scene.contenders.size());
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const std::vector<Asking>& queue = scene.queues[line[i].organization];
+    const auto asking = std::ranges::find(queue, line[i].job, &Asking::job);
+    if (i >= served.size()) {
+      next = std::find(next, all.end(), line[i]);
+      RC_ASSERT(next++ != all.end());
+      RC_ASSERT(asked[line[i].organization] < scene.free * k_micro);
+    }
+    asked[line[i].organization] += asking->task.blocked;
+  }
 }
 
 RC_GTEST_PROP(ServingLine, EndsWithItsLongest, ()) {
