@@ -6,10 +6,11 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <optional>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace shapley {
 
@@ -60,11 +61,34 @@ constexpr Member<Record, Type, Role::content> flattened(Type Record::*pointer) {
   return {"", pointer};
 }
 
+namespace detail {
+
+template <std::size_t index, typename Item>
+struct Slot {
+  Item item;
+};
+template <typename Indices, typename... Items>
+struct Slots;
+template <std::size_t... indices, typename... Items>
+struct Slots<std::index_sequence<indices...>, Items...> : Slot<indices, Items>... {
+  // As std::apply.
+  template <typename Function>
+  constexpr auto apply(Function&& function) const {
+    return function(static_cast<const Slot<indices, Items>&>(*this).item...);
+  }
+};
+
+}  // namespace detail
+
+// Members of different types. Not std::tuple: to check its constraints took longer than the rest of a description.
+template <typename... Members>
+using MemberList = detail::Slots<std::index_sequence_for<Members...>, Members...>;
+
 template <typename Record, typename... Members>
 struct Description {
   // Of an event: its kind. Of a record in a list of an event: the word of its lines in a checkpoint.
   std::string_view name;
-  std::tuple<Members...> members;
+  MemberList<Members...> members;
   // The word of its line in a checkpoint (checkpoint/fact_text.hpp) if the books keep facts of this kind whole
   // (state/kept_facts.hpp). Empty: they do not; the fold of the kind decides what is remembered of such a fact.
   std::string_view kept_as{};
@@ -98,7 +122,7 @@ template <typename Record, typename... Types, Role... roles>
 constexpr Description<Record, Member<Record, Types, roles>...> describe(std::string_view name,
                                                                         Member<Record, Types, roles>... members) {
   static_assert(ConsistsOf<Record, Types...>, "every member is described, in the order of the record");
-  return {name, {members...}};
+  return {name, {{members}...}};
 }
 
 template <typename Record, typename... Types, Role... roles>
@@ -112,7 +136,7 @@ constexpr void for_each_member(Record& record, Visit&& visit) {
   const auto one = [&]<typename Type, Role role>(const Member<std::remove_const_t<Record>, Type, role>& m) {
     visit(m.name, record.*(m.pointer), std::integral_constant<Role, role>{});
   };
-  std::apply([&](const auto&... members) { (one(members), ...); }, k_description<std::remove_const_t<Record>>.members);
+  k_description<std::remove_const_t<Record>>.members.apply([&](const auto&... members) { (one(members), ...); });
 }
 
 // Every value of an enumeration that described records have members of; its words are those of name_of(), beside it:

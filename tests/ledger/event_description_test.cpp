@@ -30,7 +30,7 @@ template <typename Fact>
 std::vector<Fact> blends(const Fact& fact, const Fact& other, bool of_identity) {
   std::vector<Fact> all;
   Fact every = fact;
-  std::apply(
+  k_description<Fact>.members.apply(
       [&]<typename... Types, Role... roles>(const Member<Fact, Types, roles>&... members) {
         const auto take = [&](const auto& m, Role role) {
           if (is_identity(role) != of_identity) return;
@@ -39,8 +39,7 @@ std::vector<Fact> blends(const Fact& fact, const Fact& other, bool of_identity) 
           all.back().*(m.pointer) = other.*(m.pointer);
         };
         (take(members, roles), ...);
-      },
-      k_description<Fact>.members);
+      });
   all.push_back(every);
   std::erase_if(all, [&](const Fact& blend) { return blend == fact || !check(Event{blend}); });
   return all;

@@ -25,8 +25,8 @@ constexpr auto tie_identity(const Record& record, const Member<Record, Type, rol
 // References to the members that are the identity of `fact`, in order.
 template <Described Fact>
 constexpr auto identity_of(const Fact& fact) {
-  return std::apply([&](const auto&... members) { return std::tuple_cat(tie_identity(fact, members)...); },
-                    k_description<Fact>.members);
+  return k_description<Fact>.members.apply(
+      [&](const auto&... members) { return std::tuple_cat(tie_identity(fact, members)...); });
 }
 
 // Orders facts of one kind by the identity members of their description.
