@@ -366,11 +366,11 @@ bool shapley_is_array_rest(const job_record_t* record) {
   return record->array_recs && record->array_task_id == NO_VAL;
 }
 
-/* Slurm says that a job is eligible when it submits it, but of an array's rest only when the scheduler has looked at it
- * (job_mgr.c: job_independent), up to a second later. Accounting has that instant, and none of its tasks starts before.
- */
+/* Slurm says that a job is eligible when it submits it, but of an array only when the scheduler has looked at it
+ * (job_mgr.c: job_independent), up to a second later; of tasks that got records of their own before that, too.
+ * Accounting has that instant, and none of its tasks starts before. */
 static bool is_unscheduled_array(const job_record_t* record) {
-  return shapley_is_array_rest(record) && record->details && record->details->begin_time == 0;
+  return record->array_job_id && record->details && record->details->begin_time == 0;
 }
 
 /* Up to the headroom a nice value moves a job among its organization's own. Beyond, the job gives its organization's

@@ -92,6 +92,12 @@ static void test_array_rest(void) {
   job = read_job(&made);
   CHECK_EQ(job.array_task_id, 9);
   CHECK_EQ(job.pending_tasks, 1);
+  CHECK_EQ(job.wait, SHAPLEY_WAIT_OTHER); /* nor at a task that was split off before */
+  made.record.state_reason = WAIT_PRIORITY;
+  made.details.begin_time = 1000;
+  job = read_job(&made);
+  CHECK_EQ(job.wait, SHAPLEY_WAIT_STARTABLE);
+  CHECK_EQ(job.eligible_time, 1000);
 }
 
 /* ---- what it depends on, and how long it may run ------------------------------------------------- */
