@@ -255,6 +255,17 @@ std::int64_t free_beside(const Share& held, bool exclusive, const NodeKind& node
   return std::max<std::int64_t>(0, all.value - times(all, game::dominant_part(amounts(held), amounts(node))).value);
 }
 
+std::int64_t room_for(const LeastPart& least, bool whole_node, std::int64_t free, const NodeKind& node) {
+  if (node.cpus == 0) return 0;
+  if (whole_node) return free == std::int64_t{node.cpus} * k_micro ? free : 0;
+  const std::int64_t unit = node.allocation_unit;
+  const std::int64_t cpus = (least.cpus + unit - 1) / unit * unit;
+  const game::NodePart part = game::dominant_part(amounts(cpus, least.memory, least.gres), amounts(node));
+  if (part.of > part.whole) return 0;
+  const std::int64_t blocked = times(bounded(static_cast<Int128>(node.cpus) * k_micro), part).value;
+  return blocked == 0 ? free : free / blocked * blocked;
+}
+
 namespace {
 
 constexpr std::string_view k_cpu = "cpu";

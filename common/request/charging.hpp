@@ -123,6 +123,14 @@ struct Request {
   friend auto operator<=>(const Request&, const Request&) = default;
 };
 
+// What a job needs of one node, at least: no node that has less free can start a part of it.
+struct LeastPart {
+  std::int64_t cpus = 0;
+  std::int64_t memory = 0;          // MiB
+  std::vector<Resource> gres = {};  // ascending by name, without zeros
+  friend auto operator<=>(const LeastPart&, const LeastPart&) = default;
+};
+
 // In millionths of a processor: a charge by the rule, and the processors of nodes that no other job can use meanwhile.
 struct Measure {
   std::int64_t charge = 0;
@@ -177,5 +185,9 @@ class Charging {
 // The millionths of a processor that all runs of a node leave of it, which hold so much together, and one of which has
 // it to itself or not. From 0 to its CPUs.
 [[nodiscard]] std::int64_t free_beside(const Share& held, bool exclusive, const NodeKind& node);
+
+// Of what is free of a node (free_beside), as much as parts of a job fill that need `least` of one node each, or the
+// whole node. From 0 to `free`.
+[[nodiscard]] std::int64_t room_for(const LeastPart& least, bool whole_node, std::int64_t free, const NodeKind& node);
 
 }  // namespace shapley::request

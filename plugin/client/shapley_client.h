@@ -126,6 +126,9 @@ typedef struct {
   size_t depends_on_count;                                              /* at most k_shapley_max_depends_on */
   const shapley_gres_request_t* gres_request;                           /* NULL: it has started */
   const char *required_nodes, *excluded_nodes, *features, *reservation; /* longer ones are cut */
+  /* What a waiting job needs of one node, at least; its generic resources are in gres_request. Not passed on. */
+  uint32_t node_cpus;
+  uint64_t node_memory; /* MiB */
 } shapley_job_t;
 
 typedef struct {
@@ -143,6 +146,7 @@ typedef struct {
   const char* const* reservations;
   size_t reservations_count; /* at most k_shapley_max_node_names */
   uint32_t allocation_unit;  /* CPUs */
+  int64_t reserved_from;     /* when the next of its reservations begins, of those to come; 0: none. Not passed on */
 } shapley_node_t;
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);
@@ -259,6 +263,8 @@ typedef struct {
    */
   uint64_t licenses;
   uint32_t license_room;
+  uint32_t
+      time_limit_s; /* as long as a run of it may last, so that it fits before a reservation; UINT32_MAX: any time */
 } shapley_waiting_t;
 
 typedef struct {

@@ -450,6 +450,17 @@ static void fill_tier(const job_record_t* record, shapley_waiting_t* waiting) {
     look_at_tier(record->part_ptr, waiting);
 }
 
+/* ---- times -------------------------------------------------------------------------------------- */
+
+/* As long as slurmctld plans a run of it (node_scheduler.c: select_nodes), in seconds. */
+static uint32_t time_limit_s(const job_record_t* record) {
+  const part_record_t* partition = record->part_ptr;
+  uint32_t minutes = record->time_limit;
+  if (minutes == NO_VAL && partition) minutes = partition->default_time;
+  if (minutes == NO_VAL && partition) minutes = partition->max_time;
+  return minutes < UINT32_MAX / 60 ? minutes * 60 : UINT32_MAX;
+}
+
 /* ---- arrays ------------------------------------------------------------------------------------- */
 
 /* Tasks that depend on others, are stored in a burst buffer or run on several clusters are split by Slurm itself, each
@@ -484,6 +495,7 @@ void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waitin
       .tie = tie_of(record),
       .label = SHAPLEY_NO_LABEL,
       .splittable = splittable_tasks(record),
+      .time_limit_s = time_limit_s(record),
   };
   fill_tier(record, waiting);
   fill_array(record, waiting);

@@ -30,12 +30,11 @@ uint64_t shapley_placement_mix_job(uint64_t hash, const shapley_job_t* job) {
 
 /* ---- reservations ------------------------------------------------------------------------------- */
 
-/* Whether it keeps other jobs off all of its nodes now. With a reservation of cores (CoreCnt=) they may use the rest of
- * each node; a floating one stays ahead of the clock, because its start_time is a distance. */
-static bool holds_its_nodes(const slurmctld_resv_t* reservation, time_t now) {
+/* Whether it keeps other jobs off all of its nodes while it is active. With a reservation of cores (CoreCnt=) they may
+ * use the rest of each node; a floating one stays ahead of the clock, because its start_time is a distance. */
+static bool holds_its_nodes(const slurmctld_resv_t* reservation) {
   return reservation->name && reservation->node_bitmap && (reservation->ctld_flags & RESV_CTLD_FULL_NODE) &&
-         !(reservation->flags & RESERVE_FLAG_TIME_FLOAT) && reservation->start_time <= now &&
-         now < reservation->end_time;
+         !(reservation->flags & RESERVE_FLAG_TIME_FLOAT);
 }
 
 typedef struct {
@@ -43,12 +42,28 @@ typedef struct {
   time_t now;
 } search_t;
 
-static int add_if_active(void* element, void* to) {
+/* In its place by begin; the last one goes if there is no room. */
+static void add_coming(shapley_placement_t* placement, const slurmctld_resv_t* reservation) {
+  size_t count = placement->coming_count, i = count;
+  if (count < k_shapley_max_coming_reservations)
+    placement->coming_count++;
+  else if (placement->coming[--i]->start_time <= reservation->start_time)
+    return;
+  for (; i > 0 && placement->coming[i - 1]->start_time > reservation->start_time; i--)
+    placement->coming[i] = placement->coming[i - 1];
+  placement->coming[i] = reservation;
+}
+
+static int add_reservation(void* element, void* to) {
   const slurmctld_resv_t* reservation = element;
   search_t* search = to;
   shapley_placement_t* placement = search->placement;
-  if (holds_its_nodes(reservation, search->now)) placement->active[placement->active_count++] = reservation;
-  return placement->active_count < k_shapley_max_node_names ? 0 : -1;
+  if (!holds_its_nodes(reservation) || search->now >= reservation->end_time) return 0;
+  if (reservation->start_time > search->now)
+    add_coming(placement, reservation);
+  else if (placement->active_count < k_shapley_max_node_names)
+    placement->active[placement->active_count++] = reservation;
+  return 0;
 }
 
 /* resv_list has no lock of its own. Whatever changes it or one of its records holds slurmctld's job or node WRITE lock
@@ -56,21 +71,30 @@ static int add_if_active(void* element, void* to) {
  * validate_all_reservations; the schedulers), so the job and node READ locks of a scan together keep it as it is. */
 void shapley_placement_begin(shapley_placement_t* placement, time_t now) {
   search_t search = {.placement = placement, .now = now};
-  placement->active_count = 0;
-  if (resv_list) list_for_each_ro(resv_list, add_if_active, &search);
+  placement->active_count = placement->coming_count = 0;
+  if (resv_list) list_for_each_ro(resv_list, add_reservation, &search);
+}
+
+/* A bitmap may be shorter than the table for a moment after a node was added. */
+static bool has_node(const slurmctld_resv_t* reservation, uint32_t index) {
+  return (bitoff_t)index < bit_size(reservation->node_bitmap) && bit_test(reservation->node_bitmap, index);
 }
 
 /* slurmctld marks the nodes of active reservations (set_node_maint_mode, every 5 s), so most nodes need no look at the
- * bitmaps. A bitmap may be shorter than the table for a moment after a node was added. */
+ * bitmaps. */
 static size_t reservations_of(shapley_placement_t* placement, uint32_t index, const node_record_t* record) {
   size_t count = 0;
   if (!(record->node_state & (NODE_STATE_RES | NODE_STATE_MAINT))) return 0;
   for (size_t i = 0; i < placement->active_count; i++) {
-    const slurmctld_resv_t* reservation = placement->active[i];
-    if ((bitoff_t)index < bit_size(reservation->node_bitmap) && bit_test(reservation->node_bitmap, index))
-      placement->reservations[count++] = reservation->name;
+    if (has_node(placement->active[i], index)) placement->reservations[count++] = placement->active[i]->name;
   }
   return count;
+}
+
+static int64_t reserved_from(const shapley_placement_t* placement, uint32_t index) {
+  for (size_t i = 0; i < placement->coming_count; i++)
+    if (has_node(placement->coming[i], index)) return placement->coming[i]->start_time;
+  return 0;
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
@@ -91,6 +115,7 @@ void shapley_placement_fill_node(shapley_placement_t* placement, uint32_t index,
   node->features = shapley_active_features(record);
   node->reservations = placement->reservations;
   node->reservations_count = reservations_of(placement, index, record);
+  node->reserved_from = reserved_from(placement, index);
 }
 
 static uint64_t mix_names(uint64_t hash, const char* const* names, size_t count) {
@@ -102,7 +127,8 @@ static uint64_t mix_names(uint64_t hash, const char* const* names, size_t count)
 uint64_t shapley_placement_mix_node(uint64_t hash, const shapley_node_t* node) {
   hash = mix_names(hash, node->partitions, node->partitions_count);
   hash = shapley_mix_text_up_to(hash, node->features, k_shapley_max_features_text);
-  return mix_names(hash, node->reservations, node->reservations_count);
+  hash = mix_names(hash, node->reservations, node->reservations_count);
+  return shapley_mix(hash, (uint64_t)node->reserved_from);
 }
 
 struct shapley_named_node {

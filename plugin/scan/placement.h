@@ -13,10 +13,17 @@
 #include "plugin/client/shapley_client.h"
 #include "plugin/slurm/slurm_compat.h"
 
-/* All zero: new. Between shapley_placement_begin and the end of a scan it holds the reservations that are active. */
+/* Of more reservations to come the nearest so many are known. */
+enum { k_shapley_max_coming_reservations = 32 };
+
+/* All zero: new. Between shapley_placement_begin and the end of a scan it holds the reservations that are active or to
+ * come. */
 typedef struct {
   const slurmctld_resv_t* active[k_shapley_max_node_names];
   size_t active_count;
+  /* Those to come, by their begin. */
+  const slurmctld_resv_t* coming[k_shapley_max_coming_reservations];
+  size_t coming_count;
   /* Room for one node's lists. */
   const char* partitions[k_shapley_max_node_names];
   const char* reservations[k_shapley_max_node_names];

@@ -108,6 +108,7 @@ static uint64_t fingerprint_of(shapley_records_t* records, const job_record_t* r
   /* While a job waits, its allocation holds estimates that change with each try to place it. */
   if (job->start_time) hash = shapley_allocation_hash(hash, record);
   if (job->gres_request) hash = mix_gres_request(hash, job->gres_request);
+  hash = shapley_mix(shapley_mix(hash, job->node_cpus), job->node_memory);
   hash = shapley_placement_mix_job(hash, job);
   const uint64_t* counts = tres_counts(record, job);
   for (int i = 0; counts && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, counts[i]);
@@ -323,6 +324,33 @@ static bool is_exclusive(const job_record_t* record, const partitions_t* partiti
   return (record->details && shapley_is_whole_node(record->details->whole_node)) || partitions->exclusive;
 }
 
+/* ---- what is needed of one node ----------------------------------------------------------------- */
+
+static uint32_t count_or_none(uint32_t number, uint32_t none) {
+  return number < none ? number : 0;
+}
+
+static uint32_t greater(uint32_t a, uint32_t b) {
+  return a > b ? a : b;
+}
+
+/* All CPUs of a task are on one node. Where the number of nodes is limited, one of them has its part of all. */
+static uint32_t least_node_cpus(const job_record_t* record, uint32_t cpus) {
+  uint32_t task = at_least_one(count_or_none(record->details->cpus_per_task, NO_VAL16));
+  uint32_t tasks = at_least_one(count_or_none(record->details->ntasks_per_node, NO_VAL16));
+  uint32_t least = greater(task * tasks, count_or_none(record->details->pn_min_cpus, NO_VAL));
+  uint32_t most_nodes = count_or_none(record->details->max_nodes, NO_VAL);
+  if (most_nodes) least = greater(least, quotient_up(cpus, most_nodes));
+  return least < cpus ? least : cpus;
+}
+
+static uint64_t least_node_memory(const job_record_t* record, uint32_t node_cpus) {
+  uint64_t memory = record->details->pn_min_memory;
+  if (!(memory & MEM_PER_CPU)) return shapley_is_count(memory) ? memory : 0;
+  memory &= ~MEM_PER_CPU;
+  return shapley_is_count(memory) ? memory * node_cpus : 0;
+}
+
 void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gres, shapley_job_t* job) {
   const partitions_t partitions = partitions_of(record);
   job->requested_cpus = requested_cpus(record);
@@ -339,6 +367,9 @@ void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gr
       .tasks = record->details ? at_least_one(record->details->num_tasks) : 1,
   };
   job->gres_request = gres;
+  if (!record->details) return;
+  job->node_cpus = least_node_cpus(record, job->requested_cpus);
+  if (partitions.memory) job->node_memory = least_node_memory(record, job->node_cpus);
 }
 
 /* ---- why a pending job waits -------------------------------------------------------------------- */

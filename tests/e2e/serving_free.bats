@@ -124,6 +124,33 @@ a_waits_for_both() {
   opens p2 33 63
 }
 
+# Half of each full node is free, and together they are as much as the whole node that each of the jobs wants.
+@test "a full partition with half of each node left: jobs for whole nodes of it" {
+  two_full_nodes
+  full_with -p p1 -N 2 -n 16 --ntasks-per-node=8
+  wait_with 1 astro full -p p1 -N 1 -n 16
+  wait_with 1 astro full -p p1 -n 16 --exclusive
+  wait_for_free -p p2
+  opens p2 34 48
+}
+
+@test "nodes with much memory that are full, in one partition with others" {
+  CLUSTER_SCHEDULER=sched/backfill CLUSTER_EXTRA_CONF="$CLUSTER_BACKFILL"
+  JOBS_AS='{ print organization, (name == "full" ? 8 : cpus), (name == "full" ? "n1,n2" : "n3,n4") }'
+  two_full_nodes 's/^SelectTypeParameters=.*/SelectTypeParameters=CR_CPU_Memory/' '/^NodeName=n[12] /s/ RealMemory=1000/ RealMemory=8000/'
+  full_with -p p1 -N 2 -n 32 --mem=8000
+  a_waits_for_both main "--mem=10" "--mem=4000"
+}
+
+# Nodes come free that are reserved in twenty minutes: only jobs that end before may start there.
+@test "long jobs before a reservation that is to come" {
+  CLUSTER_SCHEDULER=sched/backfill CLUSTER_EXTRA_CONF=$CLUSTER_BACKFILL
+  two_full_nodes
+  full_with -p p1 -N 2 --exclusive
+  scontrol create reservation ReservationName=course StartTime=now+20minutes Duration=600 Nodes=n[3-4] Users=daemon
+  a_waits_for_both main "-t 5" "-t 600"
+}
+
 @test "an array of which only some tasks may run at once" {
   JOBS_AS='{ print organization, cpus, (name == "full" && seen++ > 1 ? "n1,n2" : "n3,n4") }'
   two_full_nodes

@@ -241,6 +241,24 @@ static void test_requests(void) {
   CHECK_TEXT(job.gres_request->per_socket, "gres:gpu:2");
   CHECK_TEXT(job.gres_request->per_task, "gres:gpu:1");
   CHECK_EQ(job.gres_request->tasks, 12);
+  CHECK_EQ(job.node_cpus, 1);
+
+  /* What it needs of one node: all CPUs of a task, of so many tasks, of so few nodes. */
+  made.details.cpus_per_task = 2;
+  made.details.ntasks_per_node = NO_VAL16;
+  CHECK_EQ(read_job(&made).node_cpus, 2);
+  made.details.ntasks_per_node = 2;
+  CHECK_EQ(read_job(&made).node_cpus, 4);
+  made.details.pn_min_cpus = 5;
+  CHECK_EQ(read_job(&made).node_cpus, 5);
+  made.details.max_nodes = 1;
+  job = read_job(&made);
+  CHECK_EQ(job.node_cpus, job.requested_cpus);
+  made.details.pn_min_memory = 700;
+  CHECK_EQ(read_job(&made).node_memory, 700);
+  made.details.max_nodes = 0;
+  made.details.pn_min_memory = 100 | MEM_PER_CPU;
+  CHECK_EQ(read_job(&made).node_memory, 500);
 
   run_on_two_nodes(&made); /* from now on its nodes count */
   job = read_job(&made);
@@ -248,6 +266,8 @@ static void test_requests(void) {
   CHECK_EQ(job.requested_memory, 0);
   CHECK(!job.gres_request);
   CHECK_EQ(job.requested_cpus, 8);
+  CHECK_EQ(job.node_cpus, 0);
+  CHECK_EQ(job.node_memory, 0);
   slurm_conf.select_type_param = 0;
 }
 

@@ -200,6 +200,42 @@ static void test_active_reservations(void) {
   mark_nodes(0);
 }
 
+static int64_t reserved_from_at(time_t now, uint32_t node) {
+  CHECK(shapley_records_begin(&records, now, (size_t)slurmctld_tres_cnt));
+  return read_node(node).reserved_from;
+}
+
+/* The next one of a node counts, of whatever order slurmctld has them in, and of many the nearest. */
+static void test_reservations_to_come(void) {
+  static slurmctld_resv_t many[k_shapley_max_coming_reservations + 9];
+  CHECK_EQ(reserved_from_at(k_now, 0), 0);
+  uint64_t unreserved = handed.fingerprint;
+  slurmctld_resv_t spring = reservation("spring"), works = reservation("works");
+  bit_clear(works.node_bitmap, 2);
+  spring.start_time = k_now + 50;
+  works.start_time = k_now + 20;
+  works.end_time = k_now + 30;
+  resv_list = list_create(NULL);
+  list_append(resv_list, &spring);
+  list_append(resv_list, &works);
+  CHECK_EQ(reserved_from_at(k_now, 0), k_now + 20);
+  CHECK(handed.fingerprint != unreserved);
+  CHECK_EQ(reserved_from_at(k_now, 1), 0);
+  CHECK_EQ(reserved_from_at(k_now, 2), k_now + 50);
+  CHECK_EQ(reserved_from_at(k_now + 20, 0), k_now + 50); /* the other one is active now */
+  works.flags = RESERVE_FLAG_TIME_FLOAT;
+  CHECK_EQ(reserved_from_at(k_now, 0), k_now + 50);
+  for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
+    many[i] = spring;
+    many[i].start_time = k_now + 49 - (time_t)i;
+    list_append(resv_list, &many[i]);
+  }
+  CHECK_EQ(reserved_from_at(k_now, 2), k_now + 49 - (int64_t)(sizeof(many) / sizeof(many[0])) + 1);
+  bit_free(works.node_bitmap);
+  bit_free(spring.node_bitmap);
+  FREE_NULL_LIST(resv_list);
+}
+
 static void test_reservations_that_keep_no_job_off(void) {
   slurmctld_resv_t spring = reservation("spring");
   resv_list = list_create(NULL);
@@ -256,6 +292,7 @@ int main(void) {
   test_partitions();
   test_features();
   test_active_reservations();
+  test_reservations_to_come();
   test_reservations_that_keep_no_job_off();
   test_hundreds_of_reservations_are_cut();
   shapley_records_free(&records);

@@ -115,6 +115,29 @@ TEST(Free, IsWhatTheLargestUsedPartLeaves) {
   EXPECT_EQ(free_beside(held(0, 0, 0), false, NodeKind()), 0);
 }
 
+TEST(Free, InPiecesThatAreTooSmallIsNoRoom) {
+  const NodeKind node = kind(16, 64, 4);
+  const std::int64_t half = 8 * k_micro;
+  const auto gpus = [](std::int64_t count) { return std::vector<Resource>{{"gres/gpu", count}}; };
+  EXPECT_EQ(room_for({}, false, half, node), half) << "the pieces may be as small as one likes";
+  EXPECT_EQ(room_for({.cpus = 3}, false, half, node), 6 * k_micro);
+  EXPECT_EQ(room_for({.cpus = 9}, false, half, node), 0);
+  EXPECT_EQ(room_for({.cpus = 1, .memory = 32}, false, half, node), half) << "half of the memory is half of the node";
+  EXPECT_EQ(room_for({.cpus = 1, .memory = 33}, false, half, node), 0);
+  EXPECT_EQ(room_for({.cpus = 1, .gres = gpus(2)}, false, half, node), half);
+  EXPECT_EQ(room_for({.cpus = 1, .gres = gpus(3)}, false, half, node), 0);
+  // More than the node has.
+  EXPECT_EQ(room_for({.cpus = 17}, false, 16 * k_micro, node), 0);
+  EXPECT_EQ(room_for({.cpus = 1, .memory = 65}, false, 16 * k_micro, node), 0);
+  // A whole node.
+  EXPECT_EQ(room_for({.cpus = 1}, true, 16 * k_micro, node), 16 * k_micro);
+  EXPECT_EQ(room_for({.cpus = 1}, true, 16 * k_micro - 1, node), 0);
+  EXPECT_EQ(room_for({}, true, 0, NodeKind()), 0);
+  NodeKind cores = node;
+  cores.allocation_unit = 2;
+  EXPECT_EQ(room_for({.cpus = 3}, false, half, cores), half) << "of two threads a core, 4 are held";
+}
+
 std::vector<Share> shares(std::initializer_list<std::pair<const char*, std::int64_t>> parts) {
   std::vector<Share> result;
   for (const auto& [node, micro] : parts) result.push_back({.node = node, .charge = ProcessorMillionths{micro}});

@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "base/types.hpp"
+#include "plugin/client/places/ends.hpp"
 
 namespace shapley::client {
 
 namespace {
 
 // Into how many steps the ends of all that runs are divided.
-constexpr std::int64_t k_steps = 32;
+constexpr std::size_t k_steps = 32;
 // In front of the line, the ends of single runs are what is expected, and no return of nodes.
 constexpr std::int64_t k_first_places = 2 * k_micro;
 
@@ -52,6 +53,8 @@ std::int64_t OwnQueue::free_now(const Asking& asking) const {
   for (NodeSetId outer = 0; outer < sets_->size(); ++outer) {
     if (sets_->contains(outer, asking.nodes)) free = std::min(free, (*sets_)[outer].free - taken[outer]);
   }
+  const auto taken_of_room = of_rooms_.find({asking.nodes, asking.room});
+  free = std::min(free, asking.room - (taken_of_room == of_rooms_.end() ? 0 : taken_of_room->second));
   return std::max<std::int64_t>(0, free);
 }
 
@@ -64,6 +67,7 @@ void OwnQueue::add_now(const Asking& asking, std::uint32_t tasks, std::int64_t f
     part = {static_cast<std::int64_t>(static_cast<Int128>(all.charge) * free / all.blocked), free};
     client::add(later_of(asking).asked, {all.charge - part.charge, all.blocked - part.blocked}, 1);
   }
+  if (asking.room != Requests::k_any_room) of_rooms_[{asking.nodes, asking.room}] += part.blocked;
   streams_[asking.hindrance].push_back({asking.job, asking.task, tasks, now_[asking.hindrance].asked});
   for (std::size_t with = asking.hindrance; with < k_hindrances; ++with) {
     client::add(now_[with].asked, part, 1);
@@ -144,10 +148,34 @@ namespace {
 
 // What has happened by the time that a part of the line is served.
 struct Outlook {
-  std::int64_t step = 0;        // so many of k_steps parts of all runs have ended
+  std::size_t step = 0;         // so many of k_steps parts of all runs have ended
   bool nodes_are_back = false;  // those that are away now
   friend bool operator==(const Outlook&, const Outlook&) = default;
 };
+
+// What has ended of one organization's runs, by step.
+using Ended = std::array<Measure, k_steps + 1>;
+
+std::vector<Ended> ended_by_steps(std::span<const Contender> contenders) {
+  std::vector<Ending> endings;
+  std::int64_t running = 0;
+  for (const Contender& u : contenders) {
+    endings.push_back({u.running.blocked, u.end_rate});
+    running += u.running.blocked;
+  }
+  std::vector<Ended> by_step(contenders.size());
+  for (std::size_t step = 1; step <= k_steps; ++step) {
+    const std::int64_t freed = static_cast<std::int64_t>(static_cast<Int128>(running) * step / k_steps);
+    const std::vector<std::int64_t> ended = expected_ends(endings, freed);
+    for (std::size_t u = 0; u < contenders.size(); ++u) {
+      const Measure& all = contenders[u].running;
+      if (all.blocked <= 0) continue;
+      by_step[u][step] = {static_cast<std::int64_t>(static_cast<Int128>(all.charge) * ended[u] / all.blocked),
+                          ended[u]};
+    }
+  }
+  return by_step;
+}
 
 // The next task of a stream.
 struct Head {
@@ -168,12 +196,11 @@ struct Head {
     task = 0;
     ++piece;
   }
-  void look(const Contender& contender, const Outlook& outlook) {
+  void look(const Contender& contender, const Measure& ended, bool nodes_are_back) {
     const std::int64_t blocks = at().before.blocked + at().task.blocked * task;
     const std::int64_t cum = at().before.charge + at().task.charge * task;
-    const std::int64_t ended = contender.running.blocked / k_steps * outlook.step;
-    below = blocks < contender.lacking + ended + (outlook.nodes_are_back ? contender.returning : 0);
-    lead = contender.lead + contender.running.charge / k_steps * outlook.step - cum;
+    below = blocks < contender.lacking + ended.blocked + (nodes_are_back ? contender.returning : 0);
+    lead = contender.lead + ended.charge - cum;
     rank = contender.rank;
   }
 };
@@ -192,7 +219,7 @@ struct ServedLater {
 class Merge {
  public:
   Merge(std::span<const Contender> contenders, std::span<const OwnQueue> queues, const Room& room, std::int64_t reach)
-      : contenders_(contenders), room_(room), reach_(reach) {
+      : contenders_(contenders), ended_(ended_by_steps(contenders)), room_(room), reach_(reach) {
     for (const Contender& contender : contenders) {
       running_ += contender.running.blocked;
       returning_ += contender.returning;
@@ -231,7 +258,8 @@ class Merge {
     while (!heads_.empty() && (!heads_.top().could_start || could_start_ >= room_.free)) heads_.pop();
   }
   void push(Head head) {
-    head.look(contenders_[head.organization], outlook_);
+    const std::uint32_t u = head.organization;
+    head.look(contenders_[u], ended_[u][outlook_.step], outlook_.nodes_are_back);
     heads_.push(head);
   }
   void expect() {
@@ -239,7 +267,10 @@ class Merge {
     if (freed <= 0) return;
     Outlook now;
     const std::int64_t ended = freed - room_.widest_run;
-    if (ended > 0) now.step = std::min(k_steps, ended / std::max<std::int64_t>(1, running_ / k_steps));
+    if (ended > 0) {
+      const auto a_step = std::max<std::int64_t>(1, running_ / std::int64_t{k_steps});
+      now.step = std::min(k_steps, static_cast<std::size_t>(ended / a_step));
+    }
     now.nodes_are_back = returning_ > 0 && freed >= std::max(k_first_places, returning_ / 8);
     if (now == outlook_) return;
     outlook_ = now;
@@ -250,6 +281,7 @@ class Merge {
 
   using Heads = std::priority_queue<Head, std::vector<Head>, ServedLater>;
   std::span<const Contender> contenders_;
+  std::vector<Ended> ended_;  // by organization
   Room room_;
   std::int64_t running_ = 0;
   std::int64_t reach_ = 0;

@@ -13,12 +13,14 @@
 // What counts before a task (cum) is what could start before it. Tasks of which the nodes that they may use have enough
 // free now are counted before all; the others wait for an end, and count only before those of their own organization
 // that could take the same nodes. So a queue for nodes that are full holds up nothing where nodes are free. Of a task
-// that is wider than what is free now, that part is counted before all, and the rest as what waits for an end.
+// that is wider than what is free now, that part is counted before all, and the rest as what waits for an end. What is
+// free in pieces that are too small for a task is not free for it (`room`).
 //
 // While tasks wait for ends, runs end, and whose runs is not known. Each end raises its organization's lead, and what
 // it lacks to its guarantee. What one run may free, the widest one, is served by what is known now. Behind that the
-// order supposes that as many processors have come free as the line has come to, and that each organization's runs made
-// its proportional part of them: where everything ends in one instant, before another scan, the rule holds for all.
+// order supposes that as many processors have come free as the line has come to, and that the organizations' runs ended
+// as fast as they have been ending (expected_ends): where everything ends in one instant, before another scan, the rule
+// holds for all; where short tasks of one organization end beside long runs of others, the ends are its own.
 // Behind the first few places nodes that are away are supposed to be back, and to count in their owners' guarantees.
 #pragma once
 
@@ -42,6 +44,7 @@ struct Contender {
   std::int64_t lacking = 0;    // processors that it lacks to its guarantee
   std::int64_t returning = 0;  // by how much `lacking` rises when all its nodes are back
   Measure running{};
+  double end_rate = 1;  // how fast its runs end (Ending)
 };
 
 // The sets of nodes that tasks may use, by NodeSetId of one scan.
@@ -83,6 +86,7 @@ struct Asking {
   Measure task{};           // of one task; blocked > 0
   std::uint32_t tasks = 1;  // > 0
   NodeSetId nodes = 0;
+  std::int64_t room = Requests::k_any_room;  // of what is free of its nodes, as much as such tasks could take
   // With one it has a place for later, and counts only before others that have it, too: it must not delay what could
   // start now.
   enum shapley_hindrance hindrance = SHAPLEY_HINDRANCE_NONE;
@@ -148,6 +152,8 @@ class OwnQueue {
   std::int64_t asked_ = 0;
   std::size_t beyond_ = 0;  // jobs looked at since is_asked()
   Taken of_arrays_, of_licenses_;
+  // What is taken of rooms. Equal ones of the same nodes are for equal pieces.
+  std::map<std::pair<NodeSetId, std::int64_t>, std::int64_t> of_rooms_;
   std::array<Now, k_hindrances> now_;  // by hindrance
   std::vector<Later> later_;           // those that this organization asks for
   std::vector<Stream> streams_;        // the first ones: as `now_`

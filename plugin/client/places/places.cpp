@@ -51,6 +51,7 @@ void Places::begin(std::uint64_t scan, Ranking ranking, std::uint32_t labels, st
     jobs_.clear();
     used_.clear();
     runs_before_.clear();
+    end_rates_.clear();
   }
   membership_ = ranking.membership;
   ranking_ = std::move(ranking);
@@ -149,14 +150,19 @@ void Places::measure_runs() {
 }
 
 void Places::count_events() {
+  const std::size_t organizations = ranking_.contenders.size();
+  std::vector<std::int64_t> ran(organizations), ended(organizations);
   std::size_t same = 0;
-  for (std::size_t i = 0, j = 0; i < runs_.size() && j < runs_before_.size();) {
-    if (runs_[i].job_id == runs_before_[j].job_id) {
-      ++same, ++i, ++j;
-    } else {
-      ++(runs_[i].job_id < runs_before_[j].job_id ? i : j);
-    }
+  auto now = runs_.begin();
+  for (const Run& before : runs_before_) {
+    while (now != runs_.end() && now->job_id < before.job_id) ++now;
+    const bool goes_on = now != runs_.end() && now->job_id == before.job_id;
+    if (goes_on) ++same;
+    if (before.organization >= organizations) continue;
+    ran[before.organization] += before.blocked;
+    if (!goes_on) ended[before.organization] += before.blocked;
   }
+  end_rates_.note(ran, ended);
   decisions_.events = runs_.size() + runs_before_.size() - 2 * same;
   if (decisions_.events > 0) {
     const std::int64_t interval = (now_ms_ - last_event_ms_) / static_cast<std::int64_t>(decisions_.events);
@@ -185,7 +191,10 @@ const std::vector<Measure>& Places::note_used() {
 
 void Places::correct_leads() {
   const std::vector<Measure>& used = note_used();
-  for (std::size_t u = 0; u < used.size(); ++u) ranking_.contenders[u].running = used[u];
+  for (std::size_t u = 0; u < used.size(); ++u) {
+    ranking_.contenders[u].running = used[u];
+    ranking_.contenders[u].end_rate = end_rates_.of(u);
+  }
   // The use in the last scan that the leads include; scans without changes are not remembered.
   const std::uint64_t reflected = reflected_.load(std::memory_order_relaxed);
   while (used_.size() > 1 && used_[1].scan <= reflected) used_.pop_front();
@@ -268,11 +277,12 @@ std::vector<OwnQueue> Places::own_queues(const NodeSetTable& sets, std::size_t l
                         jobs.begin() + static_cast<std::ptrdiff_t>(piece), jobs.end(), before);
       for (; done < piece && !is_full(); ++done) {
         shapley_waiting_t& waiting = *jobs[done];
-        const Requests::Asked asked = requests_.asked(waiting.job_id);
+        const Requests::Asked asked = requests_.asked(waiting.job_id, waiting.time_limit_s);
         const bool added = queue.add({.job = static_cast<std::uint32_t>(in_line_.size()),
                                       .task = asked.task,
                                       .tasks = std::max<std::uint32_t>(1, waiting.tasks),
                                       .nodes = asked.nodes,
+                                      .room = asked.room,
                                       .hindrance = waiting.hindrance,
                                       .array = waiting.array,
                                       .array_room = waiting.array_room,

@@ -24,6 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "plugin/client/places/ends.hpp"
 #include "plugin/client/places/line.hpp"
 #include "plugin/client/requests/requests.hpp"
 #include "plugin/client/shapley_client.h"
@@ -165,6 +166,7 @@ class Places {
   std::unordered_map<std::uint32_t, Job> jobs_;
   std::vector<shapley_waiting_t*> waiting_;
   std::vector<Run> runs_, runs_before_;
+  EndRates end_rates_;
   std::deque<Used> used_;
   std::uint64_t membership_ = 0;
   Ranking ranking_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/types.hpp"
@@ -35,6 +36,7 @@ NodeSets::Bits& NodeSets::Bits::operator&=(const Bits& other) {
 
 void NodeSets::clear() noexcept {
   nodes_.clear();
+  groups_.clear();
   by_key_.clear();
   sets_.erase(sets_.begin() + 1, sets_.end());
   sets_.front().free = sets_.front().all = 0;
@@ -43,11 +45,12 @@ void NodeSets::clear() noexcept {
   ++kinds_epoch_;
 }
 
-void NodeSets::note(const protocol::NodeRecord& record) {
+void NodeSets::note(const protocol::NodeRecord& record, std::int64_t reserved_from) {
   Node& node = nodes_.try_emplace(record.name).first->second;
   protocol::NodeRecord before = std::exchange(node.record, record);
   before.usable = record.usable;
-  if (std::exchange(node.known, true) && before == record) {
+  const bool same_time = std::exchange(node.reserved_from, reserved_from) == reserved_from;
+  if (std::exchange(node.known, true) && before == record && same_time) {
     recount(node);
     return;
   }
@@ -62,6 +65,7 @@ void NodeSets::forget(std::string_view name) {
   if (entry == nodes_.end() || !entry->second.known) return;
   Node& node = entry->second;
   recount(node, 0, 0);
+  node.group = k_no_group;
   ++nodes_epoch_;
   stale_ = true;
   if (node.holders == 0) {
@@ -118,6 +122,13 @@ void NodeSets::recount(Node& node, std::int64_t free, std::int64_t all) {
     sets_[id].free += free - node.free;
     sets_[id].all += all - node.all;
   });
+  if (node.group != k_no_group) {
+    std::map<std::int64_t, std::uint32_t>& by_free = groups_[node.group].by_free;
+    const auto before = by_free.find(node.free);
+    if (--before->second == 0) by_free.erase(before);
+    ++by_free[free];
+    ++room_epoch_;
+  }
   node.free = free;
   node.all = all;
 }
@@ -173,6 +184,24 @@ void NodeSets::refresh() {
   }
   for (auto& [name, node] : nodes_) find_sets(node, fresh);
   find_kinds();
+  find_groups();
+}
+
+void NodeSets::find_groups() {
+  ++room_epoch_;
+  groups_.clear();
+  first_reserved_from_ = 0;
+  std::map<std::tuple<request::NodeKind, Bits, std::int64_t>, std::size_t> known;
+  for (auto& [name, node] : nodes_) {
+    node.group = k_no_group;
+    if (!node.known) continue;
+    const auto [entry, is_new] = known.try_emplace({node.kind, node.sets, node.reserved_from}, groups_.size());
+    if (is_new) groups_.push_back({node.kind, node.sets, node.reserved_from, {}});
+    node.group = entry->second;
+    const bool is_first = first_reserved_from_ == 0 || node.reserved_from < first_reserved_from_;
+    if (node.reserved_from != 0 && is_first) first_reserved_from_ = node.reserved_from;
+    ++groups_[node.group].by_free[node.free];
+  }
 }
 
 void NodeSets::find_sets(Node& node, std::span<const NodeSetId> fresh) {
@@ -251,6 +280,28 @@ std::int64_t NodeSets::free(NodeSetId set) {
 std::int64_t NodeSets::all(NodeSetId set) {
   refresh();
   return set < sets_.size() ? sets_[set].all : 0;
+}
+
+bool NodeSets::is_reserved_before(std::int64_t ends) {
+  refresh();
+  return first_reserved_from_ != 0 && first_reserved_from_ < ends;
+}
+
+std::int64_t NodeSets::room(NodeSetId set, const request::LeastPart& least, bool whole_nodes, std::int64_t ends) {
+  refresh();
+  std::int64_t room = 0;
+  for (const Group& group : groups_) {
+    if (!group.sets.test(set) || (group.reserved_from != 0 && group.reserved_from < ends)) continue;
+    for (const auto& [free, nodes] : group.by_free) {
+      room += nodes * request::room_for(least, whole_nodes, free, group.kind);
+    }
+  }
+  return room;
+}
+
+std::uint64_t NodeSets::room_epoch() {
+  refresh();
+  return room_epoch_;
 }
 
 bool NodeSets::overlap(NodeSetId a, NodeSetId b) {

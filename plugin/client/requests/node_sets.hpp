@@ -3,7 +3,8 @@
 //
 // A node's free part is its CPUs times what the largest used part of its CPUs, memory and generic resources leaves of
 // it: nothing, if a run has it to itself. A run or node that changes changes the sums of the sets with its nodes; which
-// node is in which set, and of which kinds a set's nodes are, is found when something is asked for that needs it.
+// node is in which set, and of which kinds a set's nodes are, is found when something is asked for that needs it. What
+// is free of a set may be in pieces that are too small for a job, or on nodes that have too little for it: room().
 // Amounts are in millionths of a processor. Single-threaded (the scanning thread).
 #pragma once
 
@@ -37,7 +38,8 @@ class NodeSets {
   // Forgets everything but the rule.
   void clear() noexcept;
 
-  void note(const protocol::NodeRecord& record);
+  // `reserved_from`: when jobs must have left it, in seconds of Unix time; 0: they need not.
+  void note(const protocol::NodeRecord& record, std::int64_t reserved_from = 0);
   void forget(std::string_view node);
   // The partitions in which nothing may start now, in any order. A placement in several of which some are open is in
   // these alone; in closed ones alone it has their nodes, which will be there when one opens.
@@ -66,6 +68,13 @@ class NodeSets {
   // What no run holds of the nodes that are usable, and all of these. 0 for an id without a set.
   [[nodiscard]] std::int64_t free(NodeSetId set);
   [[nodiscard]] std::int64_t all(NodeSetId set);
+  // Of what is free, as much as parts of a job fill (request::room_for of each node) that may run until `ends`, in
+  // seconds of Unix time. Time: the different kinds and free parts of its nodes.
+  [[nodiscard]] std::int64_t room(NodeSetId set, const request::LeastPart& least, bool whole_nodes, std::int64_t ends);
+  // Whether a node is reserved from an instant before `ends`.
+  [[nodiscard]] bool is_reserved_before(std::int64_t ends);
+  // Rises when room() may have changed.
+  [[nodiscard]] std::uint64_t room_epoch();
   // Whether they have a node in common; whether each node of `inner` is in `outer`. Usable or not.
   [[nodiscard]] bool overlap(NodeSetId a, NodeSetId b);
   [[nodiscard]] bool contains(NodeSetId outer, NodeSetId inner);
@@ -97,6 +106,7 @@ class NodeSets {
     std::array<std::uint64_t, k_max_node_sets / k_word> words_{};
   };
 
+  static constexpr std::size_t k_no_group = static_cast<std::size_t>(-1);
   struct Node {
     protocol::NodeRecord record;
     bool known = false;    // slurmctld has it; otherwise only runs do
@@ -110,6 +120,15 @@ class NodeSets {
     // What its sets count of it.
     std::int64_t free = 0;
     std::int64_t all = 0;
+    std::int64_t reserved_from = 0;
+    std::size_t group = k_no_group;
+  };
+  // Nodes of one kind that are in the same sets: how many have so much free.
+  struct Group {
+    request::NodeKind kind;
+    Bits sets;
+    std::int64_t reserved_from = 0;
+    std::map<std::int64_t, std::uint32_t> by_free;
   };
 
   // A placement's text, and names of generic resources.
@@ -138,15 +157,19 @@ class NodeSets {
   // Whether the node, which is known, is in the set.
   bool find_set(Node& node, NodeSetId id);
   void find_kinds();
+  void find_groups();
 
   request::Charging charging_;
   std::map<std::string, Node, std::less<>> nodes_;
   std::vector<Set> sets_;
+  std::vector<Group> groups_;
   std::map<SetKey, NodeSetId> by_key_;
   std::vector<std::string> closed_;  // ascending
   bool stale_ = false;               // a node has changed, or a set is fresh
   std::uint64_t nodes_epoch_ = 1;
   std::uint64_t kinds_epoch_ = 1;
+  std::uint64_t room_epoch_ = 1;
+  std::int64_t first_reserved_from_ = 0;  // of all nodes; 0: none
 };
 
 }  // namespace shapley::client

@@ -66,11 +66,11 @@ void WaitingJobs::rebuild(std::size_t slots) {
   slots_ = std::move(bigger);
 }
 
-void Requests::note(const JobUpdate& job) {
+void Requests::note(const JobUpdate& job, const request::LeastPart& least) {
   if (job.job_id == 0) return;
   if (job.state == JobState::pending && !job.completing) {
     forget_run(job.job_id);
-    note_waiting(job);
+    note_waiting(job, least);
   } else {
     forget_waiting(job.job_id);
     note_run(job);
@@ -99,17 +99,17 @@ void Requests::set_rule(ChargeRule rule) {
   for (Ask& ask : asks_) ask.epoch = 0;
 }
 
-void Requests::note_waiting(const JobUpdate& job) {
-  const std::uint32_t ask = ask_of(job);
+void Requests::note_waiting(const JobUpdate& job, const request::LeastPart& least) {
+  const std::uint32_t ask = ask_of(job, least);
   ++asks_[ask].jobs;  // before the job's earlier request is given up, which may be the same
   forget_waiting(job.job_id);
   waiting_.insert(job.job_id, ask);
 }
 
-std::uint32_t Requests::ask_of(const JobUpdate& job) {
+std::uint32_t Requests::ask_of(const JobUpdate& job, const request::LeastPart& least) {
   const request::Request request = nodes_.charging().request_of(job);
   const NodeSetId set = nodes_.set_of(request::placement_of(job), names_of(request.gres));
-  const auto [entry, is_new] = ask_ids_.try_emplace({request, set}, 0);
+  const auto [entry, is_new] = ask_ids_.try_emplace({request, least, set}, 0);
   if (is_new) {
     if (unused_asks_.empty()) {
       entry->second = static_cast<std::uint32_t>(asks_.size());
@@ -133,7 +133,7 @@ void Requests::forget_waiting(std::uint32_t job_id) {
   waiting_.erase(job_id);
   Ask& ask = asks_[id];
   if (--ask.jobs > 0) return;
-  nodes_.remove_user(ask.key->first.second);
+  nodes_.remove_user(ask.key->first.nodes);
   ask_ids_.erase(ask.key);
   unused_asks_.push_back(id);
 }
@@ -161,18 +161,26 @@ void Requests::forget_run(std::uint32_t job_id) {
   runs_.erase(run);
 }
 
-Requests::Asked Requests::asked(std::uint32_t job_id) const {
+Requests::Asked Requests::asked(std::uint32_t job_id, std::uint32_t time_limit_s) const {
   const std::uint32_t* known = waiting_.find(job_id);
   if (known == nullptr) return {k_one_processor, k_any_node};
   Ask& ask = asks_[*known];
   const std::uint64_t epoch = nodes_.kinds_epoch();
   if (std::exchange(ask.epoch, epoch) != epoch) ask.measure = measure_of(ask);
-  return {ask.measure, ask.key->first.second};
+  const AskKey& key = ask.key->first;
+  const bool is_limited = time_limit_s != std::numeric_limits<std::uint32_t>::max();
+  const std::int64_t ends = is_limited ? now_ + time_limit_s : std::numeric_limits<std::int64_t>::max();
+  const auto room = [&] { return nodes_.room(key.nodes, key.least, key.request.exclusive, ends); };
+  // What depends on its time limit is not remembered.
+  if (nodes_.is_reserved_before(ends)) return {ask.measure, key.nodes, room()};
+  const std::uint64_t room_epoch = nodes_.room_epoch();
+  if (std::exchange(ask.room_epoch, room_epoch) != room_epoch) ask.room = room();
+  return {ask.measure, key.nodes, ask.room};
 }
 
 Measure Requests::measure_of(const Ask& ask) const {
-  const auto& [request, set] = ask.key->first;
-  Measure measure = nodes_.charging().task_of(request, nodes_.kinds(set));
+  const AskKey& key = ask.key->first;
+  Measure measure = nodes_.charging().task_of(key.request, nodes_.kinds(key.nodes));
   if (nodes_.charging().is_a_sum() && ask.rule != rule_number_) measure.charge = measure.blocked;
   return measure;
 }

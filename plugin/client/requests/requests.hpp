@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -56,14 +57,16 @@ class WaitingJobs {
 
 class Requests {
  public:
-  // A record that is new or changed.
-  void note(const protocol::JobUpdate& job);
-  void note(const protocol::NodeRecord& node) { nodes_.note(node); }
+  // A record that is new or changed. `least`: of one that waits, what it needs of one node.
+  void note(const protocol::JobUpdate& job, const request::LeastPart& least = {});
+  void note(const protocol::NodeRecord& node, std::int64_t reserved_from = 0) { nodes_.note(node, reserved_from); }
   // slurmctld no longer has it.
   void forget(std::uint32_t job_id);
   void forget_node(std::string_view name) { nodes_.forget(name); }
   // The partitions in which nothing may start now: as in NodeSets.
   void note_closed(std::vector<std::string> partitions) { nodes_.note_closed(std::move(partitions)); }
+  // What time it is, in seconds of Unix time.
+  void note_time(std::int64_t now) { now_ = now; }
   // Forgets all jobs and nodes.
   void clear() noexcept;
 
@@ -73,12 +76,15 @@ class Requests {
   void set_rule(ChargeRule rule);
   [[nodiscard]] const ChargeRule& rule() const { return rule_; }
 
+  static constexpr std::int64_t k_any_room = std::numeric_limits<std::int64_t>::max();
   struct Asked {
     Measure task;  // of one task
     NodeSetId nodes = k_any_node;
+    std::int64_t room = k_any_room;  // as in NodeSets
   };
-  // What a waiting job asks for; one that is not known: one processor on any node.
-  [[nodiscard]] Asked asked(std::uint32_t job_id) const;
+  // What a waiting job asks for; one that is not known: one processor on any node. `time_limit_s`: as in
+  // shapley_waiting_t.
+  [[nodiscard]] Asked asked(std::uint32_t job_id, std::uint32_t time_limit_s = 0) const;
   // What a job holds that runs or completes; one that is not known: one processor.
   [[nodiscard]] Measure held(std::uint32_t job_id) const;
 
@@ -90,7 +96,13 @@ class Requests {
   [[nodiscard]] bool contains(NodeSetId outer, NodeSetId inner) const { return nodes_.contains(outer, inner); }
 
  private:
-  using Asks = std::map<std::pair<request::Request, NodeSetId>, std::uint32_t>;
+  struct AskKey {
+    request::Request request;
+    request::LeastPart least;
+    NodeSetId nodes = k_any_node;
+    friend auto operator<=>(const AskKey&, const AskKey&) = default;
+  };
+  using Asks = std::map<AskKey, std::uint32_t>;
   // A request that jobs have in common.
   struct Ask {
     Asks::const_iterator key;
@@ -98,6 +110,8 @@ class Requests {
     std::uint64_t rule = 0;  // under which it was noted
     Measure measure = {};
     std::uint64_t epoch = 0;  // NodeSets::kinds_epoch() of `measure`; 0: not measured
+    std::int64_t room = 0;
+    std::uint64_t room_epoch = 0;  // NodeSets::room_epoch() of `room`
   };
   struct Run {
     std::vector<request::Share> shares;
@@ -108,14 +122,15 @@ class Requests {
     std::uint64_t epoch = 0;  // NodeSets::nodes_epoch() of `measure`
   };
 
-  void note_waiting(const protocol::JobUpdate& job);
+  void note_waiting(const protocol::JobUpdate& job, const request::LeastPart& least);
   void note_run(const protocol::JobUpdate& job);
   void forget_waiting(std::uint32_t job_id);
   void forget_run(std::uint32_t job_id);
-  [[nodiscard]] std::uint32_t ask_of(const protocol::JobUpdate& job);
+  [[nodiscard]] std::uint32_t ask_of(const protocol::JobUpdate& job, const request::LeastPart& least);
   [[nodiscard]] Measure measure_of(const Ask& ask) const;
   [[nodiscard]] Measure measure_of(const Run& run) const;
 
+  std::int64_t now_ = 0;
   ChargeRule rule_;
   std::uint64_t rule_number_ = 1;
   // What is computed when it is asked for.

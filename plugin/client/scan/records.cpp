@@ -292,6 +292,19 @@ std::vector<protocol::Tres> requested_gres(const shapley_gres_request_t& request
   return result;
 }
 
+request::LeastPart least_part(const shapley_job_t& job) {
+  if (job.gres_request == nullptr) return {};
+  // One node has what is asked for on each, or for one task.
+  return {.cpus = job.node_cpus,
+          .memory = request::count_of(job.node_memory),
+          .gres = request::resources_of(requested_gres({.per_job = nullptr,
+                                                        .per_node = job.gres_request->per_node,
+                                                        .per_socket = job.gres_request->per_socket,
+                                                        .per_task = job.gres_request->per_task,
+                                                        .tasks = 1},
+                                                       1, {}))};
+}
+
 namespace {
 
 using protocol::k_max_features_text, protocol::k_max_node_names, protocol::k_max_placement_text;

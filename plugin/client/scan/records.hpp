@@ -8,6 +8,7 @@
 
 #include "plugin/client/shapley_client.h"
 #include "protocol/messages.hpp"
+#include "request/charging.hpp"
 
 namespace shapley::client {
 
@@ -18,6 +19,8 @@ namespace shapley::client {
 
 [[nodiscard]] protocol::JobUpdate to_record(const shapley_job_t& job);
 [[nodiscard]] protocol::NodeRecord to_record(const shapley_node_t& node);
+// Of a waiting job; what has started needs nothing.
+[[nodiscard]] request::LeastPart least_part(const shapley_job_t& job);
 [[nodiscard]] protocol::Privacy to_record(const shapley_privacy_t& privacy);
 
 // Approximate memory of a record, in bytes: accurate enough to bound queues.

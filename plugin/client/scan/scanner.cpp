@@ -26,6 +26,7 @@ void Scanner::begin(std::int64_t now) {
   if (snapshot_for_ != 0) ++epoch_;
   chunk_ = ScanChunk();
   chunk_.changes.observed_at = now;
+  requests_.note_time(now);
   if (snapshot_for_ != 0 && privacy_) pass_privacy();
 }
 
@@ -37,6 +38,7 @@ bool Scanner::begin_runs(std::int64_t now) {
   snapshot_for_ = 0;
   chunk_ = ScanChunk();
   chunk_.changes.observed_at = now;
+  requests_.note_time(now);
   chunk_.changes.runs_only = true;
   return true;
 }
@@ -69,7 +71,7 @@ bool Scanner::job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::
 void Scanner::add(const shapley_job_t& job) {
   chunk_.changes.jobs.push_back(to_record(job));
   chunk_.bytes += approximate_bytes(chunk_.changes.jobs.back());
-  requests_.note(chunk_.changes.jobs.back());
+  requests_.note(chunk_.changes.jobs.back(), least_part(job));
   if (job.job_id == changed_job_ && job.job_id != 0) {
     FingerprintTable::Entry& entry = jobs_.at(job.job_id);
     entry.fingerprint = changed_job_fingerprint_;
@@ -95,7 +97,7 @@ void Scanner::add(std::uint32_t index, const shapley_node_t& node) {
     known.name = record.name;
   }
   chunk_.bytes += approximate_bytes(record);
-  requests_.note(record);
+  requests_.note(record, node.reserved_from);
   chunk_.changes.nodes.push_back(std::move(record));
   known.fingerprint = changed_node_fingerprint_;
   known.epoch = epoch_;

@@ -314,6 +314,23 @@ TEST(ServingLine, WhatIsLeftOfLicensesIsCountedOnce) {
   EXPECT_EQ(std::count_if(tasks.begin(), other, [](const Served& task) { return task.organization == 1; }), 2);
 }
 
+// 16 of 32 processors are free, in two halves of nodes. The first organization's first job wants a node.
+TEST(ServingLine, PiecesThatAreTooSmallAreNotFree) {
+  const std::vector<Contender> contenders{{.rank = 0, .lead = 4 * k_micro}, {.rank = 1}};
+  const NodeSetTable sets({{.free = 16 * k_micro, .all = 32 * k_micro}});
+  Asking whole{.job = 0, .task = processors(16)};
+  const auto first_served = [&](std::int64_t room) {
+    whole.room = room;
+    Queues queues{alike(1, 8, 0), alike(100, 16, 0)};
+    queues[0].insert(queues[0].begin(), whole);
+    const std::vector<Served> tasks = tasks_of(line_of(contenders, queues, 40, 1'000, sets));
+    return std::count_if(tasks.begin(), tasks.begin() + 10,
+                         [](const Served& task) { return task.organization == 0 && task.job != 0; });
+  };
+  EXPECT_EQ(first_served(0), 7) << "its other jobs are served as if the whole node were not asked for";
+  EXPECT_EQ(first_served(16 * k_micro), 0) << "it could start, and then its organization has had its share";
+}
+
 // ---- ends that are to come --------------------------------------------------------------------------
 
 std::int64_t tasks_among(std::span<const Served> tasks, std::uint32_t organization, std::size_t first) {
@@ -358,6 +375,22 @@ TEST(ServingLine, EndsAreExpectedInProportionToWhatRuns) {
       tasks_of(line_of(contenders, {alike(0, 64, 0), alike(100, 64, 0)}, 52, 1'000, sets));
   EXPECT_NEAR(static_cast<double>(tasks_among(tasks, 0, 14)), 0, 1);
   EXPECT_NEAR(static_cast<double>(tasks_among(tasks, 0, 32)), 16, 1);
+}
+
+// The second one's runs are long: of the ends that come before its own, none is expected to be its.
+TEST(ServingLine, EndsAreExpectedAsFastAsTheyHaveBeenComing) {
+  std::vector<Contender> contenders{
+      {.rank = 0, .lead = 0, .lacking = -16 * k_micro, .running = processors(16), .end_rate = 100},
+      {.rank = 1, .lead = 0, .lacking = -16 * k_micro, .running = processors(16), .end_rate = .01}};
+  const NodeSetTable sets({{.free = 0, .all = 32 * k_micro}});
+  const Queues queues{alike(0, 64, 0), alike(100, 64, 0)};
+  const auto of_second = [&](std::size_t first) {
+    return tasks_among(tasks_of(line_of(contenders, queues, 52, 1'000, sets)), 1, first);
+  };
+  EXPECT_LE(of_second(16), 1);
+  EXPECT_NEAR(static_cast<double>(of_second(32)), 16, 1) << "everything has ended";
+  contenders[0].end_rate = contenders[1].end_rate = 1;
+  EXPECT_NEAR(static_cast<double>(of_second(16)), 8, 1);
 }
 
 // Its nodes are away, and another one runs on the rest. 32 processors come back before the daemon has said anything.

@@ -345,10 +345,14 @@ TEST(WaitingJobs, AnyOrderOfInsertionsAndRemovalsIsThatOfAMap) {
 
 // ---- a second computation over the records that are there ------------------------------------------
 
+constexpr std::int64_t k_now = 1000;
+
 // A world of records, which are noted as they change.
 struct World {
   std::map<std::string, NodeRecord> nodes;
   std::map<std::uint32_t, JobUpdate> jobs;
+  std::map<std::uint32_t, request::LeastPart> least;  // of jobs that wait
+  std::map<std::string, std::int64_t> reserved_from;  // of nodes
   std::map<std::string, std::int64_t> weights;
 };
 
@@ -452,6 +456,31 @@ std::int64_t free_of(const World& world, const NodeRecord& node) {
   return std::max<std::int64_t>(0, node.cpus * k_micro - part_of_node(node, cpus, memory, gpus, 1));
 }
 
+request::LeastPart pick_least() {
+  request::LeastPart least{*rc::gen::inRange(0, 6), *rc::gen::element<std::int64_t>(0, 256, 2048), {}};
+  if (*rc::gen::inRange(0, 4) == 0) least.gres = {{"gres/gpu", *rc::gen::element<std::int64_t>(1, 3)}};
+  return least;
+}
+
+// Piece by piece, each on one node.
+std::int64_t room_of(const NodeRecord& node, const request::LeastPart& least, bool exclusive, std::int64_t free) {
+  if (exclusive) return free == node.cpus * k_micro ? free : 0;
+  const std::int64_t gpus = least.gres.empty() ? 0 : least.gres.front().count;
+  const std::uint64_t all_gpus = gpus_in(node.gres);
+  std::int64_t cpus = least.cpus;
+  if (node.allocation_unit == 2) cpus += cpus % 2;
+  if (cpus > node.cpus || (node.memory > 0 && least.memory > static_cast<std::int64_t>(node.memory)) ||
+      (all_gpus > 0 && gpus > static_cast<std::int64_t>(all_gpus)))
+    return 0;
+  const std::int64_t piece =
+      part_of_node(node, static_cast<std::uint64_t>(cpus), static_cast<std::uint64_t>(least.memory),
+                   static_cast<std::uint64_t>(gpus), 1);
+  if (piece == 0) return free;
+  std::int64_t room = 0;
+  while (room + piece <= free) room += piece;
+  return room;
+}
+
 std::optional<std::int64_t> task_on(const JobUpdate& job, const NodeRecord& node, std::int64_t worth) {
   const std::uint64_t gpus = gpus_in(job.requested_gres);
   if (gpus > 0 && gpus_in(node.gres) == 0) return std::nullopt;
@@ -507,10 +536,12 @@ void expect_like(const World& world, const Requests& requests) {
       RC_ASSERT(requests.held(id).blocked == held_by(world, job, false));
     }
     if (job.state != JobState::pending || job.completing) continue;
-    const Requests::Asked asked = requests.asked(id);
+    constexpr std::uint32_t k_any_time = std::numeric_limits<std::uint32_t>::max();
+    const auto limit = *rc::gen::element<std::uint32_t>(0, 100, 200, k_any_time);
+    const Requests::Asked asked = requests.asked(id, limit);
     RC_ASSERT(asked.task.charge == task_of(world, job, true));
     RC_ASSERT(asked.task.blocked == task_of(world, job, false));
-    std::int64_t free = 0, all = 0;
+    std::int64_t free = 0, all = 0, room = 0;
     std::set<std::string>& nodes = nodes_of[asked.nodes];
     for (const auto& [name, node] : world.nodes) {
       if (!may_use(job, node) || (gpus_in(job.requested_gres) > 0 && gpus_in(node.gres) == 0)) continue;
@@ -518,7 +549,12 @@ void expect_like(const World& world, const Requests& requests) {
       if (!node.usable) continue;
       free += free_of(world, node);
       all += node.cpus * k_micro;
+      const auto reserved = world.reserved_from.find(name);
+      const bool may_last = reserved == world.reserved_from.end() || reserved->second == 0 ||
+                            (limit != k_any_time && k_now + limit <= reserved->second);
+      if (may_last) room += room_of(node, world.least.at(id), job.exclusive, free_of(world, node));
     }
+    RC_ASSERT(asked.room == room);
     RC_ASSERT(requests.free(asked.nodes) == free);
     RC_ASSERT(requests.all(asked.nodes) == all);
   }
@@ -534,6 +570,7 @@ void expect_like(const World& world, const Requests& requests) {
 RC_GTEST_PROP(RequestsProperty, WhatIsAskedAndFreeFollowsFromTheRecordsThatAreThere, ()) {
   World world;
   Requests requests;
+  requests.note_time(k_now);
   for (int steps = *rc::gen::inRange(1, 60); steps > 0; --steps) {
     switch (*rc::gen::inRange(0, 10)) {
       case 0:
@@ -563,13 +600,15 @@ RC_GTEST_PROP(RequestsProperty, WhatIsAskedAndFreeFollowsFromTheRecordsThatAreTh
       case 5: {
         const NodeRecord node = pick_node();
         world.nodes[node.name] = node;
-        requests.note(node);
+        world.reserved_from[node.name] = *rc::gen::element<std::int64_t>(0, 0, k_now + 50, k_now + 100, k_now + 150);
+        requests.note(node, world.reserved_from[node.name]);
         break;
       }
       default: {
         const JobUpdate job = pick_job();
         world.jobs[job.job_id] = job;
-        requests.note(job);
+        world.least[job.job_id] = pick_least();
+        requests.note(job, world.least[job.job_id]);
       }
     }
   }
