@@ -43,7 +43,8 @@ NodeSetTable NodeSetTable::of(const Requests& requests) {
       [&](NodeSetId outer, NodeSetId inner) { return outer == inner || requests.contains(outer, inner); });
 }
 
-OwnQueue::OwnQueue(const NodeSetTable& sets, std::int64_t reach) : sets_(&sets), reach_(reach), streams_(k_hindrances) {
+OwnQueue::OwnQueue(const NodeSetTable& sets, std::int64_t reach)
+    : sets_(&sets), reach_(kept_reach(reach)), streams_(k_hindrances) {
   for (Now& now : now_) now.taken.resize(sets.size());
 }
 
@@ -183,6 +184,7 @@ struct Head {
   std::uint32_t organization = 0;
   std::size_t number = 0;  // of the stream, among all: the order of equals
   bool could_start = false;
+  bool is_beyond = false;
   std::size_t piece = 0;
   std::uint32_t task = 0;
   bool below = false;
@@ -240,8 +242,9 @@ class Merge {
 
   // The next task of all.
   Head take() {
-    const Head head = heads_.top();
+    Head head = heads_.top();
     heads_.pop();
+    head.is_beyond = served_ >= reach_ && !is_for_what_is_free(head);
     served_ += head.at().task.blocked;
     if (head.could_start) could_start_ += head.at().task.blocked;
     Head next = head;
@@ -253,9 +256,12 @@ class Merge {
   }
 
  private:
+  [[nodiscard]] bool is_for_what_is_free(const Head& head) const {
+    return head.could_start && could_start_ < room_.free;
+  }
   void drop_beyond() {
-    if (served_ < reach_) return;
-    while (!heads_.empty() && (!heads_.top().could_start || could_start_ >= room_.free)) heads_.pop();
+    if (served_ < kept_reach(reach_)) return;
+    while (!heads_.empty() && !is_for_what_is_free(heads_.top())) heads_.pop();
   }
   void push(Head head) {
     const std::uint32_t u = head.organization;
@@ -301,8 +307,9 @@ std::vector<LinePlace> serving_line(std::span<const Contender> contenders, std::
     const Head head = merge.take();
     if (!line.empty() && line.back().job == head.at().job) {
       ++line.back().tasks;
+      line.back().beyond = head.is_beyond ? line.back().beyond + 1 : 0;
     } else if (line.size() < longest) {
-      line.push_back({head.at().job, head.organization, 1});
+      line.push_back({head.at().job, head.organization, 1, head.is_beyond ? 1U : 0U});
     } else {
       break;
     }

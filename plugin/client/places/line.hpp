@@ -47,6 +47,12 @@ struct Contender {
   double end_rate = 1;  // how fast its runs end (Ending)
 };
 
+// How far the line goes on behind its reach, for jobs that have places already: with a sharp end many would get and
+// lose one with each start.
+[[nodiscard]] constexpr std::int64_t kept_reach(std::int64_t reach) {
+  return reach + reach / 4;
+}
+
 // The sets of nodes that tasks may use, by NodeSetId of one scan.
 class NodeSetTable {
  public:
@@ -103,7 +109,7 @@ inline constexpr std::size_t k_hindrances = SHAPLEY_HINDRANCE_LIMITS + 1;
 // The queue of one organization in Slurm's own order, as far as it can matter.
 class OwnQueue {
  public:
-  // `reach`: millionths of a processor that the line serves. `sets` outlives the queue.
+  // `reach`: of the line, in millionths of a processor. `sets` outlives the queue.
   OwnQueue(const NodeSetTable& sets, std::int64_t reach);
 
   // False: what is asked for the same nodes before is as much as they can have, or its array's limit is reached;
@@ -164,6 +170,7 @@ struct LinePlace {
   std::uint32_t job = 0;
   std::uint32_t organization = 0;
   std::uint32_t tasks = 1;
+  std::uint32_t beyond = 0;  // so many of them, the last ones, are behind the line's reach
 };
 
 // What is free of all nodes, or will be when runs that have ended have left them; and what the widest run blocks.
@@ -172,9 +179,9 @@ struct Room {
   std::int64_t widest_run = 0;
 };
 
-// `queues`: by organization. The line ends where what its tasks block reaches `reach`, except for tasks that could
-// start now, up to what is free; or with `longest` places. Time: n log n of the tasks in line and of the
-// streams.
+// `queues`: by organization. The line reaches as far as what its tasks block is less than `reach`, and to tasks that
+// could start now, up to what is free; what is up to kept_reach(reach) follows. At most `longest` places. Time: n log n
+// of the tasks in line and of the streams.
 [[nodiscard]] std::vector<LinePlace> serving_line(std::span<const Contender> contenders,
                                                   std::span<const OwnQueue> queues, const Room& room,
                                                   std::int64_t reach, std::size_t longest);

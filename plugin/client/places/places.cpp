@@ -12,11 +12,12 @@ namespace shapley::client {
 namespace {
 
 // The minimum time for which the order of jobs that are not in line is kept, per waiting job: ten minutes for ten
-// thousand. So it changes at most some sixteen priorities a second. Until there was a start or end for each of them it
-// is kept ten times as long, so that about one priority is written for each. If an organization leads by more than any
-// cluster has, it is kept for a second only.
+// thousand. So it changes at most some sixteen priorities a second. Until there were four starts or ends for each of
+// them it is kept ten times as long, so that at most one priority is written for four. If an organization leads by more
+// than any cluster has, it is kept for a second only.
 constexpr std::int64_t k_rest_order_ms_a_job = 60;
 constexpr std::int64_t k_longer_without_events = 10;
+constexpr std::uint64_t k_events_a_job = 4;
 constexpr std::int64_t k_longest_rest_order_ms = 600'000;
 constexpr std::int64_t k_shortest_rest_order_ms = 1'000;
 constexpr std::int64_t k_any_cluster = (std::int64_t{1} << 27U) * k_micro;
@@ -222,7 +223,7 @@ bool Places::is_rest_far_off() const {
 
 void Places::order_rest() {
   const bool is_new = rest_label_.size() != ranking_.contenders.size();
-  const bool was_much = (events_ - events_at_rest_order_) >= waiting_.size();
+  const bool was_much = (events_ - events_at_rest_order_) >= k_events_a_job * waiting_.size();
   const auto kept_for =
       static_cast<std::int64_t>(waiting_.size()) * k_rest_order_ms_a_job * (was_much ? 1 : k_longer_without_events);
   const std::int64_t least = is_new              ? 0
@@ -380,7 +381,16 @@ void Places::decide() {
 
   const NodeSetTable sets = NodeSetTable::of(requests_);
   const std::vector<OwnQueue> queues = own_queues(sets, longest);
-  const std::vector<LinePlace> line = serving_line(ranking_.contenders, queues, room_now(sets), reach_, longest);
+  std::vector<LinePlace> line = serving_line(ranking_.contenders, queues, room_now(sets), reach_, longest);
+  // A place of an array's record is that of its last task in line.
+  const auto has_place = [&](const LinePlace& place) {
+    const shapley_waiting_t& waiting = *in_line_[place.job].waiting;
+    return waiting.tasks <= 1 && waiting.label >= range.first && waiting.label < range.end;
+  };
+  while (!line.empty() && line.back().beyond > 0 && !has_place(line.back())) {
+    line.back().tasks -= std::exchange(line.back().beyond, 0);
+    if (line.back().tasks == 0) line.pop_back();
+  }
   choose_splits(line);
   std::vector<Entry> in_line = entries(line);
   decisions_.cut = in_line.size() > longest || (line.size() == longest && in_line_.size() > longest);

@@ -30,6 +30,12 @@ std::vector<LinePlace> line_of(std::span<const Contender> contenders, const Queu
   return serving_line(contenders, own, {sets[0].free, widest_run * k_micro}, reach * k_micro, longest);
 }
 
+std::vector<Asking> alike(std::uint32_t first, std::uint32_t count, NodeSetId nodes) {
+  std::vector<Asking> jobs;
+  for (std::uint32_t i = 0; i < count; ++i) jobs.push_back({.job = first + i, .task = processors(1), .nodes = nodes});
+  return jobs;
+}
+
 // Of a task in line: its organization, and its job.
 struct Served {
   std::uint32_t organization = 0;
@@ -43,11 +49,11 @@ std::vector<Served> tasks_of(std::span<const LinePlace> line) {
   return tasks;
 }
 
-// The rule, literally: who is below its guarantee goes first, then who leads; a start lowers the lead by its charge and
-// what is lacking by what it blocks.
+// The rule, literally, until what was served blocks `reach` millionths of a processor: who is below its guarantee goes
+// first, then who leads; a start lowers the lead by its charge and what is lacking by what it blocks.
 std::vector<Served> asked_again(std::vector<Contender> contenders, Queues queues, std::int64_t reach) {
   std::vector<Served> served;
-  for (std::int64_t total = 0; total < reach * k_micro;) {
+  for (std::int64_t total = 0; total < reach;) {
     std::optional<std::uint32_t> best;
     for (std::uint32_t u = 0; u < contenders.size(); ++u) {
       if (queues[u].empty()) continue;
@@ -104,27 +110,44 @@ Scene any_scene() {
 
 RC_GTEST_PROP(ServingLine, IsTheRuleAskedAgainAfterEveryStart, ()) {
   const Scene scene = any_scene();
-  const std::vector<Served> served = asked_again(scene.contenders, scene.queues, scene.reach);
+  const std::int64_t reach = scene.reach * k_micro;
+  const std::vector<Served> served = asked_again(scene.contenders, scene.queues, reach);
+  const std::vector<Served> kept = asked_again(scene.contenders, scene.queues, kept_reach(reach));
   // Of one set of nodes it does not matter how much of it is free.
   const NodeSetTable sets({{.free = scene.free * k_micro, .all = 10'000 * k_micro}});
   const std::vector<Served> line = tasks_of(line_of(scene.contenders, scene.queues, scene.reach, 10'000, sets));
-  RC_ASSERT(line.size() >= served.size());
-  RC_ASSERT(std::equal(served.begin(), served.end(), line.begin()));
-  // Behind its reach it has, in the rule's order, what could start now: before it its organization asks for less than
-  // is free.
-  const std::vector<Served> all = asked_again(scene.contenders, scene.queues, std::numeric_limits<std::int32_t>::max());
-  auto next = all.begin() + static_cast<std::ptrdiff_t>(served.size());
+  RC_ASSERT(line.size() >= kept.size());
+  RC_ASSERT(std::equal(kept.begin(), kept.end(), line.begin()));
+  // Behind that it has, in the rule's order, what could start now: before it its organization asks for less than is
+  // free.
+  const std::vector<Served> all = asked_again(scene.contenders, scene.queues, std::numeric_limits<std::int64_t>::max());
+  auto next = all.begin() + static_cast<std::ptrdiff_t>(kept.size());
   std::vector<std::int64_t> asked(scene.contenders.size());
   for (std::size_t i = 0; i < line.size(); ++i) {
     const std::vector<Asking>& queue = scene.queues[line[i].organization];
     const auto asking = std::ranges::find(queue, line[i].job, &Asking::job);
-    if (i >= served.size()) {
+    if (i >= kept.size()) {
       next = std::find(next, all.end(), line[i]);
       RC_ASSERT(next++ != all.end());
       RC_ASSERT(asked[line[i].organization] < scene.free * k_micro);
     }
     asked[line[i].organization] += asking->task.blocked;
   }
+  std::size_t at = 0;
+  for (const LinePlace& place : line_of(scene.contenders, scene.queues, scene.reach, 10'000, sets)) {
+    const std::size_t first_beyond = at + place.tasks - place.beyond;
+    at += place.tasks;
+    RC_ASSERT(place.beyond == 0 || (first_beyond >= served.size() && first_beyond < kept.size()));
+  }
+}
+
+// The reach is 10, and two and a half more are kept for those that have places.
+TEST(ServingLine, HasAnEndThatIsNotSharp) {
+  const std::vector<Contender> contenders{{.rank = 0}, {.rank = 1}};
+  const NodeSetTable full({{.free = 0, .all = 64 * k_micro}});
+  const std::vector<LinePlace> line = line_of(contenders, {alike(0, 64, 0), alike(100, 64, 0)}, 10, 1'000, full);
+  ASSERT_EQ(line.size(), 13U);
+  for (std::size_t i = 0; i < line.size(); ++i) EXPECT_EQ(line[i].beyond, i < 10 ? 0U : 1U) << i;
 }
 
 RC_GTEST_PROP(ServingLine, EndsWithItsLongest, ()) {
@@ -171,12 +194,6 @@ NodeSetTable two_partitions(std::int64_t free_in_first, std::int64_t free_in_sec
        {.free = free_in_second * k_micro, .all = 32 * k_micro}},
       [](NodeSetId a, NodeSetId b) { return a == 0 || b == 0 || a == b; },
       [](NodeSetId outer, NodeSetId inner) { return outer == 0 || outer == inner; });
-}
-
-std::vector<Asking> alike(std::uint32_t first, std::uint32_t count, NodeSetId nodes) {
-  std::vector<Asking> jobs;
-  for (std::uint32_t i = 0; i < count; ++i) jobs.push_back({.job = first + i, .task = processors(1), .nodes = nodes});
-  return jobs;
 }
 
 // The first partition is full with what others run. Each lacks 16 to its guarantee; the other one leads by more.

@@ -101,6 +101,28 @@ TEST(Places, EverybodyIsServedInTurnWhenEverythingComesFree) {
   for (std::uint32_t u = 0; u < 3; ++u) EXPECT_EQ(cluster.held(u), 4) << u;
 }
 
+// The line reaches to 8 processors: four jobs of each. When the second one leads by three, the first one's fourth
+// job is the tenth in line.
+TEST(Places, AJobThatHasAPlaceKeepsItForAQuarterOfTheLine) {
+  Cluster cluster(2, 8);
+  std::vector<std::uint32_t> jobs;
+  for (int i = 0; i < 20; ++i) {
+    jobs.push_back(cluster.submit(0));
+    cluster.submit(1);
+  }
+  EXPECT_EQ(cluster.scan().in_line, 8U);
+  const std::uint32_t place = cluster.label_of(jobs[3]);
+  EXPECT_GE(place, 2U);
+  EXPECT_LT(cluster.label_of(jobs[4]), 2U);
+  cluster.contenders()[1].lead = 3 * k_micro;
+  EXPECT_EQ(cluster.scan().in_line, 10U) << "with the other one's sixth job before it";
+  EXPECT_GE(cluster.label_of(jobs[3]), 2U);
+  EXPECT_LT(cluster.label_of(jobs[4]), 2U);
+  cluster.contenders()[1].lead = 20 * k_micro;
+  EXPECT_EQ(cluster.scan().in_line, 8U) << "it has no job so far in front";
+  EXPECT_LT(cluster.label_of(jobs[0]), 2U);
+}
+
 TEST(Places, WhatIsNotInLineHasTheLabelOfItsOrganization) {
   Cluster cluster(2, 4);
   std::uint32_t last = 0;
