@@ -226,8 +226,8 @@ bool shapley_client_place_again(shapley_client_t* client, uint32_t job_id, int64
   return placing(client, [&](auto& places) { return places.add_again(job_id, own_order, level, label); });
 }
 
-void shapley_client_hold(shapley_client_t* client, uint32_t job_id, uint32_t organization) {
-  placing(client, [&](auto& places) { return places.hold(job_id, organization), true; });
+void shapley_client_hold(shapley_client_t* client, uint32_t job_id, uint32_t organization, int64_t age_s) {
+  placing(client, [&](auto& places) { return places.hold(job_id, organization, age_s), true; });
 }
 
 shapley_decisions_t shapley_client_places_decide(shapley_client_t* client, bool complete) {

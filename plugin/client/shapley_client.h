@@ -284,8 +284,8 @@ void shapley_client_place(shapley_client_t* client, const shapley_waiting_t* wai
 /* For a job that equals its state in an earlier scan, except for its order, level and label. False: pass it whole. */
 bool shapley_client_place_again(shapley_client_t* client, uint32_t job_id, int64_t own_order, uint32_t level,
                                 uint32_t label);
-/* A job that holds processors; in scans of runs, too. */
-void shapley_client_hold(shapley_client_t* client, uint32_t job_id, uint32_t organization);
+/* A job that holds processors, since `age_s` seconds; in scans of runs, too. */
+void shapley_client_hold(shapley_client_t* client, uint32_t job_id, uint32_t organization, int64_t age_s);
 
 typedef struct {
   const shapley_place_t* labels; /* the jobs that get another label */

@@ -167,7 +167,8 @@ static uint32_t level_of(uint32_t job_id) {
 }
 
 static void pass_run(const job_record_t* record, const shapley_job_traits_t* traits) {
-  shapley_client_hold(writer.client, record->job_id, shapley_client_organization(writer.client, traits));
+  uint32_t organization = shapley_client_organization(writer.client, traits);
+  shapley_client_hold(writer.client, record->job_id, organization, (int64_t)(time(NULL) - record->start_time));
 }
 
 bool shapley_writer_pass(const job_record_t* record, const shapley_job_traits_t* traits) {

@@ -1,63 +1,57 @@
 #include "plugin/client/places/ends.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <numeric>
 
 namespace shapley::client {
 
 namespace {
 
-constexpr double k_turnovers_remembered = 4;
-constexpr double k_prior_part = 1.0 / 64;
+constexpr std::size_t k_ages = RunsByAge::k_ages;
 
-}  // namespace
+// In the middle of an element's ages, by magnitude.
+double age_of(std::size_t element) {
+  return std::sqrt(2.0) * static_cast<double>(std::uint64_t{1} << element);
+}
 
-std::vector<std::int64_t> expected_ends(std::span<const Ending> organizations, std::int64_t freed) {
-  std::vector<std::size_t> fastest_first(organizations.size());
-  std::iota(fastest_first.begin(), fastest_first.end(), 0);
-  std::sort(fastest_first.begin(), fastest_first.end(),
-            [&](std::size_t a, std::size_t b) { return organizations[a].rate > organizations[b].rate; });
-  double left = static_cast<double>(freed);
-  double speed = 0;  // of those that have not ended as a whole
-  for (const Ending& u : organizations) speed += static_cast<double>(u.running) * u.rate;
-
-  std::vector<std::int64_t> ended(organizations.size());
-  auto next = fastest_first.begin();
-  for (; next != fastest_first.end(); ++next) {
-    const Ending& u = organizations[*next];
-    if (left * u.rate < speed) break;
-    ended[*next] = u.running;
-    left -= static_cast<double>(u.running);
-    speed -= static_cast<double>(u.running) * u.rate;
-  }
-  const double time = speed > 0 ? std::max(0.0, left) / speed : 0;
-  for (; next != fastest_first.end(); ++next) {
-    const Ending& u = organizations[*next];
-    ended[*next] = static_cast<std::int64_t>(static_cast<double>(u.running) * std::min(1.0, u.rate * time));
-  }
+template <typename Blocked>
+double ended_after(double time, const Blocked& blocked) {
+  double ended = 0;
+  for (std::size_t b = 0; b < k_ages; ++b) ended += static_cast<double>(blocked[b]) * time / (age_of(b) + time);
   return ended;
 }
 
-void EndRates::note(std::span<const std::int64_t> ran, std::span<const std::int64_t> ended) {
-  const auto all_ran = static_cast<double>(std::accumulate(ran.begin(), ran.end(), std::int64_t{0}));
-  const auto all_ended = static_cast<double>(std::accumulate(ended.begin(), ended.end(), std::int64_t{0}));
-  counts_.resize(ran.size());
-  if (all_ran <= 0) return;
-  prior_ = all_ran * k_prior_part;
-  if (all_ended <= 0) return;
-  const double part = all_ended / all_ran;
-  const double kept = std::exp(-part / k_turnovers_remembered);
-  for (std::size_t u = 0; u < counts_.size(); ++u) {
-    counts_[u].ended = counts_[u].ended * kept + static_cast<double>(ended[u]);
-    counts_[u].proportional = counts_[u].proportional * kept + static_cast<double>(ran[u]) * part;
-  }
+}  // namespace
+
+void RunsByAge::add(std::int64_t age_s, std::int64_t blocked) {
+  const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(0, age_s)) + 1;
+  blocked_[std::min<std::size_t>(k_ages, static_cast<std::size_t>(std::bit_width(seconds))) - 1] += blocked;
+  all_ += blocked;
 }
 
-double EndRates::of(std::size_t organization) const {
-  if (organization >= counts_.size()) return 1;
-  const Counts& counts = counts_[organization];
-  return (counts.ended + prior_) / (counts.proportional + prior_);
+std::vector<std::int64_t> expected_ends(std::span<const RunsByAge> organizations, std::int64_t freed) {
+  std::array<std::int64_t, k_ages> together{};
+  std::int64_t all = 0;
+  for (const RunsByAge& u : organizations) {
+    for (std::size_t b = 0; b < k_ages; ++b) together[b] += u[b];
+    all += u.all();
+  }
+  std::vector<std::int64_t> ended;
+  if (freed >= all) {
+    for (const RunsByAge& u : organizations) ended.push_back(u.all());
+    return ended;
+  }
+  // By magnitude: between a millionth of the least age and a million times the greatest, to a part in 2^40.
+  double least = std::log2(age_of(0)) - 20, most = std::log2(age_of(k_ages - 1)) + 20;
+  for (int halvings = 0; halvings < 46; ++halvings) {
+    const double middle = (least + most) / 2;
+    (ended_after(std::exp2(middle), together) < static_cast<double>(freed) ? least : most) = middle;
+  }
+  for (const RunsByAge& u : organizations) {
+    ended.push_back(static_cast<std::int64_t>(ended_after(std::exp2(least), u)));
+  }
+  return ended;
 }
 
 }  // namespace shapley::client

@@ -1,6 +1,16 @@
-// Whose runs end: how fast each organization's runs have been ending, and whose ends are to be expected. Pure.
+// Whose runs will end next, of which only is known how long they have run. Pure.
+//
+// Durations of jobs extend over many orders of magnitude, and what is running says which: a run that has lasted for an
+// hour will hardly end within the next second, a task that began a second ago may. Where no unit of time is special,
+// the chance that a run of age a ends within another t seconds depends on t / a alone; it is taken to be
+//
+//     t / (a + t).
+//
+// So where one organization's tasks of seconds run beside others' jobs of hours, what comes
+// free is expected to be its own; where all began together, each organization's part is in proportion to what it runs.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,44 +18,25 @@
 
 namespace shapley::client {
 
-// What the runs of one organization block, in millionths of a processor, and how fast they end.
-struct Ending {
-  std::int64_t running = 0;
-  double rate = 1;  // as a multiple of the mean of all runs; > 0
-};
-
-// Of `freed` millionths of a processor that have come free, how many the runs of each organization held, if these have
-// ended at their rates until then: for the t with
-//
-//     sum over u of min(running_u, running_u * rate_u * t) = freed
-//
-// the summands, rounded down. With freed >= sum over u of running_u, all that runs. Time: n log n.
-[[nodiscard]] std::vector<std::int64_t> expected_ends(std::span<const Ending> organizations, std::int64_t freed);
-
-// How fast each organization's runs end, by what ended lately.
-//
-//     rate(u) = (ended(u) + prior) / (proportional(u) + prior)
-//
-// ended(u): processors that came free of its runs; proportional(u): what it would have been, had the ends between each
-// two scans been in proportion to what the organizations' runs blocked. Both count the less the longer ago they are, by
-// 1/e when four times as much has ended as runs, so an hour of short tasks weighs as much as a week of long ones. The
-// prior is a 64th of what runs.
-class EndRates {
+// What the runs of one organization block, in millionths of a processor, by their age: in element b those of 2^b to
+// 2^(b + 1) seconds, the second that has begun included.
+class RunsByAge {
  public:
-  // Between two scans. By organization, in millionths of a processor: what its runs blocked at the first one, and what
-  // those of them blocked that have ended by the second one. REQUIRES: equal sizes, no element negative.
-  void note(std::span<const std::int64_t> ran, std::span<const std::int64_t> ended);
-  // 1 of an organization of which nothing is known.
-  [[nodiscard]] double of(std::size_t organization) const;
-  // The indices mean other organizations.
-  void clear() { *this = EndRates(); }
+  static constexpr std::size_t k_ages = 32;
+
+  // age_s: whole seconds; what is below 0 counts as 0.
+  void add(std::int64_t age_s, std::int64_t blocked);
+  [[nodiscard]] std::int64_t operator[](std::size_t age) const { return blocked_[age]; }
+  [[nodiscard]] std::int64_t all() const { return all_; }
 
  private:
-  struct Counts {
-    double ended = 0, proportional = 0;
-  };
-  std::vector<Counts> counts_;
-  double prior_ = 1;
+  std::array<std::int64_t, k_ages> blocked_{};
+  std::int64_t all_ = 0;
 };
+
+// Of `freed` millionths of a processor that have come free, how many the runs of each organization held: the expected
+// ones at the instant at which that much is expected of all together. Rounded down; all that runs where freed is as
+// much. Time: the organizations, and some thousand steps.
+[[nodiscard]] std::vector<std::int64_t> expected_ends(std::span<const RunsByAge> organizations, std::int64_t freed);
 
 }  // namespace shapley::client

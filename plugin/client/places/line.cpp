@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/types.hpp"
-#include "plugin/client/places/ends.hpp"
 
 namespace shapley::client {
 
@@ -158,16 +157,16 @@ struct Outlook {
 using Ended = std::array<Measure, k_steps + 1>;
 
 std::vector<Ended> ended_by_steps(std::span<const Contender> contenders) {
-  std::vector<Ending> endings;
+  std::vector<RunsByAge> runs;
   std::int64_t running = 0;
   for (const Contender& u : contenders) {
-    endings.push_back({u.running.blocked, u.end_rate});
-    running += u.running.blocked;
+    runs.push_back(u.runs);
+    running += u.runs.all();
   }
   std::vector<Ended> by_step(contenders.size());
   for (std::size_t step = 1; step <= k_steps; ++step) {
-    const std::int64_t freed = static_cast<std::int64_t>(static_cast<Int128>(running) * step / k_steps);
-    const std::vector<std::int64_t> ended = expected_ends(endings, freed);
+    const auto freed = static_cast<std::int64_t>(static_cast<Int128>(running) * step / k_steps);
+    const std::vector<std::int64_t> ended = expected_ends(runs, freed);
     for (std::size_t u = 0; u < contenders.size(); ++u) {
       const Measure& all = contenders[u].running;
       if (all.blocked <= 0) continue;

@@ -18,9 +18,9 @@
 //
 // While tasks wait for ends, runs end, and whose runs is not known. Each end raises its organization's lead, and what
 // it lacks to its guarantee. What one run may free, the widest one, is served by what is known now. Behind that the
-// order supposes that as many processors have come free as the line has come to, and that the organizations' runs ended
-// as fast as they have been ending (expected_ends): where everything ends in one instant, before another scan, the rule
-// holds for all; where short tasks of one organization end beside long runs of others, the ends are its own.
+// order supposes that as many processors have come free as the line has come to, of those runs of which that is to be
+// expected by their age (expected_ends): where everything ends in one instant, before another scan, the rule holds for
+// all.
 // Behind the first few places nodes that are away are supposed to be back, and to count in their owners' guarantees.
 #pragma once
 
@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/client/places/ends.hpp"
 #include "plugin/client/requests/requests.hpp"
 #include "plugin/client/shapley_client.h"
 
@@ -44,7 +45,7 @@ struct Contender {
   std::int64_t lacking = 0;    // processors that it lacks to its guarantee
   std::int64_t returning = 0;  // by how much `lacking` rises when all its nodes are back
   Measure running{};
-  double end_rate = 1;  // how fast its runs end (Ending)
+  RunsByAge runs{};  // the same as running.blocked
 };
 
 // How far the line goes on behind its reach, for jobs that have places already: with a sharp end many would get and

@@ -52,7 +52,6 @@ void Places::begin(std::uint64_t scan, Ranking ranking, std::uint32_t labels, st
     jobs_.clear();
     used_.clear();
     runs_before_.clear();
-    end_rates_.clear();
   }
   membership_ = ranking.membership;
   ranking_ = std::move(ranking);
@@ -84,8 +83,8 @@ bool Places::add_again(std::uint32_t job_id, std::int64_t own_order, std::uint32
   return true;
 }
 
-void Places::hold(std::uint32_t job_id, std::uint32_t organization) {
-  runs_.push_back({job_id, organization});
+void Places::hold(std::uint32_t job_id, std::uint32_t organization, std::int64_t age_s) {
+  runs_.push_back({job_id, organization, age_s});
 }
 
 const Places::Decisions& Places::end(bool complete) {
@@ -151,19 +150,14 @@ void Places::measure_runs() {
 }
 
 void Places::count_events() {
-  const std::size_t organizations = ranking_.contenders.size();
-  std::vector<std::int64_t> ran(organizations), ended(organizations);
   std::size_t same = 0;
-  auto now = runs_.begin();
-  for (const Run& before : runs_before_) {
-    while (now != runs_.end() && now->job_id < before.job_id) ++now;
-    const bool goes_on = now != runs_.end() && now->job_id == before.job_id;
-    if (goes_on) ++same;
-    if (before.organization >= organizations) continue;
-    ran[before.organization] += before.blocked;
-    if (!goes_on) ended[before.organization] += before.blocked;
+  for (std::size_t i = 0, j = 0; i < runs_.size() && j < runs_before_.size();) {
+    if (runs_[i].job_id == runs_before_[j].job_id) {
+      ++same, ++i, ++j;
+    } else {
+      ++(runs_[i].job_id < runs_before_[j].job_id ? i : j);
+    }
   }
-  end_rates_.note(ran, ended);
   decisions_.events = runs_.size() + runs_before_.size() - 2 * same;
   if (decisions_.events > 0) {
     const std::int64_t interval = (now_ms_ - last_event_ms_) / static_cast<std::int64_t>(decisions_.events);
@@ -194,7 +188,10 @@ void Places::correct_leads() {
   const std::vector<Measure>& used = note_used();
   for (std::size_t u = 0; u < used.size(); ++u) {
     ranking_.contenders[u].running = used[u];
-    ranking_.contenders[u].end_rate = end_rates_.of(u);
+    ranking_.contenders[u].runs = {};
+  }
+  for (const Run& run : runs_) {
+    if (run.organization < used.size()) ranking_.contenders[run.organization].runs.add(run.age_s, run.blocked);
   }
   // The use in the last scan that the leads include; scans without changes are not remembered.
   const std::uint64_t reflected = reflected_.load(std::memory_order_relaxed);

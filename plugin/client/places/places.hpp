@@ -24,7 +24,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "plugin/client/places/ends.hpp"
 #include "plugin/client/places/line.hpp"
 #include "plugin/client/requests/requests.hpp"
 #include "plugin/client/shapley_client.h"
@@ -81,7 +80,8 @@ class Places {
   void add(const shapley_waiting_t& waiting);
   // The job equals its state in an earlier scan, except for the order and the label. False: not known; call add().
   [[nodiscard]] bool add_again(std::uint32_t job_id, std::int64_t own_order, std::uint32_t level, std::uint32_t label);
-  void hold(std::uint32_t job_id, std::uint32_t organization);
+  // age_s: for how many seconds it has run.
+  void hold(std::uint32_t job_id, std::uint32_t organization, std::int64_t age_s);
 
   // The jobs that get another label, and the records of arrays that are split. `complete`: every record was passed;
   // otherwise nothing changes. Valid until the next begin().
@@ -118,6 +118,7 @@ class Places {
   struct Run {
     std::uint32_t job_id = 0;
     std::uint32_t organization = 0;
+    std::int64_t age_s = 0;
     std::int64_t charge = 0;  // as in Measure
     std::int64_t blocked = 0;
     friend auto operator<=>(const Run&, const Run&) = default;
@@ -166,7 +167,6 @@ class Places {
   std::unordered_map<std::uint32_t, Job> jobs_;
   std::vector<shapley_waiting_t*> waiting_;
   std::vector<Run> runs_, runs_before_;
-  EndRates end_rates_;
   std::deque<Used> used_;
   std::uint64_t membership_ = 0;
   Ranking ranking_;

@@ -1,7 +1,10 @@
-// Which ends are expected, and how fast runs have been ending.
+// Which ends are expected, by how long runs have lasted.
 #include "plugin/client/places/ends.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <random>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -11,69 +14,72 @@
 namespace shapley::client {
 namespace {
 
-// By the definition: one time for all; none has more than it runs.
-RC_GTEST_PROP(ExpectedEnds, AreThoseOfOneTime, ()) {
-  std::vector<Ending> organizations;
+std::vector<RunsByAge> any_runs() {
+  std::vector<RunsByAge> organizations;
+  for (int u = *rc::gen::inRange(1, 6); u > 0; --u) {
+    RunsByAge& runs = organizations.emplace_back();
+    for (int n = *rc::gen::inRange(0, 6); n > 0; --n) {
+      runs.add(*rc::gen::inRange<std::int64_t>(-2, 1'000'000), *rc::gen::inRange<std::int64_t>(1, 64) * k_micro);
+    }
+  }
+  return organizations;
+}
+
+std::int64_t sum_of(std::span<const std::int64_t> parts) {
+  return std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+}
+
+RC_GTEST_PROP(ExpectedEnds, AddUpAndGrowWithWhatHasComeFree, ()) {
+  const std::vector<RunsByAge> organizations = any_runs();
   std::int64_t all = 0;
-  for (int u = *rc::gen::inRange(1, 8); u > 0; --u) {
-    organizations.push_back({*rc::gen::inRange<std::int64_t>(0, 5'000) * k_micro, *rc::gen::inRange(1, 400) / 20.0});
-    all += organizations.back().running;
-  }
-  const std::int64_t freed = *rc::gen::inRange<std::int64_t>(0, all / k_micro + 10) * k_micro;
-  const std::vector<std::int64_t> ended = expected_ends(organizations, freed);
-
-  const std::int64_t sum = std::accumulate(ended.begin(), ended.end(), std::int64_t{0});
-  RC_ASSERT(std::abs(sum - std::min(freed, all)) <= k_micro / 1'000);
-  double reached = 0;  // the time, by the one that is furthest
-  for (std::size_t u = 0; u < ended.size(); ++u) {
-    const auto [running, rate] = organizations[u];
-    RC_ASSERT(ended[u] >= 0 && ended[u] <= running);
-    if (running > 0) reached = std::max(reached, static_cast<double>(ended[u]) / static_cast<double>(running) / rate);
-  }
-  for (std::size_t u = 0; u < ended.size(); ++u) {
-    const auto [running, rate] = organizations[u];
-    const double due = static_cast<double>(running) * std::min(1.0, rate * reached);
-    RC_ASSERT(std::abs(static_cast<double>(ended[u]) - due) <= static_cast<double>(k_micro));
+  for (const RunsByAge& runs : organizations) all += runs.all();
+  std::vector<std::int64_t> before(organizations.size());
+  for (std::int64_t step = 0; step <= 16; ++step) {
+    const std::int64_t freed = all / 16 * step;
+    const std::vector<std::int64_t> ended = expected_ends(organizations, freed);
+    RC_ASSERT(std::abs(sum_of(ended) - freed) <= static_cast<std::int64_t>(organizations.size()) + all / 1'000'000);
+    for (std::size_t u = 0; u < ended.size(); ++u) {
+      RC_ASSERT(ended[u] >= before[u] && ended[u] <= organizations[u].all());
+    }
+    before = ended;
   }
 }
 
-TEST(ExpectedEnds, WithEqualRatesAreInProportion) {
-  const std::vector<Ending> organizations{{28 * k_micro}, {4 * k_micro}, {0}};
-  EXPECT_EQ(expected_ends(organizations, 16 * k_micro), (std::vector<std::int64_t>{14 * k_micro, 2 * k_micro, 0}));
+TEST(ExpectedEnds, OfRunsOfOneAgeAreInProportion) {
+  std::vector<RunsByAge> organizations(3);
+  organizations[0].add(100, 28 * k_micro);
+  organizations[1].add(100, 4 * k_micro);
+  const std::vector<std::int64_t> half = expected_ends(organizations, 16 * k_micro);
+  EXPECT_NEAR(static_cast<double>(half[0]), 14.0 * k_micro, 10);
+  EXPECT_NEAR(static_cast<double>(half[1]), 2.0 * k_micro, 10);
+  EXPECT_EQ(half[2], 0);
   EXPECT_EQ(expected_ends(organizations, 99 * k_micro), (std::vector<std::int64_t>{28 * k_micro, 4 * k_micro, 0}));
-  EXPECT_EQ(expected_ends({}, 5).size(), 0U);
+  EXPECT_TRUE(expected_ends({}, 5).empty());
 }
 
-TEST(EndRates, BeginEqual) {
-  EndRates rates;
-  EXPECT_EQ(rates.of(7), 1);
-  rates.note(std::vector<std::int64_t>{0, 0}, std::vector<std::int64_t>{0, 0});
-  EXPECT_EQ(rates.of(0), 1);
-  EXPECT_EQ(rates.of(1), 1);
-}
-
-// Each runs on half of 64 processors. The first one's tasks end, four in a scan; the other one's do not.
-TEST(EndRates, OfShortTasksBesideLongRuns) {
-  EndRates rates;
-  const std::vector<std::int64_t> ran{32 * k_micro, 32 * k_micro};
-  for (int scan = 0; scan < 200; ++scan) rates.note(ran, std::vector<std::int64_t>{4 * k_micro, 0});
-  EXPECT_GT(rates.of(0), 1.9);
-  EXPECT_LT(rates.of(1), .05);
-  // Then both end alike: after some turnovers of all that runs both are expected alike.
-  for (int scan = 0; scan < 200; ++scan) rates.note(ran, std::vector<std::int64_t>{4 * k_micro, 4 * k_micro});
-  EXPECT_NEAR(rates.of(0), 1, .05);
-  EXPECT_NEAR(rates.of(1), 1, .05);
-}
-
-// Scans in which nothing ends do not change rates, however many they are.
-TEST(EndRates, AreKeptWhileNothingEnds) {
-  EndRates rates;
-  const std::vector<std::int64_t> ran{30 * k_micro, 10 * k_micro};
-  rates.note(ran, std::vector<std::int64_t>{10 * k_micro, 0});
-  const double before = rates.of(0);
-  EXPECT_GT(before, 1);
-  for (int scan = 0; scan < 1'000; ++scan) rates.note(ran, std::vector<std::int64_t>{0, 0});
-  EXPECT_EQ(rates.of(0), before);
+// A duration is longer than x, given that it is longer than a, with probability a / x. Which of the runs of these ages
+// end next is counted over many draws.
+TEST(ExpectedEnds, AreThoseOfDurationsOfAllMagnitudes) {
+  constexpr std::int64_t k_ages[] = {3, 200};
+  constexpr int k_runs = 16, k_draws = 4'000;
+  std::vector<RunsByAge> organizations(2);
+  for (int u = 0; u < 2; ++u) organizations[static_cast<std::size_t>(u)].add(k_ages[u], k_runs * k_micro);
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  double of_first = 0;
+  for (int draw = 0; draw < k_draws; ++draw) {
+    std::vector<std::pair<double, int>> ends;  // after now
+    for (int u = 0; u < 2; ++u) {
+      for (int run = 0; run < k_runs; ++run) {
+        const double age = static_cast<double>(k_ages[u]);
+        ends.emplace_back(age / uniform(random) - age, u);
+      }
+    }
+    std::sort(ends.begin(), ends.end());
+    for (int i = 0; i < 8; ++i) of_first += ends[static_cast<std::size_t>(i)].second == 0 ? 1 : 0;
+  }
+  const std::vector<std::int64_t> ended = expected_ends(organizations, 8 * k_micro);
+  EXPECT_NEAR(static_cast<double>(ended[0]) / k_micro, of_first / k_draws, .3);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class Cluster {
     now_ms_ += after_ms;
     places_.begin(++scan_, {1, contenders_}, k_labels, reach_, now_ms_);
     for (const auto& [job, waiting] : waiting_) places_.add(waiting);
-    for (const auto& [job, run] : running_) places_.hold(job, run.organization);
+    for (const auto& [job, run] : running_) places_.hold(job, run.organization, 0);
     const Places::Decisions& decisions = places_.end(true);
     for (const shapley_place_t& place : decisions.labels) waiting_.at(place.job_id).label = place.label;
     return decisions;
