@@ -394,11 +394,11 @@ Action add_experiment(CLI::App& app) {
       ->check(CLI::Range(1, 32));
   add_option(*command, "--policies NAMES", arguments->policies, "Run these policies instead of the experiment's own")
       ->delimiter(',');
-  add_option(
-      *command, "--cases NAMES", arguments->cases,
-      "Run only these cases of stability (saturated, load_1.05, bursty, head_start, maintenance, debts, "
-      "years, windows), of consortium (cross, repay, symmetric), or of strategy (load_0.80, load_1.05, saturated, "
-      "and its attacks)")
+  add_option(*command, "--cases NAMES", arguments->cases,
+             "Run only these cases of stability (saturated, load_1.05, bursty, head_start, maintenance, debts, "
+             "years, windows, worlds, search), of consortium (cross, repay, symmetric), or of strategy (load_0.80, "
+             "load_1.05, saturated, "
+             "and its attacks)")
       ->delimiter(',');
   add_option(*command, "--seed N", arguments->seed, "Draw from this seed (default: 1)");
   add_option(*command, "--threads N", arguments->threads, "Run on this many threads (default: one per core)");
