@@ -28,8 +28,13 @@
 
 namespace shapley::game {
 
-// The pace that lab/docs/stability.md tries first.
-inline constexpr Pace k_braking_pace{k_whole_pace / 4};
+// The pace of a rule that names none: half of what the guarantee leaves, at least a millionth. An organization that is
+// owed brakes by running on less than it owns, and the guarantee keeps it from running on less than g times that: with
+// U > (1 - g) owned it brakes too late. Half of that leaves room for several organizations that brake at once
+// (lab/docs/stability.md).
+[[nodiscard]] constexpr Pace pace_under(Guarantee guarantee) {
+  return {std::max((k_whole_pace - guarantee.millionths) / 2, 1)};
+}
 
 // 2 U in millionths of a processor, rounded down, at least two processors. owned: millionths of processors, >= 0.
 [[nodiscard]] constexpr std::int64_t twice_turn(std::int64_t owned, Pace pace) {

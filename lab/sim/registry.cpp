@@ -235,12 +235,13 @@ Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRul
   const bool brakes = first == k_braking;
   const auto horizon = game::parse_horizon(brakes ? "0" : first);
   if (!horizon) return wrong("horizon", horizon.error());
-  policy.rule = {.horizon = *horizon, .pace = brakes ? game::k_braking_pace : game::Pace{}};
+  policy.rule = {.horizon = *horizon, .pace = brakes ? game::pace_under({}) : game::Pace{}};
   if (!guaranteed) return policy;
   const bool weighed = rest.find('/') != std::string_view::npos;
   const auto guarantee = game::parse_guarantee(next());
   if (!guarantee) return wrong("guarantee", guarantee.error());
   policy.rule.guarantee = *guarantee;
+  if (brakes) policy.rule.pace = game::pace_under(*guarantee);
   if (!weighed) return policy;
   if (brakes) {
     const auto pace = game::parse_pace(rest);
@@ -257,7 +258,7 @@ Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRul
 std::string policy_text(std::string_view name, const game::ServingRule& rule, bool once) {
   std::string text(name);
   const bool brakes = rule.pace != game::Pace{};
-  const bool paced = brakes && rule.pace != game::k_braking_pace;
+  const bool paced = brakes && rule.pace != game::pace_under(rule.guarantee);
   const bool weighed = !brakes && rule.running != game::RunningWeight{};
   if (rule != game::ServingRule{}) text += '@' + (brakes ? std::string(k_braking) : game::format_horizon(rule.horizon));
   if (weighed || paced || rule.guarantee != game::Guarantee{}) text += '/' + game::format_guarantee(rule.guarantee);

@@ -37,7 +37,7 @@ struct NamedPolicy {
 };
 // "NAME", "NAME@HORIZON", "NAME@HORIZON/GUARANTEE" or "NAME@HORIZON/GUARANTEE/WEIGHT", and each with "/once" at its
 // end; "braking" instead of a horizon, then PACE instead of WEIGHT. A name without a rule has the rule `otherwise`; if
-// a name has one, a missing guarantee or weight is 0, a missing pace k_braking_pace.
+// a name has one, a missing guarantee or weight is 0, a missing pace pace_under().
 // Errc::invalid_argument when the rule cannot be read.
 [[nodiscard]] Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRule& otherwise);
 // The shortest text from which parse_policy reads this rule if `otherwise` is the published one: "direct_contr",

@@ -99,7 +99,7 @@ constexpr auto description_of(std::type_identity<StabilityMeasures>) {
 
 // Every policy under every horizon and guarantee, the published rule first; then, with the default's horizon and
 // guarantee, weights of what runs, and organizations ordered once a pass (except ref); with other horizons the
-// default's weight; braking under every guarantee.
+// default's weight; braking under every guarantee. A name that has a rule (direct_contr@7d) stands for that one alone.
 [[nodiscard]] std::vector<std::string> rules_of(const std::vector<std::string>& policies);
 
 // The rules for a weekly maintenance (stability_disturbances.cpp): every policy under 7 d and 30 d, without a guarantee
@@ -289,7 +289,7 @@ constexpr auto description_of(std::type_identity<DebtMeasures>) {
 [[nodiscard]] DebtMeasures measure_debt(const DebtWorld& world, std::span<const scheduling::Start> schedule);
 
 // Every policy but ref under the published rule, horizons of 1 to 120 days, and braking with several guarantees and
-// paces; fair_share and fair_tree.
+// paces; fair_share and fair_tree. A name that has a rule stands for that one alone.
 [[nodiscard]] std::vector<std::string> rules_for_debts(const std::vector<std::string>& policies);
 // Units in this order: all rules in the first world, then in the next one.
 [[nodiscard]] Expected<Units<DebtMeasures>> run_worlds(const std::vector<std::string>& rules,

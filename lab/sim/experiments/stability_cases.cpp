@@ -168,7 +168,11 @@ void measure_waits(const Instance& instance, const std::vector<std::int64_t>& st
 }
 
 game::ServingRule braking(game::Guarantee guarantee) {
-  return {.horizon = {}, .guarantee = guarantee, .pace = game::k_braking_pace};
+  return {.horizon = {}, .guarantee = guarantee, .pace = game::pace_under(guarantee)};
+}
+
+bool names_rule(const std::string& policy) {
+  return policy.find('@') != std::string::npos;
 }
 
 void add_further_rules(const std::string& policy, std::vector<std::string>& rules) {
@@ -271,6 +275,10 @@ std::vector<game::Guarantee> stability_guarantees() {
 std::vector<std::string> rules_of(const std::vector<std::string>& policies) {
   std::vector<std::string> rules;
   for (const std::string& policy : policies) {
+    if (names_rule(policy)) {
+      rules.push_back(policy);
+      continue;
+    }
     for (const game::Guarantee guarantee : stability_guarantees())
       for (const Duration horizon : stability_horizons()) rules.push_back(policy_text(policy, {horizon, guarantee}));
     add_further_rules(policy, rules);
