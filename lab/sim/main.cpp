@@ -194,6 +194,8 @@ Action add_compare(CLI::App& app) {
       ->delimiter(',');
   add_option(*command, "--reference NAME", arguments->settings.reference,
              "Compare with the schedule of this policy as the fair one (default: ref)");
+  command->add_flag("--due", arguments->settings.due,
+                    "Compare with what is due to each organization by the reference, not with what it gives them");
   add_option(*command, "--baseline NAME", arguments->baseline,
              "Compute paired differences to this policy (default: direct_contr)");
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");

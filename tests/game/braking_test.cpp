@@ -39,8 +39,8 @@ TEST(Braking, TurnsByAProcessorAtLeast) {
   EXPECT_EQ(pace_under({k_whole_guarantee}).millionths, 1);
 }
 
-// From rest, at full speed until K = 0, then at U: S and R come to nought together.
-TEST(Braking, StopsAtNought) {
+// From rest, at full speed until K = 0, then at U: S and R become 0 together.
+TEST(Braking, StopsAtZero) {
   constexpr std::int64_t k_turn = 4;
   std::int64_t balance = 1'000'000;
   std::int64_t work = 0;

@@ -329,7 +329,9 @@ Expected<void> report_all(const MeasuredStability& measured, const ExperimentArg
     for (const WindowsResult& result : report.windows) print_windows(result, out);
     print_criteria(report.criteria, out);
   }
-  return arguments.plot.empty() ? Expected<void>() : draw(arguments, policies_of(arguments), report.cases);
+  if (arguments.plot.empty()) return {};
+  SHAPLEY_TRY(plot_worlds(arguments.plot, rules_for_debts(policies_of(arguments)), measured.worlds, arguments.seed));
+  return draw(arguments, policies_of(arguments), report.cases);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ DebtWorld debt_world(const Owned& owned, std::int64_t days, std::int64_t weeks_a
   return world;
 }
 
-// What the organizations got by hour, less what they are due: their part of all that ran.
+// By hour, what the organizations are due, their part of all that ran, less what they got.
 std::vector<std::vector<double>> due_by_hour(const DebtWorld& world,
                                              const std::vector<std::vector<double>>& hourly_shares) {
   const auto total = static_cast<double>(world.instance.total_processors());
@@ -273,6 +273,26 @@ void print_worlds(const std::vector<std::string>& rules, const Units<DebtMeasure
     }
     out << '\n';
   }
+}
+
+Expected<void> plot_worlds(const std::filesystem::path& folder, const std::vector<std::string>& rules,
+                           const Units<DebtMeasures>& measured, std::uint64_t seed) {
+  if (measured.empty()) return {};
+  constexpr std::size_t k_drawn = 2;
+  const std::string about = debt_worlds(seed)[k_drawn].name;
+  CaseResult drawn{"debt", about, {}};
+  std::vector<std::string> names;
+  for (std::size_t r = 0; r < rules.size(); ++r) {
+    const bool wanted =
+        rules[r].ends_with("@30d/0.5/0.1") || rules[r].ends_with("@120d/0.5/0.1") || rules[r].ends_with("@braking/0.5");
+    const auto& found = measured[k_drawn * rules.size() + r];
+    if (!wanted || !found) continue;
+    RuleMeasures measures{rules[r], 0, {}};
+    measures.measures.shares = {std::vector<double>(found->shares.size()), found->shares};
+    drawn.rules.push_back(std::move(measures));
+    names.push_back(rules[r]);
+  }
+  return plot_case(folder / "stability-debt.svg", drawn, names);
 }
 
 Expected<Units<SearchedWorld>> run_search(const ExperimentArguments& arguments) {
