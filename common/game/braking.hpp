@@ -8,7 +8,7 @@
 //
 //     R' = R + m A                 R when what runs now has ended; m: mean residual run time
 //     S' = S + m R + m^2 A / 2     S at that time
-//     K  = S' + R' |R'| / (2 U),   U = pace * owned, at least one processor
+//     K  = S' + R' |R'| / (2 U),   U = pace * owned, at least half a processor
 //
 // and the greatest K is served first. K = 0 is the line on which an organization that brakes at U comes to S = R = 0;
 // above it the organization is owed, and is paid at full speed. A start of q processors lowers A by q, so K falls in
@@ -36,18 +36,18 @@ namespace shapley::game {
   return {std::max((k_whole_pace - guarantee.millionths) / 2, 1)};
 }
 
-// 2 U in millionths of a processor, rounded down, at least two processors. owned: millionths of processors, >= 0.
+// 2 U in millionths of a processor, rounded down, at least one processor. owned: millionths of processors, >= 0.
+// (At least two would be more than four processors with a guarantee of .75 can turn: they brake by one.)
 [[nodiscard]] constexpr std::int64_t twice_turn(std::int64_t owned, Pace pace) {
   SHAPLEY_REQUIRE(owned >= 0 && pace.millionths > 0);
-  return std::max<std::int64_t>(static_cast<std::int64_t>(Int128{2} * pace.millionths * owned / k_whole_pace),
-                                2 * k_micro);
+  return std::max<std::int64_t>(static_cast<std::int64_t>(Int128{2} * pace.millionths * owned / k_whole_pace), k_micro);
 }
 
 // S' + R' |R'| / (2 U). S' and R' in the units of the books (micro-processor seconds squared, micro-processor seconds),
 // 2 U as twice_turn returns it; or all three times one scale.
 //
-// 128 bits hold it for books: |R'| < 2^73 (3,000 years of a million processors) and 2 * 10^6 <= 2 U < 2^53 keep every
-// product below 2^126, and |S'| is a Utility. REQUIRES: doubled_turn > 0.
+// 128 bits hold it for books: |R'| < 2^73 (3,000 years of a million processors) and 10^6 <= 2 U < 2^53 keep every
+// product below 2^127, and |S'| is a Utility. REQUIRES: doubled_turn > 0.
 template <typename Integer>
 [[nodiscard]] constexpr Integer braked(const Integer& balance_ahead, const Integer& work_ahead,
                                        const Integer& doubled_turn) {

@@ -31,8 +31,9 @@ TEST(Braking, ByHand) {
   EXPECT_EQ(key_of(100 * k_micro, -24 * k_micro, -4 * k_micro, {2}, doubled_turn), (44 - 128) * k_micro);
 }
 
-TEST(Braking, TurnsByAProcessorAtLeast) {
-  EXPECT_EQ(twice_turn(0, {250'000}), 2 * k_micro);
+TEST(Braking, TurnsByHalfAProcessorAtLeast) {
+  EXPECT_EQ(twice_turn(0, {250'000}), k_micro);
+  EXPECT_EQ(twice_turn(2 * k_micro, {250'000}), k_micro);
   EXPECT_EQ(twice_turn(4 * k_micro, {250'000}), 2 * k_micro);
   EXPECT_EQ(twice_turn(5 * k_micro, {250'000}), 2'500'000);
   EXPECT_EQ(pace_under({}).millionths, 500'000);
@@ -65,7 +66,7 @@ RC_GTEST_PROP(Braking, IsTheQuotientOf512Bits, ()) {
   };
   const Int128 balance = any(*rc::gen::inRange(1U, 125U));
   const Int128 work = any(*rc::gen::inRange(1U, 73U));
-  const Int128 turn = *rc::gen::inRange<std::int64_t>(2 * k_micro, std::int64_t{1} << 53U);
+  const Int128 turn = *rc::gen::inRange<std::int64_t>(k_micro, std::int64_t{1} << 53U);
   const Wide distance = Wide(work) * Wide(work) / Wide(turn);
   RC_ASSERT(Wide(braked<Int128>(balance, work, turn)) == Wide(balance) + (work < 0 ? Wide(-distance) : distance));
   RC_ASSERT(braked<Int128>(-balance, -work, turn) == -braked<Int128>(balance, work, turn));

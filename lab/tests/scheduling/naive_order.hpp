@@ -193,7 +193,7 @@ class Simulation {
       balance += rate_less_used(u, i) * (t + m - i);
       work += rate_less_used(u, i);
     }
-    const Int128 turn = std::max<Int128>(Int128{2} * rule_.pace * instance_.processors[u], 2'000'000);
+    const Int128 turn = std::max<Int128>(Int128{2} * rule_.pace * instance_.processors[u], 1'000'000);
     const Int128 distance = 1'000'000 * work * 1'000'000 * work / (scale * turn);
     return 1'000'000 * balance + (work < 0 ? -distance : distance);
   }

@@ -138,7 +138,7 @@ class Ref {
     const std::int64_t now = balance(c, u, t, {});
     const Int128 rate = balance(c, u, t, {0, 1}) - now;
     const Int128 work = balance(c, u, t, {1, 0}) - now + m * rate;
-    const Int128 turn = std::max<Int128>(Int128{2} * rule_.pace * instance_.processors[u], 2'000'000);
+    const Int128 turn = std::max<Int128>(Int128{2} * rule_.pace * instance_.processors[u], 1'000'000);
     const Int128 distance = 1'000'000 * work * 1'000'000 * work / (factorial(std::popcount(c)) * turn);
     return Int128{1'000'000} * balance(c, u, t, {m, m * m / 2}) + (work < 0 ? -distance : distance);
   }
