@@ -317,7 +317,8 @@ Expected<Units<SearchedWorld>> run_search(const ExperimentArguments& arguments) 
 }
 
 std::vector<std::string> searched_rules() {
-  return {"direct_contr@30d/0.5/0.1", "direct_contr@braking", "direct_contr@braking/0.5", "direct_contr@braking/0.75",
+  return {"direct_contr@30d/0.5/0.1", "direct_contr@braking/0.5",    "direct_contr@braking/0.75",
+          "direct_contr@30d/0/0.1",   "direct_contr@braking/0/0.25", "direct_contr@braking",
           "shapley_rate@braking/0.5"};
 }
 
