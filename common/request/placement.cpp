@@ -110,6 +110,12 @@ bool Placement::read() {
   return true;
 }
 
+void Placement::leave_out(std::span<const std::string> partitions) {
+  std::vector<std::string> left = partitions_;
+  std::erase_if(left, [&](const std::string& name) { return std::ranges::binary_search(partitions, name); });
+  if (!left.empty()) partitions_ = std::move(left);
+}
+
 bool Placement::admits(const protocol::NodeRecord& node, bool partitions_known) const {
   if (!fits(node, partitions_known)) return false;
   return reservations_.empty() ? node.reservations.empty() : holds_any(node.reservations, reservations_);

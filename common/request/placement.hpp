@@ -33,6 +33,9 @@ class Placement {
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
+  // These partitions (ascending) no longer count, unless it is in no others.
+  void leave_out(std::span<const std::string> partitions);
+
   // Whether jobs of it may use the node, up or not: the node fits, and
   // - is in one of the job's reservations; for a job without: in no reservation.
   [[nodiscard]] bool admits(const protocol::NodeRecord& node, bool partitions_known = true) const;

@@ -352,6 +352,8 @@ Action add_judge(CLI::App& app) {
   add_option(*command, "recordings FILE", arguments->recordings, "Read these recordings, which lab/emulate writes")
       ->required();
   command->add_flag("--json", arguments->json, "Print JSON instead of tables");
+  add_option(*command, "--plot FILE", arguments->plot,
+             "Draw the unfairness of each policy, over all windows, to this SVG file");
   return [arguments]() -> Expected<int> {
     SHAPLEY_TRY(judge_recordings(*arguments, std::cout));
     return k_exit_done;

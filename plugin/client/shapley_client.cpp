@@ -177,6 +177,10 @@ void shapley_client_scan_node_record(shapley_client_t* client, uint32_t index, c
   if (node != nullptr) scanning(client, [&](auto& scanner) { return scanner.add(index, *node), true; });
 }
 
+void shapley_client_scan_closed_partition(shapley_client_t* client, const char* name) {
+  if (name != nullptr) scanning(client, [&](auto& scanner) { return scanner.note_closed(name), true; });
+}
+
 void shapley_client_scan_privacy(shapley_client_t* client, const shapley_privacy_t* privacy) {
   if (privacy != nullptr) scanning(client, [&](auto& scanner) { return scanner.note_privacy(*privacy), true; });
 }

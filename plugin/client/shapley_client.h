@@ -162,6 +162,8 @@ void shapley_client_scan_record(shapley_client_t* client, const shapley_job_t* j
 /* The same for nodes, keyed by index in slurmctld's table plus a hash of the name inside the fingerprint. */
 bool shapley_client_scan_node(shapley_client_t* client, uint32_t index, uint64_t fingerprint);
 void shapley_client_scan_node_record(shapley_client_t* client, uint32_t index, const shapley_node_t* node);
+/* A partition in which nothing may start now. The names of a scan take the place of those of the one before. */
+void shapley_client_scan_closed_partition(shapley_client_t* client, const char* name);
 /* Mirrors protocol::Privacy. */
 enum { k_shapley_max_privileged_users = 4096, k_shapley_max_coordinated_accounts = 65536 };
 typedef struct {
@@ -233,7 +235,10 @@ uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
 enum shapley_hindrance {
   SHAPLEY_HINDRANCE_NONE,
   SHAPLEY_HINDRANCE_NODES,   /* its partition is down, or its nodes are reserved or away */
-  SHAPLEY_HINDRANCE_LICENSES /* others use them */
+  SHAPLEY_HINDRANCE_LICENSES, /* others use them */
+  /* Its account, user or QOS had reached a limit when slurmctld tried it last, which may be over: it has its turn, at
+   * which slurmctld tries it again. */
+  SHAPLEY_HINDRANCE_LIMITS
 };
 
 typedef struct {
@@ -248,6 +253,12 @@ typedef struct {
   bool startable; /* it could start if everything were free */
   enum shapley_hindrance hindrance;
   uint32_t splittable; /* so many tasks of an array's record may get records of their own */
+  /* Its array, of which only so many more tasks may run, in whatever records they wait; 0: it has no such limit. */
+  uint32_t array, array_room;
+  /* A number of the licenses that a task asks for, and for how many such tasks there are enough; 0: it asks for none.
+   */
+  uint64_t licenses;
+  uint32_t license_room;
 } shapley_waiting_t;
 
 typedef struct {

@@ -40,6 +40,17 @@ static struct {
   char history_path[4096];
 } writer;
 
+enum { k_most_licensed = 1024, k_license_rooms = 16 };
+
+/* For how many of the requests for licenses that were seen last there is room, in one scan. */
+static struct {
+  size_t next;
+  struct {
+    uint64_t licenses;
+    uint32_t room;
+  } of[k_license_rooms];
+} license_rooms;
+
 /* The formulas of the site factors that jobs may have. Separate from the above, because callbacks read it. */
 static shapley_site_history_t history = SHAPLEY_SITE_HISTORY_NONE;
 
@@ -145,6 +156,7 @@ static void note(uint32_t job_id, uint32_t label) {
 
 void shapley_writer_begin_jobs(time_t now, int64_t processors) {
   writer.scan_at = now;
+  memset(&license_rooms, 0, sizeof(license_rooms));
   writer.places = writer.mode == SHAPLEY_SITE_RANK && writer.ranking.order.strict;
   if (!writer.places) return;
   shapley_client_places_begin(writer.client, writer.ranking.steps.labels, shapley_reach(processors), monotonic_ms());
@@ -351,22 +363,50 @@ void shapley_writer_rank(job_record_t* job) {
 
 /* ---- whether it could start --------------------------------------------------------------------- */
 
+static uint32_t license_room(const job_record_t* record, time_t now) {
+  uint32_t room = 0;
+  uint32_t step = 1;
+  while (room + step <= k_most_licensed && shapley_has_licenses(record, room + step, now)) room += step, step *= 2;
+  for (; step; step /= 2) {
+    if (room + step <= k_most_licensed && shapley_has_licenses(record, room + step, now)) room += step;
+  }
+  return room;
+}
+
 /* slurmctld's reason is as old as its last try to start the job, so its licenses are looked at where it asks for any.
  */
-static bool lacks_licenses(const job_record_t* record, time_t now) {
-  return record->license_list && shapley_license_test(record, now) != SLURM_SUCCESS;
+static void fill_licenses(const job_record_t* record, time_t now, shapley_waiting_t* waiting) {
+  if (!record->license_list) return;
+  waiting->licenses = shapley_mix_text(SHAPLEY_FINGERPRINT_START, record->licenses) | 1U;
+  for (size_t i = 0; i < k_license_rooms; i++) {
+    if (license_rooms.of[i].licenses != waiting->licenses) continue;
+    waiting->license_room = license_rooms.of[i].room;
+    return;
+  }
+  waiting->license_room = license_room(record, now);
+  size_t at = license_rooms.next++ % k_license_rooms;
+  license_rooms.of[at].licenses = waiting->licenses;
+  license_rooms.of[at].room = waiting->license_room;
+}
+
+/* The limit of its array, which tasks of any record share. */
+static void fill_array(const job_record_t* record, shapley_waiting_t* waiting) {
+  if (!record->array_job_id) return;
+  const job_record_t* base = record->array_recs ? record : find_job_record(record->array_job_id);
+  const job_array_struct_t* array = base ? base->array_recs : NULL;
+  if (!array || !array->max_run_tasks) return;
+  waiting->array = record->array_job_id;
+  if (array->tot_run_tasks < array->max_run_tasks) waiting->array_room = array->max_run_tasks - array->tot_run_tasks;
 }
 
 /* The reason to wait was found when the scheduler tried the job last. Reasons that nodes were not available then may be
- * over in the pass in which they are back. Limits of accounts and users are not: their jobs must not delay others. */
-static bool could_start(const job_record_t* record, time_t now, enum shapley_hindrance* hindrance) {
-  *hindrance = SHAPLEY_HINDRANCE_NONE;
+ * over in the pass in which they are back. Of limits of accounts and users it is not known; their jobs delay no others.
+ */
+static bool could_start(const job_record_t* record, time_t now, shapley_waiting_t* waiting) {
   if (IS_JOB_COMPLETING(record) || (record->details && record->details->begin_time > now)) return false;
-  if (shapley_is_array_rest(record) && !shapley_startable_tasks(record->array_recs)) return false;
+  if (waiting->array && !waiting->array_room) return false;
   switch (record->state_reason) {
-    case WAIT_ARRAY_TASK_LIMIT: /* of an array's record there is room again, see above */
-      if (!shapley_is_array_rest(record)) return false;
-      break;
+    case WAIT_ARRAY_TASK_LIMIT: /* there is room again, see above */
     case WAIT_NO_REASON:
     case WAIT_PRIORITY:
     case WAIT_RESOURCES:
@@ -377,12 +417,14 @@ static bool could_start(const job_record_t* record, time_t now, enum shapley_hin
     case WAIT_PART_INACTIVE:
     case WAIT_NODE_NOT_AVAIL:
     case WAIT_RESERVATION:
-      *hindrance = SHAPLEY_HINDRANCE_NODES;
+      waiting->hindrance = SHAPLEY_HINDRANCE_NODES;
       break;
     default:
-      return false;
+      if (!shapley_is_account_limit(record->state_reason)) return false;
+      waiting->hindrance = SHAPLEY_HINDRANCE_LIMITS;
+      return true;
   }
-  if (lacks_licenses(record, now)) *hindrance = SHAPLEY_HINDRANCE_LICENSES;
+  if (waiting->licenses && !waiting->license_room) waiting->hindrance = SHAPLEY_HINDRANCE_LICENSES;
   return true;
 }
 
@@ -439,6 +481,8 @@ void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waitin
       .splittable = splittable_tasks(record),
   };
   fill_tier(record, waiting);
-  waiting->startable = could_start(record, now, &waiting->hindrance);
+  fill_array(record, waiting);
+  fill_licenses(record, now, waiting);
+  waiting->startable = could_start(record, now, waiting);
   if (!waiting->tasks) waiting->tasks = 1;
 }

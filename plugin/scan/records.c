@@ -250,10 +250,38 @@ static uint32_t at_least_one(uint32_t number) {
   return number && number < NO_VAL ? number : 1;
 }
 
+/* The threads of a core where whole cores are allocated, else 1; by the first node of the partition. */
+static uint32_t threads_of_core(const part_record_t* partition) {
+  bitoff_t first = partition && partition->node_bitmap ? bit_ffs(partition->node_bitmap) : -1;
+  const node_record_t* node = first >= 0 && first < node_record_count ? node_record_table_ptr[first] : NULL;
+  return node && node->tpc && shapley_allocation_unit(node) > 1 ? node->tpc : 1;
+}
+
+static uint32_t quotient_up(uint32_t of, uint32_t by) {
+  return of / by + (of % by != 0);
+}
+
+/* The CPUs that a waiting job will be allocated. It gets all threads of a core, though it uses only some of them
+ * (--threads-per-core, --hint=nomultithread) or has one task on it (--ntasks-per-core=1, CR_ONE_TASK_PER_CORE). */
+static uint32_t cpus_of_cores(const job_record_t* record, uint32_t cpus) {
+  const multi_core_data_t* options = record->details ? record->details->mc_ptr : NULL;
+  uint32_t threads = IS_JOB_PENDING(record) ? threads_of_core(record->part_ptr) : 1;
+  if (threads == 1) return cpus;
+  uint32_t tasks = at_least_one(record->details ? record->details->num_tasks : 1);
+  bool one_a_core = slurm_conf.select_type_param & SHAPLEY_SELECT_ONE_TASK_PER_CORE;
+  uint32_t cores = 0;
+  if (options && options->threads_per_core && options->threads_per_core < threads)
+    cores = quotient_up(cpus, options->threads_per_core);
+  else if (tasks <= cpus && (one_a_core || (options && options->ntasks_per_core == 1)))
+    cores = tasks * quotient_up(quotient_up(cpus, tasks), threads);
+  return cores * threads > cpus ? cores * threads : cpus;
+}
+
 static uint32_t requested_cpus(const job_record_t* record) {
   uint64_t count = requested(record, TRES_ARRAY_CPU);
-  if (count && count < NO_VAL) return (uint32_t)count;
-  return record->details && record->details->min_cpus < NO_VAL ? record->details->min_cpus : 0;
+  if (count && count < NO_VAL) return cpus_of_cores(record, (uint32_t)count);
+  uint32_t least = record->details && record->details->min_cpus < NO_VAL ? record->details->min_cpus : 0;
+  return cpus_of_cores(record, least);
 }
 
 /* ---- the partitions that are asked for ---------------------------------------------------------- */
@@ -317,7 +345,7 @@ void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gr
 
 /* Slurm has some 170 reasons for limits of associations and QOS and adds more in each release; their names have kept
  * one pattern, their numbers have not kept one range. */
-static bool is_account_limit(uint32_t reason) {
+bool shapley_is_account_limit(uint32_t reason) {
   if (reason == WAIT_ACCOUNT || reason == WAIT_ACCOUNT_POLICY) return true;
   const char* name = shapley_reason_name(reason);
   return !strncmp(name, "QOS", 3) || !strncmp(name, "Assoc", 5) || strstr(name, "PerAccount") ||
@@ -371,7 +399,7 @@ static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t n
     case WAIT_ARRAY_TASK_LIMIT: /* there is room again, see above */
       return SHAPLEY_WAIT_STARTABLE;
     default:
-      return is_account_limit(reason) ? SHAPLEY_WAIT_ACCOUNT_LIMIT : SHAPLEY_WAIT_OTHER;
+      return shapley_is_account_limit(reason) ? SHAPLEY_WAIT_ACCOUNT_LIMIT : SHAPLEY_WAIT_OTHER;
   }
 }
 

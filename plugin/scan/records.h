@@ -72,6 +72,9 @@ void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gr
  * scan, seconds since the epoch. Job lock. */
 void shapley_job_state_fill(const job_record_t* record, time_t now, shapley_job_t* job);
 
+/* Whether a reason to wait is a limit of an account, a user or a QOS. */
+bool shapley_is_account_limit(uint32_t reason);
+
 /* Whether it is the record of an array's tasks without records of their own; and how many of these the array's own
  * limit allows to start now. Job lock. */
 bool shapley_is_array_rest(const job_record_t* record);

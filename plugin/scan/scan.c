@@ -68,10 +68,19 @@ static void scan_nodes(shapley_scan_t* scan) {
   }
 }
 
+static int note_closed(void* element, void* to) {
+  const part_record_t* partition = element;
+  shapley_scan_t* scan = to;
+  if (partition->name && !(partition->state_up & PARTITION_SCHED))
+    shapley_client_scan_closed_partition(scan->records.client, partition->name);
+  return 0;
+}
+
 /* Under all locks. False when the records could not all be read. */
 static bool scan_records(shapley_scan_t* scan, time_t now, int (*scan_record)(void*, void*)) {
   size_t tres = slurmctld_tres_cnt > 0 ? (size_t)slurmctld_tres_cnt : 0;
   if (!job_list || !shapley_records_begin(&scan->records, now, tres)) return false;
+  if (part_list) list_for_each_ro(part_list, note_closed, scan);
   scan_nodes(scan);
   if (scan_record == scan_job) shapley_writer_begin_jobs(now, scan->processors);
   list_for_each_ro(job_list, scan_record, scan);

@@ -51,8 +51,10 @@
 #pragma weak job_list
 #pragma weak last_job_update
 #pragma weak last_node_update
+#pragma weak license_copy
 #pragma weak license_job_test
 #pragma weak lock_slurmctld
+#pragma weak part_list
 #pragma weak queue_job_scheduler
 #pragma weak resv_list
 #pragma weak slurmctld_diag_stats
@@ -87,8 +89,10 @@ static inline const char* shapley_missing_symbol(void) {
     {"job_list", &job_list},
     {"last_job_update", &last_job_update},
     {"last_node_update", &last_node_update},
+    {"license_copy", (const void*)(uintptr_t)license_copy},
     {"license_job_test", (const void*)(uintptr_t)license_job_test},
     {"lock_slurmctld", (const void*)(uintptr_t)lock_slurmctld},
+    {"part_list", &part_list},
     {"queue_job_scheduler", (const void*)(uintptr_t)queue_job_scheduler},
     {"resv_list", &resv_list},
     {"slurmctld_diag_stats", &slurmctld_diag_stats},
@@ -236,10 +240,16 @@ static inline bool shapley_whole_nodes_only(void) {
 enum {
   SHAPLEY_SELECT_CORE = SELECT_CORE,
   SHAPLEY_SELECT_SOCKET = SELECT_SOCKET,
-  SHAPLEY_SELECT_MEMORY = SELECT_MEMORY
+  SHAPLEY_SELECT_MEMORY = SELECT_MEMORY,
+  SHAPLEY_SELECT_ONE_TASK_PER_CORE = SELECT_ONE_TASK_PER_CORE
 };
 #else
-enum { SHAPLEY_SELECT_CORE = CR_CORE, SHAPLEY_SELECT_SOCKET = CR_SOCKET, SHAPLEY_SELECT_MEMORY = CR_MEMORY };
+enum {
+  SHAPLEY_SELECT_CORE = CR_CORE,
+  SHAPLEY_SELECT_SOCKET = CR_SOCKET,
+  SHAPLEY_SELECT_MEMORY = CR_MEMORY,
+  SHAPLEY_SELECT_ONE_TASK_PER_CORE = CR_ONE_TASK_PER_CORE
+};
 #endif
 
 /* Whether jobs of this partition (NULL: of none in particular) are allocated memory: as the select plugins' own
@@ -324,9 +334,19 @@ static inline job_record_t* shapley_split_array(job_record_t* rest, uint32_t tas
   return others;
 }
 
-/* Whether a job's licenses are free now: SLURM_SUCCESS. It takes the licenses' own lock. */
-static inline int shapley_license_test(const job_record_t* job, time_t now) {
-  return license_job_test((job_record_t*)(uintptr_t)job, now, true);
+static inline int shapley_multiply_license(void* element, void* by) {
+  ((licenses_t*)element)->total *= *(const uint32_t*)by;
+  return 0;
+}
+
+/* Whether there are licenses now for so many jobs that ask for the same. It takes the licenses' own lock. */
+static inline bool shapley_has_licenses(const job_record_t* job, uint32_t jobs, time_t now) {
+  job_record_t all = *job;
+  all.license_list = license_copy(job->license_list);
+  list_for_each(all.license_list, shapley_multiply_license, &jobs);
+  bool has = license_job_test(&all, now, true) == SLURM_SUCCESS;
+  FREE_NULL_LIST(all.license_list);
+  return has;
 }
 
 /* Slurm's name of a reason to wait, such as "Resources". */

@@ -110,9 +110,11 @@ struct WindowArguments {
 struct JudgeArguments {
   std::vector<std::filesystem::path> recordings;
   bool json = false;
+  std::filesystem::path plot;  // an SVG file; empty: none
 };
 
-// Prints a table with a row for each recording, or with `json` {"verdicts": [...]}.
+// Prints a table with a row for each recording, or with `json` {"verdicts": [...]}. The plot has a row for each policy:
+// the unfairness of what ran, over all windows.
 [[nodiscard]] Expected<void> judge_recordings(const JudgeArguments& arguments, std::ostream& out);
 
 // `shapley-sim axioms`: which utilities satisfy the axioms of Theorem 4.1 of [SR13], with counterexamples.

@@ -1,11 +1,15 @@
 #include <algorithm>
 #include <iomanip>
+#include <map>
+#include <numeric>
 #include <ostream>
 
 #include "base/description.hpp"
 #include "base/files.hpp"
 #include "base/printable.hpp"
+#include "charts/plot.hpp"
 #include "sim/commands/commands.hpp"
+#include "sim/comparison.hpp"
 #include "sim/emulation/judge.hpp"
 #include "sim/json.hpp"
 #include "workload/trace.hpp"
@@ -71,6 +75,23 @@ void print_table(const std::vector<Verdict>& verdicts, std::ostream& out) {
   }
 }
 
+// A row for each policy: the mean unfairness of what ran, its standard error and its median over the windows.
+Expected<void> plot_verdicts(const std::filesystem::path& file, const std::vector<Verdict>& verdicts) {
+  std::map<std::string, std::vector<double>> unfairness;
+  for (const Verdict& v : verdicts) unfairness[v.policy].push_back(v.unfairness);
+  std::vector<charts::PlotPoint> points;
+  for (const auto& [policy, values] : unfairness) {
+    std::vector<std::int64_t> windows(values.size());
+    std::iota(windows.begin(), windows.end(), 0);
+    const Summary summary = summarize(values, windows);
+    points.push_back({.label = printable(policy),
+                      .mean = summary.mean,
+                      .error = summary.standard_error.value_or(0),
+                      .median = summary.median});
+  }
+  return charts::plot_unfairness(file, "Unfairness of what a slurmctld ran, by policy", points);
+}
+
 }  // namespace
 
 Expected<void> print_window(const WindowArguments& arguments, std::ostream& out) {
@@ -108,6 +129,7 @@ Expected<void> judge_recordings(const JudgeArguments& arguments, std::ostream& o
   } else {
     print_table(report.verdicts, out);
   }
+  if (!arguments.plot.empty()) SHAPLEY_TRY(plot_verdicts(arguments.plot, report.verdicts));
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "plugin/client/places/line.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <queue>
 #include <utility>
 
@@ -14,6 +15,9 @@ namespace {
 constexpr std::int64_t k_steps = 32;
 // In front of the line, the ends of single runs are what is expected, and no return of nodes.
 constexpr std::int64_t k_first_places = 2 * k_micro;
+
+// The number of jobs that are looked at, beyond those that wait for ends, for one that could take what is free.
+constexpr std::size_t k_most_beyond = 16'384;
 
 std::int64_t quotient_up(std::int64_t of, std::int64_t by) {
   return of <= 0 ? 0 : (of + by - 1) / by;
@@ -42,26 +46,32 @@ OwnQueue::OwnQueue(const NodeSetTable& sets, std::int64_t reach) : sets_(&sets),
   for (Now& now : now_) now.taken.resize(sets.size());
 }
 
-std::uint32_t OwnQueue::tasks_now(const Asking& asking) const {
+std::int64_t OwnQueue::free_now(const Asking& asking) const {
   const std::vector<std::int64_t>& taken = now_[asking.hindrance].taken;
-  std::int64_t tasks = asking.tasks;
-  for (NodeSetId outer = 0; outer < sets_->size() && tasks > 0; ++outer) {
-    if (!sets_->contains(outer, asking.nodes)) continue;
-    tasks = std::min(tasks, quotient_up((*sets_)[outer].free - taken[outer], asking.task.blocked));
+  std::int64_t free = std::numeric_limits<std::int64_t>::max();
+  for (NodeSetId outer = 0; outer < sets_->size(); ++outer) {
+    if (sets_->contains(outer, asking.nodes)) free = std::min(free, (*sets_)[outer].free - taken[outer]);
   }
-  return static_cast<std::uint32_t>(tasks);
+  return std::max<std::int64_t>(0, free);
 }
 
-void OwnQueue::add_now(const Asking& asking, std::uint32_t tasks) {
+void OwnQueue::add_now(const Asking& asking, std::uint32_t tasks, std::int64_t free) {
   if (tasks == 0) return;
+  Measure all;
+  client::add(all, asking.task, tasks);
+  Measure part = all;
+  if (all.blocked > free) {
+    part = {static_cast<std::int64_t>(static_cast<Int128>(all.charge) * free / all.blocked), free};
+    client::add(later_of(asking).asked, {all.charge - part.charge, all.blocked - part.blocked}, 1);
+  }
   streams_[asking.hindrance].push_back({asking.job, asking.task, tasks, now_[asking.hindrance].asked});
   for (std::size_t with = asking.hindrance; with < k_hindrances; ++with) {
-    client::add(now_[with].asked, asking.task, tasks);
+    client::add(now_[with].asked, part, 1);
     for (NodeSetId outer = 0; outer < sets_->size(); ++outer) {
-      if (sets_->contains(outer, asking.nodes)) now_[with].taken[outer] += asking.task.blocked * tasks;
+      if (sets_->contains(outer, asking.nodes)) now_[with].taken[outer] += part.blocked;
     }
   }
-  asked_ += asking.task.blocked * tasks;
+  asked_ += all.blocked;
 }
 
 OwnQueue::Later& OwnQueue::later_of(const Asking& asking) {
@@ -91,10 +101,42 @@ bool OwnQueue::add_later(const Asking& asking, std::uint32_t tasks) {
   return true;
 }
 
+bool OwnQueue::is_full() const {
+  if (!is_asked()) return false;
+  return now_[SHAPLEY_HINDRANCE_NONE].taken[k_any_node] >= (*sets_)[k_any_node].free || beyond_ >= k_most_beyond;
+}
+
 bool OwnQueue::add(const Asking& asking) {
-  const std::uint32_t now = tasks_now(asking);
-  add_now(asking, now);
-  const bool later = now < asking.tasks && add_later(asking, asking.tasks - now);
+  if (is_asked()) ++beyond_;
+  if (asking.array == 0) return add_tasks(asking);
+  std::uint32_t& taken = of_arrays_[asking.array];
+  Asking limited = asking;
+  limited.tasks = std::min(asking.tasks, asking.array_room - std::min(asking.array_room, taken));
+  taken += limited.tasks;
+  return limited.tasks > 0 && add_tasks(limited);
+}
+
+bool OwnQueue::add_tasks(const Asking& asking) {
+  const std::int64_t free = free_now(asking);
+  auto now = static_cast<std::uint32_t>(std::min<std::int64_t>(asking.tasks, quotient_up(free, asking.task.blocked)));
+  Asking rest = asking;
+  if (asking.licenses != 0 && asking.hindrance < SHAPLEY_HINDRANCE_LICENSES) {
+    std::uint32_t& taken = of_licenses_[asking.licenses];
+    const std::uint32_t licensed = asking.license_room - std::min(asking.license_room, taken);
+    if (licensed < now) rest.hindrance = SHAPLEY_HINDRANCE_LICENSES;
+    now = std::min(now, licensed);
+    taken += now;
+  }
+  add_now(asking, now, free);
+  rest.tasks -= now;
+  bool later = false;
+  if (rest.tasks > 0) {
+    if (rest.hindrance != asking.hindrance) {
+      later = add_tasks(rest);
+    } else if (!is_asked()) {
+      later = add_later(rest, rest.tasks);
+    }
+  }
   return now > 0 || later;
 }
 
@@ -112,6 +154,7 @@ struct Head {
   const OwnQueue::Stream* stream = nullptr;
   std::uint32_t organization = 0;
   std::size_t number = 0;  // of the stream, among all: the order of equals
+  bool could_start = false;
   std::size_t piece = 0;
   std::uint32_t task = 0;
   bool below = false;
@@ -148,37 +191,45 @@ struct ServedLater {
 
 class Merge {
  public:
-  Merge(std::span<const Contender> contenders, std::span<const OwnQueue> queues, const Room& room)
-      : contenders_(contenders), room_(room) {
+  Merge(std::span<const Contender> contenders, std::span<const OwnQueue> queues, const Room& room, std::int64_t reach)
+      : contenders_(contenders), room_(room), reach_(reach) {
     for (const Contender& contender : contenders) {
       running_ += contender.running.blocked;
       returning_ += contender.returning;
     }
     std::size_t number = 0;
     for (std::uint32_t u = 0; u < contenders.size(); ++u) {
-      for (const OwnQueue::Stream& stream : queues[u].streams()) {
-        if (!stream.empty()) push({.stream = &stream, .organization = u, .number = number});
+      const std::span<const OwnQueue::Stream> streams = queues[u].streams();
+      for (const OwnQueue::Stream& stream : streams) {
+        const bool could_start = &stream == &streams[SHAPLEY_HINDRANCE_NONE];
+        if (!stream.empty()) push({.stream = &stream, .organization = u, .number = number, .could_start = could_start});
         ++number;
       }
     }
+    drop_beyond();
   }
 
   [[nodiscard]] bool is_over() const { return heads_.empty(); }
-  [[nodiscard]] std::int64_t served() const { return served_; }
 
   // The next task of all.
   Head take() {
     const Head head = heads_.top();
     heads_.pop();
     served_ += head.at().task.blocked;
+    if (head.could_start) could_start_ += head.at().task.blocked;
     Head next = head;
     next.advance();
     if (!next.is_over()) push(next);
     expect();
+    drop_beyond();
     return head;
   }
 
  private:
+  void drop_beyond() {
+    if (served_ < reach_) return;
+    while (!heads_.empty() && (!heads_.top().could_start || could_start_ >= reach_)) heads_.pop();
+  }
   void push(Head head) {
     head.look(contenders_[head.organization], outlook_);
     heads_.push(head);
@@ -201,7 +252,9 @@ class Merge {
   std::span<const Contender> contenders_;
   Room room_;
   std::int64_t running_ = 0;
+  std::int64_t reach_ = 0;
   std::int64_t served_ = 0;
+  std::int64_t could_start_ = 0;  // of it
   std::int64_t returning_ = 0;
   Outlook outlook_;
   Heads heads_;
@@ -212,7 +265,7 @@ class Merge {
 std::vector<LinePlace> serving_line(std::span<const Contender> contenders, std::span<const OwnQueue> queues,
                                     const Room& room, std::int64_t reach, std::size_t longest) {
   std::vector<LinePlace> line;
-  for (Merge merge(contenders, queues, room); !merge.is_over() && merge.served() < reach;) {
+  for (Merge merge(contenders, queues, room, reach); !merge.is_over();) {
     const Head head = merge.take();
     if (!line.empty() && line.back().job == head.at().job) {
       ++line.back().tasks;

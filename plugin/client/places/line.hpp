@@ -12,7 +12,8 @@
 //
 // What counts before a task (cum) is what could start before it. Tasks of which the nodes that they may use have enough
 // free now are counted before all; the others wait for an end, and count only before those of their own organization
-// that could take the same nodes. So a queue for nodes that are full holds up nothing where nodes are free.
+// that could take the same nodes. So a queue for nodes that are full holds up nothing where nodes are free. Of a task
+// that is wider than what is free now, that part is counted before all, and the rest as what waits for an end.
 //
 // While tasks wait for ends, runs end, and whose runs is not known. Each end raises its organization's lead, and what
 // it lacks to its guarantee. What one run may free, the widest one, is served by what is known now. Behind that the
@@ -24,6 +25,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -84,9 +86,15 @@ struct Asking {
   // With one it has a place for later, and counts only before others that have it, too: it must not delay what could
   // start now.
   enum shapley_hindrance hindrance = SHAPLEY_HINDRANCE_NONE;
+  // The tasks of one array of which only so many more may run, in this record and others; 0: no such array.
+  std::uint32_t array = 0;
+  std::uint32_t array_room = 0;
+  // For how many tasks of equal requests for licenses there are enough now; 0: it asks for none.
+  std::uint64_t licenses = 0;
+  std::uint32_t license_room = 0;
 };
 
-inline constexpr std::size_t k_hindrances = 3;
+inline constexpr std::size_t k_hindrances = SHAPLEY_HINDRANCE_LIMITS + 1;
 
 // The queue of one organization in Slurm's own order, as far as it can matter.
 class OwnQueue {
@@ -94,10 +102,12 @@ class OwnQueue {
   // `reach`: millionths of a processor that the line serves. `sets` outlives the queue.
   OwnQueue(const NodeSetTable& sets, std::int64_t reach);
 
-  // False: what is asked for the same nodes before is as much as they can have, and nothing was added.
+  // False: what is asked for the same nodes before is as much as they can have, or its array's limit is reached;
+  // nothing was added.
   bool add(const Asking& asking);
-  // Whether more cannot come into line.
-  [[nodiscard]] bool is_full() const { return asked_ >= 2 * reach_; }
+  // Whether more cannot come into line: enough waits for ends, and nothing that is free is left, or k_most_beyond jobs
+  // were passed that could not take it.
+  [[nodiscard]] bool is_full() const;
 
   // Tasks of one job, in order, and what counts before the first of them.
   struct Piece {
@@ -123,14 +133,21 @@ class OwnQueue {
     Measure asked{};
     std::vector<std::int64_t> taken;  // of it, what may be on each set's nodes
   };
-  [[nodiscard]] std::uint32_t tasks_now(const Asking& asking) const;
-  void add_now(const Asking& asking, std::uint32_t tasks);
+  // A part of a limit that jobs have in common.
+  using Taken = std::map<std::uint64_t, std::uint32_t>;
+
+  bool add_tasks(const Asking& asking);
+  [[nodiscard]] std::int64_t free_now(const Asking& asking) const;
+  void add_now(const Asking& asking, std::uint32_t tasks, std::int64_t free);
   bool add_later(const Asking& asking, std::uint32_t tasks);
   [[nodiscard]] Later& later_of(const Asking& asking);
+  [[nodiscard]] bool is_asked() const { return asked_ >= 2 * reach_; }
 
   const NodeSetTable* sets_;
   std::int64_t reach_;
   std::int64_t asked_ = 0;
+  std::size_t beyond_ = 0;  // jobs looked at since is_asked()
+  Taken of_arrays_, of_licenses_;
   std::array<Now, k_hindrances> now_;  // by hindrance
   std::vector<Later> later_;           // those that this organization asks for
   std::vector<Stream> streams_;        // the first ones: as `now_`
@@ -149,8 +166,9 @@ struct Room {
   std::int64_t widest_run = 0;
 };
 
-// `queues`: by organization. The line ends where what its tasks block reaches `reach`, or with `longest` places. Time:
-// n log n of the tasks in line and of the streams.
+// `queues`: by organization. The line ends where what its tasks block reaches `reach`, except that tasks that could
+// start now have as much of their own; or with `longest` places. Time: n log n of the tasks in line and of the
+// streams.
 [[nodiscard]] std::vector<LinePlace> serving_line(std::span<const Contender> contenders,
                                                   std::span<const OwnQueue> queues, const Room& room,
                                                   std::int64_t reach, std::size_t longest);

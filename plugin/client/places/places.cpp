@@ -25,7 +25,8 @@ constexpr std::int64_t k_any_cluster = (std::int64_t{1} << 27U) * k_micro;
 constexpr std::int64_t k_least_quiet_ms = 2'000;
 constexpr std::int64_t k_longest_quiet_ms = 30'000;
 constexpr std::int64_t k_quiet_intervals = 8;
-// The number of scans for which leads may still arrive.
+// Scans with a change that are remembered, because leads that include them may still arrive: the first one that no
+// leads have superseded, and the latest.
 constexpr std::size_t k_max_remembered_scans = 256;
 // The most splits of one array in one scan, and of all; and how far back in the line tasks get records of their own:
 // more do not start between two scans.
@@ -177,7 +178,8 @@ const std::vector<Measure>& Places::note_used() {
   if (!used_.empty() && usable > used_.back().usable) whole_is_due_ = true;
   if (used_.empty() || used_.back().by != used || used_.back().usable != usable)
     used_.push_back({scan_, std::move(used), usable});
-  if (used_.size() > k_max_remembered_scans) used_.pop_front();
+  // The first one is what the leads include, however long ago that was.
+  if (used_.size() > k_max_remembered_scans) used_.erase(used_.begin() + 1);
   return used_.back().by;
 }
 
@@ -271,7 +273,11 @@ std::vector<OwnQueue> Places::own_queues(const NodeSetTable& sets, std::size_t l
                                       .task = asked.task,
                                       .tasks = std::max<std::uint32_t>(1, waiting.tasks),
                                       .nodes = asked.nodes,
-                                      .hindrance = waiting.hindrance});
+                                      .hindrance = waiting.hindrance,
+                                      .array = waiting.array,
+                                      .array_room = waiting.array_room,
+                                      .licenses = waiting.licenses,
+                                      .license_room = waiting.license_room});
         if (added) in_line_.push_back({.waiting = &waiting, .nodes = asked.nodes});
       }
     }

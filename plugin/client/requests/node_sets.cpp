@@ -21,6 +21,12 @@ void add(std::vector<Resource>& sums, const Resource& resource, bool more) {
   if (known->count <= 0) sums.erase(known);
 }
 
+bool has_all(const request::NodeKind& node, const std::vector<std::string>& gres) {
+  return std::all_of(gres.begin(), gres.end(), [&](const std::string& name) {
+    return std::any_of(node.gres.begin(), node.gres.end(), [&](const Resource& r) { return r.name == name; });
+  });
+}
+
 }  // namespace
 
 NodeSets::Bits& NodeSets::Bits::operator|=(const Bits& other) {
@@ -35,7 +41,7 @@ NodeSets::Bits& NodeSets::Bits::operator&=(const Bits& other) {
 
 void NodeSets::clear() noexcept {
   nodes_.clear();
-  by_placement_.clear();
+  by_key_.clear();
   sets_.erase(sets_.begin() + 1, sets_.end());
   sets_.front().free = sets_.front().all = 0;
   stale_ = true;
@@ -122,22 +128,36 @@ void NodeSets::recount(Node& node, std::int64_t free, std::int64_t all) {
   node.all = all;
 }
 
-NodeSetId NodeSets::set_of(const std::string& placement) {
-  if (const auto known = by_placement_.find(placement); known != by_placement_.end()) return known->second;
+NodeSetId NodeSets::set_of(const std::string& placement, std::vector<std::string> gres) {
+  SetKey key{placement, std::move(gres)};
+  if (const auto known = by_key_.find(key); known != by_key_.end()) return known->second;
   auto id = static_cast<NodeSetId>(sets_.size());
   if (id == k_max_node_sets) {
     id = 1;
     while (id < sets_.size() && sets_[id].users > 0) ++id;
     if (id == sets_.size()) return k_any_node;
-    by_placement_.erase(sets_[id].placement.text());
+    by_key_.erase({sets_[id].placement.text(), sets_[id].gres});
   } else {
     sets_.emplace_back();
   }
-  sets_[id].placement = request::Placement(placement);
-  sets_[id].fresh = true;
-  by_placement_.emplace(placement, id);
-  stale_ = true;
+  read(sets_[id], key);
+  by_key_.emplace(std::move(key), id);
   return id;
+}
+
+void NodeSets::read(Set& set, const SetKey& key) {
+  set.placement = request::Placement(key.first);
+  set.placement.leave_out(closed_);
+  set.gres = key.second;
+  set.fresh = true;
+  stale_ = true;
+}
+
+void NodeSets::note_closed(std::vector<std::string> partitions) {
+  std::sort(partitions.begin(), partitions.end());
+  if (partitions == closed_) return;
+  closed_ = std::move(partitions);
+  for (const auto& [key, id] : by_key_) read(sets_[id], key);
 }
 
 void NodeSets::add_user(NodeSetId set) {
@@ -185,6 +205,7 @@ void NodeSets::find_sets(Node& node, std::span<const NodeSetId> fresh) {
 bool NodeSets::find_set(Node& node, NodeSetId id) {
   const request::Placement& placement = sets_[id].placement;
   const bool is_any = id == k_any_node;
+  if (!has_all(node.kind, sets_[id].gres)) return false;
   if (is_any || placement.fits(node.record)) node.fits.set(id);
   if (!is_any && !placement.admits(node.record)) return false;
   node.sets.set(id);

@@ -1,4 +1,5 @@
-// The sets of nodes that jobs of one placement may use, and how much of them is free.
+// The sets of nodes that jobs of one placement may use, and how much of them is free. Jobs that need a generic resource
+// may only use nodes that have it.
 //
 // A node's free part is its CPUs times what the largest used part of its CPUs, memory and generic resources leaves of
 // it: nothing, if a run has it to itself. A run or node that changes changes the sums of the sets with its nodes; which
@@ -14,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "protocol/messages.hpp"
@@ -37,6 +39,9 @@ class NodeSets {
 
   void note(const protocol::NodeRecord& record);
   void forget(std::string_view node);
+  // The partitions in which nothing may start now, in any order. A placement in several of which some are open is in
+  // these alone; in closed ones alone it has their nodes, which will be there when one opens.
+  void note_closed(std::vector<std::string> partitions);
   void set_rule(const request::ChargeRule& rule);
   [[nodiscard]] const request::Charging& charging() const { return charging_; }
 
@@ -50,9 +55,9 @@ class NodeSets {
   [[nodiscard]] std::uint64_t nodes_epoch() const { return nodes_epoch_; }
 
   // ---- sets ----
-  // The set of the placement, a new one if necessary; k_any_node if there is no room. It keeps its meaning while it has
-  // users, and until another placement needs its room.
-  [[nodiscard]] NodeSetId set_of(const std::string& placement);
+  // The set of the placement's nodes that have these generic resources (names, ascending), a new one if necessary;
+  // k_any_node if there is no room. It keeps its meaning while it has users, and until another one needs its room.
+  [[nodiscard]] NodeSetId set_of(const std::string& placement, std::vector<std::string> gres = {});
   void add_user(NodeSetId set);
   void remove_user(NodeSetId set);
   // One more than the greatest id.
@@ -107,8 +112,11 @@ class NodeSets {
     std::int64_t all = 0;
   };
 
+  // A placement's text, and names of generic resources.
+  using SetKey = std::pair<std::string, std::vector<std::string>>;
   struct Set {
     request::Placement placement{std::string()};
+    std::vector<std::string> gres;
     std::uint32_t users = 0;
     bool fresh = false;  // its nodes are not known yet
     std::int64_t free = 0;
@@ -119,6 +127,8 @@ class NodeSets {
     Bits within;    // these have all of its nodes
   };
 
+  // Reads the placement of a key.
+  void read(Set& set, const SetKey& key);
   void count(std::span<const request::Share> shares, bool exclusive, bool more);
   // Counts in the node's sets what is free now.
   void recount(Node& node);
@@ -132,8 +142,9 @@ class NodeSets {
   request::Charging charging_;
   std::map<std::string, Node, std::less<>> nodes_;
   std::vector<Set> sets_;
-  std::map<std::string, NodeSetId, std::less<>> by_placement_;
-  bool stale_ = false;  // a node has changed, or a set is fresh
+  std::map<SetKey, NodeSetId> by_key_;
+  std::vector<std::string> closed_;  // ascending
+  bool stale_ = false;               // a node has changed, or a set is fresh
   std::uint64_t nodes_epoch_ = 1;
   std::uint64_t kinds_epoch_ = 1;
 };

@@ -23,6 +23,13 @@ bool holds_nodes(const JobUpdate& job) {
   return is_there && !job.nodes.empty();
 }
 
+std::vector<std::string> names_of(const std::vector<Resource>& resources) {
+  std::vector<std::string> names;
+  names.reserve(resources.size());
+  for (const Resource& resource : resources) names.push_back(resource.name);
+  return names;
+}
+
 }  // namespace
 
 const std::uint32_t* WaitingJobs::find(std::uint32_t job_id) const {
@@ -100,8 +107,9 @@ void Requests::note_waiting(const JobUpdate& job) {
 }
 
 std::uint32_t Requests::ask_of(const JobUpdate& job) {
-  const NodeSetId set = nodes_.set_of(request::placement_of(job));
-  const auto [entry, is_new] = ask_ids_.try_emplace({nodes_.charging().request_of(job), set}, 0);
+  const request::Request request = nodes_.charging().request_of(job);
+  const NodeSetId set = nodes_.set_of(request::placement_of(job), names_of(request.gres));
+  const auto [entry, is_new] = ask_ids_.try_emplace({request, set}, 0);
   if (is_new) {
     if (unused_asks_.empty()) {
       entry->second = static_cast<std::uint32_t>(asks_.size());

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -61,6 +62,8 @@ class Requests {
   // slurmctld no longer has it.
   void forget(std::uint32_t job_id);
   void forget_node(std::string_view name) { nodes_.forget(name); }
+  // The partitions in which nothing may start now: as in NodeSets.
+  void note_closed(std::vector<std::string> partitions) { nodes_.note_closed(std::move(partitions)); }
   // Forgets all jobs and nodes.
   void clear() noexcept;
 

@@ -115,6 +115,7 @@ void Scanner::pass_privacy() {
 }
 
 void Scanner::end(bool complete) {
+  requests_.note_closed(std::exchange(closed_, {}));
   if (complete) {
     collect_gone_jobs();
     collect_gone_nodes();
@@ -128,6 +129,7 @@ void Scanner::give_up() noexcept {
   ++epoch_;
   snapshot_for_ = 0;  // a scan with missing records must not count as a snapshot
   chunk_ = ScanChunk();
+  closed_.clear();
   requests_.clear();
   inbox_.mark_lost();
 }

@@ -79,6 +79,7 @@ class Scanner {
   void add(const shapley_job_t& job);
   [[nodiscard]] bool node_changed(std::uint32_t index, std::uint64_t fingerprint);
   void add(std::uint32_t index, const shapley_node_t& node);
+  void note_closed(std::string_view partition) { closed_.emplace_back(partition); }
   void note_privacy(const shapley_privacy_t& privacy);
   void end(bool complete);
   // After an exception: what was collected is lost, so everything must be read and sent again.
@@ -103,6 +104,7 @@ class Scanner {
   Requests& requests_;
   FingerprintTable jobs_;
   std::vector<Node> nodes_;                  // by index in slurmctld's table
+  std::vector<std::string> closed_;          // partitions, of this scan
   std::vector<std::string> replaced_nodes_;  // names that a scan found replaced by another name
 
   std::optional<protocol::Privacy> privacy_;  // as it was noted last

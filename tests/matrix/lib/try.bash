@@ -1,7 +1,8 @@
 # One release: built against, its unit tests, and a real cluster of it. To be sourced by `run`, which sets
 # clusters (yes or no), after source.bash.
 
-unit_programs=(plugin_records_test plugin_allocation_test plugin_waiting_test plugin_ranking_test test_plugin_host test_plugin_calls)
+unit_programs=(plugin_records_test plugin_allocation_test plugin_waiting_test plugin_placement_test plugin_privacy_test plugin_ranking_test test_plugin_host
+  test_plugin_calls)
 # Their names in ctest.
 unit_tests=("${unit_programs[@]#test_}")
 unit_tests=("${unit_tests[@]%_test}")
@@ -52,7 +53,7 @@ on_a_cluster() {
     accounts=$(SHAPLEY_BUILD=$work/$1 "$here/loads" "$priority" "$1" 2>>"$log") || return 0
   done
   cell[accounts]=$accounts cell[loads]=yes
-  cell[orders]=$(passed "$1" '^e2e_(start|serving)_order\.')
+  cell[orders]=$(passed "$1" '^e2e_(start_order|serving_[a-z]+|own_order)\.')
   cell[ledger]=$(passed "$1" '^(e2e_(books|control|failures)\.|e2e_faults\.seed_4$)')
   cell[site_factor]=$(passed "$1" '^e2e_site_factor\.')
 }

@@ -125,6 +125,31 @@ TEST_F(RequestsTest, WhereNoNodeOfItsOwnHasWhatItNeedsAnyNodeCounts) {
   EXPECT_EQ(requests.asked(1).task, same(1)) << "and where none has it, its CPUs";
 }
 
+TEST_F(RequestsTest, FreeAreThoseNodesThatHaveItsGenericResources) {
+  requests.note(running(1, {{"g1", 1, 0, {{"gres/gpu", 4}}}}));
+  EXPECT_EQ(free_in(waiting(2, 1)), 16 * k_micro);
+  EXPECT_EQ(free_in(waiting(3, 1, 0, 1)), 0) << "n1 has no GPU";
+  requests.forget(1);
+  EXPECT_EQ(free_in(waiting(3, 1, 0, 1)), 16 * k_micro);
+  EXPECT_TRUE(requests.contains(set_of(waiting(2, 1)), set_of(waiting(3, 1, 0, 1))));
+}
+
+TEST_F(RequestsTest, APartitionInWhichNothingStartsHasNothingFreeWhereAnotherIsOpen) {
+  NodeRecord other = node_of("o1", 8);
+  other.partitions = {"other"};
+  requests.note(other);
+  JobUpdate both = waiting(1, 1);
+  both.partition = "main,other";
+  JobUpdate one = waiting(2, 1);
+  one.partition = "other";
+  EXPECT_EQ(free_in(both), 40 * k_micro);
+  requests.note_closed({"other"});
+  EXPECT_EQ(free_in(both), 32 * k_micro);
+  EXPECT_EQ(free_in(one), 8 * k_micro) << "it will be there when the partition opens";
+  requests.note_closed({});
+  EXPECT_EQ(free_in(both), 40 * k_micro);
+}
+
 TEST_F(RequestsTest, ThePriceIsTheDaemonsRule) {
   requests.set_rule({.charge = Charge::dominant, .weights = {}, .node_weights = {{"g1", 4}}});
   EXPECT_EQ(asked(waiting(1, 1, 0, 1)), (Measure{16 * k_micro, 4 * k_micro}));
@@ -488,7 +513,7 @@ void expect_like(const World& world, const Requests& requests) {
     std::int64_t free = 0, all = 0;
     std::set<std::string>& nodes = nodes_of[asked.nodes];
     for (const auto& [name, node] : world.nodes) {
-      if (!may_use(job, node)) continue;
+      if (!may_use(job, node) || (gpus_in(job.requested_gres) > 0 && gpus_in(node.gres) == 0)) continue;
       nodes.insert(name);
       if (!node.usable) continue;
       free += free_of(world, node);

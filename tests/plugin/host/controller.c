@@ -22,6 +22,7 @@ int slurmctld_tres_cnt = k_host_tres;
 time_t last_job_update;
 uint32_t cluster_cpus = k_host_nodes * k_host_node_cpus; /* the stock plugin sees by it that it is in slurmctld */
 __typeof__(job_list) job_list;
+__typeof__(part_list) part_list;
 __typeof__(resv_list) resv_list;
 diag_stats_t slurmctld_diag_stats;
 #if SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
@@ -42,6 +43,10 @@ void queue_job_scheduler(void) {}
 int license_job_test(job_record_t* job, time_t when, bool reboot) {
   (void)job, (void)when, (void)reboot;
   return SLURM_SUCCESS;
+}
+
+__typeof__(license_copy(NULL)) license_copy(__typeof__(license_copy(NULL)) licenses) {
+  return licenses;
 }
 
 /* No array is split here: slurmctld's own code, which does it, is not in this program. As when memory is short. */
