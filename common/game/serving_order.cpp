@@ -10,7 +10,7 @@ namespace shapley::game {
 namespace {
 
 constexpr std::int32_t k_million = 1'000'000;
-static_assert(k_million == k_whole_guarantee && k_million == k_whole_running_weight);
+static_assert(k_million == k_whole_guarantee && k_million == k_whole_running_weight && k_million == k_whole_pace);
 
 std::optional<std::int64_t> whole_number(std::string_view digits) {
   std::int64_t number = 0;
@@ -80,6 +80,18 @@ Expected<RunningWeight> parse_running_weight(std::string_view text) {
 
 std::string format_running_weight(RunningWeight weight) {
   return format_millionths(weight.millionths);
+}
+
+Expected<Pace> parse_pace(std::string_view text) {
+  SHAPLEY_TRY_ASSIGN(const std::int32_t millionths,
+                     parse_millionths(text, "a pace is at most 1, all that an organization owns"));
+  if (millionths == 0)
+    return fail(Errc::invalid_argument, "a pace is more than 0: without one no debt is ever settled");
+  return Pace{millionths};
+}
+
+std::string format_pace(Pace pace) {
+  return format_millionths(pace.millionths);
 }
 
 }  // namespace shapley::game

@@ -60,6 +60,13 @@ struct RunningWeight {
   friend constexpr auto operator<=>(const RunningWeight&, const RunningWeight&) = default;
 };
 inline constexpr std::int32_t k_whole_running_weight = 1'000'000;
+// How fast a standing may be turned by a rule that brakes (braking.hpp): U as a part of what an organization owns, 1 ..
+// k_whole_pace. 0: the rule does not brake, but looks a horizon ahead.
+struct Pace {
+  std::int32_t millionths = 0;
+  friend constexpr auto operator<=>(const Pace&, const Pace&) = default;
+};
+inline constexpr std::int32_t k_whole_pace = 1'000'000;
 // The value of m until one is measured.
 inline constexpr Duration k_assumed_residual{3600};
 
@@ -68,6 +75,7 @@ struct ServingRule {
   Duration horizon;  // 0 .. k_longest_horizon
   Guarantee guarantee{};
   RunningWeight running{};
+  Pace pace{};  // if not 0, neither horizon nor running is used
   friend constexpr bool operator==(const ServingRule&, const ServingRule&) = default;
 };
 
@@ -91,7 +99,9 @@ struct KeyTerms {
   friend constexpr bool operator==(const KeyTerms&, const KeyTerms&) = default;
 };
 
+// Of a rule that brakes: those of S', m seconds ahead with all that runs.
 [[nodiscard]] constexpr KeyTerms key_terms(const ServingRule& rule, Duration residual) {
+  if (rule.pace != Pace{}) return {residual, running_factor(residual, {k_whole_running_weight}, residual)};
   return {rule.horizon, running_factor(rule.horizon, rule.running, residual)};
 }
 
@@ -171,11 +181,16 @@ template <typename Key>
 [[nodiscard]] Expected<RunningWeight> parse_running_weight(std::string_view text);
 [[nodiscard]] std::string format_running_weight(RunningWeight weight);
 
+// A pace, likewise, but not 0.
+[[nodiscard]] Expected<Pace> parse_pace(std::string_view text);
+[[nodiscard]] std::string format_pace(Pace pace);
+
 // The members of a rule in a report (base/json.hpp); the published rule has none.
 template <typename Visit>
 void for_each_json_member(std::string_view, const ServingRule& rule, const Visit& visit) {
   if (rule == ServingRule{}) return;
-  visit(std::string("horizon"), format_horizon(rule.horizon));
+  const bool brakes = rule.pace != Pace{};
+  visit(std::string(brakes ? "braking" : "horizon"), brakes ? format_pace(rule.pace) : format_horizon(rule.horizon));
   visit(std::string("guarantee"), format_guarantee(rule.guarantee));
   if (rule.running != RunningWeight{}) visit(std::string("running_weight"), format_running_weight(rule.running));
 }

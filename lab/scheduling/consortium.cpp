@@ -26,12 +26,15 @@ struct Statement {
 // Ranks on one cluster.
 class RanksOfCluster final : public Policy {
  public:
-  RanksOfCluster(const ConsortiumCluster& cluster, const ConsortiumRule& rule, std::span<const Statement> others)
+  // owned: by organization, on all clusters whose figures count.
+  RanksOfCluster(const ConsortiumCluster& cluster, const ConsortiumRule& rule, std::span<const Statement> others,
+                 std::span<const std::uint32_t> owned)
       : policy_(*cluster.policy),
         stale_after_(rule.stale_after),
         others_(others),
         terms_(rule.serving, cluster.instance->residual),
         guaranteed_(cluster.instance->processors, rule.serving.guarantee),
+        brakes_(owned, rule.serving.pace),
         used_(cluster.instance->organizations()) {}
 
   void released(std::int64_t t, const Job& job) override { policy_.released(t, job); }
@@ -60,7 +63,10 @@ class RanksOfCluster final : public Policy {
     const Standings own = *policy_.standings(t);
     for (std::size_t u = 0; u < sum.size(); ++u) add(sum[u], own.figures[u]);
     const game::KeyTerms& terms = terms_.now();
-    return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return used_[u]; }), [&](std::size_t u) {
+    const Coalition first = guaranteed_.first_of(waiting, [this](std::size_t u) { return used_[u]; });
+    if (brakes_.any())
+      return greatest(first, [&](std::size_t u) { return brakes_.key<Int256>(u, sum[u], terms, own.scale); });
+    return greatest(first, [&](std::size_t u) {
       return game::looked_ahead(sum[u].balance, sum[u].given_less_got, sum[u].rate_less_used, terms);
     });
   }
@@ -85,6 +91,7 @@ class RanksOfCluster final : public Policy {
   std::span<const Statement> others_;
   ServingTerms terms_;
   Guaranteed guaranteed_;
+  Brakes brakes_;
   std::vector<std::int64_t> used_;    // by organization: processors that its jobs run on
   std::vector<std::size_t> started_;  // by start: the organization of the job
 };
@@ -102,13 +109,17 @@ ConsortiumResult simulate_consortium(std::span<const ConsortiumCluster> clusters
   SHAPLEY_REQUIRE(rule.every.value >= 1);
   std::vector<std::vector<Statement>> known(clusters.size());  // by the cluster that knows them
   std::vector<std::unique_ptr<Policy>> ranks;
+  std::vector<std::uint32_t> owned(clusters.empty() ? 0 : clusters.front().instance->organizations());
+  for (const ConsortiumCluster& cluster : clusters)
+    for (std::size_t u = 0; u < owned.size(); ++u) owned[u] += cluster.instance->processors[u];
   std::vector<Machine> machines;
   for (std::size_t c = 0; c < clusters.size(); ++c) {
     SHAPLEY_REQUIRE(!clusters[c].instance->has_rigid_jobs() &&
                     clusters[c].instance->organizations() == clusters.front().instance->organizations());
     for (std::size_t other = 0; rule.by_sum && other < clusters.size(); ++other)
       if (other != c) known[c].emplace_back();
-    ranks.push_back(std::make_unique<RanksOfCluster>(clusters[c], rule, known[c]));
+    ranks.push_back(std::make_unique<RanksOfCluster>(clusters[c], rule, known[c],
+                                                     rule.by_sum ? owned : clusters[c].instance->processors));
     machines.push_back({clusters[c].instance, ranks[c].get()});
   }
 

@@ -5,7 +5,8 @@
 //     K[u] = sum over clusters c of  ( S + H R + k (rate - used) )[c][u]       [game/serving_order.hpp; k: its c]
 //
 // The guarantee is by cluster: it concerns what u owns and runs on the cluster that decides. k is by cluster, too, and
-// so is the mean residual run time in it.
+// so is the mean residual run time in it. By a rule that brakes (game/braking.hpp) S' and R' are such sums, and U is
+// made of what u owns on all clusters.
 //
 // A cluster knows its own present figures. Those of the others it knows as of the last multiple of `every`, with
 // everything that had happened by then; h seconds later they are taken to be

@@ -35,8 +35,9 @@ std::uint32_t calendar_entry(Coalition c, std::size_t u) {
 FairSchedules::FairSchedules(std::span<const std::uint32_t> processors, const game::ServingRule& rule)
     : organizations_(processors.size()),
       terms_(key_terms(rule, game::k_assumed_residual)),
-      weigh_running_(rule.running != game::RunningWeight{} && rule.horizon.value > 0),
+      weigh_running_(ServingTerms::does_weigh_running(rule)),
       guaranteed_(processors, rule.guarantee),
+      brakes_(processors, rule.pace),
       processors_(std::accumulate(processors.begin(), processors.end(), std::uint64_t{0})),
       pool_(pools_of(processors)),
       size_(pool_.size()),
@@ -349,10 +350,28 @@ std::size_t FairSchedules::choose_with_running(Coalition c, Coalition waiting, s
   const auto ahead = [&](const Psi& psi) {
     return game::looked_ahead<Int128>(psi.doubled_at(t), psi.doubled_done_at(t), 2 * psi.running, terms_);
   };
-  sum_subsets(c, wide_, [&](const Slot& slot) { return WideSum{ahead(slot), 0}; });
   const Int128 scale = game::factorial(size_[c] - std::size_t{1});
-  const auto key = [&](std::size_t u) { return -(potential_[u].value + scale * ahead(member(c, u))); };
-  return greatest(waiting, key);
+  if (!brakes_.any()) {
+    sum_subsets(c, wide_, [&](const Slot& slot) { return WideSum{ahead(slot), 0}; });
+    return greatest(waiting, [&](std::size_t u) { return -(potential_[u].value + scale * ahead(member(c, u))); });
+  }
+  const auto work_ahead = [&](const Psi& psi) {
+    return game::frozen_ahead<Int128>(psi.doubled_done_at(t), 2 * psi.running, terms_.horizon);
+  };
+  sum_subsets(c, wide_, [&](const Slot& slot) { return WideSum{ahead(slot), work_ahead(slot)}; });
+  Potential sum{};
+  for (Coalition rest = c; rest != 0; rest &= rest - 1) {
+    Potential& own = potential_[lowest(rest)];
+    own.value += scale * ahead(member(c, lowest(rest)));
+    own.slope += scale * work_ahead(member(c, lowest(rest)));
+    sum.value += own.value;
+    sum.slope += own.slope;
+  }
+  const Int256 size = size_[c];
+  return greatest(waiting, [&](std::size_t u) {
+    return brakes_.key<Int256>(u, sum.value - size * potential_[u].value, sum.slope - size * potential_[u].slope,
+                               2 * size * scale);
+  });
 }
 
 // Omits the common parts, which add the same to every member's F: P of an additive game is its value, so u's part is in

@@ -10,7 +10,9 @@
 //
 // If what runs counts, it counts in every v and psi: the key is F plus c times the same sum over what runs. So
 // decisions of one instant depend on each other: a coalition decides after its subcoalitions, again after each of its
-// starts. The last of the five optimizations below does not apply then, so choices cost several times as much.
+// starts. The last of the five optimizations below does not apply then, so choices cost several times as much. A rule
+// that brakes [braking.hpp] is not linear in phi - psi, so what F lacks is needed: the sum of phi - psi over C is 0,
+// and so |C| (phi - psi)[u] is the sum of all F less |C| F[u].
 //
 // Five optimizations, none of which changes a decision:
 // - v and psi are kept as quadratics in t [utility.hpp], so that a start or an end is three additions.
@@ -156,10 +158,10 @@ class FairSchedules {
   // the time reached.
   [[nodiscard]] std::size_t choose(Coalition c, Coalition waiting, std::int64_t t);
 
-  // Sets c of choices from the time reached on. REQUIRES: the rule counts what runs.
-  void set_running_factor(std::int64_t factor) {
+  // Sets the terms of choices from the time reached on. REQUIRES: the rule counts what runs.
+  void set_terms(const game::KeyTerms& terms) {
     SHAPLEY_REQUIRE(weigh_running_);
-    terms_.running_factor = factor;
+    terms_ = terms;
   }
   // Jobs of u that coalition c has started. REQUIRES: run before an instant at which nothing is released yet.
   [[nodiscard]] std::size_t started(Coalition c, std::size_t u) const {
@@ -259,6 +261,7 @@ class FairSchedules {
   game::KeyTerms terms_;
   bool weigh_running_;
   Guaranteed guaranteed_;
+  Brakes brakes_;
   std::uint64_t processors_;                      // of all
   std::vector<std::uint32_t> pool_;               // by coalition: processors of all members
   std::vector<std::uint8_t> size_;                // by coalition

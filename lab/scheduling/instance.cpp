@@ -17,6 +17,20 @@ bool fits(const Instance& instance, Instant at) {
                                                                                                       << 63U;
 }
 
+// A rule that brakes looks ahead by the mean residual run time. Keys in millionths of a processor take at most
+// processors^2 * time * 2^41 on the way (game/braking.hpp), which 2^31 processors keep within 127 bits.
+Expected<void> check_braking(const Instance& instance) {
+  Duration longest = std::max(instance.residual, game::k_assumed_residual);
+  for (const Job& job : instance.jobs)
+    longest = std::max(longest, Duration{std::min(job.duration.value, instance.end.value)});
+  constexpr std::uint64_t k_most_processors = std::uint64_t{1} << 31U;
+  if (instance.total_processors() < k_most_processors && fits(instance, instance.end + longest + Duration{1}))
+    return {};
+  return fail(Errc::limit,
+              "instance: processors * (t_end + longest run)^2 leaves 63 bits, which a rule that brakes needs; "
+              "cut the trace into windows");
+}
+
 }  // namespace
 
 std::uint64_t Instance::total_processors() const {
@@ -56,6 +70,7 @@ Expected<void> validate(const Instance& instance) {
 
 Expected<void> check_horizon(const Instance& instance, const game::ServingRule& rule) {
   SHAPLEY_REQUIRE(validate(instance));
+  if (rule.pace != game::Pace{}) return check_braking(instance);
   // (end + horizon + 1)^2 > (end + horizon)^2 + end.
   const Duration beyond{rule.running == game::RunningWeight{} ? 0 : 1};
   if (!fits(instance, instance.end + rule.horizon + beyond)) {

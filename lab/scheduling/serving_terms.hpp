@@ -18,8 +18,11 @@
 #include <span>
 #include <vector>
 
+#include "game/braking.hpp"
 #include "game/serving_order.hpp"
 #include "game/shapley_value.hpp"
+#include "hindsight/lattice_keys.hpp"
+#include "scheduling/policies/policy.hpp"
 
 namespace shapley::scheduling {
 
@@ -32,7 +35,10 @@ class ServingTerms {
         terms_(key_terms(rule, residual.value > 0 ? residual : game::k_assumed_residual)) {}
 
   // Whether what runs counts; otherwise run times are not needed.
-  [[nodiscard]] bool weigh_running() const { return rule_.running != game::RunningWeight{} && rule_.horizon.value > 0; }
+  [[nodiscard]] bool weigh_running() const { return does_weigh_running(rule_); }
+  [[nodiscard]] static bool does_weigh_running(const game::ServingRule& rule) {
+    return rule.pace != game::Pace{} || (rule.running != game::RunningWeight{} && rule.horizon.value > 0);
+  }
   // A run of one processor ended.
   void ran(Duration duration) {
     work_ += duration.value;
@@ -87,6 +93,38 @@ class Guaranteed {
   game::Guarantee guarantee_;
   std::vector<std::int64_t> owned_;
 };
+
+// The key of a rule that brakes (game/braking.hpp), by organization. Policies that keep k! phi need 256 bits for it.
+class Brakes {
+ public:
+  // processors: owned, by organization.
+  Brakes(std::span<const std::uint32_t> processors, game::Pace pace) : pace_(pace) {
+    for (const std::uint32_t owned : processors)
+      doubled_turn_.push_back(any() ? game::twice_turn(owned * k_micro, pace) : 0);
+  }
+
+  // Whether the rule brakes.
+  [[nodiscard]] bool any() const { return pace_ != game::Pace{}; }
+
+  // S' and R' of u, in scale-ths of processors. REQUIRES: any().
+  template <typename Integer>
+  [[nodiscard]] Integer key(std::size_t u, const Integer& balance_ahead, const Integer& work_ahead,
+                            const Integer& scale) const {
+    return game::braked<Integer>(k_micro * balance_ahead, k_micro * work_ahead, scale * doubled_turn_[u]);
+  }
+  // From figures at present, likewise.
+  template <typename Integer>
+  [[nodiscard]] Integer key(std::size_t u, const KeyFigures& figures, const game::KeyTerms& terms,
+                            const Integer& scale) const {
+    return game::braking_key<Integer>(Integer(figures.balance) * k_micro, Integer(figures.given_less_got) * k_micro,
+                                      Integer(figures.rate_less_used) * k_micro, terms, scale * doubled_turn_[u]);
+  }
+
+ private:
+  game::Pace pace_;
+  std::vector<std::int64_t> doubled_turn_;
+};
+using hindsight::Int256;
 
 // The one of `candidates` (one at least) with the greatest key(u); of equals the lowest.
 template <typename Key>

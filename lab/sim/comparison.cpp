@@ -74,15 +74,25 @@ Expected<DrawnWindow> cut(const Trace& trace, const ComparisonSettings& settings
   return drawn;
 }
 
+// phi: if not null, gets what is due by the policy.
 Expected<scheduling::SimulationResult> simulate_policy(const DrawnWindow& drawn, const ComparisonSettings& settings,
-                                                       const std::string& name) {
+                                                       const std::string& name,
+                                                       std::vector<scheduling::Rational>* phi = nullptr) {
   PolicyOptions options;
   options.seed = drawn.policy_seed;
   options.samples = settings.samples;
   options.rule = settings.rule;
   options.once_a_pass = settings.once_a_pass;
   SHAPLEY_TRY_ASSIGN(const auto policy, make_policy(name, drawn.window.instance, options));
-  return scheduling::simulate(drawn.window.instance, *policy);
+  scheduling::SimulationResult simulated = scheduling::simulate(drawn.window.instance, *policy);
+  if (phi == nullptr) return simulated;
+  const auto due = policy->contributions(drawn.window.instance.end.value);
+  if (!due) {
+    return fail(Errc::invalid_argument,
+                "--due: by " + name + " nothing is due; name a --reference that has a phi, as ref");
+  }
+  *phi = *due;
+  return simulated;
 }
 
 std::int64_t distance(const std::vector<std::int64_t>& psi, const std::vector<std::int64_t>& fair) {
@@ -92,6 +102,20 @@ std::int64_t distance(const std::vector<std::int64_t>& psi, const std::vector<st
 }
 
 }  // namespace
+
+double distance_to_due(const std::vector<std::int64_t>& psi, const std::vector<scheduling::Rational>& phi,
+                       double work) {
+  std::vector<double> gap;
+  double total = 0;
+  for (std::size_t u = 0; u < psi.size(); ++u) {
+    const Int128 scaled = static_cast<Int128>(psi[u]) * phi[u].denominator - phi[u].numerator;
+    gap.push_back(static_cast<double>(scaled) / static_cast<double>(phi[u].denominator));
+    total += gap.back();
+  }
+  double sum = 0;
+  for (const double each : gap) sum += std::abs(each - total / static_cast<double>(gap.size()));
+  return sum / work;
+}
 
 std::string_view name_of(EndowmentChoice choice) {
   switch (choice) {
@@ -132,11 +156,14 @@ Expected<WindowResult> run_window(const Trace& trace, const ComparisonSettings& 
                       .work = 0,
                       .delta_psi = {},
                       .policy_work = {}};
-  SHAPLEY_TRY_ASSIGN(const auto fair, simulate_policy(drawn, settings, settings.reference));
+  std::vector<scheduling::Rational> phi;
+  SHAPLEY_TRY_ASSIGN(const auto fair,
+                     simulate_policy(drawn, settings, settings.reference, settings.due ? &phi : nullptr));
   result.work = fair.work;
   for (const std::string& name : settings.policies) {
     SHAPLEY_TRY_ASSIGN(const auto simulated, simulate_policy(drawn, settings, name));
-    result.delta_psi.push_back(distance(simulated.psi, fair.psi));
+    result.delta_psi.push_back(settings.due ? std::llround(distance_to_due(simulated.psi, phi, 1))
+                                            : distance(simulated.psi, fair.psi));
     result.policy_work.push_back(simulated.work);
   }
   return result;

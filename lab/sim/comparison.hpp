@@ -18,6 +18,7 @@
 #include "base/error.hpp"
 #include "charts/plot.hpp"
 #include "game/serving_order.hpp"
+#include "scheduling/policies/policy.hpp"
 #include "sim/json.hpp"
 #include "sim/system.hpp"
 #include "workload/trace.hpp"
@@ -43,6 +44,7 @@ struct ComparisonSettings {
   workload::ParallelJobs parallel = workload::ParallelJobs::copies;
   game::ServingRule rule{};  // of policies and reference whose names have no rule
   bool once_a_pass = false;  // likewise, except for ref
+  bool due = false;          // measures the distance to the reference's phi instead of its psi
 };
 constexpr auto description_of(std::type_identity<ComparisonSettings>) {
   using S = ComparisonSettings;
@@ -50,8 +52,8 @@ constexpr auto description_of(std::type_identity<ComparisonSettings>) {
                   member("endowment", &S::endowment), member("assign", &S::assignment), member("length", &S::length),
                   member("windows", &S::windows), member("seed", &S::seed), member("samples", &S::samples),
                   member("reference", &S::reference), member("policies", &S::policies),
-                  supplement("parallel", &S::parallel), flattened(&S::rule),
-                  supplement("once_a_pass", &S::once_a_pass));
+                  supplement("parallel", &S::parallel), flattened(&S::rule), supplement("once_a_pass", &S::once_a_pass),
+                  supplement("due", &S::due));
 }
 
 // One window as drawn, ready to run.
@@ -75,7 +77,7 @@ struct WindowResult {
   std::string endowment;
   std::size_t jobs = 0;
   std::int64_t work = 0;                  // p_tot of the reference
-  std::vector<std::int64_t> delta_psi;    // by policy
+  std::vector<std::int64_t> delta_psi;    // by policy; or the distance to what is due
   std::vector<std::int64_t> policy_work;  // by policy: the work done in its own schedule
 };
 constexpr auto description_of(std::type_identity<WindowResult>) {
@@ -85,6 +87,12 @@ constexpr auto description_of(std::type_identity<WindowResult>) {
                   member("work", &W::policy_work));
 }
 
+// Sum |psi - phi| / work, after the difference of their totals was shared equally, so that a schedule that did more
+// work than the reference's is not blamed for it.
+[[nodiscard]] double distance_to_due(const std::vector<std::int64_t>& psi, const std::vector<scheduling::Rational>& phi,
+                                     double work);
+
+// Errc::invalid_argument where what is due is asked for, and the reference has no phi.
 [[nodiscard]] Expected<WindowResult> run_window(const workload::Trace& trace, const ComparisonSettings& settings,
                                                 std::size_t number);
 

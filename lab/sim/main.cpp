@@ -194,6 +194,8 @@ Action add_compare(CLI::App& app) {
       ->delimiter(',');
   add_option(*command, "--reference NAME", arguments->settings.reference,
              "Compare with the schedule of this policy as the fair one (default: ref)");
+  command->add_flag("--due", arguments->settings.due,
+                    "Compare with what is due to each organization by the reference, not with what it gives them");
   add_option(*command, "--baseline NAME", arguments->baseline,
              "Compute paired differences to this policy (default: direct_contr)");
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
@@ -396,11 +398,11 @@ Action add_experiment(CLI::App& app) {
       ->check(CLI::Range(1, 32));
   add_option(*command, "--policies NAMES", arguments->policies, "Run these policies instead of the experiment's own")
       ->delimiter(',');
-  add_option(
-      *command, "--cases NAMES", arguments->cases,
-      "Run only these cases of stability (saturated, load_1.05, bursty, head_start, maintenance, debts, "
-      "years, windows), of consortium (cross, repay, symmetric), or of strategy (load_0.80, load_1.05, saturated, "
-      "and its attacks)")
+  add_option(*command, "--cases NAMES", arguments->cases,
+             "Run only these cases of stability (saturated, load_1.05, bursty, head_start, maintenance, debts, "
+             "years, windows, worlds, search), of consortium (cross, repay, symmetric), or of strategy (load_0.80, "
+             "load_1.05, saturated, "
+             "and its attacks)")
       ->delimiter(',');
   add_option(*command, "--seed N", arguments->seed, "Draw from this seed (default: 1)");
   add_option(*command, "--threads N", arguments->threads, "Run on this many threads (default: one per core)");

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "game/braking.hpp"
 #include "scheduling/policies/coalition_policy.hpp"
 #include "scheduling/policies/policies.hpp"
 #include "scheduling/policies/policy.hpp"
@@ -21,6 +22,7 @@ constexpr std::size_t k_mask_organizations = 32;                       // waitin
 constexpr std::size_t k_max_rand_coalitions = std::size_t{1} << 20;    // 56 bytes each, besides their running jobs
 constexpr std::size_t k_max_rand_permutations = std::size_t{1} << 22;  // in memory while the weights are computed
 constexpr std::string_view k_once = "/once";
+constexpr std::string_view k_braking = "braking";  // in place of a horizon
 
 struct Traits {
   bool ruled = false;  // ranks by phi - psi, so horizon, guarantee and the weight of what runs mean something
@@ -229,15 +231,24 @@ Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRul
     return with_context("policy " + std::string(text) + ": " + what, error);
   };
   const bool guaranteed = rest.find('/') != std::string_view::npos;
-  const auto horizon = game::parse_horizon(next());
+  const std::string_view first = next();
+  const bool brakes = first == k_braking;
+  const auto horizon = game::parse_horizon(brakes ? "0" : first);
   if (!horizon) return wrong("horizon", horizon.error());
-  policy.rule = {*horizon};
+  policy.rule = {.horizon = *horizon, .pace = brakes ? game::pace_under({}) : game::Pace{}};
   if (!guaranteed) return policy;
   const bool weighed = rest.find('/') != std::string_view::npos;
   const auto guarantee = game::parse_guarantee(next());
   if (!guarantee) return wrong("guarantee", guarantee.error());
   policy.rule.guarantee = *guarantee;
+  if (brakes) policy.rule.pace = game::pace_under(*guarantee);
   if (!weighed) return policy;
+  if (brakes) {
+    const auto pace = game::parse_pace(rest);
+    if (!pace) return wrong("pace", pace.error());
+    policy.rule.pace = *pace;
+    return policy;
+  }
   const auto weight = game::parse_running_weight(rest);
   if (!weight) return wrong("weight of what runs", weight.error());
   policy.rule.running = *weight;
@@ -246,10 +257,13 @@ Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRul
 
 std::string policy_text(std::string_view name, const game::ServingRule& rule, bool once) {
   std::string text(name);
-  const bool weighed = rule.running != game::RunningWeight{};
-  if (rule != game::ServingRule{}) text += '@' + game::format_horizon(rule.horizon);
-  if (weighed || rule.guarantee != game::Guarantee{}) text += '/' + game::format_guarantee(rule.guarantee);
+  const bool brakes = rule.pace != game::Pace{};
+  const bool paced = brakes && rule.pace != game::pace_under(rule.guarantee);
+  const bool weighed = !brakes && rule.running != game::RunningWeight{};
+  if (rule != game::ServingRule{}) text += '@' + (brakes ? std::string(k_braking) : game::format_horizon(rule.horizon));
+  if (weighed || paced || rule.guarantee != game::Guarantee{}) text += '/' + game::format_guarantee(rule.guarantee);
   if (weighed) text += '/' + game::format_running_weight(rule.running);
+  if (paced) text += '/' + game::format_pace(rule.pace);
   if (once) text += k_once;
   return text;
 }

@@ -1,6 +1,7 @@
 // Every policy by its name on the command line, and the rule that a name may have: direct_contr@7d/0.5/0.1 is
-// direct_contr with a horizon of 7 days, a guarantee of a half and a weight of .1 of what runs; direct_contr@7d/once
-// orders organizations once an instant (scheduling/policies/policy.hpp).
+// direct_contr with a horizon of 7 days, a guarantee of a half and a weight of .1 of what runs;
+// direct_contr@braking/0.5 brakes in time (game/braking.hpp); direct_contr@7d/once orders organizations once an instant
+// (scheduling/policies/policy.hpp).
 #pragma once
 
 #include <memory>
@@ -35,7 +36,8 @@ struct NamedPolicy {
   bool once = false;  // its name ends with "/once"
 };
 // "NAME", "NAME@HORIZON", "NAME@HORIZON/GUARANTEE" or "NAME@HORIZON/GUARANTEE/WEIGHT", and each with "/once" at its
-// end. A name without a rule has the rule `otherwise`; if a name has a horizon, a missing guarantee or weight is 0.
+// end; "braking" instead of a horizon, then PACE instead of WEIGHT. A name without a rule has the rule `otherwise`; if
+// a name has one, a missing guarantee or weight is 0, a missing pace pace_under().
 // Errc::invalid_argument when the rule cannot be read.
 [[nodiscard]] Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRule& otherwise);
 // The shortest text from which parse_policy reads this rule if `otherwise` is the published one: "direct_contr",

@@ -114,7 +114,8 @@ void print_table(const ComparisonSettings& settings, const std::vector<WindowRes
       << counted(settings.organizations, "organization") << ", " << counted(settings.processors, "processor") << " ("
       << name_of(settings.endowment) << "), seed " << settings.seed
       << (settings.parallel == workload::ParallelJobs::rigid ? ", rigid parallel jobs" : "")
-      << "; unfairness = delta-psi / p_tot against " << settings.reference << ", in seconds\n\n";
+      << "; unfairness = " << (settings.due ? "distance to what is due by " : "delta-psi / p_tot against ")
+      << settings.reference << (settings.due ? " / p_tot" : "") << ", in seconds\n\n";
   std::size_t width = 22;
   for (const PolicySummary& summary : summaries) width = std::max(width, summary.policy.size() + 1);
   const int name_width = static_cast<int>(width);

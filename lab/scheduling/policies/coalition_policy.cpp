@@ -75,8 +75,10 @@ CoalitionPolicy::CoalitionPolicy(const Instance& instance, std::vector<Coalition
       scale_(scale),
       terms_(rule, instance.residual),
       guaranteed_(instance.processors, rule.guarantee),
+      brakes_(instance.processors, rule.pace),
       values_(schedules_.size()),
       scaled_phi_(instance.organizations()),
+      scaled_given_(instance.organizations()),
       own_(instance.organizations()) {}
 
 std::size_t CoalitionPolicy::choose(std::int64_t t, Coalition waiting, bool scarce) {
@@ -88,7 +90,13 @@ std::size_t CoalitionPolicy::choose(std::int64_t t, Coalition waiting, bool scar
   const auto key = [&](std::size_t u) {
     return scaled_phi_[u] - scale_ * game::looked_ahead(own_[u].psi_at(t), own_[u].done_at(t), own_[u].running, terms);
   };
-  return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; }), key);
+  const Coalition first = guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; });
+  if (!brakes_.any()) return greatest(first, key);
+  return greatest(first, [&](std::size_t u) {
+    const Int128 work =
+        scaled_given_[u] - scale_ * game::frozen_ahead(own_[u].done_at(t), own_[u].running, terms.horizon);
+    return brakes_.key<Int256>(u, key(u), work, scale_);
+  });
 }
 
 std::optional<std::vector<Rational>> CoalitionPolicy::contributions(std::int64_t t) {
@@ -104,6 +112,9 @@ void CoalitionPolicy::evaluate(std::int64_t t, const game::KeyTerms& terms) {
   schedules_.run_before(terms.running_factor > 0 ? t + 1 : t);
   for (std::size_t slot = 0; slot < values_.size(); ++slot) values_[slot] = schedules_.value_at(slot, t, terms);
   share_out(values_, scaled_phi_);
+  if (!brakes_.any()) return;
+  for (std::size_t slot = 0; slot < values_.size(); ++slot) values_[slot] = schedules_.work_at(slot, t, terms.horizon);
+  share_out(values_, scaled_given_);
 }
 
 std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance, const CoalitionWeights& weights,

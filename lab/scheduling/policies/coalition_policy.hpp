@@ -43,6 +43,10 @@ class FcfsSchedules {
   [[nodiscard]] std::int64_t value_at(std::size_t slot, std::int64_t t, const game::KeyTerms& terms) const {
     return game::looked_ahead(value_[slot].psi_at(t), value_[slot].done_at(t), value_[slot].running, terms);
   }
+  // The work behind it, `ahead` later if what runs then goes on so long; likewise.
+  [[nodiscard]] std::int64_t work_at(std::size_t slot, std::int64_t t, Duration ahead) const {
+    return game::frozen_ahead(value_[slot].done_at(t), value_[slot].running, ahead);
+  }
 
  private:
   // waiting > 0 only while free == 0: a job that finds a free processor starts at once.
@@ -95,15 +99,17 @@ class CoalitionPolicy : public Policy {
   virtual void share_out(std::span<const std::int64_t> values, std::vector<Int128>& scaled_phi) = 0;
 
  private:
-  // Computes phi at t, with the terms of the key, into scaled_phi_.
+  // Computes phi at t, with the terms of the key, into scaled_phi_; if the rule brakes, the work behind it, too.
   void evaluate(std::int64_t t, const game::KeyTerms& terms);
 
   FcfsSchedules schedules_;
   Int128 scale_;
   ServingTerms terms_;
   Guaranteed guaranteed_;
+  Brakes brakes_;
   std::vector<std::int64_t> values_;  // by slot
   std::vector<Int128> scaled_phi_;
+  std::vector<Int128> scaled_given_;
   std::vector<game::Accrual> own_;
   std::int64_t evaluated_at_ = -1;  // with terms_
 };

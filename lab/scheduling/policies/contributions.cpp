@@ -19,6 +19,7 @@ class DirectContr final : public Policy {
         rng_(options.seed),
         terms_(options.rule, instance.residual),
         guaranteed_(instance.processors, options.rule.guarantee),
+        brakes_(instance.processors, options.rule.pace),
         got_(instance.organizations()),
         gave_(instance.organizations()),
         free_(instance.processors.begin(), instance.processors.end()),
@@ -46,8 +47,10 @@ class DirectContr final : public Policy {
 
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool /*scarce*/) override {
     const game::KeyTerms& terms = terms_.now();
-    return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return got_[u].running; }),
-                    [&](std::size_t u) { return key(u, t, terms); });
+    const Coalition first = guaranteed_.first_of(waiting, [this](std::size_t u) { return got_[u].running; });
+    if (brakes_.any())
+      return greatest(first, [&](std::size_t u) { return brakes_.key<Int128>(u, figures(u, t), terms, 1); });
+    return greatest(first, [&](std::size_t u) { return key(u, t, terms); });
   }
 
   // A run that began before a processor changed owners counts for the former owner to its end.
@@ -58,6 +61,7 @@ class DirectContr final : public Policy {
       free_total_ += static_cast<std::uint64_t>(std::max<std::int64_t>(free_[u], 0));
     }
     guaranteed_ = Guaranteed(processors, options_.rule.guarantee);
+    brakes_ = Brakes(processors, options_.rule.pace);
     return true;
   }
 
@@ -94,6 +98,7 @@ class DirectContr final : public Policy {
   Rng rng_;
   ServingTerms terms_;
   Guaranteed guaranteed_;
+  Brakes brakes_;
   std::vector<game::Accrual> got_;
   std::vector<game::Accrual> gave_;
   std::vector<std::int64_t> free_;  // by owner; negative: more of its processors are used than it owns by now
@@ -121,6 +126,7 @@ class ShapleyRate final : public Policy {
         rng_(options.seed),
         terms_(options.rule, instance.residual),
         guaranteed_(instance.processors, options.rule.guarantee),
+        brakes_(instance.processors, options.rule.pace),
         processors_(instance.processors.begin(), instance.processors.end()),
         total_(static_cast<std::int64_t>(instance.total_processors())),
         demand_(processors_.size()),
@@ -160,8 +166,10 @@ class ShapleyRate final : public Policy {
     // What is given now follows from the demands of this instant, which starts do not change.
     if (terms_.weigh_running()) know_rates();
     const game::KeyTerms& terms = terms_.now();
-    return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; }),
-                    [&](std::size_t u) { return key(u, t, terms); });
+    const Coalition first = guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; });
+    if (brakes_.any())
+      return greatest(first, [&](std::size_t u) { return brakes_.key<Int256>(u, figures(u, t), terms, scale_); });
+    return greatest(first, [&](std::size_t u) { return key(u, t, terms); });
   }
 
   [[nodiscard]] bool endowed(std::int64_t t, const std::vector<std::uint32_t>& processors) override {
@@ -169,6 +177,7 @@ class ShapleyRate final : public Policy {
     processors_.assign(processors.begin(), processors.end());
     total_ = std::accumulate(processors_.begin(), processors_.end(), std::int64_t{0});
     guaranteed_ = Guaranteed(processors, options_.rule.guarantee);
+    brakes_ = Brakes(processors, options_.rule.pace);
     count_machines();
     stale_ = true;
     return true;
@@ -184,14 +193,16 @@ class ShapleyRate final : public Policy {
     advance(t);
     know_rates();
     Standings standings{{}, scale_};
-    for (std::size_t u = 0; u < own_.size(); ++u) {
-      standings.figures.push_back({gave_[u].psi - scale_ * own_[u].psi_at(t),
-                                   gave_[u].done - scale_ * own_[u].done_at(t), rate_[u] - scale_ * own_[u].running});
-    }
+    for (std::size_t u = 0; u < own_.size(); ++u) standings.figures.push_back(figures(u, t));
     return standings;
   }
 
  private:
+  // REQUIRES: advanced to t, rates known.
+  [[nodiscard]] KeyFigures figures(std::size_t u, std::int64_t t) const {
+    return {gave_[u].psi - scale_ * own_[u].psi_at(t), gave_[u].done - scale_ * own_[u].done_at(t),
+            rate_[u] - scale_ * own_[u].running};
+  }
   // The key from the books at t, the time up to which gave_ has been advanced.
   [[nodiscard]] Integer key(std::size_t u, std::int64_t t, const game::KeyTerms& terms) const {
     return game::looked_ahead<Integer>(gave_[u].psi - scale_ * own_[u].psi_at(t),
@@ -280,6 +291,7 @@ class ShapleyRate final : public Policy {
   Rng rng_;
   ServingTerms terms_;
   Guaranteed guaranteed_;
+  Brakes brakes_;
   std::vector<std::int64_t> processors_;
   std::int64_t total_;
   std::vector<std::int64_t> demand_;

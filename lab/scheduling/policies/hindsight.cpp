@@ -38,6 +38,7 @@ class OverSchedules : public HindsightPolicy {
         schedules_(instance.organizations(), coalitions_),
         terms_(rule, instance.residual),
         guaranteed_(instance.processors, rule.guarantee),
+        brakes_(instance.processors, rule.pace),
         processors_(instance.total_processors()),
         own_(instance.organizations()),
         waiting_(instance.organizations()),
@@ -80,9 +81,15 @@ class OverSchedules : public HindsightPolicy {
 
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) final {
     if (!scarce) return static_cast<std::size_t>(std::countr_zero(waiting));
+    const Coalition first = guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; });
+    // The keys below lack what is the same for every organization, and braking is not linear.
+    if (brakes_.any()) {
+      const Standings now = *standings(t);
+      const game::KeyTerms& terms = terms_.now();
+      return greatest(first, [&](std::size_t u) { return brakes_.key<Int256>(u, now.figures[u], terms, now.scale); });
+    }
     const std::vector<Int128>& keys_now = keys(t);
-    return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; }),
-                    [&](std::size_t u) { return -keys_now[u]; });
+    return greatest(first, [&](std::size_t u) { return -keys_now[u]; });
   }
   [[nodiscard]] const std::vector<Int128>& keys(std::int64_t t) final {
     if (evaluated_at_ != t) {
@@ -218,6 +225,7 @@ class OverSchedules : public HindsightPolicy {
   hindsight::VirtualSchedules<std::int64_t> schedules_;
   ServingTerms terms_;
   Guaranteed guaranteed_;
+  Brakes brakes_;
   std::uint64_t processors_;
   std::vector<game::Accrual> own_;
   std::vector<std::vector<hindsight::Request>> waiting_;  // by organization, those that have started included

@@ -83,7 +83,7 @@ class Ref final : public Policy {
   }
 
  private:
-  void take_measure() { schedules_.set_running_factor(terms_.now().running_factor); }
+  void take_measure() { schedules_.set_terms(terms_.now()); }
 
   // A waiting organization of which the grand coalition starts more jobs by the end of the instant.
   [[nodiscard]] std::size_t served_by_grand(std::int64_t t, Coalition waiting) {

@@ -91,6 +91,7 @@ std::vector<std::string> settings_words(const ComparisonSettings& s) {
                                  "--reference",      s.reference,
                                  "--policies",       join(s.policies, ",")};
   if (s.once_a_pass) words.emplace_back("--once-a-pass");
+  if (s.due) words.emplace_back("--due");
   return words;
 }
 

@@ -8,6 +8,7 @@
 
 #include "scheduling/policies/policies.hpp"
 #include "scheduling/simulate.hpp"
+#include "sim/comparison.hpp"
 #include "sim/registry.hpp"
 
 namespace shapley::sim {
@@ -53,22 +54,6 @@ double distance(const std::vector<std::int64_t>& psi, const std::vector<std::int
   std::int64_t sum = 0;
   for (std::size_t u = 0; u < psi.size(); ++u) sum += std::abs(psi[u] - other[u]);
   return static_cast<double>(sum) / work;
-}
-
-// Sum |psi - phi|, after the difference of their totals was shared equally, so that a schedule that did more work than
-// REF's is not blamed for it.
-double distance_to_due(const std::vector<std::int64_t>& psi, const std::vector<scheduling::Rational>& phi,
-                       double work) {
-  std::vector<double> gap;
-  double total = 0;
-  for (std::size_t u = 0; u < psi.size(); ++u) {
-    const Int128 scaled = static_cast<Int128>(psi[u]) * phi[u].denominator - phi[u].numerator;
-    gap.push_back(static_cast<double>(scaled) / static_cast<double>(phi[u].denominator));
-    total += gap.back();
-  }
-  double sum = 0;
-  for (const double each : gap) sum += std::abs(each - total / static_cast<double>(gap.size()));
-  return sum / work;
 }
 
 // The starts before an older job of the same organization: one that was submitted in an earlier second and started in a

@@ -22,8 +22,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::array<const char*, 8> k_cases{"saturated",   "load_1.05", "bursty", "head_start",
-                                             "maintenance", "debts",     "years",  "windows"};
+constexpr std::array<const char*, 10> k_cases{"saturated", "load_1.05", "bursty",  "head_start", "maintenance",
+                                              "debts",     "years",     "windows", "worlds",     "search"};
 constexpr Duration k_hour{3600};
 constexpr Duration k_week{7 * k_day_s};
 // A few windows carry the mean: with 100 of them its standard error is a half and more.
@@ -34,12 +34,17 @@ bool is_chosen(const ExperimentArguments& arguments, const std::string& name) {
          std::find(arguments.cases.begin(), arguments.cases.end(), name) != arguments.cases.end();
 }
 
+// Of the two that take hours: only by their names.
+bool is_named(const ExperimentArguments& arguments, const std::string& name) {
+  return !arguments.cases.empty() && is_chosen(arguments, name);
+}
+
 Expected<void> check_cases(const ExperimentArguments& arguments) {
   for (const std::string& name : arguments.cases) {
     if (std::find(k_cases.begin(), k_cases.end(), name) != k_cases.end()) continue;
     return fail(Errc::invalid_argument, "--cases: \"" + name +
                                             "\" is unknown; known are saturated, load_1.05, bursty, head_start, "
-                                            "maintenance, debts, years and windows");
+                                            "maintenance, debts, years, windows, worlds and search");
   }
   return {};
 }
@@ -69,12 +74,15 @@ struct MeasuredStability {
   Units<RuleMeasures> schedules{};  // of the first case under all rules, then of the next one
   Units<Settled> debts{};
   Units<MaintenanceResult> maintenance{};
+  Units<DebtMeasures> worlds{};
+  Units<SearchedWorld> search{};
   std::vector<ComparedWindows> windows{};
 };
 constexpr auto description_of(std::type_identity<MeasuredStability>) {
   using M = MeasuredStability;
   return describe(member("cases", &M::cases), member("schedules", &M::schedules), member("debts", &M::debts),
-                  member("maintenance", &M::maintenance), member("windows", &M::windows));
+                  member("maintenance", &M::maintenance), member("worlds", &M::worlds), member("search", &M::search),
+                  member("windows", &M::windows));
 }
 
 Expected<void> run_cases(const Names& rules, const ExperimentArguments& arguments, MeasuredStability& measured) {
@@ -250,14 +258,16 @@ struct StabilityReport {
   std::vector<CaseResult> cases{};
   std::vector<DebtResult> debts{};
   std::vector<MaintenanceResult> maintenance{};
+  Units<DebtMeasures> worlds{};
+  std::vector<SearchedWorld> search{};
   std::vector<WindowsResult> windows{};
   std::vector<Criterion> criteria{};
 };
 constexpr auto description_of(std::type_identity<StabilityReport>) {
   using R = StabilityReport;
   return describe(member("experiment", &R::experiment), member("cases", &R::cases), member("debts", &R::debts),
-                  member("maintenance", &R::maintenance), member("windows", &R::windows),
-                  member("criteria", &R::criteria));
+                  member("maintenance", &R::maintenance), member("worlds", &R::worlds), member("search", &R::search),
+                  member("windows", &R::windows), member("criteria", &R::criteria));
 }
 
 Names policies_of(const ExperimentArguments& arguments) {
@@ -281,6 +291,12 @@ Expected<MeasuredStability> measure_all(const ExperimentArguments& arguments) {
   if (is_chosen(arguments, "maintenance") && !interrupted()) {
     SHAPLEY_TRY_ASSIGN(measured.maintenance, run_maintenance(arguments));
   }
+  if (is_named(arguments, "worlds") && !interrupted()) {
+    SHAPLEY_TRY_ASSIGN(measured.worlds, run_worlds(rules_for_debts(policies_of(arguments)), arguments));
+  }
+  if (is_named(arguments, "search") && !interrupted()) {
+    SHAPLEY_TRY_ASSIGN(measured.search, run_search(arguments));
+  }
   if (is_chosen(arguments, "windows") && !interrupted()) {
     SHAPLEY_TRY_ASSIGN(const auto traces, find_traces(arguments));
     for (const ExperimentTrace& source : traces)
@@ -291,7 +307,10 @@ Expected<MeasuredStability> measure_all(const ExperimentArguments& arguments) {
 
 Expected<void> report_all(const MeasuredStability& measured, const ExperimentArguments& arguments, std::ostream& out) {
   const Names rules = all_rules(arguments);
-  StabilityReport report{.experiment = arguments.name, .maintenance = finished_units(measured.maintenance)};
+  StabilityReport report{.experiment = arguments.name,
+                         .maintenance = finished_units(measured.maintenance),
+                         .worlds = measured.worlds,
+                         .search = finished_units(measured.search)};
   SHAPLEY_TRY_ASSIGN(report.cases, cases_of(measured));
   SHAPLEY_TRY_ASSIGN(report.debts, debts_of(rules, measured.debts));
   for (const ComparedWindows& compared : measured.windows) {
@@ -305,10 +324,14 @@ Expected<void> report_all(const MeasuredStability& measured, const ExperimentArg
     for (const CaseResult& result : report.cases) print_case(result, out);
     print_maintenance(report.maintenance, out);
     print_debts(report.debts, out);
+    print_worlds(rules_for_debts(policies_of(arguments)), measured.worlds, arguments.seed, out);
+    print_search(measured.search, out);
     for (const WindowsResult& result : report.windows) print_windows(result, out);
     print_criteria(report.criteria, out);
   }
-  return arguments.plot.empty() ? Expected<void>() : draw(arguments, policies_of(arguments), report.cases);
+  if (arguments.plot.empty()) return {};
+  SHAPLEY_TRY(plot_worlds(arguments.plot, rules_for_debts(policies_of(arguments)), measured.worlds, arguments.seed));
+  return draw(arguments, policies_of(arguments), report.cases);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // `experiment stability`: its cases, rules and measures (stability_cases.cpp); further parts, an old debt and a weekly
-// maintenance (stability_disturbances.cpp); its results for people and programs.
+// maintenance (stability_disturbances.cpp), debts of many sizes and kinds (stability_worlds.cpp); its results for
+// people and programs.
 #pragma once
 
 #include <array>
@@ -15,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/rng.hpp"
 #include "base/types.hpp"
+#include "game/braking.hpp"
 #include "game/serving_order.hpp"
 #include "scheduling/easy.hpp"
 #include "scheduling/instance.hpp"
@@ -44,8 +46,12 @@ struct StabilityCase {
 
 // Adds jobs of the organization, released at random instants of [begin, end), until their sum is `work` processor
 // seconds, and orders all jobs by release.
+struct RunTimes {  // lognormal, sigma 1.2
+  std::int64_t median_s = 2 * 3600;
+  std::int64_t most_s = 24 * 3600;
+};
 void add_made_jobs(scheduling::Instance& instance, std::uint32_t organization, Instant begin, Instant end, double work,
-                   Rng& rng);
+                   Rng& rng, const RunTimes& runs = {});
 
 // Two equal organizations, always busy for `length`, after the first was alone for the first `alone` of it.
 [[nodiscard]] StabilityCase head_start(Duration alone, Duration length, std::uint64_t seed);
@@ -93,11 +99,12 @@ constexpr auto description_of(std::type_identity<StabilityMeasures>) {
 
 // Every policy under every horizon and guarantee, the published rule first; then, with the default's horizon and
 // guarantee, weights of what runs, and organizations ordered once a pass (except ref); with other horizons the
-// default's weight.
+// default's weight; braking under every guarantee. A name that has a rule (direct_contr@7d) stands for that one alone.
 [[nodiscard]] std::vector<std::string> rules_of(const std::vector<std::string>& policies);
 
 // The rules for a weekly maintenance (stability_disturbances.cpp): every policy under 7 d and 30 d, without a guarantee
-// and with the default's, once a pass and with weights 0 to 1 of what runs; the default once a pass; fair_share after
+// and with the default's, once a pass and with weights 0 to 1 of what runs; the default once a pass; braking without a
+// guarantee, with the default's, and once a pass; fair_share after
 // every start and once a pass.
 [[nodiscard]] std::vector<std::string> rules_after_maintenance(const std::vector<std::string>& policies);
 
@@ -249,5 +256,68 @@ constexpr auto description_of(std::type_identity<MaintenanceResult>) {
 [[nodiscard]] Expected<Units<MaintenanceResult>> run_maintenance(const ExperimentArguments& arguments);
 
 void print_maintenance(const std::vector<MaintenanceResult>& results, std::ostream& out);
+
+// Debts of many sizes and kinds: organization 1 was away while the others used its processors; from `back` on each has
+// more work than it can do, or as much as the name says.
+struct DebtWorld {
+  std::string name;
+  scheduling::Instance instance;
+  Instant back;
+};
+// Owners 32/16/16, 56/4/4 and 8/28/28 after 5, 30, 120 and 365 days; and after 30 days run times of other medians, a
+// mean residual run time that is three times wrong, loads of 1.05 and 1.6, an organization without processors, eight.
+[[nodiscard]] std::vector<DebtWorld> debt_worlds(std::uint64_t seed);
+
+// Standing: phi - psi of organization 1, by its part of all that ran.
+struct DebtMeasures {
+  double deviation_weekly = 0;  // of shares, in the last third
+  double deviation_hourly = 0;
+  double below = 0;                       // the share that organization 1 lacks most in any whole week from `back` on
+  double beyond = 0;                      // the standing on the other side, as a part of the greatest
+  std::optional<std::int64_t> even{};     // weeks from `back` until all shares stay within 2 points of what is owned
+  std::optional<std::int64_t> settled{};  // weeks from `back` until the standing stays below a tenth of the greatest
+  Duration longest_wait;
+  std::vector<double> shares{};  // of organization 1, by week
+};
+constexpr auto description_of(std::type_identity<DebtMeasures>) {
+  using M = DebtMeasures;
+  return describe(member("deviation_weekly", &M::deviation_weekly), member("deviation_hourly", &M::deviation_hourly),
+                  member("below", &M::below), member("beyond", &M::beyond), member("even_weeks", &M::even),
+                  member("settled_weeks", &M::settled), member("longest_wait_s", &M::longest_wait),
+                  member("weekly_shares", &M::shares));
+}
+[[nodiscard]] DebtMeasures measure_debt(const DebtWorld& world, std::span<const scheduling::Start> schedule);
+
+// Every policy but ref under the published rule, horizons of 1 to 120 days, and braking with several guarantees and
+// paces; fair_share and fair_tree. A name that has a rule stands for that one alone.
+[[nodiscard]] std::vector<std::string> rules_for_debts(const std::vector<std::string>& policies);
+// Units in this order: all rules in the first world, then in the next one.
+[[nodiscard]] Expected<Units<DebtMeasures>> run_worlds(const std::vector<std::string>& rules,
+                                                       const ExperimentArguments& arguments);
+void print_worlds(const std::vector<std::string>& rules, const Units<DebtMeasures>& measured, std::uint64_t seed,
+                  std::ostream& out);
+// The shares of organization 1 after 120 days, owners 32/16/16, under the rules with a guarantee of a half that look
+// farthest ahead, and the one that brakes.
+[[nodiscard]] Expected<void> plot_worlds(const std::filesystem::path& folder, const std::vector<std::string>& rules,
+                                         const Units<DebtMeasures>& measured, std::uint64_t seed);
+
+// A search for counterexamples: small worlds of random owners, run times and loads, some organizations away at times.
+struct SearchedWorld {
+  std::string world;
+  // By rule of searched_rules:
+  std::vector<double> uneven{};  // greatest distance of a share from what is owned, in the last four weeks
+  std::vector<double> deviation_hourly{};
+  std::vector<double> beyond{};
+  std::vector<std::int64_t> longest_wait_s{};
+};
+constexpr auto description_of(std::type_identity<SearchedWorld>) {
+  using W = SearchedWorld;
+  return describe(member("world", &W::world), member("uneven", &W::uneven),
+                  member("deviation_hourly", &W::deviation_hourly), member("beyond", &W::beyond),
+                  member("longest_wait_s", &W::longest_wait_s));
+}
+[[nodiscard]] std::vector<std::string> searched_rules();
+[[nodiscard]] Expected<Units<SearchedWorld>> run_search(const ExperimentArguments& arguments);
+void print_search(const Units<SearchedWorld>& measured, std::ostream& out);
 
 }  // namespace shapley::sim

@@ -25,23 +25,23 @@ constexpr std::int64_t k_year_s = 365 * k_day_s;
 
 // Lognormal, sigma = 1.2, in steps of 1 %. The normal number is a sum of twelve uniform ones, and powers are products:
 // std::exp may differ in the last digit between C libraries.
-std::int64_t draw_run_time(Rng& rng) {
+std::int64_t draw_run_time(Rng& rng, const RunTimes& runs) {
   constexpr double k_sigma = 1.2;
   constexpr double k_step = 1.01;
   constexpr double k_steps_of_sigma = k_sigma / 0.00995033085316808;  // ln 1.01
   double normal = -6;
   for (int i = 0; i < 12; ++i) normal += rng.uniform();
-  double seconds = 2 * k_hour_s;
+  auto seconds = static_cast<double>(runs.median_s);
   const double steps = std::floor(std::abs(normal) * k_steps_of_sigma);
   for (double step = 0; step < steps; ++step) seconds = normal < 0 ? seconds / k_step : seconds * k_step;
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds), 1, 24 * k_hour_s);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds), 1, runs.most_s);
 }
 
 // Adds jobs of one organization at random instants of [begin, end), until their sum is `work` processor seconds.
 void add_jobs(scheduling::Instance& instance, std::uint32_t organization, std::int64_t begin, std::int64_t end,
-              double work, Rng& rng) {
+              double work, Rng& rng, const RunTimes& runs = {}) {
   for (double sent = 0; sent < work;) {
-    const std::int64_t duration = draw_run_time(rng);
+    const std::int64_t duration = draw_run_time(rng, runs);
     const auto release = begin + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(end - begin)));
     instance.jobs.push_back({{release}, {duration}, organization});
     sent += static_cast<double>(duration);
@@ -167,6 +167,14 @@ void measure_waits(const Instance& instance, const std::vector<std::int64_t>& st
     if (jobs[u] > 0) measures.mean_wait_s[u] /= static_cast<double>(jobs[u]);
 }
 
+game::ServingRule braking(game::Guarantee guarantee) {
+  return {.horizon = {}, .guarantee = guarantee, .pace = game::pace_under(guarantee)};
+}
+
+bool names_rule(const std::string& policy) {
+  return policy.find('@') != std::string::npos;
+}
+
 void add_further_rules(const std::string& policy, std::vector<std::string>& rules) {
   const game::ServingRule by_default = game::k_default_rule;
   game::ServingRule unweighed = by_default;
@@ -176,6 +184,8 @@ void add_further_rules(const std::string& policy, std::vector<std::string>& rule
   rules.push_back(policy_text(policy, {by_default.horizon, {}, by_default.running}));
   for (const Duration horizon : {Duration{6 * 3600}, Duration{7 * k_day_s}})
     rules.push_back(policy_text(policy, {horizon, by_default.guarantee, by_default.running}));
+  for (const game::Guarantee guarantee : stability_guarantees())
+    rules.push_back(policy_text(policy, braking(guarantee)));
   if (policy == "ref") return;
   rules.push_back(policy_text(policy, unweighed, true));
   rules.push_back(policy_text(policy, by_default, true));
@@ -195,8 +205,8 @@ std::vector<StabilityCase> made_cases(std::uint64_t seed) {
 }
 
 void add_made_jobs(scheduling::Instance& instance, std::uint32_t organization, Instant begin, Instant end, double work,
-                   Rng& rng) {
-  add_jobs(instance, organization, begin.value, end.value, work, rng);
+                   Rng& rng, const RunTimes& runs) {
+  add_jobs(instance, organization, begin.value, end.value, work, rng, runs);
   order_jobs(instance);
 }
 
@@ -265,6 +275,10 @@ std::vector<game::Guarantee> stability_guarantees() {
 std::vector<std::string> rules_of(const std::vector<std::string>& policies) {
   std::vector<std::string> rules;
   for (const std::string& policy : policies) {
+    if (names_rule(policy)) {
+      rules.push_back(policy);
+      continue;
+    }
     for (const game::Guarantee guarantee : stability_guarantees())
       for (const Duration horizon : stability_horizons()) rules.push_back(policy_text(policy, {horizon, guarantee}));
     add_further_rules(policy, rules);
@@ -283,6 +297,9 @@ std::vector<std::string> rules_after_maintenance(const std::vector<std::string>&
       }
     }
     rules.push_back(policy_text(policy, game::k_default_rule, true));
+    rules.push_back(policy_text(policy, braking({})));
+    for (const bool once : {false, true})
+      rules.push_back(policy_text(policy, braking(game::k_default_rule.guarantee), once));
   }
   rules.insert(rules.end(), {k_fair_share, policy_text(k_fair_share, {}, true)});
   return rules;

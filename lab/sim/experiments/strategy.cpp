@@ -75,6 +75,13 @@ Expected<void> check_names(const ExperimentArguments& arguments) {
   for (const std::string& name : arguments.policies) {
     const auto policy = parse_policy(name, game::k_default_rule);
     if (!policy) return tl::unexpected<Error>(policy.error());
+    if (policy->rule.pace != game::Pace{}) {
+      return fail(Errc::invalid_argument,
+                  "--policies: \"" + name +
+                      "\" brakes, and shapleyd's books, which rank here, do not; name a horizon "
+                      "instead, as in " +
+                      policy->name + "@30d/0.5/0.1");
+    }
     if (accounting::parse_estimator(policy->name) && !policy->once) continue;
     std::string known;
     for (const std::string_view one : accounting::estimator_names())

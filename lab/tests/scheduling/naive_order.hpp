@@ -98,11 +98,11 @@ struct Rule {
   std::int64_t millionths = 0;  // guaranteed of what an organization owns
   std::int64_t running = 0;     // millionths: the weight of what runs
   bool once = false;            // organizations are ordered once for all starts of an instant
+  std::int64_t pace = 0;        // millionths of what an organization owns; above 0 it brakes, and has no horizon
 };
 
-// c of serving_order.hpp by its words: m is given, or that of the runs that ended by t, of one processor each.
-inline std::int64_t running_factor(const Instance& instance, const std::vector<std::int64_t>& starts, const Rule& rule,
-                                   std::int64_t t) {
+// m of serving_order.hpp by its words: given, or that of the runs that ended by t, of one processor each.
+inline std::int64_t residual(const Instance& instance, const std::vector<std::int64_t>& starts, std::int64_t t) {
   std::int64_t seconds = 0;
   std::int64_t squares = 0;
   for (std::size_t j = 0; j < starts.size(); ++j) {
@@ -111,9 +111,14 @@ inline std::int64_t running_factor(const Instance& instance, const std::vector<s
     seconds += d;
     squares += d * d;
   }
-  std::int64_t m = seconds == 0 ? 3600 : std::max<std::int64_t>(1, squares / seconds / 2);
-  if (instance.residual.value > 0) m = instance.residual.value;
-  m = std::min(m, rule.horizon);
+  if (instance.residual.value > 0) return instance.residual.value;
+  return seconds == 0 ? 3600 : std::max<std::int64_t>(1, squares / seconds / 2);
+}
+
+// c of serving_order.hpp likewise.
+inline std::int64_t running_factor(const Instance& instance, const std::vector<std::int64_t>& starts, const Rule& rule,
+                                   std::int64_t t) {
+  const std::int64_t m = std::min(residual(instance, starts, t), rule.horizon);
   return rule.running * m * (2 * rule.horizon - m) / 2'000'000;
 }
 
@@ -176,8 +181,25 @@ class Simulation {
       if (instance_.jobs[j].organization == u && runs(j, t)) ++used;
     return used * 1'000'000 < rule_.millionths * instance_.processors[u];
   }
+  // A million times k! K of braking.hpp, by its words.
+  [[nodiscard]] Int128 braking_key(std::size_t u, std::int64_t t) const {
+    const std::int64_t m = residual(instance_, start_, t);
+    const std::int64_t scale = factorial(instance_.organizations());
+    const Second now = second(t);
+    const std::int64_t rate = given_(instance_, now)[u] - scale * now.running[u];
+    Int128 balance = m * m / 2 * rate;
+    Int128 work = m * rate;
+    for (std::int64_t i = 0; i < t; ++i) {
+      balance += rate_less_used(u, i) * (t + m - i);
+      work += rate_less_used(u, i);
+    }
+    const Int128 turn = std::max<Int128>(Int128{2} * rule_.pace * instance_.processors[u], 1'000'000);
+    const Int128 distance = 1'000'000 * work * 1'000'000 * work / (scale * turn);
+    return 1'000'000 * balance + (work < 0 ? -distance : distance);
+  }
   // k! (phi - psi) at t + horizon of the schedule that stops at t, and what runs at t.
-  [[nodiscard]] std::int64_t key(std::size_t u, std::int64_t t) const {
+  [[nodiscard]] Int128 key(std::size_t u, std::int64_t t) const {
+    if (rule_.pace > 0) return braking_key(u, t);
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < t; ++i) sum += rate_less_used(u, i) * (t + rule_.horizon - i);
     const std::int64_t factor = running_factor(instance_, start_, rule_, t);
@@ -188,7 +210,7 @@ class Simulation {
   }
   struct Standing {
     bool below;
-    std::int64_t key;
+    Int128 key;
   };
   [[nodiscard]] std::vector<Standing> standings(std::int64_t t) const {
     std::vector<Standing> standings;

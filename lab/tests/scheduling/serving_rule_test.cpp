@@ -26,11 +26,19 @@ ServingRule any_rule() {
   rule.horizon.value = *rc::gen::oneOf(rc::gen::inRange<std::int64_t>(0, 12), rc::gen::just<std::int64_t>(1'000'000));
   rule.guarantee.millionths = *rc::gen::element(0, 300'000, 500'000, game::k_whole_guarantee);
   rule.running.millionths = *rc::gen::element(0, 100'000, 400'000, game::k_whole_running_weight);
+  if (*rc::gen::inRange(0, 3) == 0) {
+    rule.horizon = {};
+    rule.running = {};
+    rule.pace.millionths = *rc::gen::element(1, 250'000, 500'000, game::k_whole_pace);
+  }
   return rule;
 }
 
 naive::Rule words_of(const ServingRule& rule) {
-  return {rule.horizon.value, rule.guarantee.millionths, rule.running.millionths};
+  return {.horizon = rule.horizon.value,
+          .millionths = rule.guarantee.millionths,
+          .running = rule.running.millionths,
+          .pace = rule.pace.millionths};
 }
 
 std::vector<std::int64_t> starts_of(const Instance& instance, Policy& policy) {
@@ -70,7 +78,8 @@ RC_GTEST_PROP(ServingRule, RefFollowsTheWordsOfTheRuleInEveryCoalition, ()) {
   instance.residual.value = *rc::gen::element(0, 0, 1, 9);
   const ServingRule rule = any_rule();
   const auto policy = make_ref(instance, rule);
-  const sim::naive::Ref witness(instance, {rule.horizon.value, rule.guarantee.millionths, rule.running.millionths});
+  const sim::naive::Ref witness(
+      instance, {rule.horizon.value, rule.guarantee.millionths, rule.running.millionths, rule.pace.millionths});
   std::vector<std::int64_t> expected(instance.jobs.size(), -1);
   for (const sim::naive::Running& run : witness.grand().started) expected[run.job] = run.start;
   RC_ASSERT(starts_of(instance, *policy) == expected);
@@ -98,6 +107,43 @@ ServingRule rule_with_running(Rng& rng) {
   return {{static_cast<std::int64_t>(1 + rng.below(60))},
           {static_cast<std::int32_t>(rng.below(3) * 400'000)},
           {k_weights[rng.below(k_weights.size())]}};
+}
+
+TEST(ServingRule, BrakingFollowsTheWordsInContention) {
+  int braking_matters = 0;
+  int pace_matters = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    Instance instance = contended_instance(rng);
+    instance.residual.value = static_cast<std::int64_t>(rng.below(6));
+    const ServingRule rule{.horizon = {},
+                           .guarantee = {static_cast<std::int32_t>(rng.below(3) * 400'000)},
+                           .pace = {static_cast<std::int32_t>(1 + rng.below(game::k_whole_pace))}};
+    const naive::Rule words = words_of(rule);
+    const naive::Simulation by_owners(instance, words, naive::given_by_owners);
+    const auto direct = make_direct_contr(instance, {.identity = true, .seed = 1, .rule = rule});
+    ASSERT_EQ(starts_of(instance, *direct), by_owners.starts());
+    const auto rate = make_shapley_rate(instance, {.method = RateMethod::exact, .seed = 1, .rule = rule});
+    ASSERT_EQ(starts_of(instance, *rate), naive::Simulation(instance, words, naive::given_by_game).starts());
+    naive::Rule other = words;
+    other.pace = 0;
+    braking_matters +=
+        naive::Simulation(instance, other, naive::given_by_owners).starts() != by_owners.starts() ? 1 : 0;
+    other.pace = game::k_whole_pace;
+    pace_matters += naive::Simulation(instance, other, naive::given_by_owners).starts() != by_owners.starts() ? 1 : 0;
+    if (seed % 10 != 0) continue;
+    const auto coalitions = make_coalitions_all(instance, rule);
+    ASSERT_EQ(starts_of(instance, *coalitions),
+              naive::Simulation(instance, words, naive::given_by_coalitions).starts());
+    const sim::naive::Ref witness(instance, {0, rule.guarantee.millionths, 0, rule.pace.millionths});
+    std::vector<std::int64_t> expected(instance.jobs.size(), -1);
+    for (const sim::naive::Running& run : witness.grand().started) expected[run.job] = run.start;
+    const auto ref = make_ref(instance, rule);
+    ASSERT_EQ(starts_of(instance, *ref), expected);
+  }
+  EXPECT_GT(braking_matters, 50);  // otherwise nothing was tried
+  EXPECT_GT(pace_matters, 10);
 }
 
 TEST(ServingRule, WhatRunsCountsAndPassesAreOrderedByTheWords) {

@@ -3,6 +3,7 @@
 // at t is worth later. Slow, and shares no code with common/game and lab/scheduling but the instance.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,7 @@ struct Rule {
   std::int64_t horizon = 0;     // seconds
   std::int64_t millionths = 0;  // guaranteed of what an organization owns
   std::int64_t running = 0;     // millionths: the weight of what runs
+  std::int64_t pace = 0;        // millionths of what an organization owns; above 0 it brakes, and has no horizon
 };
 
 // When a schedule is seen, and what runs at t counts so often besides.
@@ -90,11 +92,11 @@ class Ref {
     // Decisions at t change no psi at t, but what runs: the numbers of coalitions have subcoalitions first.
     const Ahead ahead{rule_.horizon, running_factor(t)};
     for (std::uint32_t c = 1; c < schedules_.size(); ++c) {
-      std::optional<std::vector<std::int64_t>> standing;
+      std::optional<std::vector<Int128>> standing;
       while (free_processors(c, t) > 0) {
         std::optional<std::size_t> best;
         bool best_first = false;
-        if (!standing || rule_.running > 0) standing = standings(c, t, ahead);
+        if (!standing || rule_.running > 0 || rule_.pace > 0) standing = standings(c, t, ahead);
         for (std::size_t u = 0; u < instance_.organizations(); ++u) {
           if ((c >> u & 1U) == 0 || !waits(c, u, t)) continue;
           const bool first = below(c, u, t);
@@ -108,8 +110,8 @@ class Ref {
       }
     }
   }
-  // By m as it is given, or by the grand coalition's runs that ended by t.
-  [[nodiscard]] std::int64_t running_factor(std::int64_t t) const {
+  // m as it is given, or by the grand coalition's runs that ended by t.
+  [[nodiscard]] std::int64_t residual(std::int64_t t) const {
     std::int64_t seconds = 0;
     std::int64_t squares = 0;
     for (const Running& run : grand().started) {
@@ -118,17 +120,36 @@ class Ref {
       seconds += d;
       squares += d * d;
     }
-    std::int64_t m = seconds == 0 ? 3600 : squares / seconds / 2;
-    m = m < 1 ? 1 : m;
-    if (instance_.residual.value > 0) m = instance_.residual.value;
+    if (instance_.residual.value > 0) return instance_.residual.value;
+    return seconds == 0 ? 3600 : std::max<std::int64_t>(1, squares / seconds / 2);
+  }
+  [[nodiscard]] std::int64_t running_factor(std::int64_t t) const {
+    std::int64_t m = residual(t);
     m = m > rule_.horizon ? rule_.horizon : m;
     return rule_.running * m * (2 * rule_.horizon - m) / 2'000'000;
   }
-  [[nodiscard]] std::vector<std::int64_t> standings(std::uint32_t c, std::int64_t t, const Ahead& ahead) const {
-    std::vector<std::int64_t> standing;
+  // |C|! (phi - psi).
+  [[nodiscard]] std::int64_t balance(std::uint32_t c, std::size_t u, std::int64_t t, const Ahead& ahead) const {
+    return scaled_phi(c, u, t, ahead) - factorial(std::popcount(c)) * psi(c, u, t, ahead);
+  }
+  // A million times |C|! K of braking.hpp, by its words: work and what runs are the differences that they make.
+  [[nodiscard]] Int128 braking_key(std::uint32_t c, std::size_t u, std::int64_t t) const {
+    const std::int64_t m = residual(t);
+    const std::int64_t now = balance(c, u, t, {});
+    const Int128 rate = balance(c, u, t, {0, 1}) - now;
+    const Int128 work = balance(c, u, t, {1, 0}) - now + m * rate;
+    const Int128 turn = std::max<Int128>(Int128{2} * rule_.pace * instance_.processors[u], 1'000'000);
+    const Int128 distance = 1'000'000 * work * 1'000'000 * work / (factorial(std::popcount(c)) * turn);
+    return Int128{1'000'000} * balance(c, u, t, {m, m * m / 2}) + (work < 0 ? -distance : distance);
+  }
+  [[nodiscard]] std::vector<Int128> standings(std::uint32_t c, std::int64_t t, const Ahead& ahead) const {
+    std::vector<Int128> standing;
     for (std::size_t u = 0; u < instance_.organizations(); ++u) {
-      standing.push_back(
-          (c >> u & 1U) == 0 ? 0 : scaled_phi(c, u, t, ahead) - factorial(std::popcount(c)) * psi(c, u, t, ahead));
+      if ((c >> u & 1U) == 0) {
+        standing.push_back(0);
+      } else {
+        standing.push_back(rule_.pace > 0 ? braking_key(c, u, t) : balance(c, u, t, ahead));
+      }
     }
     return standing;
   }

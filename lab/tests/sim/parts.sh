@@ -49,6 +49,7 @@ merges strategy --cases load_1.05,junk_waits,twice --instances 2
 forms=('')
 merges mosp --instances 1
 merges workflow --instances 1
+merges stability --cases search --instances 2
 in_parts debts 2 stability --cases debts --policies direct_contr
 same debts stability --cases debts --policies direct_contr
 # With other seeds, and more parts than units: some parts have none.

@@ -2,6 +2,7 @@
 #include "sim/experiments/stability.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -144,6 +145,27 @@ TEST(StabilityDebts, AreSettledWhenSharesStayNearTheHalf) {
   EXPECT_EQ(weeks_to_settle({0, 0.5, 0.44}, 1), std::nullopt);
 }
 
+// Two organizations of a processor; the second is away for two weeks, has both for four, none for two, then its own. In
+// machine weeks its R is 1, -1 and 0 after them, its phi - psi 1, 2 (after two of the four), 1 and 0.
+TEST(Debt, IsMeasuredByHand) {
+  constexpr std::int64_t k_week = 7 * 86'400;
+  const std::array<std::uint32_t, 20> owner_of_run{0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 1};
+  DebtWorld world{"", {{1, 1}, {}, {10 * k_week}}, {2 * k_week}};
+  std::vector<scheduling::Start> schedule;
+  for (std::uint32_t run = 0; run < owner_of_run.size(); ++run) {
+    world.instance.jobs.push_back({{0}, {k_week}, owner_of_run[run]});
+    schedule.push_back({run, {run / 2 * k_week}});
+  }
+  const DebtMeasures found = measure_debt(world, schedule);
+  EXPECT_EQ(found.even, 6);
+  // At the end of week 7 a quarter is left, which is more than a tenth of 2; at the end of week 8 nothing.
+  EXPECT_EQ(found.settled, 5);
+  EXPECT_DOUBLE_EQ(found.below, 0.5);
+  EXPECT_NEAR(found.beyond, 0, 0.01);
+  EXPECT_NEAR(found.deviation_weekly, std::sqrt(2.0) / 6, 1e-9);  // of 0, .5 and .5
+  EXPECT_EQ(found.shares, (std::vector<double>{0, 0, 1, 1, 1, 1, 0, 0, 0.5, 0.5}));
+}
+
 // What comes free at once after a maintenance, counted from the schedule by hand, and what the serving order promises.
 TEST(Maintenance, EverythingComesFreeAtOnce) {
   const MaintainedMachine machine = maintained_machine(3);
@@ -225,6 +247,14 @@ TEST(PolicyNames, CarryARule) {
   EXPECT_EQ(policy_text("rand", week_half, true), "rand@7d/0.5/once");
   EXPECT_EQ(parse_policy("rand@7d/0.5/1", {})->rule, (game::ServingRule{{604'800}, {500'000}, {1'000'000}}));
   EXPECT_EQ(parse_policy("rand@7d/once", week_half)->rule, (game::ServingRule{{604'800}}));
+  EXPECT_EQ(parse_policy("ref@braking", week_half)->rule, (game::ServingRule{.horizon = {}, .pace = {500'000}}));
+  EXPECT_EQ(parse_policy("ref@braking/0.5/once", {})->rule,
+            (game::ServingRule{.horizon = {}, .guarantee = {500'000}, .pace = {250'000}}));
+  for (const char* text : {"ref@braking", "ref@braking/0.8", "ref@braking/0/0.25", "rand@braking/0.5/1/once"}) {
+    const auto braking = parse_policy(text, {});
+    EXPECT_EQ(policy_text(braking->name, braking->rule, braking->once), text);
+  }
+  EXPECT_FALSE(parse_policy("ref@braking/0.5/0", {}));
   EXPECT_TRUE(parse_policy("rand@7d/once", week_half)->once);
   EXPECT_FALSE(parse_policy("rand@7d/1", week_half)->once);
   EXPECT_EQ(parse_policy("rand/once", week_half)->rule, week_half);

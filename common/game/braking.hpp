@@ -1,0 +1,70 @@
+// Braking in time: a key by phi - psi that needs no horizon.
+//
+// Of an organization let S = phi - psi, R = work given - work got, A = rate - used (serving_order.hpp). R changes by A
+// a second and S by R, so an organization that is served by the greatest S alone has, when S is 0 at last, an R as
+// large as the debt made it, and S goes on to the other side. A vehicle that is to stop at a point brakes before the
+// point. If R can be turned by U processors, stopping takes |R| / U seconds, and S moves by R |R| / (2 U) meanwhile.
+// Hence
+//
+//     R' = R + m A                 R when what runs now has ended; m: mean residual run time
+//     S' = S + m R + m^2 A / 2     S at that time
+//     K  = S' + R' |R'| / (2 U),   U = pace * owned, at least half a processor
+//
+// and the greatest K is served first. K = 0 is the line on which an organization that brakes at U comes to S = R = 0;
+// above it the organization is owed, and is paid at full speed. A start of q processors lowers A by q, so K falls in
+// what is started: the places of an organization's jobs have its K with the processors before them as started, and the
+// order of service is the merge of these falling sequences.
+//
+// Exact integers: m^2 / 2 and R' |R'| / (2 U) are rounded towards 0, each once, so K stays falling and is odd in (S, R,
+// A). Pure functions.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/contract.hpp"
+#include "base/types.hpp"
+#include "game/serving_order.hpp"
+
+namespace shapley::game {
+
+// The pace of a rule that names none: half of what the guarantee leaves, at least a millionth. An organization that is
+// owed brakes by running on less than it owns, and the guarantee keeps it from running on less than g times that: with
+// U > (1 - g) owned it brakes too late. Half of that leaves room for several organizations that brake at once
+// (lab/docs/stability.md).
+[[nodiscard]] constexpr Pace pace_under(Guarantee guarantee) {
+  return {std::max((k_whole_pace - guarantee.millionths) / 2, 1)};
+}
+
+// 2 U in millionths of a processor, rounded down, at least one processor. owned: millionths of processors, >= 0.
+// (At least two would be more than four processors with a guarantee of .75 can turn: they brake by one.)
+[[nodiscard]] constexpr std::int64_t twice_turn(std::int64_t owned, Pace pace) {
+  SHAPLEY_REQUIRE(owned >= 0 && pace.millionths > 0);
+  return std::max<std::int64_t>(static_cast<std::int64_t>(Int128{2} * pace.millionths * owned / k_whole_pace), k_micro);
+}
+
+// S' + R' |R'| / (2 U). S' and R' in the units of the books (micro-processor seconds squared, micro-processor seconds),
+// 2 U as twice_turn returns it; or all three times one scale.
+//
+// 128 bits hold it for books: |R'| < 2^73 (3,000 years of a million processors) and 10^6 <= 2 U < 2^53 keep every
+// product below 2^127, and |S'| is a Utility. REQUIRES: doubled_turn > 0.
+template <typename Integer>
+[[nodiscard]] constexpr Integer braked(const Integer& balance_ahead, const Integer& work_ahead,
+                                       const Integer& doubled_turn) {
+  SHAPLEY_REQUIRE(doubled_turn > 0);
+  const Integer size = work_ahead < 0 ? Integer(-work_ahead) : work_ahead;
+  // The quotient of size * size, which itself may be too wide.
+  const Integer distance = size / doubled_turn * size + size % doubled_turn * size / doubled_turn;
+  return work_ahead < 0 ? Integer(balance_ahead - distance) : Integer(balance_ahead + distance);
+}
+
+// K from the present figures; terms: key_terms of a rule that brakes, which look m ahead. Scales as above.
+template <typename Integer>
+[[nodiscard]] constexpr Integer braking_key(const Integer& balance, const Integer& given_less_got,
+                                            const Integer& rate_less_used, const KeyTerms& terms,
+                                            const Integer& doubled_turn) {
+  return braked<Integer>(looked_ahead<Integer>(balance, given_less_got, rate_less_used, terms),
+                         frozen_ahead<Integer>(given_less_got, rate_less_used, terms.horizon), doubled_turn);
+}
+
+}  // namespace shapley::game
