@@ -26,6 +26,8 @@ enum {
    * most. */
   k_runs_rest_factor = 20,
   k_runs_rest_factor_min = 4,
+  /* What has started and ended is looked for by itself before a whole scan that will take about so long. */
+  k_long_scan_us = 10 * 1000,
   /* Scan this often though nothing seems to have changed: backfill may write a stale priority without a time stamp. */
   k_scan_at_least_ms = 5000,
 };
@@ -118,15 +120,15 @@ static bool may_runs_be_new(void) {
 
 /* How long to sleep where a scan is wanted and must rest. */
 static int64_t pause_ms(void) {
-  int64_t rest = rest_ms();
-  if (scan.long_list) rest = min_of(rest, max_of(runs_rest_ms(), k_min_gap_ms));
-  return max_of(rest, 1);
+  int64_t runs_rest = scan.complete ? max_of(runs_rest_ms(), k_min_gap_ms) : INT64_MAX;
+  return max_of(min_of(rest_ms(), runs_rest), 1);
 }
 
 /* ---- the thread --------------------------------------------------------------------------------- */
 
+/* A whole scan must rest for longer than the next start should wait for what has ended since. */
 static bool scan_runs(void) {
-  if (!scan.long_list || !scan.complete || runs_rest_ms() || !may_runs_be_new()) return false;
+  if (!scan.complete || runs_rest_ms() || !may_runs_be_new()) return false;
   shapley_scan_runs(&scan);
   debug2("%s: scanned the runs in %" PRId64 " us", plugin_type, scan.runs_held_us);
   return true;
@@ -137,8 +139,9 @@ static void scan_runs_when_due(void) {
   (void)scan_runs();
 }
 
-/* Before a whole scan, while it must still rest. */
+/* Before a whole scan, while it must still rest, or will take long. */
 static void scan_runs_and_write(void) {
+  if (!rest_ms() && scan.held_us < k_long_scan_us) return;
   if (scan_runs()) shapley_writer_write_places(&stopping);
 }
 

@@ -35,12 +35,6 @@ std::string error_text(const std::optional<double>& error) {
   return error ? short_number(*error) : "-";
 }
 
-std::string hundredths(double value) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(2) << value;
-  return text.str();
-}
-
 // Delta method: the error of mean(x) / mean(y) is that of the mean of x - ratio * y, divided by mean(y).
 std::optional<double> error_of_ratio(const std::vector<double>& values, const std::vector<double>& base, double ratio,
                                      double base_mean, const std::vector<std::int64_t>& clusters) {
@@ -80,6 +74,12 @@ std::string intervals(const std::vector<std::uint32_t>& numbers) {
 std::string short_number(double value) {
   std::ostringstream text;
   text << std::setprecision(4) << value;
+  return text.str();
+}
+
+std::string fixed(double value, int digits) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value + 0.0;
   return text.str();
 }
 
@@ -126,8 +126,8 @@ void print_table(const ComparisonSettings& settings, const std::vector<WindowRes
     out << std::left << std::setw(name_width) << summary.policy << std::right << std::setw(10)
         << short_number(summary.unfairness.mean) << std::setw(10) << error_text(summary.unfairness.standard_error)
         << std::setw(10) << short_number(summary.unfairness.median) << std::setw(10)
-        << short_number(summary.unfairness.deviation) << std::setw(8) << hundredths(summary.ratio) << std::setw(9)
-        << (summary.ratio_error ? hundredths(*summary.ratio_error) : "-") << std::setw(12)
+        << short_number(summary.unfairness.deviation) << std::setw(8) << fixed(summary.ratio, 2) << std::setw(9)
+        << (summary.ratio_error ? fixed(*summary.ratio_error, 2) : "-") << std::setw(12)
         << short_number(summary.difference.mean) << std::setw(10) << error_text(summary.difference.standard_error)
         << '\n';
   }

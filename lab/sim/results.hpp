@@ -56,6 +56,8 @@ constexpr auto description_of(std::type_identity<ComparisonReport>) {
 
 // "13.8", "0.021", "1.2e+06": four significant digits.
 [[nodiscard]] std::string short_number(double value);
+// With so many digits behind the point, and no minus before a zero.
+[[nodiscard]] std::string fixed(double value, int digits);
 
 // Results of a run as files for other tools: one row per organization, and Batsim's jobs.csv.
 struct PolicyResult {

@@ -7,9 +7,6 @@
 #include "plugin/threads.h"
 
 enum {
-  /* From so many records on, runs are looked for by themselves, because a whole scan must rest for longer than the next
-   * start should wait for. */
-  k_long_list = 1000,
   /* From so many on, waiting jobs may be skipped by their quick hash. A scan of 10,000 takes 15 ms: fewer are read in
    * full, and edits of waiting jobs are seen at once. */
   k_skipped_list = 20000,
@@ -93,7 +90,6 @@ static void begin(shapley_scan_t* scan) {
   scan->skipped = 0;
   bool same_order = shapley_writer_begin(shapley_configuration_refresh());
   int records = job_list ? list_count(job_list) : 0;
-  scan->long_list = records >= k_long_list;
   scan->quick = same_order && records >= k_skipped_list;
 }
 

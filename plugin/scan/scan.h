@@ -31,7 +31,6 @@ typedef struct {
   int64_t ended_ms;     /* monotonic; 0: no scan yet */
   time_t started_at;    /* wall clock */
   time_t complete_at;   /* wall clock when the last scan began that read every record; 0: none yet */
-  bool long_list;       /* so many records that scans of runs are worth it */
   int64_t runs_held_us; /* of the last scan of runs: how long it held the locks, */
   int64_t runs_used_us; /* and the processor time that it used meanwhile */
   int64_t runs_ended_ms;

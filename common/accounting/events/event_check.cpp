@@ -208,10 +208,10 @@ Expected<void> check_content(const ChargeDeclared& event) {
 }
 
 Expected<void> check_content(const ControllerBegan& event) {
-  constexpr std::size_t k_digits = 64;
+  constexpr std::size_t k_hash_digits = 64;
   if (event.host.empty()) return refuse("the host needs a name");
   if (event.after < 0) return refuse("events count from 1");
-  if (!is_hex(event.hash, k_digits)) return refuse("a hash has 64 hexadecimal digits");
+  if (!is_hex(event.hash, k_hash_digits)) return refuse("a hash has 64 hexadecimal digits");
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include "charts/plot.hpp"
 #include "sim/experiments/stability.hpp"
 #include "sim/registry.hpp"
+#include "sim/results.hpp"
 
 namespace shapley::sim {
 
@@ -169,12 +170,6 @@ Expected<std::vector<ConsortiumTable>> tables_of(const MeasuredConsortium& measu
   }
   std::erase_if(tables, [](const ConsortiumTable& table) { return table.rows.empty(); });
   return tables;
-}
-
-std::string digits_after(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value + 0.0;
-  return text.str();
 }
 
 std::string_view name_of(Extrapolation extrapolation) {
@@ -378,7 +373,7 @@ void print_consortium(const ConsortiumTable& table, std::ostream& out) {
   constexpr int k_figure = 7;
   constexpr int k_standing = 9;
   out << "## " << table.name << ", " << table.estimator << ": " << table.about << "; " << counted(table.seeds, "seed")
-      << "; mean residual run time " << digits_after(static_cast<double>(table.residual_s) / 3600, 1) << " h\n\n";
+      << "; mean residual run time " << fixed(static_cast<double>(table.residual_s) / 3600, 1) << " h\n\n";
   const ConsortiumMeasures& first = table.rows.front().measures;
   const auto members = static_cast<int>(first.standing.size());
   out << std::left << std::setw(k_rule) << "RANKS BY";
@@ -390,13 +385,13 @@ void print_consortium(const ConsortiumTable& table, std::ostream& out) {
     out << std::left << std::setw(k_rule) << label_of(row.setting) << std::right;
     for (const std::vector<double>& waits : row.measures.mean_wait_s) {
       out << "  ";
-      for (const double wait : waits) out << std::setw(k_figure) << digits_after(wait / 3600, wait < 36'000 ? 1 : 0);
+      for (const double wait : waits) out << std::setw(k_figure) << fixed(wait / 3600, wait < 36'000 ? 1 : 0);
     }
     out << "  ";
     for (const std::vector<double>& standing : row.measures.standing)
-      out << std::setw(k_standing) << digits_after(std::round(standing.back()), 0);
-    out << std::setw(k_figure) << digits_after(100 * row.measures.deviation, 1) << std::setw(k_figure)
-        << digits_after(100 * row.measures.deviation_of_cluster, 1) << std::setw(9)
+      out << std::setw(k_standing) << fixed(std::round(standing.back()), 0);
+    out << std::setw(k_figure) << fixed(100 * row.measures.deviation, 1) << std::setw(k_figure)
+        << fixed(100 * row.measures.deviation_of_cluster, 1) << std::setw(9)
         << (row.settled ? std::to_string(*row.settled) : "-") << '\n';
   }
   out << '\n';

@@ -184,12 +184,6 @@ Expected<void> draw(const ExperimentArguments& arguments, const Names& policies,
 
 constexpr int k_rule_width = 32;
 
-std::string fixed(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
-}
-
 double days(Duration duration) {
   return static_cast<double>(duration.value) / static_cast<double>(k_day_s);
 }

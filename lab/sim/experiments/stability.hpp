@@ -27,6 +27,8 @@
 
 namespace shapley::sim {
 
+inline constexpr std::int64_t k_hour_s = 3600;
+
 // The cases of `experiment stability`: machines on which jobs wait for long, and whole years of traces.
 //
 // The synthetic cases last 40 weeks, head_start 80, on 16 processors for each organization. Run times are lognormal

@@ -17,7 +17,6 @@ namespace {
 using scheduling::Instance;
 using scheduling::Job;
 
-constexpr std::int64_t k_hour_s = 3600;
 constexpr std::int64_t k_length_s = 40 * 7 * k_day_s;
 constexpr double k_load_of_two = 2.2;  // one organization alone keeps the processors of two busy
 constexpr std::uint32_t k_own_processors = 16;

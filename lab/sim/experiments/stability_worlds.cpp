@@ -17,7 +17,6 @@ namespace shapley::sim {
 
 namespace {
 
-constexpr std::int64_t k_hour_s = 3600;
 constexpr std::int64_t k_week_s = 7 * k_day_s;
 constexpr std::int64_t k_hours_of_week = k_week_s / k_hour_s;
 constexpr RunTimes k_short_runs{600, 24 * k_hour_s};
@@ -83,12 +82,6 @@ std::vector<std::vector<double>> due_by_hour(const DebtWorld& world,
     }
   }
   return due;
-}
-
-std::string fixed(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
 }
 
 }  // namespace

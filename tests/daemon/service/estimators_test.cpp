@@ -24,8 +24,6 @@ using accounting::EstimatorId;
 using nlohmann::json;
 using Lines = std::vector<std::string>;
 
-constexpr std::int64_t k_day = 24 * 3600;
-
 // The lines of estimators_of_days() for one day.
 Lines day_of(std::int64_t day, const accounting::EstimatorSet& estimators) {
   Lines lines;

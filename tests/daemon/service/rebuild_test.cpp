@@ -20,9 +20,6 @@ namespace {
 using nlohmann::json;
 using Lines = std::vector<std::string>;
 
-constexpr std::int64_t k_hour = 3600;
-constexpr std::int64_t k_day = 24 * k_hour;
-
 class RebuildTest : public ServiceTest {
  protected:
   // Books whose memory ends two days before `now`, a month after the begin.

@@ -15,8 +15,7 @@ namespace {
 using accounting::ResidualMeasured;
 
 constexpr std::int64_t k_minute = 60;
-constexpr std::int64_t k_day = 24 * 3600;
-constexpr Instant k_now{1'000'000};
+constexpr Instant k_measured_at{1'000'000};
 
 std::vector<ledger::Run> runs_of(std::int64_t count, std::int64_t length_s, bool ended = true) {
   ledger::Run run;
@@ -42,26 +41,28 @@ TEST(Residual, IsTenMinutesTo365Days) {
 }
 
 TEST(Residual, IsStatedAtFirstAndWhenItMovedByMoreThanAFifth) {
-  EXPECT_EQ(residual_statement(k_now, nullptr, {Duration{1000}, 20}), (ResidualMeasured{k_now, 1000, 20}));
-  const ResidualMeasured last{k_now - Duration{5}, 1000, 20};
+  EXPECT_EQ(residual_statement(k_measured_at, nullptr, {Duration{1000}, 20}),
+            (ResidualMeasured{k_measured_at, 1000, 20}));
+  const ResidualMeasured last{k_measured_at - Duration{5}, 1000, 20};
   for (const std::int64_t near : {800, 999, 1000, 1200})
-    EXPECT_EQ(residual_statement(k_now, &last, {Duration{near}, 99}), std::nullopt) << near;
+    EXPECT_EQ(residual_statement(k_measured_at, &last, {Duration{near}, 99}), std::nullopt) << near;
   for (const std::int64_t far : {1, 799, 1201, 9000})
-    EXPECT_EQ(residual_statement(k_now, &last, {Duration{far}, 99}), (ResidualMeasured{k_now, far, 99})) << far;
+    EXPECT_EQ(residual_statement(k_measured_at, &last, {Duration{far}, 99}), (ResidualMeasured{k_measured_at, far, 99}))
+        << far;
 }
 
 TEST(Residual, IsDatedAfterTheLastStatement) {
-  const ResidualMeasured last{k_now + Duration{7}, 1000, 20};
-  EXPECT_EQ(residual_statement(k_now, &last, {Duration{5000}, 20})->at, k_now + Duration{8});
+  const ResidualMeasured last{k_measured_at + Duration{7}, 1000, 20};
+  EXPECT_EQ(residual_statement(k_measured_at, &last, {Duration{5000}, 20})->at, k_measured_at + Duration{8});
 }
 
 TEST(Residual, IsLookedForEachMinuteAndThenOnceADay) {
   ResidualWatch watch;
-  EXPECT_TRUE(watch.is_due(k_now, nullptr));
-  watch.note_look(k_now);
-  EXPECT_FALSE(watch.is_due(k_now + Duration{k_minute - 1}, nullptr));
-  EXPECT_TRUE(watch.is_due(k_now + Duration{k_minute}, nullptr));
-  const ResidualMeasured last{k_now + Duration{k_minute}, 1000, 20};
+  EXPECT_TRUE(watch.is_due(k_measured_at, nullptr));
+  watch.note_look(k_measured_at);
+  EXPECT_FALSE(watch.is_due(k_measured_at + Duration{k_minute - 1}, nullptr));
+  EXPECT_TRUE(watch.is_due(k_measured_at + Duration{k_minute}, nullptr));
+  const ResidualMeasured last{k_measured_at + Duration{k_minute}, 1000, 20};
   watch.note_look(last.at);
   EXPECT_FALSE(watch.is_due(last.at + Duration{k_day - 1}, &last));
   EXPECT_TRUE(watch.is_due(last.at + Duration{k_day}, &last));
