@@ -60,7 +60,7 @@ ends 1 'known are saturated' "$sim" experiment stability --cases saturation
 ends 0 '' "$sim" experiment stability --cases load_1.05 --policies direct_contr --json
 jq -e '[.cases[0].rules[] | select(.rule == "direct_contr" or .rule == "direct_contr@7d") | .deviation_late] | .[0] > 0.2 and .[1] < 0.01' \
   "$dir/out" >/dev/null || die "no swing without a horizon, or one with it"
-jq -e '(.criteria | length) == 58 and ([.criteria[] | select(.rule == "direct_contr@7d/0.5") | .holds] | all)' "$dir/out" >/dev/null
+jq -e '(.criteria | length) == 64 and ([.criteria[] | select(.rule == "direct_contr@7d/0.5" or .rule == "direct_contr@braking/0.5") | .holds] | all)' "$dir/out" >/dev/null
 ends 1 'known are load_0.80, .*junk_waits' "$sim" experiment strategy --cases junk
 ends 1 '"fair_share" cannot rank the cluster; name direct_contr, shapley_rate' "$sim" experiment strategy --policies fair_share
 ends 1 '"direct_contr/once" cannot rank the cluster' "$sim" experiment strategy --policies direct_contr/once
