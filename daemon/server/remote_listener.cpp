@@ -266,10 +266,10 @@ std::string RemoteListener::answer_to(const remote::SealedMessage& question,
 }
 
 void RemoteListener::say_refused(const std::string& why) {
-  constexpr std::chrono::minutes k_between{1};
+  constexpr std::chrono::minutes k_between_refusals{1};
   const MutexLock lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
-  if (said_ && now < *said_ + k_between) return;
+  if (said_ && now < *said_ + k_between_refusals) return;
   said_ = now;
   spdlog::warn("server: a connection over TCP was ended: {}", why);
 }
