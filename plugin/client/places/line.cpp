@@ -153,28 +153,23 @@ struct Outlook {
   friend bool operator==(const Outlook&, const Outlook&) = default;
 };
 
-// What has ended of one organization's runs, by step.
-using Ended = std::array<Measure, k_steps + 1>;
-
-std::vector<Ended> ended_by_steps(std::span<const Contender> contenders) {
+// What has ended of each organization's runs when `step` of k_steps parts of all runs have.
+std::vector<Measure> ended_at(std::span<const Contender> contenders, std::size_t step) {
   std::vector<RunsByAge> runs;
   std::int64_t running = 0;
   for (const Contender& u : contenders) {
     runs.push_back(u.runs);
     running += u.runs.all();
   }
-  std::vector<Ended> by_step(contenders.size());
-  for (std::size_t step = 1; step <= k_steps; ++step) {
-    const auto freed = static_cast<std::int64_t>(static_cast<Int128>(running) * step / k_steps);
-    const std::vector<std::int64_t> ended = expected_ends(runs, freed);
-    for (std::size_t u = 0; u < contenders.size(); ++u) {
-      const Measure& all = contenders[u].running;
-      if (all.blocked <= 0) continue;
-      by_step[u][step] = {static_cast<std::int64_t>(static_cast<Int128>(all.charge) * ended[u] / all.blocked),
-                          ended[u]};
-    }
+  const auto freed = static_cast<std::int64_t>(static_cast<Int128>(running) * step / k_steps);
+  const std::vector<std::int64_t> ended = expected_ends(runs, freed);
+  std::vector<Measure> measured(contenders.size());
+  for (std::size_t u = 0; u < contenders.size(); ++u) {
+    const Measure& all = contenders[u].running;
+    if (all.blocked <= 0) continue;
+    measured[u] = {static_cast<std::int64_t>(static_cast<Int128>(all.charge) * ended[u] / all.blocked), ended[u]};
   }
-  return by_step;
+  return measured;
 }
 
 // The next task of a stream.
@@ -220,7 +215,7 @@ struct ServedLater {
 class Merge {
  public:
   Merge(std::span<const Contender> contenders, std::span<const OwnQueue> queues, const Room& room, std::int64_t reach)
-      : contenders_(contenders), ended_(ended_by_steps(contenders)), room_(room), reach_(reach) {
+      : contenders_(contenders), ended_(contenders.size()), room_(room), reach_(reach) {
     for (const Contender& contender : contenders) {
       running_ += contender.running.blocked;
       returning_ += contender.returning;
@@ -264,7 +259,7 @@ class Merge {
   }
   void push(Head head) {
     const std::uint32_t u = head.organization;
-    head.look(contenders_[u], ended_[u][outlook_.step], outlook_.nodes_are_back);
+    head.look(contenders_[u], ended_[u], outlook_.nodes_are_back);
     heads_.push(head);
   }
   void expect() {
@@ -278,6 +273,7 @@ class Merge {
     }
     now.nodes_are_back = returning_ > 0 && freed >= std::max(k_first_places, returning_ / 8);
     if (now == outlook_) return;
+    if (now.step != outlook_.step) ended_ = ended_at(contenders_, now.step);
     outlook_ = now;
     Heads before;
     std::swap(before, heads_);
@@ -286,7 +282,7 @@ class Merge {
 
   using Heads = std::priority_queue<Head, std::vector<Head>, ServedLater>;
   std::span<const Contender> contenders_;
-  std::vector<Ended> ended_;  // by organization
+  std::vector<Measure> ended_;  // by organization, as of outlook_.step
   Room room_;
   std::int64_t running_ = 0;
   std::int64_t reach_ = 0;
