@@ -150,19 +150,39 @@ std::string ahead_text(Instant then, Instant at) {
   return format_instant(then) + " (in " + short_duration((then - at).value) + ")";
 }
 
+std::string about(Duration duration) {
+  constexpr std::int64_t k_fewest = 3;  // of a unit
+  constexpr std::array k_units{std::pair{604'800, "week"}, std::pair{86'400, "day"}, std::pair{3'600, "hour"},
+                               std::pair{60, "minute"}};
+  for (const auto& [seconds, word] : k_units) {
+    if (duration.value >= k_fewest * seconds) return count_of((duration.value + seconds / 2) / seconds, word);
+  }
+  return count_of(std::max<std::int64_t>(1, duration.value / 60), "minute");
+}
+
 std::string until_text(const ledger::OutlookLimit& limit) {
   if (limit.by_date) return " up to " + limit.until.utc() + ", when a period ends or a node changes hands";
   if (limit.by_statement) return " up to " + limit.until.utc() + ", when what another cluster stated is too old";
   return " for a year at least";
 }
 
+namespace {
+
+bool is_braking(const ledger::RankingReport& ranking) {
+  return ranking.rule == accounting::KeyRule::braking;
+}
+
+}  // namespace
+
 std::string counting_text(const ledger::RankingReport& ranking) {
   if (ranking.running_factor == 0) return "";
   return "what runs now counts for " + short_duration(ranking.residual_s) + " more" +
-         (ranking.residual_assumed ? " (assumed)" : "") + ", with weight " + plain_number(ranking.running_weight);
+         (ranking.residual_assumed ? " (assumed)" : "") +
+         (is_braking(ranking) ? "" : ", with weight " + plain_number(ranking.running_weight));
 }
 
 std::string horizon_text(const ledger::RankingReport& ranking) {
+  if (is_braking(ranking)) return " (ranks look at how far there is to brake; " + counting_text(ranking) + ")";
   if (ranking.horizon_s == 0) return "";
   const DurationUnit& unit = largest_unit(Duration{ranking.horizon_s});
   const std::int64_t count = ranking.horizon_s / unit.seconds;

@@ -39,11 +39,15 @@ struct RankSource {
 [[nodiscard]] std::string since_text(Instant since, Instant at);
 // "2026-11-23T18:00:00Z (in 25 min)".
 [[nodiscard]] std::string ahead_text(Instant then, Instant at);
+// "12 weeks", "5 days", "4 hours", "20 minutes": rounded, to say about how long.
+[[nodiscard]] std::string about(Duration duration);
 // " up to 2026-12-01T00:00:00Z, when ...".
 [[nodiscard]] std::string until_text(const ledger::OutlookLimit& limit);
-// "what runs now counts for 2 h more, with weight 0.1"; "" if running jobs do not count.
+// "what runs now counts for 2 h more, with weight 0.1", or, by a rule that brakes, in full; "" if running jobs do not
+// count.
 [[nodiscard]] std::string counting_text(const ledger::RankingReport& ranking);
-// " (ranks look 30 days ahead; what runs now counts for 2 h more, with weight 0.1)", "" for the published rule.
+// " (ranks look 30 days ahead; what runs now counts for 2 h more, with weight 0.1)", " (ranks look at how far there is
+// to brake; what runs now counts for 2 h more)", "" for the published rule.
 [[nodiscard]] std::string horizon_text(const ledger::RankingReport& ranking);
 
 // A row for each organization: rank, standing, key, used, waiting.

@@ -130,6 +130,19 @@ Expected<void> Maintenance::store_head(Instant now) {
   return books_.store_head(head);
 }
 
+namespace {
+
+// Whether two rankings differ at most by when they were computed and by S' and R' of keys that brake.
+bool are_alike(protocol::Ranks a, protocol::Ranks b) {
+  for (protocol::Ranks* ranks : {&a, &b}) {
+    ranks->computed_at = 0;
+    for (protocol::Braking& braking : ranks->braking) braking.balance = braking.work = {};
+  }
+  return a == b;
+}
+
+}  // namespace
+
 void RankMaker::refresh(const accounting::NodeNames& away, Instant now) {
   if (books_.incomplete()) {
     is_behind_ = false;
@@ -140,13 +153,22 @@ void RankMaker::refresh(const accounting::NodeNames& away, Instant now) {
   note_able(able);
   const auto by = accounting::acting(ledger::ranking_estimator(state), able);
   protocol::Ranks ranks{.generation = ranks_.generation, .computed_at = ranks_.computed_at, .organizations = {}};
+  const game::KeyTerms terms = state.key_terms();
+  std::vector<std::int64_t> to_zero;
   for (const accounting::Rank& rank : state.ranking(now, by, away)) {
     ranks.organizations.push_back(rank.organization);
     ranks.leads.push_back(rank.lead);
     ranks.lacking.push_back(rank.lacking);
     if (!away.empty()) ranks.returning.push_back(rank.returning);
+    if (!terms.brakes) continue;
+    ranks.braking.push_back({protocol::wide(rank.falling.balance), protocol::wide(rank.falling.work),
+                             rank.last ? 0 : rank.falling.doubled_turn});
+    to_zero.push_back(game::startable_until(rank.falling, 0) / k_micro);
   }
-  const bool changed = ranks != ranks_;
+  if (terms.brakes) ranks.residual = terms.horizon.value;
+  // What keys that brake are made of changes every second. That matters to places when it is worth a processor.
+  const bool changed = to_zero != to_zero_ || !are_alike(ranks, ranks_);
+  to_zero_ = std::move(to_zero);
   ranks_ = std::move(ranks);
   ranks_.computed_at = now.value;
   if (changed) ++ranks_.generation;

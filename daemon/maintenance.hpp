@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "accounting/estimators/table.hpp"
 #include "base/error.hpp"
@@ -101,6 +102,7 @@ class RankMaker {
 
   Books& books_;
   protocol::Ranks ranks_;
+  std::vector<std::int64_t> to_zero_;  // by a rule that brakes, as ranks_: processors until its key is 0
   std::optional<accounting::EstimatorId> ranked_by_;
   bool is_behind_ = false;
 };

@@ -98,6 +98,7 @@ struct Configuration {
   accounting::EstimatorId contribution = accounting::k_default_estimator;
   accounting::EstimatorSet off;       // by the key of their name: not kept beside the other estimators
   std::int64_t hindsight_memory = 0;  // bytes that estimators of coalitions may use; 0: as the daemon's cgroup allows
+  accounting::KeyRule rule = accounting::KeyRule::horizon;
   std::int64_t running_weight = game::k_default_rule.running.millionths;  // weight of what runs now, parts per million
   Duration horizon = game::k_default_rule.horizon;                        // how far ranks look ahead; 0: published rule
   std::int64_t guarantee = game::k_default_rule.guarantee.millionths;     // part of what is owned; 0: published rule

@@ -67,4 +67,50 @@ template <typename Integer>
                          frozen_ahead<Integer>(given_less_got, rate_less_used, terms.horizon), doubled_turn);
 }
 
+// The key of one organization by what it starts now: K(q) when q millionths of a processor more run, m seconds ahead by
+// S' - c q and R' - m q. By a rule that does not brake S' is the key itself, R' = 0 and m = 0. Unless another is given:
+// the number of processors that it starts, below zero.
+struct FallingKey {
+  Int128 balance = 0;             // S', micro-processor seconds squared
+  Int128 work = 0;                // R', micro-processor seconds
+  std::int64_t doubled_turn = 1;  // 2 U, > 0
+  std::int64_t residual = 0;      // m, seconds
+  std::int64_t factor = 1;        // c, > 0
+  friend constexpr bool operator==(const FallingKey&, const FallingKey&) = default;
+};
+
+// c of a rule that brakes, by m.
+[[nodiscard]] constexpr std::int64_t braking_factor(Duration residual) {
+  return start_factor(key_terms({.horizon = {}, .pace = {1}}, residual));
+}
+
+// More processors than any cluster has, and the bound of `started`, in millionths, under a rule that brakes.
+inline constexpr std::int64_t k_most_started = std::int64_t{1} << 24U;
+
+[[nodiscard]] constexpr Int128 key_after(const FallingKey& key, std::int64_t started) {
+  if (key.residual == 0) return key.balance - Int128{key.factor} * started;
+  constexpr std::int64_t k_most = k_most_started * k_micro;
+  const Int128 part = std::clamp(started, -k_most, k_most);
+  return braked<Int128>(key.balance - key.factor * part, key.work - key.residual * part, key.doubled_turn);
+}
+
+// How much it may start, at most, so that its key is still `level` or greater, in millionths of a processor; below
+// zero: its key is less, and that much must end. Within -k_most_started .. k_most_started processors, which stand for
+// all beyond.
+[[nodiscard]] constexpr std::int64_t startable_until(const FallingKey& key, Int128 level) {
+  std::int64_t least = -k_most_started * k_micro;
+  std::int64_t beyond = k_most_started * k_micro + 1;
+  while (beyond - least > 1) {
+    const std::int64_t middle = least + (beyond - least) / 2;
+    (key_after(key, middle) >= level ? least : beyond) = middle;
+  }
+  return least;
+}
+
+// About how long it takes to bring S' and R' to zero together, in seconds, if work waits on all sides: at U to the line
+// K = 0 and along it; from rest 2 sqrt(|S'| / U). With s the sign of K, of s S' and s R',
+//
+//     R' / U + 2 sqrt(R'^2 / (2 U^2) + S' / U)
+[[nodiscard]] double settling_seconds(const FallingKey& key);
+
 }  // namespace shapley::game

@@ -96,12 +96,13 @@ inline constexpr ServingRule k_default_rule{
 struct KeyTerms {
   Duration horizon;                 // H
   std::int64_t running_factor = 0;  // c
+  bool brakes = false;              // what is seen then is S' and R' of a rule that brakes (braking.hpp)
   friend constexpr bool operator==(const KeyTerms&, const KeyTerms&) = default;
 };
 
 // Of a rule that brakes: those of S', m seconds ahead with all that runs.
 [[nodiscard]] constexpr KeyTerms key_terms(const ServingRule& rule, Duration residual) {
-  if (rule.pace != Pace{}) return {residual, running_factor(residual, {k_whole_running_weight}, residual)};
+  if (rule.pace != Pace{}) return {residual, running_factor(residual, {k_whole_running_weight}, residual), true};
   return {rule.horizon, running_factor(rule.horizon, rule.running, residual)};
 }
 

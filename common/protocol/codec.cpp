@@ -60,8 +60,14 @@ auto members(SnapshotEnd& m) {
 auto members(Ack& m) {
   return std::tie(m.sequence);
 }
+auto members(Wide& m) {
+  return std::tie(m.high, m.low);
+}
+auto members(Braking& m) {
+  return std::tie(m.balance, m.work, m.doubled_turn);
+}
 auto members(Ranks& m) {
-  return std::tie(m.generation, m.computed_at, m.organizations, m.leads, m.lacking, m.returning);
+  return std::tie(m.generation, m.computed_at, m.organizations, m.leads, m.lacking, m.returning, m.braking, m.residual);
 }
 auto members(JobLevel& m) {
   return std::tie(m.job_id, m.level);

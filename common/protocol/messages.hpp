@@ -17,6 +17,7 @@
 
 #include "base/charge.hpp"
 #include "base/rule_kind.hpp"
+#include "base/types.hpp"
 
 namespace shapley::protocol {
 
@@ -237,12 +238,36 @@ struct Ack {
   friend bool operator==(const Ack&, const Ack&) = default;
 };
 
+// An integer of 128 bits, for want of one in MessagePack: high * 2^64 + low.
+struct Wide {
+  std::int64_t high = 0;
+  std::uint64_t low = 0;
+  friend bool operator==(const Wide&, const Wide&) = default;
+};
+[[nodiscard]] constexpr Wide wide(Int128 value) {
+  return {static_cast<std::int64_t>(value >> 64), static_cast<std::uint64_t>(value)};
+}
+[[nodiscard]] constexpr Int128 value_of(const Wide& value) {
+  return Int128{value.high} * (Int128{1} << 64) + value.low;
+}
+
+// What an organization's key is made of by a rule that brakes (game/braking.hpp).
+struct Braking {
+  Wide balance;                   // S', micro-processor seconds squared
+  Wide work;                      // R', micro-processor seconds
+  std::int64_t doubled_turn = 0;  // 2 U in millionths of a processor; 0: it goes last
+  friend bool operator==(const Braking&, const Braking&) = default;
+};
+
 // Position 0 is served first. `generation` increases with every change. For each organization, in the same order: how
 // many processors it may start more than the one that owes most before the rule serves both alike (its lead), and how
 // many it lacks to its guarantee, negative if it holds more (accounting/state/ranking.hpp). The figures include what
 // was acknowledged before. A sender of an earlier release leaves both lists out: then an organization goes before all
 // those of later positions. While nodes are away, `returning` says how many processors each lacks more when all of its
-// nodes are back; otherwise, and by a sender of an earlier release, it is empty.
+// nodes are back; otherwise, and by a sender of an earlier release, it is empty. By a rule that brakes a processor
+// lowers each key by another amount, and the keys themselves are compared: `braking` has what they are made of, and
+// `residual` is m, how many seconds they look ahead; `leads` are then for a receiver of an earlier release. By another
+// rule `braking` is empty.
 struct Ranks {
   std::uint64_t generation = 0;
   std::int64_t computed_at = 0;
@@ -250,6 +275,8 @@ struct Ranks {
   std::vector<std::int64_t> leads = {};
   std::vector<std::int64_t> lacking = {};
   std::vector<std::int64_t> returning = {};
+  std::vector<Braking> braking = {};
+  std::int64_t residual = 0;
   friend bool operator==(const Ranks&, const Ranks&) = default;
 };
 

@@ -1,6 +1,7 @@
 #include "ctl/commands/explain.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -167,6 +168,24 @@ std::string job_lines(const Explanation& explanation) {
   return whose_line(explanation.report) + state_line(explanation) + history_lines(explanation.report);
 }
 
+// What each of the two terms of a key that brakes says.
+std::string braking_text(const ledger::RankedRow& row) {
+  if (!row.braking) return "";
+  const ledger::BrakingRow& braking = *row.braking;
+  const double owed = braking.owed_core_hours;
+  const double stopping = braking.stopping_core_hours;
+  std::string text =
+      " In " + short_duration(braking.residual_s) + ", when what runs now has ended, it will " +
+      (owed == 0 ? "be even" : (owed < 0 ? "owe " : "be owed ") + unsigned_core_hours(std::fabs(owed)) + " core-hours");
+  if (stopping != 0) {
+    text += std::string(", and ") + (stopping > 0 ? "be owed " : "owe ") + unsigned_core_hours(std::fabs(stopping)) +
+            " more until it has " + (stopping > 0 ? "got as much as it gave" : "given as much as it got");
+  }
+  if (row.settled_in_s.value_or(0) > 0)
+    text += "; it is even in about " + about(Duration{*row.settled_in_s}) + " if work waits on all sides";
+  return text + ".";
+}
+
 std::string standing_line(const ExplainReport& report) {
   const ledger::RankedRow& row = report.organization;
   const std::string name = printable(row.name);
@@ -174,6 +193,7 @@ std::string standing_line(const ExplainReport& report) {
   std::string text = name + " has rank " + std::to_string(*row.rank) + " of " + std::to_string(report.ranked) +
                      ": it " + printable(row.sentence) + "; key " + signed_core_hours(row.key_core_hours.value_or(0)) +
                      horizon_text(report.ranking) + ".";
+  text += braking_text(row);
   if (row.below_guarantee == true) {
     text += " It runs on fewer than its guaranteed part of its own processors, so it goes before those that do not.";
   }

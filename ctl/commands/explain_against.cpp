@@ -99,8 +99,11 @@ std::string turning_lines(const CompareReport& report) {
   }
   if (report.because == Because::key && report.turning_core_hours) {
     const std::string amount = unsigned_core_hours(*report.turning_core_hours);
-    text += "It turns at once when " + first + " gets " + amount + " core-hours more than it gives, or when " + other +
-            " gives " + amount + " core-hours more than it gets.\n";
+    text += "It turns at once when " + first + " gets " + amount + " core-hours more than it gives";
+    // By a rule that brakes another amount would do that on the other side.
+    if (report.ranking.rule == accounting::KeyRule::horizon)
+      text += ", or when " + other + " gives " + amount + " core-hours more than it gets";
+    text += ".\n";
   }
   if (report.turns.empty()) return text + "If nothing starts or ends it stays so" + until_text(report.limit) + ".\n";
   for (std::size_t i = 0; i < report.turns.size(); ++i) {

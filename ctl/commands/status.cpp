@@ -23,6 +23,7 @@
 #include "ctl/output/other_clusters.hpp"
 #include "ctl/output/paint.hpp"
 #include "ctl/output/worth.hpp"
+#include "ctl/rank_answers.hpp"
 #include "ledger/reports/requests.hpp"
 
 namespace shapley::ctl {
@@ -53,6 +54,10 @@ std::string instant_for_people(const json& value) {
   return value.is_number_integer() ? format_instant(Instant{value.get<std::int64_t>()}) : std::string();
 }
 
+std::string about_when(const json& value) {
+  return value.is_number_integer() ? about(Duration{value.get<std::int64_t>()}) : std::string();
+}
+
 Paint paint_standing(const json& value) {
   if (!value.is_number() || value.get<double>() == 0) return Paint::none;
   return value.get<double>() > 0 ? Paint::good : Paint::bad;
@@ -70,6 +75,8 @@ constexpr Field k_fields_to_phi[] = {
      "what ranks go by: its standing one horizon from now if nothing more starts and what runs counts for as long as "
      "it is expected to last, core-hours",
      "key_core_hours", signed_or_unknown, paint_standing},
+    {"settled_in", "Settled in", "by a rule that brakes: about when it is even if work waits on all sides",
+     "settled_in_s", about_when},
     {"lead", "Lead", "processors that it may start before the organization that owes most is served alike"},
     {"lacking", "Lacking", "processors that it runs on less than it may count on"},
     {"guarantee", "Guarantee", "the part of its own processors that it may count on"},

@@ -30,7 +30,7 @@ auto turn_of(const PendingRecord& record) {
 // organization before it, by the same rule as in the plugin (plugin/client/places/places.hpp).
 std::int64_t may_start(const ledger::RankedRow& other, const ledger::RankedRow& own, std::int64_t cum) {
   const auto lacking = std::max<std::int64_t>(0, *other.lacking);
-  const std::int64_t by_lead = std::max<std::int64_t>(0, *other.lead - *own.lead + cum);
+  const std::int64_t by_lead = ledger::startable_before(other, own, cum);
   return cum < *own.lacking ? std::min(by_lead, lacking) : std::max(by_lead, lacking);
 }
 

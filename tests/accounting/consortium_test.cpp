@@ -113,6 +113,27 @@ TEST_F(ConsortiumTest, AnOrganizationThatHasAnotherNameThereIsNotTheOneThatHasIt
   EXPECT_EQ(units(sum("astro", 20).balance), -110);
 }
 
+// By a rule that brakes the keys are those of the sums, with U of what is owned on both clusters. The south's
+// processors are worth half of one here. m = 3600 and nothing runs, so R' = R and S' = S + m R.
+TEST_F(ConsortiumTest, BrakesByWhatIsOwnedOnAllClusters) {
+  apply(consortium(at(0), {south(50, k_whole_weight)}, 2 * k_whole_weight));
+  apply(RankingDeclared{at(0), "direct_contr", 0, 500'000, {{"B", 0}}, 0, Guests::ranked, KeyRule::braking});
+  apply(owned("n2", 0, {{"B", k_whole_node}}));
+  apply(capacity("n2", 0, 16));
+  apply(statement_of(south_, at(20)));
+  for (const std::int64_t t : {20, 60, 5'000}) {  // from 70 on the south's figures stand still
+    const std::vector<RankRow> rows = state_.rank_rows(at(t), k_direct);
+    for (const RankRow& row : rows) {
+      const bool is_b = row.organization == "B";
+      EXPECT_EQ(row.pooled, is_b ? cores(17) : row.organization == "A" ? cores(2) : cores(0));
+      const Int128 work = row.figures.given_less_got.value;
+      const Int128 doubled = is_b ? 17 * k_micro : k_micro;  // (1 - 0) 17, (1 - .5) 2, and the least
+      const Int128 key = row.figures.balance.value + 3600 * work + (work < 0 ? -1 : 1) * (work * work / doubled);
+      EXPECT_EQ(key_of(row, state_.key_terms()).value, key) << row.organization << ' ' << t;
+    }
+  }
+}
+
 TEST_F(ConsortiumTest, WhatIsTooOldStandsStill) {
   apply(consortium(at(0), {south(50)}));
   State books;

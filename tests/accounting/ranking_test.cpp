@@ -25,6 +25,12 @@ RankingDeclared rule(std::int64_t horizon, std::int64_t guarantee = 0, std::vect
   return {scenario::k_begin, "direct_contr", horizon, guarantee, std::move(exceptions), running_weight};
 }
 
+Utility key_of(const Standing& standing, EstimatorId estimator, const game::KeyTerms& terms) {
+  RankRow row;
+  row.figures = figures_of(standing, estimator);
+  return key_of(row, terms);
+}
+
 // Everything that is open ends at `end`.
 State stopped(const State& state, Instant end) {
   State copy = *State::load(state.save());
@@ -50,7 +56,7 @@ RC_GTEST_PROP(Ranking, TheKeyIsTheStandingOfStoppedBooksOneHorizonLater, ()) {
     for (const EstimatorId estimator : estimator_ids()) {
       // By hindsight coalitions learn from what ends, and go on after it.
       if (estimator_names()[estimator.value] == "hindsight") continue;
-      RC_ASSERT(key_of(figures_of(rows[i], estimator), {Duration{horizon}}) == later[i].balance(estimator));
+      RC_ASSERT(key_of(rows[i], estimator, {Duration{horizon}}) == later[i].balance(estimator));
     }
   }
 }
@@ -78,7 +84,7 @@ RC_GTEST_PROP(Ranking, TheKeyWithTheWholeWeightIsTheStandingOfBooksThatStopAfter
     for (const EstimatorId estimator : estimator_ids()) {
       if (estimator_names()[estimator.value] == "hindsight") continue;
       const Int128 running = rows[i].rate(estimator).value - rows[i].charged.value;
-      const Int128 twice = 2 * key_of(figures_of(rows[i], estimator), state.key_terms()).value;
+      const Int128 twice = 2 * key_of(rows[i], estimator, state.key_terms()).value;
       RC_ASSERT(twice == 2 * later[i].balance(estimator).value - running * (residual + rounded));
       RC_TAG(running == 0 ? "even" : "runs on others' processors");
     }
@@ -132,6 +138,55 @@ RC_GTEST_PROP(Ranking, LeadsAndWhatIsLackingAreThoseOfTheirDefinitions, ()) {
     RC_ASSERT(std::max<std::int64_t>(0, rank.lacking) == lacking);
     for (const Rank& other : ranks) RC_ASSERT(other.key > rank.key || other.lead <= rank.lead);
     RC_TAG(rank.lead > 0 ? "leads" : "does not lead");
+  }
+}
+
+// A rule that brakes, over one that has measured m.
+RankingDeclared braking(Instant at, std::int64_t guarantee, std::vector<GuaranteedPart> exceptions = {}) {
+  return {.at = at,
+          .contribution = "direct_contr",
+          .guarantee = guarantee,
+          .exceptions = std::move(exceptions),
+          .rule = KeyRule::braking};
+}
+
+// The key's equation, of the rows that the books have then.
+Int128 naive_braking_key(const Standing& row, EstimatorId estimator, Int128 m, std::int64_t guarantee) {
+  const Int128 rate = row.rate(estimator).value - row.charged.value;
+  const Int128 work = row.given(estimator).value - row.got.value;
+  const Int128 ahead = work + m * rate;
+  const Int128 balance = row.phi(estimator).value - row.psi.value + m * work + m * m / 2 * rate;
+  // U: half of what the guarantee leaves of what it owns, half a processor at least.
+  const Int128 pace = std::max<Int128>(1, (k_whole_node - guarantee) / 2);
+  const Int128 doubled = std::max<Int128>(k_micro, 2 * pace * row.owned.value / k_whole_node);
+  return balance + (ahead < 0 ? -(ahead * ahead / doubled) : ahead * ahead / doubled);
+}
+
+RC_GTEST_PROP(Ranking, BrakesByEachOrganizationsOwnGuarantee, ()) {
+  State state;
+  scenario::apply_all(state, (*scenario::arbitrary()).events);
+  const auto part = [] { return *rc::gen::inRange<std::int64_t>(0, k_whole_node + 1); };
+  const std::int64_t guarantee = part();
+  const GuaranteedPart own{*rc::gen::elementOf(state.organizations()), part()};
+  const auto m = *rc::gen::inRange<std::int64_t>(2, 5'000);
+  RC_ASSERT(state.apply(ResidualMeasured{scenario::k_begin, m, 20}).has_value());
+  RC_ASSERT(state.apply(braking(scenario::k_begin, guarantee, {own})).has_value());
+  const std::vector<Standing> rows = state.standings(state.now());
+  const std::vector<Rank> ranks = state.ranking(state.now());
+  Int128 least = ranks.front().key.value;
+  for (const Rank& rank : ranks) least = std::min(least, rank.key.value);
+  for (const Rank& rank : ranks) {
+    Standing row = rows[state.find_organization(rank.organization)->value];
+    const auto key = [&] {
+      return naive_braking_key(row, k_default_estimator, m,
+                               rank.organization == own.organization ? own.parts_per_million : guarantee);
+    };
+    RC_ASSERT(rank.key.value == key());
+    // Processors that start count as what runs.
+    std::int64_t lead = 0;
+    for (; key() >= least && lead < 1'000; ++lead) row.charged += ProcessorMillionths{k_micro};
+    RC_ASSERT(std::min<std::int64_t>(rank.lead, 999) == lead - 1);
+    RC_TAG(lead > 1 ? "leads" : "does not lead");
   }
 }
 
@@ -264,7 +319,7 @@ TEST(Ranking, FiguresOfTheSameOrganizationInTwoClustersBooksAddUp) {
   EXPECT_EQ(ranks[2].key, Utility{Int128{-200} * k_micro});
   for (const RankRow& row : rows) {
     const nlohmann::json json = json_of(row);
-    EXPECT_EQ(json.size(), 9U);
+    EXPECT_EQ(json.size(), 10U);
     EXPECT_EQ(from_json<RankRow>(json).value(), row);
   }
 }
@@ -360,7 +415,12 @@ State arbitrary_books() {
   const auto guarantee = *rc::gen::element<std::int64_t>(0, 500'000, 1'000'000);
   const auto weight = *rc::gen::element<std::int64_t>(0, 100'000, 1'000'000);
   const auto guests = *rc::gen::element(Guests::ranked, Guests::last);
-  RC_ASSERT(state.apply(RankingDeclared{cut, "direct_contr", horizon, guarantee, {}, weight, guests}).has_value());
+  RankingDeclared rule{cut, "direct_contr", horizon, guarantee, {}, weight, guests};
+  if (*rc::gen::arbitrary<bool>()) {
+    rule = braking(cut, guarantee);
+    rule.guests = guests;
+  }
+  RC_ASSERT(state.apply(rule).has_value());
   if (const auto residual = *rc::gen::element<std::int64_t>(0, 3, 400, 1'000'000); residual > 0)
     RC_ASSERT(state.apply(ResidualMeasured{cut, residual, 20}).has_value());
   return state;
@@ -371,7 +431,9 @@ Int128 naive_key(State& books, Instant t, OrgId organization, EstimatorId estima
   const Standing row = books.standings(t)[organization.value];
   const RankingDeclared rule = books.ranking_rule();
   const ResidualMeasured* measured = books.residual_measured();
-  const Int128 m = std::min<std::int64_t>(measured == nullptr ? 3600 : measured->seconds, rule.horizon);
+  const std::int64_t residual = measured == nullptr ? 3600 : measured->seconds;
+  if (rule.rule == KeyRule::braking) return naive_braking_key(row, estimator, residual, rule.guarantee);
+  const Int128 m = std::min<std::int64_t>(residual, rule.horizon);
   const Int128 c = rule.running_weight * (m * rule.horizon * 2 - m * m) / 2'000'000;
   return row.phi(estimator).value - row.psi.value + rule.horizon * (row.given(estimator).value - row.got.value) +
          c * (row.rate(estimator).value - row.charged.value);
@@ -412,7 +474,7 @@ RC_GTEST_PROP(Forecast, IsWhatTheBooksSaySecondBySecond, ()) {
         if (before[d][a * n + b] != before[d - 1][a * n + b])
           seen.push_back(ahead.at + Duration{static_cast<std::int64_t>(d)});
       std::vector<Instant> told = turns(ahead, a, b);
-      RC_ASSERT(told.size() <= 2U);
+      RC_ASSERT(told.size() <= (ahead.terms.brakes ? 6U : 2U));
       std::erase_if(told, [&](Instant turn) { return turn >= watched_until; });
       RC_ASSERT(told == seen);
       RC_TAG(seen.empty() ? "no turn" : "a turn");
@@ -451,6 +513,43 @@ RC_GTEST_PROP(Forecast, TurnsFarAheadAreTheBooksOwn, ()) {
       RC_TAG(all.empty() ? "no turn" : "a turn");
     }
   }
+}
+
+// Two organizations whose keys turn back and forth while R' changes its sign. Turns U of whole processors and powers of
+// two of them keep what is rounded equal on both sides.
+RC_GTEST_PROP(Forecast, TurnsOfKeysThatBrakeAreThoseSecondBySecond, ()) {
+  constexpr std::int64_t k_seconds = 1'500;
+  const auto around = [](std::int64_t most) { return *rc::gen::inRange<std::int64_t>(-most, most + 1); };
+  Outlook ahead;
+  ahead.until = ahead.at + Duration{k_seconds};
+  ahead.terms = key_terms(braking({}, 0), Duration{*rc::gen::element<std::int64_t>(2, 10, 60)});
+  for (int i = 0; i < 2; ++i) {
+    RankRow row;
+    row.figures = {{Int128{around(60'000)} * k_micro}, {Int128{around(400)} * k_micro}, {around(4) * k_micro}};
+    row.pooled = {*rc::gen::element<std::int64_t>(0, 1, 2, 4, 8, 16) * k_micro};
+    ahead.rows.push_back(row);
+  }
+  const auto naive = [&](std::size_t i, std::int64_t d) {
+    Int128 balance = ahead.rows[i].figures.balance.value;
+    Int128 work = ahead.rows[i].figures.given_less_got.value;
+    const Int128 rate = ahead.rows[i].figures.rate_less_used.value;
+    const std::int64_t m = ahead.terms.horizon.value;
+    for (std::int64_t second = 0; second < d; ++second) balance += work += rate;
+    balance += m * work + m * m / 2 * rate;
+    work += m * rate;
+    const Int128 distance = work * work / std::max<Int128>(k_micro, ahead.rows[i].pooled.value);
+    return work < 0 ? balance - distance : balance + distance;
+  };
+  std::vector<Instant> seen;
+  bool before = naive(0, 0) >= naive(1, 0);
+  for (std::int64_t d = 0; d < k_seconds; ++d) {
+    RC_ASSERT(key_after(ahead, 0, Duration{d}).value == naive(0, d));
+    const bool now = naive(0, d) >= naive(1, d);
+    if (now != before) seen.push_back(ahead.at + Duration{d});
+    before = now;
+  }
+  RC_ASSERT(turns(ahead, 0, 1) == seen);
+  RC_TAG(std::to_string(seen.size()) + " turns");
 }
 
 // By hand. A and B own a processor each. From 0 to 10 A runs on both: the keys part. From 20 on B runs on both.

@@ -47,7 +47,7 @@ declare -A allowed=(
   [lab/workload]="common/base lab/scheduling"
   [lab/sim]="common/base common/charts common/game common/accounting common/ledger common/workflow common/config common/sacct lab/scheduling lab/planning lab/workload"
   [lab/emulate]="common/base common/accounting common/ledger"
-  [plugin/client]="common/base common/protocol common/request"
+  [plugin/client]="common/base common/game common/protocol common/request"
   [plugin]="plugin/client"
 )
 # files that only common/ledger may include: they hand out SQL

@@ -204,6 +204,47 @@ TEST(StatusReport, SaysHowWhatRunsCounts) {
                          "core-hours then, B owes 0.0301 core-hours"}));
 }
 
+// By a rule that brakes. Since second 40 B runs on both processors, of which it gives one, so its A is -1; of the
+// second that has passed at 41, S = 199 and R = -1. m = 20: S' = 199 - 20 - 200 = -21, R' = -21, 2 U is one processor,
+// and the key is -21 - 21^2.
+TEST(StatusReport, SaysWhatAKeyThatBrakesIsMadeOf) {
+  using namespace accounting;
+  const Instant begin = k_example_begin + Duration{40};
+  State state = example_state(begin);
+  const ProcessorMillionths one{k_micro};
+  ASSERT_TRUE(state.apply(
+      SegmentOpened{{SegmentKind::run, JobId{4}, begin, 0}, "B", begin, one + one, {{"n1", one}, {"n2", one}}}));
+  const json without = json_of(status_report(state, begin, k_default_estimator));
+  EXPECT_FALSE(without["ranking"].contains("rule"));
+  EXPECT_FALSE(row_of(without, "B").contains("braking"));
+  EXPECT_FALSE(row_of(without, "B").contains("settled_in_s"));
+  ASSERT_TRUE(state.apply(ResidualMeasured{begin, 20, 20}));
+  RankingDeclared rule{.at = begin, .contribution = "direct_contr", .guarantee = 500'000, .exceptions = {}};
+  rule.rule = KeyRule::braking;
+  ASSERT_TRUE(state.apply(rule));
+  const json report = json_of(status_report(state, begin + Duration{1}, k_default_estimator));
+  EXPECT_EQ(report["ranking"]["rule"], "braking");
+  const json b = row_of(report, "B");
+  EXPECT_EQ(b["key"], "-462");
+  EXPECT_EQ(b["braking"]["balance_ahead"], "-21");
+  EXPECT_EQ(b["braking"]["work_ahead"], "-21");
+  EXPECT_EQ(b["braking"]["residual_s"], 20);
+  EXPECT_NEAR(b["braking"]["owed_core_hours"].get<double>(), -21.0 / 61 / 3600, 1e-12);
+  EXPECT_NEAR(b["braking"]["stopping_core_hours"].get<double>(), -441.0 / 61 / 3600, 1e-12);
+  // Without what runs: S' = 199 - 20, R' = -1.
+  EXPECT_NEAR(b["running_core_hours"].get<double>(), (-462.0 - 178) / 61 / 3600, 1e-12);
+  EXPECT_EQ(row_of(report, "A")["key"], "462");
+  // After one processor of A's 21 - 200 + 1, after two 21 - 400 - 19^2.
+  EXPECT_EQ(row_of(report, "A")["lead"], 1);
+  EXPECT_EQ(report["ranking"]["sentences"],
+            json::array({"B is owed 0.00081 core-hours by its key if nothing ran now, A owes 0.00081 core-hours; but A "
+                         "goes before it because of what runs now: B uses 1 processor more than it gives, A gives 1 "
+                         "processor more than it uses"}));
+  // With U of half a processor, 21 / U + 2 sqrt(21^2 / 2 U^2 + 21 / U).
+  EXPECT_EQ(b["settled_in_s"], 102);
+  EXPECT_EQ(row_of(report, "A")["settled_in_s"], 102);
+}
+
 TEST(StatusReport, SaysWhoIsBelowItsGuarantee) {
   using namespace accounting;
   State state = example_state(k_example_begin + Duration{40});

@@ -53,6 +53,13 @@ everything_comes_free() {
   everything_comes_free
 }
 
+@test "the same by a rule that brakes" {
+  RANKING="rule: braking"
+  consortium
+  everything_comes_free
+  shapleyctl status --json | jq -e '.ranking.rule == "braking" and ([.organizations[] | select(.braking)] | length == 4)'
+}
+
 # biology runs on 16 of 37.3 and lacks 2.7 to its guarantee, physics runs on 32 and is owed.
 # What runs counts little, so that leads grow within seconds.
 @test "an organization below its guarantee gets as much as it lacks, not all that comes free" {

@@ -1,6 +1,7 @@
 // The key that brakes: a case by hand, the division against 512 bits, and what it promises of a body that brakes.
 #include "game/braking.hpp"
 
+#include <cmath>
 #include <vector>
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -81,6 +82,50 @@ RC_GTEST_PROP(Braking, FallsInWhatIsStarted, ()) {
   const std::int64_t turn = twice_turn(owned, {*rc::gen::inRange(1, k_whole_pace + 1)});
   const std::int64_t started = *rc::gen::inRange<std::int64_t>(1, 1'000'000 * k_micro);
   RC_ASSERT(key_of(balance, work, rate - started, residual, turn) < key_of(balance, work, rate, residual, turn));
+}
+
+// What starts lowers the key as it lowers A, and the inverse is its own definition.
+RC_GTEST_PROP(Braking, FallsByWhatStartsAndSaysHowMuchMay, ()) {
+  const Int128 balance = *rc::gen::arbitrary<std::int64_t>();
+  const Int128 work = *rc::gen::arbitrary<std::int64_t>();
+  const Int128 rate = *rc::gen::arbitrary<std::int32_t>();
+  const Duration residual{*rc::gen::inRange(2, 1'000'000)};
+  const KeyTerms terms = key_terms(k_half, residual);
+  const FallingKey key{.balance = looked_ahead(balance, work, rate, terms),
+                       .work = frozen_ahead(work, rate, terms.horizon),
+                       .doubled_turn = *rc::gen::inRange<std::int64_t>(k_micro, 1'000'000 * k_micro),
+                       .residual = residual.value,
+                       .factor = start_factor(terms)};
+  const std::int64_t started = *rc::gen::inRange<std::int64_t>(-1'000'000, 1'000'000) * k_micro;
+  const Int128 after = key_after(key, started);
+  RC_ASSERT(after == key_of(balance, work, rate - started, residual, key.doubled_turn));
+  const Int128 level = after + *rc::gen::inRange(-1'000'000, 1'000'000);
+  const std::int64_t most = startable_until(key, level);
+  RC_ASSERT(key_after(key, most) >= level);
+  RC_ASSERT(key_after(key, most + 1) < level);
+}
+
+TEST(Braking, WithoutBrakingAKeyFallsByItsFactor) {
+  EXPECT_EQ(key_after({}, 7), -7);
+  EXPECT_EQ(key_after({.balance = 100, .factor = 3}, -4), 112);
+  EXPECT_EQ(startable_until({.balance = 100, .factor = 3}, 10), 30);
+  EXPECT_EQ(startable_until({.balance = 100, .factor = 3}, 101), -1);
+  EXPECT_EQ(startable_until({.balance = Int128{1} << 100}, 0), k_most_started * k_micro);
+}
+
+// U = 4, from rest: half of the way at full speed, for 50 s, and half of it braking. Then from the way that it brakes
+// on, and from where it would have to turn first.
+TEST(Braking, SaysWhenAStandingIsEven) {
+  FallingKey key{.balance = 10'000 * k_micro, .doubled_turn = 8 * k_micro, .residual = 1};
+  EXPECT_DOUBLE_EQ(settling_seconds(key), 100);
+  key.balance = -key.balance;
+  EXPECT_DOUBLE_EQ(settling_seconds(key), 100);
+  key = {.balance = 5'000 * k_micro, .work = -200 * k_micro, .doubled_turn = 8 * k_micro, .residual = 1};
+  EXPECT_DOUBLE_EQ(settling_seconds(key), 50);
+  key.balance = 0;
+  key.work = 200 * k_micro;
+  EXPECT_DOUBLE_EQ(settling_seconds(key), 50 + 2 * std::sqrt(1'250));
+  EXPECT_EQ(settling_seconds({.doubled_turn = k_micro, .residual = 1}), 0);
 }
 
 }  // namespace

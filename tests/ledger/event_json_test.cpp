@@ -57,6 +57,10 @@ TEST(EventJson, has_the_documented_form) {
   EXPECT_EQ(encode(RankingDeclared{{5}, "direct_contr", 3600, 500'000, {}, 100'000}),
             R"({"at":5,"contribution":"direct_contr","exceptions":[],"guarantee":500000,"horizon":3600,)"
             R"("running_weight":100000})");
+  // So it is with a rule that brakes.
+  EXPECT_EQ(encode(RankingDeclared{{5}, "direct_contr", 0, 500'000, {}, 0, Guests::last, KeyRule::braking}),
+            R"({"at":5,"contribution":"direct_contr","exceptions":[],"guarantee":500000,"guests":"last","horizon":0,)"
+            R"("rule":"braking"})");
   EXPECT_EQ(encode(ResidualMeasured{{5}, 7200, 20}), R"({"at":5,"runs":20,"seconds":7200})");
   EXPECT_EQ(encode(HindsightBounded{{5}, Coalitions::pairs, 2000, 1000}),
             R"({"at":5,"bound":1000,"coalitions":"pairs","needed":2000})");
@@ -179,6 +183,8 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{RankingDeclared{{5}, "direct_contr", 0, 0, {{"b", 1}, {"a", 1}}}, "ascend"},
         Malformed{RankingDeclared{{5}, "direct_contr", 0, 0, {}, -1}, "weight of what runs"},
         Malformed{RankingDeclared{{5}, "direct_contr", 0, 0, {}, 1'000'001}, "weight of what runs"},
+        Malformed{RankingDeclared{{5}, "direct_contr", 1, 0, {}, 0, Guests::last, KeyRule::braking}, "brakes"},
+        Malformed{RankingDeclared{{5}, "direct_contr", 0, 0, {}, 1, Guests::last, KeyRule::braking}, "brakes"},
         Malformed{ResidualMeasured{{5}, 0, 20}, "1 second to 365 days"},
         Malformed{ResidualMeasured{{5}, 31'536'001, 20}, "1 second to 365 days"},
         Malformed{ResidualMeasured{{5}, 60, 0}, "one run"}, Malformed{PeriodDeclared{{-1}, Period::none}, "1970"},

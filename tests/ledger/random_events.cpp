@@ -180,6 +180,7 @@ void make_sense(RankingDeclared& e) {
   e.horizon = *rc::gen::inRange<std::int64_t>(0, game::k_longest_horizon.value + 1);
   e.guarantee = part();
   e.running_weight = part();
+  if (e.rule == KeyRule::braking) e.horizon = e.running_weight = 0;
   for (GuaranteedPart& exception : e.exceptions) {
     name(exception.organization);
     exception.parts_per_million = part();

@@ -40,12 +40,19 @@ T decoded(const std::string& body) {
 TEST(Codec, WritesLengthTypeAndMembersInOrder) {
   EXPECT_EQ(encode_frame(Ack{.sequence = 300}), bytes({0, 0, 0, 5, k_ack, 0x91, 0xcd, 0x01, 0x2c}));
   EXPECT_EQ(encode_frame(Ranks{.generation = 1, .computed_at = -1, .organizations = {"ab", ""}}),
-            bytes({0, 0, 0, 12, k_ranks, 0x96, 0x01, 0xff, 0x92, 0xa2, 'a', 'b', 0xa0, 0x90, 0x90, 0x90}));
+            bytes({0, 0, 0, 14, k_ranks, 0x98, 0x01, 0xff, 0x92, 0xa2, 'a', 'b', 0xa0, 0x90, 0x90, 0x90, 0x90, 0x00}));
   EXPECT_EQ(encode_frame(Rules{.rules = {{.organization = "x", .kind = RuleKind::user, .name = "", .id = 1000}}}),
             bytes({0,    0,    0,    21,   k_rules, 0x92, 0x91, 0x94, 0xa1, 'x', 0x03, 0xa0, 0xcd,
                    0x03, 0xe8, 0x93, 0x00, 0x91,    0x92, 0xa3, 'c',  'p',  'u', 0x01, 0x90}));
   EXPECT_EQ(encode_frame(Levels{.generation = 2, .computed_at = 3, .jobs = {{7, 1}, {300, 15}}}),
             bytes({0, 0, 0, 13, k_levels, 0x93, 0x02, 0x03, 0x92, 0x92, 0x07, 0x01, 0x92, 0xcd, 0x01, 0x2c, 0x0f}));
+}
+
+TEST(Codec, WidensIntegersToBothEnds) {
+  constexpr Int128 k_most = (Int128{1} << 126) - 1 + (Int128{1} << 126);
+  for (const Int128 value : {Int128{0}, Int128{-1}, Int128{1} << 64, -(Int128{1} << 64) - 1, k_most, -k_most - 1})
+    EXPECT_EQ(value_of(wide(value)), value);
+  EXPECT_EQ(wide(-1), (Wide{-1, ~std::uint64_t{0}}));
 }
 
 TEST(Codec, TypeIsThePositionInMessage) {
@@ -76,6 +83,11 @@ TEST(Codec, MissingTrailingMembersKeepTheirDefaults) {
   const auto welcome = decoded<Welcome>(bytes({k_welcome, 0x93, 0x01, 0xa1, 'd', 0xc2}));
   EXPECT_EQ(welcome, (Welcome{.version = 1, .program = "d", .act = false, .strict = true}));
   EXPECT_EQ(decoded<Hello>(bytes({k_hello, 0x90})), Hello{});
+  // Of releases before they had a rule that brakes.
+  EXPECT_EQ(
+      decoded<Ranks>(bytes({k_ranks, 0x96, 0x01, 0x02, 0x91, 0xa1, 'a', 0x91, 0x03, 0x91, 0x04, 0x91, 0x05})),
+      (Ranks{
+          .generation = 1, .computed_at = 2, .organizations = {"a"}, .leads = {3}, .lacking = {4}, .returning = {5}}));
   // Ranks of releases before they had `returning`, and before they had leads.
   EXPECT_EQ(decoded<Ranks>(bytes({k_ranks, 0x95, 0x01, 0x02, 0x91, 0xa1, 'a', 0x91, 0x03, 0x91, 0x04})),
             (Ranks{.generation = 1, .computed_at = 2, .organizations = {"a"}, .leads = {3}, .lacking = {4}}));

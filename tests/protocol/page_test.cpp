@@ -94,7 +94,7 @@ TEST(Page, TellsTypeAndMembersOfEveryMessage) {
 
 TEST(Page, TellsTheMembersOfEveryRecord) {
   for (const char* name : {"JobUpdate", "NodeHolding", "Tres", "NodeRecord", "Rule", "ChargeRule", "Weight", "JobLevel",
-                           "Privacy", "PrivilegedUser"}) {
+                           "Privacy", "PrivilegedUser", "Wide", "Braking"}) {
     EXPECT_EQ(documented_members(name), declared_members(name)) << name;
     EXPECT_GT(documented_members(name).size(), 1U) << name;
   }

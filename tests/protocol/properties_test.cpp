@@ -120,9 +120,17 @@ void pick(Ack& m) {
   auto& [sequence] = m;
   pick(sequence);
 }
+void pick(Wide& m) {
+  auto& [high, low] = m;
+  pick_all(high, low);
+}
+void pick(Braking& m) {
+  auto& [balance, work, doubled_turn] = m;
+  pick_all(balance, work, doubled_turn);
+}
 void pick(Ranks& m) {
-  auto& [generation, computed_at, organizations, leads, lacking, returning] = m;
-  pick_all(generation, computed_at, organizations, leads, lacking, returning);
+  auto& [generation, computed_at, organizations, leads, lacking, returning, braking, residual] = m;
+  pick_all(generation, computed_at, organizations, leads, lacking, returning, braking, residual);
 }
 void pick(JobLevel& m) {
   auto& [job_id, level] = m;

@@ -88,6 +88,10 @@ std::string_view name_of(Guests guests) {
   return guests == Guests::last ? "last" : "ranked";
 }
 
+std::string_view name_of(KeyRule rule) {
+  return rule == KeyRule::braking ? "braking" : "horizon";
+}
+
 std::string_view name_of(PeerAnswer answer) {
   return answer == PeerAnswer::answered ? "answered" : "silent";
 }

@@ -154,10 +154,13 @@ constexpr auto description_of(std::type_identity<GuaranteedPart>) {
 // Where the jobs of no organization stand: by their key, as an organization's do, or after those of every organization.
 enum class Guests : std::uint8_t { ranked, last };
 
-// The rule of ranks in force from `at` until the next such event (game/serving_order.hpp): the estimator of phi, how
-// many seconds ranks look ahead (0: the published rule), the part that is guaranteed to every organization except those
-// in `exceptions` (ascending by name, each once), how much what runs counts, and where guests stand. The books do not
-// depend on it; it is recorded to show by which rule ranks were made.
+// What ranks look at: a horizon ahead (game/serving_order.hpp), or how far there is to brake (game/braking.hpp).
+enum class KeyRule : std::uint8_t { horizon, braking };
+
+// The rule of ranks in force from `at` until the next such event: the estimator of phi, the part that is guaranteed to
+// every organization except those in `exceptions` (ascending by name, each once), where guests stand, and what ranks
+// look at; with KeyRule::horizon also how many seconds ahead (0: the published rule) and how much what runs counts,
+// which are 0 with another one. The books do not depend on it; it is recorded to show by which rule ranks were made.
 struct RankingDeclared {
   Instant at;
   std::string contribution;
@@ -166,6 +169,7 @@ struct RankingDeclared {
   std::vector<GuaranteedPart> exceptions;
   std::int64_t running_weight = 0;  // parts per million, 0 to 1,000,000
   Guests guests = Guests::ranked;
+  KeyRule rule = KeyRule::horizon;
   friend bool operator==(const RankingDeclared&, const RankingDeclared&) = default;
 };
 constexpr auto description_of(std::type_identity<RankingDeclared>) {
@@ -173,7 +177,8 @@ constexpr auto description_of(std::type_identity<RankingDeclared>) {
                   member("contribution", &RankingDeclared::contribution), member("horizon", &RankingDeclared::horizon),
                   member("guarantee", &RankingDeclared::guarantee), member("exceptions", &RankingDeclared::exceptions),
                   member<Role::supplement>("running_weight", &RankingDeclared::running_weight),
-                  member<Role::supplement>("guests", &RankingDeclared::guests))
+                  member<Role::supplement>("guests", &RankingDeclared::guests),
+                  member<Role::supplement>("rule", &RankingDeclared::rule))
       .kept("ranking");
 }
 
@@ -406,6 +411,7 @@ using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, Organ
 [[nodiscard]] std::string_view name_of(SegmentKind kind);
 [[nodiscard]] std::string_view name_of(CloseReason reason);
 [[nodiscard]] std::string_view name_of(Guests guests);
+[[nodiscard]] std::string_view name_of(KeyRule rule);
 [[nodiscard]] std::string_view name_of(PeerAnswer answer);
 [[nodiscard]] std::string_view name_of(GapCause cause);
 [[nodiscard]] std::string_view name_of(Coalitions coalitions);
@@ -420,6 +426,9 @@ constexpr auto values_of(std::type_identity<CloseReason>) {
 }
 constexpr auto values_of(std::type_identity<Guests>) {
   return std::array{Guests::ranked, Guests::last};
+}
+constexpr auto values_of(std::type_identity<KeyRule>) {
+  return std::array{KeyRule::horizon, KeyRule::braking};
 }
 constexpr auto values_of(std::type_identity<PeerAnswer>) {
   return std::array{PeerAnswer::answered, PeerAnswer::silent};

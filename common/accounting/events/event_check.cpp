@@ -153,6 +153,9 @@ Expected<void> check_content(const RankingDeclared& event) {
   }
   if (!is_part(event.guarantee)) return refuse("the guarantee is 0 to 1,000,000 parts per million");
   if (!is_part(event.running_weight)) return refuse("the weight of what runs is 0 to 1,000,000 parts per million");
+  if (event.rule == KeyRule::braking && (event.horizon != 0 || event.running_weight != 0)) {
+    return refuse("a rule that brakes has neither a horizon nor a weight of what runs");
+  }
   for (std::size_t i = 0; i < event.exceptions.size(); ++i) {
     const GuaranteedPart& part = event.exceptions[i];
     if (part.organization.empty()) return refuse("an organization needs a name");

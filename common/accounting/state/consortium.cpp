@@ -39,16 +39,25 @@ KeyFigures figures_after(const KeyFigures& figures, Duration h) {
       .rate_less_used = figures.rate_less_used};
 }
 
-KeyFigures weighted(const KeyFigures& figures, std::int64_t weight, std::int64_t own) {
+namespace {
+
+// The division comes first: the product of a balance and a weight has more than 128 bits.
+Int128 scaled(Int128 value, std::int64_t weight, std::int64_t own) {
   SHAPLEY_REQUIRE(std::min(weight, own) >= k_least_weight && std::max(weight, own) <= k_greatest_weight);
-  // The division comes first: the product of a balance and a weight has more than 128 bits.
-  const auto scaled = [&](Int128 value) {
-    const Int128 whole = floor_of_quotient(value, own);
-    return whole * weight + floor_of_quotient((value - whole * own) * weight, own);
-  };
-  return {.balance = {scaled(figures.balance.value)},
-          .given_less_got = {scaled(figures.given_less_got.value)},
-          .rate_less_used = {static_cast<std::int64_t>(scaled(figures.rate_less_used.value))}};
+  const Int128 whole = floor_of_quotient(value, own);
+  return whole * weight + floor_of_quotient((value - whole * own) * weight, own);
+}
+
+}  // namespace
+
+KeyFigures weighted(const KeyFigures& figures, std::int64_t weight, std::int64_t own) {
+  return {.balance = {scaled(figures.balance.value, weight, own)},
+          .given_less_got = {scaled(figures.given_less_got.value, weight, own)},
+          .rate_less_used = {static_cast<std::int64_t>(scaled(figures.rate_less_used.value, weight, own))}};
+}
+
+ProcessorMillionths weighted(ProcessorMillionths processors, std::int64_t weight, std::int64_t own) {
+  return {static_cast<std::int64_t>(scaled(processors.value, weight, own))};
 }
 
 namespace {
@@ -84,8 +93,10 @@ std::vector<ClusterShare> shares_of(const ConsortiumDeclared& consortium,
     for (const OrganizationElsewhere& row : statement.figures.organizations) {
       const std::string* here = name_here(other, row.organization);
       if (here == nullptr) continue;
-      share.figures.emplace_back(*here, weighted(figures_at(statement, row.figures, share.stale_at, period, now),
-                                                 other.weight, consortium.weight));
+      share.organizations.push_back(
+          {*here,
+           weighted(figures_at(statement, row.figures, share.stale_at, period, now), other.weight, consortium.weight),
+           weighted(row.owned, other.weight, consortium.weight)});
     }
   }
   return shares;

@@ -3,7 +3,8 @@
 //
 //     K[u](t) = sum over c of  w_c * [ S + H * R + k * (rate - used) ]_{c,u}(t)
 //
-// S = phi - psi, R = work given - work got; H and k: the terms of its own rule (game/serving_order.hpp). Here K is in
+// S = phi - psi, R = work given - work got; H and k: the terms of its own rule (game/serving_order.hpp). By a rule that
+// brakes (game/braking.hpp) S' and R' are such sums, and U is a part of what u owns on all clusters. Here K is in
 // processors of this cluster, so each w_c is divided by this cluster's own.
 //
 // Between two statements of a cluster its figures are extrapolated as those of these books are while nothing starts or
@@ -21,7 +22,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "accounting/events/event.hpp"
@@ -43,6 +43,15 @@ namespace shapley::accounting {
 [[nodiscard]] KeyFigures figures_after(const KeyFigures& figures, Duration h);
 // Figures of a cluster of `weight` in processors of one of weight `own`; rounded down. REQUIRES: both are weights.
 [[nodiscard]] KeyFigures weighted(const KeyFigures& figures, std::int64_t weight, std::int64_t own);
+[[nodiscard]] ProcessorMillionths weighted(ProcessorMillionths processors, std::int64_t weight, std::int64_t own);
+
+// What an organization has on one other cluster, in processors of this one.
+struct FiguresElsewhere {
+  std::string organization;  // its name here
+  KeyFigures figures;
+  ProcessorMillionths owned;
+  friend bool operator==(const FiguresElsewhere&, const FiguresElsewhere&) = default;
+};
 
 // What one other cluster contributes to the keys of this one's organizations, at one instant.
 struct ClusterShare {
@@ -50,8 +59,7 @@ struct ClusterShare {
   const StandingReceived* statement = nullptr;  // the last one; nullptr: none came yet
   // From when on its figures do not change; k_end_of_time: never. At most the instant asked for: they are stale now.
   Instant stale_at = k_end_of_time;
-  // By the name of the organization here, in processors of this cluster; ascending by the name there.
-  std::vector<std::pair<std::string, KeyFigures>> figures = {};
+  std::vector<FiguresElsewhere> organizations = {};  // ascending by the name there
 };
 
 // `statements`: the last one of each cluster. In the order of consortium.clusters. From a statement that is older than

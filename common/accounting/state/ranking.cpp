@@ -13,16 +13,14 @@
 namespace shapley::accounting {
 
 RankingDeclared published_rule() {
-  return {k_beginning_of_time, std::string(name_of(k_default_estimator)), 0, 0, {}, 0};
-}
-
-Duration horizon_of(const RankingDeclared& rule) {
-  return Duration{rule.horizon};
+  return {.at = k_beginning_of_time, .contribution = std::string(name_of(k_default_estimator)), .exceptions = {}};
 }
 
 game::KeyTerms key_terms(const RankingDeclared& rule, Duration residual) {
-  return game::key_terms({horizon_of(rule), {}, game::RunningWeight{static_cast<std::int32_t>(rule.running_weight)}},
-                         residual);
+  game::ServingRule serving{.horizon = {rule.horizon}, .running = {static_cast<std::int32_t>(rule.running_weight)}};
+  // Each organization has a pace of its own, by its guarantee.
+  if (rule.rule == KeyRule::braking) serving.pace = game::pace_under({});
+  return game::key_terms(serving, residual);
 }
 
 game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organization) {
@@ -38,8 +36,31 @@ KeyFigures figures_of(const Standing& standing, EstimatorId estimator) {
           standing.rate(estimator) - standing.charged};
 }
 
-Utility key_of(const KeyFigures& figures, const game::KeyTerms& terms) {
-  return game::key(figures.balance, figures.given_less_got, figures.rate_less_used, terms);
+namespace {
+
+// doubled_turn: 2 U; without meaning if the rule does not brake.
+game::FallingKey falling_key(const KeyFigures& is, const game::KeyTerms& terms, std::int64_t doubled_turn) {
+  const Utility ahead = game::key(is.balance, is.given_less_got, is.rate_less_used, terms);
+  game::FallingKey key{.balance = ahead.value, .factor = game::start_factor(terms)};
+  if (!terms.brakes) return key;
+  key.work = game::frozen_ahead<Int128>(is.given_less_got.value, is.rate_less_used.value, terms.horizon);
+  key.doubled_turn = doubled_turn;
+  key.residual = terms.horizon.value;
+  return key;
+}
+
+std::int64_t doubled_turn_of(const RankRow& row) {
+  return game::twice_turn(row.pooled.value, game::pace_under({static_cast<std::int32_t>(row.guarantee)}));
+}
+
+}  // namespace
+
+game::FallingKey falling_key(const RankRow& row, const game::KeyTerms& terms) {
+  return falling_key(row.figures, terms, doubled_turn_of(row));
+}
+
+Utility key_of(const RankRow& row, const game::KeyTerms& terms) {
+  return {game::key_after(falling_key(row, terms), 0)};
 }
 
 namespace {
@@ -64,17 +85,21 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
   SHAPLEY_REQUIRE(besides.empty() || besides.size() == rows.size());
   std::vector<game::ServingRow<Utility>> serving;
   serving.reserve(rows.size());
-  for (const RankRow& row : rows) serving.push_back(serving_row(row, key_of(row.figures, terms)));
-  // Whole processors of each key, and of the least of them; what goes last has no part in that.
-  const Int128 processor = Int128{game::start_factor(terms)} * k_micro;
-  const auto processors_of = [&](Utility key) { return floor_of_quotient(key.value, processor); };
+  for (const RankRow& row : rows) serving.push_back(serving_row(row, key_of(row, terms)));
+  // The least key; what goes last has no part in that.
   std::optional<Int128> least;
   for (const game::ServingRow<Utility>& row : serving) {
-    if (!row.last) least = std::min(least.value_or(processors_of(row.key)), processors_of(row.key));
+    if (!row.last) least = std::min(least.value_or(row.key.value), row.key.value);
   }
-  const auto lead = [&](const game::ServingRow<Utility>& row) {
+  const Int128 processor = Int128{game::start_factor(terms)} * k_micro;
+  const auto processors_of = [&](Int128 key) { return floor_of_quotient(key, processor); };
+  const auto lead = [&](const game::ServingRow<Utility>& row, const game::FallingKey& falling) {
     if (row.last) return -k_longest_lead;
-    return static_cast<std::int64_t>(std::min<Int128>(processors_of(row.key) - *least, k_longest_lead));
+    if (!terms.brakes)
+      return static_cast<std::int64_t>(
+          std::min<Int128>(processors_of(row.key.value) - processors_of(*least), k_longest_lead));
+    const std::int64_t startable = game::startable_until(falling, *least) / k_micro;
+    return startable < game::k_most_started ? startable : k_longest_lead;
   };
   const auto lacking = [](const game::ServingRow<Utility>& row, ProcessorMillionths more = {}) {
     const Int128 lacks = static_cast<Int128>(row.guarantee.millionths) * (row.owned + more.value) -
@@ -88,34 +113,31 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
   std::vector<Rank> ranks;
   ranks.reserve(rows.size());
   for (const std::size_t i : game::serving_order(std::span<const game::ServingRow<Utility>>(serving))) {
+    const game::FallingKey falling = falling_key(rows[i], terms);
     ranks.push_back({rows[i].organization, serving[i].key, serving[i].guarantee, serving[i].below_guarantee(),
-                     serving[i].last, lead(serving[i]), lacking(serving[i]), returning(i)});
+                     serving[i].last, lead(serving[i], falling), lacking(serving[i]), returning(i), falling});
   }
   return ranks;
 }
 
 namespace {
 
-// Twice a difference of keys: square * d^2 + slope * d + constant. Its values stay below 2^127: processors below 2^43
-// millionths, times below 2^33 seconds squared.
-struct Quadratic {
-  Int128 square = 0;
-  Int128 slope = 0;
-  Int128 constant = 0;
-  [[nodiscard]] Int128 at(std::int64_t d) const { return (square * d + slope) * d + constant; }
+// The key of one organization as a function of time, if nothing starts or ends.
+class KeyOverTime {
+ public:
+  KeyOverTime(const RankRow& row, const game::KeyTerms& terms)
+      : figures_(row.figures), terms_(terms), doubled_turn_(doubled_turn_of(row)) {}
+  [[nodiscard]] Int128 at(std::int64_t d) const { return game::key_after(falling_at(d), 0); }
+  [[nodiscard]] bool owes_work(std::int64_t d) const { return falling_at(d).work < 0; }
+
+ private:
+  [[nodiscard]] game::FallingKey falling_at(std::int64_t d) const {
+    return falling_key(figures_after(figures_, Duration{d}), terms_, doubled_turn_);
+  }
+  KeyFigures figures_;
+  game::KeyTerms terms_;
+  std::int64_t doubled_turn_ = 1;
 };
-
-Quadratic twice_key(const KeyFigures& figures, const game::KeyTerms& terms) {
-  const Int128 rate = figures.rate_less_used.value;
-  const Int128 work = figures.given_less_got.value;
-  return {.square = rate,
-          .slope = 2 * work + rate + 2 * rate * terms.horizon.value,
-          .constant = 2 * key_of(figures, terms).value};
-}
-
-Quadratic operator-(const Quadratic& a, const Quadratic& b) {
-  return {a.square - b.square, a.slope - b.slope, a.constant - b.constant};
-}
 
 bool goes_first(const RankRow& a, const RankRow& b, bool a_wins_ties, Int128 key_difference) {
   if (a.last != b.last) return b.last;
@@ -137,18 +159,47 @@ std::optional<std::int64_t> first_of_stretch(std::int64_t first, std::int64_t la
   return last;
 }
 
-// The first d in [first, last] for which `holds` is true of the quadratic's value.
-template <typename Predicate>
-std::optional<std::int64_t> first_of(const Quadratic& q, std::int64_t first, std::int64_t last,
-                                     const Predicate& holds) {
-  std::int64_t vertex = last;
-  if (q.square != 0) {
-    const Int128 exact = floor_of_quotient(-q.slope, 2 * q.square);
-    vertex = static_cast<std::int64_t>(std::clamp<Int128>(exact, first - 1, last));
+// The difference of two keys as a function of time.
+class KeyDifference {
+ public:
+  KeyDifference(const RankRow& a, const RankRow& b, const game::KeyTerms& terms)
+      : a_(a, terms), b_(b, terms), brakes_(terms.brakes) {}
+
+  [[nodiscard]] Int128 at(std::int64_t d) const { return a_.at(d) - b_.at(d); }
+
+  // The last instants of stretches of [0, last] in which it is monotone, ascending; the last one is `last`.
+  [[nodiscard]] std::vector<std::int64_t> stretches(std::int64_t last) const {
+    std::vector<std::int64_t> parts;
+    for (const KeyOverTime* key : {&a_, &b_}) {
+      const auto has_turned = [&](std::int64_t d) { return key->owes_work(d) != key->owes_work(0); };
+      if (!brakes_) continue;
+      if (const auto turned = first_of_stretch(0, last, has_turned)) parts.insert(parts.end(), {*turned - 1, *turned});
+    }
+    parts.push_back(last);
+    std::ranges::sort(parts);
+    std::vector<std::int64_t> ends;
+    std::int64_t first = 0;
+    for (const std::int64_t end : parts) {
+      if (const auto vertex = vertex_in(first, end)) ends.push_back(*vertex);
+      ends.push_back(end);
+      first = end;
+    }
+    return ends;
   }
-  if (const auto found = first_of_stretch(first, vertex, holds)) return found;
-  return first_of_stretch(vertex + 1, last, holds);
-}
+
+ private:
+  // Where it is greatest or least within a part in which it is a quadratic; nullopt: at one of the ends.
+  [[nodiscard]] std::optional<std::int64_t> vertex_in(std::int64_t first, std::int64_t last) const {
+    if (last - first < 2) return std::nullopt;
+    const auto rises = [&](std::int64_t d) { return at(d + 1) > at(d); };
+    const bool begins = rises(first);
+    return first_of_stretch(first, last - 1, [&](std::int64_t d) { return rises(d) != begins; });
+  }
+
+  KeyOverTime a_;
+  KeyOverTime b_;
+  bool brakes_ = false;
+};
 
 bool is_within(const Outlook& outlook, Duration after) {
   return after >= Duration{0} && outlook.at + after <= outlook.at + k_longest_forecast;
@@ -174,15 +225,14 @@ Outlook outlook(State& state, Instant t, EstimatorId estimator) {
 
 Utility key_after(const Outlook& outlook, std::size_t row, Duration after) {
   SHAPLEY_REQUIRE(is_within(outlook, after) && row < outlook.rows.size());
-  return {twice_key(outlook.rows[row].figures, outlook.terms).at(after.value) / 2};
+  return {KeyOverTime(outlook.rows[row], outlook.terms).at(after.value)};
 }
 
 bool goes_first(const Outlook& outlook, std::size_t a, std::size_t b, Duration after) {
   SHAPLEY_REQUIRE(is_within(outlook, after) && a != b && std::max(a, b) < outlook.rows.size());
   const RankRow& first = outlook.rows[a];
   const RankRow& second = outlook.rows[b];
-  const Quadratic difference = twice_key(first.figures, outlook.terms) - twice_key(second.figures, outlook.terms);
-  return goes_first(first, second, a < b, difference.at(after.value));
+  return goes_first(first, second, a < b, KeyDifference(first, second, outlook.terms).at(after.value));
 }
 
 std::vector<std::size_t> order_after(const Outlook& outlook, Duration after) {
@@ -197,17 +247,20 @@ std::vector<Instant> turns(const Outlook& outlook, std::size_t a, std::size_t b)
   SHAPLEY_REQUIRE(std::max(a, b) < outlook.rows.size());
   const RankRow& first = outlook.rows[a];
   const RankRow& second = outlook.rows[b];
-  const Quadratic difference = twice_key(first.figures, outlook.terms) - twice_key(second.figures, outlook.terms);
+  const KeyDifference difference(first, second, outlook.terms);
   const auto a_is_first = [&](std::int64_t d) { return goes_first(first, second, a < b, difference.at(d)); };
   const std::int64_t last = (outlook.until - outlook.at).value - 1;
   std::vector<Instant> found;
+  if (last < 1) return found;
   bool now = a_is_first(0);
-  for (std::int64_t d = 1; d <= last;) {
-    const auto turn = first_of(difference, d, last, [&](std::int64_t at) { return a_is_first(at) != now; });
-    if (!turn) break;
-    found.push_back(outlook.at + Duration{*turn});
-    now = !now;
-    d = *turn + 1;
+  std::int64_t d = 1;
+  for (const std::int64_t end : difference.stretches(last)) {
+    const auto turn = first_of_stretch(d, end, [&](std::int64_t at) { return a_is_first(at) != now; });
+    if (turn) {
+      found.push_back(outlook.at + Duration{*turn});
+      now = !now;
+    }
+    d = end + 1;
   }
   return found;
 }

@@ -17,6 +17,7 @@
 #include "accounting/state/state.hpp"
 #include "base/description.hpp"
 #include "base/types.hpp"
+#include "game/braking.hpp"
 #include "game/serving_order.hpp"
 
 namespace shapley::accounting {
@@ -25,13 +26,12 @@ namespace shapley::accounting {
 inline constexpr std::int64_t k_longest_lead = std::int64_t{1} << 40U;
 
 [[nodiscard]] KeyFigures figures_of(const Standing& standing, EstimatorId estimator);
-[[nodiscard]] Utility key_of(const KeyFigures& figures, const game::KeyTerms& terms);
-
 // The figures from which ranks are computed: one organization on one cluster, at one instant.
 struct RankRow {
   std::string organization;
   KeyFigures figures;
   ProcessorMillionths owned;    // offered now, by ownership and capacity, in processors whatever they are worth
+  ProcessorMillionths pooled;   // the same on all clusters of the consortium, in processors of this one
   ProcessorMillionths used;     // its jobs block now, in processors whatever they are charged
   ProcessorMillionths waiting;  // its eligible pending jobs ask for now
   std::int64_t guarantee = 0;   // parts per million of `owned`
@@ -44,34 +44,39 @@ struct RankRow {
 
 constexpr auto description_of(std::type_identity<RankRow>) {
   return describe(member("organization", &RankRow::organization), flattened(&RankRow::figures),
-                  member("owned", &RankRow::owned), member("used", &RankRow::used),
+                  member("owned", &RankRow::owned), member("pooled", &RankRow::pooled), member("used", &RankRow::used),
                   member("waiting", &RankRow::waiting), member("guarantee", &RankRow::guarantee),
                   member("last", &RankRow::last));
 }
 
+// The key by which organizations are ranked, and how it falls with what the organization starts. By a rule that brakes
+// U is a part of what it owns on all clusters, as its guarantee allows.
+[[nodiscard]] game::FallingKey falling_key(const RankRow& row, const game::KeyTerms& terms);
+[[nodiscard]] Utility key_of(const RankRow& row, const game::KeyTerms& terms);
+
 // The rank of one organization; the first is served first.
 struct Rank {
   std::string organization;
-  Utility key;                   // game::key; ranks are ordered by it
+  Utility key;                   // ranks are ordered by it
   game::Guarantee guarantee;     // of the processors that it owns
   bool below_guarantee = false;  // as RankRow::below_guarantee
   bool last = false;             // as RankRow::last: it is served after all that are not
   // The number of processors that it may start more than the organization with the least key before the rule serves
-  // both alike, rounded down; bounded by k_longest_lead. Its order is that of the keys. -k_longest_lead: it is served
-  // last, whatever the others start.
+  // both alike, rounded down; bounded by k_longest_lead. -k_longest_lead: it is served last, whatever the others start.
+  // Its order is that of the keys, but not by a rule that brakes: there a processor lowers each key by another amount.
   std::int64_t lead = 0;
   // Whole processors that it lacks to its guarantee, rounded up; negative: it blocks more. In CPUs of nodes, whereas
   // `lead` is in the unit of psi.
   std::int64_t lacking = 0;
   // By how many processors `lacking` rises when all of its nodes that are away are back; >= 0.
   std::int64_t returning = 0;
+  game::FallingKey falling = {};
   friend bool operator==(const Rank&, const Rank&) = default;
 };
 
 // The rule of ledgers that declare none: the published one, by direct_contr.
 [[nodiscard]] RankingDeclared published_rule();
 
-[[nodiscard]] Duration horizon_of(const RankingDeclared& rule);
 [[nodiscard]] game::KeyTerms key_terms(const RankingDeclared& rule, Duration residual);
 [[nodiscard]] game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organization);
 
@@ -91,11 +96,14 @@ struct Rank {
 //     key(t + d)         = (phi - psi)(t + d) + H * (W + d * R) + c * R
 //
 // c, the factor of what runs (game/serving_order.hpp), is taken to stay as well: the mean residual run time from which
-// it is computed changes once a day at most.
+// it is computed changes once a day at most. By a rule that brakes S' and R' move likewise, and the key has a square of
+// R' besides, whose sign changes with that of R'.
 //
-// So the difference of two keys is a quadratic in d with whole coefficients (after multiplication by 2), and its order
-// turns at most twice. Exact integers throughout: no root is taken; a turn is found by halving the stretches in which
-// the quadratic is monotone.
+// So the difference of two keys is a quadratic in d between the instants at which an R' changes its sign, of which
+// there is at most one of each, and its order turns at most twice in each of these parts. Exact integers throughout: no
+// root is taken; a turn is found by halving the stretches in which the quadratic is monotone. Keys of a rule that
+// brakes are rounded to a millionth of a processor second squared: where two keep within that for several seconds, the
+// turn is one of these.
 //
 // By the estimator hindsight r stays only until a virtual coalition starts or ends a job, which happens without any
 // real start or end: a forecast is then what follows from the present rates.
@@ -124,7 +132,8 @@ struct Outlook {
 [[nodiscard]] bool goes_first(const Outlook& outlook, std::size_t a, std::size_t b, Duration after);
 // Indices of `rows` in the order of service then.
 [[nodiscard]] std::vector<std::size_t> order_after(const Outlook& outlook, Duration after);
-// The instants in (at, until) at which the order of the two changes; ascending, two at most.
+// The instants in (at, until) at which the order of the two changes; ascending, two at most, or, by a rule that brakes,
+// six.
 [[nodiscard]] std::vector<Instant> turns(const Outlook& outlook, std::size_t a, std::size_t b);
 
 }  // namespace shapley::accounting

@@ -184,6 +184,7 @@ std::vector<RankRow> State::own_rank_rows(Instant t, EstimatorId estimator) {
     rows.push_back({.organization = name,
                     .figures = figures_of(standing, estimator),
                     .owned = standing.owned,
+                    .pooled = standing.owned,
                     .used = standing.used,
                     .waiting = standing.waiting,
                     .guarantee = guarantee_of(rule, name).millionths,
@@ -217,11 +218,13 @@ std::vector<RankRow> State::rank_rows(Instant t, EstimatorId estimator) {
 std::vector<RankRow> State::rank_rows(Instant t, EstimatorId estimator, std::span<const StandingReceived* const> by) {
   std::vector<RankRow> rows = own_rank_rows(t, estimator);
   for (const ClusterShare& share : shares_elsewhere(by)) {
-    for (const auto& [name, figures] : share.figures) {
-      const auto organization = find_organization(name);
+    for (const FiguresElsewhere& there : share.organizations) {
+      const auto organization = find_organization(there.organization);
       if (!organization) continue;  // it has no jobs on this cluster
       const auto row = std::ranges::find(rows, organizations()[organization->value], &RankRow::organization);
-      if (row != rows.end()) row->figures += figures;
+      if (row == rows.end()) continue;
+      row->figures += there.figures;
+      row->pooled += there.owned;
     }
   }
   return rows;

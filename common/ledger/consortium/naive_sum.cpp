@@ -27,7 +27,8 @@ std::string called_here(const OtherCluster& other, const std::string& there) {
   return is_name_of_another ? "" : there;
 }
 
-void add(const State& books, const std::string& name, const KeyFigures& figures, std::vector<RankRow>& rows) {
+void add(const State& books, const std::string& name, const KeyFigures& figures, std::int64_t owned,
+         std::vector<RankRow>& rows) {
   const auto organization = books.find_organization(name);
   if (!organization) return;
   for (RankRow& row : rows) {
@@ -35,6 +36,7 @@ void add(const State& books, const std::string& name, const KeyFigures& figures,
     row.figures.balance += figures.balance;
     row.figures.given_less_got += figures.given_less_got;
     row.figures.rate_less_used.value += figures.rate_less_used.value;
+    row.pooled.value += owned;
   }
 }
 
@@ -123,11 +125,12 @@ std::vector<RankRow> NaiveClusterSum::rows(State& books, EstimatorId estimator) 
     if (last == statements_.end() || last->second.figures.consortium != consortium->consortium) continue;
     for (const accounting::OrganizationElsewhere& there : last->second.figures.organizations) {
       KeyFigures figures = at_present(last->second.figures, there.figures, other, books);
+      std::int64_t owned = there.owned.value;
       for (Int128* value : {&figures.balance.value, &figures.given_less_got.value})
         *value = in_own_processors(*value, other.weight, consortium->weight);
-      figures.rate_less_used.value =
-          static_cast<std::int64_t>(in_own_processors(figures.rate_less_used.value, other.weight, consortium->weight));
-      add(books, called_here(other, there.organization), figures, rows);
+      for (std::int64_t* value : {&figures.rate_less_used.value, &owned})
+        *value = static_cast<std::int64_t>(in_own_processors(*value, other.weight, consortium->weight));
+      add(books, called_here(other, there.organization), figures, owned, rows);
     }
   }
   return rows;

@@ -16,23 +16,23 @@ std::optional<std::size_t> row_of(const Outlook& outlook, const std::string& org
   return static_cast<std::size_t>(found - outlook.rows.begin());
 }
 
-// The outlook without the guarantee and with guests ranked: ordered by keys alone.
+// The outlook as if none had anything to start, and so none were below its guarantee, and with guests ranked: ordered
+// by keys alone. (The guarantee itself is a part of a key that brakes.)
 Outlook by_keys_alone(Outlook outlook) {
   for (accounting::RankRow& row : outlook.rows) {
-    row.guarantee = 0;
+    row.waiting = {};
     row.last = false;
   }
   return outlook;
 }
 
-// The last instant of [outlook.at, end) since which the present order has held; `last` becomes the order at its end.
-void follow(const Outlook& outlook, std::size_t a, std::size_t b, Instant end, std::optional<bool>& last,
-            Instant& since) {
+// The last instant of [outlook.at, outlook.until) since which the present order has held; `last` becomes the order at
+// its end.
+void follow(const Outlook& outlook, std::size_t a, std::size_t b, std::optional<bool>& last, Instant& since) {
   const bool at_first = accounting::goes_first(outlook, a, b, Duration{0});
   if (last != at_first) since = outlook.at;
   last = at_first;
   for (const Instant turn : accounting::turns(outlook, a, b)) {
-    if (turn >= end) break;
     since = turn;
     last = !*last;
   }
@@ -68,16 +68,17 @@ void PairWatch::watch(accounting::State& books, Instant next) {
   if (books.period_begin() == k_beginning_of_time) return;
   const accounting::EstimatorId estimator = ranking_estimator(books);
   for (Instant t = std::max(books.now(), books.period_begin()); t < next;) {
-    const Outlook outlook = accounting::outlook(books, t, estimator);
+    Outlook outlook = accounting::outlook(books, t, estimator);
     const Instant end = std::min(next, outlook.until);
+    outlook.until = end;
     const auto a = row_of(outlook, a_);
     const auto b = row_of(outlook, b_);
     if (a && b && *a != *b) {
       if (!history_) history_ = PairHistory{t, t};
       std::optional<bool> order = last_ ? std::optional(last_->order) : std::nullopt;
       std::optional<bool> keys = last_ ? std::optional(last_->keys) : std::nullopt;
-      follow(outlook, *a, *b, end, order, history_->order);
-      follow(by_keys_alone(outlook), *a, *b, end, keys, history_->keys);
+      follow(outlook, *a, *b, order, history_->order);
+      follow(by_keys_alone(outlook), *a, *b, keys, history_->keys);
       last_ = Standing{*order, *keys};
     }
     t = end;
@@ -148,12 +149,22 @@ CompareReport compared(const Moment& moment, const Side& a, const Side& b) {
   if (!report.clusters.empty()) report.by_other_clusters = would_turn(moment.without_other_clusters());
   report.difference = difference;
   report.difference_core_hours = ahead.key_core_hours.value_or(0) - behind.key_core_hours.value_or(0);
-  if (outlook.terms.running_factor > 0 && report.because != Because::guests) {
+  if (outlook.terms.brakes && report.because != Because::guests) {
+    const Int128 level = accounting::key_after(outlook, second, Duration{0}).value;
+    game::FallingKey falling = accounting::falling_key(outlook.rows[first], outlook.terms);
+    report.turning_processors = game::startable_until(falling, level) / k_micro;
+    // The same for core-hours that it gets more than it gives: each is done by now, and ages for m.
+    constexpr std::int64_t k_hour = 3600;
+    falling.factor = k_hour * falling.residual;
+    falling.residual = k_hour;
+    report.turning_core_hours =
+        static_cast<double>(game::startable_until(falling, level)) / static_cast<double>(k_micro);
+  } else if (outlook.terms.running_factor > 0 && report.because != Because::guests) {
     const Int128 processor = Int128{outlook.terms.running_factor} * k_micro;
     report.turning_processors = static_cast<std::int64_t>(
         std::min<Int128>(floor_of_quotient(difference.value, processor), accounting::k_longest_lead));
   }
-  if (outlook.terms.horizon.value > 0 && report.because != Because::guests) {
+  if (!outlook.terms.brakes && outlook.terms.horizon.value > 0 && report.because != Because::guests) {
     report.turning_core_hours = static_cast<double>(difference.value) / static_cast<double>(k_micro) /
                                 static_cast<double>(outlook.terms.horizon.value) / 3600.0;
   }

@@ -7,6 +7,9 @@
 // that the one gets more than it gives, or the other gives more than it gets. With H = 0 no amount does that at once:
 // then the report has none. A processor that starts now lowers its organization's key by c at once (the rule's third
 // term), so the one may start D / c processors before the other's first job. With c = 0 the report has none.
+//
+// By a rule that brakes (game/braking.hpp) both follow from the first one's key as it falls, and hold for that side
+// only.
 #pragma once
 
 #include <array>

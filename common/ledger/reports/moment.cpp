@@ -22,7 +22,7 @@ std::size_t Moment::rank_row(const std::string& organization) const {
 
 accounting::Outlook Moment::without_what_runs() const {
   accounting::Outlook idle = outlook;
-  idle.terms.running_factor = 0;
+  for (accounting::RankRow& row : idle.rows) row.figures.rate_less_used = {};
   return idle;
 }
 

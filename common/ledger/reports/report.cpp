@@ -66,6 +66,15 @@ void add_rank(OrganizationRow& row, const Utility& running, const RowContext& co
   row.is.rank = context.rank;
   row.is.key_core_hours = a_horizon_ahead(by.key);
   row.is.running_core_hours = a_horizon_ahead(running);
+  if (context.terms.brakes) {
+    row.is.braking = BrakingRow{.balance_ahead = {by.falling.balance},
+                                .work_ahead = {by.falling.work},
+                                .doubled_turn = {by.falling.doubled_turn},
+                                .residual_s = by.falling.residual,
+                                .owed_core_hours = a_horizon_ahead({by.falling.balance}),
+                                .stopping_core_hours = a_horizon_ahead({by.key.value - by.falling.balance})};
+    row.is.settled_in_s = static_cast<std::int64_t>(game::settling_seconds(by.falling));
+  }
   row.is.lead = by.lead;
   row.is.lacking = std::max<std::int64_t>(0, by.lacking);
   row.is.guarantee = by.guarantee.millionths / 1e6;
@@ -73,13 +82,19 @@ void add_rank(OrganizationRow& row, const Utility& running, const RowContext& co
   if (by.last) row.is.last = true;
 }
 
+// The part of a key that comes from what runs here now.
+Utility by_what_runs(const accounting::Rank& by, ProcessorMillionths rate_less_used, const game::KeyTerms& terms) {
+  if (!terms.brakes) return {Int128{terms.running_factor} * rate_less_used.value};
+  // If it did not run, as many processors more could start.
+  return {by.key.value - game::key_after(by.falling, rate_less_used.value)};
+}
+
 OrganizationRow organization_row(const Standing& standing, const RowContext& context) {
   const double balance = standing_core_hours(standing.balance(context.estimator), context.elapsed);
   const ProcessorMillionths rate = standing.rate(context.estimator);
   OrganizationRow row;
   row.is.name = row.title = context.name;
-  if (context.by != nullptr)
-    add_rank(row, Utility{Int128{context.terms.running_factor} * (rate.value - standing.charged.value)}, context);
+  if (context.by != nullptr) add_rank(row, by_what_runs(*context.by, rate - standing.charged, context.terms), context);
   row.is.standing_core_hours = balance;
   row.is.sentence = standing_sentence(balance);
   row.is.gives = rate;
@@ -235,11 +250,17 @@ std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& r
   }
   const Duration horizon{ranking.horizon_s};
   const std::string& best = best_key->name;
+  const bool brakes = ranking.rule == accounting::KeyRule::braking;
   if (idle_key(*best_idle) > idle_key(*best_key)) {
-    sentences.push_back(best_idle->name + ' ' + owed(idle_key(*best_idle)) + " in " + in_words(horizon) +
-                        " if nothing runs until then, " + best + ' ' + owed(idle_key(*best_key)) + "; but " + best +
-                        " goes before it because of what runs now: " + best_idle->name + ' ' +
-                        of_what_runs(*best_idle) + ", " + best + ' ' + of_what_runs(*best_key));
+    const std::string then =
+        brakes ? " by its key if nothing ran now, " : " in " + in_words(horizon) + " if nothing runs until then, ";
+    sentences.push_back(best_idle->name + ' ' + owed(idle_key(*best_idle)) + then + best + ' ' +
+                        owed(idle_key(*best_key)) + "; but " + best + " goes before it because of what runs now: " +
+                        best_idle->name + ' ' + of_what_runs(*best_idle) + ", " + best + ' ' + of_what_runs(*best_key));
+  } else if (brakes && most_owed->standing_core_hours > best_key->standing_core_hours) {
+    sentences.push_back(most_owed->name + ' ' + owed(most_owed->standing_core_hours) + " by now, but " + best +
+                        " goes before it, because ranks go by how far there is to brake: by their keys " + best + ' ' +
+                        owed(key(*best_key)) + ", " + most_owed->name + ' ' + owed(key(*most_owed)));
   } else if (most_owed->standing_core_hours > best_key->standing_core_hours) {
     sentences.push_back(most_owed->name + ' ' + owed(most_owed->standing_core_hours) + " by now, but " + best +
                         " will be owed more within " + in_words(horizon) + " if nothing more starts" +
@@ -254,7 +275,8 @@ RankingReport ranking_report(const accounting::State& state) {
   const accounting::RankingDeclared rule = state.ranking_rule();
   const accounting::ResidualMeasured* measured = state.residual_measured();
   constexpr double k_whole = k_micro;
-  return {.horizon_s = rule.horizon,
+  return {.rule = rule.rule,
+          .horizon_s = rule.horizon,
           .guarantee = static_cast<double>(rule.guarantee) / k_whole,
           .running_weight = static_cast<double>(rule.running_weight) / k_whole,
           .residual_s = measured == nullptr ? game::k_assumed_residual.value : measured->seconds,
@@ -274,10 +296,10 @@ std::vector<OtherClusterReport> other_clusters(const accounting::State& state) {
     report.stands_still = share.stale_at;
     report.is_stale = share.stale_at <= state.now();
     std::map<std::string, CpuTime> owed;
-    for (const auto& [name, figures] : share.figures) {
+    for (const accounting::FiguresElsewhere& there : share.organizations) {
       // Ranks here do not count an organization that the books do not know, so it is not shown either.
-      if (const auto row = state.find_organization(name))
-        owed[state.organizations()[row->value]] += figures.given_less_got;
+      if (const auto row = state.find_organization(there.organization))
+        owed[state.organizations()[row->value]] += there.figures.given_less_got;
     }
     for (const auto& [name, work] : owed) report.organizations.push_back({name, core_hours(work)});
   }
@@ -303,6 +325,20 @@ std::vector<NoStart> no_start_report(const accounting::State& state, const std::
     rows.push_back({state.organizations()[id], no_start_since(jobs[id], starts[id])});
   }
   return rows;
+}
+
+std::int64_t startable_before(const RankedRow& other, const RankedRow& own, std::int64_t cum) {
+  if (!other.braking || !own.braking || other.last == true || own.last == true)
+    return std::max<std::int64_t>(0, other.lead.value_or(0) - own.lead.value_or(0) + cum);
+  const auto falling = [](const BrakingRow& row) {
+    return game::FallingKey{.balance = row.balance_ahead.value,
+                            .work = row.work_ahead.value,
+                            .doubled_turn = row.doubled_turn.value,
+                            .residual = row.residual_s,
+                            .factor = game::braking_factor({row.residual_s})};
+  };
+  const Int128 level = game::key_after(falling(*own.braking), cum * k_micro);
+  return std::max<std::int64_t>(0, game::startable_until(falling(*other.braking), level) / k_micro);
 }
 
 tl::unexpected<Error> unknown_organization(const std::string& name, const std::vector<std::string>& known) {

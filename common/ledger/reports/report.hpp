@@ -2,6 +2,9 @@
 // daemon's answers, and offline reading of a ledger, so that all of them agree. docs/reference/shapleyctl.md lists
 // every member.
 //
+// By a rule that brakes (game/braking.hpp) H is the mean residual run time, and the key has besides what its
+// organization gains or loses on the way until the work that it gave and the work that it got are even.
+//
 // Pure functions of the books and of t; they read no clock and own nothing.
 //
 // Ranks go by the key, phi - psi a horizon ahead if nothing more starts and what runs counts for the mean residual run
@@ -49,6 +52,22 @@ void for_each_json_member(std::string_view name, By& by, const Visit& visit) {
     visit(accounting::figure_name(name, estimator), by[estimator]);
 }
 
+// What a key is made of by a rule that brakes, and how it falls with what the organization starts (game::FallingKey).
+struct BrakingRow {
+  Utility balance_ahead = {};             // S'
+  CpuTime work_ahead = {};                // R'
+  ProcessorMillionths doubled_turn = {};  // 2 U
+  std::int64_t residual_s = 0;            // m
+  double owed_core_hours = 0;             // S' as a standing, and what is added to it on the way to R' = 0
+  double stopping_core_hours = 0;
+};
+constexpr auto description_of(std::type_identity<BrakingRow>) {
+  return describe(member("balance_ahead", &BrakingRow::balance_ahead), member("work_ahead", &BrakingRow::work_ahead),
+                  member("doubled_turn", &BrakingRow::doubled_turn), member("residual_s", &BrakingRow::residual_s),
+                  member("owed_core_hours", &BrakingRow::owed_core_hours),
+                  member("stopping_core_hours", &BrakingRow::stopping_core_hours));
+}
+
 // An organization's turn, and what it holds now. guests and commons have rows, too; commons, which runs nothing, has
 // neither rank nor key.
 struct RankedRow {
@@ -61,6 +80,9 @@ struct RankedRow {
   std::optional<double> guarantee = {};  // a part of its own processors
   std::optional<bool> below_guarantee = {};
   std::optional<bool> last = {};  // true: it goes after all organizations, by the rule for guests
+  // By a rule that brakes: what its key is made of, and about when it is even if work waits on all sides.
+  std::optional<BrakingRow> braking = {};
+  std::optional<std::int64_t> settled_in_s = {};
   double standing_core_hours = 0;
   std::string sentence = {};  // the standing in words
   Processors gives = {};      // by the rule of charge, as `charged` and `waiting`
@@ -83,6 +105,7 @@ constexpr auto description_of(std::type_identity<RankedRow>) {
                   member("running_core_hours", &RankedRow::running_core_hours), member("lead", &RankedRow::lead),
                   member("lacking", &RankedRow::lacking), member("guarantee", &RankedRow::guarantee),
                   member("below_guarantee", &RankedRow::below_guarantee), supplement("last", &RankedRow::last),
+                  supplement("braking", &RankedRow::braking), supplement("settled_in_s", &RankedRow::settled_in_s),
                   member("standing_core_hours", &RankedRow::standing_core_hours),
                   member("sentence", &RankedRow::sentence), member("gives", &RankedRow::gives),
                   supplement("charged", &RankedRow::charged), member("owned", &RankedRow::owned),
@@ -118,6 +141,7 @@ constexpr auto description_of(std::type_identity<OrganizationRow>) {
 
 // The rule of ranks in force, and sentences about which organizations go before one that is owed more, and why.
 struct RankingReport {
+  accounting::KeyRule rule = accounting::KeyRule::horizon;
   std::int64_t horizon_s = 0;
   double guarantee = 0;
   double running_weight = 0;
@@ -128,12 +152,12 @@ struct RankingReport {
   std::vector<std::string> sentences = {};
 };
 constexpr auto description_of(std::type_identity<RankingReport>) {
-  return describe(member("horizon_s", &RankingReport::horizon_s), member("guarantee", &RankingReport::guarantee),
-                  member("running_weight", &RankingReport::running_weight),
-                  member("residual_s", &RankingReport::residual_s),
-                  member("residual_assumed", &RankingReport::residual_assumed),
-                  member("running_factor", &RankingReport::running_factor), member("guests", &RankingReport::guests),
-                  member("sentences", &RankingReport::sentences));
+  return describe(
+      supplement("rule", &RankingReport::rule), member("horizon_s", &RankingReport::horizon_s),
+      member("guarantee", &RankingReport::guarantee), member("running_weight", &RankingReport::running_weight),
+      member("residual_s", &RankingReport::residual_s), member("residual_assumed", &RankingReport::residual_assumed),
+      member("running_factor", &RankingReport::running_factor), member("guests", &RankingReport::guests),
+      member("sentences", &RankingReport::sentences));
 }
 
 struct Conservation {
@@ -245,6 +269,10 @@ constexpr auto description_of(std::type_identity<StatusReport>) {
 
 // Sets the title, the name for people, in every row whose organization has one.
 void set_titles(StatusReport& report, const std::map<std::string, std::string>& titles);
+
+// How many whole processors `other` may start before the key of `own` after `cum` processors, which its own jobs take
+// before, is as great; 0 or more. Of rows that have a rank.
+[[nodiscard]] std::int64_t startable_before(const RankedRow& other, const RankedRow& own, std::int64_t cum);
 
 // The organizations with startable jobs that are kept waiting, in the configuration's order, and since when
 // (no_start_since above). `only`: these organizations; empty: all.

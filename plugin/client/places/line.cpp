@@ -182,7 +182,7 @@ struct Head {
   std::size_t piece = 0;
   std::uint32_t task = 0;
   bool below = false;
-  std::int64_t lead = 0;
+  Int128 key = 0;
   std::uint32_t rank = 0;
 
   [[nodiscard]] const OwnQueue::Piece& at() const { return (*stream)[piece]; }
@@ -196,14 +196,14 @@ struct Head {
     const std::int64_t blocks = at().before.blocked + at().task.blocked * task;
     const std::int64_t cum = at().before.charge + at().task.charge * task;
     below = blocks < contender.lacking + ended.blocked + (nodes_are_back ? contender.returning : 0);
-    lead = contender.lead + ended.charge - cum;
+    key = contender.key_at(cum - ended.charge);
     rank = contender.rank;
   }
 };
 
 bool is_served_before(const Head& a, const Head& b) {
   if (a.below != b.below) return a.below;
-  if (a.lead != b.lead) return a.lead > b.lead;
+  if (a.key != b.key) return a.key > b.key;
   if (a.rank != b.rank) return a.rank < b.rank;
   return a.number < b.number;
 }

@@ -6,7 +6,10 @@
 // would start before j,
 //
 //     below(j) = blocks(j) < lacking          (used + blocks(j) < guarantee * owned)
-//     order:     below before not below; within each by lead - cum(j), greatest first; ties by rank
+//     order:     below before not below; within each by K(cum(j) - lead), greatest first; ties by rank
+//
+// K falls in what is started. By a rule that does not brake it is less by one for each processor, and the order is by
+// lead - cum(j); by one that brakes (game/braking.hpp) each organization's K falls in its own way.
 //
 // A task that is wider than what is free counts where it begins, as in start-time fair queueing.
 //
@@ -32,6 +35,7 @@
 #include <utility>
 #include <vector>
 
+#include "game/braking.hpp"
 #include "plugin/client/places/ends.hpp"
 #include "plugin/client/requests/requests.hpp"
 #include "plugin/client/shapley_client.h"
@@ -40,12 +44,17 @@ namespace shapley::client {
 
 // One organization: its rank figures from the daemon, and what its runs hold. In millionths of a processor.
 struct Contender {
-  std::uint32_t rank = 0;      // 0 is served first
-  std::int64_t lead = 0;       // what it may start more than the one that owes most
+  std::uint32_t rank = 0;  // 0 is served first
+  // What it may start more than the one that owes most; by a rule that brakes, as `key` says that, what has ended since
+  // less what has started.
+  std::int64_t lead = 0;
   std::int64_t lacking = 0;    // processors that it lacks to its guarantee
   std::int64_t returning = 0;  // by how much `lacking` rises when all its nodes are back
   Measure running{};
   RunsByAge runs{};  // the same as running.blocked
+  game::FallingKey key{};
+
+  [[nodiscard]] Int128 key_at(std::int64_t cum) const { return game::key_after(key, cum - lead); }
 };
 
 // How far the line goes on behind its reach, for jobs that have places already: with a sharp end many would get and

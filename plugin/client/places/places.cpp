@@ -20,7 +20,7 @@ constexpr std::int64_t k_longer_without_events = 10;
 constexpr std::uint64_t k_events_a_job = 4;
 constexpr std::int64_t k_longest_rest_order_ms = 600'000;
 constexpr std::int64_t k_shortest_rest_order_ms = 1'000;
-constexpr std::int64_t k_any_cluster = (std::int64_t{1} << 27U) * k_micro;
+constexpr std::int64_t k_any_cluster = game::k_most_started * k_micro;
 // If nothing started or ended for this time, or for so many times the usual time between two events, the whole line is
 // corrected.
 constexpr std::int64_t k_least_quiet_ms = 2'000;
@@ -208,12 +208,12 @@ void Places::correct_leads() {
 
 bool Places::is_rest_far_off() const {
   // From the last label up: no organization may lead one before it by more than any cluster has.
-  std::vector<std::int64_t> leads(rest_label_.size());
-  for (std::size_t u = 0; u < rest_label_.size(); ++u) leads[rest_label_[u]] = ranking_.contenders[u].lead;
-  std::int64_t greatest_behind = leads.front();
-  for (const std::int64_t lead : leads) {
-    if (greatest_behind - lead > k_any_cluster) return true;
-    greatest_behind = std::max(greatest_behind, lead);
+  std::vector<const Contender*> by_label(rest_label_.size());
+  for (std::size_t u = 0; u < rest_label_.size(); ++u) by_label[rest_label_[u]] = &ranking_.contenders[u];
+  Int128 greatest_behind = by_label.front()->key_at(k_any_cluster);
+  for (const Contender* contender : by_label) {
+    if (greatest_behind > contender->key_at(0)) return true;
+    greatest_behind = std::max(greatest_behind, contender->key_at(k_any_cluster));
   }
   return false;
 }

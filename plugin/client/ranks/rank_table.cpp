@@ -21,6 +21,20 @@ std::int64_t bounded(std::int64_t processors) {
   return std::clamp(processors, -k_most, k_most) * k_micro;
 }
 
+// A key that brakes. Bounded likewise: 37 years of a million processors of work, and their square.
+game::FallingKey falling_key(const protocol::Braking& braking, std::int64_t residual) {
+  constexpr Int128 k_most_balance = Int128{1} << 124U;
+  constexpr Int128 k_most_work = Int128{1} << 70U;
+  constexpr std::int64_t k_most_turn = std::int64_t{1} << 53U;
+  if (braking.doubled_turn == 0) return {.balance = -k_most_balance};
+  const std::int64_t m = std::clamp<std::int64_t>(residual, 1, game::k_longest_horizon.value);
+  return {.balance = std::clamp(protocol::value_of(braking.balance), -k_most_balance, k_most_balance),
+          .work = std::clamp(protocol::value_of(braking.work), -k_most_work, k_most_work),
+          .doubled_turn = std::clamp(braking.doubled_turn, k_micro, k_most_turn),
+          .residual = m,
+          .factor = game::braking_factor({m})};
+}
+
 bool same(const protocol::Rule& a, const protocol::Rule& b) {
   return a.organization == b.organization && a.kind == b.kind && a.name == b.name && a.id == b.id;
 }
@@ -33,6 +47,7 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
   std::sort(by_name.begin(), by_name.end(),
             [&](std::uint32_t a, std::uint32_t b) { return ranks.organizations[a] < ranks.organizations[b]; });
   const bool has_leads = ranks.leads.size() == by_name.size() && ranks.lacking.size() == by_name.size();
+  const bool brakes = has_leads && ranks.braking.size() == by_name.size();
   const bool has_returning = ranks.returning.size() == by_name.size();
   // More than any cluster has, so that all of a better rank goes before a worse one.
   constexpr std::int64_t k_wholly = (std::int64_t{1} << 28U) * k_micro;
@@ -42,9 +57,12 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
     const auto behind = static_cast<std::int64_t>(by_name.size() - position);
     contenders_[index] = {
         .rank = position,
-        .lead = has_leads ? bounded(ranks.leads[position]) : behind * k_wholly,
+        .lead = brakes      ? 0
+                : has_leads ? bounded(ranks.leads[position])
+                            : behind * k_wholly,
         .lacking = bounded(has_leads ? ranks.lacking[position] : -k_most),
-        .returning = has_returning ? bounded(std::max<std::int64_t>(0, ranks.returning[position])) : 0};
+        .returning = has_returning ? bounded(std::max<std::int64_t>(0, ranks.returning[position])) : 0,
+        .key = brakes ? falling_key(ranks.braking[position], ranks.residual) : game::FallingKey{}};
     if (position + 1 == by_name.size()) last_ = {position, index};
     ++index;
   }
@@ -71,8 +89,9 @@ bool RankBoard::set_policy(Policy policy) {
 
 bool RankBoard::set_ranks(protocol::Ranks ranks) {
   const bool same_organizations = ranks.organizations == ranks_.organizations;
-  const bool same_figures =
-      ranks.leads == ranks_.leads && ranks.lacking == ranks_.lacking && ranks.returning == ranks_.returning;
+  const bool same_figures = ranks.leads == ranks_.leads && ranks.lacking == ranks_.lacking &&
+                            ranks.returning == ranks_.returning && ranks.braking == ranks_.braking &&
+                            ranks.residual == ranks_.residual;
   if (has_ranks_ && same_organizations && same_figures) return false;
   const auto sorted = [](std::vector<std::string> names) {
     std::sort(names.begin(), names.end());

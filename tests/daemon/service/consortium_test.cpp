@@ -211,7 +211,7 @@ TEST_F(ConsortiumOfTwo, WithoutNewsTheSumStandsStillAndIsWholeAgainAtOnce) {
   const auto frozen_at = [&](std::int64_t t) {
     auto& state = north.service->books().state();
     state.advance(Instant{t});
-    return state.shares_elsewhere().front().figures;
+    return state.shares_elsewhere().front().organizations;
   };
   const auto still = frozen_at(now + 3600);
   EXPECT_EQ(frozen_at(now + 20'000), still);

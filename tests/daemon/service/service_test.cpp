@@ -69,6 +69,38 @@ TEST_F(ServiceTest, RanksLookAheadAndAChangeOfThatIsAnEvent) {
   EXPECT_EQ(service->ranks().organizations.front(), "physics") << "the file's own rule again, as restart() reads it";
 }
 
+// Physics runs on chemistry's node, eight processors that it does not give: by m = 3600, R' and S' change every second,
+// and by what a processor is worth after minutes. The plugin gets the keys then, and at once when something starts.
+TEST_F(ServiceTest, KeysThatBrakeAreSentWhenAProcessorsWorthHasChanged) {
+  site.configuration.rule = accounting::KeyRule::braking;
+  now += 10;
+  restart();
+  connect(1);
+  snapshot({running({.id = 1, .node = "n2", .cpus = 8, .start = now})});
+  service->tick(Instant{now});
+  const protocol::Ranks first = service->ranks();
+  EXPECT_EQ(first.organizations.front(), "chemistry");
+  ASSERT_EQ(first.braking.size(), first.organizations.size());
+  EXPECT_EQ(first.residual, 3600);
+  EXPECT_EQ(protocol::value_of(first.braking[0].work), Int128{3600} * 8 * k_micro);
+  EXPECT_EQ(protocol::value_of(first.braking[0].balance), Int128{3600} * 1800 * 8 * k_micro);
+  EXPECT_EQ(first.braking[0].doubled_turn, 4 * k_micro) << "half of what the guarantee leaves of 8, twice";
+  EXPECT_EQ(first.braking.back().doubled_turn, 0) << "guests go last";
+  now += 1;
+  service->tick(Instant{now});
+  EXPECT_NE(service->ranks().braking, first.braking);
+  EXPECT_EQ(service->ranks().generation, first.generation);
+  now += 3600;
+  service->tick(Instant{now});
+  EXPECT_GT(service->ranks().generation, first.generation);
+  const std::uint64_t settled = service->ranks().generation;
+  see({running({.id = 2, .node = "n1", .cpus = 1, .start = now})});
+  EXPECT_GT(service->ranks().generation, settled);
+  EXPECT_EQ(rows("SELECT json_extract(payload, '$.rule'), json_extract(payload, '$.horizon') FROM events WHERE kind = "
+                 "'ranking_declared' ORDER BY seq"),
+            (Lines{"2592000", "braking|0"}));
+}
+
 TEST_F(ServiceTest, WhoIsBelowItsGuaranteeGoesFirst) {
   connect(1);
   // Physics owes; chemistry holds physics' node, and a job of physics waits.

@@ -9,6 +9,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/types.hpp"
+#include "plugin/client/ranks/rank_table.hpp"
 
 namespace shapley::client {
 namespace {
@@ -51,9 +52,23 @@ std::vector<Served> tasks_of(std::span<const LinePlace> line) {
   return tasks;
 }
 
+// The figures of a key that brakes, and the key from them (game/braking.hpp).
+struct Books {
+  Int128 balance = 0;
+  Int128 work = 0;
+  Int128 rate = 0;
+  std::int64_t doubled_turn = 0;
+  Duration residual{};
+
+  [[nodiscard]] game::KeyTerms terms() const { return game::key_terms({.pace = {1}}, residual); }
+  [[nodiscard]] Int128 key() const { return game::braking_key<Int128>(balance, work, rate, terms(), doubled_turn); }
+};
+
 // The rule, literally, until what was served blocks `reach` millionths of a processor: who is below its guarantee goes
-// first, then who leads; a start lowers the lead by its charge and what is lacking by what it blocks.
-std::vector<Served> asked_again(std::vector<Contender> contenders, Queues queues, std::int64_t reach) {
+// first, then who leads; a start lowers the lead by its charge and what is lacking by what it blocks. With `books`, of
+// each: who has the greater key; a start lowers what it is credited less what it is charged.
+std::vector<Served> asked_again(std::vector<Contender> contenders, Queues queues, std::int64_t reach,
+                                std::vector<Books> books = {}) {
   std::vector<Served> served;
   for (std::int64_t total = 0; total < reach;) {
     std::optional<std::uint32_t> best;
@@ -63,6 +78,7 @@ std::vector<Served> asked_again(std::vector<Contender> contenders, Queues queues
         const bool a_below = contenders[a].lacking > 0;
         const bool b_below = contenders[b].lacking > 0;
         if (a_below != b_below) return a_below;
+        if (!books.empty() && books[a].key() != books[b].key()) return books[a].key() > books[b].key();
         if (contenders[a].lead != contenders[b].lead) return contenders[a].lead > contenders[b].lead;
         return contenders[a].rank < contenders[b].rank;
       };
@@ -71,7 +87,11 @@ std::vector<Served> asked_again(std::vector<Contender> contenders, Queues queues
     if (!best) break;
     Asking& first = queues[*best].front();
     served.push_back({*best, first.job});
-    contenders[*best].lead -= first.task.charge;
+    if (books.empty()) {
+      contenders[*best].lead -= first.task.charge;
+    } else {
+      books[*best].rate -= first.task.charge;
+    }
     contenders[*best].lacking -= first.task.blocked;
     total += first.task.blocked;
     if (--first.tasks == 0) queues[*best].erase(queues[*best].begin());
@@ -81,20 +101,57 @@ std::vector<Served> asked_again(std::vector<Contender> contenders, Queues queues
 
 struct Scene {
   std::vector<Contender> contenders;
+  std::vector<Books> books;  // of a rule that brakes, of each; empty: it does not
   Queues queues;
   std::int64_t reach = 0;
   std::int64_t free = 0;
 };
 
+// The figures of a cluster of some processors, whose keys differ by some of them.
+Books any_books(Duration residual) {
+  const std::int64_t m = residual.value;
+  const auto around = [](std::int64_t most) { return *rc::gen::inRange<std::int64_t>(-most, most + 1); };
+  const std::int64_t owned = *rc::gen::inRange<std::int64_t>(0, 200) * k_micro;
+  return {.balance = Int128{m} * m * around(200) * k_micro,
+          .work = Int128{m} * around(100) * k_micro,
+          .rate = around(100) * k_micro,
+          .doubled_turn = game::twice_turn(owned, {*rc::gen::inRange(1, game::k_whole_pace)}),
+          .residual = residual};
+}
+
+// As the daemon sends it.
+game::FallingKey falling_key(const Books& books) {
+  const game::KeyTerms terms = books.terms();
+  const protocol::Braking sent{
+      .balance = protocol::wide(game::looked_ahead(books.balance, books.work, books.rate, terms)),
+      .work = protocol::wide(game::frozen_ahead(books.work, books.rate, terms.horizon)),
+      .doubled_turn = books.doubled_turn};
+  return RankTable({}, {.organizations = {"a"},
+                        .leads = {0},
+                        .lacking = {0},
+                        .braking = {sent},
+                        .residual = books.residual.value})
+      .contenders()
+      .front()
+      .key;
+}
+
 // What waits is charged another amount than it blocks.
 Scene any_scene() {
   Scene scene;
+  const bool brakes = *rc::gen::arbitrary<bool>();
+  const Duration residual{*rc::gen::inRange<std::int64_t>(2, 100'000)};
   const auto organizations = *rc::gen::inRange<std::uint32_t>(1, 6);
   std::uint32_t job = 0;
   for (std::uint32_t u = 0; u < organizations; ++u) {
     scene.contenders.push_back({.rank = u,
                                 .lead = *rc::gen::inRange<std::int64_t>(-20, 60) * k_micro,
                                 .lacking = *rc::gen::inRange<std::int64_t>(-5, 20) * k_micro});
+    if (brakes) {
+      scene.books.push_back(any_books(residual));
+      scene.contenders.back().lead = 0;
+      scene.contenders.back().key = falling_key(scene.books.back());
+    }
     scene.queues.emplace_back();
     const auto jobs = *rc::gen::inRange(0, 20);
     for (int i = 0; i < jobs; ++i) {
@@ -113,8 +170,8 @@ Scene any_scene() {
 RC_GTEST_PROP(ServingLine, IsTheRuleAskedAgainAfterEveryStart, ()) {
   const Scene scene = any_scene();
   const std::int64_t reach = scene.reach * k_micro;
-  const std::vector<Served> served = asked_again(scene.contenders, scene.queues, reach);
-  const std::vector<Served> kept = asked_again(scene.contenders, scene.queues, kept_reach(reach));
+  const std::vector<Served> served = asked_again(scene.contenders, scene.queues, reach, scene.books);
+  const std::vector<Served> kept = asked_again(scene.contenders, scene.queues, kept_reach(reach), scene.books);
   // Of one set of nodes it does not matter how much of it is free.
   const NodeSetTable sets({{.free = scene.free * k_micro, .all = 10'000 * k_micro}});
   const std::vector<Served> line = tasks_of(line_of(scene.contenders, scene.queues, scene.reach, 10'000, sets));
@@ -122,7 +179,8 @@ RC_GTEST_PROP(ServingLine, IsTheRuleAskedAgainAfterEveryStart, ()) {
   RC_ASSERT(std::equal(kept.begin(), kept.end(), line.begin()));
   // Behind that it has, in the rule's order, what could start now: before it its organization asks for less than is
   // free.
-  const std::vector<Served> all = asked_again(scene.contenders, scene.queues, std::numeric_limits<std::int64_t>::max());
+  const std::vector<Served> all =
+      asked_again(scene.contenders, scene.queues, std::numeric_limits<std::int64_t>::max(), scene.books);
   auto next = all.begin() + static_cast<std::ptrdiff_t>(kept.size());
   std::vector<std::int64_t> asked(scene.contenders.size());
   for (std::size_t i = 0; i < line.size(); ++i) {

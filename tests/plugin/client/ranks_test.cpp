@@ -65,6 +65,44 @@ TEST(RankTableTest, TakesTheFiguresOfEachOrganization) {
   EXPECT_EQ(of(1).lacking, -3 * k_micro);
 }
 
+// S' and R' of 128 bits, of each by name; the lead is of no account then.
+TEST(RankTableTest, TakesKeysThatBrake) {
+  const Int128 balance = -(Int128{1} << 90) - 7;
+  const Int128 work = Int128{1} << 66;
+  protocol::Ranks ranks{.organizations = {"red", "blue"},
+                        .leads = {5, 0},
+                        .lacking = {0, 0},
+                        .braking = {{protocol::wide(balance), protocol::wide(work), 8 * k_micro}, {}},
+                        .residual = 7201};
+  const auto of = [&](std::size_t i) { return RankTable({}, ranks).contenders().at(i); };
+  EXPECT_EQ(of(1).lead, 0) << "red";
+  EXPECT_EQ(of(1).key, (game::FallingKey{balance, work, 8 * k_micro, 7201, 7201 * 7201 / 2}));
+  EXPECT_EQ(of(1).key_at(k_micro), game::key_after(of(1).key, k_micro));
+  EXPECT_LT(of(0).key_at(-game::k_most_started * k_micro), of(1).key_at(game::k_most_started * k_micro))
+      << "blue goes last";
+  // No shapleyd sends these; their products stay below 2^127.
+  ranks.braking[0] = {protocol::wide(-(Int128{1} << 126)), protocol::wide(-(Int128{1} << 126)), 1};
+  ranks.residual = std::numeric_limits<std::int64_t>::max();
+  EXPECT_LT(of(1).key_at(game::k_most_started * k_micro), 0);
+  EXPECT_LT(of(1).key_at(std::numeric_limits<std::int64_t>::max()), 0);
+  ranks.braking.pop_back();
+  EXPECT_EQ(of(1).key, game::FallingKey{}) << "not one for each";
+  EXPECT_EQ(of(1).lead, 5 * k_micro);
+}
+
+TEST(RankTableTest, KeysThatBrakeAreNews) {
+  RankBoard board;
+  protocol::Ranks ranks{.organizations = {"red"}, .leads = {0}, .lacking = {2}};
+  EXPECT_TRUE(board.set_ranks(ranks));
+  ranks.braking = {{{}, {}, k_micro}};
+  EXPECT_TRUE(board.set_ranks(ranks));
+  EXPECT_FALSE(board.set_ranks(ranks));
+  ranks.braking[0].work = protocol::wide(-1);
+  EXPECT_TRUE(board.set_ranks(ranks));
+  ranks.residual = 1;
+  EXPECT_TRUE(board.set_ranks(ranks));
+}
+
 TEST(RankTableTest, WhatReturnsIsNews) {
   RankBoard board;
   protocol::Ranks ranks{.organizations = {"red"}, .leads = {0}, .lacking = {2}};
