@@ -128,6 +128,8 @@ struct LeastPart {
   std::int64_t cpus = 0;
   std::int64_t memory = 0;          // MiB
   std::vector<Resource> gres = {};  // ascending by name, without zeros
+  // Generic resources of a type ("gres/gpu:tesla") that it must have, however many; ascending.
+  std::vector<std::string> types = {};
   friend auto operator<=>(const LeastPart&, const LeastPart&) = default;
 };
 

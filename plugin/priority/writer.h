@@ -49,23 +49,4 @@ bool shapley_writer_is_due(void);
 /* Puts the rank into a pending job's site factor at once, from memory. Any thread with the job write lock. */
 void shapley_writer_rank(job_record_t* job);
 
-/* The properties of a waiting job's record for the serving line: its organization, its width, its position in Slurm's
- * own order, and whether it could start. */
-
-/* The number of tasks of an array that stay in its record. The last one becomes a record as others (job_mgr.c:
- * job_array_split). */
-enum { k_shapley_least_array_rest = 1 };
-
-/* The length of a line that serves so many processors: somewhat more than could start at once, so that the following
- * jobs have places already. */
-static inline int64_t shapley_reach(int64_t processors) {
-  return processors ? processors + processors / 8 + 16 : 0;
-}
-
-/* Fills everything except organization, level and label. `record` waits and is rankable. Job and partition lock. */
-void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waiting_t* waiting);
-
-/* The priority without the site factor: Slurm's own order. Job lock. */
-int64_t shapley_own_order(const job_record_t* record);
-
 #endif

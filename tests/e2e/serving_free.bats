@@ -108,6 +108,19 @@ a_waits_for_both() {
   a_waits_for_both main "" "--gres=gpu:1"
 }
 
+@test "GPUs of one type that are full, beside others that are free" {
+  CLUSTER_SCHEDULER=sched/backfill CLUSTER_EXTRA_CONF="$CLUSTER_BACKFILL"$'\n'"GresTypes=gpu"
+  JOBS_AS='{ print organization, (organization == "arts" ? 32 : 4), (name == "full" ? "n1,n2" : "n3,n4") }'
+  cluster_prepare
+  printf '%s\n' "NodeName=n[1-2] Name=gpu Type=old File=/dev/tty[0-3]" "NodeName=n[3-4] Name=gpu Type=new File=/dev/tty[0-3]" >"$CLUSTER_DIR/gres.conf"
+  two_full_nodes '/^NodeName=n[12] /s/ RealMemory/ Gres=gpu:old:4 RealMemory/' '/^NodeName=n[34] /s/ RealMemory/ Gres=gpu:new:4 RealMemory/'
+  full_with -p p1 -N 2 --gres=gpu:old:4 -n 32
+  wait_with 12 astro full -n 2 --gres=gpu:old:1
+  wait_with 6 astro free -n 2 --gres=gpu:new:1
+  wait_with 10 bio free -n 2 --gres=gpu:new:1
+  opens main 28 64
+}
+
 # The partition that is down has free nodes.
 @test "jobs for a full partition or one that is down" {
   MORE_CPUS=(16) OWNED=80 ARTS_NODES=", nodes: [n5]" FREE=n1=0,n2=0,n3=16,n4=16,n5=0

@@ -150,15 +150,19 @@ void Places::measure_runs() {
 }
 
 void Places::count_events() {
-  std::size_t same = 0;
-  for (std::size_t i = 0, j = 0; i < runs_.size() && j < runs_before_.size();) {
-    if (runs_[i].job_id == runs_before_[j].job_id) {
-      ++same, ++i, ++j;
+  for (std::size_t i = 0, j = 0; i < runs_.size() || j < runs_before_.size();) {
+    const bool has_ended = i == runs_.size() || (j < runs_before_.size() && runs_before_[j].job_id < runs_[i].job_id);
+    const bool has_started = j == runs_before_.size() || (i < runs_.size() && runs_[i].job_id < runs_before_[j].job_id);
+    if (has_ended) {
+      freed_ += runs_before_[j++].blocked;
+    } else if (has_started) {
+      freed_ -= runs_[i++].blocked;
     } else {
-      ++(runs_[i].job_id < runs_before_[j].job_id ? i : j);
+      ++i, ++j;
     }
+    if (has_ended || has_started) ++decisions_.events;
   }
-  decisions_.events = runs_.size() + runs_before_.size() - 2 * same;
+  freed_ = std::max<std::int64_t>(freed_, 0);
   if (decisions_.events > 0) {
     const std::int64_t interval = (now_ms_ - last_event_ms_) / static_cast<std::int64_t>(decisions_.events);
     interval_ms_ = last_event_ms_ == 0 ? 0 : (3 * interval_ms_ + std::min(interval, k_longest_quiet_ms)) / 4;
@@ -236,17 +240,20 @@ void Places::order_rest() {
   }
 }
 
-std::size_t Places::depth() {
+// One pass serves as many places as there is room for, however many runs ended before it.
+std::size_t Places::depth(std::span<const Entry> in_line) {
   const bool quiet = is_due(now_ms_);
-  if (whole_is_due_ || quiet) {
-    whole_is_due_ = false;
-    events_looked_at_ = events_;
+  const std::uint64_t looked_at = std::exchange(events_looked_at_, events_);
+  if (std::exchange(whole_is_due_, false) || quiet) {
+    freed_ = 0;
     return k_whole_line;
   }
-  const std::size_t depth = depth_after(events_looked_at_, events_);
-  events_looked_at_ = events_;
+  std::size_t served = 0;
+  for (std::int64_t left = freed_; left > 0 && served < in_line.size(); ++served) {
+    left -= in_line_[in_line[served].job].blocked;
+  }
   // Leads may have changed without a start or an end.
-  return std::max<std::size_t>(depth, 1);
+  return std::max({depth_after(looked_at, events_), served, std::size_t{1}});
 }
 
 bool Places::is_due(std::int64_t now_ms) const {
@@ -286,7 +293,7 @@ std::vector<OwnQueue> Places::own_queues(const NodeSetTable& sets, std::size_t l
                                       .array_room = waiting.array_room,
                                       .licenses = waiting.licenses,
                                       .license_room = waiting.license_room});
-        if (added) in_line_.push_back({.waiting = &waiting, .nodes = asked.nodes});
+        if (added) in_line_.push_back({.waiting = &waiting, .nodes = asked.nodes, .blocked = asked.task.blocked});
       }
     }
   }
@@ -399,7 +406,7 @@ void Places::decide() {
   for (const Entry& entry : in_line) {
     labels.push_back(entry.is_split ? k_no_label : in_line_[entry.job].waiting->label);
   }
-  const std::size_t looked_at = depth();
+  const std::size_t looked_at = depth(in_line);
   std::vector<std::uint32_t> wanted = relabel(labels, range, looked_at);
   decisions_.looked_at = std::min(looked_at, wanted.size());
   unfinished_ = looked_at < wanted.size();

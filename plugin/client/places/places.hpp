@@ -132,6 +132,7 @@ class Places {
   struct InLine {
     shapley_waiting_t* waiting = nullptr;
     NodeSetId nodes = 0;
+    std::int64_t blocked = 0;         // by one task
     std::uint32_t tasks = 0;          // in line
     std::uint32_t places = 0;         // runs of consecutive tasks
     std::uint32_t in_last = 0;        // tasks of the last run
@@ -161,7 +162,7 @@ class Places {
   [[nodiscard]] Room room_now(const NodeSetTable& sets) const;
   void take_labels(std::span<const Entry> in_line, std::span<const std::uint32_t> wanted);
   void decide();
-  [[nodiscard]] std::size_t depth();
+  [[nodiscard]] std::size_t depth(std::span<const Entry> in_line);
 
   const Requests& requests_;
   std::unordered_map<std::uint32_t, Job> jobs_;
@@ -181,7 +182,9 @@ class Places {
   std::uint64_t events_looked_at_ = 0;
   std::int64_t last_event_ms_ = 0;
   std::int64_t interval_ms_ = 0;  // between events, a recent average
-  bool is_of_runs_ = false;       // the scan
+  // Of what ended since the whole line was corrected, as much as what started since has not taken.
+  std::int64_t freed_ = 0;
+  bool is_of_runs_ = false;  // the scan
   bool whole_is_due_ = true;
   bool unfinished_ = false;      // something behind the depth may be out of order
   std::vector<InLine> in_line_;  // of the decision that is being made

@@ -22,6 +22,14 @@ void add(std::vector<Resource>& sums, const Resource& resource, bool more) {
   if (known->count <= 0) sums.erase(known);
 }
 
+// `name` may have a type. Where a node's configuration names no types, slurmd knows them, and any may be there.
+bool has_gres(const request::NodeKind& kind, const std::vector<std::string>& types, const std::string& name) {
+  const std::string resource = name.substr(0, name.find(':'));
+  if (!request::has_resource(kind, resource)) return false;
+  if (resource == name || std::ranges::binary_search(types, name)) return true;
+  return std::ranges::none_of(types, [&](const std::string& type) { return type.starts_with(resource + ':'); });
+}
+
 }  // namespace
 
 NodeSets::Bits& NodeSets::Bits::operator|=(const Bits& other) {
@@ -45,12 +53,13 @@ void NodeSets::clear() noexcept {
   ++kinds_epoch_;
 }
 
-void NodeSets::note(const protocol::NodeRecord& record, std::int64_t reserved_from) {
+void NodeSets::note(const protocol::NodeRecord& record, NodeFacts facts) {
   Node& node = nodes_.try_emplace(record.name).first->second;
   protocol::NodeRecord before = std::exchange(node.record, record);
   before.usable = record.usable;
-  const bool same_time = std::exchange(node.reserved_from, reserved_from) == reserved_from;
-  if (std::exchange(node.known, true) && before == record && same_time) {
+  const bool same_facts = node.facts == facts;
+  node.facts = std::move(facts);
+  if (std::exchange(node.known, true) && before == record && same_facts) {
     recount(node);
     return;
   }
@@ -183,23 +192,24 @@ void NodeSets::refresh() {
     sets_[id].free = sets_[id].all = 0;
   }
   for (auto& [name, node] : nodes_) find_sets(node, fresh);
-  find_kinds();
   find_groups();
+  find_kinds();
 }
 
 void NodeSets::find_groups() {
   ++room_epoch_;
   groups_.clear();
   first_reserved_from_ = 0;
-  std::map<std::tuple<request::NodeKind, Bits, std::int64_t>, std::size_t> known;
+  std::map<std::tuple<request::NodeKind, Bits, Bits, std::int64_t>, std::size_t> known;
   for (auto& [name, node] : nodes_) {
     node.group = k_no_group;
     if (!node.known) continue;
-    const auto [entry, is_new] = known.try_emplace({node.kind, node.sets, node.reserved_from}, groups_.size());
-    if (is_new) groups_.push_back({node.kind, node.sets, node.reserved_from, {}});
+    const std::int64_t reserved_from = node.facts.reserved_from;
+    const auto [entry, is_new] = known.try_emplace({node.kind, node.sets, node.fits, reserved_from}, groups_.size());
+    if (is_new) groups_.push_back({node.kind, node.sets, node.fits, reserved_from, {}});
     node.group = entry->second;
-    const bool is_first = first_reserved_from_ == 0 || node.reserved_from < first_reserved_from_;
-    if (node.reserved_from != 0 && is_first) first_reserved_from_ = node.reserved_from;
+    const bool is_first = first_reserved_from_ == 0 || reserved_from < first_reserved_from_;
+    if (reserved_from != 0 && is_first) first_reserved_from_ = reserved_from;
     ++groups_[node.group].by_free[node.free];
   }
 }
@@ -229,7 +239,7 @@ bool NodeSets::find_set(Node& node, NodeSetId id) {
   const request::Placement& placement = sets_[id].placement;
   const bool is_any = id == k_any_node;
   const std::vector<std::string>& gres = sets_[id].gres;
-  const auto has = [&](const std::string& name) { return request::has_resource(node.kind, name); };
+  const auto has = [&](const std::string& name) { return has_gres(node.kind, node.facts.types, name); };
   if (!std::all_of(gres.begin(), gres.end(), has)) return false;
   if (is_any || placement.fits(node.record)) node.fits.set(id);
   if (!is_any && !placement.admits(node.record)) return false;
@@ -239,15 +249,13 @@ bool NodeSets::find_set(Node& node, NodeSetId id) {
 
 void NodeSets::find_kinds() {
   using Kinds = std::vector<request::NodeKind>;
-  // Nodes of one kind, and nodes in the same sets, are looked at once.
   std::map<request::NodeKind, std::pair<Bits, Bits>> kinds;
   std::set<Bits> patterns;
-  for (const auto& [name, node] : nodes_) {
-    if (!node.known) continue;
-    auto& [sets, fits] = kinds[node.kind];
-    sets |= node.sets;
-    fits |= node.fits;
-    patterns.insert(node.sets);
+  for (const Group& group : groups_) {
+    auto& [sets, fits] = kinds[group.kind];
+    sets |= group.sets;
+    fits |= group.fits;
+    patterns.insert(group.sets);
   }
   std::vector<Kinds> usable(sets_.size());
   std::vector<Kinds> fitting(sets_.size());

@@ -28,6 +28,12 @@ namespace shapley::client {
 using NodeSetId = std::uint32_t;
 // The set of all nodes, reserved ones, too.
 inline constexpr NodeSetId k_any_node = 0;
+// What slurmctld knows of a node that is not passed on.
+struct NodeFacts {
+  std::int64_t reserved_from = 0;       // when jobs must have left it, in seconds of Unix time; 0: they need not
+  std::vector<std::string> types = {};  // of its generic resources, such as "gres/gpu:tesla"; ascending
+  friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
+};
 // At most so many at a time, that one included; jobs of further placements count for any node.
 inline constexpr std::size_t k_max_node_sets = 256;
 
@@ -38,8 +44,7 @@ class NodeSets {
   // Forgets everything but the rule.
   void clear() noexcept;
 
-  // `reserved_from`: when jobs must have left it, in seconds of Unix time; 0: they need not.
-  void note(const protocol::NodeRecord& record, std::int64_t reserved_from = 0);
+  void note(const protocol::NodeRecord& record, NodeFacts facts = {});
   void forget(std::string_view node);
   // The partitions in which nothing may start now, in any order. A placement in several of which some are open is in
   // these alone; in closed ones alone it has their nodes, which will be there when one opens.
@@ -57,7 +62,8 @@ class NodeSets {
   [[nodiscard]] std::uint64_t nodes_epoch() const { return nodes_epoch_; }
 
   // ---- sets ----
-  // The set of the placement's nodes that have these generic resources (names, ascending), a new one if necessary;
+  // The set of the placement's nodes that have these generic resources (names, with types or without, ascending), a new
+  // one if necessary;
   // k_any_node if there is no room. It keeps its meaning while it has users, and until another one needs its room.
   [[nodiscard]] NodeSetId set_of(const std::string& placement, std::vector<std::string> gres = {});
   void add_user(NodeSetId set);
@@ -109,6 +115,7 @@ class NodeSets {
   static constexpr std::size_t k_no_group = static_cast<std::size_t>(-1);
   struct Node {
     protocol::NodeRecord record;
+    NodeFacts facts;
     bool known = false;    // slurmctld has it; otherwise only runs do
     bool changed = false;  // `sets` may be wrong
     request::NodeKind kind;
@@ -120,18 +127,18 @@ class NodeSets {
     // What its sets count of it.
     std::int64_t free = 0;
     std::int64_t all = 0;
-    std::int64_t reserved_from = 0;
     std::size_t group = k_no_group;
   };
   // Nodes of one kind that are in the same sets: how many have so much free.
   struct Group {
     request::NodeKind kind;
     Bits sets;
+    Bits fits;
     std::int64_t reserved_from = 0;
     std::map<std::int64_t, std::uint32_t> by_free;
   };
 
-  // A placement's text, and names of generic resources.
+  // A placement's text, and names of generic resources, with types or without.
   using SetKey = std::pair<std::string, std::vector<std::string>>;
   struct Set {
     request::Placement placement{std::string()};
@@ -156,8 +163,8 @@ class NodeSets {
   void find_sets(Node& node, std::span<const NodeSetId> fresh);
   // Whether the node, which is known, is in the set.
   bool find_set(Node& node, NodeSetId id);
-  void find_kinds();
   void find_groups();
+  void find_kinds();  // by the groups
 
   request::Charging charging_;
   std::map<std::string, Node, std::less<>> nodes_;

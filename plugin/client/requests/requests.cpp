@@ -23,10 +23,11 @@ bool holds_nodes(const JobUpdate& job) {
   return is_there && !job.nodes.empty();
 }
 
-std::vector<std::string> names_of(const std::vector<Resource>& resources) {
-  std::vector<std::string> names;
-  names.reserve(resources.size());
-  for (const Resource& resource : resources) names.push_back(resource.name);
+// The generic resources that its nodes must have, with types and without, ascending.
+std::vector<std::string> names_of(const request::Request& request, const request::LeastPart& least) {
+  std::vector<std::string> names = least.types;
+  for (const Resource& resource : request.gres) names.push_back(resource.name);
+  std::ranges::sort(names);
   return names;
 }
 
@@ -108,7 +109,7 @@ void Requests::note_waiting(const JobUpdate& job, const request::LeastPart& leas
 
 std::uint32_t Requests::ask_of(const JobUpdate& job, const request::LeastPart& least) {
   const request::Request request = nodes_.charging().request_of(job);
-  const NodeSetId set = nodes_.set_of(request::placement_of(job), names_of(request.gres));
+  const NodeSetId set = nodes_.set_of(request::placement_of(job), names_of(request, least));
   const auto [entry, is_new] = ask_ids_.try_emplace({request, least, set}, 0);
   if (is_new) {
     if (unused_asks_.empty()) {

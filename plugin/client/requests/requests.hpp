@@ -59,7 +59,7 @@ class Requests {
  public:
   // A record that is new or changed. `least`: of one that waits, what it needs of one node.
   void note(const protocol::JobUpdate& job, const request::LeastPart& least = {});
-  void note(const protocol::NodeRecord& node, std::int64_t reserved_from = 0) { nodes_.note(node, reserved_from); }
+  void note(const protocol::NodeRecord& node, NodeFacts facts = {}) { nodes_.note(node, std::move(facts)); }
   // slurmctld no longer has it.
   void forget(std::uint32_t job_id);
   void forget_node(std::string_view name) { nodes_.forget(name); }

@@ -159,6 +159,7 @@ constexpr std::string_view k_separators = ":=";
 
 struct GresEntry {
   std::string_view name;
+  std::string_view typed;  // the name with its type; empty: it has none
   std::uint64_t count = 0;
 };
 
@@ -220,7 +221,7 @@ std::optional<GresEntry> parse_entry(std::string_view entry) {
     note = entry.substr(open + 1, entry.size() - open - 2);
     entry = entry.substr(0, open);
   }
-  GresEntry read{.name = entry.substr(0, entry.find_first_of(k_separators)), .count = 1};
+  GresEntry read{.name = entry.substr(0, entry.find_first_of(k_separators)), .typed = {}, .count = 1};
   std::string_view fields = entry.substr(read.name.size());
   std::string_view last;
   while (!fields.empty()) {
@@ -228,6 +229,8 @@ std::optional<GresEntry> parse_entry(std::string_view entry) {
     last = fields.substr(0, fields.find_first_of(k_separators));
     if (last.empty() || last == "no_consume") return std::nullopt;
     fields.remove_prefix(last.size());
+    if (read.typed.empty() && (!fields.empty() || !number_in(last)))
+      read.typed = entry.substr(0, entry.size() - fields.size());
   }
   constexpr std::string_view k_count_note = "CNT:";
   if (const auto count = number_in(last)) {
@@ -251,19 +254,38 @@ std::uint64_t* count_of(Gres& gres, std::string_view name) {
 
 enum class Prefix : bool { optional, required };
 
-Gres read_entries(const char* text, Prefix prefix) {
-  Gres result;
+template <typename Visit>
+void for_each_entry(const char* text, Prefix prefix, const Visit& visit) {
   const std::size_t length = text == nullptr ? 0 : ::strnlen(text, k_max_gres_text + 1);
-  if (length > k_max_gres_text) return result;
+  if (length > k_max_gres_text) return;
   for (std::string_view rest(text, length); !rest.empty();) {
     const std::string_view whole = take_entry(rest);
     const auto bare = without_prefix(whole);
     if (!bare && prefix == Prefix::required) continue;
-    const auto entry = parse_entry(bare.value_or(whole));
-    std::uint64_t* const count = entry ? count_of(result, entry->name) : nullptr;
-    if (count != nullptr) *count = std::min(k_max_gres_count, *count + entry->count);
+    if (const auto entry = parse_entry(bare.value_or(whole))) visit(*entry);
   }
+}
+
+Gres read_entries(const char* text, Prefix prefix) {
+  Gres result;
+  for_each_entry(text, prefix, [&](const GresEntry& entry) {
+    std::uint64_t* const count = count_of(result, entry.name);
+    if (count != nullptr) *count = std::min(k_max_gres_count, *count + entry.count);
+  });
   return result;
+}
+
+std::vector<std::string> read_types(std::initializer_list<const char*> texts, Prefix prefix) {
+  std::vector<std::string> types;
+  for (const char* text : texts) {
+    for_each_entry(text, prefix, [&](const GresEntry& entry) {
+      if (entry.typed.empty() || types.size() == k_max_gres_kinds) return;
+      std::string type = std::string(k_tres_prefix).append(entry.typed);
+      if (std::ranges::find(types, type) == types.end()) types.push_back(std::move(type));
+    });
+  }
+  std::ranges::sort(types);
+  return types;
 }
 
 }  // namespace
@@ -294,15 +316,21 @@ std::vector<protocol::Tres> requested_gres(const shapley_gres_request_t& request
 
 request::LeastPart least_part(const shapley_job_t& job) {
   if (job.gres_request == nullptr) return {};
+  const shapley_gres_request_t& gres = *job.gres_request;
   // One node has what is asked for on each, or for one task.
   return {.cpus = job.node_cpus,
           .memory = request::count_of(job.node_memory),
           .gres = request::resources_of(requested_gres({.per_job = nullptr,
-                                                        .per_node = job.gres_request->per_node,
-                                                        .per_socket = job.gres_request->per_socket,
-                                                        .per_task = job.gres_request->per_task,
+                                                        .per_node = gres.per_node,
+                                                        .per_socket = gres.per_socket,
+                                                        .per_task = gres.per_task,
                                                         .tasks = 1},
-                                                       1, {}))};
+                                                       1, {})),
+          .types = read_types({gres.per_job, gres.per_node, gres.per_socket, gres.per_task}, Prefix::required)};
+}
+
+NodeFacts facts_of(const shapley_node_t& node) {
+  return {.reserved_from = node.reserved_from, .types = read_types({node.gres}, Prefix::optional)};
 }
 
 namespace {

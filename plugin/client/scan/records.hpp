@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/client/requests/node_sets.hpp"
 #include "plugin/client/shapley_client.h"
 #include "protocol/messages.hpp"
 #include "request/charging.hpp"
@@ -21,6 +22,7 @@ namespace shapley::client {
 [[nodiscard]] protocol::NodeRecord to_record(const shapley_node_t& node);
 // Of a waiting job; what has started needs nothing.
 [[nodiscard]] request::LeastPart least_part(const shapley_job_t& job);
+[[nodiscard]] NodeFacts facts_of(const shapley_node_t& node);
 [[nodiscard]] protocol::Privacy to_record(const shapley_privacy_t& privacy);
 
 // Approximate memory of a record, in bytes: accurate enough to bound queues.
@@ -35,7 +37,8 @@ namespace shapley::client {
 //   gres:gpu:2 or gres/gpu:tesla:2         what a job asks for (the former until 23.02, the latter from 23.11 on)
 //
 // That is NAME[:TYPE][:COUNT], with a count of 1 if the text has none. Results are named as TRES are, without the type
-// ("gres/gpu"), in the order of their first appearance, each once, types added up. Entries that are not counted
+// ("gres/gpu"), in the order of their first appearance, each once, types added up; the types of what a job asks for, or
+// a node has, are named by themselves ("gres/gpu:tesla"; least_part, facts_of). Entries that are not counted
 // (no_consume), zero or malformed yield nothing; so does a text beyond k_max_gres_text. This runs under slurmctld's
 // locks: time and memory are bounded by these two.
 

@@ -97,7 +97,7 @@ void Scanner::add(std::uint32_t index, const shapley_node_t& node) {
     known.name = record.name;
   }
   chunk_.bytes += approximate_bytes(record);
-  requests_.note(record, node.reserved_from);
+  requests_.note(record, facts_of(node));
   chunk_.changes.nodes.push_back(std::move(record));
   known.fingerprint = changed_node_fingerprint_;
   known.epoch = epoch_;

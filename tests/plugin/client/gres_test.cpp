@@ -111,6 +111,31 @@ TEST(RequestedGres, CountsNodesSocketsAndTasks) {
             (Gres{{"gres/gpu", k_max_gres_count}}));
 }
 
+TEST(GresTypes, AreNamedByJobsAndNodes) {
+  using Names = std::vector<std::string>;
+  const auto of_job = [](shapley_gres_request_t texts) {
+    shapley_job_t job = {};
+    job.gres_request = &texts;
+    return least_part(job).types;
+  };
+  const auto of_node = [](const char* text) {
+    shapley_node_t node = {};
+    node.gres = text;
+    return facts_of(node).types;
+  };
+  EXPECT_EQ(of_job(request("gres:gpu:tesla:5", nullptr, "gres:gpu:tesla", "gres/gpu=2", 1)), (Names{"gres/gpu:tesla"}));
+  EXPECT_EQ(of_job(request("gres/gpu:h100=1,gres/gpu:a100=1", "cpu:4", nullptr, "gres:tape:lto", 1)),
+            (Names{"gres/gpu:a100", "gres/gpu:h100", "gres/tape:lto"}));
+  EXPECT_EQ(of_job(request("gres:gpu", "gres:gpu:3", nullptr, nullptr, 1)), Names{});
+  EXPECT_EQ(of_node("gpu:tesla:4(S:0-1),gpu:1080ti,gpu:2,license(CNT:4),gpu:tesla:0"),
+            (Names{"gres/gpu:1080ti", "gres/gpu:tesla"}));
+  EXPECT_EQ(of_node("gpu:lustre:no_consume:4G,gpu::1,:3"), Names{});
+  EXPECT_EQ(of_node(nullptr), Names{});
+  std::string many;
+  for (std::size_t i = 0; i < k_max_gres_kinds + 3; ++i) many += "gpu:type" + std::to_string(i) + ":2,";
+  EXPECT_EQ(of_node(many.c_str()).size(), k_max_gres_kinds);
+}
+
 TEST(RequestedGres, SeveralTextsAboutOneResourceSayTheSame) {
   EXPECT_EQ(requested_gres(request("gres:gpu:8", "gres:gpu:4", nullptr, "gres:gpu:1", 8), 2, {}),
             (Gres{{"gres/gpu", 8}}));

@@ -123,6 +123,29 @@ TEST(Places, AJobThatHasAPlaceKeepsItForAQuarterOfTheLine) {
   EXPECT_LT(cluster.label_of(jobs[0]), 2U);
 }
 
+// One organization runs on everything, and its runs end one after the other before the next pass. It is to keep 6 of 24
+// processors, and the other one, which leads by far, gets the rest.
+TEST(Places, AsManyPlacesAreRightAsHaveComeFreeBeforeAPass) {
+  Cluster cluster(2, 24);
+  std::vector<std::uint32_t> runs;
+  for (int i = 0; i < 24; ++i) cluster.start(runs.emplace_back(cluster.submit(1)));
+  for (int i = 0; i < 60; ++i) {
+    cluster.submit(0);
+    cluster.submit(1);
+  }
+  cluster.scan();
+  cluster.acknowledge();
+  cluster.contenders()[0].lead = 40 * k_micro;
+  cluster.contenders()[1].lacking = (6 - 24) * k_micro;
+  for (const std::uint32_t run : runs) {
+    cluster.scan(10);
+    cluster.end(run);
+  }
+  cluster.scan(10);
+  for (int i = 0; i < 24; ++i) cluster.start(cluster.first());
+  EXPECT_EQ(cluster.held(1), 6);
+}
+
 TEST(Places, WhatIsNotInLineHasTheLabelOfItsOrganization) {
   Cluster cluster(2, 4);
   std::uint32_t last = 0;

@@ -134,6 +134,23 @@ TEST_F(RequestsTest, FreeAreThoseNodesThatHaveItsGenericResources) {
   EXPECT_TRUE(requests.contains(set_of(waiting(2, 1)), set_of(waiting(3, 1, 0, 1))));
 }
 
+TEST_F(RequestsTest, FreeAreThoseNodesThatHaveItsTypeOfThem) {
+  NodeRecord other = node_of("g2", 8, 0, 4), untyped = node_of("g3", 4, 0, 4);
+  requests.note(node_of("g1", 16, 65536, 4), {.reserved_from = 0, .types = {"gres/gpu:old"}});
+  requests.note(other, {.reserved_from = 0, .types = {"gres/gpu:new", "gres/gpu:newer"}});
+  const auto free_with = [&](std::uint32_t id, std::vector<std::string> types) {
+    requests.note(waiting(id, 1, 0, 1), {.cpus = 1, .memory = 0, .gres = {}, .types = std::move(types)});
+    return requests.free(requests.asked(id).nodes);
+  };
+  EXPECT_EQ(free_with(1, {"gres/gpu:old"}), 16 * k_micro);
+  EXPECT_EQ(free_with(2, {"gres/gpu:new"}), 8 * k_micro);
+  EXPECT_EQ(free_with(3, {}), 24 * k_micro);
+  EXPECT_EQ(free_with(4, {"gres/gpu:new", "gres/gpu:old"}), 0) << "no node has both";
+  EXPECT_EQ(free_with(5, {"gres/gpu:lost"}), 0);
+  requests.note(untyped);
+  EXPECT_EQ(free_with(5, {"gres/gpu:lost"}), 4 * k_micro) << "its configuration names no types";
+}
+
 TEST_F(RequestsTest, APartitionInWhichNothingStartsHasNothingFreeWhereAnotherIsOpen) {
   NodeRecord other = node_of("o1", 8);
   other.partitions = {"other"};
@@ -457,7 +474,7 @@ std::int64_t free_of(const World& world, const NodeRecord& node) {
 }
 
 request::LeastPart pick_least() {
-  request::LeastPart least{*rc::gen::inRange(0, 6), *rc::gen::element<std::int64_t>(0, 256, 2048), {}};
+  request::LeastPart least{*rc::gen::inRange(0, 6), *rc::gen::element<std::int64_t>(0, 256, 2048), {}, {}};
   if (*rc::gen::inRange(0, 4) == 0) least.gres = {{"gres/gpu", *rc::gen::element<std::int64_t>(1, 3)}};
   return least;
 }
@@ -601,7 +618,7 @@ RC_GTEST_PROP(RequestsProperty, WhatIsAskedAndFreeFollowsFromTheRecordsThatAreTh
         const NodeRecord node = pick_node();
         world.nodes[node.name] = node;
         world.reserved_from[node.name] = *rc::gen::element<std::int64_t>(0, 0, k_now + 50, k_now + 100, k_now + 150);
-        requests.note(node, world.reserved_from[node.name]);
+        requests.note(node, {.reserved_from = world.reserved_from[node.name], .types = {}});
         break;
       }
       default: {
