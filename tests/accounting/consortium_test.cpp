@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "accounting/events/event_check.hpp"
 #include "accounting/state/ranking.hpp"
 #include "scenario.hpp"
 #include "state_fixture.hpp"
@@ -132,6 +133,18 @@ TEST_F(ConsortiumTest, BrakesByWhatIsOwnedOnAllClusters) {
       EXPECT_EQ(key_of(row, state_.key_terms()).value, key) << row.organization << ' ' << t;
     }
   }
+}
+
+// A statement may say what no cluster has, and is signed all the same.
+TEST_F(ConsortiumTest, OwnedElsewhereIsWhatAClusterCanOwn) {
+  apply(consortium(at(0), {south(100'000, k_greatest_weight)}, k_least_weight));
+  StandingReceived statement = statement_of(south_, at(20));
+  for (OrganizationElsewhere& row : statement.figures.organizations)
+    row.owned = row.organization == "A" ? -k_max_wanted : k_max_wanted;
+  apply(statement);
+  const ProcessorMillionths most{k_max_held.value * (k_greatest_weight / k_least_weight)};
+  for (const RankRow& row : state_.rank_rows(at(20), k_direct))
+    EXPECT_EQ(row.pooled, row.organization == "A" ? cores(2) : most) << row.organization;
 }
 
 TEST_F(ConsortiumTest, WhatIsTooOldStandsStill) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "accounting/events/event_check.hpp"
 #include "base/contract.hpp"
 
 namespace shapley::accounting {
@@ -96,7 +97,7 @@ std::vector<ClusterShare> shares_of(const ConsortiumDeclared& consortium,
       share.organizations.push_back(
           {*here,
            weighted(figures_at(statement, row.figures, share.stale_at, period, now), other.weight, consortium.weight),
-           weighted(row.owned, other.weight, consortium.weight)});
+           weighted(std::clamp(row.owned, ProcessorMillionths{}, k_max_held), other.weight, consortium.weight)});
     }
   }
   return shares;

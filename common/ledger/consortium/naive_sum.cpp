@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "accounting/events/event_check.hpp"
 #include "base/calendar.hpp"
 
 namespace shapley::ledger {
@@ -125,7 +126,8 @@ std::vector<RankRow> NaiveClusterSum::rows(State& books, EstimatorId estimator) 
     if (last == statements_.end() || last->second.figures.consortium != consortium->consortium) continue;
     for (const accounting::OrganizationElsewhere& there : last->second.figures.organizations) {
       KeyFigures figures = at_present(last->second.figures, there.figures, other, books);
-      std::int64_t owned = there.owned.value;
+      // What no cluster owns does not count.
+      std::int64_t owned = std::max<std::int64_t>(0, std::min(there.owned, accounting::k_max_held).value);
       for (Int128* value : {&figures.balance.value, &figures.given_less_got.value})
         *value = in_own_processors(*value, other.weight, consortium->weight);
       for (std::int64_t* value : {&figures.rate_less_used.value, &owned})
