@@ -139,29 +139,55 @@ std::string without_word(std::string line, std::size_t place) {
   return line;
 }
 
-// The text as the version before wrote it: no word for usable_cpus, and none for what was used in settled periods.
-std::string before_blocked(const std::string& text) {
+// Each line of the text changed, under another version.
+template <typename Change>
+std::string of_version(const std::string& version, const std::string& text, const Change& change) {
   std::string old;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\n', at);
-    std::string line = text.substr(at, end - at);
-    if (line == "shapley-state 7") line = "shapley-state 6";
-    if (line.starts_with("capacity ")) line = without_word(line, words_of(line).size() / 2);
-    if (line.starts_with("level ")) line = without_word(line, 3);
-    old += line + '\n';
+    const std::string line = text.substr(at, end - at);
+    old += (at == 0 ? "shapley-state " + version : change(line)) + '\n';
     at = end + 1;
   }
   return with_good_checksum(old);
 }
 
-RC_GTEST_PROP(Checkpoint, OfTheVersionBeforeIsRead, ()) {
+// As the version before wrote it: no word for the rule of ranks.
+std::string before_rules(const std::string& line) {
+  return line.starts_with("ranking ") ? line.substr(0, line.rfind(' ')) : line;
+}
+
+// As the version before that wrote it: no word for usable_cpus, and none for what was used in settled periods, either.
+std::string before_blocked(const std::string& line) {
+  if (line.starts_with("capacity ")) return without_word(line, words_of(line).size() / 2);
+  if (line.starts_with("level ")) return without_word(line, 3);
+  return before_rules(line);
+}
+
+TEST(Checkpoint, OfTheVersionBeforeHasTheRuleOfRanksThatLooksAhead) {
+  State state;
+  RankingDeclared rule{{1'700'000'000}, "shapley_rate", 7200, 500'000, {{"a", 1}, {"b", 2}}, 100'000, Guests::last};
+  ASSERT_TRUE(state.apply(rule).has_value());
+  for (const auto& old : {of_version("6", state.save(), before_blocked), of_version("7", state.save(), before_rules)}) {
+    const auto loaded = must(State::load(old));
+    EXPECT_EQ(loaded.ranking_rule(), rule);
+    EXPECT_EQ(loaded.save(), state.save());
+  }
+  rule = {.at = {1'700'000'001}, .contribution = "direct_contr", .exceptions = {}, .rule = KeyRule::braking};
+  ASSERT_TRUE(state.apply(rule).has_value());
+  EXPECT_EQ(must(State::load(state.save())).ranking_rule(), rule);
+}
+
+RC_GTEST_PROP(Checkpoint, OfTheVersionsBeforeIsRead, ()) {
   scenario::Shape shape = scenario::k_years;
   shape.counting = false;
   const std::string text = some_checkpoint(shape);
   RC_TAG(text.find("\nlevel ") == std::string::npos ? "no settled period" : "settled periods");
-  auto loaded = State::load(before_blocked(text));
-  if (!loaded) RC_FAIL(loaded.error().what);
-  RC_ASSERT(loaded->save() == text);
+  for (const std::string& old : {of_version("6", text, before_blocked), of_version("7", text, before_rules)}) {
+    auto loaded = State::load(old);
+    if (!loaded) RC_FAIL(loaded.error().what);
+    RC_ASSERT(loaded->save() == text);
+  }
 }
 
 TEST(Checkpoint, OfAnotherVersionIsRefused) {

@@ -11,9 +11,11 @@
 
 namespace shapley::accounting {
 
-// The version of the text that is written, and the one before it, which is read, too: archives begin with such texts.
-// It has neither CapacityChanged::usable_cpus nor what was used at the end of settled periods.
-inline constexpr std::int64_t k_text_version = 7;
+// The version of the text that is written, and those before it, which are read, too: archives begin with such texts.
+// The one before has no RankingDeclared::rule, the one before that also neither CapacityChanged::usable_cpus nor what
+// was used at the end of settled periods.
+inline constexpr std::int64_t k_text_version = 8;
+inline constexpr std::int64_t k_text_before_rules = 7;
 inline constexpr std::int64_t k_text_before_blocked = 6;
 
 class TextWriter {

@@ -42,7 +42,8 @@ class Loader {
 
   Expected<void> run() {
     const std::int64_t version = in_.next(k_format) ? in_.small(0, k_u32_max) : 0;
-    if (version != k_text_version && version != k_text_before_blocked) in_.fault("unknown format or version");
+    if (version < k_text_before_blocked || version > k_text_version) in_.fault("unknown format or version");
+    has_rules_ = version > k_text_before_rules;
     read_present();
     read_organizations();
     state_.accounts.load_periods(in_, state_.present.now, state_.present.memory_horizon);
@@ -110,7 +111,7 @@ class Loader {
     constexpr std::string_view word = k_description<Fact>.kept_as;
     while (!word.empty() && in_.next(word)) {
       Fact fact;
-      read_fact(in_, fact);
+      read_fact(in_, fact, std::same_as<Fact, RankingDeclared> && !has_rules_ ? "rule" : "");
       if (!accept(in_, fact, state_.present.now)) return;
       if (state_.kept.find(fact) != nullptr) return in_.fault("a " + std::string(word) + " twice");
       restore(fact);
@@ -138,6 +139,7 @@ class Loader {
   }
 
   TextReader in_;
+  bool has_rules_ = true;  // the text has RankingDeclared::rule
   State::Impl& state_;
   const std::atomic<bool>* stop_;
 };
