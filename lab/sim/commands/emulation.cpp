@@ -64,14 +64,15 @@ void print_table(const std::vector<Verdict>& verdicts, std::ostream& out) {
       out << printable(v.window) << '\n'
           << std::left << std::setw(static_cast<int>(width)) << "POLICY" << std::right << std::setw(7) << "STARTS"
           << std::setw(11) << "UNFAIRNESS" << std::setw(11) << "SIMULATED" << std::setw(10) << "FIDELITY"
-          << std::setw(8) << "DUE" << std::setw(11) << "SIMULATED" << std::setw(8) << "REF" << std::setw(8) << "PASSED"
-          << std::setw(9) << "LONGEST" << std::setw(8) << "WRITES" << '\n';
+          << std::setw(9) << "(ITSELF)" << std::setw(8) << "DUE" << std::setw(11) << "SIMULATED" << std::setw(8)
+          << "REF" << std::setw(8) << "PASSED" << std::setw(9) << "LONGEST" << std::setw(8) << "WRITES" << '\n';
     }
     out << std::left << std::setw(static_cast<int>(width)) << printable(v.policy) << std::right << std::setw(7)
         << v.starts << std::setw(11) << tenths(v.unfairness) << std::setw(11) << tenths(v.unfairness_simulated)
-        << std::setw(10) << tenths(v.fidelity) << std::setw(8) << tenths(v.due) << std::setw(11)
-        << tenths(v.due_simulated) << std::setw(8) << tenths(v.due_ref) << std::setw(8) << v.before_older
-        << std::setw(9) << v.longest_before_older << std::setw(8) << tenths(v.written_a_start) << '\n';
+        << std::setw(10) << tenths(v.fidelity) << std::setw(9) << tenths(v.sensitivity) << std::setw(8) << tenths(v.due)
+        << std::setw(11) << tenths(v.due_simulated) << std::setw(8) << tenths(v.due_ref) << std::setw(8)
+        << v.before_older << std::setw(9) << v.longest_before_older << std::setw(8) << tenths(v.written_a_start)
+        << '\n';
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "base/rng.hpp"
 #include "scheduling/policies/policies.hpp"
 #include "scheduling/simulate.hpp"
 #include "sim/comparison.hpp"
@@ -18,6 +19,11 @@ namespace {
 // Slurm is configured so in lab/emulate.
 constexpr Duration k_fair_tree_period{60};
 constexpr std::int64_t k_most_processors = 100'000;  // each is a job of the model
+// For Verdict::sensitivity: so many draws, in each of which one in so many runs lasts longer, and the policy has
+// another seed than in the schedule that what ran is compared with.
+constexpr std::uint64_t k_seed = 1;
+constexpr std::uint64_t k_moved_draws = 8;
+constexpr std::uint64_t k_moved_one_in = 10;
 
 // Seconds for which a run counts as running.
 Duration duration_of(const RecordedRun& run, std::int64_t length) {
@@ -106,19 +112,44 @@ std::vector<std::int64_t> recorded_psi(const Recording& recording) {
   return psi;
 }
 
+namespace {
+
+// The schedule of the rule that Slurm was to follow.
+Expected<scheduling::SimulationResult> by_rule(const Recording& recording, const scheduling::Instance& instance,
+                                               std::uint64_t seed) {
+  SHAPLEY_TRY_ASSIGN(
+      const auto rule,
+      make_policy(recording.rule, instance,
+                  {.seed = seed,
+                   .fair_tree = {.period = k_fair_tree_period,
+                                 .half_life = {std::max<std::int64_t>(
+                                     scheduling::FairTreeOptions{}.half_life.value / recording.factor, 1)},
+                                 .ties_by_submission = true}}));
+  return scheduling::simulate(instance, *rule);
+}
+
+Expected<double> sensitivity(const Recording& recording, const scheduling::Instance& instance,
+                             const std::vector<std::int64_t>& psi, double work) {
+  double sum = 0;
+  for (std::uint64_t seed = k_seed + 1; seed <= k_seed + k_moved_draws; ++seed) {
+    Rng rng(seed);
+    scheduling::Instance longer = instance;
+    for (scheduling::Job& job : longer.jobs) job.duration.value += rng.below(k_moved_one_in) == 0 ? 1 : 0;
+    SHAPLEY_TRY(scheduling::validate(longer));
+    SHAPLEY_TRY_ASSIGN(const auto moved, by_rule(recording, longer, seed));
+    sum += distance(moved.psi, psi, work);
+  }
+  return sum / static_cast<double>(k_moved_draws);
+}
+
+}  // namespace
+
 Expected<Verdict> judge(const Recording& recording) {
   SHAPLEY_TRY_ASSIGN(const scheduling::Instance instance, instance_of(recording));
   SHAPLEY_TRY_ASSIGN(const auto ref, make_policy("ref", instance, {}));
   const auto fair = scheduling::simulate(instance, *ref);
   const auto phi = *ref->contributions(recording.length);
-  SHAPLEY_TRY_ASSIGN(
-      const auto rule,
-      make_policy(recording.rule, instance,
-                  {.fair_tree = {.period = k_fair_tree_period,
-                                 .half_life = {std::max<std::int64_t>(
-                                     scheduling::FairTreeOptions{}.half_life.value / recording.factor, 1)},
-                                 .ties_by_submission = true}}));
-  const auto simulated = scheduling::simulate(instance, *rule);
+  SHAPLEY_TRY_ASSIGN(const auto simulated, by_rule(recording, instance, k_seed));
   Verdict verdict{.window = recording.window, .policy = recording.policy, .work = fair.work};
   for (const RecordedRun& run : recording.runs) {
     if (run.submit >= recording.length) continue;
@@ -131,6 +162,7 @@ Expected<Verdict> judge(const Recording& recording) {
   verdict.unfairness = distance(psi, fair.psi, work);
   verdict.unfairness_simulated = distance(simulated.psi, fair.psi, work);
   verdict.fidelity = distance(psi, simulated.psi, work);
+  SHAPLEY_TRY_ASSIGN(verdict.sensitivity, sensitivity(recording, instance, simulated.psi, work));
   verdict.due = distance_to_due(psi, phi, work);
   verdict.due_simulated = distance_to_due(simulated.psi, phi, work);
   verdict.due_ref = distance_to_due(fair.psi, phi, work);

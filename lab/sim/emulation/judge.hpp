@@ -60,7 +60,10 @@ struct Verdict {
   std::int64_t work = 0;   // processor seconds
   double unfairness = 0;   // sum |psi - psi of REF|
   double unfairness_simulated = 0;
-  double fidelity = 0;                    // sum |psi - psi of the same rule, decided again after every start|
+  double fidelity = 0;  // sum |psi - psi of the same rule, decided again after every start|
+  // As far apart are, on average, two schedules of that rule: of these jobs, and of the same jobs of which one in ten
+  // lasts a second longer, with other processors drawn for them where the policy draws them (direct_contr).
+  double sensitivity = 0;
   double due = 0;                         // sum |psi - phi*|, phi* exact, the difference of totals shared equally
   double due_simulated = 0;               // of the same rule
   double due_ref = 0;                     // of REF
@@ -73,7 +76,8 @@ constexpr auto description_of(std::type_identity<Verdict>) {
   return describe(member("window", &V::window), member("policy", &V::policy), member("runs", &V::runs),
                   member("starts", &V::starts), member("work", &V::work), member("unfairness", &V::unfairness),
                   member("unfairness_simulated", &V::unfairness_simulated), member("fidelity", &V::fidelity),
-                  member("due", &V::due), member("due_simulated", &V::due_simulated), member("due_ref", &V::due_ref),
+                  member("sensitivity", &V::sensitivity), member("due", &V::due),
+                  member("due_simulated", &V::due_simulated), member("due_ref", &V::due_ref),
                   member("before_older", &V::before_older), member("longest_before_older", &V::longest_before_older),
                   member("written_a_start", &V::written_a_start));
 }

@@ -109,6 +109,17 @@ TEST(Judge, DistancesAreThoseOfTheWords) {
   }
 }
 
+// Nothing waits, so each run of 12 that lasts three seconds instead of two has a unit part more, at second 2 of 20.
+TEST(Judge, InEachDrawSomeRunsLastLonger) {
+  Recording recording{.rule = "fcfs", .owned = {12}, .length = 20};
+  for (int i = 0; i < 12; ++i)
+    recording.runs.push_back({.organization = 0, .submit = 0, .start = 0, .end = 2, .requested = 2});
+  const double longer = verdict_of(recording).sensitivity * 24 * 8 / 18;
+  EXPECT_NEAR(longer, std::round(longer), 1e-9);
+  EXPECT_GT(longer, 0);
+  EXPECT_LT(longer, 40) << "of 96, one in ten";
+}
+
 TEST(Judge, JobsThatHadNotEndedHaveTheirRequestedDuration) {
   Recording recording{.rule = "fcfs", .owned = {1, 1}, .length = 10};
   recording.runs = {
