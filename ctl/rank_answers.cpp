@@ -1,5 +1,7 @@
 #include "ctl/rank_answers.hpp"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
 #include "ledger/archive/links.hpp"
+#include "ledger/readers/declarations.hpp"
 #include "ledger/readers/past_books.hpp"
 #include "ledger/reports/moment.hpp"
 #include "ledger/reports/requests.hpp"

@@ -235,8 +235,6 @@ Expected<void> Service::state_configuration(const Site& site, Instant now) {
     const std::string line = doubt.line > 0 ? fmt::format("line {}: ", doubt.line) : "";  // 0: the file as a whole
     spdlog::warn("configuration: {}{}; {}", line, doubt.what, doubt.remedy);
   }
-  SHAPLEY_TRY_ASSIGN(const auto runs, maintenance_.latest_runs());
-  if (const auto warning = horizon_warning(site.configuration.horizon, runs)) spdlog::warn("{}", *warning);
   return {};
 }
 

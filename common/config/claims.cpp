@@ -236,13 +236,10 @@ std::vector<accounting::OwnershipStated> ownership_statements(const Configuratio
 }
 
 accounting::RankingDeclared ranking_statement(const Configuration& configuration, Instant at) {
-  const bool has_horizon = configuration.rule == accounting::KeyRule::horizon;
   accounting::RankingDeclared ranking{.at = at,
                                       .contribution = std::string(name_of(configuration.contribution)),
-                                      .horizon = has_horizon ? configuration.horizon.value : 0,
                                       .guarantee = configuration.guarantee,
                                       .exceptions = {},
-                                      .running_weight = has_horizon ? configuration.running_weight : 0,
                                       .guests = configuration.guests,
                                       .rule = configuration.rule};
   for (const OrganizationConfig& o : configuration.organizations) {

@@ -48,8 +48,8 @@ struct OrganizationConfig {
   std::string title;  // for people; the name if empty
   std::vector<Rule> rules;
   std::vector<NodeClaim> nodes;
-  std::int64_t guarantee = game::k_default_rule.guarantee.millionths;  // of its own, else the file's
-  workflow::Settings workflows;                                        // of its own, else the file's
+  std::int64_t guarantee = game::k_default_guarantee.millionths;  // of its own, else the file's
+  workflow::Settings workflows;                                   // of its own, else the file's
   int line = 0;
   friend bool operator==(const OrganizationConfig&, const OrganizationConfig&) = default;
 };
@@ -98,10 +98,8 @@ struct Configuration {
   accounting::EstimatorId contribution = accounting::k_default_estimator;
   accounting::EstimatorSet off;       // by the key of their name: not kept beside the other estimators
   std::int64_t hindsight_memory = 0;  // bytes that estimators of coalitions may use; 0: as the daemon's cgroup allows
-  accounting::KeyRule rule = accounting::KeyRule::horizon;
-  std::int64_t running_weight = game::k_default_rule.running.millionths;  // weight of what runs now, parts per million
-  Duration horizon = game::k_default_rule.horizon;                        // how far ranks look ahead; 0: published rule
-  std::int64_t guarantee = game::k_default_rule.guarantee.millionths;     // part of what is owned; 0: published rule
+  accounting::KeyRule rule = accounting::KeyRule::braking;  // horizon: the published one, which looks no time ahead
+  std::int64_t guarantee = game::k_default_guarantee.millionths;  // part of what is owned
   accounting::Guests guests = accounting::Guests::last;
   Order order = Order::strict;
   std::uint32_t rank_weight = 10000;  // order weighted

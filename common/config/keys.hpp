@@ -40,11 +40,7 @@ inline constexpr auto k_file_keys = std::to_array<Key>({
     {"hindsight", "`on` or `off`", "`on`", "whether phi by hindsight is kept"},
     {"hindsight_memory", "Bytes, or a number with `K`, `M`, `G` or `T`, from 16 MiB to 1 TiB, or `auto`", "`auto`",
      "how much memory phi by hindsight may take"},
-    {"rule", "`horizon` or `braking`", "`horizon`", "what ranks look at"},
-    {"horizon", "Seconds, or a number with `s`, `m`, `h` or `d`, from 0 to 365 days", "`30d`",
-     "how far ahead ranks look with `rule: horizon`"},
-    {"running_weight", "Fraction, percentage or decimal from 0 to 1", "`0.1`",
-     "how much what runs counts with `rule: horizon`"},
+    {"rule", "`braking` or `published`", "`braking`", "what ranks look at"},
     {"guarantee", "Fraction, percentage or decimal from 0 to 1", "`0.5`",
      "the part of its own processors that an organization may count on"},
     {"guests", "`last` or `ranked`", "`last`", "whether jobs of no organization go after all others"},
@@ -62,6 +58,18 @@ inline constexpr auto k_file_keys = std::to_array<Key>({
     {"workflows", "Table with the keys below", "as each of them says", "what a workflow is and how it is measured"},
     {"consortium", "Table with the keys below", "none", "one consortium, several clusters: ranks by the sum over them"},
     {"organizations", "List of organizations", k_required, "in the order that breaks ties of rank"},
+});
+
+// Keys that releases before had at the file's top level: why there is none any more, and what to write instead.
+struct FormerKey {
+  std::string_view name;
+  std::string_view why;
+  std::string_view remedy;
+};
+inline constexpr auto k_former_keys = std::to_array<FormerKey>({
+    {"horizon", "ranks do not look a fixed time ahead any more",
+     "leave it out; what horizon: 0 was is rule: published"},
+    {"running_weight", "what runs counts in full, by the rule that brakes", "leave it out"},
 });
 
 // Of `workflows`, at the file's top level and in an organization.

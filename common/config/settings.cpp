@@ -309,11 +309,9 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
   settings.kept_estimators(configuration);
   settings.memory("hindsight_memory", configuration.hindsight_memory);
   settings.choice("rule",
-                  std::array{std::pair{"horizon"sv, accounting::KeyRule::horizon},
-                             std::pair{"braking"sv, accounting::KeyRule::braking}},
+                  std::array{std::pair{"braking"sv, accounting::KeyRule::braking},
+                             std::pair{"published"sv, accounting::KeyRule::horizon}},
                   configuration.rule);
-  settings.duration("horizon", Duration{0}, game::k_longest_horizon, configuration.horizon);
-  settings.part("running_weight", configuration.running_weight);
   settings.part("guarantee", configuration.guarantee);
   settings.choice(
       "guests",
@@ -344,9 +342,7 @@ std::vector<std::pair<std::string, std::string>> values_of(const Configuration& 
       {"slurm_user", c.slurm_user},
       {"contribution", std::string(accounting::name_of(c.contribution))},
       {"hindsight_memory", c.hindsight_memory == 0 ? "auto" : memory_text(c.hindsight_memory)},
-      {"rule", std::string(name_of(c.rule))},
-      {"horizon", seconds_text(c.horizon)},
-      {"running_weight", part_text(c.running_weight)},
+      {"rule", c.rule == accounting::KeyRule::braking ? "braking" : "published"},
       {"guarantee", part_text(c.guarantee)},
       {"guests", std::string(name_of(c.guests))},
       {"order", c.order == Order::strict ? "strict" : "weighted"},

@@ -6,6 +6,7 @@
 
 #include <yaml-cpp/eventhandler.h>
 
+#include "config/keys.hpp"
 #include "config/values.hpp"
 
 namespace shapley::config {
@@ -225,6 +226,11 @@ std::optional<Mapping> YamlReader::mapping(const Value& value, std::string_view 
   if (!mapping) return std::nullopt;
   for (const Mapping::Entry& entry : mapping->entries()) {
     if (std::find(known_keys.begin(), known_keys.end(), entry.key) != known_keys.end()) continue;
+    const auto former = std::ranges::find(k_former_keys, entry.key, &FormerKey::name);
+    if (context.empty() && former != k_former_keys.end()) {
+      faults_.add(entry.value.line, entry.key + ": " + std::string(former->why), std::string(former->remedy));
+      continue;
+    }
     const std::string_view near = nearest(entry.key, known_keys);
     faults_.add(entry.value.line, std::string(context) + "unknown key " + shown(entry.key),
                 near.empty() ? known_list(known_keys) : "did you mean '" + std::string(near) + "'?");

@@ -79,10 +79,13 @@ struct ServingRule {
   friend constexpr bool operator==(const ServingRule&, const ServingRule&) = default;
 };
 
-// The rule of a site whose configuration names none; lab/docs/stability.md justifies it. The simulator's
-// default is the published rule, because the papers' numbers are made by it.
-inline constexpr ServingRule k_default_rule{
-    {std::int64_t{30} * 24 * 3600}, {k_whole_guarantee / 2}, {k_whole_running_weight / 10}};
+// The guarantee of a site whose configuration names none; such a site's rule brakes (braking.hpp).
+// lab/docs/stability.md justifies both. The simulator's default is the published rule, because the papers' numbers are
+// made by it.
+inline constexpr Guarantee k_default_guarantee{k_whole_guarantee / 2};
+// The rule of sites before there was one that brakes. Experiments compare with it.
+inline constexpr ServingRule k_horizon_rule{
+    {std::int64_t{30} * 24 * 3600}, k_default_guarantee, {k_whole_running_weight / 10}};
 
 // c of the equation above in seconds squared, rounded down; at most k_longest_horizon^2 / 2. REQUIRES: residual > 0.
 [[nodiscard]] constexpr std::int64_t running_factor(Duration horizon, RunningWeight weight, Duration residual) {

@@ -152,11 +152,11 @@ class Proposal {
     return text + "slurm_user: " + (usual ? config::Configuration{}.slurm_user : in_quotes(slurm_.slurm_user)) +
            "\n"
            "\n"
-           "# What is not said here is as the manual page says. To be agreed on before the ranks act: horizon (how far "
-           "ahead\n"
-           "# ranks look, 30 days), guarantee (the part of its own processors that each may count on, a half), period "
-           "(when\n"
-           "# standings begin again from zero, never) and charge (what a job is charged on a node, dominant).\n"
+           "# What is not said here is as the manual page says. To be agreed on before the ranks act: guarantee (the "
+           "part\n"
+           "# of its own processors that each may count on, a half), period (when standings begin again from zero, "
+           "never)\n"
+           "# and charge (what a job is charged on a node, dominant).\n"
            "\n"
            "# " +
            (by_account_

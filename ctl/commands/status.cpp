@@ -72,8 +72,9 @@ constexpr Field k_fields_to_phi[] = {
     {"standing", "Standing", "core-hours, averaged over the period: owed by the others (+) or to them (-)",
      "standing_core_hours", signed_or_unknown, paint_standing},
     {"key", "Key",
-     "what ranks go by: its standing one horizon from now if nothing more starts and what runs counts for as long as "
-     "it is expected to last, core-hours",
+     "what ranks go by: its standing when what runs now has ended, and what is added on the way until work given and "
+     "got "
+     "are even, core-hours",
      "key_core_hours", signed_or_unknown, paint_standing},
     {"settled_in", "Settled in", "by a rule that brakes: about when it is even if work waits on all sides",
      "settled_in_s", about_when},

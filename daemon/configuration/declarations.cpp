@@ -224,16 +224,4 @@ std::optional<Duration> mean_residual_run_time(std::span<const ledger::Run> runs
   return Duration{static_cast<std::int64_t>(squares / (2 * work))};
 }
 
-std::optional<std::string> horizon_warning(Duration horizon, std::span<const ledger::Run> runs) {
-  const auto residual = mean_residual_run_time(runs);
-  if (!residual || horizon >= *residual) return std::nullopt;
-  constexpr double k_hour_s = 3600;
-  return fmt::format(
-      "configuration: horizon: {} is shorter than the time for which a processor in use stays in use, on average "
-      "{:.2f} "
-      "hours over the last {}; organizations may take turns with the whole cluster: write a longer one, such as "
-      "30d",
-      game::format_horizon(horizon), static_cast<double>(residual->value) / k_hour_s, counted(runs.size(), "run"));
-}
-
 }  // namespace shapley::daemon

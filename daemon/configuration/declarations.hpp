@@ -74,15 +74,8 @@ class ResidualWatch {
   std::optional<Instant> last_look_;  // of this process
 };
 
-// Checks whether the horizon is long enough. Running jobs are not stopped, so ranks take effect with a delay: the time
-// for which a processor in use stays in use. With a horizon below that delay, organizations take turns using the whole
-// cluster, as under the published rule (docs/concepts.md).
-//
 // The mean residual run time, weighted by processors: sum(q d^2) / (2 sum(q d)) over ended runs of q processors and d
 // seconds, rounded down. nullopt: none lasted a second.
 [[nodiscard]] std::optional<Duration> mean_residual_run_time(std::span<const ledger::Run> runs);
-
-// A warning for the administrator if the horizon is shorter than that; nullopt: it is not.
-[[nodiscard]] std::optional<std::string> horizon_warning(Duration horizon, std::span<const ledger::Run> runs);
 
 }  // namespace shapley::daemon

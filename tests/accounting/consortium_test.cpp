@@ -135,7 +135,7 @@ TEST_F(ConsortiumTest, BrakesByWhatIsOwnedOnAllClusters) {
   }
 }
 
-// A statement may say what no cluster has, and is signed all the same.
+// A signed statement may say what no cluster has.
 TEST_F(ConsortiumTest, OwnedElsewhereIsWhatAClusterCanOwn) {
   apply(consortium(at(0), {south(100'000, k_greatest_weight)}, k_least_weight));
   StandingReceived statement = statement_of(south_, at(20));

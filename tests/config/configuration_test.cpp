@@ -20,8 +20,7 @@ TEST(Configuration, LeavesTheDefaultsOfWhatTheFileDoesNotSay) {
   EXPECT_EQ(c.slurm_user, "slurm");
   EXPECT_EQ(c.contribution, accounting::parse_estimator("direct_contr"));
   EXPECT_EQ(c.off, accounting::EstimatorSet{});
-  EXPECT_EQ(c.horizon, Duration{30 * 24 * 3600});
-  EXPECT_EQ(c.running_weight, 100'000);
+  EXPECT_EQ(c.rule, accounting::KeyRule::braking);
   EXPECT_EQ(c.guarantee, 500'000);
   EXPECT_EQ(c.guests, accounting::Guests::last);
   EXPECT_EQ(c.order, Order::strict);
@@ -65,8 +64,7 @@ signing_key: /etc/shapley/head.key
 peer: /run/peer/shapleyd.sock
 listen: 10.0.0.1:7020
 munge_socket: /run/other/munge.socket
-horizon: 6h
-running_weight: 25%
+rule: published
 guarantee: 1/4
 guests: ranked
 )");
@@ -83,8 +81,9 @@ guests: ranked
   EXPECT_EQ(c.slurm_user, "1005");
   EXPECT_EQ(c.contribution, accounting::parse_estimator("shapley_rate"));
   EXPECT_EQ(c.off, accounting::estimators_with(&accounting::EstimatorRow::has_key));
-  EXPECT_EQ(c.horizon, Duration{6 * 3600});
-  EXPECT_EQ(c.running_weight, 250'000);
+  EXPECT_EQ(c.rule, accounting::KeyRule::horizon);
+  EXPECT_EQ(ranking_statement(c, {}).horizon, 0);
+  EXPECT_EQ(ranking_statement(c, {}).running_weight, 0);
   EXPECT_EQ(c.guarantee, 250'000);
   EXPECT_EQ(c.guests, accounting::Guests::ranked);
   EXPECT_EQ(c.order, Order::weighted);

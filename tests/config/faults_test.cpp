@@ -101,6 +101,10 @@ INSTANTIATE_TEST_SUITE_P(
     Keys, BadFiles,
     testing::Values(
         BadFile{"unknown", k_ok + "colour: red\n", {{2, "unknown key 'colour'", "known keys: ledger, socket, "}}},
+        BadFile{"former",
+                k_ok + "horizon: 30d\nrunning_weight: 0.1\n",
+                {{2, "horizon: ranks do not look a fixed time ahead any more", "rule: published"},
+                 {3, "running_weight: what runs counts in full", "leave it out"}}},
         BadFile{"misspelt", k_ok + "leger: /x\n", {{2, "unknown key 'leger'", "did you mean 'ledger'?"}}},
         BadFile{"capitals", k_ok + "Mode: observe\n", {{2, "unknown key 'Mode'", "did you mean 'mode'?"}}},
         BadFile{"merge key", k_ok + "<<: {mode: observe}\n", {{2, "unknown key '<<'", ""}}},

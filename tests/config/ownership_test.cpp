@@ -117,8 +117,8 @@ TEST(Difference, OfAFileAndItselfIsNone) {
 }
 
 TEST(Difference, NamesKeys) {
-  EXPECT_EQ(between(k_two, "mode: observe\nhorizon: 1d\nnode_weights: {\"n[1-2]\": 4}\n" + k_two),
-            (Lines{"key horizon: 30 days -> 1 day", "key mode: priorities -> observe",
+  EXPECT_EQ(between(k_two, "mode: observe\nrule: published\nnode_weights: {\"n[1-2]\": 4}\n" + k_two),
+            (Lines{"key rule: braking -> published", "key mode: priorities -> observe",
                    "key node_weights: none -> n[1-2]: 4"}));
   EXPECT_EQ(between("guarantee: 0.5\n" + k_two, "guarantee: 0.25\n" + k_two), Lines{"key guarantee: 0.5 -> 0.25"})
       << "organizations that follow the file are not named each";

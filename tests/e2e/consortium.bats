@@ -7,9 +7,6 @@ load lib/consortium
 
 teardown() { clusters_end; }
 
-# Ranks go by the work that was given and got.
-CLUSTER_RANKING="guarantee: 0
-running_weight: 0"
 order() { status_json | jq -r '[.organizations[] | select(.name | IN("ada", "bob")) | select(.rank)] | sort_by(.rank) | map(.name) | join(" ")'; }
 order_is() { test "$(order)" = "$1"; }
 lend_in_the_north() { lend north bob 6; }

@@ -10,8 +10,8 @@ CLUSTER_DATABASE=yes
 requeues_expected
 # Commands show the jobs of all clusters, unless they are asked for those of one.
 CLUSTER_EXTRA_CONF=FederationParameters=fed_display
-CLUSTER_RANKING="guarantee: 0
-running_weight: 0
+CLUSTER_RANKING="rule: published
+guarantee: 0
 contribution: shapley_rate"
 export SQUEUE_LOCAL=1 SCONTROL_LOCAL=1 SINFO_LOCAL=1 SACCT_LOCAL=1 SPRIO_LOCAL=1
 

@@ -11,8 +11,6 @@ teardown() {
   clusters_end
 }
 
-CLUSTER_RANKING="guarantee: 0
-running_weight: 0"
 CONSORTIUM_STALE_AFTER=10s
 
 # What the north states is brought to the south as a file by a process that can be stopped: a link on which nothing arrives. (A relay of TCP

@@ -35,13 +35,13 @@ at() {
   CLUSTER_LEDGER=$SITE/var/lib/shapley/ledger.db
   export SHAPLEY_SOCKET=$SITE/run/shapley/shapleyd.sock
 }
-# begins NAME SECTION: a host with Slurm, the plugin and the file that the section shows, where the section is walked. Jobs last for seconds here, so that
-# what runs counts for seconds, too (running_weight), not for as long as the books assume of jobs that are not known.
+# begins NAME SECTION: a host with Slurm, the plugin and the file that the section shows, where the section is walked. Jobs last for seconds here, so
+# ranks are by the published rule: what runs counts for nothing then, not for as long as the books assume of jobs that are not known.
 begins() {
   at "$1"
   sed -i "s|socket=[^,]*shapleyd.sock|socket=$SHAPLEY_SOCKET|" "$SLURM_CONF"
   _start_guard && _cluster_start_daemons
-  { printf 'ledger: %s\nsocket: %s\nslurm_user: root\nrunning_weight: 0.001\nmunge_socket: %s\n' "$CLUSTER_LEDGER" "$SHAPLEY_SOCKET" "$CLUSTER_DIR/run/munge.socket"
+  { printf 'ledger: %s\nsocket: %s\nslurm_user: root\nrule: published\nmunge_socket: %s\n' "$CLUSTER_LEDGER" "$SHAPLEY_SOCKET" "$CLUSTER_DIR/run/munge.socket"
     block_of "$2"; } >"$SITE/etc/shapley/shapleyd.yaml"
   walk "$2"
   wait_until 30 plugin_connected

@@ -22,7 +22,7 @@ two_full_nodes() {
   cluster_start
   wait_until 15 plugin_connected
   wait_until 30 owned_is "${OWNED:-64}"
-  give_leads astro 0 bio 0.6 arts 0
+  give_leads astro 0 bio 3.3 arts 0
   for partition in main p2; do scontrol update PartitionName="$partition" State=DOWN; done
 }
 # full_with SBATCH_OPTION...: the long job of arts.
@@ -208,7 +208,7 @@ a_waits_for_both() {
   cluster_start
   wait_until 15 plugin_connected
   wait_until 30 owned_is 64
-  give_leads astro 50 bio 40 chem 0.6 arts 0
+  give_leads astro 50 bio 40 chem 2.9 arts 0
   long=$(submit guests -p p1 -N 2 --exclusive "sleep 3000")
   wait_until 30 booked "$long"
   for name in astro bio; do

@@ -53,28 +53,15 @@ everything_comes_free() {
   everything_comes_free
 }
 
-@test "the same by a rule that brakes" {
-  RANKING="rule: braking"
-  consortium
-  everything_comes_free
-  shapleyctl status --json | jq -e '.ranking.rule == "braking" and ([.organizations[] | select(.braking)] | length == 4)'
-}
-
 # biology runs on 16 of 37.3 and lacks 2.7 to its guarantee, physics runs on 32 and is owed.
-# What runs counts little, so that leads grow within seconds.
 @test "an organization below its guarantee gets as much as it lacks, not all that comes free" {
-  RANKING="running_weight: 0.001" WEIGHT=1/1000
   consortium
+  give_leads physics 250 biology 0 humanities 0
   job=$(until_told '$SLURM_JOB_ID')
-  # What is to wait is there before, because each second from the lead to the start costs physics three processors of it.
   for i in $(seq 40); do submit biology -n 1 --hold "sleep 3000" >/dev/null; done
   submit physics -n 1 --array=1-80 --hold "sleep 3000" >/dev/null
   held_ones=$(squeue -h -t PENDING -o %A | sort -u | paste -sd, -)
-  # Only physics lends for a while, until its lead is much more than what will come free.
   wide=$(submit humanities -n 32 "$job")
-  large=$(submit biology -n 48 "$job")
-  wait_until 120 leads_by physics biology 250
-  finish "$large" "$large"
   submit physics -n 32 "sleep 3000" >/dev/null
   wait_until 60 holds_at_least 64
   submit biology -n 16 "sleep 3000" >/dev/null
@@ -88,11 +75,6 @@ everything_comes_free() {
   expect_rule 2
   [ "$(held biology)" -ge 18 ]
 }
-# leads_by A B PROCESSORS: the key of A is that of B and what so many processors count.
-leads_by() {
-  status_json | jq -e --arg a "$1" --arg b "$2" --argjson by "$3" '[.organizations[] | select(.key) | {key: .name, value: (.key | tonumber)}] | from_entries | .[$a] - .[$b] > $by * 9327600'
-}
-
 # Jobs of 1 to 32 processors, some of them arrays, of five organizations, drawn by a seed; before, each has got and given something.
 mixed_jobs() {
   local name i width seed=$1

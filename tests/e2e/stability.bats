@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Two organizations that always have work, after one of them had been alone: with the published rule they take turns with the whole cluster, with a
-# horizon they share it, and with a guarantee neither goes without. Counted in starts, not in seconds.
+# Two organizations that always have work, after one of them had been alone: with the published rule they take turns with the whole cluster, with the
+# default they share it, and with a guarantee neither goes without. Counted in starts, not in seconds.
 
 load lib/e2e
 
@@ -32,18 +32,18 @@ started_at_least() { [ "$(start_order | wc -l)" -ge "$1" ]; }
 count() { sed -n "$2,$3p" "$CLUSTER_DIR/starts" | grep -c "^$1$"; }
 
 # The first starts may follow older ranks. What bio got so long takes astro twice as many starts to get, and as many again to be paid back.
-@test "horizon 0: after it had been alone, bio goes without" {
-  share_a_cluster "horizon: 0" "guarantee: 0"
+@test "the published rule: after it had been alone, bio goes without" {
+  share_a_cluster "rule: published" "guarantee: 0"
   paste -sd' ' "$CLUSTER_DIR/starts"
   [ "$(count bio 13 36)" -le 2 ]
 }
 
-@test "a horizon: once bio has given back what it got, both have half" {
+@test "a rule that brakes: once bio has given back what it got, both have half" {
   share_a_cluster "guarantee: 0"
   paste -sd' ' "$CLUSTER_DIR/starts"
   [ "$(count bio 41 80)" -ge 10 ] && [ "$(count bio 41 80)" -le 30 ]
   shapleyctl status
-  ledger_sql "SELECT payload FROM events WHERE kind = 'ranking_declared'" | jq -e '.horizon == 2592000 and .guarantee == 0'
+  ledger_sql "SELECT payload FROM events WHERE kind = 'ranking_declared'" | jq -e '.rule == "braking" and .guarantee == 0'
 }
 
 # first_is ACCOUNT: the next job to start is its; with a guarantee no more of its jobs go first than it lacks.
@@ -63,7 +63,7 @@ end_one() {
 # the test takes. Each end waits until the ranks that follow from the start before are in the priorities, and changes none itself: only bio has a
 # guarantee.
 @test "a guarantee: bio, in debt, goes first while it has less than its own" {
-  CLUSTER_RANKING="horizon: 0"$'\n'"guarantee: 0" CLUSTER_NODE_CPUS=(2 2 1)
+  CLUSTER_RANKING="rule: published"$'\n'"guarantee: 0" CLUSTER_NODE_CPUS=(2 2 1)
   cluster_prepare
   cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1]}" "  - {name: bio, accounts: [bio], nodes: [n2, n3], guarantee: 1}"
   cluster_start

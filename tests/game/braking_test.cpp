@@ -32,6 +32,11 @@ TEST(Braking, ByHand) {
   EXPECT_EQ(key_of(100 * k_micro, -24 * k_micro, -4 * k_micro, {2}, doubled_turn), (44 - 128) * k_micro);
 }
 
+// The example of docs/concepts.md in hours, with three processors less.
+TEST(Braking, ByHandWithThreeProcessorsLess) {
+  EXPECT_EQ(key_of(100 * k_micro, -24 * k_micro, 2 * k_micro, {2}, 8 * k_micro), 6 * k_micro);
+}
+
 TEST(Braking, TurnsByHalfAProcessorAtLeast) {
   EXPECT_EQ(twice_turn(0, {250'000}), k_micro);
   EXPECT_EQ(twice_turn(2 * k_micro, {250'000}), k_micro);

@@ -6,6 +6,8 @@ bats_require_minimum_version 1.5.0
 # What the cluster runs: links, changed in the middle of a test as an upgrade changes files.
 SHAPLEY_BUILD=$BATS_TEST_TMPDIR/installed
 load ../e2e/lib/e2e
+# What both know of the rule of ranks.
+CLUSTER_RANKING="guarantee: 0"
 
 # install_daemon this|other, install_plugin this|other: as a package would; what runs goes on until it is restarted.
 install_daemon() {

@@ -87,7 +87,7 @@ Expected<std::vector<RankedBy>> estimators_of(const ExperimentArguments& argumen
     for (const std::string_view one : accounting::estimator_names()) names.emplace_back(one);
   std::vector<RankedBy> ranked;
   for (const std::string& name : names) {
-    SHAPLEY_TRY_ASSIGN(const NamedPolicy named, parse_policy(name, game::k_default_rule));
+    SHAPLEY_TRY_ASSIGN(const NamedPolicy named, parse_policy(name, game::k_horizon_rule));
     if (!accounting::parse_estimator(named.name) || named.once) {
       return fail(Errc::invalid_argument,
                   "--policies: \"" + name +

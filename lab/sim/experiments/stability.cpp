@@ -144,7 +144,7 @@ Expected<void> run_on_windows(const ExperimentTrace& source, const Names& polici
     Names rules = rules_of(estimators);
     for (const Duration horizon : stability_horizons())
       if (horizon.value > 0) rules.push_back(policy_text("ref", {horizon, {}}));
-    const game::ServingRule& by_default = game::k_default_rule;
+    const game::ServingRule& by_default = game::k_horizon_rule;
     rules.push_back(policy_text("ref", {by_default.horizon, {}, by_default.running}));
     rules.emplace_back(k_fair_share);
     SHAPLEY_TRY(compare_with(source, trace, length, "ref", rules, arguments, results));
@@ -173,8 +173,8 @@ Expected<void> draw(const ExperimentArguments& arguments, const Names& policies,
   for (const std::string& policy : policies) {
     if (policy == "ref") continue;
     rules.push_back(policy);
-    rules.push_back(policy_text(policy, {game::k_default_rule.horizon, {}}));
-    rules.push_back(policy_text(policy, game::k_default_rule));
+    rules.push_back(policy_text(policy, {game::k_horizon_rule.horizon, {}}));
+    rules.push_back(policy_text(policy, game::k_horizon_rule));
   }
   rules.emplace_back(k_fair_share);
   for (const CaseResult& result : results)
@@ -216,7 +216,7 @@ void judge_case(const CaseResult& result, const std::string& rule, std::vector<C
 
 bool is_default(const std::string& rule) {
   const auto parsed = parse_policy(rule, {});
-  return parsed && parsed->rule == game::k_default_rule && !parsed->once;
+  return parsed && parsed->rule == game::k_horizon_rule && !parsed->once;
 }
 
 // Prints for every rule "failed / tested" by criterion. REQUIRES: the criteria of a rule are adjacent.
@@ -386,9 +386,9 @@ void print_windows(const WindowsResult& result, std::ostream& out) {
 
 void print_criteria(const std::vector<Criterion>& criteria, std::ostream& out) {
   if (criteria.empty()) return;
-  out << "## Does the default hold (horizon " << game::format_horizon(game::k_default_rule.horizon) << ", guarantee "
-      << game::format_guarantee(game::k_default_rule.guarantee) << ", weight of what runs "
-      << game::format_running_weight(game::k_default_rule.running) << ")?\n\n"
+  out << "## Does the default hold (horizon " << game::format_horizon(game::k_horizon_rule.horizon) << ", guarantee "
+      << game::format_guarantee(game::k_horizon_rule.guarantee) << ", weight of what runs "
+      << game::format_running_weight(game::k_horizon_rule.running) << ")?\n\n"
       << std::left << std::setw(k_rule_width) << "RULE" << std::setw(34) << "WHERE" << std::setw(30) << "WHAT"
       << std::right << std::setw(10) << "FOUND" << std::setw(10) << "ALLOWED"
       << "\n";

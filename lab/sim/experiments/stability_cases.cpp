@@ -175,7 +175,7 @@ bool names_rule(const std::string& policy) {
 }
 
 void add_further_rules(const std::string& policy, std::vector<std::string>& rules) {
-  const game::ServingRule by_default = game::k_default_rule;
+  const game::ServingRule by_default = game::k_horizon_rule;
   game::ServingRule unweighed = by_default;
   unweighed.running = {};
   for (const std::int32_t weight : {50'000, 100'000, 250'000, 1'000'000})
@@ -289,16 +289,16 @@ std::vector<std::string> rules_after_maintenance(const std::vector<std::string>&
   std::vector<std::string> rules;
   for (const std::string& policy : policies) {
     for (const Duration horizon : {Duration{7 * k_day_s}, Duration{30 * k_day_s}}) {
-      for (const game::Guarantee guarantee : {game::Guarantee{}, game::k_default_rule.guarantee}) {
+      for (const game::Guarantee guarantee : {game::Guarantee{}, game::k_horizon_rule.guarantee}) {
         rules.push_back(policy_text(policy, {horizon, guarantee}, true));
         for (const std::int32_t weight : {0, 100'000, 250'000, 1'000'000})
           rules.push_back(policy_text(policy, {horizon, guarantee, {weight}}));
       }
     }
-    rules.push_back(policy_text(policy, game::k_default_rule, true));
+    rules.push_back(policy_text(policy, game::k_horizon_rule, true));
     rules.push_back(policy_text(policy, braking({})));
     for (const bool once : {false, true})
-      rules.push_back(policy_text(policy, braking(game::k_default_rule.guarantee), once));
+      rules.push_back(policy_text(policy, braking(game::k_horizon_rule.guarantee), once));
   }
   rules.insert(rules.end(), {k_fair_share, policy_text(k_fair_share, {}, true)});
   return rules;

@@ -88,7 +88,7 @@ std::vector<std::vector<double>> due_by_hour(const DebtWorld& world,
 
 std::vector<std::string> rules_for_debts(const std::vector<std::string>& policies) {
   std::vector<std::string> rules;
-  const game::ServingRule by_default = game::k_default_rule;
+  const game::ServingRule by_default = game::k_horizon_rule;
   for (const std::string& policy : policies) {
     if (policy == "ref") continue;  // it has no standings, and takes long
     rules.push_back(policy);

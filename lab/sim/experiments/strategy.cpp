@@ -73,14 +73,13 @@ Expected<void> check_names(const ExperimentArguments& arguments) {
     return fail(Errc::invalid_argument, "--cases: \"" + name + "\" is unknown; known are " + known);
   }
   for (const std::string& name : arguments.policies) {
-    const auto policy = parse_policy(name, game::k_default_rule);
+    const auto policy = parse_policy(name, game::k_horizon_rule);
     if (!policy) return tl::unexpected<Error>(policy.error());
-    if (policy->rule.pace != game::Pace{}) {
-      return fail(Errc::invalid_argument,
-                  "--policies: \"" + name +
-                      "\" brakes, and shapleyd's books, which rank here, do not; name a horizon "
-                      "instead, as in " +
-                      policy->name + "@30d/0.5/0.1");
+    if (policy->rule.pace != game::Pace{} && policy->rule.pace != game::pace_under(policy->rule.guarantee)) {
+      return fail(Errc::invalid_argument, "--policies: \"" + name +
+                                              "\" has a pace, and shapleyd's books, which rank here, have that of the "
+                                              "guarantee; leave it out, as in " +
+                                              policy->name + "@braking/0.5");
     }
     if (accounting::parse_estimator(policy->name) && !policy->once) continue;
     std::string known;
@@ -108,7 +107,7 @@ Plan plan_of(const ExperimentArguments& arguments) {
 Expected<std::optional<Played>> play(const StrategyCase& one, const std::vector<Attack>& chosen_attacks,
                                      const std::string& text, std::uint64_t seed) {
   const ClusterScenario honest = honest_scenario(one, seed);
-  SHAPLEY_TRY_ASSIGN(const NamedPolicy named, parse_policy(text, game::k_default_rule));
+  SHAPLEY_TRY_ASSIGN(const NamedPolicy named, parse_policy(text, game::k_horizon_rule));
   const std::string& contribution = named.name;
   const ClusterRules rules{.contribution = contribution, .serving = named.rule};
   SHAPLEY_TRY_ASSIGN(const ClusterOutcome peace, run_cluster(honest, rules));

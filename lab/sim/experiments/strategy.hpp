@@ -59,7 +59,7 @@ struct ClusterScenario {
 // The rule by which the books rank, and the information that shapleyd gives them.
 struct ClusterRules {
   std::string contribution = "direct_contr";
-  game::ServingRule serving = game::k_default_rule;
+  game::ServingRule serving = game::k_horizon_rule;
   bool retraction = true;  // withdrawn demand is taken back; false: its wait only ends
   bool placements = true;  // waits and runs have the nodes that they may use; false: any
   bool nice = true;        // a job that goes last is no demand; false: it is

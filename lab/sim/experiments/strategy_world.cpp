@@ -96,12 +96,14 @@ void ClusterBooks::tell(const accounting::Event& event) {
 
 void ClusterBooks::declare() {
   tell(accounting::OrganizationsDeclared{k_begin, scenario_.organizations});
-  tell(accounting::RankingDeclared{k_begin,
-                                   rules_.contribution,
-                                   rules_.serving.horizon.value,
-                                   rules_.serving.guarantee.millionths,
-                                   {},
-                                   rules_.serving.running.millionths});
+  const bool brakes = rules_.serving.pace != game::Pace{};
+  tell(accounting::RankingDeclared{.at = k_begin,
+                                   .contribution = rules_.contribution,
+                                   .horizon = brakes ? 0 : rules_.serving.horizon.value,
+                                   .guarantee = rules_.serving.guarantee.millionths,
+                                   .exceptions = {},
+                                   .running_weight = brakes ? 0 : rules_.serving.running.millionths,
+                                   .rule = brakes ? accounting::KeyRule::braking : accounting::KeyRule::horizon});
   for (const ClusterNode& one : scenario_.nodes) {
     tell(accounting::OwnershipStated{
         one.name, k_begin, {{k_beginning_of_time, {{scenario_.organizations[one.owner], accounting::k_whole_node}}}}});

@@ -176,8 +176,12 @@ Expected<void> run_replay(const ReplayArguments& arguments, std::ostream& out) {
   PolicyOptions options;
   options.seed = arguments.seed;
   options.rule = history.rule;
-  if (arguments.horizon) options.rule.horizon = *arguments.horizon;
   if (arguments.guarantee) options.rule.guarantee = *arguments.guarantee;
+  if (options.rule.pace != game::Pace{}) options.rule.pace = game::pace_under(options.rule.guarantee);
+  if (arguments.horizon) {
+    options.rule.horizon = *arguments.horizon;
+    options.rule.pace = {};
+  }
   if (arguments.running) options.rule.running = *arguments.running;
   options.once_a_pass = arguments.once_a_pass;
   const auto policies = arguments.policies.empty() ? usual_policies(history) : arguments.policies;

@@ -332,9 +332,8 @@ Expected<SiteHistory> read_site_history(const SiteHistorySource& source) {
   SiteHistory history;
   const SiteNames names(configuration);
   history.begin = past.jobs.front().release;
-  history.rule = {configuration.horizon,
-                  {static_cast<std::int32_t>(configuration.guarantee)},
-                  {static_cast<std::int32_t>(configuration.running_weight)}};
+  history.rule.guarantee = {static_cast<std::int32_t>(configuration.guarantee)};
+  if (configuration.rule == accounting::KeyRule::braking) history.rule.pace = game::pace_under(history.rule.guarantee);
   Instant end = history.begin;
   for (const PastJob& job : past.jobs) end = std::max(end, job.start + job.run);
   history.length = end - history.begin;

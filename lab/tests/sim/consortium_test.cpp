@@ -19,7 +19,7 @@ ConsortiumCase made_case(const std::string& name, std::int64_t weeks) {
 }
 
 ConsortiumMeasures run(const ConsortiumCase& one, const std::string& estimator, bool by_sum) {
-  return run_consortium(one, estimator, {.by_sum = by_sum, .serving = game::k_default_rule}, 3).value();
+  return run_consortium(one, estimator, {.by_sum = by_sum, .serving = game::k_horizon_rule}, 3).value();
 }
 
 TEST(ConsortiumExperiment, TheSumRepaysOnTheOtherClusterWhatOwnBooksNeverDo) {
@@ -42,7 +42,7 @@ TEST(ConsortiumExperiment, TheSumRepaysOnTheOtherClusterWhatOwnBooksNeverDo) {
 TEST(ConsortiumExperiment, RareExchangesSwingUnlessFiguresStay) {
   const ConsortiumCase symmetric = made_case("symmetric", 30);
   const auto deviation = [&](Duration every, Extrapolation extrapolation) {
-    const ConsortiumSetting setting{.serving = game::k_default_rule, .every = every, .extrapolation = extrapolation};
+    const ConsortiumSetting setting{.serving = game::k_horizon_rule, .every = every, .extrapolation = extrapolation};
     return run_consortium(symmetric, "direct_contr", setting, 3)->deviation;
   };
   EXPECT_LT(deviation({60}, Extrapolation::always), 0.005);

@@ -209,7 +209,7 @@ class ReplayLedger : public ledger::testing::LedgerTest {};
 TEST_F(ReplayLedger, runs_of_a_ledger_keep_their_organizations) {
   using namespace accounting;
   const auto config = file().parent_path() / "site.yaml";
-  std::ofstream(config) << "horizon: 6h\nguarantee: 0.25\nrunning_weight: 0.3\norganizations:\n  - name: physics\n    "
+  std::ofstream(config) << "guarantee: 0.25\norganizations:\n  - name: physics\n    "
                            "accounts: [x]\n    nodes: [{ nodes: n1 }]\n";
   {
     auto ledger = ledger::testing::writer(file());
@@ -227,7 +227,7 @@ TEST_F(ReplayLedger, runs_of_a_ledger_keep_their_organizations) {
   }
   const auto past = read_site_history({.config = config, .trace = file()});
   ASSERT_TRUE(past) << past.error().what;
-  EXPECT_EQ(past->rule, (game::ServingRule{{6 * 3600}, {250'000}, {300'000}}));
+  EXPECT_EQ(past->rule, (game::ServingRule{{}, {250'000}, {}, {375'000}}));
   EXPECT_EQ(past->organizations, (std::vector<std::string>{"physics"}));
   EXPECT_EQ(past->instance.endowments.front().processors, (std::vector<std::uint32_t>{4}));
   ASSERT_EQ(past->instance.jobs.size(), 1U);

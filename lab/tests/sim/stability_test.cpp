@@ -241,7 +241,7 @@ TEST(PolicyNames, CarryARule) {
     ASSERT_TRUE(parsed) << rule;
     EXPECT_EQ(policy_text(parsed->name, parsed->rule, parsed->once), rule);
   }
-  EXPECT_EQ(policy_text("ref", game::k_default_rule), "ref@30d/0.5/0.1");
+  EXPECT_EQ(policy_text("ref", game::k_horizon_rule), "ref@30d/0.5/0.1");
   EXPECT_EQ(policy_text("ref", {{604'800}, {}, {250'000}}), "ref@7d/0/0.25");
   EXPECT_EQ(policy_text("rand", {}, true), "rand/once");
   EXPECT_EQ(policy_text("rand", week_half, true), "rand@7d/0.5/once");

@@ -199,29 +199,26 @@ std::optional<accounting::RankingDeclared> ranking(const Declarations& declarati
   return found;
 }
 
-TEST(Declarations, AChangeOfTheHorizonAGuaranteeOrTheWeightIsAnEvent) {
+TEST(Declarations, AChangeOfTheRuleOrAGuaranteeIsAnEvent) {
   config::Configuration configuration = two_owners();
   const Declared declared = remember({}, declare(configuration, "text", {}, k_now).events);
   ASSERT_TRUE(declared.ranking.has_value());
   EXPECT_EQ(*declared.ranking,
             (accounting::RankingDeclared{
-                k_now, "direct_contr", 30 * 24 * 3600, 500'000, {}, 100'000, accounting::Guests::last}));
+                k_now, "direct_contr", 0, 500'000, {}, 0, accounting::Guests::last, accounting::KeyRule::braking}));
   EXPECT_FALSE(ranking(declare(configuration, "text", declared, k_now + Duration{5})).has_value());
 
-  configuration.horizon = Duration{0};
+  configuration.rule = accounting::KeyRule::horizon;
   configuration.organizations[0].guarantee = 800'000;
   configuration.organizations[1].guarantee = 0;
   const auto changed = ranking(declare(configuration, "text", declared, k_now + Duration{5}));
   ASSERT_TRUE(changed.has_value());
   const std::vector<accounting::GuaranteedPart> exceptions{{"chemistry", 0}, {"physics", 800'000}};
-  EXPECT_EQ(*changed, (accounting::RankingDeclared{k_now + Duration{5}, "direct_contr", 0, 500'000, exceptions, 100'000,
+  EXPECT_EQ(*changed, (accounting::RankingDeclared{k_now + Duration{5}, "direct_contr", 0, 500'000, exceptions, 0,
                                                    accounting::Guests::last}));
 
   configuration.guests = accounting::Guests::ranked;
   EXPECT_EQ(ranking(declare(configuration, "text", declared, k_now))->guests, accounting::Guests::ranked);
-
-  configuration.running_weight = 0;
-  EXPECT_EQ(ranking(declare(configuration, "text", declared, k_now))->running_weight, 0);
 
   // A second one in the same second is dated a second later: the first stays what it was.
   const auto again = ranking(declare(configuration, "text", declared, k_now));

@@ -118,8 +118,7 @@ TEST_F(ResidualOfService, IsStatedFromTwentyRunsOnAndKeptOverARestart) {
   tick_after(k_minute);
   // 2000 + 1 + 120 + 2000 + 60 s after the begin.
   EXPECT_EQ(statements(), Lines{"4181|1000|20"});
-  const auto horizon = site.configuration.horizon.value;
-  EXPECT_EQ(service->books().state().key_terms().running_factor, 1000 * (2 * horizon - 1000) / 20);
+  EXPECT_EQ(service->books().state().key_terms().running_factor, 1000 * 1000 / 2);
   EXPECT_NE(service->books().state().key_terms().running_factor, assumed);
   tick_after(k_minute);
   restart();
@@ -178,23 +177,13 @@ std::int64_t naive_residual(const std::vector<ledger::Run>& runs) {
   return static_cast<std::int64_t>(doubled / (2 * seconds));
 }
 
-TEST(HorizonCheck, TheMeanResidualRunTimeWeighsProcessorsAndLength) {
+TEST(Residual, TheMeanResidualRunTimeWeighsProcessorsAndLength) {
   const std::vector<ledger::Run> runs{run(10, 1), run(100, 3), run(1, 50), run(7, 2), run(1000, 9, false)};
   ASSERT_TRUE(mean_residual_run_time(runs).has_value());
   EXPECT_EQ(mean_residual_run_time(runs)->value, naive_residual(runs));
   EXPECT_EQ(mean_residual_run_time(std::vector{run(7200, 4), run(7200, 1)})->value, 3600);
   EXPECT_FALSE(mean_residual_run_time({}).has_value());
   EXPECT_FALSE(mean_residual_run_time(std::vector{run(0, 5), run(9, 5, false)}).has_value());
-}
-
-TEST(HorizonCheck, WarnsBelowItAndSaysBoth) {
-  const std::vector runs{run(7200, 4)};
-  EXPECT_FALSE(horizon_warning(Duration{3600}, runs).has_value());
-  const auto warning = horizon_warning(Duration{1800}, runs);
-  ASSERT_TRUE(warning.has_value());
-  EXPECT_NE(warning->find("horizon: 30m is shorter"), std::string::npos) << *warning;
-  EXPECT_NE(warning->find("1.00 hours over the last 1 run"), std::string::npos) << *warning;
-  EXPECT_FALSE(horizon_warning(Duration{0}, {}).has_value());
 }
 
 }  // namespace

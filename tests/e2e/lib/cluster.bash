@@ -174,7 +174,7 @@ cluster_prepare() {
 
 # cluster_config TEXT...: shapleyd.yaml = ledger, socket and feeder of this cluster, then the given text (organizations, ...).
 # Ranks are those of the published rule unless a test sets CLUSTER_RANKING otherwise.
-CLUSTER_RANKING="horizon: 0
+CLUSTER_RANKING="rule: published
 guarantee: 0"
 cluster_config() {
   {

@@ -3,7 +3,7 @@
 s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z?/TIME/g
 s/[0-9]{4}-[0-9]{2}-[0-9]{2}/DATE/g
 s/\b[0-9]{4}-[0-9]{2}\b/MONTH/g
-s/\b[0-9]+ (s|min|hours?|days?)\b( ago)?/DURATION\2/g
+s/\b[0-9]+ (s|min|minutes?|hours?|days?|weeks?)\b( ago)?/DURATION\2/g
 s/just now/DURATION ago/g
 # Hashes, versions, counts that depend on how often the status was asked for.
 s/\b[0-9a-f]{16,}\b/HASH/g

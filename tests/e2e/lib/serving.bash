@@ -1,7 +1,6 @@
 # The serving order against a program of its own (redecided): what waits, what every organization should hold and what it holds. To be sourced
 # after books.bash.
 
-residual() { ledger_sql "SELECT payload FROM events WHERE kind = 'residual_measured'" | tail -n 1 | jq -r .seconds; }
 owned_is() { status_json | jq -e --argjson all "$1" '[.organizations[].owned] | add | round == $all'; }
 
 # four_organizations SED_EXPRESSION...: of 64 processors astro owns 32, bio and chem 16 each, arts none; slurm.conf edited before the start.
@@ -31,12 +30,10 @@ holds_at_least() { [ "$(jobs_in RUNNING | awk '{ sum += $2 } END { print sum + 0
 
 # note_what_should_start FREE: to be called when all is ready; FREE is a number of processors, or NODE=PROCESSORS,... where jobs differ in their nodes.
 note_what_should_start() {
-  local m
-  m=$(residual)
   waiting >"$CLUSTER_DIR/waiting"
   shapleyctl status
   status_json >"$CLUSTER_DIR/status.json"
-  "$BATS_TEST_DIRNAME/redecided" "$CLUSTER_DIR/status.json" "${HORIZON:-2592000}" "${WEIGHT:-1/10}" "${m:-3600}" "$1" <"$CLUSTER_DIR/waiting" >"$CLUSTER_DIR/should"
+  "$BATS_TEST_DIRNAME/redecided" "$CLUSTER_DIR/status.json" "$1" <"$CLUSTER_DIR/waiting" >"$CLUSTER_DIR/should"
 }
 
 # expect_rule TOLERANCE: each organization holds what it should, within so many processors, and, where it waits for enough, its guarantee less one
@@ -51,28 +48,25 @@ expect_rule() {
   return "$bad"
 }
 
-# give_leads NAME CORE_HOURS...: each gives so much, by an amount that is booked; a core-hour leads by ten processors while no residual run time is measured.
-# Returns when the plugin has leads that are so far apart.
+# give_leads NAME CORE_HOURS...: each gives so much, by an amount that is booked. While no residual run time is measured, m is an hour, and h core-hours
+# lead by h + y processors, y^2 / U + y = h; U is half of what the guarantee leaves of what it owns, half a processor at least. Returns when the plugin
+# has these leads.
 give_leads() {
-  local at given=("$@")
+  local at
   at=$(date -u +%Y-%m-%dT%H:%M:%S)
   while [ $# -gt 0 ]; do
     [ "$2" = 0 ] || shapleyctl adjust --amount "$2h" --from "$1" --to commons --at "$at" --reason "a lead" --yes || return 1
     shift 2
   done
-  wait_until 30 leads_are "${given[@]}"
+  wait_until 30 leads_are_the_plugins
 }
-# leads_are NAME CORE_HOURS...: of the last ones that slurmctld's log has, within two processors.
-leads_are() {
-  grep 'priority/shapley: leads: ' "$CLUSTER_DIR/log/slurmctld.log" | tail -n 1 | sed 's/.*leads: //; s/,//g' | awk -v given="$*" '
-    { for (i = 1; i < NF; i += 4) lead[$i] = $(i + 1) }
-    END {
-      n = split(given, word, " ")
-      for (i = 1; i < n; i += 2) for (j = 1; j < n; j += 2) {
-        by = lead[word[i]] - lead[word[j]] - 10 * (word[i + 1] - word[j + 1])
-        if (!(word[i] in lead) || by > 2 || by < -2) exit 1
-      }
-    }'
+# The last ones that slurmctld's log has are those of shapleyd, within two processors.
+leads_are_the_plugins() {
+  { grep 'priority/shapley: leads: ' "$CLUSTER_DIR/log/slurmctld.log" | tail -n 1 | sed 's/.*leads: //; s/,//g'
+    status_json | jq -r '.organizations[] | select(.rank) | "\(.name) \(.lead)"'; } | awk '
+    NR == 1 { for (i = 1; i < NF; i += 4) lead[$i] = $(i + 1); next }
+    !($1 in lead) || lead[$1] - $2 > 2 || $2 - lead[$1] > 2 { exit bad = 1 }
+    END { exit bad || NR < 2 }'
 }
 
 # scanned_since LINES: after these lines of slurmctld's log the plugin has begun to look at the jobs, has looked, and has written and parted what it then
