@@ -46,7 +46,6 @@ declare -A allowed=(
   [lab/planning]="common/base"
   [lab/workload]="common/base lab/scheduling"
   [lab/sim]="common/base common/charts common/game common/accounting common/ledger common/workflow common/config common/sacct lab/scheduling lab/planning lab/workload"
-  [lab/emulate]="common/base common/accounting common/ledger"
   [plugin/client]="common/base common/game common/protocol common/request"
   [plugin]="plugin/client"
 )
@@ -152,7 +151,7 @@ while IFS= read -r file; do
     if [[ -n $path ]]; then check_own "$file" "$own" "$include" "$path"; else check_foreign "$file" "$include"; fi
   done < <(sed -nE -e 's/^[[:space:]]*#[[:space:]]*(include|include_next|import)[[:space:]]*("[^"]*"|<[^>]*>).*/\2/p; t' \
                -e 's/^[[:space:]]*#[[:space:]]*(include|include_next|import)\>[[:space:]]*(.*)/\2/p' "$file")
-done < <(for folder in common daemon ctl exporter plugin lab/scheduling lab/planning lab/workload lab/sim lab/emulate; do
+done < <(for folder in common daemon ctl exporter plugin lab/scheduling lab/planning lab/workload lab/sim; do
            [[ ! -d $folder ]] || find "$folder" -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.h' -o -name '*.c' -o -name '*.in' \)
          done)
 

@@ -84,3 +84,39 @@ end_one() {
   in_debt bio
   [ "$(end_one astro)" = astro ]
 }
+
+# Each owns four of eight processors and has more work than the cluster can do, in jobs of two seconds, which is what the ledger says of the time for
+# which a processor stays in use; so U is one processor. astro is alone until bio is owed what it takes some forty seconds to pay back and to brake.
+owed() { status_json | jq -r '.organizations[] | select(.name == "bio") | (.phi | tonumber) - (.psi | tonumber) | floor'; }
+is_owed_at_least() { [ "$(owed)" -ge "$1" ]; }
+# follow_until_even: prints the greatest and the least of what bio is owed until it has been within a quarter of the greatest for twenty looks.
+follow_until_even() {
+  local now greatest=0 least=0 looks=0 quiet=0
+  while [ "$quiet" -lt 20 ] && [ "$looks" -lt 400 ]; do
+    now=$(owed)
+    [ "$now" -le "$greatest" ] || greatest=$now
+    [ "$now" -ge "$least" ] || least=$now
+    if [ $((4 * now)) -le "$greatest" ] && [ $((4 * now)) -ge $((-greatest)) ]; then quiet=$((quiet + 1)); else quiet=0; fi
+    looks=$((looks + 1))
+    sleep 0.5
+  done
+  echo "$greatest $least $quiet"
+}
+
+@test "an organization that was away for long is even without overshoot" {
+  CLUSTER_RANKING="" CLUSTER_NODE_CPUS=(4 4)
+  cluster_prepare
+  cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1]}" "  - {name: bio, accounts: [bio], nodes: [n2]}"
+  "$SHAPLEY_BUILD/bin/seed_ledger" "$CLUSTER_LEDGER" 2
+  cluster_start
+  wait_until 15 plugin_connected
+  submit astro -n 1 --array=0-999 "sleep 2" >/dev/null
+  wait_until 60 is_owed_at_least 100
+  submit bio -n 1 --array=0-999 "sleep 2" >/dev/null
+  read -r greatest least quiet < <(follow_until_even)
+  echo "bio was owed $greatest at most and $least at least"
+  shapleyctl status
+  [ "$quiet" -eq 20 ]
+  [ $((4 * least)) -ge $((-greatest)) ]
+  scancel -u "$JOB_UID"
+}
