@@ -122,7 +122,8 @@ void NodeSets::recount(Node& node) {
   // refresh() counts a node that has changed.
   if (node.changed) return;
   if (!node.record.usable) return recount(node, 0, 0);
-  recount(node, request::free_beside(node.held, node.exclusive > 0, node.kind), std::int64_t{node.kind.cpus} * k_micro);
+  const bool is_taken = node.exclusive > 0 || node.facts.starts_no_jobs;
+  recount(node, request::free_beside(node.held, is_taken, node.kind), std::int64_t{node.kind.cpus} * k_micro);
 }
 
 void NodeSets::recount(Node& node, std::int64_t free, std::int64_t all) {

@@ -31,6 +31,7 @@ inline constexpr NodeSetId k_any_node = 0;
 // What slurmctld knows of a node that is not passed on.
 struct NodeFacts {
   std::int64_t reserved_from = 0;       // when jobs must have left it, in seconds of Unix time; 0: they need not
+  bool starts_no_jobs = false;          // for a while: nothing is free there
   std::vector<std::string> types = {};  // of its generic resources, such as "gres/gpu:tesla"; ascending
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
