@@ -352,8 +352,12 @@ static uint32_t least_node_cpus(const job_record_t* record, uint32_t cpus) {
   return least < cpus ? least : cpus;
 }
 
-static uint64_t least_node_memory(const job_record_t* record, uint32_t node_cpus) {
+/* 0 is all memory of a node, unless the memory follows from the GPUs: slurmctld then counts that of the partition's
+ * first node. */
+static uint64_t least_node_memory(const job_record_t* record, const shapley_job_t* job) {
   uint64_t memory = record->details->pn_min_memory;
+  uint32_t node_cpus = job->node_cpus;
+  if (!memory && !record->mem_per_tres) memory = job->requested_memory / job->requested_nodes;
   if (!(memory & MEM_PER_CPU)) return shapley_is_count(memory) ? memory : 0;
   memory &= ~MEM_PER_CPU;
   return shapley_is_count(memory) ? memory * node_cpus : 0;
@@ -377,7 +381,7 @@ void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gr
   job->gres_request = gres;
   if (!record->details) return;
   job->node_cpus = least_node_cpus(record, job->requested_cpus);
-  if (partitions.memory) job->node_memory = least_node_memory(record, job->node_cpus);
+  if (partitions.memory) job->node_memory = least_node_memory(record, job);
 }
 
 /* ---- why a pending job waits -------------------------------------------------------------------- */
