@@ -48,3 +48,9 @@ a_waits_for_both() {
   wait_for_free $2
   opens "$1" 44 64
 }
+# a_waits_for_p1_and_p2 HELD: the same of partitions, of which p2 opens.
+a_waits_for_p1_and_p2() {
+  wait_with 12 astro full -n 2 -p p1
+  wait_for_free -p p2
+  opens p2 44 "$1"
+}
