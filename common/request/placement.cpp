@@ -46,6 +46,7 @@ std::optional<std::vector<std::string>> read_nodes(std::string_view list) {
   auto names = expand_brackets(list, k_max_nodes_of_job);
   if (!names) return std::nullopt;
   std::sort(names->begin(), names->end());
+  names->erase(std::unique(names->begin(), names->end()), names->end());
   return *std::move(names);
 }
 

@@ -8,6 +8,7 @@
 // Text that cannot be read admits no node, so that nothing is counted where there may be nothing. Pure.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <span>
@@ -32,6 +33,9 @@ class Placement {
   explicit Placement(std::string text);
 
   [[nodiscard]] const std::string& text() const { return text_; }
+
+  // How many nodes a job names, all of which it needs.
+  [[nodiscard]] std::size_t named_nodes() const { return nodes_ ? nodes_->size() : 0; }
 
   // These partitions (ascending) no longer count, unless it is in no others.
   void leave_out(std::span<const std::string> partitions);

@@ -147,6 +147,7 @@ typedef struct {
   size_t reservations_count; /* at most k_shapley_max_node_names */
   uint32_t allocation_unit;  /* CPUs */
   int64_t reserved_from;     /* when the next of its reservations begins, of those to come; 0: none. Not passed on */
+  bool starts_no_jobs;       /* though it is usable: it powers down, does not answer, or is to boot. Not passed on */
 } shapley_node_t;
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);

@@ -15,8 +15,20 @@ static struct {
   } of[k_license_rooms];
 } license_rooms;
 
+/* Whether a reservation, active or to come, has licenses: then there are more for some jobs than for others. */
+static bool licenses_are_reserved;
+
+static int look_for_licenses(void* element, void* to) {
+  const slurmctld_resv_t* reservation = element;
+  bool* found = to;
+  *found = *found || (reservation->license_list && list_count(reservation->license_list));
+  return *found ? -1 : 0;
+}
+
 void shapley_waiting_begin(void) {
   license_rooms.count = 0;
+  licenses_are_reserved = false;
+  if (resv_list) list_for_each_ro(resv_list, look_for_licenses, &licenses_are_reserved);
 }
 
 /* ---- whether it could start --------------------------------------------------------------------- */
@@ -35,7 +47,10 @@ static uint32_t license_room(const job_record_t* record, time_t now) {
  */
 static void fill_licenses(const job_record_t* record, time_t now, shapley_waiting_t* waiting) {
   if (!record->license_list) return;
-  waiting->licenses = shapley_mix_text(SHAPLEY_FINGERPRINT_START, record->licenses) | 1U;
+  waiting->licenses = shapley_mix_text(SHAPLEY_FINGERPRINT_START, record->licenses);
+  if (licenses_are_reserved)
+    waiting->licenses = shapley_mix_text(shapley_mix(waiting->licenses, waiting->time_limit_s), record->resv_name);
+  waiting->licenses |= 1U;
   size_t i = 0;
   while (i < license_rooms.count && license_rooms.of[i].licenses != waiting->licenses) i++;
   if (i == k_license_rooms) {

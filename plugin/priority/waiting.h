@@ -14,7 +14,7 @@
  * job_array_split). */
 enum { k_shapley_least_array_rest = 1 };
 
-/* Call it when a scan begins: what there is of licenses is looked at once in each. */
+/* Call it when a scan begins: what there is of licenses is looked at once in each. Job and node lock. */
 void shapley_waiting_begin(void);
 
 /* Fills everything except organization, level and label. `record` waits and is rankable. Job and partition lock. */

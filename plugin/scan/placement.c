@@ -31,10 +31,16 @@ uint64_t shapley_placement_mix_job(uint64_t hash, const shapley_job_t* job) {
 /* ---- reservations ------------------------------------------------------------------------------- */
 
 /* Whether it keeps other jobs off all of its nodes while it is active. With a reservation of cores (CoreCnt=) they may
- * use the rest of each node; a floating one stays ahead of the clock, because its start_time is a distance. */
+ * use the rest of each node. */
 static bool holds_its_nodes(const slurmctld_resv_t* reservation) {
-  return reservation->name && reservation->node_bitmap && (reservation->ctld_flags & RESV_CTLD_FULL_NODE) &&
-         !(reservation->flags & RESERVE_FLAG_TIME_FLOAT);
+  return reservation->name && reservation->node_bitmap && (reservation->ctld_flags & RESV_CTLD_FULL_NODE);
+}
+
+/* A floating one stays ahead of the clock, because its start_time is a distance: it is always to come. Time limits are
+ * minutes, so its begin may be a whole one, up to which the same jobs may run; a node then changes once in a minute. */
+static time_t begin_of(const slurmctld_resv_t* reservation, time_t now) {
+  if (!(reservation->flags & RESERVE_FLAG_TIME_FLOAT)) return reservation->start_time;
+  return (now + reservation->start_time + 59) / 60 * 60;
 }
 
 typedef struct {
@@ -43,15 +49,15 @@ typedef struct {
 } search_t;
 
 /* In its place by begin; the last one goes if there is no room. */
-static void add_coming(shapley_placement_t* placement, const slurmctld_resv_t* reservation) {
+static void add_coming(shapley_placement_t* placement, const slurmctld_resv_t* reservation, time_t begin) {
   size_t count = placement->coming_count, i = count;
   if (count < k_shapley_max_coming_reservations)
     placement->coming_count++;
-  else if (placement->coming[--i]->start_time <= reservation->start_time)
+  else if (placement->coming[--i].begin <= begin)
     return;
-  for (; i > 0 && placement->coming[i - 1]->start_time > reservation->start_time; i--)
-    placement->coming[i] = placement->coming[i - 1];
-  placement->coming[i] = reservation;
+  for (; i > 0 && placement->coming[i - 1].begin > begin; i--) placement->coming[i] = placement->coming[i - 1];
+  placement->coming[i].reservation = reservation;
+  placement->coming[i].begin = begin;
 }
 
 static int add_reservation(void* element, void* to) {
@@ -59,8 +65,9 @@ static int add_reservation(void* element, void* to) {
   search_t* search = to;
   shapley_placement_t* placement = search->placement;
   if (!holds_its_nodes(reservation) || search->now >= reservation->end_time) return 0;
-  if (reservation->start_time > search->now)
-    add_coming(placement, reservation);
+  time_t begin = begin_of(reservation, search->now);
+  if (begin > search->now || (reservation->flags & RESERVE_FLAG_TIME_FLOAT))
+    add_coming(placement, reservation, begin);
   else if (placement->active_count < k_shapley_max_node_names)
     placement->active[placement->active_count++] = reservation;
   return 0;
@@ -93,7 +100,7 @@ static size_t reservations_of(shapley_placement_t* placement, uint32_t index, co
 
 static int64_t reserved_from(const shapley_placement_t* placement, uint32_t index) {
   for (size_t i = 0; i < placement->coming_count; i++)
-    if (has_node(placement->coming[i], index)) return placement->coming[i]->start_time;
+    if (has_node(placement->coming[i].reservation, index)) return placement->coming[i].begin;
   return 0;
 }
 

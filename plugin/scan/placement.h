@@ -22,7 +22,10 @@ typedef struct {
   const slurmctld_resv_t* active[k_shapley_max_node_names];
   size_t active_count;
   /* Those to come, by their begin. */
-  const slurmctld_resv_t* coming[k_shapley_max_coming_reservations];
+  struct {
+    const slurmctld_resv_t* reservation;
+    time_t begin;
+  } coming[k_shapley_max_coming_reservations];
   size_t coming_count;
   /* Room for one node's lists. */
   const char* partitions[k_shapley_max_node_names];

@@ -186,6 +186,12 @@ static bool is_usable(const node_record_t* record) {
            IS_NODE_UNKNOWN(record) || IS_NODE_INVALID_REG(record));
 }
 
+/* slurmctld starts something on available nodes only. Of the usable ones those are not that power down, do not answer
+ * or are to boot; what they offer will be there again. */
+static bool starts_no_jobs(uint32_t index) {
+  return avail_node_bitmap && (bitoff_t)index < bit_size(avail_node_bitmap) && !bit_test(avail_node_bitmap, index);
+}
+
 /* MemSpecLimit is set aside for the system. */
 static uint64_t usable_memory(const node_record_t* record) {
   return record->real_memory > record->mem_spec_limit ? record->real_memory - record->mem_spec_limit : 0;
@@ -220,7 +226,8 @@ static uint64_t node_fingerprint(const node_record_t* record, const shapley_node
   hash = shapley_mix(shapley_mix(shapley_mix(hash, node->cpus), node->usable), node->allocation_unit);
   hash = shapley_mix_text(shapley_mix(hash, node->memory), node->gres);
   for (int i = 0; record->tres_cnt && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, record->tres_cnt[i]);
-  return shapley_placement_mix_node(shapley_mix(hash, bills_cpus(record)), node);
+  hash = shapley_mix(hash, bills_cpus(record));
+  return shapley_placement_mix_node(shapley_mix(hash, node->starts_no_jobs), node);
 }
 
 void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const node_record_t* record) {
@@ -231,6 +238,7 @@ void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const
       .memory = usable_memory(record),
       .gres = configured_gres(record),
       .allocation_unit = shapley_allocation_unit(record),
+      .starts_no_jobs = starts_no_jobs(index),
   };
   shapley_placement_fill_node(&records->placement, index, record, &node);
   if (!shapley_client_scan_node(records->client, index, node_fingerprint(record, &node))) return;
@@ -344,8 +352,12 @@ static uint32_t least_node_cpus(const job_record_t* record, uint32_t cpus) {
   return least < cpus ? least : cpus;
 }
 
-static uint64_t least_node_memory(const job_record_t* record, uint32_t node_cpus) {
+/* 0 is all memory of a node, unless the memory follows from the GPUs: slurmctld then counts that of the partition's
+ * first node. */
+static uint64_t least_node_memory(const job_record_t* record, const shapley_job_t* job) {
   uint64_t memory = record->details->pn_min_memory;
+  uint32_t node_cpus = job->node_cpus;
+  if (!memory && !record->mem_per_tres) memory = job->requested_memory / job->requested_nodes;
   if (!(memory & MEM_PER_CPU)) return shapley_is_count(memory) ? memory : 0;
   memory &= ~MEM_PER_CPU;
   return shapley_is_count(memory) ? memory * node_cpus : 0;
@@ -369,7 +381,7 @@ void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gr
   job->gres_request = gres;
   if (!record->details) return;
   job->node_cpus = least_node_cpus(record, job->requested_cpus);
-  if (partitions.memory) job->node_memory = least_node_memory(record, job->node_cpus);
+  if (partitions.memory) job->node_memory = least_node_memory(record, job);
 }
 
 /* ---- why a pending job waits -------------------------------------------------------------------- */

@@ -46,6 +46,7 @@
 /* These live in slurmctld's executable. Weak, because sshare loads the plugin too, where they do not exist: the plugin
  * is linked with -z now, so a strong reference would make loading fail there, and a weak one is simply null. init()
  * checks shapley_in_slurmctld() once; nothing else touches them before. */
+#pragma weak avail_node_bitmap
 #pragma weak find_job_record
 #pragma weak job_array_split
 #pragma weak job_list
@@ -84,6 +85,7 @@ static inline const char* shapley_missing_symbol(void) {
     const char* name;
     const void* address;
   } needed[] = {
+    {"avail_node_bitmap", &avail_node_bitmap},
     {"find_job_record", (const void*)(uintptr_t)find_job_record},
     {"job_array_split", (const void*)(uintptr_t)job_array_split},
     {"job_list", &job_list},

@@ -256,6 +256,12 @@ static void test_requests(void) {
   CHECK_EQ(job.node_cpus, job.requested_cpus);
   made.details.pn_min_memory = 700;
   CHECK_EQ(read_job(&made).node_memory, 700);
+  made.details.pn_min_memory = 0; /* all of a node's */
+  job = read_job(&made);
+  CHECK_EQ(job.node_memory, job.requested_memory / job.requested_nodes);
+  made.record.mem_per_tres = "gres:gpu:100";
+  CHECK_EQ(read_job(&made).node_memory, 0);
+  made.record.mem_per_tres = NULL;
   made.details.max_nodes = 0;
   made.details.pn_min_memory = 100 | MEM_PER_CPU;
   CHECK_EQ(read_job(&made).node_memory, 500);

@@ -11,6 +11,7 @@ static shapley_records_t records;
 
 /* slurmctld's own, weak in the plugin: none but where a test makes it. */
 __typeof__(resv_list) resv_list;
+__typeof__(avail_node_bitmap) avail_node_bitmap;
 
 /* A batch job that waits since 100 s, eligible at once. Tests change what they are about. */
 typedef struct {

@@ -224,7 +224,13 @@ static void test_reservations_to_come(void) {
   CHECK_EQ(reserved_from_at(k_now, 2), k_now + 50);
   CHECK_EQ(reserved_from_at(k_now + 20, 0), k_now + 50); /* the other one is active now */
   works.flags = RESERVE_FLAG_TIME_FLOAT;
+  works.start_time = 600;
+  works.end_time = k_now + 10000;
   CHECK_EQ(reserved_from_at(k_now, 0), k_now + 50);
+  spring.end_time = k_now;
+  CHECK_EQ(reserved_from_at(k_now, 0), (k_now + 600 + 59) / 60 * 60);
+  CHECK_EQ(reserved_from_at(k_now + 3600, 0), (k_now + 4200 + 59) / 60 * 60);
+  spring.end_time = k_now + 1000;
   for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
     many[i] = spring;
     many[i].start_time = k_now + 49 - (time_t)i;

@@ -53,6 +53,9 @@ std::int64_t OwnQueue::free_now(const Asking& asking) const {
   for (NodeSetId outer = 0; outer < sets_->size(); ++outer) {
     if (sets_->contains(outer, asking.nodes)) free = std::min(free, (*sets_)[outer].free - taken[outer]);
   }
+  for (const Later& later : later_) {
+    if (later.nodes == asking.nodes && later.hindrance <= asking.hindrance) free -= later.begun;
+  }
   const auto taken_of_room = of_rooms_.find({asking.nodes, asking.room});
   free = std::min(free, asking.room - (taken_of_room == of_rooms_.end() ? 0 : taken_of_room->second));
   return std::max<std::int64_t>(0, free);
@@ -64,10 +67,13 @@ void OwnQueue::add_now(const Asking& asking, std::uint32_t tasks, std::int64_t f
   client::add(all, asking.task, tasks);
   Measure part = all;
   if (all.blocked > free) {
-    part = {static_cast<std::int64_t>(static_cast<Int128>(all.charge) * free / all.blocked), free};
-    client::add(later_of(asking).asked, {all.charge - part.charge, all.blocked - part.blocked}, 1);
+    part = Measure();
+    client::add(part, asking.task, std::int64_t{tasks} - 1);
+    Later& own = later_of(asking);
+    client::add(own.asked, asking.task, 1);
+    own.begun += free - part.blocked;
   }
-  if (asking.room != Requests::k_any_room) of_rooms_[{asking.nodes, asking.room}] += part.blocked;
+  if (asking.room != Requests::k_any_room) of_rooms_[{asking.nodes, asking.room}] += std::min(free, all.blocked);
   streams_[asking.hindrance].push_back({asking.job, asking.task, tasks, now_[asking.hindrance].asked});
   for (std::size_t with = asking.hindrance; with < k_hindrances; ++with) {
     client::add(now_[with].asked, part, 1);
@@ -84,7 +90,7 @@ OwnQueue::Later& OwnQueue::later_of(const Asking& asking) {
   });
   if (known != later_.end()) return *known;
   streams_.emplace_back();
-  return later_.emplace_back(Later{asking.nodes, asking.hindrance, {}, streams_.size() - 1});
+  return later_.emplace_back(Later{asking.nodes, asking.hindrance, {}, 0, streams_.size() - 1});
 }
 
 bool OwnQueue::add_later(const Asking& asking, std::uint32_t tasks) {

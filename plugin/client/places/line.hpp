@@ -15,9 +15,10 @@
 //
 // What counts before a task (cum) is what could start before it. Tasks of which the nodes that they may use have enough
 // free now are counted before all; the others wait for an end, and count only before those of their own organization
-// that could take the same nodes. So a queue for nodes that are full holds up nothing where nodes are free. Of a task
-// that is wider than what is free now, that part is counted before all, and the rest as what waits for an end. What is
-// free in pieces that are too small for a task is not free for it (`room`).
+// that could take the same nodes. So a queue for nodes that are full holds up nothing where nodes are free. A task
+// that is wider than what is free now waits for an end, too; what is free is then free for no others of its
+// organization that ask for the same nodes. What is free in pieces that are too small for a task is not free for it
+// (`room`).
 //
 // While tasks wait for ends, runs end, and whose runs is not known. Each end raises its organization's lead, and what
 // it lacks to its guarantee. What one run may free, the widest one, is served by what is known now. Behind that the
@@ -146,6 +147,9 @@ class OwnQueue {
     NodeSetId nodes = 0;
     enum shapley_hindrance hindrance = SHAPLEY_HINDRANCE_NONE;
     Measure asked{};
+    // Of what is free of these nodes, as much as the tasks among them would take that are wider: no others get it that
+    // ask for the same nodes.
+    std::int64_t begun = 0;
     std::size_t stream = 0;
   };
   // Tasks for which enough is free, with a hindrance and all lesser ones.

@@ -122,7 +122,8 @@ void NodeSets::recount(Node& node) {
   // refresh() counts a node that has changed.
   if (node.changed) return;
   if (!node.record.usable) return recount(node, 0, 0);
-  recount(node, request::free_beside(node.held, node.exclusive > 0, node.kind), std::int64_t{node.kind.cpus} * k_micro);
+  const bool is_taken = node.exclusive > 0 || node.facts.starts_no_jobs;
+  recount(node, request::free_beside(node.held, is_taken, node.kind), std::int64_t{node.kind.cpus} * k_micro);
 }
 
 void NodeSets::recount(Node& node, std::int64_t free, std::int64_t all) {
@@ -295,16 +296,20 @@ bool NodeSets::is_reserved_before(std::int64_t ends) {
   return first_reserved_from_ != 0 && first_reserved_from_ < ends;
 }
 
-std::int64_t NodeSets::room(NodeSetId set, const request::LeastPart& least, bool whole_nodes, std::int64_t ends) {
+std::int64_t NodeSets::room(NodeSetId set, const Part& part, std::int64_t ends) {
   refresh();
   std::int64_t room = 0;
+  std::int64_t with_room = 0;
   for (const Group& group : groups_) {
     if (!group.sets.test(set) || (group.reserved_from != 0 && group.reserved_from < ends)) continue;
     for (const auto& [free, nodes] : group.by_free) {
-      room += nodes * request::room_for(least, whole_nodes, free, group.kind);
+      const std::int64_t of_one = request::room_for(part.least, part.whole_nodes, free, group.kind);
+      room += nodes * of_one;
+      if (of_one > 0) with_room += nodes;
     }
   }
-  return room;
+  const auto named = static_cast<std::int64_t>(sets_[set].placement.named_nodes());
+  return with_room < std::max(part.nodes, named) ? 0 : room;
 }
 
 std::uint64_t NodeSets::room_epoch() {

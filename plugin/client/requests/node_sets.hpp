@@ -31,6 +31,7 @@ inline constexpr NodeSetId k_any_node = 0;
 // What slurmctld knows of a node that is not passed on.
 struct NodeFacts {
   std::int64_t reserved_from = 0;       // when jobs must have left it, in seconds of Unix time; 0: they need not
+  bool starts_no_jobs = false;          // for a while: nothing is free there
   std::vector<std::string> types = {};  // of its generic resources, such as "gres/gpu:tesla"; ascending
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
@@ -75,8 +76,14 @@ class NodeSets {
   [[nodiscard]] std::int64_t free(NodeSetId set);
   [[nodiscard]] std::int64_t all(NodeSetId set);
   // Of what is free, as much as parts of a job fill (request::room_for of each node) that may run until `ends`, in
-  // seconds of Unix time. Time: the different kinds and free parts of its nodes.
-  [[nodiscard]] std::int64_t room(NodeSetId set, const request::LeastPart& least, bool whole_nodes, std::int64_t ends);
+  // seconds of Unix time; nothing where fewer nodes have room than it needs, or not all that it names. Time: the
+  // different kinds and free parts of its nodes.
+  struct Part {
+    request::LeastPart least = {};
+    bool whole_nodes = false;
+    std::int64_t nodes = 1;  // at least so many
+  };
+  [[nodiscard]] std::int64_t room(NodeSetId set, const Part& part, std::int64_t ends);
   // Whether a node is reserved from an instant before `ends`.
   [[nodiscard]] bool is_reserved_before(std::int64_t ends);
   // Rises when room() may have changed.

@@ -171,7 +171,7 @@ Requests::Asked Requests::asked(std::uint32_t job_id, std::uint32_t time_limit_s
   const AskKey& key = ask.key->first;
   const bool is_limited = time_limit_s != std::numeric_limits<std::uint32_t>::max();
   const std::int64_t ends = is_limited ? now_ + time_limit_s : std::numeric_limits<std::int64_t>::max();
-  const auto room = [&] { return nodes_.room(key.nodes, key.least, key.request.exclusive, ends); };
+  const auto room = [&] { return nodes_.room(key.nodes, {key.least, key.request.exclusive, key.request.nodes}, ends); };
   // What depends on its time limit is not remembered.
   if (nodes_.is_reserved_before(ends)) return {ask.measure, key.nodes, room()};
   const std::uint64_t room_epoch = nodes_.room_epoch();

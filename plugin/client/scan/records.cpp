@@ -330,7 +330,9 @@ request::LeastPart least_part(const shapley_job_t& job) {
 }
 
 NodeFacts facts_of(const shapley_node_t& node) {
-  return {.reserved_from = node.reserved_from, .types = read_types({node.gres}, Prefix::optional)};
+  return {.reserved_from = node.reserved_from,
+          .starts_no_jobs = node.starts_no_jobs,
+          .types = read_types({node.gres}, Prefix::optional)};
 }
 
 namespace {

@@ -343,6 +343,26 @@ TEST(ServingLine, AWideTaskCountsElsewhereByWhatIsFreeForIt) {
   EXPECT_EQ(std::count_if(behind.begin(), second, [](const Served& task) { return task.organization == 1; }), 33);
 }
 
+// Half of all nodes is free. A job of all of them waits for the other half, and holds up nothing in a partition of the
+// free ones; what asks for all nodes is behind it.
+TEST(ServingLine, AWideTaskHoldsUpNothingForAPartOfItsNodes) {
+  const std::vector<Contender> contenders{{.rank = 1, .lacking = 8 * k_micro}, {.rank = 0, .lacking = 8 * k_micro}};
+  Queues queues{{{.job = 0, .task = processors(64), .nodes = 0}, {.job = 1, .task = processors(1), .nodes = 0}},
+                alike(100, 64, 2)};
+  for (const Asking& asking : alike(2, 24, 2)) queues[0].push_back(asking);
+  const std::vector<Served> tasks = tasks_of(line_of(contenders, queues, 300, 1'000, two_partitions(0, 32)));
+  const auto same = std::find(tasks.begin(), tasks.end(), Served{0, 1});
+  EXPECT_GE(std::count_if(tasks.begin(), same, [](const Served& task) { return task.organization == 1; }), 32);
+  std::int64_t started = 0;
+  std::uint32_t room = 32;
+  for (const Served& task : tasks) {
+    if (task.job == 0 || room == 0) continue;
+    started += task.organization == 0 ? 1 : 0;
+    --room;
+  }
+  EXPECT_NEAR(static_cast<double>(started), 16, 1);
+}
+
 // Two queues for full nodes, each longer than the line, are before the jobs that could start.
 TEST(ServingLine, QueuesForFullNodesLeaveRoomForWhatCouldStart) {
   const NodeSetTable sets(

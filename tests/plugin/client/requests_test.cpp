@@ -558,7 +558,7 @@ void expect_like(const World& world, const Requests& requests) {
     const Requests::Asked asked = requests.asked(id, limit);
     RC_ASSERT(asked.task.charge == task_of(world, job, true));
     RC_ASSERT(asked.task.blocked == task_of(world, job, false));
-    std::int64_t free = 0, all = 0, room = 0;
+    std::int64_t free = 0, all = 0, room = 0, with_room = 0;
     std::set<std::string>& nodes = nodes_of[asked.nodes];
     for (const auto& [name, node] : world.nodes) {
       if (!may_use(job, node) || (gpus_in(job.requested_gres) > 0 && gpus_in(node.gres) == 0)) continue;
@@ -569,9 +569,14 @@ void expect_like(const World& world, const Requests& requests) {
       const auto reserved = world.reserved_from.find(name);
       const bool may_last = reserved == world.reserved_from.end() || reserved->second == 0 ||
                             (limit != k_any_time && k_now + limit <= reserved->second);
-      if (may_last) room += room_of(node, world.least.at(id), job.exclusive, free_of(world, node));
+      if (!may_last) continue;
+      const std::int64_t of_one = room_of(node, world.least.at(id), job.exclusive, free_of(world, node));
+      room += of_one;
+      if (of_one > 0) ++with_room;
     }
-    RC_ASSERT(asked.room == room);
+    const bool on_enough =
+        with_room >= std::max<std::int64_t>(1, job.requested_nodes) && (job.required_nodes.empty() || with_room == 3);
+    RC_ASSERT(asked.room == (on_enough ? room : 0));
     RC_ASSERT(requests.free(asked.nodes) == free);
     RC_ASSERT(requests.all(asked.nodes) == all);
   }

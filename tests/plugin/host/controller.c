@@ -24,6 +24,7 @@ uint32_t cluster_cpus = k_host_nodes * k_host_node_cpus; /* the stock plugin see
 __typeof__(job_list) job_list;
 __typeof__(part_list) part_list;
 __typeof__(resv_list) resv_list;
+__typeof__(avail_node_bitmap) avail_node_bitmap;
 diag_stats_t slurmctld_diag_stats;
 #if SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
 uint32_t slurm_daemon = IS_SLURMCTLD; /* before, log_init's name says which daemon this is */
