@@ -160,12 +160,14 @@ void RankMaker::refresh(const accounting::NodeNames& away, Instant now) {
     ranks.leads.push_back(rank.lead);
     ranks.lacking.push_back(rank.lacking);
     if (!away.empty()) ranks.returning.push_back(rank.returning);
+    ranks.idle.push_back(rank.idle);
     if (!terms.brakes) continue;
     ranks.braking.push_back({protocol::wide(rank.falling.balance), protocol::wide(rank.falling.work),
                              rank.last ? 0 : rank.falling.doubled_turn});
     to_zero.push_back(game::startable_until(rank.falling, 0) / k_micro);
   }
   if (terms.brakes) ranks.residual = terms.horizon.value;
+  if (std::ranges::all_of(ranks.idle, [](std::int64_t idle) { return idle == 0; })) ranks.idle.clear();
   // What keys that brake are made of changes every second. That matters to places when it is worth a processor.
   const bool changed = to_zero != to_zero_ || !are_alike(ranks, ranks_);
   to_zero_ = std::move(to_zero);

@@ -67,7 +67,8 @@ auto members(Braking& m) {
   return std::tie(m.balance, m.work, m.doubled_turn);
 }
 auto members(Ranks& m) {
-  return std::tie(m.generation, m.computed_at, m.organizations, m.leads, m.lacking, m.returning, m.braking, m.residual);
+  return std::tie(m.generation, m.computed_at, m.organizations, m.leads, m.lacking, m.returning, m.braking, m.residual,
+                  m.idle);
 }
 auto members(JobLevel& m) {
   return std::tie(m.job_id, m.level);

@@ -267,7 +267,9 @@ struct Braking {
 // nodes are back; otherwise, and by a sender of an earlier release, it is empty. By a rule that brakes a processor
 // lowers each key by another amount, and the keys themselves are compared: `braking` has what they are made of, and
 // `residual` is m, how many seconds they look ahead; `leads` are then for a receiver of an earlier release. By another
-// rule `braking` is empty.
+// rule `braking` is empty. Where what is given depends on which nodes are in use, `idle` has how many processors of its
+// own no run blocks: each of them counts as given again when a run has it. Otherwise, and by a sender of an earlier
+// release, it is empty.
 struct Ranks {
   std::uint64_t generation = 0;
   std::int64_t computed_at = 0;
@@ -277,6 +279,7 @@ struct Ranks {
   std::vector<std::int64_t> returning = {};
   std::vector<Braking> braking = {};
   std::int64_t residual = 0;
+  std::vector<std::int64_t> idle = {};
   friend bool operator==(const Ranks&, const Ranks&) = default;
 };
 

@@ -307,7 +307,10 @@ TEST(Ranking, FiguresOfTheSameOrganizationInTwoClustersBooksAddUp) {
   ASSERT_EQ(rows.size(), 3U);  // a, b, guests
   EXPECT_EQ(rows[0].figures, (KeyFigures{{Int128{310} * k_micro}, {Int128{20} * k_micro}, {}}));
   EXPECT_EQ(elsewhere[0].figures, (KeyFigures{{Int128{-110} * k_micro}, {Int128{-20} * k_micro}, {}}));
-  EXPECT_EQ(rank(rows, first.key_terms()), first.ranking(t, k_default_estimator));
+  // At t nothing runs on a's two processors, and b owns none.
+  const std::vector<ProcessorMillionths> idle{{2 * k_micro}, {}, {}};
+  EXPECT_EQ(rank(rows, first.key_terms(), {}, idle), first.ranking(t, k_default_estimator));
+  EXPECT_EQ(first.ranking(t).front().idle, 2);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ASSERT_EQ(rows[i].organization, elsewhere[i].organization);
     rows[i].figures += elsewhere[i].figures;

@@ -39,8 +39,9 @@ T decoded(const std::string& body) {
 
 TEST(Codec, WritesLengthTypeAndMembersInOrder) {
   EXPECT_EQ(encode_frame(Ack{.sequence = 300}), bytes({0, 0, 0, 5, k_ack, 0x91, 0xcd, 0x01, 0x2c}));
-  EXPECT_EQ(encode_frame(Ranks{.generation = 1, .computed_at = -1, .organizations = {"ab", ""}}),
-            bytes({0, 0, 0, 14, k_ranks, 0x98, 0x01, 0xff, 0x92, 0xa2, 'a', 'b', 0xa0, 0x90, 0x90, 0x90, 0x90, 0x00}));
+  EXPECT_EQ(
+      encode_frame(Ranks{.generation = 1, .computed_at = -1, .organizations = {"ab", ""}}),
+      bytes({0, 0, 0, 15, k_ranks, 0x99, 0x01, 0xff, 0x92, 0xa2, 'a', 'b', 0xa0, 0x90, 0x90, 0x90, 0x90, 0x00, 0x90}));
   EXPECT_EQ(encode_frame(Rules{.rules = {{.organization = "x", .kind = RuleKind::user, .name = "", .id = 1000}}}),
             bytes({0,    0,    0,    21,   k_rules, 0x92, 0x91, 0x94, 0xa1, 'x', 0x03, 0xa0, 0xcd,
                    0x03, 0xe8, 0x93, 0x00, 0x91,    0x92, 0xa3, 'c',  'p',  'u', 0x01, 0x90}));

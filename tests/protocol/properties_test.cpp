@@ -129,8 +129,8 @@ void pick(Braking& m) {
   pick_all(balance, work, doubled_turn);
 }
 void pick(Ranks& m) {
-  auto& [generation, computed_at, organizations, leads, lacking, returning, braking, residual] = m;
-  pick_all(generation, computed_at, organizations, leads, lacking, returning, braking, residual);
+  auto& [generation, computed_at, organizations, leads, lacking, returning, braking, residual, idle] = m;
+  pick_all(generation, computed_at, organizations, leads, lacking, returning, braking, residual, idle);
 }
 void pick(JobLevel& m) {
   auto& [job_id, level] = m;

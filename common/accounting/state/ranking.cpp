@@ -81,8 +81,9 @@ bool RankRow::below_guarantee() const {
 }
 
 std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms,
-                       std::span<const ProcessorMillionths> besides) {
+                       std::span<const ProcessorMillionths> besides, std::span<const ProcessorMillionths> idle) {
   SHAPLEY_REQUIRE(besides.empty() || besides.size() == rows.size());
+  SHAPLEY_REQUIRE(idle.empty() || idle.size() == rows.size());
   std::vector<game::ServingRow<Utility>> serving;
   serving.reserve(rows.size());
   for (const RankRow& row : rows) serving.push_back(serving_row(row, key_of(row, terms)));
@@ -115,7 +116,8 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
   for (const std::size_t i : game::serving_order(std::span<const game::ServingRow<Utility>>(serving))) {
     const game::FallingKey falling = falling_key(rows[i], terms);
     ranks.push_back({rows[i].organization, serving[i].key, serving[i].guarantee, serving[i].below_guarantee(),
-                     serving[i].last, lead(serving[i], falling), lacking(serving[i]), returning(i), falling});
+                     serving[i].last, lead(serving[i], falling), lacking(serving[i]), returning(i),
+                     idle.empty() ? 0 : idle[i].value / k_micro, falling});
   }
   return ranks;
 }

@@ -251,12 +251,27 @@ std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator
   impl_->advance(t);
   if (!estimator) estimator = parse_estimator(ranking_rule().contribution).value_or(k_default_estimator);
   const std::vector<RankRow> rows = rank_rows(t, *estimator);
+  const auto by_row = [&](const auto& figure) {
+    std::vector<ProcessorMillionths> figures;
+    for (const RankRow& row : rows) figures.push_back(figure(find_organization(row.organization)->value));
+    return figures;
+  };
   std::vector<ProcessorMillionths> besides;
   if (!away.empty()) {
-    const std::vector<ProcessorMillionths> by_row = impl_->owned_besides(away);
-    for (const RankRow& row : rows) besides.push_back(by_row[find_organization(row.organization)->value]);
+    const std::vector<ProcessorMillionths> more = impl_->owned_besides(away);
+    besides = by_row([&](std::size_t id) { return more[id]; });
   }
-  return rank(rows, key_terms(), besides);
+  std::vector<ProcessorMillionths> idle;
+  if (estimators()[acting(*estimator, kept()).value].by_owner) {
+    const std::vector<Standing> standings =
+        impl_->standings_of(impl_->accounts.present_period(), impl_->present.now, {});
+    idle = by_row([&](std::size_t id) {
+      const Standing& is = standings[id];
+      const ProcessorMillionths on_its_own = is.used - is.borrowed;
+      return std::max(is.owned - is.lent - on_its_own, ProcessorMillionths{});
+    });
+  }
+  return rank(rows, key_terms(), besides, idle);
 }
 
 std::vector<ObservationsMistimed> State::mistimed_observations() const {

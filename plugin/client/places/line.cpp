@@ -156,6 +156,7 @@ namespace {
 struct Outlook {
   std::size_t step = 0;         // so many of k_steps parts of all runs have ended
   bool nodes_are_back = false;  // those that are away now
+  std::size_t taken = 0;        // of what is idle, in k_steps parts, wherever it is
   friend bool operator==(const Outlook&, const Outlook&) = default;
 };
 
@@ -198,11 +199,12 @@ struct Head {
     task = 0;
     ++piece;
   }
-  void look(const Contender& contender, const Measure& ended, bool nodes_are_back) {
+  void look(const Contender& contender, const Measure& ended, const Outlook& outlook) {
     const std::int64_t blocks = at().before.blocked + at().task.blocked * task;
     const std::int64_t cum = at().before.charge + at().task.charge * task;
-    below = blocks < contender.lacking + ended.blocked + (nodes_are_back ? contender.returning : 0);
-    key = contender.key_at(cum - ended.charge);
+    below = blocks < contender.lacking + ended.blocked + (outlook.nodes_are_back ? contender.returning : 0);
+    const std::int64_t given = contender.idle / std::int64_t{k_steps} * static_cast<std::int64_t>(outlook.taken);
+    key = contender.key_at(cum - ended.charge - given);
     rank = contender.rank;
   }
 };
@@ -225,6 +227,7 @@ class Merge {
     for (const Contender& contender : contenders) {
       running_ += contender.running.blocked;
       returning_ += contender.returning;
+      idle_ += contender.idle;
     }
     std::size_t number = 0;
     for (std::uint32_t u = 0; u < contenders.size(); ++u) {
@@ -265,13 +268,16 @@ class Merge {
   }
   void push(Head head) {
     const std::uint32_t u = head.organization;
-    head.look(contenders_[u], ended_[u], outlook_.nodes_are_back);
+    head.look(contenders_[u], ended_[u], outlook_);
     heads_.push(head);
   }
   void expect() {
     const std::int64_t freed = served_ - room_.free;
-    if (freed <= 0) return;
+    if (freed <= 0 && idle_ == 0) return;
     Outlook now;
+    // What is idle and what is free differ where nodes are away from some jobs, or the daemon has not seen an end yet.
+    const std::int64_t idle = std::max(room_.free, idle_);
+    if (idle_ > 0) now.taken = static_cast<std::size_t>(std::min(served_, idle) * std::int64_t{k_steps} / idle);
     const std::int64_t ended = freed - room_.widest_run;
     if (ended > 0) {
       const auto a_step = std::max<std::int64_t>(1, running_ / std::int64_t{k_steps});
@@ -295,6 +301,7 @@ class Merge {
   std::int64_t served_ = 0;
   std::int64_t could_start_ = 0;  // of it
   std::int64_t returning_ = 0;
+  std::int64_t idle_ = 0;
   Outlook outlook_;
   Heads heads_;
 };

@@ -51,6 +51,9 @@ struct Contender {
   std::int64_t lead = 0;
   std::int64_t lacking = 0;    // processors that it lacks to its guarantee
   std::int64_t returning = 0;  // by how much `lacking` rises when all its nodes are back
+  // Of its own, what no run blocks. Each of these processors that is taken, by a run of any organization, is given
+  // again and counts for its lead.
+  std::int64_t idle = 0;
   Measure running{};
   RunsByAge runs{};  // the same as running.blocked
   game::FallingKey key{};

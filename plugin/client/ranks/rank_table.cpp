@@ -49,6 +49,7 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
   const bool has_leads = ranks.leads.size() == by_name.size() && ranks.lacking.size() == by_name.size();
   const bool brakes = has_leads && ranks.braking.size() == by_name.size();
   const bool has_returning = ranks.returning.size() == by_name.size();
+  const bool has_idle = ranks.idle.size() == by_name.size();
   // More than any cluster has, so that all of a better rank goes before a worse one.
   constexpr std::int64_t k_wholly = (std::int64_t{1} << 28U) * k_micro;
   std::uint32_t index = 0;
@@ -62,6 +63,7 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
                             : behind * k_wholly,
         .lacking = bounded(has_leads ? ranks.lacking[position] : -k_most),
         .returning = has_returning ? bounded(std::max<std::int64_t>(0, ranks.returning[position])) : 0,
+        .idle = has_idle ? bounded(std::max<std::int64_t>(0, ranks.idle[position])) : 0,
         .key = brakes ? falling_key(ranks.braking[position], ranks.residual) : game::FallingKey{}};
     if (position + 1 == by_name.size()) last_ = {position, index};
     ++index;
@@ -91,7 +93,7 @@ bool RankBoard::set_ranks(protocol::Ranks ranks) {
   const bool same_organizations = ranks.organizations == ranks_.organizations;
   const bool same_figures = ranks.leads == ranks_.leads && ranks.lacking == ranks_.lacking &&
                             ranks.returning == ranks_.returning && ranks.braking == ranks_.braking &&
-                            ranks.residual == ranks_.residual;
+                            ranks.residual == ranks_.residual && ranks.idle == ranks_.idle;
   if (has_ranks_ && same_organizations && same_figures) return false;
   const auto sorted = [](std::vector<std::string> names) {
     std::sort(names.begin(), names.end());

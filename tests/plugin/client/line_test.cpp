@@ -201,6 +201,34 @@ RC_GTEST_PROP(ServingLine, IsTheRuleAskedAgainAfterEveryStart, ()) {
   }
 }
 
+// What is free is idle of its owners, and each start takes the same part of it from each, as it is not known on which
+// nodes it will run.
+RC_GTEST_PROP(ServingLine, WhatIsTakenOfIdleProcessorsIsGivenAgain, ()) {
+  const auto free = *rc::gen::element<std::int64_t>(1, 2, 4, 8, 16, 32);
+  const auto organizations = *rc::gen::inRange<std::uint32_t>(1, 6);
+  std::vector<Contender> contenders;
+  Queues queues;
+  std::int64_t rest = free;
+  for (std::uint32_t u = 0; u < organizations; ++u) {
+    const std::int64_t idle = u + 1 == organizations ? rest : *rc::gen::inRange<std::int64_t>(0, rest + 1);
+    rest -= idle;
+    contenders.push_back({.rank = u, .lead = *rc::gen::inRange<std::int64_t>(0, 20) * k_micro, .idle = idle * k_micro});
+    queues.push_back(alike(100 * u, 40, 0));
+  }
+  const NodeSetTable sets({{.free = free * k_micro, .all = 64 * k_micro}});
+  const std::vector<Served> line = tasks_of(line_of(contenders, queues, 64, 1'000, sets));
+  std::vector<std::int64_t> started(organizations);
+  for (std::int64_t taken = 0; taken < free; ++taken) {
+    const auto lead = [&](std::uint32_t u) {
+      return contenders[u].lead - started[u] * k_micro + contenders[u].idle * taken / free;
+    };
+    std::uint32_t best = 0;
+    for (std::uint32_t u = 1; u < organizations; ++u) best = lead(u) > lead(best) ? u : best;
+    RC_ASSERT(line[static_cast<std::size_t>(taken)].organization == best);
+    ++started[best];
+  }
+}
+
 // The reach is 10, and two and a half more are kept for those that have places.
 TEST(ServingLine, HasAnEndThatIsNotSharp) {
   const std::vector<Contender> contenders{{.rank = 0}, {.rank = 1}};
