@@ -138,9 +138,9 @@ inline bool accept(TextReader& in, const Event& fact, Instant now) {
 }
 
 // REQUIRES: in.next(kept_as). The fact that is read need not be valid (event_check.hpp); after a fault it is arbitrary.
-// `missing`: a member that texts of this version do not have; it stays as it is.
+// `missing`: a member that texts of this version do not have; it stays as it is. (Flattened members have no name.)
 template <typename Fact>
-void read_fact(TextReader& in, Fact& fact, std::string_view missing = {}) {
+void read_fact(TextReader& in, Fact& fact, std::optional<std::string_view> missing = std::nullopt) {
   for_each_member(fact, [&](std::string_view member, auto& value, auto) {
     if constexpr (!k_is_list_of_records<std::remove_cvref_t<decltype(value)>>) {
       if (member != missing) read_value(in, value);

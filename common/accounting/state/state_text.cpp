@@ -5,6 +5,7 @@
 // first; so a checkpoint cannot hold books that contradict its facts. Everything in it is ordered, so equal states have
 // equal texts. Each part writes and reads its own lines; this file has their order.
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <variant>
 
@@ -111,7 +112,9 @@ class Loader {
     constexpr std::string_view word = k_description<Fact>.kept_as;
     while (!word.empty() && in_.next(word)) {
       Fact fact;
-      read_fact(in_, fact, std::same_as<Fact, RankingDeclared> && !has_rules_ ? "rule" : "");
+      std::optional<std::string_view> missing;
+      if (std::same_as<Fact, RankingDeclared> && !has_rules_) missing = "rule";
+      read_fact(in_, fact, missing);
       if (!accept(in_, fact, state_.present.now)) return;
       if (state_.kept.find(fact) != nullptr) return in_.fault("a " + std::string(word) + " twice");
       restore(fact);
