@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "config/configuration.hpp"
 #include "daemon/requests/handlers.hpp"
 #include "daemon/requests/visibility.hpp"
