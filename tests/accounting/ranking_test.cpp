@@ -28,7 +28,7 @@ RankingDeclared rule(std::int64_t horizon, std::int64_t guarantee = 0, std::vect
 Utility key_of(const Standing& standing, EstimatorId estimator, const game::KeyTerms& terms) {
   RankRow row;
   row.figures = figures_of(standing, estimator);
-  return key_of(row, terms);
+  return {game::key_after(falling_key(row, terms), 0)};
 }
 
 // Everything that is open ends at `end`.

@@ -74,37 +74,36 @@ powers_down() { [ "$(sinfo -h -N -n n1,n2 -p main -o %T | grep -ci 'powering_dow
   opens main 44 64
 }
 
-@test "jobs for all memory of a node that has too little" {
+# half_of_each_node: of n1 and n2 half of the processors and some memory are free.
+half_of_each_node() {
   with_backfill
   two_full_nodes 's/^SelectTypeParameters=.*/SelectTypeParameters=CR_CPU_Memory/'
   full_with -p p1 -N 2 -n 16 --ntasks-per-node=8 --mem=100
+}
+
+@test "jobs for all memory of a node that has too little" {
+  half_of_each_node
   wait_with 6 astro full -n 2 --mem=0 -p p1
   wait_for_free -p p2 --mem=10
   opens p2 38 48
 }
 
 @test "two whole nodes, of each of which half is free" {
-  with_backfill
-  two_full_nodes 's/^SelectTypeParameters=.*/SelectTypeParameters=CR_CPU_Memory/'
-  full_with -p p1 -N 2 -n 16 --ntasks-per-node=8 --mem=100
+  half_of_each_node
   wait_with 3 astro full -N 2-4 --exclusive -p p1
   wait_for_free -p p2 --mem=10
   opens p2 35 48
 }
 
 @test "a task of more processors than a node has left" {
-  with_backfill
-  two_full_nodes 's/^SelectTypeParameters=.*/SelectTypeParameters=CR_CPU_Memory/'
-  full_with -p p1 -N 2 -n 16 --ntasks-per-node=8 --mem=100
+  half_of_each_node
   wait_with 1 astro full -n 1 -c 12 -p p1
   wait_for_free -p p2 --mem=10
   opens p2 33 48
 }
 
 @test "memory by processor, more than a node has left" {
-  with_backfill
-  two_full_nodes 's/^SelectTypeParameters=.*/SelectTypeParameters=CR_CPU_Memory/'
-  full_with -p p1 -N 2 -n 16 --ntasks-per-node=8 --mem=100
+  half_of_each_node
   wait_with 3 astro full -n 1 -c 4 --mem-per-cpu=230 -p p1
   wait_for_free -p p2 --mem=10
   opens p2 35 48

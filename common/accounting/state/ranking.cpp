@@ -59,10 +59,6 @@ game::FallingKey falling_key(const RankRow& row, const game::KeyTerms& terms) {
   return falling_key(row.figures, terms, doubled_turn_of(row));
 }
 
-Utility key_of(const RankRow& row, const game::KeyTerms& terms) {
-  return {game::key_after(falling_key(row, terms), 0)};
-}
-
 namespace {
 
 game::ServingRow<Utility> serving_row(const RankRow& row, Utility key) {
@@ -84,9 +80,14 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
                        std::span<const ProcessorMillionths> besides, std::span<const ProcessorMillionths> idle) {
   SHAPLEY_REQUIRE(besides.empty() || besides.size() == rows.size());
   SHAPLEY_REQUIRE(idle.empty() || idle.size() == rows.size());
+  std::vector<game::FallingKey> falling;
   std::vector<game::ServingRow<Utility>> serving;
+  falling.reserve(rows.size());
   serving.reserve(rows.size());
-  for (const RankRow& row : rows) serving.push_back(serving_row(row, key_of(row, terms)));
+  for (const RankRow& row : rows) {
+    falling.push_back(falling_key(row, terms));
+    serving.push_back(serving_row(row, {game::key_after(falling.back(), 0)}));
+  }
   // The least key; what goes last has no part in that.
   std::optional<Int128> least;
   for (const game::ServingRow<Utility>& row : serving) {
@@ -94,12 +95,13 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
   }
   const Int128 processor = Int128{game::start_factor(terms)} * k_micro;
   const auto processors_of = [&](Int128 key) { return floor_of_quotient(key, processor); };
-  const auto lead = [&](const game::ServingRow<Utility>& row, const game::FallingKey& falling) {
+  const auto lead = [&](std::size_t i) {
+    const game::ServingRow<Utility>& row = serving[i];
     if (row.last) return -k_longest_lead;
     if (!terms.brakes)
       return static_cast<std::int64_t>(
           std::min<Int128>(processors_of(row.key.value) - processors_of(*least), k_longest_lead));
-    const std::int64_t startable = game::startable_until(falling, *least) / k_micro;
+    const std::int64_t startable = game::startable_until(falling[i], *least) / k_micro;
     return startable < game::k_most_started ? startable : k_longest_lead;
   };
   const auto lacking = [](const game::ServingRow<Utility>& row, ProcessorMillionths more = {}) {
@@ -114,10 +116,9 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
   std::vector<Rank> ranks;
   ranks.reserve(rows.size());
   for (const std::size_t i : game::serving_order(std::span<const game::ServingRow<Utility>>(serving))) {
-    const game::FallingKey falling = falling_key(rows[i], terms);
     ranks.push_back({rows[i].organization, serving[i].key, serving[i].guarantee, serving[i].below_guarantee(),
-                     serving[i].last, lead(serving[i], falling), lacking(serving[i]), returning(i),
-                     idle.empty() ? 0 : idle[i].value / k_micro, falling});
+                     serving[i].last, lead(i), lacking(serving[i]), returning(i),
+                     idle.empty() ? 0 : idle[i].value / k_micro, falling[i]});
   }
   return ranks;
 }

@@ -52,7 +52,6 @@ constexpr auto description_of(std::type_identity<RankRow>) {
 // The key by which organizations are ranked, and how it falls with what the organization starts. By a rule that brakes
 // U is a part of what it owns on all clusters, as its guarantee allows.
 [[nodiscard]] game::FallingKey falling_key(const RankRow& row, const game::KeyTerms& terms);
-[[nodiscard]] Utility key_of(const RankRow& row, const game::KeyTerms& terms);
 
 // The rank of one organization; the first is served first.
 struct Rank {

@@ -346,6 +346,17 @@ TEST(ServingLine, ASetOfNodesCountsUpToWhatItHas) {
   EXPECT_EQ(line.size(), 7U) << "six that begin in 32 processors and half a node's more, and the one of the other";
 }
 
+// How many tasks of the first organization are among the first `room`, without the job 0, which does not fit.
+double started_in(std::span<const Served> tasks, std::uint32_t room) {
+  double started = 0;
+  for (const Served& task : tasks) {
+    if (task.job == 0 || room == 0) continue;
+    started += task.organization == 0 ? 1 : 0;
+    --room;
+  }
+  return started;
+}
+
 // One processor of the first partition is left, and one job of 32 waits for it: what it holds up in the other partition
 // is that one processor.
 TEST(ServingLine, AWideTaskCountsElsewhereByWhatIsFreeForIt) {
@@ -354,14 +365,7 @@ TEST(ServingLine, AWideTaskCountsElsewhereByWhatIsFreeForIt) {
   Queues queues{{{.job = 0, .task = processors(32), .nodes = 1}}, alike(100, 64, 2)};
   for (const Asking& asking : alike(1, 24, 2)) queues[0].push_back(asking);
   const std::vector<Served> tasks = tasks_of(line_of(contenders, queues, 88, 1'000, two_partitions(1, 32)));
-  std::int64_t started = 0;
-  std::uint32_t room = 32;
-  for (const Served& task : tasks) {
-    if (task.job == 0 || room == 0) continue;
-    started += task.organization == 0 ? 1 : 0;
-    --room;
-  }
-  EXPECT_NEAR(static_cast<double>(started), 13, 1);
+  EXPECT_NEAR(started_in(tasks, 32), 13, 1);
   // In its own partition it counts whole: what is behind it there comes after 32 of the other one.
   Queues same{{{.job = 0, .task = processors(32), .nodes = 1}, {.job = 1, .task = processors(1), .nodes = 1}},
               alike(100, 64, 1)};
@@ -381,14 +385,7 @@ TEST(ServingLine, AWideTaskHoldsUpNothingForAPartOfItsNodes) {
   const std::vector<Served> tasks = tasks_of(line_of(contenders, queues, 300, 1'000, two_partitions(0, 32)));
   const auto same = std::find(tasks.begin(), tasks.end(), Served{0, 1});
   EXPECT_GE(std::count_if(tasks.begin(), same, [](const Served& task) { return task.organization == 1; }), 32);
-  std::int64_t started = 0;
-  std::uint32_t room = 32;
-  for (const Served& task : tasks) {
-    if (task.job == 0 || room == 0) continue;
-    started += task.organization == 0 ? 1 : 0;
-    --room;
-  }
-  EXPECT_NEAR(static_cast<double>(started), 16, 1);
+  EXPECT_NEAR(started_in(tasks, 32), 16, 1);
 }
 
 // Two queues for full nodes, each longer than the line, are before the jobs that could start.
