@@ -116,9 +116,8 @@ half_of_each_node() {
   wait_with 12 astro full -n 2 -p p1
   wait_for_free -p p2
   wait_until 60 looked_at_places 44
-  # What slurmctld has not written when it is killed it has never heard of.
-  touch "$CLUSTER_DIR/submitted"
-  wait_until 30 test "$CLUSTER_DIR/state/job_state" -nt "$CLUSTER_DIR/submitted"
+  # Jobs that slurmctld has not saved when it is killed do not exist afterwards.
+  save_after true
   ctld_kill9
   ctld_start
   wait_until 30 plugin_connected

@@ -104,3 +104,12 @@ start_order() {
   sed -nE 's/^\[([^]]*)\] sched(\/backfill: _start_[a-z]+: (HETJOB: )?Started|: Allocate) JobId=([0-9]+_[0-9]+\()?([0-9]+).*/\1 \5/p' \
     "$CLUSTER_DIR/log/slurmctld.log"
 }
+
+# save_after COMMAND...: runs it, which leaves jobs waiting, and waits until slurmctld has saved what it did. A file that is younger than the command may
+# have been begun before it; the next one was not. slurmctld saves only after a change, and this is one more: a comment on a waiting job.
+save_after() { "$@" && next_save && next_save; }
+next_save() {
+  touch "$CLUSTER_DIR/changed"
+  scontrol update JobId="$(squeue -h -t PENDING -o %A | head -n 1)" Comment="$RANDOM" && wait_until 20 jobs_saved
+}
+jobs_saved() { test "$CLUSTER_DIR/state/job_state" -nt "$CLUSTER_DIR/changed"; }

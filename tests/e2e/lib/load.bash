@@ -111,11 +111,3 @@ load_across_a_kill() {
   wait_until 20 job_is "$astro" RUNNING && wait_until 20 job_is "$bio" RUNNING && wait_until 20 job_is "$chem" RUNNING || return 1
   save_after plain_load 6 1
 }
-# save_after COMMAND...: runs it, and waits until slurmctld has saved what it did. A file that is younger than the command may have been
-# begun before it; the next one was not. Each save needs a change: one more job that waits.
-save_after() { "$@" && next_save && next_save; }
-next_save() {
-  touch "$CLUSTER_DIR/submitted"
-  submit astro "sleep 1" && wait_until 20 jobs_saved
-}
-jobs_saved() { test "$CLUSTER_DIR/state/job_state" -nt "$CLUSTER_DIR/submitted"; }
