@@ -308,8 +308,9 @@ TEST(Ranking, FiguresOfTheSameOrganizationInTwoClustersBooksAddUp) {
   EXPECT_EQ(rows[0].figures, (KeyFigures{{Int128{310} * k_micro}, {Int128{20} * k_micro}, {}}));
   EXPECT_EQ(elsewhere[0].figures, (KeyFigures{{Int128{-110} * k_micro}, {Int128{-20} * k_micro}, {}}));
   // At t nothing runs on a's two processors, and b owns none.
-  const std::vector<ProcessorMillionths> idle{{2 * k_micro}, {}, {}};
-  EXPECT_EQ(rank(rows, first.key_terms(), {}, idle), first.ranking(t, k_default_estimator));
+  EXPECT_EQ(rows[0].idle, ProcessorMillionths{2 * k_micro});
+  EXPECT_EQ(rows[1].idle, ProcessorMillionths{});
+  EXPECT_EQ(rank(rows, first.key_terms()), first.ranking(t, k_default_estimator));
   EXPECT_EQ(first.ranking(t).front().idle, 2);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ASSERT_EQ(rows[i].organization, elsewhere[i].organization);
@@ -322,7 +323,7 @@ TEST(Ranking, FiguresOfTheSameOrganizationInTwoClustersBooksAddUp) {
   EXPECT_EQ(ranks[2].key, Utility{Int128{-200} * k_micro});
   for (const RankRow& row : rows) {
     const nlohmann::json json = json_of(row);
-    EXPECT_EQ(json.size(), 10U);
+    EXPECT_EQ(json.size(), 11U);
     EXPECT_EQ(from_json<RankRow>(json).value(), row);
   }
 }

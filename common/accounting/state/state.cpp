@@ -173,6 +173,7 @@ game::KeyTerms State::key_terms() const {
 std::vector<RankRow> State::own_rank_rows(Instant t, EstimatorId estimator) {
   impl_->advance(t);
   estimator = acting(estimator, kept());
+  const bool by_owner = estimators()[estimator.value].by_owner;
   const std::vector<Standing> standings =
       impl_->standings_of(impl_->accounts.present_period(), impl_->present.now, {estimator});
   const RankingDeclared rule = ranking_rule();
@@ -181,6 +182,8 @@ std::vector<RankRow> State::own_rank_rows(Instant t, EstimatorId estimator) {
     if (id == k_commons_id) continue;  // it runs nothing
     const Standing& standing = standings[id.value];
     const std::string& name = organizations()[id.value];
+    const ProcessorMillionths on_its_own = standing.used - standing.borrowed;
+    const ProcessorMillionths idle = by_owner ? standing.owned - standing.lent - on_its_own : ProcessorMillionths{};
     rows.push_back({.organization = name,
                     .figures = figures_of(standing, estimator),
                     .owned = standing.owned,
@@ -188,7 +191,8 @@ std::vector<RankRow> State::own_rank_rows(Instant t, EstimatorId estimator) {
                     .used = standing.used,
                     .waiting = standing.waiting,
                     .guarantee = guarantee_of(rule, name).millionths,
-                    .last = id == k_guests_id && rule.guests == Guests::last});
+                    .last = id == k_guests_id && rule.guests == Guests::last,
+                    .idle = std::max(idle, ProcessorMillionths{})});
   }
   return rows;
 }
@@ -251,27 +255,12 @@ std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator
   impl_->advance(t);
   if (!estimator) estimator = parse_estimator(ranking_rule().contribution).value_or(k_default_estimator);
   const std::vector<RankRow> rows = rank_rows(t, *estimator);
-  const auto by_row = [&](const auto& figure) {
-    std::vector<ProcessorMillionths> figures;
-    for (const RankRow& row : rows) figures.push_back(figure(find_organization(row.organization)->value));
-    return figures;
-  };
   std::vector<ProcessorMillionths> besides;
   if (!away.empty()) {
     const std::vector<ProcessorMillionths> more = impl_->owned_besides(away);
-    besides = by_row([&](std::size_t id) { return more[id]; });
+    for (const RankRow& row : rows) besides.push_back(more[find_organization(row.organization)->value]);
   }
-  std::vector<ProcessorMillionths> idle;
-  if (estimators()[acting(*estimator, kept()).value].by_owner) {
-    const std::vector<Standing> standings =
-        impl_->standings_of(impl_->accounts.present_period(), impl_->present.now, {});
-    idle = by_row([&](std::size_t id) {
-      const Standing& is = standings[id];
-      const ProcessorMillionths on_its_own = is.used - is.borrowed;
-      return std::max(is.owned - is.lent - on_its_own, ProcessorMillionths{});
-    });
-  }
-  return rank(rows, key_terms(), besides, idle);
+  return rank(rows, key_terms(), besides);
 }
 
 std::vector<ObservationsMistimed> State::mistimed_observations() const {
