@@ -77,9 +77,8 @@ bool RankRow::below_guarantee() const {
 }
 
 std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms,
-                       std::span<const ProcessorMillionths> besides, std::span<const ProcessorMillionths> idle) {
+                       std::span<const ProcessorMillionths> besides) {
   SHAPLEY_REQUIRE(besides.empty() || besides.size() == rows.size());
-  SHAPLEY_REQUIRE(idle.empty() || idle.size() == rows.size());
   std::vector<game::FallingKey> falling;
   std::vector<game::ServingRow<Utility>> serving;
   falling.reserve(rows.size());
@@ -117,8 +116,7 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
   ranks.reserve(rows.size());
   for (const std::size_t i : game::serving_order(std::span<const game::ServingRow<Utility>>(serving))) {
     ranks.push_back({rows[i].organization, serving[i].key, serving[i].guarantee, serving[i].below_guarantee(),
-                     serving[i].last, lead(i), lacking(serving[i]), returning(i),
-                     idle.empty() ? 0 : idle[i].value / k_micro, falling[i]});
+                     serving[i].last, lead(i), lacking(serving[i]), returning(i), falling[i]});
   }
   return ranks;
 }

@@ -130,6 +130,12 @@ struct StateOptions {
 
 using NodeNames = std::set<std::string, std::less<>>;
 
+// Nodes of the same owners, whose parts sum to 1,000,000.
+struct OwnedNodes {
+  std::vector<std::string> nodes;
+  std::vector<OwnerPart> owners;
+};
+
 struct Rank;     // ranking.hpp
 struct RankRow;  // ranking.hpp
 
@@ -225,6 +231,10 @@ class State {
   // one that was removed and one that is down both offer nothing.
   [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt,
                                           const NodeNames& away = {});
+  // All nodes that the books know, by who owns them at now(), commons included.
+  [[nodiscard]] std::vector<OwnedNodes> owned_nodes() const;
+  // Rises when they may have changed.
+  [[nodiscard]] std::uint64_t owners_epoch() const;
 
   // All of them, ascending.
   [[nodiscard]] std::vector<ObservationsMistimed> mistimed_observations() const;
