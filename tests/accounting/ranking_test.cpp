@@ -341,7 +341,7 @@ TEST(Ranking, OwnedNodesAreThoseOfThePresent) {
   const OwnershipStated sold{"n2", at(20), {{k_beginning_of_time, {{"b", 400'000}}}, {at(100), {{"a", k_whole_node}}}}};
   ASSERT_TRUE(state.apply(sold).has_value());
   state.advance(at(20));
-  EXPECT_EQ(owned(), (Owned{{"n1", {{"a", k_whole_node}}}, {"n2", {{"commons", 600'000}, {"b", 400'000}}}}));
+  EXPECT_EQ(owned(), (Owned{{"n1", {{"a", k_whole_node}}}, {"n2", {{"b", 400'000}, {"commons", 600'000}}}}));
   const std::uint64_t later = state.owners_epoch();
   EXPECT_GT(later, epoch);
   state.advance(at(99));
