@@ -98,6 +98,10 @@ std::optional<CooperationWorth> State::closed_worth(std::size_t i) {
   return impl_->worth_in(i, impl_->accounts.got().periods()[i].end, EstimatorSet::all());
 }
 
+Instant State::begin() const {
+  return impl_->present.first_event;
+}
+
 Instant State::period_begin() const {
   if (!impl_->accounts.boundaries().empty()) return impl_->accounts.boundaries().back();
   return impl_->present.first_event == k_end_of_time ? k_beginning_of_time : impl_->present.first_event;

@@ -159,6 +159,8 @@ class State {
   // now().
   void advance(Instant t);
   [[nodiscard]] Instant now() const;  // largest instant seen by advance or apply
+  // The first time of an event that begins books (begin_by); k_end_of_time: there is none.
+  [[nodiscard]] Instant begin() const;
 
   // All rows by OrgId, at max(t, now()); moves the present there, like advance(). What is a part of another row is
   // zero. By estimators that are not among `by`, every organization gave what its jobs got.
