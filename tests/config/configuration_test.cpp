@@ -179,6 +179,22 @@ organizations:
   EXPECT_EQ(c.organizations.size(), 3U);
 }
 
+TEST(Configuration, OfAnEarlierReleaseIsReadWithoutKeysThatThereAreNoMore) {
+  const std::string text = "running_weight: 0.1\nhorizon: 30d\nperiod: monthly\norganizations: [{name: a}]\n";
+  EXPECT_FALSE(parse(text));
+  const auto recorded = parse_recorded(text);
+  ASSERT_TRUE(recorded);
+  EXPECT_EQ(recorded->configuration.period, Period::monthly);
+  EXPECT_EQ(recorded->configuration.organizations.front().name, "a");
+  EXPECT_EQ(recorded->former,
+            (std::vector<std::string>{"running_weight: what runs counts in full, by the rule that brakes",
+                                      "horizon: ranks do not look a fixed time ahead any more"}));
+  EXPECT_TRUE(parse_recorded("organizations: [{name: a}]\n")->former.empty());
+  const auto refused = parse_recorded("horizon: 30d\ncolour: red\norganizations: [{name: a}]\n");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().size(), 1U) << "what no release had";
+}
+
 TEST(FormatFaults, WritesFileLineFaultAndRemedy) {
   EXPECT_EQ(format_faults({{0, "the file is empty", "fill it"}, {7, "unknown key 'x'", "known keys: y"}}, "f.yaml"),
             "f.yaml: the file is empty; fill it\nf.yaml:7: unknown key 'x'; known keys: y");

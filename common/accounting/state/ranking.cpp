@@ -41,12 +41,10 @@ namespace {
 // doubled_turn: 2 U; without meaning if the rule does not brake.
 game::FallingKey falling_key(const KeyFigures& is, const game::KeyTerms& terms, std::int64_t doubled_turn) {
   const Utility ahead = game::key(is.balance, is.given_less_got, is.rate_less_used, terms);
-  game::FallingKey key{.balance = ahead.value, .factor = game::start_factor(terms)};
-  if (!terms.brakes) return key;
-  key.work = game::frozen_ahead<Int128>(is.given_less_got.value, is.rate_less_used.value, terms.horizon);
-  key.doubled_turn = doubled_turn;
-  key.residual = terms.horizon.value;
-  return key;
+  if (!terms.brakes) return {.balance = ahead.value, .factor = game::start_factor(terms)};
+  return game::braking_key_of(
+      ahead.value, game::frozen_ahead<Int128>(is.given_less_got.value, is.rate_less_used.value, terms.horizon),
+      doubled_turn, terms.horizon);
 }
 
 std::int64_t doubled_turn_of(const RankRow& row) {

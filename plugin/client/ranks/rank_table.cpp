@@ -21,18 +21,10 @@ std::int64_t bounded(std::int64_t processors) {
   return std::clamp(processors, -k_most, k_most) * k_micro;
 }
 
-// A key that brakes. Bounded likewise: 37 years of a million processors of work, and their square.
 game::FallingKey falling_key(const protocol::Braking& braking, std::int64_t residual) {
-  constexpr Int128 k_most_balance = Int128{1} << 124U;
-  constexpr Int128 k_most_work = Int128{1} << 70U;
-  constexpr std::int64_t k_most_turn = std::int64_t{1} << 53U;
-  if (braking.doubled_turn == 0) return {.balance = -k_most_balance};
-  const std::int64_t m = std::clamp<std::int64_t>(residual, 1, game::k_longest_horizon.value);
-  return {.balance = std::clamp(protocol::value_of(braking.balance), -k_most_balance, k_most_balance),
-          .work = std::clamp(protocol::value_of(braking.work), -k_most_work, k_most_work),
-          .doubled_turn = std::clamp(braking.doubled_turn, k_micro, k_most_turn),
-          .residual = m,
-          .factor = game::braking_factor({m})};
+  if (braking.doubled_turn == 0) return {.balance = -(Int128{1} << 125U)};  // below that of every key that brakes
+  return game::braking_key_of(protocol::value_of(braking.balance), protocol::value_of(braking.work),
+                              braking.doubled_turn, {residual});
 }
 
 bool same(const protocol::Rule& a, const protocol::Rule& b) {
