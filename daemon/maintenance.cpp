@@ -160,20 +160,35 @@ void RankMaker::refresh(const accounting::NodeNames& away, Instant now) {
     ranks.leads.push_back(rank.lead);
     ranks.lacking.push_back(rank.lacking);
     if (!away.empty()) ranks.returning.push_back(rank.returning);
-    ranks.idle.push_back(rank.idle);
     if (!terms.brakes) continue;
     ranks.braking.push_back({protocol::wide(rank.falling.balance), protocol::wide(rank.falling.work),
                              rank.last ? 0 : rank.falling.doubled_turn});
     to_zero.push_back(game::startable_until(rank.falling, 0) / k_micro);
   }
   if (terms.brakes) ranks.residual = terms.horizon.value;
-  if (std::ranges::all_of(ranks.idle, [](std::int64_t idle) { return idle == 0; })) ranks.idle.clear();
   // What keys that brake are made of changes every second. That matters to places when it is worth a processor.
   const bool changed = to_zero != to_zero_ || !are_alike(ranks, ranks_);
   to_zero_ = std::move(to_zero);
   ranks_ = std::move(ranks);
   ranks_.computed_at = now.value;
   if (changed) ++ranks_.generation;
+  refresh_owners(accounting::estimators()[by.value].by_owner);
+}
+
+void RankMaker::refresh_owners(bool matter) {
+  const std::uint64_t epoch = matter ? books_.state().owners_epoch() : 0;
+  if (std::exchange(owners_epoch_, epoch) == epoch) return;
+  std::vector<protocol::OwnedNodes> owners;
+  if (matter) {
+    for (accounting::OwnedNodes& same : books_.state().owned_nodes()) {
+      protocol::OwnedNodes& sent = owners.emplace_back(protocol::OwnedNodes{std::move(same.nodes), {}});
+      for (const accounting::OwnerPart& part : same.owners)
+        sent.owners.push_back({part.organization, part.parts_per_million});
+    }
+  }
+  if (owners == owners_) return;
+  owners_ = std::move(owners);
+  ++owners_generation_;
 }
 
 void RankMaker::note_able(const accounting::EstimatorSet& able) {

@@ -363,11 +363,12 @@ void Server::push() {
 
 void Server::push_to(Session& session) {
   Session::Pushed& pushed = session.pushed;
-  if (std::exchange(pushed.configuration_generation, service_.configuration_generation()) !=
-      service_.configuration_generation()) {
-    session.send(service_.welcome(pushed.instance));
-    session.send(service_.rules());
-  }
+  const bool is_reloaded = std::exchange(pushed.configuration_generation, service_.configuration_generation()) !=
+                           service_.configuration_generation();
+  const bool changed_hands =
+      std::exchange(pushed.owners_generation, service_.owners_generation()) != service_.owners_generation();
+  if (is_reloaded) session.send(service_.welcome(pushed.instance));
+  if (is_reloaded || changed_hands) session.send(service_.rules());
   const std::uint64_t acknowledged = service_.acknowledged(pushed.instance);
   if (std::exchange(pushed.acknowledged, acknowledged) != acknowledged) session.send(protocol::Ack{acknowledged});
   if (!push_levels_first(session)) return;

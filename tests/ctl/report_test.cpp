@@ -1,5 +1,6 @@
 #include "ledger/reports/report.hpp"
 
+#include <cctype>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -9,8 +10,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "accounting/estimators/table.hpp"
 #include "accounting/state/state.hpp"
+#include "ctl/commands/status.hpp"
 #include "scripted_books.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ledger {
 namespace {
@@ -86,19 +90,20 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
   EXPECT_EQ(report["period"]["begin_utc"], "2026-11-18T11:06:40Z");
   EXPECT_EQ(report["contribution"], "direct_contr");
   EXPECT_EQ(report["conservation"]["sum_psi"], "1020");
-  EXPECT_EQ(report["conservation"]["sum_phi_direct"], "1020");
-  EXPECT_EQ(report["conservation"]["sum_phi_rate"], "1020");
-  EXPECT_EQ(report["conservation"]["sum_phi_hindsight"], "1020");
+  for (const accounting::EstimatorId id : accounting::estimator_ids())
+    EXPECT_EQ(report["conservation"][accounting::figure_name("sum_phi", id)], "1020");
   ASSERT_EQ(report["organizations"].size(), 4U);
   for (const json& row : report["organizations"]) {
-    for (const char* text : {"name", "title", "sentence", "psi", "phi", "phi_direct", "phi_rate", "phi_hindsight",
-                             "got_processor_seconds", "given_processor_seconds"}) {
+    for (const char* text :
+         {"name", "title", "sentence", "psi", "phi", "got_processor_seconds", "given_processor_seconds"}) {
       EXPECT_TRUE(row[text].is_string()) << text;
     }
     for (const char* number : {"standing_core_hours", "got_core_hours", "given_core_hours", "gives", "owned", "used",
                                "lent", "borrowed", "waiting", "running_jobs", "waiting_jobs"}) {
       EXPECT_TRUE(row[number].is_number()) << number;
     }
+    for (const accounting::EstimatorId id : accounting::estimator_ids())
+      EXPECT_TRUE(row[accounting::figure_name("phi", id)].is_string()) << row;
     const bool is_commons = row["name"] == "commons";  // it runs nothing: no rank, no key
     EXPECT_EQ(row["key"].is_string(), !is_commons);
     EXPECT_EQ(row["key_core_hours"].is_number(), !is_commons);
@@ -109,6 +114,29 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
     EXPECT_EQ(row["below_guarantee"].is_boolean(), !is_commons);
     EXPECT_EQ(row.size(), 27U + accounting::estimator_ids().size())
         << "a new member needs a line in docs/reference/shapleyctl.md";
+  }
+}
+
+// Each row of the table of estimators has its figures, its column and its sum.
+TEST(StatusReport, IsByEveryEstimator) {
+  const Instant at = k_example_begin + Duration{40};
+  for (const EstimatorId id : accounting::estimator_ids()) {
+    accounting::State state = example_state(at);
+    StatusReport typed = status_report(state, at, id);
+    const json report = json_of(typed);
+    EXPECT_EQ(report["contribution"], accounting::name_of(id));
+    const std::string phi = accounting::figure_name("phi", id);
+    const std::string columns = ctl::render_status(typed, {.format = "organization," + phi, .parsable = true}).value();
+    for (const json& row : report["organizations"]) {
+      EXPECT_EQ(row["phi"], row[phi]) << row;
+      EXPECT_PRED2(contains, columns, row["name"].get<std::string>() + "|" + row[phi].get<std::string>() + "\n");
+    }
+    std::string member(accounting::estimators()[id.value].member);
+    typed.conservation.holds = false;
+    typed.conservation.sum_phi[id] = Utility{6 * k_micro};
+    EXPECT_PRED2(contains, ctl::render_status(typed, {}).value(), " " + member + " 6");
+    member[0] = static_cast<char>(std::toupper(member[0]));
+    EXPECT_PRED2(contains, ctl::render_status(typed, {.long_form = true}).value(), " Phi" + member + " ");
   }
 }
 

@@ -114,8 +114,7 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
   ranks.reserve(rows.size());
   for (const std::size_t i : game::serving_order(std::span<const game::ServingRow<Utility>>(serving))) {
     ranks.push_back({rows[i].organization, serving[i].key, serving[i].guarantee, serving[i].below_guarantee(),
-                     serving[i].last, lead(i), lacking(serving[i]), returning(i), rows[i].idle.value / k_micro,
-                     falling[i]});
+                     serving[i].last, lead(i), lacking(serving[i]), returning(i), falling[i]});
   }
   return ranks;
 }

@@ -36,9 +36,6 @@ struct RankRow {
   ProcessorMillionths waiting;  // its eligible pending jobs ask for now
   std::int64_t guarantee = 0;   // parts per million of `owned`
   bool last = false;            // guests, if the rule puts them after all organizations
-  // Of `owned`, what no run blocks, if what it gave is counted by which of its nodes are in use
-  // (EstimatorRow::by_owner); otherwise 0.
-  ProcessorMillionths idle;
 
   // Whether it has startable jobs and runs on less than its guarantee: it is served before all that are not so.
   [[nodiscard]] bool below_guarantee() const;
@@ -49,7 +46,7 @@ constexpr auto description_of(std::type_identity<RankRow>) {
   return describe(member("organization", &RankRow::organization), flattened(&RankRow::figures),
                   member("owned", &RankRow::owned), member("pooled", &RankRow::pooled), member("used", &RankRow::used),
                   member("waiting", &RankRow::waiting), member("guarantee", &RankRow::guarantee),
-                  member("last", &RankRow::last), member("idle", &RankRow::idle));
+                  member("last", &RankRow::last));
 }
 
 // The key by which organizations are ranked, and how it falls with what the organization starts. By a rule that brakes
@@ -72,7 +69,6 @@ struct Rank {
   std::int64_t lacking = 0;
   // By how many processors `lacking` rises when all of its nodes that are away are back; >= 0.
   std::int64_t returning = 0;
-  std::int64_t idle = 0;  // RankRow::idle in whole processors, rounded down
   game::FallingKey falling = {};
   friend bool operator==(const Rank&, const Rank&) = default;
 };
@@ -84,8 +80,8 @@ struct Rank {
 [[nodiscard]] game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organization);
 
 // `rows`: all organizations that have a rank, in the order that breaks ties. `besides`: how many processors each owns
-// besides, on nodes that are away (State::ranking); empty: no node is away. REQUIRES: as many as there are rows, or
-// none.
+// besides, on nodes that are away (State::ranking); empty: no node is away.
+// REQUIRES: as many as there are rows, or none.
 [[nodiscard]] std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms,
                                      std::span<const ProcessorMillionths> besides = {});
 

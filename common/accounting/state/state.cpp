@@ -98,6 +98,10 @@ std::optional<CooperationWorth> State::closed_worth(std::size_t i) {
   return impl_->worth_in(i, impl_->accounts.got().periods()[i].end, EstimatorSet::all());
 }
 
+Instant State::begin() const {
+  return impl_->present.first_event;
+}
+
 Instant State::period_begin() const {
   if (!impl_->accounts.boundaries().empty()) return impl_->accounts.boundaries().back();
   return impl_->present.first_event == k_end_of_time ? k_beginning_of_time : impl_->present.first_event;
@@ -173,7 +177,6 @@ game::KeyTerms State::key_terms() const {
 std::vector<RankRow> State::own_rank_rows(Instant t, EstimatorId estimator) {
   impl_->advance(t);
   estimator = acting(estimator, kept());
-  const bool by_owner = estimators()[estimator.value].by_owner;
   const std::vector<Standing> standings =
       impl_->standings_of(impl_->accounts.present_period(), impl_->present.now, {estimator});
   const RankingDeclared rule = ranking_rule();
@@ -182,8 +185,6 @@ std::vector<RankRow> State::own_rank_rows(Instant t, EstimatorId estimator) {
     if (id == k_commons_id) continue;  // it runs nothing
     const Standing& standing = standings[id.value];
     const std::string& name = organizations()[id.value];
-    const ProcessorMillionths on_its_own = standing.used - standing.borrowed;
-    const ProcessorMillionths idle = by_owner ? standing.owned - standing.lent - on_its_own : ProcessorMillionths{};
     rows.push_back({.organization = name,
                     .figures = figures_of(standing, estimator),
                     .owned = standing.owned,
@@ -191,8 +192,7 @@ std::vector<RankRow> State::own_rank_rows(Instant t, EstimatorId estimator) {
                     .used = standing.used,
                     .waiting = standing.waiting,
                     .guarantee = guarantee_of(rule, name).millionths,
-                    .last = id == k_guests_id && rule.guests == Guests::last,
-                    .idle = std::max(idle, ProcessorMillionths{})});
+                    .last = id == k_guests_id && rule.guests == Guests::last});
   }
   return rows;
 }
@@ -261,6 +261,26 @@ std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator
     for (const RankRow& row : rows) besides.push_back(more[find_organization(row.organization)->value]);
   }
   return rank(rows, key_terms(), besides);
+}
+
+std::uint64_t State::owners_epoch() const {
+  return impl_->nodes.owners_epoch();
+}
+
+std::vector<OwnedNodes> State::owned_nodes() const {
+  std::map<std::vector<std::pair<OrgId, std::int64_t>>, std::vector<std::string>> by_owners;
+  for (const Node& node : impl_->nodes) {
+    std::vector<std::pair<OrgId, std::int64_t>> owners;
+    for (const OwnerShare& share : node.ownership.in_force().back().owners)
+      owners.emplace_back(share.owner, share.parts_per_million);
+    by_owners[std::move(owners)].push_back(node.name);
+  }
+  std::vector<OwnedNodes> owned;
+  for (auto& [owners, nodes] : by_owners) {
+    OwnedNodes& same = owned.emplace_back(OwnedNodes{std::move(nodes), {}});
+    for (const auto& [owner, parts] : owners) same.owners.push_back({organizations()[owner.value], parts});
+  }
+  return owned;
 }
 
 std::vector<ObservationsMistimed> State::mistimed_observations() const {

@@ -41,7 +41,6 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
   const bool has_leads = ranks.leads.size() == by_name.size() && ranks.lacking.size() == by_name.size();
   const bool brakes = has_leads && ranks.braking.size() == by_name.size();
   const bool has_returning = ranks.returning.size() == by_name.size();
-  const bool has_idle = ranks.idle.size() == by_name.size();
   // More than any cluster has, so that all of a better rank goes before a worse one.
   constexpr std::int64_t k_wholly = (std::int64_t{1} << 28U) * k_micro;
   std::uint32_t index = 0;
@@ -55,11 +54,17 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
                             : behind * k_wholly,
         .lacking = bounded(has_leads ? ranks.lacking[position] : -k_most),
         .returning = has_returning ? bounded(std::max<std::int64_t>(0, ranks.returning[position])) : 0,
-        .idle = has_idle ? bounded(std::max<std::int64_t>(0, ranks.idle[position])) : 0,
         .key = brakes ? falling_key(ranks.braking[position], ranks.residual) : game::FallingKey{}};
     if (position + 1 == by_name.size()) last_ = {position, index};
     ++index;
   }
+}
+
+NodeOwners RankTable::owners(const std::vector<protocol::OwnedNodes>& owned) const {
+  return {owned, [&](const std::string& name) {
+            const auto known = indices_.find(name);
+            return known == indices_.end() ? k_no_organization : known->second;
+          }};
 }
 
 RankTable::Found RankTable::find(const protocol::JobTraits& job) const {
@@ -85,7 +90,7 @@ bool RankBoard::set_ranks(protocol::Ranks ranks) {
   const bool same_organizations = ranks.organizations == ranks_.organizations;
   const bool same_figures = ranks.leads == ranks_.leads && ranks.lacking == ranks_.lacking &&
                             ranks.returning == ranks_.returning && ranks.braking == ranks_.braking &&
-                            ranks.residual == ranks_.residual && ranks.idle == ranks_.idle;
+                            ranks.residual == ranks_.residual;
   if (has_ranks_ && same_organizations && same_figures) return false;
   const auto sorted = [](std::vector<std::string> names) {
     std::sort(names.begin(), names.end());
@@ -121,6 +126,14 @@ std::optional<protocol::ChargeRule> RankBoard::take_charge_rule() {
   return std::exchange(new_charge_rule_, std::nullopt);
 }
 
+bool RankBoard::set_owners(std::vector<protocol::OwnedNodes> owners) {
+  if (owners == owned_) return false;
+  owned_ = std::move(owners);
+  owners_changed_ = true;
+  rebuild(false);
+  return true;
+}
+
 bool RankBoard::set_levels(LevelTable levels) {
   if (levels == levels_) return false;
   levels_used_ = true;
@@ -141,7 +154,11 @@ bool RankBoard::set_stale(bool stale) {
 void RankBoard::rebuild(bool sorting) {
   // Built and destroyed outside the mutex: readers hold slurmctld's locks.
   std::unique_ptr<const RankTable> table = std::make_unique<RankTable>(rules_, ranks_);
+  std::shared_ptr<const NodeOwners> owners;
+  if (std::exchange(owners_changed_, false) || sorting)
+    owners = std::make_shared<const NodeOwners>(table->owners(owned_));
   const MutexLock lock(mutex_);
+  if (owners != nullptr) owners_.swap(owners);
   table_.swap(table);
   if (sorting) ++order_.sorting;
   publish_locked();
@@ -175,7 +192,7 @@ std::uint32_t RankBoard::organization(const protocol::JobTraits& job) const {
 
 Ranking RankBoard::ranking() const {
   const MutexLock lock(mutex_);
-  return {order_.sorting, table_->contenders()};
+  return {order_.sorting, table_->contenders(), owners_};
 }
 
 std::uint32_t RankBoard::rank(const protocol::JobTraits& job) const {

@@ -44,6 +44,7 @@ NodeSets::Bits& NodeSets::Bits::operator&=(const Bits& other) {
 
 void NodeSets::clear() noexcept {
   nodes_.clear();
+  owned_.clear();
   groups_.clear();
   by_key_.clear();
   sets_.erase(sets_.begin() + 1, sets_.end());
@@ -59,6 +60,7 @@ void NodeSets::note(const protocol::NodeRecord& record, NodeFacts facts) {
   before.usable = record.usable;
   const bool same_facts = node.facts == facts;
   node.facts = std::move(facts);
+  if (!node.known) node.owners = owners_->find(record.name);
   if (std::exchange(node.known, true) && before == record && same_facts) {
     recount(node);
     return;
@@ -101,6 +103,34 @@ const request::NodeKind* NodeSets::kind_of(std::string_view name) const {
   return node == nodes_.end() || !node->second.known ? nullptr : &node->second.kind;
 }
 
+void NodeSets::set_owners(std::shared_ptr<const NodeOwners> owners) {
+  if (owners == owners_) return;
+  owned_.clear();
+  for (auto& [name, node] : nodes_) {
+    node.owners = owners->find(name);
+    count_owned(node.owners, 0, node.all);
+  }
+  owners_ = std::move(owners);  // what the nodes pointed to is freed here
+  ++nodes_epoch_;
+}
+
+const OwnerShares* NodeSets::owners_of(std::string_view name) const {
+  const auto node = nodes_.find(name);
+  return node == nodes_.end() ? nullptr : node->second.owners;
+}
+
+void NodeSets::count_owned(const OwnerShares* owners, std::int64_t before, std::int64_t now) {
+  if (owners == nullptr) return;
+  const auto add = [&](std::int64_t sign) {
+    return [this, sign](std::uint32_t organization, std::int64_t part) {
+      if (owned_.size() <= organization) owned_.resize(organization + std::size_t{1});
+      owned_[organization] += sign * part;
+    };
+  };
+  split_among(*owners, before, add(-1));
+  split_among(*owners, now, add(1));
+}
+
 void NodeSets::count(std::span<const request::Share> shares, bool exclusive, bool more) {
   for (const request::Share& share : shares) {
     const auto entry = nodes_.try_emplace(share.node).first;
@@ -139,6 +169,7 @@ void NodeSets::recount(Node& node, std::int64_t free, std::int64_t all) {
     ++by_free[free];
     ++room_epoch_;
   }
+  count_owned(node.owners, node.all, all);
   node.free = free;
   node.all = all;
 }
@@ -289,6 +320,11 @@ std::int64_t NodeSets::free(NodeSetId set) {
 std::int64_t NodeSets::all(NodeSetId set) {
   refresh();
   return set < sets_.size() ? sets_[set].all : 0;
+}
+
+std::int64_t NodeSets::owned(std::uint32_t organization) {
+  refresh();
+  return organization < owned_.size() ? owned_[organization] : 0;
 }
 
 bool NodeSets::is_reserved_before(std::int64_t ends) {

@@ -326,6 +326,23 @@ TEST_F(ServerTest, RanksArePushedAsTimePasses) {
   EXPECT_EQ(ranks.organizations.front(), "chemistry");
 }
 
+// A node that was not there before has owners, which the feeder must know to count what starts there.
+TEST_F(ServerTest, TheOwnersOfNodesAreSentAgainWhenThereAreMoreNodes) {
+  const auto client = feeder();
+  client->expect<protocol::Rules>();
+  protocol::Observations nodes = observations(1, {});
+  nodes.nodes = {node_record("n1"), node_record("n9")};
+  client->send(nodes);
+  std::map<std::string, std::vector<protocol::OwnerPart>> owners;
+  while (!HasFailure() && !owners.contains("n9")) {
+    for (const protocol::OwnedNodes& same : client->expect<protocol::Rules>().owners) {
+      for (const std::string& node : same.nodes) owners[node] = same.owners;
+    }
+  }
+  EXPECT_EQ(owners["n1"], (std::vector<protocol::OwnerPart>{{"physics", 1'000'000}}));
+  EXPECT_EQ(owners["n9"], (std::vector<protocol::OwnerPart>{{"commons", 1'000'000}}));
+}
+
 // Until all jobs are known, levels would be wrong and ranks without them would take the plugin's old ones away.
 TEST_F(ServerTest, LevelsAreSentBeforeRanksAfterASnapshotAndPushedWhenTheyChange) {
   Site fair = site;
