@@ -208,7 +208,9 @@ void Places::correct_leads() {
   const std::vector<Use>& used = note_used();
   for (std::uint32_t u = 0; u < used.size(); ++u) {
     ranking_.contenders[u].running = used[u].held;
-    ranking_.contenders[u].idle = std::max<std::int64_t>(0, requests_.owned(u) - used[u].given.blocked);
+    const NodeSets::Owned owned = requests_.owned(u);
+    ranking_.contenders[u].idle = std::max(owned.free, owned.all - used[u].given.blocked);
+    ranking_.contenders[u].free = owned.free;
     ranking_.contenders[u].runs = {};
   }
   for (const Run& run : runs_) {
@@ -392,7 +394,8 @@ Room Places::room_now(const NodeSetTable& sets) const {
     room.widest_run = std::max(room.widest_run, run.blocked);
   }
   // A run that has ended keeps its nodes until its epilog is over.
-  room.free = std::max(sets[k_any_node].free, sets[k_any_node].all - running);
+  room.now = sets[k_any_node].free;
+  room.free = std::max(room.now, sets[k_any_node].all - running);
   return room;
 }
 

@@ -108,7 +108,7 @@ void NodeSets::set_owners(std::shared_ptr<const NodeOwners> owners) {
   owned_.clear();
   for (auto& [name, node] : nodes_) {
     node.owners = owners->find(name);
-    count_owned(node.owners, 0, node.all);
+    count_owned(node.owners, {}, {node.all, node.free});
   }
   owners_ = std::move(owners);  // what the nodes pointed to is freed here
   ++nodes_epoch_;
@@ -119,16 +119,21 @@ const OwnerShares* NodeSets::owners_of(std::string_view name) const {
   return node == nodes_.end() ? nullptr : node->second.owners;
 }
 
-void NodeSets::count_owned(const OwnerShares* owners, std::int64_t before, std::int64_t now) {
+void NodeSets::count_owned(const OwnerShares* owners, const Owned& before, const Owned& now) {
   if (owners == nullptr) return;
-  const auto add = [&](std::int64_t sign) {
-    return [this, sign](std::uint32_t organization, std::int64_t part) {
-      if (owned_.size() <= organization) owned_.resize(organization + std::size_t{1});
-      owned_[organization] += sign * part;
+  const auto count = [&](std::int64_t Owned::*amount) {
+    const auto add = [&](std::int64_t sign) {
+      return [this, amount, sign](std::uint32_t organization, std::int64_t part) {
+        if (owned_.size() <= organization) owned_.resize(organization + std::size_t{1});
+        owned_[organization].*amount += sign * part;
+      };
     };
+    if (before.*amount == now.*amount) return;
+    split_among(*owners, before.*amount, add(-1));
+    split_among(*owners, now.*amount, add(1));
   };
-  split_among(*owners, before, add(-1));
-  split_among(*owners, now, add(1));
+  count(&Owned::all);
+  count(&Owned::free);
 }
 
 void NodeSets::count(std::span<const request::Share> shares, bool exclusive, bool more) {
@@ -169,7 +174,7 @@ void NodeSets::recount(Node& node, std::int64_t free, std::int64_t all) {
     ++by_free[free];
     ++room_epoch_;
   }
-  count_owned(node.owners, node.all, all);
+  count_owned(node.owners, {node.all, node.free}, {all, free});
   node.free = free;
   node.all = all;
 }
@@ -322,9 +327,9 @@ std::int64_t NodeSets::all(NodeSetId set) {
   return set < sets_.size() ? sets_[set].all : 0;
 }
 
-std::int64_t NodeSets::owned(std::uint32_t organization) {
+NodeSets::Owned NodeSets::owned(std::uint32_t organization) {
   refresh();
-  return organization < owned_.size() ? owned_[organization] : 0;
+  return organization < owned_.size() ? owned_[organization] : Owned{};
 }
 
 bool NodeSets::is_reserved_before(std::int64_t ends) {

@@ -81,8 +81,12 @@ class NodeSets {
   // What no run holds of the nodes that are usable, and all of these. 0 for an id without a set.
   [[nodiscard]] std::int64_t free(NodeSetId set);
   [[nodiscard]] std::int64_t all(NodeSetId set);
-  // Of usable nodes, the part that this organization owns.
-  [[nodiscard]] std::int64_t owned(std::uint32_t organization);
+  // Of usable nodes, the part that this organization owns; and what of that no run holds.
+  struct Owned {
+    std::int64_t all = 0;
+    std::int64_t free = 0;
+  };
+  [[nodiscard]] Owned owned(std::uint32_t organization);
   // Of what is free, as much as parts of a job fill (request::room_for of each node) that may run until `ends`, in
   // seconds of Unix time; nothing where fewer nodes have room than it needs, or not all that it names. Time: the
   // different kinds and free parts of its nodes.
@@ -181,7 +185,7 @@ class NodeSets {
   bool find_set(Node& node, NodeSetId id);
   void find_groups();
   void find_kinds();  // by the groups
-  void count_owned(const OwnerShares* owners, std::int64_t before, std::int64_t now);
+  void count_owned(const OwnerShares* owners, const Owned& before, const Owned& now);
 
   request::Charging charging_;
   std::map<std::string, Node, std::less<>> nodes_;
@@ -190,7 +194,7 @@ class NodeSets {
   std::map<SetKey, NodeSetId> by_key_;
   std::vector<std::string> closed_;  // ascending
   std::shared_ptr<const NodeOwners> owners_ = std::make_shared<const NodeOwners>();
-  std::vector<std::int64_t> owned_;  // by organization
+  std::vector<Owned> owned_;  // by organization
   bool stale_ = false;               // a node has changed, or a set is fresh
   std::uint64_t nodes_epoch_ = 1;
   std::uint64_t kinds_epoch_ = 1;

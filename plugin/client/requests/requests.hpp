@@ -102,7 +102,7 @@ class Requests {
   [[nodiscard]] std::size_t node_sets() const { return nodes_.size(); }
   [[nodiscard]] std::int64_t free(NodeSetId set) const { return nodes_.free(set); }
   [[nodiscard]] std::int64_t all(NodeSetId set) const { return nodes_.all(set); }
-  [[nodiscard]] std::int64_t owned(std::uint32_t organization) const { return nodes_.owned(organization); }
+  [[nodiscard]] NodeSets::Owned owned(std::uint32_t organization) const { return nodes_.owned(organization); }
   [[nodiscard]] bool overlap(NodeSetId a, NodeSetId b) const { return nodes_.overlap(a, b); }
   [[nodiscard]] bool contains(NodeSetId outer, NodeSetId inner) const { return nodes_.contains(outer, inner); }
 

@@ -108,15 +108,17 @@ TEST_F(RequestsTest, WhatARunIsChargedIsGivenByTheOwnersOfItsNodes) {
   EXPECT_TRUE(given(1).empty()) << "nothing is known of owners";
   requests.set_owners(std::make_shared<const NodeOwners>(owned, index_of));
   EXPECT_EQ(given(1), (Given{{0, same(1)}, {1, same(5)}})) << "three of n1 and half of the four of g1";
-  EXPECT_EQ(requests.owned(0), 4 * k_micro);
-  EXPECT_EQ(requests.owned(1), 20 * k_micro);
+  EXPECT_EQ(requests.owned(0).all, 4 * k_micro);
+  EXPECT_EQ(requests.owned(0).free, 3 * k_micro);
+  EXPECT_EQ(requests.owned(1).all, 20 * k_micro);
+  EXPECT_EQ(requests.owned(1).free, 15 * k_micro);
   requests.set_rule({Charge::weights, {{"cpu", 10}}, {}});
   requests.note(running(1, {{"n1", 4, 0, {}}, {"g1", 1, 0, {{"gres/gpu", 1}}}}));
   EXPECT_EQ(given(1), (Given{{0, {10 * k_micro, k_micro}}, {1, {35 * k_micro, 5 * k_micro}}}));
   requests.note(node_of("away", 16));
-  EXPECT_EQ(requests.owned(0), 8 * k_micro);
+  EXPECT_EQ(requests.owned(0).all, 8 * k_micro);
   requests.forget_node("n1");
-  EXPECT_EQ(requests.owned(0), 4 * k_micro);
+  EXPECT_EQ(requests.owned(0).all, 4 * k_micro);
   requests.forget(1);
   EXPECT_TRUE(given(1).empty());
 }
