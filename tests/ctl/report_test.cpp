@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -271,6 +272,33 @@ TEST(StatusReport, SaysWhatAKeyThatBrakesIsMadeOf) {
   // With U of half a processor, 21 / U + 2 sqrt(21^2 / 2 U^2 + 21 / U).
   EXPECT_EQ(b["settled_in_s"], 102);
   EXPECT_EQ(row_of(report, "A")["settled_in_s"], 102);
+  EXPECT_EQ(row_of(report, "guests")["settled_in_s"], 0);
+  rule.at = begin + Duration{1};
+  rule.guests = Guests::last;
+  ASSERT_TRUE(state.apply(rule));
+  const json last = json_of(status_report(state, begin + Duration{1}, k_default_estimator));
+  EXPECT_EQ(row_of(last, "B")["settled_in_s"], 102);
+  EXPECT_FALSE(row_of(last, "guests").contains("settled_in_s")) << "no key serves it";
+}
+
+// A report may come from a shapleyd of another release, or from anything that answers in its place.
+TEST(StatusReport, WhatMayStartBeforeIsANumberWhateverAReportSays) {
+  constexpr std::int64_t k_long = std::numeric_limits<std::int64_t>::max();
+  RankedRow row;
+  row.braking.emplace();
+  RankedRow other = row;
+  for (const std::int64_t figure : {std::int64_t{0}, -k_long, k_long}) {
+    for (const std::int64_t balance : {std::int64_t{0}, -k_long, k_long}) {
+      other.braking = {.balance_ahead = {Int128{balance} * k_long},
+                       .work_ahead = {Int128{figure} * k_long},
+                       .doubled_turn = {figure},
+                       .residual_s = figure};
+      for (const std::int64_t cum : {std::int64_t{0}, k_long / k_micro}) {
+        EXPECT_GE(startable_before(other, row, cum), 0);
+        EXPECT_GE(startable_before(row, other, cum), 0);
+      }
+    }
+  }
 }
 
 TEST(StatusReport, SaysWhoIsBelowItsGuarantee) {

@@ -73,7 +73,8 @@ void add_rank(OrganizationRow& row, const Utility& running, const RowContext& co
                                 .residual_s = by.falling.residual,
                                 .owed_core_hours = a_horizon_ahead({by.falling.balance}),
                                 .stopping_core_hours = a_horizon_ahead({by.key.value - by.falling.balance})};
-    row.is.settled_in_s = static_cast<std::int64_t>(game::settling_seconds(by.falling));
+    // Jobs that go after all others' are served by no key.
+    if (!by.last) row.is.settled_in_s = static_cast<std::int64_t>(game::settling_seconds(by.falling));
   }
   row.is.lead = by.lead;
   row.is.lacking = std::max<std::int64_t>(0, by.lacking);
