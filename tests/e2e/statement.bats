@@ -103,9 +103,9 @@ audit_of() { TZ=UTC shapleyctl audit "$1" --against "$2" --since "$(utc "$3")" -
   scancel -u daemon
   open_queue
   wait_drained 20
+  wait_until 20 seconds_passed 11  # what is younger than 10 s at a ledger's end may be on its way
   submit chem -n1 "sleep 1"
   wait_drained 30
-  wait_until 20 seconds_passed 11  # what is younger than 10 s at a ledger's end may be on its way
   TZ=UTC sacct -a -D -P -o JobIDRaw,Start,End,State,AllocCPUS,Suspended >"$CLUSTER_DIR/requeued.txt"
   run shapleyctl audit "$CLUSTER_LEDGER" --against "$CLUSTER_DIR/requeued.txt"
   [ "$status" -eq 0 ] || { echo "$output"; cat "$CLUSTER_DIR/requeued.txt"; false; }

@@ -466,7 +466,10 @@ class Comparison {
 }  // namespace
 
 RunSelection::RunSelection(const SlurmRecords& records, const ComparedInterval& asked) : span_(records, asked) {
-  for (const SlurmRecord& record : records.records) recorded_.insert(record.job);
+  for (const SlurmRecord& record : records.records) {
+    recorded_.insert(record.job);
+    if (record.state == "REQUEUED") requeued_.insert(record.job);
+  }
 }
 
 bool RunSelection::wants(JobId job, const Facts& of_job) {
