@@ -159,7 +159,7 @@ class State {
   // now().
   void advance(Instant t);
   [[nodiscard]] Instant now() const;  // largest instant seen by advance or apply
-  // The first time of an event that begins books (begin_by); k_end_of_time: there is none.
+  // The first time of an event that begins books (begin_by); k_end_of_time: no event begins them.
   [[nodiscard]] Instant begin() const;
 
   // All rows by OrgId, at max(t, now()); moves the present there, like advance(). What is a part of another row is

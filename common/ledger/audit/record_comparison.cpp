@@ -88,7 +88,7 @@ class Comparison {
   }
 
   // Whether it is of a run whose job had ended when `scontrol requeue` queued it again. slurmctld then records the end
-  // anew: as the instant of the requeue.
+  // again: as the instant of the requeue.
   static bool is_requeued_after_end(const LedgerRun& run, const RecordedRun& recorded) {
     return recorded.state == "REQUEUED" && run.ended_itself && recorded.end() && recorded.end()->instant > *run.end;
   }

@@ -312,7 +312,7 @@ TEST_F(ControllersTest, a_copy_is_whole_when_it_has_what_was_there_when_it_began
   expect_same();
 }
 
-// Somebody else who asks for the ledger, such as a copy of the configuration on a third host.
+// Another process asks for the ledger, such as one with a copy of the configuration on a third host.
 TEST_F(ControllersTest, only_the_configured_one_counts_as_following) {
   primary(a);
   meet();
