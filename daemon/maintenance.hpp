@@ -93,8 +93,8 @@ class RankMaker {
   // may come back (State::ranking).
   void refresh(const accounting::NodeNames& away, Instant now);
   [[nodiscard]] const protocol::Ranks& ranks() const { return ranks_; }
-  // Who gives what runs, by the estimator that ranks, as of the last refresh (protocol::Rules). The generation rises with
-  // every change.
+  // Who gives what runs, by the estimator that ranks, as of the last refresh (protocol::Rules). The generation rises
+  // with every change.
   [[nodiscard]] const std::vector<protocol::OwnedNodes>& owners() const { return owners_; }
   [[nodiscard]] std::uint64_t owners_generation() const { return owners_generation_; }
   // Whether an estimator has work left; refresh() does a part of it.

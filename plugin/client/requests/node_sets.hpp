@@ -195,7 +195,7 @@ class NodeSets {
   std::vector<std::string> closed_;  // ascending
   std::shared_ptr<const NodeOwners> owners_ = std::make_shared<const NodeOwners>();
   std::vector<Owned> owned_;  // by organization
-  bool stale_ = false;               // a node has changed, or a set is fresh
+  bool stale_ = false;        // a node has changed, or a set is fresh
   std::uint64_t nodes_epoch_ = 1;
   std::uint64_t kinds_epoch_ = 1;
   std::uint64_t room_epoch_ = 1;
