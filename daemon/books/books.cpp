@@ -1,11 +1,11 @@
 #include "daemon/books/books.hpp"
 
-#include <fstream>
 #include <utility>
 
 #include <spdlog/spdlog.h>
 
 #include "base/calendar.hpp"
+#include "base/files.hpp"
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 #include "config/checks.hpp"
@@ -369,10 +369,9 @@ using accounting::Coalitions;
 
 // "max" means no limit, as does a value close to 2^63, which version 1 writes.
 std::optional<std::int64_t> limit_in(const fs::path& file) {
-  std::ifstream in(file);
-  std::string text;
-  if (!(in >> text)) return std::nullopt;
-  const auto bytes = parse_number<std::int64_t>(text);
+  const auto text = read_text_file(file, k_max_notes);
+  if (!text) return std::nullopt;
+  const auto bytes = parse_number<std::int64_t>(trimmed(*text));
   constexpr std::int64_t k_none = std::int64_t{1} << 60U;
   return bytes && *bytes < k_none ? bytes : std::nullopt;
 }
@@ -390,10 +389,11 @@ std::optional<std::int64_t> least_limit(const fs::path& mount, const std::string
 }  // namespace
 
 std::optional<std::int64_t> cgroup_memory(const fs::path& self, const fs::path& root) {
-  std::ifstream in(self);
+  auto in = InputFile::open(self);
+  if (!in) return std::nullopt;
   std::optional<std::int64_t> least;
   // "0::/system.slice/shapleyd.service", "9:memory:/..."
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line; std::getline(*in, line);) {
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;

@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <system_error>
 
 #include <fcntl.h>
@@ -14,43 +13,6 @@
 #include "base/calendar.hpp"
 
 namespace shapley::ledger {
-
-Expected<void> sync_file(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
-  const int cause = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (synced) return {};
-  return system_failure(file.string() + ": cannot be synced", cause);
-}
-
-Expected<void> rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) {
-    return system_failure(to.string() + ": cannot be the new name", errno);
-  }
-  return sync_file(std::filesystem::absolute(to).parent_path());
-}
-
-namespace {
-
-Expected<void> write_file(const std::filesystem::path& file, std::string_view text, Readers readers) {
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  const bool is_written = out.good() && (readers == Readers::by_umask || ::chmod(file.c_str(), k_live_file_mode) == 0);
-  if (!is_written) return system_failure(file.string() + ": cannot be written", errno);
-  return sync_file(file);
-}
-
-}  // namespace
-
-Expected<void> replace_file(const std::filesystem::path& file, std::string_view text, Readers readers) {
-  const std::filesystem::path next(file.string() + ".new");
-  auto written = write_file(next, text, readers);
-  if (written) return rename_file(next, file);
-  ::unlink(next.c_str());
-  return written;
-}
 
 namespace {
 
@@ -126,9 +88,7 @@ path directory_of(const path& file) {
 }
 
 Expected<void> PartialFile::create(unsigned mode) const {
-  const int descriptor = ::open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (descriptor < 0) return system_failure(file_.string() + ": cannot create it", errno);
-  ::close(descriptor);
+  SHAPLEY_TRY(create_file(file_, mode));
   return {};
 }
 

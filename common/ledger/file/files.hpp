@@ -1,4 +1,4 @@
-// Operations on files that the standard library does not have.
+// The files of a ledger: what a daemon works with, who writes it, and copies that are made.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,12 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "base/files.hpp"
 
 namespace shapley::ledger {
 
 // The mode of every file that a daemon works with: a reader of one of them could hold a lock on it without end.
 inline constexpr unsigned k_live_file_mode = 0600;
-
-// Syncs the file, or the names in a directory, to disk. Errc::io, Errc::no_space.
-[[nodiscard]] Expected<void> sync_file(const std::filesystem::path& file);
-
-// Renames a file over another one in the same directory; on disk when it returns.
-[[nodiscard]] Expected<void> rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
-
-enum class Readers { owner, by_umask };
-
-// Replaces or creates the file, completely or not at all; on disk when it returns. Errors: Errc::io, Errc::no_space;
-// then the former content stays.
-[[nodiscard]] Expected<void> replace_file(const std::filesystem::path& file, std::string_view text, Readers readers);
 
 // The claim of one process to write a ledger: a lock file beside it, held with flock(2) and naming the holder's process
 // id.

@@ -3,10 +3,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <string>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/contract.hpp"
@@ -65,12 +63,12 @@ Expected<FileKind> kind_of_file(const path& file) {
   if (error == std::errc::permission_denied) return fail(Errc::io, error.message() + std::string(k_who_may_read));
   if (error) return fail(Errc::io, error.message());
   if (!std::filesystem::is_regular_file(status)) return FileKind::other;
-  std::ifstream in(file, std::ios::binary);
+  auto in = InputFile::open(file);
   if (!in) return fail(Errc::io, std::strerror(errno) + std::string(k_who_may_read));
   std::array<char, 16> magic{};
-  in.read(magic.data(), magic.size());
-  if (in.gcount() == 0) return FileKind::empty;
-  const bool fits = std::string_view(magic.data(), static_cast<std::size_t>(in.gcount())) == k_sqlite_magic;
+  in->read(magic.data(), magic.size());
+  if (in->gcount() == 0) return FileKind::empty;
+  const bool fits = std::string_view(magic.data(), static_cast<std::size_t>(in->gcount())) == k_sqlite_magic;
   // A power loss may tear the first sector; SQLite repairs it from the log or journal beside the file.
   const bool mendable = has_sound_log(file) || std::filesystem::exists(file.string() + "-journal", error);
   return fits || mendable ? FileKind::sqlite : FileKind::other;
@@ -82,9 +80,7 @@ tl::unexpected<Error> no_ledger(std::string_view why) {
 
 // SQLite would create the file with its own permissions; its log and index get those of the file.
 Expected<void> create(const path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, k_live_file_mode);
-  if (descriptor < 0) return system_failure("cannot create it", errno);
-  ::close(descriptor);
+  SHAPLEY_TRY(create_file(file, k_live_file_mode));
   return sync_file(std::filesystem::absolute(file).parent_path());
 }
 

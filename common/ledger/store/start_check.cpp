@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/mutex.hpp"
 #include "ledger/encoding/chain_walk.hpp"
 #include "ledger/store/ledger_file.hpp"
@@ -52,10 +52,11 @@ std::string log_of(const std::filesystem::path& ledger) {
 
 // nullopt: there is no log, or not even a header of one.
 std::optional<LogHeader> log_header(const std::filesystem::path& ledger) {
-  std::ifstream in(log_of(ledger), std::ios::binary);
+  auto in = InputFile::open(log_of(ledger));
+  if (!in) return std::nullopt;
   LogHeader header{};
-  in.read(reinterpret_cast<char*>(header.data()), header.size());
-  if (in.gcount() < static_cast<std::streamsize>(header.size())) return std::nullopt;
+  in->read(reinterpret_cast<char*>(header.data()), header.size());
+  if (in->gcount() < static_cast<std::streamsize>(header.size())) return std::nullopt;
   return header;
 }
 
