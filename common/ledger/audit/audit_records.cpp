@@ -33,7 +33,8 @@ Expected<std::optional<JobId>> task_of(const Database& database, std::uint32_t a
 }
 
 Expected<SlurmRecords> read_records(const Databases& files, const std::filesystem::path& file) {
-  SHAPLEY_TRY_ASSIGN(InputFile in, InputFile::open(file));
+  auto in = InputFile::open(file);
+  if (!in) return fail(Errc::io, in.error().what + "; check path and permissions");
   std::optional<Error> failed;
   const auto find_task = [&](std::uint32_t array_job, std::uint32_t task) -> std::optional<JobId> {
     for (const Database* database : files) {
@@ -46,7 +47,7 @@ Expected<SlurmRecords> read_records(const Databases& files, const std::filesyste
     }
     return std::nullopt;
   };
-  auto records = read_slurm_records(in, find_task);
+  auto records = read_slurm_records(*in, find_task);
   if (failed) return tl::unexpected<Error>(*std::move(failed));
   if (!records) return with_context(file.string(), std::move(records).error());
   return records;

@@ -69,11 +69,35 @@ WriterLock::~WriterLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-namespace {
-
 using std::filesystem::path;
 
-}  // namespace
+NamedFiles::File NamedFiles::look_at(path name) {
+  struct stat status {};
+  File file{.name = std::move(name)};
+  if (::stat(file.name.c_str(), &status) != 0) return file;
+  file.device = status.st_dev;
+  file.number = status.st_ino;
+  return file;
+}
+
+NamedFiles::NamedFiles(path ledger)
+    : files_{look_at(ledger), look_at(ledger.string() + "-wal"), look_at(ledger.string() + "-shm")} {}
+
+Expected<void> NamedFiles::check() const {
+  for (const File& opened : files_) {
+    const File present = look_at(opened.name);
+    if (opened.number == 0 || (present.device == opened.device && present.number == opened.number)) continue;
+    return fail(Errc::conflict,
+                opened.name.string() + (present.number == 0 ? ": was removed" : ": was replaced by another file") +
+                    " while process " + std::to_string(::getpid()) +
+                    " writes it, so nothing is acknowledged any more; give the file its name back (where it was "
+                    "deleted, copy the ledger and its -wal out of /proc/" +
+                    std::to_string(::getpid()) +
+                    "/fd while the process runs), then start the process again; or stop it and restore a backup: "
+                    "shapleyctl restore");
+  }
+  return {};
+}
 
 std::string stamp_of(Instant instant) {
   std::string stamp;

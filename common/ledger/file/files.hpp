@@ -1,6 +1,7 @@
 // The files of a ledger: what a daemon works with, who writes it, and copies that are made.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -9,8 +10,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/types.hpp"
 #include "base/files.hpp"
+#include "base/types.hpp"
 
 namespace shapley::ledger {
 
@@ -36,6 +37,25 @@ class WriterLock {
  private:
   explicit WriterLock(int descriptor) : descriptor_(descriptor) {}
   int descriptor_;  // -1: moved from
+};
+
+// Which files the names of an open ledger and of its log and index belong to. A process that writes goes on with the
+// files that it opened, also when another user's hand removed or replaced them; what it commits then is lost.
+class NamedFiles {
+ public:
+  // REQUIRES: the ledger is open, and no other process writes it.
+  explicit NamedFiles(std::filesystem::path ledger);
+  // Errc::conflict when a name belongs to another file by now, or to none.
+  [[nodiscard]] Expected<void> check() const;
+
+ private:
+  struct File {
+    std::filesystem::path name;
+    std::uint64_t device = 0;
+    std::uint64_t number = 0;  // 0: there was none
+  };
+  [[nodiscard]] static File look_at(std::filesystem::path name);
+  std::array<File, 3> files_;
 };
 
 // Common to backups and compaction: a file that is written under another name until it is complete.
