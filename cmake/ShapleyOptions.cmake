@@ -168,6 +168,16 @@ endfunction()
 add_custom_target(threads_tests)
 add_custom_target(libraries_tests)
 
+# shapley_benchmark(NAME SOURCES ... LINKS ...): a program that measures and asserts nothing. The target `benchmarks` builds all of them; no test
+# needs one, so the target `all` leaves them out.
+add_custom_target(benchmarks)
+function(shapley_benchmark name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE shapley_options shapley_warnings ${ARG_LINKS})
+  add_dependencies(benchmarks ${name})
+endfunction()
+
 # shapley_embed_sql(OUTPUT INPUT...): OUTPUT is made, a C++ source that holds these files of SQL (EmbedSql.cmake).
 function(shapley_embed_sql output)
   set(script "${SHAPLEY_ROOT}/cmake/EmbedSql.cmake")

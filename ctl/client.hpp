@@ -36,6 +36,11 @@ template <typename Report>
   return report;
 }
 
+// Of an order's answer with the member `alone`.
+inline constexpr std::string_view k_alone =
+    "only this host has it: the other controller does not have it yet, and it is lost if this host is lost now; "
+    "shapleyctl status says when both are in step";
+
 // The ledger file that the daemon keeps, by its answer to `status`. Errc::protocol: it names none; Errc::unavailable,
 // too, when it is on another host.
 [[nodiscard]] Expected<std::filesystem::path> daemon_ledger(const Endpoint& endpoint);

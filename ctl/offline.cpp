@@ -27,8 +27,8 @@ using nlohmann::json;
 Expected<config::Configuration> configuration_of(const ledger::Ledger& ledger, Instant at) {
   SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_at(ledger, at));
   if (!loaded) return config::Configuration{};
-  auto parsed = config::parse(loaded->text);
-  return parsed ? std::move(*parsed) : config::Configuration{};
+  auto parsed = config::parse_recorded(loaded->text);
+  return parsed ? std::move(parsed->configuration) : config::Configuration{};
 }
 
 std::map<std::string, std::string> titles_of(const config::Configuration& configuration) {

@@ -115,7 +115,11 @@ class Service {
   [[nodiscard]] bool is_behind() const { return ranks_.is_behind(); }
   void catch_up(Instant now) { refresh_ranks(now); }
   [[nodiscard]] const Workflows& workflows() const { return workflows_; }
-  [[nodiscard]] protocol::Rules rules() const { return {site_.rules, charge_rule(site_.configuration)}; }
+  [[nodiscard]] protocol::Rules rules() const {
+    return {site_.rules, charge_rule(site_.configuration), ranks_.owners()};
+  }
+  // Rises with the owners in rules(), which change without a reload.
+  [[nodiscard]] std::uint64_t owners_generation() const { return ranks_.owners_generation(); }
   [[nodiscard]] std::uint64_t configuration_generation() const { return configuration_generation_; }
   // Rises when a change of rules or weights affects records that were read before, so that a fresh snapshot is needed.
   [[nodiscard]] std::uint64_t reading_generation() const { return reading_generation_; }

@@ -42,11 +42,12 @@ tl::unexpected<Faults> whole_file_fault(std::string what, std::string remedy) {
   return tl::unexpected(Faults{{0, std::move(what), std::move(remedy)}});
 }
 
-Configuration read_configuration(std::string_view yaml, FaultList& faults) {
+// `former`: takes what there is to say of keys that there are no more; nullptr: they are faults.
+Configuration read_configuration(std::string_view yaml, FaultList& faults, std::vector<std::string>* former) {
   Configuration configuration;
   YamlReader reader(faults);
   const auto document = reader.document(yaml);
-  const auto file = document ? reader.mapping(*document, "", names_of(k_file_keys)) : std::nullopt;
+  const auto file = document ? reader.file(*document, names_of(k_file_keys), former) : std::nullopt;
   if (!file) return configuration;
   read_settings(reader, *file, faults, configuration);
   read_workflow_settings(reader, *file, faults, configuration.workflows);
@@ -78,16 +79,32 @@ tl::expected<std::string, Faults> read_file(const std::filesystem::path& file) {
 
 }  // namespace
 
-tl::expected<Configuration, Faults> parse(std::string_view yaml) {
+namespace {
+
+tl::expected<Configuration, Faults> parsed_text(std::string_view yaml, std::vector<std::string>* former) {
   if (yaml.size() > k_max_file_bytes) return whole_file_fault("the file has more than 4 MiB", k_file_remedy);
   try {
     FaultList faults;
-    Configuration configuration = read_configuration(yaml, faults);
+    Configuration configuration = read_configuration(yaml, faults, former);
     if (!faults.empty()) return tl::unexpected(faults.take());
     return configuration;
   } catch (const std::exception& error) {
     return whole_file_fault(std::string("cannot be read as a configuration: ") + error.what(), k_file_remedy);
   }
+}
+
+}  // namespace
+
+tl::expected<Configuration, Faults> parse(std::string_view yaml) {
+  return parsed_text(yaml, nullptr);
+}
+
+tl::expected<Recorded, Faults> parse_recorded(std::string_view yaml) {
+  Recorded recorded;
+  auto configuration = parsed_text(yaml, &recorded.former);
+  if (!configuration) return tl::unexpected(std::move(configuration).error());
+  recorded.configuration = std::move(*configuration);
+  return recorded;
 }
 
 tl::expected<Loaded, Faults> load(const std::filesystem::path& file) {

@@ -131,6 +131,14 @@ struct Loaded {
 [[nodiscard]] tl::expected<Loaded, std::vector<Fault>> load(const std::filesystem::path& file);
 [[nodiscard]] tl::expected<Configuration, std::vector<Fault>> parse(std::string_view yaml);
 
+// A text that an earlier release may have accepted, as ledgers and running daemons have it. Keys that there are no more
+// (k_former_keys) are no faults.
+struct Recorded {
+  Configuration configuration;
+  std::vector<std::string> former;  // of each of these keys, why there is none any more; as the text has them
+};
+[[nodiscard]] tl::expected<Recorded, std::vector<Fault>> parse_recorded(std::string_view yaml);
+
 // "FILE:LINE: what; remedy" per fault, one a line. Printable: faults quote the file.
 [[nodiscard]] std::string format_faults(const std::vector<Fault>& faults, std::string_view file);
 

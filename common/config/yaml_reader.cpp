@@ -215,25 +215,48 @@ std::optional<Mapping> YamlReader::unique_entries(const Value& value, std::strin
   return mapping;
 }
 
-std::optional<Mapping> YamlReader::mapping(const Value& value, std::string_view context,
+std::optional<Mapping> YamlReader::entries(const Value& value, std::string_view context,
                                            std::span<const std::string_view> known_keys) {
   if (!spend(value)) return std::nullopt;
   if (!value.node.IsMap()) {
     wrong_type(value, "a mapping", known_list(known_keys));
     return std::nullopt;
   }
-  auto mapping = unique_entries(value, context);
+  return unique_entries(value, context);
+}
+
+void YamlReader::add_unknown(const Mapping::Entry& entry, std::string_view context,
+                             std::span<const std::string_view> known_keys) {
+  if (std::find(known_keys.begin(), known_keys.end(), entry.key) != known_keys.end()) return;
+  const std::string_view near = nearest(entry.key, known_keys);
+  faults_.add(entry.value.line, std::string(context) + "unknown key " + shown(entry.key),
+              near.empty() ? known_list(known_keys) : "did you mean '" + std::string(near) + "'?");
+}
+
+std::optional<Mapping> YamlReader::mapping(const Value& value, std::string_view context,
+                                           std::span<const std::string_view> known_keys) {
+  auto mapping = entries(value, context, known_keys);
+  if (!mapping) return std::nullopt;
+  for (const Mapping::Entry& entry : mapping->entries()) add_unknown(entry, context, known_keys);
+  return mapping;
+}
+
+std::optional<Mapping> YamlReader::file(const Value& value, std::span<const std::string_view> known_keys,
+                                        std::vector<std::string>* former) {
+  auto mapping = entries(value, "", known_keys);
   if (!mapping) return std::nullopt;
   for (const Mapping::Entry& entry : mapping->entries()) {
-    if (std::find(known_keys.begin(), known_keys.end(), entry.key) != known_keys.end()) continue;
-    const auto former = std::ranges::find(k_former_keys, entry.key, &FormerKey::name);
-    if (context.empty() && former != k_former_keys.end()) {
-      faults_.add(entry.value.line, entry.key + ": " + std::string(former->why), std::string(former->remedy));
+    const auto gone = std::ranges::find(k_former_keys, entry.key, &FormerKey::name);
+    if (gone == k_former_keys.end()) {
+      add_unknown(entry, "", known_keys);
       continue;
     }
-    const std::string_view near = nearest(entry.key, known_keys);
-    faults_.add(entry.value.line, std::string(context) + "unknown key " + shown(entry.key),
-                near.empty() ? known_list(known_keys) : "did you mean '" + std::string(near) + "'?");
+    std::string what = entry.key + ": " + std::string(gone->why);
+    if (former == nullptr) {
+      faults_.add(entry.value.line, std::move(what), std::string(gone->remedy));
+    } else {
+      former->push_back(std::move(what));
+    }
   }
   return mapping;
 }

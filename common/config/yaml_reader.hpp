@@ -61,6 +61,10 @@ class YamlReader {
   // ("organization 'x': ").
   [[nodiscard]] std::optional<Mapping> mapping(const Value& value, std::string_view context,
                                                std::span<const std::string_view> known_keys);
+  // The same of the whole file. Keys that there are no more (k_former_keys) are faults that say what to write instead,
+  // or, with `former`, are noted there.
+  [[nodiscard]] std::optional<Mapping> file(const Value& value, std::span<const std::string_view> known_keys,
+                                            std::vector<std::string>* former);
   // As mapping, for keys that are data (the names of a weight table).
   [[nodiscard]] std::optional<Mapping> table(const Value& value, std::string_view remedy);
   [[nodiscard]] std::optional<std::vector<Value>> list(const Value& value, std::string_view remedy);
@@ -71,6 +75,10 @@ class YamlReader {
   void add_syntax_fault(int line, const std::string& message);
   [[nodiscard]] bool spend(const Value& value);
   [[nodiscard]] std::optional<Mapping> unique_entries(const Value& value, std::string_view context);
+  // What `value` maps; nullopt after reporting a fault.
+  [[nodiscard]] std::optional<Mapping> entries(const Value& value, std::string_view context,
+                                               std::span<const std::string_view> known_keys);
+  void add_unknown(const Mapping::Entry& entry, std::string_view context, std::span<const std::string_view> known_keys);
   // yaml-cpp lets a quote that is never closed end with the file, and so swallow every key that follows. False after
   // reporting that.
   [[nodiscard]] bool closes_its_quote(const YAML::Node& node, const std::string& name);

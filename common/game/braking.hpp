@@ -46,8 +46,8 @@ namespace shapley::game {
 // S' + R' |R'| / (2 U). S' and R' in the units of the books (micro-processor seconds squared, micro-processor seconds),
 // 2 U as twice_turn returns it; or all three times one scale.
 //
-// 128 bits hold it for books: |R'| < 2^73 (3,000 years of a million processors) and 10^6 <= 2 U < 2^53 keep every
-// product below 2^127, and |S'| is a Utility. REQUIRES: doubled_turn > 0.
+// 128 bits hold it for the keys of braking_key_of: |R'| < 2^71 and 10^6 <= 2 U <= 2^53 keep every product below 2^124,
+// and |S'| is at most 2^124. REQUIRES: doubled_turn > 0.
 template <typename Integer>
 [[nodiscard]] constexpr Integer braked(const Integer& balance_ahead, const Integer& work_ahead,
                                        const Integer& doubled_turn) {
@@ -79,9 +79,21 @@ struct FallingKey {
   friend constexpr bool operator==(const FallingKey&, const FallingKey&) = default;
 };
 
-// c of a rule that brakes, by m.
-[[nodiscard]] constexpr std::int64_t braking_factor(Duration residual) {
-  return start_factor(key_terms({.horizon = {}, .pace = {1}}, residual));
+// The key of a rule that brakes, from S', R', 2 U and m. Each is bounded, so that no figure of another program or of
+// another cluster's books overflows: |R'| by 37 years of a million processors, which books do not exceed
+// (base/types.hpp), 2 U as twice_turn's least and the processors of a thousand such clusters, m by 1 second and the
+// longest horizon.
+[[nodiscard]] constexpr FallingKey braking_key_of(Int128 balance_ahead, Int128 work_ahead, std::int64_t doubled_turn,
+                                                  Duration residual) {
+  constexpr Int128 k_most_balance = Int128{1} << 124U;
+  constexpr Int128 k_most_work = Int128{1} << 70U;
+  constexpr std::int64_t k_most_turn = std::int64_t{1} << 53U;
+  const Duration m = std::clamp(residual, Duration{1}, k_longest_horizon);
+  return {.balance = std::clamp(balance_ahead, -k_most_balance, k_most_balance),
+          .work = std::clamp(work_ahead, -k_most_work, k_most_work),
+          .doubled_turn = std::clamp(doubled_turn, k_micro, k_most_turn),
+          .residual = m.value,
+          .factor = start_factor(key_terms({.horizon = {}, .pace = {1}}, m))};
 }
 
 // More processors than any cluster has, and the bound of `started`, in millionths, under a rule that brakes.

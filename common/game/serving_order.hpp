@@ -1,24 +1,27 @@
-// The order of service: a horizon, which damps the rule of the papers, and a guarantee for owners.
+// The order of service: keys, of which the greatest is served first, and a guarantee for owners.
 //
 // The papers serve the greatest phi - psi at t [SR13 Fig. 3, FS13 Algorithm 1]. That is an integral over time of an
 // integral over time of (processors given - processors used): served so, organizations that wait for long take turns
-// with the whole cluster, in growing swings (docs/concepts.md). Hence the same quantity at a later instant, if nothing
-// more runs. Every unit part that began before t is done at t and ages by H:
+// with the whole cluster, in growing swings (docs/concepts.md). shapleyd's own rule brakes (braking.hpp). Both look at
+// the same quantity at a later instant, if nothing more starts. Every unit part that began before t is done at t and
+// ages by H:
 //
 //     psi(t + H | frozen at t) = psi(t) + H * W(t),     W(t) = processor seconds done before t  [SR13 Eq. 3]
-//     key(t) = (phi - psi)(t + H | frozen at t) = (phi - psi)(t) + H * (given - got)(t)
+//     (phi - psi)(t + H | frozen at t) = (phi - psi)(t) + H * (given - got)(t)
 //
 // What runs now counts, too, for as long as it is expected to go on. Otherwise a rule that is applied again after every
 // start would use old figures: a start changes nothing above until its seconds have passed. With m the mean residual
-// run time, and a the weight of what runs, the third term of the key is
+// run time, and a the weight of what runs, there is a third term
 //
 //     c (rate - used),     c = a m (H - m/2)  if m < H,  else a H^2 / 2
 //
-// rate: the processors that the organization gives now, used: those that its jobs hold now. With a = 1 the key is phi -
-// psi at t + H if what runs now ends after m seconds and nothing else starts. a = 0, or H = 0, omits the term. Divided
-// by c the key is a lead in processors: starting q of them lowers it by q.
+// rate: the processors that the organization gives now, used: those that its jobs hold now. With a = 1 the sum of the
+// three is phi - psi at t + H if what runs now ends after m seconds and nothing else starts. a = 0, or H = 0, omits the
+// term. v of a coalition is a psi of its schedule and is taken at t + H likewise.
 //
-// H = 0 is the published rule. v of a coalition is a psi of its schedule and is taken at t + H likewise.
+// H = 0 is the published rule, and H = m with a = 1 is S' of the rule that brakes. Any other horizon is of ledgers from
+// before that rule, which declare it, and of the laboratory: their key is the sum, and divided by c it is a lead in
+// processors, which q of them that start lower by q.
 //
 // A guarantee g in [0, 1] is a part of what an organization owns: with something to start and running on fewer than g
 // times its own processors it is served before all that are not so. g <= 1 of its own processors: guarantees never sum

@@ -67,8 +67,7 @@ auto members(Braking& m) {
   return std::tie(m.balance, m.work, m.doubled_turn);
 }
 auto members(Ranks& m) {
-  return std::tie(m.generation, m.computed_at, m.organizations, m.leads, m.lacking, m.returning, m.braking, m.residual,
-                  m.idle);
+  return std::tie(m.generation, m.computed_at, m.organizations, m.leads, m.lacking, m.returning, m.braking, m.residual);
 }
 auto members(JobLevel& m) {
   return std::tie(m.job_id, m.level);
@@ -85,8 +84,14 @@ auto members(Weight& m) {
 auto members(ChargeRule& m) {
   return std::tie(m.charge, m.weights, m.node_weights);
 }
+auto members(OwnerPart& m) {
+  return std::tie(m.organization, m.parts_per_million);
+}
+auto members(OwnedNodes& m) {
+  return std::tie(m.nodes, m.owners);
+}
 auto members(Rules& m) {
-  return std::tie(m.rules, m.charge);
+  return std::tie(m.rules, m.charge, m.owners);
 }
 auto members(Query& m) {
   return std::tie(m.id, m.json);

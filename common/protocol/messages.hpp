@@ -267,9 +267,7 @@ struct Braking {
 // nodes are back; otherwise, and by a sender of an earlier release, it is empty. By a rule that brakes a processor
 // lowers each key by another amount, and the keys themselves are compared: `braking` has what they are made of, and
 // `residual` is m, how many seconds they look ahead; `leads` are then for a receiver of an earlier release. By another
-// rule `braking` is empty. Where what is given depends on which nodes are in use, `idle` has how many processors of its
-// own no run blocks: each of them counts as given again when a run has it. Otherwise, and by a sender of an earlier
-// release, it is empty.
+// rule `braking` is empty.
 struct Ranks {
   std::uint64_t generation = 0;
   std::int64_t computed_at = 0;
@@ -279,7 +277,6 @@ struct Ranks {
   std::vector<std::int64_t> returning = {};
   std::vector<Braking> braking = {};
   std::int64_t residual = 0;
-  std::vector<std::int64_t> idle = {};
   friend bool operator==(const Ranks&, const Ranks&) = default;
 };
 
@@ -331,11 +328,27 @@ struct ChargeRule {
   friend bool operator==(const ChargeRule&, const ChargeRule&) = default;
 };
 
+struct OwnerPart {
+  std::string organization;
+  std::int64_t parts_per_million = 0;  // > 0
+  friend bool operator==(const OwnerPart&, const OwnerPart&) = default;
+};
+
+// Nodes of the same owners, whose parts sum to a million. Without names: all nodes that no other entry has.
+struct OwnedNodes {
+  std::vector<std::string> nodes;
+  std::vector<OwnerPart> owners;
+  friend bool operator==(const OwnedNodes&, const OwnedNodes&) = default;
+};
+
 // `charge`: so that a feeder knows what it takes from a lead to start a job. A sender of an earlier release leaves it
-// out, and its feeder counts what a job blocks (`dominant`).
+// out, and its feeder counts what a job blocks (`dominant`). `owners`: so that it knows what a start adds to the leads
+// of those who give what runs: by direct_contr the owners of its nodes, by shapley_rate all organizations in parts that
+// change; empty where what is given does not depend on what runs.
 struct Rules {
   std::vector<Rule> rules;
   ChargeRule charge = {};
+  std::vector<OwnedNodes> owners = {};
   friend bool operator==(const Rules&, const Rules&) = default;
 };
 

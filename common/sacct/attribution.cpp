@@ -141,10 +141,10 @@ protocol::JobTraits traits_of(const auto& job, const std::vector<std::string>& a
 }
 
 std::vector<protocol::Rule> rules_in(const std::string& configuration) {
-  const auto parsed = config::parse(configuration);
+  const auto parsed = config::parse_recorded(configuration);
   std::vector<protocol::Rule> rules;
   if (!parsed) return rules;
-  for (config::NumberedRule& rule : config::known_rules(*parsed))
+  for (config::NumberedRule& rule : config::known_rules(parsed->configuration))
     rules.push_back({std::move(rule.organization), rule.kind, std::move(rule.name), rule.id});
   return rules;
 }

@@ -166,6 +166,7 @@ std::string render_made(const ledger::AdjustedReport& report) {
   text += '\n';
   if (adjustment.kind != accounting::AdjustmentKind::reverse)
     text += "shapleyctl adjust --reverse " + number + " takes it back\n";
+  if (report.alone) text += std::string(k_alone) + '\n';
   if (report.rebuild) text += "the books are rebuilt for it: ranks and standings follow in a while\n";
   return text;
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -271,12 +272,14 @@ Expected<void> print_changes(const CheckConfigArguments& arguments, const config
                              const Endpoint& endpoint, const Environment& environment) {
   SHAPLEY_TRY_ASSIGN(const InForce in_force,
                      arguments.ledger.empty() ? in_force_of_daemon(endpoint) : in_force_of_ledger(arguments.ledger));
-  const auto before = config::parse(in_force.text);
+  const auto before = config::parse_recorded(in_force.text);
   if (!before) {
     return fail(Errc::corrupt, in_force.where + ": its configuration cannot be read by this release: " +
                                    config::format_faults(before.error(), "in force"));
   }
-  const auto lines = config::differences(*before, configuration, wall_clock());
+  std::vector<std::string> lines;
+  for (const std::string& key : before->former) lines.push_back("key " + key);
+  std::ranges::move(config::differences(before->configuration, configuration, wall_clock()), std::back_inserter(lines));
   environment.out << (lines.empty() ? "changes nothing of what is in force (" : "changes what is in force (")
                   << printable(in_force.where) << (lines.empty() ? ")\n" : "):\n");
   for (const std::string& line : lines) environment.out << "  " << printable(line) << '\n';

@@ -55,7 +55,8 @@ std::string instant_for_people(const json& value) {
 }
 
 std::string about_when(const json& value) {
-  return value.is_number_integer() ? about(Duration{value.get<std::int64_t>()}) : std::string();
+  if (!value.is_number_integer()) return "-";
+  return value == 0 ? "even" : about(Duration{value.get<std::int64_t>()});
 }
 
 Paint paint_standing(const json& value) {
@@ -76,8 +77,9 @@ constexpr Field k_fields_to_phi[] = {
      "got "
      "are even, core-hours",
      "key_core_hours", signed_or_unknown, paint_standing},
-    {"settled_in", "Settled in", "by a rule that brakes: about when it is even if work waits on all sides",
-     "settled_in_s", about_when},
+    {"settled_in", "Settled in",
+     "by a rule that brakes: about when it is even if work waits on all sides; none for what goes last", "settled_in_s",
+     about_when},
     {"lead", "Lead", "processors that it may start before the organization that owes most is served alike"},
     {"lacking", "Lacking", "processors that it runs on less than it may count on"},
     {"guarantee", "Guarantee", "the part of its own processors that it may count on"},
@@ -132,15 +134,18 @@ bool ranks_are_idle(const StatusReport& report) {
   return report.ranks_act == false;
 }
 
-// In mode observe no rank is in force, so the column `rank` is replaced by `would_rank`. For people the key is beside
-// the standing; for programs that count columns it is the last column.
+// In mode observe no rank is in force, so the column `rank` is replaced by `would_rank`. For people the key, and by a
+// rule that brakes when each is even, are beside the standing; for programs that count columns the key is the last
+// column.
 std::string default_format(const StatusReport& report, bool long_form, bool parsable) {
   constexpr std::string_view k_rank = ",rank,";
   constexpr std::string_view k_standing = ",standing,";
   std::string format = long_form ? long_format() : std::string(parsable ? k_parsable_format : k_status_format);
   if (ranks_are_idle(report)) format.replace(format.find(k_rank), k_rank.size(), ",would_rank,");
   if (parsable) return format + ",key";
-  return format.replace(format.find(k_standing), k_standing.size(), ",standing,key,");
+  const bool brakes = report.ranking.rule == accounting::KeyRule::braking;
+  return format.replace(format.find(k_standing), k_standing.size(),
+                        brakes ? ",standing,key,settled_in," : ",standing,key,");
 }
 
 std::string units_line(bool long_form) {

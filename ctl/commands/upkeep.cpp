@@ -154,6 +154,7 @@ Expected<ExitCode> run_rename_cluster(const RenameClusterArguments& arguments, c
   const std::string before = member_text(renamed, "before");
   environment.out << "the ledger is of cluster " << member_text(renamed, "cluster") << " from now on"
                   << (before.empty() ? "" : ", which was called " + before) << '\n';
+  if (renamed.contains("alone")) environment.out << k_alone << '\n';
   return ExitCode::success;
 }
 

@@ -197,6 +197,16 @@ void Intake::book_gap(const std::optional<accounting::ObservationGap>& gap) {
                format_instant(gap->begin), format_instant(gap->end), name_of(gap->cause), missing_after(gap->cause));
 }
 
+// The shortest time that has a second: what began and was requeued within it is known by the count of restarts alone.
+void Intake::book_between_scans(Instant observed_at) {
+  const accounting::ObservationGap gap{
+      .begin = std::min(std::max(known_before(observed_at).value_or(k_beginning_of_time), surely_scanned(observed_at)),
+                        observed_at - Duration{1}),
+      .end = observed_at,
+      .cause = accounting::GapCause::unobserved};
+  if (std::exchange(between_scans_, gap) != gap) book_gap(gap);
+}
+
 std::optional<Intake::Held> Intake::held() const {
   const auto since = admission_.holds_since();
   if (!since || inbox_.empty()) return std::nullopt;
@@ -367,7 +377,7 @@ Expected<void> Intake::read_job(const protocol::JobUpdate& as_sent, Instant obse
   }
   const protocol::JobUpdate& record = bounded ? *bounded : as_sent;
   if (snapshot_) snapshot_->note(job);
-  restarts_.note(record, books_.state(), watch_.gap());
+  if (restarts_.note(record, books_.state(), watch_.gap())) book_between_scans(observed_at);
   unsettled_jobs_.erase(job);
   SHAPLEY_TRY_ASSIGN(Observation observation, observe(record, observed_at, now));
   bool waits = observation.mistimed && record.state == protocol::JobState::pending;

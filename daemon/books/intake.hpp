@@ -151,6 +151,8 @@ class Intake {
   void take(Observation observation);
   void take_node(const std::string& node, Instant observed_at, Observation observation);
   void book_gap(const std::optional<accounting::ObservationGap>& gap);
+  // The time since the scan before, in which a run began and was requeued.
+  void book_between_scans(Instant observed_at);
   // Books that a wrong clock's time, of which nothing was read, goes on until then.
   void book_wrong_clock(Instant until);
   void note_wrong_clock(Instant begin, Instant end);
@@ -192,6 +194,7 @@ class Intake {
   std::map<std::string, Instant, std::less<>> node_changes_;
 
   ObservationWatch watch_;
+  std::optional<accounting::ObservationGap> between_scans_;  // the last one
   Admission admission_;
   std::optional<WrongClock> wrong_clock_;  // the last one
   WrongStarts wrong_starts_;

@@ -49,14 +49,17 @@ Instant Snapshot::last_alive(const accounting::State& books, JobId job, const La
   return began_since ? alive : std::min(alive, *last);
 }
 
-void RestartCounts::note(const protocol::JobUpdate& record, const accounting::State& books,
+bool RestartCounts::note(const protocol::JobUpdate& record, const accounting::State& books,
                          const std::optional<ObservationGap>& gap) {
   const JobId job{record.job_id};
   const Seen now{record.restart_count, record.submit_time};
   const auto [entry, is_new] = seen_.try_emplace(job, now);
   const Seen before = std::exchange(entry->second, now);
-  if (is_new) return note_first(record, books, gap);
-  if (now.restart_count <= before.restart_count) return;
+  if (is_new) {
+    note_first(record, books, gap);
+    return false;
+  }
+  if (now.restart_count <= before.restart_count) return false;
   std::set<Instant> runs;
   for (const LiveSegment* run : runs_of(books, job)) {
     const Instant start = run->opened.key.anchor;
@@ -64,13 +67,18 @@ void RestartCounts::note(const protocol::JobUpdate& record, const accounting::St
   }
   // A record that is completing is still that of the run that is being requeued.
   if (record.completing && record.start_time > 0) runs.insert(Instant{record.start_time});
+  // One that was cancelled while it waited can be queued again, too.
+  const accounting::JobMemory* known = books.find_job(job);
+  const bool was_cancelled = known != nullptr && known->wait_ended && known->wait_ended->value >= before.submit_time;
   const std::uint64_t restarts = now.restart_count - before.restart_count;
-  if (runs.size() >= restarts) return;
-  missing_ += restarts - runs.size();
+  const std::uint64_t seen = runs.size() + (was_cancelled ? 1 : 0);
+  if (seen >= restarts) return false;
+  missing_ += restarts - seen;
   spdlog::warn(
       "observer: job {}: requeued {} time(s) since it was last seen, but {} of its runs were seen to begin; what ran "
       "in between is not in the books",
       record.job_id, restarts, runs.size());
+  return true;
 }
 
 void RestartCounts::note_first(const protocol::JobUpdate& record, const accounting::State& books,

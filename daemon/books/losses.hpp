@@ -134,8 +134,9 @@ class Snapshot {
 // The runs that Slurm's counts of restarts imply and that the books lack.
 class RestartCounts {
  public:
-  // Call before the record is booked. `gap`: the one that this session ended.
-  void note(const protocol::JobUpdate& record, const accounting::State& books,
+  // Call before the record is booked. `gap`: the one that this session ended. Whether a run is missing that began and
+  // was requeued since the job was seen last.
+  bool note(const protocol::JobUpdate& record, const accounting::State& books,
             const std::optional<accounting::ObservationGap>& gap);
   void forget(JobId job) { seen_.erase(job); }
   // The number of missing runs since the start.

@@ -85,9 +85,9 @@ using Timelines = std::map<std::string, Timeline>;
 Timelines loaded_before(const Declared& declared) {
   Timelines timelines;
   if (!declared.configuration) return timelines;
-  const auto before = config::parse(declared.configuration->text);
+  const auto before = config::parse_recorded(declared.configuration->text);
   if (!before) return timelines;
-  for (const OwnershipStated& s : config::ownership_statements(*before, k_beginning_of_time)) {
+  for (const OwnershipStated& s : config::ownership_statements(before->configuration, k_beginning_of_time)) {
     timelines[s.node] = timeline_of({s});
   }
   return timelines;

@@ -44,11 +44,12 @@ struct Controller {
   std::string instance;  // of its process
   Role role = Role::standby;
   ledger::Position began;  // the last controller_began in its ledger; {0, zeros}: none
+  bool copying = false;    // its ledger is an incomplete copy, so one of it is incomplete, too
 };
 constexpr auto description_of(std::type_identity<Controller>) {
   return describe(member("host", &Controller::host), member("ledger", &Controller::ledger),
                   member("instance", &Controller::instance), member("role", &Controller::role),
-                  member("began", &Controller::began));
+                  member("began", &Controller::began), supplement("copying", &Controller::copying));
 }
 
 struct FollowAnswer {
@@ -85,10 +86,13 @@ constexpr auto description_of(std::type_identity<SetAside>) {
 struct ControllerRecord {
   // The ledger is an incomplete copy of the other one's.
   bool copying = false;
+  // The end of the other one's ledger when the copy began: it is complete when it has that. {0, zeros}: not known.
+  ledger::Position promised = {};
   std::vector<SetAside> set_aside;  // ascending; the last k_max_set_aside
 };
 constexpr auto description_of(std::type_identity<ControllerRecord>) {
-  return describe(member("copying", &ControllerRecord::copying), member("set_aside", &ControllerRecord::set_aside));
+  return describe(member("copying", &ControllerRecord::copying), supplement("promised", &ControllerRecord::promised),
+                  member("set_aside", &ControllerRecord::set_aside));
 }
 inline constexpr std::size_t k_max_set_aside = 20;
 

@@ -20,8 +20,8 @@ using accounting::PeerAnswer;
 constexpr Controllers::Milliseconds k_recent{5000};
 
 constexpr std::string_view k_lacks_other =
-    "its ledger lacks what the other controller has, which does not answer; start that one, or let this one begin "
-    "without it: shapleyctl begin";
+    "its ledger lacks what the other controller had, which does not answer or has lost it; start that one with its "
+    "ledger, or let this one begin without it: shapleyctl begin";
 
 }  // namespace
 
@@ -34,7 +34,12 @@ Controllers::Controllers(Books& books, Options options, ControllerRecord record,
 }
 
 Expected<Controller> Controllers::self() const {
-  Controller self{.host = options_.host, .ledger = {}, .instance = options_.instance, .role = role_, .began = {}};
+  Controller self{.host = options_.host,
+                  .ledger = {},
+                  .instance = options_.instance,
+                  .role = role_,
+                  .began = {},
+                  .copying = record_.copying};
   SHAPLEY_TRY_ASSIGN(self.ledger, books_.ledger().identity());
   if (const auto* began = books_.state().last_beginning()) {
     SHAPLEY_TRY_ASSIGN(const auto hash, ledger::hash_at(books_.ledger(), began->after + 1));
@@ -65,7 +70,7 @@ void Controllers::feeder_left() {
 }
 
 std::string Controllers::refusal() const {
-  if (lacks_other() && !is_heard() && has_waited(options_.silence_patience)) return std::string(k_lacks_other);
+  if (lacks_other() && !is_copying() && has_waited(options_.silence_patience)) return std::string(k_lacks_other);
   if (has_waited(options_.longest_hold)) return "it takes over what the other controller recorded; try again soon";
   return {};
 }
@@ -84,7 +89,8 @@ Expected<void> Controllers::allow_beginning(std::string_view author) {
 // ---- questions ----
 
 void Controllers::note_question(const FollowQuestion& question) {
-  const bool follows = question.rows > 0 && question.instance != options_.instance;
+  // Only the process that answers at the configured address counts: others may ask, too.
+  const bool follows = question.rows > 0 && peer_ && question.instance == peer_->controller.instance;
   if (!follows) return;
   const auto identity = books_.ledger().identity();
   const auto hash = ledger::hash_at(books_.ledger(), question.position.sequence);
@@ -199,6 +205,7 @@ void Controllers::on_other_ledger(const FollowAnswer& answer, Instant now) {
   if (answer.part.head.sequence == 0)
     return on_caught_up(now);  // it has no identity yet, and will take over this one's
   if (books_.last_sequence() == 0) {
+    record_.promised = answer.part.head;
     keep_copying(true);
     if (!record_is_kept_) return;
     if (const auto adopted = books_.adopt_identity(other.ledger); !adopted) return say_fault(adopted.error().what);
@@ -213,8 +220,9 @@ void Controllers::on_other_ledger(const FollowAnswer& answer, Instant now) {
 // ---- to begin ----
 
 void Controllers::on_caught_up(Instant now) {
-  if (record_.copying && books_.last_sequence() > 0) keep_copying(false);
+  if (record_.copying && is_whole_copy()) keep_copying(false);
   if (!held_since_) return;
+  if (lacks_other() && books_.last_sequence() > 0) return say_fault(std::string(k_lacks_other));
   if (!asked_since_) {
     more_ = true;
     return;
@@ -246,8 +254,21 @@ void Controllers::begin(PeerAnswer peer, Instant now) {
   if (const auto done = become_active_(now); !done) say_fault(done.error().what);
 }
 
+bool Controllers::is_whole_copy() const {
+  if (books_.last_sequence() == 0 || peer_->controller.copying) return false;
+  const ledger::Position& promised = record_.promised;
+  if (promised.sequence == 0) return peer_->head.sequence > 0;
+  const auto hash = ledger::hash_at(books_.ledger(), promised.sequence);
+  return hash && *hash && **hash == promised.hash;
+}
+
+bool Controllers::is_copying() const {
+  return is_heard() && peer_->head.sequence > books_.last_sequence();
+}
+
 void Controllers::keep_copying(bool copying) {
   record_.copying = copying;
+  if (!copying) record_.promised = {};
   static_cast<void>(keep_record());  // tick() tries again, and logs the reason
 }
 

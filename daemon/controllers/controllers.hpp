@@ -132,6 +132,11 @@ class Controllers {
   // Whether an administrator's order can be written here: this controller writes, or neither does and this ledger is
   // complete.
   [[nodiscard]] bool takes_orders() const;
+  // Whether an order in events up to `head` is on both hosts; otherwise, whether that is to be expected soon.
+  [[nodiscard]] bool is_on_both(std::int64_t head) const { return acknowledgements_.confirmed() >= head; }
+  [[nodiscard]] bool is_followed() const {
+    return role_ == Role::active ? acknowledgements_.in_step(now_ms()) : is_heard();
+  }
   [[nodiscard]] bool is_catching_up() const { return more_; }
   // The other controller has a diverged ledger, and continues that one.
   [[nodiscard]] bool has_parted() const { return parted_; }
@@ -160,6 +165,10 @@ class Controllers {
   // Whether this ledger lacks a part that only the other controller has: it is empty, or was never copied completely.
   [[nodiscard]] bool is_partial() const { return books_.last_sequence() == 0 || record_.copying; }
   [[nodiscard]] bool lacks_other() const { return is_partial() && !is_allowed_; }
+  // Whether what it lacks comes from the other one.
+  [[nodiscard]] bool is_copying() const;
+  // Whether the copy has all that the other one had when it began.
+  [[nodiscard]] bool is_whole_copy() const;
   [[nodiscard]] bool is_heard() const;
   [[nodiscard]] bool has_waited(Milliseconds patience) const {
     return held_since_ && now_ms() >= *held_since_ + patience;

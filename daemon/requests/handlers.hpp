@@ -37,6 +37,9 @@ namespace shapley::daemon {
 // Whether an administrator's order can be written here: Errc::conflict if the other one of two controllers writes.
 [[nodiscard]] Expected<void> takes_orders(const Service& service);
 
+// The answer to an order that is booked here, where the other one of two controllers does not have it yet.
+[[nodiscard]] std::string said_alone(const std::string& answer);
+
 // The user's name for the ledger: "uid 0 (root)"; without a name if this host has none.
 [[nodiscard]] std::string author_of(std::uint32_t uid);
 

@@ -130,6 +130,13 @@ Expected<Answer> follow(Service& service, const FollowQuestion& asked, const Con
   return text_of(answer);
 }
 
+std::string said_alone(const std::string& answer) {
+  json object = parse_json(answer);
+  if (!object.is_object() || object.contains("error")) return answer;
+  object["alone"] = true;
+  return shapley::text_of(object);
+}
+
 std::string author_of(std::uint32_t uid) {
   std::array<char, 16384> room{};
   passwd entry{};

@@ -76,6 +76,7 @@ void Server::on_written_out(Session& session) {
 }
 
 void Server::on_closed(Session& session) {
+  std::erase_if(orders_, [&](const HeldOrder& order) { return order.taken.session == &session; });
   query_counts_.dropped +=
       query_scheduler_.forget(session) + ledger_lane_.forget(session) + report_lane_.forget(session);
   if (held_ && held_->session == &session) {
@@ -166,12 +167,31 @@ void Server::answer_next() {
   const auto began = QueryScheduler::Clock::now();
   const auto taken = query_scheduler_.next(began, [this](const auto& waiting) { return may_serve(waiting); });
   if (taken) {
-    reply(*taken, std::get<std::string>(answer_to(*taken)));
+    const std::int64_t before = service_.books().last_sequence();
+    std::string text = std::get<std::string>(answer_to(*taken));
+    const std::int64_t head = service_.books().last_sequence();
+    const bool is_order = taken->request.row != nullptr && taken->request.row->may_ask == Asker::administrator;
+    if (is_order && head > before && service_.controllers() != nullptr) {
+      orders_.push_back({*taken, std::move(text), head, Session::Clock::now()});
+    } else {
+      reply(*taken, std::move(text));
+    }
     query_scheduler_.done(*taken, began, QueryScheduler::Clock::now());
     // The question of the other controller may have reported its progress.
     if (service_.controllers() != nullptr) push();
   }
   schedule_answers();
+}
+
+void Server::release_orders() {
+  constexpr std::chrono::seconds k_patience{1};  // as Acknowledgements
+  std::erase_if(orders_, [&](HeldOrder& order) {
+    const Controllers& controllers = *service_.controllers();
+    const bool on_both = controllers.is_on_both(order.head);
+    if (!on_both && controllers.is_followed() && Session::Clock::now() < order.since + k_patience) return false;
+    reply(order.taken, on_both ? std::move(order.text) : said_alone(order.text));
+    return true;
+  });
 }
 
 void Server::reply(const QueryScheduler::Waiting& taken, std::string text) {
@@ -342,6 +362,7 @@ void Server::catch_up() {
 
 void Server::push() {
   admit_held();
+  release_orders();
   if (feeder_ == nullptr) return;
   const auto keep = feeder_->shared_from_this();
   if (!service_.cluster().is_ours(service_.feeder()->hello.cluster)) {
@@ -363,11 +384,12 @@ void Server::push() {
 
 void Server::push_to(Session& session) {
   Session::Pushed& pushed = session.pushed;
-  if (std::exchange(pushed.configuration_generation, service_.configuration_generation()) !=
-      service_.configuration_generation()) {
-    session.send(service_.welcome(pushed.instance));
-    session.send(service_.rules());
-  }
+  const bool is_reloaded = std::exchange(pushed.configuration_generation, service_.configuration_generation()) !=
+                           service_.configuration_generation();
+  const bool changed_hands =
+      std::exchange(pushed.owners_generation, service_.owners_generation()) != service_.owners_generation();
+  if (is_reloaded) session.send(service_.welcome(pushed.instance));
+  if (is_reloaded || changed_hands) session.send(service_.rules());
   const std::uint64_t acknowledged = service_.acknowledged(pushed.instance);
   if (std::exchange(pushed.acknowledged, acknowledged) != acknowledged) session.send(protocol::Ack{acknowledged});
   if (!push_levels_first(session)) return;

@@ -88,6 +88,8 @@ class Server final : public SessionOwner {
   // While an estimator is behind: lets it continue between all other work.
   void catch_up();
   void push_to(Session& session);
+  // Sends the answers to orders that are on both hosts, or wait no longer.
+  void release_orders();
   bool push_levels_first(Session& session);
   [[nodiscard]] bool worth_logging(std::uint32_t uid);
 
@@ -109,6 +111,14 @@ class Server final : public SessionOwner {
     protocol::Hello hello;
   };
   std::optional<Held> held_;  // then there is no feeder_
+  // The answer to an order that is booked here, in events up to `head`.
+  struct HeldOrder {
+    QueryScheduler::Waiting taken;
+    std::string text;
+    std::int64_t head = 0;
+    Session::Clock::time_point since;
+  };
+  std::vector<HeldOrder> orders_;
   bool process_pending_ = false;
   bool open_ = false;
   std::map<std::uint32_t, Instant> complaints_;  // when a user's refused feeding was last logged

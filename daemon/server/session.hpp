@@ -100,6 +100,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Instant ranks_at;  // when they were sent last
     std::uint64_t level_generation = 0;
     std::uint64_t configuration_generation = 0;
+    std::uint64_t owners_generation = 0;
     std::uint64_t reading_generation = 0;
   };
   Pushed pushed;

@@ -142,9 +142,44 @@ TEST_F(ConsortiumTest, OwnedElsewhereIsWhatAClusterCanOwn) {
   for (OrganizationElsewhere& row : statement.figures.organizations)
     row.owned = row.organization == "A" ? -k_max_wanted : k_max_wanted;
   apply(statement);
-  const ProcessorMillionths most{k_max_held.value * (k_greatest_weight / k_least_weight)};
+  const ProcessorMillionths most{std::int64_t{1} << 56U};  // less than a million processors of this weight
   for (const RankRow& row : state_.rank_rows(at(20), k_direct))
     EXPECT_EQ(row.pooled, row.organization == "A" ? cores(2) : most) << row.organization;
+}
+
+// A hundred clusters, as many as a file may name, each of which states the most that a statement may have, of
+// processors that are worth the most that a file may say.
+TEST_F(ConsortiumTest, WhatAllClustersStateHasASum) {
+  std::vector<OtherCluster> others;
+  for (int i = 100; i < 200; ++i) {
+    others.push_back(south(0, k_greatest_weight));
+    others.back().cluster = "c" + std::to_string(i);
+  }
+  apply(consortium(at(0), others, k_least_weight));
+  apply(RankingDeclared{at(0), "direct_contr", 0, 500'000, {}, 0, Guests::ranked, KeyRule::braking});
+  constexpr Int128 k_seconds = 1'000'000'000;
+  for (const OtherCluster& other : others) {
+    StandingReceived statement = statement_of(south_, at(20), other.cluster);
+    for (OrganizationElsewhere& row : statement.figures.organizations) {
+      const std::int64_t sign = row.organization == "A" ? 1 : row.organization == "B" ? -1 : 0;
+      row.figures.balance.value = sign * k_max_held.value * k_seconds * k_seconds;
+      row.figures.given_less_got.value = sign * k_max_held.value * k_seconds;
+      row.figures.rate_less_used.value = sign * k_max_held.value;
+      row.owned = sign == 0 ? ProcessorMillionths{} : k_max_held;
+    }
+    apply(statement);
+  }
+  EXPECT_GT(sum("A", 20).rate_less_used, ProcessorMillionths{});
+  for (const std::int64_t t : {20, 100'000}) {
+    const std::vector<Rank> ranks = state_.ranking(at(t));
+    EXPECT_EQ(ranks.front().organization, "A");
+    EXPECT_GT(ranks.front().key, Utility{});
+    EXPECT_EQ(ranks.front().lead, k_longest_lead);
+    EXPECT_EQ(ranks.back().organization, "B");
+    EXPECT_LT(ranks.back().key, Utility{});
+    const Outlook ahead = outlook(state_, at(t), k_direct);
+    EXPECT_EQ(order_after(ahead, Duration{1'000}).size(), ranks.size());
+  }
 }
 
 TEST_F(ConsortiumTest, WhatIsTooOldStandsStill) {

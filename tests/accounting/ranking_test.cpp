@@ -307,10 +307,7 @@ TEST(Ranking, FiguresOfTheSameOrganizationInTwoClustersBooksAddUp) {
   ASSERT_EQ(rows.size(), 3U);  // a, b, guests
   EXPECT_EQ(rows[0].figures, (KeyFigures{{Int128{310} * k_micro}, {Int128{20} * k_micro}, {}}));
   EXPECT_EQ(elsewhere[0].figures, (KeyFigures{{Int128{-110} * k_micro}, {Int128{-20} * k_micro}, {}}));
-  // At t nothing runs on a's two processors, and b owns none.
-  const std::vector<ProcessorMillionths> idle{{2 * k_micro}, {}, {}};
-  EXPECT_EQ(rank(rows, first.key_terms(), {}, idle), first.ranking(t, k_default_estimator));
-  EXPECT_EQ(first.ranking(t).front().idle, 2);
+  EXPECT_EQ(rank(rows, first.key_terms()), first.ranking(t, k_default_estimator));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ASSERT_EQ(rows[i].organization, elsewhere[i].organization);
     rows[i].figures += elsewhere[i].figures;
@@ -325,6 +322,33 @@ TEST(Ranking, FiguresOfTheSameOrganizationInTwoClustersBooksAddUp) {
     EXPECT_EQ(json.size(), 10U);
     EXPECT_EQ(from_json<RankRow>(json).value(), row);
   }
+}
+
+// Who owns which nodes, as of the present: a node that is new, one of two owners, one that is sold later.
+TEST(Ranking, OwnedNodesAreThoseOfThePresent) {
+  State state = cluster_of("a", "b", 0);
+  const auto at = [](std::int64_t s) { return scenario::k_begin + Duration{s}; };
+  const auto owned = [&] {
+    std::map<std::string, std::vector<OwnerPart>> owners;
+    for (const OwnedNodes& same : state.owned_nodes()) {
+      for (const std::string& node : same.nodes) EXPECT_TRUE(owners.emplace(node, same.owners).second) << node;
+    }
+    return owners;
+  };
+  using Owned = std::map<std::string, std::vector<OwnerPart>>;
+  EXPECT_EQ(owned(), (Owned{{"n1", {{"a", k_whole_node}}}}));
+  const std::uint64_t epoch = state.owners_epoch();
+  const OwnershipStated sold{"n2", at(20), {{k_beginning_of_time, {{"b", 400'000}}}, {at(100), {{"a", k_whole_node}}}}};
+  ASSERT_TRUE(state.apply(sold).has_value());
+  state.advance(at(20));
+  EXPECT_EQ(owned(), (Owned{{"n1", {{"a", k_whole_node}}}, {"n2", {{"b", 400'000}, {"commons", 600'000}}}}));
+  const std::uint64_t later = state.owners_epoch();
+  EXPECT_GT(later, epoch);
+  state.advance(at(99));
+  EXPECT_EQ(state.owners_epoch(), later);
+  state.advance(at(100));
+  EXPECT_GT(state.owners_epoch(), later);
+  EXPECT_EQ(owned(), (Owned{{"n1", {{"a", k_whole_node}}}, {"n2", {{"a", k_whole_node}}}}));
 }
 
 TEST(Ranking, CountsWhatRunsByTheMeanInForceThen) {

@@ -1,11 +1,14 @@
 // Hostile and damaged checkpoints: load() answers Errc::corrupt and never does worse.
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "accounting/checkpoint/text_format.hpp"
+#include "accounting/estimators/table.hpp"
 #include "accounting/state/state.hpp"
 #include "scenario.hpp"
 #include "tests/support/must.hpp"
@@ -214,6 +217,21 @@ TEST(Checkpoint, OfNothingIsAnEmptyState) {
   auto loaded = must(State::load(State().save()));
   EXPECT_EQ(loaded.now(), k_beginning_of_time);
   EXPECT_EQ(loaded.organizations().size(), 2U);
+}
+
+// A release without some estimator saved it.
+TEST(StateText, ACheckpointFromBeforeAnEstimatorCameIsPassedOver) {
+  const std::string text = State().save();
+  for (const std::string_view name : estimator_names()) {
+    std::string older = text;
+    const std::size_t begin = older.find("\nestimator " + std::string(name) + "\n");
+    ASSERT_NE(begin, std::string::npos) << text;
+    older.erase(begin, std::min(older.find("\nestimator ", begin + 1), older.rfind("\nend ")) - begin);
+    const auto loaded = State::load(with_good_checksum(older));
+    ASSERT_FALSE(loaded);
+    EXPECT_NE(loaded.error().what.find("the lines of " + std::string(name) + " are missing"), std::string::npos)
+        << loaded.error().what;
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "config/configuration.hpp"
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -178,6 +179,22 @@ organizations:
   EXPECT_EQ(c.organizations.size(), 3U);
 }
 
+TEST(Configuration, OfAnEarlierReleaseIsReadWithoutKeysThatThereAreNoMore) {
+  const std::string text = "running_weight: 0.1\nhorizon: 30d\nperiod: monthly\norganizations: [{name: a}]\n";
+  EXPECT_FALSE(parse(text));
+  const auto recorded = parse_recorded(text);
+  ASSERT_TRUE(recorded);
+  EXPECT_EQ(recorded->configuration.period, Period::monthly);
+  EXPECT_EQ(recorded->configuration.organizations.front().name, "a");
+  EXPECT_EQ(recorded->former,
+            (std::vector<std::string>{"running_weight: what runs counts in full, by the rule that brakes",
+                                      "horizon: ranks do not look a fixed time ahead any more"}));
+  EXPECT_TRUE(parse_recorded("organizations: [{name: a}]\n")->former.empty());
+  const auto refused = parse_recorded("horizon: 30d\ncolour: red\norganizations: [{name: a}]\n");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().size(), 1U) << "what no release had";
+}
+
 TEST(FormatFaults, WritesFileLineFaultAndRemedy) {
   EXPECT_EQ(format_faults({{0, "the file is empty", "fill it"}, {7, "unknown key 'x'", "known keys: y"}}, "f.yaml"),
             "f.yaml: the file is empty; fill it\nf.yaml:7: unknown key 'x'; known keys: y");
@@ -292,19 +309,31 @@ TEST(Configuration, KeepsHindsightOfThirtyOrganizationsByDefault) {
   EXPECT_EQ(others, accounting::EstimatorSet::all()) << "no other one is left out";
 }
 
-TEST(Configuration, DoubtsThatHindsightIsWantedOfTooMany) {
-  const auto of_hindsight = [](const std::string& text) {
-    std::string found;
-    for (const Fault& doubt : doubts(parsed(text))) {
-      if (doubt.what.find("hindsight") != std::string::npos) found += doubt.what + "; " + doubt.remedy;
+// Of organizations that are named; guests and commons count, too. An estimator without a key cannot be turned off.
+TEST(Configuration, LeavesOutAnEstimatorOfMoreOrganizationsThanItIsForAndDoubtsThatItIsWanted) {
+  for (const accounting::EstimatorId id : accounting::estimator_ids()) {
+    const accounting::EstimatorRow& row = accounting::estimators()[id.value];
+    if (row.most_organizations == std::numeric_limits<std::size_t>::max()) continue;
+    const std::string name(row.name);
+    const auto doubts_of = [&](const std::string& text) {
+      std::string found;
+      for (const Fault& doubt : doubts(parsed(text))) {
+        if (doubt.what.starts_with(name)) found += doubt.what + "; " + doubt.remedy;
+      }
+      return found;
+    };
+    const int most = static_cast<int>(row.most_organizations) - 2;
+    EXPECT_TRUE(kept_estimators(parsed(many_organizations(most))).contains(id));
+    EXPECT_EQ(doubts_of(many_organizations(most)), "");
+    EXPECT_FALSE(kept_estimators(parsed(many_organizations(most + 1))).contains(id));
+    const std::string off = "; write " + name + ": off to say that this is as it should be";
+    EXPECT_EQ(doubts_of(many_organizations(most + 1)), name + " is not kept for more than " + std::to_string(most) +
+                                                           " organizations; the other estimators are" +
+                                                           (row.has_key ? off : ""));
+    if (row.has_key) {
+      EXPECT_EQ(doubts_of(name + ": off\n" + many_organizations(most + 1)), "");
     }
-    return found;
-  };
-  EXPECT_EQ(of_hindsight(many_organizations(30)), "");
-  EXPECT_EQ(of_hindsight("hindsight: off\n" + many_organizations(31)), "");
-  EXPECT_EQ(of_hindsight(many_organizations(31)),
-            "hindsight is not kept for more than 30 organizations; the other estimators are; write hindsight: off to "
-            "say that this is as it should be");
+  }
 }
 
 }  // namespace

@@ -207,6 +207,12 @@ TEST(Estimators, AreWhatTheParserAllows) {
   const auto refused = parse("contribution: another\norganizations: [{name: physics}]\n");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().front().remedy, "write " + join(accounting::estimator_names(), " or "));
+  for (const accounting::EstimatorId id : accounting::estimator_ids()) {
+    const auto chosen =
+        parse("contribution: " + std::string(accounting::name_of(id)) + "\norganizations: [{name: a}]\n");
+    ASSERT_TRUE(chosen) << format_faults(chosen.error(), "file");
+    EXPECT_EQ(chosen->contribution, id);
+  }
 }
 
 // Every ```yaml block of the page is a whole file or becomes one with an organization.

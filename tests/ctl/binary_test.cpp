@@ -469,7 +469,9 @@ TEST_F(ShapleyctlBinary, CheckConfigListsEveryFault) {
 // Against what a ledger says is in force, and against a Slurm whose commands are scripts.
 TEST_F(ShapleyctlBinary, CheckConfigSaysWhatChangesAndWhatSlurmDoesNotKnow) {
   const std::string ledger = (directory / "of-a-site.db").string();
-  const std::string before = "slurm_user: root\norganizations: [{name: physics, partitions: [batch], nodes: [n1]}]\n";
+  // Of a release that had another key.
+  const std::string before =
+      "slurm_user: root\nhorizon: 7d\norganizations: [{name: physics, partitions: [batch], nodes: [n1]}]\n";
   {
     auto opened = must(ledger::Ledger::open(ledger, ledger::OpenMode::create_or_write));
     ASSERT_TRUE(opened
@@ -484,6 +486,7 @@ TEST_F(ShapleyctlBinary, CheckConfigSaysWhatChangesAndWhatSlurmDoesNotKnow) {
   EXPECT_PRED2(contains, diff.out,
                "changes what is in force (" + ledger +
                    "):\n"
+                   "  key horizon: ranks do not look a fixed time ahead any more\n"
                    "  key mode: priorities -> observe\n"
                    "  partition bach: new, -> physics\n"
                    "  partition batch: no longer named, was of physics\n"

@@ -188,6 +188,18 @@ TEST_F(BookedBy, ARuleOfTheConfigurationThatHeldWhenTheRunBegan) {
             "would be of B now.");
 }
 
+// A ledger of a release whose files had keys that there are no more.
+TEST_F(BookedBy, ARuleOfAConfigurationThatThisReleaseWouldRefuse) {
+  write({ConfigurationLoaded{second(15),
+                             "horizon: 30d\nrunning_weight: 0.1\n"
+                             "organizations:\n  - {name: A, title: Alpha}\n  - {name: B, accounts: [acct_A]}\n"}},
+        40);
+  EXPECT_EQ(sentence("1"),
+            "A: by the rule account acct_a of the configuration of 2026-11-18T11:06:40Z; by the rule account acct_a it "
+            "would be of B now.");
+  EXPECT_EQ(must(offline_status({.ledger = file()})).find("A")->title, "Alpha");
+}
+
 TEST_F(BookedBy, TheFirstConfigurationWhereARunIsFromBefore) {
   JobDescribed early = job_of(20, "A", -50);
   SegmentOpened run = opened(SegmentKind::run, 20, "A", -40);

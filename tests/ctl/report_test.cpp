@@ -1,6 +1,8 @@
 #include "ledger/reports/report.hpp"
 
+#include <cctype>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -8,8 +10,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "accounting/estimators/table.hpp"
 #include "accounting/state/state.hpp"
+#include "ctl/commands/status.hpp"
 #include "scripted_books.hpp"
+#include "tests/support/text.hpp"
 
 namespace shapley::ledger {
 namespace {
@@ -85,19 +90,20 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
   EXPECT_EQ(report["period"]["begin_utc"], "2026-11-18T11:06:40Z");
   EXPECT_EQ(report["contribution"], "direct_contr");
   EXPECT_EQ(report["conservation"]["sum_psi"], "1020");
-  EXPECT_EQ(report["conservation"]["sum_phi_direct"], "1020");
-  EXPECT_EQ(report["conservation"]["sum_phi_rate"], "1020");
-  EXPECT_EQ(report["conservation"]["sum_phi_hindsight"], "1020");
+  for (const accounting::EstimatorId id : accounting::estimator_ids())
+    EXPECT_EQ(report["conservation"][accounting::figure_name("sum_phi", id)], "1020");
   ASSERT_EQ(report["organizations"].size(), 4U);
   for (const json& row : report["organizations"]) {
-    for (const char* text : {"name", "title", "sentence", "psi", "phi", "phi_direct", "phi_rate", "phi_hindsight",
-                             "got_processor_seconds", "given_processor_seconds"}) {
+    for (const char* text :
+         {"name", "title", "sentence", "psi", "phi", "got_processor_seconds", "given_processor_seconds"}) {
       EXPECT_TRUE(row[text].is_string()) << text;
     }
     for (const char* number : {"standing_core_hours", "got_core_hours", "given_core_hours", "gives", "owned", "used",
                                "lent", "borrowed", "waiting", "running_jobs", "waiting_jobs"}) {
       EXPECT_TRUE(row[number].is_number()) << number;
     }
+    for (const accounting::EstimatorId id : accounting::estimator_ids())
+      EXPECT_TRUE(row[accounting::figure_name("phi", id)].is_string()) << row;
     const bool is_commons = row["name"] == "commons";  // it runs nothing: no rank, no key
     EXPECT_EQ(row["key"].is_string(), !is_commons);
     EXPECT_EQ(row["key_core_hours"].is_number(), !is_commons);
@@ -108,6 +114,29 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
     EXPECT_EQ(row["below_guarantee"].is_boolean(), !is_commons);
     EXPECT_EQ(row.size(), 27U + accounting::estimator_ids().size())
         << "a new member needs a line in docs/reference/shapleyctl.md";
+  }
+}
+
+// Each row of the table of estimators has its figures, its column and its sum.
+TEST(StatusReport, IsByEveryEstimator) {
+  const Instant at = k_example_begin + Duration{40};
+  for (const EstimatorId id : accounting::estimator_ids()) {
+    accounting::State state = example_state(at);
+    StatusReport typed = status_report(state, at, id);
+    const json report = json_of(typed);
+    EXPECT_EQ(report["contribution"], accounting::name_of(id));
+    const std::string phi = accounting::figure_name("phi", id);
+    const std::string columns = ctl::render_status(typed, {.format = "organization," + phi, .parsable = true}).value();
+    for (const json& row : report["organizations"]) {
+      EXPECT_EQ(row["phi"], row[phi]) << row;
+      EXPECT_PRED2(contains, columns, row["name"].get<std::string>() + "|" + row[phi].get<std::string>() + "\n");
+    }
+    std::string member(accounting::estimators()[id.value].member);
+    typed.conservation.holds = false;
+    typed.conservation.sum_phi[id] = Utility{6 * k_micro};
+    EXPECT_PRED2(contains, ctl::render_status(typed, {}).value(), " " + member + " 6");
+    member[0] = static_cast<char>(std::toupper(member[0]));
+    EXPECT_PRED2(contains, ctl::render_status(typed, {.long_form = true}).value(), " Phi" + member + " ");
   }
 }
 
@@ -243,6 +272,33 @@ TEST(StatusReport, SaysWhatAKeyThatBrakesIsMadeOf) {
   // With U of half a processor, 21 / U + 2 sqrt(21^2 / 2 U^2 + 21 / U).
   EXPECT_EQ(b["settled_in_s"], 102);
   EXPECT_EQ(row_of(report, "A")["settled_in_s"], 102);
+  EXPECT_EQ(row_of(report, "guests")["settled_in_s"], 0);
+  rule.at = begin + Duration{1};
+  rule.guests = Guests::last;
+  ASSERT_TRUE(state.apply(rule));
+  const json last = json_of(status_report(state, begin + Duration{1}, k_default_estimator));
+  EXPECT_EQ(row_of(last, "B")["settled_in_s"], 102);
+  EXPECT_FALSE(row_of(last, "guests").contains("settled_in_s")) << "no key serves it";
+}
+
+// A report may come from a shapleyd of another release, or from anything that answers in its place.
+TEST(StatusReport, WhatMayStartBeforeIsANumberWhateverAReportSays) {
+  constexpr std::int64_t k_long = std::numeric_limits<std::int64_t>::max();
+  RankedRow row;
+  row.braking.emplace();
+  RankedRow other = row;
+  for (const std::int64_t figure : {std::int64_t{0}, -k_long, k_long}) {
+    for (const std::int64_t balance : {std::int64_t{0}, -k_long, k_long}) {
+      other.braking = {.balance_ahead = {Int128{balance} * k_long},
+                       .work_ahead = {Int128{figure} * k_long},
+                       .doubled_turn = {figure},
+                       .residual_s = figure};
+      for (const std::int64_t cum : {std::int64_t{0}, k_long / k_micro}) {
+        EXPECT_GE(startable_before(other, row, cum), 0);
+        EXPECT_GE(startable_before(row, other, cum), 0);
+      }
+    }
+  }
 }
 
 TEST(StatusReport, SaysWhoIsBelowItsGuarantee) {

@@ -54,6 +54,22 @@ TEST(Status, ForPeople) {
             "Plugin:  connected, priority/shapley 1.0.0, Slurm 22.05.8, cluster consort, last heard just now\n");
 }
 
+// A rule that brakes says when each is even; programs that count columns get the ones that they had.
+TEST(Status, WhenEachIsEvenByARuleThatBrakes) {
+  json report = fixed_report();
+  report["ranking"]["rule"] = "braking";
+  report["organizations"][0]["settled_in_s"] = 7 * 604'800 + 90'000;
+  report["organizations"][1]["settled_in_s"] = 0;
+  const std::string text = shown(report);
+  EXPECT_PRED2(contains, text, "Rank Standing    Key Settled in     Got   Given Owned");
+  EXPECT_PRED2(contains, text, "\nphysics                     1    +12.4 -0.500    7 weeks   0.500 1,520.2    64 ");
+  EXPECT_PRED2(contains, text, "\na-very-long-organization    2      0.0    0.0       even     0.0     0.0 ");
+  EXPECT_PRED2(contains, text, "\nguests                      3     -3.1   -3.1          - 1,519.8 ");
+  EXPECT_PRED2(contains, text, "\ncommons                     - +0.00041      -          -     0.0     0.0 ");
+  EXPECT_PRED2(lacks, render_status(report, {.parsable = true}).value(), "settled_in");
+  EXPECT_PRED2(contains, render_status(report, {.format = "settled_in", .parsable = true}).value(), "\n4323600\n0\n");
+}
+
 TEST(Status, ATitleIsInTheSentenceAndIsAField) {
   json report = fixed_report();
   report["organizations"][0]["title"] = "Institute of Physics";

@@ -29,6 +29,7 @@ summed_by_statement() {
     awk -F , '$4 == "user_own" || $4 == "user_borrowed" { sum[$7] += $10 } END { for (a in sum) if (sum[a]) print a, sum[a] }' | sort
 }
 
+requeued_in_sacct() { test "$(sacct -a -D -X -P -n -o State | grep -c '^REQUEUED$')" -eq "$1"; }
 ended_in_sacct() { test "$(sacct -a -D -X -P -n -o End | grep -vc Unknown)" -eq "$1"; }
 started_in_sacct() { test "$(sacct -a -D -X -P -n -o Start | grep -vc -e Unknown -e None)" -eq "$1"; }
 export_of() { TZ=UTC sacct -a -D -P -o JobIDRaw,Start,End,State,AllocCPUS,Suspended -S "$(utc "$1")" -E "$(utc "$2")"; }
@@ -82,4 +83,33 @@ audit_of() { TZ=UTC shapleyctl audit "$1" --against "$2" --since "$(utc "$3")" -
   awk -F '|' -v OFS='|' '$5 == 4 && $1 !~ /\./ { $3 = "2099-01-01T00:00:00" } { print }' "$CLUSTER_DIR/ended.txt" >"$CLUSTER_DIR/changed.txt"
   run audit_of "$CLUSTER_LEDGER" "$CLUSTER_DIR/changed.txt" "$since" "$until"
   [ "$status" -eq 1 ]
+}
+
+@test "jobs are queued again after they had ended and after they were cancelled while they waited: the books agree with sacct" {
+  start_with
+  local ended cancelled
+  ended=$(submit astro -n2 "sleep 1")
+  wait_until 30 job_is "$ended" COMPLETED
+  wait_until 10 seconds_passed 2  # so that the requeue is of another second than the end
+  scontrol requeue "$ended"
+  close_queue
+  cancelled=$(submit bio -n1 "sleep 1")
+  wait_until 10 job_is "$cancelled" PENDING
+  scancel "$cancelled"
+  wait_until 10 job_is "$cancelled" CANCELLED
+  wait_until 10 seconds_passed 2
+  scontrol requeue "$cancelled"
+  wait_until 20 requeued_in_sacct 2
+  scancel -u daemon
+  open_queue
+  wait_drained 20
+  wait_until 20 seconds_passed 11  # what is younger than 10 s at a ledger's end may be on its way
+  submit chem -n1 "sleep 1"
+  wait_drained 30
+  TZ=UTC sacct -a -D -P -o JobIDRaw,Start,End,State,AllocCPUS,Suspended >"$CLUSTER_DIR/requeued.txt"
+  run shapleyctl audit "$CLUSTER_LEDGER" --against "$CLUSTER_DIR/requeued.txt"
+  [ "$status" -eq 0 ] || { echo "$output"; cat "$CLUSTER_DIR/requeued.txt"; false; }
+  [[ $output == *"1 run had ended when the job was queued again"* ]]
+  [[ $output == *"1 record is of a job that was cancelled while it waited"* ]]
+  [ "$(shapleyctl status --json | jq .daemon.lost_runs)" = 0 ]
 }

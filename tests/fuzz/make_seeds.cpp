@@ -104,7 +104,8 @@ void write_protocol() {
   write("protocol", "daemon",
         '\x01' + stream({protocol::Welcome{},
                          protocol::Rules{{{"physics", RuleKind::account, "phys", 0}},
-                                         {Charge::weights, {{"cpu", 1}, {"gres/gpu", 32}}, {{"n1", 4}}}},
+                                         {Charge::weights, {{"cpu", 1}, {"gres/gpu", 32}}, {{"n1", 4}}},
+                                         {{{"n1", "n2"}, {{"physics", 600'000}, {"commons", 400'000}}}}},
                          protocol::Levels{2, 1'700'000'000, {{1, 3}, {300, 15}}},
                          protocol::Ranks{3, 1'700'000'000, {"physics", "guests"}}, protocol::Ack{2},
                          protocol::Refused{"too many connections"}}));

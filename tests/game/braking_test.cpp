@@ -2,6 +2,7 @@
 #include "game/braking.hpp"
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -108,6 +109,32 @@ RC_GTEST_PROP(Braking, FallsByWhatStartsAndSaysHowMuchMay, ()) {
   const std::int64_t most = startable_until(key, level);
   RC_ASSERT(key_after(key, most) >= level);
   RC_ASSERT(key_after(key, most + 1) < level);
+}
+
+// Figures of another program or of another cluster's books may be any. Whatever they are, the key falls in what starts,
+// within bounds of which the difference of two has 128 bits, too.
+TEST(Braking, AnyFiguresMakeAKeyOf128Bits) {
+  constexpr Int128 k_most = (Int128{1} << 126U) - 1 + (Int128{1} << 126U);
+  constexpr auto k_long = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t k_all = k_most_started * k_micro;
+  for (const Int128 balance : {k_most, Int128{0}, -k_most}) {
+    for (const Int128 work : {k_most, Int128{0}, -k_most}) {
+      for (const std::int64_t turn : {-k_long, std::int64_t{0}, k_long}) {
+        for (const Duration residual : {Duration{-k_long}, Duration{0}, Duration{k_long}}) {
+          const FallingKey key = braking_key_of(balance, work, turn, residual);
+          EXPECT_GT(key_after(key, -k_all), key_after(key, 0));
+          EXPECT_GT(key_after(key, 0), key_after(key, k_all));
+          EXPECT_LT(key_after(key, -k_all), Int128{1} << 125U);
+          EXPECT_GT(key_after(key, k_all), -(Int128{1} << 125U));
+          EXPECT_LE(startable_until(key, 0), k_all);
+          EXPECT_LT(settling_seconds(key), 1e18) << "a number of seconds";
+        }
+      }
+    }
+  }
+  // What books can have is as it was.
+  const FallingKey usual = braking_key_of(Int128{1} << 100U, -(Int128{1} << 69U), 8 * k_micro, {7201});
+  EXPECT_EQ(usual, (FallingKey{Int128{1} << 100U, -(Int128{1} << 69U), 8 * k_micro, 7201, 7201 * 7201 / 2}));
 }
 
 TEST(Braking, WithoutBrakingAKeyFallsByItsFactor) {

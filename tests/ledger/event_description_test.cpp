@@ -1,4 +1,5 @@
-// Laws of every kind of event, whatever its description says. The toy event (toy_event/) has to obey them, too.
+// Laws of every kind of event, whatever its description says; a new one has to obey them, too
+// (tests/architecture/changes/event_kind.patch).
 #include <set>
 
 #include <gtest/gtest.h>

@@ -318,6 +318,34 @@ TEST_F(RecordComparison, each_run_of_a_requeued_job_has_its_own_record) {
   EXPECT_PRED2(lacks, hidden, "\n");
 }
 
+// `scontrol requeue` of a job that had ended at 100: Slurm has the requeue, at 130, as the end. An end by a requeue
+// that the ledger saw is no such thing.
+TEST_F(RecordComparison, a_run_that_had_ended_before_the_requeue_is_compared_without_its_end) {
+  run(17, 0, 100, 4);
+  EXPECT_TRUE(
+      clean(against_sacct(sacct("17", 0, 130, 4, "REQUEUED")), {"1 run had ended when the job was queued again"}));
+  EXPECT_FALSE(against_sacct(sacct("17", 0, 130, 2, "REQUEUED")).clean()) << "another size";
+  EXPECT_FALSE(against_sacct(sacct("17", 0, 90, 4, "REQUEUED")).clean()) << "it held them until 100";
+  EXPECT_FALSE(against_sacct(sacct("17", 0, 130, 4, "COMPLETED")).clean());
+  piece(18, 0, 0, 0, 100, 4, CloseReason::requeued);
+  EXPECT_FALSE(against_sacct(sacct("17", 0, 130, 4, "REQUEUED") + sacct("18", 0, 130, 4, "REQUEUED")).clean());
+}
+
+// Cancelled at 100 while it waited, queued again at 130.
+TEST_F(RecordComparison, a_wait_that_was_cancelled_and_queued_again_is_no_run) {
+  run(16, 0, 100, 4);
+  auto wait = opened(17, k_t, "a", 1);
+  wait.key.kind = accounting::SegmentKind::wait;
+  wait.nodes.clear();
+  add(wait);
+  add(closed(wait, k_t + 100));
+  const std::string ran = sacct("16", 0, 100, 4);
+  EXPECT_TRUE(
+      clean(against_sacct(ran + sacct("17", 100, 130, 1, "REQUEUED")), {"1 record is of a job that was cancelled"}));
+  EXPECT_FALSE(against_sacct(ran + sacct("17", 99, 130, 1, "REQUEUED")).clean());
+  EXPECT_FALSE(against_sacct(ran + sacct("17", 100, 130, 1, "COMPLETED")).clean());
+}
+
 TEST_F(RecordComparison, a_run_that_slurm_recorded_twice_must_fit_once) {
   run(17, 0, 100, 4);
   for (const std::int64_t other : {90, 110})

@@ -66,6 +66,7 @@ RC_GTEST_PROP(Settlements, MoveTwoRowsByTheAmountAndNothingElse, ()) {
   const Instant now = latest(history) + Duration{10};
   must(ledger.append(history, now));
   const Instant t = now + Duration{*rc::gen::inRange<std::int64_t>(2, 40 * 24 * 3600)};
+  const std::int64_t begin = std::max(must(ledger.recover()).state.begin().value, latest(history).value - 7000);
   auto expected = periods_of(must(ledger.recover()), t);
   const auto before = expected;
   if (*rc::gen::arbitrary<bool>()) {
@@ -78,7 +79,7 @@ RC_GTEST_PROP(Settlements, MoveTwoRowsByTheAmountAndNothingElse, ()) {
     using Sides = std::pair<const char*, const char*>;
     const auto [from, to] = *rc::gen::element(Sides("a", "b"), Sides("b", "a"), Sides("a", "guests"),
                                               Sides("commons", "c"), Sides("c", "commons"));
-    const Instant at{*rc::gen::inRange<std::int64_t>(latest(history).value - 7000, now.value + 1)};
+    const Instant at{*rc::gen::inRange<std::int64_t>(begin, now.value + 1)};
     const CpuTime work{*rc::gen::inRange<std::int64_t>(1, k_max_settled.value)};
     all.push_back(make(ledger, SettlementAsked{from, to, work, at}, now));
     for (auto& [bounds, rows] : expected) {
@@ -141,6 +142,9 @@ TEST_F(SettlementTest, WhatCannotBeIsRefused) {
   says({"a", "x", hour, {900}}, "the books know no organization 'x'");
   says({"a", "b", hour, {1001}}, "lies in the future");
   says({"a", "b", {}, {900}}, "more than nothing");
+  says({"a", "b", -hour, {900}}, "what b gave, write as from b");
+  says({"a", "b", hour, {49}}, "before the books begin, at 1970-01-01T00:00:50Z");
+  EXPECT_TRUE(plan(ledger, SettlementAsked{"a", "b", hour, {50}}, {1000}).has_value());
   says({"a", "b", {k_max_settled.value + 1}, {900}}, "277 million core-hours at most");
 }
 

@@ -161,6 +161,28 @@ RC_GTEST_PROP(StoredEvents, of_any_kind_show_in_the_views_what_they_say, ()) {
   expect_views(ledger, accepted);
 }
 
+// Alone in its ledger, an event of any kind is in the books that come back, from a checkpoint and by replay.
+RC_GTEST_PROP(StoredEvents, of_any_kind_come_back_after_a_restart, ()) {
+  const Event event = *any_event();
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "ledger.db";
+  std::string books;
+  {
+    Ledger ledger = writer(file);
+    must(ledger.append(std::vector<Event>{event}, {1'000'000}));
+    Recovered recovered = must(ledger.recover());
+    RC_ASSERT(recovered.replayed == 1);
+    books = recovered.state.save();
+    must(ledger.save_checkpoint(recovered.state, recovered.last_sequence, recovered.state.now()));
+  }
+  const Ledger ledger = reader(file);
+  Recovered recovered = must(ledger.recover());
+  RC_ASSERT(recovered.replayed == 0);
+  RC_ASSERT(recovered.state.save() == books);
+  RC_ASSERT(recovered.state.apply(event) == Applied::duplicate);
+  expect_sound(ledger);
+}
+
 RC_GTEST_PROP(StoredEvents, of_a_history_are_sound, ()) {
   const TemporaryDirectory directory;
   Ledger ledger = writer(directory.path() / "ledger.db");

@@ -9,6 +9,17 @@ case $1 in
   --inside | --root) ;;
   *)
     build=$1
+    # No time of a timer is one that clocks leave out when they go forward, in any zone of the next years.
+    for timer in backup audit; do
+      at=$(sed -n 's/^OnCalendar=.* \([0-9:]*\)$/\1:00/p' "${0%/*}/../../packaging/shapley-$timer.timer")
+      year=$(date +%Y)
+      # Pairs of lines, the last second before a change and the first one after it, each with the time of that zone's clocks.
+      find /usr/share/zoneinfo -type f -not -path '*/right/*' -not -name '*.*' -exec zdump -v -c "$year,$((year + 10))" {} + 2>/dev/null |
+        awk -v at="$at" '$5 ~ /:59$/ { zone = $1; before = $12; next }
+          $5 ~ /:00$/ && $1 == zone { ++changes; if (before < at && at < $12) { print zone, before, "to", $12; bad = 1 } }
+          END { if (changes < 1000) print "zdump shows few changes"; exit bad || changes < 1000 }' ||
+        { echo "upkeep: clocks leave out $at of shapley-$timer.timer there" >&2; exit 1; }
+    done
     folder=$(mktemp -d)
     # cgroup COMMAND: in the root of the cgroups, through a mount that ends with the command.
     # shellcheck disable=SC2016 # the inner shell's
@@ -90,8 +101,10 @@ systemd-tmpfiles --create slurm-shapley.conf
 now=$(date +%s)
 month=$(date -u -d "$(date -u +%Y-%m-01) - 1 day" +%Y-%m)
 first=$(date -u -d "$month-01" +%s)
+long_ago=$(date -u -d "$month-01 - 2 months" +%s)
 {
   echo "JobIDRaw|User|UID|Account|Submit|Start|End|State|AllocCPUS|NodeList"
+  echo "30|daemon|1|physics|$long_ago|$long_ago|$((long_ago + 60))|COMPLETED|4|n1"
   for ((job = 1; job < 20; ++job)); do
     begin=$((first + job * 86400))
     account=physics node=n1
@@ -162,6 +175,15 @@ must systemctl start "shapley-upkeep@$month"
 must_fail systemctl start "shapley-upkeep@$(date -u +%Y-%m)"
 [ ! -e "$books/months/$(date -u +%Y-%m)" ] || die "a month that has not ended was written"
 until_true journal_has "shapley-upkeep@$(date -u +%Y-%m) failed" -p err
+must_fail systemctl start "shapley-upkeep@${month%-*}-00"
+[ ! -e "$books/months/${month%-*}-00" ] || die "a month that does not exist was written"
+
+step "months that failed are made up for with the next one"
+earlier=$(date -u -d "$month-01 - 2 months" +%Y-%m) between=$(date -u -d "$month-01 - 1 month" +%Y-%m)
+mkdir "$books/months/$earlier"
+must systemctl start shapley-upkeep@month
+[ -f "$books/months/$between/statement.txt" ] || die "the papers of $between were forgotten"
+rm -r "${books:?}/months/$earlier" "$books/months/$between"
 
 step "a month whose papers are missing is known to health, until they are written"
 must_fail shapleyctl health --max-papers-delay 1s  # the plugin is not connected
@@ -200,6 +222,7 @@ step "the page of the present, by a user of its own, readable for a web server"
 must systemctl start shapley-live
 [ "$(stat -L -c %a /var/lib/shapley-live /var/lib/shapley-live/index.html)" = $'755\n644' ] || die "modes: $(stat -L -c '%n %a' /var/lib/shapley-live/*)"
 grep -q '<h2>Who goes first</h2>' /var/lib/shapley-live/index.html || die "no page of the present"
+setpriv --reuid=www-data --regid=www-data --clear-groups cat /var/lib/shapley-live/index.html >/tmp/said || die "a web server cannot read it"
 
 step "another folder and name, by a drop-in"
 mkdir -p /srv/books /etc/systemd/system/shapley-upkeep@.service.d

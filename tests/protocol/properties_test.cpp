@@ -129,8 +129,8 @@ void pick(Braking& m) {
   pick_all(balance, work, doubled_turn);
 }
 void pick(Ranks& m) {
-  auto& [generation, computed_at, organizations, leads, lacking, returning, braking, residual, idle] = m;
-  pick_all(generation, computed_at, organizations, leads, lacking, returning, braking, residual, idle);
+  auto& [generation, computed_at, organizations, leads, lacking, returning, braking, residual] = m;
+  pick_all(generation, computed_at, organizations, leads, lacking, returning, braking, residual);
 }
 void pick(JobLevel& m) {
   auto& [job_id, level] = m;
@@ -148,9 +148,17 @@ void pick(ChargeRule& m) {
   auto& [charge, weights, node_weights] = m;
   pick_all(charge, weights, node_weights);
 }
+void pick(OwnerPart& m) {
+  auto& [organization, parts_per_million] = m;
+  pick_all(organization, parts_per_million);
+}
+void pick(OwnedNodes& m) {
+  auto& [nodes, owners] = m;
+  pick_all(nodes, owners);
+}
 void pick(Rules& m) {
-  auto& [rules, charge] = m;
-  pick_all(rules, charge);
+  auto& [rules, charge, owners] = m;
+  pick_all(rules, charge, owners);
 }
 void pick(Query& m) {
   auto& [id, json] = m;

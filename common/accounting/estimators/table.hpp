@@ -37,6 +37,9 @@ struct EstimatorRow {
   // What an organization gave is the work on its own processors. An audit computes that itself, and reports divide it
   // by owner.
   bool by_owner = false;
+  // What organizations are credited with per second, commons included, sums to what runs, in parts that do not depend
+  // on which nodes are in use.
+  bool of_what_runs = false;
   // It keeps what coalitions would have got alone: it computes the worth of cooperation, its memory is bounded
   // (HindsightBounded), and its rates may change although no real job starts or ends.
   bool of_coalitions = false;

@@ -211,6 +211,7 @@ std::uint32_t Nodes::index_of(std::string_view name) {
   const auto index = static_cast<std::uint32_t>(nodes_.size());
   nodes_.emplace_back(std::string(name));
   indices_.emplace(name, index);
+  ++owners_epoch_;
   return index;
 }
 
@@ -241,6 +242,7 @@ void Nodes::hand_over(std::uint32_t index, Instant t) {
 }
 
 void Nodes::schedule(std::uint32_t index) {
+  ++owners_epoch_;
   if (const auto at = nodes_[index].ownership.next_hand_over()) hand_overs_.emplace(*at, index);
 }
 

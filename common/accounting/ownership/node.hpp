@@ -185,6 +185,8 @@ class Nodes {
   // The next known change of any node's owner, and that node; k_end_of_time if no change is known.
   [[nodiscard]] Instant next_hand_over() const;
   [[nodiscard]] std::uint32_t next_to_hand_over() const { return hand_overs_.begin()->second; }
+  // Rises when a node is new or its owners may have changed.
+  [[nodiscard]] std::uint64_t owners_epoch() const { return owners_epoch_; }
 
   // Whether the capacity known for the node at this place equals the event; nullopt: none is known.
   [[nodiscard]] std::optional<bool> repeats(const CapacityChanged& event) const;
@@ -205,6 +207,7 @@ class Nodes {
   std::deque<Node> nodes_;
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> indices_;
   std::set<std::pair<Instant, std::uint32_t>> hand_overs_;  // known, not yet in force: (when, index of the node)
+  std::uint64_t owners_epoch_ = 0;
 };
 
 }  // namespace shapley::accounting

@@ -54,11 +54,12 @@ Int128 scaled(Int128 value, std::int64_t weight, std::int64_t own) {
 KeyFigures weighted(const KeyFigures& figures, std::int64_t weight, std::int64_t own) {
   return {.balance = {scaled(figures.balance.value, weight, own)},
           .given_less_got = {scaled(figures.given_less_got.value, weight, own)},
-          .rate_less_used = {static_cast<std::int64_t>(scaled(figures.rate_less_used.value, weight, own))}};
+          .rate_less_used = weighted(figures.rate_less_used, weight, own)};
 }
 
 ProcessorMillionths weighted(ProcessorMillionths processors, std::int64_t weight, std::int64_t own) {
-  return {static_cast<std::int64_t>(scaled(processors.value, weight, own))};
+  constexpr Int128 k_most = Int128{1} << 56U;
+  return {static_cast<std::int64_t>(std::clamp(scaled(processors.value, weight, own), -k_most, k_most))};
 }
 
 namespace {

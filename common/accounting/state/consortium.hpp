@@ -41,7 +41,8 @@ namespace shapley::accounting {
 
 // The figures after `h` seconds in which nothing starts or ends. REQUIRES: h >= 0.
 [[nodiscard]] KeyFigures figures_after(const KeyFigures& figures, Duration h);
-// Figures of a cluster of `weight` in processors of one of weight `own`; rounded down. REQUIRES: both are weights.
+// Figures of a cluster of `weight` in processors of one of weight `own`; rounded down. Processors are 2^56 millionths
+// at most, so that those of all clusters of a consortium have a sum. REQUIRES: both are weights.
 [[nodiscard]] KeyFigures weighted(const KeyFigures& figures, std::int64_t weight, std::int64_t own);
 [[nodiscard]] ProcessorMillionths weighted(ProcessorMillionths processors, std::int64_t weight, std::int64_t own);
 

@@ -41,12 +41,10 @@ namespace {
 // doubled_turn: 2 U; without meaning if the rule does not brake.
 game::FallingKey falling_key(const KeyFigures& is, const game::KeyTerms& terms, std::int64_t doubled_turn) {
   const Utility ahead = game::key(is.balance, is.given_less_got, is.rate_less_used, terms);
-  game::FallingKey key{.balance = ahead.value, .factor = game::start_factor(terms)};
-  if (!terms.brakes) return key;
-  key.work = game::frozen_ahead<Int128>(is.given_less_got.value, is.rate_less_used.value, terms.horizon);
-  key.doubled_turn = doubled_turn;
-  key.residual = terms.horizon.value;
-  return key;
+  if (!terms.brakes) return {.balance = ahead.value, .factor = game::start_factor(terms)};
+  return game::braking_key_of(
+      ahead.value, game::frozen_ahead<Int128>(is.given_less_got.value, is.rate_less_used.value, terms.horizon),
+      doubled_turn, terms.horizon);
 }
 
 std::int64_t doubled_turn_of(const RankRow& row) {
@@ -77,9 +75,8 @@ bool RankRow::below_guarantee() const {
 }
 
 std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms,
-                       std::span<const ProcessorMillionths> besides, std::span<const ProcessorMillionths> idle) {
+                       std::span<const ProcessorMillionths> besides) {
   SHAPLEY_REQUIRE(besides.empty() || besides.size() == rows.size());
-  SHAPLEY_REQUIRE(idle.empty() || idle.size() == rows.size());
   std::vector<game::FallingKey> falling;
   std::vector<game::ServingRow<Utility>> serving;
   falling.reserve(rows.size());
@@ -117,8 +114,7 @@ std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& term
   ranks.reserve(rows.size());
   for (const std::size_t i : game::serving_order(std::span<const game::ServingRow<Utility>>(serving))) {
     ranks.push_back({rows[i].organization, serving[i].key, serving[i].guarantee, serving[i].below_guarantee(),
-                     serving[i].last, lead(i), lacking(serving[i]), returning(i),
-                     idle.empty() ? 0 : idle[i].value / k_micro, falling[i]});
+                     serving[i].last, lead(i), lacking(serving[i]), returning(i), falling[i]});
   }
   return ranks;
 }

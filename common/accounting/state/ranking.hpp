@@ -69,9 +69,6 @@ struct Rank {
   std::int64_t lacking = 0;
   // By how many processors `lacking` rises when all of its nodes that are away are back; >= 0.
   std::int64_t returning = 0;
-  // Whole processors of its own, on nodes that are there, that no run blocks, rounded down, if what it gave is counted
-  // by which of its nodes are in use (EstimatorRow::by_owner); otherwise 0.
-  std::int64_t idle = 0;
   game::FallingKey falling = {};
   friend bool operator==(const Rank&, const Rank&) = default;
 };
@@ -83,11 +80,10 @@ struct Rank {
 [[nodiscard]] game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organization);
 
 // `rows`: all organizations that have a rank, in the order that breaks ties. `besides`: how many processors each owns
-// besides, on nodes that are away (State::ranking); empty: no node is away. `idle`: Rank::idle; empty: 0 of each.
-// REQUIRES of both: as many as there are rows, or none.
+// besides, on nodes that are away (State::ranking); empty: no node is away.
+// REQUIRES: as many as there are rows, or none.
 [[nodiscard]] std::vector<Rank> rank(std::span<const RankRow> rows, const game::KeyTerms& terms,
-                                     std::span<const ProcessorMillionths> besides = {},
-                                     std::span<const ProcessorMillionths> idle = {});
+                                     std::span<const ProcessorMillionths> besides = {});
 
 // The times at which the order of organizations changes, as long as nothing starts or ends.
 //

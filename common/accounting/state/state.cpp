@@ -98,6 +98,10 @@ std::optional<CooperationWorth> State::closed_worth(std::size_t i) {
   return impl_->worth_in(i, impl_->accounts.got().periods()[i].end, EstimatorSet::all());
 }
 
+Instant State::begin() const {
+  return impl_->present.first_event;
+}
+
 Instant State::period_begin() const {
   if (!impl_->accounts.boundaries().empty()) return impl_->accounts.boundaries().back();
   return impl_->present.first_event == k_end_of_time ? k_beginning_of_time : impl_->present.first_event;
@@ -251,27 +255,32 @@ std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator
   impl_->advance(t);
   if (!estimator) estimator = parse_estimator(ranking_rule().contribution).value_or(k_default_estimator);
   const std::vector<RankRow> rows = rank_rows(t, *estimator);
-  const auto by_row = [&](const auto& figure) {
-    std::vector<ProcessorMillionths> figures;
-    for (const RankRow& row : rows) figures.push_back(figure(find_organization(row.organization)->value));
-    return figures;
-  };
   std::vector<ProcessorMillionths> besides;
   if (!away.empty()) {
     const std::vector<ProcessorMillionths> more = impl_->owned_besides(away);
-    besides = by_row([&](std::size_t id) { return more[id]; });
+    for (const RankRow& row : rows) besides.push_back(more[find_organization(row.organization)->value]);
   }
-  std::vector<ProcessorMillionths> idle;
-  if (estimators()[acting(*estimator, kept()).value].by_owner) {
-    const std::vector<Standing> standings =
-        impl_->standings_of(impl_->accounts.present_period(), impl_->present.now, {});
-    idle = by_row([&](std::size_t id) {
-      const Standing& is = standings[id];
-      const ProcessorMillionths on_its_own = is.used - is.borrowed;
-      return std::max(is.owned - is.lent - on_its_own, ProcessorMillionths{});
-    });
+  return rank(rows, key_terms(), besides);
+}
+
+std::uint64_t State::owners_epoch() const {
+  return impl_->nodes.owners_epoch();
+}
+
+std::vector<OwnedNodes> State::owned_nodes() const {
+  std::map<std::vector<std::pair<OrgId, std::int64_t>>, std::vector<std::string>> by_owners;
+  for (const Node& node : impl_->nodes) {
+    std::vector<std::pair<OrgId, std::int64_t>> owners;
+    for (const OwnerShare& share : node.ownership.in_force().back().owners)
+      owners.emplace_back(share.owner, share.parts_per_million);
+    by_owners[std::move(owners)].push_back(node.name);
   }
-  return rank(rows, key_terms(), besides, idle);
+  std::vector<OwnedNodes> owned;
+  for (auto& [owners, nodes] : by_owners) {
+    OwnedNodes& same = owned.emplace_back(OwnedNodes{std::move(nodes), {}});
+    for (const auto& [owner, parts] : owners) same.owners.push_back({organizations()[owner.value], parts});
+  }
+  return owned;
 }
 
 std::vector<ObservationsMistimed> State::mistimed_observations() const {

@@ -130,6 +130,12 @@ struct StateOptions {
 
 using NodeNames = std::set<std::string, std::less<>>;
 
+// Nodes of the same owners, whose parts sum to 1,000,000.
+struct OwnedNodes {
+  std::vector<std::string> nodes;
+  std::vector<OwnerPart> owners;
+};
+
 struct Rank;     // ranking.hpp
 struct RankRow;  // ranking.hpp
 
@@ -153,6 +159,8 @@ class State {
   // now().
   void advance(Instant t);
   [[nodiscard]] Instant now() const;  // largest instant seen by advance or apply
+  // The first time of an event that begins books (begin_by); k_end_of_time: there is none.
+  [[nodiscard]] Instant begin() const;
 
   // All rows by OrgId, at max(t, now()); moves the present there, like advance(). What is a part of another row is
   // zero. By estimators that are not among `by`, every organization gave what its jobs got.
@@ -225,6 +233,10 @@ class State {
   // one that was removed and one that is down both offer nothing.
   [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt,
                                           const NodeNames& away = {});
+  // All nodes that the books know, by who owns them at now(), commons included.
+  [[nodiscard]] std::vector<OwnedNodes> owned_nodes() const;
+  // Rises when they may have changed.
+  [[nodiscard]] std::uint64_t owners_epoch() const;
 
   // All of them, ascending.
   [[nodiscard]] std::vector<ObservationsMistimed> mistimed_observations() const;

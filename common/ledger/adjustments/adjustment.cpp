@@ -203,6 +203,16 @@ class AdjustmentPlanner {
     SHAPLEY_TRY(check_row(books_, asked.to));
     if (asked.at > now_)
       return fail(Errc::invalid_argument, "what will be settled later is booked then; at lies in the future");
+    // It would count for its whole age, of which the books know nothing.
+    if (asked.at < books_.begin()) {
+      const std::string begin = format_instant(books_.begin());
+      return fail(Errc::invalid_argument,
+                  "at lies before the books begin, at " + begin + "; date what is older to the begin: at " + begin);
+    }
+    if (asked.work.value < 0) {
+      return fail(Errc::invalid_argument,
+                  "an amount is more than nothing; what " + asked.to + " gave, write as from " + asked.to);
+    }
     plan_.made.kind = AdjustmentKind::settle;
     plan_.made.organization = asked.from;
     plan_.made.into = asked.to;

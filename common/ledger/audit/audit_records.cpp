@@ -113,8 +113,9 @@ class FactsToCompare {
       if (last != key) ++report.segments;
       if (last && last->job != key.job) select_job(last->job);
       last = key;
-      // Records have no waits.
-      if (key.kind == accounting::SegmentKind::run) SHAPLEY_TRY(next->read(of_job_));
+      // Records have no waits, but some look like runs (is_requeued_wait).
+      const bool is_run = key.kind == accounting::SegmentKind::run;
+      if (is_run || selection_.wants_waits(key.job)) SHAPLEY_TRY(next->read(of_job_));
       SHAPLEY_TRY(next->advance());
     }
     if (last) select_job(last->job);

@@ -94,6 +94,7 @@ void LedgerRuns::account(const SegmentFacts& segment) {
   last_reason_ = segment.end ? segment.reason : CloseReason::ended;
   run.ended_suspended = last_reason_ == CloseReason::suspended;
   run.end_unseen = last_reason_ == CloseReason::vanished;
+  run.ended_itself = segment.end && last_reason_ == CloseReason::ended;
   run.was_suspended = run.was_suspended || run.ended_suspended;
 }
 

@@ -30,6 +30,7 @@ struct LedgerRun {
   bool was_suspended = false;       // at least once
   bool ended_suspended = false;     // nothing followed the last suspension
   bool end_unseen = false;          // it ends at the time at which it was seen last
+  bool ended_itself = false;        // no requeue ended it
   bool matched = false;             // with a record
   bool fitted = false;              // with a record of exactly its start and end
 

@@ -87,6 +87,26 @@ class Comparison {
     return false;
   }
 
+  // Whether it is of a run whose job had ended when `scontrol requeue` queued it again. slurmctld then records the end
+  // anew: as the instant of the requeue.
+  static bool is_requeued_after_end(const LedgerRun& run, const RecordedRun& recorded) {
+    return recorded.state == "REQUEUED" && run.ended_itself && recorded.end() && recorded.end()->instant > *run.end;
+  }
+
+  // Whether it is of a job that was cancelled while it waited, and queued again by `scontrol requeue`: slurmctld had
+  // written the instant of the cancellation as the start of a run, and records that of the requeue as its end.
+  [[nodiscard]] bool is_requeued_wait(const RecordedRun& recorded) const {
+    const auto& start = recorded.start();
+    if (recorded.state != "REQUEUED" || !start) return false;
+    const accounting::SegmentKey first{accounting::SegmentKind::wait, recorded.job, k_beginning_of_time, 0};
+    for (auto s = facts_.segments.lower_bound(first); s != facts_.segments.end(); ++s) {
+      if (s->first.kind != first.kind || s->first.job != recorded.job) return false;
+      const SegmentFacts& wait = s->second;
+      if (wait.end && wait.reason == accounting::CloseReason::ended && start->is(*wait.end)) return true;
+    }
+    return false;
+  }
+
   // Whether slurmdbd has it as a running job. A difference is then no fault of the ledger: slurmctld was killed and
   // lost the job, or slurmdbd never received its end.
   static bool goes_on(const RecordedRun& recorded) {
@@ -166,6 +186,11 @@ class Comparison {
     }
     if (recorded.end() && was_lost(run) && !recorded.end()->is(*run.end)) {
       ++lost_ends_;
+      return;
+    }
+    if (is_requeued_after_end(run, recorded)) {
+      ++requeued_after_end_;
+      compare_pieces(run, recorded, name);
       return;
     }
     compare_ends(run, recorded, name);
@@ -285,6 +310,8 @@ class Comparison {
       ++after_ledger_;
     } else if (goes_on(recorded)) {
       runaway_.push_back(recorded.job.value);
+    } else if (is_requeued_wait(recorded)) {
+      ++requeued_waits_;
     } else if (ended_unobserved(recorded)) {
       ++missed_;
     } else if (began_under_wrong_clock(recorded)) {
@@ -398,6 +425,14 @@ class Comparison {
     note(ended_unobserved_,
          "run[|s] ended in a gap of observation that the ledger has on record, and there at another second than in the "
          "record");
+    note(
+        requeued_after_end_,
+        "run[|s] had ended when the job was queued again (scontrol requeue): Slurm's record ends with the requeue, and "
+        "its end is not compared");
+    note(requeued_waits_,
+         "record[ is|s are] of a job that was cancelled while it waited and then queued again (scontrol requeue): no "
+         "run "
+         "between these two instants");
     note(lost_ends_,
          "run[ was|s were] going on when slurmctld lost its state: in the ledger [it ends when it was|they end when "
          "they were] seen last, and in the record otherwise (shapleyctl import --into takes these ends)");
@@ -424,14 +459,17 @@ class Comparison {
   std::int64_t after_ledger_ = 0, ended_since_ = 0, outside_ = 0, resized_since_ = 0;
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
                weighted_ = 0, recorded_again_ = 0, missed_ = 0, begun_under_wrong_clock_ = 0, ended_unobserved_ = 0,
-               impossible_ = 0, lost_ends_ = 0, lost_ = 0, unbilled_ = 0;
+               impossible_ = 0, lost_ends_ = 0, lost_ = 0, unbilled_ = 0, requeued_after_end_ = 0, requeued_waits_ = 0;
   std::vector<std::int64_t> end_untold_, without_number_;  // lines
 };
 
 }  // namespace
 
 RunSelection::RunSelection(const SlurmRecords& records, const ComparedInterval& asked) : span_(records, asked) {
-  for (const SlurmRecord& record : records.records) recorded_.insert(record.job);
+  for (const SlurmRecord& record : records.records) {
+    recorded_.insert(record.job);
+    if (record.state == "REQUEUED") requeued_.insert(record.job);
+  }
 }
 
 bool RunSelection::wants(JobId job, const Facts& of_job) {

@@ -27,10 +27,13 @@ class RunSelection {
   // Whether a job has to be among the compared facts, given the facts of this job alone; if not, its runs are counted
   // among those left out.
   [[nodiscard]] bool wants(JobId job, const Facts& of_job);
+  // Whether the job's waits have to be among the compared facts, too.
+  [[nodiscard]] bool wants_waits(JobId job) const { return requeued_.contains(job); }
   [[nodiscard]] const RunsLeftOut& left_out() const { return left_out_; }
 
  private:
   std::set<JobId> recorded_;
+  std::set<JobId> requeued_;  // of these
   RecordsSpan span_;
   RunsLeftOut left_out_;
 };

@@ -130,8 +130,10 @@ std::vector<RankRow> NaiveClusterSum::rows(State& books, EstimatorId estimator) 
       std::int64_t owned = std::max<std::int64_t>(0, std::min(there.owned, accounting::k_max_held).value);
       for (Int128* value : {&figures.balance.value, &figures.given_less_got.value})
         *value = in_own_processors(*value, other.weight, consortium->weight);
+      constexpr Int128 k_most = 72'057'594'037'927'936;  // 2^56
       for (std::int64_t* value : {&figures.rate_less_used.value, &owned})
-        *value = static_cast<std::int64_t>(in_own_processors(*value, other.weight, consortium->weight));
+        *value = static_cast<std::int64_t>(
+            std::max(-k_most, std::min(k_most, in_own_processors(*value, other.weight, consortium->weight))));
       add(books, called_here(other, there.organization), figures, owned, rows);
     }
   }

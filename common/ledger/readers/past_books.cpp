@@ -152,16 +152,6 @@ Expected<Submitter> Submitters::of(JobId job, Instant start) {
   return submitter;
 }
 
-namespace {
-
-// k_end_of_time: they have not begun.
-Instant begin_of(const accounting::State& books) {
-  if (!books.closed_periods().empty()) return books.closed_periods().front().begin;
-  return books.period_begin() == k_beginning_of_time ? k_end_of_time : books.period_begin();
-}
-
-}  // namespace
-
 Expected<Instant> last_recorded(const Ledger& ledger) {
   std::optional<Instant> last;
   SHAPLEY_TRY(ledger.for_each_event(ledger.last_sequence() - 1, [&](const StoredEvent& stored) {
@@ -183,7 +173,7 @@ Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem:
     auto opened = open_archive(*past.files_.front(), *link, archives);
     if (!opened && opened.error().code == Errc::not_found) {
       SHAPLEY_TRY_ASSIGN(const Recovered opening, past.files_.front()->opening());
-      if (const Instant begin = begin_of(opening.state); begin > until) return before_the_books(until, begin);
+      if (const Instant begin = opening.state.begin(); begin > until) return before_the_books(until, begin);
       return fail(Errc::not_found, "the books of " + format_instant(since) + " need the archive " + described(*link) +
                                        ", which is not in " + archives.native() +
                                        "; with --ledger FILE, --archives DIRECTORY says where it is");
@@ -195,7 +185,7 @@ Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem:
 }
 
 Expected<Instant> begin_of_books(const accounting::State& opening, Instant first, Instant asked) {
-  const Instant begin = std::min(begin_of(opening), first);
+  const Instant begin = std::min(opening.begin(), first);
   if (begin <= asked) return begin;
   return before_the_books(asked, begin);
 }

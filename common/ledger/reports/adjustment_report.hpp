@@ -111,10 +111,11 @@ struct AdjustedReport {
   AdjustmentRow adjustment = {};
   double core_hours = 0;
   bool rebuild = false;  // the books are rebuilt for it
+  bool alone = false;    // the other one of two controllers does not have it yet
 };
 constexpr auto description_of(std::type_identity<AdjustedReport>) {
   return describe(member("adjustment", &AdjustedReport::adjustment), member("core_hours", &AdjustedReport::core_hours),
-                  member("rebuild", &AdjustedReport::rebuild));
+                  member("rebuild", &AdjustedReport::rebuild), supplement("alone", &AdjustedReport::alone));
 }
 
 }  // namespace shapley::ledger

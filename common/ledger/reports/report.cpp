@@ -73,7 +73,8 @@ void add_rank(OrganizationRow& row, const Utility& running, const RowContext& co
                                 .residual_s = by.falling.residual,
                                 .owed_core_hours = a_horizon_ahead({by.falling.balance}),
                                 .stopping_core_hours = a_horizon_ahead({by.key.value - by.falling.balance})};
-    row.is.settled_in_s = static_cast<std::int64_t>(game::settling_seconds(by.falling));
+    // Jobs that go after all others' are served by no key.
+    if (!by.last) row.is.settled_in_s = static_cast<std::int64_t>(game::settling_seconds(by.falling));
   }
   row.is.lead = by.lead;
   row.is.lacking = std::max<std::int64_t>(0, by.lacking);
@@ -331,11 +332,8 @@ std::int64_t startable_before(const RankedRow& other, const RankedRow& own, std:
   if (!other.braking || !own.braking || other.last == true || own.last == true)
     return std::max<std::int64_t>(0, other.lead.value_or(0) - own.lead.value_or(0) + cum);
   const auto falling = [](const BrakingRow& row) {
-    return game::FallingKey{.balance = row.balance_ahead.value,
-                            .work = row.work_ahead.value,
-                            .doubled_turn = row.doubled_turn.value,
-                            .residual = row.residual_s,
-                            .factor = game::braking_factor({row.residual_s})};
+    return game::braking_key_of(row.balance_ahead.value, row.work_ahead.value, row.doubled_turn.value,
+                                {row.residual_s});
   };
   const Int128 level = game::key_after(falling(*own.braking), cum * k_micro);
   return std::max<std::int64_t>(0, game::startable_until(falling(*other.braking), level) / k_micro);

@@ -2,14 +2,11 @@
 // daemon's answers, and offline reading of a ledger, so that all of them agree. docs/reference/shapleyctl.md lists
 // every member.
 //
-// By a rule that brakes (game/braking.hpp) H is the mean residual run time, and the key has besides what its
-// organization gains or loses on the way until the work that it gave and the work that it got are even.
+// Ranks go by the key (game/braking.hpp, game/serving_order.hpp). It is of H seconds ahead, the mean residual run time
+// by a rule that brakes, and is shown in core-hours as a standing of that time (amounts.hpp):
+//     key / (t + H - period begin) / 3600     [core-hours]
 //
 // Pure functions of the books and of t; they read no clock and own nothing.
-//
-// Ranks go by the key, phi - psi a horizon ahead if nothing more starts and what runs counts for the mean residual run
-// time, by its weight (game/serving_order.hpp): in core-hours it is the standing (amounts.hpp) at that time,
-//     key = (phi - psi)(t + H) / (t + H - period begin) / 3600     [core-hours]
 #pragma once
 
 #include <array>
@@ -80,7 +77,8 @@ struct RankedRow {
   std::optional<double> guarantee = {};  // a part of its own processors
   std::optional<bool> below_guarantee = {};
   std::optional<bool> last = {};  // true: it goes after all organizations, by the rule for guests
-  // By a rule that brakes: what its key is made of, and about when it is even if work waits on all sides.
+  // By a rule that brakes: what its key is made of, and, unless it goes last, about when it is even if work waits on
+  // all sides.
   std::optional<BrakingRow> braking = {};
   std::optional<std::int64_t> settled_in_s = {};
   double standing_core_hours = 0;

@@ -177,9 +177,11 @@ std::string_view name_of(Extrapolation extrapolation) {
   return k_names[static_cast<std::size_t>(extrapolation)];
 }
 
-// "own 30d", "sum 30d, every 1h", "sum 30d, every 7d, residual".
+// "own 30d", "sum braking, every 1h", "sum 30d, every 7d, residual".
 std::string label_of(const ConsortiumSetting& setting) {
-  std::string text = std::string(setting.by_sum ? "sum " : "own ") + game::format_horizon(setting.serving.horizon);
+  const bool brakes = setting.serving.pace != game::Pace{};
+  std::string text = setting.by_sum ? "sum " : "own ";
+  text += brakes ? "braking" : game::format_horizon(setting.serving.horizon);
   if (!setting.by_sum || setting.every == ConsortiumSetting{}.every) return text;
   text += ", every " + game::format_horizon(setting.every);
   if (setting.extrapolation != Extrapolation::always) text.append(", ").append(name_of(setting.extrapolation));
@@ -369,7 +371,7 @@ Json json_value(const ConsortiumRow& row) {
 }
 
 void print_consortium(const ConsortiumTable& table, std::ostream& out) {
-  constexpr int k_rule = 29;
+  constexpr int k_rule = 32;
   constexpr int k_figure = 7;
   constexpr int k_standing = 9;
   out << "## " << table.name << ", " << table.estimator << ": " << table.about << "; " << counted(table.seeds, "seed")

@@ -22,8 +22,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::array<const char*, 10> k_cases{"saturated", "load_1.05", "bursty",  "head_start", "maintenance",
-                                              "debts",     "years",     "windows", "worlds",     "search"};
+constexpr std::array<const char*, 11> k_cases{"saturated", "load_1.05", "bursty", "head_start", "maintenance", "debts",
+                                              "years",     "windows",   "worlds", "members",    "search"};
 constexpr Duration k_hour{3600};
 constexpr Duration k_week{7 * k_day_s};
 // A few windows carry the mean: with 100 of them its standard error is a half and more.
@@ -34,7 +34,7 @@ bool is_chosen(const ExperimentArguments& arguments, const std::string& name) {
          std::find(arguments.cases.begin(), arguments.cases.end(), name) != arguments.cases.end();
 }
 
-// Of the two that take hours: only by their names.
+// Of those that are about the rule that brakes: only by their names.
 bool is_named(const ExperimentArguments& arguments, const std::string& name) {
   return !arguments.cases.empty() && is_chosen(arguments, name);
 }
@@ -44,7 +44,7 @@ Expected<void> check_cases(const ExperimentArguments& arguments) {
     if (std::find(k_cases.begin(), k_cases.end(), name) != k_cases.end()) continue;
     return fail(Errc::invalid_argument, "--cases: \"" + name +
                                             "\" is unknown; known are saturated, load_1.05, bursty, head_start, "
-                                            "maintenance, debts, years, windows, worlds and search");
+                                            "maintenance, debts, years, windows, worlds, members and search");
   }
   return {};
 }
@@ -75,14 +75,15 @@ struct MeasuredStability {
   Units<Settled> debts{};
   Units<MaintenanceResult> maintenance{};
   Units<DebtMeasures> worlds{};
+  Units<MemberMeasures> members{};
   Units<SearchedWorld> search{};
   std::vector<ComparedWindows> windows{};
 };
 constexpr auto description_of(std::type_identity<MeasuredStability>) {
   using M = MeasuredStability;
   return describe(member("cases", &M::cases), member("schedules", &M::schedules), member("debts", &M::debts),
-                  member("maintenance", &M::maintenance), member("worlds", &M::worlds), member("search", &M::search),
-                  member("windows", &M::windows));
+                  member("maintenance", &M::maintenance), member("worlds", &M::worlds), member("members", &M::members),
+                  member("search", &M::search), member("windows", &M::windows));
 }
 
 Expected<void> run_cases(const Names& rules, const ExperimentArguments& arguments, MeasuredStability& measured) {
@@ -214,9 +215,14 @@ void judge_case(const CaseResult& result, const std::string& rule, std::vector<C
                       100 * (k_deviation_factor * fair->deviation_late + k_deviation_margin)});
 }
 
+// shapleyd's.
+game::ServingRule default_rule() {
+  const game::Guarantee guarantee = game::k_default_guarantee;
+  return {.horizon = {}, .guarantee = guarantee, .pace = game::pace_under(guarantee)};
+}
 bool is_default(const std::string& rule) {
   const auto parsed = parse_policy(rule, {});
-  return parsed && parsed->rule == game::k_horizon_rule && !parsed->once;
+  return parsed && parsed->rule == default_rule() && !parsed->once;
 }
 
 // Prints for every rule "failed / tested" by criterion. REQUIRES: the criteria of a rule are adjacent.
@@ -253,6 +259,7 @@ struct StabilityReport {
   std::vector<DebtResult> debts{};
   std::vector<MaintenanceResult> maintenance{};
   Units<DebtMeasures> worlds{};
+  Units<MemberMeasures> members{};
   std::vector<SearchedWorld> search{};
   std::vector<WindowsResult> windows{};
   std::vector<Criterion> criteria{};
@@ -260,8 +267,8 @@ struct StabilityReport {
 constexpr auto description_of(std::type_identity<StabilityReport>) {
   using R = StabilityReport;
   return describe(member("experiment", &R::experiment), member("cases", &R::cases), member("debts", &R::debts),
-                  member("maintenance", &R::maintenance), member("worlds", &R::worlds), member("search", &R::search),
-                  member("windows", &R::windows), member("criteria", &R::criteria));
+                  member("maintenance", &R::maintenance), member("worlds", &R::worlds), member("members", &R::members),
+                  member("search", &R::search), member("windows", &R::windows), member("criteria", &R::criteria));
 }
 
 Names policies_of(const ExperimentArguments& arguments) {
@@ -288,6 +295,9 @@ Expected<MeasuredStability> measure_all(const ExperimentArguments& arguments) {
   if (is_named(arguments, "worlds") && !interrupted()) {
     SHAPLEY_TRY_ASSIGN(measured.worlds, run_worlds(rules_for_debts(policies_of(arguments)), arguments));
   }
+  if (is_named(arguments, "members") && !interrupted()) {
+    SHAPLEY_TRY_ASSIGN(measured.members, run_members(rules_for_members(policies_of(arguments)), arguments));
+  }
   if (is_named(arguments, "search") && !interrupted()) {
     SHAPLEY_TRY_ASSIGN(measured.search, run_search(arguments));
   }
@@ -304,6 +314,7 @@ Expected<void> report_all(const MeasuredStability& measured, const ExperimentArg
   StabilityReport report{.experiment = arguments.name,
                          .maintenance = finished_units(measured.maintenance),
                          .worlds = measured.worlds,
+                         .members = measured.members,
                          .search = finished_units(measured.search)};
   SHAPLEY_TRY_ASSIGN(report.cases, cases_of(measured));
   SHAPLEY_TRY_ASSIGN(report.debts, debts_of(rules, measured.debts));
@@ -319,6 +330,7 @@ Expected<void> report_all(const MeasuredStability& measured, const ExperimentArg
     print_maintenance(report.maintenance, out);
     print_debts(report.debts, out);
     print_worlds(rules_for_debts(policies_of(arguments)), measured.worlds, arguments.seed, out);
+    print_members(rules_for_members(policies_of(arguments)), measured.members, arguments.seed, out);
     print_search(measured.search, out);
     for (const WindowsResult& result : report.windows) print_windows(result, out);
     print_criteria(report.criteria, out);
@@ -386,9 +398,8 @@ void print_windows(const WindowsResult& result, std::ostream& out) {
 
 void print_criteria(const std::vector<Criterion>& criteria, std::ostream& out) {
   if (criteria.empty()) return;
-  out << "## Does the default hold (horizon " << game::format_horizon(game::k_horizon_rule.horizon) << ", guarantee "
-      << game::format_guarantee(game::k_horizon_rule.guarantee) << ", weight of what runs "
-      << game::format_running_weight(game::k_horizon_rule.running) << ")?\n\n"
+  out << "## Does the default hold (braking, guarantee " << game::format_guarantee(game::k_default_guarantee)
+      << ")?\n\n"
       << std::left << std::setw(k_rule_width) << "RULE" << std::setw(34) << "WHERE" << std::setw(30) << "WHAT"
       << std::right << std::setw(10) << "FOUND" << std::setw(10) << "ALLOWED"
       << "\n";

@@ -1,6 +1,6 @@
 // `experiment stability`: its cases, rules and measures (stability_cases.cpp); further parts, an old debt and a weekly
-// maintenance (stability_disturbances.cpp), debts of many sizes and kinds (stability_worlds.cpp); its results for
-// people and programs.
+// maintenance (stability_disturbances.cpp), debts of many sizes and kinds (stability_worlds.cpp), members that join and
+// leave (stability_members.cpp); its results for people and programs.
 #pragma once
 
 #include <array>
@@ -302,6 +302,38 @@ void print_worlds(const std::vector<std::string>& rules, const Units<DebtMeasure
 // farthest ahead, and the one that brakes.
 [[nodiscard]] Expected<void> plot_worlds(const std::filesystem::path& folder, const std::vector<std::string>& rules,
                                          const Units<DebtMeasures>& measured, std::uint64_t seed);
+
+// Members that join, leave, or exchange nodes: owners change after 12 of 60 weeks, when work has waited for long. The
+// schedule is EASY's with jobs of one processor.
+struct MemberWorld {
+  std::string name;
+  scheduling::EasyInstance instance;
+  Instant changed;
+  Instant end;  // of what is measured
+};
+[[nodiscard]] std::vector<MemberWorld> member_worlds(std::uint64_t seed);
+
+struct MemberMeasures {
+  double deviation_hourly = 0;  // of shares, in the last third
+  double below = 0;             // what any organization lacks most to its part in any whole week after the change
+  std::optional<std::int64_t> even{};  // weeks from the change until all shares stay within 2 points of what is owned
+  std::vector<std::vector<double>> shares{};  // by organization and week after the change
+};
+constexpr auto description_of(std::type_identity<MemberMeasures>) {
+  using M = MemberMeasures;
+  return describe(member("deviation_hourly", &M::deviation_hourly), member("below", &M::below),
+                  member("even_weeks", &M::even), member("weekly_shares", &M::shares));
+}
+[[nodiscard]] MemberMeasures measure_members(const MemberWorld& world, const scheduling::EasySchedule& schedule);
+
+// Every policy but ref with a horizon and with braking, and fair_share. A name that has a rule stands for that one
+// alone.
+[[nodiscard]] std::vector<std::string> rules_for_members(const std::vector<std::string>& policies);
+// Units in this order: all rules in the first world, then in the next one.
+[[nodiscard]] Expected<Units<MemberMeasures>> run_members(const std::vector<std::string>& rules,
+                                                          const ExperimentArguments& arguments);
+void print_members(const std::vector<std::string>& rules, const Units<MemberMeasures>& measured, std::uint64_t seed,
+                   std::ostream& out);
 
 // A search for counterexamples: small worlds of random owners, run times and loads, some organizations away at times.
 struct SearchedWorld {

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "game/braking.hpp"
+
 namespace shapley::sim {
 namespace {
 
@@ -20,6 +22,20 @@ ConsortiumCase made_case(const std::string& name, std::int64_t weeks) {
 
 ConsortiumMeasures run(const ConsortiumCase& one, const std::string& estimator, bool by_sum) {
   return run_consortium(one, estimator, {.by_sum = by_sum, .serving = game::k_horizon_rule}, 3).value();
+}
+
+TEST(ConsortiumExperiment, ARowNamesItsRule) {
+  ConsortiumTable table{"case", "about", "direct_contr", 1, 3600, {}};
+  ConsortiumMeasures measures;
+  measures.mean_wait_s = {{0}};
+  measures.standing = {{0}};
+  const game::ServingRule half{.horizon = {}, .guarantee = {500'000}, .pace = game::pace_under({500'000})};
+  table.rows = {{{.by_sum = false, .serving = game::k_horizon_rule}, measures, {}},
+                {{.serving = half, .every = {3600}}, measures, {}}};
+  std::ostringstream out;
+  print_consortium(table, out);
+  EXPECT_NE(out.str().find("\nown 30d "), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("\nsum braking, every 1h "), std::string::npos) << out.str();
 }
 
 TEST(ConsortiumExperiment, TheSumRepaysOnTheOtherClusterWhatOwnBooksNeverDo) {

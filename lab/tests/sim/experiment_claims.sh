@@ -82,9 +82,9 @@ consortium() {
     /^ *##/ { inside = index($0, begin) == 1 }
     inside && $0 ~ rules { print $(NF - column + 1) }' "$pages/consortium.md"
 }
-says consortium.md "In \`symmetric\` once a day costs $(consortium symmetric 'sum 30d, every 1d' 3) points, once a week $(consortium symmetric 'sum 30d, every 7d' 3):"
-says consortium.md "it is $(consortium symmetric 'sum 30d, every 1d, residual' 3) points once a day and $(consortium symmetric 'sum 30d, every 7d, residual' 3) once a week"
-says consortium.md "(\`SD ONE\`, $(consortium symmetric 'sum 30d(, every 1h)?' 2 | range %.1f) points in \`symmetric\`"
+says consortium.md "In \`symmetric\` once a day costs $(consortium symmetric 'sum braking, every 1d' 3) points, once a week $(consortium symmetric 'sum braking, every 7d' 3):"
+says consortium.md "it is $(consortium symmetric 'sum braking, every 1d, residual' 3) points once a day and $(consortium symmetric 'sum braking, every 7d, residual' 3) once a week"
+says consortium.md "(\`SD ONE\`, $(consortium symmetric 'sum braking(, every 1h)?' 2 | range %.1f) points in \`symmetric\`"
 
 [[ $failed == 0 ]] || exit 1
 echo "$checked sentences follow from their tables"

@@ -50,6 +50,7 @@ forms=('')
 merges mosp --instances 1
 merges workflow --instances 1
 merges stability --cases search --instances 2
+merges stability --cases members --policies direct_contr
 in_parts debts 2 stability --cases debts --policies direct_contr
 same debts stability --cases debts --policies direct_contr
 # With other seeds, and more parts than units: some parts have none.

@@ -166,6 +166,34 @@ TEST(Debt, IsMeasuredByHand) {
   EXPECT_EQ(found.shares, (std::vector<double>{0, 0, 1, 1, 1, 1, 0, 0, 0.5, 0.5}));
 }
 
+// Two organizations of a processor, of which the first has both from the third week on. It gets one of them in two more
+// weeks, then both.
+TEST(Members, AreMeasuredByHand) {
+  constexpr std::int64_t k_week = 7 * 86'400;
+  const std::array<std::uint32_t, 12> owner_of_run{0, 0, 1, 1, 0, 1, 0, 1, 0, 0, 0, 0};
+  MemberWorld world{"", {{{{0}, {1, 1}}, {{2 * k_week}, {2, 0}}}, {}, {}, {}}, {2 * k_week}, {6 * k_week}};
+  scheduling::EasySchedule schedule;
+  for (std::uint32_t run = 0; run < owner_of_run.size(); ++run) {
+    world.instance.jobs.push_back({{0}, {k_week}, owner_of_run[run]});
+    schedule.start.push_back(run / 2 * k_week);
+  }
+  const MemberMeasures found = measure_members(world, schedule);
+  EXPECT_EQ(found.even, 2);
+  EXPECT_DOUBLE_EQ(found.below, 0.5);
+  EXPECT_EQ(found.shares, (std::vector<std::vector<double>>{{0.5, 0.5, 1, 1}, {0.5, 0.5, 0, 0}}));
+}
+
+TEST(Members, JoinLeaveAndExchangeNodesUnderARuleThatBrakes) {
+  for (const MemberWorld& world : member_worlds(3)) {
+    ASSERT_TRUE(scheduling::validate(world.instance)) << world.name;
+    for (const scheduling::Job& job : world.instance.jobs) EXPECT_LT(job.release, world.end) << world.name;
+    const auto policy = make_policy("direct_contr@braking/0.5", scheduling::first_instance(world.instance), {});
+    const auto schedule = scheduling::simulate_easy(world.instance, policy->get());
+    ASSERT_TRUE(schedule) << world.name;
+    EXPECT_TRUE(measure_members(world, *schedule).even) << world.name;
+  }
+}
+
 // What comes free at once after a maintenance, counted from the schedule by hand, and what the serving order promises.
 TEST(Maintenance, EverythingComesFreeAtOnce) {
   const MaintainedMachine machine = maintained_machine(3);

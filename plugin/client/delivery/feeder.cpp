@@ -281,7 +281,8 @@ void Feeder::handle(protocol::Message&& message) {
   if (const auto* levels = std::get_if<protocol::Levels>(&message)) return handle_levels(*levels);
   if (auto* rules = std::get_if<protocol::Rules>(&message)) {
     const bool charges_otherwise = board_.set_charge_rule(std::move(rules->charge));
-    if (board_.set_rules(std::move(rules->rules)) || charges_otherwise) wake_up_.ranks_changed();
+    const bool changed_hands = board_.set_owners(std::move(rules->owners));
+    if (board_.set_rules(std::move(rules->rules)) || charges_otherwise || changed_hands) wake_up_.ranks_changed();
     return;
   }
   lose(Error{Errc::protocol, "the daemon sent a message that only a daemon may receive"});

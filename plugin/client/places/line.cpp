@@ -13,6 +13,8 @@ namespace {
 
 // Into how many steps the ends of all that runs are divided.
 constexpr std::size_t k_steps = 32;
+// Into how many steps what is taken of idle processors is divided: fewer lose up to a processor of what is given.
+constexpr std::int64_t k_taken_steps = 1024;
 // In front of the line, the ends of single runs are what is expected, and no return of nodes.
 constexpr std::int64_t k_first_places = 2 * k_micro;
 
@@ -156,7 +158,9 @@ namespace {
 struct Outlook {
   std::size_t step = 0;         // so many of k_steps parts of all runs have ended
   bool nodes_are_back = false;  // those that are away now
-  std::size_t taken = 0;        // of what is idle, in k_steps parts, wherever it is
+  // Of what is idle, in k_taken_steps parts, wherever it is: first of what is free now, then of the rest.
+  std::int64_t taken = 0;
+  std::int64_t taken_later = 0;
   friend bool operator==(const Outlook&, const Outlook&) = default;
 };
 
@@ -203,7 +207,11 @@ struct Head {
     const std::int64_t blocks = at().before.blocked + at().task.blocked * task;
     const std::int64_t cum = at().before.charge + at().task.charge * task;
     below = blocks < contender.lacking + ended.blocked + (outlook.nodes_are_back ? contender.returning : 0);
-    const std::int64_t given = contender.idle / std::int64_t{k_steps} * static_cast<std::int64_t>(outlook.taken);
+    const auto part = [](std::int64_t of, std::int64_t steps) {
+      return static_cast<std::int64_t>(Int128{of} * steps / k_taken_steps);
+    };
+    const std::int64_t given =
+        part(contender.free, outlook.taken) + part(contender.idle - contender.free, outlook.taken_later);
     key = contender.key_at(cum - ended.charge - given);
     rank = contender.rank;
   }
@@ -276,8 +284,14 @@ class Merge {
     if (freed <= 0 && idle_ == 0) return;
     Outlook now;
     // What is idle and what is free differ where nodes are away from some jobs, or the daemon has not seen an end yet.
-    const std::int64_t idle = std::max(room_.free, idle_);
-    if (idle_ > 0) now.taken = static_cast<std::size_t>(std::min(served_, idle) * std::int64_t{k_steps} / idle);
+    const std::int64_t later = std::max(room_.free, idle_) - room_.now;
+    const auto steps = [](std::int64_t served, std::int64_t of) {
+      return of <= 0 ? k_taken_steps : std::clamp<std::int64_t>(served, 0, of) * k_taken_steps / of;
+    };
+    if (idle_ > 0) {
+      now.taken = steps(served_, room_.now);
+      now.taken_later = steps(served_ - room_.now, later);
+    }
     const std::int64_t ended = freed - room_.widest_run;
     if (ended > 0) {
       const auto a_step = std::max<std::int64_t>(1, running_ / std::int64_t{k_steps});

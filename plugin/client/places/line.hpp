@@ -51,9 +51,11 @@ struct Contender {
   std::int64_t lead = 0;
   std::int64_t lacking = 0;    // processors that it lacks to its guarantee
   std::int64_t returning = 0;  // by how much `lacking` rises when all its nodes are back
-  // Of its own, what no run blocks. Each of these processors that is taken, by a run of any organization, is given
-  // again and counts for its lead.
+  // Of its own, what no run blocks; and what of that is free now: a run that has ended keeps its nodes until its epilog
+  // is over. Each of these processors that is taken, by a run of any organization, is given again and counts for its
+  // lead.
   std::int64_t idle = 0;
+  std::int64_t free = 0;
   Measure running{};
   RunsByAge runs{};  // the same as running.blocked
   game::FallingKey key{};
@@ -190,8 +192,9 @@ struct LinePlace {
   std::uint32_t beyond = 0;  // so many of them, the last ones, are behind the line's reach
 };
 
-// What is free of all nodes, or will be when runs that have ended have left them; and what the widest run blocks.
+// What is free of all nodes: now, and when runs that have ended have left them; and what the widest run blocks.
 struct Room {
+  std::int64_t now = 0;
   std::int64_t free = 0;
   std::int64_t widest_run = 0;
 };

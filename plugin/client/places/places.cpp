@@ -54,7 +54,7 @@ void Places::begin(std::uint64_t scan, Ranking ranking, std::uint32_t labels, st
     runs_before_.clear();
   }
   membership_ = ranking.membership;
-  ranking_ = std::move(ranking);
+  take(std::move(ranking));
   scan_ = scan;
   labels_ = labels;
   reach_ = reach * k_micro;
@@ -63,6 +63,12 @@ void Places::begin(std::uint64_t scan, Ranking ranking, std::uint32_t labels, st
   waiting_.clear();
   runs_.clear();
   decisions_ = Decisions();
+}
+
+void Places::take(Ranking ranking) {
+  changed_hands_ = changed_hands_ || ranking.owners != ranking_.owners;
+  ranking_ = std::move(ranking);
+  requests_.set_owners(ranking_.owners);
 }
 
 void Places::add(const shapley_waiting_t& waiting) {
@@ -111,7 +117,7 @@ void Places::begin_runs(std::uint64_t scan, Ranking ranking, std::int64_t now_ms
   decisions_ = Decisions();
   // Other members have other numbers: then the next whole scan decides.
   if (ranking.membership == membership_) {
-    ranking_ = std::move(ranking);
+    take(std::move(ranking));
   } else {
     waiting_.clear();
   }
@@ -172,12 +178,22 @@ void Places::count_events() {
   runs_before_ = runs_;
 }
 
-const std::vector<Measure>& Places::note_used() {
-  std::vector<Measure> used(ranking_.contenders.size());
+const std::vector<Places::Use>& Places::note_used() {
+  std::vector<Use> used(ranking_.contenders.size());
   for (const Run& run : runs_) {
+    for (const auto& [owner, part] : requests_.given(run.job_id)) {
+      used[owner].given.charge += part.charge;
+      used[owner].given.blocked += part.blocked;
+    }
     if (run.organization >= used.size()) continue;
-    used[run.organization].charge += run.charge;
-    used[run.organization].blocked += run.blocked;
+    used[run.organization].held.charge += run.charge;
+    used[run.organization].held.blocked += run.blocked;
+  }
+  // The leads count by the new owners what runs on their nodes, whenever it began.
+  if (std::exchange(changed_hands_, false)) {
+    for (Used& before : used_) {
+      for (std::size_t u = 0; u < used.size(); ++u) before.by[u].given = used[u].given;
+    }
   }
   const std::int64_t usable = requests_.all(k_any_node);
   if (!used_.empty() && usable > used_.back().usable) whole_is_due_ = true;
@@ -189,9 +205,12 @@ const std::vector<Measure>& Places::note_used() {
 }
 
 void Places::correct_leads() {
-  const std::vector<Measure>& used = note_used();
-  for (std::size_t u = 0; u < used.size(); ++u) {
-    ranking_.contenders[u].running = used[u];
+  const std::vector<Use>& used = note_used();
+  for (std::uint32_t u = 0; u < used.size(); ++u) {
+    ranking_.contenders[u].running = used[u].held;
+    const NodeSets::Owned owned = requests_.owned(u);
+    ranking_.contenders[u].idle = std::max(owned.free, owned.all - used[u].given.blocked);
+    ranking_.contenders[u].free = owned.free;
     ranking_.contenders[u].runs = {};
   }
   for (const Run& run : runs_) {
@@ -202,8 +221,10 @@ void Places::correct_leads() {
   while (used_.size() > 1 && used_[1].scan <= reflected) used_.pop_front();
   if (used_.front().scan > reflected) return;
   for (std::size_t u = 0; u < used.size(); ++u) {
-    ranking_.contenders[u].lead -= used[u].charge - used_.front().by[u].charge;
-    ranking_.contenders[u].lacking -= used[u].blocked - used_.front().by[u].blocked;
+    const Use& reflected_use = used_.front().by[u];
+    ranking_.contenders[u].lead -= used[u].held.charge - reflected_use.held.charge;
+    ranking_.contenders[u].lead += used[u].given.charge - reflected_use.given.charge;
+    ranking_.contenders[u].lacking -= used[u].held.blocked - reflected_use.held.blocked;
   }
   // Nodes have come back since: all that are away, until the daemon says which. That concerns the whole line.
   if (used_.back().usable <= used_.front().usable) return;
@@ -373,7 +394,8 @@ Room Places::room_now(const NodeSetTable& sets) const {
     room.widest_run = std::max(room.widest_run, run.blocked);
   }
   // A run that has ended keeps its nodes until its epilog is over.
-  room.free = std::max(sets[k_any_node].free, sets[k_any_node].all - running);
+  room.now = sets[k_any_node].free;
+  room.free = std::max(room.now, sets[k_any_node].all - running);
   return room;
 }
 

@@ -9,8 +9,8 @@
 // of these labels follows the ranks with a delay that grows with the number of those jobs, because each change of it
 // changes all of them.
 //
-// Leads are as old as what the daemon has acknowledged. What its organizations started and what ended since is taken
-// from the scans (`used_`), so that a start is neither counted twice nor missed.
+// Leads are as old as what the daemon has acknowledged. What its organizations started and what ended since, and on
+// whose nodes, is taken from the scans (`used_`), so that a start is neither counted twice nor missed.
 //
 // Used by the scanning thread only, except for reflect().
 #pragma once
@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -65,12 +66,14 @@ struct LabelRange {
 struct Ranking {
   std::uint64_t membership = 0;  // changes when the indices may mean other organizations
   std::vector<Contender> contenders;
+  std::shared_ptr<const NodeOwners> owners = std::make_shared<const NodeOwners>();  // by these indices
 };
 
 class Places {
  public:
-  // `requests` outlives it: what waiting jobs ask for, and what is free, as of the end of a scan.
-  explicit Places(const Requests& requests) : requests_(requests) {}
+  // `requests` outlives it: what waiting jobs ask for, and what is free, as of the end of a scan. It gets the owners of
+  // nodes.
+  explicit Places(Requests& requests) : requests_(requests) {}
 
   // Call it at the begin of a whole scan. The numbers of scans of both kinds increase. `labels`: how many fit; `reach`:
   // processors that could start at once if everything were free; `now_ms`: monotonic. What contenders run need not be
@@ -123,9 +126,15 @@ class Places {
     std::int64_t blocked = 0;
     friend auto operator<=>(const Run&, const Run&) = default;
   };
+  // By one organization.
+  struct Use {
+    Measure held{};
+    Measure given{};  // on its nodes, by runs of any organization
+    friend bool operator==(const Use&, const Use&) = default;
+  };
   struct Used {
     std::uint64_t scan = 0;
-    std::vector<Measure> by;  // organization
+    std::vector<Use> by;      // organization
     std::int64_t usable = 0;  // processors of all usable nodes, in millionths
   };
   // What the line says of one job or record of an array.
@@ -148,7 +157,8 @@ class Places {
 
   void count_events();
   void measure_runs();
-  const std::vector<Measure>& note_used();
+  void take(Ranking ranking);
+  const std::vector<Use>& note_used();
   void correct_leads();
   [[nodiscard]] bool is_rest_far_off() const;
   void order_rest();
@@ -164,7 +174,7 @@ class Places {
   void decide();
   [[nodiscard]] std::size_t depth(std::span<const Entry> in_line);
 
-  const Requests& requests_;
+  Requests& requests_;
   std::unordered_map<std::uint32_t, Job> jobs_;
   std::vector<shapley_waiting_t*> waiting_;
   std::vector<Run> runs_, runs_before_;
@@ -184,7 +194,8 @@ class Places {
   std::int64_t interval_ms_ = 0;  // between events, a recent average
   // Of what ended since the whole line was corrected, as much as what started since has not taken.
   std::int64_t freed_ = 0;
-  bool is_of_runs_ = false;  // the scan
+  bool changed_hands_ = false;  // nodes, since the last scan
+  bool is_of_runs_ = false;     // the scan
   bool whole_is_due_ = true;
   bool unfinished_ = false;      // something behind the depth may be out of order
   std::vector<InLine> in_line_;  // of the decision that is being made

@@ -21,18 +21,10 @@ std::int64_t bounded(std::int64_t processors) {
   return std::clamp(processors, -k_most, k_most) * k_micro;
 }
 
-// A key that brakes. Bounded likewise: 37 years of a million processors of work, and their square.
 game::FallingKey falling_key(const protocol::Braking& braking, std::int64_t residual) {
-  constexpr Int128 k_most_balance = Int128{1} << 124U;
-  constexpr Int128 k_most_work = Int128{1} << 70U;
-  constexpr std::int64_t k_most_turn = std::int64_t{1} << 53U;
-  if (braking.doubled_turn == 0) return {.balance = -k_most_balance};
-  const std::int64_t m = std::clamp<std::int64_t>(residual, 1, game::k_longest_horizon.value);
-  return {.balance = std::clamp(protocol::value_of(braking.balance), -k_most_balance, k_most_balance),
-          .work = std::clamp(protocol::value_of(braking.work), -k_most_work, k_most_work),
-          .doubled_turn = std::clamp(braking.doubled_turn, k_micro, k_most_turn),
-          .residual = m,
-          .factor = game::braking_factor({m})};
+  if (braking.doubled_turn == 0) return {.balance = -(Int128{1} << 125U)};  // below that of every key that brakes
+  return game::braking_key_of(protocol::value_of(braking.balance), protocol::value_of(braking.work),
+                              braking.doubled_turn, {residual});
 }
 
 bool same(const protocol::Rule& a, const protocol::Rule& b) {
@@ -49,7 +41,6 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
   const bool has_leads = ranks.leads.size() == by_name.size() && ranks.lacking.size() == by_name.size();
   const bool brakes = has_leads && ranks.braking.size() == by_name.size();
   const bool has_returning = ranks.returning.size() == by_name.size();
-  const bool has_idle = ranks.idle.size() == by_name.size();
   // More than any cluster has, so that all of a better rank goes before a worse one.
   constexpr std::int64_t k_wholly = (std::int64_t{1} << 28U) * k_micro;
   std::uint32_t index = 0;
@@ -63,11 +54,17 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::R
                             : behind * k_wholly,
         .lacking = bounded(has_leads ? ranks.lacking[position] : -k_most),
         .returning = has_returning ? bounded(std::max<std::int64_t>(0, ranks.returning[position])) : 0,
-        .idle = has_idle ? bounded(std::max<std::int64_t>(0, ranks.idle[position])) : 0,
         .key = brakes ? falling_key(ranks.braking[position], ranks.residual) : game::FallingKey{}};
     if (position + 1 == by_name.size()) last_ = {position, index};
     ++index;
   }
+}
+
+NodeOwners RankTable::owners(const std::vector<protocol::OwnedNodes>& owned) const {
+  return {owned, [&](const std::string& name) {
+            const auto known = indices_.find(name);
+            return known == indices_.end() ? k_no_organization : known->second;
+          }};
 }
 
 RankTable::Found RankTable::find(const protocol::JobTraits& job) const {
@@ -93,7 +90,7 @@ bool RankBoard::set_ranks(protocol::Ranks ranks) {
   const bool same_organizations = ranks.organizations == ranks_.organizations;
   const bool same_figures = ranks.leads == ranks_.leads && ranks.lacking == ranks_.lacking &&
                             ranks.returning == ranks_.returning && ranks.braking == ranks_.braking &&
-                            ranks.residual == ranks_.residual && ranks.idle == ranks_.idle;
+                            ranks.residual == ranks_.residual;
   if (has_ranks_ && same_organizations && same_figures) return false;
   const auto sorted = [](std::vector<std::string> names) {
     std::sort(names.begin(), names.end());
@@ -129,6 +126,14 @@ std::optional<protocol::ChargeRule> RankBoard::take_charge_rule() {
   return std::exchange(new_charge_rule_, std::nullopt);
 }
 
+bool RankBoard::set_owners(std::vector<protocol::OwnedNodes> owners) {
+  if (owners == owned_) return false;
+  owned_ = std::move(owners);
+  owners_changed_ = true;
+  rebuild(false);
+  return true;
+}
+
 bool RankBoard::set_levels(LevelTable levels) {
   if (levels == levels_) return false;
   levels_used_ = true;
@@ -149,7 +154,11 @@ bool RankBoard::set_stale(bool stale) {
 void RankBoard::rebuild(bool sorting) {
   // Built and destroyed outside the mutex: readers hold slurmctld's locks.
   std::unique_ptr<const RankTable> table = std::make_unique<RankTable>(rules_, ranks_);
+  std::shared_ptr<const NodeOwners> owners;
+  if (std::exchange(owners_changed_, false) || sorting)
+    owners = std::make_shared<const NodeOwners>(table->owners(owned_));
   const MutexLock lock(mutex_);
+  if (owners != nullptr) owners_.swap(owners);
   table_.swap(table);
   if (sorting) ++order_.sorting;
   publish_locked();
@@ -183,7 +192,7 @@ std::uint32_t RankBoard::organization(const protocol::JobTraits& job) const {
 
 Ranking RankBoard::ranking() const {
   const MutexLock lock(mutex_);
-  return {order_.sorting, table_->contenders()};
+  return {order_.sorting, table_->contenders(), owners_};
 }
 
 std::uint32_t RankBoard::rank(const protocol::JobTraits& job) const {

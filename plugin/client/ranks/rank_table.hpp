@@ -56,6 +56,8 @@ class RankTable {
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(contenders_.size()); }
   // In the order of the organizations' names, so that an index keeps its meaning as long as these stay.
   [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
+  // Of these nodes, by the same indices.
+  [[nodiscard]] NodeOwners owners(const std::vector<protocol::OwnedNodes>& owned) const;
 
  private:
   struct Hash {
@@ -89,6 +91,7 @@ class RankBoard {
   bool set_ranks(protocol::Ranks ranks);
   bool set_rules(std::vector<protocol::Rule> rules);
   bool set_charge_rule(protocol::ChargeRule rule);
+  bool set_owners(std::vector<protocol::OwnedNodes> owners);
   // Only the feeder thread changes the levels, so it compares them without the mutex, for which readers would wait.
   bool set_levels(LevelTable levels) SHAPLEY_THREAD_ATTRIBUTE(no_thread_safety_analysis);
   bool set_stale(bool stale);
@@ -113,6 +116,8 @@ class RankBoard {
   protocol::Ranks ranks_;
   std::vector<protocol::Rule> rules_;
   protocol::ChargeRule charge_rule_;
+  std::vector<protocol::OwnedNodes> owned_;
+  bool owners_changed_ = false;
   bool has_ranks_ = false;
   bool has_rules_ = false;
   bool has_policy_ = false;
@@ -124,6 +129,7 @@ class RankBoard {
 
   mutable Mutex mutex_;
   std::unique_ptr<const RankTable> table_ SHAPLEY_GUARDED_BY(mutex_) = std::make_unique<RankTable>();
+  std::shared_ptr<const NodeOwners> owners_ SHAPLEY_GUARDED_BY(mutex_) = std::make_shared<const NodeOwners>();
   LevelTable levels_ SHAPLEY_GUARDED_BY(mutex_);
   std::optional<protocol::ChargeRule> new_charge_rule_ SHAPLEY_GUARDED_BY(mutex_);
   shapley_order_t order_ SHAPLEY_GUARDED_BY(mutex_){};

@@ -44,6 +44,7 @@ NodeSets::Bits& NodeSets::Bits::operator&=(const Bits& other) {
 
 void NodeSets::clear() noexcept {
   nodes_.clear();
+  owned_.clear();
   groups_.clear();
   by_key_.clear();
   sets_.erase(sets_.begin() + 1, sets_.end());
@@ -59,6 +60,7 @@ void NodeSets::note(const protocol::NodeRecord& record, NodeFacts facts) {
   before.usable = record.usable;
   const bool same_facts = node.facts == facts;
   node.facts = std::move(facts);
+  if (!node.known) node.owners = owners_->find(record.name);
   if (std::exchange(node.known, true) && before == record && same_facts) {
     recount(node);
     return;
@@ -101,6 +103,39 @@ const request::NodeKind* NodeSets::kind_of(std::string_view name) const {
   return node == nodes_.end() || !node->second.known ? nullptr : &node->second.kind;
 }
 
+void NodeSets::set_owners(std::shared_ptr<const NodeOwners> owners) {
+  if (owners == owners_) return;
+  owned_.clear();
+  for (auto& [name, node] : nodes_) {
+    node.owners = owners->find(name);
+    count_owned(node.owners, {}, {node.all, node.free});
+  }
+  owners_ = std::move(owners);  // what the nodes pointed to is freed here
+  ++nodes_epoch_;
+}
+
+const OwnerShares* NodeSets::owners_of(std::string_view name) const {
+  const auto node = nodes_.find(name);
+  return node == nodes_.end() ? nullptr : node->second.owners;
+}
+
+void NodeSets::count_owned(const OwnerShares* owners, const Owned& before, const Owned& now) {
+  if (owners == nullptr) return;
+  const auto count = [&](std::int64_t Owned::*amount) {
+    const auto add = [&](std::int64_t sign) {
+      return [this, amount, sign](std::uint32_t organization, std::int64_t part) {
+        if (owned_.size() <= organization) owned_.resize(organization + std::size_t{1});
+        owned_[organization].*amount += sign * part;
+      };
+    };
+    if (before.*amount == now.*amount) return;
+    split_among(*owners, before.*amount, add(-1));
+    split_among(*owners, now.*amount, add(1));
+  };
+  count(&Owned::all);
+  count(&Owned::free);
+}
+
 void NodeSets::count(std::span<const request::Share> shares, bool exclusive, bool more) {
   for (const request::Share& share : shares) {
     const auto entry = nodes_.try_emplace(share.node).first;
@@ -139,6 +174,7 @@ void NodeSets::recount(Node& node, std::int64_t free, std::int64_t all) {
     ++by_free[free];
     ++room_epoch_;
   }
+  count_owned(node.owners, {node.all, node.free}, {all, free});
   node.free = free;
   node.all = all;
 }
@@ -289,6 +325,11 @@ std::int64_t NodeSets::free(NodeSetId set) {
 std::int64_t NodeSets::all(NodeSetId set) {
   refresh();
   return set < sets_.size() ? sets_[set].all : 0;
+}
+
+NodeSets::Owned NodeSets::owned(std::uint32_t organization) {
+  refresh();
+  return organization < owned_.size() ? owned_[organization] : Owned{};
 }
 
 bool NodeSets::is_reserved_before(std::int64_t ends) {

@@ -13,12 +13,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "plugin/client/requests/owners.hpp"
 #include "protocol/messages.hpp"
 #include "request/charging.hpp"
 #include "request/placement.hpp"
@@ -59,7 +61,11 @@ class NodeSets {
   void release(std::span<const request::Share> shares, bool exclusive) { count(shares, exclusive, false); }
   // nullptr: the node is not known. Valid until the next note() or forget().
   [[nodiscard]] const request::NodeKind* kind_of(std::string_view node) const;
-  // Rises when kind_of() may have changed.
+  // REQUIRES: not nullptr. The same one again changes nothing.
+  void set_owners(std::shared_ptr<const NodeOwners> owners);
+  // nullptr: nothing is known of them. Valid until the next set_owners() or forget().
+  [[nodiscard]] const OwnerShares* owners_of(std::string_view node) const;
+  // Rises when kind_of() or owners_of() may have changed.
   [[nodiscard]] std::uint64_t nodes_epoch() const { return nodes_epoch_; }
 
   // ---- sets ----
@@ -75,6 +81,12 @@ class NodeSets {
   // What no run holds of the nodes that are usable, and all of these. 0 for an id without a set.
   [[nodiscard]] std::int64_t free(NodeSetId set);
   [[nodiscard]] std::int64_t all(NodeSetId set);
+  // Of usable nodes, the part that this organization owns; and what of that no run holds.
+  struct Owned {
+    std::int64_t all = 0;
+    std::int64_t free = 0;
+  };
+  [[nodiscard]] Owned owned(std::uint32_t organization);
   // Of what is free, as much as parts of a job fill (request::room_for of each node) that may run until `ends`, in
   // seconds of Unix time; nothing where fewer nodes have room than it needs, or not all that it names. Time: the
   // different kinds and free parts of its nodes.
@@ -131,6 +143,7 @@ class NodeSets {
     std::uint32_t holders = 0;  // runs
     std::uint32_t exclusive = 0;
     request::Share held;  // of all runs
+    const OwnerShares* owners = nullptr;
     // What its sets count of it.
     std::int64_t free = 0;
     std::int64_t all = 0;
@@ -172,6 +185,7 @@ class NodeSets {
   bool find_set(Node& node, NodeSetId id);
   void find_groups();
   void find_kinds();  // by the groups
+  void count_owned(const OwnerShares* owners, const Owned& before, const Owned& now);
 
   request::Charging charging_;
   std::map<std::string, Node, std::less<>> nodes_;
@@ -179,6 +193,8 @@ class NodeSets {
   std::vector<Group> groups_;
   std::map<SetKey, NodeSetId> by_key_;
   std::vector<std::string> closed_;  // ascending
+  std::shared_ptr<const NodeOwners> owners_ = std::make_shared<const NodeOwners>();
+  std::vector<Owned> owned_;  // by organization
   bool stale_ = false;               // a node has changed, or a set is fresh
   std::uint64_t nodes_epoch_ = 1;
   std::uint64_t kinds_epoch_ = 1;

@@ -149,7 +149,10 @@ void Requests::note_run(const JobUpdate& job) {
   }
   if (nodes_.charging().is_a_sum()) {
     const auto none = [](std::string_view) { return std::optional<request::NodeKind>(); };
-    for (const request::Share& share : nodes_.charging().shares_of(job, none)) run.sum += share.charge.value;
+    for (const request::Share& charged : nodes_.charging().shares_of(job, none)) {
+      const auto same = [&](const request::Share& share) { return share.node == charged.node; };
+      std::ranges::find_if(run.shares, same)->charge = charged.charge;
+    }
   }
   nodes_.hold(run.shares, run.exclusive);
   runs_.emplace(job.job_id, std::move(run));
@@ -186,24 +189,45 @@ Measure Requests::measure_of(const Ask& ask) const {
   return measure;
 }
 
-Measure Requests::held(std::uint32_t job_id) const {
+const Requests::Run* Requests::measured(std::uint32_t job_id) const {
   const auto known = runs_.find(job_id);
-  if (known == runs_.end()) return k_one_processor;
+  if (known == runs_.end()) return nullptr;
   Run& run = known->second;
-  if (std::exchange(run.epoch, nodes_.nodes_epoch()) != nodes_.nodes_epoch()) run.measure = measure_of(run);
-  return run.measure;
+  if (std::exchange(run.epoch, nodes_.nodes_epoch()) != nodes_.nodes_epoch()) measure(run);
+  return &run;
 }
 
-Measure Requests::measure_of(const Run& run) const {
-  Measure measure;
+Measure Requests::held(std::uint32_t job_id) const {
+  const Run* run = measured(job_id);
+  return run == nullptr ? k_one_processor : run->measure;
+}
+
+std::span<const Requests::Given> Requests::given(std::uint32_t job_id) const {
+  const Run* run = measured(job_id);
+  return run == nullptr ? std::span<const Given>() : run->given;
+}
+
+void Requests::measure(Run& run) const {
+  const request::Charging& charging = nodes_.charging();
+  run.measure = {};
+  run.given.clear();
   for (const request::Share& share : run.shares) {
     const request::NodeKind* kind = nodes_.kind_of(share.node);
-    measure.blocked += request::blocked_by(share, run.exclusive, kind);
-    if (share.cpus > 0) measure.charge += nodes_.charging().charge_of(share, run.exclusive, kind).value;
+    const std::int64_t blocked = request::blocked_by(share, run.exclusive, kind);
+    std::int64_t charge = share.cpus == 0 ? 0 : charging.charge_of(share, run.exclusive, kind).value;
+    if (charging.is_a_sum()) charge = run.rule == rule_number_ ? share.charge.value : blocked;
+    run.measure.blocked += blocked;
+    run.measure.charge += charge;
+    if (const OwnerShares* owners = nodes_.owners_of(share.node)) {
+      const std::size_t first = run.given.size();
+      split_among(*owners, charge, [&](std::uint32_t organization, std::int64_t part) {
+        run.given.push_back({organization, {part, 0}});
+      });
+      Given* given = run.given.data() + first;
+      split_among(*owners, blocked, [&](std::uint32_t, std::int64_t part) { given++->part.blocked = part; });
+    }
   }
-  if (nodes_.charging().is_a_sum()) measure.charge = run.rule == rule_number_ ? run.sum : measure.blocked;
-  measure.charge = std::min(measure.charge, request::k_max_weighted.value);
-  return measure;
+  run.measure.charge = std::min(run.measure.charge, request::k_max_weighted.value);
 }
 
 }  // namespace shapley::client

@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -74,6 +76,8 @@ class Requests {
   // the charge is a sum (`weights`, `billing`): of these a record's figures are taken when it is noted, and the daemon
   // asks for all records again when its rule changes. Until then what a job blocks stands for its charge.
   void set_rule(ChargeRule rule);
+  // As NodeSets::set_owners.
+  void set_owners(std::shared_ptr<const NodeOwners> owners) { nodes_.set_owners(std::move(owners)); }
   [[nodiscard]] const ChargeRule& rule() const { return rule_; }
 
   static constexpr std::int64_t k_any_room = std::numeric_limits<std::int64_t>::max();
@@ -87,11 +91,18 @@ class Requests {
   [[nodiscard]] Asked asked(std::uint32_t job_id, std::uint32_t time_limit_s = 0) const;
   // What a job holds that runs or completes; one that is not known: one processor.
   [[nodiscard]] Measure held(std::uint32_t job_id) const;
+  // What of a run is on whose nodes, where that is known. Valid until the next call that is not const.
+  struct Given {
+    std::uint32_t organization = 0;
+    Measure part{};
+  };
+  [[nodiscard]] std::span<const Given> given(std::uint32_t job_id) const;
 
   // The sets of nodes that waiting jobs may use: as in NodeSets.
   [[nodiscard]] std::size_t node_sets() const { return nodes_.size(); }
   [[nodiscard]] std::int64_t free(NodeSetId set) const { return nodes_.free(set); }
   [[nodiscard]] std::int64_t all(NodeSetId set) const { return nodes_.all(set); }
+  [[nodiscard]] NodeSets::Owned owned(std::uint32_t organization) const { return nodes_.owned(organization); }
   [[nodiscard]] bool overlap(NodeSetId a, NodeSetId b) const { return nodes_.overlap(a, b); }
   [[nodiscard]] bool contains(NodeSetId outer, NodeSetId inner) const { return nodes_.contains(outer, inner); }
 
@@ -114,12 +125,12 @@ class Requests {
     std::uint64_t room_epoch = 0;  // NodeSets::room_epoch() of `room`
   };
   struct Run {
-    std::vector<request::Share> shares;
+    std::vector<request::Share> shares;  // with charges where these are sums
     bool exclusive = false;
-    std::uint64_t rule = 0;
-    std::int64_t sum = 0;  // its charge, where that is a sum
+    std::uint64_t rule = 0;  // under which it was noted: what its shares are charged, where that is a sum
     Measure measure = {};
-    std::uint64_t epoch = 0;  // NodeSets::nodes_epoch() of `measure`
+    std::vector<Given> given = {};
+    std::uint64_t epoch = 0;  // NodeSets::nodes_epoch() of both
   };
 
   void note_waiting(const protocol::JobUpdate& job, const request::LeastPart& least);
@@ -128,7 +139,9 @@ class Requests {
   void forget_run(std::uint32_t job_id);
   [[nodiscard]] std::uint32_t ask_of(const protocol::JobUpdate& job, const request::LeastPart& least);
   [[nodiscard]] Measure measure_of(const Ask& ask) const;
-  [[nodiscard]] Measure measure_of(const Run& run) const;
+  void measure(Run& run) const;
+  // The run's figures, as of now; nullptr: it is not known.
+  [[nodiscard]] const Run* measured(std::uint32_t job_id) const;
 
   std::int64_t now_ = 0;
   ChargeRule rule_;

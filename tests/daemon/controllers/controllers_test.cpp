@@ -278,6 +278,59 @@ TEST_F(ControllersTest, a_copy_that_is_not_whole_does_not_begin_either) {
   EXPECT_EQ(b.runs().size(), 400U);
 }
 
+// The first copy had begun; then the other one comes back with an empty ledger. That it has nothing proves nothing, and
+// a copy of what is here is incomplete, too.
+TEST_F(ControllersTest, a_copy_is_whole_when_it_has_what_was_there_when_it_began) {
+  b.kill();
+  ASSERT_EQ(nlohmann::json::parse(a.ask(R"({"request":"begin"})"))["allowed"], true);
+  primary(a);
+  clocks.pass(seconds(400));
+  a.feed(runs_of(1, 400));
+  b.start();
+  for (int questions = 0; b.head().sequence == 0; ++questions) {
+    ASSERT_LT(questions, 9);
+    poll(b, a);
+  }
+  a.disconnect();
+  a.kill();
+  a.lose_ledger();
+  a.start();
+  meet();
+  EXPECT_EQ(a.head(), b.head()) << "it takes what is there";
+  for (Host* host : {&a, &b}) {
+    host->connect();
+    meet(seconds(6));
+    EXPECT_EQ(host->role(), "standby");
+    EXPECT_NE(host->controllers().refusal().find("shapleyctl begin"), std::string::npos);
+    host->disconnect();
+  }
+  EXPECT_EQ(nlohmann::json::parse(b.ask(R"({"request":"begin"})"))["allowed"], true);
+  b.connect();
+  meet();
+  EXPECT_EQ(b.role(), "active");
+  meet();
+  expect_same();
+}
+
+// Somebody else who asks for the ledger, such as a copy of the configuration on a third host.
+TEST_F(ControllersTest, only_the_configured_one_counts_as_following) {
+  primary(a);
+  meet();
+  const std::uint64_t last = a.feed(runs_of(1, 3));
+  is_cut = true;
+  clocks.pass(seconds(10));
+  EXPECT_EQ(a.acknowledged(), last);
+  EXPECT_EQ(a.report()["in_step"], false);
+  Controller third = must(b.controllers().self());
+  third.instance = "third/1";
+  FollowQuestion question{
+      .position = a.head(), .began = third.began, .rows = k_most_rows, .ledger = {}, .instance = third.instance};
+  question.ledger = must(a->books().ledger().identity());
+  EXPECT_FALSE(a.ask(text_of(question)).empty());
+  EXPECT_EQ(a.report()["in_step"], false);
+  EXPECT_FALSE(a.controllers().is_followed());
+}
+
 // The old one's thread was busy while Slurm changed its primary: it went on acknowledging what no other host had.
 TEST_F(ControllersTest, what_was_acknowledged_in_step_is_on_both_hosts) {
   primary(a);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -53,6 +54,11 @@ class Host {
   }
   // It dies without any farewell.
   void kill() { service_.reset(); }
+  // REQUIRES: it does not run.
+  void lose_ledger() {
+    for (const auto& entry : std::filesystem::directory_iterator(site_.configuration.ledger.parent_path()))
+      if (entry.path().filename().string().starts_with("ledger.db")) std::filesystem::remove_all(entry.path());
+  }
   [[nodiscard]] bool is_up() const { return service_ != nullptr; }
   Service& operator*() { return *service_; }
   Service* operator->() { return service_.get(); }

@@ -141,6 +141,10 @@ TEST(Declarations, ADateInThePastIsSaidOnceAndNotAtEveryReload) {
   EXPECT_TRUE(edited.warnings.empty()) << "another key was changed";
   known = remember(known, edited.events);
   EXPECT_EQ(load(begin + "{nodes: n1, from: 1970-01-04}" + end, known, 800).warnings.size(), 1U) << "another date";
+  // After an upgrade: the ledger has the text of a release with a key that there is no more.
+  ASSERT_TRUE(known.configuration);
+  known.configuration->text.insert(0, "horizon: 30d\n");
+  EXPECT_TRUE(load(dated, known, 900).warnings.empty()) << "the key was left out";
 }
 
 TEST(Declarations, AHandOverThatWasAnnouncedInTimeIsNoNewsAfterItsDate) {

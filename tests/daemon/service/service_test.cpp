@@ -258,6 +258,8 @@ TEST_F(ServiceTest, ARunThatWasNotSeenIsCountedAsLost) {
   job.wait = protocol::WaitReason::begin_time;
   see({job});
   EXPECT_EQ(service->intake().lost_runs(), 1U);
+  const std::string sql = "SELECT payload ->> 'end' FROM events WHERE kind = 'observation_gap'";
+  EXPECT_EQ(rows(sql), (Lines{std::to_string(now)})) << "for those who look for the run in Slurm's records";
   // A requeue whose run was seen loses nothing.
   now += 200;
   protocol::JobUpdate again = running({.id = 1, .start = now});
@@ -269,6 +271,25 @@ TEST_F(ServiceTest, ARunThatWasNotSeenIsCountedAsLost) {
   job.submit_time = now;
   see({job});
   EXPECT_EQ(service->intake().lost_runs(), 1U);
+}
+
+TEST_F(ServiceTest, AJobThatWasCancelledWhileItWaitedAndQueuedAgainLostNoRun) {
+  connect(1);
+  protocol::JobUpdate job = waiting({.id = 1, .start = now});
+  see({job});
+  now += 10;
+  job.state = protocol::JobState::ended;
+  job.slurm_state = "CANCELLED";
+  job.start_time = job.end_time = now;
+  see({job});
+  now += 10;
+  protocol::JobUpdate again = waiting({.id = 1, .start = now});
+  again.restart_count = 1;
+  again.submit_time = now;
+  again.wait = protocol::WaitReason::begin_time;
+  see({again});
+  EXPECT_EQ(service->intake().lost_runs(), 0U);
+  EXPECT_EQ(rows("SELECT kind FROM events WHERE kind = 'observation_gap'"), Lines{});
 }
 
 TEST_F(ServiceTest, ASecondDaemonOnTheLedgerIsRefused) {

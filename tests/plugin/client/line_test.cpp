@@ -23,14 +23,16 @@ using Queues = std::vector<std::vector<Asking>>;
 // Runs of which no age is said have begun now.
 std::vector<LinePlace> line_of(std::vector<Contender> contenders, const Queues& queues, std::int64_t reach,
                                std::size_t longest, const NodeSetTable& sets = NodeSetTable(),
-                               std::int64_t widest_run = 0) {
+                               std::int64_t widest_run = 0, std::int64_t free_later = 0) {
   for (Contender& u : contenders) u.runs.add(0, u.running.blocked - u.runs.all());
   std::vector<OwnQueue> own;
   for (const std::vector<Asking>& queue : queues) {
     OwnQueue& made = own.emplace_back(sets, reach * k_micro);
     for (const Asking& asking : queue) (void)made.add(asking);
   }
-  return serving_line(contenders, own, {sets[0].free, widest_run * k_micro}, reach * k_micro, longest);
+  const std::int64_t free = sets[0].free;
+  return serving_line(contenders, own, {free, free + free_later * k_micro, widest_run * k_micro}, reach * k_micro,
+                      longest);
 }
 
 std::vector<Asking> alike(std::uint32_t first, std::uint32_t count, NodeSetId nodes) {
@@ -202,25 +204,34 @@ RC_GTEST_PROP(ServingLine, IsTheRuleAskedAgainAfterEveryStart, ()) {
 }
 
 // What is free is idle of its owners, and each start takes the same part of it from each, as it is not known on which
-// nodes it will run.
+// nodes it will run. What runs that have ended leave later is taken after that.
 RC_GTEST_PROP(ServingLine, WhatIsTakenOfIdleProcessorsIsGivenAgain, ()) {
   const auto free = *rc::gen::element<std::int64_t>(1, 2, 4, 8, 16, 32);
+  const auto later = *rc::gen::element<std::int64_t>(0, 1, 2, 4, 8, 16, 32);
   const auto organizations = *rc::gen::inRange<std::uint32_t>(1, 6);
   std::vector<Contender> contenders;
   Queues queues;
   std::int64_t rest = free;
+  std::int64_t rest_later = later;
   for (std::uint32_t u = 0; u < organizations; ++u) {
-    const std::int64_t idle = u + 1 == organizations ? rest : *rc::gen::inRange<std::int64_t>(0, rest + 1);
-    rest -= idle;
-    contenders.push_back({.rank = u, .lead = *rc::gen::inRange<std::int64_t>(0, 20) * k_micro, .idle = idle * k_micro});
-    queues.push_back(alike(100 * u, 40, 0));
+    const auto part_of = [&](std::int64_t& all) {
+      const std::int64_t part = u + 1 == organizations ? all : *rc::gen::inRange<std::int64_t>(0, all + 1);
+      all -= part;
+      return part * k_micro;
+    };
+    const std::int64_t now = part_of(rest);
+    const std::int64_t lead = *rc::gen::inRange<std::int64_t>(0, 20) * k_micro;
+    contenders.push_back({.rank = u, .lead = lead, .idle = now + part_of(rest_later), .free = now});
+    queues.push_back(alike(100 * u, 64, 0));
   }
   const NodeSetTable sets({{.free = free * k_micro, .all = 64 * k_micro}});
-  const std::vector<Served> line = tasks_of(line_of(contenders, queues, 64, 1'000, sets));
+  const std::vector<Served> line = tasks_of(line_of(contenders, queues, 64, 1'000, sets, 0, later));
   std::vector<std::int64_t> started(organizations);
-  for (std::int64_t taken = 0; taken < free; ++taken) {
+  for (std::int64_t taken = 0; taken < free + later; ++taken) {
     const auto lead = [&](std::uint32_t u) {
-      return contenders[u].lead - started[u] * k_micro + contenders[u].idle * taken / free;
+      const Contender& of = contenders[u];
+      const std::int64_t after = later == 0 ? 0 : (of.idle - of.free) * std::max<std::int64_t>(0, taken - free) / later;
+      return of.lead - started[u] * k_micro + of.free * std::min(taken, free) / free + after;
     };
     std::uint32_t best = 0;
     for (std::uint32_t u = 1; u < organizations; ++u) best = lead(u) > lead(best) ? u : best;

@@ -376,6 +376,52 @@ TEST(Places, NodesThatCameBackCountBeforeTheDaemonSaysSo) {
   EXPECT_GT(labels[2], labels[9]);
 }
 
+// The third organization runs on the first one's node, and four of its eight processors come free in a scan that the
+// leads do not include. The first one gave four processors more than it gives now, and gives one again with each that
+// starts there. So two jobs of the second one go before it; when the second one has bought the node, its own goes
+// first.
+TEST(Places, WhatIsGivenCountsBeforeTheDaemonSaysSo) {
+  Requests requests;
+  Places places(requests);
+  const auto owners = [](std::uint32_t of_n1) {
+    const std::vector<protocol::OwnedNodes> owned{{{"n1"}, {{"of n1", 1'000'000}}}, {{"n2"}, {{"b", 1'000'000}}}};
+    return std::make_shared<const NodeOwners>(owned, [=](const std::string& name) { return name == "b" ? 1U : of_n1; });
+  };
+  for (const char* name : {"n1", "n2"}) requests.note(protocol::NodeRecord{.name = name, .cpus = 8, .usable = true});
+  for (std::uint32_t run = 101; run <= 116; ++run) {
+    protocol::JobUpdate job;
+    job.job_id = run;
+    job.state = protocol::JobState::running;
+    job.nodes = {{run <= 108 ? "n1" : "n2", 1, 0, {}}};
+    requests.note(job);
+  }
+  const std::vector<Contender> contenders{{.rank = 0}, {.rank = 1}, {.rank = 2, .lead = -1000 * k_micro}};
+  std::map<std::uint32_t, std::uint32_t> labels;
+  const auto scan = [&](std::uint64_t number, std::uint32_t first_run, std::shared_ptr<const NodeOwners> of) {
+    places.begin(number, {1, contenders, std::move(of)}, k_labels, 16, static_cast<std::int64_t>(number) * 10'000);
+    for (std::uint32_t job = 1; job <= 20; ++job) {
+      shapley_waiting_t waiting = array_of(1, labels.contains(job) ? labels[job] : SHAPLEY_NO_LABEL);
+      waiting.job_id = job;
+      waiting.tie = job;
+      waiting.own_order = -static_cast<std::int64_t>(job);
+      waiting.organization = job % 2;
+      places.add(waiting);
+    }
+    for (std::uint32_t run = first_run; run <= 116; ++run) places.hold(run, 2, 0);
+    for (const shapley_place_t& place : places.end(true).labels) labels[place.job_id] = place.label;
+  };
+  const auto of_first = owners(0);
+  scan(1, 101, of_first);
+  places.reflect(1);
+  EXPECT_GT(labels[2], labels[1]) << "the better rank first";
+  for (std::uint32_t run = 101; run <= 104; ++run) requests.forget(run);
+  scan(2, 105, of_first);
+  EXPECT_GT(labels[1], labels[2]);
+  EXPECT_GT(labels[3], labels[2]) << "two of the second one before the first one's first";
+  scan(3, 105, owners(1));
+  EXPECT_GT(labels[2], labels[1]) << "the leads count as the second one's what runs on its new node";
+}
+
 TEST(Places, AScanThatWasCutShortDecidesNothing) {
   Cluster cluster(1, 8);
   cluster.submit(0);

@@ -90,6 +90,52 @@ TEST_F(RequestsTest, ATaskAsksForTheLargestPartOfANode) {
   EXPECT_EQ(requests.asked(99).task, same(1)) << "not known";
 }
 
+// n1 belongs to two organizations; half of g1 belongs to commons, which has no rank.
+TEST_F(RequestsTest, WhatARunIsChargedIsGivenByTheOwnersOfItsNodes) {
+  const std::vector<protocol::OwnedNodes> owned{{{"n1", "away"}, {{"a", 250'000}, {"b", 750'000}}},
+                                                {{"g1"}, {{"commons", 500'000}, {"b", 500'000}}}};
+  const auto index_of = [](const std::string& name) { return name == "a" ? 0U : name == "b" ? 1U : k_no_organization; };
+  const auto given = [&](std::uint32_t job) {
+    std::map<std::uint32_t, Measure> sums;
+    for (const auto& [organization, part] : requests.given(job)) {
+      sums[organization].charge += part.charge;
+      sums[organization].blocked += part.blocked;
+    }
+    return sums;
+  };
+  using Given = std::map<std::uint32_t, Measure>;
+  requests.note(running(1, {{"n1", 4, 0, {}}, {"g1", 1, 0, {{"gres/gpu", 1}}}}));
+  EXPECT_TRUE(given(1).empty()) << "nothing is known of owners";
+  requests.set_owners(std::make_shared<const NodeOwners>(owned, index_of));
+  EXPECT_EQ(given(1), (Given{{0, same(1)}, {1, same(5)}})) << "three of n1 and half of the four of g1";
+  EXPECT_EQ(requests.owned(0).all, 4 * k_micro);
+  EXPECT_EQ(requests.owned(0).free, 3 * k_micro);
+  EXPECT_EQ(requests.owned(1).all, 20 * k_micro);
+  EXPECT_EQ(requests.owned(1).free, 15 * k_micro);
+  requests.set_rule({Charge::weights, {{"cpu", 10}}, {}});
+  requests.note(running(1, {{"n1", 4, 0, {}}, {"g1", 1, 0, {{"gres/gpu", 1}}}}));
+  EXPECT_EQ(given(1), (Given{{0, {10 * k_micro, k_micro}}, {1, {35 * k_micro, 5 * k_micro}}}));
+  requests.note(node_of("away", 16));
+  EXPECT_EQ(requests.owned(0).all, 8 * k_micro);
+  requests.forget_node("n1");
+  EXPECT_EQ(requests.owned(0).all, 4 * k_micro);
+  requests.forget(1);
+  EXPECT_TRUE(given(1).empty());
+}
+
+TEST_F(RequestsTest, WhatRunsIsGivenInPartsWhereverItIs) {
+  const std::vector<protocol::OwnedNodes> owned{{{"g1"}, {{"a", 1'000'000}}}, {{}, {{"a", 250'000}, {"b", 750'000}}}};
+  requests.set_owners(
+      std::make_shared<const NodeOwners>(owned, [](const std::string& name) { return name == "a" ? 0U : 1U; }));
+  requests.note(running(1, {{"n1", 4, 0, {}}}));
+  ASSERT_EQ(requests.given(1).size(), 2U);
+  EXPECT_EQ(requests.given(1)[0].part, same(1));
+  EXPECT_EQ(requests.given(1)[1].part, same(3));
+  EXPECT_EQ(requests.owned(0).all, 20 * k_micro);
+  requests.note(node_of("n2", 16));
+  EXPECT_EQ(requests.owned(1).all, 24 * k_micro);
+}
+
 TEST_F(RequestsTest, ATaskOfOneThreadHoldsTheCore) {
   NodeRecord threads = node_of("t1", 64);
   threads.allocation_unit = 2;
