@@ -28,6 +28,8 @@
 namespace shapley::sim {
 
 inline constexpr std::int64_t k_hour_s = 3600;
+// Shares are even where they are within this of what is owned, as a part of the machine.
+inline constexpr double k_even = 0.02;
 
 // The cases of `experiment stability`: machines on which jobs wait for long, and whole years of traces.
 //

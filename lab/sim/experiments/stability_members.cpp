@@ -14,25 +14,22 @@ namespace shapley::sim {
 
 namespace {
 
-using scheduling::Endowment;
+constexpr Duration k_member_slice{7 * k_day_s};
+constexpr Instant k_owners_change{12 * k_member_slice.value};
+constexpr Instant k_members_end{60 * k_member_slice.value};
+constexpr double k_members_load = 1.15;
 
-constexpr std::int64_t k_week_s = 7 * k_day_s;
-constexpr std::int64_t k_change_s = 12 * k_week_s;
-constexpr std::int64_t k_end_s = 60 * k_week_s;
-constexpr double k_load = 1.15;
-constexpr double k_even = 0.02;  // of the machine
-
-// Owned before and from the change on. Each sends k_load times the most that it owns at any time. The second one is
-// `away` for so many days, in which the others could use the whole machine.
+// Owned before and from the change on. Each sends k_members_load times the most that it owns at any time. The second
+// one is `away` for so many days, in which the others could use the whole machine.
 MemberWorld member_world(std::string name, std::vector<std::uint32_t> before, std::vector<std::uint32_t> after,
                          std::int64_t away_days, Rng& rng) {
-  MemberWorld world{std::move(name), {}, {k_change_s}, {k_end_s}};
+  MemberWorld world{std::move(name), {}, k_owners_change, k_members_end};
   scheduling::Instance jobs{.processors = before, .jobs = {}, .end = world.end};
   for (std::uint32_t u = 0; u < before.size(); ++u) {
     const auto send = [&](Instant begin, Instant end, double processors) {
       if (begin < end) add_made_jobs(jobs, u, begin, end, processors * static_cast<double>((end - begin).value), rng);
     };
-    const double most = k_load * std::max(before[u], after[u]);
+    const double most = k_members_load * std::max(before[u], after[u]);
     const Instant back{away_days * k_day_s};
     if (u != 1) send({}, back, 2 * most);
     send(before[u] == 0 ? world.changed : back, world.end, most);
@@ -40,7 +37,7 @@ MemberWorld member_world(std::string name, std::vector<std::uint32_t> before, st
   world.instance = {.endowments = {{Instant{}, std::move(before)}, {world.changed, std::move(after)}},
                     .jobs = std::move(jobs.jobs),
                     .requested = {},
-                    .latest = {2 * k_end_s}};
+                    .latest = {2 * k_members_end.value}};
   for (const scheduling::Job& job : world.instance.jobs) world.instance.requested.push_back(job.duration);
   return world;
 }
@@ -81,10 +78,10 @@ MemberMeasures measure_members(const MemberWorld& world, const scheduling::EasyS
     if (schedule.start[job] != scheduling::k_never_started && schedule.start[job] < world.end.value)
       starts.push_back({job, Instant{schedule.start[job]}});
   }
-  const StabilityMeasures weeks = measure_stability(after, starts, {k_week_s});
+  const StabilityMeasures weeks = measure_stability(after, starts, k_member_slice);
   MemberMeasures measures;
   measures.deviation_hourly = measure_stability(after, starts, {k_hour_s}).deviation_late;
-  const auto first = static_cast<std::size_t>((world.changed.value + k_week_s - 1) / k_week_s);
+  const auto first = static_cast<std::size_t>((world.changed.value + k_member_slice.value - 1) / k_member_slice.value);
   const auto total = static_cast<double>(after.total_processors());
   std::size_t even = first;
   for (std::size_t u = 0; u < owned.size(); ++u) {

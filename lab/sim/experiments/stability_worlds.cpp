@@ -22,7 +22,6 @@ constexpr std::int64_t k_hours_of_week = k_week_s / k_hour_s;
 constexpr RunTimes k_short_runs{600, 24 * k_hour_s};
 constexpr RunTimes k_long_runs{12 * k_hour_s, 7 * k_day_s};
 constexpr std::size_t k_searched = 2000;
-constexpr double k_even = 0.02;  // of the machine
 constexpr double k_settled = 0.1;
 
 using Owned = std::vector<std::uint32_t>;
