@@ -298,7 +298,7 @@ void Service::make_intake() {
   auto next = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
   if (intake_) next->continue_clock(*intake_);
   intake_ = std::move(next);
-  if (const auto& look = look_.value()) intake_->note_scanned(look->until);
+  if (const auto& look = look_.value(); look && !books_.lost()) intake_->note_scanned(look->until);
 }
 
 void Service::keep_look(Duration later) {
@@ -369,6 +369,7 @@ void Service::tick(Instant now) {
   maintenance_.maintain(is_active(), now);
   if (is_active()) failures_.note(k_record_standings, consortium_.record(now));
   keep_clock();
+  failures_.note("keep the number of the last acknowledged event", books_.keep_acknowledged());
   (void)write(cluster_.feeder_file());
   (void)write(privacy_);
   (void)write(upkeep_);

@@ -17,8 +17,9 @@ namespace shapley::daemon {
 template <typename Task>
 class TaskThread {
  public:
-  // `name` is for the log. `work` is called in the thread. It may use objects that were made before this one and
-  // outlive it.
+  // `name` is for the log, where the thread hangs; empty: it waits for others, as another host or a file of another
+  // site, which no restart of ours makes answer. Then it gives no sign of life, and each wait needs a limit. `work` is
+  // called in the thread. It may use objects that were made before this one and outlive it.
   TaskThread(std::string name, std::function<void(Task& task)> work)
       : name_(std::move(name)), work_(std::move(work)), thread_([this] { run(); }) {}
   ~TaskThread() { stop(); }
@@ -53,7 +54,8 @@ class TaskThread {
  private:
   void run() {
     while (auto task = next()) {
-      const PieceOfWork busy(name_);
+      std::optional<PieceOfWork> busy;
+      if (!name_.empty()) busy.emplace(name_);
       work_(*task);
     }
   }

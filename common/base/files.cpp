@@ -2,11 +2,22 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
-#include <fstream>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/mutex.hpp"
+#include "base/text.hpp"
 
 namespace shapley {
 
@@ -59,29 +70,214 @@ Expected<void> Lines::end() const {
   return {};
 }
 
-Expected<std::string> read_text_file(const std::filesystem::path& file, std::size_t most) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text;
-  std::array<char, 64 * 1024> part;
-  while (in && text.size() <= most) {
-    in.read(part.data(), part.size());
-    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
-  }
-  if (text.size() > most) {
-    return fail(Errc::invalid_argument, file.string() + ": has more than " + std::to_string(most) +
-                                            " bytes, which is the most that is read; is it the right file?");
-  }
-  if (!in.eof() || in.bad())
-    return fail(Errc::io, file.string() + ": cannot be read; is it there, and may you read it?");
-  return text;
-}
-
 namespace {
 
 using std::filesystem::path;
 
-constexpr mode_t k_others_write = S_IWGRP | S_IWOTH;
+constexpr std::string_view k_own_descriptors = "/dev/";
 constexpr mode_t k_private = S_IRUSR | S_IWUSR;
+
+tl::unexpected<Error> unreadable(const path& file, Errc code) {
+  return fail(code, file.string() + ": cannot be read; is it there, and may you read it?");
+}
+
+}  // namespace
+
+Expected<Descriptor> open_to_read(const path& file) {
+  const auto refused = [&](const char* what) { return fail(Errc::io, file.string() + ": cannot be opened: " + what); };
+  // Without O_NONBLOCK a FIFO waits for a writer.
+  Descriptor in(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (!in.is_open() || ::fstat(in.get(), &status) != 0) {
+    return system_failure(file.string() + ": cannot be opened", errno,
+                          errno == ENOENT || errno == ENOTDIR ? Errc::not_found : Errc::io);
+  }
+  if (S_ISREG(status.st_mode)) return in;
+  if (S_ISDIR(status.st_mode)) return refused("it is a directory");
+  const bool is_own = S_ISFIFO(status.st_mode) && file.native().starts_with(k_own_descriptors);
+  return is_own && ::fcntl(in.get(), F_SETFL, 0) == 0 ? Expected<Descriptor>(std::move(in))
+                                                      : refused("it is no regular file");
+}
+
+Expected<std::string> read_text(const Descriptor& in, const path& file, std::size_t most) {
+  std::string text;
+  std::array<char, 64 * 1024> part;
+  while (text.size() <= most) {
+    const ssize_t count = ::read(in.get(), part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return unreadable(file, Errc::io);
+    if (count == 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(count));
+  }
+  return fail(Errc::invalid_argument, file.string() + ": has more than " + std::to_string(most) +
+                                          " bytes, which is the most that is read; is it the right file?");
+}
+
+Expected<std::string> read_text_file(const path& file, std::size_t most) {
+  const auto in = open_to_read(file);
+  if (!in) return unreadable(file, Errc::io);
+  return read_text(*in, file, most);
+}
+
+namespace {
+
+// The paths that threads are reading now. Lives as long as the process, as such a thread may.
+struct PathsBeingRead {
+  Mutex mutex;
+  std::set<path> paths SHAPLEY_GUARDED_BY(mutex);
+};
+
+PathsBeingRead& paths_being_read() {
+  static PathsBeingRead& paths = *new PathsBeingRead;
+  return paths;
+}
+
+// What such a thread shares with the one that waits for it.
+struct Reading {
+  Mutex mutex;
+  std::optional<Expected<std::string>> text SHAPLEY_GUARDED_BY(mutex);
+  Descriptor done{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+};
+
+bool begin_reading(const path& file) {
+  PathsBeingRead& reads = paths_being_read();
+  const MutexLock lock(reads.mutex);
+  return reads.paths.insert(file).second;
+}
+
+void end_reading(const path& file) {
+  PathsBeingRead& reads = paths_being_read();
+  const MutexLock lock(reads.mutex);
+  reads.paths.erase(file);
+}
+
+void read_alone(const std::shared_ptr<Reading>& reading, const path& file, std::size_t most) {
+  const auto in = open_to_read(file);
+  Expected<std::string> text = in ? read_text(*in, file, most) : tl::unexpected<Error>(in.error());
+  end_reading(file);
+  const MutexLock lock(reading->mutex);
+  reading->text.emplace(std::move(text));
+  ::eventfd_write(reading->done.get(), 1);
+}
+
+Expected<void> start_reading(const std::shared_ptr<Reading>& reading, const path& file, std::size_t most) {
+  // Signals are handled by another thread, which waits for them.
+  sigset_t all{};
+  sigset_t before{};
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  Expected<void> started;
+  try {
+    std::thread([reading, file, most] { read_alone(reading, file, most); }).detach();
+  } catch (const std::system_error& error) {
+    end_reading(file);
+    started = fail(Errc::unavailable, std::string("start a thread: ") + error.what());
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+}  // namespace
+
+Expected<std::string> read_text_file(const path& file, std::size_t most, const Patience& patience) {
+  const std::string hangs = ": does not answer; is its file system reachable?";
+  if (!begin_reading(file)) return fail(Errc::unavailable, file.string() + hangs);
+  const auto reading = std::make_shared<Reading>();
+  SHAPLEY_TRY(start_reading(reading, file, most));
+  std::array<pollfd, 2> ends{pollfd{reading->done.get(), POLLIN, 0}, pollfd{patience.wake_up, POLLIN, 0}};
+  const auto until = std::chrono::steady_clock::now() + patience.time;
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    const int ready = ::poll(ends.data(), ends.size(), std::max(0, static_cast<int>(left.count())));
+    if (ready < 0 && errno == EINTR) continue;
+    break;
+  }
+  const MutexLock lock(reading->mutex);
+  if (reading->text) return *std::move(reading->text);
+  return fail(Errc::unavailable, file.string() + hangs);
+}
+
+InputFile::Buffer::int_type InputFile::Buffer::underflow() {
+  ssize_t count = 0;
+  do count = ::read(file_.get(), part_.data(), part_.size());
+  while (count < 0 && errno == EINTR);
+  // The stream becomes bad().
+  if (count < 0) throw std::system_error(errno, std::generic_category());
+  if (count == 0) return traits_type::eof();
+  setg(part_.data(), part_.data(), part_.data() + count);
+  return traits_type::to_int_type(part_.front());
+}
+
+InputFile::InputFile(std::unique_ptr<Buffer> buffer) : std::istream(buffer.get()), buffer_(std::move(buffer)) {}
+
+InputFile::InputFile(InputFile&& other) noexcept : std::istream(std::move(other)), buffer_(std::move(other.buffer_)) {
+  set_rdbuf(buffer_.get());
+}
+
+Expected<InputFile> InputFile::open(const path& file) {
+  SHAPLEY_TRY_ASSIGN(Descriptor in, open_to_read(file));
+  return InputFile(std::make_unique<Buffer>(std::move(in)));
+}
+
+Expected<Descriptor> create_file(const path& file, unsigned mode) {
+  Descriptor out(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (out.is_open()) return out;
+  if (errno == EEXIST)
+    return fail(Errc::conflict, file.string() + ": exists already and is not overwritten; name another file");
+  return system_failure(file.string() + ": cannot be created", errno);
+}
+
+Expected<void> write_all(const Descriptor& out, std::string_view text, const path& file) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(out.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return system_failure(file.string() + ": cannot be written", errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Expected<void> write_new_file(const path& file, std::string_view text, unsigned mode) {
+  SHAPLEY_TRY_ASSIGN(const Descriptor out, create_file(file, mode));
+  auto written = write_all(out, text, file);
+  if (written && ::fsync(out.get()) != 0) written = system_failure(file.string() + ": cannot be synced", errno);
+  if (!written) ::unlink(file.c_str());
+  return written;
+}
+
+Expected<void> replace_file(const path& file, std::string_view text, Readers readers) {
+  constexpr unsigned k_owner = 0600;
+  constexpr unsigned k_all = 0666;
+  std::array<char, 8> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+    return system_failure("getrandom", errno);
+  const path next(file.string() + '.' + to_hex({random.data(), random.size()}) + ".new");
+  SHAPLEY_TRY(write_new_file(next, text, readers == Readers::owner ? k_owner : k_all));
+  auto renamed = rename_file(next, file);
+  if (!renamed) ::unlink(next.c_str());
+  return renamed;
+}
+
+Expected<void> overwrite_begin(const path& file, std::string_view text) {
+  const Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, k_private));
+  if (out.is_open() && ::pwrite(out.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size())) return {};
+  return system_failure(file.string() + ": cannot be written", errno);
+}
+
+Expected<void> sync_file(const path& file) {
+  const Descriptor opened(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (opened.is_open() && ::fsync(opened.get()) == 0) return {};
+  return system_failure(file.string() + ": cannot be synced", errno);
+}
+
+Expected<void> rename_file(const path& from, const path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) return system_failure(to.string() + ": cannot be the new name", errno);
+  return sync_file(std::filesystem::absolute(to).parent_path());
+}
+
+namespace {
+
+constexpr mode_t k_others_write = S_IWGRP | S_IWOTH;
 
 std::string octal(mode_t mode) {
   std::string text;

@@ -1,15 +1,22 @@
-// Reading files that other users may have written: within bounds, and with checks of their owners and modes.
+// The ways to open a file, and checks of its owner and mode. A name in a directory that other users can write may be
+// anything when it is opened: a link, a FIFO, a file without end, a name on a mount that does not answer. So no other
+// file of the programs opens files by streams or open(2), except those that a test names
+// (tests/architecture/file_rooms).
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <istream>
+#include <memory>
 #include <optional>
+#include <streambuf>
 #include <string>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/process.hpp"
 
 namespace shapley {
 
@@ -57,8 +64,80 @@ class Lines {
   std::array<char, 16 * 1024> part_{};
 };
 
+// ---- reading ----
+
+// Opens a regular file; what else has the name is refused without waiting for it, except a pipe that is
+// named below /dev: one of our own descriptors, as /dev/stdin. A mount that does not answer can keep this waiting
+// without end. Errors: "FILE: cannot be opened: ...", Errc::not_found, Errc::io.
+[[nodiscard]] Expected<Descriptor> open_to_read(const std::filesystem::path& file);
+// All that is left of an opened file, at most `most` bytes. `file` is for messages.
+[[nodiscard]] Expected<std::string> read_text(const Descriptor& in, const std::filesystem::path& file,
+                                              std::size_t most);
+
 // The whole content of a file of at most `most` bytes. Errors name the file; Errc::io when it cannot be read.
 [[nodiscard]] Expected<std::string> read_text_file(const std::filesystem::path& file, std::size_t most);
+
+struct Patience {
+  std::chrono::milliseconds time;
+  int wake_up = -1;  // a descriptor: once it is readable, the reading ends with Errc::unavailable; -1: none
+};
+
+// The same of a path whose mount may not answer, as in a folder of others: Errc::not_found when there is no such file,
+// Errc::unavailable when it has not been read in time. The thread that
+// waits for it is left alone then, and until it has ended no further one is started for this path.
+[[nodiscard]] Expected<std::string> read_text_file(const std::filesystem::path& file, std::size_t most,
+                                                   const Patience& patience);
+
+// The content of a file as a stream. After an end without bad() it was read to its end.
+class InputFile : public std::istream {
+ public:
+  // Errors: open_to_read().
+  [[nodiscard]] static Expected<InputFile> open(const std::filesystem::path& file);
+  InputFile(InputFile&& other) noexcept;
+
+ private:
+  class Buffer : public std::streambuf {
+   public:
+    explicit Buffer(Descriptor file) : file_(std::move(file)) {}
+
+   protected:
+    int_type underflow() override;
+
+   private:
+    Descriptor file_;
+    std::array<char, 64 * 1024> part_;
+  };
+  explicit InputFile(std::unique_ptr<Buffer> buffer);
+  std::unique_ptr<Buffer> buffer_;
+};
+
+// ---- writing ----
+
+enum class Readers { owner, by_umask };
+
+// Creates the file, empty, and returns it open for writing. A name that exists, also as a link, is not followed:
+// Errc::conflict. Errc::io, Errc::no_space.
+[[nodiscard]] Expected<Descriptor> create_file(const std::filesystem::path& file, unsigned mode);
+// Writes all of it. `file` is for messages. Errc::io, Errc::no_space.
+[[nodiscard]] Expected<void> write_all(const Descriptor& out, std::string_view text, const std::filesystem::path& file);
+// create_file(), the text, and a sync.
+[[nodiscard]] Expected<void> write_new_file(const std::filesystem::path& file, std::string_view text, unsigned mode);
+
+// Replaces or creates the file, completely or not at all; on disk when it returns. It is written beside its place under
+// a random name, and renamed: a link of its name is replaced, and what it leads to stays as it is. Errors: Errc::io,
+// Errc::no_space; then the former content stays.
+[[nodiscard]] Expected<void> replace_file(const std::filesystem::path& file, std::string_view text, Readers readers);
+// Overwrites the first bytes of the file, which is created with mode 0600; not synced. A link is refused. REQUIRES: no
+// other user can write its directory. Errc::io, Errc::no_space.
+[[nodiscard]] Expected<void> overwrite_begin(const std::filesystem::path& file, std::string_view text);
+
+// Syncs the file, or the names in a directory, to disk. Errc::io, Errc::no_space.
+[[nodiscard]] Expected<void> sync_file(const std::filesystem::path& file);
+
+// Renames a file over another one in the same directory; on disk when it returns.
+[[nodiscard]] Expected<void> rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
+// ---- owners and modes ----
 
 // Checks of a file that we are about to trust: which other users could have changed or could read it. They look at
 // modes and owners only; POSIX ACLs show in the group's bits (as their mask), so they are seen too.

@@ -4,12 +4,11 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include <unistd.h>
 
+#include "base/files.hpp"
 #include "base/printable.hpp"
 #include "charts/plot.hpp"
 
@@ -252,12 +251,12 @@ Expected<std::string> inline_svg(const Draw& draw, std::string_view label) {
   if (descriptor < 0) return fail(Errc::io, "chart: no temporary file in " + name);
   close(descriptor);
   const auto drawn = draw(name);
-  std::ostringstream text;
-  text << std::ifstream(name).rdbuf();
+  const auto text = read_text_file(name, k_max_document);
   std::error_code ignored;
   std::filesystem::remove(name, ignored);
   if (!drawn) return tl::unexpected<Error>(drawn.error());
-  std::string svg = recolored(text.str());
+  SHAPLEY_TRY(text);
+  std::string svg = recolored(*text);
   if (svg.empty()) return fail(Errc::io, "chart: gnuplot drew no SVG");
   std::string attributes = "<svg role=\"img\" aria-label=\"" + html(label) + '"';
   if (const auto width = width_of(svg); width > 0)

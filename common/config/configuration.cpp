@@ -1,16 +1,12 @@
 #include "config/configuration.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstddef>
-#include <cstdio>
-#include <cstring>
 #include <exception>
-#include <memory>
 #include <system_error>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/printable.hpp"
 #include "config/checks.hpp"
 #include "config/keys.hpp"
@@ -73,19 +69,12 @@ tl::expected<std::string, Faults> read_file(const std::filesystem::path& file) {
   if (!error && !std::filesystem::is_regular_file(status)) {
     return whole_file_fault("this is no regular file", k_file_remedy);
   }
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), &std::fclose);
-  if (!stream) return whole_file_fault(std::string("cannot be opened: ") + std::strerror(errno), k_file_remedy);
-  std::string text;
-  std::array<char, 64 * 1024> buffer;
-  while (text.size() <= k_max_file_bytes) {
-    const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), stream.get());
-    if (count == 0) break;
-    text.append(buffer.data(), count);
-  }
-  if (std::ferror(stream.get()) != 0) {
-    return whole_file_fault(std::string("cannot be read: ") + std::strerror(errno), k_file_remedy);
-  }
-  return text;
+  const auto opened = open_to_read(file);
+  if (!opened) return whole_file_fault(opened.error().what.substr(file.native().size() + 2), k_file_remedy);
+  auto text = read_text(*opened, file, k_max_file_bytes);
+  if (text) return *std::move(text);
+  return whole_file_fault(
+      text.error().code == Errc::invalid_argument ? "the file has more than 4 MiB" : "cannot be read", k_file_remedy);
 }
 
 }  // namespace

@@ -114,8 +114,9 @@ Causes all_was_observed(const Subject& of) {
   const protocol::GapsReport& gaps = of.daemon.gaps;
   const bool is_loss = gaps.last_cause != name_of(accounting::GapCause::slurmctld_down);
   if (!is_loss || !gaps.last_begin || !gaps.last_end || of.now() - *gaps.last_end >= k_day) return fine();
-  return warning("nothing was observed for " + short_duration((*gaps.last_end - *gaps.last_begin).value) + " until " +
-                 of.ago(*gaps.last_end));
+  const bool are_lost = gaps.last_cause == name_of(accounting::GapCause::events_lost);
+  return warning((are_lost ? "the ledger lost what was observed for " : "nothing was observed for ") +
+                 short_duration((*gaps.last_end - *gaps.last_begin).value) + " until " + of.ago(*gaps.last_end));
 }
 
 // A plugin that is refused tries again every few seconds.

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <system_error>
 #include <variant>
 
 #include <sys/socket.h>
@@ -178,9 +177,10 @@ Expected<Transport> connect(const Endpoint& endpoint, Deadline until) {
 Expected<std::string> fetch(const std::string& place, const nlohmann::json& request, Endpoint endpoint,
                             std::size_t most_bytes) {
   if (place.starts_with('/')) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(place, ignored)) return fail(Errc::not_found, place + ": there is no such file yet");
-    return read_text_file(place, most_bytes);
+    auto text = read_text_file(place, most_bytes, {.time = endpoint.timeout, .wake_up = endpoint.wake_up});
+    if (!text && text.error().code == Errc::not_found)
+      return fail(Errc::not_found, place + ": there is no such file yet");
+    return text;
   }
   SHAPLEY_TRY_ASSIGN(config::Endpoint host, config::parse_endpoint(place));
   endpoint.hosts = {std::move(host)};

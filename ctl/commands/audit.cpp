@@ -72,7 +72,7 @@ Expected<ExitCode> print_head(const AuditArguments& arguments, const Endpoint& e
   SHAPLEY_TRY_ASSIGN(const ledger::SignedHead head, wanted_head(arguments.ledger, arguments.sign_with, endpoint));
   const std::string text = arguments.json ? head_json(head) : head.text();
   if (!arguments.output.empty()) {
-    SHAPLEY_TRY(ledger::replace_file(arguments.output, text, ledger::Readers::by_umask));
+    SHAPLEY_TRY(shapley::replace_file(arguments.output, text, shapley::Readers::by_umask));
     return ExitCode::success;
   }
   environment.out << text;

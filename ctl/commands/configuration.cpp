@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <fcntl.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -24,7 +22,6 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/printable.hpp"
-#include "base/process.hpp"
 #include "base/text.hpp"
 #include "config/checks.hpp"
 #include "ctl/adoption/slurm_site.hpp"
@@ -341,25 +338,6 @@ Expected<ExitCode> run_check_config(const CheckConfigArguments& arguments, const
   return code;
 }
 
-namespace {
-
-Expected<void> write_new_file(const std::string& file, std::string_view text) {
-  const Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!descriptor.is_open()) {
-    if (errno == EEXIST) return fail(Errc::conflict, file + ": is there already and is left alone; name another file");
-    return fail(Errc::io, file + ": cannot be made: " + std::strerror(errno));
-  }
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail(Errc::io, file + ": cannot be written: " + std::strerror(errno));
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
-}  // namespace
-
 void add_init(CLI::App& app, InitArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "init", "Propose a first configuration, in mode observe, from the output of sacctmgr and scontrol");
@@ -380,7 +358,7 @@ Expected<ExitCode> run_init(const InitArguments& arguments, const Environment& e
     environment.out << text;  // a stream that prints no control characters except newlines
     return ExitCode::success;
   }
-  SHAPLEY_TRY(write_new_file(arguments.output, text));
+  SHAPLEY_TRY(write_new_file(arguments.output, text, 0644));
   environment.out << printable(arguments.output) << ": written; read and correct it, then: shapleyctl check-config "
                   << "--against-slurm " << printable(arguments.output) << '\n';
   return ExitCode::success;

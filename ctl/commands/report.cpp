@@ -219,7 +219,7 @@ Expected<void> write_all(const std::filesystem::path& directory, const std::stri
   std::filesystem::create_directories(directory, fault);
   if (fault) return fail(Errc::io, directory.native() + ": cannot be made: " + fault.message());
   const auto write = [&](const std::string& name, const std::string& text) {
-    return ledger::replace_file(directory / name, text, ledger::Readers::by_umask);
+    return shapley::replace_file(directory / name, text, shapley::Readers::by_umask);
   };
   for (const Sheet& sheet : sheets) SHAPLEY_TRY(write(sheet.file, sheet.csv));
   // Who asks for no users is not to forward those of an earlier report.

@@ -28,7 +28,7 @@ Expected<ExitCode> run_standing(const StandingArguments& arguments, const Endpoi
     environment.out << statement.text();
     return ExitCode::success;
   }
-  SHAPLEY_TRY(ledger::replace_file(arguments.output, statement.text(), ledger::Readers::by_umask));
+  SHAPLEY_TRY(shapley::replace_file(arguments.output, statement.text(), shapley::Readers::by_umask));
   return ExitCode::success;
 }
 

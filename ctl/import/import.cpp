@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <istream>
 #include <optional>
 #include <set>
@@ -102,11 +101,11 @@ constexpr std::size_t k_batch = 10'000;  // events of one transaction of a new l
 // A file that is read once, from its begin to its end (it may be a pipe), and hashed at the same time.
 class HashedFile : public std::streambuf {
  public:
-  HashedFile(const path& file, ledger::Hasher& hasher) : in_(file, std::ios::binary), hasher_(hasher), block_(k_block) {
+  HashedFile(InputFile file, ledger::Hasher& hasher) : in_(std::move(file)), hasher_(hasher), block_(k_block) {
     hasher_.begin();
   }
-  // Whether the file could be opened and has been read without errors.
-  [[nodiscard]] bool is_sound() const { return in_.is_open() && !in_.bad(); }
+  // Whether the file has been read without errors.
+  [[nodiscard]] bool is_sound() const { return !in_.bad(); }
 
  protected:
   int_type underflow() override {
@@ -120,7 +119,7 @@ class HashedFile : public std::streambuf {
 
  private:
   static constexpr std::size_t k_block = std::size_t{1} << 16U;
-  std::ifstream in_;
+  InputFile in_;
   ledger::Hasher& hasher_;
   std::vector<char> block_;
 };
@@ -130,13 +129,13 @@ template <typename Read>
 auto parse_file(const path& file, const Read& read, std::string* sha256 = nullptr)
     -> decltype(read(std::declval<std::istream&>())) {
   SHAPLEY_TRY_ASSIGN(ledger::Hasher hasher, ledger::Hasher::create());
-  HashedFile text(file, hasher);
-  std::istream in(&text);
   const auto unreadable = [&] {
     return fail(Errc::io, "import: " + file.string() + ": cannot be read; is it there, and may you read it?");
   };
-  in.peek();  // a directory can be opened, but cannot be read
-  if (!text.is_sound()) return unreadable();
+  auto opened = InputFile::open(file);
+  if (!opened) return unreadable();
+  HashedFile text(*std::move(opened), hasher);
+  std::istream in(&text);
   auto parsed = read(in);
   if (!text.is_sound()) return unreadable();
   if (!parsed) return with_context("import: " + file.string(), std::move(parsed).error());

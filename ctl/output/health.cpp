@@ -110,6 +110,7 @@ std::string gaps_line(const protocol::GapsReport& gaps, Instant now, bool colour
   line += is(GapCause::slurmctld_down) ? ", while slurmctld was down"
           : is(GapCause::dropped)      ? ": the plugin had to drop observations"
           : is(GapCause::wrong_clock)  ? ", under a wrong clock: shapleyctl import --into fills it"
+          : is(GapCause::events_lost)  ? ": the ledger lost what it had of it, and shapleyctl import --into fills it"
                                        : ", while slurmctld ran without the plugin";
   if (gaps.unobserved > Duration{0}) {
     line += "; runs requeued in " + short_duration(gaps.unobserved.value) +

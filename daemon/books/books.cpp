@@ -1,11 +1,11 @@
 #include "daemon/books/books.hpp"
 
-#include <fstream>
 #include <utility>
 
 #include <spdlog/spdlog.h>
 
 #include "base/calendar.hpp"
+#include "base/files.hpp"
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 #include "config/checks.hpp"
@@ -76,7 +76,54 @@ Expected<Books> Books::open(const std::filesystem::path& file, const Options& op
   Books books(file, std::move(ledger), std::move(recovered), options);
   if (books.replayed_ > options.most_replayed) books.save_now(watch == nullptr ? nullptr : &watch->stop);
   SHAPLEY_TRY_ASSIGN(books.last_observed_, books.read_last_observed());
+  SHAPLEY_TRY(books.find_loss());
   return books;
+}
+
+Expected<void> Books::find_loss() {
+  const auto last = ledger::read_acknowledged(file_);
+  if (!last) return {};
+  SHAPLEY_TRY_ASSIGN(const std::string identity, ledger_.identity());
+  if (last->ledger != identity) {
+    spdlog::warn(
+        "ledger: {}: it is another ledger than the one that was here, of which event {} was acknowledged; to go on "
+        "with that one, stop shapleyd and put its file or a backup back (shapleyctl restore)",
+        file_.string(), last->sequence);
+    return {};
+  }
+  SHAPLEY_TRY_ASSIGN(const bool whole, ledger::holds(ledger_, *last));
+  if (whole) return {};
+  lost_ = last;
+  spdlog::error(
+      "ledger: {}: {}; the time from its last observation until slurmctld's records are read is recorded as a gap, "
+      "which shapleyctl import --into fills from Slurm's accounting",
+      file_.string(), ledger::loss_in_words(*last, last_sequence_));
+  return {};
+}
+
+void Books::note_acknowledged(std::span<const accounting::Event> events) {
+  if (lost_) {
+    const bool is_recorded = std::ranges::any_of(events, [](const accounting::Event& event) {
+      const auto* gap = std::get_if<accounting::ObservationGap>(&event);
+      return gap != nullptr && gap->cause == accounting::GapCause::events_lost;
+    });
+    // What a standby copies may be what it had lost.
+    if (!is_recorded && !ledger::holds(ledger_, *lost_).value_or(false)) return;
+    lost_.reset();
+  }
+  is_acknowledged_synced_ = false;
+  const auto last = ledger::last_of(ledger_);
+  acknowledged_written_ =
+      last ? ledger::write_acknowledged(file_, *last) : Expected<void>(tl::unexpected<Error>(last.error()));
+}
+
+Expected<void> Books::keep_acknowledged() {
+  if (is_acknowledged_synced_) return {};
+  if (!acknowledged_written_) note_acknowledged({});
+  SHAPLEY_TRY(acknowledged_written_);
+  SHAPLEY_TRY(shapley::sync_file(ledger::acknowledged_file(file_)));
+  is_acknowledged_synced_ = true;
+  return {};
 }
 
 void Books::hold(const accounting::Event& late, Instant now) {
@@ -128,6 +175,7 @@ void Books::apply(const accounting::Event& event, Instant now) {
 }
 
 Expected<void> Books::commit(std::span<const accounting::Event> events, Instant now) {
+  SHAPLEY_TRY(ledger_.check_names());
   if (events.empty()) return {};
   const auto began = std::chrono::steady_clock::now();
   auto appended = ledger_.append(events, now);
@@ -141,6 +189,7 @@ Expected<void> Books::commit(std::span<const accounting::Event> events, Instant 
 }
 
 Expected<void> Books::follow(std::span<const ledger::ChainRow> rows, Instant now) {
+  SHAPLEY_TRY(ledger_.check_names());
   SHAPLEY_TRY_ASSIGN(const auto events, ledger::append_copied(ledger_, rows));
   take(events, now);
   return {};
@@ -158,6 +207,7 @@ void Books::take(std::span<const accounting::Event> events, Instant now) {
     const Instant at = accounting::time_of(event);
     last_observed_ = std::max(last_observed_.value_or(at), at);
   }
+  if (!events.empty()) note_acknowledged(events);
 }
 
 Expected<void> Books::bound_hindsight(const config::Configuration& configuration, bool writes, Instant now) {
@@ -187,6 +237,7 @@ std::optional<Incomplete> Books::incomplete() const {
 Expected<void> Books::begin_rebuild() {
   // One thread at a time writes checkpoints.
   if (!held_ || rebuild_ || checkpoint_) return {};
+  SHAPLEY_TRY(ledger_.check_names());  // the thread opens the file by its name
   auto rebuild = ledger::Rebuild::start(file_, ledger_.turns(), {.state = options_});
   if (!rebuild) return with_context("books: rebuild", std::move(rebuild).error());
   rebuild_ = std::move(*rebuild);
@@ -345,6 +396,7 @@ bool Books::have_much_to_forget() const {
 
 Expected<void> Books::begin_checkpoint(Instant now) {
   if (held_ || rebuild_ || checkpoint_) return {};
+  SHAPLEY_TRY(ledger_.check_names());  // the thread opens the file by its name
   // No event from now on can be older than the memory of the checkpoint.
   compact();
   auto checkpoint = ledger::CheckpointThread::start(
@@ -369,10 +421,9 @@ using accounting::Coalitions;
 
 // "max" means no limit, as does a value close to 2^63, which version 1 writes.
 std::optional<std::int64_t> limit_in(const fs::path& file) {
-  std::ifstream in(file);
-  std::string text;
-  if (!(in >> text)) return std::nullopt;
-  const auto bytes = parse_number<std::int64_t>(text);
+  const auto text = read_text_file(file, k_max_notes);
+  if (!text) return std::nullopt;
+  const auto bytes = parse_number<std::int64_t>(trimmed(*text));
   constexpr std::int64_t k_none = std::int64_t{1} << 60U;
   return bytes && *bytes < k_none ? bytes : std::nullopt;
 }
@@ -390,10 +441,11 @@ std::optional<std::int64_t> least_limit(const fs::path& mount, const std::string
 }  // namespace
 
 std::optional<std::int64_t> cgroup_memory(const fs::path& self, const fs::path& root) {
-  std::ifstream in(self);
+  auto in = InputFile::open(self);
+  if (!in) return std::nullopt;
   std::optional<std::int64_t> least;
   // "0::/system.slice/shapleyd.service", "9:memory:/..."
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line; std::getline(*in, line);) {
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;

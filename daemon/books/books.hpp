@@ -35,6 +35,7 @@
 #include "daemon/observer/run_writer.hpp"
 #include "ledger/recovery/background.hpp"
 #include "ledger/replication/chain_copy.hpp"
+#include "ledger/store/acknowledged.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
@@ -131,10 +132,18 @@ class Books {
   [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file, const Options& options,
                                             ledger::ReplayWatch* watch = nullptr);
 
-  // One transaction: durable when it returns. On error neither ledger nor State changed. Conflicting events (another
+  // One transaction: durable when it returns. On error neither ledger nor State changed. Errc::conflict, also without
+  // events, when the ledger's file was removed or replaced: nothing may be acknowledged. Conflicting events (another
   // fact of the same identity is on record) are refused and logged, and so are those that would change what is
   // archived; the others of the batch stand.
   [[nodiscard]] Expected<void> commit(std::span<const accounting::Event> events, Instant now);
+
+  // ---- what was acknowledged (ledger/store/acknowledged.hpp) ----
+  // Set from a start that finds less than was acknowledged until the gap that this leaves is committed
+  // (GapCause::events_lost), or until a standby has copied the missing events.
+  [[nodiscard]] const std::optional<ledger::Acknowledged>& lost() const { return lost_; }
+  // Call once a second: syncs the file, and writes it again if that failed after a commit.
+  [[nodiscard]] Expected<void> keep_acknowledged();
 
   // The durations of all commits that wrote events, failed ones included.
   [[nodiscard]] const CommitTimes& commit_times() const { return commit_times_; }
@@ -225,6 +234,8 @@ class Books {
   void hold(const accounting::Event& late, Instant now);
   void hold(Instant now);
   void save_now(const std::atomic<bool>* stop);
+  [[nodiscard]] Expected<void> find_loss();
+  void note_acknowledged(std::span<const accounting::Event> events);
   [[nodiscard]] Expected<std::optional<Instant>> read_last_observed() const;
 
   std::filesystem::path file_;
@@ -233,6 +244,9 @@ class Books {
   ledger::Ledger ledger_;
   accounting::State state_;
   std::int64_t last_sequence_ = 0;
+  std::optional<ledger::Acknowledged> lost_;
+  Expected<void> acknowledged_written_;
+  bool is_acknowledged_synced_ = true;
   std::int64_t replayed_ = 0;
   CommitTimes commit_times_;
   std::int64_t checkpoint_sequence_ = 0;

@@ -17,6 +17,7 @@ Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> l
       known_until_(last_observed),
       watch_(last_observed, books.state().observation_gaps()),
       admission_(last_observed) {
+  if (books.lost()) watch_.note_events_lost();
   // Version 1.0 corrected such times. What is still in slurmctld's records with a wrong time is not read again, so that
   // the books keep the corrected one. A run may have begun right before its first message.
   for (const accounting::ObservationsMistimed& event : books.state().mistimed_observations()) {
@@ -140,7 +141,9 @@ Expected<bool> Intake::read_frame(const FeederFrame& frame, Instant now) {
   const Instant at = time_of(frame);
   // What changed before the snapshot was dropped, too.
   if (is_after_drop_ && !snapshot_) book_wrong_clock(at);
-  book_gap(watch_.note_read(at));
+  const auto gap = watch_.note_read(at);
+  if (gap && gap->cause == accounting::GapCause::events_lost) last_look_.note_lost(*gap);
+  book_gap(gap);
   last_look_.note_read(at, known_until_);
   SHAPLEY_TRY_ASSIGN(const bool whole, std::visit([&](const auto& f) { return read(f, at, now); }, frame));
   if (whole) admission_.note_read(at);
@@ -172,6 +175,9 @@ std::string_view missing_after(accounting::GapCause cause) {
     case accounting::GapCause::wrong_clock:
       return "runs that began meanwhile, and ends of runs, are not in the books; shapleyctl import --into takes them "
              "from Slurm's accounting, once its times are right";
+    case accounting::GapCause::events_lost:
+      return "runs that ended meanwhile, who waited, and adjustments are not in the books; shapleyctl import --into "
+             "takes the runs from Slurm's accounting, adjustments have to be made again";
     case accounting::GapCause::unobserved:
     case accounting::GapCause::dropped:
       break;
@@ -185,8 +191,10 @@ std::string_view missing_after(accounting::GapCause cause) {
 void Intake::book_gap(const std::optional<accounting::ObservationGap>& gap) {
   if (!gap) return;
   batch_.emplace_back(*gap);
-  spdlog::warn("observer: slurmctld's records were not observed from {} to {} ({}); {}", format_instant(gap->begin),
-               format_instant(gap->end), name_of(gap->cause), missing_after(gap->cause));
+  const bool are_lost = gap->cause == accounting::GapCause::events_lost;
+  spdlog::warn("observer: {} from {} to {} ({}); {}",
+               are_lost ? "the ledger lost what was observed" : "slurmctld's records were not observed",
+               format_instant(gap->begin), format_instant(gap->end), name_of(gap->cause), missing_after(gap->cause));
 }
 
 // The shortest time that has a second: what began and was requeued within it is known by the count of restarts alone.
@@ -224,6 +232,8 @@ Expected<void> Intake::flush(Instant now) {
   batch_.clear();
   batch_jobs_.clear();
   batch_nodes_.clear();
+  // The file may have lost its name while it was written.
+  SHAPLEY_TRY(books_.ledger().check_names());
   if (batch_sequence_ > 0) acknowledged_[instance_] = std::max(acknowledged_[instance_], batch_sequence_);
   return {};
 }

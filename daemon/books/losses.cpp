@@ -139,10 +139,16 @@ void ObservationWatch::note_connected(Instant now) {
 std::optional<ObservationGap> ObservationWatch::note_read(Instant at) {
   std::optional<ObservationGap> ended;
   // Undelivered messages of an earlier instance of the plugin come first.
-  if (!told_ && at >= observing_.since) {
-    told_ = true;
-    gap_ = ended = find_gap();
+  const bool is_of_feeder = !told_ && at >= observing_.since;
+  if (is_of_feeder) told_ = true;
+  if (std::exchange(are_events_lost_, false)) {
+    // All of them may be of the second of the last one that is left.
+    ended = ObservationGap{
+        .begin = std::min(observed_until_.value_or(at), at - Duration{1}), .end = at, .cause = GapCause::events_lost};
+  } else if (is_of_feeder) {
+    ended = find_gap();
   }
+  if (ended) gap_ = ended;
   observed_until_ = later(observed_until_, at);
   return ended;
 }
@@ -177,6 +183,11 @@ void LastLook::begin_session(const Observing& observing) {
 
 void LastLook::note_scanned(Instant until) {
   scanned_until_ = std::max(scanned_until_.value_or(until), until);
+}
+
+void LastLook::note_lost(const ObservationGap& gap) {
+  before_life_ = std::min(before_life_.value_or(gap.begin), gap.begin);
+  life_began_ = gap.end;
 }
 
 void LastLook::note_read(Instant at, const std::optional<Instant>& known_until) {

@@ -37,6 +37,8 @@ class ObservationWatch {
   // never), and the recorded gaps.
   ObservationWatch(std::optional<Instant> last_observed, const std::vector<accounting::ObservationGap>& known);
 
+  // The ledger lost events that it had of the time after the last observation.
+  void note_events_lost() { are_events_lost_ = true; }
   void begin_session(const Observing& observing);
   // The feeder is connected, and all of its messages were read.
   void note_connected(Instant now);
@@ -44,7 +46,8 @@ class ObservationWatch {
   // leaves, or its next part, in place of one by the times that this session's feeder reports. nullopt: nothing was
   // ever observed, or no time has passed since.
   [[nodiscard]] std::optional<accounting::ObservationGap> end_wrong_clock(Instant now);
-  // An observation of `at` was read. Returns the gap that it ends, at most once a session.
+  // An observation of `at` was read. Returns the gap that it ends: at most once a session one by the times that the
+  // session's feeder reports, and once one of lost events.
   [[nodiscard]] std::optional<accounting::ObservationGap> note_read(Instant at);
 
   // The gap that this session ended; nullopt: none.
@@ -54,6 +57,7 @@ class ObservationWatch {
   [[nodiscard]] std::optional<accounting::ObservationGap> find_gap() const;
 
   std::optional<Instant> observed_until_;
+  bool are_events_lost_ = false;
   Observing observing_;
   bool told_ = true;  // the gap of this session was returned, or there was none
   std::optional<accounting::ObservationGap> gap_;
@@ -67,6 +71,8 @@ class LastLook {
   void begin_session(const Observing& observing);
   // A feeder scanned until this instant, with or without changes.
   void note_scanned(Instant until);
+  // The ledger lost what it had of this time: jobs that it has existed when the gap began.
+  void note_lost(const accounting::ObservationGap& gap);
   // A frame of `at` is about to be read; `known_until`: the newest one before. The first frame of a feeder shows
   // whether slurmctld went away.
   void note_read(Instant at, const std::optional<Instant>& known_until);

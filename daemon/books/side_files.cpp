@@ -18,7 +18,8 @@ SideFile<Value>::SideFile(const std::filesystem::path& ledger) : path_(path_of(l
 template <typename Value>
 Expected<void> SideFile<Value>::write() {
   if (is_written_) return {};
-  SHAPLEY_TRY(ledger::replace_file(path_, shapley::text_of(shapley::json_of(*value_)) + '\n', ledger::Readers::owner));
+  SHAPLEY_TRY(
+      shapley::replace_file(path_, shapley::text_of(shapley::json_of(*value_)) + '\n', shapley::Readers::owner));
   is_written_ = true;
   return {};
 }

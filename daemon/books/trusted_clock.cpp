@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 
 #include <sys/timex.h>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
 
 namespace shapley::daemon {
 
@@ -132,10 +134,8 @@ ClockReading read_kernel_clock() {
 std::string boot_name() {
   // From systemd, because the unit hides the file.
   if (const char* name = std::getenv("SHAPLEYD_BOOT")) return name;
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string name;
-  std::getline(file, name);
-  return name;
+  const auto name = read_text_file("/proc/sys/kernel/random/boot_id", k_max_notes);
+  return name ? std::string(trimmed(*name)) : std::string();
 }
 
 }  // namespace shapley::daemon

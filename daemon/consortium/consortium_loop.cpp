@@ -38,7 +38,7 @@ ConsortiumLoop::ConsortiumLoop(boost::asio::io_context& io, std::filesystem::pat
       hooks_(std::move(hooks)),
       timer_(io),
       wake_up_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      thread_("questions to other clusters", [this](const Task& task) { work(task); }) {}
+      thread_("", [this](const Task& task) { work(task); }) {}
 
 void ConsortiumLoop::start() {
   open_ = true;

@@ -69,7 +69,7 @@ Expected<ControllerRecord> read_record(const std::filesystem::path& file) {
 
 Expected<void> write_record(const std::filesystem::path& file, ControllerRecord record) {
   for (SetAside& entry : record.set_aside) entry.parted.reset();
-  return ledger::replace_file(file, shapley::text_of(shapley::json_of(record), 2) + "\n", ledger::Readers::owner);
+  return shapley::replace_file(file, shapley::text_of(shapley::json_of(record), 2) + "\n", shapley::Readers::owner);
 }
 
 Expected<void> set_ledger_aside(const std::filesystem::path& ledger, Instant now) {

@@ -24,7 +24,7 @@ PeerLoop::PeerLoop(boost::asio::io_context& io, Controllers& controllers, rpc_cl
       hooks_(std::move(hooks)),
       timer_(io),
       wake_up_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      thread_("questions to the other controller", [this](const Task& task) { work(task); }) {
+      thread_("", [this](const Task& task) { work(task); }) {
   peer_.wake_up = wake_up_.get();
 }
 

@@ -116,6 +116,11 @@ TEST(Health, WarnsOfWhatWillWantAttention) {
                        {{"count", 1}, {"seconds", 60}, {"last_begin", k_now - 3660}, {"last_end", k_now - 3600}}),
             "SHAPLEY WARNING: nothing was observed for 1 min until 1 h ago");
   EXPECT_EQ(
+      words_with(
+          "/daemon/gaps",
+          {{"count", 1}, {"last_begin", k_now - 3660}, {"last_end", k_now - 3600}, {"last_cause", "events_lost"}}),
+      "SHAPLEY WARNING: the ledger lost what was observed for 1 min until 1 h ago");
+  EXPECT_EQ(
       words_with("/daemon/gaps", {{"count", 1}, {"seconds", 60}, {"last_begin", 1}, {"last_end", k_now - 90'000}}),
       "SHAPLEY OK: plugin connected, mode priorities");
   EXPECT_EQ(

@@ -200,6 +200,9 @@ TEST(Status, ShowsGapsOfObservationAndWhetherTheyMatter) {
   gaps["last_cause"] = "wrong_clock";
   EXPECT_PRED2(contains, shown(report),
                "06:58:55Z, under a wrong clock: shapleyctl import --into fills it; runs requeued");
+  gaps["last_cause"] = "events_lost";
+  EXPECT_PRED2(contains, shown(report),
+               "06:58:55Z: the ledger lost what it had of it, and shapleyctl import --into fills it; runs requeued");
   gaps["last_cause"] = "unobserved";
   const auto is_painted = [&] {
     return ctl::health_lines(partial<ledger::StatusReport>(report), true).find("\x1b[31mGaps:") != std::string::npos;

@@ -120,6 +120,7 @@ std::vector<Case> observation_cases() {
       {"observation_gap", State::ok, gap(k_day, "unobserved")},
       {"observation_gap", State::warning, gap(k_day - Duration{1}, "unobserved")},
       {"observation_gap", State::ok, gap(Duration{5}, "slurmctld_down")},
+      {"observation_gap", State::warning, gap(Duration{5}, "events_lost")},
       {"refused_plugin", State::ok, refused(3600)},
       {"refused_plugin", State::warning, refused(3599)},
       {"state_loss", State::ok, loss(k_day)},

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "ledger/audit/audit_parts.hpp"
+#include "ledger/store/acknowledged.hpp"
 #include "ledger/store/rows.hpp"
 #include "ledger_fixture.hpp"
 
@@ -57,6 +58,12 @@ std::string of(const AuditReport& report, const std::string& check) {
   return text;
 }
 
+std::string notes_of(const AuditReport& report) {
+  std::string text;
+  for (const std::string& note : report.notes) text += note + "\n";
+  return text;
+}
+
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -85,6 +92,40 @@ TEST_F(Audit, works_while_shapleyd_writes_and_through_its_own_connection) {
   must(ledger.append(std::vector<Event>{opened(4, 10'300, "a", 1)}, {10'301}));
   EXPECT_EQ(rows(file(), "SELECT COUNT(*) FROM segments WHERE job = 4"), std::vector<std::string>{"1"});
   EXPECT_TRUE(must(audit(ledger)).clean());
+}
+
+// What is read by it lacks rows that are there: the run that goes on.
+TEST_F(Audit, names_an_index_that_differs_from_its_table) {
+  damage_index(file(), "open_segments");
+  const std::string found = of(report(), "pages");
+  EXPECT_TRUE(has(found, "index open_segments")) << found;
+}
+
+TEST_F(Audit, says_what_was_acknowledged_and_is_missing) {
+  const auto with = [&](Acknowledged last) {
+    must(write_acknowledged(file(), last));
+    return report();
+  };
+  const Acknowledged last = must(last_of(reader(file())));
+  EXPECT_TRUE(with(last).clean());
+  Acknowledged more = last;
+  ++more.sequence;
+  EXPECT_EQ(of(with(more), "acknowledged"), "it ends with event 8, but event 9 was acknowledged: events were lost\n");
+  Acknowledged other = last;
+  other.hash.back() = other.hash.back() == '0' ? '1' : '0';
+  EXPECT_EQ(of(with(other), "acknowledged"), "its event 8 is not the one that was acknowledged: events were lost\n");
+  // Of a copy that was put in its place, before shapleyd has recorded the gap.
+  const AuditReport restored = with({last.ledger, last.sequence, ""});
+  EXPECT_TRUE(restored.clean());
+  EXPECT_TRUE(has(notes_of(restored), "it was restored from a copy that ends with event 8"));
+  EXPECT_TRUE(with({"0123456789abcdef0123456789abcdef", 77, last.hash}).clean()) << "that is of another ledger";
+}
+
+TEST_F(Audit, says_of_which_time_the_ledger_lost_what_it_had) {
+  must(writer(file()).append(
+      std::vector<Event>{accounting::ObservationGap{{10'250}, {10'900}, accounting::GapCause::events_lost}}, {10'901}));
+  EXPECT_TRUE(report().clean()) << problems(report());
+  EXPECT_TRUE(has(notes_of(report()), "the ledger lost what it had from 1970-01-01T02:50:50Z to 1970-01-01T03:01:40Z"));
 }
 
 TEST_F(Audit, names_an_edited_event) {

@@ -59,6 +59,21 @@ void tamper(const std::filesystem::path& file, const std::string& sql) {
   static_cast<void>(rows(file, sql));
 }
 
+void damage_index(const std::filesystem::path& file, const std::string& index) {
+  constexpr std::size_t k_page = 4096;
+  const std::string sound = content_of(file);
+  const auto begin =
+      (std::stoul(rows(file, "SELECT rootpage FROM sqlite_master WHERE name = '" + index + "'").at(0)) - 1) * k_page;
+  for (std::size_t at = begin + k_page - 1; at > begin; --at) {
+    std::string damaged = sound;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << damaged;
+    const std::vector<std::string> ok{"ok"};
+    if (rows(file, "PRAGMA quick_check") == ok && rows(file, "PRAGMA integrity_check") != ok) return;
+  }
+  throw std::runtime_error("no byte of the index " + index + " can be damaged like that");
+}
+
 std::vector<std::string> dump(const Ledger& ledger) {
   std::vector<std::string> lines;
   for (const char* table : {"segments", "segment_nodes", "jobs", "organizations", "ownership", "capacity", "periods",

@@ -41,6 +41,9 @@ using shapley::must;
 void tamper(const std::filesystem::path& file, const std::string& sql);
 // The rows of `sql` run with plain SQLite, cells joined by '|'.
 [[nodiscard]] std::vector<std::string> rows(const std::filesystem::path& file, const std::string& sql);
+// Damages one byte of the page where this index begins, so that each page is sound and the index differs from its
+// table. Throws if no byte does that.
+void damage_index(const std::filesystem::path& file, const std::string& index);
 // Every row of every projection, and the events' heads, as text.
 [[nodiscard]] std::vector<std::string> dump(const Ledger& ledger);
 

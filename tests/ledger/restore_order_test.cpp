@@ -53,8 +53,9 @@ TEST_F(LedgerTest, TheOldLogIsAwayOnTheDiskBeforeTheRestoredFileHasTheName) {
   calls().clear();
   BackupResult restored;
   must(restore(copy, image / "ledger.db", {1'795'249'851}, restored));
-  EXPECT_EQ(calls(), (std::vector<std::string>{"sync ledger.db.partial", "rename ledger.db-wal", "sync directory",
-                                               "rename ledger.db.partial", "sync directory"}));
+  EXPECT_EQ(calls(),
+            (std::vector<std::string>{"sync ledger.db.partial", "rename ledger.db-wal", "sync directory",
+                                      "rename ledger.db.partial", "sync directory", "sync ledger.db.acknowledged"}));
 }
 
 }  // namespace

@@ -103,6 +103,13 @@ TEST_F(StartCheck, a_zeroed_page_anywhere) {
   EXPECT_GT(refused, k_damaged_pages / 2);
 }
 
+// A job that is in the table and not in the index is left out of what is read by the index.
+TEST_F(StartCheck, an_index_that_differs_from_its_table) {
+  must(writer(file()).append(usual_job(5000), {30'000}));
+  damage_index(file(), "jobs_by_submit");
+  expect_refusal("index jobs_by_submit");
+}
+
 TEST_F(StartCheck, a_truncated_file) {
   const std::string sound = content_of(file());
   for (const std::size_t size : {sound.size() - k_page, sound.size() / 2, k_page, std::size_t{700}, std::size_t{40}}) {

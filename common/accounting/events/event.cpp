@@ -106,6 +106,8 @@ std::string_view name_of(GapCause cause) {
       return "dropped";
     case GapCause::wrong_clock:
       return "wrong_clock";
+    case GapCause::events_lost:
+      return "events_lost";
   }
   return "slurmctld_down";
 }

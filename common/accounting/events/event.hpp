@@ -288,8 +288,9 @@ constexpr auto description_of(std::type_identity<ControllerBegan>) {
 // Why slurmctld's records were not read for a time. slurmctld_down: there is no sign that slurmctld ran then, so
 // nothing can have started. unobserved: it ran for at least a part of the time, without the plugin. dropped: the plugin
 // made more observations than it can keep while shapleyd did not accept them. wrong_clock: the wall clock was wrong, so
-// that slurmctld wrote wrong times.
-enum class GapCause : std::uint8_t { slurmctld_down, unobserved, dropped, wrong_clock };
+// that slurmctld wrote wrong times. events_lost: the records were read, and the ledger lost what it had of that time:
+// it was restored from a copy, or its log was damaged.
+enum class GapCause : std::uint8_t { slurmctld_down, unobserved, dropped, wrong_clock, events_lost };
 
 // From `begin`, or a little later, to `end` no process read slurmctld's records. The books do not depend on it: what
 // the records still show afterwards is booked with Slurm's own times. Runs whose records were overwritten or purged
@@ -434,7 +435,8 @@ constexpr auto values_of(std::type_identity<PeerAnswer>) {
   return std::array{PeerAnswer::answered, PeerAnswer::silent};
 }
 constexpr auto values_of(std::type_identity<GapCause>) {
-  return std::array{GapCause::slurmctld_down, GapCause::unobserved, GapCause::dropped, GapCause::wrong_clock};
+  return std::array{GapCause::slurmctld_down, GapCause::unobserved, GapCause::dropped, GapCause::wrong_clock,
+                    GapCause::events_lost};
 }
 constexpr auto values_of(std::type_identity<Coalitions>) {
   return std::array{Coalitions::all, Coalitions::pairs, Coalitions::none};

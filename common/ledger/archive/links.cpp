@@ -4,17 +4,16 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <lzma.h>
 #include <unistd.h>
 
 #include "base/calendar.hpp"
+#include "base/files.hpp"
 #include "ledger/archive/part.hpp"
 #include "ledger/encoding/chain_walk.hpp"
 #include "ledger/store/ledger_file.hpp"
@@ -239,36 +238,21 @@ class Stream {
 class Output {
  public:
   static Expected<Output> create(const path& file, unsigned mode) {
-    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (descriptor >= 0) return Output(file, descriptor);
-    return system_failure(file.string() + ": cannot create it", errno, errno == EEXIST ? Errc::conflict : Errc::io);
-  }
-  Output(Output&& other) noexcept
-      : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)), written_(other.written_) {}
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-  Output& operator=(Output&&) = delete;
-  ~Output() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    SHAPLEY_TRY_ASSIGN(Descriptor out, create_file(file, mode));
+    return Output(file, std::move(out));
   }
 
   Expected<void> write(const std::uint8_t* bytes, std::size_t count) {
-    while (count > 0) {
-      const ssize_t taken = ::write(descriptor_, bytes, count);
-      if (taken < 0 && errno == EINTR) continue;
-      if (taken < 0) return system_failure(file_.string() + ": cannot write", errno);
-      bytes += taken;
-      count -= static_cast<std::size_t>(taken);
-      written_ += static_cast<std::uintmax_t>(taken);
-    }
+    SHAPLEY_TRY(write_all(out_, {reinterpret_cast<const char*>(bytes), count}, file_));
+    written_ += count;
     return {};
   }
   [[nodiscard]] std::uintmax_t written() const { return written_; }
 
  private:
-  Output(path file, int descriptor) : file_(std::move(file)), descriptor_(descriptor) {}
+  Output(path file, Descriptor out) : file_(std::move(file)), out_(std::move(out)) {}
   path file_;
-  int descriptor_;
+  Descriptor out_;
   std::uintmax_t written_ = 0;
 };
 
@@ -305,8 +289,7 @@ struct Pump {
 Expected<void> pump(lzma_stream& stream, const Pump& job, Output& out, const OnProgress& on_progress) {
   std::error_code error;
   const auto all = static_cast<std::int64_t>(std::filesystem::file_size(job.from, error));
-  std::ifstream in(job.from, std::ios::binary);
-  if (!in) return cannot_read(job.from);
+  SHAPLEY_TRY_ASSIGN(InputFile in, InputFile::open(job.from));
   std::vector<std::uint8_t> input(k_buffer);
   std::vector<std::uint8_t> output(k_buffer);
   lzma_ret result = LZMA_OK;
@@ -328,17 +311,17 @@ Expected<void> pump(lzma_stream& stream, const Pump& job, Output& out, const OnP
     SHAPLEY_TRY(out.write(output.data(), output.size() - stream.avail_out));
     if (out.written() > job.most_output) return fail(Errc::corrupt, job.from.string() + ": it unpacks to too much");
   }
-  if (stream.avail_in == 0 && in.peek() == std::ifstream::traits_type::eof()) return {};
+  if (stream.avail_in == 0 && in.peek() == InputFile::traits_type::eof()) return {};
   return fail(Errc::corrupt, job.from.string() + ": something follows its end");
 }
 
 }  // namespace
 
 bool is_packed(const path& file) {
-  std::ifstream in(file, std::ios::binary);
+  auto in = InputFile::open(file);
   std::array<char, k_magic.size()> first{};
-  in.read(first.data(), first.size());
-  return in.gcount() == static_cast<std::streamsize>(first.size()) &&
+  if (in) in->read(first.data(), first.size());
+  return in && in->gcount() == static_cast<std::streamsize>(first.size()) &&
          std::string_view(first.data(), first.size()) == k_magic;
 }
 
@@ -371,10 +354,8 @@ Expected<void> unpack(const path& from, const path& to, const OnProgress& on_pro
 }
 
 Expected<void> compare_bytes(const path& a, const path& b) {
-  std::ifstream left(a, std::ios::binary);
-  std::ifstream right(b, std::ios::binary);
-  if (!left) return cannot_read(a);
-  if (!right) return cannot_read(b);
+  SHAPLEY_TRY_ASSIGN(InputFile left, InputFile::open(a));
+  SHAPLEY_TRY_ASSIGN(InputFile right, InputFile::open(b));
   std::vector<char> ours(k_buffer);
   std::vector<char> theirs(k_buffer);
   while (true) {

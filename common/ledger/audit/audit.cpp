@@ -10,6 +10,7 @@
 #include "ledger/chain/signing.hpp"
 #include "ledger/encoding/chain_walk.hpp"
 #include "ledger/encoding/event_json.hpp"
+#include "ledger/store/acknowledged.hpp"
 #include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
@@ -22,10 +23,8 @@ Expected<std::int64_t> count_stated_segments(const Database& database) {
       "WHERE kind >= 2)");
 }
 
-Expected<void> audit_all(const Ledger& ledger, const Database& database, AuditReport& report,
-                         const AuditOptions& options) {
-  SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
-  SHAPLEY_TRY(audit_schema(database, report));
+Expected<void> audit_content(const Ledger& ledger, const Database& database, AuditReport& report,
+                             const AuditOptions& options) {
   SHAPLEY_TRY_ASSIGN(const bool begun, audit_genesis(database, report));
   Facts facts;
   SHAPLEY_TRY_ASSIGN(const bool whole, audit_chain(database, facts, report, options));
@@ -40,6 +39,33 @@ Expected<void> audit_all(const Ledger& ledger, const Database& database, AuditRe
     return {};
   }
   return audit_books(ledger, facts, report, options);
+}
+
+Expected<void> audit_all(const Ledger& ledger, const Database& database, AuditReport& report,
+                         const AuditOptions& options) {
+  SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
+  SHAPLEY_TRY(audit_schema(database, report));
+  tell(options.on_progress, {.what = "pages and indices"});
+  SHAPLEY_TRY_ASSIGN(const bool sound, audit_pages(database, report));
+  auto content = audit_content(ledger, database, report, options);
+  if (content || sound || content.error().code != Errc::corrupt) return content;
+  report.notes.push_back("not all was checked, since a damaged page or index cannot be read: " + content.error().what);
+  return {};
+}
+
+// Before shapleyd's next start: it records what is missing as a gap.
+Expected<void> audit_acknowledged(const Ledger& ledger, const Acknowledged& last, AuditReport& report) {
+  SHAPLEY_TRY_ASSIGN(const std::string identity, ledger.identity());
+  if (last.ledger != identity) return {};
+  SHAPLEY_TRY_ASSIGN(const bool whole, holds(ledger, last));
+  if (whole) return {};
+  const std::string loss = loss_in_words(last, ledger.last_sequence());
+  if (last.hash.empty()) {
+    report.notes.push_back(loss);
+  } else {
+    report.findings.push_back({"acknowledged", loss + ": events were lost"});
+  }
+  return {};
 }
 
 }  // namespace
@@ -90,13 +116,21 @@ Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& 
   report.notes.push_back("the chain ends at event " + std::to_string(begin.sequence + report.events) + " with hash " +
                          to_hex(previous) + "; a copy of this hash proves later that nothing before it was changed");
   for (std::string& note : adjustment_notes(facts.adjustments)) report.notes.push_back(std::move(note));
+  for (const accounting::ObservationGap& gap : facts.gaps) {
+    if (gap.cause != accounting::GapCause::events_lost) continue;
+    report.notes.push_back("the ledger lost what it had from " + format_instant(gap.begin) + " to " +
+                           format_instant(gap.end) + "; shapleyctl import --into takes the runs of that time");
+  }
   return readable;
 }
 
 Expected<AuditReport> audit(const Ledger& ledger, const AuditOptions& options) {
   return ledger.rows().run("audit", [&](const Database& database) -> Expected<AuditReport> {
     AuditReport report;
+    // Read before the events, of which a daemon may append more.
+    const auto last = read_acknowledged(ledger.rows().file());
     SHAPLEY_TRY(audit_all(ledger, database, report, options));
+    if (last) SHAPLEY_TRY(audit_acknowledged(ledger, *last, report));
     return report;
   });
 }

@@ -38,6 +38,10 @@ namespace shapley::ledger {
 // foreign one ends the audit (start_check.hpp).
 [[nodiscard]] Expected<void> audit_schema(const Database& database, AuditReport& report);
 
+// SQLite's own check of every page, and of every index against its table: what is read by an index may otherwise lack
+// rows that are there. False: there is a finding.
+[[nodiscard]] Expected<bool> audit_pages(const Database& database, AuditReport& report);
+
 // Checks that the signed heads in the file name this ledger and the hashes of its events. (Signatures need a public
 // key.)
 [[nodiscard]] Expected<void> audit_heads(const Database& database, AuditReport& report);

@@ -1,7 +1,6 @@
 // A ledger against Slurm's records: the records, and the runs that have to be compared with them, are in memory at
 // once.
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -34,8 +33,8 @@ Expected<std::optional<JobId>> task_of(const Database& database, std::uint32_t a
 }
 
 Expected<SlurmRecords> read_records(const Databases& files, const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return fail(Errc::io, file.string() + ": cannot be opened; check path and permissions");
+  auto in = InputFile::open(file);
+  if (!in) return fail(Errc::io, in.error().what + "; check path and permissions");
   std::optional<Error> failed;
   const auto find_task = [&](std::uint32_t array_job, std::uint32_t task) -> std::optional<JobId> {
     for (const Database* database : files) {
@@ -48,7 +47,7 @@ Expected<SlurmRecords> read_records(const Databases& files, const std::filesyste
     }
     return std::nullopt;
   };
-  auto records = read_slurm_records(in, find_task);
+  auto records = read_slurm_records(*in, find_task);
   if (failed) return tl::unexpected<Error>(*std::move(failed));
   if (!records) return with_context(file.string(), std::move(records).error());
   return records;

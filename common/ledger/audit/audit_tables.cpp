@@ -274,6 +274,18 @@ Expected<void> audit_schema(const Database& database, AuditReport& report) {
   return {};
 }
 
+Expected<bool> audit_pages(const Database& database, AuditReport& report) {
+  SHAPLEY_TRY_ASSIGN(Statement check, database.prepare("PRAGMA main.integrity_check(20)"));
+  bool sound = true;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool there, check.step());
+    if (!there) return sound;
+    if (check.text(0) == "ok") continue;
+    sound = false;
+    report.findings.push_back({"pages", std::string(check.text(0))});
+  }
+}
+
 Expected<bool> audit_details(const Database& database, AuditReport& report) {
   for (const Strays& strays : k_strays) {
     SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(strays.sql));

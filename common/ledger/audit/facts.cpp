@@ -75,6 +75,9 @@ struct Survey {
   void operator()(const accounting::CapacityChanged& e) const { facts.nodes.number_of(e.node); }
   void operator()(const accounting::OwnershipStated& e) const { Add{facts}(e); }
   void operator()(const accounting::PeriodDeclared& e) const { Add{facts}(e); }
+  void operator()(const accounting::ObservationGap& e) const {
+    if (e.cause == accounting::GapCause::events_lost) Add{facts}(e);
+  }
   void operator()(const accounting::AdjustmentMade& e) const {
     if (!e.organization.empty()) facts.organizations.number_of(e.organization);
     if (!e.into.empty()) facts.organizations.number_of(e.into);

@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <openssl/bio.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/calendar.hpp"
+#include "base/files.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "ledger/chain/hash_chain.hpp"
@@ -59,25 +57,11 @@ bool is_ed25519(const EVP_PKEY* key) {
 Expected<void> check_private(int descriptor, const path& file) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) return key_file_failure(file, "read its mode");
-  if (!S_ISREG(status.st_mode)) return fail(Errc::denied, file.string() + ": a private key is a regular file");
   if ((status.st_mode & 077U) != 0) {
     return fail(Errc::denied, file.string() + ": others than its owner may read or write this private key; chmod 600 " +
                                   file.string() + ", and make a new key if another user may have read it");
   }
   return {};
-}
-
-Expected<std::string> read_text(int descriptor, const path& file) {
-  std::string text(k_max_key_file_bytes, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = ::read(descriptor, text.data() + size, text.size() - size);
-    if (got < 0) return key_file_failure(file, "read it");
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
-  return text;
 }
 
 Expected<std::string> public_pem(EVP_PKEY* key) {
@@ -94,18 +78,12 @@ Expected<std::string> private_pem(EVP_PKEY* key) {
   return text_of(bio.get());
 }
 
-// Never overwrites: a key that is lost by mistake cannot be made again.
+// Never overwrites: a key that is lost by mistake cannot be made again. The mode does not depend on the umask.
 Expected<void> write_new(const path& file, const std::string& text, mode_t mode) {
-  const Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-  if (out.get() < 0 && errno == EEXIST) {
-    return fail(Errc::conflict, file.string() + ": exists already and is not overwritten; name another file");
-  }
-  if (out.get() < 0) return key_file_failure(file, "create it");
-  if (::fchmod(out.get(), mode) != 0 ||
-      ::write(out.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) || ::fsync(out.get()) != 0) {
-    return key_file_failure(file, "write it");
-  }
-  return {};
+  SHAPLEY_TRY_ASSIGN(const Descriptor out, create_file(file, mode));
+  if (::fchmod(out.get(), mode) != 0) return key_file_failure(file, "set its mode");
+  SHAPLEY_TRY(write_all(out, text, file));
+  return sync_file(file);
 }
 
 }  // namespace
@@ -137,9 +115,8 @@ Expected<PublicKey> PublicKey::parse(std::string_view pem) {
 }
 
 Expected<PublicKey> PublicKey::read(const path& file) {
-  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (in.get() < 0) return key_file_failure(file, "open it");
-  SHAPLEY_TRY_ASSIGN(const std::string text, read_text(in.get(), file));
+  SHAPLEY_TRY_ASSIGN(const Descriptor in, open_to_read(file));
+  SHAPLEY_TRY_ASSIGN(const std::string text, read_text(in, file, k_max_key_file_bytes));
   auto key = parse(text);
   if (!key) return with_context(file.string(), std::move(key).error());
   return key;
@@ -156,10 +133,9 @@ SigningKey::SigningKey(KeyHandle key, PublicKey public_key)
     : key_(std::move(key)), public_key_(std::move(public_key)) {}
 
 Expected<SigningKey> SigningKey::read(const path& file) {
-  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (in.get() < 0) return key_file_failure(file, "open it");
+  SHAPLEY_TRY_ASSIGN(const Descriptor in, open_to_read(file));
   SHAPLEY_TRY(check_private(in.get(), file));
-  SHAPLEY_TRY_ASSIGN(const std::string text, read_text(in.get(), file));
+  SHAPLEY_TRY_ASSIGN(const std::string text, read_text(in, file, k_max_key_file_bytes));
   const Bio bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
   KeyHandle key(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, no_password, nullptr) : nullptr);
   if (!is_ed25519(key.get())) {
@@ -284,11 +260,7 @@ Expected<SignedHead> parse_head(std::string_view text) {
 }
 
 Expected<SignedHead> read_head_file(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text(k_max_file_bytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!in.eof() && !in) return fail(Errc::io, file.string() + ": cannot be read; check path and permissions");
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  SHAPLEY_TRY_ASSIGN(const std::string text, read_text_file(file, k_max_file_bytes));
   auto head = parse_head(text);
   if (!head) return with_context(file.string(), std::move(head).error());
   return head;

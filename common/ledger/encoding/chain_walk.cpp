@@ -75,6 +75,16 @@ Expected<Head> chain_begin(const Database& database) {
   return Head{.sequence = select.integer(0), .hash = hash};
 }
 
+Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence) {
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  if (sequence == begin.sequence) return begin.hash;
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT hash FROM event_rows WHERE seq = ?1"));
+  SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, sequence).step());
+  if (!row) return std::nullopt;
+  SHAPLEY_TRY_ASSIGN(const Digest hash, digest_from(select.blob(0)));
+  return hash;
+}
+
 Expected<Head> read_head(const Database& database) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"));
   SHAPLEY_TRY_ASSIGN(const bool row, select.step());

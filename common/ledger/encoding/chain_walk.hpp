@@ -50,6 +50,8 @@ using Head = Position;
 
 // The newest row, for any schema; chain_begin() when the ledger has no row.
 [[nodiscard]] Expected<Head> read_head(const Database& database);
+// The hash of the event row `sequence`; zeros for 0; nullopt when there is no such row.
+[[nodiscard]] Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence);
 
 struct Genesis {
   std::int64_t sequence = 0;  // of the archive's last event

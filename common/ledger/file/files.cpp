@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <system_error>
 
 #include <fcntl.h>
@@ -14,43 +13,6 @@
 #include "base/calendar.hpp"
 
 namespace shapley::ledger {
-
-Expected<void> sync_file(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
-  const int cause = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (synced) return {};
-  return system_failure(file.string() + ": cannot be synced", cause);
-}
-
-Expected<void> rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) {
-    return system_failure(to.string() + ": cannot be the new name", errno);
-  }
-  return sync_file(std::filesystem::absolute(to).parent_path());
-}
-
-namespace {
-
-Expected<void> write_file(const std::filesystem::path& file, std::string_view text, Readers readers) {
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  const bool is_written = out.good() && (readers == Readers::by_umask || ::chmod(file.c_str(), k_live_file_mode) == 0);
-  if (!is_written) return system_failure(file.string() + ": cannot be written", errno);
-  return sync_file(file);
-}
-
-}  // namespace
-
-Expected<void> replace_file(const std::filesystem::path& file, std::string_view text, Readers readers) {
-  const std::filesystem::path next(file.string() + ".new");
-  auto written = write_file(next, text, readers);
-  if (written) return rename_file(next, file);
-  ::unlink(next.c_str());
-  return written;
-}
 
 namespace {
 
@@ -107,11 +69,35 @@ WriterLock::~WriterLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-namespace {
-
 using std::filesystem::path;
 
-}  // namespace
+NamedFiles::File NamedFiles::look_at(path name) {
+  struct stat status {};
+  File file{.name = std::move(name)};
+  if (::stat(file.name.c_str(), &status) != 0) return file;
+  file.device = status.st_dev;
+  file.number = status.st_ino;
+  return file;
+}
+
+NamedFiles::NamedFiles(path ledger)
+    : files_{look_at(ledger), look_at(ledger.string() + "-wal"), look_at(ledger.string() + "-shm")} {}
+
+Expected<void> NamedFiles::check() const {
+  for (const File& opened : files_) {
+    const File present = look_at(opened.name);
+    if (opened.number == 0 || (present.device == opened.device && present.number == opened.number)) continue;
+    return fail(Errc::conflict,
+                opened.name.string() + (present.number == 0 ? ": was removed" : ": was replaced by another file") +
+                    " while process " + std::to_string(::getpid()) +
+                    " writes it, so nothing is acknowledged any more; give the file its name back (where it was "
+                    "deleted, copy the ledger and its -wal out of /proc/" +
+                    std::to_string(::getpid()) +
+                    "/fd while the process runs), then start the process again; or stop it and restore a backup: "
+                    "shapleyctl restore");
+  }
+  return {};
+}
 
 std::string stamp_of(Instant instant) {
   std::string stamp;
@@ -126,9 +112,7 @@ path directory_of(const path& file) {
 }
 
 Expected<void> PartialFile::create(unsigned mode) const {
-  const int descriptor = ::open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (descriptor < 0) return system_failure(file_.string() + ": cannot create it", errno);
-  ::close(descriptor);
+  SHAPLEY_TRY(create_file(file_, mode));
   return {};
 }
 

@@ -1,6 +1,7 @@
-// Operations on files that the standard library does not have.
+// The files of a ledger: what a daemon works with, who writes it, and copies that are made.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -9,24 +10,13 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/types.hpp"
 
 namespace shapley::ledger {
 
 // The mode of every file that a daemon works with: a reader of one of them could hold a lock on it without end.
 inline constexpr unsigned k_live_file_mode = 0600;
-
-// Syncs the file, or the names in a directory, to disk. Errc::io, Errc::no_space.
-[[nodiscard]] Expected<void> sync_file(const std::filesystem::path& file);
-
-// Renames a file over another one in the same directory; on disk when it returns.
-[[nodiscard]] Expected<void> rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
-
-enum class Readers { owner, by_umask };
-
-// Replaces or creates the file, completely or not at all; on disk when it returns. Errors: Errc::io, Errc::no_space;
-// then the former content stays.
-[[nodiscard]] Expected<void> replace_file(const std::filesystem::path& file, std::string_view text, Readers readers);
 
 // The claim of one process to write a ledger: a lock file beside it, held with flock(2) and naming the holder's process
 // id.
@@ -47,6 +37,25 @@ class WriterLock {
  private:
   explicit WriterLock(int descriptor) : descriptor_(descriptor) {}
   int descriptor_;  // -1: moved from
+};
+
+// Which files the names of an open ledger and of its log and index belong to. A process that writes goes on with the
+// files that it opened, also when another user's hand removed or replaced them; what it commits then is lost.
+class NamedFiles {
+ public:
+  // REQUIRES: the ledger is open, and no other process writes it.
+  explicit NamedFiles(std::filesystem::path ledger);
+  // Errc::conflict when a name belongs to another file by now, or to none.
+  [[nodiscard]] Expected<void> check() const;
+
+ private:
+  struct File {
+    std::filesystem::path name;
+    std::uint64_t device = 0;
+    std::uint64_t number = 0;  // 0: there was none
+  };
+  [[nodiscard]] static File look_at(std::filesystem::path name);
+  std::array<File, 3> files_;
 };
 
 // Common to backups and compaction: a file that is written under another name until it is complete.

@@ -11,6 +11,7 @@
 #include "base/contract.hpp"
 #include "base/text.hpp"
 #include "ledger/chain/hash_chain.hpp"
+#include "ledger/encoding/chain_walk.hpp"
 #include "ledger/recovery/replay.hpp"
 
 namespace shapley::ledger {

@@ -39,16 +39,6 @@ Expected<Forgetting> forgetting_between(const Database& database, std::int64_t a
 
 }  // namespace
 
-Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence) {
-  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
-  if (sequence == begin.sequence) return begin.hash;
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT hash FROM event_rows WHERE seq = ?1"));
-  SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, sequence).step());
-  if (!row) return std::nullopt;
-  SHAPLEY_TRY_ASSIGN(const Digest hash, digest_from(select.blob(0)));
-  return hash;
-}
-
 Expected<void> visit_by_time(const Database& database, std::int64_t after, std::int64_t upto,
                              const std::function<Expected<void>(const StoredEvent&)>& visit) {
   // Sorting sequence numbers and looking each event up needs far less space than sorting events.

@@ -122,9 +122,6 @@ class Forgetting {
                                                 std::optional<std::int64_t> upto = std::nullopt,
                                                 const ReplayPace& pace = {});
 
-// The hash of the event row `sequence`; zeros for 0; nullopt when there is no such row.
-[[nodiscard]] Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence);
-
 // Books that follow the ledger in the order in which events were appended, as shapleyd does.
 class Replay {
  public:

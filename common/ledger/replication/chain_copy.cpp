@@ -11,6 +11,7 @@
 #include "ledger/encoding/event_store.hpp"
 #include "ledger/file/files.hpp"
 #include "ledger/recovery/replay.hpp"
+#include "ledger/store/acknowledged.hpp"
 #include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
@@ -125,6 +126,8 @@ Expected<fs::path> rename_ledger(const fs::path& ledger, const fs::path& aside) 
     return fail(Errc::conflict, "a process reads it; it is renamed when no process does");
   }
   if (fs::exists(aside, error)) return fail(Errc::conflict, aside.string() + " is there already");
+  // It is of the ledger that is set aside. Without it nothing can be missing in the one that begins.
+  fs::remove(acknowledged_file(ledger), error);
   SHAPLEY_TRY(rename_file(ledger, aside));
   return aside;
 }

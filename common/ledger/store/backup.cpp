@@ -10,6 +10,7 @@
 
 #include "ledger/encoding/chain_walk.hpp"
 #include "ledger/file/database.hpp"
+#include "ledger/store/acknowledged.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/rows.hpp"
 
@@ -67,6 +68,21 @@ Expected<path> keep_aside(const path& ledger, Instant now) {
   return aside;
 }
 
+// What came after the copy is in the file that was replaced, or nowhere: shapleyd records that time as a gap. What was
+// acknowledged says it more exactly, unless it is of another ledger or unknown.
+Expected<void> note_restored(const path& file, const BackupResult& restored) {
+  SHAPLEY_TRY_ASSIGN(const Database database, open_alone(file));
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT ledger FROM identity"));
+  SHAPLEY_TRY_ASSIGN(const bool there, select.step());
+  if (!there) return fail(Errc::corrupt, "it has no identity");
+  const std::string identity(select.text(0));
+  const auto known = read_acknowledged(file);
+  if (known && known->ledger == identity) return {};
+  SHAPLEY_TRY(write_acknowledged(file, {.ledger = identity, .sequence = restored.events, .hash = {}}));
+  take_owner_of(file, acknowledged_file(file));
+  return sync_file(acknowledged_file(file));
+}
+
 Expected<path> put_in_place(const path& backup, const path& ledger, Instant now, BackupResult& restored) {
   SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger));
   // If there was no ledger, root has just created the lock file.
@@ -76,6 +92,7 @@ Expected<path> put_in_place(const path& backup, const path& ledger, Instant now,
   take_owner_of(std::filesystem::exists(ledger) ? ledger : directory_of(ledger), partial.file());
   SHAPLEY_TRY_ASSIGN(const path aside, keep_aside(ledger, now));
   SHAPLEY_TRY(partial.become(ledger));
+  SHAPLEY_TRY(note_restored(ledger, restored));
   return aside;
 }
 

@@ -62,6 +62,7 @@ struct Ledger::Impl {
   ReadRows rows;
   std::optional<AppendRows> writer;
   std::shared_ptr<Mutex> turns;  // held while writing: Ledger::turns
+  std::optional<NamedFiles> names = std::nullopt;
 };
 
 Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode, const OnProgress& on_progress) {
@@ -82,6 +83,7 @@ Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode, 
     auto writer = AppendRows::create(impl->rows.database(), impl->turns);
     if (!writer) return failed(std::move(writer).error());
     impl->writer = std::move(*writer);
+    impl->names.emplace(file);
   }
   return Ledger(std::move(impl));
 }
@@ -137,6 +139,10 @@ std::int64_t Ledger::last_sequence() const {
           "SELECT MAX(COALESCE((SELECT MAX(seq) FROM event_rows), 0), "
           "COALESCE((SELECT sequence FROM genesis), 0))")
       .value_or(0);
+}
+
+Expected<void> Ledger::check_names() const {
+  return impl_->names ? impl_->names->check() : Expected<void>{};
 }
 
 std::shared_ptr<Mutex> Ledger::turns() const {

@@ -135,6 +135,10 @@ class Ledger {
 
   [[nodiscard]] Expected<void> rebuild_projections();
 
+  // For a writer: whether its files still have their names (NamedFiles::check). What is committed to a file without a
+  // name is lost when the process ends.
+  [[nodiscard]] Expected<void> check_names() const;
+
   // For other files of common/ledger (rows.hpp): to read rows, and to add some, which only the writer may (else
   // Errc::denied).
   [[nodiscard]] const ReadRows& rows() const;

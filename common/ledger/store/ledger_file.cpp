@@ -3,10 +3,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <string>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/contract.hpp"
@@ -29,14 +27,14 @@ constexpr std::string_view k_way_out =
 constexpr std::string_view k_other_program = "; use the program that wrote it, or a newer one";
 
 // How a writer works: the log is flushed at every commit, so that what append() returned for is on disk. The log is
-// folded into the file every 4,000 pages (16 MB), which keeps that pause rare under load. While a reader stays, the log
-// can only grow; the first commit after it cuts the log to 64 MiB. What is dropped holds no secrets and need not be
-// overwritten.
+// folded into the file every 1,000 pages (4 MB): a damaged bit costs what follows it in the log (acknowledged.hpp), and
+// each fold is a pause. While a reader stays, the log can only grow; the first commit after it cuts the log to 64 MiB.
+// What is dropped holds no secrets and need not be overwritten.
 constexpr const char* k_writer_settings =
     "PRAGMA busy_timeout = 5000;"
     "PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = FULL;"
-    "PRAGMA wal_autocheckpoint = 4000;"
+    "PRAGMA wal_autocheckpoint = 1000;"
     "PRAGMA journal_size_limit = 67108864;"
     "PRAGMA cache_size = -16384;"
     "PRAGMA secure_delete = OFF;";
@@ -65,12 +63,12 @@ Expected<FileKind> kind_of_file(const path& file) {
   if (error == std::errc::permission_denied) return fail(Errc::io, error.message() + std::string(k_who_may_read));
   if (error) return fail(Errc::io, error.message());
   if (!std::filesystem::is_regular_file(status)) return FileKind::other;
-  std::ifstream in(file, std::ios::binary);
+  auto in = InputFile::open(file);
   if (!in) return fail(Errc::io, std::strerror(errno) + std::string(k_who_may_read));
   std::array<char, 16> magic{};
-  in.read(magic.data(), magic.size());
-  if (in.gcount() == 0) return FileKind::empty;
-  const bool fits = std::string_view(magic.data(), static_cast<std::size_t>(in.gcount())) == k_sqlite_magic;
+  in->read(magic.data(), magic.size());
+  if (in->gcount() == 0) return FileKind::empty;
+  const bool fits = std::string_view(magic.data(), static_cast<std::size_t>(in->gcount())) == k_sqlite_magic;
   // A power loss may tear the first sector; SQLite repairs it from the log or journal beside the file.
   const bool mendable = has_sound_log(file) || std::filesystem::exists(file.string() + "-journal", error);
   return fits || mendable ? FileKind::sqlite : FileKind::other;
@@ -82,9 +80,7 @@ tl::unexpected<Error> no_ledger(std::string_view why) {
 
 // SQLite would create the file with its own permissions; its log and index get those of the file.
 Expected<void> create(const path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, k_live_file_mode);
-  if (descriptor < 0) return system_failure("cannot create it", errno);
-  ::close(descriptor);
+  SHAPLEY_TRY(create_file(file, k_live_file_mode));
   return sync_file(std::filesystem::absolute(file).parent_path());
 }
 
@@ -159,6 +155,8 @@ Expected<Database> open_sound(const path& file, const OnProgress& on_progress) {
     SHAPLEY_TRY(back_up_before_migration(database, file, version.schema));
   }
   SHAPLEY_TRY(migrate(database, newest_schema()));
+  // The schema and the ledger's identity are then not in the log.
+  if (version.schema < newest_schema()) SHAPLEY_TRY(database.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
   SHAPLEY_TRY(check_content(database));
   SHAPLEY_TRY(database.execute(k_open_writer_settings));
   return database;

@@ -1,9 +1,9 @@
 // Whether a ledger is sound enough to write to: the checks that a start can afford; the audit does the rest.
 //
-// Checked are: the log's header; every page of a ledger of at most 64 MiB (larger ones as they are read); that no
-// table, index or trigger is missing (check_nothing_foreign has checked that none is foreign); the hash chain over the
-// newest 1,000 events; that the events of the newest checkpoint and of the newest signed head exist. Errors:
-// Errc::corrupt names the fault.
+// Checked are: the log's header; every page and index of a ledger of at most 64 MiB (of larger ones the pages that are
+// read); that no table, index or trigger is missing (check_nothing_foreign has checked that none is foreign); the hash
+// chain over the newest 1,000 events; that the events of the newest checkpoint and of the newest signed head exist.
+// Errors: Errc::corrupt names the fault.
 #pragma once
 
 #include <compare>

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "daemon/consortium/consortium_loop.hpp"
 #include "service_fixture.hpp"
@@ -259,6 +260,13 @@ TEST_F(ConsortiumOfTwo, StatementsAreJudgedFromTheFirstSlurmctldOn) {
 TEST_F(ConsortiumOfTwo, AFileBringsItToo) {
   const std::string place = north.site.configuration.consortium.clusters.front().standing;
   EXPECT_EQ(fetch_standing(place, {}, -1).error().code, Errc::not_found);
+  // What another user may put there instead: neither is waited for.
+  ASSERT_EQ(::mkfifo(place.c_str(), 0644), 0);
+  EXPECT_EQ(fetch_standing(place, {}, -1).error().code, Errc::io);
+  std::filesystem::remove(place);
+  std::filesystem::create_symlink("/dev/zero", place);
+  EXPECT_EQ(fetch_standing(place, {}, -1).error().code, Errc::io);
+  std::filesystem::remove(place);
   std::ofstream(place) << south.states(now).value();
   north.hear(south, fetch_standing(place, {}, -1), now);
   EXPECT_EQ(north.recorded(), 1U);

@@ -190,8 +190,8 @@ class SideFilesTest : public ServiceTest {
   void SetUp() override {
     options.boot = "boot";
     options.read_clock = [this] { return ClockReading{.wall = Instant{now}, .since_boot = {now - k_begin + 1'000}}; };
-    // Each new version is written under this name first.
-    for (const fs::path& file : files()) fs::create_directory(file.string() + ".new");
+    // No file can take the name of a directory.
+    for (const fs::path& file : files()) fs::create_directory(file);
     restart();
   }
   [[nodiscard]] std::vector<fs::path> files() const {
@@ -204,7 +204,7 @@ class SideFilesTest : public ServiceTest {
   [[nodiscard]] std::vector<std::string> written() const {
     std::vector<std::string> names;
     for (const fs::path& file : files()) {
-      if (fs::exists(file)) names.push_back(file.extension().string());
+      if (fs::is_regular_file(file)) names.push_back(file.extension().string());
     }
     return names;
   }
@@ -223,14 +223,14 @@ TEST_F(SideFilesTest, AreTriedAgainEverySecond) {
   service->tick(service->now());
   EXPECT_EQ(written(), std::vector<std::string>{});
   EXPECT_EQ(service->failures().size(), 5U);
-  for (const fs::path& file : files()) fs::remove(file.string() + ".new");
+  for (const fs::path& file : files()) fs::remove(file);
   service->tick(service->now());
   EXPECT_EQ(written(), (std::vector<std::string>{".clock", ".feeder", ".look", ".privacy", ".upkeep"}));
   EXPECT_EQ(service->failures().size(), 0U);
 }
 
 TEST_F(SideFilesTest, AClockOfAnotherBootMeansNothing) {
-  for (const fs::path& file : files()) fs::remove(file.string() + ".new");
+  for (const fs::path& file : files()) fs::remove(file);
   for (const auto& [boot, is_believed] : {std::pair{"boot", true}, std::pair{"another", false}}) {
     SideFile<KeptClock> kept(site.configuration.ledger);
     kept.set({.boot = boot,
@@ -255,7 +255,8 @@ TEST(SideFile, HoldsItsValueWholeAndForItsOwner) {
   file.set({.boot = "a", .offset = Duration{-17}, .doubt = doubt});
   ASSERT_TRUE(file.write().has_value());
   EXPECT_EQ(fs::status(file.path()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_FALSE(fs::exists(file.path().string() + ".new"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory.path()), fs::directory_iterator()), 1)
+      << "something is left";
   auto read = SideFile<KeptClock>(ledger).value();
   ASSERT_TRUE(read && read->doubt);
   EXPECT_EQ(read->boot, "a");

@@ -44,7 +44,7 @@ struct Reached {
   std::size_t sent = 0;
 };
 
-// Another connection folds the log into the file, as SQLite does by itself after 4,000 pages.
+// Another connection folds the log into the file, as SQLite does by itself after 1,000 pages.
 void fold(const fs::path& file, Rng& rng) {
   constexpr std::array<int, 4> k_modes{SQLITE_CHECKPOINT_PASSIVE, SQLITE_CHECKPOINT_FULL, SQLITE_CHECKPOINT_RESTART,
                                        SQLITE_CHECKPOINT_TRUNCATE};

@@ -1,0 +1,61 @@
+#include "ledger/store/acknowledged.hpp"
+
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "ledger/encoding/chain_walk.hpp"
+#include "ledger/store/rows.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+// Room for any value, so that each one overwrites the whole one before it.
+constexpr std::size_t k_acknowledged_bytes = 256;
+
+}  // namespace
+
+std::filesystem::path acknowledged_file(const std::filesystem::path& ledger) {
+  return ledger.string() + ".acknowledged";
+}
+
+std::optional<Acknowledged> read_acknowledged(const std::filesystem::path& ledger) {
+  const auto text = read_text_file(acknowledged_file(ledger), k_max_notes);
+  if (!text) return std::nullopt;
+  auto last = from_json<Acknowledged>(parse_json(*text));
+  return last ? std::optional(*std::move(last)) : std::nullopt;
+}
+
+Expected<void> write_acknowledged(const std::filesystem::path& ledger, const Acknowledged& last) {
+  std::string text = shapley::text_of(shapley::json_of(last));
+  text.resize(k_acknowledged_bytes - 1, ' ');
+  text += '\n';
+  return overwrite_begin(acknowledged_file(ledger), text);
+}
+
+Expected<Acknowledged> last_of(const Ledger& ledger) {
+  SHAPLEY_TRY_ASSIGN(std::string identity, ledger.identity());
+  SHAPLEY_TRY_ASSIGN(const Head head, ledger.rows().run("read the last event", read_head));
+  return Acknowledged{.ledger = std::move(identity), .sequence = head.sequence, .hash = to_hex(head.hash)};
+}
+
+Expected<bool> holds(const Ledger& ledger, const Acknowledged& last) {
+  if (last.hash.empty()) return false;
+  SHAPLEY_TRY_ASSIGN(const auto hash, ledger.rows().run("read a hash", hash_of_event, last.sequence));
+  return hash ? to_hex(*hash) == last.hash : last.sequence < ledger.last_sequence();
+}
+
+std::string loss_in_words(const Acknowledged& last, std::int64_t end) {
+  if (last.hash.empty()) {
+    return "it was restored from a copy that ends with event " + std::to_string(last.sequence) +
+           ", and which events it lacks is not known";
+  }
+  if (last.sequence > end) {
+    return "it ends with event " + std::to_string(end) + ", but event " + std::to_string(last.sequence) +
+           " was acknowledged";
+  }
+  return "its event " + std::to_string(last.sequence) + " is not the one that was acknowledged";
+}
+
+}  // namespace shapley::ledger
