@@ -423,7 +423,7 @@ using accounting::Coalitions;
 std::optional<std::int64_t> limit_in(const fs::path& file) {
   const auto text = read_text_file(file, k_max_notes);
   if (!text) return std::nullopt;
-  const auto bytes = parse_number<std::int64_t>(trimmed(*text));
+  const auto bytes = parse_number<std::int64_t>(std::string_view(*text).substr(0, text->find('\n')));
   constexpr std::int64_t k_none = std::int64_t{1} << 60U;
   return bytes && *bytes < k_none ? bytes : std::nullopt;
 }

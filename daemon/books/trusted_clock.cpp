@@ -135,7 +135,7 @@ std::string boot_name() {
   // From systemd, because the unit hides the file.
   if (const char* name = std::getenv("SHAPLEYD_BOOT")) return name;
   const auto name = read_text_file("/proc/sys/kernel/random/boot_id", k_max_notes);
-  return name ? std::string(trimmed(*name)) : std::string();
+  return name ? name->substr(0, name->find('\n')) : std::string();
 }
 
 }  // namespace shapley::daemon

@@ -40,7 +40,7 @@ TEST(Progress, of_an_audit_is_shown_on_a_terminal_only) {
   EXPECT_EQ(plain.find_first_of("\r\033"), std::string::npos) << plain;
   EXPECT_PRED2(contains, plain, "correct to the last unit");
   const std::string shown = audited(file, true);
-  EXPECT_TRUE(shown.starts_with("\rhash chain: 0 %\033[K")) << shown;
+  EXPECT_TRUE(shown.starts_with("\rpages and indices\033[K\rhash chain: 0 %\033[K")) << shown;
   EXPECT_TRUE(shown.ends_with("\r\033[K" + plain)) << shown;
 }
 
