@@ -18,7 +18,7 @@ told_is() { test "$(told "$1")" = "$2"; }
   before=$(sha256sum "$CLUSTER_DIR/first.yaml")
   run shapleyctl init -o "$CLUSTER_DIR/first.yaml"
   [ "$status" -eq 5 ]
-  [[ $output == *"is there already"* ]]
+  [[ $output == *"exists already"* ]]
   [ "$(sha256sum "$CLUSTER_DIR/first.yaml")" = "$before" ]
   diff <(shapleyctl init) "$CLUSTER_DIR/first.yaml"
 
