@@ -184,11 +184,11 @@ void Server::answer_next() {
 }
 
 void Server::release_orders() {
-  constexpr std::chrono::seconds k_patience{1};  // as Acknowledgements
+  constexpr std::chrono::seconds k_longest_wait{1};  // as Acknowledgements
   std::erase_if(orders_, [&](HeldOrder& order) {
     const Controllers& controllers = *service_.controllers();
     const bool on_both = controllers.is_on_both(order.head);
-    if (!on_both && controllers.is_followed() && Session::Clock::now() < order.since + k_patience) return false;
+    if (!on_both && controllers.is_followed() && Session::Clock::now() < order.since + k_longest_wait) return false;
     reply(order.taken, on_both ? std::move(order.text) : said_alone(order.text));
     return true;
   });
