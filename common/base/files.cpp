@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <set>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -18,6 +16,7 @@
 
 #include "base/mutex.hpp"
 #include "base/text.hpp"
+#include "base/threads.hpp"
 
 namespace shapley {
 
@@ -161,20 +160,13 @@ void read_alone(const std::shared_ptr<Reading>& reading, const path& file, std::
 }
 
 Expected<void> start_reading(const std::shared_ptr<Reading>& reading, const path& file, std::size_t most) {
-  // Signals are handled by another thread, which waits for them.
-  sigset_t all{};
-  sigset_t before{};
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Expected<void> started;
-  try {
-    std::thread([reading, file, most] { read_alone(reading, file, most); }).detach();
-  } catch (const std::system_error& error) {
-    end_reading(file);
-    started = fail(Errc::unavailable, std::string("start a thread: ") + error.what());
+  auto started = start_without_signals("a thread", [reading, file, most] { read_alone(reading, file, most); });
+  if (started) {
+    started->detach();
+    return {};
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
+  end_reading(file);
+  return tl::unexpected<Error>(std::move(started).error());
 }
 
 }  // namespace

@@ -431,8 +431,7 @@ class Comparison {
         "its end is not compared");
     note(requeued_waits_,
          "record[ is|s are] of a job that was cancelled while it waited and then queued again (scontrol requeue): no "
-         "run "
-         "between these two instants");
+         "run between these two instants");
     note(lost_ends_,
          "run[ was|s were] going on when slurmctld lost its state: in the ledger [it ends when it was|they end when "
          "they were] seen last, and in the record otherwise (shapleyctl import --into takes these ends)");

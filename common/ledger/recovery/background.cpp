@@ -1,11 +1,10 @@
 #include "ledger/recovery/background.hpp"
 
 #include <chrono>
-#include <csignal>
-#include <system_error>
 #include <utility>
 
 #include "base/piece_of_work.hpp"
+#include "base/threads.hpp"
 #include "ledger/file/database.hpp"
 #include "ledger/recovery/checkpoint.hpp"
 #include "ledger/recovery/replay.hpp"
@@ -16,23 +15,13 @@ namespace shapley::ledger {
 
 Expected<std::unique_ptr<Background>> Background::start(std::string name, std::function<void(ReplayWatch&)> work) {
   std::unique_ptr<Background> background(new Background);
-  // Signals are handled by another thread, which waits for them.
-  sigset_t all{};
-  sigset_t before{};
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Expected<void> started;
-  try {
-    background->thread_ = std::thread([self = background.get(), name = std::move(name), run = std::move(work)] {
-      const PieceOfWork busy(name, PieceOfWork::k_long_bound);
-      run(self->watch_);
-      self->ended_ = true;
-    });
-  } catch (const std::system_error& error) {
-    started = fail(Errc::unavailable, std::string("start a thread: ") + error.what());
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  SHAPLEY_TRY(std::move(started));
+  SHAPLEY_TRY_ASSIGN(
+      background->thread_,
+      start_without_signals("a thread", [self = background.get(), name = std::move(name), run = std::move(work)] {
+        const PieceOfWork busy(name, PieceOfWork::k_long_bound);
+        run(self->watch_);
+        self->ended_ = true;
+      }));
   return background;
 }
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <ctime>
-#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -12,6 +10,7 @@
 #include <pthread.h>
 
 #include "base/text.hpp"
+#include "base/threads.hpp"
 
 namespace shapley::client {
 
@@ -41,20 +40,9 @@ Feeder::Feeder(FeederOptions options, Log log, EventDescriptor& event, Inbox& in
 }
 
 Expected<void> Feeder::start() {
-  // slurmctld handles its signals in a separate thread; they must not be delivered to ours.
-  sigset_t all{};
-  sigset_t before{};
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Expected<void> started;
-  try {
-    thread_ = std::thread([this] { run(); });
-    pthread_setname_np(thread_.native_handle(), "shapley-feeder");
-  } catch (const std::system_error& error) {
-    started = fail(Errc::unavailable, std::string("start the feeder thread: ") + error.what());
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
+  SHAPLEY_TRY_ASSIGN(thread_, start_without_signals("the feeder thread", [this] { run(); }));
+  pthread_setname_np(thread_.native_handle(), "shapley-feeder");
+  return {};
 }
 
 void Feeder::stop() {
