@@ -16,7 +16,7 @@
 
 #include "accounting/events/event.hpp"
 #include "base/types.hpp"
-#include "game/shapley_value.hpp"
+#include "game/split.hpp"
 
 namespace shapley::accounting {
 
@@ -36,17 +36,11 @@ using Owners = std::vector<OwnerShare>;
 // total. Exact without remainders for whole processors, so that splitting a job moves nothing between owners.
 template <typename Visit>
 void split_among(const Owners& owners, ProcessorMillionths total, Visit&& visit) {
-  if (owners.size() == 1) {
-    visit(owners.front().owner, total);
-    return;
-  }
-  std::vector<Int128> weights;
-  weights.reserve(owners.size());
-  for (const OwnerShare& share : owners) weights.push_back(share.parts_per_million);
-  const std::vector<std::int64_t> parts = game::apportion(total.value, weights);
-  for (std::size_t i = 0; i < owners.size(); ++i) {
-    if (parts[i] != 0) visit(owners[i].owner, ProcessorMillionths{parts[i]});
-  }
+  game::split_among(
+      owners, total.value, [](const OwnerShare& share) { return Int128{share.parts_per_million}; },
+      [&](const OwnerShare& share, std::int64_t part) {
+        if (part != 0 || owners.size() == 1) visit(share.owner, ProcessorMillionths{part});
+      });
 }
 
 class Ownership {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/types.hpp"
-#include "game/shapley_value.hpp"
+#include "game/split.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::client {
@@ -29,15 +29,11 @@ inline constexpr std::uint32_t k_no_organization = std::numeric_limits<std::uint
 // the books do it: by largest remainder.
 template <typename Visit>
 void split_among(const OwnerShares& owners, std::int64_t total, Visit&& visit) {
-  std::vector<std::int64_t> parts{total};
-  if (owners.size() > 1) {
-    std::vector<Int128> weights;
-    for (const OwnerShare& owner : owners) weights.push_back(owner.parts);
-    parts = game::apportion(total, weights);
-  }
-  for (std::size_t i = 0; i < owners.size(); ++i) {
-    if (owners[i].organization != k_no_organization) visit(owners[i].organization, parts[i]);
-  }
+  game::split_among(
+      owners, total, [](const OwnerShare& owner) { return owner.parts; },
+      [&](const OwnerShare& owner, std::int64_t part) {
+        if (owner.organization != k_no_organization) visit(owner.organization, part);
+      });
 }
 
 class NodeOwners {
