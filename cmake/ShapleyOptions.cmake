@@ -102,18 +102,24 @@ endfunction()
 # a sanitizer too, and several times what a test waits for anything (tests/support/waiting.hpp), so that its own message comes first.
 set(SHAPLEY_TEST_TIMEOUT_S 1200)
 
+# What ctest is told of tests that take about a minute, so that they begin first and none of them is left alone at the end.
+set(SHAPLEY_LONG_TEST 60)
+
 # Labels that every test of a folder gets beside its own.
 set(SHAPLEY_TEST_LABELS "")
 
-# shapley_command_test(NAME LABEL ... COMMAND ... [TIMEOUT SECONDS]): a command registered with ctest. Those labelled `files` are about
+# shapley_command_test(NAME LABEL ... COMMAND ... [TIMEOUT SECONDS] [LONG]): a command registered with ctest. Those labelled `files` are about
 # files: sources, scripts, pages, what is packaged. A sanitizer sees nothing in them that it does not see in other tests.
 function(shapley_command_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "LABEL;COMMAND" ${ARGN})
+  cmake_parse_arguments(ARG "LONG" "TIMEOUT" "LABEL;COMMAND" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT ${SHAPLEY_TEST_TIMEOUT_S})
   endif()
   add_test(NAME ${name} COMMAND ${ARG_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL};${SHAPLEY_TEST_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_LONG)
+    set_tests_properties(${name} PROPERTIES COST ${SHAPLEY_LONG_TEST})
+  endif()
 endfunction()
 
 # Property tests draw their cases from this seed, so that a revision has one outcome; `random` draws others each time, to look for faults.
@@ -136,6 +142,14 @@ function(shapley_cases name)
   list(FILTER environment EXCLUDE REGEX "^RC_PARAMS=")
   list(APPEND environment "RC_PARAMS=${parameters}")
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
+endfunction()
+
+# shapley_compiled_as_test(TARGET): its files are those of a test (SHAPLEY_CLANG).
+function(shapley_compiled_as_test target)
+  if(SHAPLEY_CLANG)
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${SHAPLEY_ROOT}/cmake/by_clang;${SHAPLEY_CCACHE}")
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
 endfunction()
 
 # shapley_test(NAME LABEL unit|property [threads] [libraries] [PROGRAM NAME] SOURCES ... LINKS ... [TIMEOUT SECONDS] [NOT_SANITIZED PATTERN ...]):
@@ -161,10 +175,7 @@ function(shapley_test name)
     if(TARGET shapley_test_headers)
       target_precompile_headers(${program} REUSE_FROM shapley_test_headers)
     endif()
-    if(SHAPLEY_CLANG)
-      set_target_properties(${program} PROPERTIES CXX_COMPILER_LAUNCHER "${SHAPLEY_ROOT}/cmake/by_clang;${SHAPLEY_CCACHE}")
-      target_compile_options(${program} PRIVATE -O0)
-    endif()
+    shapley_compiled_as_test(${program})
     if(NOT SHAPLEY_SANITIZE)
       # A core dump and what is installed need the lines of programs; those of tests cost a seventh of the time to compile them.
       target_compile_options(${program} PRIVATE $<$<CONFIG:Debug>:-g0>)
