@@ -42,6 +42,12 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   endif()
 endif()
 
+# Where GCC compiles the product and clang is installed, clang compiles the files of tests, without optimizing: it takes a third of GCC's time
+# (README.md beside this file).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+  find_program(SHAPLEY_CLANG clang++)
+endif()
+
 add_library(shapley_options INTERFACE)
 target_include_directories(shapley_options INTERFACE "${SHAPLEY_ROOT}" "${SHAPLEY_ROOT}/common")
 # Debug information apart from what is installed is found by it (packaging).
@@ -96,18 +102,24 @@ endfunction()
 # a sanitizer too, and several times what a test waits for anything (tests/support/waiting.hpp), so that its own message comes first.
 set(SHAPLEY_TEST_TIMEOUT_S 1200)
 
+# What ctest is told of tests that take about a minute, so that they begin first and none of them is left alone at the end.
+set(SHAPLEY_LONG_TEST 60)
+
 # Labels that every test of a folder gets beside its own.
 set(SHAPLEY_TEST_LABELS "")
 
-# shapley_command_test(NAME LABEL ... COMMAND ... [TIMEOUT SECONDS]): a command registered with ctest. Those labelled `files` are about
+# shapley_command_test(NAME LABEL ... COMMAND ... [TIMEOUT SECONDS] [LONG]): a command registered with ctest. Those labelled `files` are about
 # files: sources, scripts, pages, what is packaged. A sanitizer sees nothing in them that it does not see in other tests.
 function(shapley_command_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "LABEL;COMMAND" ${ARGN})
+  cmake_parse_arguments(ARG "LONG" "TIMEOUT" "LABEL;COMMAND" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT ${SHAPLEY_TEST_TIMEOUT_S})
   endif()
   add_test(NAME ${name} COMMAND ${ARG_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL};${SHAPLEY_TEST_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_LONG)
+    set_tests_properties(${name} PROPERTIES COST ${SHAPLEY_LONG_TEST})
+  endif()
 endfunction()
 
 # Property tests draw their cases from this seed, so that a revision has one outcome; `random` draws others each time, to look for faults.
@@ -132,21 +144,46 @@ function(shapley_cases name)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
 endfunction()
 
-# shapley_test(NAME LABEL unit|property [threads] [libraries] SOURCES ... LINKS ... [TIMEOUT SECONDS] [NOT_SANITIZED PATTERN ...]): a GoogleTest
-# binary registered with ctest, one entry per binary. Sanitizers leave out its tests of these names (as in --gtest_filter): those that cost
-# minutes there and call nothing that others do not call. Those labelled `threads` run under the thread sanitizer too, those labelled `libraries` with the libraries of
-# another release of Debian; the targets `threads_tests` and `libraries_tests` build just them.
-# Exit code 0 with no test run would be a silent hole: --gtest_fail_if_no_test_linked is not in Debian 12's GoogleTest, so
-# the preset's noTestsAction guards the set and each binary must hold at least one TEST.
-function(shapley_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "LABEL;SOURCES;LINKS;NOT_SANITIZED" ${ARGN})
-  add_executable(test_${name} ${ARG_SOURCES})
-  target_link_libraries(test_${name} PRIVATE shapley_options shapley_warnings ${ARG_LINKS} GTest::gtest_main)
-  # A target with C in it would need them for C, too.
-  if(TARGET shapley_test_headers AND NOT "${ARG_SOURCES}" MATCHES "\\.c(;|$)")
-    target_precompile_headers(test_${name} REUSE_FROM shapley_test_headers)
+# shapley_compiled_as_test(TARGET): its files are those of a test (SHAPLEY_CLANG).
+function(shapley_compiled_as_test target)
+  if(SHAPLEY_CLANG)
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${SHAPLEY_ROOT}/cmake/by_clang;${SHAPLEY_CCACHE}")
+    target_compile_options(${target} PRIVATE -O0)
   endif()
-  shapley_command_test(${name} LABEL ${ARG_LABEL} COMMAND test_${name} TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# shapley_test(NAME LABEL unit|property [threads] [libraries] [PROGRAM NAME] SOURCES ... LINKS ... [TIMEOUT SECONDS] [NOT_SANITIZED PATTERN ...]):
+# an entry of ctest, all tests of these files (`*_test.cpp`; others are what they share). The files of all entries of one PROGRAM are compiled
+# together to test_PROGRAM, a batch of files at a time, which takes half as long as a program each; without PROGRAM the entry has one of its own:
+# what replaces operators or links another library in place of the product's. Sanitizers leave out tests of these names (as in --gtest_filter):
+# those that cost minutes there and call nothing that others do not call. Those labelled `threads` run under the thread sanitizer too, those
+# labelled `libraries` with the libraries of another release of Debian; the targets `threads_tests` and `libraries_tests` build just the programs
+# that hold them. An entry without a test fails (tests/support/main.cpp).
+function(shapley_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT;PROGRAM" "LABEL;SOURCES;LINKS;NOT_SANITIZED" ${ARGN})
+  set(program "test_${name}")
+  set(files ${ARG_SOURCES})
+  list(FILTER files INCLUDE REGEX "_test\\.cpp$")
+  list(TRANSFORM files REPLACE ".*/" "")
+  if(ARG_PROGRAM)
+    set(program "test_${ARG_PROGRAM}")
+  endif()
+  if(NOT TARGET ${program})
+    add_executable(${program} "${SHAPLEY_ROOT}/tests/support/main.cpp")
+    target_link_libraries(${program} PRIVATE shapley_options shapley_warnings GTest::gtest)
+    set_target_properties(${program} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+    if(TARGET shapley_test_headers)
+      target_precompile_headers(${program} REUSE_FROM shapley_test_headers)
+    endif()
+    shapley_compiled_as_test(${program})
+    if(NOT SHAPLEY_SANITIZE)
+      # A core dump and what is installed need the lines of programs; those of tests cost a seventh of the time to compile them.
+      target_compile_options(${program} PRIVATE $<$<CONFIG:Debug>:-g0>)
+    endif()
+  endif()
+  target_sources(${program} PRIVATE ${ARG_SOURCES})
+  target_link_libraries(${program} PRIVATE ${ARG_LINKS})
+  shapley_command_test(${name} LABEL ${ARG_LABEL} COMMAND ${program} ${files} TIMEOUT ${ARG_TIMEOUT})
   if(SHAPLEY_SANITIZE)
     if(ARG_NOT_SANITIZED)
       list(JOIN ARG_NOT_SANITIZED ":" left_out)
@@ -156,12 +193,10 @@ function(shapley_test name)
     shapley_cases(${name} 30)
   else()
     shapley_cases(${name})
-    # A core dump and what is installed need the lines of programs; those of tests cost a seventh of the time to compile them.
-    target_compile_options(test_${name} PRIVATE $<$<CONFIG:Debug>:-g0>)
   endif()
   foreach(label threads libraries)
     if(label IN_LIST ARG_LABEL)
-      add_dependencies(${label}_tests test_${name})
+      add_dependencies(${label}_tests ${program})
     endif()
   endforeach()
 endfunction()

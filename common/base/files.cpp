@@ -73,7 +73,11 @@ namespace {
 
 using std::filesystem::path;
 
-constexpr std::string_view k_own_descriptors = "/dev/";
+// What this process was given open, as by a shell's `<(command)`; not /dev/shm, where every user may make files.
+bool is_own_descriptor(const path& file) {
+  return file.native().starts_with("/dev/fd/") || file.native() == "/dev/stdin";
+}
+
 constexpr mode_t k_private = S_IRUSR | S_IWUSR;
 
 tl::unexpected<Error> unreadable(const path& file, Errc code) {
@@ -93,7 +97,7 @@ Expected<Descriptor> open_to_read(const path& file) {
   }
   if (S_ISREG(status.st_mode)) return in;
   if (S_ISDIR(status.st_mode)) return refused("it is a directory");
-  const bool is_own = S_ISFIFO(status.st_mode) && file.native().starts_with(k_own_descriptors);
+  const bool is_own = S_ISFIFO(status.st_mode) && is_own_descriptor(file);
   return is_own && ::fcntl(in.get(), F_SETFL, 0) == 0 ? Expected<Descriptor>(std::move(in))
                                                       : refused("it is no regular file");
 }

@@ -10,12 +10,8 @@
 namespace shapley::accounting {
 namespace {
 
-constexpr std::int64_t k_jobs = 400;
-constexpr std::int64_t k_end = 2 * k_jobs + 100;
-
-EstimatorId hindsight() {
-  return parse_estimator("hindsight").value();
-}
+constexpr std::int64_t k_bounded_jobs = 400;
+constexpr std::int64_t k_bound_end = 2 * k_bounded_jobs + 100;
 
 // So many organizations, each with a node of its own; jobs of all wait for a while and run somewhere.
 std::vector<Event> events_of(std::size_t organizations) {
@@ -28,7 +24,7 @@ std::vector<Event> events_of(std::size_t organizations) {
     events.emplace_back(owned("n" + std::to_string(u), 0, {{names[u], k_whole_node}}));
     events.emplace_back(capacity("n" + std::to_string(u), 0, 1 + static_cast<std::int64_t>(u % 3)));
   }
-  for (std::int64_t i = 0; i < k_jobs; ++i) {
+  for (std::int64_t i = 0; i < k_bounded_jobs; ++i) {
     const auto job = static_cast<std::uint32_t>(i + 1);
     const std::string& name = names[rng.below(organizations)];
     const std::int64_t begin = 50 + 2 * i;
@@ -56,7 +52,7 @@ State books_of(const std::vector<Event>& events) {
 
 std::vector<Utility> contributions(State& state) {
   std::vector<Utility> phi;
-  for (const Standing& row : state.standings(at(k_end))) phi.push_back(row.phi(hindsight()));
+  for (const Standing& row : state.standings(at(k_bound_end))) phi.push_back(row.phi(hindsight()));
   return phi;
 }
 
@@ -72,7 +68,7 @@ TEST(HindsightBound, PairsFollowFromTheLedgerHoweverItIsRead) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (i == middle) {
       (void)contributions(live);
-      ASSERT_TRUE(live.apply(bounded(k_jobs, Coalitions::pairs)));
+      ASSERT_TRUE(live.apply(bounded(k_bounded_jobs, Coalitions::pairs)));
     }
     ASSERT_TRUE(live.apply(events[i]));
   }
@@ -82,13 +78,13 @@ TEST(HindsightBound, PairsFollowFromTheLedgerHoweverItIsRead) {
   EXPECT_LT(live.bytes_of_coalitions(), needed / 2);
   Utility phi{};
   Utility psi{};
-  for (const Standing& row : live.standings(at(k_end))) {
+  for (const Standing& row : live.standings(at(k_bound_end))) {
     phi += row.phi(hindsight());
     psi += row.psi;
   }
   EXPECT_EQ(phi, psi);
 
-  events.insert(events.begin() + static_cast<std::ptrdiff_t>(middle), bounded(k_jobs, Coalitions::pairs));
+  events.insert(events.begin() + static_cast<std::ptrdiff_t>(middle), bounded(k_bounded_jobs, Coalitions::pairs));
   State at_once = books_of(events);
   EXPECT_EQ(contributions(at_once), of_pairs);
   auto loaded = must(State::load(at_once.save()));
@@ -105,19 +101,20 @@ TEST(HindsightBound, PairsOfFiveOrganizationsAreAllCoalitionsThatCount) {
   std::vector<Event> events = events_of(5);
   State exact = books_of(events);
   const std::vector<Utility> expected = contributions(exact);
-  events.emplace_back(bounded(k_end, Coalitions::pairs));
+  events.emplace_back(bounded(k_bound_end, Coalitions::pairs));
   State state = books_of(events);
   EXPECT_EQ(contributions(state), expected);
 }
 
 TEST(HindsightBound, WithoutCoalitionsItsStandInRanks) {
   std::vector<Event> events = events_of(6);
-  events.emplace_back(bounded(k_end, Coalitions::pairs));
-  events.emplace_back(bounded(k_end + 1, Coalitions::none));
+  events.emplace_back(bounded(k_bound_end, Coalitions::pairs));
+  events.emplace_back(bounded(k_bound_end + 1, Coalitions::none));
   State state = books_of(events);
   EXPECT_FALSE(state.kept().contains(hindsight()));
   EXPECT_LT(state.bytes_of_coalitions(), 4'096U);
-  EXPECT_EQ(state.ranking(at(k_end + 1), hindsight()), state.ranking(at(k_end + 1), parse_estimator("shapley_rate")));
+  EXPECT_EQ(state.ranking(at(k_bound_end + 1), hindsight()),
+            state.ranking(at(k_bound_end + 1), parse_estimator("shapley_rate")));
   auto loaded = must(State::load(state.save()));
   EXPECT_FALSE(loaded.kept().contains(hindsight()));
   EXPECT_EQ(loaded.save(), state.save());

@@ -16,12 +16,8 @@ namespace shapley::accounting {
 namespace {
 
 constexpr std::uint64_t k_unbounded = std::numeric_limits<std::uint64_t>::max();
-constexpr std::int64_t k_jobs = 3000;
-constexpr std::int64_t k_end = k_jobs + 200;
-
-EstimatorId hindsight() {
-  return parse_estimator("hindsight").value();
-}
+constexpr std::int64_t k_short_jobs = 3000;
+constexpr std::int64_t k_all_ended = k_short_jobs + 200;
 
 StateOptions without_hindsight() {
   return {.left_out = {hindsight()}};
@@ -38,7 +34,7 @@ std::vector<Event> busy_site(std::int64_t apart = 1) {
                             capacity("n2", 0, 1),
                             capacity("n3", 0, 1)};
   const std::vector<std::string> names{"cid", "ann", "cid", "bob", "cid", "cid", "guests"};
-  for (std::int64_t i = 0; i < k_jobs; ++i) {
+  for (std::int64_t i = 0; i < k_short_jobs; ++i) {
     const auto job = static_cast<std::uint32_t>(i + 1);
     const std::string& name = names[static_cast<std::size_t>(i) % names.size()];
     const std::int64_t begin = 60 + i * apart;
@@ -63,7 +59,7 @@ State books_of(const std::vector<Event>& events, const StateOptions& options = {
 // By OrgId.
 std::vector<Utility> contributions(State& state, EstimatorId estimator) {
   std::vector<Utility> phi;
-  for (const Standing& row : state.standings(std::max(state.now(), at(k_end)))) phi.push_back(row.phi(estimator));
+  for (const Standing& row : state.standings(std::max(state.now(), at(k_all_ended)))) phi.push_back(row.phi(estimator));
   return phi;
 }
 
@@ -73,8 +69,8 @@ TEST(KeptEstimators, WhatIsLeftOutSaysThatEachGaveWhatItGot) {
   State without = books_of(events, without_hindsight());
   EXPECT_EQ(with.kept(), EstimatorSet::all());
   EXPECT_EQ(without.kept(), EstimatorSet{hindsight()}.others());
-  const std::vector<Standing> rows = with.standings(at(k_end));
-  const std::vector<Standing> fewer = without.standings(at(k_end));
+  const std::vector<Standing> rows = with.standings(at(k_all_ended));
+  const std::vector<Standing> fewer = without.standings(at(k_all_ended));
   ASSERT_EQ(rows.size(), fewer.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(fewer[i].phi(hindsight()), rows[i].psi);
@@ -129,23 +125,24 @@ TEST(KeptEstimators, WhatIsBehindIsStoodInForUntilItHasCaughtUp) {
 
   State state = books_of(events);
   constexpr std::uint64_t k_little = 10;
-  EstimatorSet able = state.caught_up(at(k_end), k_little);
+  EstimatorSet able = state.caught_up(at(k_all_ended), k_little);
   ASSERT_FALSE(able.contains(hindsight())) << "thousands of jobs came at once";
   EXPECT_TRUE(able.contains(rate));
   EXPECT_EQ(acting(hindsight(), able), rate);
   EXPECT_EQ(acting(k_default_estimator, able), k_default_estimator);
-  const std::vector<Standing> rows = state.standings(at(k_end), able);
+  const std::vector<Standing> rows = state.standings(at(k_all_ended), able);
   for (const Standing& row : rows) EXPECT_EQ(row.phi(hindsight()), row.psi);
-  EXPECT_EQ(state.ranking(at(k_end), acting(hindsight(), able)), eager.ranking(at(k_end), rate));
-  EXPECT_FALSE(state.caught_up(at(k_end), k_little).contains(hindsight())) << "ranks did not make it do all the work";
+  EXPECT_EQ(state.ranking(at(k_all_ended), acting(hindsight(), able)), eager.ranking(at(k_all_ended), rate));
+  EXPECT_FALSE(state.caught_up(at(k_all_ended), k_little).contains(hindsight()))
+      << "ranks did not make it do all the work";
 
   int passes = 2;
-  for (; !able.contains(hindsight()) && passes < 10'000; ++passes) able = state.caught_up(at(k_end), k_little);
+  for (; !able.contains(hindsight()) && passes < 10'000; ++passes) able = state.caught_up(at(k_all_ended), k_little);
   EXPECT_EQ(able, state.kept());
   EXPECT_GT(passes, 3);
   EXPECT_EQ(contributions(state, hindsight()), expected);
-  EXPECT_EQ(state.ranking(at(k_end), hindsight()), eager.ranking(at(k_end), hindsight()));
-  EXPECT_NE(state.ranking(at(k_end), hindsight()), state.ranking(at(k_end), rate));
+  EXPECT_EQ(state.ranking(at(k_all_ended), hindsight()), eager.ranking(at(k_all_ended), hindsight()));
+  EXPECT_NE(state.ranking(at(k_all_ended), hindsight()), state.ranking(at(k_all_ended), rate));
 }
 
 // Three times as long as hindsight keeps open. While it is made from the beginning, a job becomes known that began in
@@ -154,7 +151,7 @@ TEST(KeptEstimators, WhatBecomesKnownWhileItCatchesUpCountsToo) {
   constexpr std::int64_t k_apart = 4;
   constexpr std::uint64_t k_some = 2'000;
   std::vector<Event> events = busy_site(k_apart);
-  const SegmentOpened late = run(k_jobs + 1, "bob", 1'000, {{"n1", cores(1)}});
+  const SegmentOpened late = run(k_short_jobs + 1, "bob", 1'000, {{"n1", cores(1)}});
   State state = books_of(events);
   for (int passes = 0; passes < 4; ++passes) {
     ASSERT_FALSE(state.caught_up(state.now(), k_some).contains(hindsight())) << "there is no way left to go";
@@ -181,10 +178,10 @@ TEST(KeptEstimators, ForgetsOnlyWhatItHasTimeFor) {
       .memory_horizon = Duration{100}, .most_finished = 1'000'000, .shortest_memory_horizon = Duration{100}};
   const std::vector<Event> events = busy_site();
   State at_once = books_of(events, memory);
-  at_once.advance(at(k_end));
+  at_once.advance(at(k_all_ended));
   EXPECT_TRUE(at_once.compact(k_end_of_time, k_unbounded));
   State state = books_of(events, memory);
-  state.advance(at(k_end));
+  state.advance(at(k_all_ended));
   int steps = 0;
   Instant horizon = state.memory_horizon();
   while (!state.compact(k_end_of_time, 1) && steps < 1000) {
@@ -193,7 +190,7 @@ TEST(KeptEstimators, ForgetsOnlyWhatItHasTimeFor) {
     ++steps;
   }
   EXPECT_GT(steps, 3);
-  EXPECT_EQ(state.memory_horizon(), at(k_end - 100));
+  EXPECT_EQ(state.memory_horizon(), at(k_all_ended - 100));
   EXPECT_EQ(state.save(), at_once.save());
   EXPECT_EQ(contributions(state, hindsight()), contributions(at_once, hindsight()));
 }
@@ -203,9 +200,9 @@ TEST(KeptEstimators, ForgetsOnAfterHindsightHasGivenUp) {
   State state = books_of(busy_site());
   std::vector<std::string> names;
   for (int i = 0; i < 31; ++i) names.push_back("o" + std::to_string(i));
-  ASSERT_TRUE(state.apply(OrganizationsDeclared{at(k_end), names}));
+  ASSERT_TRUE(state.apply(OrganizationsDeclared{at(k_all_ended), names}));
   ASSERT_FALSE(state.kept().contains(hindsight()));
-  constexpr std::int64_t k_later = k_end + 4 * 24 * 3600;
+  constexpr std::int64_t k_later = k_all_ended + 4 * 24 * 3600;
   state.advance(at(k_later));
   EXPECT_TRUE(state.compact(k_end_of_time, 50'000));
   EXPECT_EQ(state.memory_horizon(), at(k_later) - StateOptions{}.memory_horizon);
@@ -227,8 +224,8 @@ TEST(KeptEstimators, WhatIsForgottenBeforeAQuestionHasBeenTakenBack) {
   apply(mistaken);
   apply(closed(mistaken, 400));
   ASSERT_NE(contributions(forgetful, hindsight()), std::vector<Utility>(4));
-  apply(SegmentRetracted{mistaken.key, at(k_end)});
-  forgetful.advance(at(k_end + 1));
+  apply(SegmentRetracted{mistaken.key, at(k_all_ended)});
+  forgetful.advance(at(k_all_ended + 1));
   ASSERT_TRUE(forgetful.compact());
   ASSERT_GT(forgetful.memory_horizon(), at(400));
   EXPECT_EQ(contributions(forgetful, hindsight()), contributions(remembering, hindsight()));

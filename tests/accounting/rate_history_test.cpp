@@ -10,12 +10,12 @@
 
 #include "accounting/state/state.hpp"
 #include "base/rng.hpp"
+#include "state_fixture.hpp"
 
 namespace shapley::accounting {
 namespace {
 
-constexpr Instant k_start{1'700'000'000};
-constexpr std::int64_t k_seconds = 700;
+constexpr std::int64_t k_busy_seconds = 700;
 
 // Short jobs of three organizations on three nodes, one begin and one end nearly every second.
 std::vector<Event> busy_history(std::uint64_t seed) {
@@ -27,14 +27,14 @@ std::vector<Event> busy_history(std::uint64_t seed) {
     events.push_back(OwnershipStated{node, k_start, {{k_beginning_of_time, {{organizations[i], 1'000'000}}}}});
     events.push_back(CapacityChanged{node, k_start, 0, {k_micro * static_cast<std::int64_t>(2 + 3 * i)}});
   }
-  for (std::uint32_t job = 1; job <= k_seconds; ++job) {
-    const Instant begin = k_start + Duration{static_cast<std::int64_t>(rng.below(k_seconds))};
+  for (std::uint32_t job = 1; job <= k_busy_seconds; ++job) {
+    const Instant begin = k_start + Duration{static_cast<std::int64_t>(rng.below(k_busy_seconds))};
     const Instant end = begin + Duration{static_cast<std::int64_t>(rng.below(30))};
     const SegmentKey key{SegmentKind::run, {job}, begin, 0};
     const ProcessorMillionths cores{k_micro * static_cast<std::int64_t>(1 + rng.below(3))};
     events.push_back(
         SegmentOpened{key, organizations[rng.below(3)], begin, cores, {{"n" + std::to_string(rng.below(3)), cores}}});
-    if (end <= k_start + Duration{k_seconds}) events.push_back(SegmentClosed{key, end, CloseReason::ended, ""});
+    if (end <= k_start + Duration{k_busy_seconds}) events.push_back(SegmentClosed{key, end, CloseReason::ended, ""});
   }
   std::stable_sort(events.begin(), events.end(),
                    [](const Event& a, const Event& b) { return time_of(a) < time_of(b); });
@@ -48,7 +48,7 @@ void apply_all(State& state, const std::vector<Event>& events) {
 std::map<std::string, std::string> rates_of(State& state) {
   const EstimatorId rate = parse_estimator("shapley_rate").value();
   std::map<std::string, std::string> rates;  // by name: ids depend on who was met first
-  for (const Standing& s : state.standings(k_start + Duration{k_seconds + 10})) {
+  for (const Standing& s : state.standings(k_start + Duration{k_busy_seconds + 10})) {
     rates[state.organizations()[s.organization.value]] =
         to_string(s.phi(rate).value) + ' ' + to_string(s.given(rate).value);
   }
@@ -61,7 +61,7 @@ RC_GTEST_PROP(RateHistory, TakesLateNewsOfAnyAge, ()) {
   apply_all(prompt, events);
   // One fact in a hundred comes late, by any amount; the levels are asked for now and then.
   std::vector<Event> late;
-  State delayed({Duration{k_seconds * 2}});
+  State delayed({Duration{k_busy_seconds * 2}});
   Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   for (const Event& event : events) {
     if (rng.below(100) == 0) {
@@ -74,7 +74,7 @@ RC_GTEST_PROP(RateHistory, TakesLateNewsOfAnyAge, ()) {
       apply_all(delayed, {late.back()});
       late.pop_back();
     }
-    if (rng.below(500) == 0) delayed = std::move(State::load(delayed.save(), {Duration{k_seconds * 2}}).value());
+    if (rng.below(500) == 0) delayed = std::move(State::load(delayed.save(), {Duration{k_busy_seconds * 2}}).value());
   }
   apply_all(delayed, late);
   RC_ASSERT(rates_of(delayed) == rates_of(prompt));

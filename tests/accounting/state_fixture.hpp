@@ -22,6 +22,10 @@ inline ProcessorMillionths cores(std::int64_t count) {
   return {count * k_micro};
 }
 
+inline EstimatorId hindsight() {
+  return parse_estimator("hindsight").value();
+}
+
 inline SegmentKey run_key(std::uint32_t job, std::int64_t anchor = 0, std::uint32_t ordinal = 0) {
   return {SegmentKind::run, {job}, at(anchor), ordinal};
 }

@@ -19,7 +19,7 @@ namespace {
 
 using scenario::Scenario;
 
-constexpr Instant k_end = scenario::Shape{}.end();
+constexpr Instant k_scenario_end = scenario::Shape{}.end();
 
 std::map<std::string, std::string> text_of(const std::map<std::string, naive::Row>& rows) {
   std::map<std::string, std::string> text;
@@ -92,7 +92,7 @@ RC_GTEST_PROP(State, BalancesAtEveryInstant, ()) {
     scenario::apply_all(state, {event});
     expect_conservation(state.standings(state.now()));
   }
-  for (Instant t = state.now(); t < k_end; t = t + Duration{1}) expect_conservation(state.standings(t));
+  for (Instant t = state.now(); t < k_scenario_end; t = t + Duration{1}) expect_conservation(state.standings(t));
   for (const ClosedPeriod& period : state.closed_periods()) expect_conservation(period.standings);
 }
 
@@ -100,16 +100,17 @@ RC_GTEST_PROP(State, AgreesWithTheSecondBySecondWitness, ()) {
   const auto events = scenario::shuffled((*scenario::arbitrary()).events);
   State state;
   scenario::apply_all(state, events);
-  const auto now = scenario::rows_as_text(state, state.standings(k_end), naive::estimators());
+  const auto now = scenario::rows_as_text(state, state.standings(k_scenario_end), naive::estimators());
   const auto& closed = state.closed_periods();
   RC_TAG(closed.empty() ? "one period" : "two periods");
   const Instant begin = closed.empty() ? scenario::k_begin : scenario::k_month_end;
-  RC_ASSERT(now == text_of(naive::books(events, {scenario::k_begin, begin, k_end, k_end, k_end})));
+  RC_ASSERT(now ==
+            text_of(naive::books(events, {scenario::k_begin, begin, k_scenario_end, k_scenario_end, k_scenario_end})));
   RC_ASSERT(closed.size() <= 1U);
   for (const ClosedPeriod& period : closed) {
     RC_ASSERT(period.end == scenario::k_month_end);
-    const auto expected =
-        naive::books(events, {scenario::k_begin, scenario::k_begin, period.end, Instant{period.end.value - 1}, k_end});
+    const auto expected = naive::books(
+        events, {scenario::k_begin, scenario::k_begin, period.end, Instant{period.end.value - 1}, k_scenario_end});
     RC_ASSERT(scenario::rows_as_text(state, period.standings, naive::estimators()) == text_of(expected));
   }
 }
@@ -241,9 +242,9 @@ RC_GTEST_PROP(State, RemembersWhatComesAfterItGaveItsFiguresUp, ()) {
   };
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (i == known) {
-      forgetful.advance(k_end);
+      forgetful.advance(k_scenario_end);
       forgetful.compact();
-      forgetful.keep_memory_only(k_end);
+      forgetful.keep_memory_only(k_scenario_end);
     }
     scenario::apply_all(remembering, {events[i]});
     const auto applied = forgetful.apply(events[i]);
@@ -334,7 +335,7 @@ RC_GTEST_PROP(State, IgnoresHowJobsAreCut, ()) {
   // In virtual schedules the parts of a job are requests of their own, the second one is released when it began.
   std::vector<std::string_view> estimators = estimator_names();
   std::erase(estimators, "hindsight");
-  RC_ASSERT(everything(whole, k_end, estimators) == everything(cut, k_end, estimators));
+  RC_ASSERT(everything(whole, k_scenario_end, estimators) == everything(cut, k_scenario_end, estimators));
 }
 
 }  // namespace

@@ -280,10 +280,6 @@ TEST_F(WorthByHand, BooksWithoutEventsAreWorthNothing) {
 // Who joins, by hindsight: no phi changes in the second in which an organization joins that asks for nothing yet,
 // who has left has no part in what comes later, and the example of docs/concepts.md, by hand.
 
-EstimatorId hindsight() {
-  return parse_estimator("hindsight").value();
-}
-
 class Newcomer : public StateTest {
  protected:
   // A and B own a processor each. a runs on A's from 0 to 10; b asks for two processors at 0 and gets them at 10, for

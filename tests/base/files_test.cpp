@@ -71,9 +71,12 @@ class Files : public testing::Test {
 TEST_F(Files, what_is_no_regular_file_is_refused_at_once) {
   const fs::path fifo = directory / "fifo";
   const fs::path link = directory / "link";
+  const TempDirectory memory(TempDirectory::Place::memory);
+  const fs::path in_memory = memory / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo(in_memory.c_str(), 0600), 0);
   fs::create_symlink(fifo, link);
-  for (const fs::path& file : {fifo, link, directory.path(), fs::path("/dev/zero")}) {
+  for (const fs::path& file : {fifo, link, in_memory, directory.path(), fs::path("/dev/zero")}) {
     SCOPED_TRACE(file);
     EXPECT_FALSE(read_text_file(file, 10));
     EXPECT_FALSE(read_text_file(file, 10, {.time = std::chrono::minutes(10)}));

@@ -21,6 +21,7 @@
 #include "ledger/reports/report.hpp"
 #include "ledger/reports/worth_report.hpp"
 #include "ledger/store/backup.hpp"
+#include "named_row.hpp"
 #include "program.hpp"
 #include "tests/ledger/archived_months.hpp"
 #include "tests/support/text.hpp"
@@ -43,13 +44,6 @@ Int128 micro_of(const json& text) {
   return *parse_int128(digits == "0" || digits == "-0"
                            ? (digits[0] == '-' ? "-" : "") + std::to_string(std::stol(fraction))
                            : digits + fraction);
-}
-
-const json& named(const json& rows, const std::string& name) {
-  for (const json& row : rows) {
-    if (row["name"] == name) return row;
-  }
-  throw std::runtime_error("no row of " + name);
 }
 
 class Statement : public testing::Test {

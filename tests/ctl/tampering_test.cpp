@@ -292,7 +292,7 @@ TEST_F(Tampering, WhatDoesNotGoTogetherIsUsage) {
 // A ledger that holds what the program did not make, asked by every command that reads a file: refused at once, with
 // one sentence and the exit code of a file that cannot be read. Some of these kept a reader busy until it was killed.
 
-struct Case {
+struct Change {
   std::string sql;
   std::string words;
 };
@@ -330,18 +330,18 @@ class ForeignSchema : public testing::Test {
 
 TEST_F(ForeignSchema, IsRefusedByEveryCommand) {
   const std::string original = content_of(sound());
-  for (const Case& c :
-       {Case{"DROP VIEW events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM "
+  for (const Change& c :
+       {Change{"DROP VIEW events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM "
              "n) SELECT seq, seq AS key, 0 AS at, 0 AS received, '' AS kind, '' AS payload, x'' AS hash FROM n",
              "view events is not as the program makes it"},
-        Case{"CREATE VIRTUAL TABLE notes USING fts5(text)", "table notes was added by hand"},
-        Case{"CREATE VIRTUAL TABLE notes USING fts5(text); PRAGMA writable_schema = ON; DELETE FROM sqlite_master "
+        Change{"CREATE VIRTUAL TABLE notes USING fts5(text)", "table notes was added by hand"},
+        Change{"CREATE VIRTUAL TABLE notes USING fts5(text); PRAGMA writable_schema = ON; DELETE FROM sqlite_master "
              "WHERE name = 'notes'; PRAGMA writable_schema = OFF",
              "table notes_config was added by hand"},
-        Case{"CREATE TRIGGER quietly AFTER INSERT ON event_rows BEGIN DELETE FROM checkpoints; END",
+        Change{"CREATE TRIGGER quietly AFTER INSERT ON event_rows BEGIN DELETE FROM checkpoints; END",
              "trigger quietly was added by hand"},
-        Case{"CREATE INDEX by_hash ON event_rows(hex(hash))", "index by_hash was added by hand"},
-        Case{"CREATE VIEW mine AS SELECT * FROM balances", "view mine was added by hand"}}) {
+        Change{"CREATE INDEX by_hash ON event_rows(hex(hash))", "index by_hash was added by hand"},
+        Change{"CREATE VIEW mine AS SELECT * FROM balances", "view mine was added by hand"}}) {
     fs::copy_file(sound(), file(), fs::copy_options::overwrite_existing);
     ledger::testing::tamper(file(), c.sql);
     for (const std::string& command : commands()) {

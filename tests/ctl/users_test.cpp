@@ -17,6 +17,7 @@
 #include "ctl/slurm/fair_share.hpp"
 #include "fake_daemon.hpp"
 #include "interval_fixture.hpp"
+#include "named_row.hpp"
 #include "no_terminal.hpp"
 #include "tests/support/text.hpp"
 #include "tests/support/waiting.hpp"
@@ -76,13 +77,6 @@ class StatusUsers : public testing::Test {
   std::vector<std::vector<std::string>> programs;
   json asked;
 };
-
-const json& named(const json& rows, const std::string& name) {
-  for (const json& row : rows) {
-    if (row["name"] == name) return row;
-  }
-  throw std::runtime_error("no row of " + name);
-}
 
 std::int64_t micro(const json& exact) {
   return std::llround(std::stod(exact.get<std::string>()) * 1e6);

@@ -15,7 +15,6 @@
 namespace shapley::ctl {
 namespace {
 
-using accounting::Comparison;
 using accounting::CooperationWorth;
 using nlohmann::json;
 
@@ -35,8 +34,8 @@ class WorthText : public testing::Test {
   [[nodiscard]] OrgId id(const std::string& name) const { return *state.find_organization(name); }
   // Utilities in core-hours, on average over the hour.
   static Utility core_hours(std::int64_t amount) { return {Int128{amount} * 3600 * 3600 * k_micro}; }
-  static Comparison of(std::int64_t got, std::int64_t alone) {
-    Comparison is;
+  static accounting::Comparison of(std::int64_t got, std::int64_t alone) {
+    accounting::Comparison is;
     is.got.utility = core_hours(got);
     is.alone.utility = core_hours(alone);
     is.alone_if_ended = is.alone;

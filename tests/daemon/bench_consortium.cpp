@@ -23,7 +23,6 @@
 namespace shapley::daemon {
 namespace {
 
-constexpr std::int64_t k_begin = 1'700'000'000;
 constexpr std::int64_t k_minute = 60;
 
 struct Size {

@@ -14,6 +14,9 @@
 
 namespace shapley::daemon {
 
+// When the books of such a site begin, seconds since 1970.
+inline constexpr std::int64_t k_begin = 1'700'000'000;
+
 [[nodiscard]] config::OrganizationConfig organization(const std::string& name, const std::string& account,
                                                       const std::string& node);
 [[nodiscard]] Site site_in(const TempDirectory& directory);

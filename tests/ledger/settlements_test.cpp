@@ -29,10 +29,10 @@ struct Figures {
   std::vector<std::pair<Int128, Int128>> credits;  // phi and work given, by estimator
   friend bool operator==(const Figures&, const Figures&) = default;
 };
-using Rows = std::map<std::string, Figures>;
+using FiguresByRow = std::map<std::string, Figures>;
 
-Rows rows_of(const State& state, const std::vector<Standing>& standings) {
-  Rows rows;
+FiguresByRow rows_of(const State& state, const std::vector<Standing>& standings) {
+  FiguresByRow rows;
   for (const Standing& row : standings) {
     Figures& figures = rows[state.organizations()[row.organization.value]];
     for (const ProcessorMillionths level : {row.owned, row.used, row.waiting, row.lent, row.borrowed})
@@ -46,10 +46,10 @@ Rows rows_of(const State& state, const std::vector<Standing>& standings) {
 }
 
 // Of every period, with its bounds: the closed ones, and the one that holds t.
-std::vector<std::pair<std::pair<Instant, Instant>, Rows>> periods_of(Recovered books, Instant t) {
+std::vector<std::pair<std::pair<Instant, Instant>, FiguresByRow>> periods_of(Recovered books, Instant t) {
   State& state = books.state;
-  const Rows present = rows_of(state, state.standings(t));
-  std::vector<std::pair<std::pair<Instant, Instant>, Rows>> periods;
+  const FiguresByRow present = rows_of(state, state.standings(t));
+  std::vector<std::pair<std::pair<Instant, Instant>, FiguresByRow>> periods;
   Instant begin = k_beginning_of_time;
   for (const ClosedPeriod& period : state.closed_periods()) {
     periods.push_back({{begin, period.end}, rows_of(state, period.standings)});

@@ -39,7 +39,7 @@ constexpr const char* k_times = "StartTime=2026-11-21T07:00:00 EndTime=2026-11-2
 constexpr std::int64_t k_seven = 1795244400;  // 2026-11-21T07:00:00Z
 
 TEST(Jobcomp, reads_a_record) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   const auto records = read(jobcomp("test", k_times));
   EXPECT_EQ(records.format, RecordFormat::jobcomp);
   EXPECT_TRUE(records.unreadable.empty());
@@ -55,12 +55,12 @@ TEST(Jobcomp, reads_a_record) {
 }
 
 TEST(Jobcomp, takes_times_as_local) {
-  const testing::TimeZone berlin(testing::k_berlin);
+  const shapley::testing::TimeZone berlin(shapley::testing::k_berlin);
   EXPECT_EQ(read(jobcomp("test", k_times)).records.at(0).start->instant, Instant{k_seven - 3600});
 }
 
 TEST(Jobcomp, takes_times_in_seconds) {
-  const testing::TimeZone berlin(testing::k_berlin);
+  const shapley::testing::TimeZone berlin(shapley::testing::k_berlin);
   const auto records = read(jobcomp("test", "StartTime=1795244400 EndTime=1795244500"));
   ASSERT_EQ(records.records.size(), 1U);
   EXPECT_EQ(records.records[0].start->instant, Instant{k_seven});
@@ -71,13 +71,13 @@ TEST(Jobcomp, takes_times_in_seconds) {
 }
 
 TEST(Jobcomp, a_job_that_never_started_has_no_start) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   const auto records = read(jobcomp("test", "StartTime=Unknown EndTime=2026-11-21T07:01:40"));
   EXPECT_FALSE(records.records.at(0).start);
 }
 
 TEST(Jobcomp, job_names_may_hold_anything_that_is_not_a_record) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   for (const std::string name :
        {"two words", " JobState=COMPLETED ", "JobId=99 UserId=root(0)", "a=b", "", "\xff\x01", "ProcCnt=9"}) {
     const auto records = read(jobcomp(name, k_times, "/tmp/ StartTime=x " + name));
@@ -88,7 +88,7 @@ TEST(Jobcomp, job_names_may_hold_anything_that_is_not_a_record) {
 
 // A user who tries to make the auditor read another run than Slurm recorded.
 TEST(Jobcomp, a_name_that_imitates_a_record_is_set_aside_not_believed) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   const std::string forged =
       "x JobState=FAILED Partition=p TimeLimit=1 StartTime=2026-11-21T07:00:00 EndTime=2026-11-21T07:00:01 NodeList=n1 "
       "NodeCnt=1 ProcCnt=1 WorkDir=/";
@@ -102,7 +102,7 @@ TEST(Jobcomp, a_name_that_imitates_a_record_is_set_aside_not_believed) {
 }
 
 TEST(Jobcomp, names_and_directories_may_hold_line_feeds) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   const std::string job = "JobId=5 UserId=x";  // as a record begins, without its group and name
   for (const std::string& text : {std::string("one\ntwo"), std::string("\n"), std::string("a\n\n") + job,
                                   "\n" + job + "\n", std::string("a ExitCode=0:0 \nb")}) {
@@ -118,7 +118,7 @@ TEST(Jobcomp, names_and_directories_may_hold_line_feeds) {
 }
 
 TEST(Jobcomp, a_line_feed_and_then_a_whole_record_is_set_aside_not_believed) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   std::string forged = jobcomp("x", k_times);
   forged.replace(forged.find("17"), 2, "99");
   for (const auto& text : {jobcomp("a\n" + forged + "b", k_times), jobcomp("a\n" + forged, k_times)}) {
@@ -130,7 +130,7 @@ TEST(Jobcomp, a_line_feed_and_then_a_whole_record_is_set_aside_not_believed) {
 
 // slurmctld 22.05 cuts a record at 1,023 bytes and loses its line feed.
 TEST(Jobcomp, a_record_cut_off_by_slurm_does_not_take_the_next_one_with_it) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   const std::string cut = jobcomp("long", k_times, "/home/" + std::string(2000, 'd')).substr(0, 1023);
   const auto records = read(cut + cut + jobcomp("next", k_times));
   EXPECT_TRUE(records.unreadable.empty());
@@ -139,7 +139,7 @@ TEST(Jobcomp, a_record_cut_off_by_slurm_does_not_take_the_next_one_with_it) {
 }
 
 TEST(Jobcomp, a_record_cut_off_too_early_is_set_aside) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   const std::string cut = jobcomp(std::string(1000, 'n'), k_times).substr(0, 1023);
   const auto records = read(cut + jobcomp("next", k_times));
   EXPECT_EQ(records.records.size(), 1U);
@@ -149,7 +149,7 @@ TEST(Jobcomp, a_record_cut_off_too_early_is_set_aside) {
 constexpr const char* k_header = "JobIDRaw|Start|End|State|AllocCPUS|Suspended\n";
 
 TEST(Sacct, reads_rows_by_their_header) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   const auto records = read(std::string(k_header) +
                             "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:10\n"
                             "17.batch|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00\n"
@@ -168,7 +168,7 @@ TEST(Sacct, reads_rows_by_their_header) {
 }
 
 TEST(Sacct, takes_any_order_of_columns_and_a_trailing_delimiter) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   const auto records = read(
       "User|State|NCPUS|End|Start|JobID|\n"
       "ann|TIMEOUT|6|2026-11-21T07:01:40|2026-11-21T07:00:00|17|\n");
@@ -179,7 +179,7 @@ TEST(Sacct, takes_any_order_of_columns_and_a_trailing_delimiter) {
 }
 
 TEST(Sacct, translates_array_tasks_where_they_are_known) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   const std::string text =
       "JobID|Start|End|State|NCPUS\n"
       "17_3|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|1\n"
@@ -198,7 +198,7 @@ TEST(Sacct, translates_array_tasks_where_they_are_known) {
 }
 
 TEST(Sacct, parts_of_heterogeneous_jobs_have_the_numbers_after_the_first) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   const auto records = read(
       "JobID|User|Account|Submit|Start|End|State|AllocCPUS|NodeList\n"
       "20+0|amy|north|2025-03-01T10:00:00|2025-03-01T10:10:00|2025-03-01T10:30:00|COMPLETED|16|n1\n"
@@ -245,7 +245,7 @@ TEST(Sacct, rows_of_one_run_that_contradict_each_other_are_set_aside) {
 }
 
 TEST(Sacct, a_run_from_before_there_was_slurm_or_long_before_its_submission_is_impossible) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   const std::string header = "JobIDRaw|Submit|Start|End|State|AllocCPUS\n";
   for (const char* start : {"1970-01-01T00:00:00", "1970-01-01T01:00:00", "2004-01-01T00:00:00"}) {
     const auto records = read(header + "1|2025-03-01T10:00:00|" + start + "|2025-03-01T10:30:00|COMPLETED|4\n");
@@ -260,7 +260,7 @@ TEST(Sacct, a_run_from_before_there_was_slurm_or_long_before_its_submission_is_i
 }
 
 TEST(Sacct, rows_that_cannot_be_read_are_named) {
-  const testing::TimeZone utc("UTC0");
+  const shapley::testing::TimeZone utc("UTC0");
   for (const char* row : {"17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6",                   // too few fields
                           "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00|x",        // too many
                           "x|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00",           // no job

@@ -42,7 +42,7 @@ std::vector<std::int64_t> starts_of(const Instance& instance, const SimulationRe
   return starts;
 }
 
-ConsortiumRule any_rule() {
+ConsortiumRule any_consortium_rule() {
   ConsortiumRule rule;
   rule.serving.horizon.value =
       *rc::gen::oneOf(rc::gen::inRange<std::int64_t>(0, 12), rc::gen::just<std::int64_t>(1'000'000));
@@ -76,7 +76,7 @@ std::int64_t stated(const naive::Simulation& other, const ConsortiumRule& rule, 
 
 void expect_the_words(PolicyPtr (*make)(const Instance&, const game::ServingRule&), const naive::GivenRates& given) {
   const Instances clusters = any_clusters(*rc::gen::inRange<std::size_t>(1, 4));
-  const ConsortiumRule rule = any_rule();
+  const ConsortiumRule rule = any_consortium_rule();
   const Policies policies{make(clusters[0], {}), make(clusters[1], {})};
   const ConsortiumResult found = simulate_consortium(with(clusters, policies), rule, {});
 
@@ -105,7 +105,7 @@ RC_GTEST_PROP(Consortium, ShapleyRateFollowsTheWordsOfTheRule, ()) {
 // A cluster that ranks by its own figures does what the policy does that ranks by them.
 RC_GTEST_PROP(Consortium, WithoutTheSumEachClusterIsAlone, ()) {
   const Instances clusters = any_clusters(3);
-  ConsortiumRule rule = any_rule();
+  ConsortiumRule rule = any_consortium_rule();
   rule.by_sum = false;
   const auto same = [&](auto&& make) {
     const Policies books{make(clusters[0], game::ServingRule{}), make(clusters[1], game::ServingRule{})};
@@ -184,7 +184,7 @@ template <typename Make, typename Busy>
 void expect_one_game(const Instances& clusters, Make&& make, Busy&& busy) {
   const Policies policies{make(clusters[0]), make(clusters[1])};
   const std::array<Instant, 1> at_end{clusters.front().end};
-  const ConsortiumResult found = simulate_consortium(with(clusters, policies), any_rule(), at_end);
+  const ConsortiumResult found = simulate_consortium(with(clusters, policies), any_consortium_rule(), at_end);
   std::vector<std::int64_t> sum(clusters.front().organizations());
   for (const Standings& books : found.standings.front()) {
     RC_ASSERT(books.scale == naive::factorial(sum.size()));

@@ -38,9 +38,9 @@ SimulationResult simulate_by(const std::string& name, const Instance& instance) 
 }
 
 // Instants at which jobs start under FCFS or round robin, second by second, from the words of simulate.hpp alone.
-class Witness {
+class RigidWitness {
  public:
-  Witness(const Instance& instance, bool round_robin)
+  RigidWitness(const Instance& instance, bool round_robin)
       : instance_(instance), round_robin_(round_robin), start_(instance.jobs.size(), -1) {
     for (std::int64_t t = 0; t < instance.end.value; ++t) {
       for (auto job = next(t); job; job = next(t)) {
@@ -92,7 +92,7 @@ RC_GTEST_PROP(RigidJobs, StartWhenTheWitnessSays, ()) {
   const Instance instance = any_rigid_instance();
   for (const bool round_robin : {false, true}) {
     const SimulationResult result = simulate_by(round_robin ? "round_robin" : "fcfs", instance);
-    const Witness witness(instance, round_robin);
+    const RigidWitness witness(instance, round_robin);
     std::vector<std::int64_t> starts(instance.jobs.size(), -1);
     std::vector<std::int64_t> psi(instance.organizations(), 0);
     std::int64_t work = 0;

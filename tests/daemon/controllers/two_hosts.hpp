@@ -24,8 +24,6 @@
 
 namespace shapley::daemon {
 
-inline constexpr std::int64_t k_begin = 1'700'000'000;
-
 // Clocks: seconds on the wall, and what rises evenly.
 struct Clocks {
   std::int64_t now = k_begin + 100;

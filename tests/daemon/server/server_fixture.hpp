@@ -24,7 +24,6 @@
 
 namespace shapley::daemon {
 
-inline constexpr std::int64_t k_begin = 1'700'000'000;
 inline constexpr const char* k_all_jobs = R"({"request":"jobs","all":true,"since":0})";
 
 // Limits that no slow machine reaches; a test sets the one that it is about.

@@ -16,7 +16,6 @@
 
 namespace shapley::daemon {
 
-inline constexpr std::int64_t k_begin = 1'700'000'000;
 inline constexpr std::int64_t k_hour = 3600, k_day = 24 * k_hour;
 
 // A service over a ledger of its own, with a clock that the test turns.
