@@ -105,7 +105,7 @@ class ConsortiumReader {
 
   void standing(const Mapping& entries, const Value& table, OtherClusterConfig& cluster) {
     constexpr std::string_view k_remedy =
-        "write where its shapleyd listens, HOST:PORT, of two controllers a list of both, or the path of a file";
+        "write where its shapleyd listens, HOST:PORT, or the path of a file; of two controllers a list of both";
     const Value* value = required(entries, "standing", table, k_remedy);
     if (value == nullptr) return;
     const bool are_several = value->node.IsSequence();

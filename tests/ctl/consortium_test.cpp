@@ -188,6 +188,7 @@ TEST_F(ConsortiumBinary, CheckConfigTriesWhatItNamesAsShapleydsUser) {
                       << ", public_key: " << key << ".pub}\norganizations: [{name: physics, nodes: [n1]}]\n";
   const auto check = [&] { return ends(ExitCode::findings, run("check-config " + file)).out; };
   const std::string who = ": daemon, as which shapleyd runs, cannot read it";
+  fs::permissions(directory / "", fs::perms::owner_all);
   EXPECT_PRED2(contains, check(),
                "signing_key: " + key + who + ": it may not enter " + fs::path(directory / "").parent_path().string() +
                    "; run: chmod a+x ");

@@ -370,10 +370,10 @@ TEST_F(RemoteAttack, AListenerOnASocketWhoIsNotTrustedIsAskedNothing) {
 // A statement of another cluster is signed, and no secret: whatever number that site's user of shapleyd has, it is
 // asked.
 TEST_F(RemoteAttack, AListenerOfAnyUserIsAskedForWhatIsSigned) {
-  const Listening site;
+  const Listening elsewhere;
   std::thread other([&] {
     as_user(k_bystander, [&] {
-      const TimedStream stream = site.accept();
+      const TimedStream stream = elsewhere.accept();
       auto guest = remote::SealedGuest::greet(stream, Munge(munge->socket()), soon());
       ASSERT_TRUE(guest.has_value());
       EXPECT_TRUE(guest->next(soon()).has_value());
@@ -381,7 +381,7 @@ TEST_F(RemoteAttack, AListenerOfAnyUserIsAskedForWhatIsSigned) {
     });
   });
   auto asked = options();
-  asked.endpoint = site.at();
+  asked.endpoint = elsewhere.at();
   asked.trusts_any = true;
   as_user(k_alice, [&] { EXPECT_TRUE(is_pong(ask(asked))); });
   other.join();
@@ -412,7 +412,8 @@ TEST_F(RemoteAttack, AnotherKeyAndAnotherClockAreNamedAsTheCause) {
 // Of two controllers the standby refuses, or does not listen.
 TEST_F(RemoteAttack, OfSeveralPlacesTheFirstOneWithAnAnswerCounts) {
   const auto fetched = [&](const std::string& places, const std::string& request) {
-    return rpc_client::fetch(places, {{"request", request}}, {.munge = munge->socket(), .trusts_any = true}, 1000);
+    return rpc_client::fetch(places, {{"request", request}},
+                             {.socket = {}, .munge = munge->socket(), .trusts_any = true}, 1000);
   };
   const std::string here = "127.0.0.1:" + std::to_string(at().port);
   const auto second = fetched("127.0.0.1:1, " + here, "ping");
@@ -520,6 +521,10 @@ TEST_F(RemoteAttack, WhatIsNoCredentialEndsTheConnection) {
     const TimedStream stream = connect_to(at());
     receive_block(stream);
     ASSERT_TRUE(stream.send(junk, soon()).has_value());
+    // Of these only one goes to munge, whose word is passed on.
+    if (junk.find("MUNGE:") != std::string::npos) {
+      EXPECT_EQ(credential_in(receive_block(stream)), "shapley-tcp-2 refused");
+    }
     EXPECT_TRUE(is_ended(stream)) << junk;
   }
   EXPECT_TRUE(is_pong(ask(options())));
