@@ -168,19 +168,15 @@ TEST_F(ImportTest, fills_what_a_restored_copy_lacks) {
           .begin = lost, .end = Instant{k_begin + 50000}, .cause = accounting::GapCause::events_lost})},
       {1790000000}));
   ImportQuestion asked = question(year());
-  const auto notes = [&] {
-    std::string all;
-    for (const std::string& note : audit_against(asked.sacct).notes) all += note + '\n';
-    return all;
-  };
-  EXPECT_PRED2(contains, notes(), "4 recorded runs are not in the ledger and ended in a gap of observation");
   asked.into = file();
   asked.ledger.clear();
   EXPECT_EQ(must(import_history(asked)).runs.runs, 4);
   for (const ledger::Finding& finding : audit_against(asked.sacct).findings)
     ADD_FAILURE() << finding.check << ": " << finding.what;
-  EXPECT_EQ(notes().find("recorded runs are not in the ledger"), std::string::npos) << notes();
-  EXPECT_PRED2(contains, notes(), "the ledger lost what it had from ");
+  const ledger::AuditReport audited = must(ledger::audit(ledger::testing::reader(file())));
+  for (const ledger::Finding& finding : audited.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+  EXPECT_TRUE(std::ranges::any_of(
+      audited.notes, [](const std::string& note) { return contains(note, "the ledger lost what it had from "); }));
   const auto filled = runs();
   std::filesystem::remove(file());
   ASSERT_TRUE(import_history(question(year())));

@@ -245,7 +245,7 @@ corrupt_spool() {
 }
 
 faults=(kill_shapleyd kill_slurmctld kill_both freeze_shapleyd freeze_slurmctld stop_shapleyd stop_slurmctld fill_ledger fill_spool
-  reconfigure cut_socket cut_socket truncate_spool corrupt_spool kill_adjusting_shapleyd restore restore)
+  reconfigure cut_socket cut_socket truncate_spool corrupt_spool kill_adjusting_shapleyd kill_adjusting_shapleyd kill_adjusting_shapleyd restore restore restore restore)
 
 # slurmctld goes on without slurmdbd, and slurmdbd waits for its database; jobcomp has the records meanwhile.
 fault_kill_slurmdbd() {
