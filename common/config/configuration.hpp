@@ -68,8 +68,8 @@ struct NodeWeight {
 
 // Another cluster of the consortium.
 struct OtherClusterConfig {
-  std::string name;                                  // its ClusterName
-  std::string standing;                              // where its statements are: HOST:PORT, or the path of a file
+  std::string name;      // its ClusterName
+  std::string standing;  // where its statements are: HOST:PORT, or several with commas between; or a file's path
   std::filesystem::path public_key;                  // of the key that signs them
   std::int64_t weight = accounting::k_whole_weight;  // of a processor there, parts per million
   Duration stale_after;  // how long its last statement is extrapolated; 0: the mean residual run time, an hour at least

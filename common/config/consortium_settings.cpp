@@ -19,6 +19,7 @@ namespace shapley::config {
 namespace {
 
 constexpr std::size_t k_most_clusters = 100;
+constexpr std::size_t k_most_places = 4;
 constexpr Duration k_least_every{1};
 constexpr Duration k_most_every{3600};
 constexpr Duration k_least_stale_after{10};
@@ -103,18 +104,29 @@ class ConsortiumReader {
   }
 
   void standing(const Mapping& entries, const Value& table, OtherClusterConfig& cluster) {
-    constexpr std::string_view k_remedy = "write where its shapleyd listens, HOST:PORT, or the path of a file";
+    constexpr std::string_view k_remedy =
+        "write where its shapleyd listens, HOST:PORT, or the path of a file; of two controllers a list of both";
     const Value* value = required(entries, "standing", table, k_remedy);
-    const auto text = value ? reader_.text(*value, k_remedy) : std::nullopt;
-    if (!text) return;
-    if (text->starts_with('/')) {
-      std::filesystem::path file;
-      take_path(*value, *text, faults_, k_max_path, file);
-      cluster.standing = file.string();
-    } else if (parse_endpoint(*text)) {
-      cluster.standing = *text;
-    } else {
-      add(*value, shown(*text) + " is neither HOST:PORT nor an absolute path", std::string(k_remedy));
+    if (value == nullptr) return;
+    const bool are_several = value->node.IsSequence();
+    const auto places = are_several ? reader_.list(*value, k_remedy) : std::vector<Value>{*value};
+    if (!places) return;
+    if (places->empty() || places->size() > k_most_places)
+      return add(*value, std::to_string(places->size()) + " places", std::string(k_remedy));
+    for (const Value& place : *places) {
+      const auto text = reader_.text(place, k_remedy);
+      if (!text) return;
+      if (text->starts_with('/') && !are_several) {
+        std::filesystem::path file;
+        take_path(place, *text, faults_, k_max_path, file);
+        cluster.standing = file.string();
+      } else if (parse_endpoint(*text)) {
+        cluster.standing += (cluster.standing.empty() ? "" : ", ") + *text;
+      } else if (text->starts_with('/')) {
+        add(place, shown(*text) + " is a path in a list", "name one file, to which both controllers bring it");
+      } else {
+        add(place, shown(*text) + " is neither HOST:PORT nor an absolute path", std::string(k_remedy));
+      }
     }
   }
 

@@ -94,7 +94,8 @@ inline constexpr auto k_consortium_keys = std::to_array<Key>({
 
 inline constexpr auto k_cluster_keys = std::to_array<Key>({
     {"name", "1 to 64 letters A-Z and a-z, digits, `.`, `_` and `-`", k_required, "its ClusterName"},
-    {"standing", "A place `HOST:PORT`, or an absolute path", k_required, "where its standing statements are"},
+    {"standing", "A place `HOST:PORT`, a list of some, or an absolute path", k_required,
+     "where its standing statements are"},
     {"public_key", "Absolute path of a public key", k_required, "of the key that signs them"},
     {"weight", "Decimal from 0.001 to 1000", "`1`", "what a processor there counts for"},
     {"stale_after", "Seconds, or a number with `s`, `m`, `h` or `d`, from 10 seconds to 365 days, or `auto`", "`auto`",

@@ -31,12 +31,27 @@ Expected<Context> make_context(const std::filesystem::path& socket) {
   return context;
 }
 
+// What is behind an error of a credential that another host made; empty: nothing more is known.
+std::string_view cause_of(munge_err_t error) {
+  switch (error) {
+    case EMUNGE_CRED_INVALID:
+      return "; the other host's munge has another key";
+    case EMUNGE_CRED_EXPIRED:
+      return "; it was long on its way, or the clock here is ahead of the other host's";
+    case EMUNGE_CRED_REWOUND:
+      return "; the clock here is behind the other host's";
+    default:
+      return "";
+  }
+}
+
 // With the context's own words, which name the socket.
 tl::unexpected<Error> failure(const Context& context, munge_err_t error) {
   const char* detail = munge_ctx_strerror(context.get());
   const bool away = error == EMUNGE_SOCKET || error == EMUNGE_TIMEOUT || error == EMUNGE_SNAFU;
-  return fail(away ? Errc::unavailable : Errc::denied,
-              std::string("munge: ") + (detail != nullptr ? detail : munge_strerror(error)));
+  return fail(
+      away ? Errc::unavailable : Errc::denied,
+      std::string("munge: ").append(detail != nullptr ? detail : munge_strerror(error)).append(cause_of(error)));
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ using Clock = TimedStream::Clock;
 
 constexpr std::string_view k_purpose = "shapley-tcp-2 ";
 constexpr std::size_t k_most_greeting_bytes = 128;
+constexpr std::string_view k_refusal = "shapley-tcp-2 refused";
 constexpr std::string_view k_credential = "MUNGE:";
 constexpr std::size_t k_part_bytes = 256U << 10U;
 // A part in base 64, munge's own bytes and the first line.
@@ -72,10 +73,17 @@ Expected<std::string> receive_block(const TimedStream& stream, std::size_t most,
   std::uint32_t length = 0;
   SHAPLEY_TRY(stream.receive_all({reinterpret_cast<char*>(&length), sizeof length}, until));
   length = ntohl(length);
-  if (length == 0 || length > most) return fail(Errc::denied, "it does not speak as shapleyd does");
+  if (length == 0 || length > most) return fail(Errc::protocol, "it does not speak as shapleyd does");
   std::string block(length, '\0');
   SHAPLEY_TRY(stream.receive_all(block, until));
   return block;
+}
+
+// Why there is no socket: shapleyd's packaged unit allows those of the host alone.
+std::string without_network(int cause) {
+  const std::string what = std::strerror(cause);
+  return cause == EAFNOSUPPORT ? what + ": systemd's unit gives this program no network (RestrictAddressFamilies)"
+                               : what;
 }
 
 tl::unexpected<Error> not_answered(const Error& error) {
@@ -124,17 +132,22 @@ Expected<SealedMessage> receive_sealed(const TimedStream& stream, const Munge& m
   std::size_t parts = 1;
   for (std::size_t part = 0; part < parts; ++part) {
     SHAPLEY_TRY_ASSIGN(const std::string credential, receive_block(stream, k_most_credential_bytes, until));
+    if (credential == k_refusal && kind == Sealed::answer) {
+      return fail(Errc::denied,
+                  "refuses what it is asked: its munge has another key, or its clock differs by a minute or more; its "
+                  "log says which");
+    }
     // Other text is not passed to munged.
-    if (!credential.starts_with(k_credential)) return fail(Errc::denied, "it does not speak as shapleyd does");
+    if (!credential.starts_with(k_credential)) return fail(Errc::protocol, "it does not speak as shapleyd does");
     SHAPLEY_TRY_ASSIGN(const Munge::Opened opened, munge.open(credential));
     auto line = first_line_of(opened.text, kind, part);
-    if (!line) return fail(Errc::denied, "a credential that is not for shapleyd, or of another release");
+    if (!line) return fail(Errc::protocol, "a credential that is not for shapleyd, or of another release");
     if (line->parts > most_parts) return fail(Errc::limit, "a message of more parts than there may be");
     if (part == 0) {
       parts = line->parts;
       message = {.heading = std::move(line->heading), .text = {}, .uid = opened.uid};
     } else if (line->heading != message.heading || line->parts != parts || opened.uid != message.uid) {
-      return fail(Errc::denied, "parts of different messages");
+      return fail(Errc::protocol, "parts of different messages");
     }
     message.text += std::string_view(opened.text).substr(opened.text.find('\n') + 1);
   }
@@ -152,7 +165,9 @@ Expected<SealedConnection> SealedConnection::meet(TimedStream stream, const Opti
     return has_no_place ? fail(Errc::limit, "it hangs up; its log may say why")
                         : fail(Errc::unavailable, greeting.error().what);
   }
-  if (greeting->uid != 0 && std::ranges::find(options.trusted, greeting->uid) == options.trusted.end()) {
+  const bool is_trusted = options.trusts_any || greeting->uid == 0 ||
+                          std::ranges::find(options.trusted, greeting->uid) != options.trusted.end();
+  if (!is_trusted) {
     return fail(Errc::unavailable,
                 "who answers there has uid " + std::to_string(greeting->uid) + ", which is not trusted to");
   }
@@ -175,7 +190,7 @@ Expected<SealedConnection> SealedConnection::open(const Options& options, Clock:
     for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
       Descriptor descriptor(
           ::socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->ai_protocol));
-      if (!descriptor.is_open()) return fail(Errc::unavailable, std::strerror(errno));
+      if (!descriptor.is_open()) return fail(Errc::unavailable, without_network(errno));
       const int on = 1;
       ::setsockopt(descriptor.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       TimedStream stream(std::move(descriptor), options.wake_up);
@@ -223,7 +238,13 @@ Expected<SealedGuest> SealedGuest::greet(const TimedStream& stream, Munge munge,
 
 Expected<SealedMessage> SealedGuest::next(Clock::time_point until) {
   constexpr std::size_t k_parts = 1;  // a part is far more than a question may have
-  SHAPLEY_TRY_ASSIGN(SealedMessage question, receive_sealed(*stream_, munge_, Sealed::question, k_parts, until));
+  auto received = receive_sealed(*stream_, munge_, Sealed::question, k_parts, until);
+  if (!received) {
+    // Whether it arrives does not matter here.
+    if (received.error().code == Errc::denied) (void)send_block(*stream_, k_refusal, until);
+    return received;
+  }
+  SealedMessage question = *std::move(received);
   const Heading& asked = question.heading;
   if (asked.challenge != heading_.challenge) return fail(Errc::denied, "a question of another conversation");
   if (asked.addressee != heading_.addressee) {

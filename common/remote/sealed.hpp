@@ -6,6 +6,9 @@
 // the user for which questions are to be sealed. A credential begins with a line (docs/reference/protocol.md): its
 // purpose, so that a credential made for something else is not accepted; whether it is a question or an answer; the
 // heading (below), which an answer repeats; the number of the part, and the number of parts.
+//
+// A question that is not sealed as it should be is refused by the block "shapley-tcp-2 refused", which is not sealed:
+// who asks, and munge with another key or another clock, cannot know it otherwise.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +66,8 @@ struct Greeting {
 [[nodiscard]] Expected<void> send_sealed(const TimedStream& stream, const Munge& munge, Sealed kind,
                                          const Heading& heading, std::string_view text, uid_t reader,
                                          TimedStream::Clock::time_point until);
-// At most so many parts. Errc::denied: not sealed by this cluster's munge for us, or not for this purpose.
+// At most so many parts. Errc::denied: munge does not open it for us, or the listener refuses the question.
+// Errc::protocol: it is no credential, or one for another purpose.
 [[nodiscard]] Expected<SealedMessage> receive_sealed(const TimedStream& stream, const Munge& munge, Sealed kind,
                                                      std::size_t most_parts, TimedStream::Clock::time_point until);
 
@@ -75,6 +79,7 @@ class SealedConnection {
     std::filesystem::path munge;  // munged's socket; empty: where libmunge looks for it
     int wake_up = -1;             // becomes readable when everything is to end; -1: no such descriptor
     std::vector<uid_t> trusted;   // users that may be asked, and whose answers count, besides root
+    bool trusts_any = false;      // every user may: what is asked is no secret, and the answer is signed otherwise
     std::string cluster = {};     // ClusterName and ledger's identity that the other side must have; empty: any
     std::string ledger = {};
   };
@@ -83,7 +88,7 @@ class SealedConnection {
   [[nodiscard]] static Expected<SealedConnection> open(const Options& options, TimedStream::Clock::time_point until);
 
   // After an error the connection is unusable. Errc::unavailable: there is no answer, or none to this question by the
-  // user who greeted; Errc::denied: munge refuses the answer.
+  // user who greeted; Errc::denied: the listener refuses the question, or munge the answer.
   [[nodiscard]] Expected<std::string> ask(std::string_view request, TimedStream::Clock::time_point until);
 
  private:

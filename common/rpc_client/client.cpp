@@ -143,6 +143,7 @@ Expected<Transport> connect_by_tcp(const Endpoint& endpoint, Deadline until) {
                                                       .munge = endpoint.munge,
                                                       .wake_up = endpoint.wake_up,
                                                       .trusted = endpoint.trusted,
+                                                      .trusts_any = endpoint.trusts_any,
                                                       .cluster = endpoint.cluster,
                                                       .ledger = endpoint.ledger},
                                                      until);
@@ -154,6 +155,14 @@ Expected<Transport> connect_by_tcp(const Endpoint& endpoint, Deadline until) {
           ? "cannot reach shapleyd over TCP: " + tried + "; is it running, and does its configuration say `listen`?"
           : "cannot reach shapleyd: " + endpoint.missing_here + "; nor over TCP: " + tried + '.';
   return fail(Errc::unavailable, what + (endpoint.otherwise.empty() ? "" : ' ' + endpoint.otherwise));
+}
+
+Expected<std::string> answer_of(std::string_view host, const json& request, Endpoint endpoint) {
+  SHAPLEY_TRY_ASSIGN(config::Endpoint there, config::parse_endpoint(host));
+  endpoint.hosts = {std::move(there)};
+  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
+  SHAPLEY_TRY_ASSIGN(const json answer, client.ask(request));
+  return text_of(answer);
 }
 
 }  // namespace
@@ -182,11 +191,15 @@ Expected<std::string> fetch(const std::string& place, const nlohmann::json& requ
       return fail(Errc::not_found, place + ": there is no such file yet");
     return text;
   }
-  SHAPLEY_TRY_ASSIGN(config::Endpoint host, config::parse_endpoint(place));
-  endpoint.hosts = {std::move(host)};
-  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
-  SHAPLEY_TRY_ASSIGN(const nlohmann::json answer, client.ask(request));
-  return text_of(answer);
+  const std::vector<std::string_view> hosts = split(place, ',');
+  endpoint.timeout /= static_cast<int>(hosts.size());
+  Error why{Errc::unavailable, {}};
+  for (const std::string_view one : hosts) {
+    auto answer = answer_of(trimmed(one), request, endpoint);
+    if (answer) return answer;
+    why = {answer.error().code, (why.what.empty() ? "" : why.what + "; ") + answer.error().what};
+  }
+  return tl::unexpected<Error>(std::move(why));
 }
 
 }  // namespace shapley::rpc_client

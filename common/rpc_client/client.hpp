@@ -33,6 +33,7 @@ struct Endpoint {
   std::filesystem::path munge = {};  // munged's socket; empty: where libmunge looks for it
   // Users whose answers count, besides root; over the socket, empty: any user who listens there.
   std::vector<uid_t> trusted = {};
+  bool trusts_any = false;   // over TCP: as of remote::SealedConnection::Options
   std::string cluster = {};  // ClusterName and identity of the ledger that it must have; empty: any
   std::string ledger = {};
   // The user on whose behalf the daemon's own user asks over the socket, with that user's rights and limits; nullopt:
@@ -72,7 +73,8 @@ class Client {
 [[nodiscard]] Expected<std::unique_ptr<Client::Transport>> connect(const Endpoint& endpoint, Client::Deadline until);
 
 // The text at `place`, HOST:PORT or the absolute path of a file of at most so many bytes: the answer of that host to
-// `request`, with the other settings of `endpoint`; or the file's content. Errc::not_found: there is no such file.
+// `request`, with the other settings of `endpoint`; or the file's content. Of several HOST:PORT with commas between,
+// the first one's that has an answer, all within the endpoint's time. Errc::not_found: there is no such file.
 [[nodiscard]] Expected<std::string> fetch(const std::string& place, const nlohmann::json& request, Endpoint endpoint,
                                           std::size_t most_bytes);
 

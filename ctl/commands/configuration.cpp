@@ -24,6 +24,7 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "config/checks.hpp"
+#include "ctl/adoption/daemon_rights.hpp"
 #include "ctl/adoption/slurm_site.hpp"
 #include "ctl/commands/commands.hpp"
 #include "ledger/chain/signing.hpp"
@@ -47,20 +48,44 @@ std::string summary(const config::Configuration& configuration) {
          counted(nodes.size(), "node") + " with owners";
 }
 
+// What another cluster states, from its file or asked for there.
+Expected<std::string> read_statement(const config::OtherClusterConfig& cluster,
+                                     const config::Configuration& configuration) {
+  Endpoint there = endpoint_at({}, std::chrono::seconds(10));
+  there.munge = configuration.munge_socket;
+  there.trusts_any = true;
+  return rpc_client::fetch(cluster.standing, {{"request", "standing"}}, std::move(there),
+                           ledger::k_most_statement_bytes);
+}
+
 // The configuration in the file, or all faults for which shapleyd would refuse the file.
 tl::expected<config::Configuration, std::vector<config::Fault>> checked(const std::string& file) {
   auto loaded = config::load(file);
   if (!loaded) return tl::unexpected(std::move(loaded).error());
   config::Configuration& configuration = loaded->configuration;
   std::vector<config::Fault> faults;
-  if (const auto identities = config::identify(configuration); !identities) faults = identities.error();
+  const auto identities = config::identify(configuration);
+  if (!identities) faults = identities.error();
+  const std::uint32_t user = identities ? identities->slurm_user : 0;
   if (!configuration.signing_key.empty()) {
     const auto key = ledger::SigningKey::read(configuration.signing_key);
-    if (!key) faults.push_back(config::signing_key_fault(key.error()));
+    if (!key) {
+      faults.push_back(config::signing_key_fault(key.error()));
+    } else if (auto closed = not_readable(user, configuration.signing_key, Secret::yes)) {
+      faults.push_back({0, "signing_key: " + closed->what, "run: " + closed->remedy});
+    }
   }
   for (const config::OtherClusterConfig& cluster : configuration.consortium.clusters) {
+    const std::string title = "consortium: cluster '" + cluster.name + "': ";
     const auto key = ledger::PublicKey::read(cluster.public_key);
-    if (!key) faults.push_back(config::public_key_fault(cluster, key.error()));
+    if (!key) {
+      faults.push_back(config::public_key_fault(cluster, key.error()));
+    } else if (auto closed = not_readable(user, cluster.public_key, Secret::no)) {
+      faults.push_back({cluster.line, title + "public_key: " + closed->what, "run: " + closed->remedy});
+    }
+    if (!cluster.standing.starts_with('/') || !read_statement(cluster, configuration)) continue;
+    if (auto closed = not_readable(user, cluster.standing, Secret::no))
+      faults.push_back({cluster.line, title + "standing: " + closed->what, "run: " + closed->remedy});
   }
   std::ranges::stable_sort(faults, {}, &config::Fault::line);
   if (!faults.empty()) return tl::unexpected(std::move(faults));
@@ -151,16 +176,6 @@ Expected<std::optional<ByTheBooks>> ask_the_books(const CheckConfigArguments& ar
   return std::nullopt;
 }
 
-// What another cluster states, from its file or asked for there.
-Expected<std::string> statement_text(const config::OtherClusterConfig& cluster,
-                                     const config::Configuration& configuration, std::uint32_t slurm_uid) {
-  Endpoint there = endpoint_at({}, std::chrono::seconds(10));
-  there.munge = configuration.munge_socket;
-  there.trusted = {0, slurm_uid};
-  return rpc_client::fetch(cluster.standing, {{"request", "standing"}}, std::move(there),
-                           ledger::k_most_statement_bytes);
-}
-
 // Organizations that the statement has and this file has not.
 std::string names_unknown_here(const ledger::StandingStatement& statement, const config::OtherClusterConfig& cluster,
                                const config::Configuration& configuration) {
@@ -190,7 +205,6 @@ std::vector<config::Fault> faults_by_statements(const config::Configuration& con
     fingerprints.push_back(key->fingerprint());
     keys.push_back(*std::move(key));
   }
-  const auto identities = config::identify(configuration);
   const Instant now = wall_clock();
   const ledger::OwnCluster own{.name = name,
                                .consortium = config::consortium_statement(configuration, fingerprints, now)};
@@ -201,7 +215,7 @@ std::vector<config::Fault> faults_by_statements(const config::Configuration& con
     const auto add = [&](const Error& error, const char* remedy) {
       faults.push_back({cluster.line, "consortium: " + title + error.what, remedy});
     };
-    const auto text = statement_text(cluster, configuration, identities ? identities->slurm_user : 0);
+    const auto text = read_statement(cluster, configuration);
     if (!text) {
       note("not compared: " + text.error().what);
       continue;

@@ -168,8 +168,12 @@ Expected<Answer> configuration(Service& service, const NoMembers& /*asked*/, con
   return shapley::text_of(answer);
 }
 
-// What the other clusters of the consortium ask for. It shows no more than `status`, and is signed.
+// What the other clusters of the consortium ask for. It shows no more than `status`, and is signed. What a ledger that
+// follows has is of an earlier event than what the other controller stated: elsewhere it would look like a copy that
+// was restored.
 Expected<Answer> standing(Service& service, const NoMembers& /*asked*/, const Context& context) {
+  if (!service.is_active())
+    return fail(Errc::unavailable, "the other one of the two controllers states: this one follows its ledger");
   SHAPLEY_TRY_ASSIGN(
       const auto statement,
       service.consortium().statement(service.cluster().name(), service.site().signing_key.get(), context.now));

@@ -244,6 +244,21 @@ consortium:
   EXPECT_TRUE(accounting::check(consortium_statement(c, {"SHA256:1", "SHA256:2"}, Instant{1})).has_value());
 }
 
+// Of two controllers the active one states.
+TEST(Consortium, AClusterOfTwoControllersHasAPlaceForEach) {
+  const auto places = [](const std::string& standing) {
+    const auto read = parse(
+        "organizations: [{name: a}]\nconsortium: {name: u, clusters: [{name: s, public_key: /k, standing: " + standing +
+        "}]}");
+    return read ? read->consortium.clusters.at(0).standing : format_faults(read.error(), "f");
+  };
+  EXPECT_EQ(places("[ctl1:7020, '[fd00::2]:7020']"), "ctl1:7020, [fd00::2]:7020");
+  EXPECT_EQ(places("[ctl1:7020]"), "ctl1:7020");
+  EXPECT_NE(places("[ctl1:7020, /srv/s]").find("'/srv/s' is a path in a list; name one file"), std::string::npos);
+  EXPECT_NE(places("[ctl1]").find("'ctl1' is neither HOST:PORT nor an absolute path"), std::string::npos);
+  EXPECT_NE(places("[]").find("0 places; write where"), std::string::npos);
+}
+
 TEST(Consortium, MayExchangeTwoNames) {
   const Configuration c = parsed(
       "organizations: [{name: a}, {name: b}]\n"

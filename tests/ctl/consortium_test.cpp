@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "ctl/environment.hpp"
 #include "ledger/chain/signing.hpp"
@@ -172,6 +173,35 @@ TEST_F(ConsortiumBinary, CheckConfigComparesWithStandingStatements) {
   EXPECT_PRED2(contains, check(ExitCode::findings), "the statement was edited or forged");
   std::ofstream(brought) << "{}";
   EXPECT_PRED2(contains, check(ExitCode::findings), "this is no standing statement");
+}
+
+// Root reads everything, and shapleyd does not.
+TEST_F(ConsortiumBinary, CheckConfigTriesWhatItNamesAsShapleydsUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to act as another user";
+  const std::string key = (directory / "key").string();
+  const std::string file = (directory / "north.yaml").string();
+  const std::string brought = (directory / "south.json").string();
+  ASSERT_TRUE(ledger::make_key_files(key).has_value());
+  std::ofstream(brought) << "{}";
+  std::ofstream(file) << "slurm_user: 1\nsigning_key: " << key
+                      << "\nconsortium:\n  name: uni\n  clusters:\n    - {name: south, standing: " << brought
+                      << ", public_key: " << key << ".pub}\norganizations: [{name: physics, nodes: [n1]}]\n";
+  const auto check = [&] { return ends(ExitCode::findings, run("check-config " + file)).out; };
+  const std::string who = ": daemon, as which shapleyd runs, cannot read it";
+  fs::permissions(directory / "", fs::perms::owner_all);
+  EXPECT_PRED2(contains, check(),
+               "signing_key: " + key + who + ": it may not enter " + fs::path(directory / "").parent_path().string() +
+                   "; run: chmod a+x ");
+  fs::permissions(directory / "", fs::perms::others_exec | fs::perms::group_exec, fs::perm_options::add);
+  EXPECT_PRED2(contains, check(), "signing_key: " + key + who + "; run: chown daemon: " + key + '\n');
+  ASSERT_EQ(::chown(key.c_str(), 1, 1), 0);
+  fs::permissions(key + ".pub", fs::perms::owner_read);
+  fs::permissions(brought, fs::perms::owner_read);
+  EXPECT_PRED2(
+      contains, check(),
+      ":6: consortium: cluster 'south': public_key: " + key + ".pub" + who + "; run: chmod a+r " + key + ".pub\n");
+  EXPECT_PRED2(contains, check(),
+               ":6: consortium: cluster 'south': standing: " + brought + who + "; run: chmod a+r " + brought + '\n');
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A year of sacct as a ledger: what is booked of each row, that the audit agrees, and that nothing is written
 // otherwise.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -153,6 +154,35 @@ TEST_F(ImportTest, fills_the_gaps_of_a_ledger_and_knows_what_is_there) {
 }
 
 // Rows that say what cannot be, between the rows of a good export: lines 2 to 8 and 19.
+// The runs of jobs 74 to 76 ended after the copy that was restored.
+TEST_F(ImportTest, fills_what_a_restored_copy_lacks) {
+  std::string before;
+  std::istringstream lines(year());
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("72_") || line.starts_with("77|") || line.starts_with("79|")) before += line + "\n";
+  }
+  ASSERT_TRUE(import_history(question(before)));
+  const Instant lost{k_begin + 50};
+  must(ledger::testing::writer(file()).append(
+      std::array{accounting::Event(accounting::ObservationGap{
+          .begin = lost, .end = Instant{k_begin + 50000}, .cause = accounting::GapCause::events_lost})},
+      {1790000000}));
+  ImportQuestion asked = question(year());
+  asked.into = file();
+  asked.ledger.clear();
+  EXPECT_EQ(must(import_history(asked)).runs.runs, 4);
+  for (const ledger::Finding& finding : audit_against(asked.sacct).findings)
+    ADD_FAILURE() << finding.check << ": " << finding.what;
+  const ledger::AuditReport audited = must(ledger::audit(ledger::testing::reader(file())));
+  for (const ledger::Finding& finding : audited.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+  EXPECT_TRUE(std::ranges::any_of(
+      audited.notes, [](const std::string& note) { return contains(note, "the ledger lost what it had from "); }));
+  const auto filled = runs();
+  std::filesystem::remove(file());
+  ASSERT_TRUE(import_history(question(year())));
+  EXPECT_EQ(filled, runs());
+}
+
 TEST_F(ImportTest, good_rows_are_imported_where_malformed_ones_may_be_left_out) {
   const std::string bad =
       row("91", 91, "bio", "COMPLETED", 0, 0, 10, -1, 0, 4, 0, 0, "n2") +

@@ -143,5 +143,7 @@ told_is() { test "$(told "$1")" = "$2"; }
   wait_drained 60
   wait_until 20 told_is .daemon.gaps.last_cause slurmctld_down
   told_is .daemon.lost_runs 0
+  # The copy carries that it lacks nothing.
+  [ "$(ledger_sql "SELECT count(*) FROM events WHERE kind = 'observation_gap' AND payload LIKE '%events_lost%'")" -eq 0 ]
   expect_books_correct 10
 }

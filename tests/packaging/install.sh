@@ -9,7 +9,8 @@ usr=$root/usr
 for file in sbin/shapleyd bin/shapleyctl lib/systemd/system/shapleyd.service libexec/slurm-shapley/upkeep \
   lib/systemd/system/shapley-upkeep@.service lib/systemd/system/shapley-upkeep-failed@.service lib/systemd/system/shapley-backup.timer \
   lib/systemd/system/shapley-audit.timer lib/systemd/system/shapley-month.timer \
-  lib/systemd/system/shapley-live.service lib/systemd/system/shapley-live.timer share/man/man1/shapleyctl.1 \
+  lib/systemd/system/shapley-live.service lib/systemd/system/shapley-live.timer \
+  lib/systemd/system/shapley-standing.service lib/systemd/system/shapley-standing.timer share/man/man1/shapleyctl.1 \
   share/man/man5/shapleyd.yaml.5 share/man/man8/shapleyd.8 \
   share/doc/slurm-shapley/examples/shapleyd.yaml lib/sysusers.d/slurm-shapley.conf lib/tmpfiles.d/slurm-shapley.conf \
   share/doc/slurm-shapley/examples/prometheus/shapley.rules.yml share/doc/slurm-shapley/examples/grafana/shapley.json \

@@ -1,99 +1,23 @@
 #!/usr/bin/env bash
-# upkeep.sh BUILD: the packaged units under a systemd of their own: shapleyd, and each task of the upkeep once, by hand, by its timer whose time was
+# upkeep.sh BUILD: the packaged units under a systemd of their own (own_systemd): shapleyd, and each task of the upkeep once, by hand, by its timer whose time was
 # missed, and failing. What they write is compared with what shapleyctl says of the same ledger. Needs to be root.
-#
-# systemd is process 1 of new namespaces, on an overlay of this machine's root: nothing of it is left. Only what is tested and the journal are its units.
 set -euo pipefail
-[ "$(id -u)" -eq 0 ] || { echo "upkeep: needs to be root, for namespaces with mounts of their own" >&2; exit 1; }
-case $1 in
-  --inside | --root) ;;
-  *)
-    build=$1
-    # No time of a timer is one that clocks leave out when they go forward, in any zone of the next years.
-    for timer in backup audit; do
-      at=$(sed -n 's/^OnCalendar=.* \([0-9:]*\)$/\1:00/p' "${0%/*}/../../packaging/shapley-$timer.timer")
-      year=$(date +%Y)
-      # Pairs of lines, the last second before a change and the first one after it, each with the time of that zone's clocks.
-      find /usr/share/zoneinfo -type f -not -path '*/right/*' -not -name '*.*' -exec zdump -v -c "$year,$((year + 10))" {} + 2>/dev/null |
-        awk -v at="$at" '$5 ~ /:59$/ { zone = $1; before = $12; next }
-          $5 ~ /:00$/ && $1 == zone { ++changes; if (before < at && at < $12) { print zone, before, "to", $12; bad = 1 } }
-          END { if (changes < 1000) print "zdump shows few changes"; exit bad || changes < 1000 }' ||
-        { echo "upkeep: clocks leave out $at of shapley-$timer.timer there" >&2; exit 1; }
-    done
-    folder=$(mktemp -d)
-    # cgroup COMMAND: in the root of the cgroups, through a mount that ends with the command.
-    # shellcheck disable=SC2016 # the inner shell's
-    cgroup() { unshare --mount sh -euc 'mount -t cgroup2 shapley-test "$0"; cd "$0"; eval "$1"' "$folder/cgroup" "$1"; }
-    cleanup() {
-      # What ran in it is killed with its process 1, and gone a little later.
-      cgroup "for try in \$(seq 50); do find shapley-upkeep-$$ -depth -type d -exec rmdir {} + 2>/dev/null && break; sleep 0.2; done" || true
-      rm -rf "$folder"
-    }
-    mkdir "$folder"/{installed,cgroup,overlay}
-    trap cleanup EXIT
-    DESTDIR=$folder/installed cmake --install "$build" >/dev/null
-    cgroup "mkdir shapley-upkeep-$$; echo \$\$ >shapley-upkeep-$$/cgroup.procs
-      exec unshare --mount --pid --fork --kill-child --cgroup --ipc --uts --net '$(readlink -f "$0")' --root '$folder'" || true
-    [ "$(cat "$folder/result" 2>/dev/null)" = passed ] || { echo "upkeep: failed" >&2; exit 1; }
-    exit 0
-    ;;
-esac
-
-if [ "$1" = --root ]; then
-  folder=$2 root=$2/overlay/root
-  exec 8>"$folder/result"
-  mount --make-rprivate /
-  mount -t tmpfs -o mode=755 shapley-test "$folder/overlay"
-  mkdir "$folder"/overlay/{up,work,root}
-  mount -t overlay -o "lowerdir=/,upperdir=$folder/overlay/up,workdir=$folder/overlay/work" shapley-test "$root"
-  cp -a --no-preserve=ownership "$folder/installed/." "$root"
-  cp "$0" "$root/upkeep_test"
-  cp "${0%/*}/../../docs/operating/timers.md" "$root/page"
-  mkdir -p "$root"/{dev,proc,sys,run,tmp,outside}
-  for tmpfs in dev run tmp var/log; do mount -t tmpfs -o mode=755 shapley-test "$root/$tmpfs"; done
-  chmod 1777 "$root/tmp"
-  for device in null zero full random urandom tty; do touch "$root/dev/$device"; mount --bind "/dev/$device" "$root/dev/$device"; done
-  mkdir "$root"/dev/{pts,shm,mqueue,hugepages}
-  mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 devpts "$root/dev/pts"
-  ln -s pts/ptmx "$root/dev/ptmx"
-  mount -t tmpfs shapley-test "$root/dev/shm"
-  mount -t proc proc "$root/proc"
-  mount -t sysfs sysfs "$root/sys"
-  mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
-  units=$root/usr/lib/systemd/system
-  mkdir "$root/kept"
-  cp "$units"/{shapley*,systemd-journald.service,systemd-journald.socket,sysinit.target,basic.target,timers.target,sockets.target,shutdown.target} "$root/kept"
-  rm -rf "$units" "$root"/usr/lib/systemd/system-generators "$root"/etc/systemd "$root"/var/lib/shapley* "$root"/etc/shapley "$root/etc/machine-id"
-  mv "$root/kept" "$units"
-  mkdir -p "$root/etc/systemd/system" "$root/etc/shapley"
-  printf '[Journal]\nStorage=volatile\nReadKMsg=no\n' >"$root/etc/systemd/journald.conf"
-  printf '[Unit]\nRequires=basic.target systemd-journald.service\n' >"$units/test.target"
-  echo 0123456789abcdef0123456789abcdef >"$root/etc/machine-id"
-  cd "$root"
-  pivot_root . outside
-  umount -l /outside
-  /upkeep_test --inside 8>&8 &
-  container=shapley-test exec 8>&- /usr/lib/systemd/systemd --system --unit=test.target --log-target=journal --show-status=no </dev/null
+if [ ! -e /own_systemd ]; then
+  tests=$(dirname "$(readlink -f "$0")")
+  # No time of a timer is one that clocks leave out when they go forward, in any zone of the next years.
+  for timer in backup audit; do
+    at=$(sed -n 's/^OnCalendar=.* \([0-9:]*\)$/\1:00/p' "$tests/../../packaging/shapley-$timer.timer")
+    year=$(date +%Y)
+    # Pairs of lines, the last second before a change and the first one after it, each with the time of that zone's clocks.
+    find /usr/share/zoneinfo -type f -not -path '*/right/*' -not -name '*.*' -exec zdump -v -c "$year,$((year + 10))" {} + 2>/dev/null |
+      awk -v at="$at" '$5 ~ /:59$/ { zone = $1; before = $12; next }
+        $5 ~ /:00$/ && $1 == zone { ++changes; if (before < at && at < $12) { print zone, before, "to", $12; bad = 1 } }
+        END { if (changes < 1000) print "zdump shows few changes"; exit bad || changes < 1000 }' ||
+      { echo "upkeep: clocks leave out $at of shapley-$timer.timer there" >&2; exit 1; }
+  done
+  exec "$tests/own_systemd" "$1" "$0" "$tests/../../docs/operating/timers.md"
 fi
-
-# ---- inside -----------------------------------------------------------------------------------------------------------------
-
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C
-finish() {
-  if [ "$1" -eq 0 ]; then echo passed >&8; else journalctl --no-pager -n 100; fi
-  systemctl --force --force poweroff
-}
-trap 'finish $?' EXIT
-die() { echo "upkeep: $*" >&2; exit 1; }
-step() { echo "== $(date +%T) $*"; }
-until_true() { local i; for ((i = 0; i < 1200; ++i)); do "$@" && return; sleep 0.1; done; die "in vain: $*"; }
-must() { "$@" >/tmp/said 2>&1 || { cat /tmp/said; die "$*"; }; }
-must_fail() { if "$@" >/tmp/said 2>&1; then cat /tmp/said; die "succeeded: $*"; fi; }
-# as_slurm COMMAND...
-as_slurm() { setpriv --reuid=slurm --regid=slurm --clear-groups "$@"; }
-journal_has() { journalctl --no-pager -q -o cat "${@:2}" | grep -qE -- "$1"; }
-answers() { systemctl list-units >/dev/null 2>&1; }
-until_true answers
+source /own_systemd
 
 step "a ledger with a month that ended"
 systemd-sysusers
@@ -234,7 +158,7 @@ must shapleyctl audit /srv/books/copies/ledger.db
 
 step "a failed one is reported at priority err, and by mail where the administrator says so"
 mkdir -p "/etc/systemd/system/shapley-upkeep-failed@.service.d"
-sed -n '/^    # systemctl edit shapley-upkeep-failed@$/,/^$/s/^    //p' /page | sed 1d >/etc/systemd/system/shapley-upkeep-failed@.service.d/mail.conf
+sed -n '/^    # systemctl edit shapley-upkeep-failed@$/,/^$/s/^    //p' /timers.md | sed 1d >/etc/systemd/system/shapley-upkeep-failed@.service.d/mail.conf
 grep -q 'mail -s' /etc/systemd/system/shapley-upkeep-failed@.service.d/mail.conf || die "the page has no drop-in for mail"
 printf '#!/bin/sh\necho "$@" >/tmp/mail-arguments\ncat >/tmp/mail\n' >/usr/bin/mail
 chmod +x /usr/bin/mail

@@ -1,6 +1,7 @@
 // A munged of the test's own: a key that no other one has, its socket in a directory. REQUIRES: root.
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -19,8 +20,10 @@ namespace shapley::test {
 
 class PrivateMunge {
  public:
-  // `directory` is made, open to all users. Another one's key: that of another host of the same cluster.
-  explicit PrivateMunge(std::filesystem::path directory, const PrivateMunge* key_of = nullptr)
+  // `directory` is made, open to all users. Another one's key: that of another host of the same cluster, whose clock is
+  // so many seconds ahead by `clock` (tests/faults/stepped_clock.c, built), if it is given.
+  explicit PrivateMunge(std::filesystem::path directory, const PrivateMunge* key_of = nullptr,
+                        const std::string& clock = {}, int ahead = 0)
       : directory_(std::move(directory)) {
     std::filesystem::create_directories(directory_);
     ::chmod(directory_.c_str(), 0755);
@@ -30,7 +33,13 @@ class PrivateMunge {
     const std::string pid = "--pid-file=" + (directory_ / "pid").string();
     const std::string log = "--log-file=" + (directory_ / "log").string();
     const std::string seed = "--seed-file=" + (directory_ / "seed").string();
+    const std::string step = directory_ / "ahead";
+    std::ofstream(step) << ahead;
     child_ = std::make_unique<Child>("munged", [&] {
+      if (!clock.empty()) {
+        ::setenv("LD_PRELOAD", clock.c_str(), 1);
+        ::setenv("SHAPLEY_STEPPED_CLOCK", step.c_str(), 1);
+      }
       const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
       ::dup2(nowhere, STDERR_FILENO);
       ::execlp("munged", "munged", "-F", "--force", key.c_str(), at.c_str(), pid.c_str(), log.c_str(), seed.c_str(),

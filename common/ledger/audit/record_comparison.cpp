@@ -418,7 +418,7 @@ class Comparison {
          "(slurmctld was killed before it saved its state, and recorded an end twice)");
     note(missed_,
          "recorded run[ is|s are] not in the ledger and ended in a gap of observation that it has on record (slurmctld "
-         "ran without the plugin, or under a wrong clock): not in the books");
+         "ran without the plugin, or under a wrong clock, or the ledger lost it): not in the books");
     note(begun_under_wrong_clock_,
          "recorded run[ is|s are] not in the ledger and began in a gap of observation that it has on record (a wrong "
          "clock); shapleyctl import --into takes [it|them]");

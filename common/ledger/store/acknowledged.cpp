@@ -1,5 +1,6 @@
 #include "ledger/store/acknowledged.hpp"
 
+#include <system_error>
 #include <utility>
 
 #include "base/files.hpp"
@@ -14,6 +15,13 @@ namespace {
 // Room for any value, so that each one overwrites the whole one before it.
 constexpr std::size_t k_acknowledged_bytes = 256;
 
+std::optional<Acknowledged> read_from(const std::filesystem::path& file) {
+  const auto text = read_text_file(file, k_max_notes);
+  if (!text) return std::nullopt;
+  auto last = from_json<Acknowledged>(parse_json(*text));
+  return last ? std::optional(*std::move(last)) : std::nullopt;
+}
+
 }  // namespace
 
 std::filesystem::path acknowledged_file(const std::filesystem::path& ledger) {
@@ -21,10 +29,7 @@ std::filesystem::path acknowledged_file(const std::filesystem::path& ledger) {
 }
 
 std::optional<Acknowledged> read_acknowledged(const std::filesystem::path& ledger) {
-  const auto text = read_text_file(acknowledged_file(ledger), k_max_notes);
-  if (!text) return std::nullopt;
-  auto last = from_json<Acknowledged>(parse_json(*text));
-  return last ? std::optional(*std::move(last)) : std::nullopt;
+  return read_from(acknowledged_file(ledger));
 }
 
 Expected<void> write_acknowledged(const std::filesystem::path& ledger, const Acknowledged& last) {
@@ -32,6 +37,23 @@ Expected<void> write_acknowledged(const std::filesystem::path& ledger, const Ack
   text.resize(k_acknowledged_bytes - 1, ' ');
   text += '\n';
   return overwrite_begin(acknowledged_file(ledger), text);
+}
+
+std::filesystem::path carried_file(const std::filesystem::path& copy) {
+  return copy.string() + ".carried";
+}
+
+std::optional<Acknowledged> read_carried(const std::filesystem::path& copy) {
+  return read_from(carried_file(copy));
+}
+
+Expected<void> write_carried(const std::filesystem::path& copy, const std::optional<Acknowledged>& last) {
+  if (last)
+    return replace_file(carried_file(copy), shapley::text_of(shapley::json_of(*last)) + '\n', Readers::by_umask);
+  std::error_code error;
+  std::filesystem::remove(carried_file(copy), error);
+  if (error) return fail(Errc::io, carried_file(copy).string() + ": cannot be removed: " + error.message());
+  return {};
 }
 
 Expected<Acknowledged> last_of(const Ledger& ledger) {

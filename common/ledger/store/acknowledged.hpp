@@ -38,6 +38,12 @@ constexpr auto description_of(std::type_identity<Acknowledged>) {
 // double the time of a commit (sync_file). Errc::io, Errc::no_space.
 [[nodiscard]] Expected<void> write_acknowledged(const std::filesystem::path& ledger, const Acknowledged& last);
 
+// The same beside a copy, in COPY.carried: there only if no process wrote the ledger while it was copied, so that a
+// ledger that moves lacks nothing at its new place. nullopt: removes the file. Errc::io, Errc::no_space.
+[[nodiscard]] std::filesystem::path carried_file(const std::filesystem::path& copy);
+[[nodiscard]] std::optional<Acknowledged> read_carried(const std::filesystem::path& copy);
+[[nodiscard]] Expected<void> write_carried(const std::filesystem::path& copy, const std::optional<Acknowledged>& last);
+
 // The last event of the ledger.
 [[nodiscard]] Expected<Acknowledged> last_of(const Ledger& ledger);
 

@@ -69,18 +69,23 @@ Expected<path> keep_aside(const path& ledger, Instant now) {
 }
 
 // What came after the copy is in the file that was replaced, or nowhere: shapleyd records that time as a gap. What was
-// acknowledged says it more exactly, unless it is of another ledger or unknown.
-Expected<void> note_restored(const path& file, const BackupResult& restored) {
+// acknowledged here says it more exactly, unless it is of another ledger or from before the copy; so does what the copy
+// carries, once: of a second restore nothing is known.
+Expected<void> note_restored(const path& file, const path& backup, const BackupResult& restored) {
   SHAPLEY_TRY_ASSIGN(const Database database, open_alone(file));
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT ledger FROM identity"));
   SHAPLEY_TRY_ASSIGN(const bool there, select.step());
   if (!there) return fail(Errc::corrupt, "it has no identity");
   const std::string identity(select.text(0));
   const auto known = read_acknowledged(file);
-  if (known && known->ledger == identity) return {};
-  SHAPLEY_TRY(write_acknowledged(file, {.ledger = identity, .sequence = restored.events, .hash = {}}));
+  if (known && known->ledger == identity && known->sequence >= restored.events) return {};
+  auto last = read_carried(backup);
+  const bool is_carried = last && last->ledger == identity;
+  if (!is_carried) last = Acknowledged{.ledger = identity, .sequence = restored.events, .hash = {}};
+  SHAPLEY_TRY(write_acknowledged(file, *last));
   take_owner_of(file, acknowledged_file(file));
-  return sync_file(acknowledged_file(file));
+  SHAPLEY_TRY(sync_file(acknowledged_file(file)));
+  return is_carried ? write_carried(backup, std::nullopt) : Expected<void>();
 }
 
 Expected<path> put_in_place(const path& backup, const path& ledger, Instant now, BackupResult& restored) {
@@ -92,7 +97,7 @@ Expected<path> put_in_place(const path& backup, const path& ledger, Instant now,
   take_owner_of(std::filesystem::exists(ledger) ? ledger : directory_of(ledger), partial.file());
   SHAPLEY_TRY_ASSIGN(const path aside, keep_aside(ledger, now));
   SHAPLEY_TRY(partial.become(ledger));
-  SHAPLEY_TRY(note_restored(ledger, restored));
+  SHAPLEY_TRY(note_restored(ledger, backup, restored));
   return aside;
 }
 
@@ -168,8 +173,13 @@ Expected<BackupResult> back_up(const path& ledger, const path& target, Overwrite
       return fail(Errc::conflict, "exists already; name another file, or overwrite it with --force");
     }
     const PartialFile partial(target.string() + ".partial");
+    SHAPLEY_TRY(write_carried(target, std::nullopt));
+    // A copy of a copy carries nothing, and where shapleyd goes on the copy lacks what comes.
+    const auto known = read_acknowledged(ledger);
+    const auto lock = known ? WriterLock::acquire(ledger) : fail(Errc::not_found, {});
     SHAPLEY_TRY_ASSIGN(BackupResult result, copy_ledger(ledger, partial, k_copy_mode));
     SHAPLEY_TRY(partial.become(target));
+    if (lock) SHAPLEY_TRY(write_carried(target, known));
     return result;
   }();
   if (!done) return with_context("backup: " + target.string(), std::move(done).error());

@@ -24,6 +24,8 @@ struct BackupResult {
 
 enum class Overwrite { no, yes };
 
+// The copy of a ledger that no process writes carries what was acknowledged of it (acknowledged.hpp).
+//
 // Errors: Errc::conflict when the target exists (Overwrite::no) or is the ledger itself, Errc::corrupt when the copy
 // does not verify (the ledger is damaged; the target was not touched), Errc::io, Errc::not_found.
 [[nodiscard]] Expected<BackupResult> back_up(const std::filesystem::path& ledger, const std::filesystem::path& target,

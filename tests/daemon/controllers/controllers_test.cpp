@@ -52,6 +52,15 @@ TEST_F(ControllersTest, the_other_one_holds_what_it_writes) {
   EXPECT_EQ(b.report()["peer_events"], a.head().sequence);
 }
 
+// The statement of a ledger that follows is of an earlier event, as that of a copy that was restored would be.
+TEST_F(ControllersTest, only_the_one_that_writes_states_its_standing_to_other_clusters) {
+  primary(a);
+  meet();
+  const auto asked = [](Host& host) { return host.ask(R"({"request":"standing"})"); };
+  EXPECT_NE(asked(a).find("this cluster is in no consortium"), std::string::npos) << asked(a);
+  EXPECT_NE(asked(b).find("the other one of the two controllers states"), std::string::npos) << asked(b);
+}
+
 TEST_F(ControllersTest, only_the_one_that_writes_states_the_mean_residual_run_time) {
   primary(a);
   a.feed(runs_of(1, 20));

@@ -367,6 +367,63 @@ TEST_F(RemoteAttack, AListenerOnASocketWhoIsNotTrustedIsAskedNothing) {
   EXPECT_EQ(::recv(accepted.get(), &byte, 1, 0), 0);
 }
 
+// A statement of another cluster is signed, and no secret: whatever number that site's user of shapleyd has, it is
+// asked.
+TEST_F(RemoteAttack, AListenerOfAnyUserIsAskedForWhatIsSigned) {
+  const Listening elsewhere;
+  std::thread other([&] {
+    as_user(k_bystander, [&] {
+      const TimedStream stream = elsewhere.accept();
+      auto guest = remote::SealedGuest::greet(stream, Munge(munge->socket()), soon());
+      ASSERT_TRUE(guest.has_value());
+      EXPECT_TRUE(guest->next(soon()).has_value());
+      EXPECT_TRUE(guest->answer(R"({"pong":"elsewhere"})", soon()).has_value());
+    });
+  });
+  auto asked = options();
+  asked.endpoint = elsewhere.at();
+  asked.trusts_any = true;
+  as_user(k_alice, [&] { EXPECT_TRUE(is_pong(ask(asked))); });
+  other.join();
+}
+
+// Two hosts that do not share what munge needs.
+TEST_F(RemoteAttack, AnotherKeyAndAnotherClockAreNamedAsTheCause) {
+  const test::PrivateMunge other_key(directory / "key");
+  const test::PrivateMunge ahead(directory / "ahead", munge.get(), STEPPED_CLOCK, 1000);
+  const test::PrivateMunge behind(directory / "behind", munge.get(), STEPPED_CLOCK, -1000);
+  for (const test::PrivateMunge* here : {&other_key, &ahead, &behind}) {
+    auto asked = options();
+    asked.munge = here->socket();
+    const std::string said = ask(asked);
+    EXPECT_EQ(said,
+              "refuses what it is asked: its munge has another key, or its clock differs by a minute or more; its log "
+              "says which");
+  }
+  const auto why = [&](const test::PrivateMunge& here) {
+    const auto opened = Munge(munge->socket()).open(Munge(here.socket()).seal("a", 0).value());
+    return opened ? std::string("opened") : opened.error().what;
+  };
+  EXPECT_NE(why(other_key).find("; the other host's munge has another key"), std::string::npos) << why(other_key);
+  EXPECT_NE(why(ahead).find("; the clock here is behind the other host's"), std::string::npos) << why(ahead);
+  EXPECT_NE(why(behind).find("the clock here is ahead of the other host's"), std::string::npos) << why(behind);
+}
+
+// Of two controllers the standby refuses, or does not listen.
+TEST_F(RemoteAttack, OfSeveralPlacesTheFirstOneWithAnAnswerCounts) {
+  const auto fetched = [&](const std::string& places, const std::string& request) {
+    return rpc_client::fetch(places, {{"request", request}},
+                             {.socket = {}, .munge = munge->socket(), .trusts_any = true}, 1000);
+  };
+  const std::string here = "127.0.0.1:" + std::to_string(at().port);
+  const auto second = fetched("127.0.0.1:1, " + here, "ping");
+  EXPECT_TRUE(second && is_pong(*second)) << second.error().what;
+  const auto none = fetched("127.0.0.1:1, " + here, "standing");
+  ASSERT_FALSE(none.has_value());
+  EXPECT_NE(none.error().what.find("127.0.0.1:1 "), std::string::npos) << none.error().what;
+  EXPECT_NE(none.error().what.find("; shapleyd: "), std::string::npos) << none.error().what;
+}
+
 // A listener whose greeting names a trusted user, and whose answers are of its own user.
 TEST_F(RemoteAttack, AnAnswerOfAnotherUserIsRefused) {
   const Listening liar;
@@ -464,6 +521,10 @@ TEST_F(RemoteAttack, WhatIsNoCredentialEndsTheConnection) {
     const TimedStream stream = connect_to(at());
     receive_block(stream);
     ASSERT_TRUE(stream.send(junk, soon()).has_value());
+    // Of these only one goes to munge, whose word is passed on.
+    if (junk.find("MUNGE:") != std::string::npos) {
+      EXPECT_EQ(credential_in(receive_block(stream)), "shapley-tcp-2 refused");
+    }
     EXPECT_TRUE(is_ended(stream)) << junk;
   }
   EXPECT_TRUE(is_pong(ask(options())));

@@ -186,6 +186,46 @@ TEST_F(LostEventsTest, ACopyThatLacksNothingIsNoGap) {
   EXPECT_FALSE(service->books().lost());
 }
 
+// A host that moves: the copy that is made while shapleyd is stopped carries that it lacks nothing. Once: who restores
+// it after the other host's disk is lost lacks what came there.
+TEST_F(LostEventsTest, ACopyOfAStoppedDaemonCarriesThatItLacksNothing) {
+  connect(1);
+  snapshot({});
+  work(1, 20);
+  const fs::path copy = directory / "copy.db";
+  ASSERT_TRUE(ledger::back_up(site.configuration.ledger, copy, ledger::Overwrite::no));
+  EXPECT_FALSE(fs::exists(ledger::carried_file(copy))) << "shapleyd goes on";
+  service.reset();
+  ASSERT_TRUE(ledger::back_up(site.configuration.ledger, copy, ledger::Overwrite::yes));
+  ASSERT_TRUE(ledger::back_up(copy, directory / "second.db", ledger::Overwrite::no));
+  EXPECT_FALSE(fs::exists(ledger::carried_file(directory / "second.db"))) << "the ledger may have gone on since";
+  for (const bool lacks : {false, true}) {
+    site.configuration.ledger = directory / (lacks ? "later.db" : "moved.db");
+    ledger::BackupResult restored;
+    ASSERT_TRUE(ledger::restore(copy, site.configuration.ledger, Instant{now}, restored));
+    restart();
+    EXPECT_EQ(service->books().lost().has_value(), lacks);
+  }
+}
+
+// The ledger was here before, moved away and went on elsewhere.
+TEST_F(LostEventsTest, WhatWasAcknowledgedBeforeTheCopySaysNothingOfWhatCameAfterIt) {
+  connect(1);
+  snapshot({});
+  work(1, 20);
+  const auto before = ledger::read_acknowledged(site.configuration.ledger);
+  ASSERT_TRUE(before);
+  work(21, 40);
+  const fs::path copy = directory / "copy.db";
+  ASSERT_TRUE(ledger::back_up(site.configuration.ledger, copy, ledger::Overwrite::no));
+  service.reset();
+  ASSERT_TRUE(ledger::write_acknowledged(site.configuration.ledger, *before));
+  ledger::BackupResult restored;
+  ASSERT_TRUE(ledger::restore(copy, site.configuration.ledger, Instant{now}, restored));
+  restart();
+  EXPECT_TRUE(service->books().lost());
+}
+
 TEST_F(LostEventsTest, WhatWasAcknowledgedOfAnotherLedgerSaysNothingOfThisOne) {
   connect(1);
   snapshot({});

@@ -99,6 +99,50 @@ fault_kill_both() {
   daemon=down
 }
 
+# In the middle of some adjustments.
+fault_kill_adjusting_shapleyd() {
+  [ "$daemon" = up ] || return 1
+  local orders=()
+  for _ in 1 2 3 4; do
+    next_adjustment
+    order_adjustment "$adjustments" &
+    orders+=($!)
+  done
+  pick 100
+  sleep "0.$(printf %03d "$picked")"
+  count "SIGKILL of shapleyd while it adjusts"
+  shapleyd_kill9
+  daemon=down
+  wait "${orders[@]}"
+}
+
+# The ledger is lost, and a copy of some seconds ago takes its place: the adjustments since are lost, and Slurm's records make up for the runs.
+fault_restore() {
+  [ "$daemon" = up ] && [ "$ledger_disk" = free ] || return 1
+  local copy=$CLUSTER_DIR/run/copy.db copied_at=$((EPOCHSECONDS - 2)) kept copied
+  copied=$(timeout 10 shapleyctl backup --force "$copy" 2>>"$CLUSTER_DIR/log/load.out") || return 1
+  kept=$(wc -l <"$CLUSTER_DIR/adjusted")
+  load_burst; load_adjust; one_load
+  pick 3
+  sleep "$picked"
+  count "ledger restored from a copy"
+  shapleyd_kill9
+  daemon=down
+  copied=${copied#*verified: } copied=${copied%% *} copied=${copied//,/}
+  [ "$(jq .sequence "$CLUSTER_LEDGER.acknowledged")" -le "$copied" ] || must_have_gap_since=${must_have_gap_since:-$copied_at}
+  shapleyctl restore --ledger "$CLUSTER_LEDGER" "$copy" >>"$CLUSTER_DIR/log/load.out" 2>&1 || echo "the copy of round $round was not restored" >>"$CLUSTER_DIR/not_restored"
+  rm -f "$CLUSTER_LEDGER".replaced-*
+  sed -i "$((kept + 1)),\$d" "$CLUSTER_DIR/adjusted"
+  printf '%d %d %d\n' 9999999999 "$copied_at" "$EPOCHSECONDS" >>"$CLUSTER_DIR/lost"
+}
+# gap_is_known: what a restored copy lacks is a gap that the ledger tells of.
+must_have_gap_since=""
+gap_is_known() {
+  [ -n "$must_have_gap_since" ] || return 0
+  [ "$(ledger_sql "SELECT count(*) FROM events WHERE kind = 'observation_gap' AND json_extract(payload, '$.cause') = 'events_lost'
+    AND json_extract(payload, '$.end') >= $must_have_gap_since")" -gt 0 ]
+}
+
 fault_freeze_shapleyd() {
   [ "$daemon" = up ] || return 1
   count "SIGSTOP of shapleyd"
@@ -201,7 +245,7 @@ corrupt_spool() {
 }
 
 faults=(kill_shapleyd kill_slurmctld kill_both freeze_shapleyd freeze_slurmctld stop_shapleyd stop_slurmctld fill_ledger fill_spool
-  reconfigure cut_socket cut_socket truncate_spool corrupt_spool)
+  reconfigure cut_socket cut_socket truncate_spool corrupt_spool kill_adjusting_shapleyd kill_adjusting_shapleyd kill_adjusting_shapleyd restore restore restore restore)
 
 # slurmctld goes on without slurmdbd, and slurmdbd waits for its database; jobcomp has the records meanwhile.
 fault_kill_slurmdbd() {

@@ -53,7 +53,27 @@ load_requeue() { on_some_job RUNNING scontrol requeue; }
 load_suspend() { on_some_job RUNNING scontrol suspend; }
 load_resume() { on_some_job SUSPENDED scontrol resume; }
 
-loads=(burst plain plain plain long array wide cancel requeue suspend resume)
+# An amount that two organizations agreed on. It is booked when shapleyctl says so, and alone where the other controller did not have it.
+# $CLUSTER_DIR/adjusted: the reasons of those that must be there from then on.
+load_adjust() { next_adjustment && order_adjustment "$adjustments"; }
+adjustments=0
+next_adjustment() { adjustments=$((adjustments + 1)); }
+order_adjustment() {
+  local said
+  if said=$(timeout 3 shapleyctl adjust --amount 1s --from astro --to bio --at "$(date -u +%FT%TZ)" --reason "fault $1" --yes 2>&1) &&
+    [[ $said != *"only this host has it"* ]]; then
+    echo "fault $1" >>"$CLUSTER_DIR/adjusted"
+  fi
+  echo "$said" >>"$CLUSTER_DIR/log/load.out"
+}
+# adjustments_kept: each of them is in the books, and none twice.
+adjustments_kept() {
+  local listed
+  listed=$(shapleyctl adjust --list --json | jq -r '.adjustments[].reason' | sort) && [ -z "$(uniq -d <<<"$listed")" ] &&
+    [ -z "$(sort "$CLUSTER_DIR/adjusted" | comm -23 - <(echo "$listed"))" ]
+}
+
+loads=(burst plain plain plain long array wide cancel requeue suspend resume adjust adjust)
 
 # one_load: something of the mixed load, if slurmctld can take it.
 one_load() {
