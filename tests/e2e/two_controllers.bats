@@ -33,15 +33,17 @@ health_says() { health_of "$1" | grep -q "$2"; }
   wait_until 15 standby_is 2
   wait_until 15 pair_is 1 .in_step true
   plain_load 9
-  scontrol takeover
+  between_launches scontrol takeover
   wait_until 60 primary_is 2
   # One that is no backup any more ends.
   wait_until 30 daemon_gone slurmctld1
   wait_until 15 standby_is 1
+  open_queue
   plain_load 9
-  ctld_start_on 1
+  between_launches ctld_start_on 1
   wait_until 60 primary_is 1
   wait_until 15 standby_is 2
+  open_queue
   plain_load 9
   # As for an upgrade: the standby is restarted, then the one that writes, which goes on.
   daemon_stop shapleyd2
@@ -104,9 +106,10 @@ health_says() { health_of "$1" | grep -q "$2"; }
   TWO_HOSTS_OVER=tcp
   two_hosts_start
   plain_load 6
-  scontrol takeover
+  between_launches scontrol takeover
   wait_until 60 primary_is 2
   wait_until 15 standby_is 1
+  open_queue
   plain_load 6
   expect_both_correct 10 2
   pair_is 1 '.set_aside | length' 0
