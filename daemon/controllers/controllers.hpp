@@ -137,6 +137,8 @@ class Controllers {
   [[nodiscard]] bool is_followed() const {
     return role_ == Role::active ? acknowledgements_.in_step(now_ms()) : is_heard();
   }
+  // Whether this ledger has all that is known to be in either.
+  [[nodiscard]] bool is_current() const { return role_ == Role::active || behind() == 0; }
   [[nodiscard]] bool is_catching_up() const { return more_; }
   // The other controller has a diverged ledger, and continues that one.
   [[nodiscard]] bool has_parted() const { return parted_; }
