@@ -70,6 +70,7 @@ constexpr const char* k_usage =
     "  health [--max-backup-age AGE] [--max-audit-age AGE] [--max-papers-delay AGE]\n"
     "  rename-cluster NAME --reason TEXT\n"
     "  standing [-o FILE]\n"
+    "  standing --accept CLUSTER --reason TEXT [--yes] [--json]\n"
     "  begin\n";
 
 // The action of a subcommand, once the command line was parsed.

@@ -117,10 +117,11 @@ class Application {
     const auto next = [this] {
       const Consortium::Cluster* cluster =
           service_->is_active() ? service_->consortium().next_to_ask(service_->now()) : nullptr;
-      return cluster == nullptr ? config::OtherClusterConfig{} : cluster->configuration;
+      if (cluster == nullptr) return ConsortiumLoop::Task{};
+      return ConsortiumLoop::Task{cluster->configuration.name, cluster->configuration.standing, cluster->key};
     };
-    const auto received = [this](const std::string& cluster, const Expected<std::string>& text) {
-      service_->receive_standing(cluster, text, service_->now());
+    const auto received = [this](const std::string& cluster, HeardStatement heard) {
+      service_->receive_standing(cluster, std::move(heard), service_->now());
       server_.push();
     };
     consortium_.emplace(io_, c.munge_socket, ConsortiumLoop::Hooks{.next = next, .received = received});

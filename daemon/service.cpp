@@ -228,7 +228,10 @@ Expected<void> Service::state_configuration(const Site& site, Instant now) {
     return fail(Errc::invalid_argument, one_line(faults, options_.configuration_file.string()));
   }
   SHAPLEY_TRY_ASSIGN(const Declared declared, books_.declared());
-  const Declarations declarations = declare(site.configuration, site.text, declared, now, fingerprints(site));
+  Declarations declarations = declare(site.configuration, site.text, declared, now, fingerprints(site));
+  for (accounting::Event& event : declarations.events) {
+    if (auto* consortium = std::get_if<accounting::ConsortiumDeclared>(&event)) consortium_.date_weights(*consortium);
+  }
   SHAPLEY_TRY(books_.commit(declarations.events, now));
   for (const std::string& warning : declarations.warnings) spdlog::warn("{}", warning);
   for (const config::Fault& doubt : config::doubts(site.configuration)) {
@@ -378,8 +381,8 @@ void Service::tick(Instant now) {
   workflows_.refresh(now);
 }
 
-void Service::receive_standing(const std::string& cluster, const Expected<std::string>& text, Instant now) {
-  consortium_.receive(cluster, text, cluster_.name(), now);
+void Service::receive_standing(const std::string& cluster, HeardStatement heard, Instant now) {
+  consortium_.receive(cluster, std::move(heard), cluster_.name(), now);
   if (!is_active()) return;
   failures_.note(k_record_standings, consortium_.record(now));
   refresh_ranks(now);

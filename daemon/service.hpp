@@ -79,7 +79,7 @@ class Service {
   [[nodiscard]] Consortium& consortium() { return consortium_; }
   [[nodiscard]] const Consortium& consortium() const { return consortium_; }
   // What came for another cluster of the consortium (Consortium::receive); ranks follow it at once.
-  void receive_standing(const std::string& cluster, const Expected<std::string>& text, Instant now);
+  void receive_standing(const std::string& cluster, HeardStatement heard, Instant now);
 
   // ---- feeder ----
   // REQUIRES: cluster().admit() has admitted the feeder.

@@ -212,6 +212,14 @@ Causes statements_are_accepted(const Subject& of) {
   return causes;
 }
 
+Causes clusters_can_have_done_it(const Subject& of) {
+  Causes causes;
+  for (const OtherCluster& other : of.clusters) {
+    if (!other.jump.empty()) causes.push_back({State::warning, "the cluster " + other.cluster + ": " + other.jump});
+  }
+  return causes;
+}
+
 Causes clusters_clocks_agree(const Subject& of) {
   Causes causes;
   for (const OtherCluster& other : of.clusters) {
@@ -301,6 +309,7 @@ constexpr std::array k_rules{
     Rule{"disk", disk_has_room},
     Rule{"cluster_statement", clusters_count},
     Rule{"cluster_refused", statements_are_accepted},
+    Rule{"cluster_jump", clusters_can_have_done_it},
     Rule{"cluster_clock", clusters_clocks_agree},
     Rule{"configuration", configuration_is_in_force},
     Rule{"controllers", controllers_agree},

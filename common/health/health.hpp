@@ -36,11 +36,13 @@ struct OtherCluster {
   std::string fault = {};
   bool is_refused = false;
   std::optional<Duration> ahead = {};
+  std::string jump = {};
 };
 constexpr auto description_of(std::type_identity<OtherCluster>) {
   return describe(member("cluster", &OtherCluster::cluster), member("stated_at", &OtherCluster::stated_at),
                   member("is_stale", &OtherCluster::is_stale), supplement("fault", &OtherCluster::fault),
-                  supplement("is_refused", &OtherCluster::is_refused), supplement("ahead_s", &OtherCluster::ahead));
+                  supplement("is_refused", &OtherCluster::is_refused), supplement("ahead_s", &OtherCluster::ahead),
+                  supplement("jump", &OtherCluster::jump));
 }
 
 struct Report {

@@ -146,11 +146,20 @@ std::string amount_of(const ledger::AdjustmentRow& adjustment, double core_hours
          " core-hours";
 }
 
+// What other clusters have to write after a renaming; empty: there are none.
+std::string elsewhere_line(const ledger::AdjustmentRow& adjustment, const std::vector<std::string>& clusters) {
+  if (clusters.empty()) return {};
+  std::string names;
+  for (const std::string& cluster : clusters) names += (names.empty() ? "" : ", ") + printable(cluster);
+  return "Other clusters (" + names + ") do not count " + printable(adjustment.into) + " until they name it in `as`\n";
+}
+
 std::string render_preview(const ledger::PreviewReport& report) {
   const ledger::AdjustmentRow& adjustment = report.adjustment;
   const std::string amount = amount_of(adjustment, report.core_hours);
   std::string text = "Adjustment " + std::to_string(adjustment.number) + ": " + printable(adjustment.sentence()) + '\n';
   if (!amount.empty()) text += "Moves:  " + amount + " so far\n";
+  text += elsewhere_line(adjustment, report.elsewhere);
   text += "Reason: " + printable(adjustment.reason) + "\n\n";
   text += render_table(k_preview_fields, json_of(report.organizations));
   return text + "\nStandings in core-hours, on average this period, by " + printable(report.contribution) +
@@ -166,6 +175,7 @@ std::string render_made(const ledger::AdjustedReport& report) {
   text += '\n';
   if (adjustment.kind != accounting::AdjustmentKind::reverse)
     text += "shapleyctl adjust --reverse " + number + " takes it back\n";
+  text += elsewhere_line(adjustment, report.elsewhere);
   if (report.alone) text += std::string(k_alone) + '\n';
   if (report.rebuild) text += "the books are rebuilt for it: ranks and standings follow in a while\n";
   return text;

@@ -177,10 +177,15 @@ void add_report(CLI::App& app, ReportArguments& arguments);
 [[nodiscard]] Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& endpoint,
                                             const Environment& environment);
 
-// `shapleyctl standing`: prints the statement of this cluster for the other clusters of its consortium.
+// `shapleyctl standing`: prints the statement of this cluster for the other clusters of its consortium, or accepts that
+// the ledger of another one was replaced.
 
 struct StandingArguments {
   std::string output;  // empty: standard output
+  std::string accept;  // a cluster; empty: this one's statement is printed
+  std::string reason;
+  bool yes = false;
+  bool json = false;
 };
 
 void add_standing(CLI::App& app, StandingArguments& arguments);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -143,7 +144,8 @@ accounting::FormerNames former_names_in(const ledger::AdjustmentsReport& report)
 // What only the books know.
 struct ByTheBooks {
   accounting::FormerNames former;
-  std::string cluster;  // this cluster's name; empty: no feeder has named it
+  std::string cluster;                              // this cluster's name; empty: no feeder has named it
+  std::map<std::string, std::string> refused = {};  // by cluster: why the running shapleyd refuses its statements
 };
 
 Expected<ByTheBooks> books_of_ledger(const std::filesystem::path& file) {
@@ -160,6 +162,9 @@ Expected<ByTheBooks> books_of_daemon(const Endpoint& endpoint, bool with_cluster
   if (!with_cluster) return books;
   SHAPLEY_TRY_ASSIGN(const auto status, ask_for<ledger::StatusReport>(endpoint, {{"request", "status"}}));
   if (status.daemon) books.cluster = status.daemon->cluster.name.value_or("");
+  for (const ledger::OtherClusterReport& other : status.clusters) {
+    if (other.is_refused) books.refused.emplace(other.cluster, other.fault);
+  }
   return books;
 }
 
@@ -192,10 +197,22 @@ std::string names_unknown_here(const ledger::StandingStatement& statement, const
   return unknown;
 }
 
+// Names of `as` of which the statement has no row. One without any figures has none, too.
+std::string names_unknown_there(const ledger::StandingStatement& statement, const config::OtherClusterConfig& cluster) {
+  std::string unknown;
+  for (const accounting::NameElsewhere& name : cluster.names) {
+    const auto& rows = statement.figures.organizations;
+    if (std::ranges::find(rows, name.there, &accounting::OrganizationElsewhere::organization) == rows.end())
+      unknown += (unknown.empty() ? "" : ", ") + name.there;
+  }
+  return unknown;
+}
+
 // What cannot work between this file and what the consortium's other clusters state. Where there is no statement yet,
-// or the books do not name this cluster, a note says so.
-std::vector<config::Fault> faults_by_statements(const config::Configuration& configuration, const std::string& name,
+// the books do not name this cluster, or the running shapleyd refuses a statement that fits the file, a note says so.
+std::vector<config::Fault> faults_by_statements(const config::Configuration& configuration, const ByTheBooks& known,
                                                 const Environment& environment) {
+  const std::string& name = known.cluster;
   std::vector<config::Fault> faults;
   std::vector<ledger::PublicKey> keys;
   std::vector<std::string> fingerprints;
@@ -238,10 +255,17 @@ std::vector<config::Fault> faults_by_statements(const config::Configuration& con
                                        .contribution = std::string(accounting::name_of(configuration.contribution)),
                                        .period = configuration.period,
                                        .last = nullptr,
-                                       .now = now});
+                                       .now = now,
+                                       .stale_after = Duration{0}});
     if (!judged) add(judged.error(), "agree on it with that site, and write the same in both files");
+    if (const auto refused = known.refused.find(cluster.name); judged && refused != known.refused.end())
+      note("shapleyd refuses it: " + refused->second);
     const std::string unknown = names_unknown_here(*statement, cluster, configuration);
-    if (!unknown.empty()) note("has organizations that this file does not name: " + unknown);
+    const std::string absent = names_unknown_there(*statement, cluster);
+    if (!unknown.empty()) {
+      note("has organizations that this file does not name: " + unknown +
+           (absent.empty() ? "" : "; and none of these names of `as`: " + absent));
+    }
   }
   return faults;
 }
@@ -259,7 +283,7 @@ Expected<std::vector<config::Fault>> faults_by_the_books(const CheckConfigArgume
   const ByTheBooks known = books ? books->value_or(ByTheBooks{}) : ByTheBooks{};
   std::vector<config::Fault> faults = config::former_name_faults(configuration, known.former);
   for (const auto& more : {config::consortium_faults(configuration, known.cluster),
-                           faults_by_statements(configuration, known.cluster, environment)})
+                           faults_by_statements(configuration, known, environment)})
     faults.insert(faults.end(), more.begin(), more.end());
   std::ranges::stable_sort(faults, {}, &config::Fault::line);
   return faults;

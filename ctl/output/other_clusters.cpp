@@ -48,6 +48,9 @@ std::string other_cluster_lines(std::span<const OtherClusterReport> clusters, In
               in_words(other.organizations);
       if (other.is_stale) line += "; that has stood still since " + other.stands_still.utc();
     }
+    for (const std::string& name : other.uncounted)
+      line += "; " + printable(name) + " is no organization here and does not count";
+    if (!other.jump.empty()) line += "; " + printable(other.jump);
     if (!other.fault.empty()) line += "; " + printable(other.fault);
     const bool is_bad = other.is_stale || !other.fault.empty();
     lines.push_back((is_bad ? painted(line, Paint::bad, colour) : line) + '\n');

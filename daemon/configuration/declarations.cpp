@@ -148,6 +148,12 @@ bool same_rule(Rule a, const Rule& b) {
   return a == b;
 }
 
+// The same clusters and weights; what earlier weights make of figures is not the file's.
+bool same_consortium(const accounting::ConsortiumDeclared& file, accounting::ConsortiumDeclared declared) {
+  for (accounting::OtherCluster& other : declared.clusters) other.earlier.clear();
+  return same_rule(file, declared);
+}
+
 }  // namespace
 
 Declarations declare(const config::Configuration& configuration, const std::string& text, const Declared& declared,
@@ -170,7 +176,7 @@ Declarations declare(const config::Configuration& configuration, const std::stri
   if (!declared.charge || !same_rule(charge, *declared.charge)) out.events.emplace_back(charge);
   const accounting::ConsortiumDeclared consortium =
       config::consortium_statement(configuration, keys, after_last(now, declared.consortium));
-  if (!same_rule(consortium, declared.consortium.value_or(accounting::ConsortiumDeclared{}))) {
+  if (!same_consortium(consortium, declared.consortium.value_or(accounting::ConsortiumDeclared{}))) {
     out.events.emplace_back(consortium);
   }
   if (!declared.configuration || declared.configuration->text != text) {

@@ -5,6 +5,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/calendar.hpp"
+#include "ledger/consortium/statement_bounds.hpp"
 #include "ledger/reports/moment.hpp"
 
 namespace shapley::daemon {
@@ -15,6 +17,25 @@ const accounting::StandingReceived* recorded(const accounting::State& state, con
   const auto statements = state.statements();
   const auto found = std::ranges::find(statements, cluster, &accounting::StandingReceived::cluster);
   return found == statements.end() ? nullptr : *found;
+}
+
+// The last that is known of a change of the cluster's ledger.
+std::optional<accounting::LedgerReplaced> last_replaced(const accounting::State& state, const std::string& cluster) {
+  std::optional<accounting::LedgerReplaced> last;
+  for (accounting::LedgerReplaced& each : state.replaced_ledgers()) {
+    if (each.cluster == cluster) last = std::move(each);
+  }
+  return last;
+}
+
+Duration residual(const accounting::State& state) {
+  const accounting::ResidualMeasured* measured = state.residual_measured();
+  return measured == nullptr ? game::k_assumed_residual : Duration{measured->seconds};
+}
+
+// It was found, and is not accepted.
+bool is_open(const std::optional<accounting::LedgerReplaced>& replaced) {
+  return replaced && replaced->reason.empty();
 }
 
 }  // namespace
@@ -38,11 +59,21 @@ void Consortium::configure(const config::ConsortiumConfig& configuration, const 
     // What was accepted by another key or from another place need not be accepted now.
     if (cluster.configuration != other || cluster.key == nullptr ||
         cluster.key->fingerprint() != keys.at(i)->fingerprint()) {
-      cluster = {.configuration = other, .key = keys[i], .offered = {}};
+      cluster = {.configuration = other, .key = keys[i], .offered = {}, .other = {}};
     }
   }
   clusters_ = std::move(clusters);
   configuration_ = configuration;
+}
+
+void Consortium::date_weights(accounting::ConsortiumDeclared& declared) const {
+  const accounting::State& state = books_.state();
+  const accounting::ConsortiumDeclared* before = state.consortium();
+  if (before == nullptr || books_.incomplete()) return;
+  for (accounting::OtherCluster& other : declared.clusters) {
+    other.earlier = accounting::earlier_figures(*before, declared, other.cluster, recorded(state, other.cluster),
+                                                residual(state), state.period());
+  }
 }
 
 Expected<ledger::StandingStatement> Consortium::statement(const std::string& own_name, const ledger::SigningKey* key,
@@ -69,49 +100,145 @@ Expected<ledger::StandingStatement> Consortium::statement(const std::string& own
   return made;
 }
 
-void Consortium::receive(const std::string& cluster, const Expected<std::string>& text, const std::string& own_name,
-                         Instant now) {
+HeardStatement read_statement(const Expected<std::string>& text, std::shared_ptr<const ledger::PublicKey> key) {
+  HeardStatement heard{.key = std::move(key), .came = text.has_value(), .statement = {}, .bytes = 0};
+  if (!text) {
+    heard.statement = tl::unexpected(text.error());
+    return heard;
+  }
+  heard.bytes = static_cast<std::int64_t>(text->size());
+  heard.statement = ledger::parse_statement(*text);
+  if (!heard.statement) return heard;
+  if (const auto verified = ledger::verify_signature(*heard.statement, *heard.key); !verified)
+    heard.statement = tl::unexpected(verified.error());
+  return heard;
+}
+
+void Consortium::receive(const std::string& cluster, HeardStatement heard, const std::string& own_name, Instant now) {
   Cluster* found = find(cluster);
-  if (found == nullptr || books_.incomplete()) return;
+  if (found == nullptr || books_.incomplete() || heard.key->fingerprint() != found->key->fingerprint()) return;
+  const bool came = heard.came;
   // Until a slurmctld has connected this cluster has no name by which the other one's weights could be judged.
-  if (text && own_name.empty()) return;
-  const auto accepted = text ? accept(*found, *text, own_name, now) : Expected<void>(tl::unexpected(text.error()));
+  if (came && own_name.empty()) return;
+  const auto accepted = accept(*found, std::move(heard), own_name, now);
   if (accepted) {
     if (!found->fault.empty()) spdlog::info("consortium: {}: its statements count again", cluster);
     found->fault.clear();
     found->is_refused = false;
     return;
   }
-  found->is_refused = text.has_value();
-  if (text) ++found->refused;
+  found->is_refused = came;
+  if (came) ++found->refused;
   if (found->fault != accepted.error().what) {
     spdlog::warn("consortium: {}: {}: {}; its last statement goes on until it is too old", cluster,
-                 text ? "its statement is refused" : "no statement came", accepted.error().what);
+                 came ? "its statement is refused" : "no statement came", accepted.error().what);
   }
   found->fault = accepted.error().what;
 }
 
-Expected<void> Consortium::accept(Cluster& cluster, const std::string& text, const std::string& own_name,
+Expected<void> Consortium::accept(Cluster& cluster, HeardStatement heard, const std::string& own_name,
                                   Instant now) const {
+  if (!heard.statement) return tl::unexpected(heard.statement.error());
   const accounting::State& state = books_.state();
   const accounting::ConsortiumDeclared* declared = state.consortium();
   if (declared == nullptr) return fail(Errc::unavailable, "the consortium is not in the books yet");
-  SHAPLEY_TRY_ASSIGN(auto statement, ledger::parse_statement(text));
-  SHAPLEY_TRY(ledger::verify_signature(statement, *cluster.key));
+  ledger::StandingStatement& statement = *heard.statement;
   // A file is read again and again; only when it is new does its time say something about the other clock.
   if (cluster.offered != statement) cluster.ahead = std::max(Duration{0}, statement.figures.time - now);
-  const accounting::StandingReceived* in_books = recorded(state, cluster.configuration.name);
-  const accounting::ClusterFigures* last = in_books == nullptr ? nullptr : &in_books->figures;
-  if (cluster.offered && (last == nullptr || cluster.offered->figures.time > last->time))
-    last = &cluster.offered->figures;
+  const accounting::ClusterFigures* last = last_of(cluster);
   const ledger::OwnCluster own{own_name, *declared};
   SHAPLEY_TRY(ledger::judge(
       statement, cluster.configuration.name,
-      {own, std::string(accounting::name_of(ledger::ranking_estimator(state))), state.period(), last, now}));
+      {own, std::string(accounting::name_of(ledger::ranking_estimator(state))), state.period(), last, now,
+       accounting::stale_after(*accounting::find_cluster(*declared, cluster.configuration.name), residual(state))}));
+  // The text of one that was found names no present event, so that the log has it once.
+  std::string replacement = last == nullptr ? std::string() : ledger::replacement(statement.figures, *last);
+  if (const auto known = last_replaced(state, cluster.configuration.name); is_open(known))
+    replacement = ledger::replacement_text(*known) + ", which was found at " + format_instant(known->at);
+  if (!replacement.empty()) {
+    cluster.other = std::move(statement);
+    return fail(Errc::conflict, replacement + "; shapleyctl standing --accept " + cluster.configuration.name +
+                                    " shows what changes if it is accepted");
+  }
+  cluster.other.reset();
+  if (std::string jumped = last == nullptr ? std::string() : ledger::jump(statement.figures, *last); !jumped.empty()) {
+    spdlog::warn("consortium: {}: {}", cluster.configuration.name, jumped);
+    cluster.jump = std::move(jumped);
+    cluster.jumped = now;
+  } else if (now >= cluster.jumped + k_named_for) {
+    cluster.jump.clear();
+  }
   cluster.offered = std::move(statement);
-  cluster.bytes = static_cast<std::int64_t>(cluster.offered->text().size());
+  cluster.bytes = heard.bytes;
   cluster.changes_nothing = false;
   return {};
+}
+
+const accounting::ClusterFigures* Consortium::last_of(const Cluster& cluster) const {
+  const accounting::StandingReceived* in_books = recorded(books_.state(), cluster.configuration.name);
+  const accounting::ClusterFigures* last = in_books == nullptr ? nullptr : &in_books->figures;
+  const bool is_newer = cluster.offered && (last == nullptr || cluster.offered->figures.time > last->time);
+  return is_newer ? &cluster.offered->figures : last;
+}
+
+accounting::LedgerReplaced Consortium::replaced(const Cluster& cluster, Instant now) const {
+  const accounting::State& state = books_.state();
+  const accounting::ClusterFigures& other = cluster.other->figures;
+  accounting::LedgerReplaced event{.at = now,
+                                   .cluster = cluster.configuration.name,
+                                   .former_ledger = other.ledger,
+                                   .former_event = 0,
+                                   .ledger = other.ledger,
+                                   .event = other.event,
+                                   .hash = other.hash,
+                                   .author = "shapleyd",
+                                   .reason = {}};
+  if (const accounting::ClusterFigures* last = last_of(cluster)) {
+    event.former_ledger = last->ledger;
+    event.former_event = last->event;
+  }
+  if (const auto* last = recorded(state, event.cluster)) event.at = std::max(event.at, last->at + Duration{1});
+  if (const auto last = last_replaced(state, event.cluster)) event.at = std::max(event.at, last->at + Duration{1});
+  return event;
+}
+
+Expected<ledger::LineReport> Consortium::accept_line(const ledger::AcceptLineRequest& asked, const std::string& author,
+                                                     Instant now) {
+  Cluster* cluster = find(asked.cluster);
+  if (cluster == nullptr) return fail(Errc::not_found, "the consortium has no cluster '" + asked.cluster + "'");
+  if (books_.incomplete()) return fail(Errc::unavailable, "the books are being rebuilt");
+  if (!cluster->other) {
+    return fail(Errc::not_found, "no statement of another ledger of '" + asked.cluster +
+                                     "' has come since shapleyd started: there is nothing to accept");
+  }
+  if (asked.reason.empty()) return fail(Errc::invalid_argument, "a reason is needed; the ledger keeps it");
+  accounting::LedgerReplaced event = replaced(*cluster, now);
+  event.author = author;
+  event.reason = asked.reason;
+  const accounting::StandingReceived received = cluster->other->received(event.at);
+  ledger::LineReport report = ledger::line_report(books_.state(), event, received);
+  if (!asked.book) return report;
+  std::vector<accounting::Event> events{event, received};
+  // A new ledger has none of the figures that had another weight once.
+  const accounting::ConsortiumDeclared* declared = books_.state().consortium();
+  if (declared != nullptr && event.ledger != event.former_ledger) {
+    accounting::ConsortiumDeclared next = *declared;
+    for (accounting::OtherCluster& other : next.clusters) {
+      if (other.cluster != event.cluster || other.earlier.empty()) continue;
+      next.at = std::max(event.at, declared->at + Duration{1});
+      date_weights(next);
+      other.earlier.clear();
+      events.emplace_back(next);
+    }
+  }
+  SHAPLEY_TRY(books_.commit(events, now));
+  cluster->offered = std::move(cluster->other);
+  cluster->other.reset();
+  cluster->bytes = static_cast<std::int64_t>(cluster->offered->text().size());
+  cluster->fault.clear();
+  cluster->is_refused = false;
+  report.booked = true;
+  return report;
 }
 
 bool Consortium::is_too_old_soon(const Cluster& cluster, Instant now) {
@@ -139,6 +266,10 @@ Expected<void> Consortium::record(Instant now) {
   bytes_left_ = std::min(k_most_bytes, bytes_left_ + grown);
   filled_ = now;
   for (Cluster& cluster : clusters_) {
+    if (cluster.other && !is_open(last_replaced(books_.state(), cluster.configuration.name))) {
+      const accounting::Event found = replaced(cluster, now);
+      SHAPLEY_TRY(books_.commit({&found, 1}, now));
+    }
     if (!cluster.offered) continue;
     const accounting::StandingReceived* last = recorded(books_.state(), cluster.configuration.name);
     if (last != nullptr && (last->figures == cluster.offered->figures || last->at >= now)) continue;

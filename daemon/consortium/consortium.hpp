@@ -21,8 +21,22 @@
 #include "daemon/books/books.hpp"
 #include "ledger/chain/signing.hpp"
 #include "ledger/consortium/standing.hpp"
+#include "ledger/reports/report.hpp"
+#include "ledger/reports/requests.hpp"
 
 namespace shapley::daemon {
+
+// What came for a cluster, or why nothing did. It is read and its signature verified before it is given to the
+// consortium, in another thread, because a text of a megabyte takes long.
+struct HeardStatement {
+  // By the key of the time when it was asked for; of another key it does not count.
+  std::shared_ptr<const ledger::PublicKey> key;
+  bool came = false;  // else `statement` says why nothing did
+  Expected<ledger::StandingStatement> statement;
+  std::int64_t bytes = 0;  // of its text
+};
+[[nodiscard]] HeardStatement read_statement(const Expected<std::string>& text,
+                                            std::shared_ptr<const ledger::PublicKey> key);
 
 class Consortium {
  public:
@@ -31,6 +45,8 @@ class Consortium {
   static constexpr std::int64_t k_bytes_a_second = 80;
   static constexpr std::int64_t k_most_bytes = 3600 * k_bytes_a_second;
   static constexpr Duration k_hour{3600};
+  // So long a jump is named.
+  static constexpr Duration k_named_for{24 * 3600};
 
   using Keys = std::vector<std::shared_ptr<const ledger::PublicKey>>;
   // `books` must outlive it.
@@ -39,21 +55,33 @@ class Consortium {
   // What is known of clusters that stay is kept. REQUIRES: a key for each cluster.
   void configure(const config::ConsortiumConfig& configuration, const Keys& keys);
 
+  // What the weights in force make of other clusters' figures stays when this declaration comes into force
+  // (accounting::OtherCluster::earlier).
+  void date_weights(accounting::ConsortiumDeclared& declared) const;
+
   // This cluster's own statement, signed. Errc::not_found: no consortium is configured. Errc::unavailable: the books
   // cannot say how things stand, or the cluster has no name yet.
   [[nodiscard]] Expected<ledger::StandingStatement> statement(const std::string& own_name,
                                                               const ledger::SigningKey* key, Instant now);
 
-  // What came for a cluster, or why nothing did. Of a cluster that is not configured any more: nothing.
-  void receive(const std::string& cluster, const Expected<std::string>& text, const std::string& own_name, Instant now);
+  // Takes what came for a cluster. Of a cluster that is not configured any more, or by another key: nothing.
+  void receive(const std::string& cluster, HeardStatement heard, const std::string& own_name, Instant now);
   // Records the statements that are to be. REQUIRES: this one writes the ledger. Errors: the commit failed; it is tried
   // again by the next call.
   [[nodiscard]] Expected<void> record(Instant now);
+
+  // An administrator accepts that a cluster's statements are of another line of events than before
+  // (accounting::LedgerReplaced): its newest statement counts from now on, and those of the former line no more.
+  // Errc::not_found: no cluster of this name is configured, or no such statement of it came since the start.
+  // Errc::invalid_argument: there is no reason.
+  [[nodiscard]] Expected<ledger::LineReport> accept_line(const ledger::AcceptLineRequest& asked,
+                                                         const std::string& author, Instant now);
 
   struct Cluster {
     config::OtherClusterConfig configuration;
     std::shared_ptr<const ledger::PublicKey> key;
     std::optional<ledger::StandingStatement> offered;  // the newest that was accepted, recorded or not
+    std::optional<ledger::StandingStatement> other;    // the newest of another line of events, which is not accepted
     std::int64_t bytes = 0;                            // of the text of `offered`, which record() weighs each second
     bool changes_nothing = false;                      // `offered` was found to change no rank when it came
     Instant asked = k_beginning_of_time;               // when it was asked for last
@@ -61,6 +89,8 @@ class Consortium {
     bool is_refused = false;                           // `fault` is of a statement that came; else none came
     std::uint64_t refused = 0;                         // statements that came and did not count, since the start
     std::optional<Duration> ahead = {};                // of the clock here: the time of its newest signed statement
+    std::string jump = {};  // what it cannot have done between two statements (ledger::jump); empty: nothing of late
+    Instant jumped = k_beginning_of_time;  // when that came
   };
   [[nodiscard]] const std::vector<Cluster>& clusters() const { return clusters_; }
   [[nodiscard]] const config::ConsortiumConfig& configuration() const { return configuration_; }
@@ -71,8 +101,12 @@ class Consortium {
 
  private:
   [[nodiscard]] Cluster* find(const std::string& cluster);
-  [[nodiscard]] Expected<void> accept(Cluster& cluster, const std::string& text, const std::string& own_name,
+  [[nodiscard]] Expected<void> accept(Cluster& cluster, HeardStatement heard, const std::string& own_name,
                                       Instant now) const;
+  // The statement after which the next one is judged; nullptr: none counts.
+  [[nodiscard]] const accounting::ClusterFigures* last_of(const Cluster& cluster) const;
+  // That the cluster's statements are of another line, as it is found or accepted; `at` is after all that is known.
+  [[nodiscard]] accounting::LedgerReplaced replaced(const Cluster& cluster, Instant now) const;
   // The statement in the books stands still at the second next answer, if not now.
   [[nodiscard]] bool is_too_old_soon(const Cluster& cluster, Instant now);
   [[nodiscard]] bool changes_ranks(const Cluster& cluster, Instant now);

@@ -64,18 +64,18 @@ void ConsortiumLoop::wait() {
 
 void ConsortiumLoop::ask() {
   if (asking_) return;
-  const config::OtherClusterConfig next = hooks_.next();
-  if (next.name.empty()) return;
+  Task next = hooks_.next();
+  if (next.cluster.empty()) return;
   asking_ = true;
-  thread_.give({next.name, next.standing});
+  thread_.give(std::move(next));
 }
 
 void ConsortiumLoop::work(const Task& task) {
-  auto text = fetch_standing(task.place, munge_, wake_up_.get());
-  boost::asio::post(io_, [this, cluster = task.cluster, text = std::move(text)] {
+  HeardStatement heard = read_statement(fetch_standing(task.place, munge_, wake_up_.get()), task.key);
+  boost::asio::post(io_, [this, cluster = task.cluster, heard = std::move(heard)]() mutable {
     asking_ = false;
     if (!open_) return;
-    hooks_.received(cluster, text);
+    hooks_.received(cluster, std::move(heard));
     ask();
   });
 }

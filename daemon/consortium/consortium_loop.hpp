@@ -1,9 +1,11 @@
 // When and how the other clusters of the consortium are asked for their statements: each once in `every`, one at a
-// time, from a thread of its own, so that neither slurmctld nor the feed waits for another cluster.
+// time, from a thread of its own, so that neither slurmctld nor the feed waits for another cluster. What comes is read
+// and verified there, too.
 #pragma once
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include <boost/asio/io_context.hpp>
@@ -12,7 +14,7 @@
 #include "base/error.hpp"
 #include "base/process.hpp"
 #include "base/types.hpp"
-#include "config/configuration.hpp"
+#include "daemon/consortium/consortium.hpp"
 #include "daemon/task_thread.hpp"
 
 namespace shapley::daemon {
@@ -25,10 +27,15 @@ namespace shapley::daemon {
 
 class ConsortiumLoop {
  public:
+  struct Task {
+    std::string cluster = {};
+    std::string place = {};
+    std::shared_ptr<const ledger::PublicKey> key = {};
+  };
   struct Hooks {
     // The next cluster to ask; an empty name: none now.
-    std::function<config::OtherClusterConfig()> next;
-    std::function<void(const std::string& cluster, const Expected<std::string>& text)> received;
+    std::function<Task()> next;
+    std::function<void(const std::string& cluster, HeardStatement heard)> received;
   };
 
   // Everything but the questions themselves runs in the io_context's one thread.
@@ -39,10 +46,6 @@ class ConsortiumLoop {
   void stop();
 
  private:
-  struct Task {
-    std::string cluster;
-    std::string place;
-  };
   void wait();
   void ask();
   // In the thread.

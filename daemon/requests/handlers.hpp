@@ -21,6 +21,11 @@ namespace shapley::daemon {
 [[nodiscard]] Expected<Answer> rename_cluster(Service& service, const ledger::RenameClusterRequest& asked,
                                               const Context& context);
 
+// Accepts that the statements of another cluster are of another line of events (Consortium::accept_line), or says what
+// that would change.
+[[nodiscard]] Expected<Answer> accept_line(Service& service, const ledger::AcceptLineRequest& asked,
+                                           const Context& context);
+
 // Records that shapleyctl made a backup of the ledger, audited it, or wrote a month's papers of it, up to an event.
 // Papers of a month before the last ones change nothing. Errc::conflict unless the daemon's ledger contains that event
 // with that hash.

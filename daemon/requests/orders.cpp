@@ -61,9 +61,11 @@ Expected<Answer> adjust(Service& service, const ledger::AdjustRequest& asked, co
   service.process(context.now);
   const accounting::AdjustmentMade& adjustment = made->made;
   spdlog::info("adjustment {}: {} by {}: {}", adjustment.number, adjustment.what, adjustment.author, adjustment.reason);
-  return reply_of(context.visible.show(ledger::AdjustedReport{.adjustment = ledger::adjustment_row(adjustment),
-                                                              .core_hours = ledger::core_hours(made->work),
-                                                              .rebuild = service.books().incomplete().has_value()}));
+  return reply_of(context.visible.show(
+      ledger::AdjustedReport{.adjustment = ledger::adjustment_row(adjustment),
+                             .core_hours = ledger::core_hours(made->work),
+                             .rebuild = service.books().incomplete().has_value(),
+                             .elsewhere = ledger::clusters_with_former_name(service.books().state(), adjustment)}));
 }
 
 Expected<Answer> rename_cluster(Service& service, const ledger::RenameClusterRequest& asked, const Context& context) {
@@ -73,6 +75,20 @@ Expected<Answer> rename_cluster(Service& service, const ledger::RenameClusterReq
   spdlog::warn("ledger: the cluster is called '{}' from now on, no longer '{}', by {}: {}", named.cluster, before,
                named.author, named.reason);
   return shapley::text_of(json{{"cluster", named.cluster}, {"before", before}});
+}
+
+Expected<Answer> accept_line(Service& service, const ledger::AcceptLineRequest& asked, const Context& context) {
+  const auto accepted = [&]() -> Expected<ledger::LineReport> {
+    SHAPLEY_TRY(takes_orders(service));
+    return service.consortium().accept_line(asked, author_of(context.user_id), context.now);
+  }();
+  if (!accepted) return with_context("standing --accept", accepted.error());
+  if (accepted->booked) {
+    service.process(context.now);
+    spdlog::warn("consortium: {}: statements of the ledger {} count from event {} on, accepted by {}: {}",
+                 accepted->cluster, accepted->ledger, accepted->event, accepted->author, accepted->reason);
+  }
+  return shapley::text_of(shapley::json_of(*accepted));
 }
 
 Expected<Answer> note_upkeep(Service& service, const ledger::UpkeepRequest& asked, const Context& context) {

@@ -89,6 +89,7 @@ Expected<Answer> status(Service& service, const ledger::StatusRequest& asked, co
     other.is_refused = cluster->is_refused;
     other.refused = cluster->refused;
     other.ahead = cluster->ahead;
+    other.jump = cluster->jump;
   }
   report.daemon = daemon_report(service, context.now);
   report.plugin = plugin_report(service, context.now);
@@ -196,6 +197,8 @@ constexpr Request row(std::string_view name, Asker may_ask, Lane lane, std::stri
 }
 
 constexpr Request k_requests[] = {
+    row<accept_line>("accept_line", Asker::administrator, Lane::memory,
+                     "that the ledger of another cluster of the consortium was begun again or restored"),
     row<adjust>("adjust", Asker::administrator, Lane::memory, "a correction of the books"),
     row<adjust_preview>("adjust_preview", Asker::remote_administrator, Lane::report, "what a correction would change"),
     row<adjustments>("adjustments", Asker::anybody, Lane::memory, "all corrections of the books"),

@@ -229,6 +229,95 @@ TEST_F(ConsortiumTest, OnlyTheNewestStatementIsRemembered) {
   EXPECT_EQ(state_.shares_elsewhere().front().statement->at, at(30));
 }
 
+// What another cluster stated before its ledger was replaced counts no more from the instant of acceptance on, in any
+// order of the events; that it was found changes nothing.
+TEST_F(ConsortiumTest, OfAReplacedLedgerNothingCountsOnceItIsAccepted) {
+  const LedgerReplaced found{
+      at(30), "south", std::string(32, '1'), 1, std::string(32, '2'), 1, std::string(64, '3'), "shapleyd", ""};
+  LedgerReplaced accepted = found;
+  accepted.at = at(40);
+  accepted.author = "uid 0 (root)";
+  accepted.reason = "it burnt";
+  apply(consortium(at(0), {south()}));
+  apply(statement_of(south_, at(20)));
+  apply(found);
+  EXPECT_EQ(units(sum("A", 30).balance), 200);
+  State late = State::load(state_.save()).value();
+  apply(accepted);
+  EXPECT_EQ(sum("A", 40), figures_of_row(state_.own_rank_rows(at(40), k_direct), "A"));
+  EXPECT_EQ(state_.shares_elsewhere().front().statement, nullptr);
+  StandingReceived first = statement_of(south_, at(40));
+  apply(first);
+  EXPECT_EQ(units(sum("A", 40).balance), 200) << "of the instant of acceptance";
+  for (const Event& event : {Event(first), Event(accepted)}) EXPECT_EQ(late.apply(event).value(), Applied::changed);
+  EXPECT_EQ(late.save(), state_.save());
+  EXPECT_EQ(state_.replaced_ledgers(), (std::vector<LedgerReplaced>{found, accepted}));
+  for (std::string LedgerReplaced::*part : {&LedgerReplaced::cluster, &LedgerReplaced::ledger, &LedgerReplaced::hash,
+                                            &LedgerReplaced::author, &LedgerReplaced::former_ledger}) {
+    LedgerReplaced wrong = found;
+    wrong.*part = "";
+    EXPECT_EQ(state_.apply(wrong).error().code, Errc::invalid_argument);
+  }
+}
+
+// The south's processors are worth half of what they were from 40 on: what was given and got there before keeps its
+// worth, so that neither S nor R jumps; what follows has the new one.
+TEST_F(ConsortiumTest, AWeightHoldsFromItsDeclarationOn) {
+  const OtherCluster before = south(100'000, 2 * k_whole_weight);
+  OtherCluster after = south();
+  apply(consortium(at(0), {before}));
+  State there;
+  for (const Event& event : {Event(owned("s1", 0, {{"B", k_whole_node}})), Event(capacity("s1", 0, 2)),
+                             Event(run(1, "A", 10, {{"s1", cores(2)}}))})
+    EXPECT_EQ(there.apply(event).value(), Applied::changed);
+  apply(statement_of(there, at(40)));
+  const KeyFigures then = sum("A", 40);
+  ConsortiumDeclared declared = consortium(at(40), {after});
+  const std::vector<const StandingReceived*> statements = state_.statements();
+  declared.clusters[0].earlier =
+      earlier_figures(*state_.consortium(), declared, "south", statements.at(0), Duration{3600}, Period::none);
+  State undated = State::load(state_.save()).value();
+  EXPECT_EQ(undated.apply(consortium(at(40), {after})).value(), Applied::changed);
+  EXPECT_NE(figures_of_row(undated.rank_rows(at(40), k_direct), "A").balance, then.balance);
+  apply(declared);
+  EXPECT_EQ(sum("A", 40).balance, then.balance);
+  EXPECT_EQ(sum("A", 40).given_less_got, then.given_less_got);
+  // A runs on two processors there from 10 on: 30 s at twice their worth, 20 s at their worth, until 60.
+  const auto elsewhere = [&](std::int64_t t) {
+    KeyFigures rest = sum("A", t);
+    const KeyFigures here = figures_of_row(state_.own_rank_rows(at(t), k_direct), "A");
+    rest.balance -= here.balance;
+    rest.given_less_got -= here.given_less_got;
+    return rest;
+  };
+  const auto got = [](std::int64_t seconds) {
+    return 2 * seconds * (seconds + 1) / 2;
+  };  // of two processors, to its end
+  const auto expect_at_60 = [&] {
+    EXPECT_EQ(elsewhere(60).given_less_got, (CpuTime{-(2 * 60 + 40) * k_micro}));
+    EXPECT_EQ(units(elsewhere(60).balance), -(2 * (got(30) + 20 * 60) + got(20)));
+  };
+  expect_at_60();
+  apply(statement_of(there, at(60)));
+  expect_at_60();
+  // A second change, of which nothing else but a new cluster is declared: what is earlier stays.
+  ConsortiumDeclared next = consortium(at(60), {after});
+  next.clusters[0].earlier =
+      earlier_figures(*state_.consortium(), next, "south", state_.statements().at(0), Duration{3600}, Period::none);
+  const KeyFigures at_70 = [&] {
+    State copy = State::load(state_.save()).value();
+    return figures_of_row(copy.rank_rows(at(70), k_direct), "A");
+  }();
+  apply(next);
+  expect_at_60();
+  EXPECT_EQ(sum("A", 70), at_70);
+  // Of a cluster that joins, or of which nothing came, nothing is earlier.
+  EXPECT_TRUE(
+      earlier_figures(consortium(at(0), {}), next, "south", state_.statements().at(0), Duration{3600}, Period::none)
+          .empty());
+  EXPECT_TRUE(earlier_figures(declared, next, "south", nullptr, Duration{3600}, Period::none).empty());
+}
+
 TEST_F(ConsortiumTest, APeriodThatEndsEndsTheFiguresOfTheOtherClusterToo) {
   constexpr Instant k_november{1'793'491'200};  // 2026-11-01
   State here;

@@ -53,6 +53,7 @@ TEST_F(Elsewhere, ExplainNamesWhatMakesTheRanks) {
   EXPECT_EQ(report["clusters"][0]["stated_at"], second(30).value);
   EXPECT_EQ(report["clusters"][0]["is_stale"], false);
   EXPECT_EQ(report["clusters"][0]["organizations"], k_owed) << "the books here have no medicine";
+  EXPECT_EQ(report["clusters"][0]["uncounted"], json({"medicine"}));
   const json& ahead = report["ahead"]["organizations"];
   EXPECT_EQ(ahead[0]["organization"], "A");
   EXPECT_EQ(ahead[0]["by_other_clusters"], true) << "by the books here B goes first";

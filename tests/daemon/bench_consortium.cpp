@@ -136,7 +136,8 @@ class Measured {
   }
   void receive(const std::string& cluster, const std::string& text, Instant now) {
     const double before = processor_seconds();
-    service_->receive_standing(cluster, text, now);
+    service_->receive_standing(cluster, read_statement(text, std::as_const(*service_).consortium().find(cluster)->key),
+                               now);
     receives_ += processor_seconds() - before;
     const Consortium::Cluster* known = std::as_const(*service_).consortium().find(cluster);
     EXPECT_EQ(known->fault, "");

@@ -147,6 +147,7 @@ std::vector<Case> cluster_cases() {
       {"cluster_statement", State::warning, with([](OtherCluster& of) { of.stated_at = {}; })},
       {"cluster_statement", State::warning, with([](OtherCluster& of) { of.is_stale = true; })},
       {"cluster_refused", State::warning, with([](OtherCluster& of) { of.is_refused = true; })},
+      {"cluster_jump", State::warning, with([](OtherCluster& of) { of.jump = "A gave more than it can"; })},
       {"cluster_clock", State::ok, ahead(1)},
       {"cluster_clock", State::warning, ahead(2)},
   };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "accounting/state/consortium.hpp"
 #include "accounting/state/ranking.hpp"
 #include "ledger/consortium/standing.hpp"
 #include "ledger/store/backup.hpp"
@@ -53,11 +54,32 @@ class Site {
     record(own.consortium);
   }
 
+  // The others' weights become twice what they are.
+  void double_weights(std::int64_t seconds, bool dated) {
+    ConsortiumDeclared next = own.consortium;
+    next.at = at(seconds);
+    books_.advance(next.at);
+    const std::vector<const StandingReceived*> statements = books_.statements();
+    for (OtherCluster& other : next.clusters) other.weight *= 2;
+    for (OtherCluster& other : next.clusters) {
+      const auto last = std::ranges::find(statements, other.cluster, &StandingReceived::cluster);
+      if (dated && last != statements.end()) {
+        other.earlier =
+            earlier_figures(own.consortium, next, other.cluster, *last, game::k_assumed_residual, books_.period());
+      }
+    }
+    own.consortium = next;
+    record(next);
+  }
+
   [[nodiscard]] StandingStatement states(std::int64_t seconds) {
     StandingStatement statement = must(standing_statement(books_, ledger_, own, k_default_estimator, at(seconds)));
     must(sign(statement, *key_));
     return statement;
   }
+
+  // The same cluster with a copy of its ledger.
+  [[nodiscard]] Site again(const fs::path& directory, const fs::path& copy) const { return {directory, copy, *this}; }
 
   [[nodiscard]] const PublicKey& key() const { return key_->public_key(); }
 
@@ -65,6 +87,14 @@ class Site {
   OwnCluster own;
 
  private:
+  Site(const fs::path& directory, const fs::path& copy, const Site& of)
+      : file(copy),
+        own(of.own),
+        weight_(of.weight_),
+        ledger_(writer(copy)),
+        books_(must(ledger_.recover()).state),
+        key_(std::make_unique<SigningKey>(must(SigningKey::read(directory / (of.own.name + ".key"))))) {}
+
   std::int64_t weight_;
   Ledger ledger_;
   State books_;
@@ -169,6 +199,59 @@ TEST_F(ConsortiumAuditTest, ALedgerThatWasWrittenAnewDoesNotGiveTheStatement) {
   const AuditReport report = audited({other, west_.file});
   ASSERT_EQ(report.findings.size(), 1U) << text_of(report);
   EXPECT_SAYS(report, "compared with other.db: hash is ");
+}
+
+// South goes back to a copy, and on otherwise; the north accepts that.
+TEST_F(ConsortiumAuditTest, BothLinesOfARestoredLedgerAreKnown) {
+  const fs::path lost = directory() / "lost.db";
+  const fs::path copy = directory() / "copy.db";
+  exchange(0, 1);
+  must(back_up(south_.file, copy, Overwrite::no));
+  const auto before = south_.states(k_hour + 600);
+  south_.record(opened(50, at(k_hour).value, "B", 1, "n2"));
+  south_.record(opened(51, at(k_hour).value, "B", 1, "n2"));
+  north_.record(south_.states(k_hour + 700).received(at(k_hour + 705)));
+  must(back_up(south_.file, lost, Overwrite::no));
+  Site restored = south_.again(directory(), copy);
+  restored.record(opened(60, at(k_hour + 800).value, "A", 1, "n2"));
+  const StandingStatement first = restored.states(k_hour + 900);
+  LedgerReplaced replaced{at(k_hour + 901),
+                          "south",
+                          before.figures.ledger,
+                          before.figures.event + 2,
+                          first.figures.ledger,
+                          first.figures.event,
+                          first.figures.hash,
+                          "shapleyd",
+                          ""};
+  north_.record(replaced);
+  replaced.at = at(k_hour + 905);
+  replaced.author = "uid 0 (root)";
+  replaced.reason = "restored";
+  north_.record(replaced);
+  north_.record(first.received(at(k_hour + 905)));
+
+  const AuditReport all = audited({restored.file, lost, west_.file}, {&south_});
+  EXPECT_TRUE(all.clean()) << text_of(all);
+  EXPECT_EQ(all.statements, 4) << text_of(all);
+  EXPECT_SAYS(all, "south: 2026-10-31T22:15:05Z: its ledger went back from event 12 to 11; accepted by uid 0 (root): ");
+  // In any order, and without the lost one.
+  EXPECT_TRUE(audited({lost, restored.file, west_.file}).clean());
+  const AuditReport without = audited({restored.file, west_.file});
+  EXPECT_TRUE(without.clean()) << text_of(without);
+  EXPECT_SAYS(without, "missing: south: 1 statement by its events 12 to 12: its ledger was replaced, which was found");
+}
+
+TEST_F(ConsortiumAuditTest, AWeightThatRestatesThePastIsFound) {
+  exchange(0, 1);
+  north_.double_weights(k_hour, true);
+  const AuditReport dated = audited_with_all();
+  EXPECT_TRUE(dated.clean()) << text_of(dated);
+  north_.double_weights(k_hour + 100, false);
+  const AuditReport undated = audited_with_all();
+  EXPECT_FALSE(undated.clean());
+  EXPECT_SAYS(undated, "weights: event ");
+  EXPECT_SAYS(undated, "what A is owed on other clusters changes with the weights");
 }
 
 TEST_F(ConsortiumAuditTest, AStatementOfAnotherClusterThanTheLedgersIsFound) {

@@ -237,9 +237,21 @@ void make_sense(StandingReceived& e) {
   distinct(figures.weights, [](const ClusterWeight& each) { return each.cluster; });
   for (OrganizationElsewhere& row : figures.organizations) {
     name(row.organization);
-    row.figures.given_less_got = {row.figures.given_less_got.value / 1'000'000};
+    for (CpuTime* work : {&row.figures.given_less_got, &row.settled_given, &row.settled_got})
+      *work = {work->value / 1'000'000};
   }
+  figures.whole = {*rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40U)};
   distinct(figures.organizations, [](const OrganizationElsewhere& row) { return row.organization; });
+}
+
+void make_sense(LedgerReplaced& e) {
+  name(e.cluster);
+  name(e.author);
+  e.former_ledger = digits(32);
+  e.ledger = digits(32);
+  e.hash = digits(64);
+  e.former_event = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
+  e.event = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
 }
 
 void make_sense(ConsortiumDeclared& e) {
@@ -254,6 +266,11 @@ void make_sense(ConsortiumDeclared& e) {
       name(each.there);
     }
     distinct(other.names, [](const NameElsewhere& each) { return each.there; });
+    for (EarlierFigures& each : other.earlier) {
+      name(each.organization);
+      each.given_less_got = {each.given_less_got.value / 1'000'000};
+    }
+    distinct(other.earlier, [](const EarlierFigures& each) { return each.organization; });
   }
   distinct(e.clusters, [](const OtherCluster& other) { return other.cluster; });
 }

@@ -137,23 +137,87 @@ TEST_F(Standing, RanksAreMadeByFiguresThatAddUp) {
             std::string::npos);
 }
 
-TEST_F(Standing, IsOfTheLastOnesLedgerAndNewer) {
+TEST_F(Standing, IsNewerThanTheLastOne) {
   const StandingStatement last = of_south();
   EXPECT_EQ(judged(last, &last), "taken");
   StandingStatement next = last;
-  next.figures.ledger = std::string(32, 'c');
-  EXPECT_NE(judged(next, &last).find("it is of the ledger"), std::string::npos);
-  next = last;
   next.figures.event = 6;
+  EXPECT_NE(judged(next, &last).find("older than the last one"), std::string::npos);
+  // One of two controllers that follows may be some events behind for some seconds.
+  next.figures.time = k_time + Duration{5};
   EXPECT_NE(judged(next, &last).find("older than the last one"), std::string::npos);
   next = last;
   next.figures.time = k_time - Duration{1};
   EXPECT_NE(judged(next, &last).find("older than the last one"), std::string::npos);
-  next = last;
-  next.figures.hash = std::string(64, 'd');
-  EXPECT_NE(judged(next, &last).find("its ledger was replaced"), std::string::npos);
-  next.figures.event = 8;
-  EXPECT_EQ(judged(next, &last), "taken");
+  // What was written before is older, whichever ledger it is of.
+  next.figures.ledger = std::string(32, 'c');
+  EXPECT_NE(judged(next, &last).find("older than the last one"), std::string::npos);
+}
+
+TEST_F(Standing, ALedgerThatIsNotTheOneOfBeforeIsNamed) {
+  const accounting::ClusterFigures last = of_south().figures;
+  const auto found = [&](const auto& change) {
+    StandingStatement next = of_south();
+    next.figures.time = last.time + Duration{60};
+    change(next.figures);
+    const StandingStatement before = of_south();
+    EXPECT_EQ(judged(next, &before), "taken");
+    return replacement(next.figures, last);
+  };
+  EXPECT_EQ(found([](auto& /*figures*/) {}), "");
+  EXPECT_EQ(found([](auto& figures) { figures.event = 8; }), "");
+  EXPECT_EQ(found([](auto& figures) {
+              figures.ledger = std::string(32, 'c');
+              figures.event = 900;
+            }),
+            "its ledger was begun again: it is at event 900 of the ledger " + std::string(32, 'c') +
+                ", and was at event 7 of " + std::string(32, 'a'));
+  EXPECT_EQ(found([](auto& figures) { figures.event = 4; }), "its ledger went back from event 7 to 4: it was restored");
+  EXPECT_EQ(found([](auto& figures) { figures.hash = std::string(64, 'd'); }),
+            "its event 7 is another one than before: its ledger was restored, and goes on otherwise");
+  // It has passed event 7 again, and says itself that it lost what it had.
+  const auto lost = [&](std::int64_t since) {
+    return found([&](auto& figures) {
+      figures.event = 9;
+      figures.lost = last.time + Duration{since};
+    });
+  };
+  EXPECT_EQ(lost(-100),
+            "its ledger went back before event 7 and is at 9 now: it says that it lost what it had since "
+            "2026-11-18T11:05:00Z");
+  EXPECT_EQ(lost(1), "") << "after the last statement";
+  accounting::ClusterFigures since = last;
+  since.lost = last.time - Duration{100};
+  EXPECT_EQ(replacement(since, since), "") << "it was said before";
+}
+
+TEST_F(Standing, ALedgerThatWasReplacedIsNamedByWhatIsRecorded) {
+  accounting::LedgerReplaced replaced{.at = k_time,
+                                      .cluster = "south",
+                                      .former_ledger = std::string(32, 'a'),
+                                      .former_event = 23,
+                                      .ledger = std::string(32, 'a'),
+                                      .event = 16,
+                                      .hash = std::string(64, 'b'),
+                                      .author = "shapleyd",
+                                      .reason = ""};
+  EXPECT_EQ(replacement_text(replaced), "its ledger went back from event 23 to 16");
+  replaced.event = 30;
+  EXPECT_EQ(replacement_text(replaced), "its ledger went back before event 23, and goes on otherwise");
+  replaced.ledger = std::string(32, 'c');
+  EXPECT_EQ(replacement_text(replaced), "its ledger was begun again: it is " + std::string(32, 'c') +
+                                            " now, and was at event 23 of " + std::string(32, 'a'));
+}
+
+TEST_F(Standing, SaysWhatItsLedgerLost) {
+  accounting::State books;
+  for (const auto cause : {accounting::GapCause::unobserved, accounting::GapCause::events_lost}) {
+    const Instant begin = k_time + Duration{cause == accounting::GapCause::events_lost ? 100 : 10};
+    ASSERT_TRUE(books.apply(accounting::ObservationGap{begin, begin + Duration{5}, cause}).has_value());
+    const accounting::ClusterFigures figures =
+        cluster_figures(books, own, accounting::k_default_estimator, begin + Duration{5});
+    EXPECT_EQ(figures.lost, cause == accounting::GapCause::events_lost ? begin : Instant{});
+  }
 }
 
 }  // namespace

@@ -51,12 +51,17 @@ struct OrganizationElsewhere {
   ProcessorMillionths owned;
   ProcessorMillionths used;
   ProcessorMillionths waiting;
+  // Of the work behind `figures`: what was agreed on and no run did (WorkSettled), on each side.
+  CpuTime settled_given = {};
+  CpuTime settled_got = {};
   friend bool operator==(const OrganizationElsewhere&, const OrganizationElsewhere&) = default;
 };
 constexpr auto description_of(std::type_identity<OrganizationElsewhere>) {
   return describe("elsewhere", member("organization", &OrganizationElsewhere::organization),
                   flattened(&OrganizationElsewhere::figures), member("owned", &OrganizationElsewhere::owned),
-                  member("used", &OrganizationElsewhere::used), member("waiting", &OrganizationElsewhere::waiting));
+                  member("used", &OrganizationElsewhere::used), member("waiting", &OrganizationElsewhere::waiting),
+                  supplement("settled_given", &OrganizationElsewhere::settled_given),
+                  supplement("settled_got", &OrganizationElsewhere::settled_got));
 }
 
 // The figures of one cluster's books at one instant that other clusters use for their ranks.
@@ -71,6 +76,11 @@ struct ClusterFigures {
   Instant period_begin;
   std::vector<ClusterWeight> weights;                // in its configuration, its own included; ascending by cluster
   std::vector<OrganizationElsewhere> organizations;  // ascending by name
+  // Since when it lost events that it had, by the last such gap of its books (GapCause::events_lost); 0: none.
+  Instant lost = {};
+  // All its nodes, whole, in processors or in the unit of psi, whichever is more (State::whole_processors): no more
+  // work is done in a second. 0: it is not known.
+  ProcessorMillionths whole = {};
   friend bool operator==(const ClusterFigures&, const ClusterFigures&) = default;
 };
 constexpr auto description_of(std::type_identity<ClusterFigures>) {
@@ -79,7 +89,8 @@ constexpr auto description_of(std::type_identity<ClusterFigures>) {
                   member("hash", &ClusterFigures::hash), member("time", &ClusterFigures::time),
                   member("contribution", &ClusterFigures::contribution), member("period", &ClusterFigures::period),
                   member("period_begin", &ClusterFigures::period_begin), member("weights", &ClusterFigures::weights),
-                  member("organizations", &ClusterFigures::organizations));
+                  member("organizations", &ClusterFigures::organizations), supplement("lost", &ClusterFigures::lost),
+                  supplement("whole", &ClusterFigures::whole));
 }
 
 // The standing statement of another cluster; ranks use it from `at` on until that cluster's next one. It is stored with
@@ -99,6 +110,32 @@ constexpr auto description_of(std::type_identity<StandingReceived>) {
       .kept("standing");
 }
 
+// The ledger of another cluster was begun again, or goes on from an earlier event (it was restored from a copy): its
+// statements are of another line of events than before. shapleyd records it without a reason when it finds it, and
+// from then on no statement of that cluster is taken. An administrator who accepts the line gives a reason; then ranks
+// use only statements that were recorded at `at` or later.
+struct LedgerReplaced {
+  Instant at;
+  std::string cluster;        // its ClusterName
+  std::string former_ledger;  // the ledger and the number of the last event that were stated before
+  std::int64_t former_event = 0;
+  std::string ledger;  // those of the other line, with the event's hash
+  std::int64_t event = 0;
+  std::string hash;
+  std::string author;  // "shapleyd", or as the kernel reports: "uid 0 (root)"
+  std::string reason;  // empty: it was found, and is not accepted
+  friend bool operator==(const LedgerReplaced&, const LedgerReplaced&) = default;
+};
+constexpr auto description_of(std::type_identity<LedgerReplaced>) {
+  return describe("ledger_replaced", member<Role::identity_and_time>("at", &LedgerReplaced::at),
+                  member<Role::identity>("cluster", &LedgerReplaced::cluster),
+                  member("former_ledger", &LedgerReplaced::former_ledger),
+                  member("former_event", &LedgerReplaced::former_event), member("ledger", &LedgerReplaced::ledger),
+                  member("event", &LedgerReplaced::event), member("hash", &LedgerReplaced::hash),
+                  member("author", &LedgerReplaced::author), member("reason", &LedgerReplaced::reason))
+      .kept("replaced");
+}
+
 // An organization that has another name on the other cluster.
 struct NameElsewhere {
   std::string here;
@@ -109,18 +146,33 @@ constexpr auto description_of(std::type_identity<NameElsewhere>) {
   return describe("name", member("here", &NameElsewhere::here), member("there", &NameElsewhere::there));
 }
 
+// What earlier weights make of an organization's figures on another cluster: what they counted when the weight changed,
+// less what the same figures count by the weight of now; in processors of this cluster.
+struct EarlierFigures {
+  std::string organization;  // its name there
+  Utility balance;           // at the instant of the declaration; it goes on growing by given_less_got
+  CpuTime given_less_got;
+  friend bool operator==(const EarlierFigures&, const EarlierFigures&) = default;
+};
+constexpr auto description_of(std::type_identity<EarlierFigures>) {
+  return describe("earlier", member("organization", &EarlierFigures::organization),
+                  member("balance", &EarlierFigures::balance),
+                  member("given_less_got", &EarlierFigures::given_less_got));
+}
+
 struct OtherCluster {
-  std::string cluster;                   // its ClusterName
-  std::int64_t weight = k_whole_weight;  // of a processor there; parts per million
-  std::int64_t stale_after = 0;          // seconds; 0: the mean residual run time here, an hour at least
-  std::string key;                       // fingerprint of the key that signs its statements
-  std::vector<NameElsewhere> names;      // ascending by `there`, each once; others have one name everywhere
+  std::string cluster;                       // its ClusterName
+  std::int64_t weight = k_whole_weight;      // of a processor there; parts per million
+  std::int64_t stale_after = 0;              // seconds; 0: the mean residual run time here, an hour at least
+  std::string key;                           // fingerprint of the key that signs its statements
+  std::vector<NameElsewhere> names;          // ascending by `there`, each once; others have one name everywhere
+  std::vector<EarlierFigures> earlier = {};  // ascending by organization; of the present period
   friend bool operator==(const OtherCluster&, const OtherCluster&) = default;
 };
 constexpr auto description_of(std::type_identity<OtherCluster>) {
   return describe("other_cluster", member("cluster", &OtherCluster::cluster), member("weight", &OtherCluster::weight),
                   member("stale_after", &OtherCluster::stale_after), member("key", &OtherCluster::key),
-                  member("names", &OtherCluster::names));
+                  member("names", &OtherCluster::names), supplement("earlier", &OtherCluster::earlier));
 }
 
 // From `at` on ranks are made from the sum over this cluster and these others, until the next such event. A cluster

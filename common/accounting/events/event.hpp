@@ -397,7 +397,7 @@ using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, Organ
                            CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
                            ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerBegan, JobChanged,
                            ObservationGap, HistoryImported, AdjustmentMade, ResidualMeasured, StateLost, ClusterNamed,
-                           HindsightBounded, StandingReceived, ConsortiumDeclared, WorkSettled>;
+                           HindsightBounded, StandingReceived, ConsortiumDeclared, WorkSettled, LedgerReplaced>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);

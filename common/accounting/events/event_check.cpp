@@ -182,17 +182,18 @@ bool is_weight(std::int64_t parts_per_million) {
   return parts_per_million >= k_least_weight && parts_per_million <= k_greatest_weight;
 }
 
-// The range of another cluster's figures: what a million processors do in a thousand million seconds at most
-// (base/types.hpp), so that their sums do not overflow.
+bool is_within(Int128 value, Int128 bound) {
+  return value >= -bound && value <= bound;
+}
+
 bool in_bounds(const OrganizationElsewhere& row) {
-  constexpr std::int64_t k_seconds = 1'000'000'000;
-  constexpr Int128 k_processors = k_max_held.value;
-  const auto within = [](Int128 value, Int128 bound) { return value >= -bound && value <= bound; };
-  bool good = within(row.figures.balance.value, k_processors * k_seconds * k_seconds) &&
-              within(row.figures.given_less_got.value, k_processors * k_seconds) &&
-              within(row.figures.rate_less_used.value, k_processors);
+  bool good = is_within(row.figures.balance.value, k_max_balance_elsewhere) &&
+              is_within(row.figures.given_less_got.value, k_max_work_elsewhere) &&
+              is_within(row.figures.rate_less_used.value, k_max_held.value);
+  for (const CpuTime settled : {row.settled_given, row.settled_got})
+    good = good && is_within(settled.value, k_max_work_elsewhere);
   for (const ProcessorMillionths held : {row.owned, row.used, row.waiting})
-    good = good && within(held.value, k_max_wanted.value);
+    good = good && is_within(held.value, k_max_wanted.value);
   return good;
 }
 
@@ -210,8 +211,10 @@ Expected<void> check_content(const ChargeDeclared& event) {
   return {};
 }
 
+constexpr std::size_t k_identity_digits = 32;
+constexpr std::size_t k_hash_digits = 64;
+
 Expected<void> check_content(const ControllerBegan& event) {
-  constexpr std::size_t k_hash_digits = 64;
   if (event.host.empty()) return refuse("the host needs a name");
   if (event.after < 0) return refuse("events count from 1");
   if (!is_hex(event.hash, k_hash_digits)) return refuse("a hash has 64 hexadecimal digits");
@@ -242,8 +245,6 @@ Expected<void> check_content(const HindsightBounded& event) {
 }
 
 Expected<void> check_content(const StandingReceived& event) {
-  constexpr std::size_t k_identity_digits = 32;
-  constexpr std::size_t k_hash_digits = 64;
   constexpr std::size_t k_signature_digits = 128;
   const ClusterFigures& figures = event.figures;
   if (event.cluster.empty()) return refuse("the cluster needs a name");
@@ -254,6 +255,7 @@ Expected<void> check_content(const StandingReceived& event) {
   if (figures.event < 0) return refuse("events count from 1");
   if (figures.contribution.empty()) return refuse("the contribution needs a name");
   if (figures.period_begin > figures.time) return refuse("a period begins before its figures");
+  if (figures.whole.value < 0) return refuse("a cluster has 0 processors or more");
   for (std::size_t i = 0; i < figures.weights.size(); ++i) {
     if (!is_weight(figures.weights[i].weight)) return refuse(k_bad_weight);
     if (i > 0 && figures.weights[i - 1].cluster >= figures.weights[i].cluster)
@@ -267,6 +269,17 @@ Expected<void> check_content(const StandingReceived& event) {
     }
     if (!in_bounds(row)) return refuse("the figures of " + row.organization + " are larger than any cluster's");
   }
+  return {};
+}
+
+Expected<void> check_content(const LedgerReplaced& event) {
+  if (event.cluster.empty()) return refuse("the cluster needs a name");
+  for (const std::string* ledger : {&event.former_ledger, &event.ledger}) {
+    if (!is_hex(*ledger, k_identity_digits)) return refuse("a ledger's identity has 32 hexadecimal digits");
+  }
+  if (!is_hex(event.hash, k_hash_digits)) return refuse("a hash has 64 hexadecimal digits");
+  if (event.former_event < 0 || event.event < 0) return refuse("events count from 1");
+  if (event.author.empty()) return refuse("who found or accepted it is named");
   return {};
 }
 
@@ -284,6 +297,15 @@ Expected<void> check_content(const ConsortiumDeclared& event) {
     for (std::size_t k = 0; k < other.names.size(); ++k) {
       if (other.names[k].here.empty() || other.names[k].there.empty()) return refuse("an organization needs a name");
       if (k > 0 && other.names[k - 1].there >= other.names[k].there) return refuse("names ascend, each once");
+    }
+    for (std::size_t k = 0; k < other.earlier.size(); ++k) {
+      const EarlierFigures& row = other.earlier[k];
+      if (row.organization.empty()) return refuse("an organization needs a name");
+      if (k > 0 && other.earlier[k - 1].organization >= row.organization)
+        return refuse("organizations ascend by name, each once");
+      if (!is_within(row.balance.value, k_max_balance_elsewhere) ||
+          !is_within(row.given_less_got.value, k_max_work_elsewhere))
+        return refuse("the earlier figures of " + row.organization + " are larger than any cluster's");
     }
   }
   return {};

@@ -79,7 +79,45 @@ KeyFigures figures_at(const StandingReceived& statement, const KeyFigures& state
   return figures;
 }
 
+// What `other.earlier`, of a declaration at `since`, adds to the figures of an organization there.
+KeyFigures earlier_at(const OtherCluster& other, const std::string& organization, Instant since, Period period,
+                      Instant now) {
+  const auto row = std::ranges::lower_bound(other.earlier, organization, {}, &EarlierFigures::organization);
+  if (row == other.earlier.end() || row->organization != organization || since < period_begin(period, now)) return {};
+  return figures_after({row->balance, row->given_less_got, {}}, std::max(now - since, Duration{0}));
+}
+
+// The figures of a row there as ranks here count them.
+KeyFigures counted(const ConsortiumDeclared& consortium, const OtherCluster& other, const StandingReceived& statement,
+                   const OrganizationElsewhere& row, Instant stale_at, Period period, Instant now) {
+  KeyFigures figures =
+      weighted(figures_at(statement, row.figures, stale_at, period, now), other.weight, consortium.weight);
+  figures += earlier_at(other, row.organization, consortium.at, period, now);
+  return figures;
+}
+
 }  // namespace
+
+std::vector<EarlierFigures> earlier_figures(const ConsortiumDeclared& before, const ConsortiumDeclared& after,
+                                            std::string_view cluster, const StandingReceived* statement,
+                                            Duration residual, Period period) {
+  std::vector<EarlierFigures> earlier;
+  const OtherCluster* was = find_cluster(before, cluster);
+  const OtherCluster* is = find_cluster(after, cluster);
+  if (was == nullptr || is == nullptr || statement == nullptr || before.consortium != after.consortium) return earlier;
+  const Instant stale_at = statement->figures.time + stale_after(*was, residual);
+  for (const OrganizationElsewhere& row : statement->figures.organizations) {
+    const KeyFigures then = counted(before, *was, *statement, row, stale_at, period, after.at);
+    const KeyFigures now =
+        weighted(figures_at(*statement, row.figures, stale_at, period, after.at), is->weight, after.weight);
+    const EarlierFigures figures{
+        row.organization,
+        {std::clamp((then.balance - now.balance).value, -k_max_balance_elsewhere, k_max_balance_elsewhere)},
+        {std::clamp((then.given_less_got - now.given_less_got).value, -k_max_work_elsewhere, k_max_work_elsewhere)}};
+    if (figures.balance != Utility{} || figures.given_less_got != CpuTime{}) earlier.push_back(figures);
+  }
+  return earlier;
+}
 
 std::vector<ClusterShare> shares_of(const ConsortiumDeclared& consortium,
                                     std::span<const StandingReceived* const> statements, Duration residual,
@@ -96,8 +134,7 @@ std::vector<ClusterShare> shares_of(const ConsortiumDeclared& consortium,
       const std::string* here = name_here(other, row.organization);
       if (here == nullptr) continue;
       share.organizations.push_back(
-          {*here,
-           weighted(figures_at(statement, row.figures, share.stale_at, period, now), other.weight, consortium.weight),
+          {*here, counted(consortium, other, statement, row, share.stale_at, period, now),
            weighted(std::clamp(row.owned, ProcessorMillionths{}, k_max_held), other.weight, consortium.weight)});
     }
   }

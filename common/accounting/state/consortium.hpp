@@ -13,8 +13,14 @@
 //     S(t + h) = S(t) + h * R(t) + h(h+1)/2 * A,    R(t + h) = R(t) + h * A,    A = rate - used at t
 //
 // so only the change of A is not known: |error of K| <= w_c P_c h (H + h/2), P_c the cluster's processors. After
-// `stale_after` the figures stay as they are and A counts no more, because what ran has ended by then: two clusters
-// that both went on would both correct the same debt.
+// `stale_after` S and R stay as they are and A counts no more, because what ran has ended by then: two clusters that
+// both went on would both correct the same debt.
+//
+// A weight holds from its declaration on. When it changes from v to w at T, S and R become
+//
+//     w S(t) + (v - w) [S(T) + (t - T) R(T)],    w R(t) + (v - w) R(T),
+//
+// so nothing jumps at T; what the brackets add is recorded with the declaration (OtherCluster::earlier).
 //
 // Pure functions.
 #pragma once
@@ -45,6 +51,15 @@ namespace shapley::accounting {
 // at most, so that those of all clusters of a consortium have a sum. REQUIRES: both are weights.
 [[nodiscard]] KeyFigures weighted(const KeyFigures& figures, std::int64_t weight, std::int64_t own);
 [[nodiscard]] ProcessorMillionths weighted(ProcessorMillionths processors, std::int64_t weight, std::int64_t own);
+
+// `OtherCluster::earlier` of a cluster, for a declaration `after` at its instant, when `before` was in force: the
+// weights of before hold for what was given and got until then, those of `after` for what follows. `statement`: the
+// cluster's last one; nullptr: no statement came, and nothing was counted. Empty, too, of a cluster that `before` does
+// not name.
+[[nodiscard]] std::vector<EarlierFigures> earlier_figures(const ConsortiumDeclared& before,
+                                                          const ConsortiumDeclared& after, std::string_view cluster,
+                                                          const StandingReceived* statement, Duration residual,
+                                                          Period period);
 
 // What an organization has on one other cluster, in processors of this one.
 struct FiguresElsewhere {

@@ -197,14 +197,36 @@ std::vector<RankRow> State::own_rank_rows(Instant t, EstimatorId estimator) {
   return rows;
 }
 
+ProcessorMillionths State::whole_processors() const {
+  ProcessorMillionths sum;
+  for (std::uint32_t i = 0; i < impl_->nodes.size(); ++i) {
+    const Measured worth = impl_->nodes[i].last_worth();
+    const Measured now = impl_->nodes[i].offer_before(k_end_of_time).amount;
+    sum += std::max({worth.charged, worth.blocked, now.charged, now.blocked});
+  }
+  return sum;
+}
+
 const ConsortiumDeclared* State::consortium() const {
   return in_force(impl_->kept.all<ConsortiumDeclared>(), now());
 }
 
 std::vector<const StandingReceived*> State::statements() const {
   std::vector<const StandingReceived*> statements;
-  for (const StandingReceived& statement : impl_->kept.all<StandingReceived>()) statements.push_back(&statement);
+  const auto is_given_up = [&](const StandingReceived& statement) {
+    return std::ranges::any_of(impl_->kept.all<LedgerReplaced>(), [&](const LedgerReplaced& replaced) {
+      return !replaced.reason.empty() && replaced.cluster == statement.cluster && replaced.at > statement.at;
+    });
+  };
+  for (const StandingReceived& statement : impl_->kept.all<StandingReceived>()) {
+    if (!is_given_up(statement)) statements.push_back(&statement);
+  }
   return statements;
+}
+
+std::vector<LedgerReplaced> State::replaced_ledgers() const {
+  const auto& all = impl_->kept.all<LedgerReplaced>();
+  return {all.begin(), all.end()};
 }
 
 std::vector<ClusterShare> State::shares_elsewhere(std::span<const StandingReceived* const> by) const {

@@ -211,8 +211,11 @@ class State {
   [[nodiscard]] game::KeyTerms key_terms() const;
   // What other clusters are in force at now(); nullptr: none ever was declared.
   [[nodiscard]] const ConsortiumDeclared* consortium() const;
-  // The last statement of each other cluster, in force or not. Pointers hold until the books change.
+  // The last statement of each other cluster, in force or not, except one of a ledger that was given up since
+  // (LedgerReplaced). Pointers hold until the books change.
   [[nodiscard]] std::vector<const StandingReceived*> statements() const;
+  // All of them, ascending.
+  [[nodiscard]] std::vector<LedgerReplaced> replaced_ledgers() const;
   // What they contribute to keys at now() (state/consortium.hpp), none before the first one was declared, by these
   // statements. Pointers in it hold until the books change.
   [[nodiscard]] std::vector<ClusterShare> shares_elsewhere(std::span<const StandingReceived* const> by) const;
@@ -237,6 +240,9 @@ class State {
   [[nodiscard]] std::vector<OwnedNodes> owned_nodes() const;
   // Rises when they may have changed.
   [[nodiscard]] std::uint64_t owners_epoch() const;
+  // Of all nodes that the books know, as they are now or were last, whole, whether or not they are there: by the
+  // measure, processors or the unit of psi, by which each is more.
+  [[nodiscard]] ProcessorMillionths whole_processors() const;
 
   // All of them, ascending.
   [[nodiscard]] std::vector<ObservationsMistimed> mistimed_observations() const;

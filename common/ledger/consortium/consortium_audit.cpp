@@ -29,6 +29,7 @@ using accounting::ClusterFigures;
 using accounting::ConsortiumDeclared;
 using accounting::EstimatorId;
 using accounting::EstimatorSet;
+using accounting::LedgerReplaced;
 using accounting::OtherCluster;
 using accounting::RankRow;
 using accounting::StandingReceived;
@@ -99,6 +100,7 @@ struct Mark {
   std::string cluster;
   std::string ledger;
   std::int64_t event = 0;
+  std::string hash;
   Instant time;
 };
 
@@ -107,7 +109,12 @@ struct Other {
   LedgerOfConsortium of;
   std::string identity;
   Position begin, head;
+  std::map<std::int64_t, std::string> hashes = {};  // of the events that statements of it name
   std::vector<Mark> marks = {};
+
+  [[nodiscard]] bool has(const Mark& mark) const {
+    return identity == mark.ledger && mark.event >= begin.sequence && mark.event <= head.sequence;
+  }
 };
 
 Expected<Replay> replay_to(const Database& database, std::int64_t last, const EstimatorSet& wanted) {
@@ -184,12 +191,16 @@ class ConsortiumAudit {
       if (stored.sequence <= begin.sequence) return {};
       ++report_.events;
       const auto* statement = std::get_if<StandingReceived>(&stored.event);
-      if (statement == nullptr && !std::holds_alternative<ConsortiumDeclared>(stored.event)) return {};
+      const auto* replaced = std::get_if<LedgerReplaced>(&stored.event);
+      if (replaced != nullptr) replaced_.emplace_back(stored.sequence, *replaced);
+      if (statement == nullptr && replaced == nullptr && !std::holds_alternative<ConsortiumDeclared>(stored.event))
+        return {};
       to_note_.push_back(stored.sequence);
       if (statement == nullptr) return {};
       const ClusterFigures& figures = statement->figures;
       want(figures.contribution, wanted_there_);
-      marks_.push_back({stored.sequence, statement->cluster, figures.ledger, figures.event, figures.time});
+      marks_.push_back(
+          {stored.sequence, statement->cluster, figures.ledger, figures.event, figures.hash, figures.time});
       return {};
     });
   }
@@ -207,12 +218,15 @@ class ConsortiumAudit {
       SHAPLEY_TRY(replay.advance_to(sequence));
       SHAPLEY_TRY(visit(sequence, [&](const StoredEvent& stored) {
         if (const auto* declared = std::get_if<ConsortiumDeclared>(&stored.event)) {
+          check_weights(stored.sequence, *declared, replay.books().state);
           sum_.note(*declared);
           silences_.note(*declared);
         } else if (const auto* statement = std::get_if<StandingReceived>(&stored.event)) {
           sum_.note(*statement);
           silences_.note(*statement);
           check_signature(stored.sequence, *statement);
+        } else if (const auto* replaced = std::get_if<LedgerReplaced>(&stored.event)) {
+          sum_.note(*replaced);
         }
         check_ranks(stored, replay.books().state);
       }));
@@ -226,6 +240,7 @@ class ConsortiumAudit {
     const ConsortiumDeclared* declared = books.consortium();
     if (declared == nullptr) return;
     sum_.note(*declared);
+    for (const LedgerReplaced& replaced : books.replaced_ledgers()) sum_.note(replaced);
     for (const accounting::ClusterShare& share : books.shares_elsewhere()) {
       if (share.statement != nullptr) sum_.note(*share.statement);
       silences_.begin(share.cluster, share.statement == nullptr ? books.now() : share.statement->at);
@@ -260,6 +275,37 @@ class ConsortiumAudit {
       find("signature", title(sequence, statement) + ": " + good.error().what);
   }
 
+  // A new weight changes nothing of what was given and got before: what the same clusters contribute is the same right
+  // before and after its declaration.
+  void check_weights(std::int64_t sequence, const ConsortiumDeclared& declared, State& books) {
+    const ConsortiumDeclared* was = sum_.in_force(declared.at);
+    const auto same_rows = [](const OtherCluster& a, const OtherCluster& b) {
+      return a.cluster == b.cluster && a.names == b.names && a.stale_after == b.stale_after;
+    };
+    if (was == nullptr || was->consortium != declared.consortium ||
+        !std::ranges::equal(was->clusters, declared.clusters, same_rows)) {
+      return;
+    }
+    // One that comes with another ledger of a cluster leaves out what was of the former one.
+    for (const auto& [number, replaced] : replaced_) {
+      if (replaced.at == declared.at && !replaced.reason.empty()) return;
+    }
+    if (books.now() > declared.at) return;
+    books.advance(declared.at);
+    const std::vector<RankRow> before = sum_.rows(books, accounting::k_default_estimator);
+    NaiveClusterSum with = sum_;
+    with.note(declared);
+    const std::vector<RankRow> after = with.rows(books, accounting::k_default_estimator);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (before[i].figures.balance == after[i].figures.balance &&
+          before[i].figures.given_less_got == after[i].figures.given_less_got) {
+        continue;
+      }
+      find("weights", "event " + std::to_string(sequence) + ", " + format_instant(declared.at) + ": what " +
+                          before[i].organization + " is owed on other clusters changes with the weights");
+    }
+  }
+
   void check_ranks(const StoredEvent& stored, State& books) {
     books.advance(time_of(stored.event));
     const EstimatorId estimator =
@@ -281,8 +327,13 @@ class ConsortiumAudit {
         SHAPLEY_TRY_ASSIGN(std::string identity, of.ledger->identity());
         SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(there));
         SHAPLEY_TRY_ASSIGN(const Head head, read_head(there));
-        others_.push_back({of, std::move(identity), begin, head});
-        return {};
+        Other& other = others_.emplace_back(Other{of, std::move(identity), begin, head});
+        for (const Mark& mark : marks_) {
+          if (other.has(mark)) other.hashes.emplace(mark.event, "");
+        }
+        if (other.hashes.empty()) return {};
+        const auto computed = compute_hashes(there, other.hashes);
+        return computed ? Expected<void>() : tl::unexpected<Error>(computed.error());
       }));
     }
     struct Unfit {
@@ -294,12 +345,24 @@ class ConsortiumAudit {
       Other* fits = nullptr;
       for (Other& other : others_) {
         if (other.identity != mark.ledger) continue;
-        if (mark.event >= other.begin.sequence && mark.event <= other.head.sequence) fits = &other;
+        if (other.has(mark)) {
+          fits = &other;
+          // A ledger and its restored copy have one identity: the statement is of the line that has its event.
+          if (other.hashes.at(mark.event) == mark.hash) break;
+          continue;
+        }
         reason = other.of.file +
                  (mark.event > other.head.sequence
                       ? " ends at event " + std::to_string(other.head.sequence) +
                             ": it was copied before that, or it was truncated"
                       : " begins after event " + std::to_string(other.begin.sequence) + ": its archive was not given");
+      }
+      const bool is_of_it = fits != nullptr && fits->hashes.at(mark.event) == mark.hash;
+      const LedgerReplaced* replaced = is_of_it ? nullptr : given_up(mark);
+      if (replaced != nullptr && std::ranges::find(others_, mark.ledger, &Other::identity) != others_.end()) {
+        fits = nullptr;
+        reason = "its ledger was replaced, which was found or accepted at " + format_instant(replaced->at) +
+                 ": the one that it was before was not given";
       }
       if (fits != nullptr) {
         fits->marks.push_back(mark);
@@ -322,10 +385,16 @@ class ConsortiumAudit {
     return {};
   }
 
+  // What the books here know of a change of the statement's ledger after it; nullptr: nothing.
+  [[nodiscard]] const LedgerReplaced* given_up(const Mark& mark) const {
+    for (const auto& [sequence, replaced] : replaced_) {
+      if (sequence > mark.sequence && replaced.cluster == mark.cluster && replaced.former_ledger == mark.ledger)
+        return &replaced;
+    }
+    return nullptr;
+  }
+
   Expected<void> compare(const Other& other, const Database& there) {
-    std::map<std::int64_t, std::string> hashes;
-    for (const Mark& mark : other.marks) hashes.emplace(mark.event, "");
-    SHAPLEY_TRY(compute_hashes(there, hashes));
     SHAPLEY_TRY_ASSIGN(Replay replay, replay_to(there, other.marks.back().event, wanted_there_));
     for (const Mark& mark : other.marks) {
       progress("statements against " + other.of.file, report_.statements, static_cast<std::int64_t>(marks_.size()));
@@ -333,7 +402,7 @@ class ConsortiumAudit {
       SHAPLEY_TRY(visit(mark.sequence, [&](const StoredEvent& stored) {
         ++report_.statements;
         const auto& statement = std::get<StandingReceived>(stored.event);
-        const std::string differs = fault_of(statement, hashes.at(mark.event), replay.books().state);
+        const std::string differs = fault_of(statement, other.hashes.at(mark.event), replay.books().state);
         if (!differs.empty())
           find("statement", title(mark.sequence, statement) + ", compared with " + other.of.file + ": " + differs);
       }));
@@ -372,6 +441,11 @@ class ConsortiumAudit {
 
   void write_notes() {
     if (to_note_.empty()) report_.notes.emplace_back("no consortium was declared, and no statement was recorded");
+    for (const auto& [sequence, replaced] : replaced_) {
+      report_.notes.push_back(
+          replaced.cluster + ": " + format_instant(replaced.at) + ": " + replacement_text(replaced) +
+          (replaced.reason.empty() ? "; found" : "; accepted by " + replaced.author + ": " + replaced.reason));
+    }
     if (verified_ > 0)
       report_.notes.push_back(counted(verified_, "signature") + " verified with the keys that were given");
     for (const auto& [of, count] : unverified_) {
@@ -396,6 +470,7 @@ class ConsortiumAudit {
   Instant end_;                        // the last recording
   std::vector<std::int64_t> to_note_;  // statements and declarations
   std::vector<Mark> marks_;
+  std::vector<std::pair<std::int64_t, LedgerReplaced>> replaced_;  // with their numbers
   NaiveClusterSum sum_;
   Silences silences_;
   std::vector<Other> others_;

@@ -27,6 +27,9 @@ struct LedgerOfConsortium {
 // otherwise a note states that it was not. Whenever a statement or a consortium was recorded, the rows that ranks are
 // made from are compared with a sum that is computed in another way ("ranks").
 //
+// Where the ledger of a cluster was replaced (LedgerReplaced), statements are compared with the one of `others` that
+// has their event; those that only the former one could have are `missing` where it was not given.
+//
 // Not findings but `missing`: statements whose ledger is not among `others` or does not reach that event, declared
 // clusters without any recorded statement, and times longer than an hour and some minutes without a statement of a
 // cluster.

@@ -99,6 +99,12 @@ void NaiveClusterSum::note(const accounting::StandingReceived& statement) {
   if (last.cluster.empty() || last.at <= statement.at) last = statement;
 }
 
+void NaiveClusterSum::note(const accounting::LedgerReplaced& replaced) {
+  if (replaced.reason.empty()) return;
+  Instant& line = lines_.emplace(replaced.cluster, replaced.at).first->second;
+  if (line < replaced.at) line = replaced.at;
+}
+
 const ConsortiumDeclared* NaiveClusterSum::in_force(Instant t) const {
   const auto later = declared_.upper_bound(t);
   return later == declared_.begin() ? nullptr : &std::prev(later)->second;
@@ -124,6 +130,7 @@ std::vector<RankRow> NaiveClusterSum::rows(State& books, EstimatorId estimator) 
   for (const OtherCluster& other : consortium->clusters) {
     const auto last = statements_.find(other.cluster);
     if (last == statements_.end() || last->second.figures.consortium != consortium->consortium) continue;
+    if (const auto line = lines_.find(other.cluster); line != lines_.end() && last->second.at < line->second) continue;
     for (const accounting::OrganizationElsewhere& there : last->second.figures.organizations) {
       KeyFigures figures = at_present(last->second.figures, there.figures, other, books);
       // What no cluster owns does not count.
@@ -134,6 +141,13 @@ std::vector<RankRow> NaiveClusterSum::rows(State& books, EstimatorId estimator) 
       for (std::int64_t* value : {&figures.rate_less_used.value, &owned})
         *value = static_cast<std::int64_t>(
             std::max(-k_most, std::min(k_most, in_own_processors(*value, other.weight, consortium->weight))));
+      for (const accounting::EarlierFigures& earlier : other.earlier) {
+        if (earlier.organization != there.organization) continue;
+        if (consortium->at < period_begin(books.period(), books.now())) continue;
+        figures.balance.value +=
+            earlier.balance.value + earlier.given_less_got.value * (books.now() - consortium->at).value;
+        figures.given_less_got.value += earlier.given_less_got.value;
+      }
       add(books, called_here(other, there.organization), figures, owned, rows);
     }
   }

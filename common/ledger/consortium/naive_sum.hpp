@@ -18,6 +18,7 @@ class NaiveClusterSum {
  public:
   void note(const accounting::ConsortiumDeclared& declared) { declared_[declared.at] = declared; }
   void note(const accounting::StandingReceived& statement);
+  void note(const accounting::LedgerReplaced& replaced);
   void note(const accounting::RankingDeclared& rule) { rules_[rule.at] = rule; }
 
   // The declaration of the cluster in force at t; nullptr: it did not belong to the consortium.
@@ -27,12 +28,14 @@ class NaiveClusterSum {
   [[nodiscard]] std::vector<accounting::RankRow> rows(accounting::State& books,
                                                       accounting::EstimatorId estimator) const;
 
- private:
+  // nullptr: none is.
   [[nodiscard]] const accounting::ConsortiumDeclared* in_force(Instant t) const;
 
+ private:
   std::map<Instant, accounting::ConsortiumDeclared> declared_;
   std::map<Instant, accounting::RankingDeclared> rules_;
   std::map<std::string, accounting::StandingReceived> statements_;  // the newest by cluster
+  std::map<std::string, Instant> lines_;  // by cluster: statements of before do not count any more
 };
 
 }  // namespace shapley::ledger

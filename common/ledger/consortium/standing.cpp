@@ -1,6 +1,7 @@
 #include "ledger/consortium/standing.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "accounting/state/ranking.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "ledger/consortium/statement_bounds.hpp"
 #include "ledger/replication/chain_copy.hpp"
 
 namespace shapley::ledger {
@@ -28,6 +30,9 @@ std::string StandingStatement::text() const {
 accounting::ClusterFigures cluster_figures(accounting::State& state, const OwnCluster& own,
                                            accounting::EstimatorId estimator, Instant now) {
   const std::vector<accounting::RankRow> rows = state.own_rank_rows(now, estimator);
+  std::map<std::string, std::pair<CpuTime, CpuTime>> settled;  // given, got
+  for (const accounting::Standing& standing : state.standings(now, {estimator}))
+    settled[state.organizations()[standing.organization.value]] = {standing.settled_given, standing.settled_got};
   accounting::ClusterFigures figures{.consortium = own.consortium.consortium,
                                      .ledger = {},
                                      .hash = {},
@@ -36,7 +41,12 @@ accounting::ClusterFigures cluster_figures(accounting::State& state, const OwnCl
                                      .period = state.period(),
                                      .period_begin = std::max(state.period_begin(), Instant{0}),
                                      .weights = {{own.name, own.consortium.weight}},
-                                     .organizations = {}};
+                                     .organizations = {},
+                                     .lost = {},
+                                     .whole = state.whole_processors()};
+  for (const accounting::ObservationGap& gap : state.observation_gaps()) {
+    if (gap.cause == accounting::GapCause::events_lost) figures.lost = gap.begin;
+  }
   for (const accounting::OtherCluster& other : own.consortium.clusters) {
     figures.weights.push_back({other.cluster, other.weight});
   }
@@ -45,7 +55,8 @@ accounting::ClusterFigures cluster_figures(accounting::State& state, const OwnCl
     const bool is_empty = row.figures == accounting::KeyFigures{} && row.owned.value == 0 && row.used.value == 0 &&
                           row.waiting.value == 0;
     if (is_empty || row.organization == accounting::k_guests) continue;
-    figures.organizations.push_back({row.organization, row.figures, row.owned, row.used, row.waiting});
+    figures.organizations.push_back({row.organization, row.figures, row.owned, row.used, row.waiting,
+                                     settled.at(row.organization).first, settled.at(row.organization).second});
   }
   std::ranges::sort(figures.organizations, {}, &accounting::OrganizationElsewhere::organization);
   return figures;
@@ -133,6 +144,14 @@ std::string disagreements(const accounting::ClusterFigures& figures, const Judge
   return text;
 }
 
+// One of two controllers that follows may be some events behind when it states for both.
+constexpr Duration k_follower_behind{5};
+
+bool is_older(const accounting::ClusterFigures& figures, const accounting::ClusterFigures& last) {
+  if (figures.time < last.time) return true;
+  return figures.ledger == last.ledger && figures.event < last.event && figures.time <= last.time + k_follower_behind;
+}
+
 }  // namespace
 
 Expected<void> judge(const StandingStatement& statement, std::string_view cluster, const JudgedBy& by) {
@@ -148,20 +167,47 @@ Expected<void> judge(const StandingStatement& statement, std::string_view cluste
     return fail(Errc::conflict,
                 "its time " + format_instant(figures.time) + " has not come here: the clocks are apart");
   }
-  if (by.last == nullptr) return {};
-  const accounting::ClusterFigures& last = *by.last;
-  if (figures.ledger != last.ledger)
-    return fail(Errc::conflict, differs("it is of the ledger", figures.ledger, last.ledger));
-  if (figures.event < last.event || figures.time < last.time) {
-    return fail(Errc::invalid_argument, "it is of " + format_instant(figures.time) + " and event " +
-                                            std::to_string(figures.event) + ", older than the last one, of " +
-                                            format_instant(last.time) + " and event " + std::to_string(last.event));
+  if (std::string fault = impossible(figures); !fault.empty()) return fail(Errc::conflict, std::move(fault));
+  if (by.last == nullptr) {
+    if (by.stale_after == Duration{0} || by.now < figures.time + by.stale_after) return {};
+    return fail(Errc::invalid_argument, "it is the first one, and of " + format_instant(figures.time) +
+                                            ", too old to begin with: bring one that is newer than " +
+                                            short_duration(by.stale_after.value));
   }
-  if (figures.event == last.event && figures.hash != last.hash) {
-    return fail(Errc::conflict,
-                "its event " + std::to_string(figures.event) + " is another one than before: its ledger was replaced");
+  if (!is_older(figures, *by.last)) return {};
+  return fail(Errc::invalid_argument, "it is of " + format_instant(figures.time) + " and event " +
+                                          std::to_string(figures.event) + ", older than the last one, of " +
+                                          format_instant(by.last->time) + " and event " +
+                                          std::to_string(by.last->event));
+}
+
+std::string replacement(const accounting::ClusterFigures& figures, const accounting::ClusterFigures& last) {
+  const std::string now = "event " + std::to_string(figures.event);
+  const std::string before = "event " + std::to_string(last.event);
+  if (figures.ledger != last.ledger) {
+    return "its ledger was begun again: it is at " + now + " of the ledger " + figures.ledger + ", and was at " +
+           before + " of " + last.ledger;
+  }
+  if (figures.event < last.event)
+    return "its ledger went back from " + before + " to " + std::to_string(figures.event) + ": it was restored";
+  if (figures.event == last.event && figures.hash != last.hash)
+    return "its " + now + " is another one than before: its ledger was restored, and goes on otherwise";
+  if (figures.lost > last.lost && figures.lost < last.time) {
+    return "its ledger went back before " + before + " and is at " + std::to_string(figures.event) +
+           " now: it says that it lost what it had since " + format_instant(figures.lost);
   }
   return {};
+}
+
+std::string replacement_text(const accounting::LedgerReplaced& replaced) {
+  const std::string before = "event " + std::to_string(replaced.former_event);
+  if (replaced.former_ledger != replaced.ledger) {
+    return "its ledger was begun again: it is " + replaced.ledger + " now, and was at " + before + " of " +
+           replaced.former_ledger;
+  }
+  if (replaced.event < replaced.former_event)
+    return "its ledger went back from " + before + " to " + std::to_string(replaced.event);
+  return "its ledger went back before " + before + ", and goes on otherwise";
 }
 
 }  // namespace shapley::ledger

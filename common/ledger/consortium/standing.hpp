@@ -60,15 +60,26 @@ struct OwnCluster {
 
 // Whether ranks may be made from this statement, of own.consortium's `cluster`: the figures of both clusters can be
 // added, and it is newer than the last one (`last`; nullptr: there was none). Errc::conflict names all differences:
-// another cluster or consortium, another estimator, another ledger than the last one's, another period, another weight,
-// or a time that is not the present by the clock here; Errc::invalid_argument: it is older than the last one.
+// another cluster or consortium, another estimator, another period, another weight, or a time that is not the present
+// by the clock here, or a figure that no cluster's books have (statement_bounds.hpp); Errc::invalid_argument: it is
+// older than the last one, or, as the first one, too old to begin with. Whether it is of the same ledger is another
+// question (replacement).
 struct JudgedBy {
   const OwnCluster& own;
   std::string contribution;  // the estimator of ranks here
   Period period = Period::none;
   const accounting::ClusterFigures* last = nullptr;
   Instant now;
+  Duration stale_after{0};  // of the cluster: how old a first statement may be; 0: that is not judged
 };
 [[nodiscard]] Expected<void> judge(const StandingStatement& statement, std::string_view cluster, const JudgedBy& by);
+
+// How it shows that the cluster's ledger is not the one of its last statement any more, or goes on from before that
+// event; empty: it does not. A ledger that went back and has passed that event since shows it only by what it says that
+// it lost. REQUIRES: judge() took the statement after `last`.
+[[nodiscard]] std::string replacement(const accounting::ClusterFigures& figures,
+                                      const accounting::ClusterFigures& last);
+// The same of a change that the books know.
+[[nodiscard]] std::string replacement_text(const accounting::LedgerReplaced& replaced);
 
 }  // namespace shapley::ledger

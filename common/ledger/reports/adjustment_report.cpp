@@ -163,6 +163,16 @@ AdjustmentsReport adjustments_report(const State& books) {
   return report;
 }
 
+std::vector<std::string> clusters_with_former_name(const accounting::State& books,
+                                                   const accounting::AdjustmentMade& made) {
+  std::vector<std::string> clusters;
+  const bool joins = made.kind == accounting::AdjustmentKind::rename || made.kind == accounting::AdjustmentKind::merge;
+  const accounting::ConsortiumDeclared* consortium = books.consortium();
+  if (!joins || consortium == nullptr) return clusters;
+  for (const accounting::OtherCluster& other : consortium->clusters) clusters.push_back(other.cluster);
+  return clusters;
+}
+
 Expected<PreviewReport> preview_report(const Ledger& ledger, const AdjustmentAsked& asked, Instant now) {
   SHAPLEY_TRY_ASSIGN(Recovered recovered, ledger.recover());
   const accounting::EstimatorId estimator = ranking_estimator(recovered.state);
@@ -178,7 +188,8 @@ Expected<PreviewReport> preview_report(const Ledger& ledger, const AdjustmentAsk
   PreviewReport report{.adjustment = adjustment_row(plan.made),
                        .core_hours = core_hours(plan.work),
                        .contribution = std::string(accounting::name_of(estimator)),
-                       .organizations = {}};
+                       .organizations = {},
+                       .elsewhere = clusters_with_former_name(*with, plan.made)};
   for (const auto& [name, standing] : before) {
     const auto found = after.find(name);
     report.organizations.push_back(

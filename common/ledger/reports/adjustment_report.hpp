@@ -94,12 +94,13 @@ struct PreviewReport {
   double core_hours = 0;  // of its runs
   std::string contribution = {};
   std::vector<StandingsRow> organizations = {};
+  std::vector<std::string> elsewhere = {};  // other clusters of the consortium, which know the former name
 };
 constexpr auto description_of(std::type_identity<PreviewReport>) {
-  return describe(member("report_version", &PreviewReport::report_version),
-                  member("adjustment", &PreviewReport::adjustment), member("core_hours", &PreviewReport::core_hours),
-                  member("contribution", &PreviewReport::contribution),
-                  member("organizations", &PreviewReport::organizations));
+  return describe(
+      member("report_version", &PreviewReport::report_version), member("adjustment", &PreviewReport::adjustment),
+      member("core_hours", &PreviewReport::core_hours), member("contribution", &PreviewReport::contribution),
+      member("organizations", &PreviewReport::organizations), supplement("elsewhere", &PreviewReport::elsewhere));
 }
 
 // The adjustment as it would be made at `now`, the work of its runs, and every organization's standing without and with
@@ -110,12 +111,19 @@ constexpr auto description_of(std::type_identity<PreviewReport>) {
 struct AdjustedReport {
   AdjustmentRow adjustment = {};
   double core_hours = 0;
-  bool rebuild = false;  // the books are rebuilt for it
-  bool alone = false;    // the other one of two controllers does not have it yet
+  bool rebuild = false;                     // the books are rebuilt for it
+  bool alone = false;                       // the other one of two controllers does not have it yet
+  std::vector<std::string> elsewhere = {};  // as of PreviewReport
 };
 constexpr auto description_of(std::type_identity<AdjustedReport>) {
   return describe(member("adjustment", &AdjustedReport::adjustment), member("core_hours", &AdjustedReport::core_hours),
-                  member("rebuild", &AdjustedReport::rebuild), supplement("alone", &AdjustedReport::alone));
+                  member("rebuild", &AdjustedReport::rebuild), supplement("alone", &AdjustedReport::alone),
+                  supplement("elsewhere", &AdjustedReport::elsewhere));
 }
+
+// The other clusters of the consortium where an organization that this adjustment renames or merges has its former name
+// still, and is not counted by the new one; empty: none.
+[[nodiscard]] std::vector<std::string> clusters_with_former_name(const accounting::State& books,
+                                                                 const accounting::AdjustmentMade& made);
 
 }  // namespace shapley::ledger

@@ -287,6 +287,16 @@ RankingReport ranking_report(const accounting::State& state) {
           .sentences = {}};
 }
 
+// Ranks here do not count an organization that the books do not know, so it is not shown either.
+std::map<std::string, CpuTime> owed_by(const accounting::State& state, const accounting::ClusterShare& share) {
+  std::map<std::string, CpuTime> owed;
+  for (const accounting::FiguresElsewhere& there : share.organizations) {
+    if (const auto row = state.find_organization(there.organization))
+      owed[state.organizations()[row->value]] += there.figures.given_less_got;
+  }
+  return owed;
+}
+
 std::vector<OtherClusterReport> other_clusters(const accounting::State& state) {
   std::vector<OtherClusterReport> clusters;
   for (const accounting::ClusterShare& share : state.shares_elsewhere()) {
@@ -296,18 +306,43 @@ std::vector<OtherClusterReport> other_clusters(const accounting::State& state) {
     report.stated_at = share.statement->figures.time;
     report.stands_still = share.stale_at;
     report.is_stale = share.stale_at <= state.now();
-    std::map<std::string, CpuTime> owed;
     for (const accounting::FiguresElsewhere& there : share.organizations) {
-      // Ranks here do not count an organization that the books do not know, so it is not shown either.
-      if (const auto row = state.find_organization(there.organization))
-        owed[state.organizations()[row->value]] += there.figures.given_less_got;
+      if (there.figures != accounting::KeyFigures{} && !state.find_organization(there.organization))
+        report.uncounted.push_back(there.organization);
     }
-    for (const auto& [name, work] : owed) report.organizations.push_back({name, core_hours(work)});
+    for (const auto& [name, work] : owed_by(state, share)) report.organizations.push_back({name, core_hours(work)});
   }
   return clusters;
 }
 
 }  // namespace
+
+LineReport line_report(const accounting::State& state, const accounting::LedgerReplaced& accepted,
+                       const accounting::StandingReceived& first) {
+  LineReport report{.cluster = accepted.cluster,
+                    .former_ledger = accepted.former_ledger,
+                    .former_event = accepted.former_event,
+                    .former_time = {},
+                    .ledger = accepted.ledger,
+                    .event = accepted.event,
+                    .time = first.figures.time,
+                    .author = accepted.author,
+                    .reason = accepted.reason};
+  std::map<std::string, std::pair<CpuTime, CpuTime>> owed;
+  for (const accounting::ClusterShare& share : state.shares_elsewhere()) {
+    if (share.cluster != accepted.cluster || share.statement == nullptr) continue;
+    report.former_time = share.statement->figures.time;
+    for (const auto& [name, work] : owed_by(state, share)) owed[name].first = work;
+  }
+  const accounting::StandingReceived* const next = &first;
+  for (const accounting::ClusterShare& share : state.shares_elsewhere({&next, 1})) {
+    if (share.cluster != accepted.cluster) continue;
+    for (const auto& [name, work] : owed_by(state, share)) owed[name].second = work;
+  }
+  for (const auto& [name, works] : owed)
+    report.organizations.push_back({name, core_hours(works.first), core_hours(works.second)});
+  return report;
+}
 
 const OrganizationRow* StatusReport::find(const std::string& organization) const {
   const auto row =

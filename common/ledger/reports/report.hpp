@@ -206,20 +206,57 @@ struct OtherClusterReport {
   Dated stands_still = {};  // from when on its figures are carried on no more
   bool is_stale = false;    // they stand still now
   std::vector<OwedElsewhere> organizations = {};  // of those that the books here have; ascending by name
+  std::vector<std::string> uncounted = {};        // that state something and have no row here: ranks do not count them
   // What the daemon adds.
   std::string fault = {};                     // why the last answer did not count; empty: it did
   bool is_refused = false;                    // a statement came and does not count; else none came
   std::optional<std::uint64_t> refused = {};  // such statements since the start of shapleyd
   std::optional<Duration> ahead = {};         // its newest signed statement was of a time so far ahead when it came
+  std::string jump = {};  // within the last day: what it cannot have done between two statements; empty: nothing
   friend bool operator==(const OtherClusterReport&, const OtherClusterReport&) = default;
 };
 constexpr auto description_of(std::type_identity<OtherClusterReport>) {
   return describe(
       member("cluster", &OtherClusterReport::cluster), member("stated_at", &OtherClusterReport::stated_at),
       member("stands_still", &OtherClusterReport::stands_still), member("is_stale", &OtherClusterReport::is_stale),
-      member("organizations", &OtherClusterReport::organizations), supplement("fault", &OtherClusterReport::fault),
+      member("organizations", &OtherClusterReport::organizations),
+      supplement("uncounted", &OtherClusterReport::uncounted), supplement("fault", &OtherClusterReport::fault),
       supplement("is_refused", &OtherClusterReport::is_refused), supplement("refused", &OtherClusterReport::refused),
-      supplement("ahead_s", &OtherClusterReport::ahead));
+      supplement("ahead_s", &OtherClusterReport::ahead), supplement("jump", &OtherClusterReport::jump));
+}
+
+// What changes when another line of a cluster's ledger is accepted (accounting::LedgerReplaced).
+struct OwedByLine {
+  std::string organization = {};
+  double before = 0;  // core-hours as in OwedElsewhere, by what ranks count now
+  double after = 0;   // and by the first statement of the other line
+};
+constexpr auto description_of(std::type_identity<OwedByLine>) {
+  return describe(member("organization", &OwedByLine::organization), member("core_hours_before", &OwedByLine::before),
+                  member("core_hours_after", &OwedByLine::after));
+}
+
+struct LineReport {
+  std::string cluster = {};
+  std::string former_ledger = {};
+  std::int64_t former_event = 0;
+  Dated former_time = {};  // of the statement that ranks count; null: none does
+  std::string ledger = {};
+  std::int64_t event = 0;
+  Dated time = {};
+  std::string author = {};
+  std::string reason = {};
+  std::vector<OwedByLine> organizations = {};  // ascending by name
+  bool booked = false;
+  bool alone = false;  // the other one of two controllers does not have it yet
+};
+constexpr auto description_of(std::type_identity<LineReport>) {
+  return describe(member("cluster", &LineReport::cluster), member("former_ledger", &LineReport::former_ledger),
+                  member("former_event", &LineReport::former_event), member("former_time", &LineReport::former_time),
+                  member("ledger", &LineReport::ledger), member("event", &LineReport::event),
+                  member("time", &LineReport::time), member("author", &LineReport::author),
+                  member("reason", &LineReport::reason), member("organizations", &LineReport::organizations),
+                  member("booked", &LineReport::booked), supplement("alone", &LineReport::alone));
 }
 
 struct StatusReport {
@@ -264,6 +301,10 @@ constexpr auto description_of(std::type_identity<StatusReport>) {
 [[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted);
 [[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted,
                                          const accounting::EstimatorSet& able);
+
+// What ranks count of a cluster now, and what they would by `first`, once `accepted` is in the books.
+[[nodiscard]] LineReport line_report(const accounting::State& state, const accounting::LedgerReplaced& accepted,
+                                     const accounting::StandingReceived& first);
 
 // Sets the title, the name for people, in every row whose organization has one.
 void set_titles(StatusReport& report, const std::map<std::string, std::string>& titles);

@@ -129,6 +129,17 @@ constexpr auto description_of(std::type_identity<RenameClusterRequest>) {
   return describe(member("cluster", &RenameClusterRequest::cluster), member("reason", &RenameClusterRequest::reason));
 }
 
+// accept_line: without `book` the answer says what would change.
+struct AcceptLineRequest {
+  std::string cluster = {};
+  std::string reason = {};
+  bool book = false;
+};
+constexpr auto description_of(std::type_identity<AcceptLineRequest>) {
+  return describe(member("cluster", &AcceptLineRequest::cluster), member("reason", &AcceptLineRequest::reason),
+                  supplement("book", &AcceptLineRequest::book));
+}
+
 // upkeep.
 enum class UpkeepDone : std::uint8_t { backup, audit, papers };
 constexpr auto values_of(std::type_identity<UpkeepDone>) {

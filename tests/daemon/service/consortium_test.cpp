@@ -2,9 +2,12 @@
 #include "daemon/consortium/consortium.hpp"
 
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "daemon/consortium/consortium_loop.hpp"
+#include "ledger/store/backup.hpp"
 #include "service_fixture.hpp"
 
 namespace shapley::daemon {
@@ -75,7 +79,8 @@ struct Cluster {
     return statement->text();
   }
   void hear(const Cluster& other, const Expected<std::string>& text, std::int64_t now) {
-    service->receive_standing(other.name, text, Instant{now});
+    service->receive_standing(
+        other.name, read_statement(text, std::as_const(*service).consortium().find(other.name)->key), Instant{now});
   }
   [[nodiscard]] std::vector<std::string> order() const { return service->ranks().organizations; }
   [[nodiscard]] std::size_t recorded() const {
@@ -181,6 +186,62 @@ TEST_F(ConsortiumOfTwo, WhatDoesNotCountIsRefusedByName) {
   EXPECT_EQ(north.other().fault, "");
 }
 
+// A cluster that has its key may sign anything: what no cluster of its size has done does not count.
+TEST_F(ConsortiumOfTwo, FiguresThatNoClusterHasAreRefused) {
+  const auto order = north.order();
+  const auto lies = [&](const std::function<void(accounting::ClusterFigures&)>& change) {
+    auto statement = south.service->consortium().statement("south", south.site.signing_key.get(), Instant{now});
+    ASSERT_TRUE(statement.has_value()) << statement.error().what;
+    change(statement->figures);
+    ASSERT_TRUE(ledger::sign(*statement, *south.site.signing_key).has_value());
+    north.hear(south, statement->text(), now);
+  };
+  lies([](auto& figures) { figures.organizations[0].figures.given_less_got = {Int128{1} << 66U}; });
+  EXPECT_NE(north.other().fault.find("which no cluster of"), std::string::npos) << north.other().fault;
+  lies([](auto& figures) { figures.organizations[0].organization = "guests"; });
+  EXPECT_NE(north.other().fault.find("no organization of the consortium"), std::string::npos) << north.other().fault;
+  lies([](auto& figures) { figures.organizations[0].owned = {-1}; });
+  EXPECT_NE(north.other().fault.find("less than nothing"), std::string::npos) << north.other().fault;
+  EXPECT_EQ(north.order(), order);
+  EXPECT_EQ(north.recorded(), 0U);
+  north.hear(south, south.states(now), now);
+  EXPECT_EQ(north.other().fault, "");
+}
+
+// A file of long ago in the place of a cluster's first statement.
+TEST_F(ConsortiumOfTwo, AFirstStatementIsNotOlderThanStatementsAreCarriedOn) {
+  const std::string first = south.states(now).value();
+  const std::int64_t later = now + 300 * k_day;
+  north.service->tick(Instant{later});
+  north.hear(south, first, later);
+  EXPECT_NE(north.other().fault.find("too old to begin with"), std::string::npos) << north.other().fault;
+  EXPECT_EQ(north.recorded(), 0U);
+}
+
+TEST_F(ConsortiumOfTwo, AJumpThatTheClusterCannotHaveMadeIsNamedForADay) {
+  north.hear(south, south.states(now), now);
+  const auto other = [&] {
+    return json::parse(std::get<std::string>(answer(*north.service, parse_request(R"({"request":"status"})"),
+                                                    Instant{now}, Asker::anybody, 1000)))["clusters"][0];
+  };
+  EXPECT_FALSE(other().contains("jump"));
+  now += 60;
+  auto adjusted = answer(*south.service,
+                         parse_request(R"({"request":"adjust","reason":"agreed","settle":{"from":"chemistry",)"
+                                       R"("to":"physics","processor_seconds":"3600000000","at":)" +
+                                       std::to_string(now - 30) + "}}"),
+                         Instant{now}, Asker::administrator, 0);
+  ASSERT_FALSE(json::parse(std::get<std::string>(adjusted)).contains("error")) << std::get<std::string>(adjusted);
+  north.hear(south, south.states(now), now);
+  EXPECT_EQ(north.other().fault, "") << "it is what its ledger says";
+  ASSERT_TRUE(other().contains("jump"));
+  EXPECT_NE(other()["jump"].get<std::string>().find("of that by agreed amounts"), std::string::npos) << other();
+  now += k_day;
+  for (Cluster* cluster : {&north, &south}) cluster->service->tick(Instant{now});
+  north.hear(south, south.states(now), now);
+  EXPECT_FALSE(other().contains("jump")) << other();
+}
+
 TEST_F(ConsortiumOfTwo, StatusSaysWhatIsWrongWithTheOtherCluster) {
   const auto other = [&] {
     const ParsedRequest request = parse_request(R"({"request":"status"})");
@@ -205,6 +266,193 @@ TEST_F(ConsortiumOfTwo, StatusSaysWhatIsWrongWithTheOtherCluster) {
   north.hear(south, south.states(now), now);
   EXPECT_EQ(other()["ahead_s"], 0);
   EXPECT_FALSE(other().contains("is_refused"));
+}
+
+// The ledger of the south is replaced, by a new one or by a copy that is taken here.
+class AReplacedLedger : public ConsortiumOfTwo {
+ protected:
+  [[nodiscard]] std::filesystem::path south_ledger() const { return south.site.configuration.ledger; }
+
+  // Begins with a ledger of no event, or with the copy.
+  void replace_south(bool with_copy) {
+    south.service.reset();
+    for (const char* log : {"", "-wal", "-shm", ".acknowledged"})
+      std::filesystem::remove(south_ledger().string() + log);
+    if (with_copy) std::filesystem::copy_file(copy, south_ledger());
+    south.start(now);
+  }
+  void tell() {
+    south.service->tick(Instant{now});
+    north.hear(south, south.states(now), now);
+  }
+  void let_pass(std::int64_t seconds) {
+    now += seconds;
+    for (Cluster* cluster : {&north, &south}) cluster->service->tick(Instant{now});
+  }
+  [[nodiscard]] json asked(Cluster& cluster, const std::string& request) {
+    return json::parse(
+        std::get<std::string>(answer(*cluster.service, parse_request(request), Instant{now}, Asker::administrator, 0)));
+  }
+  [[nodiscard]] json accept(bool book, const std::string& reason = "it was lost") {
+    return asked(north,
+                 json({{"request", "accept_line"}, {"cluster", "south"}, {"reason", reason}, {"book", book}}).dump());
+  }
+  [[nodiscard]] std::vector<std::string> replacements() const {
+    return rows_of(
+        north.service->books().ledger(),
+        "SELECT json_extract(payload, '$.former_event') || ' ' || json_extract(payload, '$.event') || ' ' || "
+        "json_extract(payload, '$.author') FROM events WHERE kind = 'ledger_replaced' ORDER BY seq");
+  }
+
+  std::filesystem::path copy = south.directory / "copy.db";
+};
+
+TEST_F(AReplacedLedger, ThatBeginsAgainIsRefusedUntilAPersonAcceptsIt) {
+  tell();
+  EXPECT_EQ(accept(true)["error"]["code"], "not_found") << "nothing is to be accepted";
+  const std::int64_t before = north.other().offered->figures.event;
+  let_pass(60);
+  replace_south(false);
+  let_pass(60);
+  for (int i = 0; i < 3; ++i) {
+    tell();
+    EXPECT_NE(north.other().fault.find("its ledger was begun again"), std::string::npos) << north.other().fault;
+    EXPECT_NE(north.other().fault.find("shapleyctl standing --accept south"), std::string::npos);
+    EXPECT_EQ(north.order().front(), "physics") << "the dead figures count until then";
+    let_pass(60);
+  }
+  EXPECT_EQ(replacements().size(), 1U) << "it is recorded once";
+  EXPECT_EQ(accept(true, "")["error"]["code"], "invalid_argument");
+  // Before it is done, what the old figures become is said, and nothing is recorded.
+  const json preview = accept(false);
+  EXPECT_EQ(preview["former_event"], before);
+  EXPECT_EQ(preview["booked"], false);
+  ASSERT_EQ(preview["organizations"].size(), 2U) << preview;
+  for (const json& row : preview["organizations"]) {
+    EXPECT_NE(row["core_hours_before"].get<double>(), 0) << row;
+    EXPECT_EQ(row["core_hours_after"].get<double>(), 0) << row;
+  }
+  EXPECT_EQ(replacements().size(), 1U);
+  EXPECT_EQ(north.order().front(), "physics");
+  const json done = accept(true);
+  EXPECT_EQ(done["booked"], true) << done;
+  EXPECT_EQ(north.order().front(), "chemistry") << "those figures are gone";
+  EXPECT_EQ(north.other().fault, "");
+  ASSERT_EQ(replacements().size(), 2U);
+  EXPECT_EQ(replacements()[1].find("shapleyd"), std::string::npos) << replacements()[1];
+  let_pass(60);
+  tell();
+  EXPECT_EQ(north.other().fault, "");
+  // The same after a restart, from the ledger.
+  north.start(++now);
+  EXPECT_EQ(north.order().front(), "chemistry");
+  tell();
+  EXPECT_EQ(north.other().fault, "");
+}
+
+TEST_F(AReplacedLedger, ThatWasRestoredIsNamedAndNeverCountsAgainInSilence) {
+  ASSERT_TRUE(ledger::back_up(south_ledger(), copy, ledger::Overwrite::no).has_value());
+  let_pass(60);
+  for (std::uint32_t job = 2; job < 9; ++job) {
+    ++now;
+    south.see({running({.id = job, .account = "chem", .node = "n1", .start = now})}, now);
+  }
+  tell();
+  const std::int64_t before = north.other().offered->figures.event;
+  let_pass(60);
+  replace_south(true);
+  tell();
+  const std::int64_t after = north.other().other->figures.event;
+  ASSERT_LT(after, before);
+  EXPECT_NE(north.other().fault.find("its ledger went back from event " + std::to_string(before) + " to " +
+                                     std::to_string(after) + ": it was restored"),
+            std::string::npos)
+      << north.other().fault;
+  // It goes on, and has more events than before; the north restarts, too.
+  let_pass(60);
+  north.start(now);
+  for (std::uint32_t job = 10; job < 30; ++job) {
+    ++now;
+    south.see({running({.id = job, .account = "chem", .node = "n1", .start = now})}, now);
+  }
+  tell();
+  ASSERT_GT(north.other().other->figures.event, before);
+  EXPECT_NE(north.other().fault.find("its ledger went back from event " + std::to_string(before) + " to " +
+                                     std::to_string(after) + ", which was found at"),
+            std::string::npos)
+      << north.other().fault;
+  EXPECT_EQ(replacements().size(), 1U);
+  EXPECT_EQ(accept(true)["booked"], true);
+  EXPECT_EQ(north.other().fault, "");
+  let_pass(60);
+  tell();
+  EXPECT_EQ(north.other().fault, "");
+}
+
+// The link was down until the restored ledger had as many events as before: only its own gap shows it.
+TEST_F(AReplacedLedger, ThatSaysWhatItLostIsFoundWithoutAStatementOfBetween) {
+  ASSERT_TRUE(ledger::back_up(south_ledger(), copy, ledger::Overwrite::no).has_value());
+  let_pass(60);
+  south.see({running({.id = 2, .account = "chem", .node = "n1", .start = now})}, now);
+  let_pass(60);
+  tell();
+  const std::int64_t before = north.other().offered->figures.event;
+  let_pass(60);
+  south.service.reset();
+  for (const char* log : {"", "-wal", "-shm"}) std::filesystem::remove(south_ledger().string() + log);
+  std::filesystem::copy_file(copy, south_ledger());
+  south.start(now);
+  for (std::uint32_t job = 10; job < 30; ++job) {
+    ++now;
+    south.see({running({.id = job, .account = "chem", .node = "n1", .start = now})}, now);
+  }
+  tell();
+  ASSERT_TRUE(north.other().other.has_value()) << north.other().fault;
+  ASSERT_GT(north.other().other->figures.event, before);
+  EXPECT_NE(north.other().fault.find("its ledger went back before event " + std::to_string(before)), std::string::npos)
+      << north.other().fault;
+  EXPECT_EQ(accept(true)["booked"], true);
+  let_pass(60);
+  tell();
+  EXPECT_EQ(north.other().fault, "");
+}
+
+TEST_F(AReplacedLedger, NothingOfTheFormerOneCountsAfterwards) {
+  tell();
+  const std::string old = south.states(now).value();
+  let_pass(60);
+  replace_south(false);
+  tell();
+  ASSERT_EQ(accept(true)["booked"], true);
+  let_pass(60);
+  north.hear(south, old, now);
+  EXPECT_NE(north.other().fault.find("older than the last one"), std::string::npos) << north.other().fault;
+  EXPECT_EQ(north.order().front(), "chemistry");
+  EXPECT_EQ(accept(true)["error"]["code"], "not_found");
+}
+
+// To take the cluster out of the file and in again is no way round it.
+TEST_F(AReplacedLedger, StaysRefusedWhenTheClusterLeavesAndComesBack) {
+  tell();
+  let_pass(60);
+  replace_south(false);
+  tell();
+  Site alone = north.site;
+  alone.configuration.consortium = {};
+  alone.consortium_keys.clear();
+  ASSERT_TRUE(north.service->reload(alone, Instant{++now}).has_value());
+  ASSERT_TRUE(north.service->reload(north.site, Instant{++now}).has_value());
+  tell();
+  EXPECT_NE(north.other().fault.find("its ledger was begun again"), std::string::npos) << north.other().fault;
+}
+
+TEST_F(AReplacedLedger, IsAcceptedByAdministratorsOnly) {
+  const ParsedRequest request = parse_request(R"({"request":"accept_line","cluster":"south","reason":"mine"})");
+  for (const Asker asker : {Asker::anybody, Asker::remote_administrator}) {
+    EXPECT_EQ(
+        json::parse(std::get<std::string>(answer(*north.service, request, Instant{now}, asker, 0)))["error"]["code"],
+        "denied");
+  }
 }
 
 TEST_F(ConsortiumOfTwo, WithoutNewsTheSumStandsStillAndIsWholeAgainAtOnce) {
@@ -270,6 +518,91 @@ TEST_F(ConsortiumOfTwo, AFileBringsItToo) {
   std::ofstream(place) << south.states(now).value();
   north.hear(south, fetch_standing(place, {}, -1), now);
   EXPECT_EQ(north.recorded(), 1U);
+}
+
+// In the serving thread slurmctld would wait for the reading of a megabyte.
+TEST_F(ConsortiumOfTwo, AStatementIsReadOutsideOfTheServingThread) {
+  const config::OtherClusterConfig& other = north.site.configuration.consortium.clusters.front();
+  std::ofstream(other.standing) << south.states(now).value();
+  boost::asio::io_context io;
+  bool asked = false;
+  std::optional<HeardStatement> heard;
+  ConsortiumLoop loop(
+      io, {},
+      {.next =
+           [&] {
+             if (std::exchange(asked, true)) return ConsortiumLoop::Task{};
+             return ConsortiumLoop::Task{other.name, other.standing, north.site.consortium_keys.front()};
+           },
+       .received =
+           [&](const std::string& /*cluster*/, HeardStatement read) {
+             heard = std::move(read);
+             io.stop();
+           }});
+  loop.start();
+  io.run();
+  loop.stop();
+  ASSERT_TRUE(heard && heard->came);
+  ASSERT_TRUE(heard->statement.has_value()) << heard->statement.error().what;
+  north.service->receive_standing("south", *heard, Instant{now});
+  EXPECT_EQ(north.recorded(), 1U);
+  // By a key that is not the cluster's any more it does not count, whatever it says.
+  now += 60;
+  heard->key = std::make_shared<const ledger::PublicKey>(ledger::PublicKey::read(north.directory / "key.pub").value());
+  heard->came = false;
+  heard->statement = fail(Errc::unavailable, "no route");
+  north.service->receive_standing("south", *heard, Instant{now});
+  EXPECT_EQ(north.other().fault, "");
+}
+
+// The weight of the south changes in both files: what is owed by then stays what it was.
+TEST_F(ConsortiumOfTwo, AWeightIsDatedByItsReload) {
+  const auto owed = [&] {
+    auto& state = north.service->books().state();
+    state.advance(Instant{now});
+    return state.shares_elsewhere().front().organizations;
+  };
+  north.hear(south, south.states(now), now);
+  const auto before = owed();
+  Site heavier = north.site;
+  heavier.configuration.consortium.clusters.front().weight = 3 * accounting::k_whole_weight;
+  ASSERT_TRUE(north.service->reload(heavier, Instant{now}).has_value());
+  const auto after = owed();
+  ASSERT_EQ(after.size(), before.size());
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    EXPECT_EQ(after[i].figures.balance, before[i].figures.balance);
+    EXPECT_EQ(after[i].figures.given_less_got, before[i].figures.given_less_got);
+    EXPECT_EQ(after[i].figures.rate_less_used.value, 3 * before[i].figures.rate_less_used.value);
+  }
+  // The file is declared once: what earlier weights make is not the file's.
+  ASSERT_TRUE(north.service->reload(heavier, Instant{now + 5}).has_value());
+  EXPECT_EQ(
+      rows_of(north.service->books().ledger(), "SELECT seq FROM events WHERE kind = 'consortium_declared'").size(), 2U);
+}
+
+// The south renames an organization: both say that the north does not count it.
+TEST_F(ConsortiumOfTwo, AnOrganizationOfAnotherNameThereIsSaidAtBoth) {
+  const auto other = [&] {
+    return json::parse(std::get<std::string>(answer(*north.service, parse_request(R"({"request":"status"})"),
+                                                    Instant{now}, Asker::anybody, 1000)))["clusters"][0];
+  };
+  north.hear(south, south.states(now), now);
+  EXPECT_FALSE(other().contains("uncounted")) << other();
+  now += 60;
+  Site other_name = south.site;
+  other_name.configuration.organizations[0].name = "natural-sciences";
+  other_name.rules[0].organization = "natural-sciences";
+  other_name.text = "organizations natural-sciences";
+  ASSERT_TRUE(south.service->reload(other_name, Instant{now}).has_value());
+  json renamed = json::parse(std::get<std::string>(
+      answer(*south.service,
+             parse_request(R"({"request":"adjust","reason":"new name","rename":{"organization":"physics",)"
+                           R"("into":"natural-sciences"}})"),
+             Instant{now}, Asker::administrator, 0)));
+  EXPECT_EQ(renamed["elsewhere"], json({"north"})) << renamed;
+  north.hear(south, south.states(now), now);
+  EXPECT_EQ(north.other().fault, "");
+  EXPECT_EQ(other()["uncounted"], json({"natural-sciences"})) << other();
 }
 
 TEST_F(ConsortiumOfTwo, EachClusterIsAskedOnceInEvery) {

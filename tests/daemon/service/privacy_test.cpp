@@ -80,9 +80,11 @@ class PrivacyOfRequests : public ServiceTest {
                          .period = period,
                          .period_begin = std::max(Instant{0}, period_begin(period, Instant{now})),
                          .weights = {{"north", 1'000'000}, {"south", 1'000'000}},
-                         .organizations = {row("chemistry", 40), row("medicine", 7), row("physics", -40)}};
+                         .organizations = {row("chemistry", 40), row("medicine", 7), row("physics", -40)},
+                         .lost = {},
+                         .whole = {1000 * k_micro}};
     ASSERT_TRUE(ledger::sign(statement, *site.signing_key).has_value());
-    service->receive_standing("south", statement.text(), Instant{now});
+    service->receive_standing("south", read_statement(statement.text(), site.consortium_keys.front()), Instant{now});
     ASSERT_EQ(service->consortium().clusters().front().fault, "");
   }
 
