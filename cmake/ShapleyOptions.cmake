@@ -102,7 +102,7 @@ endfunction()
 # a sanitizer too, and several times what a test waits for anything (tests/support/waiting.hpp), so that its own message comes first.
 set(SHAPLEY_TEST_TIMEOUT_S 1200)
 
-# What ctest is told of tests that take about a minute, so that they begin first and none of them is left alone at the end.
+# The cost, in ctest's sense, of tests that take about a minute: they begin first and none of them is left alone at the end.
 set(SHAPLEY_LONG_TEST 60)
 
 # Labels that every test of a folder gets beside its own.
