@@ -307,7 +307,10 @@ LostRuns& LostRuns::operator+=(const LostRuns& other) {
 }
 
 LostRuns lose_run(RunWriter& run, Instant start, Instant last_look, Instant at) {
-  SHAPLEY_REQUIRE(run.is_open() && start <= last_look);
+  SHAPLEY_REQUIRE(run.is_open());
+  // Books that have its start saw it then, whatever a file beside a ledger that was exchanged says.
+  last_look = std::max(last_look, start);
+  at = std::max(at, start);
   if (start >= last_look - k_few_saves) {
     const Int128 work = run.work_until(last_look);
     run.retract(at);

@@ -135,8 +135,8 @@ struct LostRuns {
   [[nodiscard]] bool any() const { return closed > 0 || retracted > 0; }
 };
 
-// Closes the open run at `last_look`, or retracts it as of `at` if it began within k_few_saves before. REQUIRES:
-// run.is_open(), start <= last_look.
+// Closes the open run at `last_look`, or retracts it as of `at` if it began within k_few_saves before. A look
+// before the run's start counts as one at its start. REQUIRES: run.is_open().
 [[nodiscard]] LostRuns lose_run(RunWriter& run, Instant start, Instant last_look, Instant at);
 
 // The event at `at` for runs that were seen last at `seen`.
