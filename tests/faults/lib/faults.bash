@@ -108,7 +108,7 @@ fault_kill_adjusting_shapleyd() {
     order_adjustment "$adjustments" &
     orders+=($!)
   done
-  pick 100
+  pick 1000
   sleep "0.$(printf %03d "$picked")"
   count "SIGKILL of shapleyd while it adjusts"
   shapleyd_kill9
