@@ -331,15 +331,16 @@ class ForeignSchema : public testing::Test {
 TEST_F(ForeignSchema, IsRefusedByEveryCommand) {
   const std::string original = content_of(sound());
   for (const Change& c :
-       {Change{"DROP VIEW events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM "
-             "n) SELECT seq, seq AS key, 0 AS at, 0 AS received, '' AS kind, '' AS payload, x'' AS hash FROM n",
-             "view events is not as the program makes it"},
+       {Change{
+            "DROP VIEW events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM "
+            "n) SELECT seq, seq AS key, 0 AS at, 0 AS received, '' AS kind, '' AS payload, x'' AS hash FROM n",
+            "view events is not as the program makes it"},
         Change{"CREATE VIRTUAL TABLE notes USING fts5(text)", "table notes was added by hand"},
         Change{"CREATE VIRTUAL TABLE notes USING fts5(text); PRAGMA writable_schema = ON; DELETE FROM sqlite_master "
-             "WHERE name = 'notes'; PRAGMA writable_schema = OFF",
-             "table notes_config was added by hand"},
+               "WHERE name = 'notes'; PRAGMA writable_schema = OFF",
+               "table notes_config was added by hand"},
         Change{"CREATE TRIGGER quietly AFTER INSERT ON event_rows BEGIN DELETE FROM checkpoints; END",
-             "trigger quietly was added by hand"},
+               "trigger quietly was added by hand"},
         Change{"CREATE INDEX by_hash ON event_rows(hex(hash))", "index by_hash was added by hand"},
         Change{"CREATE VIEW mine AS SELECT * FROM balances", "view mine was added by hand"}}) {
     fs::copy_file(sound(), file(), fs::copy_options::overwrite_existing);
