@@ -191,11 +191,11 @@ standby_is() { test "$(shapleyctl --socket "$CLUSTER_DIR/run/standby.sock" statu
   wait_until 30 quiet_about peer
 }
 
-# south_states SECONDS: what the south states, so many seconds ahead of now: astro is owed 40 core-hours there. It is this cluster's own statement, edited, and
-# signed by openssl.
+# south_states SECONDS [OWED]: what the south states, so many seconds ahead of now: astro is owed 40 core-hours there, or OWED core-seconds. It is this cluster's
+# own statement, edited, and signed by openssl; its books begin ten days earlier, in which so much can be owed.
 south_states() {
-  shapleyctl standing | jq -cS --argjson ahead "$1" 'del(.signature) | .cluster = "south" | .time += $ahead |
-    .period_begin = ([.period_begin, .time] | min) | .organizations = [{organization: "astro", balance: "0", given_less_got: "144000",
+  shapleyctl standing | jq -cS --argjson ahead "$1" --arg owed "${2:-144000}" 'del(.signature) | .cluster = "south" | .time += $ahead |
+    .period_begin -= 864000 | .organizations = [{organization: "astro", balance: "0", given_less_got: $owed,
     rate_less_used: 0, owned: 0, used: 0, waiting: 0}]' >"$CLUSTER_DIR/south.unsigned" || return 1
   { echo "shapley standing 1" && tr -d '\n' <"$CLUSTER_DIR/south.unsigned"; } >"$CLUSTER_DIR/south.text"
   openssl pkeyutl -sign -rawin -inkey "$CLUSTER_DIR/head.key" -in "$CLUSTER_DIR/south.text" -out "$CLUSTER_DIR/south.signature" || return 1
@@ -204,7 +204,7 @@ south_states() {
 }
 health_names() { health_is 1 && grep -q "^SHAPLEY WARNING: $1" "$CLUSTER_DIR/log/health"; }
 
-@test "of another cluster of the consortium there is no statement, an old one, a forged one, one from ahead: each fires and health names it; explain and metrics say what counts" {
+@test "of another cluster of the consortium there is no statement, an old one, a forged one, one from ahead, one that jumps: each fires and health names it; explain and metrics say what counts" {
   cluster_prepare
   shapleyctl keygen "$CLUSTER_DIR/head.key"
   three_organizations "signing_key: $CLUSTER_DIR/head.key" \
@@ -217,12 +217,12 @@ health_names() { health_is 1 && grep -q "^SHAPLEY WARNING: $1" "$CLUSTER_DIR/log
   wait_until 20 health_names "ranks do not count the cluster south yet, of which there is no statement: "
 
   south_states -7200
-  wait_until 20 health_names "the last statement of the cluster south is 2 h [0-9]* min old, and what ranks count of it stands still"
-  shapleyctl explain "$waiting" | grep 'south, which stated 2 h .* ago: there astro is owed 40.0 core-hours; that is too old, so these figures have stood still since '
-  wait_until 20 firing ShapleyWarning cluster_statement
+  wait_until 20 health_names "a statement of the cluster south is refused: .*too old to begin with"
+  wait_until 20 firing ShapleyWarning cluster_refused
 
   south_states 0
   wait_until 20 quiet_about cluster_statement
+  wait_until 20 quiet_about cluster_refused
   wait_until 20 health_is 0
   shapleyctl explain "$waiting" | grep '^Ranks also count the cluster south, which stated .* ago: there astro is owed 40.0 core-hours.$'
   shapleyctl explain bio --against astro | grep '^Ranks also count the cluster south, '
@@ -235,4 +235,8 @@ health_names() { health_is 1 && grep -q "^SHAPLEY WARNING: $1" "$CLUSTER_DIR/log
   south_states 55
   wait_until 20 firing ShapleyWarning cluster_clock
   wait_until 20 health_names "the clock of the cluster south is [0-9]* s ahead of the one here"
+
+  south_states 55 50000000
+  wait_until 20 firing ShapleyWarning cluster_jump
+  wait_until 20 health_names ".*astro gave .* core-hours more in .* by its statements, more than the cluster can do"
 }
