@@ -97,6 +97,11 @@ std::string jump(const ClusterFigures& next, const ClusterFigures& last) {
     largest_work = work;
     const Int128 settled =
         row.settled_given.value - row.settled_got.value - before.settled_given.value + before.settled_got.value;
+    if (magnitude(work) <= most) {
+      largest = row.organization + ": in " + short_duration(between.value) +
+                " its standing by its statements moved by more than what it gave and got explains";
+      continue;
+    }
     largest = row.organization + (work < 0 ? " got " : " gave ") + hours(work) + " more in " +
               short_duration(between.value) + " by its statements, more than the cluster can do" +
               (settled == 0 ? "" : "; " + hours(settled) + " of that by agreed amounts");
