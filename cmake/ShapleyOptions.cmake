@@ -145,7 +145,7 @@ endfunction()
 
 # shapley_test(NAME LABEL unit|property [threads] [libraries] [PROGRAM NAME] SOURCES ... LINKS ... [TIMEOUT SECONDS] [NOT_SANITIZED PATTERN ...]):
 # an entry of ctest, all tests of these files (`*_test.cpp`; others are what they share). The files of all entries of one PROGRAM are compiled
-# together to test_PROGRAM, a batch of files at a time, which takes half as long as a program each; without PROGRAM the entry has one of its own:
+# together to test_PROGRAM, a batch of files at a time; without PROGRAM the entry has a program of its own:
 # what replaces operators or links another library in place of the product's. Sanitizers leave out tests of these names (as in --gtest_filter):
 # those that cost minutes there and call nothing that others do not call. Those labelled `threads` run under the thread sanitizer too, those
 # labelled `libraries` with the libraries of another release of Debian; the targets `threads_tests` and `libraries_tests` build just the programs
