@@ -67,13 +67,17 @@ tl::expected<config::Configuration, std::vector<config::Fault>> checked(const st
   std::vector<config::Fault> faults;
   const auto identities = config::identify(configuration);
   if (!identities) faults = identities.error();
-  const std::uint32_t user = identities ? identities->slurm_user : 0;
+  const auto add_unless_readable = [&](int line, const std::string& title, const std::filesystem::path& path,
+                                       Secret secret) {
+    const auto closed = not_readable(identities ? identities->slurm_user : 0, path, secret);
+    if (closed) faults.push_back({line, title + closed->what, "run: " + closed->remedy});
+  };
   if (!configuration.signing_key.empty()) {
     const auto key = ledger::SigningKey::read(configuration.signing_key);
     if (!key) {
       faults.push_back(config::signing_key_fault(key.error()));
-    } else if (auto closed = not_readable(user, configuration.signing_key, Secret::yes)) {
-      faults.push_back({0, "signing_key: " + closed->what, "run: " + closed->remedy});
+    } else {
+      add_unless_readable(0, "signing_key: ", configuration.signing_key, Secret::yes);
     }
   }
   for (const config::OtherClusterConfig& cluster : configuration.consortium.clusters) {
@@ -81,12 +85,11 @@ tl::expected<config::Configuration, std::vector<config::Fault>> checked(const st
     const auto key = ledger::PublicKey::read(cluster.public_key);
     if (!key) {
       faults.push_back(config::public_key_fault(cluster, key.error()));
-    } else if (auto closed = not_readable(user, cluster.public_key, Secret::no)) {
-      faults.push_back({cluster.line, title + "public_key: " + closed->what, "run: " + closed->remedy});
+    } else {
+      add_unless_readable(cluster.line, title + "public_key: ", cluster.public_key, Secret::no);
     }
-    if (!cluster.standing.starts_with('/') || !read_statement(cluster, configuration)) continue;
-    if (auto closed = not_readable(user, cluster.standing, Secret::no))
-      faults.push_back({cluster.line, title + "standing: " + closed->what, "run: " + closed->remedy});
+    if (cluster.standing.starts_with('/') && read_statement(cluster, configuration))
+      add_unless_readable(cluster.line, title + "standing: ", cluster.standing, Secret::no);
   }
   std::ranges::stable_sort(faults, {}, &config::Fault::line);
   if (!faults.empty()) return tl::unexpected(std::move(faults));

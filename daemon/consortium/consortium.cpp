@@ -28,11 +28,6 @@ std::optional<accounting::LedgerReplaced> last_replaced(const accounting::State&
   return last;
 }
 
-Duration residual(const accounting::State& state) {
-  const accounting::ResidualMeasured* measured = state.residual_measured();
-  return measured == nullptr ? game::k_assumed_residual : Duration{measured->seconds};
-}
-
 // It was found, and is not accepted.
 bool is_open(const std::optional<accounting::LedgerReplaced>& replaced) {
   return replaced && replaced->reason.empty();
@@ -72,7 +67,7 @@ void Consortium::date_weights(accounting::ConsortiumDeclared& declared) const {
   if (before == nullptr || books_.incomplete()) return;
   for (accounting::OtherCluster& other : declared.clusters) {
     other.earlier = accounting::earlier_figures(*before, declared, other.cluster, recorded(state, other.cluster),
-                                                residual(state), state.period());
+                                                state.residual(), state.period());
   }
 }
 
@@ -150,7 +145,7 @@ Expected<void> Consortium::accept(Cluster& cluster, HeardStatement heard, const 
   SHAPLEY_TRY(ledger::judge(
       statement, cluster.configuration.name,
       {own, std::string(accounting::name_of(ledger::ranking_estimator(state))), state.period(), last, now,
-       accounting::stale_after(*accounting::find_cluster(*declared, cluster.configuration.name), residual(state))}));
+       accounting::stale_after(*accounting::find_cluster(*declared, cluster.configuration.name), state.residual())}));
   // The text of one that was found names no present event, so that the log has it once.
   std::string replacement = last == nullptr ? std::string() : ledger::replacement(statement.figures, *last);
   if (const auto known = last_replaced(state, cluster.configuration.name); is_open(known))

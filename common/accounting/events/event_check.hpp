@@ -15,7 +15,7 @@ inline constexpr ProcessorMillionths k_max_held{1'000'000'000'000};
 inline constexpr ProcessorMillionths k_max_wanted{100'000'000'000'000};
 // The range of another cluster's figures: what a million processors do in a thousand million seconds at most
 // (base/types.hpp), so that their sums do not overflow.
-inline constexpr Int128 k_max_work_elsewhere = Int128{1'000'000'000'000} * 1'000'000'000;
+inline constexpr Int128 k_max_work_elsewhere = Int128{k_max_held.value} * 1'000'000'000;
 inline constexpr Int128 k_max_balance_elsewhere = k_max_work_elsewhere * 1'000'000'000;
 
 // Errc::invalid_argument, naming the event, what is wrong with it and what is allowed.

@@ -168,10 +168,13 @@ std::size_t State::bytes_of_coalitions() const {
   return impl_->accounts.bytes_of_coalitions();
 }
 
-game::KeyTerms State::key_terms() const {
+Duration State::residual() const {
   const ResidualMeasured* measured = residual_measured();
-  return accounting::key_terms(ranking_rule(),
-                               measured == nullptr ? game::k_assumed_residual : Duration{measured->seconds});
+  return measured == nullptr ? game::k_assumed_residual : Duration{measured->seconds};
+}
+
+game::KeyTerms State::key_terms() const {
+  return accounting::key_terms(ranking_rule(), residual());
 }
 
 std::vector<RankRow> State::own_rank_rows(Instant t, EstimatorId estimator) {
@@ -232,9 +235,7 @@ std::vector<LedgerReplaced> State::replaced_ledgers() const {
 std::vector<ClusterShare> State::shares_elsewhere(std::span<const StandingReceived* const> by) const {
   const ConsortiumDeclared* declared = consortium();
   if (declared == nullptr) return {};
-  const ResidualMeasured* measured = residual_measured();
-  return shares_of(*declared, by, measured == nullptr ? game::k_assumed_residual : Duration{measured->seconds},
-                   period(), now());
+  return shares_of(*declared, by, residual(), period(), now());
 }
 
 std::vector<RankRow> State::rank_rows(Instant t, EstimatorId estimator) {

@@ -203,6 +203,7 @@ class State {
   [[nodiscard]] RankingDeclared ranking_rule() const;
   // The mean residual run time in force at now(); nullptr: none was measured, and game::k_assumed_residual is taken.
   [[nodiscard]] const ResidualMeasured* residual_measured() const;
+  [[nodiscard]] Duration residual() const;  // that time, measured or assumed
   // The last one, by which the estimators of coalitions keep fewer of them; nullptr: they keep all.
   [[nodiscard]] const HindsightBounded* hindsight_bounded() const;
   // What the estimators of coalitions keep in memory, about.

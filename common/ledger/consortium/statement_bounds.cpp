@@ -83,7 +83,7 @@ std::string jump(const ClusterFigures& next, const ClusterFigures& last) {
   const Int128 most = std::max(processors_of(next), processors_of(last)) * seconds;
   const OrganizationElsewhere none{};
   std::string largest;
-  Int128 largest_work = 0;
+  Int128 largest_work = -1;
   for (const OrganizationElsewhere& row : next.organizations) {
     const auto found = std::ranges::find(last.organizations, row.organization, &OrganizationElsewhere::organization);
     const OrganizationElsewhere& before = found == last.organizations.end() ? none : *found;
@@ -92,19 +92,17 @@ std::string jump(const ClusterFigures& next, const ClusterFigures& last) {
     carried = accounting::figures_after(carried, between);
     const Int128 work = row.figures.given_less_got.value - carried.given_less_got.value;
     const Int128 standing = row.figures.balance.value - carried.balance.value;
-    const bool is_jump = magnitude(work) > most || magnitude(standing) > most * (seconds + 1);
-    if (!is_jump || (!largest.empty() && magnitude(work) <= magnitude(largest_work))) continue;
-    largest_work = work;
+    const bool by_work = magnitude(work) > most;
+    if ((!by_work && magnitude(standing) <= most * (seconds + 1)) || magnitude(work) <= largest_work) continue;
+    largest_work = magnitude(work);
     const Int128 settled =
         row.settled_given.value - row.settled_got.value - before.settled_given.value + before.settled_got.value;
-    if (magnitude(work) <= most) {
-      largest = row.organization + ": in " + short_duration(between.value) +
-                " its standing by its statements moved by more than what it gave and got explains";
-      continue;
-    }
-    largest = row.organization + (work < 0 ? " got " : " gave ") + hours(work) + " more in " +
-              short_duration(between.value) + " by its statements, more than the cluster can do" +
-              (settled == 0 ? "" : "; " + hours(settled) + " of that by agreed amounts");
+    const std::string time = short_duration(between.value);
+    largest = by_work ? row.organization + (work < 0 ? " got " : " gave ") + hours(work) + " more in " + time +
+                            " by its statements, more than the cluster can do" +
+                            (settled == 0 ? "" : "; " + hours(settled) + " of that by agreed amounts")
+                      : row.organization + ": in " + time +
+                            " its standing by its statements moved by more than what it gave and got explains";
   }
   return largest;
 }

@@ -1,8 +1,9 @@
 // What a standing statement cannot say, by what it says itself: a cluster of P processors whose books have counted for
 // h seconds has done at most P h of work, so of each organization
 //
-//     |given - got|, less what was settled, <= k P h        |S|, likewise, <= k P h (h + 1) / 2        |rate - used| <=
-//     2 P
+//     |given - got|, less what was settled, <= k P h
+//     |S|, likewise,                        <= k P h (h + 1) / 2
+//     |rate - used|                         <= 2 P
 //
 // and between two statements, d seconds apart, R and S leave what they were carried on to by as much of d. P are all
 // its nodes, whole (ClusterFigures::whole). Pure functions.

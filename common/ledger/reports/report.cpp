@@ -274,14 +274,13 @@ std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& r
 // The rule in force, and the mean residual run time by which it counts what runs.
 RankingReport ranking_report(const accounting::State& state) {
   const accounting::RankingDeclared rule = state.ranking_rule();
-  const accounting::ResidualMeasured* measured = state.residual_measured();
   constexpr double k_whole = k_micro;
   return {.rule = rule.rule,
           .horizon_s = rule.horizon,
           .guarantee = static_cast<double>(rule.guarantee) / k_whole,
           .running_weight = static_cast<double>(rule.running_weight) / k_whole,
-          .residual_s = measured == nullptr ? game::k_assumed_residual.value : measured->seconds,
-          .residual_assumed = measured == nullptr,
+          .residual_s = state.residual().value,
+          .residual_assumed = state.residual_measured() == nullptr,
           .running_factor = state.key_terms().running_factor,
           .guests = rule.guests,
           .sentences = {}};
