@@ -16,6 +16,7 @@
 
 #include "daemon/consortium/consortium_loop.hpp"
 #include "ledger/store/backup.hpp"
+#include "rpc_client/client.hpp"
 #include "service_fixture.hpp"
 
 namespace shapley::daemon {
@@ -507,16 +508,17 @@ TEST_F(ConsortiumOfTwo, StatementsAreJudgedFromTheFirstSlurmctldOn) {
 
 TEST_F(ConsortiumOfTwo, AFileBringsItToo) {
   const std::string place = north.site.configuration.consortium.clusters.front().standing;
-  EXPECT_EQ(fetch_standing(place, {}, -1).error().code, Errc::not_found);
+  const auto fetched = [&] { return rpc_client::fetch_standing(place, {}, ledger::k_most_statement_bytes); };
+  EXPECT_EQ(fetched().error().code, Errc::not_found);
   // What another user may put there instead: neither is waited for.
   ASSERT_EQ(::mkfifo(place.c_str(), 0644), 0);
-  EXPECT_EQ(fetch_standing(place, {}, -1).error().code, Errc::io);
+  EXPECT_EQ(fetched().error().code, Errc::io);
   std::filesystem::remove(place);
   std::filesystem::create_symlink("/dev/zero", place);
-  EXPECT_EQ(fetch_standing(place, {}, -1).error().code, Errc::io);
+  EXPECT_EQ(fetched().error().code, Errc::io);
   std::filesystem::remove(place);
   std::ofstream(place) << south.states(now).value();
-  north.hear(south, fetch_standing(place, {}, -1), now);
+  north.hear(south, fetched(), now);
   EXPECT_EQ(north.recorded(), 1U);
 }
 
