@@ -447,6 +447,27 @@ TEST_F(AReplacedLedger, StaysRefusedWhenTheClusterLeavesAndComesBack) {
   EXPECT_NE(north.other().fault.find("its ledger was begun again"), std::string::npos) << north.other().fault;
 }
 
+// The south's processors were worth three, and are worth one when its ledger is begun again.
+TEST_F(AReplacedLedger, ThatBeginsAgainHasNothingOfWhatEarlierWeightsMade) {
+  const auto weigh = [&](std::int64_t weight) {
+    north.site.configuration.consortium.clusters.front().weight = weight;
+    south.site.configuration.consortium.weight = weight;
+    for (Cluster* cluster : {&north, &south})
+      ASSERT_TRUE(cluster->service->reload(cluster->site, Instant{now}).has_value());
+    let_pass(60);
+  };
+  weigh(3 * accounting::k_whole_weight);
+  tell();
+  weigh(accounting::k_whole_weight);
+  tell();
+  ASSERT_EQ(north.other().fault, "");
+  EXPECT_EQ(north.order().front(), "physics");
+  replace_south(false);
+  tell();
+  ASSERT_EQ(accept(true)["booked"], true) << north.other().fault;
+  EXPECT_EQ(north.order().front(), "chemistry");
+}
+
 TEST_F(AReplacedLedger, IsAcceptedByAdministratorsOnly) {
   const ParsedRequest request = parse_request(R"({"request":"accept_line","cluster":"south","reason":"mine"})");
   for (const Asker asker : {Asker::anybody, Asker::remote_administrator}) {
