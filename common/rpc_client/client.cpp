@@ -202,4 +202,9 @@ Expected<std::string> fetch(const std::string& place, const nlohmann::json& requ
   return tl::unexpected<Error>(std::move(why));
 }
 
+Expected<std::string> fetch_standing(const std::string& place, Endpoint endpoint, std::size_t most_bytes) {
+  endpoint.trusts_any = true;
+  return fetch(place, {{"request", "standing"}}, std::move(endpoint), most_bytes);
+}
+
 }  // namespace shapley::rpc_client

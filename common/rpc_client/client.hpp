@@ -77,5 +77,8 @@ class Client {
 // the first one's that has an answer, all within the endpoint's time. Errc::not_found: there is no such file.
 [[nodiscard]] Expected<std::string> fetch(const std::string& place, const nlohmann::json& request, Endpoint endpoint,
                                           std::size_t most_bytes);
+// The standing statement at a cluster's place (config::OtherClusterConfig::standing) as text, likewise. Any user may
+// answer there: the signature says whose it is.
+[[nodiscard]] Expected<std::string> fetch_standing(const std::string& place, Endpoint endpoint, std::size_t most_bytes);
 
 }  // namespace shapley::rpc_client

@@ -6,8 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iterator>
-#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -54,9 +55,7 @@ Expected<std::string> read_statement(const config::OtherClusterConfig& cluster,
                                      const config::Configuration& configuration) {
   Endpoint there = endpoint_at({}, std::chrono::seconds(10));
   there.munge = configuration.munge_socket;
-  there.trusts_any = true;
-  return rpc_client::fetch(cluster.standing, {{"request", "standing"}}, std::move(there),
-                           ledger::k_most_statement_bytes);
+  return rpc_client::fetch_standing(cluster.standing, std::move(there), ledger::k_most_statement_bytes);
 }
 
 // The configuration in the file, or all faults for which shapleyd would refuse the file.
@@ -147,15 +146,24 @@ accounting::FormerNames former_names_in(const ledger::AdjustmentsReport& report)
 // What only the books know.
 struct ByTheBooks {
   accounting::FormerNames former;
-  std::string cluster;                              // this cluster's name; empty: no feeder has named it
-  std::map<std::string, std::string> refused = {};  // by cluster: why the running shapleyd refuses its statements
+  std::string cluster;  // this cluster's name; empty: no feeder has named it
+  // Why another cluster's statement, which fits the file, is refused; empty: it is not. Of the running shapleyd this is
+  // what it says of the last one that came.
+  std::function<std::string(const ledger::StandingStatement&)> refusal = {};
 };
 
-Expected<ByTheBooks> books_of_ledger(const std::filesystem::path& file) {
+Expected<ByTheBooks> books_of_ledger(const std::filesystem::path& file, bool with_cluster) {
   SHAPLEY_TRY_ASSIGN(const ledger::Ledger ledger, ledger::Ledger::open(file, ledger::OpenMode::read_only));
   ByTheBooks books;
   SHAPLEY_TRY_ASSIGN(books.former, ledger::former_names(ledger));
   SHAPLEY_TRY_ASSIGN(books.cluster, ledger::cluster_name(ledger));
+  if (!with_cluster) return books;
+  SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
+  books.refusal = [state = std::make_shared<accounting::State>(std::move(recovered.state))](
+                      const ledger::StandingStatement& statement) {
+    const accounting::StandingReceived* last = ledger::last_statement(*state, statement.cluster);
+    return ledger::other_line(*state, statement.cluster, statement.figures, last == nullptr ? nullptr : &last->figures);
+  };
   return books;
 }
 
@@ -165,9 +173,10 @@ Expected<ByTheBooks> books_of_daemon(const Endpoint& endpoint, bool with_cluster
   if (!with_cluster) return books;
   SHAPLEY_TRY_ASSIGN(const auto status, ask_for<ledger::StatusReport>(endpoint, {{"request", "status"}}));
   if (status.daemon) books.cluster = status.daemon->cluster.name.value_or("");
-  for (const ledger::OtherClusterReport& other : status.clusters) {
-    if (other.is_refused) books.refused.emplace(other.cluster, other.fault);
-  }
+  books.refusal = [clusters = status.clusters](const ledger::StandingStatement& statement) {
+    const auto other = std::ranges::find(clusters, statement.cluster, &ledger::OtherClusterReport::cluster);
+    return other != clusters.end() && other->is_refused ? other->fault : std::string();
+  };
   return books;
 }
 
@@ -175,8 +184,9 @@ Expected<ByTheBooks> books_of_daemon(const Endpoint& endpoint, bool with_cluster
 Expected<std::optional<ByTheBooks>> ask_the_books(const CheckConfigArguments& arguments,
                                                   const config::Configuration& configuration,
                                                   const Endpoint& endpoint) {
-  if (!arguments.ledger.empty()) return books_of_ledger(arguments.ledger);
-  auto running = books_of_daemon(endpoint, !configuration.consortium.name.empty());
+  const bool with_cluster = !configuration.consortium.name.empty();
+  if (!arguments.ledger.empty()) return books_of_ledger(arguments.ledger, with_cluster);
+  auto running = books_of_daemon(endpoint, with_cluster);
   if (running) return *std::move(running);
   std::error_code ignored;
   const bool has_ledger = std::filesystem::exists(configuration.ledger, ignored);
@@ -212,7 +222,7 @@ std::string names_unknown_there(const ledger::StandingStatement& statement, cons
 }
 
 // What cannot work between this file and what the consortium's other clusters state. Where there is no statement yet,
-// the books do not name this cluster, or the running shapleyd refuses a statement that fits the file, a note says so.
+// the books do not name this cluster, or shapleyd refuses a statement that fits the file, a note says so.
 std::vector<config::Fault> faults_by_statements(const config::Configuration& configuration, const ByTheBooks& known,
                                                 const Environment& environment) {
   const std::string& name = known.cluster;
@@ -261,8 +271,8 @@ std::vector<config::Fault> faults_by_statements(const config::Configuration& con
                                        .now = now,
                                        .stale_after = Duration{0}});
     if (!judged) add(judged.error(), "agree on it with that site, and write the same in both files");
-    if (const auto refused = known.refused.find(cluster.name); judged && refused != known.refused.end())
-      note("shapleyd refuses it: " + refused->second);
+    const std::string refusal = judged && known.refusal ? known.refusal(*statement) : std::string();
+    if (!refusal.empty()) note("shapleyd refuses it: " + refusal);
     const std::string unknown = names_unknown_here(*statement, cluster, configuration);
     const std::string absent = names_unknown_there(*statement, cluster);
     if (!unknown.empty()) {

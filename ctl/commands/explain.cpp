@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <pwd.h>
 #include <unistd.h>
 
 #include "base/calendar.hpp"
@@ -339,7 +340,9 @@ Expected<ledger::ExplainRequest> request_from(const ExplainArguments& arguments,
     return ledger::ExplainRequest{.job = arguments.job};
   }
   if (arguments.asked.account.empty()) return fail(Errc::invalid_argument, "--submit needs an account: -A ACCOUNT");
-  ledger::SubmissionAsked asked = arguments.asked;
+  const passwd* user = ::getpwuid(::geteuid());
+  ledger::SubmissionAsked asked =
+      completed(arguments.asked, user == nullptr ? std::string() : user->pw_name, environment.run_program);
   asked.accounts_above = accounts_above(asked.account, environment.run_program);
   asked.user_id = ::geteuid();
   asked.group_id = ::getegid();

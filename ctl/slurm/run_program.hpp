@@ -1,5 +1,6 @@
 // Runs another program and takes what it writes. No shell: arguments are what they are. Its standard input is empty; it
-// is bounded in time and in bytes.
+// is bounded in time and in bytes. What the caller's shell says of Slurm's commands does not change their answers
+// (neutral_environment).
 #pragma once
 
 #include <chrono>
@@ -9,6 +10,11 @@
 #include "base/error.hpp"
 
 namespace shapley::ctl {
+
+// These variables ("NAME=VALUE") without those by which a user changes what Slurm's commands answer, in which form, and
+// of which cluster: SQUEUE_*, SPRIO_*, SBATCH_*, SCONTROL_*, SACCT_*, SINFO_*, SLURM_CLUSTERS, SLURM_TIME_FORMAT and
+// their like; and in the language C. SLURM_CONF and TZ stay.
+[[nodiscard]] std::vector<std::string> neutral_environment(const std::vector<std::string>& variables);
 
 struct CommandOutput {
   int exit_code = 0;

@@ -1,11 +1,69 @@
 #include "ctl/slurm/submission.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <string_view>
 
+#include "base/text.hpp"
+#include "ctl/adoption/slurm_site.hpp"
 #include "sacct/attribution.hpp"
 
 namespace shapley::ctl {
+
+namespace {
+
+// A site's job_submit plugin may say something to each user before: the line with the estimate, else the last one,
+// which says why there is none.
+std::string line_of_estimate(std::string_view answer) {
+  std::string_view chosen;
+  for (const std::string_view each : split(answer, '\n')) {
+    const std::string_view line = trimmed(each);
+    if (line.empty() || chosen.find(" to start at ") != std::string_view::npos) continue;
+    chosen = line;
+  }
+  constexpr std::string_view k_name = "sbatch: ";
+  if (chosen.starts_with(k_name)) chosen.remove_prefix(k_name.size());
+  return std::string(chosen);
+}
+
+std::string default_partition(const ProgramRunner& run) {
+  const std::string output = run({"scontrol", "-o", "show", "partition"}).value_or("");
+  for (const std::string_view line : split(output, '\n')) {
+    const std::vector<std::string_view> words = split(trimmed(line), ' ');
+    constexpr std::string_view k_name = "PartitionName=";
+    if (std::ranges::find(words, std::string_view("Default=YES")) != words.end() && words.front().starts_with(k_name))
+      return std::string(words.front().substr(k_name.size()));
+  }
+  return {};
+}
+
+// As assoc_mgr_get_default_qos_info() of slurmctld. An association with a partition goes before the one without.
+std::string default_qos(const ledger::SubmissionAsked& asked, const std::string& user, const ProgramRunner& run) {
+  const std::string cluster = config_value(run({"scontrol", "show", "config"}).value_or(""), "ClusterName");
+  if (cluster.empty() || user.empty()) return {};
+  const std::string output = run({"sacctmgr", "-n", "-P", "list", "associations", "cluster=" + cluster,
+                                  "account=" + asked.account, "user=" + user, "format=Partition,DefaultQOS,QOS"})
+                                 .value_or("");
+  std::string chosen;
+  for (const std::string_view line : split(output, '\n')) {
+    const std::vector<std::string_view> cells = split(line, '|');
+    constexpr std::size_t k_cells = 3;
+    if (cells.size() != k_cells || (!cells[0].empty() && cells[0] != asked.partition)) continue;
+    const bool is_only_one = !cells[2].empty() && cells[2].find(',') == std::string_view::npos;
+    chosen = !cells[1].empty() ? cells[1] : is_only_one ? cells[2] : "normal";
+    if (!cells[0].empty()) break;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+ledger::SubmissionAsked completed(ledger::SubmissionAsked asked, const std::string& user, const ProgramRunner& run) {
+  if (!run) return asked;
+  if (asked.partition.empty()) asked.partition = default_partition(run);
+  if (asked.qos.empty()) asked.qos = default_qos(asked, user, run);
+  return asked;
+}
 
 std::vector<std::string> accounts_above(const std::string& account, const ProgramRunner& run) {
   if (!run) return {};
@@ -31,10 +89,7 @@ std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const
   words.emplace_back("--wrap=true");
   const auto output = run(words);
   std::string answer = output ? *output : output.error().what;
-  answer = answer.substr(0, answer.find('\n'));
-  constexpr std::string_view k_name = "sbatch: ";
-  if (answer.starts_with(k_name)) answer.erase(0, k_name.size());
-  return answer;
+  return line_of_estimate(answer);
 }
 
 }  // namespace shapley::ctl

@@ -1,5 +1,5 @@
-// Slurm's facts about a job that could be submitted: the accounts above its own (sacctmgr), and when it would start
-// (sbatch --test-only).
+// Slurm's facts about a job that could be submitted: what Slurm completes it with (scontrol, sacctmgr), the accounts
+// above its own (sacctmgr), and when it would start (sbatch --test-only).
 #pragma once
 
 #include <optional>
@@ -14,6 +14,11 @@ namespace shapley::ctl {
 // From the account's parent to the root; none if sacctmgr does not answer: then rules about accounts above are not
 // found. `run`: as of Environment.
 [[nodiscard]] std::vector<std::string> accounts_above(const std::string& account, const ProgramRunner& run);
+
+// The job with what slurmctld adds where it says nothing: the default partition, and the QOS of this user's association
+// with the account, which is its default, else the only one, else "normal". What Slurm does not say stays empty.
+[[nodiscard]] ledger::SubmissionAsked completed(ledger::SubmissionAsked asked, const std::string& user,
+                                                const ProgramRunner& run);
 
 // The answer of sbatch --test-only, a line, or the reason for which it is missing; nullopt: no command is run. `time`:
 // its time limit, as sbatch takes it; empty: the partition's default.

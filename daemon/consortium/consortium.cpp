@@ -11,30 +11,6 @@
 
 namespace shapley::daemon {
 
-namespace {
-
-const accounting::StandingReceived* recorded(const accounting::State& state, const std::string& cluster) {
-  const auto statements = state.statements();
-  const auto found = std::ranges::find(statements, cluster, &accounting::StandingReceived::cluster);
-  return found == statements.end() ? nullptr : *found;
-}
-
-// The last that is known of a change of the cluster's ledger.
-std::optional<accounting::LedgerReplaced> last_replaced(const accounting::State& state, const std::string& cluster) {
-  std::optional<accounting::LedgerReplaced> last;
-  for (accounting::LedgerReplaced& each : state.replaced_ledgers()) {
-    if (each.cluster == cluster) last = std::move(each);
-  }
-  return last;
-}
-
-// It was found, and is not accepted.
-bool is_open(const std::optional<accounting::LedgerReplaced>& replaced) {
-  return replaced && replaced->reason.empty();
-}
-
-}  // namespace
-
 const Consortium::Cluster* Consortium::find(const std::string& cluster) const {
   const auto found =
       std::ranges::find_if(clusters_, [&](const Cluster& each) { return each.configuration.name == cluster; });
@@ -66,8 +42,9 @@ void Consortium::date_weights(accounting::ConsortiumDeclared& declared) const {
   const accounting::ConsortiumDeclared* before = state.consortium();
   if (before == nullptr || books_.incomplete()) return;
   for (accounting::OtherCluster& other : declared.clusters) {
-    other.earlier = accounting::earlier_figures(*before, declared, other.cluster, recorded(state, other.cluster),
-                                                state.residual(), state.period());
+    other.earlier =
+        accounting::earlier_figures(*before, declared, other.cluster, ledger::last_statement(state, other.cluster),
+                                    state.residual(), state.period());
   }
 }
 
@@ -146,14 +123,10 @@ Expected<void> Consortium::accept(Cluster& cluster, HeardStatement heard, const 
       statement, cluster.configuration.name,
       {own, std::string(accounting::name_of(ledger::ranking_estimator(state))), state.period(), last, now,
        accounting::stale_after(*accounting::find_cluster(*declared, cluster.configuration.name), state.residual())}));
-  // The text of one that was found names no present event, so that the log has it once.
-  std::string replacement = last == nullptr ? std::string() : ledger::replacement(statement.figures, *last);
-  if (const auto known = last_replaced(state, cluster.configuration.name); is_open(known))
-    replacement = ledger::replacement_text(*known) + ", which was found at " + format_instant(known->at);
-  if (!replacement.empty()) {
+  if (std::string refusal = ledger::other_line(state, cluster.configuration.name, statement.figures, last);
+      !refusal.empty()) {
     cluster.other = std::move(statement);
-    return fail(Errc::conflict, replacement + "; shapleyctl standing --accept " + cluster.configuration.name +
-                                    " shows what changes if it is accepted");
+    return fail(Errc::conflict, std::move(refusal));
   }
   cluster.other.reset();
   if (std::string jumped = last == nullptr ? std::string() : ledger::jump(statement.figures, *last); !jumped.empty()) {
@@ -170,7 +143,7 @@ Expected<void> Consortium::accept(Cluster& cluster, HeardStatement heard, const 
 }
 
 const accounting::ClusterFigures* Consortium::last_of(const Cluster& cluster) const {
-  const accounting::StandingReceived* in_books = recorded(books_.state(), cluster.configuration.name);
+  const accounting::StandingReceived* in_books = ledger::last_statement(books_.state(), cluster.configuration.name);
   const accounting::ClusterFigures* last = in_books == nullptr ? nullptr : &in_books->figures;
   const bool is_newer = cluster.offered && (last == nullptr || cluster.offered->figures.time > last->time);
   return is_newer ? &cluster.offered->figures : last;
@@ -192,8 +165,10 @@ accounting::LedgerReplaced Consortium::replaced(const Cluster& cluster, Instant 
     event.former_ledger = last->ledger;
     event.former_event = last->event;
   }
-  if (const auto* last = recorded(state, event.cluster)) event.at = std::max(event.at, last->at + Duration{1});
-  if (const auto last = last_replaced(state, event.cluster)) event.at = std::max(event.at, last->at + Duration{1});
+  if (const auto* last = ledger::last_statement(state, event.cluster))
+    event.at = std::max(event.at, last->at + Duration{1});
+  if (const auto last = ledger::last_replaced(state, event.cluster))
+    event.at = std::max(event.at, last->at + Duration{1});
   return event;
 }
 
@@ -261,12 +236,12 @@ Expected<void> Consortium::record(Instant now) {
   bytes_left_ = std::min(k_most_bytes, bytes_left_ + grown);
   filled_ = now;
   for (Cluster& cluster : clusters_) {
-    if (cluster.other && !is_open(last_replaced(books_.state(), cluster.configuration.name))) {
+    if (cluster.other && !ledger::is_open(ledger::last_replaced(books_.state(), cluster.configuration.name))) {
       const accounting::Event found = replaced(cluster, now);
       SHAPLEY_TRY(books_.commit({&found, 1}, now));
     }
     if (!cluster.offered) continue;
-    const accounting::StandingReceived* last = recorded(books_.state(), cluster.configuration.name);
+    const accounting::StandingReceived* last = ledger::last_statement(books_.state(), cluster.configuration.name);
     if (last != nullptr && (last->figures == cluster.offered->figures || last->at >= now)) continue;
     const bool is_due = last == nullptr || now >= last->at + k_hour;
     if (!is_due) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <boost/asio/post.hpp>
-#include <nlohmann/json.hpp>
 #include <sys/eventfd.h>
 
 #include "daemon/version.hpp"
@@ -19,17 +18,6 @@ namespace {
 constexpr std::chrono::milliseconds k_patience{3000};
 
 }  // namespace
-
-Expected<std::string> fetch_standing(const std::string& place, const std::filesystem::path& munge, int wake_up) {
-  return rpc_client::fetch(place, {{"request", "standing"}},
-                           {.socket = {},
-                            .timeout = k_patience,
-                            .program = std::string(k_program),
-                            .munge = munge,
-                            .trusts_any = true,
-                            .wake_up = wake_up},
-                           ledger::k_most_statement_bytes);
-}
 
 ConsortiumLoop::ConsortiumLoop(boost::asio::io_context& io, std::filesystem::path munge, Hooks hooks)
     : io_(io),
@@ -71,7 +59,14 @@ void ConsortiumLoop::ask() {
 }
 
 void ConsortiumLoop::work(const Task& task) {
-  HeardStatement heard = read_statement(fetch_standing(task.place, munge_, wake_up_.get()), task.key);
+  HeardStatement heard = read_statement(rpc_client::fetch_standing(task.place,
+                                                                   {.socket = {},
+                                                                    .timeout = k_patience,
+                                                                    .program = std::string(k_program),
+                                                                    .munge = munge_,
+                                                                    .wake_up = wake_up_.get()},
+                                                                   ledger::k_most_statement_bytes),
+                                        task.key);
   boost::asio::post(io_, [this, cluster = task.cluster, heard = std::move(heard)]() mutable {
     asking_ = false;
     if (!open_) return;

@@ -19,12 +19,6 @@
 
 namespace shapley::daemon {
 
-// The statement at `place` (config::OtherClusterConfig::standing) as text. A file has at most
-// ledger::k_most_statement_bytes. Any user may answer there: the signature says whose it is. Errc::unavailable,
-// Errc::not_found or Errc::io: none is there. `wake_up`: as of rpc_client::Endpoint.
-[[nodiscard]] Expected<std::string> fetch_standing(const std::string& place, const std::filesystem::path& munge,
-                                                   int wake_up);
-
 class ConsortiumLoop {
  public:
   struct Task {

@@ -336,6 +336,13 @@ TEST_F(ConsortiumTest, APeriodThatEndsEndsTheFiguresOfTheOtherClusterToo) {
   started.key.anchor = started.begin = k_november - Duration{600};
   EXPECT_EQ(there.apply(started).value(), Applied::changed);
   EXPECT_EQ(here.apply(statement_of(there, k_november - Duration{100})).value(), Applied::changed);
+  // What an earlier weight made is of the period that ends, too.
+  ConsortiumDeclared declared = consortium(k_november - Duration{50}, {south()});
+  declared.clusters[0].earlier = {{"A", {1'000 * k_micro}, {10 * k_micro}}};
+  EXPECT_EQ(here.apply(declared).value(), Applied::changed);
+  const Instant last = k_november - Duration{1};
+  EXPECT_NE(figures_of_row(here.rank_rows(last, k_direct), "A"),
+            figures_of_row(there.own_rank_rows(last, k_direct), "A"));
   for (const std::int64_t later : {0, 1, 500}) {
     const Instant t = k_november + Duration{later};
     EXPECT_EQ(figures_of_row(here.rank_rows(t, k_direct), "A"), figures_of_row(there.own_rank_rows(t, k_direct), "A"));

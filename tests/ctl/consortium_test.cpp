@@ -165,10 +165,33 @@ TEST_F(ConsortiumBinary, CheckConfigComparesWithStandingStatements) {
   EXPECT_PRED2(contains, check(ExitCode::findings, "2"),
                ":6: consortium: cluster 'south': its statement at " + brought.string() +
                    ": a processor of south is worth '1.5', here '2'; agree on it with that site");
+  // The ledger counts a statement of another line of events, and once a change is found in it that is the reason.
+  const auto record = [&](const accounting::Event& event) {
+    ledger::testing::must(ledger::testing::writer(books).append(std::array{event}, accounting::time_of(event)));
+  };
+  record(statement.received({1'795'000'001}));
+  EXPECT_FALSE(contains(check(ExitCode::success), "refuses"));
+  statement.figures.event = 6;
+  bring();
+  const std::string refused = ": shapleyd refuses it: its ledger went back from event 7 to 6";
+  const std::string way_out = "; shapleyctl standing --accept south shows what changes if it is accepted\n";
+  EXPECT_PRED2(contains, check(ExitCode::success), refused + ": it was restored" + way_out);
+  record(accounting::LedgerReplaced{{1'795'000'002},
+                                    "south",
+                                    statement.figures.ledger,
+                                    7,
+                                    statement.figures.ledger,
+                                    6,
+                                    statement.figures.hash,
+                                    "shapleyd",
+                                    ""});
+  statement.figures.event = 9;
+  bring();
+  EXPECT_PRED2(contains, check(ExitCode::success), refused + ", which was found at 2026-11-18T11:06:42Z" + way_out);
   statement.figures.period = Period::monthly;
   bring();
   EXPECT_PRED2(contains, check(ExitCode::findings), "its period is 'monthly', here 'none'; ");
-  statement.figures.event = 8;
+  statement.figures.event = 10;
   std::ofstream(brought) << statement.text();
   EXPECT_PRED2(contains, check(ExitCode::findings), "the statement was edited or forged");
   std::ofstream(brought) << "{}";

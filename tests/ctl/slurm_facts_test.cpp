@@ -1,5 +1,6 @@
 // What explain makes of Slurm's own commands: their output, the site factor that a rank asks for (against the plugin's
 // own code), and programs that do not answer.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -447,6 +448,27 @@ TEST(RunProgram, PassesArgumentsAsTheyAre) {
   const auto text = run_program({"echo", "a;b", "$HOME", "*"});
   ASSERT_TRUE(text) << text.error().what;
   EXPECT_EQ(*text, "a;b $HOME *\n");
+}
+
+// What a user's shell says of Slurm's commands: none of it reaches them, and the rest does.
+TEST(RunProgram, SlurmsCommandsAnswerThePlainQuestion) {
+  const std::vector<std::string> kept{"HOME=/root", "PATH=/bin", "SLURM_CONF=/etc/slurm/slurm.conf", "TZ=Asia/Tokyo",
+                                      "SLURM_JWT=token"};
+  std::vector<std::string> callers = kept;
+  for (const char* variable :
+       {"SQUEUE_FORMAT=%i", "SQUEUE_STATES=R", "SPRIO_FORMAT=%i", "SBATCH_PARTITION=gpu", "SCONTROL_ALL=1",
+        "SACCT_FORMAT=JobID", "SINFO_PARTITION=gpu", "SLURM_CLUSTERS=other", "SLURM_TIME_FORMAT=relative",
+        "SLURM_BITSTR_LEN=8", "LANG=de_DE.UTF-8", "LC_TIME=ja_JP.UTF-8", "LANGUAGE=de"})
+    callers.emplace_back(variable);
+  std::vector<std::string> expected = kept;
+  expected.emplace_back("LC_ALL=C.UTF-8");
+  EXPECT_EQ(neutral_environment(callers), expected);
+  ASSERT_EQ(::setenv("SQUEUE_FORMAT", "%i", 1), 0);
+  const auto text = run_program({"env"});
+  ASSERT_EQ(::unsetenv("SQUEUE_FORMAT"), 0);
+  ASSERT_TRUE(text) << text.error().what;
+  EXPECT_FALSE(contains(*text, "SQUEUE_FORMAT"));
+  EXPECT_PRED2(contains, *text, "LC_ALL=C.UTF-8\n");
 }
 
 TEST(RunProgram, EndsWithWhatIsNotThereFailsOrTakesTooLong) {

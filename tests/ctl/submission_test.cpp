@@ -1,4 +1,6 @@
 // explain --submit on the books of explain_fixture.hpp: where a job would stand that is not submitted.
+#include "ctl/slurm/submission.hpp"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -40,25 +42,50 @@ TEST_F(Submission, AsksSbatchToo) {
                             return would;
                           }));
   std::vector<std::vector<std::string>> programs;
+  std::string answer;
+  std::string associations = "|gold|gold,normal\n";
   environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
     programs.push_back(words);
-    if (words[0] == "sacctmgr") return "acct_a|science\nscience|root\nroot|\n";
-    return "sbatch: Job 7 to start at 2026-11-18T12:00:00 using 2 processors on nodes n1 in partition main\nmore\n";
+    if (words[0] == "sacctmgr") return words.size() > 6 ? associations : "acct_a|science\nscience|root\nroot|\n";
+    if (words == std::vector<std::string>{"scontrol", "show", "config"}) return "ClusterName             = north\n";
+    if (words[0] == "scontrol")
+      return "PartitionName=gpu Default=NO State=UP\nPartitionName=all Default=YES State=UP\n";
+    if (!answer.empty()) return answer;
+    return "sbatch: Your project has 12 days left.\nsbatch: Job 7 to start at 2026-11-18T12:00:00 using 2 processors "
+           "on "
+           "nodes n1 in partition main\nmore\n";
   };
   ExplainArguments arguments{
       .submit = true, .asked = {.account = "acct_a", .partition = "main", .processors = 2}, .time = "10"};
   const std::string text = printed_by(arguments, {.socket = directory / "s", .timeout = std::chrono::minutes(4)});
   EXPECT_EQ(request["submit"]["accounts_above"], (json{"science", "root"}));
   EXPECT_EQ(request["submit"]["processors"], 2);
-  ASSERT_EQ(programs.size(), 2U);
-  EXPECT_EQ(programs[1].back(), "--wrap=true");
-  EXPECT_EQ(std::ranges::count(programs[1], "--time=10"), 1);
+  EXPECT_EQ(programs.back().back(), "--wrap=true");
+  EXPECT_EQ(std::ranges::count(programs.back(), "--time=10"), 1);
+  // What it leaves out is what Slurm makes of it.
+  EXPECT_EQ(request["submit"]["partition"], "main");
+  EXPECT_EQ(request["submit"]["qos"], "gold");
+  const auto completed_with = [&](const std::string& rows) {
+    associations = rows;
+    const ledger::SubmissionAsked asked = completed({.account = "acct_a"}, "ada", environment.run_program);
+    return asked.partition + " " + asked.qos;
+  };
+  EXPECT_EQ(completed_with("||night\n"), "all night");
+  EXPECT_EQ(completed_with("||night,normal\n"), "all normal");
+  EXPECT_EQ(completed_with("all|day|\ngpu|night|\n||\n"), "all day");
+  EXPECT_EQ(completed_with(""), "all ");
+  EXPECT_EQ(std::ranges::count(programs.back(), "user=ada"), 1);
+  EXPECT_EQ(std::ranges::count(programs.back(), "cluster=north"), 1);
   EXPECT_PRED2(contains, text, "A job submitted now (user ");
   EXPECT_PRED2(contains, text,
                ", account acct_a) would be of A: by the rule account acct_a.\nIt would wait for 1 processor.\n");
   EXPECT_PRED2(contains, text,
                "Slurm:    Job 7 to start at 2026-11-18T12:00:00 using 2 processors on nodes n1 in partition main "
                "(sbatch --test-only)\n");
+  // Without an estimate the last line says why.
+  answer = "sbatch: Your project has 12 days left.\nallocation failure: Invalid account specified\n";
+  EXPECT_PRED2(contains, printed_by(arguments, {.socket = directory / "s", .timeout = std::chrono::minutes(4)}),
+               "Slurm:    allocation failure: Invalid account specified (sbatch --test-only)\n");
   EXPECT_FALSE(run_explain({.submit = true}, {}, environment)) << "without an account";
   EXPECT_FALSE(run_explain({}, {}, environment)) << "neither a job nor --submit";
 }

@@ -39,6 +39,8 @@ north_refuses() {
   [ "$status" -eq 0 ]
   [[ $output == *"shapleyd refuses it: its ledger"* ]]
   wait_until 20 test "$(replaced_events)" -ge 1
+  run -0 shapleyctl check-config --ledger "$CLUSTER_LEDGER" "$CLUSTER_DIR/shapleyd.yaml"
+  [[ $output == *"shapleyd refuses it: its ledger"* ]]
 }
 
 @test "a ledger that is begun again, and one that is restored, are refused by name until they are accepted; the audits know both lines" {

@@ -18,9 +18,16 @@ add qos small GrpTRES=cpu=5
 modify account astro set qos=normal,small
 modify account bio set GrpTRES=cpu=6
 modify user daemon where account=acids set MaxJobs=1
+add qos gold
+modify account chem set qos=normal,gold
+modify user daemon where account=chem set qos=normal,gold defaultqos=gold
 LIMITS
   }
-  start_with
+  cluster_prepare
+  cluster_config "organizations:" "  - {name: golden, qos: [gold]}" "  - {name: astro, accounts: [astro], nodes: [\"n[1-2]\"]}" \
+    "  - {name: bio, accounts: [bio], nodes: [n3]}" "  - {name: chem, accounts: [chem], nodes: [n4]}"
+  cluster_start
+  wait_until 15 plugin_connected
 }
 
 # held_by REASON JOB: squeue and explain agree on why it waits, and the plugin has sent it to the daemon.
@@ -31,7 +38,7 @@ held_by() {
 }
 says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/explanation" >&2; false; }; }
 
-@test "a limit of an account, of a user and of a QOS is named; when others end the job goes on" {
+@test "a limit of an account, of a user and of a QOS is named; when others end the job goes on; a default QOS decides" {
   limited_cluster
   # Of bio's six processors its account below has four, of the QOS' five astro's first job; acids may run one job.
   first=$(submit cells -n4 "$(until_told enough)")
@@ -55,6 +62,20 @@ says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/expl
   tell enough
   wait_drained 60
   wait_until 20 job_ended "$account"
+
+  # A job without --qos is booked by the default QOS of its user's association, and explain --submit says so before.
+  gold=$(submit chem "sleep 2")
+  plain=$(submit chem --qos=normal "sleep 2")
+  wait_drained 30
+  wait_until 20 booked_for "$gold" golden
+  wait_until 20 booked_for "$plain" chem
+  would_be golden -A chem
+  would_be chem -A chem -q normal
+  would_be bio -A cells
+  member shapleyctl explain --submit -A chem | grep -q "would be of golden: by the rule qos gold"
 }
+member() { setpriv --reuid="$JOB_UID" --regid="$JOB_GID" --clear-groups "$@"; }
+booked_for() { [ "$(shapleyctl jobs -a -j "$1" --json | jq -r '.jobs[0].organization')" = "$2" ]; }
+would_be() { [ "$(member shapleyctl explain --submit "${@:2}" --json | jq -r .job.organization)" = "$1" ]; }
 nothing_waits() { status_json | jq -e '[.organizations[].waiting] | add == 0'; }
 job_ended() { shapleyctl explain "$1" --json | jq -e '.job.state == "ended"'; }

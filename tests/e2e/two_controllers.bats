@@ -24,6 +24,29 @@ expect_both_correct() {
 }
 beginnings() { ledger_sql "SELECT group_concat(json_extract(payload, '\$.host') || ' ' || json_extract(payload, '\$.peer'), ', ') FROM (SELECT * FROM events WHERE kind = 'controller_began' ORDER BY seq)"; }
 
+# order_at N REASON: a second of work is booked at host N.
+order_at() { shapleyctl --socket "$CLUSTER_DIR/host$1/shapleyd.sock" adjust --amount 1s --from astro --to bio --at "$(date -u +%FT%TZ)" --reason "$2" --yes; }
+orders_in() { use_host "$1" && ledger_sql "SELECT count(*) FROM events WHERE kind = 'adjustment_made' AND json_extract(payload, '\$.reason') LIKE 'order %'"; }
+
+# orders_outlive_kills N: shapleyd of host 1 is killed right after each of N answers, and host 2 has what was answered. Host 2 takes none itself.
+orders_outlive_kills() {
+  local i answer
+  for ((i = 1; i <= $1; i++)); do
+    wait_until 15 standby_is 2
+    wait_until 15 pair_is 1 .in_step true
+    answer=$(order_at 1 "order $i")
+    daemon_kill9 shapleyd1
+    [[ $answer != *"only this host has it"* ]] || { say "order $i did not wait for the standby"; return 1; }
+    [ "$(orders_in 2)" -eq "$i" ] || { say "host 2 lacks order $i"; return 1; }
+    shapleyd_start_on 1
+    wait_until 30 primary_is 1
+  done
+  wait_until 15 standby_is 2
+  run order_at 2 "order at the standby"
+  [ "$status" -ne 0 ]
+  [[ $output == *"this one of two controllers does not write"* ]]
+}
+
 ended_in_books_of() { use_host "$1" && [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE kind = 'run' AND job = $2 AND end IS NOT NULL")" -gt 0 ]; }
 health_of() { shapleyctl --socket "$CLUSTER_DIR/host$1/shapleyd.sock" health || true; }
 health_says() { health_of "$1" | grep -q "$2"; }
@@ -61,8 +84,9 @@ health_says() { health_of "$1" | grep -q "$2"; }
   pair_is 2 '.set_aside | length' 0
 }
 
-@test "the primary's host dies with events that the standby lacks, or that has an empty ledger" {
+@test "the primary's host dies with events that the standby lacks, or that has an empty ledger; orders wait for the standby as a plugin's messages do" {
   two_hosts_start
+  orders_outlive_kills 4
   load_across_a_kill
   # From here on the standby copies nothing. What ends now is in one ledger only; nothing begins that Slurm could forget.
   wait_until 15 standby_is 2
@@ -72,6 +96,7 @@ health_says() { health_of "$1" | grep -q "$2"; }
   scancel "$ended"
   wait_until 20 ended_in_books_of 1 "$ended"
   wait_until 10 pair_is 1 .in_step false
+  order_at 1 "order alone" | grep -q "only this host has it"
   next_save && next_save
   daemon_kill9 slurmctld1
   daemon_kill9 shapleyd1

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "accounting/events/event_check.hpp"
+#include "ledger/consortium/statement_bounds.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {
@@ -207,6 +208,90 @@ TEST_F(Standing, ALedgerThatWasReplacedIsNamedByWhatIsRecorded) {
   replaced.ledger = std::string(32, 'c');
   EXPECT_EQ(replacement_text(replaced), "its ledger was begun again: it is " + std::string(32, 'c') +
                                             " now, and was at event 23 of " + std::string(32, 'a'));
+}
+
+// Each owns a node and runs on its neighbour's.
+accounting::State books_of_a_thousand() {
+  accounting::State books;
+  const auto name = [](int i) { return std::string(60, 'o') + std::to_string(1000 + i); };
+  constexpr int k_organizations = 1000;
+  std::vector<accounting::Event> events;
+  for (int i = 0; i < k_organizations; ++i) {
+    const std::string node = "n" + std::to_string(i);
+    events.emplace_back(accounting::OwnershipStated{
+        node, k_time, {{accounting::k_beginning_of_time, {{name(i), accounting::k_whole_node}}}}});
+    events.emplace_back(accounting::CapacityChanged{node, k_time, 0, {4 * k_micro}});
+    events.emplace_back(
+        testing::opened(static_cast<std::uint32_t>(i + 1), k_time.value + i, name((i + 1) % k_organizations), 2, node));
+  }
+  for (const accounting::Event& event : events) EXPECT_TRUE(books.apply(event).has_value());
+  return books;
+}
+
+TEST_F(Standing, OfAThousandOrganizationsIsWrittenReadJudgedAndRankedBy) {
+  const Instant now = k_time + Duration{4000};
+  accounting::State there = books_of_a_thousand();
+  OwnCluster south{"south", {k_time, "uni", 1'500'000, {}}};
+  south.consortium.clusters = {{.cluster = "north", .key = "", .names = {}}};
+  StandingStatement statement{.cluster = "south",
+                              .figures = cluster_figures(there, south, accounting::k_default_estimator, now),
+                              .signature = {}};
+  statement.figures.ledger = std::string(32, 'a');
+  statement.figures.event = 3000;
+  statement.figures.hash = std::string(64, 'b');
+  ASSERT_EQ(statement.figures.organizations.size(), 1000U);
+  ASSERT_TRUE(sign(statement, key).has_value());
+  const StandingStatement read = must(parse_statement(statement.text()));
+  EXPECT_EQ(read, statement);
+  EXPECT_TRUE(verify_signature(read, public_key).has_value());
+  const auto judged_by = [&](const accounting::ClusterFigures* last) {
+    return judge(read, "south",
+                 {.own = own, .contribution = "direct_contr", .period = Period::none, .last = last, .now = now});
+  };
+  const auto taken = judged_by(nullptr);
+  EXPECT_TRUE(taken.has_value()) << taken.error().what;
+  EXPECT_TRUE(judged_by(&read.figures).has_value());
+  EXPECT_EQ(jump(read.figures, read.figures), "");
+  // As an event of a ledger, and in the ranks of a cluster of the same organizations.
+  Ledger ledger = testing::writer(file());
+  must(ledger.append(std::vector<accounting::Event>{read.received(now)}, now));
+  accounting::State here = books_of_a_thousand();
+  own.consortium.at = k_time;
+  own.consortium.clusters[0].key = public_key.fingerprint();
+  EXPECT_TRUE(here.apply(own.consortium).has_value());
+  const auto alone = here.own_rank_rows(now, accounting::k_default_estimator);
+  EXPECT_TRUE(here.apply(read.received(now)).has_value());
+  const auto summed = here.rank_rows(now, accounting::k_default_estimator);
+  ASSERT_EQ(summed.size(), alone.size());
+  std::size_t counted = 0;
+  for (std::size_t i = 0; i < summed.size(); ++i) {
+    const Int128 own_work = alone[i].figures.given_less_got.value;
+    if (own_work == 0) continue;
+    ++counted;
+    EXPECT_EQ(summed[i].figures.given_less_got.value, own_work + floor_of_quotient(own_work * 3, 2));
+  }
+  EXPECT_GT(counted, 900U) << "the neighbour began a second earlier or later";
+}
+
+// However long the names and however large the figures are that the ledger takes.
+TEST_F(Standing, OfAThousandOrganizationsFitsItsBound) {
+  StandingStatement large = of_south();
+  const CpuTime work{-accounting::k_max_work_elsewhere};
+  large.figures.organizations.clear();
+  for (int i = 0; i < 1000; ++i) {
+    large.figures.organizations.push_back({.organization = std::string(200, 'o') + std::to_string(1000 + i),
+                                           .figures = {.balance = {-accounting::k_max_balance_elsewhere},
+                                                       .given_less_got = work,
+                                                       .rate_less_used = {-accounting::k_max_wanted.value}},
+                                           .owned = accounting::k_max_wanted,
+                                           .used = accounting::k_max_wanted,
+                                           .waiting = accounting::k_max_wanted,
+                                           .settled_given = work,
+                                           .settled_got = work});
+  }
+  const std::string text = large.text();
+  EXPECT_LT(text.size(), k_most_statement_bytes);
+  EXPECT_EQ(must(parse_statement(text)), large);
 }
 
 TEST_F(Standing, SaysWhatItsLedgerLost) {

@@ -210,4 +210,32 @@ std::string replacement_text(const accounting::LedgerReplaced& replaced) {
   return "its ledger went back before " + before + ", and goes on otherwise";
 }
 
+const accounting::StandingReceived* last_statement(const accounting::State& books, const std::string& cluster) {
+  const auto statements = books.statements();
+  const auto found = std::ranges::find(statements, cluster, &accounting::StandingReceived::cluster);
+  return found == statements.end() ? nullptr : *found;
+}
+
+std::optional<accounting::LedgerReplaced> last_replaced(const accounting::State& books, const std::string& cluster) {
+  std::optional<accounting::LedgerReplaced> last;
+  for (accounting::LedgerReplaced& each : books.replaced_ledgers()) {
+    if (each.cluster == cluster) last = std::move(each);
+  }
+  return last;
+}
+
+bool is_open(const std::optional<accounting::LedgerReplaced>& replaced) {
+  return replaced && replaced->reason.empty();
+}
+
+std::string other_line(const accounting::State& books, const std::string& cluster,
+                       const accounting::ClusterFigures& figures, const accounting::ClusterFigures* last) {
+  std::string how = last == nullptr ? std::string() : replacement(figures, *last);
+  // The text of one that was found names no present event, so that the log has it once.
+  if (const auto known = last_replaced(books, cluster); is_open(known))
+    how = replacement_text(*known) + ", which was found at " + format_instant(known->at);
+  if (how.empty()) return how;
+  return how + "; shapleyctl standing --accept " + cluster + " shows what changes if it is accepted";
+}
+
 }  // namespace shapley::ledger

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -81,5 +82,20 @@ struct JudgedBy {
                                       const accounting::ClusterFigures& last);
 // The same of a change that the books know.
 [[nodiscard]] std::string replacement_text(const accounting::LedgerReplaced& replaced);
+
+// ---- what the books of the one that receives know of a cluster ----
+
+// The last statement that they count; nullptr: none.
+[[nodiscard]] const accounting::StandingReceived* last_statement(const accounting::State& books,
+                                                                 const std::string& cluster);
+// The last change of its ledger.
+[[nodiscard]] std::optional<accounting::LedgerReplaced> last_replaced(const accounting::State& books,
+                                                                      const std::string& cluster);
+// A change that was found and is not accepted.
+[[nodiscard]] bool is_open(const std::optional<accounting::LedgerReplaced>& replaced);
+// Why a statement of these figures does not count, although judge() takes it, until an administrator accepts its line
+// of events (shapleyctl standing --accept); empty: it counts. `last`: as of JudgedBy.
+[[nodiscard]] std::string other_line(const accounting::State& books, const std::string& cluster,
+                                     const accounting::ClusterFigures& figures, const accounting::ClusterFigures* last);
 
 }  // namespace shapley::ledger

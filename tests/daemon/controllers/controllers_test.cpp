@@ -398,7 +398,10 @@ TEST_F(ControllersTest, orders_are_taken_where_nothing_is_missing) {
   EXPECT_TRUE(takes_orders(*a));
   EXPECT_FALSE(takes_orders(*b));
   const std::string rename = R"({"request":"rename_cluster","cluster":"newton","reason":"a test"})";
-  EXPECT_EQ(nlohmann::json::parse(b.ask(rename))["error"]["code"], "conflict");
+  for (const std::string& order :
+       {rename, std::string(R"({"request":"adjust","reason":"a test","attribute":{"job":1,"into":"chemistry"}})"),
+        std::string(R"({"request":"accept_line","cluster":"south","reason":"a test"})")})
+    EXPECT_EQ(nlohmann::json::parse(b.ask(order))["error"]["code"], "conflict") << order;
   // slurmctld's plugin is refused on both hosts, because its cluster has another name.
   a.disconnect();
   meet();
@@ -408,6 +411,20 @@ TEST_F(ControllersTest, orders_are_taken_where_nothing_is_missing) {
   a.kill();
   meet(seconds(6));
   EXPECT_FALSE(takes_orders(*b));
+}
+
+// What is written into it is lost when the process ends.
+TEST_F(ControllersTest, nothing_is_copied_into_a_file_that_lost_its_name) {
+  primary(a);
+  a.feed(runs_of(1, 3));
+  meet();
+  const ledger::Position before = b.head();
+  ASSERT_EQ(before, a.head());
+  b.unlink_ledger();
+  a.feed(runs_of(1, 5));
+  meet();
+  EXPECT_EQ(b.head(), before);
+  EXPECT_NE(b.report()["fault"].dump().find("cannot follow"), std::string::npos) << b.report();
 }
 
 TEST_F(ControllersTest, what_comes_is_checked) {

@@ -164,6 +164,30 @@ TEST_F(PairTest, the_other_one_follows_and_acknowledgements_wait_for_it) {
   expect_same_ledgers(12);
 }
 
+TEST_F(PairTest, an_order_is_on_both_hosts_or_says_that_it_is_alone) {
+  a.connect({run_of(1)});
+  expect_follows(b, a);
+  ASSERT_TRUE(eventually([&] { return a.controller()["in_step"] == true; }));
+  const auto order = [&] {
+    return a.ask(R"({"request":"adjust","reason":"agreed","settle":{"from":"chemistry","to":"physics",)"
+                 R"("processor_seconds":"3600","at":)" +
+                 std::to_string(std::time(nullptr)) + "}}");
+  };
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t before = a.events();
+    const json answered = order();
+    ASSERT_TRUE(answered.contains("adjustment")) << answered;
+    if (!answered.contains("alone")) {
+      EXPECT_GT(b.events(), before);
+    }
+  }
+  b.signal(SIGSTOP);
+  const json alone = order();
+  b.signal(SIGCONT);
+  EXPECT_EQ(alone.value("alone", false), true) << alone;
+  expect_follows(b, a);
+}
+
 TEST_F(PairTest, a_planned_takeover_loses_nothing) {
   a.connect({run_of(1)});
   for (std::uint32_t job = 2; job <= 50; ++job) a.feed({run_of(job)});

@@ -52,6 +52,8 @@ class Host {
   }
   // It dies without any farewell.
   void kill() { service_.reset(); }
+  // It goes on with a file that has no name.
+  void unlink_ledger() { std::filesystem::remove(site_.configuration.ledger); }
   // REQUIRES: it does not run.
   void lose_ledger() {
     for (const auto& entry : std::filesystem::directory_iterator(site_.configuration.ledger.parent_path()))

@@ -16,6 +16,7 @@
 
 #include "daemon/consortium/consortium_loop.hpp"
 #include "ledger/store/backup.hpp"
+#include "rpc_client/client.hpp"
 #include "service_fixture.hpp"
 
 namespace shapley::daemon {
@@ -446,6 +447,27 @@ TEST_F(AReplacedLedger, StaysRefusedWhenTheClusterLeavesAndComesBack) {
   EXPECT_NE(north.other().fault.find("its ledger was begun again"), std::string::npos) << north.other().fault;
 }
 
+// The south's processors were worth three, and are worth one when its ledger is begun again.
+TEST_F(AReplacedLedger, ThatBeginsAgainHasNothingOfWhatEarlierWeightsMade) {
+  const auto weigh = [&](std::int64_t weight) {
+    north.site.configuration.consortium.clusters.front().weight = weight;
+    south.site.configuration.consortium.weight = weight;
+    for (Cluster* cluster : {&north, &south})
+      ASSERT_TRUE(cluster->service->reload(cluster->site, Instant{now}).has_value());
+    let_pass(60);
+  };
+  weigh(3 * accounting::k_whole_weight);
+  tell();
+  weigh(accounting::k_whole_weight);
+  tell();
+  ASSERT_EQ(north.other().fault, "");
+  EXPECT_EQ(north.order().front(), "physics");
+  replace_south(false);
+  tell();
+  ASSERT_EQ(accept(true)["booked"], true) << north.other().fault;
+  EXPECT_EQ(north.order().front(), "chemistry");
+}
+
 TEST_F(AReplacedLedger, IsAcceptedByAdministratorsOnly) {
   const ParsedRequest request = parse_request(R"({"request":"accept_line","cluster":"south","reason":"mine"})");
   for (const Asker asker : {Asker::anybody, Asker::remote_administrator}) {
@@ -507,16 +529,17 @@ TEST_F(ConsortiumOfTwo, StatementsAreJudgedFromTheFirstSlurmctldOn) {
 
 TEST_F(ConsortiumOfTwo, AFileBringsItToo) {
   const std::string place = north.site.configuration.consortium.clusters.front().standing;
-  EXPECT_EQ(fetch_standing(place, {}, -1).error().code, Errc::not_found);
+  const auto fetched = [&] { return rpc_client::fetch_standing(place, {}, ledger::k_most_statement_bytes); };
+  EXPECT_EQ(fetched().error().code, Errc::not_found);
   // What another user may put there instead: neither is waited for.
   ASSERT_EQ(::mkfifo(place.c_str(), 0644), 0);
-  EXPECT_EQ(fetch_standing(place, {}, -1).error().code, Errc::io);
+  EXPECT_EQ(fetched().error().code, Errc::io);
   std::filesystem::remove(place);
   std::filesystem::create_symlink("/dev/zero", place);
-  EXPECT_EQ(fetch_standing(place, {}, -1).error().code, Errc::io);
+  EXPECT_EQ(fetched().error().code, Errc::io);
   std::filesystem::remove(place);
   std::ofstream(place) << south.states(now).value();
-  north.hear(south, fetch_standing(place, {}, -1), now);
+  north.hear(south, fetched(), now);
   EXPECT_EQ(north.recorded(), 1U);
 }
 
