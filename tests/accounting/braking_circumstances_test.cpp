@@ -56,7 +56,7 @@ void expect_same_ranks(const std::vector<Rank>& found, const std::vector<Rank>& 
 
 // B runs across the end of the month. From its first second on the ranks, how they fall, and the forecast are those of
 // books that began then with what runs; the second before still has all of October.
-TEST(BrakingCircumstances, FromTheFirstSecondOfAPeriodOnlyWhatRunsIsLeft) {
+TEST(BrakingScenes, APeriodBeginsWithWhatRuns) {
   State across = books_of_two(k_november - Duration{86'400}, k_november - Duration{40'000}, Period::monthly);
   State fresh = books_of_two(k_november, k_november, Period::monthly);
 
@@ -87,7 +87,7 @@ TEST(BrakingCircumstances, FromTheFirstSecondOfAPeriodOnlyWhatRunsIsLeft) {
 }
 
 // A run that ends with the last second of a period, and one that begins with the first of the next.
-TEST(BrakingCircumstances, ARunThatEndsWithThePeriodLeavesNothing) {
+TEST(BrakingScenes, ARunThatEndsWithThePeriodLeavesNothing) {
   State state = books_of_two(k_november - Duration{86'400}, k_november - Duration{40'000}, Period::monthly);
   const SegmentKey key{SegmentKind::run, {1}, k_november - Duration{40'000}, 0};
   ASSERT_TRUE(state.apply(SegmentClosed{key, k_november, CloseReason::ended, "COMPLETED"}).has_value());
@@ -104,7 +104,7 @@ TEST(BrakingCircumstances, ARunThatEndsWithThePeriodLeavesNothing) {
 }
 
 // New books assume m of an hour. They have no organization, then only declared ones, then nodes.
-TEST(BrakingCircumstances, NewBooksHaveEvenKeys) {
+TEST(BrakingScenes, NewBooksHaveEvenKeys) {
   State state;
   ASSERT_TRUE(state.apply(braking(k_start)).has_value());
   for (const Rank& rank : state.ranking(k_start)) EXPECT_EQ(rank.key, Utility{}) << rank.organization;
@@ -126,7 +126,7 @@ TEST(BrakingCircumstances, NewBooksHaveEvenKeys) {
 }
 
 // A restored ledger has the events of the original up to some event, and a checkpoint is State's own text.
-TEST(BrakingCircumstances, RestoredBooksRankAsTheirOriginal) {
+TEST(BrakingScenes, RestoredBooksRankAsTheirOriginal) {
   State original = books_of_two(at(0), at(500), Period::none);
   for (const std::int64_t t : {500, 501, 90'000}) {
     State restored = *State::load(original.save());
@@ -140,7 +140,7 @@ TEST(BrakingCircumstances, RestoredBooksRankAsTheirOriginal) {
 
 // A clock that went back asks for ranks of the past: books stay where they are. One that goes ahead by a century makes
 // keys of figures beyond what a cluster reaches, and the order is still that of the debts.
-TEST(BrakingCircumstances, AClockThatStepsLeavesAnOrder) {
+TEST(BrakingScenes, AClockThatSteps) {
   State state = books_of_two(at(0), at(500), Period::none);
   const std::vector<Rank> now = state.ranking(at(90'000));
   expect_same_ranks(state.ranking(at(100)), now);
@@ -184,7 +184,7 @@ class BrakingWithAnother : public StateTest {
   std::int64_t event_ = 0;
 };
 
-TEST_F(BrakingWithAnother, WhatWasNeverStatedOrIsEmptyChangesNothing) {
+TEST_F(BrakingWithAnother, AnEmptyOneIsNothing) {
   expect_as_alone(700);
   state(700, {});
   for (const std::int64_t t : {700, 1'300, 1'301, 500'000}) expect_as_alone(t);
@@ -192,7 +192,7 @@ TEST_F(BrakingWithAnother, WhatWasNeverStatedOrIsEmptyChangesNothing) {
 
 // An organization that owns eight processors there brakes by all of its twelve, as long as it is heard and afterwards:
 // silence takes no node away. When its nodes there are gone, it brakes by what it has here.
-TEST_F(BrakingWithAnother, SilenceKeepsThePaceAndAStatementWithoutNodesEndsIt) {
+TEST_F(BrakingWithAnother, SilenceKeepsThePace) {
   const auto turn_of_a = [&](std::int64_t t) {
     for (const Rank& rank : state_.ranking(at(t)))
       if (rank.organization == "A") return rank.falling.doubled_turn;
@@ -216,7 +216,7 @@ RankRow row_of(std::string name, std::int64_t balance, std::int64_t work, std::i
   return row;
 }
 
-TEST(BrakingCircumstances, NoneAndOneOrganizationHaveRanks) {
+TEST(BrakingScenes, NoneAndOneOrganizationHaveRanks) {
   const game::KeyTerms terms = key_terms(braking({}), Duration{3'600});
   EXPECT_TRUE(rank({}, terms).empty());
   const std::vector<Rank> one = rank(std::vector<RankRow>{row_of("A", -50'000, 7, 4)}, terms);
@@ -229,7 +229,7 @@ TEST(BrakingCircumstances, NoneAndOneOrganizationHaveRanks) {
 
 // Places are a merge of the falling keys. Of a thousand organizations the one that starts `lead` processors is then
 // still at the least key or above it, and with one more below it; and the order is that of the keys.
-TEST(BrakingCircumstances, AThousandOrganizationsHaveTheirOrderAndLeads) {
+TEST(BrakingScenes, AThousandOrganizations) {
   const game::KeyTerms terms = key_terms(braking({}), Duration{3'600});
   std::vector<RankRow> rows;
   for (std::int64_t i = 0; i < 1'000; ++i)
