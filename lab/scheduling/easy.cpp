@@ -25,6 +25,7 @@ class EasySimulation {
       : instance_(instance),
         policy_(policy),
         run_times_(policy != nullptr && policy->asks_run_times()),
+        which_ended_(policy != nullptr && policy->asks_which_ended()),
         capacity_(total_of(instance.endowments.front())),
         free_(capacity_),
         queues_(policy == nullptr ? 1 : instance.endowments.front().processors.size()),
@@ -50,6 +51,7 @@ class EasySimulation {
   struct Running {
     std::uint32_t job = 0;
     std::int64_t requested_end = 0;
+    std::size_t first_start = 0;       // how many processors were started on before it
     std::vector<std::int32_t> owners;  // as the policy answered, one for each processor
   };
 
@@ -74,9 +76,13 @@ class EasySimulation {
       const auto place = requested_ends_.find(ended.requested_end);
       if ((place->second -= of.processors) == 0) requested_ends_.erase(place);
       if (policy_ == nullptr) continue;
-      for (const std::int32_t owner : ended.owners) {
+      for (std::size_t i = 0; i < ended.owners.size(); ++i) {
         if (run_times_) policy_->ran(t, of.duration);
-        policy_->completed(t, of.organization, owner);
+        if (which_ended_) {
+          policy_->ended(t, ended.first_start + i);
+        } else {
+          policy_->completed(t, of.organization, ended.owners[i]);
+        }
       }
     }
   }
@@ -199,7 +205,8 @@ class EasySimulation {
     schedule_.start[index] = t;
     free_ -= started.processors;
     --waiting_;
-    Running running{index, t + instance_.requested[index].value, {}};
+    Running running{index, t + instance_.requested[index].value, started_, {}};
+    started_ += started.processors;
     requested_ends_[running.requested_end] += started.processors;
     if (policy_ != nullptr) {
       for (std::uint32_t i = 0; i < started.processors; ++i)
@@ -212,10 +219,12 @@ class EasySimulation {
   const EasyInstance& instance_;
   Policy* policy_;
   bool run_times_;
+  bool which_ended_;
   std::int64_t capacity_;
   std::int64_t free_;                               // negative if more runs than there are processors now
   std::vector<std::vector<std::uint32_t>> queues_;  // by organization, or one for all; jobs in order
   std::uint64_t waiting_ = 0;
+  std::size_t started_ = 0;  // processors, of all starts
   std::vector<std::uint32_t> by_release_;
   std::size_t next_release_ = 0;
   std::size_t next_endowment_ = 1;
@@ -237,7 +246,10 @@ std::int64_t total_of(const Endowment& endowment) {
 }
 
 Instance first_instance(const EasyInstance& instance) {
-  return {.processors = instance.endowments.front().processors, .jobs = {}, .end = instance.latest};
+  return {.processors = instance.endowments.front().processors,
+          .jobs = {},
+          .end = instance.latest,
+          .owners_change = instance.endowments.size() > 1};
 }
 
 Expected<void> validate(const EasyInstance& instance) {

@@ -36,6 +36,7 @@ FairSchedules::FairSchedules(std::span<const std::uint32_t> processors, const ga
     : organizations_(processors.size()),
       terms_(key_terms(rule, game::k_assumed_residual)),
       weigh_running_(ServingTerms::does_weigh_running(rule)),
+      rule_(rule),
       guaranteed_(processors, rule.guarantee),
       brakes_(processors, rule.pace),
       processors_(std::accumulate(processors.begin(), processors.end(), std::uint64_t{0})),
@@ -195,7 +196,7 @@ void FairSchedules::complete_all(std::int64_t t) {
 // or decisions depend on the guarantee or on what runs.
 void FairSchedules::complete_one(Coalition c, std::size_t u, std::int64_t t) {
   const bool somebody_waits = slots_[c].waiting_members != 0;
-  if (somebody_waits && !decide_together()) {
+  if (somebody_waits && !decide_together() && (gone_.empty() || gone_[c] == 0)) {
     const std::size_t next = served_next(c, t);
     if (next != u) {
       member(c, u).complete(t);
@@ -205,6 +206,7 @@ void FairSchedules::complete_one(Coalition c, std::size_t u, std::int64_t t) {
     return;
   }
   complete(c, u, t);
+  if (is_gone(c)) return;
   free_.give(c);
   if (somebody_waits) touched_.insert(c);
 }
@@ -221,6 +223,13 @@ void FairSchedules::complete_common(std::uint32_t index, std::int64_t t) {
   }
   free_.give_to_most(u, holders_[u], at_once_);
   unused_common_jobs_.push_back(index);
+  if (!gone_.empty()) {
+    for (std::size_t w = 0; w < at_once_.words(); ++w) {
+      CoalitionSet::visit_word(w, at_once_.word(w), [&](Coalition c) {
+        if (is_gone(c)) free_.take(c);
+      });
+    }
+  }
   for (std::size_t w = 0; w < at_once_.words(); ++w) {
     const std::uint64_t pending = at_once_.word(w) & waiting_.word(w);
     if (decide_together()) {
@@ -229,6 +238,43 @@ void FairSchedules::complete_common(std::uint32_t index, std::int64_t t) {
       CoalitionSet::visit_word(w, pending, [&](Coalition c) { schedule(c, t); });
     }
   }
+}
+
+void FairSchedules::endow(std::int64_t t, std::span<const std::uint32_t> processors) {
+  run_before(t);
+  if (owned_.empty()) {
+    owned_ = pool_;
+    gone_.resize(pool_.size());
+  }
+  endowed_ = pools_of(processors);
+  guaranteed_ = Guaranteed(processors, rule_.guarantee);
+  brakes_ = Brakes(processors, rule_.pace);
+}
+
+void FairSchedules::change_owners() {
+  for (Coalition c = 1; c < pool_.size(); ++c) {
+    for (; owned_[c] < endowed_[c]; ++owned_[c]) {
+      if (!is_gone(c)) free_.give(c);
+    }
+    for (; owned_[c] > endowed_[c]; --owned_[c]) {
+      if (free_[c] > 0) {
+        free_.take(c);
+      } else {
+        ++gone_[c];
+      }
+    }
+    if (slots_[c].waiting_members != 0) touched_.insert(c);
+    pool_[c] = std::max(pool_[c], owned_[c]);
+  }
+  std::fill(chosen_at_.begin(), chosen_at_.end(), k_not_yet);
+  processors_ = std::max<std::uint64_t>(processors_, pool_.back());
+  endowed_.clear();
+}
+
+bool FairSchedules::is_gone(Coalition c) {
+  if (gone_.empty() || gone_[c] == 0) return false;
+  --gone_[c];
+  return true;
 }
 
 // In the order of the masks, so that a coalition comes after all its subcoalitions.
@@ -244,6 +290,7 @@ void FairSchedules::run_before(std::int64_t t) {
   // What was released at time_ is scheduled there, after the completions of that instant.
   if (calendar_.next() == time_) complete_all(time_);
   if (decide_together()) {
+    if (!endowed_.empty()) change_owners();
     admit_released(time_);
     schedule_touched(time_);
   }

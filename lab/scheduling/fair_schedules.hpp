@@ -154,6 +154,10 @@ class FairSchedules {
   // Runs every schedule up to, and without, the instant t. What happens at t changes no psi at t.
   void run_before(std::int64_t t);
 
+  // From t on, after the completions of that instant, members own this many processors. What runs goes on in every
+  // coalition, also where more runs than its members own: as much of what ends there is not free again.
+  void endow(std::int64_t t, std::span<const std::uint32_t> processors);
+
   // Which of the `waiting` members (two or more, all of them below their guarantee or none) coalition c serves at t,
   // the time reached.
   [[nodiscard]] std::size_t choose(Coalition c, Coalition waiting, std::int64_t t);
@@ -243,13 +247,16 @@ class FairSchedules {
   void start_apart(std::size_t u, std::int64_t t, std::int64_t end);
   void wait_for(const Released& job);
   void touch_scarce();
+  void change_owners();
+  // A processor of c became free, or is gone with its owner.
+  [[nodiscard]] bool is_gone(Coalition c);
   void schedule_touched(std::int64_t t);
   void schedule(Coalition c, std::int64_t t);
   [[nodiscard]] bool all_start(Coalition c) const;
   [[nodiscard]] std::size_t served_next(Coalition c, std::int64_t t);
   // Whether decisions of an instant may depend on everything that happens at it.
   [[nodiscard]] bool see_instant() const { return guaranteed_.any() || weigh_running_; }
-  [[nodiscard]] bool decide_together() const { return see_instant() || !released_.empty(); }
+  [[nodiscard]] bool decide_together() const { return see_instant() || !released_.empty() || !endowed_.empty(); }
   void run_head(Coalition c, std::size_t u, std::int64_t t);
   [[nodiscard]] std::size_t choose_exactly(Coalition c, Coalition waiting, std::int64_t t);
   [[nodiscard]] std::size_t choose_with_running(Coalition c, Coalition waiting, std::int64_t t);
@@ -260,10 +267,14 @@ class FairSchedules {
   std::size_t organizations_;
   game::KeyTerms terms_;
   bool weigh_running_;
+  game::ServingRule rule_;
   Guaranteed guaranteed_;
   Brakes brakes_;
-  std::uint64_t processors_;                      // of all
-  std::vector<std::uint32_t> pool_;               // by coalition: processors of all members
+  std::uint64_t processors_;                      // of all, at most so far
+  std::vector<std::uint32_t> pool_;               // by coalition: processors of all members, at most so far
+  std::vector<std::uint32_t> owned_;              // by coalition: those of now; empty as long as owners did not change
+  std::vector<std::uint32_t> gone_;               // by coalition: what runs beyond owned_; likewise
+  std::vector<std::uint32_t> endowed_;            // by coalition: owned_ from time_ on; empty: as it is
   std::vector<std::uint8_t> size_;                // by coalition
   std::vector<Slot> slots_;                       // by coalition: v without the common parts
   std::vector<Member> members_;                   // by organization, coalition: neighbours start the same job

@@ -28,6 +28,8 @@ struct Instance {
   Instant end;                            // decisions are made before it, the report is taken at it
   // m of the key (serving_terms.hpp) where it is known beforehand; 0: it is measured as runs end.
   Duration residual{};
+  // Whether Policy::endowed will be called.
+  bool owners_change = false;
 
   [[nodiscard]] std::size_t organizations() const { return processors.size(); }
   [[nodiscard]] std::uint64_t total_processors() const;

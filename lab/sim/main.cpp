@@ -393,7 +393,7 @@ Action add_experiment(CLI::App& app) {
              "Set the length of a window, or of a case of consortium (default: of the experiment)")
       ->check(CLI::PositiveNumber);
   add_option(*command, "--organizations N", arguments->organizations,
-             "Use this many organizations; figure10 and speed take several numbers")
+             "Use this many organizations; figure10, speed and the case worlds take several numbers")
       ->delimiter(',')
       ->check(CLI::Range(1, 32));
   add_option(*command, "--policies NAMES", arguments->policies, "Run these policies instead of the experiment's own")

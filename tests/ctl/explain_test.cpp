@@ -122,6 +122,28 @@ TEST_F(Explain, PrintsSentences) {
             "Priority: not compared with the books: the ranks in force are the daemon's, which was not asked.\n");
 }
 
+// What each of the two terms of the key says, by a rule that brakes.
+TEST_F(Explain, SaysWhatEachTermOfAKeyThatBrakesMeans) {
+  json report = explained("3");
+  const auto said = [&](double owed, double stopping, std::int64_t settled) {
+    json& row = report["organization"];
+    row["braking"] = {{"balance_ahead", "1"}, {"work_ahead", "1"},       {"doubled_turn", k_micro},
+                      {"residual_s", 3'600},  {"owed_core_hours", owed}, {"stopping_core_hours", stopping}};
+    row["settled_in_s"] = settled;
+    return render_explanation(report);
+  };
+  EXPECT_PRED2(
+      contains, said(-24.1, -288, 12 * 604'800 + 90'000),
+      " In 1 h, when what runs now has ended, it will owe 24.1 core-hours, and owe 288.0 more until it has given "
+      "as much as it got; it is even in about 12 weeks if work waits on all sides. It owns ");
+  EXPECT_PRED2(contains, said(3.5, 2, 7'200),
+               " it will be owed 3.5 core-hours, and be owed 2.0 more until it has got as much as it gave; it is even "
+               "in about 120 minutes if work waits on all sides.");
+  const std::string even = said(0, 0, 0);
+  EXPECT_PRED2(contains, even, " In 1 h, when what runs now has ended, it will be even. It owns ");
+  EXPECT_PRED2(lacks, even, "if work waits on all sides");
+}
+
 // Job 4 waits from 30 to 61; before it started job 3 of A, and job 7 of B, which began to wait later.
 TEST_F(Explain, OfAnEndedJobShowsWhenItRanAndWhatStartedWhileItWaited) {
   const SegmentOpened second_run = opened(SegmentKind::run, 2, "B", 20);

@@ -19,14 +19,14 @@ namespace {
 
 using hindsight::Int256;
 
-bool is_anybody_without_processors(const Instance& instance) {
-  return std::ranges::find(instance.processors, 0U) != instance.processors.end();
+// Organizations with processors are present. If no organization comes or goes, the gap to the virtual schedule of all
+// is the same for every organization, and that schedule is not made.
+bool may_anybody_come_or_go(const Instance& instance) {
+  return instance.owners_change || std::ranges::find(instance.processors, 0U) != instance.processors.end();
 }
 
-// Organizations with processors are always present. If no organization comes or goes, the gap to the virtual schedule
-// of all is the same for every organization, and that schedule is not made.
 std::vector<Coalition> and_all_where_it_matters(std::vector<Coalition> proper, const Instance& instance) {
-  if (is_anybody_without_processors(instance)) proper.push_back(game::grand_coalition(instance.organizations()));
+  if (may_anybody_come_or_go(instance)) proper.push_back(game::grand_coalition(instance.organizations()));
   return proper;
 }
 
@@ -34,11 +34,13 @@ class OverSchedules : public HindsightPolicy {
  public:
   OverSchedules(const Instance& instance, std::vector<Coalition> proper, const game::ServingRule& rule)
       : coalitions_(and_all_where_it_matters(std::move(proper), instance)),
-        comes_and_goes_(is_anybody_without_processors(instance)),
+        comes_and_goes_(may_anybody_come_or_go(instance)),
         schedules_(instance.organizations(), coalitions_),
         terms_(rule, instance.residual),
         guaranteed_(instance.processors, rule.guarantee),
         brakes_(instance.processors, rule.pace),
+        rule_(rule),
+        owned_(instance.processors),
         processors_(instance.total_processors()),
         own_(instance.organizations()),
         waiting_(instance.organizations()),
@@ -77,6 +79,25 @@ class OverSchedules : public HindsightPolicy {
     own_[run.organization].change(t, -1);
     if (terms_.weigh_running()) terms_.ran({t - run.began});
     if (++ended_of_[run.organization] == waiting_[run.organization].size()) come_or_go(t, run.organization);
+  }
+
+  // What runs goes on in every schedule. An organization without processors is present as long as a job of it is open.
+  [[nodiscard]] bool endowed(std::int64_t t, const std::vector<std::uint32_t>& processors) final {
+    if (!comes_and_goes_) return false;
+    Coalition present = 0;
+    owners_ = 0;
+    for (std::size_t u = 0; u < processors.size(); ++u) {
+      schedules_.change_capacity(u, t, std::int64_t{processors[u]} - std::int64_t{owned_[u]});
+      if (processors[u] > 0) owners_ |= Coalition{1} << u;
+      if (processors[u] > 0 || ended_of_[u] < waiting_[u].size()) present |= Coalition{1} << u;
+    }
+    if (present != present_) change_present(t, present);
+    owned_ = processors;
+    processors_ = std::max(processors_, std::accumulate(owned_.begin(), owned_.end(), std::uint64_t{0}));
+    guaranteed_ = Guaranteed(processors, rule_.guarantee);
+    brakes_ = Brakes(processors, rule_.pace);
+    evaluated_at_ = -1;
+    return true;
   }
 
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) final {
@@ -183,11 +204,13 @@ class OverSchedules : public HindsightPolicy {
   }
   // Called when the organization got its first open job, or its last one ended.
   void come_or_go(std::int64_t t, std::size_t organization) {
-    if ((owners_ >> organization & 1U) != 0) return;
+    if ((owners_ >> organization & 1U) == 0) change_present(t, present_ ^ Coalition{1} << organization);
+  }
+  void change_present(std::int64_t t, Coalition present) {
     const Done done = really_done(t);
     share_out(ran_, present_, stretch_begun_, done);
     stretch_begun_ = done;
-    present_ ^= Coalition{1} << organization;
+    present_ = present;
     begin_stretch(t);
   }
   void begin_stretch(std::int64_t t) {
@@ -226,7 +249,9 @@ class OverSchedules : public HindsightPolicy {
   ServingTerms terms_;
   Guaranteed guaranteed_;
   Brakes brakes_;
-  std::uint64_t processors_;
+  game::ServingRule rule_;
+  std::vector<std::uint32_t> owned_;  // by organization
+  std::uint64_t processors_;          // of all, at most so far
   std::vector<game::Accrual> own_;
   std::vector<std::vector<hindsight::Request>> waiting_;  // by organization, those that have started included
   std::vector<std::size_t> head_;                         // by organization: the first one that has not started
@@ -316,7 +341,7 @@ class OverPairs final : public OverSchedules {
   OverPairs(const Instance& instance, const game::CoalitionWeights& weights, const game::ServingRule& rule)
       : OverSchedules(instance, virtual_coalitions(weights), rule),
         weights_scale_(weights.scale),
-        unit_(is_anybody_without_processors(instance) ? hindsight::k_gap_parts : 1),
+        unit_(may_anybody_come_or_go(instance) ? hindsight::k_gap_parts : 1),
         scale_(weights_scale_ * unit_),
         terms_(instance.organizations()),
         of_grand_(instance.organizations()) {

@@ -25,6 +25,7 @@ class Ref final : public Policy {
  public:
   Ref(const Instance& instance, const game::ServingRule& rule)
       : schedules_(instance.processors, rule),
+        guarantee_(rule.guarantee),
         terms_(rule, instance.residual),
         guaranteed_(instance.processors, rule.guarantee),
         used_(instance.organizations()),
@@ -59,6 +60,14 @@ class Ref final : public Policy {
     if (!scarce || std::has_single_bit(first)) return static_cast<std::size_t>(std::countr_zero(first));
     schedules_.run_before(t);
     return schedules_.choose(game::grand_coalition(schedules_.organizations()), first, t);
+  }
+
+  // What runs goes on in every coalition.
+  [[nodiscard]] bool endowed(std::int64_t t, const std::vector<std::uint32_t>& processors) override {
+    if (terms_.weigh_running()) take_measure();
+    schedules_.endow(t, processors);
+    guaranteed_ = Guaranteed(processors, guarantee_);
+    return true;
   }
 
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) override {
@@ -98,6 +107,7 @@ class Ref final : public Policy {
   }
 
   FairSchedules schedules_;
+  game::Guarantee guarantee_;
   ServingTerms terms_;
   Guaranteed guaranteed_;
   std::vector<std::int64_t> used_;    // by organization

@@ -329,14 +329,14 @@ Expected<void> report_all(const MeasuredStability& measured, const ExperimentArg
     for (const CaseResult& result : report.cases) print_case(result, out);
     print_maintenance(report.maintenance, out);
     print_debts(report.debts, out);
-    print_worlds(rules_for_debts(policies_of(arguments)), measured.worlds, arguments.seed, out);
+    print_worlds(rules_for_debts(policies_of(arguments)), measured.worlds, arguments, out);
     print_members(rules_for_members(policies_of(arguments)), measured.members, arguments.seed, out);
     print_search(measured.search, out);
     for (const WindowsResult& result : report.windows) print_windows(result, out);
     print_criteria(report.criteria, out);
   }
   if (arguments.plot.empty()) return {};
-  SHAPLEY_TRY(plot_worlds(arguments.plot, rules_for_debts(policies_of(arguments)), measured.worlds, arguments.seed));
+  SHAPLEY_TRY(plot_worlds(rules_for_debts(policies_of(arguments)), measured.worlds, arguments));
   return draw(arguments, policies_of(arguments), report.cases);
 }
 

@@ -270,7 +270,8 @@ struct DebtWorld {
 };
 // Owners 32/16/16, 56/4/4 and 8/28/28 after 5, 30, 120 and 365 days; and after 30 days run times of other medians, a
 // mean residual run time that is three times wrong, loads of 1.05 and 1.6, an organization without processors, eight.
-[[nodiscard]] std::vector<DebtWorld> debt_worlds(std::uint64_t seed);
+// Of arguments that say how many organizations: so many of two processors after 30 days.
+[[nodiscard]] std::vector<DebtWorld> debt_worlds(const ExperimentArguments& arguments);
 
 // Standing: phi - psi of organization 1, by its part of all that ran.
 struct DebtMeasures {
@@ -298,12 +299,12 @@ constexpr auto description_of(std::type_identity<DebtMeasures>) {
 // Units in this order: all rules in the first world, then in the next one.
 [[nodiscard]] Expected<Units<DebtMeasures>> run_worlds(const std::vector<std::string>& rules,
                                                        const ExperimentArguments& arguments);
-void print_worlds(const std::vector<std::string>& rules, const Units<DebtMeasures>& measured, std::uint64_t seed,
-                  std::ostream& out);
+void print_worlds(const std::vector<std::string>& rules, const Units<DebtMeasures>& measured,
+                  const ExperimentArguments& arguments, std::ostream& out);
 // The shares of organization 1 after 120 days, owners 32/16/16, under the rules with a guarantee of a half that look
 // farthest ahead, and the one that brakes.
-[[nodiscard]] Expected<void> plot_worlds(const std::filesystem::path& folder, const std::vector<std::string>& rules,
-                                         const Units<DebtMeasures>& measured, std::uint64_t seed);
+[[nodiscard]] Expected<void> plot_worlds(const std::vector<std::string>& rules, const Units<DebtMeasures>& measured,
+                                         const ExperimentArguments& arguments);
 
 // Members that join, leave, or exchange nodes: owners change after 12 of 60 weeks, when work has waited for long. The
 // schedule is EASY's with jobs of one processor.
@@ -328,8 +329,7 @@ constexpr auto description_of(std::type_identity<MemberMeasures>) {
 }
 [[nodiscard]] MemberMeasures measure_members(const MemberWorld& world, const scheduling::EasySchedule& schedule);
 
-// Every policy but ref with a horizon and with braking, and fair_share. A name that has a rule stands for that one
-// alone.
+// Every policy with a horizon and with braking, and fair_share. A name that has a rule stands for that one alone.
 [[nodiscard]] std::vector<std::string> rules_for_members(const std::vector<std::string>& policies);
 // Units in this order: all rules in the first world, then in the next one.
 [[nodiscard]] Expected<Units<MemberMeasures>> run_members(const std::vector<std::string>& rules,

@@ -58,7 +58,6 @@ std::vector<std::string> rules_for_members(const std::vector<std::string>& polic
   std::vector<std::string> rules;
   const game::Guarantee half = game::k_default_guarantee;
   for (const std::string& policy : policies) {
-    if (policy == "ref") continue;  // it does not know owners that change
     if (policy.find('@') != std::string::npos) {
       rules.push_back(policy);
       continue;

@@ -107,8 +107,14 @@ std::vector<std::string> rules_for_debts(const std::vector<std::string>& policie
   return rules;
 }
 
-std::vector<DebtWorld> debt_worlds(std::uint64_t seed) {
+std::vector<DebtWorld> debt_worlds(const ExperimentArguments& arguments) {
+  const std::uint64_t seed = arguments.seed;
   std::vector<DebtWorld> worlds;
+  for (const std::size_t organizations : arguments.organizations) {
+    worlds.push_back(debt_world(Owned(std::max<std::size_t>(organizations, 2), 2), 30, 90, {}, 0, seed));
+    worlds.back().name = std::to_string(organizations) + " of 2 each, 30 d";
+  }
+  if (!worlds.empty()) return worlds;
   const std::array<Owned, 3> owners{Owned{32, 16, 16}, Owned{56, 4, 4}, Owned{8, 28, 28}};
   const std::array<std::array<std::int64_t, 2>, 4> debts{{{5, 40}, {30, 90}, {120, 200}, {365, 450}}};
   for (const Owned& owned : owners)
@@ -233,16 +239,16 @@ double unevenness(const DebtWorld& world, std::span<const scheduling::Start> sch
 }  // namespace
 
 Expected<Units<DebtMeasures>> run_worlds(const std::vector<std::string>& rules, const ExperimentArguments& arguments) {
-  const std::vector<DebtWorld> worlds = debt_worlds(arguments.seed);
+  const std::vector<DebtWorld> worlds = debt_worlds(arguments);
   return run_units<DebtMeasures>("worlds", worlds.size() * rules.size(), arguments, [&](std::size_t i) {
     return run_world(worlds[i / rules.size()], rules[i % rules.size()], arguments.seed);
   });
 }
 
-void print_worlds(const std::vector<std::string>& rules, const Units<DebtMeasures>& measured, std::uint64_t seed,
-                  std::ostream& out) {
+void print_worlds(const std::vector<std::string>& rules, const Units<DebtMeasures>& measured,
+                  const ExperimentArguments& arguments, std::ostream& out) {
   if (measured.empty()) return;
-  const std::vector<DebtWorld> worlds = debt_worlds(seed);
+  const std::vector<DebtWorld> worlds = debt_worlds(arguments);
   for (std::size_t w = 0; w < worlds.size(); ++w) {
     out << "## worlds: " << worlds[w].name << "\n\n" << std::left << std::setw(32) << "RULE" << std::right;
     for (const char* head : {"EVEN", "SETTLED", "BELOW", "BEYOND", "SD WEEK", "SD HOUR", "LONGEST"})
@@ -267,11 +273,11 @@ void print_worlds(const std::vector<std::string>& rules, const Units<DebtMeasure
   }
 }
 
-Expected<void> plot_worlds(const std::filesystem::path& folder, const std::vector<std::string>& rules,
-                           const Units<DebtMeasures>& measured, std::uint64_t seed) {
-  if (measured.empty()) return {};
+Expected<void> plot_worlds(const std::vector<std::string>& rules, const Units<DebtMeasures>& measured,
+                           const ExperimentArguments& arguments) {
+  if (measured.empty() || !arguments.organizations.empty()) return {};
   constexpr std::size_t k_drawn = 2;
-  const std::string about = debt_worlds(seed)[k_drawn].name;
+  const std::string about = debt_worlds(arguments)[k_drawn].name;
   CaseResult drawn{"debt", about, {}};
   std::vector<std::string> names;
   for (std::size_t r = 0; r < rules.size(); ++r) {
@@ -284,7 +290,7 @@ Expected<void> plot_worlds(const std::filesystem::path& folder, const std::vecto
     drawn.rules.push_back(std::move(measures));
     names.push_back(rules[r]);
   }
-  return plot_case(folder / "stability-debt.svg", drawn, names);
+  return plot_case(arguments.plot / "stability-debt.svg", drawn, names);
 }
 
 Expected<Units<SearchedWorld>> run_search(const ExperimentArguments& arguments) {

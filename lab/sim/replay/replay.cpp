@@ -103,7 +103,8 @@ Expected<Reference> reference_of(const SiteHistory& history, const PolicyOptions
   const EasyInstance& easy = history.instance;
   constexpr std::int64_t k_most_steps = std::int64_t{1} << 28;  // about a minute
   constexpr std::size_t k_most_organizations = 10;
-  if (easy.endowments.size() > 1) return fail(Errc::limit, "processors change hands, and REF knows one set of owners");
+  if (easy.endowments.size() > 1)
+    return fail(Errc::limit, "processors change hands, and REF is computed for one set of owners");
   if (history.organizations.size() > k_most_organizations)
     return fail(Errc::limit, "REF is computed for " + std::to_string(k_most_organizations) + " organizations at most");
   std::int64_t copies = 0;

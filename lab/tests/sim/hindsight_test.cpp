@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
+#include "scheduling/easy.hpp"
 #include "scheduling/policies/policies.hpp"
 #include "scheduling/simulate.hpp"
 #include "sim/json.hpp"
@@ -54,6 +55,9 @@ class Recorder final : public scheduling::Policy {
   }
   [[nodiscard]] bool asks_which_ended() const override { return policy_.asks_which_ended(); }
   void ended(std::int64_t t, std::size_t start) override { policy_.ended(t, start); }
+  [[nodiscard]] bool endowed(std::int64_t t, const std::vector<std::uint32_t>& processors) override {
+    return policy_.endowed(t, processors);
+  }
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) override {
     if (scarce && (decisions_.empty() || decisions_.back().t != t)) {
       Decision decision{.t = t, .keys = {}, .order = {}, .started = {}};
@@ -133,14 +137,22 @@ class Witness {
   static constexpr std::int64_t k_parts = 60;
   using Share = std::function<std::vector<Wide>(const std::function<Wide(Coalition)>& value)>;
 
-  Witness(const Instance& instance, const ServingRule& rule, Wide scale, Share share)
+  // later: owners from then on; what runs goes on.
+  Witness(const Instance& instance, const ServingRule& rule, Wide scale, Share share,
+          std::vector<scheduling::Endowment> later = {})
       : instance_(instance),
+        later_(std::move(later)),
         rule_(rule),
         scale_(k_parts * scale),
         share_(std::move(share)),
         k_(instance.organizations()),
         starts_(instance.jobs.size(), -1) {
-    for (std::size_t u = 0; u < k_; ++u) facts_.capacity.push_back({0, u, instance.processors[u]});
+    for (std::size_t u = 0; u < k_; ++u) {
+      facts_.capacity.push_back({0, u, instance.processors[u]});
+      for (const scheduling::Endowment& endowment : later_)
+        facts_.capacity.push_back(
+            {endowment.at.value, u, owned(u, endowment.at.value) - owned(u, endowment.at.value - 1)});
+    }
     for (const Job& job : instance.jobs)
       facts_.requests.push_back(
           {.release = job.release.value, .order = 0, .amount = 1, .organization = job.organization});
@@ -162,6 +174,12 @@ class Witness {
  private:
   static constexpr std::size_t k_none = ~std::size_t{0};
 
+  [[nodiscard]] std::int64_t owned(std::size_t u, std::int64_t t) const {
+    std::int64_t processors = instance_.processors[u];
+    for (const scheduling::Endowment& endowment : later_)
+      if (endowment.at.value <= t) processors = endowment.processors[u];
+    return processors;
+  }
   [[nodiscard]] bool runs(std::size_t job, std::int64_t t) const {
     return starts_[job] >= 0 && starts_[job] <= t && t < starts_[job] + instance_.jobs[job].duration.value;
   }
@@ -177,8 +195,8 @@ class Witness {
     return running;
   }
   [[nodiscard]] std::int64_t free_at(std::int64_t t) const {
-    auto free = static_cast<std::int64_t>(instance_.total_processors());
-    for (std::size_t u = 0; u < k_; ++u) free -= running_of(u, t);
+    std::int64_t free = 0;
+    for (std::size_t u = 0; u < k_; ++u) free += owned(u, t) - running_of(u, t);
     return free;
   }
   // By organization: the job that it would start next.
@@ -226,7 +244,7 @@ class Witness {
   }
   // It has processors, or a job that was released and has not ended.
   [[nodiscard]] bool is_there(std::size_t u, std::int64_t x) const {
-    if (instance_.processors[u] > 0) return true;
+    if (owned(u, x) > 0) return true;
     for (std::size_t j = 0; j < starts_.size(); ++j) {
       const bool has_ended = starts_[j] >= 0 && starts_[j] + instance_.jobs[j].duration.value <= x;
       if (instance_.jobs[j].organization == u && instance_.jobs[j].release.value <= x && !has_ended) return true;
@@ -262,8 +280,7 @@ class Witness {
     for (std::size_t u = 0; u < k_; ++u) {
       if (heads[u] == k_none) continue;
       const Wide balance = phi[u] - scale_ * real(u, t, ahead);
-      const bool below =
-          running_of(u, t) * 1'000'000 < std::int64_t{rule_.guarantee.millionths} * instance_.processors[u];
+      const bool below = running_of(u, t) * 1'000'000 < std::int64_t{rule_.guarantee.millionths} * owned(u, t);
       if (best == k_none || (below && !best_below) || (below == best_below && balance > best_balance)) {
         best = u;
         best_below = below;
@@ -274,6 +291,7 @@ class Witness {
   }
 
   const Instance& instance_;
+  std::vector<scheduling::Endowment> later_;
   ServingRule rule_;
   Wide scale_;
   Share share_;
@@ -384,6 +402,49 @@ TEST(Hindsight, IsWhatTheWitnessFinds) {
     ASSERT_TRUE(of_pair.scaled_phi == expected.scaled_phi);
   }
   EXPECT_GT(decisions, 2'000U);  // otherwise nothing was tried
+}
+
+// Members join, leave and exchange processors while jobs wait and run.
+TEST(Hindsight, IsWhatTheWitnessFindsWhenOwnersChange) {
+  std::size_t decisions = 0;
+  std::size_t left = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    const std::size_t k = 2 + rng.below(3);
+    Instance instance = contended_instance(rng, k);
+    scheduling::EasyInstance easy{
+        .endowments = {{{0}, instance.processors}}, .jobs = instance.jobs, .requested = {}, .latest = {10'000}};
+    for (const Job& job : easy.jobs) easy.requested.push_back(job.duration);
+    for (const std::int64_t at :
+         {static_cast<std::int64_t>(1 + rng.below(6)), static_cast<std::int64_t>(7 + rng.below(6))}) {
+      easy.endowments.push_back({{at}, std::vector<std::uint32_t>(k)});
+      for (std::uint32_t& processors : easy.endowments.back().processors)
+        processors = static_cast<std::uint32_t>(rng.below(4));
+      easy.endowments.back().processors[rng.below(k)] = 2;
+      for (std::size_t u = 0; u < k; ++u)
+        left += easy.endowments.back().processors[u] == 0 && easy.endowments.end()[-2].processors[u] > 0 ? 1 : 0;
+    }
+    const ServingRule rule = any_rule(rng);
+    const Wide scale = hindsight::naive::factorial(k);
+    const auto policy = scheduling::make_hindsight(scheduling::first_instance(easy), rule);
+    Recorder recorder(*policy, 5);
+    const auto schedule = scheduling::simulate_easy(easy, &recorder);
+    ASSERT_TRUE(schedule);
+    for (std::size_t j = 0; j < easy.jobs.size(); ++j)
+      instance.end = std::max(instance.end, Instant{schedule->start[j]} + easy.jobs[j].duration);
+    const std::vector<scheduling::Endowment> later(easy.endowments.begin() + 1, easy.endowments.end());
+    const Witness::Chosen expected = Witness(instance, rule, scale, printed_shapley(k), later).run();
+    ASSERT_EQ(schedule->start, expected.starts);
+    std::vector<Wide> phi;
+    const auto shares = policy->contributions(instance.end.value);
+    for (const scheduling::Rational& one : *shares)
+      phi.push_back(one.numerator * Witness::k_parts * scale / one.denominator);
+    ASSERT_TRUE(phi == expected.scaled_phi);
+    decisions += recorder.decisions().size();
+  }
+  EXPECT_GT(decisions, 600U);
+  EXPECT_GT(left, 100U);
 }
 
 TEST(HindsightPair, InterpolatesTheMeanMarginsOfFiveAndSix) {

@@ -7,8 +7,10 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "scheduling/easy.hpp"
 #include "scheduling/instance.hpp"
 
 namespace shapley::sim::naive {
@@ -39,8 +41,14 @@ struct Ahead {
 
 class Ref {
  public:
-  explicit Ref(const scheduling::Instance& instance, const Rule& rule = {})
-      : instance_(instance), rule_(rule), queue_(instance.organizations()) {
+  // later: owners from then on; what runs goes on.
+  explicit Ref(const scheduling::Instance& instance, const Rule& rule = {},
+               std::vector<scheduling::Endowment> later = {})
+      : instance_(instance),
+        rule_(rule),
+        owned_(instance.processors),
+        later_(std::move(later)),
+        queue_(instance.organizations()) {
     for (std::int64_t t = 0; t < instance.end.value; ++t) {  // stable order of (release, position)
       for (std::size_t j = 0; j < instance.jobs.size(); ++j) {
         if (instance.jobs[j].release.value == t) queue_[instance.jobs[j].organization].push_back(j);
@@ -48,7 +56,11 @@ class Ref {
     }
     schedules_.resize(std::size_t{1} << instance.organizations());
     for (Schedule& schedule : schedules_) schedule.next.assign(instance.organizations(), 0);
-    for (std::int64_t t = 0; t < instance.end.value; ++t) step(t);
+    for (std::int64_t t = 0; t < instance.end.value; ++t) {
+      for (const scheduling::Endowment& endowment : later_)
+        if (endowment.at.value == t) owned_ = endowment.processors;
+      step(t);
+    }
   }
 
   [[nodiscard]] const Schedule& grand() const { return schedules_.back(); }
@@ -138,7 +150,7 @@ class Ref {
     const std::int64_t now = balance(c, u, t, {});
     const Int128 rate = balance(c, u, t, {0, 1}) - now;
     const Int128 work = balance(c, u, t, {1, 0}) - now + m * rate;
-    const Int128 turn = std::max<Int128>(Int128{2} * rule_.pace * instance_.processors[u], 1'000'000);
+    const Int128 turn = std::max<Int128>(Int128{2} * rule_.pace * owned_[u], 1'000'000);
     const Int128 distance = 1'000'000 * work * 1'000'000 * work / (factorial(std::popcount(c)) * turn);
     return Int128{1'000'000} * balance(c, u, t, {m, m * m / 2}) + (work < 0 ? -distance : distance);
   }
@@ -163,12 +175,11 @@ class Ref {
       const scheduling::Job& job = instance_.jobs[run.job];
       if (job.organization == u && t < run.start + job.duration.value) ++used;
     }
-    return used * 1'000'000 < rule_.millionths * instance_.processors[u];
+    return used * 1'000'000 < rule_.millionths * owned_[u];
   }
   [[nodiscard]] std::int64_t free_processors(std::uint32_t c, std::int64_t t) const {
     std::int64_t free = 0;
-    for (std::size_t u = 0; u < instance_.organizations(); ++u)
-      free += (c >> u & 1U) != 0 ? instance_.processors[u] : 0;
+    for (std::size_t u = 0; u < instance_.organizations(); ++u) free += (c >> u & 1U) != 0 ? owned_[u] : 0;
     for (const Running& run : schedules_[c].started) {
       if (t < run.start + instance_.jobs[run.job].duration.value) --free;
     }
@@ -177,6 +188,8 @@ class Ref {
 
   const scheduling::Instance& instance_;
   Rule rule_;
+  std::vector<std::uint32_t> owned_;  // by organization, at the second that is simulated
+  std::vector<scheduling::Endowment> later_;
   std::vector<std::vector<std::size_t>> queue_;
   std::vector<Schedule> schedules_;
 };

@@ -1,11 +1,13 @@
 // REF by potentials against REF as printed, and what holds for every policy.
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "base/rng.hpp"
+#include "scheduling/easy.hpp"
 #include "scheduling/policies/policies.hpp"
 #include "scheduling/simulate.hpp"
 #include "scheduling/utility_functions.hpp"
@@ -82,6 +84,48 @@ TEST(Ref, EqualsTheOneForAnyUtilityWhereSumsAreWide) {
     const scheduling::SimulationResult expected = scheduling::simulate(instance, *witness);
     EXPECT_EQ(found.psi, expected.psi) << "seed " << seed;
     EXPECT_EQ(found.schedule, expected.schedule) << "seed " << seed;
+  }
+}
+
+// Members join, leave and exchange processors while jobs wait and run, by every kind of rule.
+TEST(Ref, EqualsThePrintedAlgorithmWhenOwnersChange) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    const std::size_t k = 2 + rng.below(3);
+    const auto owners = [&] {
+      std::vector<std::uint32_t> processors(k);
+      for (std::uint32_t& one : processors) one = static_cast<std::uint32_t>(rng.below(3));
+      processors[rng.below(k)] = 2;
+      return processors;
+    };
+    scheduling::EasyInstance easy{.endowments = {{{0}, owners()}}, .jobs = {}, .requested = {}, .latest = {1'000}};
+    easy.endowments.push_back({{static_cast<std::int64_t>(1 + rng.below(4))}, owners()});
+    easy.endowments.push_back({{static_cast<std::int64_t>(5 + rng.below(4))}, owners()});
+    for (int j = 0; j < 16; ++j) {
+      easy.jobs.push_back({{static_cast<std::int64_t>(rng.below(10))},
+                           {static_cast<std::int64_t>(1 + rng.below(6))},
+                           static_cast<std::uint32_t>(rng.below(k))});
+      easy.requested.push_back(easy.jobs.back().duration);
+    }
+    constexpr std::array<naive::Rule, 5> k_rules{
+        {{}, {.horizon = 7}, {.millionths = 500'000, .pace = 250'000}, {.pace = 500'000}, {.millionths = 750'000}}};
+    const naive::Rule& rule = k_rules[seed % k_rules.size()];
+    const auto policy = scheduling::make_ref(scheduling::first_instance(easy),
+                                             {.horizon = {rule.horizon},
+                                              .guarantee = {static_cast<std::int32_t>(rule.millionths)},
+                                              .pace = {static_cast<std::int32_t>(rule.pace)}});
+    const auto schedule = scheduling::simulate_easy(easy, policy.get());
+    ASSERT_TRUE(schedule);
+    scheduling::Instance instance{easy.endowments.front().processors, easy.jobs, {1}};
+    for (std::size_t j = 0; j < easy.jobs.size(); ++j)
+      instance.end = std::max(instance.end, Instant{schedule->start[j]} + easy.jobs[j].duration);
+    const naive::Ref witness(instance, rule, {easy.endowments.begin() + 1, easy.endowments.end()});
+    std::vector<std::int64_t> expected(easy.jobs.size(), scheduling::k_never_started);
+    for (const naive::Running& run : witness.grand().started) expected[run.job] = run.start;
+    ASSERT_EQ(schedule->start, expected);
+    for (const auto& [coalition, value] : policy->coalition_values(instance.end.value))
+      ASSERT_EQ(value, witness.value(coalition, instance.end.value)) << "coalition " << coalition;
   }
 }
 
