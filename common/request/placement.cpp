@@ -111,6 +111,14 @@ bool Placement::read() {
   return true;
 }
 
+bool Placement::asks_for_partition(std::string_view name) const {
+  return partitions_.empty() || holds(partitions_, name);
+}
+
+bool Placement::asks_for_reservation(std::string_view name) const {
+  return holds(reservations_, name);
+}
+
 void Placement::leave_out(std::span<const std::string> partitions) {
   std::vector<std::string> left = partitions_;
   std::erase_if(left, [&](const std::string& name) { return std::ranges::binary_search(partitions, name); });

@@ -37,6 +37,10 @@ class Placement {
   // How many nodes a job names, all of which it needs.
   [[nodiscard]] std::size_t named_nodes() const { return nodes_ ? nodes_->size() : 0; }
 
+  // Whether it asks for this one, or for none in particular; whether it asks for this one.
+  [[nodiscard]] bool asks_for_partition(std::string_view name) const;
+  [[nodiscard]] bool asks_for_reservation(std::string_view name) const;
+
   // These partitions (ascending) no longer count, unless it is in no others.
   void leave_out(std::span<const std::string> partitions);
 

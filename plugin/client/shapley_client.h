@@ -129,7 +129,17 @@ typedef struct {
   /* What a waiting job needs of one node, at least; its generic resources are in gres_request. Not passed on. */
   uint32_t node_cpus;
   uint64_t node_memory; /* MiB */
+  bool one_user;        /* its nodes must be, or are, its user's alone meanwhile. Not passed on */
 } shapley_job_t;
+
+/* Of a node's CPUs, what jobs of one partition or of one reservation of cores may hold together. */
+typedef struct {
+  const char* name;
+  bool is_reservation; /* its cores are for its jobs alone */
+  uint32_t cpus;       /* UINT32_MAX: all of them */
+} shapley_node_limit_t;
+/* Bounds of a node's limits. */
+enum { k_shapley_max_node_limits = 64 };
 
 typedef struct {
   const char* name;
@@ -148,6 +158,9 @@ typedef struct {
   uint32_t allocation_unit;  /* CPUs */
   int64_t reserved_from;     /* when the next of its reservations begins, of those to come; 0: none. Not passed on */
   bool starts_no_jobs;       /* though it is usable: it powers down, does not answer, or is to boot. Not passed on */
+  /* If one of its partitions has a limit, all of them; and active reservations of some of its cores. Not passed on. */
+  const shapley_node_limit_t* limits;
+  size_t limits_count; /* at most k_shapley_max_node_limits */
 } shapley_node_t;
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);
@@ -239,7 +252,8 @@ uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
  */
 enum shapley_hindrance {
   SHAPLEY_HINDRANCE_NONE,
-  SHAPLEY_HINDRANCE_NODES,    /* its partition is down, or its nodes are reserved or away */
+  SHAPLEY_HINDRANCE_PARTS, /* it is a part of a heterogeneous job: all of them start together, and by backfill only */
+  SHAPLEY_HINDRANCE_NODES, /* its partition is down, or its nodes are reserved or away */
   SHAPLEY_HINDRANCE_LICENSES, /* others use them */
   /* Its account, user or QOS had reached a limit when slurmctld tried it last, which may be over: it has its turn, at
    * which slurmctld tries it again. */

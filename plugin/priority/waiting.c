@@ -101,6 +101,7 @@ static bool could_start(const job_record_t* record, time_t now, shapley_waiting_
       waiting->hindrance = SHAPLEY_HINDRANCE_LIMITS;
       return true;
   }
+  if (record->het_job_id && waiting->hindrance == SHAPLEY_HINDRANCE_NONE) waiting->hindrance = SHAPLEY_HINDRANCE_PARTS;
   fill_licenses(record, now, waiting);
   if (waiting->licenses && !waiting->license_room) waiting->hindrance = SHAPLEY_HINDRANCE_LICENSES;
   return true;
@@ -125,12 +126,14 @@ static void fill_tier(const job_record_t* record, shapley_waiting_t* waiting) {
 
 /* ---- times -------------------------------------------------------------------------------------- */
 
-/* As long as slurmctld plans a run of it (node_scheduler.c: select_nodes), in seconds. */
+/* As long as slurmctld plans a run of it (node_scheduler.c: select_nodes), in seconds; backfill takes the least time
+ * that it asks for (backfill.c: _attempt_backfill). */
 static uint32_t planned_time_s(const job_record_t* record) {
   const part_record_t* partition = record->part_ptr;
   uint32_t minutes = record->time_limit;
   if (minutes == NO_VAL && partition) minutes = partition->default_time;
   if (minutes == NO_VAL && partition) minutes = partition->max_time;
+  if (record->time_min && record->time_min < minutes && shapley_backfills()) minutes = record->time_min;
   return minutes < UINT32_MAX / 60 ? minutes * 60 : UINT32_MAX;
 }
 

@@ -36,6 +36,11 @@ static bool holds_its_nodes(const slurmctld_resv_t* reservation) {
   return reservation->name && reservation->node_bitmap && (reservation->ctld_flags & RESV_CTLD_FULL_NODE);
 }
 
+static bool holds_some_cores(const slurmctld_resv_t* reservation) {
+  return reservation->name && reservation->node_bitmap && reservation->core_bitmap &&
+         !(reservation->ctld_flags & RESV_CTLD_FULL_NODE);
+}
+
 /* A floating one stays ahead of the clock, because its start_time is a distance: it is always to come. Time limits are
  * minutes, so its begin may be a whole one, up to which the same jobs may run; a node then changes once in a minute. */
 static time_t begin_of(const slurmctld_resv_t* reservation, time_t now) {
@@ -64,8 +69,11 @@ static int add_reservation(void* element, void* to) {
   const slurmctld_resv_t* reservation = element;
   search_t* search = to;
   shapley_placement_t* placement = search->placement;
-  if (!holds_its_nodes(reservation) || search->now >= reservation->end_time) return 0;
+  if (search->now >= reservation->end_time) return 0;
   time_t begin = begin_of(reservation, search->now);
+  if (holds_some_cores(reservation) && begin <= search->now && placement->of_cores_count < k_shapley_max_node_limits)
+    placement->of_cores[placement->of_cores_count++] = reservation;
+  if (!holds_its_nodes(reservation)) return 0;
   if (begin > search->now || (reservation->flags & RESERVE_FLAG_TIME_FLOAT))
     add_coming(placement, reservation, begin);
   else if (placement->active_count < k_shapley_max_node_names)
@@ -78,7 +86,7 @@ static int add_reservation(void* element, void* to) {
  * validate_all_reservations; the schedulers), so the job and node READ locks of a scan together keep it as it is. */
 void shapley_placement_begin(shapley_placement_t* placement, time_t now) {
   search_t search = {.placement = placement, .now = now};
-  placement->active_count = placement->coming_count = 0;
+  placement->active_count = placement->of_cores_count = placement->coming_count = 0;
   if (resv_list) list_for_each_ro(resv_list, add_reservation, &search);
 }
 
@@ -104,6 +112,13 @@ static int64_t reserved_from(const shapley_placement_t* placement, uint32_t inde
   return 0;
 }
 
+/* Of the node's CPUs; its cores follow those of the nodes before it in a bitmap of all. */
+static uint32_t reserved_cpus(const slurmctld_resv_t* reservation, uint32_t index, const node_record_t* record) {
+  int first = (int)cr_get_coremap_offset(index), end = first + record->tot_cores;
+  if (end > bit_size(reservation->core_bitmap)) return 0;
+  return (uint32_t)bit_set_count_range(reservation->core_bitmap, first, end) * (record->tpc ? record->tpc : 1);
+}
+
 /* ---- nodes -------------------------------------------------------------------------------------- */
 
 static size_t partitions_of(shapley_placement_t* placement, const node_record_t* record) {
@@ -111,6 +126,34 @@ static size_t partitions_of(shapley_placement_t* placement, const node_record_t*
   for (size_t i = 0; record->part_pptr && i < record->part_cnt && count < k_shapley_max_node_names; i++) {
     const part_record_t* partition = record->part_pptr[i];
     if (partition && partition->name) placement->partitions[count++] = partition->name;
+  }
+  return count;
+}
+
+static bool is_limited(const part_record_t* partition) {
+  return partition && partition->name && partition->max_cpus_per_node < NO_VAL;
+}
+
+static bool has_limited_partition(const node_record_t* record) {
+  for (size_t i = 0; record->part_pptr && i < record->part_cnt; i++)
+    if (is_limited(record->part_pptr[i])) return true;
+  return false;
+}
+
+static size_t limits_of(shapley_placement_t* placement, uint32_t index, const node_record_t* record) {
+  size_t count = 0;
+  for (size_t i = 0; i < placement->of_cores_count; i++) {
+    if (!has_node(placement->of_cores[i], index)) continue;
+    placement->limits[count++] = (shapley_node_limit_t){.name = placement->of_cores[i]->name,
+                                                        .is_reservation = true,
+                                                        .cpus = reserved_cpus(placement->of_cores[i], index, record)};
+  }
+  if (!has_limited_partition(record)) return count;
+  for (size_t i = 0; i < record->part_cnt && count < k_shapley_max_node_limits; i++) {
+    const part_record_t* partition = record->part_pptr[i];
+    if (!partition || !partition->name) continue;
+    placement->limits[count++] = (shapley_node_limit_t){
+        .name = partition->name, .cpus = is_limited(partition) ? partition->max_cpus_per_node : UINT32_MAX};
   }
   return count;
 }
@@ -123,6 +166,8 @@ void shapley_placement_fill_node(shapley_placement_t* placement, uint32_t index,
   node->reservations = placement->reservations;
   node->reservations_count = reservations_of(placement, index, record);
   node->reserved_from = reserved_from(placement, index);
+  node->limits = placement->limits;
+  node->limits_count = limits_of(placement, index, record);
 }
 
 static uint64_t mix_names(uint64_t hash, const char* const* names, size_t count) {
@@ -135,6 +180,10 @@ uint64_t shapley_placement_mix_node(uint64_t hash, const shapley_node_t* node) {
   hash = mix_names(hash, node->partitions, node->partitions_count);
   hash = shapley_mix_text_up_to(hash, node->features, k_shapley_max_features_text);
   hash = mix_names(hash, node->reservations, node->reservations_count);
+  for (size_t i = 0; i < node->limits_count; i++) {
+    hash = shapley_mix_text_up_to(hash, node->limits[i].name, k_shapley_max_placement_text);
+    hash = shapley_mix(hash, (uint64_t)node->limits[i].cpus << 1 | node->limits[i].is_reservation);
+  }
   return shapley_mix(hash, (uint64_t)node->reserved_from);
 }
 

@@ -21,6 +21,9 @@ enum { k_shapley_max_coming_reservations = 32 };
 typedef struct {
   const slurmctld_resv_t* active[k_shapley_max_node_names];
   size_t active_count;
+  /* Active ones of some cores of their nodes. */
+  const slurmctld_resv_t* of_cores[k_shapley_max_node_limits];
+  size_t of_cores_count;
   /* Those to come, by their begin. */
   struct {
     const slurmctld_resv_t* reservation;
@@ -30,6 +33,7 @@ typedef struct {
   /* Room for one node's lists. */
   const char* partitions[k_shapley_max_node_names];
   const char* reservations[k_shapley_max_node_names];
+  shapley_node_limit_t limits[k_shapley_max_node_limits];
 } shapley_placement_t;
 
 /* Called once a scan; `now` is its time. Job and node lock. */
@@ -39,8 +43,8 @@ void shapley_placement_begin(shapley_placement_t* placement, time_t now);
 void shapley_placement_fill_job(const job_record_t* record, shapley_job_t* job);
 uint64_t shapley_placement_mix_job(uint64_t hash, const shapley_job_t* job);
 
-/* Fills the node's partitions, features and reservations, `index` in slurmctld's table; the lists are valid until the
- * next call. Job, node and partition lock. */
+/* Fills the node's partitions, features, reservations and limits, `index` in slurmctld's table; the lists are valid
+ * until the next call. Job, node and partition lock. */
 void shapley_placement_fill_node(shapley_placement_t* placement, uint32_t index, const node_record_t* record,
                                  shapley_node_t* node);
 uint64_t shapley_placement_mix_node(uint64_t hash, const shapley_node_t* node);

@@ -108,7 +108,7 @@ static uint64_t fingerprint_of(shapley_records_t* records, const job_record_t* r
   /* While a job waits, its allocation holds estimates that change with each try to place it. */
   if (job->start_time) hash = shapley_allocation_hash(hash, record);
   if (job->gres_request) hash = mix_gres_request(hash, job->gres_request);
-  hash = shapley_mix(shapley_mix(hash, job->node_cpus), job->node_memory);
+  hash = shapley_mix(shapley_mix(shapley_mix(hash, job->node_cpus), job->node_memory), job->one_user);
   hash = shapley_placement_mix_job(hash, job);
   const uint64_t* counts = tres_counts(record, job);
   for (int i = 0; counts && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, counts[i]);
@@ -295,10 +295,10 @@ static uint32_t requested_cpus(const job_record_t* record) {
 
 /* ---- the partitions that are asked for ---------------------------------------------------------- */
 
-/* Whole nodes and memory are requested if every partition in which the job may start makes it so: the least that it
- * will hold. */
+/* Whole nodes, nodes of its user alone and memory are requested if every partition in which the job may start makes it
+ * so: the least that it will hold. */
 typedef struct {
-  bool known, exclusive, memory;
+  bool known, exclusive, one_user, memory;
 } partitions_t;
 
 static int look_at(void* element, void* to) {
@@ -306,19 +306,20 @@ static int look_at(void* element, void* to) {
   partitions_t* partitions = to;
   partitions->known = true;
   if (partition->max_share != 0) partitions->exclusive = false;
+  if (!(partition->flags & PART_FLAG_EXCLUSIVE_USER)) partitions->one_user = false;
   if (!shapley_memory_is_allocated(partition)) partitions->memory = false;
   return 0;
 }
 
 /* part_ptr goes through all requested partitions of a waiting job, see job_traits.c. */
 static partitions_t partitions_of(const job_record_t* record) {
-  partitions_t partitions = {.known = false, .exclusive = true, .memory = true};
+  partitions_t partitions = {.known = false, .exclusive = true, .one_user = true, .memory = true};
   if (IS_JOB_PENDING(record) && record->part_ptr_list)
     list_for_each_ro(record->part_ptr_list, look_at, &partitions);
   else if (record->part_ptr)
     look_at(record->part_ptr, &partitions);
   if (partitions.known) return partitions;
-  return (partitions_t){.exclusive = false, .memory = shapley_memory_is_allocated(NULL)};
+  return (partitions_t){.memory = shapley_memory_is_allocated(NULL)};
 }
 
 /* ---- whole nodes -------------------------------------------------------------------------------- */
@@ -330,6 +331,10 @@ static bool is_exclusive(const job_record_t* record, const partitions_t* partiti
   if (shapley_whole_nodes_only()) return true;
   if (job->start_time && record->job_resrcs) return shapley_is_whole_node(record->job_resrcs->whole_node);
   return (record->details && shapley_is_whole_node(record->details->whole_node)) || partitions->exclusive;
+}
+
+static bool is_of_one_user(const job_record_t* record, const partitions_t* partitions) {
+  return (record->details && shapley_is_whole_node_of_user(record->details->whole_node)) || partitions->one_user;
 }
 
 /* ---- what is needed of one node ----------------------------------------------------------------- */
@@ -367,6 +372,7 @@ void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gr
   const partitions_t partitions = partitions_of(record);
   job->requested_cpus = requested_cpus(record);
   job->exclusive = is_exclusive(record, &partitions, job);
+  job->one_user = is_of_one_user(record, &partitions);
   job->requested_nodes = 1;
   if (job->start_time) return; /* its nodes show it */
   if (record->details) job->requested_nodes = at_least_one(record->details->min_nodes);

@@ -61,9 +61,9 @@ static inline uint64_t shapley_quick_hash(const job_record_t* record) {
 
 /* A job's request: how many nodes one task will block, and how much of each. */
 
-/* Fills requested_cpus, requested_nodes, requested_memory and exclusive of *job, whose state, times and partition are
- * filled already, and *gres with Slurm's own texts. `gres` becomes the job's gres_request unless it has started. Job
- * and partition lock. */
+/* Fills requested_cpus, requested_nodes, requested_memory, exclusive and one_user of *job, whose state, times and
+ * partition are filled already, and *gres with Slurm's own texts. `gres` becomes the job's gres_request unless it has
+ * started. Job and partition lock. */
 void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gres, shapley_job_t* job);
 
 /* A job's state, its exact times, and why it waits, as described in docs/internals/plugin.md, "Exact times". */

@@ -237,6 +237,11 @@ static inline bool shapley_whole_nodes_only(void) {
   return !xstrcmp(slurm_conf.select_type, "select/linear");
 }
 
+/* sched/builtin starts nothing out of turn. */
+static inline bool shapley_backfills(void) {
+  return !xstrcmp(slurm_conf.schedtype, "sched/backfill");
+}
+
 /* Flags of SelectTypeParameters. */
 #if SHAPLEY_SLURM_AT_LEAST(25, 11, 0)
 enum {
@@ -299,6 +304,15 @@ static inline bool shapley_is_whole_node(uint8_t whole_node) {
   return whole_node & WHOLE_NODE_REQUIRED;
 #else
   return whole_node == WHOLE_NODE_REQUIRED;
+#endif
+}
+
+/* The same for nodes that are its user's alone (--exclusive=user). */
+static inline bool shapley_is_whole_node_of_user(uint8_t whole_node) {
+#if SHAPLEY_SLURM_AT_LEAST(24, 5, 0)
+  return whole_node & WHOLE_NODE_USER;
+#else
+  return whole_node == WHOLE_NODE_USER;
 #endif
 }
 

@@ -313,6 +313,23 @@ static void test_exclusive(void) {
   slurm_conf.select_type = NULL;
 }
 
+static void test_nodes_of_one_user(void) {
+  made_t made;
+  make(&made);
+  CHECK(!read_job(&made).one_user);
+  uint64_t before = handed.fingerprint;
+  made.details.whole_node = WHOLE_NODE_USER;
+  CHECK(read_job(&made).one_user);
+  CHECK(handed.fingerprint != before);
+  made.details.whole_node = WHOLE_NODE_REQUIRED;
+  CHECK(!read_job(&made).one_user);
+  made.details.whole_node = 0;
+  made.partition.flags = PART_FLAG_EXCLUSIVE_USER;
+  CHECK(read_job(&made).one_user);
+  run_on_two_nodes(&made);
+  CHECK(read_job(&made).one_user);
+}
+
 static void test_several_partitions_ask_for_the_least(void) {
   made_t made;
   make(&made);
@@ -364,6 +381,7 @@ int main(void) {
   test_requests();
   test_a_partition_decides_whether_memory_is_allocated();
   test_exclusive();
+  test_nodes_of_one_user();
   test_several_partitions_ask_for_the_least();
   test_a_started_job_is_exclusive_as_it_was_allocated();
   shapley_records_free(&records);

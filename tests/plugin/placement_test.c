@@ -6,6 +6,11 @@
 /* slurmctld's own, weak in the plugin. */
 int slurmctld_tres_cnt = 3;
 
+/* As slurmctld counts them: four cores on each node. */
+uint32_t cr_get_coremap_offset(uint32_t node) {
+  return 4 * node;
+}
+
 /* ---- jobs --------------------------------------------------------------------------------------- */
 
 static void test_what_a_job_asks_for(void) {
@@ -288,6 +293,56 @@ static void test_hundreds_of_reservations_are_cut(void) {
   mark_nodes(0);
 }
 
+/* ---- limits ------------------------------------------------------------------------------------- */
+
+static void test_partitions_with_a_limit(void) {
+  node_record_t* record = node_record_table_ptr[0];
+  part_record_t batch = {.name = "batch", .max_cpus_per_node = INFINITE}, gpu = batch;
+  gpu.name = "gpu";
+  void* partitions[] = {&gpu, NULL, &batch};
+  record->part_pptr = partitions;
+  record->part_cnt = 3;
+  CHECK_EQ(read_node(0).limits_count, 0);
+  uint64_t before = node_fingerprint(0);
+  gpu.max_cpus_per_node = 8;
+  shapley_node_t node = read_node(0);
+  CHECK(node_fingerprint(0) != before);
+  CHECK_EQ(node.limits_count, 2);
+  CHECK_TEXT(node.limits[0].name, "gpu");
+  CHECK_EQ(node.limits[0].cpus, 8);
+  CHECK(!node.limits[0].is_reservation);
+  CHECK_TEXT(node.limits[1].name, "batch");
+  CHECK_EQ(node.limits[1].cpus, UINT32_MAX);
+  record->part_pptr = NULL;
+  record->part_cnt = 0;
+}
+
+/* Three cores of n1 and one of n3, of two threads each. */
+static void test_reservations_of_cores(void) {
+  slurmctld_resv_t spring = reservation("spring");
+  spring.ctld_flags = 0;
+  spring.core_bitmap = bit_alloc(16);
+  const int cores[] = {0, 1, 3, 8};
+  for (size_t i = 0; i < 4; i++) bit_set(spring.core_bitmap, cores[i]);
+  for (int i = 0; i < node_record_count; i++)
+    node_record_table_ptr[i]->tot_cores = 4, node_record_table_ptr[i]->tpc = 2;
+  resv_list = list_create(NULL);
+  list_append(resv_list, &spring);
+  CHECK_EQ(reservations_at(k_now, 0), 0);
+  CHECK_EQ(handed.node.limits_count, 1);
+  CHECK_TEXT(handed.node.limits[0].name, "spring");
+  CHECK(handed.node.limits[0].is_reservation);
+  CHECK_EQ(handed.node.limits[0].cpus, 6);
+  CHECK_EQ(read_node(1).limits_count, 0);
+  CHECK_EQ(read_node(2).limits[0].cpus, 2);
+  CHECK_EQ(reservations_at(spring.start_time - 1, 0), 0);
+  CHECK_EQ(handed.node.limits_count, 0);
+  bit_free(spring.core_bitmap);
+  bit_free(spring.node_bitmap);
+  FREE_NULL_LIST(resv_list);
+  for (int i = 0; i < node_record_count; i++) node_record_table_ptr[i]->tot_cores = node_record_table_ptr[i]->tpc = 0;
+}
+
 int main(void) {
   make_node_table();
   CHECK(shapley_records_begin(&records, k_now, (size_t)slurmctld_tres_cnt));
@@ -301,6 +356,8 @@ int main(void) {
   test_reservations_to_come();
   test_reservations_that_keep_no_job_off();
   test_hundreds_of_reservations_are_cut();
+  test_partitions_with_a_limit();
+  test_reservations_of_cores();
   shapley_records_free(&records);
   return failures != 0;
 }

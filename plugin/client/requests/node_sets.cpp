@@ -75,7 +75,7 @@ void NodeSets::forget(std::string_view name) {
   const auto entry = nodes_.find(name);
   if (entry == nodes_.end() || !entry->second.known) return;
   Node& node = entry->second;
-  recount(node, 0, 0);
+  recount(node, {}, {});
   node.group = k_no_group;
   ++nodes_epoch_;
   stale_ = true;
@@ -108,7 +108,7 @@ void NodeSets::set_owners(std::shared_ptr<const NodeOwners> owners) {
   owned_.clear();
   for (auto& [name, node] : nodes_) {
     node.owners = owners->find(name);
-    count_owned(node.owners, {}, {node.all, node.free});
+    count_owned(node.owners, {}, {node.all.free, node.left.free});
   }
   owners_ = std::move(owners);  // what the nodes pointed to is freed here
   ++nodes_epoch_;
@@ -136,15 +136,26 @@ void NodeSets::count_owned(const OwnerShares* owners, const Owned& before, const
   count(&Owned::free);
 }
 
-void NodeSets::count(std::span<const request::Share> shares, bool exclusive, bool more) {
-  for (const request::Share& share : shares) {
+void NodeSets::count(const Holding& run, bool more) {
+  const std::int64_t sign = more ? 1 : -1;
+  const std::array limited{std::pair(false, run.partition), std::pair(true, run.reservation)};
+  for (const request::Share& share : run.shares) {
     const auto entry = nodes_.try_emplace(share.node).first;
     Node& node = entry->second;
     node.holders += more ? 1U : -1U;
-    if (exclusive) node.exclusive += more ? 1U : -1U;
+    if (run.exclusive) node.exclusive += more ? 1U : -1U;
     node.held.cpus += more ? share.cpus : -share.cpus;
-    node.held.memory += more ? share.memory : -share.memory;
+    node.held.memory += sign * share.memory;
     for (const Resource& resource : share.gres) add(node.held.gres, resource, more);
+    for (const auto& key : limited) {
+      if (key.second.empty()) continue;
+      const auto held = node.held_in.try_emplace(key).first;
+      if ((held->second += sign * share.cpus) == 0) node.held_in.erase(held);
+    }
+    if (run.only != k_any_user) {
+      node.only_runs += more ? 1U : -1U;
+      node.only = node.only_runs > 0 ? run.only : k_any_user;
+    }
     if (node.known) {
       recount(node);
     } else if (node.holders == 0) {
@@ -156,27 +167,45 @@ void NodeSets::count(std::span<const request::Share> shares, bool exclusive, boo
 void NodeSets::recount(Node& node) {
   // refresh() counts a node that has changed.
   if (node.changed) return;
-  if (!node.record.usable) return recount(node, 0, 0);
+  if (!node.record.usable) return recount(node, {}, {});
   const bool is_taken = node.exclusive > 0 || node.facts.starts_no_jobs;
-  recount(node, request::free_beside(node.held, is_taken, node.kind), std::int64_t{node.kind.cpus} * k_micro);
+  Left all{.free = std::int64_t{node.kind.cpus} * k_micro, .cpus = std::int64_t{node.kind.cpus} * k_micro};
+  Left left{.free = request::free_beside(node.held, is_taken, node.kind), .user = node.only};
+  if (node.only == k_any_user && node.holders > 0) left.user = k_several_users;
+  if (!node.limits.empty()) left.cpus = all.cpus - std::int64_t{node.held.cpus} * k_micro;
+  for (const NodeLimit& limit : node.limits) {
+    const std::int64_t most = std::int64_t{std::min(limit.cpus, node.kind.cpus)} * k_micro;
+    const auto held = node.held_in.find({limit.is_reservation, limit.name});
+    const std::int64_t taken = held == node.held_in.end() ? 0 : held->second * k_micro;
+    all.limits.push_back(most);
+    left.limits.push_back(std::max<std::int64_t>(0, most - taken));
+  }
+  recount(node, std::move(left), std::move(all));
 }
 
-void NodeSets::recount(Node& node, std::int64_t free, std::int64_t all) {
-  if (free == node.free && all == node.all) return;
+void NodeSets::recount(Node& node, Left left, Left all) {
+  // A node without limits has none in what is left.
+  left.limits.resize(node.limits.size());
+  all.limits.resize(node.limits.size());
+  if (left == node.left && all == node.all) return;
   node.sets.for_each([&](NodeSetId id) {
-    sets_[id].free += free - node.free;
-    sets_[id].all += all - node.all;
+    sets_[id].free += part_of(id, node.limits, left) - part_of(id, node.limits, node.left);
+    sets_[id].all += part_of(id, node.limits, all) - part_of(id, node.limits, node.all);
   });
   if (node.group != k_no_group) {
-    std::map<std::int64_t, std::uint32_t>& by_free = groups_[node.group].by_free;
-    const auto before = by_free.find(node.free);
-    if (--before->second == 0) by_free.erase(before);
-    ++by_free[free];
+    std::map<Left, std::uint32_t>& by_left = groups_[node.group].by_left;
+    const auto before = by_left.find(node.left);
+    if (--before->second == 0) by_left.erase(before);
+    ++by_left[left];
     ++room_epoch_;
   }
-  count_owned(node.owners, {node.all, node.free}, {all, free});
-  node.free = free;
-  node.all = all;
+  count_owned(node.owners, {node.all.free, node.left.free}, {all.free, left.free});
+  node.left = std::move(left);
+  node.all = std::move(all);
+}
+
+std::int64_t NodeSets::part_of(NodeSetId set, std::span<const NodeLimit> limits, const Left& left) const {
+  return set == k_any_node ? left.free : free_for(sets_[set].placement, limits, left);
 }
 
 NodeSetId NodeSets::set_of(const std::string& placement, std::vector<std::string> gres) {
@@ -237,17 +266,18 @@ void NodeSets::find_groups() {
   ++room_epoch_;
   groups_.clear();
   first_reserved_from_ = 0;
-  std::map<std::tuple<request::NodeKind, Bits, Bits, std::int64_t>, std::size_t> known;
+  std::map<std::tuple<request::NodeKind, Bits, Bits, std::int64_t, std::vector<NodeLimit>>, std::size_t> known;
   for (auto& [name, node] : nodes_) {
     node.group = k_no_group;
     if (!node.known) continue;
     const std::int64_t reserved_from = node.facts.reserved_from;
-    const auto [entry, is_new] = known.try_emplace({node.kind, node.sets, node.fits, reserved_from}, groups_.size());
-    if (is_new) groups_.push_back({node.kind, node.sets, node.fits, reserved_from, {}});
+    const auto [entry, is_new] =
+        known.try_emplace({node.kind, node.sets, node.fits, reserved_from, node.limits}, groups_.size());
+    if (is_new) groups_.push_back({node.kind, node.sets, node.fits, reserved_from, node.limits, {}});
     node.group = entry->second;
     const bool is_first = first_reserved_from_ == 0 || reserved_from < first_reserved_from_;
     if (reserved_from != 0 && is_first) first_reserved_from_ = reserved_from;
-    ++groups_[node.group].by_free[node.free];
+    ++groups_[node.group].by_left[node.left];
   }
 }
 
@@ -257,9 +287,13 @@ void NodeSets::find_sets(Node& node, std::span<const NodeSetId> fresh) {
     node.fits.reset(id);
   }
   if (std::exchange(node.changed, false)) {
-    recount(node, 0, 0);
+    recount(node, {}, {});
+    node.group = k_no_group;  // groups are made anew
     node.sets = node.fits = Bits();
     if (!node.known) return;
+    node.limits = node.facts.limits;
+    node.left.limits.assign(node.limits.size(), 0);
+    node.all.limits = node.left.limits;
     for (NodeSetId id = 0; id < sets_.size(); ++id) find_set(node, id);
     recount(node);
     return;
@@ -267,8 +301,8 @@ void NodeSets::find_sets(Node& node, std::span<const NodeSetId> fresh) {
   if (!node.known) return;
   for (const NodeSetId id : fresh) {
     if (!find_set(node, id)) continue;
-    sets_[id].free += node.free;
-    sets_[id].all += node.all;
+    sets_[id].free += part_of(id, node.limits, node.left);
+    sets_[id].all += part_of(id, node.limits, node.all);
   }
 }
 
@@ -278,8 +312,13 @@ bool NodeSets::find_set(Node& node, NodeSetId id) {
   const std::vector<std::string>& gres = sets_[id].gres;
   const auto has = [&](const std::string& name) { return has_gres(node.kind, node.facts.types, name); };
   if (!std::all_of(gres.begin(), gres.end(), has)) return false;
-  if (is_any || placement.fits(node.record)) node.fits.set(id);
-  if (!is_any && !placement.admits(node.record)) return false;
+  const bool fits = is_any || placement.fits(node.record);
+  if (fits) node.fits.set(id);
+  const auto is_reserved_in_part = [&](const NodeLimit& limit) {
+    return limit.is_reservation && placement.asks_for_reservation(limit.name);
+  };
+  const bool is_admitted = is_any || placement.admits(node.record);
+  if (!is_admitted && !(fits && std::ranges::any_of(node.limits, is_reserved_in_part))) return false;
   node.sets.set(id);
   return true;
 }
@@ -294,6 +333,7 @@ void NodeSets::find_kinds() {
     fits |= group.fits;
     patterns.insert(group.sets);
   }
+  find_bounds();
   std::vector<Kinds> usable(sets_.size());
   std::vector<Kinds> fitting(sets_.size());
   for (const auto& entry : kinds) {
@@ -313,6 +353,21 @@ void NodeSets::find_kinds() {
     pattern.for_each([&](NodeSetId id) {
       sets_[id].overlaps |= pattern;
       sets_[id].within &= pattern;
+    });
+  }
+  for (Set& inner : sets_) {
+    for (NodeSetId outer = 0; outer < sets_.size(); ++outer) {
+      if (!std::ranges::includes(inner.bounds, sets_[outer].bounds)) inner.within.reset(outer);
+    }
+  }
+}
+
+void NodeSets::find_bounds() {
+  for (Set& set : sets_) set.bounds.clear();
+  for (const Group& group : groups_) {
+    if (group.limits.empty()) continue;
+    group.sets.for_each([&](NodeSetId id) {
+      if (id != k_any_node) sets_[id].bounds.merge(bounds_of(sets_[id].placement, group.limits));
     });
   }
 }
@@ -343,7 +398,9 @@ std::int64_t NodeSets::room(NodeSetId set, const Part& part, std::int64_t ends) 
   std::int64_t with_room = 0;
   for (const Group& group : groups_) {
     if (!group.sets.test(set) || (group.reserved_from != 0 && group.reserved_from < ends)) continue;
-    for (const auto& [free, nodes] : group.by_free) {
+    for (const auto& [left, nodes] : group.by_left) {
+      if (!may_use(part.only, left)) continue;
+      const std::int64_t free = part_of(set, group.limits, left);
       const std::int64_t of_one = request::room_for(part.least, part.whole_nodes, free, group.kind);
       room += nodes * of_one;
       if (of_one > 0) with_room += nodes;

@@ -4,7 +4,8 @@
 // A node's free part is its CPUs times what the largest used part of its CPUs, memory and generic resources leaves of
 // it: nothing, if a run has it to itself. A run or node that changes changes the sums of the sets with its nodes; which
 // node is in which set, and of which kinds a set's nodes are, is found when something is asked for that needs it. What
-// is free of a set may be in pieces that are too small for a job, or on nodes that have too little for it: room().
+// is free of a set may be in pieces that are too small for a job, or on nodes that have too little for it: room(). Of
+// a node that others may use in part, too, a set has what its jobs may use (limits.hpp).
 // Amounts are in millionths of a processor. Single-threaded (the scanning thread).
 #pragma once
 
@@ -14,12 +15,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "plugin/client/requests/limits.hpp"
 #include "plugin/client/requests/owners.hpp"
 #include "protocol/messages.hpp"
 #include "request/charging.hpp"
@@ -35,6 +38,7 @@ struct NodeFacts {
   std::int64_t reserved_from = 0;       // when jobs must have left it, in seconds of Unix time; 0: they need not
   bool starts_no_jobs = false;          // for a while: nothing is free there
   std::vector<std::string> types = {};  // of its generic resources, such as "gres/gpu:tesla"; ascending
+  std::vector<NodeLimit> limits = {};   // ascending
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 // At most so many at a time, that one included; jobs of further placements count for any node.
@@ -56,9 +60,15 @@ class NodeSets {
   [[nodiscard]] const request::Charging& charging() const { return charging_; }
 
   // ---- runs ----
+  struct Holding {
+    std::vector<request::Share> shares = {};
+    bool exclusive = false;
+    std::string partition = {}, reservation = {};
+    OnlyUser only = k_any_user;
+  };
   // What a run holds on its nodes; the same is passed when it no longer does.
-  void hold(std::span<const request::Share> shares, bool exclusive) { count(shares, exclusive, true); }
-  void release(std::span<const request::Share> shares, bool exclusive) { count(shares, exclusive, false); }
+  void hold(const Holding& run) { count(run, true); }
+  void release(const Holding& run) { count(run, false); }
   // nullptr: the node is not known. Valid until the next note() or forget().
   [[nodiscard]] const request::NodeKind* kind_of(std::string_view node) const;
   // REQUIRES: not nullptr. The same one again changes nothing.
@@ -94,13 +104,15 @@ class NodeSets {
     request::LeastPart least = {};
     bool whole_nodes = false;
     std::int64_t nodes = 1;  // at least so many
+    OnlyUser only = k_any_user;
   };
   [[nodiscard]] std::int64_t room(NodeSetId set, const Part& part, std::int64_t ends);
   // Whether a node is reserved from an instant before `ends`.
   [[nodiscard]] bool is_reserved_before(std::int64_t ends);
   // Rises when room() may have changed.
   [[nodiscard]] std::uint64_t room_epoch();
-  // Whether they have a node in common; whether each node of `inner` is in `outer`. Usable or not.
+  // Whether they have a node in common; whether each node of `inner` is in `outer`, where no less of it is free. Usable
+  // or not.
   [[nodiscard]] bool overlap(NodeSetId a, NodeSetId b);
   [[nodiscard]] bool contains(NodeSetId outer, NodeSetId inner);
   // The kinds of the set's nodes, of those that will be in it when reservations are over, and of all nodes: each once,
@@ -143,19 +155,25 @@ class NodeSets {
     std::uint32_t holders = 0;  // runs
     std::uint32_t exclusive = 0;
     request::Share held;  // of all runs
+    // CPUs, by what may have a limit: partitions (false) and reservations.
+    std::map<std::pair<bool, std::string>, std::int64_t> held_in;
+    OnlyUser only = k_any_user;  // whose the node is alone, by so many runs
+    std::uint32_t only_runs = 0;
     const OwnerShares* owners = nullptr;
     // What its sets count of it.
-    std::int64_t free = 0;
-    std::int64_t all = 0;
+    std::vector<NodeLimit> limits;
+    Left left;
+    Left all;
     std::size_t group = k_no_group;
   };
-  // Nodes of one kind that are in the same sets: how many have so much free.
+  // Nodes of one kind that are in the same sets: of how many so much is left.
   struct Group {
     request::NodeKind kind;
     Bits sets;
     Bits fits;
     std::int64_t reserved_from = 0;
-    std::map<std::int64_t, std::uint32_t> by_free;
+    std::vector<NodeLimit> limits;
+    std::map<Left, std::uint32_t> by_left;
   };
 
   // A placement's text, and names of generic resources, with types or without.
@@ -170,21 +188,25 @@ class NodeSets {
     std::vector<request::NodeKind> usable;
     std::vector<request::NodeKind> fitting;
     Bits overlaps;  // with these it has a node in common
-    Bits within;    // these have all of its nodes
+    Bits within;    // these have all of its nodes, and no less free of any
+    std::set<std::string> bounds;
   };
 
   // Reads the placement of a key.
   void read(Set& set, const SetKey& key);
-  void count(std::span<const request::Share> shares, bool exclusive, bool more);
+  void count(const Holding& run, bool more);
   // Counts in the node's sets what is free now.
   void recount(Node& node);
-  void recount(Node& node, std::int64_t free, std::int64_t all);
+  void recount(Node& node, Left left, Left all);
+  // What jobs of the set may use of what is left of a node.
+  [[nodiscard]] std::int64_t part_of(NodeSetId set, std::span<const NodeLimit> limits, const Left& left) const;
   void refresh();
   void find_sets(Node& node, std::span<const NodeSetId> fresh);
   // Whether the node, which is known, is in the set.
   bool find_set(Node& node, NodeSetId id);
   void find_groups();
   void find_kinds();  // by the groups
+  void find_bounds();
   void count_owned(const OwnerShares* owners, const Owned& before, const Owned& now);
 
   request::Charging charging_;

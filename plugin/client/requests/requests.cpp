@@ -67,14 +67,15 @@ void WaitingJobs::rebuild(std::size_t slots) {
   slots_ = std::move(bigger);
 }
 
-void Requests::note(const JobUpdate& job, const request::LeastPart& least) {
+void Requests::note(const JobUpdate& job, const request::LeastPart& least, bool one_user) {
   if (job.job_id == 0) return;
+  const OnlyUser only = one_user ? OnlyUser{job.user_id} : k_any_user;
   if (job.state == JobState::pending && !job.completing) {
     forget_run(job.job_id);
-    note_waiting(job, least);
+    note_waiting(job, least, only);
   } else {
     forget_waiting(job.job_id);
-    note_run(job);
+    note_run(job, only);
   }
 }
 
@@ -100,17 +101,17 @@ void Requests::set_rule(ChargeRule rule) {
   for (Ask& ask : asks_) ask.epoch = 0;
 }
 
-void Requests::note_waiting(const JobUpdate& job, const request::LeastPart& least) {
-  const std::uint32_t ask = ask_of(job, least);
+void Requests::note_waiting(const JobUpdate& job, const request::LeastPart& least, OnlyUser only) {
+  const std::uint32_t ask = ask_of(job, least, only);
   ++asks_[ask].jobs;  // before the job's earlier request is given up, which may be the same
   forget_waiting(job.job_id);
   waiting_.insert(job.job_id, ask);
 }
 
-std::uint32_t Requests::ask_of(const JobUpdate& job, const request::LeastPart& least) {
+std::uint32_t Requests::ask_of(const JobUpdate& job, const request::LeastPart& least, OnlyUser only) {
   const request::Request request = nodes_.charging().request_of(job);
   const NodeSetId set = nodes_.set_of(request::placement_of(job), names_of(request, least));
-  const auto [entry, is_new] = ask_ids_.try_emplace({request, least, set}, 0);
+  const auto [entry, is_new] = ask_ids_.try_emplace({request, least, set, only}, 0);
   if (is_new) {
     if (unused_asks_.empty()) {
       entry->second = static_cast<std::uint32_t>(asks_.size());
@@ -139,29 +140,34 @@ void Requests::forget_waiting(std::uint32_t job_id) {
   unused_asks_.push_back(id);
 }
 
-void Requests::note_run(const JobUpdate& job) {
+void Requests::note_run(const JobUpdate& job, OnlyUser only) {
   forget_run(job.job_id);
   if (!holds_nodes(job)) return;
   const bool suspended = job.state == JobState::suspended;
-  Run run{.shares = request::holdings_of(job), .exclusive = job.exclusive && !suspended, .rule = rule_number_};
+  Run run{.held = {.shares = request::holdings_of(job),
+                   .exclusive = job.exclusive && !suspended,
+                   .partition = job.partition,
+                   .reservation = job.reservation,
+                   .only = only},
+          .rule = rule_number_};
   if (suspended) {
-    for (request::Share& share : run.shares) share.cpus = 0;
+    for (request::Share& share : run.held.shares) share.cpus = 0;
   }
   if (nodes_.charging().is_a_sum()) {
     const auto none = [](std::string_view) { return std::optional<request::NodeKind>(); };
     for (const request::Share& charged : nodes_.charging().shares_of(job, none)) {
       const auto same = [&](const request::Share& share) { return share.node == charged.node; };
-      std::ranges::find_if(run.shares, same)->charge = charged.charge;
+      std::ranges::find_if(run.held.shares, same)->charge = charged.charge;
     }
   }
-  nodes_.hold(run.shares, run.exclusive);
+  nodes_.hold(run.held);
   runs_.emplace(job.job_id, std::move(run));
 }
 
 void Requests::forget_run(std::uint32_t job_id) {
   const auto run = runs_.find(job_id);
   if (run == runs_.end()) return;
-  nodes_.release(run->second.shares, run->second.exclusive);
+  nodes_.release(run->second.held);
   runs_.erase(run);
 }
 
@@ -174,7 +180,9 @@ Requests::Asked Requests::asked(std::uint32_t job_id, std::uint32_t time_limit_s
   const AskKey& key = ask.key->first;
   const bool is_limited = time_limit_s != std::numeric_limits<std::uint32_t>::max();
   const std::int64_t ends = is_limited ? now_ + time_limit_s : std::numeric_limits<std::int64_t>::max();
-  const auto room = [&] { return nodes_.room(key.nodes, {key.least, key.request.exclusive, key.request.nodes}, ends); };
+  const auto room = [&] {
+    return nodes_.room(key.nodes, {key.least, key.request.exclusive, key.request.nodes, key.only}, ends);
+  };
   // What depends on its time limit is not remembered.
   if (nodes_.is_reserved_before(ends)) return {ask.measure, key.nodes, room()};
   const std::uint64_t room_epoch = nodes_.room_epoch();
@@ -211,10 +219,10 @@ void Requests::measure(Run& run) const {
   const request::Charging& charging = nodes_.charging();
   run.measure = {};
   run.given.clear();
-  for (const request::Share& share : run.shares) {
+  for (const request::Share& share : run.held.shares) {
     const request::NodeKind* kind = nodes_.kind_of(share.node);
-    const std::int64_t blocked = request::blocked_by(share, run.exclusive, kind);
-    std::int64_t charge = share.cpus == 0 ? 0 : charging.charge_of(share, run.exclusive, kind).value;
+    const std::int64_t blocked = request::blocked_by(share, run.held.exclusive, kind);
+    std::int64_t charge = share.cpus == 0 ? 0 : charging.charge_of(share, run.held.exclusive, kind).value;
     if (charging.is_a_sum()) charge = run.rule == rule_number_ ? share.charge.value : blocked;
     run.measure.blocked += blocked;
     run.measure.charge += charge;

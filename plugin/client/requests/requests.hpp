@@ -59,8 +59,9 @@ class WaitingJobs {
 
 class Requests {
  public:
-  // A record that is new or changed. `least`: of one that waits, what it needs of one node.
-  void note(const protocol::JobUpdate& job, const request::LeastPart& least = {});
+  // A record that is new or changed. `least`: of one that waits, what it needs of one node. `one_user`: its nodes must
+  // be, or are, its user's alone.
+  void note(const protocol::JobUpdate& job, const request::LeastPart& least = {}, bool one_user = false);
   void note(const protocol::NodeRecord& node, NodeFacts facts = {}) { nodes_.note(node, std::move(facts)); }
   // slurmctld no longer has it.
   void forget(std::uint32_t job_id);
@@ -111,6 +112,7 @@ class Requests {
     request::Request request;
     request::LeastPart least;
     NodeSetId nodes = k_any_node;
+    OnlyUser only = k_any_user;
     friend auto operator<=>(const AskKey&, const AskKey&) = default;
   };
   using Asks = std::map<AskKey, std::uint32_t>;
@@ -125,19 +127,18 @@ class Requests {
     std::uint64_t room_epoch = 0;  // NodeSets::room_epoch() of `room`
   };
   struct Run {
-    std::vector<request::Share> shares;  // with charges where these are sums
-    bool exclusive = false;
-    std::uint64_t rule = 0;  // under which it was noted: what its shares are charged, where that is a sum
+    NodeSets::Holding held = {};  // with charges where these are sums
+    std::uint64_t rule = 0;       // under which it was noted: what its shares are charged, where that is a sum
     Measure measure = {};
     std::vector<Given> given = {};
     std::uint64_t epoch = 0;  // NodeSets::nodes_epoch() of both
   };
 
-  void note_waiting(const protocol::JobUpdate& job, const request::LeastPart& least);
-  void note_run(const protocol::JobUpdate& job);
+  void note_waiting(const protocol::JobUpdate& job, const request::LeastPart& least, OnlyUser only);
+  void note_run(const protocol::JobUpdate& job, OnlyUser only);
   void forget_waiting(std::uint32_t job_id);
   void forget_run(std::uint32_t job_id);
-  [[nodiscard]] std::uint32_t ask_of(const protocol::JobUpdate& job, const request::LeastPart& least);
+  [[nodiscard]] std::uint32_t ask_of(const protocol::JobUpdate& job, const request::LeastPart& least, OnlyUser only);
   [[nodiscard]] Measure measure_of(const Ask& ask) const;
   void measure(Run& run) const;
   // The run's figures, as of now; nullptr: it is not known.

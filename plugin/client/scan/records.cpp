@@ -330,9 +330,14 @@ request::LeastPart least_part(const shapley_job_t& job) {
 }
 
 NodeFacts facts_of(const shapley_node_t& node) {
+  std::vector<NodeLimit> limits;
+  for (const shapley_node_limit_t& limit : std::span(node.limits, node.limits_count))
+    limits.push_back({placement_text(limit.name), limit.is_reservation, limit.cpus});
+  std::ranges::sort(limits);
   return {.reserved_from = node.reserved_from,
           .starts_no_jobs = node.starts_no_jobs,
-          .types = read_types({node.gres}, Prefix::optional)};
+          .types = read_types({node.gres}, Prefix::optional),
+          .limits = std::move(limits)};
 }
 
 namespace {

@@ -71,7 +71,7 @@ bool Scanner::job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::
 void Scanner::add(const shapley_job_t& job) {
   chunk_.changes.jobs.push_back(to_record(job));
   chunk_.bytes += approximate_bytes(chunk_.changes.jobs.back());
-  requests_.note(chunk_.changes.jobs.back(), least_part(job));
+  requests_.note(chunk_.changes.jobs.back(), least_part(job), job.one_user);
   if (job.job_id == changed_job_ && job.job_id != 0) {
     FingerprintTable::Entry& entry = jobs_.at(job.job_id);
     entry.fingerprint = changed_job_fingerprint_;

@@ -42,11 +42,11 @@ opens() {
   wait_until 60 holds_at_least "$3"
   expect_rule 2
 }
-# a_waits_for_both OPENED FREE_OPTIONS FULL_OPTIONS: astro waits with 24 processors for what is full and behind them for what is free, as bio does.
+# a_waits_for_both OPENED FREE_OPTIONS FULL_OPTIONS [HELD]: astro waits with 24 processors for what is full and behind them for what is free, as bio does.
 a_waits_for_both() {
   wait_with 12 astro full -n 2 $3
   wait_for_free $2
-  opens "$1" 44 64
+  opens "$1" 44 "${4:-64}"
 }
 # a_waits_for_p1_and_p2 HELD: the same of partitions, of which p2 opens.
 a_waits_for_p1_and_p2() {
