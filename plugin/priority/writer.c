@@ -286,7 +286,9 @@ static bool split_arrays(const shapley_decisions_t* decisions, const atomic_bool
     do done += split_one(&decisions->splits[next++]);
     while (next < decisions->splits_count && monotonic_us() - locked_us < k_max_hold_us);
     if (done) last_job_update = time(NULL);
+    int64_t held_us = monotonic_us() - locked_us;
     unlock_slurmctld(locks);
+    debug2("%s: held the job lock for splitting arrays for %" PRId64 " us", plugin_type, held_us);
   }
   if (done) {
     shapley_client_hint(writer.client);

@@ -47,26 +47,26 @@ use() {
   bench_current=$1
 }
 
-# start_pair: cluster `shapley` with the plugin and shapleyd, cluster `multifactor` with the stock plugin; else the same.
+# start_side NAME PRIORITY: a cluster of this name with this plugin, and with shapleyd if it is ours.
 # What is parked waits in a partition that is down, so that it weighs on every look and every listing without ever starting.
-start_pair() {
+start_side() {
+  use "$1"
   CLUSTER_NODE_CPUS=(16 16)
   CLUSTER_SCAN_S=1
   CLUSTER_EXTRA_CONF=$'MaxJobCount=300000\nMaxArraySize=100001\nPartitionName=parked Nodes=ALL State=DOWN'
-  local name
-  for name in multifactor shapley; do
-    use "$name"
-    CLUSTER_DIR='' CLUSTER_PRIORITY=priority/$name
-    cluster_prepare || return 1
-    [ "$name" = multifactor ] || bench_organizations astro bio chem
-    # The log level and the scheduler's pace that a large site would use; the benchmarks ask for more log where they read it.
-    sed -i -e 's/^SlurmctldDebug=.*/SlurmctldDebug=info/' -e 's/^SlurmdLogFile.*/&\nSlurmdDebug=error/' \
-      -e 's/^SchedulerParameters=.*/SchedulerParameters=batch_sched_delay=1,sched_interval=5,sched_min_interval=100000,default_queue_depth=1000/' \
-      "$SLURM_CONF"
-    cluster_start || return 1
-  done
-  wait_until 20 plugin_connected
+  CLUSTER_DIR='' CLUSTER_PRIORITY=$2
+  cluster_prepare || return 1
+  [ "$2" = priority/multifactor ] || bench_organizations astro bio chem
+  # The log level and the scheduler's pace that a large site would use; the benchmarks ask for more log where they read it.
+  sed -i -e 's/^SlurmctldDebug=.*/SlurmctldDebug=info/' -e 's/^SlurmdLogFile.*/&\nSlurmdDebug=error/' \
+    -e 's/^SchedulerParameters=.*/SchedulerParameters=batch_sched_delay=1,sched_interval=5,sched_min_interval=100000,default_queue_depth=1000/' \
+    "$SLURM_CONF"
+  cluster_start || return 1
+  [ "$2" = priority/multifactor ] || wait_until 20 plugin_connected
 }
+
+# start_pair: cluster `shapley` with the plugin and shapleyd, cluster `multifactor` with the stock plugin; else the same.
+start_pair() { start_side multifactor priority/multifactor && start_side shapley priority/shapley; }
 
 # bench_organizations NAME...: accounts of the same names, in this order.
 bench_organizations() {
@@ -79,9 +79,10 @@ bench_organizations() {
   cluster_config "${lines[@]}"
 }
 
-stop_pair() {
+stop_pair() { stop_sides shapley multifactor; }
+stop_sides() {
   local name
-  for name in shapley multifactor; do
+  for name in "$@"; do
     use "$name"
     # Their jobs die with the cluster; cancelling 100,000 of them one by one would take longer than all measurements.
     [ -z "$CLUSTER_DIR" ] || { park_nothing; cluster_stop; cluster_discard; }
@@ -117,3 +118,12 @@ burst_over() { test -z "$(squeue -h -p main)"; }
 processor_time() {
   awk -v tick="$(getconf CLK_TCK)" '{ printf "%.2f\n", ($14 + $15) / tick }' "/proc/$(daemon_pid "$1")/stat"
 }
+
+# ---- slurmctld's log ---------------------------------------------------------------------------------------------
+
+# log_lines: what slurmctld logged since log_mark, a number of bytes. The plugin says there how many priorities it wrote (debug) and how long it held the
+# job lock (debug2).
+log_lines() { tail -c "+$log_mark" "$CLUSTER_DIR/log/slurmctld.log"; }
+written() { log_lines | sed -nE 's/.*: ([0-9]+) priorities set.*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }'; }
+started() { log_lines | grep -c 'sched: Allocate JobId='; }
+written_a_start() { awk -v writes="$(written)" -v starts="$(started)" 'BEGIN { print starts ? writes / starts : "none started" }'; }

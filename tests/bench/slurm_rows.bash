@@ -1,7 +1,7 @@
 # The measurements of bench_slurm, one function a row. To be sourced after lib.bash; `results` is a directory for their numbers.
 
 # shapleyd knows the plugin's snapshot when there is an event for each job at least.
-books_have() { use shapley; test "$(ledger_sql "SELECT COUNT(*) FROM events" 2>/dev/null || echo 0)" -ge "$1"; }
+books_have() { test "$(ledger_sql "SELECT COUNT(*) FROM events" 2>/dev/null || echo 0)" -ge "$1"; }
 
 # ---- throughput --------------------------------------------------------------------------------------------------
 
@@ -66,26 +66,35 @@ latency_rows() {
 
 # ---- locks -------------------------------------------------------------------------------------------------------
 
-# lock_lines: what the plugin logged at debug2 since the mark.
-lock_lines() { tail -c "+$log_mark" "$CLUSTER_DIR/log/slurmctld.log"; }
-holds() { lock_lines | sed -nE 's/.*held the job lock for writing for ([0-9]+) us.*/\1/p'; }
-scans() { lock_lines | sed -nE 's/.*scanned the jobs in ([0-9]+) us.*/\1/p'; }
-priorities_were_set() { [ "$(lock_lines | grep -c 'priorities set')" -gt "$1" ]; }
+holds() { log_lines | sed -nE 's/.*held the job lock for (writing|splitting arrays) for ([0-9]+) us.*/\2/p'; }
+scans() { log_lines | sed -nE 's/.*scanned the jobs in ([0-9]+) us.*/\1/p'; }
+priorities_were_set() { [ "$(log_lines | grep -c 'priorities set')" -gt "$1" ]; }
 
-# write_lock_row PENDING: the configuration gives each account to another organization, again and again, so that all waiting jobs
-# get another priority each time, whatever the standings are.
+# write_lock_row PENDING: all waiting jobs get another priority, again and again.
 write_lock_row() {
-  local i accounts=("bio chem astro" "chem astro bio" "astro bio chem")
+  local i
   use shapley
-  scontrol setdebug debug2
-  log_mark=$(stat -c %s "$CLUSTER_DIR/log/slurmctld.log")
+  note_log
   for ((i = 0; i < flips; ++i)); do
-    # shellcheck disable=SC2086
-    accounts_change_hands ${accounts[i % 3]} && shapleyd_reload && wait_until 60 priorities_were_set "$i" || break
+    flip_accounts "$i" && wait_until 60 priorities_were_set "$i" || break
   done
   scontrol setdebug info
   row "job write lock, one hold, $1 pending" "<= 10 ms" "$(hold_summary holds)"
   row "read locks, one look, $1 pending" "" "$(hold_summary scans)"
+}
+
+# note_log: slurmctld logs everything from now on; log_lines begin here.
+note_log() {
+  scontrol setdebug debug2
+  log_mark=$(stat -c %s "$CLUSTER_DIR/log/slurmctld.log")
+}
+
+# flip_accounts TIMES: the configuration gives each account to another organization than before, so that all waiting jobs get another
+# priority, whatever the standings are.
+flip_accounts() {
+  local accounts=("bio chem astro" "chem astro bio" "astro bio chem")
+  # shellcheck disable=SC2086
+  accounts_change_hands ${accounts[$1 % 3]} && shapleyd_reload
 }
 
 accounts_change_hands() {
