@@ -65,7 +65,8 @@ PolicyPtr make_rate(const Instance& instance, const PolicyOptions& options) {
 }
 template <bool Identity>
 PolicyPtr make_direct(const Instance& instance, const PolicyOptions& options) {
-  return scheduling::make_direct_contr(instance, {.identity = Identity, .seed = options.seed, .rule = options.rule});
+  return scheduling::make_direct_contr(
+      instance, {.identity = Identity, .seed = options.seed, .rule = options.rule, .taken = options.taken});
 }
 template <PolicyPtr (*Make)(const Instance&, const game::ServingRule&)>
 PolicyPtr make_ruled(const Instance& instance, const PolicyOptions& options) {

@@ -24,6 +24,7 @@ struct PolicyOptions {
   std::optional<scheduling::RandAccuracy> accuracy{};   // rand: as many permutations as Theorem 5.6 asks for
   std::string utility = "psi_sp";                       // ref: the utility that is shared fairly
   scheduling::FairTreeOptions fair_tree{};              // fair_tree: when usage changes, and how it is forgotten
+  scheduling::TakenProcessors taken{};                  // direct_contr: whose processors jobs took, where it is known
   game::ServingRule rule{};                             // for ranks by phi - psi, if the name has no rule
   bool once_a_pass = false;                             // likewise, except for ref, which cannot
 };

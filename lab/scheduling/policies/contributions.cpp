@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "base/contract.hpp"
 #include "base/rng.hpp"
@@ -15,11 +16,11 @@ namespace {
 class DirectContr final : public Policy {
  public:
   DirectContr(const Instance& instance, DirectContrOptions options)
-      : options_(options),
-        rng_(options.seed),
-        terms_(options.rule, instance.residual),
-        guaranteed_(instance.processors, options.rule.guarantee),
-        brakes_(instance.processors, options.rule.pace),
+      : options_(std::move(options)),
+        rng_(options_.seed),
+        terms_(options_.rule, instance.residual),
+        guaranteed_(instance.processors, options_.rule.guarantee),
+        brakes_(instance.processors, options_.rule.pace),
         got_(instance.organizations()),
         gave_(instance.organizations()),
         free_(instance.processors.begin(), instance.processors.end()),
@@ -28,7 +29,7 @@ class DirectContr final : public Policy {
   void released(std::int64_t, const Job&) override {}
 
   std::int32_t started(std::int64_t t, std::size_t organization) override {
-    const std::size_t owner = free_owner();
+    const std::size_t owner = options_.taken.empty() ? free_owner() : owner_taken(t);
     --free_[owner];
     --free_total_;
     got_[organization].change(t, 1);
@@ -92,6 +93,24 @@ class DirectContr final : public Policy {
     std::size_t owner = 0;
     while (draw >= std::max<std::int64_t>(free_[owner], 0)) draw -= std::max<std::int64_t>(free_[owner++], 0);
     return owner;
+  }
+
+  // The owner of the next processor that was taken at t, and is free; else the one with the fewest free processors.
+  [[nodiscard]] std::size_t owner_taken(std::int64_t t) {
+    if (const auto now = options_.taken.find(t); now != options_.taken.end()) {
+      std::vector<std::uint32_t>& owners = now->second;
+      const auto next = std::ranges::find_if(owners, [&](std::uint32_t owner) { return free_[owner] > 0; });
+      if (next != owners.end()) {
+        const std::size_t owner = *next;
+        owners.erase(next);
+        return owner;
+      }
+    }
+    std::size_t fewest = free_.size();
+    for (std::size_t u = 0; u < free_.size(); ++u) {
+      if (free_[u] > 0 && (fewest == free_.size() || free_[u] < free_[fewest])) fewest = u;
+    }
+    return fewest;
   }
 
   DirectContrOptions options_;
@@ -310,7 +329,7 @@ class ShapleyRate final : public Policy {
 }  // namespace
 
 std::unique_ptr<Policy> make_direct_contr(const Instance& instance, DirectContrOptions options) {
-  return std::make_unique<DirectContr>(instance, options);
+  return std::make_unique<DirectContr>(instance, std::move(options));
 }
 
 std::unique_ptr<Policy> make_shapley_rate(const Instance& instance, ShapleyRateOptions options) {

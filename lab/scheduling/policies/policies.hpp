@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -100,10 +101,17 @@ class HindsightPolicy : public Policy {
 // 22-23); this is the definition those lines mean. A started job takes a processor at random among the free ones: the
 // owner is drawn with probability free[o] / free, the same law as a random permutation of the processors. `identity`
 // takes the lowest-numbered free processor instead (processors numbered organization by organization).
+//
+// A cluster chooses nodes in its own way, and the credit follows them. With `taken`, the owners of the processors that
+// were taken on it in each second, in order, a job that starts in that second takes the first of these that is free.
+// When none is left it takes a processor of the owner with the fewest free ones, as Slurm fills nodes.
+using TakenProcessors = std::map<std::int64_t, std::vector<std::uint32_t>>;
+
 struct DirectContrOptions {
   bool identity = false;
   std::uint64_t seed = 1;
   game::ServingRule rule{};
+  TakenProcessors taken{};  // empty: it is not known
 };
 
 [[nodiscard]] std::unique_ptr<Policy> make_direct_contr(const Instance& instance, DirectContrOptions options);

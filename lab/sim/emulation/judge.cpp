@@ -19,8 +19,8 @@ namespace {
 // Slurm is configured so in lab/emulate.
 constexpr Duration k_fair_tree_period{60};
 constexpr std::int64_t k_most_processors = 100'000;  // each is a job of the model
-// For Verdict::sensitivity: so many draws, in each of which one in so many runs lasts longer, and the policy has
-// another seed than in the schedule that what ran is compared with.
+// For Verdict::sensitivity: so many draws, in each of which one in so many runs lasts longer, and the policy draws
+// processors by another seed.
 constexpr std::uint64_t k_seed = 1;
 constexpr std::uint64_t k_moved_draws = 8;
 constexpr std::uint64_t k_moved_one_in = 10;
@@ -51,6 +51,7 @@ Expected<void> check(const Recording& recording) {
     if (run.submit < 0) return wrong("it was submitted before the window");
     if (run.start && *run.start < run.submit) return wrong("it started before it was submitted");
     if (run.end && (!run.start || *run.end < *run.start)) return wrong("it ended before it started");
+    if (run.owner && (*run.owner >= recording.owned.size() || !run.start)) return wrong("no organization owns its node");
     if (run.processors < 1 || run.processors > k_most_processors) return wrong("expected 1 to 100,000 processors");
   }
   return {};
@@ -114,9 +115,23 @@ std::vector<std::int64_t> recorded_psi(const Recording& recording) {
 
 namespace {
 
+// Whose processors were taken in each second, in the order of the starts.
+scheduling::TakenProcessors taken_in(const Recording& recording) {
+  std::map<std::pair<std::int64_t, std::int64_t>, const RecordedRun*> by_place;
+  for (const RecordedRun& run : recording.runs) {
+    if (run.owner && has_started(run, recording.length)) by_place.emplace(std::pair(*run.start, run.place), &run);
+  }
+  scheduling::TakenProcessors taken;
+  for (const auto& [at, run] : by_place) {
+    std::vector<std::uint32_t>& owners = taken[at.first];
+    owners.insert(owners.end(), static_cast<std::size_t>(run->processors), *run->owner);
+  }
+  return taken;
+}
+
 // The schedule of the rule that Slurm was to follow.
 Expected<scheduling::SimulationResult> by_rule(const Recording& recording, const scheduling::Instance& instance,
-                                               std::uint64_t seed) {
+                                               std::uint64_t seed, scheduling::TakenProcessors taken = {}) {
   SHAPLEY_TRY_ASSIGN(
       const auto rule,
       make_policy(recording.rule, instance,
@@ -124,7 +139,8 @@ Expected<scheduling::SimulationResult> by_rule(const Recording& recording, const
                    .fair_tree = {.period = k_fair_tree_period,
                                  .half_life = {std::max<std::int64_t>(
                                      scheduling::FairTreeOptions{}.half_life.value / recording.factor, 1)},
-                                 .ties_by_submission = true}}));
+                                 .ties_by_submission = true},
+                   .taken = std::move(taken)}));
   return scheduling::simulate(instance, *rule);
 }
 
@@ -149,7 +165,7 @@ Expected<Verdict> judge(const Recording& recording) {
   SHAPLEY_TRY_ASSIGN(const auto ref, make_policy("ref", instance, {}));
   const auto fair = scheduling::simulate(instance, *ref);
   const auto phi = *ref->contributions(recording.length);
-  SHAPLEY_TRY_ASSIGN(const auto simulated, by_rule(recording, instance, k_seed));
+  SHAPLEY_TRY_ASSIGN(const auto simulated, by_rule(recording, instance, k_seed, taken_in(recording)));
   Verdict verdict{.window = recording.window, .policy = recording.policy, .work = fair.work};
   for (const RecordedRun& run : recording.runs) {
     if (run.submit >= recording.length) continue;

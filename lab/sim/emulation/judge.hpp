@@ -25,11 +25,15 @@ struct RecordedRun {
   std::optional<std::int64_t> end{};    // none: it waited or ran when the window ended
   std::int64_t requested = 1;           // the seconds that its command takes
   std::int64_t processors = 1;          // those that it blocks
+  // Where a run is on the node of one organization: that one, and the run's number among all starts, from 1 on.
+  std::optional<std::uint32_t> owner{};
+  std::int64_t place = 0;
 };
 constexpr auto description_of(std::type_identity<RecordedRun>) {
   using R = RecordedRun;
   return describe(member("organization", &R::organization), member("submit", &R::submit), member("start", &R::start),
-                  member("end", &R::end), member("requested", &R::requested), member("processors", &R::processors));
+                  member("end", &R::end), member("requested", &R::requested), member("processors", &R::processors),
+                  supplement("owner", &R::owner), supplement("place", &R::place));
 }
 
 // A window as it ran under one policy.
@@ -62,7 +66,7 @@ struct Verdict {
   double unfairness_simulated = 0;
   double fidelity = 0;  // sum |psi - psi of the same rule, decided again after every start|
   // As far apart are, on average, two schedules of that rule: of these jobs, and of the same jobs of which one in ten
-  // lasts a second longer, with other processors drawn for them where the policy draws them (direct_contr).
+  // lasts a second longer, with processors drawn for them where the rule depends on which they take (direct_contr).
   double sensitivity = 0;
   double due = 0;                         // sum |psi - phi*|, phi* exact, the difference of totals shared equally
   double due_simulated = 0;               // of the same rule
@@ -90,6 +94,7 @@ constexpr auto description_of(std::type_identity<Verdict>) {
 // psi of what really ran, by organization, at the window's end [SR13 Eq. 3]. REQUIRES: instance_of(recording).
 [[nodiscard]] std::vector<std::int64_t> recorded_psi(const Recording& recording);
 
+// The rule has the processors that Slurm chose, where they are recorded: direct_contr credits their owners.
 // Errors: those of instance_of() and of make_policy(). Errc::not_found when no run started.
 [[nodiscard]] Expected<Verdict> judge(const Recording& recording);
 

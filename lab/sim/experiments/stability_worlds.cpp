@@ -265,7 +265,7 @@ void print_worlds(const std::vector<std::string>& rules, const Units<DebtMeasure
           << fixed(100 * found.deviation_hourly, 1) << std::setw(9)
           << fixed(static_cast<double>(found.longest_wait.value) / static_cast<double>(k_day_s), 1) << ' ';
       const auto back = static_cast<std::size_t>((worlds[w].back.value + k_week_s - 1) / k_week_s);
-      for (const std::size_t after : {1, 5, 10, 20, 40})
+      for (const std::size_t after : {1U, 5U, 10U, 20U, 40U})
         if (back + after - 1 < found.shares.size()) out << ' ' << fixed(100 * found.shares[back + after - 1], 0);
       out << '\n';
     }

@@ -55,6 +55,21 @@ RC_GTEST_PROP(ServingRule, DirectContrFollowsTheWordsOfTheRule, ()) {
   RC_ASSERT(starts_of(instance, *policy) == witness.starts());
 }
 
+// Where it is known whose processors were taken; the third of second 4 has none free any more, and second 5 is not known.
+TEST(DirectContr, JobsTakeTheProcessorsThatWereTaken) {
+  Instance instance;
+  instance.processors = {3, 2, 1};
+  instance.end = {100};
+  const auto policy = make_direct_contr(instance, {.taken = {{4, {2, 0, 2, 0}}}});
+  EXPECT_EQ(policy->started(4, 0), 2);
+  EXPECT_EQ(policy->started(4, 0), 0);
+  EXPECT_EQ(policy->started(4, 0), 0) << "the next one that is free";
+  EXPECT_EQ(policy->started(4, 0), 0) << "of the fewest free ones";
+  policy->completed(5, 0, 2);
+  EXPECT_EQ(policy->started(5, 0), 2) << "one free instead of two";
+  EXPECT_EQ(policy->started(5, 0), 1);
+}
+
 RC_GTEST_PROP(ServingRule, ShapleyRateFollowsTheWordsOfTheRule, ()) {
   const Instance instance = sim::any_instance(4);
   const ServingRule rule = any_rule();

@@ -160,6 +160,23 @@ TEST(Judge, CountsStartsBeforeAnOlderJobOfTheSameOrganization) {
   EXPECT_EQ(verdict.starts, 7U);
 }
 
+// The first organization ran for five seconds on the second one's node, and the third one for three on the first one's
+// until a processor comes free at 5. So the first one has got 15 more than it gave, less the 6 that it gave, and the
+// third one 6. On its own node the first one would be even, and would go first.
+TEST(Judge, TheRuleHasTheProcessorsThatSlurmChose) {
+  const auto ran_on = [](std::uint32_t first, std::uint32_t third) {
+    return Recording{.rule = "direct_contr",
+                     .owned = {1, 1, 0},
+                     .length = 20,
+                     .runs = {{.organization = 0, .submit = 0, .start = 0, .end = 5, .owner = first, .place = 1},
+                              {.organization = 2, .submit = 2, .start = 2, .end = 30, .owner = third, .place = 2},
+                              {.organization = 0, .submit = 3, .start = 8, .end = 11, .owner = first, .place = 4},
+                              {.organization = 2, .submit = 3, .start = 5, .end = 8, .owner = first, .place = 3}}};
+  };
+  EXPECT_EQ(verdict_of(ran_on(1, 0)).fidelity, 0);
+  EXPECT_GT(verdict_of(ran_on(0, 1)).fidelity, 0);
+}
+
 TEST(Judge, RefusesWhatCannotBe) {
   const auto refusal = [](RecordedRun run) {
     const auto verdict = judge({.rule = "fcfs", .owned = {1}, .length = 9, .runs = {run}});
@@ -170,6 +187,8 @@ TEST(Judge, RefusesWhatCannotBe) {
   EXPECT_NE(refusal({.submit = 3, .end = 4}).find("ended before"), std::string::npos);
   EXPECT_NE(refusal({.submit = -1}).find("before the window"), std::string::npos);
   EXPECT_NE(refusal({.processors = 0}).find("1 to 100,000 processors"), std::string::npos);
+  EXPECT_NE(refusal({.submit = 3, .start = 3, .owner = 1}).find("no organization owns its node"), std::string::npos);
+  EXPECT_NE(refusal({.submit = 3, .owner = 0}).find("no organization owns its node"), std::string::npos);
   EXPECT_NE(refusal({.submit = 3}).find("no run started"), std::string::npos);
 }
 

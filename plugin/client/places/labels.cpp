@@ -40,9 +40,11 @@ class Filler {
     gap_ = std::max<std::size_t>(1, room / (4 * std::max<std::size_t>(1, labels.size())));
   }
 
-  // The run [begin, end) has room, or absorbs its neighbours until it has.
+  // The run [begin, end) has room, or absorbs its neighbours until it has: not just enough, or the next job there would
+  // move all of them again.
   void fill(std::size_t begin, std::size_t end) {
-    while (room_for(begin, end) < end - begin) {
+    const bool has_room = room_for(begin, end) >= end - begin;
+    while (!has_room && end - begin < labels_.size() && room_for(begin, end) < room_wanted(end - begin)) {
       if (end < labels_.size()) {
         end = next_run_end(end);
       } else {
@@ -62,6 +64,12 @@ class Filler {
     const std::uint32_t upper = above(begin);
     const std::uint32_t lower = least(end);
     return upper > lower ? upper - lower : 0;
+  }
+  // For jobs that are moved because one of them had no room: the more they are, the wider the gaps, up to half of those
+  // of a new line. So what is moved often is moved among few.
+  [[nodiscard]] std::size_t room_wanted(std::size_t count) const {
+    const std::size_t widest = std::max<std::size_t>(1, gap_ / 2);
+    return count + count * (widest - 1) * std::bit_width(count) / std::bit_width(labels_.size());
   }
   // Absorbs the next job that stays, and those that do not stay behind it.
   std::size_t next_run_end(std::size_t end) {
@@ -89,7 +97,8 @@ class Filler {
       }
       return;
     }
-    const std::size_t gap = std::max<std::size_t>(1, std::min(gap_, room / count));
+    // At an end of the line others will follow: half of the room is for them.
+    const std::size_t gap = std::max<std::size_t>(1, std::min(gap_, room / (2 * count)));
     if (end < labels_.size()) {
       // In front of all: just above, so that there is room for others in front.
       for (std::size_t i = 0; i < count; ++i)

@@ -22,10 +22,12 @@ constexpr std::int64_t k_longest_rest_order_ms = 600'000;
 constexpr std::int64_t k_shortest_rest_order_ms = 1'000;
 constexpr std::int64_t k_any_cluster = game::k_most_started * k_micro;
 // If nothing started or ended for this time, or for so many times the usual time between two events, the whole line is
-// corrected.
+// corrected; and again whenever it has been quiet twice as long as at the last time, or for the longest time since.
+// Meanwhile the first places are right after every scan: so many runs may end before the next one.
 constexpr std::int64_t k_least_quiet_ms = 2'000;
 constexpr std::int64_t k_longest_quiet_ms = 30'000;
 constexpr std::int64_t k_quiet_intervals = 8;
+constexpr std::size_t k_quiet_depth = 8;
 // Scans with a change that are remembered, because leads that include them may still arrive: the first one that no
 // leads have superseded, and the latest.
 constexpr std::size_t k_max_remembered_scans = 256;
@@ -263,10 +265,12 @@ void Places::order_rest() {
 
 // One pass serves as many places as there is room for, however many runs ended before it.
 std::size_t Places::depth(std::span<const Entry> in_line) {
-  const bool quiet = is_due(now_ms_);
+  const bool is_whole = is_due(now_ms_) || whole_is_due_;
+  whole_is_due_ = false;
   const std::uint64_t looked_at = std::exchange(events_looked_at_, events_);
-  if (std::exchange(whole_is_due_, false) || quiet) {
+  if (is_whole) {
     freed_ = 0;
+    whole_ms_ = now_ms_;
     return k_whole_line;
   }
   std::size_t served = 0;
@@ -274,12 +278,16 @@ std::size_t Places::depth(std::span<const Entry> in_line) {
     left -= in_line_[in_line[served].job].blocked;
   }
   // Leads may have changed without a start or an end.
-  return std::max({depth_after(looked_at, events_), served, std::size_t{1}});
+  return std::max({depth_after(looked_at, events_), served, is_quiet(now_ms_) ? k_quiet_depth : 1});
+}
+
+bool Places::is_quiet(std::int64_t now_ms) const {
+  return now_ms - last_event_ms_ >= std::clamp(k_quiet_intervals * interval_ms_, k_least_quiet_ms, k_longest_quiet_ms);
 }
 
 bool Places::is_due(std::int64_t now_ms) const {
-  const std::int64_t quiet = std::clamp(k_quiet_intervals * interval_ms_, k_least_quiet_ms, k_longest_quiet_ms);
-  return unfinished_ && now_ms - last_event_ms_ >= quiet;
+  const std::int64_t again = std::min(whole_ms_ - last_event_ms_, k_longest_quiet_ms);
+  return unfinished_ && is_quiet(now_ms) && now_ms - whole_ms_ >= again;
 }
 
 // Sorted piece by piece: of a hundred thousand jobs the first few hundred matter.

@@ -107,7 +107,8 @@ class Places {
   // the last whole scan and have not started. No array is split.
   [[nodiscard]] const Decisions& decide_by_runs();
 
-  // Whether the whole line should be corrected now, because nothing started or ended for a while. Monotonic time.
+  // Whether the whole line should be corrected now, because nothing started or ended for a while, ever more seldom.
+  // Monotonic time.
   [[nodiscard]] bool is_due(std::int64_t now_ms) const;
 
   // Any thread: the daemon's leads include what was seen up to this scan.
@@ -173,6 +174,7 @@ class Places {
   void take_labels(std::span<const Entry> in_line, std::span<const std::uint32_t> wanted);
   void decide();
   [[nodiscard]] std::size_t depth(std::span<const Entry> in_line);
+  [[nodiscard]] bool is_quiet(std::int64_t now_ms) const;
 
   Requests& requests_;
   std::unordered_map<std::uint32_t, Job> jobs_;
@@ -191,6 +193,7 @@ class Places {
   std::uint64_t events_ = 0;
   std::uint64_t events_looked_at_ = 0;
   std::int64_t last_event_ms_ = 0;
+  std::int64_t whole_ms_ = 0;     // when the whole line was corrected
   std::int64_t interval_ms_ = 0;  // between events, a recent average
   // Of what ended since the whole line was corrected, as much as what started since has not taken.
   std::int64_t freed_ = 0;

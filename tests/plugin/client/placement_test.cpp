@@ -1,6 +1,10 @@
 // What is copied of Slurm's texts about the nodes that a job may use: whole, sorted, each once, and within bounds.
 #include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <map>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -201,6 +205,34 @@ TEST(Labels, WithoutAGapTheNeighboursMove) {
   EXPECT_EQ(labels[0], 61U);
   EXPECT_GT(labels[1], labels[2]);
   EXPECT_EQ(labels[3], 40U);
+}
+
+// The first job starts and another comes into line, for longer than there are labels behind the line, or between two
+// neighbours.
+TEST(Labels, AStreamOfStartsMovesFew) {
+  constexpr LabelRange k_wide{4, 40'000};
+  constexpr int k_starts = 5'000;
+  std::mt19937 random(5);
+  const std::map<const char*, std::function<std::ptrdiff_t()>> places{
+      {"at the end", [] { return 99; }},
+      {"in the middle", [] { return 50; }},
+      {"near the front", [] { return 2; }},
+      {"anywhere", [&] { return static_cast<std::ptrdiff_t>(random() % 100); }}};
+  for (const auto& [where, place] : places) {
+    std::vector<std::uint32_t> line = relabel(std::vector<std::uint32_t>(100, k_no_label), k_wide, k_whole_line);
+    std::size_t moved = 0;
+    for (int start = 0; start < k_starts; ++start) {
+      line.erase(line.begin());
+      line.insert(line.begin() + place(), k_no_label);
+      const std::vector<std::uint32_t> labels = relabel(line, k_wide, 2);
+      for (std::size_t i = 0; i < line.size(); ++i) moved += line[i] != k_no_label && labels[i] != line[i] ? 1 : 0;
+      line = labels;
+      ASSERT_TRUE(std::ranges::is_sorted(line, std::greater<>()));
+    }
+    EXPECT_LE(static_cast<double>(moved) / k_starts, 3.0) << where;
+    std::printf("%s: %.2f others move for each job that comes into line\n", where,
+                static_cast<double>(moved) / k_starts);
+  }
 }
 
 TEST(Labels, TheDepthIsThatOfTheRulersMarks) {

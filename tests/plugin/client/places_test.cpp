@@ -249,6 +249,29 @@ TEST(Places, WithinAnOrganizationLabelsNeverRise) {
   }
 }
 
+// Leads change all the time, and nothing starts or ends. The first place is right after every scan; the whole line ever
+// more seldom, so that few labels are written, and at least twice a minute.
+TEST(Places, TheWholeLineIsCorrectedEverMoreSeldomWhileNothingHappens) {
+  Cluster cluster(2, 64);
+  for (int i = 0; i < 64; ++i) cluster.start(cluster.submit(0));
+  for (int i = 0; i < 200; ++i) cluster.submit(static_cast<std::uint32_t>(i % 2));
+  cluster.scan();
+  std::vector<std::int64_t> corrected_ms;
+  const std::int64_t began_ms = cluster.now();
+  for (int i = 0; i < 1'200; ++i) {
+    cluster.contenders()[1].lead += k_micro / 4;
+    const Places::Decisions& decisions = cluster.scan(100);
+    if (decisions.looked_at == decisions.in_line) corrected_ms.push_back(cluster.now() - began_ms);
+    EXPECT_EQ(cluster.organization_of(cluster.first()), 1U);
+  }
+  ASSERT_GE(corrected_ms.size(), 4U);
+  EXPECT_LE(corrected_ms.size(), 9U) << "after 2, 4, 8, 16 and 32 seconds, and every 30 from then on";
+  EXPECT_LE(corrected_ms.front(), 2'100) << "for the first time";
+  for (std::size_t i = 1; i < corrected_ms.size(); ++i) {
+    EXPECT_LE(corrected_ms[i] - corrected_ms[i - 1], 30'100);
+  }
+}
+
 shapley_waiting_t array_of(std::uint32_t tasks, std::uint32_t label) {
   return {.job_id = 1,
           .organization = 0,
