@@ -51,7 +51,8 @@ Expected<void> check(const Recording& recording) {
     if (run.submit < 0) return wrong("it was submitted before the window");
     if (run.start && *run.start < run.submit) return wrong("it started before it was submitted");
     if (run.end && (!run.start || *run.end < *run.start)) return wrong("it ended before it started");
-    if (run.owner && (*run.owner >= recording.owned.size() || !run.start)) return wrong("no organization owns its node");
+    if (run.owner && (*run.owner >= recording.owned.size() || !run.start))
+      return wrong("no organization owns its node");
     if (run.processors < 1 || run.processors > k_most_processors) return wrong("expected 1 to 100,000 processors");
   }
   return {};

@@ -55,7 +55,8 @@ RC_GTEST_PROP(ServingRule, DirectContrFollowsTheWordsOfTheRule, ()) {
   RC_ASSERT(starts_of(instance, *policy) == witness.starts());
 }
 
-// Where it is known whose processors were taken; the third of second 4 has none free any more, and second 5 is not known.
+// Where it is known whose processors were taken; the third of second 4 has none free any more, and second 5 is not
+// known.
 TEST(DirectContr, JobsTakeTheProcessorsThatWereTaken) {
   Instance instance;
   instance.processors = {3, 2, 1};
