@@ -319,32 +319,32 @@ TEST_F(ConsortiumTest, AWeightHoldsFromItsDeclarationOn) {
 }
 
 TEST_F(ConsortiumTest, APeriodThatEndsEndsTheFiguresOfTheOtherClusterToo) {
-  constexpr Instant k_november{1'793'491'200};  // 2026-11-01
+  constexpr Instant k_boundary{1'793'491'200};  // 2026-11-01
   State here;
   State there;
   for (State* books : {&here, &there}) {
-    EXPECT_EQ(books->apply(PeriodDeclared{k_november - Duration{86'400}, Period::monthly}).value(), Applied::changed);
+    EXPECT_EQ(books->apply(PeriodDeclared{k_boundary - Duration{86'400}, Period::monthly}).value(), Applied::changed);
     OwnershipStated owner = owned("n1", 0, {{"A", k_whole_node}});
-    owner.effective = k_november - Duration{3'600};
+    owner.effective = k_boundary - Duration{3'600};
     EXPECT_EQ(books->apply(owner).value(), Applied::changed);
     CapacityChanged offered = capacity("n1", 0, 2);
-    offered.at = k_november - Duration{3'600};
+    offered.at = k_boundary - Duration{3'600};
     EXPECT_EQ(books->apply(offered).value(), Applied::changed);
   }
-  EXPECT_EQ(here.apply(consortium(k_november - Duration{3'600}, {south()})).value(), Applied::changed);
+  EXPECT_EQ(here.apply(consortium(k_boundary - Duration{3'600}, {south()})).value(), Applied::changed);
   SegmentOpened started = run(1, "B", 0, {{"n1", cores(1)}});
-  started.key.anchor = started.begin = k_november - Duration{600};
+  started.key.anchor = started.begin = k_boundary - Duration{600};
   EXPECT_EQ(there.apply(started).value(), Applied::changed);
-  EXPECT_EQ(here.apply(statement_of(there, k_november - Duration{100})).value(), Applied::changed);
+  EXPECT_EQ(here.apply(statement_of(there, k_boundary - Duration{100})).value(), Applied::changed);
   // What an earlier weight made is of the period that ends, too.
-  ConsortiumDeclared declared = consortium(k_november - Duration{50}, {south()});
+  ConsortiumDeclared declared = consortium(k_boundary - Duration{50}, {south()});
   declared.clusters[0].earlier = {{"A", {1'000 * k_micro}, {10 * k_micro}}};
   EXPECT_EQ(here.apply(declared).value(), Applied::changed);
-  const Instant last = k_november - Duration{1};
+  const Instant last = k_boundary - Duration{1};
   EXPECT_NE(figures_of_row(here.rank_rows(last, k_direct), "A"),
             figures_of_row(there.own_rank_rows(last, k_direct), "A"));
   for (const std::int64_t later : {0, 1, 500}) {
-    const Instant t = k_november + Duration{later};
+    const Instant t = k_boundary + Duration{later};
     EXPECT_EQ(figures_of_row(here.rank_rows(t, k_direct), "A"), figures_of_row(there.own_rank_rows(t, k_direct), "A"));
   }
 }

@@ -128,7 +128,7 @@ TEST_F(Statement, of_a_thousand_organizations_has_each_of_them_in_each_form) {
   for (int i = 0; i < k_organizations; ++i) {
     const std::string node = "n" + std::to_string(i);
     events.emplace_back(accounting::OwnershipStated{
-        node, Instant{k_begin}, {{accounting::k_beginning_of_time, {{name(i), accounting::k_whole_node}}}}});
+        node, Instant{k_begin}, {{k_beginning_of_time, {{name(i), accounting::k_whole_node}}}}});
     events.emplace_back(accounting::CapacityChanged{node, Instant{k_begin}, 0, {4 * k_micro}});
     const auto run = ledger::testing::opened(static_cast<std::uint32_t>(i + 1), k_begin + 100, name(i + 1), 2, node);
     events.emplace_back(run);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "accounting/events/event_check.hpp"
+#include "accounting/state/ranking.hpp"
 #include "ledger/consortium/statement_bounds.hpp"
 #include "ledger_fixture.hpp"
 
@@ -218,8 +219,8 @@ accounting::State books_of_a_thousand() {
   std::vector<accounting::Event> events;
   for (int i = 0; i < k_organizations; ++i) {
     const std::string node = "n" + std::to_string(i);
-    events.emplace_back(accounting::OwnershipStated{
-        node, k_time, {{accounting::k_beginning_of_time, {{name(i), accounting::k_whole_node}}}}});
+    events.emplace_back(
+        accounting::OwnershipStated{node, k_time, {{k_beginning_of_time, {{name(i), accounting::k_whole_node}}}}});
     events.emplace_back(accounting::CapacityChanged{node, k_time, 0, {4 * k_micro}});
     events.emplace_back(
         testing::opened(static_cast<std::uint32_t>(i + 1), k_time.value + i, name((i + 1) % k_organizations), 2, node));
