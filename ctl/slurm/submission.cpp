@@ -13,7 +13,7 @@ namespace shapley::ctl {
 namespace {
 
 // A site's job_submit plugin may say something to each user before: the line with the estimate, else the last one,
-// which says why there is none.
+// which says why there is no estimate.
 std::string line_of_estimate(std::string_view answer) {
   std::string_view chosen;
   for (const std::string_view each : split(answer, '\n')) {

@@ -283,7 +283,7 @@ TEST_F(Standing, OfAThousandOrganizationsFitsItsBound) {
     large.figures.organizations.push_back({.organization = std::string(200, 'o') + std::to_string(1000 + i),
                                            .figures = {.balance = {-accounting::k_max_balance_elsewhere},
                                                        .given_less_got = work,
-                                                       .rate_less_used = {-accounting::k_max_wanted.value}},
+                                                       .rate_less_used = {-accounting::k_max_held.value}},
                                            .owned = accounting::k_max_wanted,
                                            .used = accounting::k_max_wanted,
                                            .waiting = accounting::k_max_wanted,

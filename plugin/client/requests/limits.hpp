@@ -31,7 +31,7 @@ inline constexpr OnlyUser k_several_users = -2;  // of a node: users who share i
 
 // What runs leave of a node.
 struct Left {
-  std::int64_t free = 0;                  // of the node, whoever may use it
+  std::int64_t free = 0;                  // of the node, for any job
   std::int64_t cpus = 0;                  // that no run holds
   std::vector<std::int64_t> limits = {};  // of each of the node's limits, in their order
   OnlyUser user = k_any_user;

@@ -288,7 +288,7 @@ void NodeSets::find_sets(Node& node, std::span<const NodeSetId> fresh) {
   }
   if (std::exchange(node.changed, false)) {
     recount(node, {}, {});
-    node.group = k_no_group;  // groups are made anew
+    node.group = k_no_group;  // groups are made again
     node.sets = node.fits = Bits();
     if (!node.known) return;
     node.limits = node.facts.limits;
