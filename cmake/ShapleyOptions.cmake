@@ -42,6 +42,11 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   endif()
 endif()
 
+# GCC looks for garbage in its memory less often: a tenth to a sixth of the time, for some hundred MiB more (README.md).
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=524288>)
+endif()
+
 add_library(shapley_options INTERFACE)
 target_include_directories(shapley_options INTERFACE "${SHAPLEY_ROOT}" "${SHAPLEY_ROOT}/common")
 # Debug information apart from what is installed is found by it (packaging).
