@@ -15,11 +15,11 @@
 #include "ctl/slurm/job_facts.hpp"
 #include "ctl/slurm/place.hpp"
 #include "ctl/slurm/run_program.hpp"
+#include "tests/support/partial_report.hpp"
 #include "tests/support/text.hpp"
 
 extern "C" {
 #include "plugin/priority/site_factor.h"
-#include "tests/support/partial_report.hpp"
 }
 
 namespace shapley::ctl {
