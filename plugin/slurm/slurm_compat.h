@@ -297,22 +297,14 @@ static inline const char* shapley_active_features(const node_record_t* node) {
 
 /* ---- job records -------------------------------------------------------------------------------- */
 
-/* Of whole_node in a job's details and resources: does it get its nodes whole (--exclusive)? From 24.05 on these are
- * bits, and more than one may be set; before, 3 is --exclusive=mcs. */
-static inline bool shapley_is_whole_node(uint8_t whole_node) {
+/* Of whole_node in a job's details and resources: does it get its nodes whole (--exclusive: WHOLE_NODE_REQUIRED), or for
+ * its user alone (--exclusive=user: WHOLE_NODE_USER)? From 24.05 on these are bits, and more than one may be set;
+ * before, 3 is --exclusive=mcs. */
+static inline bool shapley_is_whole_node(uint8_t whole_node, uint8_t kind) {
 #if SHAPLEY_SLURM_AT_LEAST(24, 5, 0)
-  return whole_node & WHOLE_NODE_REQUIRED;
+  return whole_node & kind;
 #else
-  return whole_node == WHOLE_NODE_REQUIRED;
-#endif
-}
-
-/* The same for nodes that are its user's alone (--exclusive=user). */
-static inline bool shapley_is_whole_node_of_user(uint8_t whole_node) {
-#if SHAPLEY_SLURM_AT_LEAST(24, 5, 0)
-  return whole_node & WHOLE_NODE_USER;
-#else
-  return whole_node == WHOLE_NODE_USER;
+  return whole_node == kind;
 #endif
 }
 

@@ -355,8 +355,9 @@ void NodeSets::find_kinds() {
       sets_[id].within &= pattern;
     });
   }
-  for (Set& inner : sets_) {
-    for (NodeSetId outer = 0; outer < sets_.size(); ++outer) {
+  for (NodeSetId outer = 0; outer < sets_.size(); ++outer) {
+    if (sets_[outer].bounds.empty()) continue;
+    for (Set& inner : sets_) {
       if (!std::ranges::includes(inner.bounds, sets_[outer].bounds)) inner.within.reset(outer);
     }
   }
