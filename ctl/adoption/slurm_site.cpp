@@ -90,6 +90,7 @@ std::vector<SlurmPartition> parse_partitions(std::string_view output) {
     if (const auto billing = keyed_value(line, "TRESBillingWeights"); names_something(billing)) {
       partition.billing = billing;
     }
+    partition.is_default = keyed_value(line, "Default") == "YES";
     partitions.push_back(std::move(partition));
   }
   return partitions;

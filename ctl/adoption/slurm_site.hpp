@@ -24,6 +24,7 @@ struct SlurmPartition {
   std::vector<std::string> accounts;  // AllowAccounts, in lower case; empty: all
   std::vector<std::string> nodes;     // the nodes that Slurm lists for it; empty: none, or a text that cannot be parsed
   std::string billing = {};           // TRESBillingWeights, as Slurm has them; empty: none, a job is billed its CPUs
+  bool is_default = false;            // for jobs that name none
   friend bool operator==(const SlurmPartition&, const SlurmPartition&) = default;
 };
 

@@ -27,14 +27,9 @@ std::string line_of_estimate(std::string_view answer) {
 }
 
 std::string default_partition(const ProgramRunner& run) {
-  const std::string output = run({"scontrol", "-o", "show", "partition"}).value_or("");
-  for (const std::string_view line : split(output, '\n')) {
-    const std::vector<std::string_view> words = split(trimmed(line), ' ');
-    constexpr std::string_view k_name = "PartitionName=";
-    if (std::ranges::find(words, std::string_view("Default=YES")) != words.end() && words.front().starts_with(k_name))
-      return std::string(words.front().substr(k_name.size()));
-  }
-  return {};
+  const auto partitions = parse_partitions(run({"scontrol", "-o", "show", "partition"}).value_or(""));
+  const auto found = std::ranges::find(partitions, true, &SlurmPartition::is_default);
+  return found == partitions.end() ? std::string() : found->name;
 }
 
 // As assoc_mgr_get_default_qos_info() of slurmctld. An association with a partition goes before the one without.

@@ -82,12 +82,15 @@ static partitions_t partitions_of(const job_record_t* record) {
  * partition when it tries to place the job (node_scheduler.c: _resolve_shared_status), so both are examined. */
 static bool is_exclusive(const job_record_t* record, const partitions_t* partitions, const shapley_job_t* job) {
   if (shapley_whole_nodes_only()) return true;
-  if (job->start_time && record->job_resrcs) return shapley_is_whole_node(record->job_resrcs->whole_node, WHOLE_NODE_REQUIRED);
-  return (record->details && shapley_is_whole_node(record->details->whole_node, WHOLE_NODE_REQUIRED)) || partitions->exclusive;
+  if (job->start_time && record->job_resrcs)
+    return shapley_is_whole_node(record->job_resrcs->whole_node, WHOLE_NODE_REQUIRED);
+  return (record->details && shapley_is_whole_node(record->details->whole_node, WHOLE_NODE_REQUIRED)) ||
+         partitions->exclusive;
 }
 
 static bool is_of_one_user(const job_record_t* record, const partitions_t* partitions) {
-  return (record->details && shapley_is_whole_node(record->details->whole_node, WHOLE_NODE_USER)) || partitions->one_user;
+  return (record->details && shapley_is_whole_node(record->details->whole_node, WHOLE_NODE_USER)) ||
+         partitions->one_user;
 }
 
 /* ---- what is needed of one node ----------------------------------------------------------------- */

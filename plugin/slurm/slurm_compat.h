@@ -297,8 +297,8 @@ static inline const char* shapley_active_features(const node_record_t* node) {
 
 /* ---- job records -------------------------------------------------------------------------------- */
 
-/* Of whole_node in a job's details and resources: does it get its nodes whole (--exclusive: WHOLE_NODE_REQUIRED), or for
- * its user alone (--exclusive=user: WHOLE_NODE_USER)? From 24.05 on these are bits, and more than one may be set;
+/* Of whole_node in a job's details and resources: does it get its nodes whole (--exclusive: WHOLE_NODE_REQUIRED), or
+ * for its user alone (--exclusive=user: WHOLE_NODE_USER)? From 24.05 on these are bits, and more than one may be set;
  * before, 3 is --exclusive=mcs. */
 static inline bool shapley_is_whole_node(uint8_t whole_node, uint8_t kind) {
 #if SHAPLEY_SLURM_AT_LEAST(24, 5, 0)
