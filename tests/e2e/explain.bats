@@ -29,7 +29,7 @@ hostile() (
 asked_in() {
   local shell=$1
   $shell member shapleyctl explain "$2" --json |
-    jq -S '{place, agrees: .priority.agrees, slurm: (.slurm | .parts |= length | .job |= {id, state, reason, partition, qos})}'
+    jq -S '{place: (.place | del(.processors)), agrees: .priority.agrees, slurm: (.slurm | .parts |= length | .job |= {id, state, reason, partition, qos})}'
   $shell member shapleyctl explain --submit -A bio -n 2 -t 5 --json | jq -S '{job: (.job | del(.since, .since_utc, .submit, .submit_utc)), ahead, estimate: (.test_only | test("^Job .* to start at "))}'
   $shell shapleyctl init
   $shell shapleyctl check-config --against-slurm "$CLUSTER_DIR/shapleyd.yaml"
