@@ -57,7 +57,7 @@ class UtilitySum {
 
 // psi of a changing number of busy processors, accrued from event to event in 64 bits.
 //
-// Between two instants with d = t - last and r busy processors [FS13 Algorithm 1, corrected: docs/concepts.md]:
+// Between two instants with d = t - last and r busy processors [FS13 Algorithm 1, corrected: docs/references.md]:
 //     psi += d * done + d(d+1)/2 * r,      done += d * r
 // It equals the closed form of utility.hpp. The simulator uses it where billions of events must be cheap;
 // instance.hpp's validate() bounds the values. The books, which run for years, use utility.hpp's 128 bits.

@@ -1,4 +1,4 @@
-// Ranks by the sum over clusters: the example of docs/concepts.md by hand, and the books of another cluster against
+// Ranks by the sum over clusters: the example of docs/equations.md by hand, and the books of another cluster against
 // what its statement says of them later.
 #include "accounting/state/consortium.hpp"
 

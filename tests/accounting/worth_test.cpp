@@ -278,7 +278,7 @@ TEST_F(WorthByHand, BooksWithoutEventsAreWorthNothing) {
 }
 
 // Who joins, by hindsight: no phi changes in the second in which an organization joins that asks for nothing yet,
-// who has left has no part in what comes later, and the example of docs/concepts.md, by hand.
+// who has left has no part in what comes later, and an example by hand.
 
 class Newcomer : public StateTest {
  protected:
@@ -320,7 +320,7 @@ class Newcomer : public StateTest {
   }
 };
 
-TEST_F(Newcomer, TheExampleOfTheConceptsPage) {
+TEST_F(Newcomer, AnExampleByHand) {
   begin();
   EXPECT_EQ(units(row("A", 20).psi), 155);
   EXPECT_EQ(units(row("B", 20).psi), 80);

@@ -47,7 +47,7 @@ json row_of(const json& report, const std::string& name) {
   return nullptr;
 }
 
-// The table of docs/concepts.md, worked by hand.
+// The table of docs/equations.md, worked by hand.
 TEST(StatusReport, TheExampleOfTheConceptsPage) {
   struct Line {
     std::int64_t t;
@@ -70,7 +70,7 @@ TEST(StatusReport, TheExampleOfTheConceptsPage) {
   }
 }
 
-// While B has nothing to run, the game gives A 1.5 processors and B 0.5 (docs/concepts.md).
+// While B has nothing to run, the game gives A 1.5 processors and B 0.5 (docs/equations.md).
 TEST(StatusReport, ShapleyRateOfTheExample) {
   const json report = report_at(10, accounting::parse_estimator("shapley_rate").value());
   EXPECT_EQ(row_of(report, "A")["phi"], "82.5");

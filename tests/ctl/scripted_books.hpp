@@ -1,4 +1,4 @@
-// The example of docs/concepts.md as events: A and B own one processor each; from second 0 to 10 A runs on both, from
+// The example of docs/equations.md as events: A and B own one processor each; from second 0 to 10 A runs on both, from
 // 20 to 30 B runs on both. Job 3, of guests, waits from 35 on.
 #pragma once
 

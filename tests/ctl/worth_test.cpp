@@ -1,4 +1,4 @@
-// What cooperation is worth, as a report and as text: golden tables of the example of docs/concepts.md.
+// What cooperation is worth, as a report and as text: golden tables of the example of docs/equations.md.
 #include "ctl/output/worth.hpp"
 
 #include <string>

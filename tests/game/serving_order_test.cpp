@@ -237,7 +237,7 @@ TEST(ServingOrder, ServesOwnersBelowTheirGuaranteeFirst) {
   EXPECT_EQ(serving_order<std::int64_t>(rows), (std::vector<std::size_t>{0, 1}));
 }
 
-// The rule, asked again after every start, with leads for keys: astro, bio and chem of docs/concepts.md.
+// The rule, asked again after every start, with leads for keys: astro, bio and chem of docs/equations.md.
 TEST(ServingOrder, TheExampleOfTheConceptsPage) {
   constexpr Guarantee k_half{500'000};
   std::array<Row, 3> rows{Row{.key = 5, .owned = 8, .used = 4, .has_startable = true, .guarantee = k_half},

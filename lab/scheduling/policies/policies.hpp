@@ -119,7 +119,7 @@ struct DirectContrOptions {
 // ShapleyRate (ours): contribution accrues at the Shapley value of the instantaneous game
 //     v_t(C) = min( sum over u in C of d[u](t),  sum over u in C of m[u] ),   d[u] = running + waiting processors of u
 // and the greatest phi - psi is served, as the rule says of horizon and guarantee. It needs no durations and no
-// simulated coalitions (docs/concepts.md).
+// simulated coalitions (docs/equations.md).
 //
 //   exact         rates in k!-ths of a processor, O(2^k) when a demand changed
 //   sampled       mean of one random permutation and its reverse per interval: unbiased, O(k)

@@ -21,7 +21,7 @@ constexpr std::uint64_t k_events_a_job = 4;
 constexpr std::int64_t k_longest_rest_order_ms = 600'000;
 constexpr std::int64_t k_shortest_rest_order_ms = 1'000;
 constexpr std::int64_t k_any_cluster = game::k_most_started * k_micro;
-// If nothing started or ended for this time, or for so many times the usual time between two events, the whole line is
+// If nothing started or ended for this time, or for so many times the usual time between two ends, the whole line is
 // corrected; and again whenever it has been quiet twice as long as at the last time, or for the longest time since.
 // Meanwhile the first places are right after every scan: so many runs may end before the next one.
 constexpr std::int64_t k_least_quiet_ms = 2'000;
@@ -158,11 +158,13 @@ void Places::measure_runs() {
 }
 
 void Places::count_events() {
+  std::int64_t ended = 0;
   for (std::size_t i = 0, j = 0; i < runs_.size() || j < runs_before_.size();) {
     const bool has_ended = i == runs_.size() || (j < runs_before_.size() && runs_before_[j].job_id < runs_[i].job_id);
     const bool has_started = j == runs_before_.size() || (i < runs_.size() && runs_[i].job_id < runs_before_[j].job_id);
     if (has_ended) {
       freed_ += runs_before_[j++].blocked;
+      ++ended;
     } else if (has_started) {
       freed_ -= runs_[i++].blocked;
     } else {
@@ -171,9 +173,13 @@ void Places::count_events() {
     if (has_ended || has_started) ++decisions_.events;
   }
   freed_ = std::max<std::int64_t>(freed_, 0);
+  // A start follows the end that makes it possible at once, and says nothing of the time to the next one.
+  if (ended > 0) {
+    const std::int64_t interval = (now_ms_ - last_end_ms_) / ended;
+    interval_ms_ = last_end_ms_ == 0 ? 0 : (15 * interval_ms_ + std::min(interval, k_longest_quiet_ms)) / 16;
+    last_end_ms_ = now_ms_;
+  }
   if (decisions_.events > 0) {
-    const std::int64_t interval = (now_ms_ - last_event_ms_) / static_cast<std::int64_t>(decisions_.events);
-    interval_ms_ = last_event_ms_ == 0 ? 0 : (3 * interval_ms_ + std::min(interval, k_longest_quiet_ms)) / 4;
     last_event_ms_ = now_ms_;
     events_ += decisions_.events;
   }

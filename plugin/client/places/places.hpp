@@ -193,8 +193,9 @@ class Places {
   std::uint64_t events_ = 0;
   std::uint64_t events_looked_at_ = 0;
   std::int64_t last_event_ms_ = 0;
+  std::int64_t last_end_ms_ = 0;
+  std::int64_t interval_ms_ = 0;  // between ends, a recent average
   std::int64_t whole_ms_ = 0;     // when the whole line was corrected
-  std::int64_t interval_ms_ = 0;  // between events, a recent average
   // Of what ended since the whole line was corrected, as much as what started since has not taken.
   std::int64_t freed_ = 0;
   bool changed_hands_ = false;  // nodes, since the last scan

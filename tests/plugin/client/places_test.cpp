@@ -272,6 +272,30 @@ TEST(Places, TheWholeLineIsCorrectedEverMoreSeldomWhileNothingHappens) {
   }
 }
 
+// Every three seconds four runs end one after the other, and each time the next job starts. Three seconds are no
+// silence then in which the whole line is to be corrected.
+TEST(Places, WhereRunsEndAFewAtATimeTheWholeLineIsNotCorrectedBetweenThem) {
+  Cluster cluster(2, 64);
+  for (int i = 0; i < 64; ++i) cluster.start(cluster.submit(0));
+  for (int i = 0; i < 600; ++i) cluster.submit(static_cast<std::uint32_t>(i % 2));
+  cluster.scan();
+  int corrected = 0;
+  for (int turn = 0; turn < 40; ++turn) {
+    for (int i = 0; i < 4; ++i) {
+      cluster.end(cluster.running().begin()->first);
+      cluster.scan(20);
+      cluster.start(cluster.first());
+      cluster.scan(50);
+    }
+    for (int i = 0; i < 30; ++i) {
+      cluster.contenders()[1].lead += k_micro / 4;
+      const Places::Decisions& decisions = cluster.scan(100);
+      if (turn >= 10 && decisions.looked_at == decisions.in_line) ++corrected;
+    }
+  }
+  EXPECT_EQ(corrected, 0);
+}
+
 shapley_waiting_t array_of(std::uint32_t tasks, std::uint32_t label) {
   return {.job_id = 1,
           .organization = 0,
