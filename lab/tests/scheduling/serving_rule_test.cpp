@@ -55,6 +55,31 @@ RC_GTEST_PROP(ServingRule, DirectContrFollowsTheWordsOfTheRule, ()) {
   RC_ASSERT(starts_of(instance, *policy) == witness.starts());
 }
 
+// 33 to 64 organizations, more than a coalition can hold, with queues at which something is chosen again and again.
+Instance any_instance_of_many() {
+  const auto number = [](unsigned from, unsigned to) {
+    return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(from, to + 1));
+  };
+  Instance instance;
+  instance.end = {30};
+  const unsigned organizations = number(k_coalition_organizations + 1, k_max_organizations);
+  for (unsigned u = 0; u < organizations; ++u) instance.processors.push_back(number(0, 5) / 5);
+  const unsigned jobs = number(0, 120);
+  for (unsigned j = 0; j < jobs; ++j)
+    instance.jobs.push_back({{number(0, 20)}, {number(1, 9)}, number(0, organizations - 1)});
+  return instance;
+}
+
+RC_GTEST_PROP(ManyOrganizations, AreServedByTheWordsOfTheRule, ()) {
+  const Instance instance = any_instance_of_many();
+  const ServingRule rule = any_rule();
+  const auto direct = make_direct_contr(instance, {.identity = true, .seed = 1, .rule = rule});
+  RC_ASSERT(starts_of(instance, *direct) ==
+            naive::Simulation(instance, words_of(rule), naive::given_by_owners).starts());
+  const auto fair_share = make_fair_share(instance);
+  RC_ASSERT(starts_of(instance, *fair_share) == naive::starts_by_fair_share(instance));
+}
+
 // Where it is known whose processors were taken; the third of second 4 has none free any more, and second 5 is not
 // known.
 TEST(DirectContr, JobsTakeTheProcessorsThatWereTaken) {
