@@ -114,6 +114,16 @@ RC_GTEST_PROP(ServingRule, CoalitionsFollowTheWordsOfTheRule, ()) {
   RC_ASSERT(starts_of(instance, *pairs) == witness.starts());
 }
 
+// With a mean residual run time of 1 s what runs is worth half a second in phi, rounded to none, and 1 s in the work.
+TEST(ServingRule, CoalitionsBrakeByWhatRunsInTheSecondOfTheChoice) {
+  const Instance instance{{0, 0, 1}, {{{0}, {1}, 0}, {{3}, {2}, 1}, {{0}, {1}, 0}, {{0}, {2}, 1}, {{3}, {1}, 0}}, {5}};
+  const ServingRule rule{.horizon = {}, .guarantee = {500'000}, .pace = {250'000}};
+  const std::vector<std::int64_t> expected{0, 4, 3, 1, -1};
+  ASSERT_EQ(naive::Simulation(instance, words_of(rule), naive::given_by_coalitions).starts(), expected);
+  EXPECT_EQ(starts_of(instance, *make_coalitions_all(instance, rule)), expected);
+  EXPECT_EQ(starts_of(instance, *make_coalitions_pair(instance, rule)), expected);
+}
+
 RC_GTEST_PROP(ServingRule, RefFollowsTheWordsOfTheRuleInEveryCoalition, ()) {
   Instance instance = sim::any_instance(4);
   instance.residual.value = *rc::gen::element(0, 0, 1, 9);
