@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Alerts of trouble that lasts: what was missed, a clock, a disk, a controller's peer. Each alert fires, in a real Prometheus, by its true cause, and
-# those whose cause can be taken away are quiet again. See monitoring.bats for the others; docs/internals/testing.md for those that promtool alone tests.
+# those whose cause can be taken away are quiet again. See monitoring.bats for the others; README.md for those that promtool alone tests.
 
 load lib/e2e
 load lib/monitoring

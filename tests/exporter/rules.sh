@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # rules.sh SOURCE_DIR: promtool accepts the alerts, its tests of them hold (rules_test.yml), and these test every alert. An end-to-end test makes every alert
-# fire, and one for every rule of shapleyctl health but those that docs/internals/testing.md excuses.
+# fire, and one for every rule of shapleyctl health but those that tests/e2e/README.md excuses.
 set -euo pipefail
 rules=$1/etc/prometheus/shapley.rules.yml
 tests=$1/tests/exporter/rules_test.yml
