@@ -24,7 +24,7 @@ struct Statement {
 };
 
 // Ranks on one cluster.
-class RanksOfCluster final : public Policy {
+class RanksOfCluster final : public PolicyOfMany {
  public:
   // owned: by organization, on all clusters whose figures count.
   RanksOfCluster(const ConsortiumCluster& cluster, const ConsortiumRule& rule, std::span<const Statement> others,
@@ -58,12 +58,12 @@ class RanksOfCluster final : public Policy {
     if (policy_.asks_run_times()) policy_.ran(t, duration);
   }
 
-  [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool /*scarce*/) override {
+  [[nodiscard]] std::size_t choose_among(std::int64_t t, OrganizationSet waiting, bool /*scarce*/) override {
     std::vector<KeyFigures> sum = elsewhere(t);
     const Standings own = *policy_.standings(t);
     for (std::size_t u = 0; u < sum.size(); ++u) add(sum[u], own.figures[u]);
     const game::KeyTerms& terms = terms_.now();
-    const Coalition first = guaranteed_.first_of(waiting, [this](std::size_t u) { return used_[u]; });
+    const OrganizationSet first = guaranteed_.first_of(waiting, [this](std::size_t u) { return used_[u]; });
     if (brakes_.any())
       return greatest(first, [&](std::size_t u) { return brakes_.key<Int256>(u, sum[u], terms, own.scale); });
     return greatest(first, [&](std::size_t u) {

@@ -116,16 +116,16 @@ class EasySimulation {
   // The queues in the order of service.
   [[nodiscard]] std::vector<std::size_t> order(std::int64_t t) {
     if (policy_ == nullptr) return {0};
-    Coalition waiting = 0;
+    OrganizationSet waiting = 0;
     for (std::size_t u = 0; u < queues_.size(); ++u) {
-      if (!queues_[u].empty()) waiting |= Coalition{1} << u;
+      if (!queues_[u].empty()) waiting |= OrganizationSet{1} << u;
     }
     std::vector<std::size_t> order;
     while (waiting != 0) {
       const bool single = (waiting & (waiting - 1)) == 0;
       const auto first = static_cast<std::size_t>(std::countr_zero(waiting));
-      order.push_back(single ? first : policy_->choose(t, waiting, true));
-      waiting &= ~(Coalition{1} << order.back());
+      order.push_back(single ? first : policy_->choose_among(t, waiting, true));
+      waiting &= ~(OrganizationSet{1} << order.back());
     }
     return order;
   }
@@ -280,6 +280,7 @@ Expected<void> validate(const EasyInstance& instance) {
 
 Expected<EasySchedule> simulate_easy(const EasyInstance& instance, Policy* policy) {
   SHAPLEY_REQUIRE(validate(instance));
+  SHAPLEY_REQUIRE(policy == nullptr || instance.endowments.front().processors.size() <= k_max_organizations);
   return EasySimulation(instance, policy).run();
 }
 

@@ -61,9 +61,9 @@ struct EasySchedule {
 // The instance that a policy is constructed with: the first endowment, no jobs.
 [[nodiscard]] Instance first_instance(const EasyInstance& instance);
 
-// `policy`: null for FCFS; else one made for first_instance(). REQUIRES: validate(instance). Errc::invalid_argument
-// when processors change and the policy does not support that (Policy::endowed); Errc::limit when a job would end after
-// `latest`.
+// `policy`: null for FCFS; else one made for first_instance(). REQUIRES: validate(instance), and with a policy
+// k_max_organizations at most. Errc::invalid_argument when processors change and the policy does not support that
+// (Policy::endowed); Errc::limit when a job would end after `latest`.
 [[nodiscard]] Expected<EasySchedule> simulate_easy(const EasyInstance& instance, Policy* policy);
 
 // psi_sp [SR13 Eq. 3] of every organization at t: its jobs' unit parts that began before t, each q times.

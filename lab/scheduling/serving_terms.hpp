@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,7 +21,6 @@
 
 #include "game/braking.hpp"
 #include "game/serving_order.hpp"
-#include "game/shapley_value.hpp"
 #include "hindsight/lattice_keys.hpp"
 #include "scheduling/policies/policy.hpp"
 
@@ -64,9 +64,7 @@ class ServingTerms {
 // The organizations that may be served under a guarantee: the waiting ones that are below it, or all if none of them is
 // (serving_order.hpp). Of these the policy serves the one with the greatest key.
 //
-// A guarantee of 0 costs nothing and changes nothing.
-
-using game::Coalition;
+// A guarantee of 0 costs nothing and changes nothing. Sets are bit masks: an OrganizationSet, or a Coalition.
 
 class Guaranteed {
  public:
@@ -75,11 +73,11 @@ class Guaranteed {
       : guarantee_(guarantee), owned_(processors.begin(), processors.end()) {}
 
   // used(u): the processors that u runs on.
-  template <typename Used>
-  [[nodiscard]] Coalition first_of(Coalition waiting, Used&& used) const {
+  template <std::unsigned_integral Set, typename Used>
+  [[nodiscard]] Set first_of(Set waiting, Used&& used) const {
     if (!any()) return waiting;
-    Coalition below = 0;
-    for (Coalition rest = waiting; rest != 0; rest &= rest - 1) {
+    Set below = 0;
+    for (Set rest = waiting; rest != 0; rest &= rest - 1) {
       const auto u = static_cast<std::size_t>(std::countr_zero(rest));
       if (game::is_below(used(u), owned_[u], guarantee_)) below |= rest & (~rest + 1);
     }
@@ -127,10 +125,10 @@ class Brakes {
 using hindsight::Int256;
 
 // The one of `candidates` (one at least) with the greatest key(u); of equals the lowest.
-template <typename Key>
-[[nodiscard]] std::size_t greatest(Coalition candidates, Key&& key) {
+template <std::unsigned_integral Set, typename Key>
+[[nodiscard]] std::size_t greatest(Set candidates, Key&& key) {
   auto best = static_cast<std::size_t>(std::countr_zero(candidates));
-  Coalition rest = candidates & (candidates - 1);
+  Set rest = candidates & (candidates - 1);
   if (rest == 0) return best;
   for (auto best_key = key(best); rest != 0; rest &= rest - 1) {
     const auto u = static_cast<std::size_t>(std::countr_zero(rest));

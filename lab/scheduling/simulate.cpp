@@ -14,7 +14,7 @@ namespace shapley::scheduling {
 namespace {
 
 constexpr std::int64_t k_not_started = -1;
-constexpr std::uint32_t k_organizations = 32;  // bits of a Coalition
+constexpr std::uint32_t k_organizations = k_max_organizations;
 
 class Simulation {
  public:
@@ -111,7 +111,7 @@ class Simulation {
       const std::uint32_t index = order_[next_release_++];
       const Job& job = instance_.jobs[index];
       queue_[job.organization].push_back(index);
-      waiting_members_ |= Coalition{1} << job.organization;
+      waiting_members_ |= OrganizationSet{1} << job.organization;
       waiting_ += job.processors;
       for (std::uint32_t i = 0; i < job.processors; ++i) policy_.released(t, job);
       result_.events += job.processors;
@@ -120,7 +120,7 @@ class Simulation {
 
   void start(std::int64_t t, std::size_t u) {
     const std::uint32_t index = queue_[u][head_[u]++];
-    if (head_[u] == queue_[u].size()) waiting_members_ &= ~(Coalition{1} << u);
+    if (head_[u] == queue_[u].size()) waiting_members_ &= ~(OrganizationSet{1} << u);
     const Job& job = instance_.jobs[index];
     std::int32_t owner = k_any_owner;
     for (std::uint32_t i = 0; i < job.processors; ++i) {
@@ -144,18 +144,18 @@ class Simulation {
 
   void schedule(std::int64_t t) {
     while (free_ > 0 && waiting_ > 0) {
-      const Coalition fitting = rigid_ ? fitting_members() : waiting_members_;
+      const OrganizationSet fitting = rigid_ ? fitting_members() : waiting_members_;
       if (fitting == 0) return;
       const bool single = (fitting & (fitting - 1)) == 0;
       const auto first = static_cast<std::size_t>(std::countr_zero(fitting));
-      start(t, single ? first : policy_.choose(t, fitting, free_ < waiting_));
+      start(t, single ? first : policy_.choose_among(t, fitting, free_ < waiting_));
     }
   }
 
   // The waiting organizations whose first job fits.
-  [[nodiscard]] Coalition fitting_members() const {
-    Coalition fitting = 0;
-    for (Coalition rest = waiting_members_; rest != 0; rest &= rest - 1) {
+  [[nodiscard]] OrganizationSet fitting_members() const {
+    OrganizationSet fitting = 0;
+    for (OrganizationSet rest = waiting_members_; rest != 0; rest &= rest - 1) {
       const auto u = static_cast<std::size_t>(std::countr_zero(rest));
       if (instance_.jobs[queue_[u][head_[u]]].processors <= free_) fitting |= rest & (~rest + 1);
     }
@@ -169,7 +169,7 @@ class Simulation {
   std::vector<std::size_t> head_;
   std::uint64_t free_;
   std::uint64_t waiting_ = 0;
-  Coalition waiting_members_ = 0;
+  OrganizationSet waiting_members_ = 0;
   std::vector<Start> starts_;  // by job
   std::size_t started_ = 0;
   std::vector<std::uint32_t> order_;
@@ -186,7 +186,7 @@ class Simulation {
 }  // namespace
 
 SimulationResult simulate(const Instance& instance, Policy& policy) {
-  SHAPLEY_REQUIRE(validate(instance));
+  SHAPLEY_REQUIRE(validate(instance) && instance.organizations() <= k_max_organizations);
   return Simulation(instance, policy).run();
 }
 
@@ -195,7 +195,8 @@ std::vector<SimulationResult> simulate_together(std::span<const Machine> machine
   std::vector<Simulation> simulations;
   simulations.reserve(machines.size());
   for (const Machine& machine : machines) {
-    SHAPLEY_REQUIRE(validate(*machine.instance) && machine.instance->end == machines.front().instance->end);
+    SHAPLEY_REQUIRE(validate(*machine.instance) && machine.instance->organizations() <= k_max_organizations &&
+                    machine.instance->end == machines.front().instance->end);
     simulations.emplace_back(*machine.instance, *machine.policy);
   }
   const std::int64_t end = machines.empty() ? 0 : machines.front().instance->end.value;

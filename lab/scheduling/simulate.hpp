@@ -27,14 +27,14 @@ struct SimulationResult {
   std::uint64_t events = 0;       // releases and completions before instance.end, a rigid job's once per processor
 };
 
-// REQUIRES: validate(instance).
+// REQUIRES: validate(instance); k_max_organizations at most.
 [[nodiscard]] SimulationResult simulate(const Instance& instance, Policy& policy);
 
 // Several machines on one clock, each with its own jobs and policy; what happens at one instant happens on one machine
 // after the other. `before(t)` is called when everything before t has happened and nothing of t has: before each
 // instant at which anything happens, and with end + 1 after the last one.
 //
-// REQUIRES: validate(instance) of each, and one end.
+// REQUIRES: as simulate() of each, and one end.
 struct Machine {
   const Instance* instance = nullptr;
   Policy* policy = nullptr;

@@ -14,6 +14,7 @@
 #include "base/process.hpp"
 #include "config/values.hpp"
 #include "game/serving_order.hpp"
+#include "scheduling/policies/policy.hpp"
 #include "sim/commands/commands.hpp"
 #include "sim/experiments/experiments.hpp"
 #include "sim/replay/replay.hpp"
@@ -22,6 +23,8 @@
 namespace shapley::sim {
 
 namespace {
+
+constexpr int k_most_organizations = scheduling::k_max_organizations;
 
 // The function of the chosen subcommand; returns an exit code.
 using Action = std::function<Expected<int>()>;
@@ -80,7 +83,7 @@ void add_window(CLI::App& command, ComparisonSettings& settings) {
                                                                  {"alternate", EndowmentChoice::alternate}};
   add_option(command, "--organizations N", settings.organizations,
              "Assign users to this many organizations (default: 5)")
-      ->check(CLI::Range(1, 32));
+      ->check(CLI::Range(1, k_most_organizations));
   add_option(command, "--processors N", settings.processors,
              "Set the number of processors of all organizations together (default: from the trace)")
       ->check(CLI::Range(1, 10'000'000));
@@ -288,7 +291,7 @@ Action add_plan(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   add_option(*plan, "--organizations N", queue.organizations,
              "Assign the users of the trace to this many organizations (default: 5)")
-      ->check(CLI::Range(1, 32));
+      ->check(CLI::Range(1, k_most_organizations));
   add_option(*plan, "--processors N", queue.processors,
              "Set the number of processors of all organizations together (default: from the trace)")
       ->check(CLI::Range(1, 10'000'000));
@@ -331,7 +334,7 @@ Action add_window_command(CLI::App& app) {
              "Assign users to as many organizations, which own so many processors each, such as 17,7,5,3")
       ->required()
       ->delimiter(',')
-      ->expected(1, 32);
+      ->expected(1, k_most_organizations);
   add_option(*command, "--begin SECOND", arguments->begin, "Begin the window at this second of the trace")->required();
   add_option(*command, "--length SECONDS", arguments->length.value, "Set the length of the window, in the trace's time")
       ->required()
@@ -395,14 +398,13 @@ Action add_experiment(CLI::App& app) {
   add_option(*command, "--organizations N", arguments->organizations,
              "Use this many organizations; figure10, speed and the case worlds take several numbers")
       ->delimiter(',')
-      ->check(CLI::Range(1, 32));
+      ->check(CLI::Range(1, k_most_organizations));
   add_option(*command, "--policies NAMES", arguments->policies, "Run these policies instead of the experiment's own")
       ->delimiter(',');
   add_option(*command, "--cases NAMES", arguments->cases,
              "Run only these cases of stability (saturated, load_1.05, bursty, head_start, maintenance, debts, "
-             "years, windows, worlds, search), of consortium (cross, repay, symmetric), or of strategy (load_0.80, "
-             "load_1.05, saturated, "
-             "and its attacks)")
+             "years, windows, worlds, members, search), of consortium (cross, repay, symmetric), or of strategy "
+             "(load_0.80, load_1.05, saturated, and its attacks)")
       ->delimiter(',');
   add_option(*command, "--seed N", arguments->seed, "Draw from this seed (default: 1)");
   add_option(*command, "--threads N", arguments->threads, "Run on this many threads (default: one per core)");

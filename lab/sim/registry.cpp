@@ -18,9 +18,9 @@ using scheduling::Instance;
 using PolicyPtr = std::unique_ptr<scheduling::Policy>;
 using Maker = PolicyPtr (*)(const Instance&, const PolicyOptions&);
 
-constexpr std::size_t k_mask_organizations = 32;                       // waiting sets are 32-bit masks
 constexpr std::size_t k_max_rand_coalitions = std::size_t{1} << 20;    // 56 bytes each, besides their running jobs
 constexpr std::size_t k_max_rand_permutations = std::size_t{1} << 22;  // in memory while the weights are computed
+constexpr std::string_view k_instead_of_coalitions = "use shapley_rate_sampled";
 constexpr std::string_view k_once = "/once";
 constexpr std::string_view k_braking = "braking";  // in place of a horizon
 
@@ -31,7 +31,7 @@ struct Traits {
   // It orders organizations by the schedule that is made. ref does not, because its grand coalition decides by the rule
   // among all other coalitions; fcfs orders jobs.
   bool can_be_once_a_pass = true;
-  std::size_t max_organizations = k_mask_organizations;
+  std::size_t max_organizations = scheduling::k_max_organizations;
   std::string_view alternative = "merge small organizations";                // named when max_organizations is exceeded
   Expected<void> (*check)(const Instance&, const PolicyOptions&) = nullptr;  // limits of its own
 };
@@ -135,6 +135,11 @@ Expected<void> check_ref(const Instance& instance, const PolicyOptions& options)
   return check_ref_memory(instance);
 }
 
+constexpr Traits k_of_some_coalitions{.ruled = true,
+                                      .of_coalitions = true,
+                                      .max_organizations = scheduling::k_coalition_organizations,
+                                      .alternative = k_instead_of_coalitions};
+
 const std::array k_policies{
     Entry{"ref",
           make_ref_for,
@@ -148,7 +153,11 @@ const std::array k_policies{
           [](const Instance& i, const PolicyOptions& o) {
             return scheduling::make_rand(i, permutations_of(i, o), o.rule);
           },
-          {.ruled = true, .of_coalitions = true, .check = check_rand}},
+          {.ruled = true,
+           .of_coalitions = true,
+           .max_organizations = scheduling::k_coalition_organizations,
+           .alternative = k_instead_of_coalitions,
+           .check = check_rand}},
     Entry{"direct_contr", make_direct<false>, {.ruled = true}},
     Entry{"direct_contr_identity", make_direct<true>, {.ruled = true}},
     Entry{"round_robin", make_plain<scheduling::make_round_robin>},
@@ -163,8 +172,8 @@ const std::array k_policies{
            .alternative = "use shapley_rate_sampled"}},
     Entry{"shapley_rate_sampled", make_rate<scheduling::RateMethod::sampled>, {.ruled = true}},
     Entry{"shapley_rate_loo", make_rate<scheduling::RateMethod::leave_one_out>, {.ruled = true}},
-    Entry{"coalitions_loo", make_ruled<scheduling::make_coalitions_loo>, {.ruled = true, .of_coalitions = true}},
-    Entry{"coalitions_pair", make_ruled<scheduling::make_coalitions_pair>, {.ruled = true, .of_coalitions = true}},
+    Entry{"coalitions_loo", make_ruled<scheduling::make_coalitions_loo>, k_of_some_coalitions},
+    Entry{"coalitions_pair", make_ruled<scheduling::make_coalitions_pair>, k_of_some_coalitions},
     Entry{"coalitions_all",
           make_ruled<scheduling::make_coalitions_all>,
           {.ruled = true,
@@ -177,7 +186,7 @@ const std::array k_policies{
            .of_coalitions = true,
            .max_organizations = scheduling::k_hindsight_organizations,
            .alternative = "use hindsight_pair"}},
-    Entry{"hindsight_pair", make_in_hindsight<scheduling::make_hindsight_pair>, {.ruled = true, .of_coalitions = true}},
+    Entry{"hindsight_pair", make_in_hindsight<scheduling::make_hindsight_pair>, k_of_some_coalitions},
     Entry{"karma", make_plain<scheduling::make_karma>},
     Entry{"fair_tree",
           [](const Instance& i, const PolicyOptions& o) { return scheduling::make_fair_tree(i, o.fair_tree); }},

@@ -12,7 +12,7 @@ namespace {
 
 // `Measure` selects the number of an Accrual by which shares are compared.
 template <typename Measure>
-class ShareRatio final : public Policy {
+class ShareRatio final : public PolicyOfMany {
  public:
   explicit ShareRatio(const Instance& instance) : processors_(instance.processors), own_(instance.organizations()) {}
   void released(std::int64_t, const Job&) override {}
@@ -22,10 +22,10 @@ class ShareRatio final : public Policy {
   }
   void completed(std::int64_t t, std::size_t organization, std::int32_t) override { own_[organization].change(t, -1); }
 
-  [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool /*scarce*/) override {
+  [[nodiscard]] std::size_t choose_among(std::int64_t t, OrganizationSet waiting, bool /*scarce*/) override {
     auto best = static_cast<std::size_t>(std::countr_zero(waiting));
     std::int64_t best_measure = Measure::at(own_[best], t);
-    for (Coalition rest = waiting & (waiting - 1); rest != 0; rest &= rest - 1) {
+    for (OrganizationSet rest = waiting & (waiting - 1); rest != 0; rest &= rest - 1) {
       const auto u = static_cast<std::size_t>(std::countr_zero(rest));
       const std::int64_t own = Measure::at(own_[u], t);
       const bool less =
@@ -60,7 +60,7 @@ struct RunningJobs {
   static std::int64_t at(const game::Accrual& accrual, std::int64_t /*t*/) { return accrual.running; }
 };
 
-class RoundRobin final : public Policy {
+class RoundRobin final : public PolicyOfMany {
  public:
   explicit RoundRobin(const Instance& instance) : organizations_(instance.organizations()) {}
   void released(std::int64_t, const Job&) override {}
@@ -69,8 +69,8 @@ class RoundRobin final : public Policy {
     return k_any_owner;
   }
   void completed(std::int64_t, std::size_t, std::int32_t) override {}
-  [[nodiscard]] std::size_t choose(std::int64_t, Coalition waiting, bool) override {
-    const Coalition from_next = waiting & (~Coalition{0} << next_);
+  [[nodiscard]] std::size_t choose_among(std::int64_t, OrganizationSet waiting, bool) override {
+    const OrganizationSet from_next = waiting & (~OrganizationSet{0} << next_);
     return static_cast<std::size_t>(std::countr_zero(from_next != 0 ? from_next : waiting));
   }
   [[nodiscard]] bool endowed(std::int64_t, const std::vector<std::uint32_t>&) override { return true; }
@@ -80,7 +80,7 @@ class RoundRobin final : public Policy {
   std::size_t next_ = 0;
 };
 
-class FirstComeFirstServed final : public Policy {
+class FirstComeFirstServed final : public PolicyOfMany {
  public:
   explicit FirstComeFirstServed(const Instance& instance)
       : order_(instance.organizations()), head_(instance.organizations(), 0) {}
@@ -90,9 +90,9 @@ class FirstComeFirstServed final : public Policy {
     return k_any_owner;
   }
   void completed(std::int64_t, std::size_t, std::int32_t) override {}
-  [[nodiscard]] std::size_t choose(std::int64_t, Coalition waiting, bool) override {
+  [[nodiscard]] std::size_t choose_among(std::int64_t, OrganizationSet waiting, bool) override {
     auto best = static_cast<std::size_t>(std::countr_zero(waiting));
-    for (Coalition rest = waiting; rest != 0; rest &= rest - 1) {
+    for (OrganizationSet rest = waiting; rest != 0; rest &= rest - 1) {
       const auto u = static_cast<std::size_t>(std::countr_zero(rest));
       if (order_[u][head_[u]] < order_[best][head_[best]]) best = u;
     }
@@ -113,7 +113,7 @@ double decay_of_a_period(const FairTreeOptions& options) {
   return decay;
 }
 
-class FairTree final : public Policy {
+class FairTree final : public PolicyOfMany {
  public:
   FairTree(const Instance& instance, const FairTreeOptions& options)
       : processors_(instance.processors),
@@ -139,10 +139,10 @@ class FairTree final : public Policy {
     own_[organization].change(t, -1);
   }
 
-  [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool /*scarce*/) override {
+  [[nodiscard]] std::size_t choose_among(std::int64_t t, OrganizationSet waiting, bool /*scarce*/) override {
     advance(t);
     auto best = static_cast<std::size_t>(std::countr_zero(waiting));
-    for (Coalition rest = waiting & (waiting - 1); rest != 0; rest &= rest - 1) {
+    for (OrganizationSet rest = waiting & (waiting - 1); rest != 0; rest &= rest - 1) {
       const auto u = static_cast<std::size_t>(std::countr_zero(rest));
       if (is_before(u, best) || (ties_by_submission_ && !is_before(best, u) && first_job(u) < first_job(best)))
         best = u;
@@ -186,7 +186,7 @@ class FairTree final : public Policy {
   std::int64_t period_end_;
 };
 
-class Karma final : public Policy {
+class Karma final : public PolicyOfMany {
  public:
   explicit Karma(const Instance& instance)
       : share_(instance.processors.begin(), instance.processors.end()),
@@ -212,10 +212,10 @@ class Karma final : public Policy {
     --running_[organization];
   }
 
-  [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool /*scarce*/) override {
+  [[nodiscard]] std::size_t choose_among(std::int64_t t, OrganizationSet waiting, bool /*scarce*/) override {
     advance(t);
     auto best = static_cast<std::size_t>(std::countr_zero(waiting));
-    for (Coalition rest = waiting & (waiting - 1); rest != 0; rest &= rest - 1) {
+    for (OrganizationSet rest = waiting & (waiting - 1); rest != 0; rest &= rest - 1) {
       const auto u = static_cast<std::size_t>(std::countr_zero(rest));
       const bool entitled = is_entitled(u);
       const bool best_entitled = is_entitled(best);

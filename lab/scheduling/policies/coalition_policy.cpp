@@ -108,8 +108,10 @@ std::optional<std::vector<Rational>> CoalitionPolicy::contributions(std::int64_t
 }
 
 void CoalitionPolicy::evaluate(std::int64_t t, const game::KeyTerms& terms) {
-  // What happens at t changes no psi at t, except through what runs.
-  schedules_.run_before(terms.running_factor > 0 ? t + 1 : t);
+  // What happens at t changes no psi at t, except through what runs. A rule that brakes looks at that ahead of t, even
+  // if so little of it counts in phi that it is rounded to nothing.
+  const bool runs_count = terms.running_factor > 0 || (brakes_.any() && terms.horizon.value > 0);
+  schedules_.run_before(runs_count ? t + 1 : t);
   for (std::size_t slot = 0; slot < values_.size(); ++slot) values_[slot] = schedules_.value_at(slot, t, terms);
   share_out(values_, scaled_phi_);
   if (!brakes_.any()) return;

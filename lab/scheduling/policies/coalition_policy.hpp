@@ -133,10 +133,14 @@ using game::CoalitionWeights;
 //     phi[u] = 1/2 ( v({u}) + v(N) - v(N\u) )
 //
 // the mean of the first and the last marginal contribution. Every coalition is valued under FCFS.
+//
+// REQUIRES: 1 <= organizations <= k_coalition_organizations.
 [[nodiscard]] std::unique_ptr<Policy> make_coalitions_loo(const Instance& instance, const game::ServingRule& rule = {});
 
 // COALITIONS(pairs): simulated coalitions of 1, 2, k-2, k-1 and k organizations, O(k^2) of them,
 // weighted as game/shapley_value.hpp says. Every coalition is valued under FCFS.
+//
+// REQUIRES: 1 <= organizations <= k_coalition_organizations.
 [[nodiscard]] std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance,
                                                            const game::ServingRule& rule = {});
 

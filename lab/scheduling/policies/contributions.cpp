@@ -13,7 +13,7 @@ namespace shapley::scheduling {
 
 namespace {
 
-class DirectContr final : public Policy {
+class DirectContr final : public PolicyOfMany {
  public:
   DirectContr(const Instance& instance, DirectContrOptions options)
       : options_(std::move(options)),
@@ -46,9 +46,9 @@ class DirectContr final : public Policy {
   [[nodiscard]] bool asks_run_times() const override { return terms_.weigh_running(); }
   void ran(std::int64_t, Duration duration) override { terms_.ran(duration); }
 
-  [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool /*scarce*/) override {
+  [[nodiscard]] std::size_t choose_among(std::int64_t t, OrganizationSet waiting, bool /*scarce*/) override {
     const game::KeyTerms& terms = terms_.now();
-    const Coalition first = guaranteed_.first_of(waiting, [this](std::size_t u) { return got_[u].running; });
+    const OrganizationSet first = guaranteed_.first_of(waiting, [this](std::size_t u) { return got_[u].running; });
     if (brakes_.any())
       return greatest(first, [&](std::size_t u) { return brakes_.key<Int128>(u, figures(u, t), terms, 1); });
     return greatest(first, [&](std::size_t u) { return key(u, t, terms); });
@@ -138,7 +138,7 @@ struct RateAccrual {
 
 // Integer holds scale * psi: 128 bits where the scale is k!, 64 where it is 2 (instance.hpp's validate).
 template <typename Integer>
-class ShapleyRate final : public Policy {
+class ShapleyRate final : public PolicyOfMany {
  public:
   ShapleyRate(const Instance& instance, ShapleyRateOptions options)
       : options_(options),
@@ -179,13 +179,13 @@ class ShapleyRate final : public Policy {
   [[nodiscard]] bool asks_run_times() const override { return terms_.weigh_running(); }
   void ran(std::int64_t, Duration duration) override { terms_.ran(duration); }
 
-  [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) override {
+  [[nodiscard]] std::size_t choose_among(std::int64_t t, OrganizationSet waiting, bool scarce) override {
     if (!scarce) return static_cast<std::size_t>(std::countr_zero(waiting));
     advance(t);
     // What is given now follows from the demands of this instant, which starts do not change.
     if (terms_.weigh_running()) know_rates();
     const game::KeyTerms& terms = terms_.now();
-    const Coalition first = guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; });
+    const OrganizationSet first = guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; });
     if (brakes_.any())
       return greatest(first, [&](std::size_t u) { return brakes_.key<Int256>(u, figures(u, t), terms, scale_); });
     return greatest(first, [&](std::size_t u) { return key(u, t, terms); });

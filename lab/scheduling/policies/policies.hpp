@@ -65,7 +65,7 @@ struct RandAccuracy {
 };
 [[nodiscard]] std::size_t permutations_for(std::size_t organizations, const RandAccuracy& accuracy);
 
-// REQUIRES: organizations <= 32; every permutation holds each organization once.
+// REQUIRES: organizations <= k_coalition_organizations; every permutation holds each organization once.
 [[nodiscard]] std::unique_ptr<Policy> make_rand(const Instance& instance, const std::vector<Permutation>& permutations,
                                                 const game::ServingRule& rule = {});
 
@@ -90,7 +90,7 @@ class HindsightPolicy : public Policy {
 // REQUIRES: 1 <= organizations <= k_hindsight_organizations; no rigid jobs.
 [[nodiscard]] std::unique_ptr<HindsightPolicy> make_hindsight(const Instance& instance,
                                                               const game::ServingRule& rule = {});
-// REQUIRES: no rigid jobs.
+// REQUIRES: 1 <= organizations <= k_coalition_organizations; no rigid jobs.
 [[nodiscard]] std::unique_ptr<HindsightPolicy> make_hindsight_pair(const Instance& instance,
                                                                    const game::ServingRule& rule = {});
 

@@ -20,7 +20,7 @@ std::string to_string(const Rational& value) {
 
 namespace {
 
-class OnceAPass final : public Policy {
+class OnceAPass final : public PolicyOfMany {
  public:
   explicit OnceAPass(std::unique_ptr<Policy> policy) : policy_(std::move(policy)) {}
 
@@ -34,11 +34,11 @@ class OnceAPass final : public Policy {
   [[nodiscard]] bool asks_run_times() const override { return policy_->asks_run_times(); }
   void ran(std::int64_t t, Duration duration) override { policy_->ran(t, duration); }
 
-  [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) override {
+  [[nodiscard]] std::size_t choose_among(std::int64_t t, OrganizationSet waiting, bool scarce) override {
     if (ordered_at_ != t) order(t, waiting, scarce);
     for (const std::size_t u : order_)
       if ((waiting >> u & 1U) != 0) return u;
-    return policy_->choose(t, waiting, scarce);
+    return policy_->choose_among(t, waiting, scarce);
   }
 
   [[nodiscard]] bool endowed(std::int64_t t, const std::vector<std::uint32_t>& processors) override {
@@ -52,11 +52,11 @@ class OnceAPass final : public Policy {
   }
 
  private:
-  void order(std::int64_t t, Coalition waiting, bool scarce) {
+  void order(std::int64_t t, OrganizationSet waiting, bool scarce) {
     ordered_at_ = t;
     order_.clear();
-    for (; waiting != 0; waiting &= ~(Coalition{1} << order_.back()))
-      order_.push_back(policy_->choose(t, waiting, scarce));
+    for (; waiting != 0; waiting &= ~(OrganizationSet{1} << order_.back()))
+      order_.push_back(policy_->choose_among(t, waiting, scarce));
   }
 
   std::unique_ptr<Policy> policy_;

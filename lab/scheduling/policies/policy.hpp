@@ -8,11 +8,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/contract.hpp"
 #include "base/types.hpp"
 #include "game/shapley_value.hpp"
 #include "scheduling/instance.hpp"
@@ -20,6 +22,12 @@
 namespace shapley::scheduling {
 
 using game::Coalition;
+// Coalitions are bit masks.
+inline constexpr std::size_t k_coalition_organizations = std::numeric_limits<Coalition>::digits;
+
+// The organizations that wait: bit u = organization u. It is wider, because nothing is kept for each of its subsets.
+using OrganizationSet = std::uint64_t;
+inline constexpr std::size_t k_max_organizations = std::numeric_limits<OrganizationSet>::digits;
 
 // An exact fraction; denominator > 0.
 struct Rational {
@@ -65,6 +73,11 @@ class Policy {
   // Which of the `waiting` organizations (two or more; those whose first job fits) is served next. Not `scarce`: every
   // waiting job starts at this instant anyway, so the answer matters only to policies whose state depends on the order
   // of starts.
+  [[nodiscard]] virtual std::size_t choose_among(std::int64_t t, OrganizationSet waiting, bool scarce) {
+    SHAPLEY_REQUIRE(waiting >> k_coalition_organizations == 0);
+    return choose(t, static_cast<Coalition>(waiting), scarce);
+  }
+  // The same where there are k_coalition_organizations at most.
   [[nodiscard]] virtual std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) = 0;
 
   // From t on organizations own this many processors (after the completions of that instant, before its releases).
@@ -81,6 +94,15 @@ class Policy {
   // v of every coalition the policy simulates, by bit mask.
   [[nodiscard]] virtual std::vector<std::pair<Coalition, std::int64_t>> coalition_values(std::int64_t /*t*/) {
     return {};
+  }
+};
+
+// A policy of up to k_max_organizations. Those that value coalitions know k_coalition_organizations at most.
+class PolicyOfMany : public Policy {
+ public:
+  [[nodiscard]] std::size_t choose_among(std::int64_t t, OrganizationSet waiting, bool scarce) override = 0;
+  [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) final {
+    return choose_among(t, waiting, scarce);
   }
 };
 

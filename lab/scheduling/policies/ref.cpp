@@ -358,7 +358,7 @@ std::size_t permutations_for(std::size_t organizations, const RandAccuracy& accu
 
 std::unique_ptr<Policy> make_rand(const Instance& instance, const std::vector<Permutation>& permutations,
                                   const game::ServingRule& rule) {
-  SHAPLEY_REQUIRE(instance.organizations() <= 32);
+  SHAPLEY_REQUIRE(instance.organizations() <= k_coalition_organizations);
   CoalitionWeights weights(instance.organizations());
   for (const Permutation& permutation : permutations) {
     Coalition before = 0;

@@ -354,12 +354,12 @@ Expected<SiteHistory> read_site_history(const SiteHistorySource& source) {
   history.instance.latest = latest_end(history.instance);
   drop_idle(names.all(), history);
   history.notes = std::move(past.notes);
-  constexpr std::size_t k_most_organizations = 32;
-  if (history.organizations.size() > k_most_organizations)
+  if (history.organizations.size() > scheduling::k_max_organizations)
     return fail(Errc::limit,
                 "replay: " + std::to_string(history.organizations.size()) +
                     " organizations with jobs or processors, guests and commons among them, are more than " +
-                    std::to_string(k_most_organizations) + "; merge small ones in a copy of the configuration");
+                    std::to_string(scheduling::k_max_organizations) +
+                    "; merge small ones in a copy of the configuration");
   const auto valid = scheduling::validate(history.instance);
   if (!valid) return with_context("replay", valid.error());
   return history;

@@ -47,7 +47,8 @@ struct SiteHistory {
   std::vector<std::string> notes;     // what was left out or assumed, in sentences
 };
 
-// Errors name file, line, fault and remedy. Errc::not_found when no job is left; Errc::limit beyond 32 organizations.
+// Errors name file, line, fault and remedy. Errc::not_found when no job is left; Errc::limit beyond
+// k_max_organizations.
 [[nodiscard]] Expected<SiteHistory> read_site_history(const SiteHistorySource& source);
 
 // The owners' processors over time: the configuration's spans, multiplied by the sizes of the nodes.

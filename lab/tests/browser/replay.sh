@@ -6,7 +6,7 @@ sim=$1 make_consortium=$2 look=$3 output=$4
 
 rm -rf "$output"
 mkdir -p "$output"
-# A replay takes no more than 32 organizations, guests and commons among them.
+# 30 organizations; guests and commons are two more.
 "$make_consortium" "$output/30.db" 30
 sqlite3 "$output/30.db" "SELECT text FROM configurations" >"$output/30.yaml"
 "$sim" replay --config "$output/30.yaml" --trace "$output/30.db" --since 2026-10-10 --until 2026-10-13 \

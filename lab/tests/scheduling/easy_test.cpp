@@ -147,12 +147,12 @@ TEST(Easy, psi_is_that_of_the_papers) {
 // ---- the witness ----
 
 // Serves organization 0 first.
-class Strict final : public Policy {
+class Strict final : public PolicyOfMany {
  public:
   void released(std::int64_t, const Job&) override {}
   std::int32_t started(std::int64_t, std::size_t) override { return k_any_owner; }
   void completed(std::int64_t, std::size_t, std::int32_t) override {}
-  [[nodiscard]] std::size_t choose(std::int64_t, Coalition waiting, bool) override {
+  [[nodiscard]] std::size_t choose_among(std::int64_t, OrganizationSet waiting, bool) override {
     std::size_t u = 0;
     while ((waiting >> u & 1U) == 0) ++u;
     return u;
@@ -225,18 +225,21 @@ class Witness {
   Starts start_;
 };
 
-// Crowded, at any size that RapidCheck asks for: many jobs at once, whose requests are often alike.
-EasyInstance any_easy_instance() {
+// Crowded, at any size that RapidCheck asks for: many jobs at once, whose requests are often alike. Of organization 0
+// and the last one.
+EasyInstance any_easy_instance(std::uint32_t last = 1) {
   const auto number = [](std::int64_t from, std::int64_t to) {
     return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(from, to + 1));
   };
-  EasyInstance instance{.endowments = {{{0}, {4, 4}}}, .jobs = {}, .requested = {}, .latest = {10'000}};
+  EasyInstance instance{.endowments = {{{0}, {4}}}, .jobs = {}, .requested = {}, .latest = {10'000}};
+  instance.endowments.front().processors.resize(last);
+  instance.endowments.front().processors.push_back(4);
   const auto jobs = number(0, 16);
   for (std::int64_t j = 0; j < jobs; ++j) {
     const auto duration = number(1, 10);
     instance.jobs.push_back({{number(0, 12)},
                              {duration},
-                             static_cast<std::uint32_t>(number(0, 1)),
+                             number(0, 1) == 0 ? 0U : last,
                              static_cast<std::uint32_t>(number(0, 3) == 0 ? number(5, 9) : number(1, 3))});
     instance.requested.push_back({duration + (number(0, 1) == 0 ? 0 : number(0, 6))});
   }
@@ -244,7 +247,7 @@ EasyInstance any_easy_instance() {
 }
 
 RC_GTEST_PROP(Easy, starts_what_the_witness_starts, ()) {
-  const EasyInstance instance = any_easy_instance();
+  const EasyInstance instance = any_easy_instance(*rc::gen::element(1U, 31U, 32U, 63U));
   RC_ASSERT(validate(instance).has_value());
   RC_ASSERT(simulate_easy(instance, nullptr)->start == Witness(instance, false).starts());
   Strict strict;

@@ -23,17 +23,23 @@ struct Second {
   std::vector<std::int64_t> busy;     // processors of the organization that any job holds
 };
 
-// k! times what each organization gives in a second; all of it is worth what psi is worth.
+// scale_of() times what each organization gives in a second; all of it is worth what psi is worth.
 using GivenRates = std::function<std::vector<std::int64_t>(const Instance&, const Second&)>;
 
 inline std::int64_t factorial(std::size_t n) {
   return n <= 1 ? 1 : static_cast<std::int64_t>(n) * factorial(n - 1);
 }
 
+// What rates are multiplied by: k!, of more organizations than have coalitions here nothing, for whole processors.
+inline std::int64_t scale_of(const Instance& instance) {
+  constexpr std::size_t k_of_coalitions = 12;
+  return instance.organizations() <= k_of_coalitions ? factorial(instance.organizations()) : 1;
+}
+
 // DIRECTCONTR: the busy processors that one owns.
 inline std::vector<std::int64_t> given_by_owners(const Instance& instance, const Second& second) {
   std::vector<std::int64_t> rates = second.busy;
-  for (std::int64_t& rate : rates) rate *= factorial(instance.organizations());
+  for (std::int64_t& rate : rates) rate *= scale_of(instance);
   return rates;
 }
 
@@ -153,7 +159,7 @@ class Simulation {
   // k! times the processors that u gives less those that it holds, in the second that begins at t.
   [[nodiscard]] std::int64_t rate_less_used(std::size_t u, std::int64_t t) const {
     return given_rates_[static_cast<std::size_t>(t)][u] -
-           factorial(instance_.organizations()) * seconds_[static_cast<std::size_t>(t)].running[u];
+           scale_of(instance_) * seconds_[static_cast<std::size_t>(t)].running[u];
   }
 
  private:
@@ -184,7 +190,7 @@ class Simulation {
   // A million times k! K of braking.hpp, by its words.
   [[nodiscard]] Int128 braking_key(std::size_t u, std::int64_t t) const {
     const std::int64_t m = residual(instance_, start_, t);
-    const std::int64_t scale = factorial(instance_.organizations());
+    const std::int64_t scale = scale_of(instance_);
     const Second now = second(t);
     const std::int64_t rate = given_(instance_, now)[u] - scale * now.running[u];
     Int128 balance = m * m / 2 * rate;
@@ -206,7 +212,7 @@ class Simulation {
     const std::int64_t here = sum + (elsewhere_ ? elsewhere_(u, t, factor) : 0);
     if (rule_.running == 0) return here;
     const Second now = second(t);
-    return here + factor * (given_(instance_, now)[u] - factorial(instance_.organizations()) * now.running[u]);
+    return here + factor * (given_(instance_, now)[u] - scale_of(instance_) * now.running[u]);
   }
   struct Standing {
     bool below;
@@ -263,5 +269,39 @@ class Simulation {
   std::vector<std::vector<std::int64_t>> given_rates_;  // by second, organization
   std::vector<Standing> at_begin_;                      // of the instant
 };
+
+// FAIRSHARE: by job, when it starts; -1: not before the end.
+inline std::vector<std::int64_t> starts_by_fair_share(const Instance& instance) {
+  std::vector<std::int64_t> start(instance.jobs.size(), -1);
+  std::vector<std::int64_t> used(instance.organizations());  // seconds of processors
+  const auto runs = [&](std::size_t j, std::int64_t t) {
+    return start[j] >= 0 && t < start[j] + instance.jobs[j].duration.value;
+  };
+  // By what a processor that one owns has brought so far, then by organization, then in the order of its queue.
+  const auto is_before = [&](std::size_t a, std::size_t b) {
+    const std::uint32_t u = instance.jobs[a].organization;
+    const std::uint32_t v = instance.jobs[b].organization;
+    const std::int64_t own = instance.processors[u];
+    const std::int64_t other = instance.processors[v];
+    if (u == v) return instance.jobs[a].release < instance.jobs[b].release;
+    if (own == 0 || other == 0) return own != 0 || (other == 0 && u < v);
+    return used[u] * other != used[v] * own ? used[u] * other < used[v] * own : u < v;
+  };
+  for (std::int64_t t = 0; t < instance.end.value; ++t) {
+    auto free = static_cast<std::int64_t>(instance.total_processors());
+    for (std::size_t j = 0; j < start.size(); ++j) free -= runs(j, t) ? 1 : 0;
+    for (; free > 0; --free) {
+      std::optional<std::size_t> next;
+      for (std::size_t j = 0; j < start.size(); ++j) {
+        if (start[j] >= 0 || instance.jobs[j].release.value > t) continue;
+        if (!next || is_before(j, *next)) next = j;
+      }
+      if (!next) break;
+      start[*next] = t;
+    }
+    for (std::size_t j = 0; j < start.size(); ++j) used[instance.jobs[j].organization] += runs(j, t) ? 1 : 0;
+  }
+  return start;
+}
 
 }  // namespace shapley::scheduling::naive

@@ -55,6 +55,31 @@ RC_GTEST_PROP(ServingRule, DirectContrFollowsTheWordsOfTheRule, ()) {
   RC_ASSERT(starts_of(instance, *policy) == witness.starts());
 }
 
+// 33 to 64 organizations, more than a coalition can hold, with queues at which something is chosen again and again.
+Instance any_instance_of_many() {
+  const auto number = [](unsigned from, unsigned to) {
+    return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(from, to + 1));
+  };
+  Instance instance;
+  instance.end = {30};
+  const unsigned organizations = number(k_coalition_organizations + 1, k_max_organizations);
+  for (unsigned u = 0; u < organizations; ++u) instance.processors.push_back(number(0, 5) / 5);
+  const unsigned jobs = number(0, 120);
+  for (unsigned j = 0; j < jobs; ++j)
+    instance.jobs.push_back({{number(0, 20)}, {number(1, 9)}, number(0, organizations - 1)});
+  return instance;
+}
+
+RC_GTEST_PROP(ManyOrganizations, AreServedByTheWordsOfTheRule, ()) {
+  const Instance instance = any_instance_of_many();
+  const ServingRule rule = any_rule();
+  const auto direct = make_direct_contr(instance, {.identity = true, .seed = 1, .rule = rule});
+  RC_ASSERT(starts_of(instance, *direct) ==
+            naive::Simulation(instance, words_of(rule), naive::given_by_owners).starts());
+  const auto fair_share = make_fair_share(instance);
+  RC_ASSERT(starts_of(instance, *fair_share) == naive::starts_by_fair_share(instance));
+}
+
 // Where it is known whose processors were taken; the third of second 4 has none free any more, and second 5 is not
 // known.
 TEST(DirectContr, JobsTakeTheProcessorsThatWereTaken) {
@@ -87,6 +112,16 @@ RC_GTEST_PROP(ServingRule, CoalitionsFollowTheWordsOfTheRule, ()) {
   const auto pairs = make_coalitions_pair(instance, rule);  // exact up to four organizations
   RC_ASSERT(starts_of(instance, *all) == witness.starts());
   RC_ASSERT(starts_of(instance, *pairs) == witness.starts());
+}
+
+// With a mean residual run time of 1 s what runs is worth half a second in phi, rounded to none, and 1 s in the work.
+TEST(ServingRule, CoalitionsBrakeByWhatRunsInTheSecondOfTheChoice) {
+  const Instance instance{{0, 0, 1}, {{{0}, {1}, 0}, {{3}, {2}, 1}, {{0}, {1}, 0}, {{0}, {2}, 1}, {{3}, {1}, 0}}, {5}};
+  const ServingRule rule{.horizon = {}, .guarantee = {500'000}, .pace = {250'000}};
+  const std::vector<std::int64_t> expected{0, 4, 3, 1, -1};
+  ASSERT_EQ(naive::Simulation(instance, words_of(rule), naive::given_by_coalitions).starts(), expected);
+  EXPECT_EQ(starts_of(instance, *make_coalitions_all(instance, rule)), expected);
+  EXPECT_EQ(starts_of(instance, *make_coalitions_pair(instance, rule)), expected);
 }
 
 RC_GTEST_PROP(ServingRule, RefFollowsTheWordsOfTheRuleInEveryCoalition, ()) {

@@ -1,6 +1,8 @@
 // Small random instances for property tests.
 #pragma once
 
+#include <cstdint>
+
 #include <rapidcheck.h>
 
 #include "scheduling/instance.hpp"
@@ -24,6 +26,13 @@ inline scheduling::Instance any_instance(int max_organizations, const InstanceSh
                              *rc::gen::inRange(0U, static_cast<unsigned>(organizations))});
   }
   instance.end = {*rc::gen::inRange<std::int64_t>(1, 20)};
+  return instance;
+}
+
+// The same after so many organizations that own nothing and send nothing.
+inline scheduling::Instance after_idle_ones(scheduling::Instance instance, std::uint32_t idle) {
+  instance.processors.insert(instance.processors.begin(), idle, 0);
+  for (scheduling::Job& job : instance.jobs) job.organization += idle;
   return instance;
 }
 

@@ -122,6 +122,47 @@ RC_GTEST_PROP(Coalitions, LeaveOneOutIsTheMeanOfFirstAndLast, ()) {
   }
 }
 
+// By job; -1: not before the end.
+std::vector<std::int64_t> starts_by(const char* name, const scheduling::Instance& instance) {
+  std::vector<std::int64_t> starts(instance.jobs.size(), -1);
+  const auto policy = make_policy(name, instance, {});
+  for (const scheduling::Start& start : scheduling::simulate(instance, **policy).schedule)
+    starts[start.job] = start.start.value;
+  return starts;
+}
+
+// Who owns nothing and sends nothing changes nothing, and with 60 of these there are more than a coalition can hold.
+RC_GTEST_PROP(ManyOrganizations, AreServedAsTheFewAmongThemThatMatter, ()) {
+  const scheduling::Instance few = any_instance(4);
+  const scheduling::Instance many = after_idle_ones(few, 60);
+  for (const char* name :
+       {"direct_contr", "direct_contr@9/0.5/0.1/once", "direct_contr@braking/0.5", "direct_contr_identity",
+        "round_robin", "fair_share", "ut_fair_share", "curr_fair_share", "fcfs", "shapley_rate_loo",
+        "shapley_rate_loo@9/0.5", "shapley_rate_loo@braking/0.5/once", "karma", "fair_tree"}) {
+    RC_ASSERT(starts_by(name, few) == starts_by(name, many));
+  }
+}
+
+TEST(ManyOrganizations, AreRefusedByCoalitionsWithTheRemedy) {
+  const scheduling::Instance few{std::vector<std::uint32_t>(32, 1), {}, {10}};
+  const scheduling::Instance many{std::vector<std::uint32_t>(64, 1), {}, {10}};
+  const scheduling::Instance too_many{std::vector<std::uint32_t>(65, 1), {}, {10}};
+  for (const char* name : {"rand", "coalitions_loo", "coalitions_pair", "hindsight_pair"}) {
+    EXPECT_TRUE(make_policy(name, few, {})) << name;
+    const auto refused = make_policy(name, many, {});
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().what,
+              "policy " + std::string(name) + ": 64 organizations exceed its limit of 32; use shapley_rate_sampled");
+  }
+  for (const char* name : {"direct_contr", "shapley_rate_sampled", "fair_share", "karma"}) {
+    EXPECT_TRUE(make_policy(name, many, {})) << name;
+    const auto refused = make_policy(name, too_many, {});
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().what,
+              "policy " + std::string(name) + ": 65 organizations exceed its limit of 64; merge small organizations");
+  }
+}
+
 TEST(Karma, LendersAreServedFirstLater) {
   // Two processors each. Organization 0 idles while 1 borrows both of its processors for 10 s: per second, each is
   // dealt 1 credit (m/2); 0 donates its guaranteed processor, lent to 1: +1; 1 runs 3 beyond its guarantee of 1: -3. So

@@ -89,7 +89,7 @@ class RigidWitness {
 };
 
 RC_GTEST_PROP(RigidJobs, StartWhenTheWitnessSays, ()) {
-  const Instance instance = any_rigid_instance();
+  const Instance instance = after_idle_ones(any_rigid_instance(), *rc::gen::element(0U, 30U, 60U));
   for (const bool round_robin : {false, true}) {
     const SimulationResult result = simulate_by(round_robin ? "round_robin" : "fcfs", instance);
     const RigidWitness witness(instance, round_robin);
