@@ -360,6 +360,18 @@ TEST_F(NameOfTheLedgerTest, NothingIsAcknowledgedWhileAFileOfTheLedgerIsRemoved)
   EXPECT_EQ(acknowledged(), sequence);
 }
 
+TEST_F(NameOfTheLedgerTest, NothingIsAcknowledgedIfTheFileIsRemovedWhileItIsWritten) {
+  connect(1);
+  snapshot({});
+  work(1, 3);
+  const std::uint64_t before = acknowledged();
+  on_sync() = [&](const std::string&) { fs::remove(file("")); };
+  see({running({.id = 4, .start = now - 5})});
+  on_sync() = nullptr;
+  ASSERT_FALSE(fs::exists(file(""))) << "nothing was synced: the test proves nothing";
+  EXPECT_EQ(acknowledged(), before);
+}
+
 TEST_F(NameOfTheLedgerTest, NothingIsAcknowledgedOnceTheFileIsReplaced) {
   connect(1);
   snapshot({});
