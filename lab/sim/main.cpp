@@ -403,9 +403,8 @@ Action add_experiment(CLI::App& app) {
       ->delimiter(',');
   add_option(*command, "--cases NAMES", arguments->cases,
              "Run only these cases of stability (saturated, load_1.05, bursty, head_start, maintenance, debts, "
-             "years, windows, worlds, search), of consortium (cross, repay, symmetric), or of strategy (load_0.80, "
-             "load_1.05, saturated, "
-             "and its attacks)")
+             "years, windows, worlds, members, search), of consortium (cross, repay, symmetric), or of strategy "
+             "(load_0.80, load_1.05, saturated, and its attacks)")
       ->delimiter(',');
   add_option(*command, "--seed N", arguments->seed, "Draw from this seed (default: 1)");
   add_option(*command, "--threads N", arguments->threads, "Run on this many threads (default: one per core)");

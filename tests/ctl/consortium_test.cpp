@@ -12,13 +12,18 @@
 #include <unistd.h>
 
 #include "ctl/environment.hpp"
+#include "fake_daemon.hpp"
 #include "ledger/chain/signing.hpp"
 #include "ledger/consortium/standing.hpp"
+#include "ledger/reports/adjustment_report.hpp"
+#include "ledger/reports/report.hpp"
 #include "ledger/store/ledger.hpp"
 #include "program.hpp"
 #include "scripted_books.hpp"
+#include "status_report.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/must.hpp"
+#include "tests/support/partial_report.hpp"
 #include "tests/support/text.hpp"
 #include "two_clusters.hpp"
 
@@ -151,17 +156,24 @@ TEST_F(ConsortiumBinary, CheckConfigComparesWithStandingStatements) {
     std::ofstream(brought) << statement.text();
   };
   const std::string file = (directory / "north.yaml").string();
+  std::string asked = "--ledger " + books;
+  std::string physics_there = "physik";
   const auto check = [&](ExitCode code, const std::string& weight = "1.5") {
     std::ofstream(file) << "slurm_user: root\nsigning_key: " << key << "\nconsortium:\n  name: uni\n  clusters:\n"
                         << "    - {name: south, standing: " << brought.string() << ", public_key: " << key
-                        << ".pub, weight: " << weight << ", as: {physics: physik}}\n"
+                        << ".pub, weight: " << weight << ", as: {physics: " << physics_there << "}}\n"
                         << "organizations: [{name: physics, nodes: [n1]}]\n";
-    return ends(code, run("check-config --ledger " + books + " " + file)).out;
+    return ends(code, run("check-config " + asked + " " + file)).out;
   };
   EXPECT_PRED2(contains, check(ExitCode::success),
                "note: cluster 'south': its statement at " + brought.string() + ": not compared: ");
   bring();
   EXPECT_PRED2(contains, check(ExitCode::success), ": has organizations that this file does not name: chemistry\n");
+  physics_there = "physics";
+  EXPECT_PRED2(contains, check(ExitCode::success),
+               ": has organizations that this file does not name: chemistry, physik; and none of these names of `as`: "
+               "physics\n");
+  physics_there = "physik";
   EXPECT_PRED2(contains, check(ExitCode::findings, "2"),
                ":6: consortium: cluster 'south': its statement at " + brought.string() +
                    ": a processor of south is worth '1.5', here '2'; agree on it with that site");
@@ -188,6 +200,19 @@ TEST_F(ConsortiumBinary, CheckConfigComparesWithStandingStatements) {
   statement.figures.event = 9;
   bring();
   EXPECT_PRED2(contains, check(ExitCode::success), refused + ", which was found at 2026-11-18T11:06:42Z" + way_out);
+  {  // A running shapleyd says itself what it refuses.
+    const FakeDaemon daemon(
+        directory / "s", FakeDaemon::welcoming([&](const json& request) {
+          if (request["request"] == "adjustments") return json_of(partial<ledger::AdjustmentsReport>(json::object()));
+          json status = with_daemon(fixed_report());
+          status["daemon"]["cluster"] = {{"name", "north"}};
+          status["clusters"] = json::array({{{"cluster", "south"}, {"is_refused", true}, {"fault", "before"}}});
+          return json_of(partial<ledger::StatusReport>(status));
+        }));
+    asked = "--socket " + (directory / "s").string();
+    EXPECT_PRED2(contains, check(ExitCode::success), ": shapleyd refuses it: before\n");
+  }
+  asked = "--ledger " + books;
   statement.figures.period = Period::monthly;
   bring();
   EXPECT_PRED2(contains, check(ExitCode::findings), "its period is 'monthly', here 'none'; ");

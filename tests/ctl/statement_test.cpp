@@ -119,6 +119,40 @@ TEST_F(Statement, is_the_sum_over_every_second) {
   EXPECT_EQ(named(report["organizations"], "bio")["waited"]["processor_seconds"], "1200");
 }
 
+// Each runs an hour on its neighbour's node.
+TEST_F(Statement, of_a_thousand_organizations_has_each_of_them_in_each_form) {
+  constexpr int k_organizations = 1000;
+  constexpr std::int64_t k_begin = 1'795'000'000;  // 2026-11-18T11:06:40Z
+  const auto name = [](int i) { return "institute" + std::to_string(1000 + i % k_organizations); };
+  std::vector<accounting::Event> events;
+  for (int i = 0; i < k_organizations; ++i) {
+    const std::string node = "n" + std::to_string(i);
+    events.emplace_back(accounting::OwnershipStated{
+        node, Instant{k_begin}, {{k_beginning_of_time, {{name(i), accounting::k_whole_node}}}}});
+    events.emplace_back(accounting::CapacityChanged{node, Instant{k_begin}, 0, {4 * k_micro}});
+    const auto run = ledger::testing::opened(static_cast<std::uint32_t>(i + 1), k_begin + 100, name(i + 1), 2, node);
+    events.emplace_back(run);
+    events.emplace_back(ledger::testing::closed(run, k_begin + 3700));
+  }
+  must(ledger::testing::writer(file()).append(events, Instant{k_begin + 4000}));
+  const std::string month = "--month 2026-11";
+  const json report = json::parse(ends(ExitCode::success, run(month + " --json")).out);
+  int counted = 0;
+  for (const json& row : report["organizations"]) {
+    if (!row["name"].get<std::string>().starts_with("institute")) continue;
+    ++counted;
+    for (const char* amount : {"got", "given", "lent", "borrowed"}) EXPECT_EQ(row[amount]["processor_seconds"], "7200");
+    EXPECT_EQ(row["lent_to"].size(), 1U);
+  }
+  EXPECT_EQ(counted, k_organizations);
+  const std::string text = ends(ExitCode::success, run(month)).out;
+  const std::string csv = ends(ExitCode::success, run(month + " --csv")).out;
+  for (int i = 0; i < k_organizations; ++i) {
+    EXPECT_PRED2(contains, text, '\n' + name(i) + "   0.00  2.00 2.00 ");
+    EXPECT_PRED2(contains, csv, name(i) + ",lent_to,direct_contr," + name(i + 1) + ",,,2,7200,");
+  }
+}
+
 TEST_F(Statement, has_what_was_settled_in_a_column_of_its_own) {
   write_site(file(), Period::none);
   const json before = of(at_second(-400), at_second(1'500));

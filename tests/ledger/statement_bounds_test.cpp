@@ -104,7 +104,7 @@ TEST(StatementBounds, WhatWasSettledIsWhatItSays) {
 }
 
 TEST(StatementBounds, AJumpIsNamed) {
-  const ClusterFigures last = ten_minutes_old();
+  ClusterFigures last = ten_minutes_old();
   const auto jumped = [&](const auto& change) {
     ClusterFigures next = last;
     next.time = last.time + Duration{60};
@@ -126,6 +126,11 @@ TEST(StatementBounds, AJumpIsNamed) {
               add(next.organizations[1], -200);
             }).find("B got 200 core-hours more"),
             std::string::npos);
+  EXPECT_NE(jumped([&](auto& next) {
+              add(next.organizations[0], 200);
+              add(next.organizations[1], -100);
+            }).find("A gave 200 core-hours more"),
+            std::string::npos);
   EXPECT_EQ(jumped([&](auto& next) {
               add(next.organizations[0], 100);
               next.organizations[0].settled_given = {100 * k_core_hour};
@@ -134,11 +139,26 @@ TEST(StatementBounds, AJumpIsNamed) {
             "that by agreed amounts");
   EXPECT_NE(jumped([](auto& next) { next.organizations[0].figures.balance.value *= 3; }), "");
   // By other books, or by figures that are restated, nothing is said.
-  EXPECT_EQ(jumped([&](auto& next) {
-              add(next.organizations[0], 100);
-              next.period_begin = next.time;
-            }),
-            "");
+  const auto jumped_with = [&](const auto& change) {
+    return jumped([&](auto& next) {
+      add(next.organizations[0], 100);
+      change(next);
+    });
+  };
+  EXPECT_EQ(jumped_with([](auto& next) { next.period_begin = next.time; }), "");
+  EXPECT_EQ(jumped_with([](auto& next) { next.ledger = std::string(32, 'c'); }), "");
+  EXPECT_EQ(jumped_with([](auto& next) { next.contribution = "shapley_rate"; }), "");
+  // Two hours of work within a minute are too much for 48 processors, and not for 96, which left or came meanwhile.
+  const auto two_hours = [&](std::int64_t processors) {
+    return jumped([&](auto& next) {
+      add(next.organizations[0], 2);
+      next.whole = {processors * k_micro};
+    });
+  };
+  EXPECT_NE(two_hours(48), "");
+  EXPECT_EQ(two_hours(96), "");
+  last.whole = {96 * k_micro};
+  EXPECT_EQ(two_hours(48), "");
   ClusterFigures before = last;
   before.contribution = "hindsight";
   ClusterFigures after = before;

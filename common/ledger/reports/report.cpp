@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 
+#include "accounting/state/consortium.hpp"
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
 #include "base/nearest.hpp"
@@ -314,6 +315,19 @@ std::vector<OtherClusterReport> other_clusters(const accounting::State& state) {
   return clusters;
 }
 
+// The shares once the line is accepted, of which `next` is a statement.
+std::vector<accounting::ClusterShare> shares_after(const accounting::State& state,
+                                                   const accounting::LedgerReplaced& accepted,
+                                                   const accounting::StandingReceived* next) {
+  if (state.consortium() == nullptr) return {};
+  accounting::ConsortiumDeclared declared = *state.consortium();
+  // A new ledger has none of the figures that had another weight once.
+  for (accounting::OtherCluster& other : declared.clusters) {
+    if (other.cluster == accepted.cluster && accepted.ledger != accepted.former_ledger) other.earlier.clear();
+  }
+  return accounting::shares_of(declared, {&next, 1}, state.residual(), state.period(), state.now());
+}
+
 }  // namespace
 
 LineReport line_report(const accounting::State& state, const accounting::LedgerReplaced& accepted,
@@ -334,7 +348,7 @@ LineReport line_report(const accounting::State& state, const accounting::LedgerR
     for (const auto& [name, work] : owed_by(state, share)) owed[name].first = work;
   }
   const accounting::StandingReceived* const next = &first;
-  for (const accounting::ClusterShare& share : state.shares_elsewhere({&next, 1})) {
+  for (const accounting::ClusterShare& share : shares_after(state, accepted, next)) {
     if (share.cluster != accepted.cluster) continue;
     for (const auto& [name, work] : owed_by(state, share)) owed[name].second = work;
   }

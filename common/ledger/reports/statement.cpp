@@ -84,10 +84,18 @@ class Totals {
 
   [[nodiscard]] bool exact() const { return exact_; }
 
-  [[nodiscard]] AccountRow row(OrgId organization, const PastBooks& books,
+  [[nodiscard]] std::vector<AccountRow> rows(const std::vector<OrgId>& order, const PastBooks& books,
+                                             const std::vector<std::string>& names) const {
+    const OwnerMatrix matrix = matrix_of(held_, names.size());
+    std::vector<AccountRow> rows;
+    for (const OrgId organization : order) rows.push_back(row(organization, matrix, books, names));
+    return rows;
+  }
+
+ private:
+  [[nodiscard]] AccountRow row(OrgId organization, const OwnerMatrix& matrix, const PastBooks& books,
                                const std::vector<std::string>& names) const {
     const std::size_t id = organization.value;
-    const OwnerMatrix matrix = matrix_of(held_, names.size());
     AccountRow row{.name = names[id],
                    .got = {at(got_, id)},
                    .given = {at(given_, id)},
@@ -109,7 +117,6 @@ class Totals {
     return row;
   }
 
- private:
   static CpuTime at(const std::vector<CpuTime>& amounts, std::size_t id) {
     return id < amounts.size() ? amounts[id] : CpuTime{};
   }
@@ -120,8 +127,10 @@ class Totals {
 
   [[nodiscard]] std::vector<UserRow> users_of(OrgId organization, const PastBooks& books) const {
     std::map<std::pair<std::string, std::uint32_t>, UserWork> users;
-    for (const auto& [key, work] : held_) {
-      if (key.organization != organization) continue;
+    const HeldKey first{organization, OrgId{}};
+    for (auto held = held_.lower_bound(first); held != held_.end(); ++held) {
+      const auto& [key, work] = *held;
+      if (key.organization != organization) break;
       UserWork& user = users[{books.accounts().name_of(key.account), key.user_id}];
       user.got += work;
       if (key.owner == organization) user.own += work;
@@ -307,7 +316,7 @@ Expected<AccountReport> statement_report(PastBooks& books, const IntervalAsked& 
     part.worth = worth_report(books.state(), later == nullptr ? worths[i] : *later);
     if (part.worth && !asked.only.empty()) keep_only(*part.worth, shown);
   }
-  for (const OrgId id : order) report.organizations.push_back(totals.row(id, books, names));
+  report.organizations = totals.rows(order, books, names);
   return report;
 }
 

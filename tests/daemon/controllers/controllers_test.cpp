@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/requests/handlers.hpp"
+#include "ledger/store/backup.hpp"
 #include "tests/daemon/controllers/two_hosts.hpp"
 #include "tests/support/waiting.hpp"
 
@@ -134,6 +135,29 @@ TEST_F(ControllersTest, it_is_held_while_the_other_ones_feeder_is_still_there) {
   EXPECT_TRUE(a.report()["set_aside"].empty());
 }
 
+// The answer was given before the other one wrote what it has now.
+TEST_F(ControllersTest, what_was_asked_before_the_feeder_came_does_not_say_that_everything_is_here) {
+  primary(a);
+  a.feed(runs_of(1, 3));
+  a.disconnect();
+  meet();
+  std::string answer;
+  Controllers::Done done;
+  b.controllers().poll([&](const std::string& request, const Controllers::Done& then) {
+    answer = a.ask(request);
+    done = then;
+  });
+  primary(a);
+  a.feed(runs_of(1, 5));
+  a.disconnect();
+  b.connect();
+  done(answer, b.now());
+  EXPECT_EQ(b.role(), "standby");
+  meet();
+  EXPECT_EQ(b.role(), "active");
+  EXPECT_EQ(b.runs().size(), 5U);
+}
+
 TEST_F(ControllersTest, what_a_plugin_said_last_is_booked_before_writing_ends) {
   primary(a);
   a->begin_session(feeder_hello(7), a.now());
@@ -226,6 +250,12 @@ TEST_F(ControllersTest, an_answer_that_is_its_own_is_none) {
 TEST_F(ControllersTest, what_was_heard_long_ago_says_nothing_of_now) {
   primary(a);
   meet();
+  EXPECT_EQ(b.report()["behind"], 0);
+  is_cut = true;
+  poll(b, a);
+  EXPECT_EQ(b.report()["peer_answers"], false) << "the last question was not answered";
+  is_cut = false;
+  poll(b, a);
   EXPECT_EQ(b.report()["behind"], 0);
   clocks.pass(seconds(5));
   EXPECT_EQ(b.report()["behind"], nullptr);
@@ -321,6 +351,34 @@ TEST_F(ControllersTest, a_copy_is_whole_when_it_has_what_was_there_when_it_began
   expect_same();
 }
 
+// The first copy had begun; then the other one comes back with an older copy of its ledger.
+TEST_F(ControllersTest, a_copy_is_not_whole_because_the_other_one_has_no_more) {
+  b.kill();
+  ASSERT_EQ(nlohmann::json::parse(a.ask(R"({"request":"begin"})"))["allowed"], true);
+  primary(a);
+  a.feed(runs_of(1, 3));
+  const TempDirectory copies;
+  ledger::BackupResult result = must(ledger::back_up(a.ledger(), copies / "older.db", ledger::Overwrite::no));
+  clocks.pass(seconds(400));
+  a.feed(runs_of(1, 400));
+  b.start();
+  for (int questions = 0; b.head().sequence == 0; ++questions) {
+    ASSERT_LT(questions, 9);
+    poll(b, a);
+  }
+  a.disconnect();
+  a.kill();
+  a.lose_ledger();
+  must(ledger::restore(copies / "older.db", a.ledger(), a.now(), result));
+  a.start();
+  meet();
+  EXPECT_EQ(a.head(), b.head()) << "it takes what is there";
+  b.connect();
+  meet(seconds(6));
+  EXPECT_EQ(b.role(), "standby");
+  EXPECT_NE(b.controllers().refusal().find("shapleyctl begin"), std::string::npos);
+}
+
 // Another process asks for the ledger, such as one with a copy of the configuration on a third host.
 TEST_F(ControllersTest, only_the_configured_one_counts_as_following) {
   primary(a);
@@ -338,6 +396,14 @@ TEST_F(ControllersTest, only_the_configured_one_counts_as_following) {
   EXPECT_FALSE(a.ask(text_of(question)).empty());
   EXPECT_EQ(a.report()["in_step"], false);
   EXPECT_FALSE(a.controllers().is_followed());
+  // Nor does the configured one with a ledger that parted, whose event of that number is another one.
+  question.instance = must(b.controllers().self()).instance;
+  question.position.hash.fill(0);
+  EXPECT_FALSE(a.ask(text_of(question)).empty());
+  EXPECT_EQ(a.report()["in_step"], false);
+  question.position = a.head();
+  EXPECT_FALSE(a.ask(text_of(question)).empty());
+  EXPECT_EQ(a.report()["in_step"], true);
 }
 
 // The old one's thread was busy while Slurm changed its primary: it went on acknowledging what no other host had.

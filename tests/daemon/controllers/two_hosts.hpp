@@ -52,6 +52,7 @@ class Host {
   }
   // It dies without any farewell.
   void kill() { service_.reset(); }
+  [[nodiscard]] std::filesystem::path ledger() const { return site_.configuration.ledger; }
   // It goes on with a file that has no name.
   void unlink_ledger() { std::filesystem::remove(site_.configuration.ledger); }
   // REQUIRES: it does not run.

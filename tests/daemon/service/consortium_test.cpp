@@ -463,9 +463,78 @@ TEST_F(AReplacedLedger, ThatBeginsAgainHasNothingOfWhatEarlierWeightsMade) {
   ASSERT_EQ(north.other().fault, "");
   EXPECT_EQ(north.order().front(), "physics");
   replace_south(false);
+  // A run of a minute, which both organizations have figures of.
+  south.see({running({.id = 9, .account = "chem", .node = "n1", .cpus = 8, .start = now})}, now);
+  let_pass(60);
+  south.see({ended({.id = 9, .account = "chem", .node = "n1", .cpus = 8, .start = now - 60}, now)}, now);
   tell();
+  const json preview = accept(false)["organizations"];
   ASSERT_EQ(accept(true)["booked"], true) << north.other().fault;
+  const json owed = asked(north, R"({"request":"status"})")["clusters"][0]["organizations"];
+  ASSERT_EQ(owed.size(), 2U) << owed;
+  ASSERT_EQ(preview.size(), owed.size());
+  for (std::size_t i = 0; i < owed.size(); ++i)
+    EXPECT_EQ(preview[i]["core_hours_after"], owed[i]["core_hours"]) << preview[i] << owed[i];
+}
+
+// Of a third cluster, whose processors were worth three as well, and whose ledger goes on.
+TEST_F(AReplacedLedger, ChangesNothingOfWhatEarlierWeightsMadeOfOtherClusters) {
+  Cluster east{"east"};
+  east.know(north);
+  north.know(east);
+  east.start(now);
+  east.see({running({.id = 1, .account = "chem", .node = "n1", .cpus = 8, .start = now})}, now);
+  const auto weigh = [&](std::int64_t weight) {
+    for (config::OtherClusterConfig& other : north.site.configuration.consortium.clusters) other.weight = weight;
+    for (Cluster* cluster : {&south, &east}) cluster->site.configuration.consortium.weight = weight;
+    for (Cluster* cluster : {&north, &south, &east})
+      ASSERT_TRUE(cluster->service->reload(cluster->site, Instant{now}).has_value());
+    let_pass(60);
+    east.service->tick(Instant{now});
+    tell();
+    north.hear(east, east.states(now), now);
+  };
+  weigh(3 * accounting::k_whole_weight);
+  weigh(accounting::k_whole_weight);
+  replace_south(false);
+  tell();
+  accounting::State& state = north.service->books().state();
+  accounting::State without = accounting::State::load(state.save()).value();
+  ASSERT_EQ(accept(true)["booked"], true) << north.other().fault;
+  without.advance(state.now());
+  ASSERT_FALSE(state.consortium()->clusters[0].earlier.empty());
+  EXPECT_TRUE(state.consortium()->clusters[1].earlier.empty());
+  EXPECT_EQ(state.shares_elsewhere()[0].organizations, without.shares_elsewhere()[0].organizations);
+}
+
+// The clock here was ahead, and was set right within the second of the last statement.
+TEST_F(AReplacedLedger, IsAcceptedAfterTheLastStatementWhateverTheClockSays) {
+  tell();
+  replace_south(false);
+  const std::string first = south.states(now).value();
+  now -= 30;
+  north.hear(south, first, now);
+  EXPECT_EQ(accept(true)["booked"], true) << north.other().fault;
+  EXPECT_EQ(replacements().size(), 2U);
+  EXPECT_EQ(north.recorded(), 2U);
   EXPECT_EQ(north.order().front(), "chemistry");
+}
+
+// It came while nothing could be recorded, and then the former ledger was back.
+TEST_F(AReplacedLedger, ThatWasNotRecordedIsForgottenWithTheNextStatementOfTheFormerOne) {
+  tell();
+  let_pass(60);
+  const std::string former = south.states(now).value();
+  replace_south(false);
+  const std::filesystem::path ledger = north.site.configuration.ledger;
+  std::filesystem::rename(ledger, north.directory / "aside");
+  tell();
+  EXPECT_TRUE(north.other().other.has_value()) << north.other().fault;
+  std::filesystem::rename(north.directory / "aside", ledger);
+  north.hear(south, former, now);
+  EXPECT_EQ(north.other().fault, "");
+  EXPECT_EQ(accept(true)["error"]["code"], "not_found");
+  EXPECT_TRUE(replacements().empty());
 }
 
 TEST_F(AReplacedLedger, IsAcceptedByAdministratorsOnly) {

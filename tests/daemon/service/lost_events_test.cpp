@@ -1,13 +1,44 @@
 // A ledger that lost acknowledged events, and one whose file lost its name: shapleyd does not go on as if nothing were
 // missing.
+#include <filesystem>
 #include <fstream>
+#include <functional>
+#include <set>
+#include <string>
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "ledger/audit/audit.hpp"
 #include "ledger/store/acknowledged.hpp"
 #include "ledger/store/backup.hpp"
 #include "service_fixture.hpp"
+
+namespace {
+
+// What a test does with the name of each file that is synced.
+std::function<void(const std::string&)>& on_sync() {
+  static std::function<void(const std::string&)> on_sync;
+  return on_sync;
+}
+
+int sync_by(long call, int descriptor) {
+  std::error_code error;
+  const auto file = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error);
+  if (on_sync()) on_sync()(file.filename().string());
+  return static_cast<int>(::syscall(call, descriptor));
+}
+
+}  // namespace
+
+// In the place of the C library's.
+extern "C" int fsync(int descriptor) {
+  return sync_by(SYS_fsync, descriptor);
+}
+extern "C" int fdatasync(int descriptor) {
+  return sync_by(SYS_fdatasync, descriptor);
+}
 
 namespace shapley::daemon {
 namespace {
@@ -172,6 +203,24 @@ TEST_F(LostEventsTest, ACopyThatIsRestoredWhereNothingSaysWhatItLacksIsAGapToo) 
   EXPECT_EQ(lost(), Lines{cut + "|" + std::to_string(now - k_begin)});
 }
 
+// What is recorded before slurmctld's records are read does not say that nothing is missing.
+TEST_F(LostEventsTest, ALossIsRememberedUntilItsGapIsRecorded) {
+  connect(1);
+  snapshot({});
+  work(1, 20);
+  const fs::path other = directory / "other.db";
+  ledger::BackupResult restored;
+  ASSERT_TRUE(ledger::restore(site.configuration.ledger, other, Instant{now}, restored));
+  site.configuration.ledger = other;
+  restart();
+  const std::int64_t before = events();
+  site.text += "\n# changed";
+  ASSERT_TRUE(service->reload(site, Instant{++now}));
+  ASSERT_GT(events(), before);
+  restart();
+  EXPECT_TRUE(service->books().lost());
+}
+
 // A host that moves carries the number of the last acknowledged event along.
 TEST_F(LostEventsTest, ACopyThatLacksNothingIsNoGap) {
   connect(1);
@@ -239,6 +288,51 @@ TEST_F(LostEventsTest, WhatWasAcknowledgedOfAnotherLedgerSaysNothingOfThisOne) {
   EXPECT_EQ(lost(), Lines{});
 }
 
+// A ledger that was put back by hand, and went on otherwise up to the same number.
+TEST_F(LostEventsTest, AnotherEventOfTheSameNumberIsALoss) {
+  connect(1);
+  snapshot({});
+  work(1, 20);
+  auto last = ledger::read_acknowledged(site.configuration.ledger);
+  ASSERT_TRUE(last);
+  ASSERT_EQ(last->sequence, events());
+  service.reset();
+  last->hash = std::string(64, '0');
+  ASSERT_TRUE(ledger::write_acknowledged(site.configuration.ledger, *last));
+  restart();
+  EXPECT_TRUE(service->books().lost());
+}
+
+TEST_F(LostEventsTest, TheNumberIsWrittenOnceItsFileCanBeWrittenAgain) {
+  connect(1);
+  snapshot({});
+  const fs::path note = ledger::acknowledged_file(site.configuration.ledger);
+  fs::remove(note);
+  fs::create_directory(note);
+  work(1, 2);
+  service->tick(Instant{now});
+  EXPECT_FALSE(service->failures().empty()) << "health knows nothing of it";
+  fs::remove(note);
+  service->tick(Instant{now});
+  EXPECT_TRUE(service->failures().empty());
+  const auto last = ledger::read_acknowledged(site.configuration.ledger);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->sequence, events());
+}
+
+// After a power loss the number would be that of long ago, and nothing would say what is missing.
+TEST_F(LostEventsTest, TheNumberIsOnTheDiskWithinASecond) {
+  connect(1);
+  snapshot({});
+  service->tick(Instant{now});
+  std::set<std::string> synced;
+  on_sync() = [&](const std::string& name) { synced.insert(name); };
+  work(1, 2);
+  service->tick(Instant{now});
+  on_sync() = nullptr;
+  EXPECT_TRUE(synced.contains("ledger.db.acknowledged"));
+}
+
 // What is committed to a file without a name is lost when shapleyd ends.
 class NameOfTheLedgerTest : public LostEventsTest {
  protected:
@@ -264,6 +358,18 @@ TEST_F(NameOfTheLedgerTest, NothingIsAcknowledgedWhileAFileOfTheLedgerIsRemoved)
     EXPECT_TRUE(service->failures().empty()) << "its name is back";
   }
   EXPECT_EQ(acknowledged(), sequence);
+}
+
+TEST_F(NameOfTheLedgerTest, NothingIsAcknowledgedIfTheFileIsRemovedWhileItIsWritten) {
+  connect(1);
+  snapshot({});
+  work(1, 3);
+  const std::uint64_t before = acknowledged();
+  on_sync() = [&](const std::string&) { fs::remove(file("")); };
+  see({running({.id = 4, .start = now - 5})});
+  on_sync() = nullptr;
+  ASSERT_FALSE(fs::exists(file(""))) << "nothing was synced: the test proves nothing";
+  EXPECT_EQ(acknowledged(), before);
 }
 
 TEST_F(NameOfTheLedgerTest, NothingIsAcknowledgedOnceTheFileIsReplaced) {

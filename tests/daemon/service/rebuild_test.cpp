@@ -1,5 +1,6 @@
 // Late events, older than the books remember: collected, then one rebuild in a thread of its own.
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -105,6 +106,24 @@ TEST_F(RebuildTest, AnEventOlderThanTheHorizonIsBookedNevertheless) {
   restart();
   EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
   EXPECT_EQ(service->books().replayed_at_start(), 0) << "a checkpoint was saved of the rebuilt books";
+}
+
+// The thread that rebuilds opens the file by its name.
+TEST_F(RebuildTest, NothingIsRebuiltFromAnotherFileThanTheLedger) {
+  namespace fs = std::filesystem;
+  const fs::path ledger = site.configuration.ledger;
+  connect(2);
+  snapshot({});
+  now += 1;
+  receive_late_run();
+  ASSERT_TRUE(service->books().incomplete());
+  fs::rename(ledger, directory / "aside");
+  fs::copy_file(directory / "aside", ledger);
+  service->tick(Instant{now});
+  EXPECT_FALSE(service->books().is_rebuilding());
+  fs::rename(directory / "aside", ledger);
+  ASSERT_TRUE(rebuild_ends());
+  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
 }
 
 TEST_F(RebuildTest, LateEventsAreCollectedWhileTheFeedHasMore) {
