@@ -189,15 +189,12 @@ Expected<ledger::LineReport> Consortium::accept_line(const ledger::AcceptLineReq
   ledger::LineReport report = ledger::line_report(books_.state(), event, received);
   if (!asked.book) return report;
   std::vector<accounting::Event> events{event, received};
-  // A new ledger has none of the figures that had another weight once.
-  const accounting::ConsortiumDeclared* declared = books_.state().consortium();
-  if (declared != nullptr && event.ledger != event.former_ledger) {
+  if (const accounting::ConsortiumDeclared* declared = books_.state().consortium(); declared != nullptr) {
     accounting::ConsortiumDeclared next = *declared;
-    for (accounting::OtherCluster& other : next.clusters) {
-      if (other.cluster != event.cluster || other.earlier.empty()) continue;
+    if (ledger::end_earlier_weights(next, event)) {
       next.at = std::max(event.at, declared->at + Duration{1});
-      date_weights(next);
-      other.earlier.clear();
+      date_weights(next);  // of every cluster again, as of that instant
+      ledger::end_earlier_weights(next, event);
       events.emplace_back(next);
     }
   }

@@ -224,6 +224,12 @@ std::optional<accounting::LedgerReplaced> last_replaced(const accounting::State&
   return last;
 }
 
+bool end_earlier_weights(accounting::ConsortiumDeclared& declared, const accounting::LedgerReplaced& accepted) {
+  if (accepted.ledger == accepted.former_ledger) return false;
+  const auto other = std::ranges::find(declared.clusters, accepted.cluster, &accounting::OtherCluster::cluster);
+  return other != declared.clusters.end() && !std::exchange(other->earlier, {}).empty();
+}
+
 bool is_open(const std::optional<accounting::LedgerReplaced>& replaced) {
   return replaced && replaced->reason.empty();
 }

@@ -91,6 +91,9 @@ struct JudgedBy {
 // The last change of its ledger.
 [[nodiscard]] std::optional<accounting::LedgerReplaced> last_replaced(const accounting::State& books,
                                                                       const std::string& cluster);
+// Once a new ledger of a cluster is accepted, nothing is counted of what earlier weights made of its former figures:
+// removes that from `declared`. False: there was nothing, or the ledger is the same one, at an earlier event.
+bool end_earlier_weights(accounting::ConsortiumDeclared& declared, const accounting::LedgerReplaced& accepted);
 // A change that was found and is not accepted.
 [[nodiscard]] bool is_open(const std::optional<accounting::LedgerReplaced>& replaced);
 // Why a statement of these figures does not count, although judge() takes it, until an administrator accepts its line

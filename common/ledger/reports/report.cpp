@@ -9,6 +9,7 @@
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
 #include "base/nearest.hpp"
+#include "ledger/consortium/standing.hpp"
 
 namespace shapley::ledger {
 
@@ -321,10 +322,7 @@ std::vector<accounting::ClusterShare> shares_after(const accounting::State& stat
                                                    const accounting::StandingReceived* next) {
   if (state.consortium() == nullptr) return {};
   accounting::ConsortiumDeclared declared = *state.consortium();
-  // A new ledger has none of the figures that had another weight once.
-  for (accounting::OtherCluster& other : declared.clusters) {
-    if (other.cluster == accepted.cluster && accepted.ledger != accepted.former_ledger) other.earlier.clear();
-  }
+  end_earlier_weights(declared, accepted);
   return accounting::shares_of(declared, {&next, 1}, state.residual(), state.period(), state.now());
 }
 

@@ -292,14 +292,7 @@ TEST_F(ControllersTest, a_copy_that_is_not_whole_does_not_begin_either) {
   b.kill();
   ASSERT_EQ(nlohmann::json::parse(a.ask(R"({"request":"begin"})"))["allowed"], true);
   primary(a);
-  clocks.pass(seconds(400));
-  a.feed(runs_of(1, 400));
-  b.start();
-  // The first part arrives, and no other one.
-  for (int questions = 0; b.head().sequence == 0; ++questions) {
-    ASSERT_LT(questions, 9);
-    poll(b, a);
-  }
+  begin_first_copy();
   ASSERT_LT(b.head().sequence, a.head().sequence);
   a.kill();
   b.kill();
@@ -323,13 +316,7 @@ TEST_F(ControllersTest, a_copy_is_whole_when_it_has_what_was_there_when_it_began
   b.kill();
   ASSERT_EQ(nlohmann::json::parse(a.ask(R"({"request":"begin"})"))["allowed"], true);
   primary(a);
-  clocks.pass(seconds(400));
-  a.feed(runs_of(1, 400));
-  b.start();
-  for (int questions = 0; b.head().sequence == 0; ++questions) {
-    ASSERT_LT(questions, 9);
-    poll(b, a);
-  }
+  begin_first_copy();
   a.disconnect();
   a.kill();
   a.lose_ledger();
@@ -359,13 +346,7 @@ TEST_F(ControllersTest, a_copy_is_not_whole_because_the_other_one_has_no_more) {
   a.feed(runs_of(1, 3));
   const TempDirectory copies;
   ledger::BackupResult result = must(ledger::back_up(a.ledger(), copies / "older.db", ledger::Overwrite::no));
-  clocks.pass(seconds(400));
-  a.feed(runs_of(1, 400));
-  b.start();
-  for (int questions = 0; b.head().sequence == 0; ++questions) {
-    ASSERT_LT(questions, 9);
-    poll(b, a);
-  }
+  begin_first_copy();
   a.disconnect();
   a.kill();
   a.lose_ledger();

@@ -179,6 +179,16 @@ class ControllersTest : public testing::Test {
       meet();
     }
   }
+  // b begins its first copy of what a has been fed: the first part arrives, and no other one.
+  void begin_first_copy() {
+    clocks.pass(std::chrono::seconds(400));
+    a.feed(runs_of(1, 400));
+    b.start();
+    for (int questions = 0; b.head().sequence == 0; ++questions) {
+      ASSERT_LT(questions, 9);
+      poll(b, a);
+    }
+  }
   // It leaves the one and comes to the other.
   void take_over(Host& from, Host& to) {
     if (from.is_up()) from.disconnect();
