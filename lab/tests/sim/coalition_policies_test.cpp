@@ -144,23 +144,21 @@ RC_GTEST_PROP(ManyOrganizations, AreServedAsTheFewAmongThemThatMatter, ()) {
 }
 
 TEST(ManyOrganizations, AreRefusedByCoalitionsWithTheRemedy) {
-  const scheduling::Instance few{std::vector<std::uint32_t>(32, 1), {}, {10}};
-  const scheduling::Instance many{std::vector<std::uint32_t>(64, 1), {}, {10}};
-  const scheduling::Instance too_many{std::vector<std::uint32_t>(65, 1), {}, {10}};
-  for (const char* name : {"rand", "coalitions_loo", "coalitions_pair", "hindsight_pair"}) {
-    EXPECT_TRUE(make_policy(name, few, {})) << name;
-    const auto refused = make_policy(name, many, {});
+  // With `most` organizations there is a policy of this name, with `more` there is none.
+  const auto expect_limit = [](const std::string& name, std::size_t most, std::size_t more,
+                               const std::string& refusal) {
+    const auto of = [&](std::size_t organizations) {
+      return make_policy(name, {std::vector<std::uint32_t>(organizations, 1), {}, {10}}, {});
+    };
+    EXPECT_TRUE(of(most)) << name;
+    const auto refused = of(more);
     ASSERT_FALSE(refused) << name;
-    EXPECT_EQ(refused.error().what,
-              "policy " + std::string(name) + ": 64 organizations exceed its limit of 32; use shapley_rate_sampled");
-  }
-  for (const char* name : {"direct_contr", "shapley_rate_sampled", "fair_share", "karma"}) {
-    EXPECT_TRUE(make_policy(name, many, {})) << name;
-    const auto refused = make_policy(name, too_many, {});
-    ASSERT_FALSE(refused) << name;
-    EXPECT_EQ(refused.error().what,
-              "policy " + std::string(name) + ": 65 organizations exceed its limit of 64; merge small organizations");
-  }
+    EXPECT_EQ(refused.error().what, "policy " + name + refusal);
+  };
+  for (const char* name : {"rand", "coalitions_loo", "coalitions_pair", "hindsight_pair"})
+    expect_limit(name, 32, 64, ": 64 organizations exceed its limit of 32; use shapley_rate_sampled");
+  for (const char* name : {"direct_contr", "shapley_rate_sampled", "fair_share", "karma"})
+    expect_limit(name, 64, 65, ": 65 organizations exceed its limit of 64; merge small organizations");
 }
 
 TEST(Karma, LendersAreServedFirstLater) {
