@@ -144,7 +144,7 @@ RC_GTEST_PROP(ManyOrganizations, AreServedAsTheFewAmongThemThatMatter, ()) {
 }
 
 TEST(ManyOrganizations, AreRefusedByCoalitionsWithTheRemedy) {
-  // With `most` organizations there is a policy of this name, with `more` there is none.
+  // `most` organizations have a policy of this name, `more` are refused.
   const auto expect_limit = [](const std::string& name, std::size_t most, std::size_t more,
                                const std::string& refusal) {
     const auto of = [&](std::size_t organizations) {
