@@ -42,11 +42,6 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   endif()
 endif()
 
-# GCC looks for garbage in its memory less often: a tenth to a sixth of the time, for some hundred MiB more (README.md).
-if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=524288>)
-endif()
-
 add_library(shapley_options INTERFACE)
 target_include_directories(shapley_options INTERFACE "${SHAPLEY_ROOT}" "${SHAPLEY_ROOT}/common")
 # Debug information apart from what is installed is found by it (packaging).
@@ -61,7 +56,7 @@ if(SHAPLEY_SANITIZE)
     # written there: these checks are most of the code that this sanitizer makes, and a third of the time to compile it.
     target_compile_options(shapley_options INTERFACE -fno-sanitize-recover=undefined -fno-sanitize=null,alignment,object-size,vptr)
   endif()
-  # The thread sanitizer does not understand memory fences, and GCC 12 says so as an error. Asio's fences only order what its
+  # The thread sanitizer does not understand memory fences. Asio's fences only order what its
   # own mutexes order already, so this preset builds without them.
   if(SHAPLEY_SANITIZE MATCHES "thread")
     target_compile_definitions(shapley_options INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK)
@@ -84,17 +79,16 @@ endif()
 if(SHAPLEY_WARNINGS_AS_ERRORS)
   target_compile_options(shapley_warnings INTERFACE -Werror)
 endif()
-# Instrumented code defeats GCC 12's flow analysis: it calls the inside of <regex> uninitialized. The plain presets keep the check.
-if(SHAPLEY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(shapley_warnings INTERFACE -Wno-maybe-uninitialized)
-endif()
-
-# shapley_library(NAME SOURCES ... [LINKS ...] [PRIVATE_LINKS ...]): a static library `shapley_NAME`, alias shapley::NAME.
+# shapley_library(NAME SOURCES ... [LINKS ...] [PRIVATE_LINKS ...] [COMPUTES]): a static library `shapley_NAME`, alias shapley::NAME. The presets
+# of developers compile without optimizing, which takes a third of the time; only what COMPUTES is too slow for its tests then (README.md).
 function(shapley_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "COMPUTES" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(shapley_${name} STATIC ${ARG_SOURCES})
   add_library(shapley::${name} ALIAS shapley_${name})
   target_link_libraries(shapley_${name} PUBLIC shapley_options ${ARG_LINKS} PRIVATE shapley_warnings ${ARG_PRIVATE_LINKS})
+  if(ARG_COMPUTES AND NOT SHAPLEY_SANITIZE)
+    target_compile_options(shapley_${name} PRIVATE $<$<CONFIG:Debug>:-O1>)
+  endif()
 endfunction()
 
 # Seconds after which ctest ends a test, unless its declaration says otherwise: more than ten times what any of them needs on a busy machine, by
@@ -143,11 +137,6 @@ function(shapley_cases name)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
 endfunction()
 
-# shapley_compiled_as_test(TARGET): its files are those of a test, which are compiled without optimizing: that takes a third less (README.md).
-function(shapley_compiled_as_test target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0>)
-endfunction()
-
 # shapley_test(NAME LABEL unit|property [threads] [libraries] [PROGRAM NAME] SOURCES ... LINKS ... [TIMEOUT SECONDS] [NOT_SANITIZED PATTERN ...]):
 # an entry of ctest, all tests of these files (`*_test.cpp`; others are what they share). The files of all entries of one PROGRAM are compiled
 # together to test_PROGRAM, a batch of files at a time; without PROGRAM the entry has a program of its own:
@@ -171,7 +160,6 @@ function(shapley_test name)
     if(TARGET shapley_test_headers)
       target_precompile_headers(${program} REUSE_FROM shapley_test_headers)
     endif()
-    shapley_compiled_as_test(${program})
     if(NOT SHAPLEY_SANITIZE)
       # A core dump and what is installed need the lines of programs; those of tests cost a seventh of the time to compile them.
       target_compile_options(${program} PRIVATE $<$<CONFIG:Debug>:-g0>)
