@@ -1,6 +1,7 @@
 // Waiting for what another thread or process does: until it is so, never for a fixed time and never without end.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -25,16 +26,19 @@ inline constexpr std::chrono::seconds k_notice{20};
                                      int line = __builtin_LINE()) {
   const auto begin = std::chrono::steady_clock::now();
   auto notice = begin + k_notice;
-  while (!condition()) {
+  for (;;) {
+    const auto asked = std::chrono::steady_clock::now();
+    if (condition()) return true;
     const auto now = std::chrono::steady_clock::now();
     if (now > begin + k_timeout) return false;
     if (now > notice) {
       std::fprintf(stderr, "%s:%d: still waiting for the condition\n", file, line);
       notice += k_notice;
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    // A condition that takes long to find out leaves most of a busy processor to what it waits for.
+    std::this_thread::sleep_for(
+        std::max<std::chrono::steady_clock::duration>(std::chrono::milliseconds(2), 3 * (now - asked)));
   }
-  return true;
 }
 
 // What is done while it lives ends within k_timeout; otherwise it says what was waited for and ends the process. For

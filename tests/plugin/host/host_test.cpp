@@ -8,9 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -159,19 +162,31 @@ std::uint32_t level_of(std::uint32_t job_id) {
   return job_id % (protocol::k_max_level + 1);
 }
 
-// Whether waiting jobs of one organization for the same nodes stand in the order of their levels, each pair compared;
-// counts the pairs.
-bool priorities_follow_levels(std::size_t& pairs) {
-  const auto jobs = waiting_jobs();
+// Whether waiting jobs of one organization for the same nodes stand in the order of their levels: each above all jobs
+// of lower levels. Counts the jobs that have such jobs below them.
+bool priorities_follow_levels(std::size_t& compared) {
+  auto jobs = waiting_jobs();
+  const auto queue = [](const host_waiting_t& job) { return std::tuple(job.organization, job.nodes); };
+  std::sort(jobs.begin(), jobs.end(), [&](const host_waiting_t& a, const host_waiting_t& b) {
+    return std::pair(queue(a), level_of(a.job_id)) < std::pair(queue(b), level_of(b.job_id));
+  });
   bool follow = true;
-  pairs = 0;
-  for (const auto& above : jobs) {
-    for (const auto& below : jobs) {
-      if (above.organization != below.organization || above.nodes != below.nodes) continue;
-      if (level_of(above.job_id) <= level_of(below.job_id)) continue;
-      ++pairs;
-      follow = follow && above.priority > below.priority;
+  compared = 0;
+  std::optional<std::uint32_t> below;  // the highest priority of lower levels
+  std::uint32_t same = 0;              // and that of this level so far
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (i == 0 || queue(jobs[i]) != queue(jobs[i - 1])) {
+      below.reset();
+      same = 0;
+    } else if (level_of(jobs[i].job_id) != level_of(jobs[i - 1].job_id)) {
+      below = std::max(below.value_or(0), same);
+      same = 0;
     }
+    if (below) {
+      ++compared;
+      follow = follow && jobs[i].priority > *below;
+    }
+    same = std::max(same, jobs[i].priority);
   }
   return follow;
 }
@@ -185,9 +200,9 @@ void expect_levels_to_act(Daemon& daemon, const char* const* order) {
   }
   std::sort(levels.begin(), levels.end(), [](const auto& a, const auto& b) { return a.job_id < b.job_id; });
   daemon.fix_levels(std::move(levels));
-  std::size_t pairs = 0;
-  EXPECT_TRUE(eventually([&] { return priorities_follow_levels(pairs); })) << "priorities do not follow the levels";
-  EXPECT_GT(pairs, 0U);
+  std::size_t compared = 0;
+  EXPECT_TRUE(eventually([&] { return priorities_follow_levels(compared); })) << "priorities do not follow the levels";
+  EXPECT_GT(compared, 0U);
   EXPECT_TRUE(eventually([&] { return host_priorities_follow(order, 3); }))
       << "a level lifted a job past a better rank";
 }
