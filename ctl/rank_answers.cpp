@@ -14,7 +14,7 @@
 #include "ledger/readers/declarations.hpp"
 #include "ledger/readers/past_books.hpp"
 #include "ledger/reports/moment.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 #include "sacct/attribution.hpp"
 
 namespace shapley::ctl {

@@ -6,7 +6,7 @@
 
 #include "daemon/controllers/controller_json.hpp"
 #include "daemon/requests/queries.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::daemon {
 

@@ -14,9 +14,9 @@
 
 #include "base/json.hpp"
 #include "base/types.hpp"
-#include "ledger/adjustments/adjustment.hpp"
-#include "ledger/reports/explain_report.hpp"
-#include "ledger/reports/statement.hpp"
+#include "reports/adjustments.hpp"
+#include "reports/explain.hpp"
+#include "reports/statement.hpp"
 
 namespace shapley::ledger {
 
