@@ -28,12 +28,8 @@ struct AttributionAsked {
   std::optional<Instant> until;
   std::string into;
 };
-constexpr auto description_of(std::type_identity<AttributionAsked>) {
-  return describe(supplement("job", &AttributionAsked::job), supplement("task", &AttributionAsked::task),
-                  supplement("part", &AttributionAsked::part), supplement("account", &AttributionAsked::account),
-                  supplement("user_id", &AttributionAsked::user_id), supplement("since", &AttributionAsked::since),
-                  supplement("until", &AttributionAsked::until), member("into", &AttributionAsked::into));
-}
+SHAPLEY_DESCRIBE(AttributionAsked, (supplement, job), (supplement, task), (supplement, part), (supplement, account),
+                 (supplement, user_id), (supplement, since), (supplement, until), into);
 
 // The owners of nodes in [since, until), as agreed afterwards.
 struct OwnershipAsked {
@@ -42,10 +38,7 @@ struct OwnershipAsked {
   Instant since;
   std::optional<Instant> until;  // nullopt: now. Later changes are made in the configuration
 };
-constexpr auto description_of(std::type_identity<OwnershipAsked>) {
-  return describe(member("nodes", &OwnershipAsked::nodes), member("owners", &OwnershipAsked::owners),
-                  member("since", &OwnershipAsked::since), supplement("until", &OwnershipAsked::until));
-}
+SHAPLEY_DESCRIBE(OwnershipAsked, nodes, owners, since, (supplement, until));
 
 // Work that was agreed on and that no run did (accounting::WorkSettled): `from` gave it, `to` got it.
 struct SettlementAsked {
@@ -54,10 +47,7 @@ struct SettlementAsked {
   CpuTime work;  // > 0
   Instant at;    // not in the future
 };
-constexpr auto description_of(std::type_identity<SettlementAsked>) {
-  return describe(member("from", &SettlementAsked::from), member("to", &SettlementAsked::to),
-                  member("processor_seconds", &SettlementAsked::work), member("at", &SettlementAsked::at));
-}
+SHAPLEY_DESCRIBE(SettlementAsked, from, to, (named, work, "processor_seconds"), at);
 
 struct AdjustmentRow {
   std::uint32_t number = 0;
@@ -75,14 +65,7 @@ struct AdjustmentRow {
   // "runs of job 104 are library's".
   [[nodiscard]] std::string sentence() const;
 };
-constexpr auto description_of(std::type_identity<AdjustmentRow>) {
-  return describe(member("number", &AdjustmentRow::number), member("at", &AdjustmentRow::at),
-                  member("kind", &AdjustmentRow::kind), member("what", &AdjustmentRow::what),
-                  member("organization", &AdjustmentRow::organization), member("into", &AdjustmentRow::into),
-                  member("runs", &AdjustmentRow::runs), member("facts", &AdjustmentRow::facts),
-                  member("reverses", &AdjustmentRow::reverses), member("author", &AdjustmentRow::author),
-                  member("reason", &AdjustmentRow::reason));
-}
+SHAPLEY_DESCRIBE(AdjustmentRow, number, at, kind, what, organization, into, runs, facts, reverses, author, reason);
 
 struct ListedAdjustment {
   AdjustmentRow is = {};
@@ -91,29 +74,21 @@ struct ListedAdjustment {
   std::optional<bool> later = {};                  // it was made after that time and changed its amounts
   std::optional<std::optional<Amount>> work = {};  // of the runs that it moved; nullopt: it moved none
 };
-constexpr auto description_of(std::type_identity<ListedAdjustment>) {
-  return describe(flattened(&ListedAdjustment::is), member("reversed_by", &ListedAdjustment::reversed_by),
-                  supplement("later", &ListedAdjustment::later), supplement("work", &ListedAdjustment::work));
-}
+SHAPLEY_DESCRIBE(ListedAdjustment, (flattened, is), reversed_by, (supplement, later), (supplement, work));
 
 struct AdjustmentsReport {
   int report_version = k_report_version;
   std::vector<ListedAdjustment> adjustments = {};
 };
-constexpr auto description_of(std::type_identity<AdjustmentsReport>) {
-  return describe(member("report_version", &AdjustmentsReport::report_version),
-                  member("adjustments", &AdjustmentsReport::adjustments));
-}
+SHAPLEY_DESCRIBE(AdjustmentsReport, report_version, adjustments);
 
 struct StandingsRow {
   std::string name = {};
   double before = 0;
   std::optional<double> after = {};  // nullopt: afterwards it is a part of another one
 };
-constexpr auto description_of(std::type_identity<StandingsRow>) {
-  return describe(member("name", &StandingsRow::name), member("standing_core_hours_before", &StandingsRow::before),
-                  member("standing_core_hours_after", &StandingsRow::after));
-}
+SHAPLEY_DESCRIBE(StandingsRow, name, (named, before, "standing_core_hours_before"),
+                 (named, after, "standing_core_hours_after"));
 
 struct PreviewReport {
   int report_version = k_report_version;
@@ -123,12 +98,8 @@ struct PreviewReport {
   std::vector<StandingsRow> organizations = {};
   std::vector<std::string> elsewhere = {};  // other clusters of the consortium, which know the former name
 };
-constexpr auto description_of(std::type_identity<PreviewReport>) {
-  return describe(
-      member("report_version", &PreviewReport::report_version), member("adjustment", &PreviewReport::adjustment),
-      member("core_hours", &PreviewReport::core_hours), member("contribution", &PreviewReport::contribution),
-      member("organizations", &PreviewReport::organizations), supplement("elsewhere", &PreviewReport::elsewhere));
-}
+SHAPLEY_DESCRIBE(PreviewReport, report_version, adjustment, core_hours, contribution, organizations,
+                 (supplement, elsewhere));
 
 // An adjustment that was booked.
 struct AdjustedReport {
@@ -138,10 +109,6 @@ struct AdjustedReport {
   bool alone = false;                       // the other one of two controllers does not have it yet
   std::vector<std::string> elsewhere = {};  // as of PreviewReport
 };
-constexpr auto description_of(std::type_identity<AdjustedReport>) {
-  return describe(member("adjustment", &AdjustedReport::adjustment), member("core_hours", &AdjustedReport::core_hours),
-                  member("rebuild", &AdjustedReport::rebuild), supplement("alone", &AdjustedReport::alone),
-                  supplement("elsewhere", &AdjustedReport::elsewhere));
-}
+SHAPLEY_DESCRIBE(AdjustedReport, adjustment, core_hours, rebuild, (supplement, alone), (supplement, elsewhere));
 
 }  // namespace shapley::ledger

@@ -34,34 +34,21 @@ struct SideReport {
   std::optional<std::int64_t> running_jobs = {};
   std::optional<std::int64_t> waiting_jobs = {};
 };
-constexpr auto description_of(std::type_identity<SideReport>) {
-  return describe(member("organization", &SideReport::organization), member("job", &SideReport::job),
-                  member("rank", &SideReport::rank), member("standing_core_hours", &SideReport::standing_core_hours),
-                  member("sentence", &SideReport::sentence), member("key", &SideReport::key),
-                  member("key_core_hours", &SideReport::key_core_hours),
-                  member("below_guarantee", &SideReport::below_guarantee), member("lacking", &SideReport::lacking),
-                  member("gives", &SideReport::gives), member("owned", &SideReport::owned),
-                  member("used", &SideReport::used), member("lent", &SideReport::lent),
-                  member("borrowed", &SideReport::borrowed), member("waiting", &SideReport::waiting),
-                  member("running_jobs", &SideReport::running_jobs), member("waiting_jobs", &SideReport::waiting_jobs));
-}
+SHAPLEY_DESCRIBE(SideReport, organization, job, rank, standing_core_hours, sentence, key, key_core_hours,
+                 below_guarantee, lacking, gives, owned, used, lent, borrowed, waiting, running_jobs, waiting_jobs);
 
 // From this instant on `first` goes first.
 struct PairTurn {
   std::string first = {};
   Dated at = {};
 };
-constexpr auto description_of(std::type_identity<PairTurn>) {
-  return describe(member("first", &PairTurn::first), member("at", &PairTurn::at));
-}
+SHAPLEY_DESCRIBE(PairTurn, first, at);
 
 struct PairSince {
   Dated order = {};
   Dated keys = {};
 };
-constexpr auto description_of(std::type_identity<PairSince>) {
-  return describe(member("order", &PairSince::order), member("keys", &PairSince::keys));
-}
+SHAPLEY_DESCRIBE(PairSince, order, keys);
 
 struct CompareReport {
   int report_version = k_report_version;
@@ -92,22 +79,9 @@ struct CompareReport {
   [[nodiscard]] const SideReport& ahead() const { return sides[first == sides[0].organization ? 0 : 1]; }
   [[nodiscard]] const SideReport& behind() const { return sides[first == sides[0].organization ? 1 : 0]; }
 };
-constexpr auto description_of(std::type_identity<CompareReport>) {
-  return describe(
-      member("report_version", &CompareReport::report_version), member("at", &CompareReport::at),
-      flattened(&CompareReport::limit), member("contribution", &CompareReport::contribution),
-      member("ranked_by", &CompareReport::ranked_by), member("ranking", &CompareReport::ranking),
-      supplement("clusters", &CompareReport::clusters), member("past", &CompareReport::past),
-      member("sides", &CompareReport::sides), member("same_organization", &CompareReport::same_organization),
-      member("period_begin", &CompareReport::period_begin), member("first", &CompareReport::first),
-      member("because", &CompareReport::because), member("by_what_runs", &CompareReport::by_what_runs),
-      supplement("by_other_clusters", &CompareReport::by_other_clusters),
-      member("difference", &CompareReport::difference),
-      member("difference_core_hours", &CompareReport::difference_core_hours),
-      member("turning_processors", &CompareReport::turning_processors),
-      member("turning_core_hours", &CompareReport::turning_core_hours), member("turns", &CompareReport::turns),
-      member("since", &CompareReport::since), member("since_unknown", &CompareReport::since_unknown),
-      member("priorities", &CompareReport::priorities));
-}
+SHAPLEY_DESCRIBE(CompareReport, report_version, at, (flattened, limit), contribution, ranked_by, ranking,
+                 (supplement, clusters), past, sides, same_organization, period_begin, first, because, by_what_runs,
+                 (supplement, by_other_clusters), difference, difference_core_hours, turning_processors,
+                 turning_core_hours, turns, since, since_unknown, priorities);
 
 }  // namespace shapley::ledger

@@ -41,13 +41,8 @@ struct SubmissionAsked {
   std::uint32_t group_id = 0;
   std::int64_t processors = 1;  // 1 to k_most_processors_asked
 };
-constexpr auto description_of(std::type_identity<SubmissionAsked>) {
-  return describe(member("account", &SubmissionAsked::account),
-                  supplement("accounts_above", &SubmissionAsked::accounts_above),
-                  supplement("partition", &SubmissionAsked::partition), supplement("qos", &SubmissionAsked::qos),
-                  supplement("user_id", &SubmissionAsked::user_id), supplement("group_id", &SubmissionAsked::group_id),
-                  supplement("processors", &SubmissionAsked::processors));
-}
+SHAPLEY_DESCRIBE(SubmissionAsked, account, (supplement, accounts_above), (supplement, partition), (supplement, qos),
+                 (supplement, user_id), (supplement, group_id), (supplement, processors));
 
 struct JobAt {
   JobIdentity is = {};
@@ -56,10 +51,7 @@ struct JobAt {
   JobTurn state = JobTurn::blocked;
   Dated since = {};  // known while it runs or waits
 };
-constexpr auto description_of(std::type_identity<JobAt>) {
-  return describe(flattened(&JobAt::is), member("job_id", &JobAt::job_id), member("submit", &JobAt::submit),
-                  member("state", &JobAt::state), member("since", &JobAt::since));
-}
+SHAPLEY_DESCRIBE(JobAt, (flattened, is), job_id, submit, state, since);
 
 // Why one organization goes before another one: it runs on less than its guaranteed part, by its key, if the keys are
 // equal because the configuration names it first, or because the other one has the guests' jobs, which go last.
@@ -75,10 +67,7 @@ struct Demand {
   std::int64_t jobs = 0;
   Processors processors = {};
 };
-constexpr auto description_of(std::type_identity<Demand>) {
-  return describe(member("organization", &Demand::organization), member("jobs", &Demand::jobs),
-                  member("processors", &Demand::processors));
-}
+SHAPLEY_DESCRIBE(Demand, organization, jobs, processors);
 
 struct AheadRow {
   Demand waits = {};
@@ -87,11 +76,7 @@ struct AheadRow {
   bool by_what_runs = false;       // it has the better rank because of what runs now
   bool by_other_clusters = false;  // by this cluster's books alone it would not have the better rank
 };
-constexpr auto description_of(std::type_identity<AheadRow>) {
-  return describe(flattened(&AheadRow::waits), member("rank", &AheadRow::rank), member("because", &AheadRow::because),
-                  member("by_what_runs", &AheadRow::by_what_runs),
-                  supplement("by_other_clusters", &AheadRow::by_other_clusters));
-}
+SHAPLEY_DESCRIBE(AheadRow, (flattened, waits), rank, because, by_what_runs, (supplement, by_other_clusters));
 
 // The organizations with a better rank, in rank order, and the sum of their demands.
 struct Ahead {
@@ -99,10 +84,7 @@ struct Ahead {
   double processors = 0;
   std::vector<AheadRow> organizations = {};
 };
-constexpr auto description_of(std::type_identity<Ahead>) {
-  return describe(member("jobs", &Ahead::jobs), member("processors", &Ahead::processors),
-                  member("organizations", &Ahead::organizations));
-}
+SHAPLEY_DESCRIBE(Ahead, jobs, processors, organizations);
 
 // The organization's other jobs that could start.
 struct OwnJobs {
@@ -110,10 +92,7 @@ struct OwnJobs {
   Processors processors = {};
   std::int64_t longer = 0;  // number of these that have waited longer than this job
 };
-constexpr auto description_of(std::type_identity<OwnJobs>) {
-  return describe(member("jobs", &OwnJobs::jobs), member("processors", &OwnJobs::processors),
-                  member("longer", &OwnJobs::longer));
-}
+SHAPLEY_DESCRIBE(OwnJobs, jobs, processors, longer);
 
 // The organization overtakes another one (ahead), or is overtaken.
 struct Turn {
@@ -121,17 +100,13 @@ struct Turn {
   bool ahead = false;
   Dated at = {};
 };
-constexpr auto description_of(std::type_identity<Turn>) {
-  return describe(member("organization", &Turn::organization), member("ahead", &Turn::ahead), member("at", &Turn::at));
-}
+SHAPLEY_DESCRIBE(Turn, organization, ahead, at);
 
 struct Turns {
   OutlookLimit limit = {};
   std::vector<Turn> next = {};  // by time
 };
-constexpr auto description_of(std::type_identity<Turns>) {
-  return describe(flattened(&Turns::limit), member("next", &Turns::next));
-}
+SHAPLEY_DESCRIBE(Turns, (flattened, limit), next);
 
 // A run that began.
 struct Start {
@@ -140,19 +115,14 @@ struct Start {
   Processors processors = {};
   Dated begin = {};
 };
-constexpr auto description_of(std::type_identity<Start>) {
-  return describe(member("job", &Start::job), member("organization", &Start::organization),
-                  member("processors", &Start::processors), member("begin", &Start::begin));
-}
+SHAPLEY_DESCRIBE(Start, job, organization, processors, begin);
 
 struct NextStart {
   Start is = {};
   std::string job_id = {};               // "72_3" for a task of an array, whose own number only Slurm knows
   std::optional<std::size_t> rank = {};  // of its organization at the moment
 };
-constexpr auto description_of(std::type_identity<NextStart>) {
-  return describe(flattened(&NextStart::is), member("job_id", &NextStart::job_id), member("rank", &NextStart::rank));
-}
+SHAPLEY_DESCRIBE(NextStart, (flattened, is), job_id, rank);
 
 // Starts that the asker may not see: their number by organization.
 using HiddenStarts = std::map<std::string, int>;
@@ -163,10 +133,7 @@ struct Meanwhile {
   std::vector<Start> last = {};             // the last ones, the latest first
   std::optional<HiddenStarts> hidden = {};  // of a daemon
 };
-constexpr auto description_of(std::type_identity<Meanwhile>) {
-  return describe(member("organizations", &Meanwhile::organizations), member("last", &Meanwhile::last),
-                  supplement("hidden", &Meanwhile::hidden));
-}
+SHAPLEY_DESCRIBE(Meanwhile, organizations, last, (supplement, hidden));
 
 // The last run of a submission, and how long it had waited.
 struct JobHistory {
@@ -178,12 +145,7 @@ struct JobHistory {
   Dated waited_since = {};
   std::optional<Meanwhile> meanwhile = {};  // nullopt: it did not wait, or too much started to be read
 };
-constexpr auto description_of(std::type_identity<JobHistory>) {
-  return describe(member("processors", &JobHistory::processors), member("held_s", &JobHistory::held_s),
-                  member("waited_s", &JobHistory::waited_s), member("begin", &JobHistory::begin),
-                  member("end", &JobHistory::end), member("waited_since", &JobHistory::waited_since),
-                  member("meanwhile", &JobHistory::meanwhile));
-}
+SHAPLEY_DESCRIBE(JobHistory, processors, held_s, waited_s, begin, end, waited_since, meanwhile);
 
 // A rule of a configuration that matches a job.
 struct RuleMatched {
@@ -192,10 +154,7 @@ struct RuleMatched {
   std::string organization = {};
   std::string through = {};  // "itself", or also the accounts above its own, which the ledger does not have
 };
-constexpr auto description_of(std::type_identity<RuleMatched>) {
-  return describe(member("kind", &RuleMatched::kind), member("name", &RuleMatched::name),
-                  member("organization", &RuleMatched::organization), member("through", &RuleMatched::through));
-}
+SHAPLEY_DESCRIBE(RuleMatched, kind, name, organization, through);
 
 // Why a job belongs to its organization.
 enum class BookedWay { rule, adjustment, rule_of_then, no_rule, account_above, unknown };
@@ -213,11 +172,8 @@ struct BookedBy {
   std::optional<RuleMatched> rule = {};  // rule of then: the rule, and when its configuration was loaded
   Dated loaded = {};
 };
-constexpr auto description_of(std::type_identity<BookedBy>) {
-  return describe(member("by", &BookedBy::by), supplement("number", &BookedBy::number),
-                  supplement("reason", &BookedBy::reason), supplement("at", &BookedBy::at),
-                  supplement("rule", &BookedBy::rule), supplement("loaded", &BookedBy::loaded));
-}
+SHAPLEY_DESCRIBE(BookedBy, by, (supplement, number), (supplement, reason), (supplement, at), (supplement, rule),
+                 (supplement, loaded));
 
 // How ranks reach slurmctld, to compare its priorities with them.
 struct Priorities {
@@ -233,12 +189,8 @@ struct Priorities {
   [[nodiscard]] bool observes() const { return mode == "observe"; }
   [[nodiscard]] bool is_strict() const { return order == "strict"; }
 };
-constexpr auto description_of(std::type_identity<Priorities>) {
-  return describe(member("mode", &Priorities::mode), member("order", &Priorities::order),
-                  member("rank_weight", &Priorities::rank_weight), member("ranks", &Priorities::ranks),
-                  member("levels", &Priorities::levels), member("plugin_connected", &Priorities::plugin_connected),
-                  member("plugin_age_s", &Priorities::plugin_age_s), supplement("level", &Priorities::level));
-}
+SHAPLEY_DESCRIBE(Priorities, mode, order, rank_weight, ranks, levels, plugin_connected, plugin_age_s,
+                 (supplement, level));
 
 struct ExplainReport {
   int report_version = k_report_version;
@@ -262,18 +214,8 @@ struct ExplainReport {
   std::optional<Priorities> priorities = {};  // of a daemon's present
   std::optional<std::string> waits_for = {};  // of a daemon, about the present: its plugin's last reason
 };
-constexpr auto description_of(std::type_identity<ExplainReport>) {
-  return describe(
-      member("report_version", &ExplainReport::report_version), member("at", &ExplainReport::at),
-      member("past", &ExplainReport::past), member("contribution", &ExplainReport::contribution),
-      member("ranking", &ExplainReport::ranking), member("job", &ExplainReport::job),
-      member("organization", &ExplainReport::organization), member("ranked", &ExplainReport::ranked),
-      member("ahead", &ExplainReport::ahead), member("own", &ExplainReport::own),
-      member("organizations", &ExplainReport::organizations), supplement("clusters", &ExplainReport::clusters),
-      member("turns", &ExplainReport::turns), member("next_starts", &ExplainReport::next_starts),
-      supplement("hidden_starts", &ExplainReport::hidden_starts), member("history", &ExplainReport::history),
-      member("rule", &ExplainReport::rule), member("booked_by", &ExplainReport::booked_by),
-      member("priorities", &ExplainReport::priorities), member("waits_for", &ExplainReport::waits_for));
-}
+SHAPLEY_DESCRIBE(ExplainReport, report_version, at, past, contribution, ranking, job, organization, ranked, ahead, own,
+                 organizations, (supplement, clusters), turns, next_starts, (supplement, hidden_starts), history, rule,
+                 booked_by, priorities, waits_for);
 
 }  // namespace shapley::ledger

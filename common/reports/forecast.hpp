@@ -18,18 +18,13 @@ struct OutlookLimit {
   bool by_date = false;       // then a period ends or a node changes hands
   bool by_statement = false;  // then a statement of another cluster is too old
 };
-constexpr auto description_of(std::type_identity<OutlookLimit>) {
-  return describe(member("until", &OutlookLimit::until), member("by_date", &OutlookLimit::by_date),
-                  supplement("by_statement", &OutlookLimit::by_statement));
-}
+SHAPLEY_DESCRIBE(OutlookLimit, until, by_date, (supplement, by_statement));
 
 struct ForecastRow {
   std::string name = {};
   double rate = 0;  // core-hours per hour that it gives more than it gets
 };
-constexpr auto description_of(std::type_identity<ForecastRow>) {
-  return describe(member("name", &ForecastRow::name), member("rate", &ForecastRow::rate));
-}
+SHAPLEY_DESCRIBE(ForecastRow, name, rate);
 
 // `first` overtakes `then`.
 struct ForecastTurn {
@@ -38,10 +33,7 @@ struct ForecastTurn {
   std::int64_t in_s = 0;
   Dated at = {};
 };
-constexpr auto description_of(std::type_identity<ForecastTurn>) {
-  return describe(member("first", &ForecastTurn::first), member("then", &ForecastTurn::then),
-                  member("in_s", &ForecastTurn::in_s), member("at", &ForecastTurn::at));
-}
+SHAPLEY_DESCRIBE(ForecastTurn, first, then, in_s, at);
 
 struct ForecastReport {
   OutlookLimit limit = {};
@@ -49,9 +41,6 @@ struct ForecastReport {
   std::size_t pairs = 0;
   std::vector<ForecastTurn> turns = {};  // by time
 };
-constexpr auto description_of(std::type_identity<ForecastReport>) {
-  return describe(flattened(&ForecastReport::limit), member("organizations", &ForecastReport::organizations),
-                  member("pairs", &ForecastReport::pairs), member("turns", &ForecastReport::turns));
-}
+SHAPLEY_DESCRIBE(ForecastReport, (flattened, limit), organizations, pairs, turns);
 
 }  // namespace shapley::ledger

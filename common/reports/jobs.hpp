@@ -56,13 +56,9 @@ struct JobsFilter {
 };
 
 // As members of the request `jobs`.
-constexpr auto description_of(std::type_identity<JobsFilter>) {
-  return describe(supplement("all", &JobsFilter::all), supplement("since", &JobsFilter::since),
-                  supplement("organizations", &JobsFilter::organizations),
-                  supplement("accounts", &JobsFilter::accounts), supplement("user_ids", &JobsFilter::user_ids),
-                  supplement("jobs", &JobsFilter::jobs), supplement("tasks", &JobsFilter::tasks),
-                  supplement("parts", &JobsFilter::parts));
-}
+SHAPLEY_DESCRIBE(JobsFilter, (supplement, all), (supplement, since), (supplement, organizations),
+                 (supplement, accounts), (supplement, user_ids), (supplement, jobs), (supplement, tasks),
+                 (supplement, parts));
 // In a request: [array, task] and [job, part].
 [[nodiscard]] nlohmann::json json_value(const ArrayTask& task);
 [[nodiscard]] bool take_json_value(const nlohmann::json& value, ArrayTask& task);
@@ -73,9 +69,7 @@ struct NodeProcessors {
   std::string node = {};
   std::optional<Processors> processors = {};
 };
-constexpr auto description_of(std::type_identity<NodeProcessors>) {
-  return describe(member("node", &NodeProcessors::node), member("processors", &NodeProcessors::processors));
-}
+SHAPLEY_DESCRIBE(NodeProcessors, node, processors);
 
 struct JobSegment {
   std::string kind = {};  // "run" or "wait"
@@ -87,12 +81,7 @@ struct JobSegment {
   bool retracted = false;
   std::vector<NodeProcessors> nodes = {};
 };
-constexpr auto description_of(std::type_identity<JobSegment>) {
-  return describe(member("kind", &JobSegment::kind), member("begin", &JobSegment::begin),
-                  member("end", &JobSegment::end), member("processors", &JobSegment::processors),
-                  member("reason", &JobSegment::reason), member("job_state", &JobSegment::job_state),
-                  member("retracted", &JobSegment::retracted), member("nodes", &JobSegment::nodes));
-}
+SHAPLEY_DESCRIBE(JobSegment, kind, begin, end, processors, reason, job_state, retracted, nodes);
 
 // The ledger's description of a submission.
 struct JobIdentity {
@@ -110,15 +99,8 @@ struct JobIdentity {
   std::optional<Processors> processors = {};  // held, asked for, or held last
   std::optional<Instant> begin = {};          // of its first run
 };
-constexpr auto description_of(std::type_identity<JobIdentity>) {
-  return describe(member("job", &JobIdentity::job), member("array_job", &JobIdentity::array_job),
-                  member("array_task", &JobIdentity::array_task), member("organization", &JobIdentity::organization),
-                  member("account", &JobIdentity::account), member("user_id", &JobIdentity::user_id),
-                  member("group_id", &JobIdentity::group_id), member("partition", &JobIdentity::partition),
-                  member("qos", &JobIdentity::qos), member("name", &JobIdentity::name),
-                  member("slurm_state", &JobIdentity::slurm_state), member("processors", &JobIdentity::processors),
-                  member("begin", &JobIdentity::begin));
-}
+SHAPLEY_DESCRIBE(JobIdentity, job, array_job, array_task, organization, account, user_id, group_id, partition, qos,
+                 name, slurm_state, processors, begin);
 
 struct JobRow {
   JobIdentity is = {};
@@ -130,11 +112,8 @@ struct JobRow {
   CpuTime work = {};
   std::vector<JobSegment> segments = {};
 };
-constexpr auto description_of(std::type_identity<JobRow>) {
-  return describe(flattened(&JobRow::is), member("submit", &JobRow::submit), member("het_job", &JobRow::het_job),
-                  member("wckey", &JobRow::wckey), member("state", &JobRow::state), member("end", &JobRow::end),
-                  member("processor_seconds", &JobRow::work), member("segments", &JobRow::segments));
-}
+SHAPLEY_DESCRIBE(JobRow, (flattened, is), submit, het_job, wckey, state, end, (named, work, "processor_seconds"),
+                 segments);
 
 struct JobsReport {
   int report_version = k_report_version;
@@ -144,11 +123,8 @@ struct JobsReport {
   std::optional<std::vector<NoStart>> no_start = {};  // report.hpp
   std::optional<bool> is_private = {};                // of a daemon: some jobs are hidden from the asker
 };
-constexpr auto description_of(std::type_identity<JobsReport>) {
-  return describe(member("report_version", &JobsReport::report_version), member("at", &JobsReport::at),
-                  member("jobs", &JobsReport::jobs), member("truncated", &JobsReport::truncated),
-                  supplement("no_start", &JobsReport::no_start), supplement("private", &JobsReport::is_private));
-}
+SHAPLEY_DESCRIBE(JobsReport, report_version, at, jobs, truncated, (supplement, no_start),
+                 (supplement, is_private, "private"));
 
 // A pending job of the daemon's queue that could start.
 struct QueuedJob {
@@ -159,11 +135,7 @@ struct QueuedJob {
   Instant submit = {};
   std::optional<std::int64_t> time_limit_s = {};
 };
-constexpr auto description_of(std::type_identity<QueuedJob>) {
-  return describe(member("job", &QueuedJob::job), member("organization", &QueuedJob::organization),
-                  member("processors", &QueuedJob::processors), member("tasks", &QueuedJob::tasks),
-                  member("submit", &QueuedJob::submit), member("time_limit_s", &QueuedJob::time_limit_s));
-}
+SHAPLEY_DESCRIBE(QueuedJob, job, organization, processors, tasks, submit, time_limit_s);
 
 struct QueueReport {
   Instant at = {};
@@ -171,9 +143,6 @@ struct QueueReport {
   std::vector<QueuedJob> jobs = {};  // by id, those of the lowest ids
   bool truncated = false;
 };
-constexpr auto description_of(std::type_identity<QueueReport>) {
-  return describe(member("at", &QueueReport::at), member("plugin_connected", &QueueReport::plugin_connected),
-                  member("jobs", &QueueReport::jobs), member("truncated", &QueueReport::truncated));
-}
+SHAPLEY_DESCRIBE(QueueReport, at, plugin_connected, jobs, truncated);
 
 }  // namespace shapley::ledger

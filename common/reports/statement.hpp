@@ -36,12 +36,7 @@ struct IntervalHeading {
   Dated books_begin = {};
   Dated recorded_until = {};
 };
-constexpr auto description_of(std::type_identity<IntervalHeading>) {
-  return describe(member("report_version", &IntervalHeading::report_version), member("since", &IntervalHeading::since),
-                  member("until", &IntervalHeading::until), member("contribution", &IntervalHeading::contribution),
-                  member("books_begin", &IntervalHeading::books_begin),
-                  member("recorded_until", &IntervalHeading::recorded_until));
-}
+SHAPLEY_DESCRIBE(IntervalHeading, report_version, since, until, contribution, books_begin, recorded_until);
 
 // The books at one end of a period's part.
 struct BooksThenRow {
@@ -49,11 +44,7 @@ struct BooksThenRow {
   Utility phi_minus_psi = {};
   Amount difference = {};
 };
-constexpr auto description_of(std::type_identity<BooksThenRow>) {
-  return describe(member("standing_core_hours", &BooksThenRow::standing_core_hours),
-                  member("phi_minus_psi", &BooksThenRow::phi_minus_psi),
-                  member("difference", &BooksThenRow::difference));
-}
+SHAPLEY_DESCRIBE(BooksThenRow, standing_core_hours, phi_minus_psi, difference);
 
 struct PeriodRow {
   std::string name = {};
@@ -64,12 +55,7 @@ struct PeriodRow {
   BooksThenRow closing = {};
   std::string sentence = {};  // the difference and the standing at its end
 };
-constexpr auto description_of(std::type_identity<PeriodRow>) {
-  return describe(member("name", &PeriodRow::name), member("opening", &PeriodRow::opening),
-                  member("got", &PeriodRow::got), member("given", &PeriodRow::given),
-                  member("settled", &PeriodRow::settled), member("closing", &PeriodRow::closing),
-                  member("sentence", &PeriodRow::sentence));
-}
+SHAPLEY_DESCRIBE(PeriodRow, name, opening, got, given, settled, closing, sentence);
 
 // The part of one period that lies in the requested time.
 struct PeriodPart {
@@ -81,12 +67,7 @@ struct PeriodPart {
   std::vector<PeriodRow> organizations = {};
   std::optional<WorthReport> worth = {};
 };
-constexpr auto description_of(std::type_identity<PeriodPart>) {
-  return describe(member("begin", &PeriodPart::begin), member("end", &PeriodPart::end),
-                  member("period_begin", &PeriodPart::period_begin), member("opens_period", &PeriodPart::opens_period),
-                  member("closes_period", &PeriodPart::closes_period),
-                  member("organizations", &PeriodPart::organizations), member("worth", &PeriodPart::worth));
-}
+SHAPLEY_DESCRIBE(PeriodPart, begin, end, period_begin, opens_period, closes_period, organizations, worth);
 
 // What was lent to another organization, or borrowed from it.
 struct LentPair {
@@ -96,10 +77,7 @@ struct LentPair {
 
   [[nodiscard]] Amount amount() const { return {work}; }
 };
-constexpr auto description_of(std::type_identity<LentPair>) {
-  return describe(member("organization", &LentPair::organization), member("core_hours", &LentPair::core_hours),
-                  member("processor_seconds", &LentPair::work));
-}
+SHAPLEY_DESCRIBE(LentPair, organization, core_hours, (named, work, "processor_seconds"));
 
 // One account's user: what its jobs got, and how much of that on its organization's own processors.
 struct UserRow {
@@ -110,11 +88,7 @@ struct UserRow {
   Amount borrowed = {};
   std::string user = {};  // the name, if it was looked up
 };
-constexpr auto description_of(std::type_identity<UserRow>) {
-  return describe(member("account", &UserRow::account), member("user_id", &UserRow::user_id),
-                  member("got", &UserRow::got), member("own", &UserRow::own), member("borrowed", &UserRow::borrowed),
-                  supplement("user", &UserRow::user));
-}
+SHAPLEY_DESCRIBE(UserRow, account, user_id, got, own, borrowed, (supplement, user));
 
 // An organization's figures for the whole time.
 struct AccountRow {
@@ -130,14 +104,7 @@ struct AccountRow {
   std::vector<LentPair> borrowed_from = {};
   std::vector<UserRow> users = {};
 };
-constexpr auto description_of(std::type_identity<AccountRow>) {
-  return describe(member("name", &AccountRow::name), member("got", &AccountRow::got),
-                  member("given", &AccountRow::given), member("settled", &AccountRow::settled),
-                  member("own", &AccountRow::own), member("lent", &AccountRow::lent),
-                  member("borrowed", &AccountRow::borrowed), member("waited", &AccountRow::waited),
-                  member("lent_to", &AccountRow::lent_to), member("borrowed_from", &AccountRow::borrowed_from),
-                  member("users", &AccountRow::users));
-}
+SHAPLEY_DESCRIBE(AccountRow, name, got, given, settled, own, lent, borrowed, waited, lent_to, borrowed_from, users);
 
 struct AccountReport {
   IntervalHeading of = {};
@@ -148,12 +115,8 @@ struct AccountReport {
   bool exact = true;        // what was held agrees with the books
   bool is_private = false;  // what others used is hidden
 };
-constexpr auto description_of(std::type_identity<AccountReport>) {
-  return describe(flattened(&AccountReport::of), member("as_of", &AccountReport::as_of),
-                  member("periods", &AccountReport::periods), member("organizations", &AccountReport::organizations),
-                  member("adjustments", &AccountReport::adjustments), member("exact", &AccountReport::exact),
-                  supplement("private", &AccountReport::is_private));
-}
+SHAPLEY_DESCRIBE(AccountReport, (flattened, of), as_of, periods, organizations, adjustments, exact,
+                 (supplement, is_private, "private"));
 
 enum class Interval { ten_seconds, minute, ten_minutes, hour, six_hours, day, month };
 inline constexpr std::array k_intervals{Interval::ten_seconds, Interval::minute, Interval::ten_minutes, Interval::hour,
@@ -186,19 +149,9 @@ struct HistoryRow {
   double borrowed = 0;
   double waiting = 0;
 };
-constexpr auto description_of(std::type_identity<HistoryRow>) {
-  return describe(member("begin", &HistoryRow::begin), member("end", &HistoryRow::end),
-                  member("period_begin", &HistoryRow::period_begin), member("opens_period", &HistoryRow::opens_period),
-                  member("organization", &HistoryRow::organization),
-                  member("standing_core_hours", &HistoryRow::standing_core_hours), member("psi", &HistoryRow::psi),
-                  member("phi", &HistoryRow::phi), member("got_core_hours", &HistoryRow::got_core_hours),
-                  member("given_core_hours", &HistoryRow::given_core_hours),
-                  member("lent_core_hours", &HistoryRow::lent_core_hours),
-                  member("borrowed_core_hours", &HistoryRow::borrowed_core_hours),
-                  member("waited_core_hours", &HistoryRow::waited_core_hours), member("owned", &HistoryRow::owned),
-                  member("used", &HistoryRow::used), member("lent", &HistoryRow::lent),
-                  member("borrowed", &HistoryRow::borrowed), member("waiting", &HistoryRow::waiting));
-}
+SHAPLEY_DESCRIBE(HistoryRow, begin, end, period_begin, opens_period, organization, standing_core_hours, psi, phi,
+                 got_core_hours, given_core_hours, lent_core_hours, borrowed_core_hours, waited_core_hours, owned, used,
+                 lent, borrowed, waiting);
 
 struct HistoryReport {
   IntervalHeading of = {};
@@ -206,9 +159,6 @@ struct HistoryReport {
   std::vector<HistoryRow> rows = {};
   bool exact = true;
 };
-constexpr auto description_of(std::type_identity<HistoryReport>) {
-  return describe(flattened(&HistoryReport::of), member("by", &HistoryReport::by), member("rows", &HistoryReport::rows),
-                  member("exact", &HistoryReport::exact));
-}
+SHAPLEY_DESCRIBE(HistoryReport, (flattened, of), by, rows, exact);
 
 }  // namespace shapley::ledger

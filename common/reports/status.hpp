@@ -56,12 +56,7 @@ struct BrakingRow {
   double owed_core_hours = 0;             // S' as a standing, and what is added to it on the way to R' = 0
   double stopping_core_hours = 0;
 };
-constexpr auto description_of(std::type_identity<BrakingRow>) {
-  return describe(member("balance_ahead", &BrakingRow::balance_ahead), member("work_ahead", &BrakingRow::work_ahead),
-                  member("doubled_turn", &BrakingRow::doubled_turn), member("residual_s", &BrakingRow::residual_s),
-                  member("owed_core_hours", &BrakingRow::owed_core_hours),
-                  member("stopping_core_hours", &BrakingRow::stopping_core_hours));
-}
+SHAPLEY_DESCRIBE(BrakingRow, balance_ahead, work_ahead, doubled_turn, residual_s, owed_core_hours, stopping_core_hours);
 
 // An organization's turn, and what it holds now. guests and commons have rows, too; commons, which runs nothing, has
 // neither rank nor key.
@@ -95,21 +90,10 @@ struct RankedRow {
   // present stretch in which one of its jobs has been startable.
   std::optional<Instant> no_start_since = {};
 };
-constexpr auto description_of(std::type_identity<RankedRow>) {
-  return describe(member("name", &RankedRow::name), member("rank", &RankedRow::rank),
-                  member("key_core_hours", &RankedRow::key_core_hours),
-                  member("running_core_hours", &RankedRow::running_core_hours), member("lead", &RankedRow::lead),
-                  member("lacking", &RankedRow::lacking), member("guarantee", &RankedRow::guarantee),
-                  member("below_guarantee", &RankedRow::below_guarantee), supplement("last", &RankedRow::last),
-                  supplement("braking", &RankedRow::braking), supplement("settled_in_s", &RankedRow::settled_in_s),
-                  member("standing_core_hours", &RankedRow::standing_core_hours),
-                  member("sentence", &RankedRow::sentence), member("gives", &RankedRow::gives),
-                  supplement("charged", &RankedRow::charged), member("owned", &RankedRow::owned),
-                  member("used", &RankedRow::used), member("lent", &RankedRow::lent),
-                  member("borrowed", &RankedRow::borrowed), member("waiting", &RankedRow::waiting),
-                  member("running_jobs", &RankedRow::running_jobs), member("waiting_jobs", &RankedRow::waiting_jobs),
-                  member("no_start_since", &RankedRow::no_start_since));
-}
+SHAPLEY_DESCRIBE(RankedRow, name, rank, key_core_hours, running_core_hours, lead, lacking, guarantee, below_guarantee,
+                 (supplement, last), (supplement, braking), (supplement, settled_in_s), standing_core_hours, sentence,
+                 gives, (supplement, charged), owned, used, lent, borrowed, waiting, running_jobs, waiting_jobs,
+                 no_start_since);
 
 struct OrganizationRow {
   RankedRow is = {};
@@ -124,16 +108,9 @@ struct OrganizationRow {
   CpuTime given = {};
   std::optional<std::optional<std::size_t>> would_rank = {};  // mode observe: what its rank would be
 };
-constexpr auto description_of(std::type_identity<OrganizationRow>) {
-  return describe(flattened(&OrganizationRow::is), member("title", &OrganizationRow::title),
-                  member("key", &OrganizationRow::key), member("psi", &OrganizationRow::psi),
-                  member("phi", &OrganizationRow::phi), member("phi", &OrganizationRow::phi_by),
-                  member("got_core_hours", &OrganizationRow::got_core_hours),
-                  member("given_core_hours", &OrganizationRow::given_core_hours),
-                  member("got_processor_seconds", &OrganizationRow::got),
-                  member("given_processor_seconds", &OrganizationRow::given),
-                  supplement("would_rank", &OrganizationRow::would_rank));
-}
+SHAPLEY_DESCRIBE(OrganizationRow, (flattened, is), title, key, psi, phi, (named, phi_by, "phi"), got_core_hours,
+                 given_core_hours, (named, got, "got_processor_seconds"), (named, given, "given_processor_seconds"),
+                 (supplement, would_rank));
 
 // The rule of ranks in force, and sentences about which organizations go before one that is owed more, and why.
 struct RankingReport {
@@ -147,24 +124,15 @@ struct RankingReport {
   accounting::Guests guests = accounting::Guests::ranked;
   std::vector<std::string> sentences = {};
 };
-constexpr auto description_of(std::type_identity<RankingReport>) {
-  return describe(
-      supplement("rule", &RankingReport::rule), member("horizon_s", &RankingReport::horizon_s),
-      member("guarantee", &RankingReport::guarantee), member("running_weight", &RankingReport::running_weight),
-      member("residual_s", &RankingReport::residual_s), member("residual_assumed", &RankingReport::residual_assumed),
-      member("running_factor", &RankingReport::running_factor), member("guests", &RankingReport::guests),
-      member("sentences", &RankingReport::sentences));
-}
+SHAPLEY_DESCRIBE(RankingReport, (supplement, rule), horizon_s, guarantee, running_weight, residual_s, residual_assumed,
+                 running_factor, guests, sentences);
 
 struct Conservation {
   Utility sum_psi = {};
   ByEstimator sum_phi = {};
   bool holds = true;
 };
-constexpr auto description_of(std::type_identity<Conservation>) {
-  return describe(member("sum_psi", &Conservation::sum_psi), member("sum_phi", &Conservation::sum_phi),
-                  member("holds", &Conservation::holds));
-}
+SHAPLEY_DESCRIBE(Conservation, sum_psi, sum_phi, holds);
 
 // If the memory of hindsight is bounded: what it keeps, and why.
 struct HindsightBound {
@@ -173,19 +141,13 @@ struct HindsightBound {
   std::int64_t needed_bytes = 0;
   std::int64_t bound_bytes = 0;
 };
-constexpr auto description_of(std::type_identity<HindsightBound>) {
-  return describe(member("coalitions", &HindsightBound::coalitions), member("since", &HindsightBound::since),
-                  member("needed_bytes", &HindsightBound::needed_bytes),
-                  member("bound_bytes", &HindsightBound::bound_bytes));
-}
+SHAPLEY_DESCRIBE(HindsightBound, coalitions, since, needed_bytes, bound_bytes);
 
 struct PeriodReport {
   Period name = Period::none;
   Dated begin = {};  // unknown before the first event
 };
-constexpr auto description_of(std::type_identity<PeriodReport>) {
-  return describe(member("name", &PeriodReport::name), member("begin", &PeriodReport::begin));
-}
+SHAPLEY_DESCRIBE(PeriodReport, name, begin);
 
 // What an organization is owed (> 0) or owes on another cluster of the consortium, as far as ranks here count it.
 struct OwedElsewhere {
@@ -193,10 +155,7 @@ struct OwedElsewhere {
   double core_hours = 0;          // given less got there, of processors of this cluster
   friend bool operator==(const OwedElsewhere&, const OwedElsewhere&) = default;
 };
-constexpr auto description_of(std::type_identity<OwedElsewhere>) {
-  return describe(member("organization", &OwedElsewhere::organization),
-                  member("core_hours", &OwedElsewhere::core_hours));
-}
+SHAPLEY_DESCRIBE(OwedElsewhere, organization, core_hours);
 
 struct OtherClusterReport {
   std::string cluster = {};
@@ -213,15 +172,9 @@ struct OtherClusterReport {
   std::string jump = {};  // within the last day: what it cannot have done between two statements; empty: nothing
   friend bool operator==(const OtherClusterReport&, const OtherClusterReport&) = default;
 };
-constexpr auto description_of(std::type_identity<OtherClusterReport>) {
-  return describe(
-      member("cluster", &OtherClusterReport::cluster), member("stated_at", &OtherClusterReport::stated_at),
-      member("stands_still", &OtherClusterReport::stands_still), member("is_stale", &OtherClusterReport::is_stale),
-      member("organizations", &OtherClusterReport::organizations),
-      supplement("uncounted", &OtherClusterReport::uncounted), supplement("fault", &OtherClusterReport::fault),
-      supplement("is_refused", &OtherClusterReport::is_refused), supplement("refused", &OtherClusterReport::refused),
-      supplement("ahead_s", &OtherClusterReport::ahead), supplement("jump", &OtherClusterReport::jump));
-}
+SHAPLEY_DESCRIBE(OtherClusterReport, cluster, stated_at, stands_still, is_stale, organizations, (supplement, uncounted),
+                 (supplement, fault), (supplement, is_refused), (supplement, refused), (supplement, ahead, "ahead_s"),
+                 (supplement, jump));
 
 // What changes when another line of a cluster's ledger is accepted (accounting::LedgerReplaced).
 struct OwedByLine {
@@ -229,10 +182,7 @@ struct OwedByLine {
   double before = 0;  // core-hours as in OwedElsewhere, by what ranks count now
   double after = 0;   // and by the first statement of the other line
 };
-constexpr auto description_of(std::type_identity<OwedByLine>) {
-  return describe(member("organization", &OwedByLine::organization), member("core_hours_before", &OwedByLine::before),
-                  member("core_hours_after", &OwedByLine::after));
-}
+SHAPLEY_DESCRIBE(OwedByLine, organization, (named, before, "core_hours_before"), (named, after, "core_hours_after"));
 
 struct LineReport {
   std::string cluster = {};
@@ -248,14 +198,8 @@ struct LineReport {
   bool booked = false;
   bool alone = false;  // the other one of two controllers does not have it yet
 };
-constexpr auto description_of(std::type_identity<LineReport>) {
-  return describe(member("cluster", &LineReport::cluster), member("former_ledger", &LineReport::former_ledger),
-                  member("former_event", &LineReport::former_event), member("former_time", &LineReport::former_time),
-                  member("ledger", &LineReport::ledger), member("event", &LineReport::event),
-                  member("time", &LineReport::time), member("author", &LineReport::author),
-                  member("reason", &LineReport::reason), member("organizations", &LineReport::organizations),
-                  member("booked", &LineReport::booked), supplement("alone", &LineReport::alone));
-}
+SHAPLEY_DESCRIBE(LineReport, cluster, former_ledger, former_event, former_time, ledger, event, time, author, reason,
+                 organizations, booked, (supplement, alone));
 
 struct StatusReport {
   int report_version = k_report_version;
@@ -280,18 +224,9 @@ struct StatusReport {
   // The row of this name; nullptr: no row has it.
   [[nodiscard]] const OrganizationRow* find(const std::string& organization) const;
 };
-constexpr auto description_of(std::type_identity<StatusReport>) {
-  return describe(member("report_version", &StatusReport::report_version), member("at", &StatusReport::at),
-                  member("period", &StatusReport::period), member("contribution", &StatusReport::contribution),
-                  member("ranked_by", &StatusReport::ranked_by), member("behind", &StatusReport::behind),
-                  member("not_kept", &StatusReport::not_kept),
-                  member("hindsight_bounded", &StatusReport::hindsight_bounded),
-                  member("ranking", &StatusReport::ranking), member("organizations", &StatusReport::organizations),
-                  member("conservation", &StatusReport::conservation), supplement("worth", &StatusReport::worth),
-                  supplement("forecast", &StatusReport::forecast), supplement("clusters", &StatusReport::clusters),
-                  supplement("ranks_act", &StatusReport::ranks_act), supplement("daemon", &StatusReport::daemon),
-                  supplement("plugin", &StatusReport::plugin));
-}
+SHAPLEY_DESCRIBE(StatusReport, report_version, at, period, contribution, ranked_by, behind, not_kept, hindsight_bounded,
+                 ranking, organizations, conservation, (supplement, worth), (supplement, forecast),
+                 (supplement, clusters), (supplement, ranks_act), (supplement, daemon), (supplement, plugin));
 
 // The organizations with startable jobs that are kept waiting, in the configuration's order, and since when
 // (no_start_since above). `only`: these organizations; empty: all.
@@ -299,8 +234,6 @@ struct NoStart {
   std::string organization = {};
   std::optional<Instant> since = {};
 };
-constexpr auto description_of(std::type_identity<NoStart>) {
-  return describe(member("organization", &NoStart::organization), member("since", &NoStart::since));
-}
+SHAPLEY_DESCRIBE(NoStart, organization, since);
 
 }  // namespace shapley::ledger

@@ -20,10 +20,7 @@ struct WorkflowJobs {
   std::size_t running = 0;
   std::size_t finished = 0;
 };
-constexpr auto description_of(std::type_identity<WorkflowJobs>) {
-  return describe(member("blocked", &WorkflowJobs::blocked), member("pending", &WorkflowJobs::pending),
-                  member("running", &WorkflowJobs::running), member("finished", &WorkflowJobs::finished));
-}
+SHAPLEY_DESCRIBE(WorkflowJobs, blocked, pending, running, finished);
 
 struct ActivityRow {
   std::string activity = {};
@@ -36,22 +33,14 @@ struct ActivityRow {
   double pending_work = 0;
   std::int64_t delta = 0;
 };
-constexpr auto description_of(std::type_identity<ActivityRow>) {
-  return describe(member("activity", &ActivityRow::activity), flattened(&ActivityRow::jobs),
-                  member("waiting_processors", &ActivityRow::waiting_processors),
-                  member("running_processors", &ActivityRow::running_processors),
-                  member("median_s", &ActivityRow::median_s), member("performance", &ActivityRow::performance),
-                  member("relative_duration", &ActivityRow::relative_duration),
-                  member("pending_work", &ActivityRow::pending_work), member("delta", &ActivityRow::delta));
-}
+SHAPLEY_DESCRIBE(ActivityRow, activity, (flattened, jobs), waiting_processors, running_processors, median_s,
+                 performance, relative_duration, pending_work, delta);
 
 struct RaisedJob {
   std::uint32_t job = 0;
   std::uint32_t level = 0;
 };
-constexpr auto description_of(std::type_identity<RaisedJob>) {
-  return describe(member("job", &RaisedJob::job), member("level", &RaisedJob::level));
-}
+SHAPLEY_DESCRIBE(RaisedJob, job, level);
 
 struct WorkflowRow {
   std::string workflow = {};
@@ -64,22 +53,14 @@ struct WorkflowRow {
   std::vector<ActivityRow> activities = {};
   bool truncated = false;  // not all raised jobs or activities are listed
 };
-constexpr auto description_of(std::type_identity<WorkflowRow>) {
-  return describe(member("workflow", &WorkflowRow::workflow), flattened(&WorkflowRow::jobs),
-                  member("pending_work", &WorkflowRow::pending_work),
-                  member("pending_work_before", &WorkflowRow::pending_work_before),
-                  member("levels", &WorkflowRow::levels), member("raised_jobs", &WorkflowRow::raised_jobs),
-                  member("raised", &WorkflowRow::raised), member("activities", &WorkflowRow::activities),
-                  member("truncated", &WorkflowRow::truncated));
-}
+SHAPLEY_DESCRIBE(WorkflowRow, workflow, (flattened, jobs), pending_work, pending_work_before, levels, raised_jobs,
+                 raised, activities, truncated);
 
 struct PastEta {
   double eta = 0;
   Instant at;
 };
-constexpr auto description_of(std::type_identity<PastEta>) {
-  return describe(member("eta", &PastEta::eta), member("at", &PastEta::at));
-}
+SHAPLEY_DESCRIBE(PastEta, eta, at);
 
 struct OrganizationWorkflows {
   std::string organization = {};
@@ -96,15 +77,8 @@ struct OrganizationWorkflows {
   std::size_t hidden_workflows = 0;  // workflows with jobs that the asker may not see
   std::vector<WorkflowRow> workflows = {};
 };
-constexpr auto description_of(std::type_identity<OrganizationWorkflows>) {
-  using O = OrganizationWorkflows;
-  return describe(member("organization", &O::organization), member("mode", &O::mode),
-                  member("relative_duration", &O::relative_duration), member("threshold", &O::threshold),
-                  member("at", &O::at), member("eta", &O::eta), member("least_pending_work", &O::least_pending_work),
-                  member("unfair", &O::unfair), member("before", &O::before), member("highest", &O::highest),
-                  member("truncated", &O::truncated), member("hidden_workflows", &O::hidden_workflows),
-                  member("workflows", &O::workflows));
-}
+SHAPLEY_DESCRIBE(OrganizationWorkflows, organization, mode, relative_duration, threshold, at, eta, least_pending_work,
+                 unfair, before, highest, truncated, hidden_workflows, workflows);
 
 struct WorkflowsReport {
   Instant at;
@@ -112,10 +86,6 @@ struct WorkflowsReport {
   std::vector<OrganizationWorkflows> organizations = {};
   bool is_private = false;  // others' jobs are
 };
-constexpr auto description_of(std::type_identity<WorkflowsReport>) {
-  return describe(member("at", &WorkflowsReport::at), member("generation", &WorkflowsReport::generation),
-                  member("organizations", &WorkflowsReport::organizations),
-                  member("private", &WorkflowsReport::is_private));
-}
+SHAPLEY_DESCRIBE(WorkflowsReport, at, generation, organizations, (named, is_private, "private"));
 
 }  // namespace shapley::ledger

@@ -18,11 +18,7 @@ struct WorthBounds {
   Utility never_end = {};
   Utility end_now = {};
 };
-constexpr auto description_of(std::type_identity<WorthBounds>) {
-  return describe(member("never_end_core_hours", &WorthBounds::never_end_core_hours),
-                  member("end_now_core_hours", &WorthBounds::end_now_core_hours),
-                  member("never_end", &WorthBounds::never_end), member("end_now", &WorthBounds::end_now));
-}
+SHAPLEY_DESCRIBE(WorthBounds, never_end_core_hours, end_now_core_hours, never_end, end_now);
 
 // Amounts on average in core-hours and exact, and the gain of cooperating.
 struct WorthComparison {
@@ -37,15 +33,9 @@ struct WorthComparison {
   bool provisional = false;
   std::optional<WorthBounds> bounds = {};  // nullopt: nothing can change it
 };
-constexpr auto description_of(std::type_identity<WorthComparison>) {
-  return describe(member("psi_core_hours", &WorthComparison::psi_core_hours),
-                  member("alone_core_hours", &WorthComparison::alone_core_hours),
-                  member("gain_core_hours", &WorthComparison::gain_core_hours),
-                  member("gain_percent", &WorthComparison::gain_percent), member("psi", &WorthComparison::psi),
-                  member("alone", &WorthComparison::alone), member("got_processor_seconds", &WorthComparison::got),
-                  member("alone_processor_seconds", &WorthComparison::alone_work),
-                  member("provisional", &WorthComparison::provisional), member("bounds", &WorthComparison::bounds));
-}
+SHAPLEY_DESCRIBE(WorthComparison, psi_core_hours, alone_core_hours, gain_core_hours, gain_percent, psi, alone,
+                 (named, got, "got_processor_seconds"), (named, alone_work, "alone_processor_seconds"), provisional,
+                 bounds);
 
 struct WorthRow {
   std::string name = {};
@@ -53,26 +43,19 @@ struct WorthRow {
   std::string sentence = {};
   WorthComparison is = {};
 };
-constexpr auto description_of(std::type_identity<WorthRow>) {
-  return describe(member("name", &WorthRow::name), member("title", &WorthRow::title),
-                  member("sentence", &WorthRow::sentence), flattened(&WorthRow::is));
-}
+SHAPLEY_DESCRIBE(WorthRow, name, title, sentence, (flattened, is));
 
 struct WorthPair {
   std::vector<std::string> organizations = {};
   WorthComparison is = {};
 };
-constexpr auto description_of(std::type_identity<WorthPair>) {
-  return describe(member("organizations", &WorthPair::organizations), flattened(&WorthPair::is));
-}
+SHAPLEY_DESCRIBE(WorthPair, organizations, (flattened, is));
 
 struct WorthTogether {
   std::string sentence = {};
   WorthComparison is = {};
 };
-constexpr auto description_of(std::type_identity<WorthTogether>) {
-  return describe(member("sentence", &WorthTogether::sentence), flattened(&WorthTogether::is));
-}
+SHAPLEY_DESCRIBE(WorthTogether, sentence, (flattened, is));
 
 // The gain is that of leaving the others.
 struct WorthLeaving {
@@ -80,10 +63,7 @@ struct WorthLeaving {
   std::string sentence = {};
   WorthComparison is = {};
 };
-constexpr auto description_of(std::type_identity<WorthLeaving>) {
-  return describe(member("organizations", &WorthLeaving::organizations), member("sentence", &WorthLeaving::sentence),
-                  flattened(&WorthLeaving::is));
-}
+SHAPLEY_DESCRIBE(WorthLeaving, organizations, sentence, (flattened, is));
 
 struct WorthReport {
   Dated begin = {};
@@ -96,13 +76,6 @@ struct WorthReport {
   std::optional<WorthLeaving> leaving = {};
   std::string limits = {};
 };
-constexpr auto description_of(std::type_identity<WorthReport>) {
-  return describe(member("begin", &WorthReport::begin), member("end", &WorthReport::end),
-                  member("all_coalitions", &WorthReport::all_coalitions),
-                  member("provisional", &WorthReport::provisional),
-                  member("organizations", &WorthReport::organizations), member("pairs", &WorthReport::pairs),
-                  member("together", &WorthReport::together), member("leaving", &WorthReport::leaving),
-                  member("limits", &WorthReport::limits));
-}
+SHAPLEY_DESCRIBE(WorthReport, begin, end, all_coalitions, provisional, organizations, pairs, together, leaving, limits);
 
 }  // namespace shapley::ledger
