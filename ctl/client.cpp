@@ -12,7 +12,7 @@
 #include "config/configuration.hpp"
 #include "config/reader_settings.hpp"
 #include "ledger/reports/report.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ctl {
 

@@ -18,8 +18,8 @@
 #include "ledger/archive/links.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/report.hpp"
-#include "ledger/reports/requests.hpp"
 #include "ledger/reports/statement.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ctl {
 

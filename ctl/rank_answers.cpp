@@ -2,113 +2,48 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <optional>
 #include <utility>
 
+#include "answers/ranks.hpp"
 #include "base/calendar.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
-#include "ledger/archive/links.hpp"
-#include "ledger/readers/declarations.hpp"
-#include "ledger/readers/past_books.hpp"
-#include "ledger/reports/moment.hpp"
-#include "ledger/reports/requests.hpp"
-#include "sacct/attribution.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ctl {
 
 namespace {
 
-using nlohmann::json;
-
-// Asks a ledger file, at one moment of its books.
-struct OfflineBooks {
-  const ledger::Ledger& ledger;
-  ledger::Moment moment;
-  ledger::PastQuestion past;
-};
-
-Expected<OfflineBooks> books_of(const ledger::Ledger& ledger, const RankSource& source, std::optional<Instant> at) {
-  ledger::PastQuestion past{.at = {},
-                            .archives = archives_of(source.ledger, source.archives),
-                            .budget = {},
-                            .next_starts = ledger::k_reported_starts};
-  if (at) {
-    past.at = *at;
-    SHAPLEY_TRY_ASSIGN(ledger::Moment moment, ledger::past_moment(ledger, past));
-    return OfflineBooks{ledger, std::move(moment), std::move(past)};
-  }
-  SHAPLEY_TRY_ASSIGN(past.at, ledger::last_recorded(ledger));
-  // The present does not require a replay of the whole past.
-  SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
-  ledger::Moment moment = ledger::moment_of(recovered.state, past.at, ledger::ranking_estimator(recovered.state));
-  return OfflineBooks{ledger, std::move(moment), std::move(past)};
-}
-
-template <typename Report>
-using Offline = std::function<Expected<Report>(const OfflineBooks& books)>;
-
-template <typename Report>
-Expected<Report> of_file(const RankSource& source, std::optional<Instant> at, const Offline<Report>& offline) {
-  return from_ledger(source.ledger, [&](const ledger::Ledger& ledger) -> Expected<Report> {
-    SHAPLEY_TRY_ASSIGN(const OfflineBooks books, books_of(ledger, source, at));
-    return offline(books);
-  });
-}
-
 // From the named file, else from the daemon.
 template <typename Report, typename Request>
-Expected<Report> answer(std::string_view name, Request request, const RankSource& source, const Endpoint& endpoint,
-                        const Offline<Report>& offline) {
+Expected<Report> answered(std::string_view name, Request request, const RankSource& source, const Endpoint& endpoint) {
   SHAPLEY_TRY(check_file_options(source.ledger, {{"--archives", source.archives}}));
-  std::optional<Instant> at;
   if (!source.at.empty()) {
-    SHAPLEY_TRY_ASSIGN(at, parse_past_time(source.at, "--at", source.ledger));
+    SHAPLEY_TRY_ASSIGN(request.at, parse_past_time(source.at, "--at", source.ledger));
   }
-  if (!source.ledger.empty()) return of_file(source, at, offline);
-  request.at = at;
-  return ask_for<Report>(endpoint, ledger::request_of(name, request));
-}
-
-}  // namespace
-
-namespace {
-
-// By the configuration that the ledger has of that time.
-Expected<ledger::ExplainReport> explained_submission(const ledger::SubmissionAsked& asked, const OfflineBooks& books) {
-  SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_behind(books.ledger, books.moment.at));
-  const auto rule = loaded ? sacct::rule_for(loaded->text, asked) : std::nullopt;
-  return ledger::explain_report(
-      books.moment, books.ledger, ledger::hypothetical_job(books.moment, asked, rule),
-      {.rule_in = sacct::rule_in, .rule_now = [rule](const ledger::JobIdentity& /*job*/) { return rule; }});
+  if (source.ledger.empty()) return ask_for<Report>(endpoint, ledger::request_of(name, request));
+  return from_ledger(source.ledger, [&](const ledger::Ledger& ledger) -> Expected<Report> {
+    SHAPLEY_TRY_ASSIGN(const answers::RankBooks books,
+                       answers::books_of(ledger, request.at, archives_of(source.ledger, source.archives)));
+    return answers::answer(request, books);
+  });
 }
 
 }  // namespace
 
 Expected<ledger::ExplainReport> explained(const ledger::ExplainRequest& asked, const RankSource& source,
                                           const Endpoint& endpoint) {
-  const Offline<ledger::ExplainReport> offline = [&](const OfflineBooks& books) -> Expected<ledger::ExplainReport> {
-    if (asked.submit) return explained_submission(*asked.submit, books);
-    SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(asked.job));
-    SHAPLEY_TRY_ASSIGN(ledger::JobAt found, ledger::job_at(books.moment, books.ledger, name));
-    return ledger::explain_report(books.moment, books.ledger, std::move(found), {.rule_in = sacct::rule_in});
-  };
-  return answer<ledger::ExplainReport>("explain", asked, source, endpoint, offline);
+  return answered<ledger::ExplainReport>("explain", asked, source, endpoint);
 }
 
 Expected<ledger::CompareReport> compared(const std::string& a, const std::string& b, const RankSource& source,
                                          const Endpoint& endpoint) {
-  const Offline<ledger::CompareReport> offline = [&](const OfflineBooks& books) {
-    return ledger::compare_report(books.moment, books.ledger, {.a = a, .b = b, .past = books.past});
-  };
-  return answer<ledger::CompareReport>("compare", ledger::CompareRequest{.a = a, .b = b}, source, endpoint, offline);
+  return answered<ledger::CompareReport>("compare", ledger::CompareRequest{.a = a, .b = b}, source, endpoint);
 }
 
 namespace {
-
-using nlohmann::json;
 
 constexpr Field k_standing_fields[] = {
     left({"organization", "Organization", {}, "name"}),

@@ -7,9 +7,9 @@
 
 #include "base/error.hpp"
 #include "ctl/client.hpp"
-#include "ledger/reports/compare_report.hpp"
-#include "ledger/reports/explain_report.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/compare.hpp"
+#include "reports/explain.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ctl {
 

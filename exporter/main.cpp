@@ -4,20 +4,24 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
+#include <netdb.h>
+#include <prometheus/exposer.h>
 #include <prometheus/text_serializer.h>
-#include <sys/signalfd.h>
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "base/process.hpp"
 #include "config/configuration.hpp"
-#include "exporter/page.hpp"
+#include "exporter/collector.hpp"
 #include "health/health.hpp"
 
 namespace shapley::exporter {
@@ -112,29 +116,52 @@ std::string text_of(const Collector& collector) {
   return prometheus::TextSerializer().Serialize(collector.Collect());
 }
 
-// The signals that end the program, for a descriptor that reports them.
-sigset_t blocked_signals() {
+// Whether this is an address and a port. prometheus-cpp's server would take a name, a port of all addresses, and a
+// list, too.
+bool is_address_and_port(const std::string& listen) {
+  const std::size_t colon = listen.rfind(':');
+  if (colon == std::string::npos) return false;
+  std::string host = listen.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const bool is_one = ::getaddrinfo(host.c_str(), listen.substr(colon + 1).c_str(), &hints, &found) == 0;
+  if (is_one) ::freeaddrinfo(found);
+  return is_one && !host.empty();
+}
+
+// What a request may take, and how many are answered at once; docs/reference/shapley-exporter.md, "Connections".
+std::unique_ptr<prometheus::Exposer> listening_at(const std::string& listen) {
+  if (!is_address_and_port(listen)) return nullptr;
+  try {
+    return std::make_unique<prometheus::Exposer>(
+        std::vector<std::string>{"listening_ports", listen, "num_threads", "8", "request_timeout_ms", "2000"});
+  } catch (const std::exception& /*which does not say why*/) {
+    return nullptr;
+  }
+}
+
+// REQUIRES: no other thread yet (it blocks signals for those that it starts).
+ExitCode serve(const CommandLine& line, const std::shared_ptr<Collector>& collector, UserFigures* users,
+               std::ostream& err) {
   sigset_t signals{};
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
-
-// REQUIRES: no other thread yet (it blocks signals for those that it starts).
-ExitCode serve(const CommandLine& line, const Collector& collector, UserFigures* users, std::ostream& err) {
-  const sigset_t signals = blocked_signals();
-  auto server = PageServer::open(line.listen, [&collector] { return text_of(collector); }, {});
-  if (!server) {
-    err << "shapley-exporter: cannot listen at " << printable(line.listen) << ": " << printable(server.error().what)
+  const auto server = listening_at(line.listen);
+  if (server == nullptr) {
+    err << "shapley-exporter: cannot listen at " << printable(line.listen)
         << "; write an address and port of this machine that are not in use (127.0.0.1:9753, [::1]:9753)" << std::endl;
     return ExitCode::listen;
   }
-  err << "shapley-exporter: serves /metrics at " << printable(line.listen) << ", port " << server->port() << std::endl;
+  server->RegisterCollectable(collector);
+  err << "shapley-exporter: serves /metrics at " << printable(line.listen) << ", port "
+      << server->GetListeningPorts().front() << std::endl;
   if (users != nullptr) users->ask_every(std::chrono::seconds(line.users_every_s));
-  const Descriptor signalled(::signalfd(-1, &signals, SFD_CLOEXEC));
-  server->serve(signalled.get());
+  int signal = 0;
+  sigwait(&signals, &signal);
   return ExitCode::success;
 }
 
@@ -171,10 +198,10 @@ ExitCode parse_and_run(int argc, const char* const* argv, std::ostream& out, std
     users.emplace(std::move(patient), line.users);
   }
   UserFigures* figures = users ? &*users : nullptr;
-  const Collector collector(endpoint, line.top, *limits, err, figures);
+  const auto collector = std::make_shared<Collector>(endpoint, line.top, *limits, err, figures);
   if (!line.print) return serve(line, collector, figures, err);
   if (figures != nullptr) figures->ask();
-  out << text_of(collector);
+  out << text_of(*collector);
   return ExitCode::success;
 }
 

@@ -16,7 +16,11 @@ namespace shapley::exporter {
 
 namespace {
 
-using nlohmann::json;
+using ledger::OrganizationRow;
+using ledger::RankedRow;
+using ledger::StatusReport;
+using ledger::WorthComparison;
+using ledger::WorthReport;
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
@@ -27,39 +31,22 @@ using protocol::LastBackup;
 using protocol::LostRunsReport;
 using protocol::PluginReport;
 
-// Of shapleyd's own values; nullopt: it is not there.
-template <typename Value>
-std::optional<double> figure_of(const Value& value) {
-  if constexpr (requires { value.has_value(); }) {
-    return value ? figure_of(*value) : std::nullopt;
-  } else if constexpr (requires { value.value; }) {  // a quantity or an instant
-    return static_cast<double>(value.value);
-  } else {
-    return static_cast<double>(value);
-  }
-}
-
 // `get`: a member, or a function of the report.
 template <typename Get>
 Fill daemon(Get get) {
-  return [get](const Status& status, MetricFamily& family) {
-    if (const auto found = figure_of(std::invoke(get, status.said.daemon))) add(family, *found);
-  };
+  return figure([get](const Status& status) { return std::invoke(get, status.said.daemon); });
 }
 template <typename Get>
 Fill plugin(Get get) {
-  return [get](const Status& status, MetricFamily& family) {
-    if (const auto found = figure_of(std::invoke(get, status.said.plugin))) add(family, *found);
-  };
+  return figure([get](const Status& status) { return std::invoke(get, status.said.plugin); });
 }
 
 // A member of what may not be there.
 template <typename Part, typename Type>
 Fill within(std::optional<Part> DaemonReport::*part, Type Part::*member) {
-  return [=](const Status& status, MetricFamily& family) {
-    const std::optional<Part>& there = status.said.daemon.*part;
-    if (const auto found = there ? figure_of((*there).*member) : std::nullopt) add(family, *found);
-  };
+  return daemon([=](const DaemonReport& report) {
+    return report.*part ? std::optional<Type>((*(report.*part)).*member) : std::nullopt;
+  });
 }
 
 struct NamedText {
@@ -86,49 +73,39 @@ Fill info(std::vector<NamedText> texts) {
   };
 }
 
-template <typename Use>
-void for_each_organization(const json& status, Use use) {
-  for (const json& row : at(status, "/organizations")) {
-    const auto name = text_at(row, "/name");
-    if (!name.empty()) use(name, row);
-  }
-}
-
-Fill organizations(const char* pointer, double factor = 1) {
-  return [pointer, factor](const Status& status, MetricFamily& family) {
-    for_each_organization(status.report, [&](const std::string& name, const json& row) {
-      if (const auto found = number(at(row, pointer))) add(family, *found * factor, {{"organization", name}});
-    });
+// Of each organization: a member, or a function of its row.
+template <typename Get>
+Fill organizations(Get get, double factor = 1) {
+  return [=](const Status& status, MetricFamily& family) {
+    for (const OrganizationRow& row : status.report.organizations) {
+      if (const auto found = figure_of(std::invoke(get, row)))
+        add(family, *found * factor, {{"organization", row.is.name}});
+    }
   };
 }
-
-void organization_count(const Status& status, MetricFamily& family) {
-  const json counted = at(status.report, "/organization_count");
-  add(family, number(counted).value_or(static_cast<double>(at(status.report, "/organizations").size())));
+template <typename Type>
+Fill organizations(Type RankedRow::*member, double factor = 1) {
+  return organizations([=](const OrganizationRow& row) { return row.is.*member; }, factor);
 }
 
 void phi_by_estimator(const Status& status, MetricFamily& family) {
-  for_each_organization(status.report, [&](const std::string& name, const json& row) {
+  for (const OrganizationRow& row : status.report.organizations) {
     for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
-      const std::string pointer = "/" + accounting::figure_name("phi", estimator);
-      const auto found = number(at(row, pointer.c_str()));
+      const auto found = figure_of(row.phi_by[estimator]);
       if (!found) continue;
-      add(family, *found, {{"organization", name}, {"estimator", std::string(accounting::name_of(estimator))}});
+      add(family, *found, {{"organization", row.is.name}, {"estimator", std::string(accounting::name_of(estimator))}});
     }
-  });
+  }
 }
 
 // Of those that are kept; 1 while there is something to catch up with.
 void estimators_behind(const Status& status, MetricFamily& family) {
-  const json kept = at(status.report, "/not_kept");
-  if (!kept.is_array()) return;
-  const auto lists = [&](const json& list, std::string_view name) {
-    return std::ranges::any_of(list, [&](const json& listed) { return listed == name; });
+  const auto lists = [](const std::vector<std::string>& list, std::string_view name) {
+    return std::ranges::find(list, name) != list.end();
   };
-  for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
-    const std::string_view name = accounting::name_of(estimator);
-    if (lists(kept, name)) continue;
-    add(family, lists(at(status.report, "/behind"), name) ? 1 : 0, {{"estimator", std::string(name)}});
+  for (const std::string_view name : accounting::estimator_names()) {
+    if (lists(status.report.not_kept, name)) continue;
+    add(family, lists(status.report.behind, name) ? 1 : 0, {{"estimator", std::string(name)}});
   }
 }
 
@@ -142,10 +119,10 @@ Fill by_outcome(std::int64_t LostRunsReport::*closed, std::int64_t LostRunsRepor
 }
 
 // 2: all, 1: pairs, 0: none.
-void hindsight_coalitions(const Status& status, MetricFamily& family) {
-  if (!status.report.contains("hindsight_bounded")) return;
-  const auto kept = text_at(status.report, "/hindsight_bounded/coalitions");
-  add(family, kept.empty() ? 2 : kept == "pairs" ? 1 : 0, {});
+int kept_coalitions(const Status& status) {
+  const auto& bounded = status.report.hindsight_bounded;
+  if (!bounded) return 2;
+  return bounded->coalitions == accounting::Coalitions::pairs ? 1 : 0;
 }
 
 void commit_times(const Status& status, MetricFamily& family) {
@@ -165,11 +142,33 @@ constexpr auto k_gauge = MetricType::Gauge;
 constexpr auto k_counter = MetricType::Counter;
 constexpr std::string_view k_organization = "organization";
 
-// Of what cooperation is worth: of organizations that have offered or asked something.
-Fill worth_of_organizations(const char* pointer, double factor = 1) {
-  return [of_rows = organizations(pointer, factor)](const Status& status, MetricFamily& family) {
-    of_rows({.report = at(status.report, "/worth")}, family);
+// Of what cooperation is worth; nothing while that is not known.
+const WorthReport* worth_of(const Status& status) {
+  const auto& worth = status.report.worth;
+  return worth && *worth ? &**worth : nullptr;
+}
+
+// Of organizations that have offered or asked something.
+template <typename Type>
+Fill worth_of_organizations(Type WorthComparison::*member, double factor = 1) {
+  return [=](const Status& status, MetricFamily& family) {
+    const WorthReport* worth = worth_of(status);
+    if (worth == nullptr) return;
+    for (const ledger::WorthRow& row : worth->organizations) {
+      if (const auto found = figure_of(row.is.*member)) add(family, *found * factor, {{"organization", row.name}});
+    }
   };
+}
+
+std::optional<double> gain_together(const Status& status) {
+  const WorthReport* worth = worth_of(status);
+  return worth != nullptr ? std::optional(worth->together.is.gain_core_hours * k_seconds_per_hour) : std::nullopt;
+}
+
+std::optional<double> gain_by_leaving(const Status& status) {
+  const WorthReport* worth = worth_of(status);
+  if (worth == nullptr || !worth->leaving) return std::nullopt;
+  return worth->leaving->is.gain_core_hours * k_seconds_per_hour;
 }
 
 std::vector<Metric> worth_metrics() {
@@ -177,22 +176,21 @@ std::vector<Metric> worth_metrics() {
       {"shapley_organization_alone_psi_core_seconds_squared", k_gauge, k_organization,
        "Utility that its jobs would have had this period on its own nodes alone; what is not known to have ended never "
        "ends",
-       worth_of_organizations("/alone")},
+       worth_of_organizations(&WorthComparison::alone)},
       {"shapley_organization_alone_core_seconds", k_gauge, k_organization,
        "Work that its jobs would have done this period on its own nodes alone",
-       worth_of_organizations("/alone_processor_seconds")},
+       worth_of_organizations(&WorthComparison::alone_work)},
       {"shapley_organization_cooperation_gain_core_seconds", k_gauge, k_organization,
        "What it has got more than it would have got alone, on average this period; negative: less",
-       worth_of_organizations("/gain_core_hours", k_seconds_per_hour)},
+       worth_of_organizations(&WorthComparison::gain_core_hours, k_seconds_per_hour)},
       {"shapley_organization_alone_provisional", k_gauge, k_organization,
        "1 while an end that is not known yet can change what it would have got alone",
-       worth_of_organizations("/provisional")},
+       worth_of_organizations(&WorthComparison::provisional)},
       {"shapley_cooperation_gain_core_seconds", k_gauge, "",
-       "What all have got more than each would have got alone, on average this period",
-       in_report("/worth/together/gain_core_hours", k_seconds_per_hour)},
+       "What all have got more than each would have got alone, on average this period", figure(gain_together)},
       {"shapley_leaving_gain_core_seconds", k_gauge, "",
        "The most that organizations would have gained by leaving together, on average this period; negative: lost",
-       in_report("/worth/leaving/gain_core_hours", k_seconds_per_hour)},
+       figure(gain_by_leaving)},
   };
 }
 
@@ -200,44 +198,45 @@ std::vector<Metric> organization_metrics() {
   return {
       {"shapley_organization_standing_core_seconds", k_gauge, k_organization,
        "What the others owe it on average this period, (phi - psi) / elapsed; negative: it owes. 3600 are a core-hour",
-       organizations("/standing_core_hours", k_seconds_per_hour)},
+       organizations(&RankedRow::standing_core_hours, k_seconds_per_hour)},
       {"shapley_organization_psi_core_seconds_squared", k_gauge, k_organization,
-       "Utility psi of its jobs this period: what it got", organizations("/psi")},
+       "Utility psi of its jobs this period: what it got", organizations(&OrganizationRow::psi)},
       {"shapley_organization_phi_core_seconds_squared", k_gauge, "organization, estimator",
        "Contribution phi this period by each estimator: what it gave", phi_by_estimator},
       {"shapley_estimator_behind", k_gauge, "estimator",
        "1 while it has facts to catch up with; if it ranks, its stand-in does meanwhile", estimators_behind},
       {"shapley_hindsight_coalitions", k_gauge, "",
        "Which coalitions hindsight keeps within its memory: 2 all, 1 pairs, 0 none, so that its stand-in ranks",
-       hindsight_coalitions},
+       figure(kept_coalitions)},
       {"shapley_hindsight_memory_bytes", k_gauge, "", "Memory that hindsight takes",
        daemon([](const auto& report) { return report.hindsight.bytes; })},
       {"shapley_hindsight_memory_bound_bytes", k_gauge, "", "Memory that hindsight may take",
        daemon([](const auto& report) { return report.hindsight.bound_bytes; })},
       {"shapley_organization_got_core_seconds", k_gauge, k_organization, "Work of its jobs this period",
-       organizations("/got_processor_seconds")},
+       organizations(&OrganizationRow::got)},
       {"shapley_organization_given_core_seconds", k_gauge, k_organization,
-       "Work credited to it this period, by the estimator in force", organizations("/given_processor_seconds")},
+       "Work credited to it this period, by the estimator in force", organizations(&OrganizationRow::given)},
       {"shapley_organization_owned_processors", k_gauge, k_organization, "Processors that it owns now",
-       organizations("/owned")},
+       organizations(&RankedRow::owned)},
       {"shapley_organization_used_processors", k_gauge, k_organization, "Processors that its jobs use now",
-       organizations("/used")},
+       organizations(&RankedRow::used)},
       {"shapley_organization_lent_processors", k_gauge, k_organization, "Its processors that others use now",
-       organizations("/lent")},
+       organizations(&RankedRow::lent)},
       {"shapley_organization_borrowed_processors", k_gauge, k_organization,
-       "Processors that its jobs use now beyond its own", organizations("/borrowed")},
+       "Processors that its jobs use now beyond its own", organizations(&RankedRow::borrowed)},
       {"shapley_organization_waiting_processors", k_gauge, k_organization,
-       "Processors that its startable pending jobs ask for", organizations("/waiting")},
+       "Processors that its startable pending jobs ask for", organizations(&RankedRow::waiting)},
       {"shapley_organization_running_jobs", k_gauge, k_organization, "Its jobs that run",
-       organizations("/running_jobs")},
+       organizations(&RankedRow::running_jobs)},
       {"shapley_organization_waiting_jobs", k_gauge, k_organization, "Its jobs that could start",
-       organizations("/waiting_jobs")},
+       organizations(&RankedRow::waiting_jobs)},
       {"shapley_organization_no_start_since_timestamp_seconds", k_gauge, k_organization,
        "Since when it has startable jobs and has had no start; absent without such jobs",
-       organizations("/no_start_since")},
-      {"shapley_organization_rank", k_gauge, k_organization, "Its rank: jobs of 1 go first", organizations("/rank")},
+       organizations(&RankedRow::no_start_since)},
+      {"shapley_organization_rank", k_gauge, k_organization, "Its rank: jobs of 1 go first",
+       organizations(&RankedRow::rank)},
       {"shapley_organizations", k_gauge, "", "Organizations of the books, those that --top leaves out, too",
-       organization_count},
+       figure(&Status::organizations)},
   };
 }
 
@@ -249,14 +248,15 @@ std::vector<Metric> daemon_metrics() {
        "mode, order and contribution of the configuration in force; always 1",
        info({{"mode", [](const Status& status) { return status.said.daemon.mode; }},
              {"order", [](const Status& status) { return status.said.daemon.order; }},
-             {"contribution", [](const Status& status) { return text_at(status.report, "/contribution"); }}})},
+             {"contribution", [](const Status& status) { return status.report.contribution; }}})},
       {"shapley_start_time_seconds", k_gauge, "", "When shapleyd started", daemon(&DaemonReport::started_at)},
       {"shapley_ranks_computed_timestamp_seconds", k_gauge, "",
        "When the ranks in force were computed: seconds ago, unless the books are rebuilt",
        daemon(&DaemonReport::ranks_computed_at)},
       {"shapley_ranks_stale_after_seconds", k_gauge, "", "How long the plugin lets ranks hold without shapleyd",
        daemon(&DaemonReport::stale_after)},
-      {"shapley_ranks_act", k_gauge, "", "1: mode priorities, 0: mode observe", in_report("/ranks_act")},
+      {"shapley_ranks_act", k_gauge, "", "1: mode priorities, 0: mode observe",
+       figure([](const Status& status) { return status.report.ranks_act; })},
       {"shapley_rebuilds_total", k_counter, "", "Rebuilds of the books", daemon(&DaemonReport::rebuilds)},
       {"shapley_lost_runs_total", k_counter, "", "Runs that provably took place unseen",
        daemon(&DaemonReport::lost_runs)},
@@ -371,36 +371,30 @@ std::span<const Metric> status_metrics() {
   return table;
 }
 
-void keep_top(json& status, std::size_t top) {
-  const auto rows = status.find("organizations");
-  if (rows == status.end() || !rows->is_array()) return;
-  if (top == 0 || rows->size() <= top) return;
-  std::vector<std::pair<double, std::string>> order;
-  for (const json& row : *rows) order.emplace_back(-number(at(row, "/owned")).value_or(0), text_at(row, "/name"));
-  std::ranges::sort(order);
+void keep_top(Status& status, std::size_t top) {
+  std::vector<OrganizationRow>& rows = status.report.organizations;
+  if (top == 0 || rows.size() <= top) return;
+  std::ranges::sort(rows, [](const OrganizationRow& a, const OrganizationRow& b) {
+    return std::pair(b.is.owned, a.is.name) < std::pair(a.is.owned, b.is.name);
+  });
+  rows.resize(top);
+  if (worth_of(status) == nullptr) return;
   std::set<std::string> kept;
-  for (std::size_t i = 0; i < top; ++i) kept.insert(order[i].second);
-  const auto keep = [&](json& all) {
-    json some = json::array();
-    for (json& row : all) {
-      if (kept.contains(text_at(row, "/name"))) some.push_back(std::move(row));
-    }
-    all = std::move(some);
-  };
-  const std::size_t count = rows->size();
-  keep(*rows);
-  status["organization_count"] = count;
-  if (status.contains(json::json_pointer("/worth/organizations")))
-    keep(status[json::json_pointer("/worth/organizations")]);
+  for (const OrganizationRow& row : rows) kept.insert(row.is.name);
+  std::erase_if((*status.report.worth)->organizations,
+                [&](const ledger::WorthRow& row) { return !kept.contains(row.name); });
 }
 
-Expected<Status> read_status(json report) {
+Expected<Status> read_status(const nlohmann::json& answer) {
   const auto otherwise = [](const Error& error) {
     return fail(Errc::protocol, "shapleyd answers otherwise than this shapley-exporter reads: " + error.what);
   };
-  auto said = from_json<health::Report>(report);
+  auto said = from_json<health::Report>(answer);
   if (!said) return otherwise(said.error());
-  return Status{std::move(report), *std::move(said)};
+  auto report = from_json<StatusReport>(answer);
+  if (!report) return otherwise(report.error());
+  const std::size_t organizations = report->organizations.size();
+  return Status{.report = *std::move(report), .said = *std::move(said), .organizations = organizations};
 }
 
 std::vector<MetricFamily> families_of(const Status& status) {

@@ -11,37 +11,45 @@
 #include <sys/eventfd.h>
 
 #include "exporter/samples.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::exporter {
 
 namespace {
 
-using nlohmann::json;
+using ledger::AccountReport;
+using ledger::StatusReport;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
 void got_by_user(const Status& status, MetricFamily& family) {
+  if (!status.users) return;
   std::set<std::string> listed;  // --top leaves the others out
-  for (const json& row : at(status.report, "/organizations")) listed.insert(text_at(row, "/name"));
-  for (const json& row : at(status.report, "/users/rows")) {
-    const auto got = number(at(row, "/got"));
-    if (got && listed.contains(text_at(row, "/organization"))) {
-      add(family, *got,
-          {{"organization", text_at(row, "/organization")},
-           {"account", text_at(row, "/account")},
-           {"user", text_at(row, "/user")}});
-    }
+  for (const ledger::OrganizationRow& row : status.report.organizations) listed.insert(row.is.name);
+  for (const ChosenUsers::Row& row : status.users->rows) {
+    if (!listed.contains(row.organization)) continue;
+    add(family, row.got, {{"organization", row.organization}, {"account", row.account}, {"user", row.user}});
   }
 }
 
-// The statement of the period so far; null: the period begins now, or PrivateData hides users.
-Expected<json> ask_statement(const rpc_client::Endpoint& endpoint) {
+template <typename Type>
+Fill of_users(Type ChosenUsers::*member) {
+  return figure(
+      [=](const Status& status) { return status.users ? std::optional<Type>((*status.users).*member) : std::nullopt; });
+}
+
+// The statement of the period so far; nullopt: the period begins now, or PrivateData hides users.
+Expected<std::optional<AccountReport>> ask_statement(const rpc_client::Endpoint& endpoint) {
   SHAPLEY_TRY_ASSIGN(rpc_client::Client client, rpc_client::Client::connect(endpoint));
-  SHAPLEY_TRY_ASSIGN(const json status, client.ask({{"request", "status"}}));
-  const auto now = number(at(status, "/at"));
-  const json begin = at(status, "/period/begin");
-  if (hides_users(status) || !begin.is_number_integer() || !now || begin.get<double>() >= *now) return json();
-  return client.ask({{"request", "statement"}, {"since", begin}});
+  SHAPLEY_TRY_ASSIGN(const nlohmann::json answer, client.ask(ledger::request_of("status", ledger::StatusRequest{})));
+  SHAPLEY_TRY_ASSIGN(const Status status, read_status(answer));
+  const StatusReport& now = status.report;
+  if (hides_users(now) || !now.period.begin.is_known() || now.period.begin >= now.at) return std::nullopt;
+  const ledger::StatementRequest request{.of = {.since = now.period.begin}};
+  SHAPLEY_TRY_ASSIGN(const nlohmann::json statement, client.ask(ledger::request_of("statement", request)));
+  auto report = from_json<AccountReport>(statement);
+  if (!report) return with_context("statement", report.error());
+  return std::optional(*std::move(report));
 }
 
 }  // namespace
@@ -52,44 +60,39 @@ std::vector<Metric> user_metrics() {
        "Work of this user's jobs under this account this period; only with --users", got_by_user},
       {"shapley_users", MetricType::Gauge, "",
        "Users by account that got something this period, those that --users leaves out, too",
-       in_report("/users/count")},
+       of_users(&ChosenUsers::count)},
       {"shapley_users_left_out", MetricType::Gauge, "",
-       "How many of them --users leaves out: 0, unless its bound is reached", in_report("/users/left_out")},
+       "How many of them --users leaves out: 0, unless its bound is reached", of_users(&ChosenUsers::left_out)},
       {"shapley_users_timestamp_seconds", MetricType::Gauge, "", "The instant that the figures of users are of",
-       in_report("/users/at")},
+       of_users(&ChosenUsers::at)},
   };
 }
 
-bool hides_users(const json& status) {
-  return at(status, "/daemon/privacy/jobs") != json(false) || at(status, "/daemon/privacy/usage") != json(false);
+bool hides_users(const StatusReport& status) {
+  if (!status.daemon) return true;
+  const protocol::PrivacyReport& hidden = status.daemon->privacy;
+  return hidden.jobs.value_or(true) || hidden.usage.value_or(true);
 }
 
-json chosen_users(const json& statement, std::size_t most) {
+ChosenUsers chosen_users(const AccountReport& statement, std::size_t most) {
   // Users of one name are one time series: Prometheus refuses a page that has the same one twice.
   std::map<std::tuple<std::string, std::string, std::string>, double> sums;
-  for (const json& organization : at(statement, "/organizations")) {
-    for (const json& row : at(organization, "/users")) {
-      const json account = at(row, "/account");
-      const auto got = number(at(row, "/got/processor_seconds"));
-      if (!account.is_string() || !at(row, "/user_id").is_number_integer() || !got || *got <= 0) continue;
-      sums[{text_at(organization, "/name"), account.get<std::string>(), text_at(row, "/user")}] += *got;
+  for (const ledger::AccountRow& organization : statement.organizations) {
+    for (const ledger::UserRow& row : organization.users) {
+      const double got = from_micro(row.got.work.value);
+      if (!row.account || !row.user_id || got <= 0) continue;
+      sums[{organization.name, *row.account, row.user}] += got;
     }
   }
-  std::vector<std::pair<double, Labels>> users;
+  ChosenUsers users{.at = statement.of.until, .count = sums.size()};
   for (const auto& [who, got] : sums) {
     const auto& [organization, account, user] = who;
-    users.push_back({got, {{"organization", organization}, {"account", account}, {"user", user}}});
+    users.rows.push_back({.organization = organization, .account = account, .user = user, .got = got});
   }
-  std::ranges::stable_sort(users, std::ranges::greater(), &std::pair<double, Labels>::first);
-  const std::size_t count = users.size();
-  users.resize(std::min(count, most));
-  json rows = json::array();
-  for (const auto& [got, labels] : users) {
-    json& row = rows.emplace_back(json{{"got", got}});
-    for (const auto& label : labels) row[label.name] = label.value;
-  }
-  return {
-      {"at", at(statement, "/until")}, {"count", count}, {"left_out", count - users.size()}, {"rows", std::move(rows)}};
+  std::ranges::stable_sort(users.rows, std::ranges::greater(), &ChosenUsers::Row::got);
+  users.rows.resize(std::min(users.count, most));
+  users.left_out = users.count - users.rows.size();
+  return users;
 }
 
 UserFigures::UserFigures(rpc_client::Endpoint endpoint, std::size_t most)
@@ -103,10 +106,10 @@ UserFigures::~UserFigures() {
 }
 
 void UserFigures::ask() {
-  const Expected<json> statement = ask_statement(endpoint_);
+  const auto statement = ask_statement(endpoint_);
   Latest latest{.figures = {}, .state = "users are exported"};
   if (!statement) latest.state = "no figures of users: " + statement.error().what;
-  if (statement && statement->is_object()) latest.figures = chosen_users(*statement, most_);
+  if (statement && *statement) latest.figures = chosen_users(**statement, most_);
   const MutexLock lock(mutex_);
   latest_ = std::move(latest);
 }
@@ -122,9 +125,9 @@ void UserFigures::ask_every(std::chrono::seconds interval) {
   });
 }
 
-UserFigures::Latest UserFigures::latest(const json& status) const {
+UserFigures::Latest UserFigures::latest(const StatusReport& status) const {
   if (hides_users(status))
-    return {json(), "no user is exported: PrivateData in slurm.conf hides jobs or usage, or is not known yet"};
+    return {std::nullopt, "no user is exported: PrivateData in slurm.conf hides jobs or usage, or is not known yet"};
   const MutexLock lock(mutex_);
   return latest_;
 }

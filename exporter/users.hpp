@@ -8,36 +8,36 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/mutex.hpp"
 #include "base/process.hpp"
 #include "exporter/metrics.hpp"
+#include "reports/statement.hpp"
 #include "rpc_client/client.hpp"
 
 namespace shapley::exporter {
 
-// They are filled from the member `users` of a status, which UserFigures::latest() is.
+// They are filled from the member `users` of a status, which UserFigures::latest() has.
 [[nodiscard]] std::vector<Metric> user_metrics();
 
 // Whether PrivateData hides users from others, by a status; true where it is not known yet.
-[[nodiscard]] bool hides_users(const nlohmann::json& status);
+[[nodiscard]] bool hides_users(const ledger::StatusReport& status);
 
-// {"at", "count", "left_out", "rows"}: of a statement's users those that got the most, at most so many; of equals those
-// first by organization, account and name. What is hidden from the asker is in no row. Pure.
-[[nodiscard]] nlohmann::json chosen_users(const nlohmann::json& statement, std::size_t most);
+// Of a statement's users those that got the most, at most so many; of equals those first by organization, account and
+// name. What is hidden from the asker is in no row. Pure.
+[[nodiscard]] ChosenUsers chosen_users(const ledger::AccountReport& statement, std::size_t most);
 
 // Any thread may call its functions.
 class UserFigures {
  public:
   struct Latest {
-    nlohmann::json figures;  // null: there are none
-    std::string state;       // for the log: whether there are figures, else why not; empty: not asked yet
+    std::optional<ChosenUsers> figures;  // nullopt: there are none
+    std::string state;                   // for the log: whether there are figures, else why not; empty: not asked yet
   };
 
   // `most` > 0.
@@ -52,7 +52,7 @@ class UserFigures {
   // once.
   void ask_every(std::chrono::seconds interval);
   // By the last question and by `status`, a newer one: no figures if that hides users.
-  [[nodiscard]] Latest latest(const nlohmann::json& status) const;
+  [[nodiscard]] Latest latest(const ledger::StatusReport& status) const;
 
  private:
   Descriptor stop_;  // becomes readable when the thread is to end

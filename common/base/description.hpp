@@ -97,7 +97,7 @@ struct Description {
   [[nodiscard]] constexpr Description kept(std::string_view word) const { return {name, members, word}; }
 };
 
-// A record is described by a function beside it:
+// A record is described by a function beside it, which SHAPLEY_DESCRIBE (below) writes for records that are no events:
 //   constexpr auto description_of(std::type_identity<Record>) { return describe(...); }
 template <typename T>
 concept Described = requires {
@@ -154,3 +154,45 @@ template <typename Word>
 }
 
 }  // namespace shapley
+
+// ---- SHAPLEY_DESCRIBE(Type, member, ...): the description of a struct that has no roles of events, beside it; each
+// member is named once, in the order of the struct. A member in parentheses is not written under its own name as
+// content:
+//   (supplement, at)           left out where it has its default value
+//   (named, got, "got_s")      another name in JSON; (supplement, ahead, "ahead_s") likewise
+//   (flattened, is)            its members are written among those of the struct
+#define SHAPLEY_DESCRIBE(Type, ...)                                                     \
+  constexpr auto description_of(std::type_identity<Type>) {                             \
+    return ::shapley::describe(SHAPLEY_RESCAN(SHAPLEY_EACH_MEMBER(Type, __VA_ARGS__))); \
+  }                                                                                     \
+  static_assert(::shapley::Described<Type>)
+
+// Each rescan expands the macros that the one before has left: enough for 85 members.
+#define SHAPLEY_RESCAN(...) SHAPLEY_RESCAN3(SHAPLEY_RESCAN3(SHAPLEY_RESCAN3(SHAPLEY_RESCAN3(__VA_ARGS__))))
+#define SHAPLEY_RESCAN3(...) SHAPLEY_RESCAN2(SHAPLEY_RESCAN2(SHAPLEY_RESCAN2(SHAPLEY_RESCAN2(__VA_ARGS__))))
+#define SHAPLEY_RESCAN2(...) SHAPLEY_RESCAN1(SHAPLEY_RESCAN1(SHAPLEY_RESCAN1(SHAPLEY_RESCAN1(__VA_ARGS__))))
+#define SHAPLEY_RESCAN1(...) __VA_ARGS__
+#define SHAPLEY_NOTHING
+#define SHAPLEY_EACH_MEMBER(Type, item, ...) \
+  SHAPLEY_MEMBER(Type, item) __VA_OPT__(, SHAPLEY_MORE_MEMBERS SHAPLEY_NOTHING()(Type, __VA_ARGS__))
+#define SHAPLEY_MORE_MEMBERS() SHAPLEY_EACH_MEMBER
+
+// What follows the name of a macro in parentheses is its arguments: SHAPLEY_IS_IN_PARENTHESES(name) is 0, of (a, b) 1.
+#define SHAPLEY_IS_IN_PARENTHESES(item) SHAPLEY_SECOND(SHAPLEY_ONE_SECOND item, 0, )
+#define SHAPLEY_ONE_SECOND(...) , 1
+#define SHAPLEY_SECOND(...) SHAPLEY_SECOND_EXPANDED(__VA_ARGS__)
+#define SHAPLEY_SECOND_EXPANDED(first, second, ...) second
+#define SHAPLEY_JOIN(a, b) SHAPLEY_JOIN_EXPANDED(a, b)
+#define SHAPLEY_JOIN_EXPANDED(a, b) a##b
+
+#define SHAPLEY_MEMBER(Type, item) SHAPLEY_JOIN(SHAPLEY_MEMBER_, SHAPLEY_IS_IN_PARENTHESES(item))(Type, item)
+#define SHAPLEY_MEMBER_0(Type, name) ::shapley::member(#name, &Type::name)
+#define SHAPLEY_MEMBER_1(Type, item) SHAPLEY_MEMBER_AS(Type, SHAPLEY_WITHOUT_PARENTHESES item)
+#define SHAPLEY_WITHOUT_PARENTHESES(...) __VA_ARGS__
+#define SHAPLEY_MEMBER_AS(...) SHAPLEY_MEMBER_IN_ROLE(__VA_ARGS__)
+#define SHAPLEY_MEMBER_IN_ROLE(Type, role, ...) SHAPLEY_MEMBER_##role(Type, __VA_ARGS__)
+#define SHAPLEY_MEMBER_named(Type, name, in_json) ::shapley::member(in_json, &Type::name)
+#define SHAPLEY_MEMBER_flattened(Type, name) ::shapley::flattened(&Type::name)
+#define SHAPLEY_MEMBER_supplement(Type, name, ...) \
+  ::shapley::supplement(SHAPLEY_FIRST(__VA_OPT__(__VA_ARGS__, ) #name, ), &Type::name)
+#define SHAPLEY_FIRST(first, ...) first

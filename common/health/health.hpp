@@ -24,9 +24,7 @@ namespace shapley::health {
 struct Balance {
   bool holds = true;
 };
-constexpr auto description_of(std::type_identity<Balance>) {
-  return describe(member("holds", &Balance::holds));
-}
+SHAPLEY_DESCRIBE(Balance, holds);
 
 // Another cluster of the consortium.
 struct OtherCluster {
@@ -38,12 +36,8 @@ struct OtherCluster {
   std::optional<Duration> ahead = {};
   std::string jump = {};
 };
-constexpr auto description_of(std::type_identity<OtherCluster>) {
-  return describe(member("cluster", &OtherCluster::cluster), member("stated_at", &OtherCluster::stated_at),
-                  member("is_stale", &OtherCluster::is_stale), supplement("fault", &OtherCluster::fault),
-                  supplement("is_refused", &OtherCluster::is_refused), supplement("ahead_s", &OtherCluster::ahead),
-                  supplement("jump", &OtherCluster::jump));
-}
+SHAPLEY_DESCRIBE(OtherCluster, cluster, stated_at, is_stale, (supplement, fault), (supplement, is_refused),
+                 (supplement, ahead, "ahead_s"), (supplement, jump));
 
 struct Report {
   Balance conservation = {};
@@ -51,10 +45,7 @@ struct Report {
   protocol::DaemonReport daemon = {};
   protocol::PluginReport plugin = {};
 };
-constexpr auto description_of(std::type_identity<Report>) {
-  return describe(member("conservation", &Report::conservation), supplement("clusters", &Report::clusters),
-                  member("daemon", &Report::daemon), member("plugin", &Report::plugin));
-}
+SHAPLEY_DESCRIBE(Report, conservation, (supplement, clusters), daemon, plugin);
 
 // What a site may demand of its upkeep. nullopt: that is not judged.
 struct Limits {

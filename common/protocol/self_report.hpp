@@ -24,30 +24,20 @@ struct ConfigurationReport {
   std::optional<Instant> refused_at = {};
   std::optional<std::string> refusal = {};
 };
-constexpr auto description_of(std::type_identity<ConfigurationReport>) {
-  return describe(member("file", &ConfigurationReport::file), member("hash", &ConfigurationReport::hash),
-                  member("loaded_at", &ConfigurationReport::loaded_at),
-                  member("refused_at", &ConfigurationReport::refused_at),
-                  member("refusal", &ConfigurationReport::refusal));
-}
+SHAPLEY_DESCRIBE(ConfigurationReport, file, hash, loaded_at, refused_at, refusal);
 
 struct RebuildReport {
   Instant since = {};
   std::optional<int> percent = {};
 };
-constexpr auto description_of(std::type_identity<RebuildReport>) {
-  return describe(member("since", &RebuildReport::since), member("percent", &RebuildReport::percent));
-}
+SHAPLEY_DESCRIBE(RebuildReport, since, percent);
 
 struct ClockReport {
   Instant since = {};
   Duration ahead = {};
   bool exact = false;
 };
-constexpr auto description_of(std::type_identity<ClockReport>) {
-  return describe(member("since", &ClockReport::since), member("ahead_s", &ClockReport::ahead),
-                  member("exact", &ClockReport::exact));
-}
+SHAPLEY_DESCRIBE(ClockReport, since, (named, ahead, "ahead_s"), exact);
 
 struct HeldReport {
   Instant since = {};
@@ -55,18 +45,13 @@ struct HeldReport {
   Instant observed_from = {};
   Instant observed_to = {};
 };
-constexpr auto description_of(std::type_identity<HeldReport>) {
-  return describe(member("since", &HeldReport::since), member("messages", &HeldReport::messages),
-                  member("observed_from", &HeldReport::observed_from), member("observed_to", &HeldReport::observed_to));
-}
+SHAPLEY_DESCRIBE(HeldReport, since, messages, observed_from, observed_to);
 
 struct HindsightReport {
   std::int64_t bytes = 0;
   std::int64_t bound_bytes = 0;
 };
-constexpr auto description_of(std::type_identity<HindsightReport>) {
-  return describe(member("bytes", &HindsightReport::bytes), member("bound_bytes", &HindsightReport::bound_bytes));
-}
+SHAPLEY_DESCRIBE(HindsightReport, bytes, bound_bytes);
 
 struct GapsReport {
   std::uint64_t count = 0;
@@ -76,11 +61,8 @@ struct GapsReport {
   std::optional<Instant> last_end = {};
   std::optional<std::string> last_cause = {};  // the name of an accounting::GapCause
 };
-constexpr auto description_of(std::type_identity<GapsReport>) {
-  return describe(member("count", &GapsReport::count), member("seconds", &GapsReport::all),
-                  member("unobserved_seconds", &GapsReport::unobserved), member("last_begin", &GapsReport::last_begin),
-                  member("last_end", &GapsReport::last_end), member("last_cause", &GapsReport::last_cause));
-}
+SHAPLEY_DESCRIBE(GapsReport, count, (named, all, "seconds"), (named, unobserved, "unobserved_seconds"), last_begin,
+                 last_end, last_cause);
 
 // Runs that slurmctld lost.
 struct LostRunsReport {
@@ -89,32 +71,22 @@ struct LostRunsReport {
   std::int64_t retracted = 0;
   std::int64_t retracted_seconds = 0;  // processor-seconds
 };
-constexpr auto description_of(std::type_identity<LostRunsReport>) {
-  return describe(member("closed", &LostRunsReport::closed),
-                  member("closed_processor_seconds", &LostRunsReport::closed_seconds),
-                  member("retracted", &LostRunsReport::retracted),
-                  member("retracted_processor_seconds", &LostRunsReport::retracted_seconds));
-}
+SHAPLEY_DESCRIBE(LostRunsReport, closed, (named, closed_seconds, "closed_processor_seconds"), retracted,
+                 (named, retracted_seconds, "retracted_processor_seconds"));
 
 struct StateLossReport {
   Instant at = {};
   Instant seen = {};
   LostRunsReport runs = {};
 };
-constexpr auto description_of(std::type_identity<StateLossReport>) {
-  return describe(member("at", &StateLossReport::at), member("seen", &StateLossReport::seen),
-                  flattened(&StateLossReport::runs));
-}
+SHAPLEY_DESCRIBE(StateLossReport, at, seen, (flattened, runs));
 
 struct StateLossesReport {
   std::uint64_t count = 0;
   LostRunsReport runs = {};  // of all
   std::optional<StateLossReport> last = {};
 };
-constexpr auto description_of(std::type_identity<StateLossesReport>) {
-  return describe(member("count", &StateLossesReport::count), flattened(&StateLossesReport::runs),
-                  member("last", &StateLossesReport::last));
-}
+SHAPLEY_DESCRIBE(StateLossesReport, count, (flattened, runs), last);
 
 struct RefusedFeeder {
   std::string cluster = {};
@@ -123,21 +95,14 @@ struct RefusedFeeder {
   Instant first_at = {};
   Instant last_at = {};
 };
-constexpr auto description_of(std::type_identity<RefusedFeeder>) {
-  return describe(member("cluster", &RefusedFeeder::cluster), member("state_location", &RefusedFeeder::state_location),
-                  member("times", &RefusedFeeder::times), member("first_at", &RefusedFeeder::first_at),
-                  member("last_at", &RefusedFeeder::last_at));
-}
+SHAPLEY_DESCRIBE(RefusedFeeder, cluster, state_location, times, first_at, last_at);
 
 struct ClusterReport {
   std::optional<std::string> name = {};
   std::optional<RefusedFeeder> refused = {};
   std::uint64_t refusals = 0;
 };
-constexpr auto description_of(std::type_identity<ClusterReport>) {
-  return describe(member("name", &ClusterReport::name), member("refused", &ClusterReport::refused),
-                  member("refusals", &ClusterReport::refusals));
-}
+SHAPLEY_DESCRIBE(ClusterReport, name, refused, refusals);
 
 struct CommitsReport {
   std::uint64_t count = 0;
@@ -146,30 +111,21 @@ struct CommitsReport {
   std::uint64_t slow_in_a_row = 0;  // the number of last ones that took longer than a second each
   std::vector<std::pair<double, std::uint64_t>> buckets = {};  // each with its upper bound
 };
-constexpr auto description_of(std::type_identity<CommitsReport>) {
-  return describe(member("count", &CommitsReport::count), member("seconds", &CommitsReport::seconds),
-                  member("last_s", &CommitsReport::last_s), member("slow_in_a_row", &CommitsReport::slow_in_a_row),
-                  member("buckets", &CommitsReport::buckets));
-}
+SHAPLEY_DESCRIBE(CommitsReport, count, seconds, last_s, slow_in_a_row, buckets);
 
 struct StorageReport {
   std::optional<std::uint64_t> ledger_bytes = {};
   std::optional<std::uint64_t> wal_bytes = {};
   std::optional<std::uint64_t> free_bytes = {};
 };
-constexpr auto description_of(std::type_identity<StorageReport>) {
-  return describe(member("ledger_bytes", &StorageReport::ledger_bytes), member("wal_bytes", &StorageReport::wal_bytes),
-                  member("free_bytes", &StorageReport::free_bytes));
-}
+SHAPLEY_DESCRIBE(StorageReport, ledger_bytes, wal_bytes, free_bytes);
 
 struct LastBackup {
   Instant at = {};            // when it was reported
   std::int64_t sequence = 0;  // the last event of the copy
   friend bool operator==(const LastBackup&, const LastBackup&) = default;
 };
-constexpr auto description_of(std::type_identity<LastBackup>) {
-  return describe(member("at", &LastBackup::at), member("sequence", &LastBackup::sequence));
-}
+SHAPLEY_DESCRIBE(LastBackup, at, sequence);
 
 struct LastAudit {
   Instant at = {};
@@ -177,10 +133,7 @@ struct LastAudit {
   bool clean = false;         // without a finding
   friend bool operator==(const LastAudit&, const LastAudit&) = default;
 };
-constexpr auto description_of(std::type_identity<LastAudit>) {
-  return describe(member("at", &LastAudit::at), member("sequence", &LastAudit::sequence),
-                  member("clean", &LastAudit::clean));
-}
+SHAPLEY_DESCRIBE(LastAudit, at, sequence, clean);
 
 // The papers (statement and report) of the last month of which papers were reported.
 struct LastPapers {
@@ -189,10 +142,7 @@ struct LastPapers {
   Instant until = {};         // the end of their month (UTC)
   friend bool operator==(const LastPapers&, const LastPapers&) = default;
 };
-constexpr auto description_of(std::type_identity<LastPapers>) {
-  return describe(member("at", &LastPapers::at), member("sequence", &LastPapers::sequence),
-                  member("until", &LastPapers::until));
-}
+SHAPLEY_DESCRIBE(LastPapers, at, sequence, until);
 
 // What is hidden from other users; nullopt: no feeder has reported it yet.
 struct PrivacyReport {
@@ -200,10 +150,7 @@ struct PrivacyReport {
   std::optional<bool> usage = {};
   std::optional<Instant> told_at = {};
 };
-constexpr auto description_of(std::type_identity<PrivacyReport>) {
-  return describe(member("jobs", &PrivacyReport::jobs), member("usage", &PrivacyReport::usage),
-                  member("told_at", &PrivacyReport::told_at));
-}
+SHAPLEY_DESCRIBE(PrivacyReport, jobs, usage, told_at);
 
 // Readers' queries.
 struct QueryCounts {
@@ -212,10 +159,7 @@ struct QueryCounts {
   std::uint64_t answered = 0;
   std::uint64_t dropped = 0;  // their clients disconnected before the answer
 };
-constexpr auto description_of(std::type_identity<QueryCounts>) {
-  return describe(member("waiting", &QueryCounts::waiting), member("reading", &QueryCounts::reading),
-                  member("answered", &QueryCounts::answered), member("dropped", &QueryCounts::dropped));
-}
+SHAPLEY_DESCRIBE(QueryCounts, waiting, reading, answered, dropped);
 
 // The role of one of two controllers. active: writes the ledger, from what its slurmctld's plugin sends. standby:
 // copies what the other one writes.
@@ -247,11 +191,7 @@ struct SetAsideReport {
   std::optional<std::int64_t> absent = {};
   std::optional<std::int64_t> different = {};
 };
-constexpr auto description_of(std::type_identity<SetAsideReport>) {
-  return describe(member("at", &SetAsideReport::at), member("file", &SetAsideReport::file),
-                  member("common", &SetAsideReport::common), member("events", &SetAsideReport::events),
-                  member("absent", &SetAsideReport::absent), member("different", &SetAsideReport::different));
-}
+SHAPLEY_DESCRIBE(SetAsideReport, at, file, common, events, absent, different);
 
 struct ControllerReport {
   std::string host = {};
@@ -273,18 +213,8 @@ struct ControllerReport {
   std::optional<std::string> fault = {};
   std::vector<SetAsideReport> set_aside = {};  // ascending
 };
-constexpr auto description_of(std::type_identity<ControllerReport>) {
-  return describe(member("host", &ControllerReport::host), member("role", &ControllerReport::role),
-                  member("state", &ControllerReport::state), member("feeder_held", &ControllerReport::feeder_held),
-                  member("began_at", &ControllerReport::began_at), member("began_host", &ControllerReport::began_host),
-                  member("peer", &ControllerReport::peer), member("peer_answers", &ControllerReport::peer_answers),
-                  member("peer_host", &ControllerReport::peer_host), member("peer_role", &ControllerReport::peer_role),
-                  member("peer_events", &ControllerReport::peer_events), member("heard_s", &ControllerReport::heard_s),
-                  member("behind", &ControllerReport::behind), member("in_step", &ControllerReport::in_step),
-                  member("confirmed", &ControllerReport::confirmed),
-                  member("acknowledged_alone", &ControllerReport::acknowledged_alone),
-                  member("fault", &ControllerReport::fault), member("set_aside", &ControllerReport::set_aside));
-}
+SHAPLEY_DESCRIBE(ControllerReport, host, role, state, feeder_held, began_at, began_host, peer, peer_answers, peer_host,
+                 peer_role, peer_events, heard_s, behind, in_step, confirmed, acknowledged_alone, fault, set_aside);
 
 struct DaemonReport {
   std::string version = {};
@@ -322,27 +252,11 @@ struct DaemonReport {
   QueryCounts queries = {};
   std::optional<ControllerReport> controller = {};  // nullopt: this is the only one
 };
-constexpr auto description_of(std::type_identity<DaemonReport>) {
-  return describe(member("version", &DaemonReport::version), member("pid", &DaemonReport::pid),
-                  member("started_at", &DaemonReport::started_at), member("now", &DaemonReport::now),
-                  member("ledger", &DaemonReport::ledger), member("socket", &DaemonReport::socket),
-                  member("configuration", &DaemonReport::configuration), member("events", &DaemonReport::events),
-                  member("events_since_checkpoint", &DaemonReport::events_since_checkpoint),
-                  member("replayed_at_start", &DaemonReport::replayed_at_start),
-                  member("rebuild", &DaemonReport::rebuild), member("rebuilds", &DaemonReport::rebuilds),
-                  member("clock", &DaemonReport::clock), member("held_observations", &DaemonReport::held_observations),
-                  member("dropped_observations", &DaemonReport::dropped_observations),
-                  member("lost_runs", &DaemonReport::lost_runs), member("hindsight", &DaemonReport::hindsight),
-                  member("gaps", &DaemonReport::gaps), member("state_losses", &DaemonReport::state_losses),
-                  member("cluster", &DaemonReport::cluster), member("mode", &DaemonReport::mode),
-                  member("order", &DaemonReport::order), member("rank_generation", &DaemonReport::rank_generation),
-                  member("ranks_computed_at", &DaemonReport::ranks_computed_at),
-                  member("stale_after_s", &DaemonReport::stale_after), member("commits", &DaemonReport::commits),
-                  member("storage", &DaemonReport::storage), member("failures", &DaemonReport::failures),
-                  member("backup", &DaemonReport::backup), member("audit", &DaemonReport::audit),
-                  member("papers", &DaemonReport::papers), member("privacy", &DaemonReport::privacy),
-                  member("queries", &DaemonReport::queries), member("controller", &DaemonReport::controller));
-}
+SHAPLEY_DESCRIBE(DaemonReport, version, pid, started_at, now, ledger, socket, configuration, events,
+                 events_since_checkpoint, replayed_at_start, rebuild, rebuilds, clock, held_observations,
+                 dropped_observations, lost_runs, hindsight, gaps, state_losses, cluster, mode, order, rank_generation,
+                 ranks_computed_at, (named, stale_after, "stale_after_s"), commits, storage, failures, backup, audit,
+                 papers, privacy, queries, controller);
 
 // The feeder that is connected, or the last one. Before the first one only `connected` and `last_heard_at` are set.
 struct PluginReport {
@@ -359,15 +273,9 @@ struct PluginReport {
   std::optional<std::uint32_t> sign_of_life_s = {};
   std::optional<Instant> last_observation = {};
 };
-constexpr auto description_of(std::type_identity<PluginReport>) {
-  return describe(
-      member("connected", &PluginReport::connected), member("last_heard_at", &PluginReport::last_heard_at),
-      supplement("program", &PluginReport::program), supplement("cluster", &PluginReport::cluster),
-      supplement("slurm_version", &PluginReport::slurm_version), supplement("interval_ms", &PluginReport::interval_ms),
-      supplement("min_job_age_s", &PluginReport::min_job_age_s), supplement("backlog", &PluginReport::backlog),
-      supplement("dropped_backlogs", &PluginReport::dropped_backlogs), supplement("age_s", &PluginReport::age_s),
-      supplement("sign_of_life_s", &PluginReport::sign_of_life_s),
-      supplement("last_observation", &PluginReport::last_observation));
-}
+SHAPLEY_DESCRIBE(PluginReport, connected, last_heard_at, (supplement, program), (supplement, cluster),
+                 (supplement, slurm_version), (supplement, interval_ms), (supplement, min_job_age_s),
+                 (supplement, backlog), (supplement, dropped_backlogs), (supplement, age_s),
+                 (supplement, sign_of_life_s), (supplement, last_observation));
 
 }  // namespace shapley::protocol

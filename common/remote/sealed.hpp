@@ -38,11 +38,7 @@ struct Heading {
   std::string ledger;        // their ledger's identity, likewise
   friend bool operator==(const Heading&, const Heading&) = default;
 };
-constexpr auto description_of(std::type_identity<Heading>) {
-  return describe(member("challenge", &Heading::challenge), member("nonce", &Heading::nonce),
-                  member("number", &Heading::number), member("addressee", &Heading::addressee),
-                  member("cluster", &Heading::cluster), member("ledger", &Heading::ledger));
-}
+SHAPLEY_DESCRIBE(Heading, challenge, nonce, number, addressee, cluster, ledger);
 
 struct SealedMessage {
   Heading heading;

@@ -8,7 +8,7 @@
 #include "ctl/client.hpp"
 #include "ctl/environment.hpp"
 #include "ledger/reports/adjustment_report.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace CLI {
 class App;

@@ -16,8 +16,8 @@
 #include "ctl/output/table.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/consortium/consortium_audit.hpp"
-#include "ledger/reports/requests.hpp"
 #include "ledger/store/ledger.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ctl {
 

@@ -15,7 +15,7 @@
 #include "ctl/commands/interval.hpp"
 #include "ctl/environment.hpp"
 #include "ctl/output/table.hpp"
-#include "ledger/reports/workflows_report.hpp"
+#include "reports/workflows.hpp"
 #include "sacct/sacct_rows.hpp"
 
 namespace CLI {

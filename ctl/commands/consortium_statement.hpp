@@ -25,11 +25,7 @@ struct MemberOnCluster {
   ledger::Amount given;
   ledger::Amount difference;  // given - got
 };
-constexpr auto description_of(std::type_identity<MemberOnCluster>) {
-  return describe(member("organization", &MemberOnCluster::organization), member("cluster", &MemberOnCluster::cluster),
-                  member("got", &MemberOnCluster::got), member("given", &MemberOnCluster::given),
-                  member("difference", &MemberOnCluster::difference));
-}
+SHAPLEY_DESCRIBE(MemberOnCluster, organization, cluster, got, given, difference);
 
 struct LentOnCluster {
   std::string owner;
@@ -37,10 +33,7 @@ struct LentOnCluster {
   std::string cluster;
   ledger::Amount amount;
 };
-constexpr auto description_of(std::type_identity<LentOnCluster>) {
-  return describe(member("owner", &LentOnCluster::owner), member("borrower", &LentOnCluster::borrower),
-                  member("cluster", &LentOnCluster::cluster), member("amount", &LentOnCluster::amount));
-}
+SHAPLEY_DESCRIBE(LentOnCluster, owner, borrower, cluster, amount);
 
 struct ConsortiumStatement {
   std::string consortium;
@@ -57,12 +50,7 @@ struct ConsortiumStatement {
   // The sum of printed amounts, one of each cluster, likewise; to the nearest unit.
   [[nodiscard]] Units sum_in_first(std::span<const Units> of_clusters) const;
 };
-constexpr auto description_of(std::type_identity<ConsortiumStatement>) {
-  return describe(member("consortium", &ConsortiumStatement::consortium),
-                  member("clusters", &ConsortiumStatement::clusters), member("of", &ConsortiumStatement::of),
-                  member("members", &ConsortiumStatement::members), member("lent", &ConsortiumStatement::lent),
-                  member("exact", &ConsortiumStatement::exact));
-}
+SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, exact);
 
 // From a ledger of each cluster, or a copy; `interval` says the time and the members to show, by their names in the
 // first ledger. What processors of the clusters are worth, and other names there, are as the first ledger declared them

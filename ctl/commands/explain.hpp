@@ -46,11 +46,7 @@ struct Explanation {
   PriorityVerdict priority = {};
   std::optional<std::string> test_only = {};  // of a hypothetical job: the answer of sbatch --test-only, or the error
 };
-constexpr auto description_of(std::type_identity<Explanation>) {
-  return describe(flattened(&Explanation::report), member("slurm", &Explanation::slurm),
-                  member("place", &Explanation::place), member("priority", &Explanation::priority),
-                  supplement("test_only", &Explanation::test_only));
-}
+SHAPLEY_DESCRIBE(Explanation, (flattened, report), slurm, place, priority, (supplement, test_only));
 
 // The output for people.
 [[nodiscard]] std::string render_explanation(const Explanation& explanation);
@@ -60,9 +56,7 @@ struct Comparison {
   ledger::CompareReport report = {};
   std::optional<std::array<SlurmFacts, 2>> slurm = {};
 };
-constexpr auto description_of(std::type_identity<Comparison>) {
-  return describe(flattened(&Comparison::report), member("slurm", &Comparison::slurm));
-}
+SHAPLEY_DESCRIBE(Comparison, (flattened, report), slurm);
 
 // The output for people.
 [[nodiscard]] std::string render_comparison(const Comparison& comparison);

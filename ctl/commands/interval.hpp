@@ -11,7 +11,7 @@
 #include "ctl/client.hpp"
 #include "ctl/environment.hpp"
 #include "ctl/offline.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace CLI {
 class App;

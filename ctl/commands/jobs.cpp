@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ctl {
 

@@ -26,7 +26,7 @@
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/file/files.hpp"
 #include "ledger/readers/declarations.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ctl {
 

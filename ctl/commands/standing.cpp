@@ -14,7 +14,7 @@
 #include "ctl/output/table.hpp"
 #include "ledger/file/files.hpp"
 #include "ledger/reports/report.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ctl {
 

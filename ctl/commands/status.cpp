@@ -24,7 +24,7 @@
 #include "ctl/output/paint.hpp"
 #include "ctl/output/worth.hpp"
 #include "ctl/rank_answers.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ctl {
 

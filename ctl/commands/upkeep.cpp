@@ -12,8 +12,8 @@
 #include "ctl/output/paint.hpp"
 #include "ctl/output/table.hpp"
 #include "ledger/archive/archive.hpp"
-#include "ledger/reports/requests.hpp"
 #include "ledger/store/backup.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ctl {
 

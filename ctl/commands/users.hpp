@@ -20,20 +20,14 @@ struct UserShare {
   std::optional<double> fair_share = {};   // nullopt: unknown
   std::optional<std::int64_t> order = {};  // 1: the greatest factor of its organization's users here
 };
-constexpr auto description_of(std::type_identity<UserShare>) {
-  return describe(flattened(&UserShare::is), member("part", &UserShare::part),
-                  member("fair_share", &UserShare::fair_share), member("order", &UserShare::order));
-}
+SHAPLEY_DESCRIBE(UserShare, (flattened, is), part, fair_share, order);
 
 struct OrganizationUsers {
   std::string name = {};
   ledger::Amount got = {};
   std::vector<UserShare> users = {};
 };
-constexpr auto description_of(std::type_identity<OrganizationUsers>) {
-  return describe(member("name", &OrganizationUsers::name), member("got", &OrganizationUsers::got),
-                  member("users", &OrganizationUsers::users));
-}
+SHAPLEY_DESCRIBE(OrganizationUsers, name, got, users);
 
 struct UsersReport {
   bool exact = true;                              // users add up to what was booked
@@ -41,11 +35,7 @@ struct UsersReport {
   std::optional<std::string> no_fair_share = {};  // why no factor is known
   std::vector<OrganizationUsers> organizations = {};
 };
-constexpr auto description_of(std::type_identity<UsersReport>) {
-  return describe(member("exact", &UsersReport::exact), supplement("private", &UsersReport::is_private),
-                  member("no_fair_share", &UsersReport::no_fair_share),
-                  member("organizations", &UsersReport::organizations));
-}
+SHAPLEY_DESCRIBE(UsersReport, exact, (supplement, is_private, "private"), no_fair_share, organizations);
 
 // Orders the users of each organization: accounts by name; of an account those that got the most first; last what is
 // hidden.

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "ctl/commands/commands.hpp"
 #include "ctl/output/table.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ctl {
 

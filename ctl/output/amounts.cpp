@@ -8,7 +8,7 @@
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
-#include "ledger/reports/amounts.hpp"
+#include "reports/amounts.hpp"
 
 namespace shapley::ctl {
 

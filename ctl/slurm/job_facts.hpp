@@ -31,13 +31,7 @@ struct SlurmJob {
   std::optional<std::string> reservation = {};
   std::optional<std::string> start = {};
 };
-constexpr auto description_of(std::type_identity<SlurmJob>) {
-  return describe(member("id", &SlurmJob::id), member("state", &SlurmJob::state),
-                  member("priority", &SlurmJob::priority), member("reason", &SlurmJob::reason),
-                  member("dependency", &SlurmJob::dependency), member("partition", &SlurmJob::partition),
-                  member("qos", &SlurmJob::qos), member("nice", &SlurmJob::nice),
-                  member("reservation", &SlurmJob::reservation), member("start", &SlurmJob::start));
-}
+SHAPLEY_DESCRIBE(SlurmJob, id, state, priority, reason, dependency, partition, qos, nice, reservation, start);
 
 // The parts of a priority in one partition, as sprio shows them.
 struct SlurmParts {
@@ -53,24 +47,14 @@ struct SlurmParts {
   std::optional<std::int64_t> nice = {};
   std::optional<std::string> tres = {};
 };
-constexpr auto description_of(std::type_identity<SlurmParts>) {
-  return describe(member("partition", &SlurmParts::partition), member("priority", &SlurmParts::priority),
-                  member("site", &SlurmParts::site), member("age", &SlurmParts::age),
-                  member("assoc", &SlurmParts::assoc), member("fairshare", &SlurmParts::fairshare),
-                  member("jobsize", &SlurmParts::jobsize), member("part_weight", &SlurmParts::part_weight),
-                  member("qos", &SlurmParts::qos), member("nice", &SlurmParts::nice),
-                  member("tres", &SlurmParts::tres));
-}
+SHAPLEY_DESCRIBE(SlurmParts, partition, priority, site, age, assoc, fairshare, jobsize, part_weight, qos, nice, tres);
 
 struct SlurmWeights {
   std::string type = {};
   bool bounded = true;
   std::int64_t others_max = 0;  // the greatest sum of a job's other factors
 };
-constexpr auto description_of(std::type_identity<SlurmWeights>) {
-  return describe(member("type", &SlurmWeights::type), member("bounded", &SlurmWeights::bounded),
-                  member("others_max", &SlurmWeights::others_max));
-}
+SHAPLEY_DESCRIBE(SlurmWeights, type, bounded, others_max);
 
 using SlurmTiers = std::map<std::string, std::optional<std::int64_t>>;  // by partition
 
@@ -90,11 +74,8 @@ struct SlurmFacts {
   [[nodiscard]] const std::vector<SlurmParts>* known_parts() const { return parts && *parts ? &**parts : nullptr; }
   [[nodiscard]] bool is_configuring() const { return known_job() != nullptr && known_job()->state == "CONFIGURING"; }
 };
-constexpr auto description_of(std::type_identity<SlurmFacts>) {
-  return describe(member("asked", &SlurmFacts::asked), supplement("why", &SlurmFacts::why),
-                  supplement("job", &SlurmFacts::job), supplement("parts", &SlurmFacts::parts),
-                  supplement("weights", &SlurmFacts::weights), supplement("tiers", &SlurmFacts::tiers));
-}
+SHAPLEY_DESCRIBE(SlurmFacts, asked, (supplement, why), (supplement, job), (supplement, parts), (supplement, weights),
+                 (supplement, tiers));
 
 // `job`: "4711" or "4711_3".
 [[nodiscard]] SlurmFacts slurm_facts(const std::string& job, const ProgramRunner& run);

@@ -34,9 +34,7 @@ struct LeadBefore {
   std::string organization = {};
   std::optional<std::int64_t> processors = {};
 };
-constexpr auto description_of(std::type_identity<LeadBefore>) {
-  return describe(member("organization", &LeadBefore::organization), member("processors", &LeadBefore::processors));
-}
+SHAPLEY_DESCRIBE(LeadBefore, organization, processors);
 
 // A job's place, or the reason why it is unknown.
 struct Place {
@@ -49,12 +47,8 @@ struct Place {
   std::optional<std::vector<ledger::Demand>> before = {};
   std::optional<std::vector<LeadBefore>> leads = {};  // organizations that may start jobs before it by their leads
 };
-constexpr auto description_of(std::type_identity<Place>) {
-  return describe(member("known", &Place::known), supplement("why", &Place::why),
-                  supplement("position", &Place::position), supplement("of", &Place::of),
-                  supplement("truncated", &Place::truncated), supplement("before", &Place::before),
-                  supplement("leads", &Place::leads));
-}
+SHAPLEY_DESCRIBE(Place, known, (supplement, why), (supplement, position), (supplement, of), (supplement, truncated),
+                 (supplement, before), (supplement, leads));
 
 // `rows`: the organizations of the explanation.
 [[nodiscard]] Place place_of(std::uint32_t job, const std::string& organization,
@@ -106,11 +100,7 @@ struct StrictPlace {
   std::int64_t level = 0;
   bool in_line = false;
 };
-constexpr auto description_of(std::type_identity<StrictPlace>) {
-  return describe(member("label", &StrictPlace::label), member("labels", &StrictPlace::labels),
-                  member("step", &StrictPlace::step), member("level_step", &StrictPlace::level_step),
-                  member("level", &StrictPlace::level), member("in_line", &StrictPlace::in_line));
-}
+SHAPLEY_DESCRIBE(StrictPlace, label, labels, step, level_step, level, in_line);
 
 // The comparison of slurmctld's values with those that follow from the books.
 struct PriorityVerdict {
@@ -122,12 +112,7 @@ struct PriorityVerdict {
   std::optional<std::int64_t> priority = {};
   bool set_directly = false;
 };
-constexpr auto description_of(std::type_identity<PriorityVerdict>) {
-  return describe(member("agrees", &PriorityVerdict::agrees), member("why", &PriorityVerdict::why),
-                  member("wished_site", &PriorityVerdict::wished_site), member("place", &PriorityVerdict::place),
-                  member("site", &PriorityVerdict::site), member("priority", &PriorityVerdict::priority),
-                  member("set_directly", &PriorityVerdict::set_directly));
-}
+SHAPLEY_DESCRIBE(PriorityVerdict, agrees, why, wished_site, place, site, priority, set_directly);
 
 // `priorities`: from the daemon's answer to explain.
 [[nodiscard]] PriorityVerdict compare_priority(const std::optional<ledger::Priorities>& priorities,

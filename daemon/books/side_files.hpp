@@ -17,22 +17,14 @@
 
 namespace shapley::protocol {
 
-constexpr auto description_of(std::type_identity<PrivilegedUser>) {
-  return describe(member("user_id", &PrivilegedUser::user_id), member("is_operator", &PrivilegedUser::is_operator),
-                  member("accounts", &PrivilegedUser::accounts));
-}
-constexpr auto description_of(std::type_identity<Privacy>) {
-  return describe(member("jobs", &Privacy::jobs), member("usage", &Privacy::usage), member("users", &Privacy::users));
-}
+SHAPLEY_DESCRIBE(PrivilegedUser, user_id, is_operator, accounts);
+SHAPLEY_DESCRIBE(Privacy, jobs, usage, users);
 
 }  // namespace shapley::protocol
 
 namespace shapley::daemon {
 
-constexpr auto description_of(std::type_identity<ClockDoubt>) {
-  return describe(member("since", &ClockDoubt::since), member("ahead", &ClockDoubt::ahead),
-                  member("is_exact", &ClockDoubt::is_exact), member("is_witnessed", &ClockDoubt::is_witnessed));
-}
+SHAPLEY_DESCRIBE(ClockDoubt, since, ahead, is_exact, is_witnessed);
 
 // The last backup, audit and papers of a month that shapleyctl reported, because a process that makes a backup or
 // audits a copy may not be able to write in the ledger's directory. A report names the last event that was copied or
@@ -48,10 +40,7 @@ struct Upkeep {
   std::optional<Papers> papers = {};
   friend bool operator==(const Upkeep&, const Upkeep&) = default;
 };
-constexpr auto description_of(std::type_identity<Upkeep>) {
-  return describe(member("backup", &Upkeep::backup), member("audit", &Upkeep::audit),
-                  supplement("papers", &Upkeep::papers));
-}
+SHAPLEY_DESCRIBE(Upkeep, backup, audit, (supplement, papers));
 
 // The plugin's last report of PrivateData, so that a daemon that starts before slurmctld, or whose slurmctld is away,
 // continues to hide private data.
@@ -62,9 +51,7 @@ struct KeptPrivacy {
   protocol::Privacy privacy;
   friend bool operator==(const KeptPrivacy&, const KeptPrivacy&) = default;
 };
-constexpr auto description_of(std::type_identity<KeptPrivacy>) {
-  return describe(member("told_at", &KeptPrivacy::told_at), member("privacy", &KeptPrivacy::privacy));
-}
+SHAPLEY_DESCRIBE(KeptPrivacy, told_at, privacy);
 
 // A job's start that a wrong clock put into the future.
 struct WrongStart {
@@ -72,9 +59,7 @@ struct WrongStart {
   Instant at;
   friend bool operator==(const WrongStart&, const WrongStart&) = default;
 };
-constexpr auto description_of(std::type_identity<WrongStart>) {
-  return describe(member("job", &WrongStart::job), member("at", &WrongStart::at));
-}
+SHAPLEY_DESCRIBE(WrongStart, job, at);
 
 // The offset of the trusted time from the time since boot, the boot, and the doubt about the wall clock, so that
 // shapleyd does not believe a wrong wall clock after a restart. The offset is valid only within the same boot.
@@ -87,10 +72,7 @@ struct KeptClock {
   std::optional<TrustedClock::Doubt> doubt;
   std::vector<WrongStart> wrong_starts = {};  // Intake::wrong_starts(), in any boot
 };
-constexpr auto description_of(std::type_identity<KeptClock>) {
-  return describe(member("boot", &KeptClock::boot), member("offset", &KeptClock::offset),
-                  member("doubt", &KeptClock::doubt), supplement("wrong_starts", &KeptClock::wrong_starts));
-}
+SHAPLEY_DESCRIBE(KeptClock, boot, offset, doubt, (supplement, wrong_starts));
 
 // The approximate instant until which a feeder scanned: shapleyd may end together with slurmctld, and on a quiet
 // cluster there is no other record of this.
@@ -99,9 +81,7 @@ struct KeptLook {
   static constexpr const char* k_task = "keep when slurmctld was seen";
   Instant until = k_beginning_of_time;
 };
-constexpr auto description_of(std::type_identity<KeptLook>) {
-  return describe(member("until", &KeptLook::until));
-}
+SHAPLEY_DESCRIBE(KeptLook, until);
 
 // The feeder that was admitted last: after a restart of shapleyd a second slurmctld of the same ClusterName may come
 // first (cluster_name.hpp). Members of protocol::Hello.
@@ -112,10 +92,7 @@ struct KeptFeeder {
   std::string state_location_id;
   friend bool operator==(const KeptFeeder&, const KeptFeeder&) = default;
 };
-constexpr auto description_of(std::type_identity<KeptFeeder>) {
-  return describe(member("state_location", &KeptFeeder::state_location),
-                  member("state_location_id", &KeptFeeder::state_location_id));
-}
+SHAPLEY_DESCRIBE(KeptFeeder, state_location, state_location_id);
 
 template <typename Value>
 class SideFile {

@@ -22,7 +22,7 @@
 #include "ledger/chain/signing.hpp"
 #include "ledger/consortium/standing.hpp"
 #include "ledger/reports/report.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::daemon {
 

@@ -31,11 +31,7 @@ struct FollowQuestion {
   std::string ledger;      // the identity of the asker's
   std::string instance;    // of the asker's process
 };
-constexpr auto description_of(std::type_identity<FollowQuestion>) {
-  return describe(member("position", &FollowQuestion::position), member("began", &FollowQuestion::began),
-                  member("rows", &FollowQuestion::rows), member("ledger", &FollowQuestion::ledger),
-                  member("instance", &FollowQuestion::instance));
-}
+SHAPLEY_DESCRIBE(FollowQuestion, position, began, rows, ledger, instance);
 
 // The controller that answers.
 struct Controller {
@@ -46,21 +42,14 @@ struct Controller {
   ledger::Position began;  // the last controller_began in its ledger; {0, zeros}: none
   bool copying = false;    // its ledger is an incomplete copy, so one of it is incomplete, too
 };
-constexpr auto description_of(std::type_identity<Controller>) {
-  return describe(member("host", &Controller::host), member("ledger", &Controller::ledger),
-                  member("instance", &Controller::instance), member("role", &Controller::role),
-                  member("began", &Controller::began), supplement("copying", &Controller::copying));
-}
+SHAPLEY_DESCRIBE(Controller, host, ledger, instance, role, began, (supplement, copying));
 
 struct FollowAnswer {
   Controller controller;
   ledger::ChainPart part;
   bool holds_began = false;  // whether the asker's `began` is in the chain
 };
-constexpr auto description_of(std::type_identity<FollowAnswer>) {
-  return describe(member("controller", &FollowAnswer::controller), member("part", &FollowAnswer::part),
-                  member("holds_began", &FollowAnswer::holds_began));
-}
+SHAPLEY_DESCRIBE(FollowAnswer, controller, part, holds_began);
 
 [[nodiscard]] std::string text_of(const FollowQuestion& question);
 [[nodiscard]] std::string text_of(const FollowAnswer& answer);
@@ -77,10 +66,7 @@ struct SetAside {
   // The comparison of these events with the present ledger; not in the file. nullopt: not compared yet.
   std::optional<ledger::Parted> parted = {};
 };
-constexpr auto description_of(std::type_identity<SetAside>) {
-  return describe(member("at", &SetAside::at), member("file", &SetAside::file),
-                  supplement("parted", &SetAside::parted));
-}
+SHAPLEY_DESCRIBE(SetAside, at, file, (supplement, parted));
 [[nodiscard]] protocol::SetAsideReport report_of(const SetAside& entry);
 
 struct ControllerRecord {
@@ -90,10 +76,7 @@ struct ControllerRecord {
   ledger::Position promised = {};
   std::vector<SetAside> set_aside;  // ascending; the last k_max_set_aside
 };
-constexpr auto description_of(std::type_identity<ControllerRecord>) {
-  return describe(member("copying", &ControllerRecord::copying), supplement("promised", &ControllerRecord::promised),
-                  member("set_aside", &ControllerRecord::set_aside));
-}
+SHAPLEY_DESCRIBE(ControllerRecord, copying, (supplement, promised), set_aside);
 inline constexpr std::size_t k_max_set_aside = 20;
 
 [[nodiscard]] std::filesystem::path record_file(const std::filesystem::path& ledger);

@@ -6,7 +6,7 @@
 
 #include "daemon/controllers/controller_json.hpp"
 #include "daemon/requests/queries.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::daemon {
 
@@ -48,7 +48,7 @@ namespace shapley::daemon {
 // The user's name for the ledger: "uid 0 (root)"; without a name if this host has none.
 [[nodiscard]] std::string author_of(std::uint32_t uid);
 
-// ---- rank_requests.cpp: why a job waits (ledger/reports/explain_report.hpp, compare_report.hpp).
+// ---- rank_requests.cpp: why a job waits, and which of two goes first (answers/ranks.hpp).
 //
 // The present comes from a copy of the books in memory; facts about a job and the past come from the ledger's tables
 // and events, in the thread that reads them. Events are read up to the budget of the asker: beyond it an answer about

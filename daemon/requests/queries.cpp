@@ -20,8 +20,8 @@
 #include "ledger/reports/adjustment_report.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/report.hpp"
-#include "ledger/reports/requests.hpp"
 #include "ledger/reports/worth_report.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::daemon {
 

@@ -2,7 +2,7 @@
 //
 // requests() is the table of all requests and of the users who may ask them; error messages and two pages of the
 // documentation follow from it. A request is parsed once, into its row and the struct of its members
-// (ledger/reports/requests.hpp). A request that needs the books in memory is answered at once, in the serving thread;
+// (reports/requests.hpp). A request that needs the books in memory is answered at once, in the serving thread;
 // one that reads the ledger is prepared there and answered elsewhere: from a few tables in a thread
 // (reading_thread.hpp), or about the past in a process of its own (reports.hpp).
 #pragma once

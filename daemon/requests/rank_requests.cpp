@@ -3,13 +3,11 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
+#include "answers/ranks.hpp"
 #include "config/configuration.hpp"
 #include "daemon/requests/handlers.hpp"
 #include "daemon/requests/visibility.hpp"
 #include "ledger/archive/links.hpp"
-#include "ledger/reports/compare_report.hpp"
 #include "ledger/reports/explain_report.hpp"
 #include "ledger/reports/moment.hpp"
 #include "sacct/attribution.hpp"
@@ -36,18 +34,22 @@ class Source {
 
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] bool is_past() const { return past_.has_value(); }
+  [[nodiscard]] Expected<answers::RankBooks> books(const ledger::Ledger& ledger, ledger::QueryBudget budget) const {
+    ledger::PastQuestion past = past_question(budget);
+    auto moment = present_ ? *present_ : ledger::past_moment(ledger, past);
+    if (!moment) return tl::unexpected(std::move(moment).error());
+    return answers::RankBooks{
+        .ledger = ledger, .moment = *std::move(moment), .past = std::move(past), .budget = budget};
+  }
+
+ private:
   [[nodiscard]] ledger::PastQuestion past_question(ledger::QueryBudget budget) const {
     // Applying an event takes about as much time as reading two rows of a table.
     if (budget.rows > 0) budget.rows = std::max<std::size_t>(1, budget.rows / 2);
     return {
         .at = past_.value_or(now_), .archives = archives_, .budget = budget, .next_starts = ledger::k_reported_starts};
   }
-  [[nodiscard]] Expected<ledger::Moment> moment(const ledger::Ledger& ledger, ledger::QueryBudget budget) const {
-    if (present_) return *present_;
-    return ledger::past_moment(ledger, past_question(budget));
-  }
 
- private:
   Instant now_;
   std::optional<Instant> past_;
   std::filesystem::path archives_;
@@ -96,19 +98,32 @@ std::int64_t level_of(const Service& service, std::uint32_t job) {
   return found != jobs.end() && found->job_id == job ? found->level : 0;
 }
 
-// Computes an answer in the reading thread; `make` returns an Expected<Visible<...>>.
-template <typename Make>
-Answer from_ledger(Source source, Make make) {
-  return [source = std::move(source), make = std::move(make)](ReadingThread::Connection& connection,
-                                                              ledger::QueryBudget budget) {
-    const auto answer = [&]() -> Expected<std::string> {
+Expected<Visible<ledger::ExplainReport>> shown(ledger::ExplainReport report, const answers::RankBooks& books,
+                                               const Visibility& visible, Instant now) {
+  return visible.show(std::move(report), books.ledger, now, books.budget);
+}
+Expected<Visible<ledger::CompareReport>> shown(ledger::CompareReport report, const answers::RankBooks& /*books*/,
+                                               const Visibility& visible, Instant /*now*/) {
+  return visible.show(std::move(report));
+}
+
+// Computes the answer in the reading thread.
+template <typename Request>
+Answer from_ledger(Source source, const Request& asked, answers::Known known, const Visibility& visible) {
+  known.check_job = [visible](const Expected<ledger::JobAt>& job, const std::string& name) {
+    return visible.check_job(job, name);
+  };
+  return [source = std::move(source), asked, known = std::move(known), visible](ReadingThread::Connection& connection,
+                                                                                ledger::QueryBudget budget) {
+    const auto reply = [&]() -> Expected<std::string> {
       const Expected<ledger::Ledger>& ledger = connection.ledger();
       if (!ledger) return tl::unexpected(ledger.error());
-      SHAPLEY_TRY_ASSIGN(const ledger::Moment moment, source.moment(*ledger, budget));
-      SHAPLEY_TRY_ASSIGN(const auto visible, make(source, moment, *ledger, budget));
-      return reply_of(visible);
+      SHAPLEY_TRY_ASSIGN(const answers::RankBooks books, source.books(*ledger, budget));
+      SHAPLEY_TRY_ASSIGN(auto report, answers::answer(asked, books, known));
+      SHAPLEY_TRY_ASSIGN(const auto visible_report, shown(std::move(report), books, visible, source.now()));
+      return reply_of(visible_report);
     }();
-    return answer ? *answer : text_of_error(answer.error());
+    return reply ? *reply : text_of_error(reply.error());
   };
 }
 
@@ -120,81 +135,28 @@ Expected<void> check_rebuilt(Service& service) {
               "the books are being rebuilt; shapleyctl status says how far that is, ask again when it is done");
 }
 
-namespace {
-
-// A job that could be submitted. Others' jobs are in the answer as sums for each organization only, as in `status`.
-Expected<Answer> explain_submission(Service& service, const ledger::ExplainRequest& asked, const Context& context) {
-  if (asked.submit->processors < 1 || asked.submit->processors > ledger::k_most_processors_asked)
-    return fail(Errc::invalid_argument,
-                fmt::format("a job asks for 1 to {} processors", ledger::k_most_processors_asked));
-  SHAPLEY_TRY_ASSIGN(Source source, Source::of(service, asked.at, context.now));
-  const auto rule = sacct::rule_of(protocol::Classifier(service.site().rules), *asked.submit);
-  ledger::ExplainSources known{.rule_in = sacct::rule_in};
-  known.rule_now = [rule](const ledger::JobIdentity& /*of*/) { return rule; };
-  if (!source.is_past()) known.priorities = priorities_of(service, context.now);
-  const auto make = [submit = *asked.submit, rule, visible = context.visible, known = std::move(known)](
-                        const Source& from, const ledger::Moment& moment, const ledger::Ledger& ledger,
-                        ledger::QueryBudget budget) -> Expected<Visible<ledger::ExplainReport>> {
-    SHAPLEY_TRY_ASSIGN(auto report, ledger::explain_report(
-                                        moment, ledger, ledger::hypothetical_job(moment, submit, rule), known, budget));
-    return visible.show(std::move(report), ledger, from.now(), budget);
-  };
-  return from_ledger(std::move(source), make);
-}
-
-}  // namespace
-
 Expected<Answer> explain(Service& service, const ledger::ExplainRequest& asked, const Context& context) {
-  if (asked.submit) return explain_submission(service, asked, context);
-  SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(asked.job));
+  SHAPLEY_TRY(answers::check(asked));
   SHAPLEY_TRY_ASSIGN(Source source, Source::of(service, asked.at, context.now));
-  ledger::ExplainSources known{.rule_in = sacct::rule_in};
-  known.rule_now = [rules = service.site().rules](const ledger::JobIdentity& of) {
-    return sacct::rule_of(protocol::Classifier(rules), of);
-  };
-  if (!source.is_past()) {
-    known.priorities = priorities_of(service, context.now);
+  answers::Known known{.rules = service.site().rules};
+  if (!source.is_past()) known.priorities = priorities_of(service, context.now);
+  if (!source.is_past() && !asked.submit) {
+    SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(asked.job));
     known.priorities->level = level_of(service, name.job);
     if (const PendingJobs::Job* pending = service.pending_jobs().find(name.job)) {
       known.waits_for = name_of(pending->wait);
-      if (pending->rule) {
-        known.rule_now = [rule = sacct::rule_matched(*pending->rule, "itself or an account above")](
-                             const ledger::JobIdentity& /*of*/) { return std::optional(rule); };
-      }
+      if (pending->rule) known.rule = sacct::rule_matched(*pending->rule, "itself or an account above");
     }
   }
-  const auto make = [name, job = asked.job, visible = context.visible, known = std::move(known)](
-                        const Source& from, const ledger::Moment& moment, const ledger::Ledger& ledger,
-                        ledger::QueryBudget budget) -> Expected<Visible<ledger::ExplainReport>> {
-    auto found = ledger::job_at(moment, ledger, name, budget);
-    SHAPLEY_TRY(visible.check_job(found, job));
-    if (!found) return tl::unexpected(std::move(found).error());
-    SHAPLEY_TRY_ASSIGN(auto report, ledger::explain_report(moment, ledger, *std::move(found), known, budget));
-    return visible.show(std::move(report), ledger, from.now(), budget);
-  };
-  return from_ledger(std::move(source), make);
+  return from_ledger(std::move(source), asked, std::move(known), context.visible);
 }
 
 Expected<Answer> compare(Service& service, const ledger::CompareRequest& asked, const Context& context) {
-  for (const std::string* side : {&asked.a, &asked.b})
-    if (side->empty()) return fail(Errc::invalid_argument, "a and b are names of organizations or jobs");
+  SHAPLEY_TRY(answers::check(asked));
   SHAPLEY_TRY_ASSIGN(Source source, Source::of(service, asked.at, context.now));
-  std::optional<ledger::Priorities> priorities;
-  if (!source.is_past()) priorities = priorities_of(service, context.now);
-  const auto make = [a = asked.a, b = asked.b, visible = context.visible, priorities = std::move(priorities)](
-                        const Source& from, const ledger::Moment& moment, const ledger::Ledger& ledger,
-                        ledger::QueryBudget budget) -> Expected<Visible<ledger::CompareReport>> {
-    const auto check = [&](const Expected<ledger::JobAt>& job, const std::string& name) {
-      return visible.check_job(job, name);
-    };
-    SHAPLEY_TRY_ASSIGN(
-        auto report,
-        ledger::compare_report(moment, ledger, {.a = a, .b = b, .past = from.past_question(budget), .check_job = check},
-                               budget));
-    report.priorities = priorities;
-    return visible.show(std::move(report));
-  };
-  return from_ledger(std::move(source), make);
+  answers::Known known;
+  if (!source.is_past()) known.priorities = priorities_of(service, context.now);
+  return from_ledger(std::move(source), asked, std::move(known), context.visible);
 }
 
 }  // namespace shapley::daemon

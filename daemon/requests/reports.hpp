@@ -16,7 +16,7 @@
 
 #include "base/error.hpp"
 #include "daemon/requests/queries.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::daemon {
 

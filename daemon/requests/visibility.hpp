@@ -16,8 +16,8 @@
 #include "ledger/reports/explain_report.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/statement.hpp"
-#include "ledger/reports/workflows_report.hpp"
 #include "protocol/messages.hpp"
+#include "reports/workflows.hpp"
 
 namespace shapley::daemon {
 

@@ -21,10 +21,10 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "config/configuration.hpp"
-#include "ledger/reports/workflows_report.hpp"
 #include "ledger/store/ledger.hpp"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
+#include "reports/workflows.hpp"
 #include "workflow/tracker.hpp"
 
 namespace shapley::daemon {

@@ -47,6 +47,28 @@ constexpr auto description_of(std::type_identity<Whole>) {
                   supplement("asked", &Whole::asked));
 }
 
+struct Written {
+  int plain = 0;
+  int got = 0;
+  int at = 0;
+  int ahead = 0;
+  Part own;
+};
+SHAPLEY_DESCRIBE(Written, plain, (named, got, "got_s"), (supplement, at), (supplement, ahead, "ahead_s"),
+                 (flattened, own));
+
+TEST(Description, IsWrittenByTheMacroInEveryRole) {
+  Written written{.plain = 1, .got = 2, .own = {"physics", 0.5}};
+  const json least = json_of(written);
+  EXPECT_EQ(least, json({{"plain", 1}, {"got_s", 2}, {"name", "physics"}, {"amount", 0.5}}));
+  written.at = 3;
+  written.ahead = 4;
+  json all = least;
+  all.update({{"at", 3}, {"ahead_s", 4}});
+  EXPECT_EQ(json_of(written), all);
+  EXPECT_EQ(from_json<Written>(all).value().ahead, 4);
+}
+
 Whole example() {
   Whole whole;
   whole.own = {"physics", 0.5};

@@ -8,7 +8,7 @@
 
 #include "ctl/commands/jobs.hpp"
 #include "fake_daemon.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 #include "scripted_books.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/partial_report.hpp"

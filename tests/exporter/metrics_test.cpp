@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>
 
-#include "exporter/page.hpp"
+#include "exporter/collector.hpp"
 #include "exporter/users.hpp"
 #include "tests/ctl/fake_daemon.hpp"
 #include "tests/exporter/status.hpp"
@@ -19,8 +19,11 @@ namespace {
 
 using nlohmann::json;
 
+std::string text_of(const Status& status) {
+  return prometheus::TextSerializer().Serialize(families_of(status));
+}
 std::string text_of(const json& status) {
-  return prometheus::TextSerializer().Serialize(families_of(read_status(status).value()));
+  return text_of(read_status(status).value());
 }
 
 bool has(const std::string& text, const std::string& line) {
@@ -54,7 +57,7 @@ TEST(Metrics, TellOrganizationsInBaseUnits) {
 }
 
 TEST(Metrics, TellWhatCooperationIsWorth) {
-  json status = full_status();
+  Status status = whole_status();
   const std::string text = text_of(status);
   for (const char* line : {
            R"(shapley_organization_alone_psi_core_seconds_squared{organization="physics"} 987654321.5)",
@@ -67,14 +70,14 @@ TEST(Metrics, TellWhatCooperationIsWorth) {
     EXPECT_TRUE(has(text, line)) << line << '\n' << text;
   }
   // The worth is unknown, or there is no organization that could leave.
-  status["worth"]["leaving"] = nullptr;
+  (*status.report.worth)->leaving.reset();
   EXPECT_EQ(text_of(status).find("shapley_leaving"), std::string::npos);
-  status["worth"] = nullptr;
+  status.report.worth->reset();
   EXPECT_EQ(text_of(status).find("alone"), std::string::npos);
 }
 
 TEST(Metrics, TellWhatRanksCountOfOtherClusters) {
-  json status = full_status();
+  Status status = whole_status();
   const std::string text = text_of(status);
   for (const char* line : {
            R"(shapley_organization_owed_elsewhere_core_seconds{organization="physics",cluster="south"} -145800)",
@@ -89,14 +92,14 @@ TEST(Metrics, TellWhatRanksCountOfOtherClusters) {
   }
   for (const char* absent : {R"(age_seconds{cluster="west"})", R"(ahead_seconds{cluster="west"})", R"("elsewhere")"})
     EXPECT_EQ(text.find(absent), std::string::npos) << absent;
-  status["clusters"][0]["is_stale"] = true;
+  status.report.clusters[0].is_stale = true;
   EXPECT_TRUE(has(text_of(status), R"(shapley_other_cluster_stands_still{cluster="south"} 1)"));
   // --top bounds these time series, too.
   keep_top(status, 1);
   EXPECT_NE(text_of(status).find("owed_elsewhere"), std::string::npos);
-  status["organizations"][0]["name"] = "another";
+  status.report.organizations[0].is.name = "another";
   EXPECT_EQ(text_of(status).find("owed_elsewhere"), std::string::npos);
-  status.erase("clusters");
+  status.report.clusters.clear();
   EXPECT_EQ(text_of(status).find("other_cluster"), std::string::npos) << "it is in no consortium";
 }
 
@@ -149,7 +152,7 @@ TEST(Metrics, OfWhatIsUnknownAreAbsent) {
   status["daemon"]["configuration"]["refused_at"] = nullptr;
   status["daemon"]["gaps"]["last_end"] = nullptr;
   status["daemon"]["controller"] = nullptr;
-  status["plugin"] = {{"connected", false}, {"last_heard_at", 0}};
+  status["plugin"] = json_of(protocol::PluginReport{});
   const std::string text = text_of(status);
   for (const char* absent : {"last_backup", "refused_timestamp", "gap_end", "controller", "backlog"})
     EXPECT_EQ(text.find(absent), std::string::npos) << absent;
@@ -167,24 +170,21 @@ TEST(Metrics, OfAnotherReleasesStatusAreNotMade) {
             "shapleyd answers otherwise than this shapley-exporter reads: connected is missing");
   for (const char* nonsense : {"{}", "[]", "7", "null", R"({"organizations": 7, "daemon": [], "plugin": "x"})"})
     EXPECT_FALSE(read_status(json::parse(nonsense))) << nonsense;
-  // What is wrong with a row is left out.
   status = full_status();
-  status["organizations"] = {7, {{"name", 1}}};
-  status["worth"] = 7;
-  status["clusters"][0]["organizations"] = {7, {{"organization", 1}}};
-  EXPECT_NO_THROW(text_of(status));
+  status["organizations"][1].erase("owned");
+  EXPECT_EQ(read_status(status).error().what,
+            "shapleyd answers otherwise than this shapley-exporter reads: owned is missing");
 }
 
 TEST(Metrics, HaveASampleEachFromAFullStatus) {
   std::map<std::string, int> samples;
-  for (const auto& family : families_of(read_status(full_status()).value()))
-    samples[family.name] = static_cast<int>(family.metric.size());
+  for (const auto& family : families_of(whole_status())) samples[family.name] = static_cast<int>(family.metric.size());
   for (const Metric& metric : status_metrics()) EXPECT_GT(samples[std::string(metric.name)], 0) << metric.name;
 }
 
 TEST(Metrics, HaveTheLabelsThatTheTableNames) {
   std::map<std::string, std::string> labels;
-  for (const auto& family : families_of(read_status(full_status()).value())) {
+  for (const auto& family : families_of(whole_status())) {
     std::string& names = labels[family.name];
     for (const auto& label : family.metric.front().label) names += (names.empty() ? "" : ", ") + label.name;
   }
@@ -194,16 +194,17 @@ TEST(Metrics, HaveTheLabelsThatTheTableNames) {
 
 // A thousand organizations would be some twenty thousand time series.
 TEST(Metrics, OfTheTopAreThoseWhoOwnMost) {
-  json status = full_status();
-  const json row = status["organizations"][0];
+  Status status = whole_status();
+  const ledger::OrganizationRow row = status.report.organizations[0];
   for (int i = 0; i < 1000; ++i) {
-    json other = row;
-    other["name"] = "o" + std::to_string(i);
-    other["owned"] = i < 900 ? 10 : 70 + i;
-    status["organizations"].push_back(other);
-    status["worth"]["organizations"].push_back({{"name", other["name"]}, {"provisional", true}});
+    ledger::OrganizationRow other = row;
+    other.is.name = "o" + std::to_string(i);
+    other.is.owned = ProcessorMillionths{(i < 900 ? 10 : 70 + i) * k_micro};
+    status.report.organizations.push_back(other);
+    (*status.report.worth)->organizations.push_back({.name = other.is.name, .is = {.provisional = true}});
   }
-  json some = status;
+  status.organizations = status.report.organizations.size();
+  Status some = status;
   keep_top(some, 3);
   const std::string text = text_of(some);
   EXPECT_TRUE(has(text, "shapley_organizations 1002"));
@@ -214,32 +215,44 @@ TEST(Metrics, OfTheTopAreThoseWhoOwnMost) {
   for (const char* name : {"o996", "o0", "physics"}) {
     EXPECT_EQ(text.find("organization=\"" + std::string(name) + '"'), std::string::npos) << name;
   }
-  json all = status;
-  keep_top(all, 0);
-  EXPECT_EQ(all, status);
-  keep_top(all, 1002);
-  EXPECT_EQ(all, status);
+  for (const std::size_t all : {0U, 1002U}) {
+    Status same = status;
+    keep_top(same, all);
+    EXPECT_EQ(json_of(same.report), json_of(status.report));
+  }
 }
 
-json user(const std::string& account, const json& id, const std::string& name, const std::string& got) {
-  return {{"account", account}, {"user_id", id}, {"user", name}, {"got", {{"processor_seconds", got}}}};
+// Of those who own as much the first by name is kept.
+TEST(Metrics, OfEqualsTheFirstByNameIsKept) {
+  Status status = whole_status();
+  for (ledger::OrganizationRow& row : status.report.organizations) row.is.owned = ProcessorMillionths{k_micro};
+  keep_top(status, 1);
+  EXPECT_EQ(status.report.organizations.at(0).is.name, "commons");
 }
 
-json statement() {
-  json hidden = user("", nullptr, "(others)", "9999");
-  hidden["account"] = nullptr;
-  return {{"until", 1795244000},
-          {"organizations",
-           {{{"name", "physics"},
-             {"users",
-              {user("theory", 1, "ada", "30"), user("lab", 1, "ada", "20.5"), user("lab", 2, "bob", "0"), hidden}}},
-            {{"name", "bio"}, {"users", {user("bio", 3, "a\"\\\nb", "40"), user("bio", 4, "eve", "20.5")}}}}}};
+ledger::UserRow user(const std::string& account, std::uint32_t id, const std::string& name, std::int64_t got) {
+  return {.account = account, .user_id = id, .got = {CpuTime{Int128{got} * k_micro}}, .user = name};
+}
+
+ledger::AccountReport statement() {
+  ledger::UserRow hidden = user("", 0, "(others)", 9999);
+  hidden.account.reset();
+  hidden.user_id.reset();
+  ledger::UserRow fraction = user("lab", 1, "ada", 20);
+  fraction.got.work.value += k_micro / 2;
+  ledger::AccountReport report;
+  report.of = {.since = Instant{1795200000}, .until = Instant{1795244000}};
+  report.organizations = {
+      {.name = "physics", .users = {user("theory", 1, "ada", 30), fraction, user("lab", 2, "bob", 0), hidden}},
+      {.name = "bio", .users = {user("bio", 3, "a\"\\\nb", 40), user("bio", 4, "eve", 20)}}};
+  report.organizations[1].users[1].got = fraction.got;
+  return report;
 }
 
 TEST(Users, ThoseThatGotTheMostAreChosenAndTheRestIsCounted) {
-  json status = full_status();
-  status["users"] = chosen_users(statement(), 3);
-  status["organizations"].push_back({{"name", "bio"}});
+  Status status = whole_status();
+  status.users = chosen_users(statement(), 3);
+  status.report.organizations.emplace_back().is.name = "bio";
   const std::string text = text_of(status);
   // Of equals the first by organization; label values are escaped.
   for (const char* line : {
@@ -254,17 +267,17 @@ TEST(Users, ThoseThatGotTheMostAreChosenAndTheRestIsCounted) {
   }
   // Who got nothing and who is hidden are in no time series.
   for (const char* absent : {"bob", "(others)", "\"lab\""}) EXPECT_EQ(text.find(absent), std::string::npos) << absent;
-  EXPECT_EQ(chosen_users(statement(), 4)["left_out"], 0);
-  EXPECT_EQ(chosen_users(json(7), 4)["count"], 0);
+  EXPECT_EQ(chosen_users(statement(), 4).left_out, 0U);
+  EXPECT_EQ(chosen_users({}, 4).count, 0U);
 }
 
 // Prometheus refuses a page with the same time series twice.
 TEST(Users, OfOneNameAreOneTimeSeries) {
-  json twice = statement();
-  twice["organizations"][1]["users"].push_back(user("bio", 5, "eve", "2"));
-  const json chosen = chosen_users(twice, 9);
-  EXPECT_EQ(chosen["count"], 4);
-  EXPECT_EQ(chosen["rows"][2], json({{"organization", "bio"}, {"account", "bio"}, {"user", "eve"}, {"got", 22.5}}));
+  ledger::AccountReport twice = statement();
+  twice.organizations[1].users.push_back(user("bio", 5, "eve", 2));
+  const ChosenUsers chosen = chosen_users(twice, 9);
+  EXPECT_EQ(chosen.count, 4U);
+  EXPECT_EQ(chosen.rows.at(2), (ChosenUsers::Row{.organization = "bio", .account = "bio", .user = "eve", .got = 22.5}));
 }
 
 using ctl::FakeDaemon;
@@ -337,11 +350,10 @@ TEST_F(Collecting, UsersAreServedOnlyWhilePrivateDataHidesNothing) {
                             if (request["request"] == "statement") {
                               EXPECT_EQ(request["since"], 1795200000);
                               ++statements;
-                              return statement();
+                              return json_of(statement());
                             }
                             json status = full_status();
-                            status["users"] = nullptr;
-                            status["period"] = {{"begin", 1795200000}};
+                            status["period"] = json_of(ledger::PeriodReport{.begin = Instant{1795200000}});
                             status["daemon"]["privacy"] = privacy;
                             return status;
                           }));

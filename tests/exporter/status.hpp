@@ -3,7 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "health/health.hpp"
+#include "exporter/metrics.hpp"
+#include "reports/status.hpp"
 #include "tests/support/partial_report.hpp"
 
 namespace shapley::exporter {
@@ -23,8 +24,6 @@ inline nlohmann::json full_status() {
       {"cluster": "south", "stated_at": 1795244280, "stands_still": 1795247880, "is_stale": false, "refused": 3, "ahead_s": 2,
        "organizations": [{"organization": "physics", "core_hours": -40.5}, {"organization": "elsewhere", "core_hours": 1}]},
       {"cluster": "west", "stated_at": null, "stands_still": null, "is_stale": false, "organizations": [], "refused": 0}],
-    "users": {"at": 1795244000, "count": 3, "left_out": 2,
-              "rows": [{"organization": "physics", "account": "theory", "user": "ada", "got": 1700.5}]},
     "conservation": {"holds": true},
     "worth": {
       "organizations": [
@@ -55,7 +54,17 @@ inline nlohmann::json full_status() {
     "plugin": {"connected": true, "program": "priority/shapley 1.0.0", "cluster": "consort", "slurm_version": "22.05.8",
                "last_heard_at": 1795244390, "sign_of_life_s": 10, "backlog": 9, "dropped_backlogs": 1}
   })");
-  fill<health::Report>(status);
+  fill<ledger::StatusReport>(status);
+  return status;
+}
+
+// The same, read, with users.
+inline Status whole_status() {
+  Status status = read_status(full_status()).value();
+  status.users = ChosenUsers{.at = Instant{1795244000},
+                             .count = 3,
+                             .left_out = 2,
+                             .rows = {{.organization = "physics", .account = "theory", .user = "ada", .got = 1700.5}}};
   return status;
 }
 

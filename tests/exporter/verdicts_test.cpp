@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "ctl/commands/health.hpp"
-#include "exporter/page.hpp"
+#include "exporter/collector.hpp"
 #include "tests/ctl/fake_daemon.hpp"
 #include "tests/health/well.hpp"
 #include "tests/support/partial_report.hpp"
@@ -34,7 +34,10 @@ std::vector<json> statuses() {
   reports[4].daemon.audit = {.at = health::k_now, .sequence = 5, .clean = false};
   reports[5].clusters = {{.cluster = "south"}, {.cluster = "west", .stated_at = health::k_now, .ahead = Duration{2}}};
   std::vector<json> statuses;
-  for (const health::Report& report : reports) statuses.push_back(json_of(report));
+  for (const health::Report& report : reports) {
+    json& status = statuses.emplace_back(json_of(report));
+    fill<ledger::StatusReport>(status);
+  }
   return statuses;
 }
 

@@ -12,7 +12,7 @@
 #include "fuzz.hpp"
 #include "ledger/adjustments/adjustment.hpp"
 #include "ledger/reports/adjustment_report.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 #include "tests/support/temp_directory.hpp"
 
 namespace {

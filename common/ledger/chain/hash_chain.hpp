@@ -30,9 +30,7 @@ struct Position {
   Digest hash{};
   friend bool operator==(const Position&, const Position&) = default;
 };
-constexpr auto description_of(std::type_identity<Position>) {
-  return describe(member("sequence", &Position::sequence), member("hash", &Position::hash));
-}
+SHAPLEY_DESCRIBE(Position, sequence, hash);
 
 struct EventRow {
   std::int64_t sequence = 0;

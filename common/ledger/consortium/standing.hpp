@@ -28,10 +28,7 @@ struct StandingStatement {
   [[nodiscard]] std::string text() const;  // with a final line feed
   [[nodiscard]] accounting::StandingReceived received(Instant at) const { return {at, cluster, figures, signature}; }
 };
-constexpr auto description_of(std::type_identity<StandingStatement>) {
-  return describe(member("cluster", &StandingStatement::cluster), flattened(&StandingStatement::figures),
-                  supplement("signature", &StandingStatement::signature));
-}
+SHAPLEY_DESCRIBE(StandingStatement, cluster, (flattened, figures), (supplement, signature));
 
 // A bound far above what a thousand organizations need.
 inline constexpr std::size_t k_most_statement_bytes = std::size_t{1} << 20U;

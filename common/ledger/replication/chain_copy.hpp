@@ -31,11 +31,7 @@ struct ChainRow {
   Digest hash{};
   friend bool operator==(const ChainRow&, const ChainRow&) = default;
 };
-constexpr auto description_of(std::type_identity<ChainRow>) {
-  return describe(member("sequence", &ChainRow::sequence), member("received", &ChainRow::received),
-                  member("kind", &ChainRow::kind), member("payload", &ChainRow::payload),
-                  member("hash", &ChainRow::hash));
-}
+SHAPLEY_DESCRIBE(ChainRow, sequence, received, kind, payload, hash);
 
 // Bounds of one reading: so many rows, and no further row once their payloads have so many bytes.
 struct ChainLimits {
@@ -48,10 +44,7 @@ struct ChainPart {
   bool holds = false;          // whether the position asked for is in the chain
   std::vector<ChainRow> rows;  // the rows after that position, if it is in the chain
 };
-constexpr auto description_of(std::type_identity<ChainPart>) {
-  return describe(member("head", &ChainPart::head), member("holds", &ChainPart::holds),
-                  member("rows", &ChainPart::rows));
-}
+SHAPLEY_DESCRIBE(ChainPart, head, holds, rows);
 
 // The position of the last event.
 [[nodiscard]] Expected<Position> head_of(const Ledger& ledger);
@@ -79,10 +72,7 @@ struct Parted {
   std::int64_t different = 0;  // facts that it has with another content
   friend bool operator==(const Parted&, const Parted&) = default;
 };
-constexpr auto description_of(std::type_identity<Parted>) {
-  return describe(member("common", &Parted::common), member("events", &Parted::events),
-                  member("absent", &Parted::absent), member("different", &Parted::different));
-}
+SHAPLEY_DESCRIBE(Parted, common, events, absent, different);
 
 // Compares the events of `aside` that are not in the chain of `present` with those of `present`.
 [[nodiscard]] Expected<Parted> compare_parted(const Ledger& aside, const Ledger& present);

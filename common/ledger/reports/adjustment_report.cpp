@@ -8,7 +8,7 @@
 
 #include "accounting/events/event_check.hpp"
 #include "ledger/reports/moment.hpp"
-#include "ledger/reports/requests.hpp"
+#include "reports/requests.hpp"
 
 namespace shapley::ledger {
 
@@ -103,10 +103,6 @@ Expected<AdjustmentAsked> adjustment_asked(const AdjustRequest& request) {
   const char* empty = std::visit([](const auto& what) { return empty_member(what); }, asked.what);
   if (empty != nullptr) return fail(Errc::invalid_argument, std::string("adjust: ") + empty + " must not be empty");
   return asked;
-}
-
-std::string AdjustmentRow::sentence() const {
-  return what + (kind == AdjustmentKind::attribute ? " are " + into + "'s" : "");
 }
 
 AdjustmentRow adjustment_row(const AdjustmentMade& made) {

@@ -299,50 +299,6 @@ Expected<BookedBy> booked_by(const Ledger& ledger, const Moment& moment, const J
 
 }  // namespace
 
-std::string_view name_of(JobTurn turn) {
-  switch (turn) {
-    case JobTurn::running:
-      return "running";
-    case JobTurn::waiting:
-      return "waiting";
-    case JobTurn::suspended:
-      return "suspended";
-    case JobTurn::ended:
-      return "ended";
-    case JobTurn::not_submitted:
-      return "not submitted";
-    case JobTurn::hypothetical:
-      return "hypothetical";
-    case JobTurn::blocked:
-      break;
-  }
-  return "blocked";
-}
-
-std::string_view name_of(Because because) {
-  if (because == Because::guests) return "guests";
-  if (because == Because::guarantee) return "guarantee";
-  return because == Because::key ? "key" : "order";
-}
-
-std::string_view name_of(BookedWay way) {
-  switch (way) {
-    case BookedWay::rule:
-      return "rule";
-    case BookedWay::adjustment:
-      return "adjustment";
-    case BookedWay::rule_of_then:
-      return "rule of then";
-    case BookedWay::no_rule:
-      return "no rule";
-    case BookedWay::account_above:
-      return "account above";
-    case BookedWay::unknown:
-      break;
-  }
-  return "unknown";
-}
-
 std::optional<JobName> parse_job_name(std::string_view text) {
   if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
     const auto first = parse_number(text.substr(0, plus));

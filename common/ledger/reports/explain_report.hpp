@@ -1,22 +1,20 @@
-// "Why is my job waiting?", as far as the books know: its organization and why, the organization's standing and rank,
-// the organizations that are served before it, when that changes, and, once it has started, what went before.
-// docs/reference/shapleyctl.md lists every member.
+// The answer to "Why is my job waiting?" (reports/explain.hpp) from the books at a moment and the ledger's tables.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/json.hpp"
 #include "ledger/reports/forecast_report.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/moment.hpp"
 #include "ledger/store/ledger.hpp"
+#include "reports/explain.hpp"
 
 namespace shapley::ledger {
 
@@ -38,268 +36,12 @@ struct JobName {
 // As parse_job_name; Errc::invalid_argument names the allowed forms.
 [[nodiscard]] Expected<JobName> checked_job_name(const std::string& text);
 
-// The state of a job at a moment; it waits for its turn (waiting), or for another reason (blocked). A hypothetical one
-// is asked about without having been submitted.
-enum class JobTurn { running, waiting, blocked, suspended, ended, not_submitted, hypothetical };
-[[nodiscard]] std::string_view name_of(JobTurn turn);
-constexpr auto values_of(std::type_identity<JobTurn>) {
-  return std::array{JobTurn::running, JobTurn::waiting,       JobTurn::blocked,     JobTurn::suspended,
-                    JobTurn::ended,   JobTurn::not_submitted, JobTurn::hypothetical};
-}
-
-inline constexpr std::int64_t k_most_processors_asked = 100'000'000;
-
-// A job that could be submitted.
-struct SubmissionAsked {
-  std::string account = {};
-  std::vector<std::string> accounts_above = {};  // from the account's parent to the root, as far as they are known
-  std::string partition = {};
-  std::string qos = {};
-  std::uint32_t user_id = 0;
-  std::uint32_t group_id = 0;
-  std::int64_t processors = 1;  // 1 to k_most_processors_asked
-};
-constexpr auto description_of(std::type_identity<SubmissionAsked>) {
-  return describe(member("account", &SubmissionAsked::account),
-                  supplement("accounts_above", &SubmissionAsked::accounts_above),
-                  supplement("partition", &SubmissionAsked::partition), supplement("qos", &SubmissionAsked::qos),
-                  supplement("user_id", &SubmissionAsked::user_id), supplement("group_id", &SubmissionAsked::group_id),
-                  supplement("processors", &SubmissionAsked::processors));
-}
-
-struct JobAt {
-  JobIdentity is = {};
-  std::string job_id = {};  // as it was named
-  Dated submit = {};
-  JobTurn state = JobTurn::blocked;
-  Dated since = {};  // known while it runs or waits
-};
-constexpr auto description_of(std::type_identity<JobAt>) {
-  return describe(flattened(&JobAt::is), member("job_id", &JobAt::job_id), member("submit", &JobAt::submit),
-                  member("state", &JobAt::state), member("since", &JobAt::since));
-}
-
-// Why one organization goes before another one: it runs on less than its guaranteed part, by its key, if the keys are
-// equal because the configuration names it first, or because the other one has the guests' jobs, which go last.
-enum class Because { guarantee, key, order, guests };
-[[nodiscard]] std::string_view name_of(Because because);
-constexpr auto values_of(std::type_identity<Because>) {
-  return std::array{Because::guarantee, Because::key, Because::order, Because::guests};
-}
-
-// What an organization's jobs ask for, or got.
-struct Demand {
-  std::string organization = {};
-  std::int64_t jobs = 0;
-  Processors processors = {};
-};
-constexpr auto description_of(std::type_identity<Demand>) {
-  return describe(member("organization", &Demand::organization), member("jobs", &Demand::jobs),
-                  member("processors", &Demand::processors));
-}
-
-struct AheadRow {
-  Demand waits = {};
-  std::size_t rank = 0;
-  Because because = Because::key;
-  bool by_what_runs = false;       // it has the better rank because of what runs now
-  bool by_other_clusters = false;  // by this cluster's books alone it would not have the better rank
-};
-constexpr auto description_of(std::type_identity<AheadRow>) {
-  return describe(flattened(&AheadRow::waits), member("rank", &AheadRow::rank), member("because", &AheadRow::because),
-                  member("by_what_runs", &AheadRow::by_what_runs),
-                  supplement("by_other_clusters", &AheadRow::by_other_clusters));
-}
-
-// The organizations with a better rank, in rank order, and the sum of their demands.
-struct Ahead {
-  std::int64_t jobs = 0;
-  double processors = 0;
-  std::vector<AheadRow> organizations = {};
-};
-constexpr auto description_of(std::type_identity<Ahead>) {
-  return describe(member("jobs", &Ahead::jobs), member("processors", &Ahead::processors),
-                  member("organizations", &Ahead::organizations));
-}
-
-// The organization's other jobs that could start.
-struct OwnJobs {
-  std::int64_t jobs = 0;
-  Processors processors = {};
-  std::int64_t longer = 0;  // number of these that have waited longer than this job
-};
-constexpr auto description_of(std::type_identity<OwnJobs>) {
-  return describe(member("jobs", &OwnJobs::jobs), member("processors", &OwnJobs::processors),
-                  member("longer", &OwnJobs::longer));
-}
-
-// The organization overtakes another one (ahead), or is overtaken.
-struct Turn {
-  std::string organization = {};
-  bool ahead = false;
-  Dated at = {};
-};
-constexpr auto description_of(std::type_identity<Turn>) {
-  return describe(member("organization", &Turn::organization), member("ahead", &Turn::ahead), member("at", &Turn::at));
-}
-
-struct Turns {
-  OutlookLimit limit = {};
-  std::vector<Turn> next = {};  // by time
-};
-constexpr auto description_of(std::type_identity<Turns>) {
-  return describe(flattened(&Turns::limit), member("next", &Turns::next));
-}
-
-// A run that began.
-struct Start {
-  std::uint32_t job = 0;
-  std::string organization = {};
-  Processors processors = {};
-  Dated begin = {};
-};
-constexpr auto description_of(std::type_identity<Start>) {
-  return describe(member("job", &Start::job), member("organization", &Start::organization),
-                  member("processors", &Start::processors), member("begin", &Start::begin));
-}
-
-struct NextStart {
-  Start is = {};
-  std::string job_id = {};               // "72_3" for a task of an array, whose own number only Slurm knows
-  std::optional<std::size_t> rank = {};  // of its organization at the moment
-};
-constexpr auto description_of(std::type_identity<NextStart>) {
-  return describe(flattened(&NextStart::is), member("job_id", &NextStart::job_id), member("rank", &NextStart::rank));
-}
-
-// Starts that the asker may not see: their number by organization.
-using HiddenStarts = std::map<std::string, int>;
-
-// What started while a job waited.
-struct Meanwhile {
-  std::vector<Demand> organizations = {};
-  std::vector<Start> last = {};             // the last ones, the latest first
-  std::optional<HiddenStarts> hidden = {};  // of a daemon
-};
-constexpr auto description_of(std::type_identity<Meanwhile>) {
-  return describe(member("organizations", &Meanwhile::organizations), member("last", &Meanwhile::last),
-                  supplement("hidden", &Meanwhile::hidden));
-}
-
-// The last run of a submission, and how long it had waited.
-struct JobHistory {
-  Processors processors = {};
-  std::int64_t held_s = 0;                    // of segments that have ended
-  std::optional<std::int64_t> waited_s = {};  // nullopt: not known
-  Dated begin = {};
-  Dated end = {};
-  Dated waited_since = {};
-  std::optional<Meanwhile> meanwhile = {};  // nullopt: it did not wait, or too much started to be read
-};
-constexpr auto description_of(std::type_identity<JobHistory>) {
-  return describe(member("processors", &JobHistory::processors), member("held_s", &JobHistory::held_s),
-                  member("waited_s", &JobHistory::waited_s), member("begin", &JobHistory::begin),
-                  member("end", &JobHistory::end), member("waited_since", &JobHistory::waited_since),
-                  member("meanwhile", &JobHistory::meanwhile));
-}
-
-// A rule of a configuration that matches a job.
-struct RuleMatched {
-  std::string kind = {};
-  std::string name = {};
-  std::string organization = {};
-  std::string through = {};  // "itself", or also the accounts above its own, which the ledger does not have
-};
-constexpr auto description_of(std::type_identity<RuleMatched>) {
-  return describe(member("kind", &RuleMatched::kind), member("name", &RuleMatched::name),
-                  member("organization", &RuleMatched::organization), member("through", &RuleMatched::through));
-}
-
 // The rules of a configuration that concern a job, without the accounts above its own.
 struct RuleFound {
   std::optional<RuleMatched> rule = {};      // nullopt: none matches
   std::vector<std::string> by_account = {};  // organizations that have rules about accounts
 };
 using RuleIn = std::function<RuleFound(const std::string& configuration, const JobIdentity& job)>;
-
-// Why a job belongs to its organization.
-enum class BookedWay { rule, adjustment, rule_of_then, no_rule, account_above, unknown };
-[[nodiscard]] std::string_view name_of(BookedWay way);
-constexpr auto values_of(std::type_identity<BookedWay>) {
-  return std::array{BookedWay::rule,    BookedWay::adjustment,    BookedWay::rule_of_then,
-                    BookedWay::no_rule, BookedWay::account_above, BookedWay::unknown};
-}
-
-struct BookedBy {
-  BookedWay by = BookedWay::unknown;
-  std::uint32_t number = 0;  // adjustment: which, why and when
-  std::string reason = {};
-  Dated at = {};
-  std::optional<RuleMatched> rule = {};  // rule of then: the rule, and when its configuration was loaded
-  Dated loaded = {};
-};
-constexpr auto description_of(std::type_identity<BookedBy>) {
-  return describe(member("by", &BookedBy::by), supplement("number", &BookedBy::number),
-                  supplement("reason", &BookedBy::reason), supplement("at", &BookedBy::at),
-                  supplement("rule", &BookedBy::rule), supplement("loaded", &BookedBy::loaded));
-}
-
-// How ranks reach slurmctld, to compare its priorities with them.
-struct Priorities {
-  std::string mode = {};
-  std::string order = {};
-  std::int64_t rank_weight = 0;
-  std::vector<std::string> ranks = {};
-  bool levels = false;
-  bool plugin_connected = false;
-  std::optional<std::int64_t> plugin_age_s = {};
-  std::optional<std::int64_t> level = {};  // in explain: the job's level
-
-  [[nodiscard]] bool observes() const { return mode == "observe"; }
-  [[nodiscard]] bool is_strict() const { return order == "strict"; }
-};
-constexpr auto description_of(std::type_identity<Priorities>) {
-  return describe(member("mode", &Priorities::mode), member("order", &Priorities::order),
-                  member("rank_weight", &Priorities::rank_weight), member("ranks", &Priorities::ranks),
-                  member("levels", &Priorities::levels), member("plugin_connected", &Priorities::plugin_connected),
-                  member("plugin_age_s", &Priorities::plugin_age_s), supplement("level", &Priorities::level));
-}
-
-struct ExplainReport {
-  int report_version = k_report_version;
-  Dated at = {};
-  bool past = false;
-  std::string contribution = {};
-  RankingReport ranking = {};
-  JobAt job = {};
-  RankedRow organization = {};
-  std::size_t ranked = 0;  // number of organizations with a rank
-  Ahead ahead = {};
-  OwnJobs own = {};
-  std::vector<RankedRow> organizations = {};
-  std::vector<OtherClusterReport> clusters = {};  // as of StatusReport, without what the daemon adds
-  Turns turns = {};
-  std::vector<NextStart> next_starts = {};         // of the past: the runs that began after it
-  std::optional<HiddenStarts> hidden_starts = {};  // of a daemon: those that the asker may not see
-  std::optional<JobHistory> history = {};          // of the present: nullopt: it has no run
-  std::optional<RuleMatched> rule = {};            // in force
-  BookedBy booked_by = {};
-  std::optional<Priorities> priorities = {};  // of a daemon's present
-  std::optional<std::string> waits_for = {};  // of a daemon, about the present: its plugin's last reason
-};
-constexpr auto description_of(std::type_identity<ExplainReport>) {
-  return describe(
-      member("report_version", &ExplainReport::report_version), member("at", &ExplainReport::at),
-      member("past", &ExplainReport::past), member("contribution", &ExplainReport::contribution),
-      member("ranking", &ExplainReport::ranking), member("job", &ExplainReport::job),
-      member("organization", &ExplainReport::organization), member("ranked", &ExplainReport::ranked),
-      member("ahead", &ExplainReport::ahead), member("own", &ExplainReport::own),
-      member("organizations", &ExplainReport::organizations), supplement("clusters", &ExplainReport::clusters),
-      member("turns", &ExplainReport::turns), member("next_starts", &ExplainReport::next_starts),
-      supplement("hidden_starts", &ExplainReport::hidden_starts), member("history", &ExplainReport::history),
-      member("rule", &ExplainReport::rule), member("booked_by", &ExplainReport::booked_by),
-      member("priorities", &ExplainReport::priorities), member("waits_for", &ExplainReport::waits_for));
-}
 
 // The job by the ledger's tables and the moment. Errc::invalid_argument: there is no such job in the ledger.
 [[nodiscard]] Expected<JobAt> job_at(const Moment& moment, const Ledger& ledger, const JobName& name,

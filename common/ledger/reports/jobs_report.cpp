@@ -3,15 +3,12 @@
 #include <map>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
 namespace {
 
-using nlohmann::json;
 using Row = std::vector<std::string>;
 
 std::optional<Instant> instant_of(const std::string& cell) {
@@ -226,37 +223,6 @@ JobRow job_row(const Row& row, const std::vector<Segment>& all, Instant at) {
   for (const Segment* segment : segments) job.segments.push_back(segment->is);
   return job;
 }
-
-bool is_pair(const json& value) {
-  const auto fits = [](const json& item) {
-    return item.is_number_unsigned() && std::in_range<std::uint32_t>(item.get<std::uint64_t>());
-  };
-  return value.is_array() && value.size() == 2 && fits(value[0]) && fits(value[1]);
-}
-
-}  // namespace
-
-json json_value(const ArrayTask& task) {
-  return {task.array, task.task};
-}
-
-bool take_json_value(const json& value, ArrayTask& task) {
-  if (!is_pair(value)) return false;
-  task = {value[0].get<std::uint32_t>(), value[1].get<std::uint32_t>()};
-  return true;
-}
-
-json json_value(const HetPart& part) {
-  return {part.het_job, part.part};
-}
-
-bool take_json_value(const json& value, HetPart& part) {
-  if (!is_pair(value)) return false;
-  part = {value[0].get<std::uint32_t>(), value[1].get<std::uint32_t>()};
-  return true;
-}
-
-namespace {
 
 Expected<JobsReport> bounded_report(const Ledger& ledger, const JobsFilter& filter, Instant at, QueryBudget budget,
                                     const std::optional<JobsViewer>& viewer) {

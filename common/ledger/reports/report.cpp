@@ -355,12 +355,6 @@ LineReport line_report(const accounting::State& state, const accounting::LedgerR
   return report;
 }
 
-const OrganizationRow* StatusReport::find(const std::string& organization) const {
-  const auto row =
-      std::ranges::find_if(organizations, [&](const OrganizationRow& r) { return r.is.name == organization; });
-  return row == organizations.end() ? nullptr : &*row;
-}
-
 std::vector<NoStart> no_start_report(const accounting::State& state, const std::vector<std::string>& only) {
   const std::vector<JobCounts> jobs = count_jobs(state);
   const std::vector<Instant> starts = state.last_starts();

@@ -323,26 +323,15 @@ Expected<AccountReport> statement_report(PastBooks& books, const IntervalAsked& 
 namespace {
 
 constexpr std::int64_t k_hour_s = 3600;
-// An interval's length in seconds; 0: months, whose lengths differ.
-struct NamedInterval {
-  std::string_view name;
-  std::int64_t length;
-};
-constexpr std::array<NamedInterval, k_intervals.size()> k_named_intervals{
-    NamedInterval{"10s", 10}, {"minute", 60},   {"10min", 600}, {"hour", k_hour_s},
-    {"6h", 6 * k_hour_s},     {"day", k_day_s}, {"month", 0}};
-
-constexpr const NamedInterval& named(Interval interval) {
-  return k_named_intervals[static_cast<std::size_t>(interval)];
+// In seconds; 0: months, whose lengths differ.
+constexpr std::int64_t length_of(Interval interval) {
+  constexpr std::array<std::int64_t, k_intervals.size()> k_lengths{10, 60, 600, k_hour_s, 6 * k_hour_s, k_day_s, 0};
+  return k_lengths[static_cast<std::size_t>(interval)];
 }
 
 constexpr std::int64_t k_most_short_intervals = 2'000;
 
 }  // namespace
-
-std::string_view name_of(Interval interval) {
-  return named(interval).name;
-}
 
 std::optional<Interval> parse_interval(std::string_view name) {
   const auto known = std::ranges::find_if(k_intervals, [&](Interval interval) { return name_of(interval) == name; });
@@ -359,13 +348,13 @@ std::string interval_names() {
 }
 
 Interval shortest_interval(Duration span, std::int64_t most) {
-  const auto fits = [&](Interval interval) { return span.value <= most * named(interval).length; };
+  const auto fits = [&](Interval interval) { return span.value <= most * length_of(interval); };
   const auto shortest = std::ranges::find_if(k_intervals, fits);
   return shortest == k_intervals.end() ? Interval::day : *shortest;
 }
 
 std::vector<Instant> begins_between(Interval interval, Instant since, Instant until) {
-  const Duration length{interval == Interval::month ? k_day_s : named(interval).length};
+  const Duration length{interval == Interval::month ? k_day_s : length_of(interval)};
   std::vector<Instant> begins;
   Instant next = interval == Interval::month ? period_end(Period::monthly, since)
                                              : Instant{since.value - since.value % length.value} + length;
@@ -390,7 +379,7 @@ bool is_before_anything(const Stretch& stretch) {
 }  // namespace
 
 Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& asked, Interval by) {
-  const std::int64_t length = named(by).length;
+  const std::int64_t length = length_of(by);
   if (length > 0 && length < k_hour_s && (asked.until - asked.since).value > k_most_short_intervals * length) {
     return fail(Errc::invalid_argument, "a history by " + std::string(name_of(by)) + " has at most " +
                                             std::to_string(k_most_short_intervals) +

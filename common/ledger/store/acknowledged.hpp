@@ -26,10 +26,7 @@ struct Acknowledged {
   std::string hash;
   friend bool operator==(const Acknowledged&, const Acknowledged&) = default;
 };
-constexpr auto description_of(std::type_identity<Acknowledged>) {
-  return describe(member("ledger", &Acknowledged::ledger), member("sequence", &Acknowledged::sequence),
-                  member("hash", &Acknowledged::hash));
-}
+SHAPLEY_DESCRIBE(Acknowledged, ledger, sequence, hash);
 
 [[nodiscard]] std::filesystem::path acknowledged_file(const std::filesystem::path& ledger);
 

@@ -1,4 +1,4 @@
-#include "ledger/reports/amounts.hpp"
+#include "reports/amounts.hpp"
 
 #include <array>
 #include <cmath>

@@ -14,9 +14,9 @@
 
 #include "base/json.hpp"
 #include "base/types.hpp"
-#include "ledger/adjustments/adjustment.hpp"
-#include "ledger/reports/explain_report.hpp"
-#include "ledger/reports/statement.hpp"
+#include "reports/adjustments.hpp"
+#include "reports/explain.hpp"
+#include "reports/statement.hpp"
 
 namespace shapley::ledger {
 
@@ -40,19 +40,14 @@ struct StatusRequest {
   bool worth = false;             // with ledger::worth_report
   bool forecast = false;          // with ledger::forecast_report
 };
-constexpr auto description_of(std::type_identity<StatusRequest>) {
-  return describe(supplement("contribution", &StatusRequest::contribution), supplement("worth", &StatusRequest::worth),
-                  supplement("forecast", &StatusRequest::forecast));
-}
+SHAPLEY_DESCRIBE(StatusRequest, (supplement, contribution), (supplement, worth), (supplement, forecast));
 
 // status_at.
 struct StatusAtRequest {
   Instant at;
   StatusRequest of = {};
 };
-constexpr auto description_of(std::type_identity<StatusAtRequest>) {
-  return describe(member("at", &StatusAtRequest::at), flattened(&StatusAtRequest::of));
-}
+SHAPLEY_DESCRIBE(StatusAtRequest, at, (flattened, of));
 
 // The common part of statement and history.
 struct IntervalRequest {
@@ -61,11 +56,8 @@ struct IntervalRequest {
   std::vector<std::string> organizations = {};  // empty: all
   std::string contribution = {};                // as StatusRequest::contribution
 };
-constexpr auto description_of(std::type_identity<IntervalRequest>) {
-  return describe(supplement("since", &IntervalRequest::since), supplement("until", &IntervalRequest::until),
-                  supplement("organizations", &IntervalRequest::organizations),
-                  supplement("contribution", &IntervalRequest::contribution));
-}
+SHAPLEY_DESCRIBE(IntervalRequest, (supplement, since), (supplement, until), (supplement, organizations),
+                 (supplement, contribution));
 
 // By what was known when each period closed, or by everything known now.
 enum class AsOf : std::uint8_t { then, now };
@@ -80,17 +72,13 @@ struct StatementRequest {
   IntervalRequest of = {};
   AsOf as_of = AsOf::then;
 };
-constexpr auto description_of(std::type_identity<StatementRequest>) {
-  return describe(flattened(&StatementRequest::of), supplement("as_of", &StatementRequest::as_of));
-}
+SHAPLEY_DESCRIBE(StatementRequest, (flattened, of), (supplement, as_of));
 
 struct HistoryRequest {
   IntervalRequest of = {};
   std::optional<Interval> by = {};  // nullopt: day
 };
-constexpr auto description_of(std::type_identity<HistoryRequest>) {
-  return describe(flattened(&HistoryRequest::of), supplement("by", &HistoryRequest::by));
-}
+SHAPLEY_DESCRIBE(HistoryRequest, (flattened, of), (supplement, by));
 
 // The two requests about ranks; without `at` they are about the present.
 // A job that was submitted, by its name, or one that could be.
@@ -99,35 +87,25 @@ struct ExplainRequest {
   std::optional<SubmissionAsked> submit = {};
   std::optional<Instant> at = {};
 };
-constexpr auto description_of(std::type_identity<ExplainRequest>) {
-  return describe(supplement("job", &ExplainRequest::job), supplement("submit", &ExplainRequest::submit),
-                  supplement("at", &ExplainRequest::at));
-}
+SHAPLEY_DESCRIBE(ExplainRequest, (supplement, job), (supplement, submit), (supplement, at));
 
 struct CompareRequest {
   std::string a = {};  // an organization or a job, as b
   std::string b = {};
   std::optional<Instant> at = {};
 };
-constexpr auto description_of(std::type_identity<CompareRequest>) {
-  return describe(member("a", &CompareRequest::a), member("b", &CompareRequest::b),
-                  supplement("at", &CompareRequest::at));
-}
+SHAPLEY_DESCRIBE(CompareRequest, a, b, (supplement, at));
 
 struct WorkflowsRequest {
   std::string organization = {};  // empty: all
 };
-constexpr auto description_of(std::type_identity<WorkflowsRequest>) {
-  return describe(supplement("organization", &WorkflowsRequest::organization));
-}
+SHAPLEY_DESCRIBE(WorkflowsRequest, (supplement, organization));
 
 struct RenameClusterRequest {
   std::string cluster = {};
   std::string reason = {};
 };
-constexpr auto description_of(std::type_identity<RenameClusterRequest>) {
-  return describe(member("cluster", &RenameClusterRequest::cluster), member("reason", &RenameClusterRequest::reason));
-}
+SHAPLEY_DESCRIBE(RenameClusterRequest, cluster, reason);
 
 // accept_line: without `book` the answer says what would change.
 struct AcceptLineRequest {
@@ -135,10 +113,7 @@ struct AcceptLineRequest {
   std::string reason = {};
   bool book = false;
 };
-constexpr auto description_of(std::type_identity<AcceptLineRequest>) {
-  return describe(member("cluster", &AcceptLineRequest::cluster), member("reason", &AcceptLineRequest::reason),
-                  supplement("book", &AcceptLineRequest::book));
-}
+SHAPLEY_DESCRIBE(AcceptLineRequest, cluster, reason, (supplement, book));
 
 // upkeep.
 enum class UpkeepDone : std::uint8_t { backup, audit, papers };
@@ -156,20 +131,14 @@ struct UpkeepRequest {
   bool clean = false;         // an audit without a finding
   Instant until = {};         // the end of the month (UTC) of papers
 };
-constexpr auto description_of(std::type_identity<UpkeepRequest>) {
-  return describe(member("done", &UpkeepRequest::done), member("sequence", &UpkeepRequest::sequence),
-                  member("hash", &UpkeepRequest::hash), supplement("clean", &UpkeepRequest::clean),
-                  supplement("until", &UpkeepRequest::until));
-}
+SHAPLEY_DESCRIBE(UpkeepRequest, done, sequence, hash, (supplement, clean), (supplement, until));
 
 // adjust and adjust_preview: exactly one member besides the reason says what is corrected (ledger::adjustment_asked).
 struct JoinRequest {
   std::string organization = {};
   std::string into = {};
 };
-constexpr auto description_of(std::type_identity<JoinRequest>) {
-  return describe(member("organization", &JoinRequest::organization), member("into", &JoinRequest::into));
-}
+SHAPLEY_DESCRIBE(JoinRequest, organization, into);
 
 struct AdjustRequest {
   std::string reason = {};
@@ -180,12 +149,8 @@ struct AdjustRequest {
   std::optional<SettlementAsked> settle = {};
   std::optional<std::uint32_t> reverse = {};
 };
-constexpr auto description_of(std::type_identity<AdjustRequest>) {
-  return describe(supplement("reason", &AdjustRequest::reason), supplement("attribute", &AdjustRequest::attribute),
-                  supplement("own", &AdjustRequest::own), supplement("rename", &AdjustRequest::rename),
-                  supplement("merge", &AdjustRequest::merge), supplement("settle", &AdjustRequest::settle),
-                  supplement("reverse", &AdjustRequest::reverse));
-}
+SHAPLEY_DESCRIBE(AdjustRequest, (supplement, reason), (supplement, attribute), (supplement, own), (supplement, rename),
+                 (supplement, merge), (supplement, settle), (supplement, reverse));
 
 // The input of the program that reads the ledger for shapleyd (shapleyctl --answer), on its standard input; it writes
 // {"report": ...} or {"error": ...} to its standard output.
@@ -195,9 +160,6 @@ struct Reading {
   std::string author = {};      // of an adjustment
   nlohmann::json request = {};  // one of Lane::report, checked
 };
-constexpr auto description_of(std::type_identity<Reading>) {
-  return describe(member("ledger", &Reading::ledger), member("now", &Reading::now), member("author", &Reading::author),
-                  member("request", &Reading::request));
-}
+SHAPLEY_DESCRIBE(Reading, ledger, now, author, request);
 
 }  // namespace shapley::ledger
