@@ -327,9 +327,12 @@ Expected<BooksAtCut> books_at_cut(const Database& database, const Genesis* from,
   } else {
     SHAPLEY_TRY_ASSIGN(books, opening_books(database, k_remembers_nothing));
   }
-  SHAPLEY_TRY(advance_by_time(database, books, sequence, nullptr, memory_horizon, pace));
-  books.state.compact(memory_horizon);
-  return BooksAtCut{.text = books.state.save(), .memory_horizon = books.state.memory_horizon()};
+  const EventRange events{.database = &database, .after = books.last_sequence, .upto = sequence};
+  SHAPLEY_TRY_ASSIGN(Fold fold, Fold::by_time({events}, std::move(books), {.pace = pace, .keep = memory_horizon}));
+  SHAPLEY_TRY(fold.advance_to(k_end_of_time));
+  State& state = fold.books().state;
+  state.compact(memory_horizon);
+  return BooksAtCut{.text = state.save(), .memory_horizon = state.memory_horizon()};
 }
 
 Expected<Cuts> plan_cuts(const Database& database, const std::filesystem::path& ledger, const OnProgress& on_progress) {

@@ -74,21 +74,34 @@ Expected<void> EventReader::visit(std::int64_t after, std::int64_t upto,
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool there, rows.step());
     if (!there) return {};
-    const std::int64_t sequence = rows.integer(k_seq);
-    out_of_range_ = false;
-    auto event = read_row();
-    if (event && out_of_range_) event = unreadable("a number is missing or out of range");
-    if (event) {
-      if (auto verdict = well_formed(*event); !verdict) event = unreadable(verdict.error().what);
-    }
-    if (!event) {
-      Error error = std::move(event).error();
-      // Only then: reading may also be interrupted, or the disk may fail.
-      if (error.code == Errc::corrupt) error.what += "; shapleyctl audit says what else is damaged";
-      return with_context("event " + std::to_string(sequence), std::move(error));
-    }
-    SHAPLEY_TRY(visit({.sequence = sequence, .received = {rows.integer(k_received)}, .event = *std::move(event)}));
+    SHAPLEY_TRY_ASSIGN(const StoredEvent event, stored_event());
+    SHAPLEY_TRY(visit(event));
   }
+}
+
+Expected<StoredEvent> EventReader::read(std::int64_t sequence) {
+  Statement& rows = selects_.rows.bind(1, sequence - 1).bind(2, sequence);
+  const Used used(rows);
+  SHAPLEY_TRY_ASSIGN(const bool there, rows.step());
+  if (!there) return fail(Errc::corrupt, "event " + std::to_string(sequence) + " is missing");
+  return stored_event();
+}
+
+Expected<StoredEvent> EventReader::stored_event() {
+  const std::int64_t sequence = selects_.rows.integer(k_seq);
+  out_of_range_ = false;
+  auto event = read_row();
+  if (event && out_of_range_) event = unreadable("a number is missing or out of range");
+  if (event) {
+    if (auto verdict = well_formed(*event); !verdict) event = unreadable(verdict.error().what);
+  }
+  if (!event) {
+    Error error = std::move(event).error();
+    // Only then: reading may also be interrupted, or the disk may fail.
+    if (error.code == Errc::corrupt) error.what += "; shapleyctl audit says what else is damaged";
+    return with_context("event " + std::to_string(sequence), std::move(error));
+  }
+  return StoredEvent{.sequence = sequence, .received = {selects_.rows.integer(k_received)}, .event = *std::move(event)};
 }
 
 Expected<Event> EventReader::read_row() {

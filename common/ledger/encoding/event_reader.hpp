@@ -24,6 +24,8 @@ class EventReader {
   // The events with after < sequence <= upto, in order. Errc::corrupt names the first that cannot be read.
   [[nodiscard]] Expected<void> visit(std::int64_t after, std::int64_t upto,
                                      const std::function<Expected<void>(const StoredEvent&)>& visit);
+  // The event of this number. Errc::corrupt: it cannot be read, or is missing.
+  [[nodiscard]] Expected<StoredEvent> read(std::int64_t sequence);
 
  private:
   struct Selects {
@@ -35,6 +37,7 @@ class EventReader {
   };
   explicit EventReader(Selects selects) : selects_(std::move(selects)) {}
 
+  [[nodiscard]] Expected<StoredEvent> stored_event();
   [[nodiscard]] Expected<accounting::Event> read_row();
   [[nodiscard]] accounting::SegmentKey key(accounting::SegmentKind kind);
   [[nodiscard]] Expected<accounting::Event> opened(accounting::SegmentKind kind);
