@@ -74,11 +74,6 @@ using accounting::SegmentKey;
 using accounting::SegmentOpened;
 using accounting::SegmentRetracted;
 
-// Numbers of kinds in event_rows, of waits one more.
-constexpr std::int64_t k_opened = 2;
-constexpr std::int64_t k_closed = 4;
-constexpr std::int64_t k_retracted = 6;
-
 // Sequence, received, at, hash.
 Statement& bind_row(Statement& statement, const EventRow& row, const Digest& hash) {
   return statement.bind(1, row.sequence).bind(2, row.received).bind(3, row.at).bind_blob(4, hash);
@@ -104,6 +99,21 @@ Expected<std::optional<std::int64_t>> number_in(Statement& bound, int column) {
 }
 
 }  // namespace
+
+std::string with_kinds(std::string_view sql) {
+  using Named = std::pair<std::string_view, std::int64_t>;
+  std::string text(sql);
+  for (const auto& [name, number] :
+       {Named{":text", RowKind::k_text}, Named{":described", RowKind::k_described}, Named{":opened", RowKind::k_opened},
+        Named{":closed", RowKind::k_closed}, Named{":retracted", RowKind::k_retracted},
+        Named{":run", number_of(accounting::SegmentKind::run)},
+        Named{":wait", number_of(accounting::SegmentKind::wait)}}) {
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
+      text.replace(at, name.size(), std::to_string(number));
+    }
+  }
+  return text;
+}
 
 Statement& bind_key(Statement& statement, int first, const SegmentKey& key) {
   return statement.bind(first, std::int64_t{key.job.value})
@@ -216,7 +226,7 @@ Expected<void> EventStore::put(const JobDescribed& e, const EventRow& row, const
 }
 
 Expected<void> EventStore::put(const SegmentOpened& e, const EventRow& row, const Digest& hash) {
-  SHAPLEY_TRY(bind_interned(bind_segment(bind_row(rows_.opened, row, hash), k_opened, e.key), 9, e.organization));
+  SHAPLEY_TRY(bind_interned(bind_segment(bind_row(rows_.opened, row, hash), RowKind::k_opened, e.key), 9, e.organization));
   rows_.opened.bind(10, e.processors.value);
   if (e.placement.empty()) {
     rows_.opened.bind_null(11);
@@ -250,13 +260,13 @@ Expected<void> EventStore::put_node(const accounting::NodeShare& share, std::int
 
 Expected<void> EventStore::put(const SegmentClosed& e, const EventRow& row, const Digest& hash) {
   const std::string reason(accounting::name_of(e.reason));
-  SHAPLEY_TRY(bind_interned(bind_segment(bind_row(rows_.closed, row, hash), k_closed, e.key), 9, reason));
+  SHAPLEY_TRY(bind_interned(bind_segment(bind_row(rows_.closed, row, hash), RowKind::k_closed, e.key), 9, reason));
   SHAPLEY_TRY(bind_interned(rows_.closed, 10, e.job_state));
   return rows_.closed.run();
 }
 
 Expected<void> EventStore::put(const SegmentRetracted& e, const EventRow& row, const Digest& hash) {
-  return bind_segment(bind_row(rows_.retracted, row, hash), k_retracted, e.key).run();
+  return bind_segment(bind_row(rows_.retracted, row, hash), RowKind::k_retracted, e.key).run();
 }
 
 template <typename Fact>

@@ -56,6 +56,18 @@ class InternedTexts {
   return kind == accounting::SegmentKind::run ? 0 : 1;
 }
 
+// The numbers by which event_rows names kinds of event: those of segments are of runs, and of waits one more.
+struct RowKind {
+  static constexpr std::int64_t k_text = 0;
+  static constexpr std::int64_t k_described = 1;
+  static constexpr std::int64_t k_opened = 2;
+  static constexpr std::int64_t k_closed = 4;
+  static constexpr std::int64_t k_retracted = 6;
+};
+// SQL in which these names stand for the numbers: ":text", ":described", ":opened", ":closed", ":retracted" of events,
+// ":run" and ":wait" of segments.
+[[nodiscard]] std::string with_kinds(std::string_view sql);
+
 // Binds what identifies a segment, except its kind, to three parameters from `first` on: job, anchor, ordinal.
 Statement& bind_key(Statement& statement, int first, const accounting::SegmentKey& key);
 

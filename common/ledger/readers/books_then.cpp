@@ -43,7 +43,7 @@ Expected<void> visit_selected(const Ledger& file, const std::string& sql, Instan
                               const std::function<bool(const Event&)>& visit) {
   const Database& database = file.rows().database();
   SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql));
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(with_kinds(sql)));
   select.bind(1, begin.sequence).bind(2, at.value);
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
   for (bool more = true; more;) {
@@ -62,7 +62,8 @@ Expected<std::vector<SegmentOpened>> next_starts(const Files& files, const PastQ
   if (question.next_starts == 0) return starts;
   for (const Ledger* file : files) {
     constexpr const char* k_runs =
-        "SELECT seq FROM main.event_rows WHERE seq > ?1 AND at > ?2 AND kind = 2 AND anchor = at ORDER BY at, job";
+        "SELECT seq FROM main.event_rows WHERE seq > ?1 AND at > ?2 AND kind = :opened AND anchor = at ORDER BY at, "
+        "job";
     std::size_t found = 0;
     SHAPLEY_TRY(visit_selected(*file, k_runs, question.at, [&](const Event& event) {
       const auto& run = std::get<SegmentOpened>(event);

@@ -8,6 +8,7 @@
 #include "base/calendar.hpp"
 #include "base/contract.hpp"
 #include "ledger/encoding/chain_walk.hpp"
+#include "ledger/file/typed_rows.hpp"
 #include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
@@ -246,11 +247,11 @@ Expected<Fold> PastEvents::fold(Recovered opening, Instant since, Instant until,
 
 // The kinds of accounting::begin_by.
 Expected<void> PastEvents::note_begin(const EventRange& file) {
-  for (const char* sql : {"SELECT MIN(at) FROM main.event_rows WHERE seq > ?1 AND kind IN (2, 3)",
+  for (const char* sql : {"SELECT MIN(at) FROM main.event_rows WHERE seq > ?1 AND kind IN (:opened, :opened + :wait)",
                           "SELECT MIN(r.at) FROM main.event_texts t JOIN main.event_rows r ON r.seq = t.seq WHERE "
                           "t.seq > ?1 AND t.kind IN "
                           "('organizations_declared', 'capacity_changed', 'period_declared')"}) {
-    SHAPLEY_TRY_ASSIGN(Statement select, file.database->prepare(sql));
+    SHAPLEY_TRY_ASSIGN(Statement select, file.database->prepare(with_kinds(sql)));
     select.bind(1, file.after);
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (row && !select.is_null(0)) begin_ = std::min(begin_, Instant{select.integer(0)});
@@ -260,16 +261,14 @@ Expected<void> PastEvents::note_begin(const EventRange& file) {
 
 Expected<void> PastEvents::note_retractions(const EventRange& file) {
   SHAPLEY_TRY_ASSIGN(Statement select,
-                     file.database->prepare("SELECT kind & 1, job, anchor, ordinal FROM main.event_rows WHERE seq > ?1 "
-                                            "AND kind >= 6"));
+                     file.database->prepare(with_kinds("SELECT kind - :retracted, job, anchor, ordinal FROM "
+                                                       "main.event_rows WHERE seq > ?1 AND kind >= :retracted")));
   select.bind(1, file.after);
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (!row) return {};
-    retracted_->insert({.kind = select.integer(0) == 0 ? SegmentKind::run : SegmentKind::wait,
-                        .job = {static_cast<std::uint32_t>(select.integer(1))},
-                        .anchor = {select.integer(2)},
-                        .ordinal = static_cast<std::uint32_t>(select.integer(3))});
+    SHAPLEY_TRY_ASSIGN(const SegmentKey key, typed_row<SegmentKey>(select));
+    retracted_->insert(key);
   }
 }
 

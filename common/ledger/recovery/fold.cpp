@@ -7,6 +7,7 @@
 #include "base/calendar.hpp"
 #include "base/contract.hpp"
 #include "ledger/encoding/chain_walk.hpp"
+#include "ledger/encoding/event_store.hpp"
 #include "ledger/recovery/checkpoint.hpp"
 #include "ledger/recovery/standings.hpp"
 #include "ledger/store/rows.hpp"
@@ -23,19 +24,20 @@ constexpr std::int64_t k_seconds_in_a_step = 3600;
 // SQL for the time that an event row reaches back to: for a retraction as far as its segment did, for others as above.
 // Events after ?2 have no effect, so that what is forgotten, and when, follows from the events up to it alone.
 std::string reach() {
-  return "CASE WHEN e.kind < 6 THEN " + reach_of_segment("e") +
+  return "CASE WHEN e.kind < :retracted THEN " + reach_of_segment("e") +
          " ELSE MIN(e.at, e.anchor, COALESCE("
          "(SELECT " +
          reach_of_segment("o") +
          " FROM main.segment_events s JOIN main.event_rows o ON o.seq = s.opened WHERE s.job = e.job AND "
-         "s.anchor = e.anchor AND s.kind = e.kind - 6 AND s.ordinal = e.ordinal AND o.seq <= ?2), e.at)) END";
+         "s.anchor = e.anchor AND s.kind = e.kind - :retracted AND s.ordinal = e.ordinal AND o.seq <= ?2), e.at)) END";
 }
 
 }  // namespace
 
 std::string reach_of_segment(const std::string& row) {
   const std::string at = row + ".at";
-  return "MIN(" + at + ", COALESCE(MAX(" + row + ".released, " + at + " - 21600), " + at + "))";
+  const std::string believed = std::to_string(accounting::k_believed.value);
+  return "MIN(" + at + ", COALESCE(MAX(" + row + ".released, " + at + " - " + believed + "), " + at + "))";
 }
 
 void Lookback::add(std::int64_t place, std::int64_t width, Instant reach, Instant at) {
@@ -74,8 +76,9 @@ Expected<Lookback> Lookback::by_sequence(const Database& database, std::int64_t 
   // The books accept the description of a job of any age.
   SHAPLEY_TRY_ASSIGN(
       Statement select,
-      database.prepare("SELECT e.seq, e.at, " + reach() +
-                       " FROM main.event_rows e WHERE e.seq > ?1 AND e.seq <= ?2 AND e.kind <> 1 ORDER BY e.seq"));
+      database.prepare(with_kinds("SELECT e.seq, e.at, " + reach() +
+                                  " FROM main.event_rows e WHERE e.seq > ?1 AND e.seq <= ?2 AND e.kind <> :described "
+                                  "ORDER BY e.seq")));
   select.bind(1, after).bind(2, upto);
   Lookback lookback;
   const std::int64_t width = std::min(k_sequences_in_a_step, pace.events_between_compactions);
@@ -90,9 +93,10 @@ Expected<Lookback> Lookback::by_sequence(const Database& database, std::int64_t 
 }
 
 Expected<Lookback> Lookback::by_time(const Database& database, std::int64_t after, std::int64_t upto) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT e.at, " + reach() +
-                                                        " FROM main.event_rows e WHERE e.seq > ?1 AND e.seq <= ?2 AND "
-                                                        "(e.kind >= 6 OR e.released < e.at) ORDER BY e.at"));
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database.prepare(with_kinds("SELECT e.at, " + reach() +
+                                                 " FROM main.event_rows e WHERE e.seq > ?1 AND e.seq <= ?2 AND "
+                                                 "(e.kind >= :retracted OR e.released < e.at) ORDER BY e.at")));
   select.bind(1, after).bind(2, upto);
   Lookback lookback;
   while (true) {

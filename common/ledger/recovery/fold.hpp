@@ -42,8 +42,8 @@ inline constexpr accounting::StateOptions k_remembers_nothing{
 }
 
 // SQL for the time that `row`, a segment's begin or end, reaches back to. The begin of a run reaches back to its
-// release, but six hours at most, because an estimator reconsiders what it knows of the run since then; other events
-// reach back to their own time.
+// release, but not further than an estimator believes it (k_believed), which reconsiders what it knows of the run since
+// then; other events reach back to their own time.
 [[nodiscard]] std::string reach_of_segment(const std::string& row);
 
 // Lets the books forget what they may from before `keep` in steps of time, not all at once: the schedules of coalitions
