@@ -113,9 +113,15 @@ class EventStore {
   [[nodiscard]] Expected<void> put(const accounting::SegmentRetracted& e, const EventRow& row, const Digest& hash);
   template <typename Fact>
   [[nodiscard]] Expected<void> put(const Fact& e, const EventRow& row, const Digest& hash);
-  [[nodiscard]] Expected<void> put_node(const accounting::NodeShare& share, std::int64_t sequence,
-                                        std::int64_t position);
-  [[nodiscard]] Expected<void> bind_interned(Statement& statement, int parameter, const std::string& text);
+  template <typename Fact>
+  [[nodiscard]] Expected<void> put_segment(Statement& statement, std::int64_t kind_of_run, const Fact& e,
+                                           const EventRow& row, const Digest& hash);
+  // Binds the columns of the record (event_columns.hpp) to the parameters from `parameter` on.
+  template <typename Record>
+  [[nodiscard]] Expected<void> bind_columns(Statement& statement, int parameter, const Record& record);
+  template <typename Value>
+  [[nodiscard]] Expected<void> bind_value(Statement& statement, int parameter, const Value& value, bool may_be_plain);
+  [[nodiscard]] Expected<void> bind_interned(Statement& statement, int parameter, const InternedText& text);
 
   InternedTexts interned_;
   Rows rows_;
