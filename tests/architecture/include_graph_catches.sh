@@ -11,7 +11,7 @@ clean_tree() {  # with the targets of the includes below, so that what they mean
   local file
   for file in common/base/error.hpp common/game/utility.hpp common/accounting/state/state.hpp common/accounting/events/event.hpp \
               lab/scheduling/instance.hpp common/config/configuration.hpp common/ledger/store/ledger.hpp common/ledger/file/database.hpp common/ledger/store/rows.hpp \
-              common/ledger/chain/hash_chain.hpp common/ledger/audit/audit.hpp common/ledger/recovery/replay.hpp common/ledger/projections/projections.hpp \
+              common/ledger/chain/hash_chain.hpp common/ledger/audit/audit.hpp common/ledger/recovery/fold.hpp common/ledger/projections/projections.hpp \
               common/protocol/codec.hpp daemon/books/books.hpp plugin/slurm/slurm_compat.h plugin/records.h plugin/client/shapley_client.h tests/game/naive.hpp; do
     mkdir -p "$tree/${file%/*}"
     : > "$tree/$file"
@@ -70,7 +70,7 @@ expect_caught ctl/planted.cpp '"../common/ledger/file/database.hpp"'
 expect_caught common/ledger/chain/planted.hpp '"ledger/file/database.hpp"'
 expect_caught common/ledger/encoding/planted.cpp '"ledger/store/ledger.hpp"'
 expect_caught common/ledger/projections/planted.cpp '"ledger/store/rows.hpp"'
-expect_caught common/ledger/store/planted.cpp '"ledger/recovery/replay.hpp"'
+expect_caught common/ledger/store/planted.cpp '"ledger/recovery/fold.hpp"'
 expect_caught common/ledger/chain/planted.cpp '"../audit/audit.hpp"'
 expect_caught common/ledger/replication/planted.cpp '"ledger/audit/audit.hpp"'
 # tests may not be included, nor what does not exist, nor what only the preprocessor knows

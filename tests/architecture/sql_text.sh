@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# SQL stays in common/ledger: no source of another layer holds text of an SQL statement.
+# SQL stays in common/ledger, below its reports and adjustments: no source of another layer, and none of these two rooms,
+# holds text of an SQL statement.
 #
 # Comments are left out. Words in capitals are looked for anywhere, so that a statement that is written over several lines or
 # literals is found by each of its lines; in lower case only what begins a statement, at the beginning of a literal.
@@ -20,11 +21,11 @@ while IFS= read -r file; do
     echo "$file:$line"
     found=1
   done < <(sed -E -e 's,(^|[[:space:]])//.*$,,' -e 's,/\*.*\*/,,' "$file" | grep -nE -e "$capitals" -e "$small" || true)
-done < <(for folder in common daemon ctl exporter plugin lab; do
+done < <(for folder in common common/ledger/reports common/ledger/adjustments daemon ctl exporter plugin lab; do
            [[ ! -d $folder ]] || find "$folder" \( -path common/ledger -o -path lab/tests \) -prune -o -type f \
              \( -name '*.hpp' -o -name '*.cpp' -o -name '*.h' -o -name '*.c' -o -name '*.in' \) -print
          done)
 
 [[ $checked -gt 0 ]] || { echo "sql_text: no source file found under $1"; exit 1; }
-[[ $found == 0 ]] && echo "sql_text: $checked files outside common/ledger, no SQL"
+[[ $found == 0 ]] && echo "sql_text: $checked files above the ledger's readers, no SQL"
 exit "$found"

@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 planted=0
-mkdir -p "$tree"/{common/ledger/store,common/config,daemon,ctl,lab/sim,plugin/client}
+mkdir -p "$tree"/{common/ledger/store,common/ledger/reports,common/ledger/adjustments,common/config,daemon,ctl,lab/sim,plugin/client}
 
 clean_tree() {
   find "$tree" -type f -delete
@@ -35,6 +35,8 @@ expect_caught ctl/planted.hpp '    R"(SELECT organization)"'
 expect_caught lab/sim/planted.cpp '         "FROM segments s WHERE s.end IS NOT NULL "'
 expect_caught lab/sim/planted.cpp '         "GROUP BY s.job, s.anchor"'
 expect_caught common/config/planted.cpp 'auto sql = "select text from configurations"s;'
+expect_caught common/ledger/reports/planted.cpp 'auto rows = query(ledger, "SELECT text FROM heads");'
+expect_caught common/ledger/adjustments/planted.cpp '    "ORDER BY s.kind, s.anchor, s.ordinal";'
 expect_caught plugin/client/planted.cpp 'run("DELETE FROM events");'
 expect_caught plugin/planted.c 'run("pragma synchronous = off");'
 expect_caught daemon/planted.cpp 'run("INSERT INTO heads VALUES (1)");  // a comment behind it'

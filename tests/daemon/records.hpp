@@ -8,9 +8,9 @@
 
 #include "daemon/configuration/site.hpp"
 #include "ledger/store/ledger.hpp"
-#include "ledger/store/rows.hpp"
 #include "protocol/messages.hpp"
 #include "tests/support/temp_directory.hpp"
+#include "tests/support/text_rows.hpp"
 
 namespace shapley::daemon {
 

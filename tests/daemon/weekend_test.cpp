@@ -7,10 +7,10 @@
 #include "busy_days.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/store/ledger.hpp"
-#include "ledger/store/rows.hpp"
 #include "process.hpp"
 #include "records.hpp"
 #include "tests/support/must.hpp"
+#include "tests/support/text_rows.hpp"
 
 namespace shapley::daemon {
 namespace {

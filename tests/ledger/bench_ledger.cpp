@@ -10,8 +10,8 @@
 
 #include "bench_jobs.hpp"
 #include "ledger/store/ledger.hpp"
-#include "ledger/store/rows.hpp"
 #include "tests/support/temp_directory.hpp"
+#include "tests/support/text_rows.hpp"
 
 namespace shapley::ledger {
 namespace {

@@ -15,6 +15,7 @@
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/rows.hpp"
 #include "ledger_fixture.hpp"
+#include "tests/support/text_rows.hpp"
 
 namespace shapley::ledger {
 namespace {
@@ -54,7 +55,7 @@ TEST_F(BesideWriter, ALogThatGrewWhileAReaderStayedIsCutAfterwards) {
   must(second.execute("CREATE TABLE ballast (bytes BLOB)"));
   {
     const Ledger beside = reader();
-    const Snapshot snapshot = must(Snapshot::begin(beside));
+    const Transaction snapshot = must(Transaction::begin(beside.rows().database(), Transaction::Kind::read));
     must(second.execute("INSERT INTO ballast VALUES (zeroblob(80000000))"));
     EXPECT_GT(log_bytes(), k_limit);
   }
@@ -67,7 +68,7 @@ TEST_F(BesideWriter, SeesOneMomentDuringASnapshot) {
   append();
   const Ledger beside = reader();
   {
-    const Snapshot snapshot = must(Snapshot::begin(beside));
+    const Transaction snapshot = must(Transaction::begin(beside.rows().database(), Transaction::Kind::read));
     EXPECT_EQ(events_in(beside), "1");
     append();  // the snapshot holds up no commit
     EXPECT_EQ(events_in(beside), "1");
@@ -101,7 +102,7 @@ TEST_F(BesideWriter, LetsTheLogBeginAgainAfterASnapshot) {
   const std::uintmax_t usual = log_bytes();
   const Ledger beside = reader();
   {
-    const Snapshot snapshot = must(Snapshot::begin(beside));
+    const Transaction snapshot = must(Transaction::begin(beside.rows().database(), Transaction::Kind::read));
     EXPECT_NE(events_in(beside), "0");
     for (int i = 0; i < 4; ++i) append(k_events);
   }
@@ -168,10 +169,18 @@ TEST_F(QueryBudgets, EndAQueryOfTooManySteps) {
   EXPECT_EQ(must(query(ledger, sql, {.steps = 100'000'000})).at(0).at(0), "100000");
 }
 
+struct Counted {
+  std::int64_t number = 0;
+};
+constexpr auto description_of(std::type_identity<Counted>) {
+  return describe(member("number", &Counted::number));
+}
+
 TEST_F(QueryBudgets, EndAQueryOfTooManyRows) {
   const std::string sql = counting_to(100, "i");
-  EXPECT_EQ(must(query(ledger, sql, {.rows = 100})).size(), 100U);
-  const auto stopped = query(ledger, sql, {.rows = 99});
+  const Database& database = ledger.rows().database();
+  EXPECT_EQ(must(read_within<Counted>(database, sql, {.rows = 100})).size(), 100U);
+  const auto stopped = read_within<Counted>(database, sql, {.rows = 99});
   ASSERT_FALSE(stopped.has_value());
   EXPECT_EQ(stopped.error().code, Errc::limit);
 }

@@ -10,7 +10,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "ledger/store/rows.hpp"
+#include "tests/support/text_rows.hpp"
 
 namespace shapley::ledger::testing {
 

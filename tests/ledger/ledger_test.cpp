@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "ledger/store/ledger_file.hpp"
-#include "ledger/store/rows.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
 #include "tests/support/child.hpp"
+#include "tests/support/text_rows.hpp"
 
 namespace shapley::ledger {
 namespace {

@@ -1,12 +1,13 @@
 // Books that are replayed forget what no later event concerns, and are the same books.
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "ledger/recovery/replay.hpp"
+#include "ledger/recovery/fold.hpp"
 #include "ledger/store/rows.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
@@ -113,25 +114,62 @@ TEST_F(LookbackTest, the_books_forget_as_they_go) {
     const auto run = opened(job, 1000 * std::int64_t{job}, "a", 1);
     must(ledger_->append(std::vector<Event>{run, closed(run, 1000 * std::int64_t{job} + 1500)}, {0}));
   }
-  Replay replay(database(), k_remembers_nothing, {.state = accounting::State(k_remembers_nothing)},
-                Forgetting(must(Lookback::by_sequence(database(), 0, 208, k_hasty)), k_hasty));
-  must(replay.advance_to(208));
+  Fold fold = must(Fold::by_number(database(), {.state = accounting::State(k_remembers_nothing)}, 208,
+                                   k_remembers_nothing, {.pace = k_hasty}));
+  must(fold.advance_to_event(208));
   // The four that never ended, and the last ones.
-  EXPECT_LE(replay.books().state.remembered_jobs(), 8U);
-  EXPECT_EQ(replay.books().state.find_job({150}), nullptr);
+  EXPECT_LE(fold.books().state.remembered_jobs(), 8U);
+  EXPECT_EQ(fold.books().state.find_job({150}), nullptr);
 }
 
-TEST(Forgetting, keeps_what_it_is_asked_to_keep) {
-  State books(k_remembers_nothing);
-  const auto run = opened(1, 10'000, "a", 1);
-  must(books.apply(run));
-  must(books.apply(closed(run, 10'100)));
-  books.advance({20'000});
-  Forgetting forgetting({}, k_hasty);
-  EXPECT_TRUE(forgetting.before(1, books, Instant{10'050}));
-  EXPECT_NE(books.find_job({1}), nullptr);
-  EXPECT_TRUE(forgetting.before(2, books));
-  EXPECT_EQ(books.find_job({1}), nullptr);
+TEST_F(LookbackTest, a_fold_keeps_what_it_is_asked_to_keep) {
+  Ledger ledger = writer(directory() / "two.db");
+  for (const std::uint32_t job : {1U, 2U}) {
+    const auto run = opened(job, 10'000 * std::int64_t{job}, "a", 1);
+    must(ledger.append(std::vector<Event>{run, closed(run, 10'000 * std::int64_t{job} + 100)}, {0}));
+  }
+  Fold fold = must(Fold::by_time({{.database = &database_of(ledger)}},
+                                 {.state = accounting::State(k_remembers_nothing)}, {.keep = Instant{10'050}}));
+  must(fold.advance_to({20'000}));
+  must(fold.forget());
+  EXPECT_NE(fold.books().state.find_job({1}), nullptr);
+  fold.keep(k_end_of_time);
+  must(fold.forget());
+  EXPECT_EQ(fold.books().state.find_job({1}), nullptr);
+  EXPECT_NE(fold.books().state.find_job({2}), nullptr) << "the run goes on";
+}
+
+TEST_F(LookbackTest, a_fold_by_time_reads_several_files) {
+  std::vector<Ledger> files;
+  for (const std::uint32_t job : {1U, 2U}) {
+    files.push_back(writer(directory() / (std::to_string(job) + ".db")));
+    const auto run = opened(job, 1000 + job, "a", 1);
+    must(files.back().append(std::vector<Event>{closed(run, 2000 + job), run}, {0}));
+  }
+  Fold fold = must(Fold::by_time({{.database = &database_of(files[0])}, {.database = &database_of(files[1])}},
+                                 {.state = accounting::State(k_remembers_nothing)}));
+  std::vector<std::int64_t> times;
+  while (const StoredEvent* stored = must(fold.next({2001}))) {
+    times.push_back(time_of(stored->event).value);
+    must(fold.apply(*stored));
+  }
+  EXPECT_EQ(times, (std::vector<std::int64_t>{1001, 1002, 2001}));
+  EXPECT_EQ(fold.books().state.now(), Instant{2001});
+}
+
+// The begin of a run that comes next reaches back to its release, and nothing of that time may be forgotten before it.
+TEST_F(LookbackTest, a_fold_keeps_what_the_next_event_reaches_back_to) {
+  Ledger ledger = writer(directory() / "one.db");
+  const auto first = opened(1, 10'000, "a", 1);
+  auto late = opened(2, 20'000, "a", 1);
+  late.released = Instant{10'050};
+  must(ledger.append(std::vector<Event>{first, closed(first, 10'100), late}, {0}));
+  Fold fold = must(Fold::by_time({{.database = &database_of(ledger)}},
+                                 {.state = accounting::State(k_remembers_nothing)}, {.pace = k_hasty}));
+  must(fold.advance_to({10'100}));
+  ASSERT_NE(must(fold.next({20'000})), nullptr);
+  EXPECT_TRUE(fold.has_just_forgotten());
+  EXPECT_LE(fold.books().state.memory_horizon(), Instant{10'050});
 }
 
 // However long ago the checkpoint was made.
@@ -161,19 +199,19 @@ RC_GTEST_PROP(ForgettingReplay, gives_the_books_of_those_that_remember_everythin
   const std::int64_t head = ledger.last_sequence();
   ReplayPace pace = k_hasty;
   pace.most_events_reached_back = *rc::gen::elementOf(std::vector<std::int64_t>{1, 10, 200'000});
-  Replay replay(database, k_remembers_nothing, {.state = accounting::State(k_remembers_nothing)},
-                Forgetting(must(Lookback::by_sequence(database, 0, head, pace)), pace));
+  Fold fold = must(Fold::by_number(database, {.state = accounting::State(k_remembers_nothing)}, head,
+                                   k_remembers_nothing, {.pace = pace}));
   State everything;
   std::int64_t applied = 0;
   for (const std::int64_t upto : {*rc::gen::inRange<std::int64_t>(0, head + 1), head}) {
-    must(replay.advance_to(upto));
+    must(fold.advance_to_event(upto));
     must(ledger.for_each_event(applied, [&](const StoredEvent& stored) -> Expected<void> {
       if (stored.sequence > upto) return {};
       applied = stored.sequence;
       must(everything.apply(stored.event));
       return {};
     }));
-    State& state = replay.books().state;
+    State& state = fold.books().state;
     const Instant t = std::max(state.now(), everything.now());
     RC_ASSERT(standings(state, t) == standings(everything, t));
   }

@@ -1,10 +1,12 @@
 // What the programs ask a ledger, on books small enough to be counted by hand.
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "ledger/readers/declarations.hpp"
+#include "ledger/readers/jobs.hpp"
 #include "ledger/readers/runs.hpp"
 #include "ledger/recovery/standings.hpp"
 #include "ledger_fixture.hpp"
@@ -159,6 +161,59 @@ TEST_F(Readers, the_last_recorded_day) {
     must(ledger.record_standings({day}, state, state.standings(end)));
   }
   EXPECT_EQ(must(last_recorded_day(ledger)), Instant{172'800});
+}
+
+// Whether the answer was refused because a row is damaged.
+template <typename Answer>
+bool is_refused(const Expected<Answer>& answer) {
+  return !answer && answer.error().code == Errc::corrupt;
+}
+
+// By reader, in the order in which they are written here.
+std::vector<bool> refusals(const Ledger& ledger) {
+  const StartsAsked starts{.run = {.start = {9000}, .first_event = 0, .released = Instant{0}},
+                           .job = {4711},
+                           .array_job = {},
+                           .submit = {0},
+                           .since = {0},
+                           .most_listed = 0};
+  return {is_refused(find_jobs(ledger, {.since = Instant{0}, .most = 100}, {})),
+          is_refused(runs(ledger)),
+          is_refused(latest_runs(ledger, 100, 100)),
+          is_refused(segments_of_run(ledger, {7}, {5000})),
+          is_refused(booked_runs(ledger, {7})),
+          is_refused(segments_of_job(ledger, {7})),
+          is_refused(last_run(ledger, {7}, {5000})),
+          is_refused(earlier_starts(ledger, starts))};
+}
+
+// A damaged row makes a reader say so; it never reads as zero, as nothing, or as a run that goes on.
+TEST_F(Readers, say_that_a_row_is_damaged) {
+  struct Damage {
+    const char* sql;
+    std::vector<bool> refused;
+  };
+  int number = 0;
+  for (const auto& [sql, refused] :
+       {Damage{"SELECT 1", std::vector<bool>(8)},
+        Damage{"UPDATE event_jobs SET user_id = 'x' WHERE job = 7",
+               {true, true, false, false, false, false, false, false}},
+        Damage{"UPDATE event_rows SET processors = NULL WHERE job = 7", std::vector<bool>(8, true)},
+        Damage{"DELETE FROM event_rows WHERE seq = (SELECT closed FROM segment_events WHERE job = 7 AND anchor = 5000)",
+               {true, true, false, true, true, true, true, false}},
+        Damage{"DELETE FROM event_rows WHERE seq = (SELECT opened FROM segment_events WHERE job = 7 AND anchor = 5000)",
+               {true, true, true, true, true, true, true, false}},
+        Damage{"DELETE FROM words WHERE text = 'a'", {true, true, false, true, true, true, true, true}}}) {
+    const std::filesystem::path damaged = directory() / (std::to_string(++number) + ".db");
+    Ledger of = testing::writer(damaged);
+    must(of.append(some_runs(), {9000}));
+    for (const char* trigger :
+         {"events_are_not_updated", "events_are_not_deleted", "event_jobs_are_not_updated", "words_are_not_deleted"}) {
+      testing::tamper(damaged, "DROP TRIGGER " + std::string(trigger));
+    }
+    testing::tamper(damaged, sql);
+    EXPECT_EQ(refusals(of), refused) << sql;
+  }
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 
 #include "ledger/audit/audit.hpp"
 #include "ledger/encoding/event_json.hpp"
-#include "ledger/store/rows.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
+#include "tests/support/text_rows.hpp"
 
 namespace shapley::ledger {
 namespace {

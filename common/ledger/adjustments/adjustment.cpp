@@ -118,7 +118,7 @@ Expected<void> check_row(const State& books, const std::string& name) {
 class AdjustmentPlanner {
  public:
   AdjustmentPlanner(const Ledger& ledger, const State& books, const AdjustmentAsked& asked, Instant now)
-      : ledger_(ledger), database_(ledger.rows().database()), books_(books), now_(now) {
+      : ledger_(ledger), books_(books), now_(now) {
     const auto all = books.adjustments();
     plan_.made.number = all.empty() ? 1 : all.back().number + 1;
     plan_.made.at = now;
@@ -138,7 +138,7 @@ class AdjustmentPlanner {
       return fail(Errc::invalid_argument, "commons runs nothing; runs of no organization belong to guests");
     }
     SHAPLEY_TRY(check_row(books_, asked.into));
-    SHAPLEY_TRY_ASSIGN(Restated restated, attribute_runs(database_, asked, now_));
+    SHAPLEY_TRY_ASSIGN(Restated restated, attribute_runs(ledger_, asked, now_));
     plan_.made.kind = AdjustmentKind::attribute;
     plan_.made.into = asked.into;
     plan_.made.what = words_of_asked(asked);
@@ -229,7 +229,7 @@ class AdjustmentPlanner {
     if (made.kind == AdjustmentKind::rename || made.kind == AdjustmentKind::merge) return {};
     SHAPLEY_TRY_ASSIGN(const std::vector<Event> facts, facts_of(made));
     if (made.kind == AdjustmentKind::attribute) {
-      SHAPLEY_TRY_ASSIGN(Restated restated, restore_runs(database_, facts, made.into, now_));
+      SHAPLEY_TRY_ASSIGN(Restated restated, restore_runs(ledger_, facts, made.into, now_));
       take(std::move(restated));
       return {};
     }
@@ -259,14 +259,7 @@ class AdjustmentPlanner {
 
   // From now on jobs and nodes are assigned by the configuration, which must not have the old name any more.
   Expected<void> check_configured(const JoinAsked& asked) {
-    std::set<std::string> names;
-    SHAPLEY_TRY_ASSIGN(Statement select, database_.prepare("SELECT name FROM organizations WHERE at = "
-                                                           "(SELECT MAX(at) FROM organizations)"));
-    while (true) {
-      SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-      if (!row) break;
-      names.emplace(select.text(0));
-    }
+    SHAPLEY_TRY_ASSIGN(const std::set<std::string> names, configured_organizations(ledger_));
     if (names.contains(asked.organization)) {
       return fail(Errc::conflict, "the configuration in force still has " + asked.organization +
                                       ": give its rules and nodes to " + asked.into + " there, and reload, first");
@@ -298,18 +291,15 @@ class AdjustmentPlanner {
 
   // The events that follow the adjustment.
   Expected<std::vector<Event>> facts_of(const AdjustmentMade& made) {
-    SHAPLEY_TRY_ASSIGN(Statement select, database_.prepare("SELECT seq FROM event_texts WHERE key = ?1"));
-    const std::string key = accounting::event_key(made);
-    SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, key).step());
-    SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database_));
-    if (!row || select.integer(0) <= begin.sequence) {
+    SHAPLEY_TRY_ASSIGN(const std::optional<std::int64_t> sequence, adjustment_event(ledger_, made));
+    if (!sequence) {
       return fail(Errc::denied, adjustment_named(made.number) +
                                     " is in an archive, with what it was made of; correct what is "
                                     "wrong about it by another adjustment");
     }
-    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database_));
+    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(ledger_.rows().database()));
     std::vector<Event> facts;
-    SHAPLEY_TRY(reader.visit(select.integer(0), select.integer(0) + made.facts, [&](const StoredEvent& stored) {
+    SHAPLEY_TRY(reader.visit(*sequence, *sequence + made.facts, [&](const StoredEvent& stored) {
       facts.push_back(stored.event);
       return Expected<void>{};
     }));
@@ -371,7 +361,7 @@ class AdjustmentPlanner {
   }
 
   Expected<bool> reaches_archive(const Event& event, Instant before) {
-    Projector projector(database_, "main");
+    Projector projector(ledger_.rows().database(), "main");
     return projector.reaches_before(event, before);
   }
 
@@ -385,7 +375,6 @@ class AdjustmentPlanner {
   }
 
   const Ledger& ledger_;
-  const Database& database_;
   const State& books_;
   Instant now_;
   std::map<std::string, OwnershipStatements> statements_;  // by node

@@ -11,6 +11,8 @@
 #include "base/calendar.hpp"
 #include "base/contract.hpp"
 #include "ledger/encoding/event_reader.hpp"
+#include "ledger/readers/jobs.hpp"
+#include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
@@ -33,118 +35,37 @@ struct Submission {
   Instant end;
 };
 
-struct StoredSegment {
-  SegmentKey key;
-  std::int64_t opened = 0;  // number of the event
-  std::int64_t closed = 0;  // 0: open
-  bool retracted = false;
-  Instant begin;
-  Instant end;  // k_end_of_time: open
-  std::string organization;
-};
-
-constexpr std::string_view k_submissions =
-    "SELECT job, submit, organization, COALESCE(array_job, 0), array_task, COALESCE(het_job, 0), user_id, group_id, "
-    "account, partition, qos, name, wckey, "
-    "(SELECT MIN(later.submit) FROM event_jobs later WHERE later.job = jobs.job AND later.submit > jobs.submit), "
-    "EXISTS (SELECT 1 FROM event_jobs before WHERE before.job = jobs.job AND before.submit < jobs.submit) "
-    "FROM jobs WHERE ";
-
-constexpr std::string_view k_segments =
-    "SELECT s.kind, s.anchor, s.ordinal, s.opened, COALESCE(s.closed, 0), s.retracted IS NOT NULL, o.at, c.at, w.text "
-    "FROM segment_events s JOIN event_rows o ON o.seq = s.opened LEFT JOIN event_rows c ON c.seq = s.closed "
-    "JOIN words w ON w.word = o.organization WHERE s.job = ?1 ORDER BY s.kind, s.anchor, s.ordinal";
-
-std::uint32_t small_at(const Statement& row, int column) {
-  return static_cast<std::uint32_t>(row.integer(column));
+Submission submission_of(const StoredSubmission& stored) {
+  return {.described = {.job = stored.job,
+                        .submit = stored.submit,
+                        .organization = stored.organization,
+                        .array_job = stored.array_job.value_or(0),
+                        .array_task = stored.array_task,
+                        .het_job = stored.het_job.value_or(0),
+                        .user_id = stored.user_id,
+                        .group_id = stored.group_id,
+                        .account = stored.account,
+                        .partition = stored.partition,
+                        .qos = stored.qos,
+                        .name = stored.name,
+                        .wckey = stored.wckey},
+          .begin = stored.is_first ? k_beginning_of_time : stored.submit,
+          .end = stored.next.value_or(k_end_of_time)};
 }
 
-Submission submission_of(const Statement& row) {
-  Submission submission{.described = {.job = {small_at(row, 0)},
-                                      .submit = {row.integer(1)},
-                                      .organization = std::string(row.text(2)),
-                                      .array_job = small_at(row, 3),
-                                      .array_task = std::nullopt,
-                                      .het_job = small_at(row, 5),
-                                      .user_id = small_at(row, 6),
-                                      .group_id = small_at(row, 7),
-                                      .account = std::string(row.text(8)),
-                                      .partition = std::string(row.text(9)),
-                                      .qos = std::string(row.text(10)),
-                                      .name = std::string(row.text(11)),
-                                      .wckey = std::string(row.text(12))},
-                        .begin = {row.integer(1)},
-                        .end = k_end_of_time};
-  if (!row.is_null(4)) submission.described.array_task = small_at(row, 4);
-  if (!row.is_null(13)) submission.end = {row.integer(13)};
-  if (row.integer(14) == 0) submission.begin = k_beginning_of_time;
-  return submission;
-}
-
-Expected<std::vector<Submission>> read_submissions(Statement select) {
-  std::vector<Submission> submissions;
-  while (true) {
-    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-    if (!row) return submissions;
-    submissions.push_back(submission_of(select));
-  }
-}
-
-Expected<std::vector<Submission>> submissions_of(const Database& database, const AttributionAsked& asked) {
-  const std::string sql(k_submissions);
-  if (asked.job && asked.task) {
-    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql + "array_job = ?1 AND array_task = ?2"));
-    select.bind(1, std::int64_t{asked.job->value}).bind(2, std::int64_t{*asked.task});
-    return read_submissions(std::move(select));
-  }
-  if (asked.job && asked.part) {
-    // Slurm numbers the parts consecutively.
-    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql + "job = ?1 AND het_job = ?2"));
-    select.bind(1, std::int64_t{asked.job->value} + *asked.part).bind(2, std::int64_t{asked.job->value});
-    return read_submissions(std::move(select));
-  }
-  if (asked.job) {
-    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql + "job = ?1 OR array_job = ?1 OR het_job = ?1"));
-    select.bind(1, std::int64_t{asked.job->value});
-    return read_submissions(std::move(select));
-  }
-  if (asked.account) {
-    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql + "account = ?1 AND submit < ?2"));
-    select.bind(1, *asked.account).bind(2, asked.until->value);
-    return read_submissions(std::move(select));
-  }
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql + "user_id = ?1 AND submit < ?2"));
-  select.bind(1, std::int64_t{*asked.user_id}).bind(2, asked.until->value);
-  return read_submissions(std::move(select));
+Expected<std::vector<StoredSubmission>> submissions_of(const Ledger& ledger, const AttributionAsked& asked) {
+  if (asked.job && asked.task) return submissions_of_task(ledger, {asked.job->value, *asked.task});
+  if (asked.job && asked.part) return submissions_of_part(ledger, {asked.job->value, *asked.part});
+  if (asked.job) return submissions_of_job(ledger, *asked.job);
+  if (asked.account) return submissions_of_account(ledger, *asked.account, *asked.until);
+  return submissions_of_user(ledger, *asked.user_id, *asked.until);
 }
 
 class Restating {
  public:
-  static Expected<Restating> create(const Database& database, Instant now) {
-    SHAPLEY_TRY_ASSIGN(Statement segments, database.prepare(k_segments));
-    SHAPLEY_TRY_ASSIGN(Statement change,
-                       database.prepare("SELECT MAX(at) FROM job_changes WHERE job = ?1 AND submit = ?2"));
-    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
-    return Restating(std::move(segments), std::move(change), std::move(reader), now);
-  }
-
-  Expected<std::vector<StoredSegment>> segments_of(JobId job) {
-    std::vector<StoredSegment> segments;
-    segments_.bind(1, std::int64_t{job.value});
-    while (true) {
-      SHAPLEY_TRY_ASSIGN(const bool row, segments_.step());
-      if (!row) break;
-      segments.push_back({.key = {segments_.integer(0) == 0 ? SegmentKind::run : SegmentKind::wait, job,
-                                  Instant{segments_.integer(1)}, small_at(segments_, 2)},
-                          .opened = segments_.integer(3),
-                          .closed = segments_.integer(4),
-                          .retracted = segments_.integer(5) != 0,
-                          .begin = {segments_.integer(6)},
-                          .end = segments_.is_null(7) ? k_end_of_time : Instant{segments_.integer(7)},
-                          .organization = std::string(segments_.text(8))});
-    }
-    segments_.reset();
-    return segments;
+  static Expected<Restating> create(const Ledger& ledger, Instant now) {
+    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(ledger.rows().database()));
+    return Restating(ledger, std::move(reader), now);
   }
 
   // Restates the segments of the stay that count. `all`: of the job.
@@ -169,10 +90,8 @@ class Restating {
   Expected<void> describe(const Submission& submission, Instant run, const std::string& into) {
     accounting::JobDescribed now = submission.described;
     if (now.organization == into) return {};
-    SHAPLEY_TRY_ASSIGN(const bool row, change_.bind(1, std::int64_t{now.job.value}).bind(2, now.submit.value).step());
-    Instant at = run;
-    if (row && !change_.is_null(0)) at = std::max(at, Instant{change_.integer(0)} + Duration{1});
-    change_.reset();
+    SHAPLEY_TRY_ASSIGN(const std::optional<Instant> change, last_change(ledger_, now.job, now.submit));
+    const Instant at = change ? std::max(run, *change + Duration{1}) : run;
     now.organization = into;
     result_.facts.emplace_back(accounting::change_to(now, at));
     return {};
@@ -184,41 +103,30 @@ class Restating {
   [[nodiscard]] std::int64_t runs() const { return result_.runs; }
 
  private:
-  Restating(Statement segments, Statement change, EventReader reader, Instant now)
-      : segments_(std::move(segments)), change_(std::move(change)), reader_(std::move(reader)), now_(now) {}
-
-  Expected<Event> event(std::int64_t sequence) {
-    std::optional<Event> found;
-    SHAPLEY_TRY(reader_.visit(sequence - 1, sequence, [&](const StoredEvent& stored) {
-      found = stored.event;
-      return Expected<void>{};
-    }));
-    if (!found) return fail(Errc::corrupt, "event " + std::to_string(sequence) + " is missing");
-    return *std::move(found);
-  }
+  Restating(const Ledger& ledger, EventReader reader, Instant now)
+      : ledger_(ledger), reader_(std::move(reader)), now_(now) {}
 
   Expected<void> restate(const StoredSegment& segment, std::uint32_t ordinal, const std::string& into) {
-    SHAPLEY_TRY_ASSIGN(Event event_opened, event(segment.opened));
-    auto* opened = std::get_if<SegmentOpened>(&event_opened);
-    if (opened == nullptr) return fail(Errc::corrupt, "event " + std::to_string(segment.opened) + " opens nothing");
-    result_.facts.emplace_back(SegmentRetracted{segment.key, segment.begin});
+    SHAPLEY_TRY_ASSIGN(StoredEvent event_opened, reader_.read(*segment.opened));
+    auto* opened = std::get_if<SegmentOpened>(&event_opened.event);
+    if (opened == nullptr) return fail(Errc::corrupt, "event " + std::to_string(*segment.opened) + " opens nothing");
+    result_.facts.emplace_back(SegmentRetracted{segment.key, *segment.begin});
     opened->key.ordinal = ordinal;
     opened->organization = into;
     const bool is_run = segment.key.kind == SegmentKind::run;
-    const Instant end = std::min(segment.end, std::max(now_, segment.begin));
-    if (is_run) result_.work += opened->processors * (end - segment.begin);
-    result_.facts.push_back(std::move(event_opened));
-    if (segment.closed == 0) return {};
-    SHAPLEY_TRY_ASSIGN(Event event_closed, event(segment.closed));
-    auto* closed = std::get_if<SegmentClosed>(&event_closed);
-    if (closed == nullptr) return fail(Errc::corrupt, "event " + std::to_string(segment.closed) + " closes nothing");
+    const Instant end = std::min(segment.end.value_or(k_end_of_time), std::max(now_, *segment.begin));
+    if (is_run) result_.work += opened->processors * (end - *segment.begin);
+    result_.facts.push_back(std::move(event_opened.event));
+    if (!segment.closed) return {};
+    SHAPLEY_TRY_ASSIGN(StoredEvent event_closed, reader_.read(*segment.closed));
+    auto* closed = std::get_if<SegmentClosed>(&event_closed.event);
+    if (closed == nullptr) return fail(Errc::corrupt, "event " + std::to_string(*segment.closed) + " closes nothing");
     closed->key.ordinal = ordinal;
-    result_.facts.push_back(std::move(event_closed));
+    result_.facts.push_back(std::move(event_closed.event));
     return {};
   }
 
-  Statement segments_;
-  Statement change_;
+  const Ledger& ledger_;
   EventReader reader_;
   Instant now_;
   Restated result_;
@@ -243,21 +151,22 @@ std::optional<Instant> newest_run(const std::vector<StoredSegment>& all, Instant
 // Whether the submission waits now: such waits follow the configuration's rules.
 bool waits_now(const std::vector<StoredSegment>& all, Instant begin, Instant end) {
   return std::any_of(all.begin(), all.end(), [&](const StoredSegment& segment) {
-    return !is_run_segment(segment) && !segment.retracted && segment.closed == 0 && segment.begin >= begin &&
-           segment.begin < end;
+    return !is_run_segment(segment) && !segment.retracted && !segment.closed && *segment.begin >= begin &&
+           *segment.begin < end;
   });
 }
 
 bool is_own(const StoredSegment& segment, const Submission& of) {
-  return !segment.retracted && segment.begin >= of.begin && segment.begin < of.end;
+  return !segment.retracted && *segment.begin >= of.begin && *segment.begin < of.end;
 }
 
 class Attributing {
  public:
-  Attributing(Restating& restating, const AttributionAsked& asked) : restating_(restating), asked_(asked) {}
+  Attributing(const Ledger& ledger, Restating& restating, const AttributionAsked& asked)
+      : ledger_(ledger), restating_(restating), asked_(asked) {}
 
   Expected<void> take(const Submission& submission) {
-    SHAPLEY_TRY_ASSIGN(const auto all, restating_.segments_of(submission.described.job));
+    SHAPLEY_TRY_ASSIGN(const auto all, segments_of_job(ledger_, submission.described.job));
     std::set<Instant> runs;
     for (const StoredSegment& segment : all) {
       const Instant anchor = segment.key.anchor;
@@ -283,14 +192,14 @@ class Attributing {
     if (asked_.task && submission.described.array_job == submission.described.job.value) return {};
     std::set<Instant> anchors;
     for (const StoredSegment& segment : all) {
-      if (is_run_segment(segment) || !is_own(segment, submission) || segment.closed == 0 || segment.end > last_run)
+      if (is_run_segment(segment) || !is_own(segment, submission) || !segment.closed || *segment.end > last_run)
         continue;
       anchors.insert(segment.key.anchor);
     }
     for (const Instant anchor : anchors) {
       // A stretch that goes on follows the configuration's rules.
       const bool goes_on = std::any_of(all.begin(), all.end(), [&](const StoredSegment& segment) {
-        return !is_run_segment(segment) && segment.key.anchor == anchor && !segment.retracted && segment.closed == 0;
+        return !is_run_segment(segment) && segment.key.anchor == anchor && !segment.retracted && !segment.closed;
       });
       if (goes_on) continue;
       SHAPLEY_TRY(restating_.restate(all, {SegmentKind::wait, submission.described.job, anchor}, asked_.into));
@@ -298,39 +207,38 @@ class Attributing {
     return {};
   }
 
+  const Ledger& ledger_;
   Restating& restating_;
   const AttributionAsked& asked_;
 };
 
 tl::unexpected<Error> booked_otherwise(const StoredSegment& segment, const std::string& into) {
   return fail(Errc::conflict, "the run of job " + std::to_string(segment.key.job.value) + " that began " +
-                                  format_instant(segment.key.anchor) + " is booked under " + segment.organization +
+                                  format_instant(segment.key.anchor) + " is booked under " + *segment.organization +
                                   " by now, not under " + into + ": reverse what was adjusted since first");
 }
 
 // The organization of each stay before the adjustment.
-Expected<std::map<Stay, std::string>> former_organizations(Restating& restating, const std::vector<Event>& facts) {
+Expected<std::map<Stay, std::string>> former_organizations(const Ledger& ledger, const std::vector<Event>& facts) {
   std::map<Stay, std::string> former;
   for (const Event& fact : facts) {
     const auto* retracted = std::get_if<SegmentRetracted>(&fact);
     if (retracted == nullptr || former.contains(Restating::stay_of(retracted->key))) continue;
-    SHAPLEY_TRY_ASSIGN(const auto all, restating.segments_of(retracted->key.job));
+    SHAPLEY_TRY_ASSIGN(const auto all, segments_of_job(ledger, retracted->key.job));
     const auto was = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.key == retracted->key; });
-    if (was != all.end()) former[Restating::stay_of(retracted->key)] = was->organization;
+    if (was != all.end()) former[Restating::stay_of(retracted->key)] = *was->organization;
   }
   return former;
 }
 
-Expected<void> restore_description(Restating& restating, const Database& database, const Event& fact,
+Expected<void> restore_description(Restating& restating, const Ledger& ledger, const Event& fact,
                                    const std::map<Stay, std::string>& former, const std::string& into) {
   const auto* changed = std::get_if<accounting::JobChanged>(&fact);
   if (changed == nullptr) return {};
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(std::string(k_submissions) + "job = ?1 AND submit = ?2"));
-  select.bind(1, std::int64_t{changed->job.value}).bind(2, changed->submit.value);
-  SHAPLEY_TRY_ASSIGN(const auto submissions, read_submissions(std::move(select)));
-  if (submissions.empty() || submissions.front().described.organization != into) return {};
-  const Submission& submission = submissions.front();
-  SHAPLEY_TRY_ASSIGN(const auto all, restating.segments_of(changed->job));
+  SHAPLEY_TRY_ASSIGN(const auto stored, submission_at(ledger, changed->job, changed->submit));
+  if (!stored || stored->organization != into) return {};
+  const Submission submission = submission_of(*stored);
+  SHAPLEY_TRY_ASSIGN(const auto all, segments_of_job(ledger, changed->job));
   const auto newest = newest_run(all, submission.begin, submission.end);
   if (!newest) return {};
   const auto was = former.find({SegmentKind::run, changed->job, *newest});
@@ -339,27 +247,27 @@ Expected<void> restore_description(Restating& restating, const Database& databas
 
 }  // namespace
 
-Expected<Restated> attribute_runs(const Database& database, const AttributionAsked& asked, Instant now) {
-  SHAPLEY_TRY_ASSIGN(Restating restating, Restating::create(database, now));
-  SHAPLEY_TRY_ASSIGN(const auto submissions, submissions_of(database, asked));
-  Attributing attributing(restating, asked);
-  for (const Submission& submission : submissions) SHAPLEY_TRY(attributing.take(submission));
+Expected<Restated> attribute_runs(const Ledger& ledger, const AttributionAsked& asked, Instant now) {
+  SHAPLEY_TRY_ASSIGN(Restating restating, Restating::create(ledger, now));
+  SHAPLEY_TRY_ASSIGN(const auto submissions, submissions_of(ledger, asked));
+  Attributing attributing(ledger, restating, asked);
+  for (const StoredSubmission& stored : submissions) SHAPLEY_TRY(attributing.take(submission_of(stored)));
   return std::move(restating).take();
 }
 
-Expected<Restated> restore_runs(const Database& database, const std::vector<Event>& facts, const std::string& into,
+Expected<Restated> restore_runs(const Ledger& ledger, const std::vector<Event>& facts, const std::string& into,
                                 Instant now) {
-  SHAPLEY_TRY_ASSIGN(Restating restating, Restating::create(database, now));
-  SHAPLEY_TRY_ASSIGN(const auto former, former_organizations(restating, facts));
+  SHAPLEY_TRY_ASSIGN(Restating restating, Restating::create(ledger, now));
+  SHAPLEY_TRY_ASSIGN(const auto former, former_organizations(ledger, facts));
   for (const auto& [stay, organization] : former) {
-    SHAPLEY_TRY_ASSIGN(const auto all, restating.segments_of(std::get<JobId>(stay)));
+    SHAPLEY_TRY_ASSIGN(const auto all, segments_of_job(ledger, std::get<JobId>(stay)));
     for (const StoredSegment& segment : all) {
       const bool counts = Restating::stay_of(segment.key) == stay && !segment.retracted;
       if (counts && segment.organization != into) return booked_otherwise(segment, into);
     }
     SHAPLEY_TRY(restating.restate(all, stay, organization));
   }
-  for (const Event& fact : facts) SHAPLEY_TRY(restore_description(restating, database, fact, former, into));
+  for (const Event& fact : facts) SHAPLEY_TRY(restore_description(restating, ledger, fact, former, into));
   return std::move(restating).take();
 }
 

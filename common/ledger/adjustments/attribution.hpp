@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/adjustments/adjustment.hpp"
-#include "ledger/file/database.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
 
@@ -25,11 +25,11 @@ struct Restated {
 };
 
 // `runs` is 0 if no run that is asked for belongs to another organization. Errc::limit.
-[[nodiscard]] Expected<Restated> attribute_runs(const Database& database, const AttributionAsked& asked, Instant now);
+[[nodiscard]] Expected<Restated> attribute_runs(const Ledger& ledger, const AttributionAsked& asked, Instant now);
 
 // The reverse: takes back what these facts retracted and restated under `into`. Errc::conflict names a run that is
 // booked under a different organization by now.
-[[nodiscard]] Expected<Restated> restore_runs(const Database& database, const std::vector<accounting::Event>& facts,
+[[nodiscard]] Expected<Restated> restore_runs(const Ledger& ledger, const std::vector<accounting::Event>& facts,
                                               const std::string& into, Instant now);
 
 // Restates the owners of a node in the past. Not for other folders: adjustment.hpp.

@@ -11,7 +11,7 @@
 #include "ledger/archive/links.hpp"
 #include "ledger/archive/part.hpp"
 #include "ledger/encoding/chain_walk.hpp"
-#include "ledger/recovery/replay.hpp"
+#include "ledger/recovery/fold.hpp"
 #include "ledger/store/ledger.hpp"
 #include "ledger/store/ledger_file.hpp"
 

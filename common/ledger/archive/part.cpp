@@ -220,14 +220,15 @@ constexpr Duration k_longest_memory{14 * k_day_s};
 // SQL for the first instant at which an event after `sequence` changes the books; a run reaches back to its release,
 // and so does its retraction.
 std::string first_reach() {
-  return "SELECT MIN(CASE WHEN e.kind IN (6, 7) THEN COALESCE((SELECT " + reach_of_segment("o") +
+  return "SELECT MIN(CASE WHEN e.kind >= :retracted THEN COALESCE((SELECT " + reach_of_segment("o") +
          " FROM main.segment_events s "
          "  JOIN main.event_rows o ON o.seq = s.opened "
-         "  WHERE s.job = e.job AND s.anchor = e.anchor AND s.kind = e.kind % 2 AND s.ordinal = e.ordinal), e.anchor) "
+         "  WHERE s.job = e.job AND s.anchor = e.anchor AND s.kind = e.kind - :retracted AND s.ordinal = e.ordinal), "
+         "e.anchor) "
          "  ELSE " +
          reach_of_segment("e") +
          " END) "
-         "FROM main.event_rows e WHERE e.seq > ?1 AND (e.kind BETWEEN 2 AND 7 OR (e.kind = 0 AND EXISTS ("
+         "FROM main.event_rows e WHERE e.seq > ?1 AND (e.kind >= :opened OR (e.kind = :text AND EXISTS ("
          "  SELECT 1 FROM main.event_texts t WHERE t.seq = e.seq AND t.kind IN ('organizations_declared', "
          "  'ownership_stated', 'capacity_changed', 'period_declared', 'placement_resolved'))))";
 }
@@ -281,7 +282,7 @@ class Planner {
       SHAPLEY_TRY_ASSIGN(sequence, last_before("at", until));
     }
     if (sequence <= last_.sequence) return false;
-    SHAPLEY_TRY_ASSIGN(const auto reach, number(database_, first_reach(), sequence));
+    SHAPLEY_TRY_ASSIGN(const auto reach, number(database_, with_kinds(first_reach()), sequence));
     const Instant needed = std::min(until - k_usual_memory, Instant{reach.value_or(until.value)});
     if (needed < until - k_longest_memory) return false;
     SHAPLEY_TRY_ASSIGN(const auto hash, hash_of_event(database_, sequence));
@@ -327,9 +328,12 @@ Expected<BooksAtCut> books_at_cut(const Database& database, const Genesis* from,
   } else {
     SHAPLEY_TRY_ASSIGN(books, opening_books(database, k_remembers_nothing));
   }
-  SHAPLEY_TRY(advance_by_time(database, books, sequence, nullptr, memory_horizon, pace));
-  books.state.compact(memory_horizon);
-  return BooksAtCut{.text = books.state.save(), .memory_horizon = books.state.memory_horizon()};
+  const EventRange events{.database = &database, .after = books.last_sequence, .upto = sequence};
+  SHAPLEY_TRY_ASSIGN(Fold fold, Fold::by_time({events}, std::move(books), {.pace = pace, .keep = memory_horizon}));
+  SHAPLEY_TRY(fold.advance_to(k_end_of_time));
+  State& state = fold.books().state;
+  state.compact(memory_horizon);
+  return BooksAtCut{.text = state.save(), .memory_horizon = state.memory_horizon()};
 }
 
 Expected<Cuts> plan_cuts(const Database& database, const std::filesystem::path& ledger, const OnProgress& on_progress) {

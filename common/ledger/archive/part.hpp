@@ -11,7 +11,7 @@
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/encoding/chain_walk.hpp"
 #include "ledger/file/files.hpp"
-#include "ledger/recovery/replay.hpp"
+#include "ledger/recovery/fold.hpp"
 
 namespace shapley::ledger {
 

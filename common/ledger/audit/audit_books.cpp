@@ -11,7 +11,7 @@
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/audit/naive_books.hpp"
 #include "ledger/encoding/chain_walk.hpp"
-#include "ledger/recovery/replay.hpp"
+#include "ledger/recovery/fold.hpp"
 #include "ledger/recovery/standings.hpp"
 #include "ledger/store/rows.hpp"
 
@@ -68,11 +68,15 @@ class BooksAudit {
     // Estimators without naive sums take most of the time; the books of days have checked them already.
     const EstimatorSet followed = rebuilt_ ? with_naive_sums(kept_) : kept_;
     SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database_, remembers_nothing(followed)));
-    State& state = opening.state;
     // The books may know an instant already that lies after what was archived.
-    SHAPLEY_TRY(choose_instants(std::max(begin_, state.now())));
+    SHAPLEY_TRY(choose_instants(std::max(begin_, opening.state.now())));
     naive_.emplace(facts_, instants_);
-    SHAPLEY_TRY(follow_events(state, opening.last_sequence));
+    SHAPLEY_TRY_ASSIGN(const Head head, read_head(database_));
+    const std::int64_t archived = opening.last_sequence;
+    const EventRange events{.database = &database_, .upto = head.sequence};
+    SHAPLEY_TRY_ASSIGN(Fold fold, Fold::by_time({events}, std::move(opening), {.pace = options_.pace}));
+    SHAPLEY_TRY(follow_events(fold, archived, head.sequence));
+    State& state = fold.books().state;
     check_closed_periods(state);
     if (!rebuilt_) {
       state.compact();
@@ -130,32 +134,29 @@ class BooksAudit {
 
   // Advances both books in the order of time; both forget on the way. The copies of archived events, up to `after`, are
   // facts that the books begin with.
-  Expected<void> follow_events(State& state, std::int64_t after) {
-    SHAPLEY_TRY_ASSIGN(const Head head, read_head(database_));
-    SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_time(database_, after, head.sequence));
-    Forgetting forgetting(std::move(lookback), options_.pace);
-    std::size_t next = 0;
+  Expected<void> follow_events(Fold& fold, std::int64_t after, std::int64_t last) {
+    State& state = fold.books().state;
     std::int64_t done = 0;
-    SHAPLEY_TRY(visit_by_time(database_, 0, head.sequence, [&](const StoredEvent& stored) -> Expected<void> {
-      const Instant t = time_of(stored.event);
-      for (; next < instants_.size() && instants_[next] < t; ++next) {
-        forgetting.now(instants_[next].value, state, instants_[next]);
-        check_at(state, instants_[next]);
-        forget_before(instants_[next]);
+    const auto follow_to = [&](Instant t) -> Expected<void> {
+      while (true) {
+        SHAPLEY_TRY_ASSIGN(const StoredEvent* stored, fold.next(t));
+        if (stored == nullptr) return {};
+        if (fold.has_just_forgotten()) forget_before(time_of(stored->event));
+        if (stored->sequence > after) apply(state, *stored);
+        facts_.follow(stored->event);
+        note_remembered(state);
+        if (++done % k_events_between_calls == 0) {
+          tell(options_.on_progress, {.what = "psi and phi", .done = done, .all = last});
+        }
       }
-      if (forgetting.before(t.value, state, t)) forget_before(t);
-      if (stored.sequence > after) apply(state, stored);
-      facts_.follow(stored.event);
-      note_remembered(state);
-      if (++done % k_events_between_calls == 0) {
-        tell(options_.on_progress, {.what = "psi and phi", .done = done, .all = head.sequence});
-      }
-      return {};
-    }));
-    for (; next < instants_.size(); ++next) {
-      forgetting.now(instants_[next].value, state, instants_[next]);
-      check_at(state, instants_[next]);
+    };
+    for (const Instant instant : instants_) {
+      SHAPLEY_TRY(follow_to(instant));
+      SHAPLEY_TRY(fold.forget());
+      check_at(state, instant);
+      forget_before(instant);
     }
+    SHAPLEY_TRY(follow_to(k_end_of_time));
     forget_before(state.now());
     return {};
   }

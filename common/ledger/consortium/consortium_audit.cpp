@@ -117,7 +117,8 @@ struct Other {
   }
 };
 
-Expected<Replay> replay_to(const Database& database, std::int64_t last, const EstimatorSet& wanted) {
+// Books that follow the ledger up to event `last`, by these estimators or those that act for them.
+Expected<Fold> fold_to(const Database& database, std::int64_t last, const EstimatorSet& wanted) {
   SHAPLEY_TRY_ASSIGN(const EstimatorSet kept, estimators_of_last_day(database));
   EstimatorSet followed;
   for (const EstimatorId estimator : accounting::estimator_ids()) {
@@ -127,8 +128,7 @@ Expected<Replay> replay_to(const Database& database, std::int64_t last, const Es
   }
   const accounting::StateOptions options = remembers_nothing(followed);
   SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, options));
-  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, opening.last_sequence, last, {}));
-  return Replay(database, options, std::move(opening), Forgetting(std::move(lookback), {}));
+  return Fold::by_number(database, std::move(opening), last, options);
 }
 
 // What of `stated` is not what `given` says; empty if nothing is.
@@ -211,25 +211,24 @@ class ConsortiumAudit {
 
   // Follows the events up to each statement and each declaration, one after the other.
   Expected<void> follow() {
-    SHAPLEY_TRY_ASSIGN(Replay replay, replay_to(database_, to_note_.empty() ? 0 : to_note_.back(), wanted_));
-    begin_after_archive(replay.books().state);
+    SHAPLEY_TRY_ASSIGN(Fold fold, fold_to(database_, to_note_.empty() ? 0 : to_note_.back(), wanted_));
+    begin_after_archive(fold.books().state);
     for (const std::int64_t sequence : to_note_) {
       progress("ranks by the sum over clusters", sequence, to_note_.back());
-      SHAPLEY_TRY(replay.advance_to(sequence));
-      SHAPLEY_TRY(visit(sequence, [&](const StoredEvent& stored) {
-        if (const auto* declared = std::get_if<ConsortiumDeclared>(&stored.event)) {
-          check_weights(stored.sequence, *declared, replay.books().state);
-          sum_.note(*declared);
-          silences_.note(*declared);
-        } else if (const auto* statement = std::get_if<StandingReceived>(&stored.event)) {
-          sum_.note(*statement);
-          silences_.note(*statement);
-          check_signature(stored.sequence, *statement);
-        } else if (const auto* replaced = std::get_if<LedgerReplaced>(&stored.event)) {
-          sum_.note(*replaced);
-        }
-        check_ranks(stored, replay.books().state);
-      }));
+      SHAPLEY_TRY(fold.advance_to_event(sequence));
+      SHAPLEY_TRY_ASSIGN(const StoredEvent stored, reader_.read(sequence));
+      if (const auto* declared = std::get_if<ConsortiumDeclared>(&stored.event)) {
+        check_weights(stored.sequence, *declared, fold.books().state);
+        sum_.note(*declared);
+        silences_.note(*declared);
+      } else if (const auto* statement = std::get_if<StandingReceived>(&stored.event)) {
+        sum_.note(*statement);
+        silences_.note(*statement);
+        check_signature(stored.sequence, *statement);
+      } else if (const auto* replaced = std::get_if<LedgerReplaced>(&stored.event)) {
+        sum_.note(*replaced);
+      }
+      check_ranks(stored, fold.books().state);
     }
     silences_.list(end_, report_.missing);
     return {};
@@ -246,14 +245,6 @@ class ConsortiumAudit {
       silences_.begin(share.cluster, share.statement == nullptr ? books.now() : share.statement->at);
     }
     silences_.note(*declared);
-  }
-
-  template <typename Use>
-  Expected<void> visit(std::int64_t sequence, const Use& use) {
-    return reader_.visit(sequence - 1, sequence, [&](const StoredEvent& stored) -> Expected<void> {
-      use(stored);
-      return {};
-    });
   }
 
   static std::string title(std::int64_t sequence, const StandingReceived& statement) {
@@ -395,17 +386,16 @@ class ConsortiumAudit {
   }
 
   Expected<void> compare(const Other& other, const Database& there) {
-    SHAPLEY_TRY_ASSIGN(Replay replay, replay_to(there, other.marks.back().event, wanted_there_));
+    SHAPLEY_TRY_ASSIGN(Fold fold, fold_to(there, other.marks.back().event, wanted_there_));
     for (const Mark& mark : other.marks) {
       progress("statements against " + other.of.file, report_.statements, static_cast<std::int64_t>(marks_.size()));
-      SHAPLEY_TRY(replay.advance_to(mark.event));
-      SHAPLEY_TRY(visit(mark.sequence, [&](const StoredEvent& stored) {
-        ++report_.statements;
-        const auto& statement = std::get<StandingReceived>(stored.event);
-        const std::string differs = fault_of(statement, other.hashes.at(mark.event), replay.books().state);
-        if (!differs.empty())
-          find("statement", title(mark.sequence, statement) + ", compared with " + other.of.file + ": " + differs);
-      }));
+      SHAPLEY_TRY(fold.advance_to_event(mark.event));
+      SHAPLEY_TRY_ASSIGN(const StoredEvent stored, reader_.read(mark.sequence));
+      ++report_.statements;
+      const auto& statement = std::get<StandingReceived>(stored.event);
+      const std::string differs = fault_of(statement, other.hashes.at(mark.event), fold.books().state);
+      if (!differs.empty())
+        find("statement", title(mark.sequence, statement) + ", compared with " + other.of.file + ": " + differs);
     }
     return {};
   }

@@ -1,14 +1,20 @@
 #include "ledger/encoding/event_store.hpp"
 
+#include <type_traits>
 #include <variant>
 
+#include "ledger/encoding/event_columns.hpp"
 #include "ledger/encoding/event_json.hpp"
+#include "ledger/file/typed_rows.hpp"
 
 namespace shapley::ledger {
 
 namespace {
 
 using accounting::Resource;
+
+// Of an INSERT into event_rows, before the members of the event.
+constexpr int k_parameters_of_row = 5;
 
 // More than any cluster has organizations, accounts and nodes. A lookup of a further text costs a microsecond.
 constexpr std::size_t k_known_texts = 10'000;
@@ -74,23 +80,28 @@ using accounting::SegmentKey;
 using accounting::SegmentOpened;
 using accounting::SegmentRetracted;
 
-// Numbers of kinds in event_rows, of waits one more.
-constexpr std::int64_t k_opened = 2;
-constexpr std::int64_t k_closed = 4;
-constexpr std::int64_t k_retracted = 6;
-
-// Sequence, received, at, hash.
-Statement& bind_row(Statement& statement, const EventRow& row, const Digest& hash) {
-  return statement.bind(1, row.sequence).bind(2, row.received).bind(3, row.at).bind_blob(4, hash);
+Statement& bind_row(Statement& statement, const EventRow& row, const Digest& hash, std::int64_t kind) {
+  return statement.bind(1, row.sequence)
+      .bind(2, row.received)
+      .bind(3, row.at)
+      .bind_blob(4, hash)
+      .bind(k_parameters_of_row, kind);
 }
 
-Statement& bind_segment(Statement& statement, std::int64_t kind_of_run, const SegmentKey& key) {
-  return bind_key(statement.bind(5, kind_of_run + number_of(key.kind)), 6, key);
+// An INSERT of these columns, the parameters in their order.
+Expected<Statement> insert_into(const Database& database, std::string_view table,
+                                const std::vector<std::string_view>& columns) {
+  std::string values;
+  for (std::size_t i = 1; i <= columns.size(); ++i) values += (i == 1 ? "?" : ", ?") + std::to_string(i);
+  return database.prepare("INSERT INTO main." + std::string(table) + "(" + listed_columns(columns) + ") VALUES (" +
+                          values + ")");
 }
 
-// 0 means "none", which is stored as NULL.
-Statement& bind_unless_zero(Statement& statement, int parameter, std::int64_t value) {
-  return value == 0 ? statement.bind_null(parameter) : statement.bind(parameter, value);
+// A row of event_rows with these columns beside those of bind_row().
+Expected<Statement> insert_row(const Database& database, const std::vector<std::string_view>& members) {
+  std::vector<std::string_view> columns{"seq", "received", "at", "hash", "kind"};
+  columns.insert(columns.end(), members.begin(), members.end());
+  return insert_into(database, "event_rows", columns);
 }
 
 // The number in a column of the row that the bound statement finds; nullopt for NULL and for no row.
@@ -104,6 +115,27 @@ Expected<std::optional<std::int64_t>> number_in(Statement& bound, int column) {
 }
 
 }  // namespace
+
+std::string listed_columns(const std::vector<std::string_view>& names) {
+  std::string list;
+  for (const std::string_view name : names) list.append(list.empty() ? "" : ", ").append(name);
+  return list;
+}
+
+std::string with_kinds(std::string_view sql) {
+  using Named = std::pair<std::string_view, std::int64_t>;
+  std::string text(sql);
+  for (const auto& [name, number] :
+       {Named{":text", RowKind::k_text}, Named{":described", RowKind::k_described}, Named{":opened", RowKind::k_opened},
+        Named{":closed", RowKind::k_closed}, Named{":retracted", RowKind::k_retracted},
+        Named{":run", number_of(accounting::SegmentKind::run)},
+        Named{":wait", number_of(accounting::SegmentKind::wait)}}) {
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
+      text.replace(at, name.size(), std::to_string(number));
+    }
+  }
+  return text;
+}
 
 Statement& bind_key(Statement& statement, int first, const SegmentKey& key) {
   return statement.bind(first, std::int64_t{key.job.value})
@@ -120,31 +152,22 @@ Expected<EventStore> EventStore::create(const Database& database) {
 }
 
 Expected<EventStore::Rows> EventStore::prepare_rows(const Database& database) {
-  const auto prepare = [&](const std::string& columns, const std::string& values) {
-    return database.prepare("INSERT INTO main.event_rows(seq, received, at, hash, kind" + columns +
-                            ") VALUES (?1, ?2, ?3, ?4, " + values + ")");
-  };
-  SHAPLEY_TRY_ASSIGN(Statement other, prepare("", "0"));
-  SHAPLEY_TRY_ASSIGN(Statement described, prepare(", job", "1, ?5"));
-  SHAPLEY_TRY_ASSIGN(Statement opened, prepare(", job, anchor, ordinal, organization, processors, placement, released, "
-                                               "waited_as",
-                                               "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13"));
-  SHAPLEY_TRY_ASSIGN(Statement closed, prepare(", job, anchor, ordinal, reason, job_state", "?5, ?6, ?7, ?8, ?9, ?10"));
-  SHAPLEY_TRY_ASSIGN(Statement retracted, prepare(", job, anchor, ordinal", "?5, ?6, ?7, ?8"));
+  SHAPLEY_TRY_ASSIGN(Statement described, insert_row(database, {"job"}));
+  SHAPLEY_TRY_ASSIGN(Statement opened, insert_row(database, column_names<SegmentOpened>()));
+  SHAPLEY_TRY_ASSIGN(Statement closed, insert_row(database, column_names<SegmentClosed>()));
+  SHAPLEY_TRY_ASSIGN(Statement retracted, insert_row(database, column_names<SegmentRetracted>()));
+  SHAPLEY_TRY_ASSIGN(Statement other, insert_row(database, {}));
   return Rows{std::move(described), std::move(opened), std::move(closed), std::move(retracted), std::move(other)};
 }
 
 Expected<EventStore::Details> EventStore::prepare_details(const Database& database) {
-  SHAPLEY_TRY_ASSIGN(
-      Statement job,
-      database.prepare("INSERT INTO main.event_jobs(job, submit, seq, array_job, array_task, het_job, user_id, "
-                       "group_id, organization, account, partition, qos, wckey, name) "
-                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"));
-  SHAPLEY_TRY_ASSIGN(Statement node,
-                     database.prepare("INSERT INTO main.event_nodes(seq, position, node, processors, cpus, memory, "
-                                      "gres) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
-  SHAPLEY_TRY_ASSIGN(Statement text, database.prepare("INSERT INTO main.event_texts(seq, kind, key, payload) "
-                                                      "VALUES (?1, ?2, ?3, ?4)"));
+  std::vector<std::string_view> of_job{"seq"};
+  for (const std::string_view name : column_names<JobDescribed>()) of_job.push_back(name);
+  std::vector<std::string_view> of_node{"seq", "position"};
+  for (const std::string_view name : column_names<accounting::NodeShare>()) of_node.push_back(name);
+  SHAPLEY_TRY_ASSIGN(Statement job, insert_into(database, "event_jobs", of_job));
+  SHAPLEY_TRY_ASSIGN(Statement node, insert_into(database, "event_nodes", of_node));
+  SHAPLEY_TRY_ASSIGN(Statement text, insert_into(database, "event_texts", {"seq", "kind", "key", "payload"}));
   return Details{std::move(job), std::move(node), std::move(text)};
 }
 
@@ -184,85 +207,87 @@ Expected<void> EventStore::insert(const Event& event, const EventRow& row, const
   return std::visit([&](const auto& e) { return put(e, row, hash); }, event);
 }
 
-Expected<void> EventStore::bind_interned(Statement& statement, int parameter, const std::string& text) {
-  SHAPLEY_TRY_ASSIGN(const std::int64_t number, interned_.number_of(interned_text(text)));
+Expected<void> EventStore::bind_interned(Statement& statement, int parameter, const InternedText& text) {
+  SHAPLEY_TRY_ASSIGN(const std::int64_t number, interned_.number_of(text));
   statement.bind(parameter, number);
   return {};
 }
 
-Expected<void> EventStore::put(const JobDescribed& e, const EventRow& row, const Digest& hash) {
-  Statement& job = details_.job;
-  job.bind(1, std::int64_t{e.job.value}).bind(2, e.submit.value).bind(3, row.sequence);
-  bind_unless_zero(job, 4, e.array_job);
-  if (e.array_task) {
-    job.bind(5, std::int64_t{*e.array_task});
+template <typename Value>
+Expected<void> EventStore::bind_value(Statement& statement, int parameter, const Value& value, bool may_be_plain) {
+  if constexpr (std::is_same_v<Value, std::string>) {
+    const InternedText text = interned_text(value);
+    // JSON adds two quotation marks and nothing else, or it writes the text in another way.
+    if (!may_be_plain || text.json.size() != value.size() + 2) return bind_interned(statement, parameter, text);
+    statement.bind(parameter, value);
+  } else if constexpr (std::is_same_v<Value, std::vector<Resource>>) {
+    return bind_interned(statement, parameter, interned_text(value));
+  } else if constexpr (std::is_enum_v<Value>) {
+    return bind_interned(statement, parameter, interned_text(std::string(accounting::name_of(value))));
+  } else if constexpr (std::is_integral_v<Value>) {
+    statement.bind(parameter, std::int64_t{value});
   } else {
-    job.bind_null(5);
+    statement.bind(parameter, std::int64_t{value.value});
   }
-  bind_unless_zero(job, 6, e.het_job).bind(7, std::int64_t{e.user_id}).bind(8, std::int64_t{e.group_id});
-  SHAPLEY_TRY(bind_interned(job, 9, e.organization));
-  SHAPLEY_TRY(bind_interned(job, 10, e.account));
-  SHAPLEY_TRY(bind_interned(job, 11, e.partition));
-  SHAPLEY_TRY(bind_interned(job, 12, e.qos));
-  SHAPLEY_TRY(bind_interned(job, 13, e.wckey));
-  // JSON adds two quotation marks and nothing else, or it writes the name in another way.
-  if (interned_text(e.name).json.size() == e.name.size() + 2) {
-    job.bind(14, e.name);
-  } else {
-    SHAPLEY_TRY(bind_interned(job, 14, e.name));
-  }
-  SHAPLEY_TRY(job.run());
-  return bind_row(rows_.described, row, hash).bind(5, std::int64_t{e.job.value}).run();
-}
-
-Expected<void> EventStore::put(const SegmentOpened& e, const EventRow& row, const Digest& hash) {
-  SHAPLEY_TRY(bind_interned(bind_segment(bind_row(rows_.opened, row, hash), k_opened, e.key), 9, e.organization));
-  rows_.opened.bind(10, e.processors.value);
-  if (e.placement.empty()) {
-    rows_.opened.bind_null(11);
-  } else {
-    SHAPLEY_TRY(bind_interned(rows_.opened, 11, e.placement));
-  }
-  if (e.released) {
-    rows_.opened.bind(12, e.released->value);
-  } else {
-    rows_.opened.bind_null(12);
-  }
-  SHAPLEY_TRY(bind_unless_zero(rows_.opened, 13, e.waited_as.value).run());
-  std::int64_t position = 0;
-  for (const accounting::NodeShare& share : e.nodes) SHAPLEY_TRY(put_node(share, row.sequence, position++));
   return {};
 }
 
-Expected<void> EventStore::put_node(const accounting::NodeShare& share, std::int64_t sequence, std::int64_t position) {
-  Statement& node = details_.node;
-  SHAPLEY_TRY(bind_interned(node.bind(1, sequence).bind(2, position), 3, share.node));
-  bind_unless_zero(node.bind(4, share.processors.value), 5, share.cpus);
-  bind_unless_zero(node, 6, share.memory);
-  if (share.gres.empty()) {
-    node.bind_null(7);
-  } else {
-    SHAPLEY_TRY_ASSIGN(const std::int64_t number, interned_.number_of(interned_text(share.gres)));
-    node.bind(7, number);
+template <typename Record>
+Expected<void> EventStore::bind_columns(Statement& statement, int parameter, const Record& record) {
+  Expected<void> bound;
+  for_each_column(record, [&]<typename Value>(std::string_view name, const Value& value, auto role) {
+    if (!bound) return;
+    if constexpr (k_is_optional<Value>) {
+      if (value) bound = bind_value(statement, parameter, *value, false);
+      if (!value) statement.bind_null(parameter);
+    } else if (is_null_for_default<decltype(role)::value>(name) && value == Value{}) {
+      statement.bind_null(parameter);
+    } else {
+      bound = bind_value(statement, parameter, value, may_be_plain_text(name));
+    }
+    ++parameter;
+  });
+  return bound;
+}
+
+Expected<void> EventStore::put(const JobDescribed& e, const EventRow& row, const Digest& hash) {
+  SHAPLEY_TRY(bind_columns(details_.job.bind(1, row.sequence), 2, e));
+  SHAPLEY_TRY(details_.job.run());
+  return bind_row(rows_.described, row, hash, RowKind::k_described)
+      .bind(k_parameters_of_row + 1, std::int64_t{e.job.value})
+      .run();
+}
+
+Expected<void> EventStore::put(const SegmentOpened& e, const EventRow& row, const Digest& hash) {
+  SHAPLEY_TRY(put_segment(rows_.opened, RowKind::k_opened, e, row, hash));
+  std::int64_t position = 0;
+  for (const accounting::NodeShare& share : e.nodes) {
+    SHAPLEY_TRY(bind_columns(details_.node.bind(1, row.sequence).bind(2, position++), 3, share));
+    SHAPLEY_TRY(details_.node.run());
   }
-  return node.run();
+  return {};
 }
 
 Expected<void> EventStore::put(const SegmentClosed& e, const EventRow& row, const Digest& hash) {
-  const std::string reason(accounting::name_of(e.reason));
-  SHAPLEY_TRY(bind_interned(bind_segment(bind_row(rows_.closed, row, hash), k_closed, e.key), 9, reason));
-  SHAPLEY_TRY(bind_interned(rows_.closed, 10, e.job_state));
-  return rows_.closed.run();
+  return put_segment(rows_.closed, RowKind::k_closed, e, row, hash);
 }
 
 Expected<void> EventStore::put(const SegmentRetracted& e, const EventRow& row, const Digest& hash) {
-  return bind_segment(bind_row(rows_.retracted, row, hash), k_retracted, e.key).run();
+  return put_segment(rows_.retracted, RowKind::k_retracted, e, row, hash);
+}
+
+template <typename Fact>
+Expected<void> EventStore::put_segment(Statement& statement, std::int64_t kind_of_run, const Fact& e,
+                                       const EventRow& row, const Digest& hash) {
+  bind_row(statement, row, hash, kind_of_run + number_of(e.key.kind));
+  SHAPLEY_TRY(bind_columns(statement, k_parameters_of_row + 1, e));
+  return statement.run();
 }
 
 template <typename Fact>
 Expected<void> EventStore::put(const Fact& /*e*/, const EventRow& row, const Digest& hash) {
   SHAPLEY_TRY(details_.text.bind(1, row.sequence).bind(2, row.kind).bind(3, row.key).bind(4, row.payload).run());
-  return bind_row(rows_.other, row, hash).run();
+  return bind_row(rows_.other, row, hash, RowKind::k_text).run();
 }
 
 }  // namespace shapley::ledger

@@ -56,6 +56,18 @@ class InternedTexts {
   return kind == accounting::SegmentKind::run ? 0 : 1;
 }
 
+// The numbers by which event_rows names kinds of event: those of segments are of runs, and of waits one more.
+struct RowKind {
+  static constexpr std::int64_t k_text = 0;
+  static constexpr std::int64_t k_described = 1;
+  static constexpr std::int64_t k_opened = 2;
+  static constexpr std::int64_t k_closed = 4;
+  static constexpr std::int64_t k_retracted = 6;
+};
+// SQL in which these names stand for the numbers: ":text", ":described", ":opened", ":closed", ":retracted" of events,
+// ":run" and ":wait" of segments.
+[[nodiscard]] std::string with_kinds(std::string_view sql);
+
 // Binds what identifies a segment, except its kind, to three parameters from `first` on: job, anchor, ordinal.
 Statement& bind_key(Statement& statement, int first, const accounting::SegmentKey& key);
 
@@ -101,9 +113,15 @@ class EventStore {
   [[nodiscard]] Expected<void> put(const accounting::SegmentRetracted& e, const EventRow& row, const Digest& hash);
   template <typename Fact>
   [[nodiscard]] Expected<void> put(const Fact& e, const EventRow& row, const Digest& hash);
-  [[nodiscard]] Expected<void> put_node(const accounting::NodeShare& share, std::int64_t sequence,
-                                        std::int64_t position);
-  [[nodiscard]] Expected<void> bind_interned(Statement& statement, int parameter, const std::string& text);
+  template <typename Fact>
+  [[nodiscard]] Expected<void> put_segment(Statement& statement, std::int64_t kind_of_run, const Fact& e,
+                                           const EventRow& row, const Digest& hash);
+  // Binds the columns of the record (event_columns.hpp) to the parameters from `parameter` on.
+  template <typename Record>
+  [[nodiscard]] Expected<void> bind_columns(Statement& statement, int parameter, const Record& record);
+  template <typename Value>
+  [[nodiscard]] Expected<void> bind_value(Statement& statement, int parameter, const Value& value, bool may_be_plain);
+  [[nodiscard]] Expected<void> bind_interned(Statement& statement, int parameter, const InternedText& text);
 
   InternedTexts interned_;
   Rows rows_;

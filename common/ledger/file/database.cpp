@@ -103,6 +103,14 @@ bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
+bool Statement::is_integer(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
+}
+
+bool Statement::is_text(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_TEXT;
+}
+
 std::int64_t Statement::integer(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
@@ -118,10 +126,6 @@ std::span<const unsigned char> Statement::blob(int column) const {
   const auto* data = static_cast<const unsigned char*>(sqlite3_column_blob(statement_.get(), column));
   if (data == nullptr) return {};
   return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
-}
-
-bool Statement::read_only() const {
-  return sqlite3_stmt_readonly(statement_.get()) != 0;
 }
 
 Expected<Database> Database::open(const std::string& location, int flags) {

@@ -38,11 +38,12 @@ class Statement {
   [[nodiscard]] int columns() const;
   [[nodiscard]] std::string_view name(int column) const;
   [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] bool is_integer(int column) const;
+  [[nodiscard]] bool is_text(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
   // Views are valid until the next step or reset; NULL reads as empty.
   [[nodiscard]] std::string_view text(int column) const;
   [[nodiscard]] std::span<const unsigned char> blob(int column) const;
-  [[nodiscard]] bool read_only() const;
 
  private:
   friend class Database;

@@ -43,17 +43,14 @@ Expected<void> visit_selected(const Ledger& file, const std::string& sql, Instan
                               const std::function<bool(const Event&)>& visit) {
   const Database& database = file.rows().database();
   SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql));
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(with_kinds(sql)));
   select.bind(1, begin.sequence).bind(2, at.value);
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
   for (bool more = true; more;) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (!row) return {};
-    const std::int64_t sequence = select.integer(0);
-    SHAPLEY_TRY(reader.visit(sequence - 1, sequence, [&](const StoredEvent& stored) -> Expected<void> {
-      more = visit(stored.event);
-      return {};
-    }));
+    SHAPLEY_TRY_ASSIGN(const StoredEvent stored, reader.read(select.integer(0)));
+    more = visit(stored.event);
   }
   return {};
 }
@@ -65,7 +62,8 @@ Expected<std::vector<SegmentOpened>> next_starts(const Files& files, const PastQ
   if (question.next_starts == 0) return starts;
   for (const Ledger* file : files) {
     constexpr const char* k_runs =
-        "SELECT seq FROM main.event_rows WHERE seq > ?1 AND at > ?2 AND kind = 2 AND anchor = at ORDER BY at, job";
+        "SELECT seq FROM main.event_rows WHERE seq > ?1 AND at > ?2 AND kind = :opened AND anchor = at ORDER BY at, "
+        "job";
     std::size_t found = 0;
     SHAPLEY_TRY(visit_selected(*file, k_runs, question.at, [&](const Event& event) {
       const auto& run = std::get<SegmentOpened>(event);
@@ -100,48 +98,36 @@ Expected<void> leave_out_costly_ones(State& state, const Files& files, Instant u
   return {};
 }
 
-// Applies the events up to the instant, in the order of time, and forgets on the way what no later one reaches back to.
-Expected<void> follow(State& state, PastEvents& events, const PastQuestion& question, const OnInstant& on_instant) {
-  const std::int64_t pace = question.pace.events_between_compactions;
-  std::int64_t due = pace;
+Expected<void> follow(Fold& fold, const PastQuestion& question, const OnInstant& on_instant) {
   std::optional<Instant> last;
   const auto moved_to = [&](Instant next) {
-    if (on_instant && last && next > *last) on_instant(state, next);
-  };
-  const auto forget = [&](Instant t) {
-    forget_in_steps(state, std::min(on_instant ? t - k_kept_for_watching : t, events.reached_back()));
-    due = std::max(pace, static_cast<std::int64_t>(state.remembered_jobs()));
+    if (on_instant && last && next > *last) on_instant(fold.books().state, next);
   };
   while (true) {
     if (question.budget.is_ended()) return fail(Errc::limit, "request cancelled");
-    SHAPLEY_TRY_ASSIGN(const Event* event, events.next_until(question.at));
-    if (event == nullptr) break;
-    const Instant t = accounting::time_of(*event);
+    SHAPLEY_TRY_ASSIGN(const StoredEvent* stored, fold.next(question.at));
+    if (stored == nullptr) break;
+    const Instant t = time_of(stored->event);
     moved_to(t);
-    // What is declared for all times has the beginning of time as its instant.
-    if (--due <= 0 && last) forget(*last);
-    SHAPLEY_TRY(apply_told(state, *event));
+    SHAPLEY_TRY(fold.apply(*stored));
     last = t;
+    if (on_instant) fold.keep(t - k_kept_for_watching);
   }
-  if (last) forget(*last);
+  if (last) SHAPLEY_TRY(fold.forget());
   moved_to(question.at);
   return {};
 }
 
 Expected<BooksThen> books_of(const Files& files, const PastQuestion& question, const OnInstant& on_instant) {
   SHAPLEY_TRY(check_budget(files, question.budget));
-  SHAPLEY_TRY_ASSIGN(PastEvents events, PastEvents::open(files, question.at));
+  SHAPLEY_TRY_ASSIGN(const PastEvents events, PastEvents::open(files));
   SHAPLEY_TRY_ASSIGN(Recovered opening, files.front()->opening(k_remembers_nothing));
-  State& state = opening.state;
-  SHAPLEY_TRY(leave_out_costly_ones(state, files, question.at));
-  SHAPLEY_TRY(begin_of_books(state, events.begin(), question.at));
-  std::vector<accounting::AdjustmentMade> made;
-  for (const PastAdjustment& adjustment : events.adjustments()) made.push_back(adjustment.made);
-  SHAPLEY_TRY(apply_adjustments(state, std::move(made)));
-  SHAPLEY_TRY(retract_known(state, events.retracted(), question.at));
-  SHAPLEY_TRY(follow(state, events, question, on_instant));
+  SHAPLEY_TRY(leave_out_costly_ones(opening.state, files, question.at));
+  SHAPLEY_TRY(begin_of_books(opening.state, events.begin(), question.at));
+  SHAPLEY_TRY_ASSIGN(Fold fold, events.fold(std::move(opening), question.at, question.at, question.pace));
+  SHAPLEY_TRY(follow(fold, question, on_instant));
   SHAPLEY_TRY_ASSIGN(std::vector<SegmentOpened> later, next_starts(files, question, events.retracted()));
-  return BooksThen{std::move(state), std::move(later)};
+  return BooksThen{std::move(fold.books().state), std::move(later)};
 }
 
 }  // namespace

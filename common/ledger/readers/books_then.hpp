@@ -15,7 +15,7 @@
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
-#include "ledger/recovery/replay.hpp"
+#include "ledger/recovery/fold.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {

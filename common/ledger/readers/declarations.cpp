@@ -31,14 +31,11 @@ std::string declared_sql() {
 Expected<std::vector<Event>> read_events(const Database& database, Statement select) {
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
   std::vector<Event> events;
-  const auto add = [&](const StoredEvent& stored) {
-    events.push_back(stored.event);
-    return Expected<void>{};
-  };
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (!row) return events;
-    SHAPLEY_TRY(reader.visit(select.integer(0) - 1, select.integer(0), add));
+    SHAPLEY_TRY_ASSIGN(StoredEvent stored, reader.read(select.integer(0)));
+    events.push_back(std::move(stored.event));
   }
 }
 
@@ -82,6 +79,26 @@ Expected<std::string> read_cluster_name(const Database& database) {
   return names.empty() ? std::string() : names.rbegin()->second;
 }
 
+Expected<std::set<std::string>> read_configured_organizations(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT name FROM organizations WHERE at = "
+                                                        "(SELECT MAX(at) FROM organizations)"));
+  std::set<std::string> names;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) return names;
+    names.emplace(select.text(0));
+  }
+}
+
+// Of an event of the ledger's own.
+Expected<std::optional<std::int64_t>> read_number(const Database& database, const accounting::AdjustmentMade& made) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq FROM event_texts WHERE key = ?1"));
+  const std::string key = accounting::event_key(made);
+  SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, key).step());
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  return row && select.integer(0) > begin.sequence ? std::optional(select.integer(0)) : std::nullopt;
+}
+
 }  // namespace
 
 Expected<std::vector<Event>> declarations(const Ledger& ledger) {
@@ -99,6 +116,14 @@ Expected<accounting::FormerNames> former_names(const Ledger& ledger) {
 
 Expected<std::string> cluster_name(const Ledger& ledger) {
   return ledger.rows().run("read the cluster's name", read_cluster_name);
+}
+
+Expected<std::set<std::string>> configured_organizations(const Ledger& ledger) {
+  return ledger.rows().run("read the organizations", read_configured_organizations);
+}
+
+Expected<std::optional<std::int64_t>> adjustment_event(const Ledger& ledger, const accounting::AdjustmentMade& made) {
+  return ledger.rows().run("read an adjustment", read_number, made);
 }
 
 Expected<std::optional<ConfigurationLoaded>> configuration_behind(const Ledger& ledger, Instant at) {

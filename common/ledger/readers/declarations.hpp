@@ -1,7 +1,9 @@
 // The declarations of the configuration, found by ranges of the key's index: fast in a ledger of millions of events.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,13 @@ namespace shapley::ledger {
 
 // The cluster's last name; empty: no feeder has reported one. Errors as above.
 [[nodiscard]] Expected<std::string> cluster_name(const Ledger& ledger);
+
+// The organizations that the configuration named last. Errors as above.
+[[nodiscard]] Expected<std::set<std::string>> configured_organizations(const Ledger& ledger);
+
+// The number of the adjustment's event, whose facts follow it; nullopt: it is in an archive. Errors as above.
+[[nodiscard]] Expected<std::optional<std::int64_t>> adjustment_event(const Ledger& ledger,
+                                                                     const accounting::AdjustmentMade& made);
 
 // configuration_at, or, if none was loaded by then, the first one, by which earlier jobs are booked, too.
 [[nodiscard]] Expected<std::optional<accounting::ConfigurationLoaded>> configuration_behind(const Ledger& ledger,

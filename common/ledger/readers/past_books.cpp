@@ -7,6 +7,8 @@
 
 #include "base/calendar.hpp"
 #include "base/contract.hpp"
+#include "ledger/encoding/chain_walk.hpp"
+#include "ledger/file/typed_rows.hpp"
 #include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
@@ -16,48 +18,37 @@ Expected<PastBooks> PastBooks::read(const Ledger& ledger, const Asked& asked) {
   SHAPLEY_TRY_ASSIGN(PastFiles past, PastFiles::open(ledger, directory, asked.since, asked.until));
   auto kept = std::make_unique<PastFiles>(std::move(past));
   const std::vector<const Ledger*>& files = kept->files();
-  SHAPLEY_TRY_ASSIGN(PastEvents events, PastEvents::open(files, asked.until));
+  SHAPLEY_TRY_ASSIGN(PastEvents events, PastEvents::open(files));
   SHAPLEY_TRY_ASSIGN(Submitters submitters, Submitters::open(files));
   SHAPLEY_TRY_ASSIGN(Recovered opening, files.front()->opening(remembers_nothing(asked.by)));
   SHAPLEY_TRY_ASSIGN(const Instant begin, begin_of_books(opening.state, events.begin(), asked.until));
-  std::vector<accounting::AdjustmentMade> made;
-  for (const PastAdjustment& adjustment : events.adjustments()) made.push_back(adjustment.made);
-  SHAPLEY_TRY(apply_adjustments(opening.state, std::move(made)));
-  SHAPLEY_TRY(retract_known(opening.state, events.retracted(), asked.since));
-  return PastBooks(std::move(kept), std::move(events), std::move(submitters), std::move(opening.state), begin,
-                   asked.pace);
+  SHAPLEY_TRY_ASSIGN(Fold fold, events.fold(std::move(opening), asked.since, asked.until, asked.pace));
+  return PastBooks(std::move(kept), std::move(events), std::move(submitters), std::move(fold), begin);
 }
 
 Expected<void> PastBooks::advance_to(Instant t) {
-  SHAPLEY_REQUIRE(needed_from_ == k_end_of_time || needed_from_ <= t);
-  while (true) {
-    SHAPLEY_TRY_ASSIGN(const accounting::Event* event, events_.next_until(t));
-    if (event == nullptr) break;
-    SHAPLEY_TRY(apply_told(state_, *event));
-    if (--due_ <= 0) forget_before(needed_from_);
-  }
+  SHAPLEY_REQUIRE(!moved_to_ || *moved_to_ <= t);
+  SHAPLEY_TRY(fold_.advance_to(t));
   // Books without any event have no present.
-  if (state_.now() != k_beginning_of_time) state_.advance(t);
-  needed_from_ = t;
+  if (state().now() != k_beginning_of_time) state().advance(t);
+  moved_to_ = t;
+  fold_.keep(t);
   return {};
 }
 
-void PastBooks::forget() {
+Expected<void> PastBooks::forget() {
   submitters_.forget();
-  forget_before(needed_from_);
-}
-
-void PastBooks::forget_before(Instant t) {
-  state_.compact(std::min(t, events_.reached_back()));
-  due_ = std::max(pace_.events_between_compactions, static_cast<std::int64_t>(state_.remembered_jobs()));
+  return fold_.forget();
 }
 
 using accounting::AdjustmentMade;
 using accounting::Event;
 using accounting::OwnershipStated;
 using accounting::SegmentClosed;
+using accounting::SegmentKey;
 using accounting::SegmentKind;
 using accounting::SegmentOpened;
+using accounting::SegmentRetracted;
 
 bool PastAdjustment::concerns(Instant since, Instant until) const {
   if (made.at <= since) return false;
@@ -197,120 +188,104 @@ tl::unexpected<Error> before_the_books(Instant asked, Instant begin) {
                                                 format_instant(asked) + " or before");
 }
 
-const accounting::SegmentKey* segment_of(const accounting::Event& event) {
-  if (const auto* opened = std::get_if<accounting::SegmentOpened>(&event)) return &opened->key;
-  if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event)) return &closed->key;
-  if (const auto* retracted = std::get_if<accounting::SegmentRetracted>(&event)) return &retracted->key;
+namespace {
+
+// The segment that the event is about; nullptr: none.
+const accounting::SegmentKey* segment_of(const Event& event) {
+  if (const auto* opened = std::get_if<SegmentOpened>(&event)) return &opened->key;
+  if (const auto* closed = std::get_if<SegmentClosed>(&event)) return &closed->key;
+  if (const auto* retracted = std::get_if<SegmentRetracted>(&event)) return &retracted->key;
   return nullptr;
 }
 
-Expected<void> apply_told(accounting::State& state, const accounting::Event& event) {
-  const auto applied = state.apply(event);
-  if (!applied || *applied != accounting::Applied::needs_replay) return {};
-  return fail(Errc::corrupt, "the books refuse " + accounting::event_key(event) + " in the order of time");
-}
-
-Expected<void> apply_adjustments(accounting::State& state, std::vector<accounting::AdjustmentMade> adjustments) {
-  const std::vector<accounting::AdjustmentMade> known = state.adjustments();
-  for (accounting::AdjustmentMade& adjustment : adjustments) {
-    const auto is_it = [&](const auto& other) { return other.number == adjustment.number; };
-    if (std::any_of(known.begin(), known.end(), is_it)) continue;
-    adjustment.at = Instant{0};  // the present of the books is not to move for it
-    SHAPLEY_TRY(apply_told(state, adjustment));
+Expected<void> apply_adjustments(accounting::State& state, const std::vector<PastAdjustment>& adjustments) {
+  const std::vector<AdjustmentMade> known = state.adjustments();
+  for (const PastAdjustment& adjustment : adjustments) {
+    if (std::ranges::find(known, adjustment.made.number, &AdjustmentMade::number) != known.end()) continue;
+    AdjustmentMade made = adjustment.made;
+    made.at = Instant{0};  // the present of the books is not to move for it
+    SHAPLEY_TRY(apply_in_order(state, made));
   }
   return {};
 }
-
-Expected<void> retract_known(accounting::State& state, const std::set<accounting::SegmentKey>& retracted, Instant at) {
-  for (const accounting::SegmentKey& key : retracted) {
-    // The segment was known before the file begins, and is retracted in it.
-    if (state.find_segment(key) == nullptr) continue;
-    SHAPLEY_TRY(apply_told(state, accounting::SegmentRetracted{key, std::min(at, state.now())}));
-  }
-  return {};
-}
-
-namespace {
-
-using accounting::AdjustmentMade;
-using accounting::Event;
-using accounting::SegmentKind;
 
 }  // namespace
 
-Expected<PastEvents> PastEvents::open(const std::vector<const Ledger*>& files, Instant until) {
+Expected<PastEvents> PastEvents::open(const std::vector<const Ledger*>& files) {
   PastEvents events;
-  for (const Ledger* file : files) SHAPLEY_TRY(events.add(*file, until));
+  for (const Ledger* file : files) SHAPLEY_TRY(events.add(*file));
   events.adjustments_ = std::move(events.noting_).take();
   return events;
 }
 
-Expected<void> PastEvents::add(const Ledger& ledger, Instant until) {
+Expected<void> PastEvents::add(const Ledger& ledger) {
   const Database& database = ledger.rows().database();
   SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
   SHAPLEY_TRY_ASSIGN(Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
-  SHAPLEY_TRY(note_begin(database, begin.sequence));
-  SHAPLEY_TRY(note_retractions(database, begin.sequence));
-  // Sorting numbers and looking each event up needs far less space than sorting events.
-  SHAPLEY_TRY_ASSIGN(Statement order, database.prepare("SELECT seq, at FROM main.event_rows WHERE seq > ?1 AND "
-                                                       "at <= ?2 AND kind < 6 ORDER BY at, seq"));
-  order.bind(1, begin.sequence).bind(2, until.value);
-  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
-  SHAPLEY_TRY_ASSIGN(Lookback lookback,
-                     Lookback::by_time(database, begin.sequence, std::numeric_limits<std::int64_t>::max()));
-  files_.push_back({.after = begin.sequence,
-                    .snapshot = std::move(snapshot),
-                    .order = std::move(order),
-                    .reader = std::move(reader),
-                    .lookback = std::move(lookback),
-                    .sequence = std::nullopt,
-                    .at = {}});
-  SHAPLEY_TRY(note_adjustments(database, files_.back()));
-  return files_.back().step();
+  snapshots_.push_back(std::move(snapshot));
+  const EventRange& file = files_.emplace_back(EventRange{.database = &database, .after = begin.sequence});
+  SHAPLEY_TRY(note_begin(file));
+  SHAPLEY_TRY(note_retractions(file));
+  return note_adjustments(file);
+}
+
+Expected<Fold> PastEvents::fold(Recovered opening, Instant since, Instant until, const ReplayPace& pace) const {
+  SHAPLEY_TRY(apply_adjustments(opening.state, adjustments_));
+  for (const SegmentKey& key : *retracted_) {
+    // The segment was known before the file begins, and is retracted in it.
+    if (opening.state.find_segment(key) == nullptr) continue;
+    SHAPLEY_TRY(apply_in_order(opening.state, SegmentRetracted{key, std::min(since, opening.state.now())}));
+  }
+  std::vector<EventRange> files = files_;
+  for (EventRange& file : files) file.until = until;
+  const auto leaves_out = [retracted = retracted_](const Event& event) {
+    const SegmentKey* key = segment_of(event);
+    return std::holds_alternative<AdjustmentMade>(event) || (key != nullptr && retracted->contains(*key));
+  };
+  return Fold::by_time(files, std::move(opening), {.pace = pace, .leaves_out = leaves_out});
 }
 
 // The kinds of accounting::begin_by.
-Expected<void> PastEvents::note_begin(const Database& database, std::int64_t after) {
-  for (const char* sql : {"SELECT MIN(at) FROM main.event_rows WHERE seq > ?1 AND kind IN (2, 3)",
+Expected<void> PastEvents::note_begin(const EventRange& file) {
+  for (const char* sql : {"SELECT MIN(at) FROM main.event_rows WHERE seq > ?1 AND kind IN (:opened, :opened + :wait)",
                           "SELECT MIN(r.at) FROM main.event_texts t JOIN main.event_rows r ON r.seq = t.seq WHERE "
                           "t.seq > ?1 AND t.kind IN "
                           "('organizations_declared', 'capacity_changed', 'period_declared')"}) {
-    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql));
-    select.bind(1, after);
+    SHAPLEY_TRY_ASSIGN(Statement select, file.database->prepare(with_kinds(sql)));
+    select.bind(1, file.after);
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (row && !select.is_null(0)) begin_ = std::min(begin_, Instant{select.integer(0)});
   }
   return {};
 }
 
-Expected<void> PastEvents::note_retractions(const Database& database, std::int64_t after) {
+Expected<void> PastEvents::note_retractions(const EventRange& file) {
   SHAPLEY_TRY_ASSIGN(Statement select,
-                     database.prepare("SELECT kind & 1, job, anchor, ordinal FROM main.event_rows WHERE seq > ?1 AND "
-                                      "kind >= 6"));
-  select.bind(1, after);
+                     file.database->prepare(with_kinds("SELECT kind - :retracted, job, anchor, ordinal FROM "
+                                                       "main.event_rows WHERE seq > ?1 AND kind >= :retracted")));
+  select.bind(1, file.after);
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (!row) return {};
-    retracted_.insert({.kind = select.integer(0) == 0 ? SegmentKind::run : SegmentKind::wait,
-                       .job = {static_cast<std::uint32_t>(select.integer(1))},
-                       .anchor = {select.integer(2)},
-                       .ordinal = static_cast<std::uint32_t>(select.integer(3))});
+    SHAPLEY_TRY_ASSIGN(const SegmentKey key, typed_row<SegmentKey>(select));
+    retracted_->insert(key);
   }
 }
 
 // The adjustments, each with the facts right behind it; these may be in the next file.
-Expected<void> PastEvents::note_adjustments(const Database& database, File& file) {
+Expected<void> PastEvents::note_adjustments(const EventRange& file) {
+  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(*file.database));
   std::int64_t done = file.after;
   const auto note_between = [&](std::int64_t after, std::int64_t last) {
-    return file.reader.visit(after, last, [&](const StoredEvent& stored) -> Expected<void> {
+    return reader.visit(after, last, [&](const StoredEvent& stored) -> Expected<void> {
       noting_.note(stored.event);
       if (const auto* made = std::get_if<AdjustmentMade>(&stored.event)) last_fact_ = stored.sequence + made->facts;
       done = stored.sequence;
       return {};
     });
   };
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq FROM main.event_texts WHERE seq > ?1 AND "
-                                                        "kind = 'adjustment_made' ORDER BY seq"));
+  SHAPLEY_TRY_ASSIGN(Statement select, file.database->prepare("SELECT seq FROM main.event_texts WHERE seq > ?1 AND "
+                                                              "kind = 'adjustment_made' ORDER BY seq"));
   select.bind(1, file.after);
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
@@ -318,40 +293,6 @@ Expected<void> PastEvents::note_adjustments(const Database& database, File& file
     if (const std::int64_t facts = std::min(last_fact_, next - 1); facts > done) SHAPLEY_TRY(note_between(done, facts));
     if (!row) return {};
     SHAPLEY_TRY(note_between(next - 1, next));
-  }
-}
-
-Expected<void> PastEvents::File::step() {
-  SHAPLEY_TRY_ASSIGN(const bool row, order.step());
-  sequence = row ? std::optional(order.integer(0)) : std::nullopt;
-  if (row) at = {order.integer(1)};
-  return {};
-}
-
-Instant PastEvents::reached_back() const {
-  Instant reached = k_end_of_time;
-  for (const File& file : files_) {
-    if (file.sequence) reached = std::min(reached, file.lookback.from(file.at.value));
-  }
-  return reached;
-}
-
-Expected<const Event*> PastEvents::next_until(Instant t) {
-  while (true) {
-    File* first = nullptr;  // of two events of equal time the one of the older file comes first
-    for (File& file : files_) {
-      if (file.sequence && (first == nullptr || file.at < first->at)) first = &file;
-    }
-    if (first == nullptr || first->at > t) return nullptr;
-    const std::int64_t sequence = *first->sequence;
-    SHAPLEY_TRY(first->reader.visit(sequence - 1, sequence, [&](const StoredEvent& stored) -> Expected<void> {
-      event_ = stored.event;
-      return {};
-    }));
-    SHAPLEY_TRY(first->step());
-    const accounting::SegmentKey* key = segment_of(event_);
-    const bool is_retracted = key != nullptr && retracted_.contains(*key);
-    if (!is_retracted && !std::holds_alternative<AdjustmentMade>(event_)) return &event_;
   }
 }
 

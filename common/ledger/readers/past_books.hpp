@@ -22,9 +22,8 @@
 #include "base/text.hpp"
 #include "base/types.hpp"
 #include "ledger/archive/links.hpp"
-#include "ledger/encoding/event_reader.hpp"
 #include "ledger/file/database.hpp"
-#include "ledger/recovery/replay.hpp"
+#include "ledger/recovery/fold.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
@@ -94,8 +93,7 @@ class Submitters {
   std::map<std::pair<JobId, Instant>, Submitter> known_;
 };
 
-// Common to readers of the past: the ledger and those of its archives that a past instant needs, and how their events
-// are applied in the order of time.
+// Common to readers of the past: the ledger and those of its archives that a past instant needs.
 
 // The time of the ledger's last recording. Errc::not_found: it is empty.
 [[nodiscard]] Expected<Instant> last_recorded(const Ledger& ledger);
@@ -121,72 +119,41 @@ class PastFiles {
 // The error for that.
 [[nodiscard]] tl::unexpected<Error> before_the_books(Instant asked, Instant begin);
 
-// The segment that the event is about; nullptr: none.
-[[nodiscard]] const accounting::SegmentKey* segment_of(const accounting::Event& event);
-
-// Applies an event. An event that the books refuse (a contradiction) changed nothing when shapleyd met it, and changes
-// nothing here. Errc::corrupt: the event is not in the order of time.
-[[nodiscard]] Expected<void> apply_told(accounting::State& state, const accounting::Event& event);
-
-// Renames and mergers are applied before anything else, because the past is shown in today's names.
-[[nodiscard]] Expected<void> apply_adjustments(accounting::State& state,
-                                               std::vector<accounting::AdjustmentMade> adjustments);
-
-// Retracts segments that the books have and the files retract at any time, as of `at` at the latest.
-[[nodiscard]] Expected<void> retract_known(accounting::State& state, const std::set<accounting::SegmentKey>& retracted,
-                                           Instant at);
-
-// The events of the past in the order of time, one at a time, so that only one is in memory; and what has to be known
-// before the first of them is applied.
+// The events of the past, and what has to be known of them before the first one is applied.
 //
 // At each instant those events count that concern it or earlier times, whenever they were recorded, but none of a
-// segment that was retracted at any time. Adjustments are not among them either: they are applied before all others.
+// segment that was retracted at any time. Adjustments are applied before all others, because the past is shown in
+// today's names.
 class PastEvents {
  public:
-  // Opens the events that concern `until` or earlier times. REQUIRES: the files follow each other (PastFiles), outlive
-  // it and are not moved. They are read as they are now.
-  [[nodiscard]] static Expected<PastEvents> open(const std::vector<const Ledger*>& files, Instant until);
-
-  // The next event, if its time is t or earlier; else nullptr. Valid until the next call.
-  [[nodiscard]] Expected<const accounting::Event*> next_until(Instant t);
-
-  // An instant at or before everything that the events to come reach back to; k_end_of_time: none reaches back.
-  [[nodiscard]] Instant reached_back() const;
+  // REQUIRES: the files follow each other (PastFiles), outlive it and are not moved. They are read as they are now.
+  [[nodiscard]] static Expected<PastEvents> open(const std::vector<const Ledger*>& files);
 
   // The first time by which an event of the files begins books (accounting::begin_by), however late it was recorded;
   // k_end_of_time if there is no such event.
   [[nodiscard]] Instant begin() const { return begin_; }
   // All segments that the files retract, at any time.
-  [[nodiscard]] const std::set<accounting::SegmentKey>& retracted() const { return retracted_; }
+  [[nodiscard]] const std::set<accounting::SegmentKey>& retracted() const { return *retracted_; }
   // All adjustments in the files, by number.
   [[nodiscard]] const std::vector<PastAdjustment>& adjustments() const { return adjustments_; }
 
+  // Books that go from `opening`, the books that the first file begins with, to `until` at most. Segments that
+  // `opening` has and the files retract are retracted as of `since`. REQUIRES: this outlives the fold.
+  [[nodiscard]] Expected<Fold> fold(Recovered opening, Instant since, Instant until, const ReplayPace& pace) const;
+
  private:
-  // The state of one file: its own events are those after `after`.
-  struct File {
-    std::int64_t after;
-    Transaction snapshot;  // must outlive what reads from it
-    Statement order;       // numbers and times of the events, by time
-    EventReader reader;
-    Lookback lookback;
-    std::optional<std::int64_t> sequence;  // of the next event; nullopt: no further one
-    Instant at;                            // of the next event
+  [[nodiscard]] Expected<void> add(const Ledger& ledger);
+  [[nodiscard]] Expected<void> note_begin(const EventRange& file);
+  [[nodiscard]] Expected<void> note_retractions(const EventRange& file);
+  [[nodiscard]] Expected<void> note_adjustments(const EventRange& file);
 
-    [[nodiscard]] Expected<void> step();
-  };
-
-  [[nodiscard]] Expected<void> add(const Ledger& ledger, Instant until);
-  [[nodiscard]] Expected<void> note_begin(const Database& database, std::int64_t after);
-  [[nodiscard]] Expected<void> note_retractions(const Database& database, std::int64_t after);
-  [[nodiscard]] Expected<void> note_adjustments(const Database& database, File& file);
-
-  std::vector<File> files_;  // the oldest first
+  std::vector<Transaction> snapshots_;
+  std::vector<EventRange> files_;  // the oldest first, each with its own events
   Instant begin_ = k_end_of_time;
-  std::set<accounting::SegmentKey> retracted_;
+  std::shared_ptr<std::set<accounting::SegmentKey>> retracted_ = std::make_shared<std::set<accounting::SegmentKey>>();
   AdjustmentReader noting_;
   std::int64_t last_fact_ = 0;  // number of the last fact of the last adjustment so far
   std::vector<PastAdjustment> adjustments_;
-  accounting::Event event_;
 };
 
 class PastBooks {
@@ -208,12 +175,12 @@ class PastBooks {
   // asked.since <= t <= asked.until, and t is not earlier than the last one. Errc::corrupt: the books refuse an event
   // in the order of time.
   [[nodiscard]] Expected<void> advance_to(Instant t);
-  [[nodiscard]] accounting::State& state() { return state_; }
+  [[nodiscard]] accounting::State& state() { return fold_.books().state; }
   [[nodiscard]] Instant begin() const { return begin_; }  // of the books, at asked.until at the latest
   // Forgets what ended before the instant that the books were moved to last. Questions to books that have just
   // forgotten cost little.
-  void forget();
-  [[nodiscard]] accounting::State take_state() && { return std::move(state_); }
+  [[nodiscard]] Expected<void> forget();
+  [[nodiscard]] accounting::State take_state() && { return std::move(fold_.books().state); }
 
   // The submitter by the last submission of the job before `start` that is described; else account "", user 0.
   [[nodiscard]] Expected<Submitter> submitter_of(JobId job, Instant start) { return submitters_.of(job, start); }
@@ -222,26 +189,19 @@ class PastBooks {
   [[nodiscard]] const std::vector<PastAdjustment>& adjustments() const { return events_.adjustments(); }
 
  private:
-  PastBooks(std::unique_ptr<PastFiles> files, PastEvents events, Submitters submitters, accounting::State state,
-            Instant begin, const ReplayPace& pace)
+  PastBooks(std::unique_ptr<PastFiles> files, PastEvents events, Submitters submitters, Fold fold, Instant begin)
       : files_(std::move(files)),
         events_(std::move(events)),
         submitters_(std::move(submitters)),
-        state_(std::move(state)),
-        pace_(pace),
-        begin_(begin),
-        due_(pace.events_between_compactions) {}
-
-  void forget_before(Instant t);
+        fold_(std::move(fold)),
+        begin_(begin) {}
 
   std::unique_ptr<PastFiles> files_;  // must outlive what reads them
   PastEvents events_;
   Submitters submitters_;
-  accounting::State state_;
-  ReplayPace pace_;
+  Fold fold_;
   Instant begin_;
-  std::int64_t due_;                     // number of events after which the books forget
-  Instant needed_from_ = k_end_of_time;  // begin of what may still be asked for; k_end_of_time: nothing
+  std::optional<Instant> moved_to_;
 };
 
 }  // namespace shapley::ledger

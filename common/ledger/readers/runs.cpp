@@ -2,123 +2,151 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <variant>
 
 #include "ledger/encoding/event_reader.hpp"
+#include "ledger/file/typed_rows.hpp"
+#include "ledger/readers/jobs.hpp"
 #include "ledger/store/rows.hpp"
 
 namespace shapley::ledger {
 
 namespace {
 
-// One row for each segment, those of a run together. The jobs are chosen first, newest first, so that a bounded
-// question has a bounded cost; CROSS JOIN keeps SQLite from walking all segments instead.
-constexpr const char* k_segments_with_jobs =
-    "SELECT s.job, s.anchor, s.begin, s.end, s.processors, s.organization, s.job_state, "
-    "j.submit, j.user_id, COALESCE(j.array_job, 0), j.name, j.wckey, j.account "
-    "FROM (SELECT job, submit, user_id, array_job, name, wckey, account FROM jobs WHERE submit >= ?1 "
-    "ORDER BY submit DESC LIMIT ?2) AS j CROSS JOIN segments AS s ON s.job = j.job AND s.anchor >= j.submit "
-    "WHERE s.kind = 'run' AND s.retracted IS NULL AND s.begin IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs AS later "
-    "WHERE later.job = j.job AND later.submit > j.submit AND later.submit <= s.anchor) "
-    "ORDER BY s.job, s.anchor, s.ordinal";
+using accounting::CloseReason;
+using accounting::SegmentKind;
+using accounting::SegmentOpened;
 
-// The same for the runs of which a segment was closed last; 4 is such an event, 0 a run (sql/001_ledger.sql).
-constexpr const char* k_segments_that_ended_last =
-    "SELECT s.job, s.anchor, o.at, c.at, o.processors "
-    "FROM (SELECT DISTINCT job, anchor FROM (SELECT job, anchor FROM event_rows WHERE kind = 4 AND "
-    "seq > (SELECT MAX(seq) FROM event_rows) - ?2 ORDER BY seq DESC LIMIT ?1)) AS latest "
-    "CROSS JOIN segment_events AS s ON s.job = latest.job AND s.anchor = latest.anchor AND s.kind = 0 "
-    "CROSS JOIN event_rows AS o ON o.seq = s.opened LEFT JOIN event_rows AS c ON c.seq = s.closed "
-    "WHERE s.retracted IS NULL ORDER BY s.job, s.anchor, s.ordinal";
-
-JobId job_id(std::int64_t value) {
-  return {static_cast<std::uint32_t>(value)};
+// A segment of a run, with the job's description where the whole run is wanted.
+struct SegmentOfRun {
+  JobId job;
+  Instant start;
+  Instant begin;
+  std::optional<Instant> end;
+  ProcessorMillionths processors;
+};
+constexpr auto description_of(std::type_identity<SegmentOfRun>) {
+  return describe(member("job", &SegmentOfRun::job), member("start", &SegmentOfRun::start),
+                  member("begin", &SegmentOfRun::begin), member("end", &SegmentOfRun::end),
+                  member("processors", &SegmentOfRun::processors));
 }
 
-Run run_of(const Statement& row) {
-  return {.job = job_id(row.integer(0)),
-          .start = {row.integer(1)},
+struct SegmentWithJob {
+  SegmentOfRun is;
+  std::string organization;
+  std::optional<std::string> job_state;  // of a segment that has ended
+  Instant submit;
+  std::uint32_t user_id = 0;
+  std::uint32_t array_job = 0;
+  std::string name;
+  std::string wckey;
+  std::string account;
+};
+constexpr auto description_of(std::type_identity<SegmentWithJob>) {
+  return describe(member("", &SegmentWithJob::is), member("organization", &SegmentWithJob::organization),
+                  member("job_state", &SegmentWithJob::job_state), member("submit", &SegmentWithJob::submit),
+                  member("user_id", &SegmentWithJob::user_id), member("array_job", &SegmentWithJob::array_job),
+                  member("name", &SegmentWithJob::name), member("wckey", &SegmentWithJob::wckey),
+                  member("account", &SegmentWithJob::account));
+}
+
+// One row for each segment, those of a run together; where an event that opened or closed it is missing, its columns
+// have no value of their type. The jobs are chosen first, newest first, so that a bounded question has a bounded cost;
+// CROSS JOIN keeps SQLite from walking all segments instead.
+constexpr const char* k_segments_with_jobs =
+    "SELECT s.job, s.anchor, o.at, CASE WHEN s.closed IS NOT NULL THEN COALESCE(c.at, 'missing') END \"end\", "
+    "o.processors, (SELECT text FROM words WHERE word = o.organization) organization, "
+    "(SELECT text FROM words WHERE word = c.job_state) job_state, "
+    "j.submit, j.user_id, COALESCE(j.array_job, 0), j.name, j.wckey, j.account "
+    "FROM (SELECT job, submit, user_id, array_job, name, wckey, account FROM jobs WHERE submit >= ?1 "
+    "ORDER BY submit DESC LIMIT ?2) AS j CROSS JOIN segment_events AS s ON s.job = j.job AND s.anchor >= j.submit "
+    "LEFT JOIN event_rows o ON o.seq = s.opened LEFT JOIN event_rows c ON c.seq = s.closed "
+    "WHERE s.kind = :run AND s.retracted IS NULL AND s.opened IS NOT NULL AND NOT EXISTS "
+    "(SELECT 1 FROM event_jobs later WHERE later.job = j.job AND later.submit > j.submit AND later.submit <= s.anchor) "
+    "ORDER BY s.job, s.anchor, s.ordinal";
+
+// The same for the runs of which a segment was closed last.
+constexpr const char* k_segments_that_ended_last =
+    "SELECT s.job, s.anchor, o.at, CASE WHEN s.closed IS NOT NULL THEN COALESCE(c.at, 'missing') END \"end\", "
+    "o.processors FROM (SELECT DISTINCT job, anchor FROM (SELECT job, anchor FROM event_rows WHERE kind = :closed AND "
+    "seq > (SELECT MAX(seq) FROM event_rows) - ?2 ORDER BY seq DESC LIMIT ?1)) AS latest "
+    "CROSS JOIN segment_events AS s ON s.job = latest.job AND s.anchor = latest.anchor AND s.kind = :run "
+    "LEFT JOIN event_rows o ON o.seq = s.opened LEFT JOIN event_rows c ON c.seq = s.closed "
+    "WHERE s.retracted IS NULL AND s.opened IS NOT NULL ORDER BY s.job, s.anchor, s.ordinal";
+
+Run run_of(const SegmentWithJob& row) {
+  return {.job = row.is.job,
+          .start = row.is.start,
           .end = k_beginning_of_time,
           .length = {},
           .processors = {},
           .ended = true,
-          .organization = std::string(row.text(5)),
+          .organization = row.organization,
           .job_state = {},
-          .submit = {row.integer(7)},
-          .user_id = static_cast<std::uint32_t>(row.integer(8)),
-          .array_job = static_cast<std::uint32_t>(row.integer(9)),
-          .name = std::string(row.text(10)),
-          .wckey = std::string(row.text(11)),
-          .account = std::string(row.text(12))};
+          .submit = row.submit,
+          .user_id = row.user_id,
+          .array_job = row.array_job,
+          .name = row.name,
+          .wckey = row.wckey,
+          .account = row.account};
 }
 
 // Adds the segment; true if its end is the latest so far.
-bool add_segment(Run& run, const Statement& row) {
-  if (row.is_null(3)) {
+bool add_segment(Run& run, const SegmentOfRun& segment) {
+  if (!segment.end) {
     run.ended = false;
     return false;
   }
-  const Instant end{row.integer(3)};
-  run.length += end - Instant{row.integer(2)};
-  run.processors = std::max(run.processors, ProcessorMillionths{row.integer(4)});
-  if (end <= run.end) return false;
-  run.end = end;
+  run.length += *segment.end - segment.begin;
+  run.processors = std::max(run.processors, segment.processors);
+  if (*segment.end <= run.end) return false;
+  run.end = *segment.end;
   return true;
 }
 
+bool is_of(const Run& run, const SegmentOfRun& segment) {
+  return run.job == segment.job && run.start == segment.start;
+}
+
 Expected<std::vector<Run>> read_runs(const Database& database, const RunsAsked& asked) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(k_segments_with_jobs));
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(with_kinds(k_segments_with_jobs)));
   select.bind(1, asked.submitted_since.value_or(k_beginning_of_time).value);
   select.bind(2, asked.newest_jobs.value_or(std::numeric_limits<std::int64_t>::max()));
   std::vector<Run> result;
   const auto none_ended = [&] { return !result.empty() && result.back().end == k_beginning_of_time; };
   while (true) {
-    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-    const bool next = !row || result.empty() || result.back().job != job_id(select.integer(0)) ||
-                      result.back().start != Instant{select.integer(1)};
-    if (next && none_ended()) result.pop_back();
-    if (!row) return result;
-    if (next) result.push_back(run_of(select));
-    if (add_segment(result.back(), select)) result.back().job_state = select.text(6);
+    SHAPLEY_TRY_ASSIGN(const bool there, select.step());
+    if (!there) break;
+    SHAPLEY_TRY_ASSIGN(const SegmentWithJob row, typed_row<SegmentWithJob>(select));
+    if (result.empty() || !is_of(result.back(), row.is)) {
+      if (none_ended()) result.pop_back();
+      result.push_back(run_of(row));
+    }
+    if (!add_segment(result.back(), row.is)) continue;
+    if (!row.job_state) return fail(Errc::corrupt, "the state in which a run ended is missing");
+    result.back().job_state = *row.job_state;
   }
+  if (none_ended()) result.pop_back();
+  return result;
 }
 
 Expected<std::vector<Run>> read_latest_runs(const Database& database, std::int64_t most, std::int64_t events) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(k_segments_that_ended_last));
-  select.bind(1, most).bind(2, events);
+  SHAPLEY_TRY_ASSIGN(const auto segments,
+                     read_within<SegmentOfRun>(database, with_kinds(k_segments_that_ended_last), {},
+                                               [&](Statement& select) { select.bind(1, most).bind(2, events); }));
   std::vector<Run> result;
-  while (true) {
-    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-    if (!row) return result;
-    const JobId job = job_id(select.integer(0));
-    const Instant start{select.integer(1)};
-    if (result.empty() || result.back().job != job || result.back().start != start) {
+  for (const SegmentOfRun& segment : segments) {
+    if (result.empty() || !is_of(result.back(), segment)) {
       Run& run = result.emplace_back();
-      run.job = job;
-      run.start = start;
+      run.job = segment.job;
+      run.start = segment.start;
       run.end = k_beginning_of_time;
       run.ended = true;
     }
-    add_segment(result.back(), select);
+    add_segment(result.back(), segment);
   }
-}
-
-Expected<std::vector<RunSegment>> read_segments(const Database& database, JobId job, Instant start) {
-  SHAPLEY_TRY_ASSIGN(Statement select,
-                     database.prepare("SELECT ordinal, begin, end, organization, retracted FROM segments "
-                                      "WHERE kind = 'run' AND job = ?1 AND anchor = ?2 AND begin IS NOT NULL "
-                                      "ORDER BY ordinal"));
-  select.bind(1, std::int64_t{job.value}).bind(2, start.value);
-  std::vector<RunSegment> segments;
-  while (true) {
-    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-    if (!row) return segments;
-    segments.push_back({.ordinal = static_cast<std::uint32_t>(select.integer(0)),
-                        .begin = {select.integer(1)},
-                        .end = select.is_null(2) ? std::nullopt : std::optional(Instant{select.integer(2)}),
-                        .organization = std::string(select.text(3)),
-                        .retracted = !select.is_null(4)});
-  }
+  return result;
 }
 
 }  // namespace
@@ -131,88 +159,99 @@ Expected<std::vector<Run>> latest_runs(const Ledger& ledger, std::int64_t most, 
   return ledger.rows().run("read the latest runs", read_latest_runs, most, events);
 }
 
-Expected<std::vector<RunSegment>> segments_of_run(const Ledger& ledger, JobId job, Instant start) {
-  return ledger.rows().run("read a run's segments", read_segments, job, start);
-}
-
 namespace {
 
-// 0 is a run (sql/001_ledger.sql).
-constexpr const char* k_segments_of_a_job =
-    "SELECT s.anchor, (SELECT COALESCE(SUM(n.cpus), 0) FROM event_nodes n WHERE n.seq = s.opened), c.at, w.text FROM "
-    "segment_events s JOIN event_rows o ON o.seq = s.opened "
-    "LEFT JOIN event_rows c ON c.seq = s.closed LEFT JOIN words w ON w.word = c.reason "
-    "WHERE s.kind = 0 AND s.job = ?1 AND s.retracted IS NULL ORDER BY s.anchor, o.at, s.ordinal";
+// Of the runs of a job.
+Expected<std::vector<StoredSegment>> segments_of_runs(const Ledger& ledger, JobId job, QueryBudget budget = {}) {
+  SHAPLEY_TRY_ASSIGN(auto segments, segments_of_job(ledger, job, budget));
+  std::erase_if(segments, [](const StoredSegment& segment) { return segment.key.kind != SegmentKind::run; });
+  return segments;
+}
 
-Expected<std::vector<BookedRun>> read_booked_runs(const Database& database, JobId job) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(k_segments_of_a_job));
-  select.bind(1, std::int64_t{job.value});
-  std::vector<BookedRun> runs;
-  while (true) {
-    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-    if (!row) return runs;
-    const Instant start{select.integer(0)};
-    if (runs.empty() || runs.back().start != start) runs.push_back({.start = start, .end = k_beginning_of_time});
-    BookedRun& run = runs.back();
-    run.cpus = std::max(run.cpus, static_cast<std::uint64_t>(select.integer(1)));
-    if (select.is_null(2)) {
-      run.end.reset();
-      run.end_seen = false;
-    } else if (run.end && Instant{select.integer(2)} >= *run.end) {
-      run.end = Instant{select.integer(2)};
-      run.end_seen = select.text(3) != accounting::name_of(accounting::CloseReason::vanished);
-    }
-  }
+bool has_vanished(const StoredSegment& segment) {
+  return segment.reason == accounting::name_of(CloseReason::vanished);
+}
+
+void by_begin(std::vector<StoredSegment>& segments) {
+  std::ranges::stable_sort(segments, {}, [](const StoredSegment& s) { return std::pair(s.key.anchor, *s.begin); });
 }
 
 }  // namespace
 
+Expected<std::vector<RunSegment>> segments_of_run(const Ledger& ledger, JobId job, Instant start) {
+  SHAPLEY_TRY_ASSIGN(const auto segments, segments_of_runs(ledger, job));
+  std::vector<RunSegment> of_run;
+  for (const StoredSegment& segment : segments) {
+    if (segment.key.anchor != start) continue;
+    of_run.push_back({.ordinal = segment.key.ordinal,
+                      .begin = *segment.begin,
+                      .end = segment.end,
+                      .organization = *segment.organization,
+                      .retracted = segment.retracted.has_value()});
+  }
+  return of_run;
+}
+
 Expected<std::vector<BookedRun>> booked_runs(const Ledger& ledger, JobId job) {
-  return ledger.rows().run("read a job's runs", read_booked_runs, job);
+  SHAPLEY_TRY_ASSIGN(auto segments, segments_of_runs(ledger, job));
+  by_begin(segments);
+  std::vector<BookedRun> runs;
+  for (const StoredSegment& segment : segments) {
+    if (segment.retracted) continue;
+    if (runs.empty() || runs.back().start != segment.key.anchor)
+      runs.push_back({.start = segment.key.anchor, .end = k_beginning_of_time});
+    BookedRun& run = runs.back();
+    run.cpus = std::max(run.cpus, segment.cpus);
+    if (!segment.end) {
+      run.end.reset();
+      run.end_seen = false;
+    } else if (run.end && *segment.end >= *run.end) {
+      run.end = segment.end;
+      run.end_seen = !has_vanished(segment);
+    }
+  }
+  return runs;
+}
+
+Expected<std::optional<UnseenEnd>> unseen_end(const Ledger& ledger, JobId job, Instant start) {
+  SHAPLEY_TRY_ASSIGN(const auto segments, segments_of_runs(ledger, job));
+  UnseenEnd found;
+  const StoredSegment* last = nullptr;
+  for (const StoredSegment& segment : segments) {
+    if (segment.key.anchor != start) continue;
+    found.next_ordinal = segment.key.ordinal + 1;
+    if (segment.retracted) continue;
+    if (!segment.end) return std::nullopt;
+    found.held += *segment.end - *segment.begin;
+    if (last == nullptr || *segment.end >= *last->end) last = &segment;
+  }
+  if (last == nullptr || !has_vanished(*last)) return std::nullopt;
+  found.end = *last->end;
+  return ledger.rows().run("read a run's end", [&](const Database& database) -> Expected<std::optional<UnseenEnd>> {
+    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
+    SHAPLEY_TRY_ASSIGN(const StoredEvent stored, reader.read(*last->opened));
+    if (const auto* opened = std::get_if<SegmentOpened>(&stored.event)) found.last = *opened;
+    return found;
+  });
+}
+
+Expected<std::optional<LastRun>> last_run(const Ledger& ledger, JobId job, Instant submit, QueryBudget budget) {
+  SHAPLEY_TRY_ASSIGN(auto segments, segments_of_runs(ledger, job, budget));
+  std::erase_if(segments, [](const StoredSegment& segment) { return segment.retracted.has_value(); });
+  if (segments.empty() || segments.back().key.anchor < submit) return std::nullopt;
+  const Instant start = segments.back().key.anchor;
+  std::erase_if(segments, [&](const StoredSegment& segment) { return segment.key.anchor != start; });
+  by_begin(segments);
+  LastRun run{.start = start, .first_event = *segments.front().opened, .released = segments.front().released};
+  for (const StoredSegment& segment : segments) {
+    run.end = segment.end;
+    if (segment.end) run.held += *segment.end - *segment.begin;
+    run.processors = std::max(run.processors, *segment.processors);
+  }
+  return run;
 }
 
 namespace {
-
-using accounting::CloseReason;
-using accounting::SegmentOpened;
-
-// 0 is a run (sql/001_ledger.sql).
-constexpr const char* k_segments_of_a_run =
-    "SELECT s.ordinal, s.opened, s.retracted IS NOT NULL, o.at, c.at, w.text FROM segment_events s "
-    "JOIN event_rows o ON o.seq = s.opened LEFT JOIN event_rows c ON c.seq = s.closed "
-    "LEFT JOIN words w ON w.word = c.reason WHERE s.kind = 0 AND s.job = ?1 AND s.anchor = ?2 ORDER BY s.ordinal";
-
-struct LastSegment {
-  std::int64_t opened = 0;  // number of the event
-  bool vanished = false;
-  Instant end = k_beginning_of_time;
-};
-
-Expected<std::optional<UnseenEnd>> read_unseen_end(const Database& database, JobId job, Instant start) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(k_segments_of_a_run));
-  select.bind(1, std::int64_t{job.value}).bind(2, start.value);
-  UnseenEnd found;
-  LastSegment last;
-  while (true) {
-    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-    if (!row) break;
-    found.next_ordinal = static_cast<std::uint32_t>(select.integer(0)) + 1;
-    if (select.integer(2) != 0) continue;
-    if (select.is_null(4)) return std::nullopt;
-    const Instant end{select.integer(4)};
-    found.held += end - Instant{select.integer(3)};
-    if (end < last.end) continue;
-    last = {.opened = select.integer(1), .vanished = select.text(5) == name_of(CloseReason::vanished), .end = end};
-  }
-  if (!last.vanished) return std::nullopt;
-  found.end = last.end;
-  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
-  SHAPLEY_TRY(reader.visit(last.opened - 1, last.opened, [&](const StoredEvent& stored) {
-    if (const auto* opened = std::get_if<SegmentOpened>(&stored.event)) found.last = *opened;
-    return Expected<void>{};
-  }));
-  return found;
-}
 
 // Segments of the run after those that it has.
 class NextSegments {
@@ -239,10 +278,6 @@ class NextSegments {
 
 }  // namespace
 
-Expected<std::optional<UnseenEnd>> unseen_end(const Ledger& ledger, JobId job, Instant start) {
-  return ledger.rows().run("read a run's end", read_unseen_end, job, start);
-}
-
 std::vector<accounting::Event> end_as_recorded(const UnseenEnd& known, const RecordedEnd& recorded, Instant now) {
   NextSegments writer(known);
   const CloseReason at_end = recorded.job_state == "REQUEUED" ? CloseReason::requeued : CloseReason::ended;
@@ -263,6 +298,63 @@ std::vector<accounting::Event> end_as_recorded(const UnseenEnd& known, const Rec
   writer.add(known.end, stop, CloseReason::suspended, "SUSPENDED");
   writer.add(recorded.end, recorded.end, at_end, recorded.job_state);
   return writer.events;
+}
+
+namespace {
+
+// Runs that began from ?1 on, before ?2 or then with an earlier number than ?3, of other jobs than ?4. They were
+// recorded after the job or its array ?5 was described, submitted at ?6, and before ?3 or a little later: one scan of
+// the cluster finds several starts, in any order.
+constexpr const char* k_earlier_starts =
+    " FROM event_rows e JOIN segment_events s ON s.job = e.job AND s.anchor = e.anchor AND s.kind = :run AND "
+    "s.ordinal = e.ordinal LEFT JOIN words w ON w.word = e.organization WHERE e.kind = :opened AND s.retracted IS NULL "
+    "AND e.anchor = e.at AND e.at >= ?1 AND (e.at < ?2 OR (e.at = ?2 AND e.seq < ?3)) AND e.job <> ?4 AND "
+    "e.seq < ?3 + 10000 AND e.seq > (SELECT COALESCE(MIN(seq), ?3) FROM event_jobs WHERE job IN (?4, ?5) AND "
+    "submit = ?6)";
+
+Expected<EarlierStarts> read_earlier_starts(const Database& database, const StartsAsked& asked,
+                                            const QueryBudget& budget) {
+  const auto bind = [&](Statement& select) {
+    select.bind(1, asked.since.value).bind(2, asked.run.start.value).bind(3, asked.run.first_event);
+    select.bind(4, std::int64_t{asked.job.value}).bind(5, std::int64_t{asked.array_job.value_or(asked.job.value)});
+    select.bind(6, asked.submit.value);
+  };
+  const std::string earlier = with_kinds(k_earlier_starts);
+  EarlierStarts starts;
+  SHAPLEY_TRY_ASSIGN(starts.organizations,
+                     read_within<StartsOfOrganization>(
+                         database,
+                         "SELECT w.text organization, COUNT(*) runs, CASE WHEN COUNT(e.processors) = COUNT(*) THEN "
+                         "SUM(e.processors) END processors" +
+                             earlier + " GROUP BY w.text ORDER BY 2 DESC, 1",
+                         budget, bind));
+  SHAPLEY_TRY_ASSIGN(starts.last, read_within<StartedRun>(database,
+                                                          "SELECT w.text organization, e.job, e.at, e.processors" +
+                                                              earlier + " ORDER BY e.at DESC, e.seq DESC LIMIT " +
+                                                              std::to_string(asked.most_listed),
+                                                          budget, bind));
+  return starts;
+}
+
+Expected<bool> has_restated(const Database& database, const accounting::AdjustmentMade& made, JobId job,
+                            Instant submit) {
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database.prepare(with_kinds(
+                         "SELECT 1 FROM event_texts t JOIN event_rows e ON e.seq > t.seq AND e.seq <= t.seq + ?2 "
+                         "WHERE t.key = ?1 AND e.kind = :opened AND e.job = ?3 AND e.anchor >= ?4 LIMIT 1")));
+  const std::string key = accounting::event_key(made);
+  select.bind(1, key).bind(2, made.facts).bind(3, std::int64_t{job.value}).bind(4, submit.value);
+  return select.step();
+}
+
+}  // namespace
+
+Expected<EarlierStarts> earlier_starts(const Ledger& ledger, const StartsAsked& asked, QueryBudget budget) {
+  return ledger.rows().run("read what started", read_earlier_starts, asked, budget);
+}
+
+Expected<bool> restates_run(const Ledger& ledger, const accounting::AdjustmentMade& made, JobId job, Instant submit) {
+  return ledger.rows().run("read an adjustment's facts", has_restated, made, job, submit);
 }
 
 }  // namespace shapley::ledger

@@ -5,12 +5,14 @@
 // Only the tables are read, so the cost depends on the answer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "accounting/events/event.hpp"
+#include "base/description.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/store/ledger.hpp"
@@ -95,5 +97,61 @@ struct RecordedEnd {
 // restated. Empty: it ends so already. Suspensions that were not seen are assumed to be its last seconds.
 [[nodiscard]] std::vector<accounting::Event> end_as_recorded(const UnseenEnd& known, const RecordedEnd& recorded,
                                                              Instant now);
+
+// The last run of a submission.
+struct LastRun {
+  Instant start;
+  std::int64_t first_event = 0;          // number of the event that opened its first segment
+  std::optional<Instant> released = {};  // nullopt: not known
+  std::optional<Instant> end = {};       // nullopt: it goes on
+  Duration held = {};                    // of the segments that have ended
+  ProcessorMillionths processors = {};   // the most that it held at once
+};
+
+// nullopt: the job's last run is of an earlier submission, or it has none. Errors: Errc::corrupt, Errc::io,
+// Errc::limit.
+[[nodiscard]] Expected<std::optional<LastRun>> last_run(const Ledger& ledger, JobId job, Instant submit,
+                                                        QueryBudget budget = {});
+
+// Asks for the runs of other jobs that began from `since` on until the run began.
+struct StartsAsked {
+  LastRun run;
+  JobId job;
+  std::optional<std::uint32_t> array_job;
+  Instant submit;
+  Instant since;
+  std::size_t most_listed = 0;
+};
+struct StartsOfOrganization {
+  std::string organization;
+  std::int64_t runs = 0;
+  ProcessorMillionths processors;
+};
+constexpr auto description_of(std::type_identity<StartsOfOrganization>) {
+  return describe(member("organization", &StartsOfOrganization::organization),
+                  member("runs", &StartsOfOrganization::runs), member("processors", &StartsOfOrganization::processors));
+}
+struct StartedRun {
+  std::string organization;
+  JobId job;
+  Instant begin;
+  ProcessorMillionths processors;
+};
+constexpr auto description_of(std::type_identity<StartedRun>) {
+  return describe(member("organization", &StartedRun::organization), member("job", &StartedRun::job),
+                  member("begin", &StartedRun::begin), member("processors", &StartedRun::processors));
+}
+struct EarlierStarts {
+  std::vector<StartsOfOrganization> organizations;  // most runs first, then by name
+  std::vector<StartedRun> last;                     // the latest first
+};
+
+// Errors: as of last_run().
+[[nodiscard]] Expected<EarlierStarts> earlier_starts(const Ledger& ledger, const StartsAsked& asked,
+                                                     QueryBudget budget = {});
+
+// Whether one of the facts that follow the adjustment states a run of the submission.
+[[nodiscard]] Expected<bool> restates_run(const Ledger& ledger, const accounting::AdjustmentMade& made, JobId job,
+                                          Instant submit);
 
 }  // namespace shapley::ledger

@@ -7,7 +7,7 @@
 #include "base/threads.hpp"
 #include "ledger/file/database.hpp"
 #include "ledger/recovery/checkpoint.hpp"
-#include "ledger/recovery/replay.hpp"
+#include "ledger/recovery/fold.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/rows.hpp"
 
@@ -130,9 +130,10 @@ Expected<bool> follow(const Database& database, const Rebuild::Options& options,
     const std::int64_t missing = head.sequence - books.last_sequence;
     if (missing <= options.left_to_owner) return anew;
     watch.total += missing;
-    Replay replay(database, options.state, std::move(books), &watch);
-    SHAPLEY_TRY_ASSIGN(const bool followed, replay.follow_to(head.sequence));
-    books = std::move(replay.books());
+    SHAPLEY_TRY_ASSIGN(Fold fold, Fold::by_number(database, std::move(books), head.sequence, options.state,
+                                                  {.forgets = false, .watch = &watch}));
+    SHAPLEY_TRY_ASSIGN(const bool followed, fold.follow_to_event(head.sequence));
+    books = std::move(fold.books());
     if (followed) continue;
     SHAPLEY_TRY_ASSIGN(books, replay_by_time(database, head.sequence, options.state, &watch));
     anew = true;

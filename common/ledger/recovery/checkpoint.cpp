@@ -12,7 +12,7 @@
 #include "base/text.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/encoding/chain_walk.hpp"
-#include "ledger/recovery/replay.hpp"
+#include "ledger/recovery/fold.hpp"
 
 namespace shapley::ledger {
 

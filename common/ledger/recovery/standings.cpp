@@ -136,26 +136,25 @@ Expected<void> rebuild_standings(const Database& database, std::string_view sche
   const std::int64_t last = watch.at_end ? head.sequence : days.back().day.sequence;
   const accounting::StateOptions options = remembers_nothing(all_of(days));
   SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, options));
-  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, opening.last_sequence, last, pace));
-  Replay replay(database, options, std::move(opening), Forgetting(std::move(lookback), pace));
+  SHAPLEY_TRY_ASSIGN(Fold fold, Fold::by_number(database, std::move(opening), last, options, {.pace = pace}));
   bool has_ended = false;
   const auto end = [&] {
-    if (watch.at_end && !std::exchange(has_ended, true)) watch.at_end(replay.books().state);
+    if (watch.at_end && !std::exchange(has_ended, true)) watch.at_end(fold.books().state);
   };
   for (const RecordedDay& recorded : days) {
-    tell(on_progress, {.what = "books of every day", .done = replay.books().last_sequence, .all = last});
-    SHAPLEY_TRY(replay.advance_to(recorded.day.sequence));
-    replay.forget();
+    tell(on_progress, {.what = "books of every day", .done = fold.books().last_sequence, .all = last});
+    SHAPLEY_TRY(fold.advance_to_event(recorded.day.sequence));
+    SHAPLEY_TRY(fold.forget());
     if (recorded.day.sequence == last && recorded.at > watch.end) end();
-    accounting::State& state = replay.books().state;
+    accounting::State& state = fold.books().state;
     state.advance(recorded.at);
     const auto standings = state.standings(recorded.at, recorded.day.estimators);
     SHAPLEY_TRY(write_standings(database, schema, recorded.day, state, standings));
     if (watch.on_day) watch.on_day(recorded.at, standings);
   }
   if (!watch.at_end) return {};
-  SHAPLEY_TRY(replay.advance_to(last));
-  replay.forget();
+  SHAPLEY_TRY(fold.advance_to_event(last));
+  SHAPLEY_TRY(fold.forget());
   end();
   return {};
 }

@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "ledger/file/database.hpp"
 #include "ledger/file/files.hpp"
-#include "ledger/recovery/replay.hpp"
+#include "ledger/recovery/fold.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {

@@ -10,7 +10,7 @@
 #include "ledger/encoding/event_reader.hpp"
 #include "ledger/encoding/event_store.hpp"
 #include "ledger/file/files.hpp"
-#include "ledger/recovery/replay.hpp"
+#include "ledger/recovery/fold.hpp"
 #include "ledger/store/acknowledged.hpp"
 #include "ledger/store/rows.hpp"
 

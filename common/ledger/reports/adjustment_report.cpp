@@ -74,7 +74,7 @@ Expected<State> books_with(const Ledger& ledger, const std::vector<Event>& event
   all.insert(all.end(), events.begin(), events.end());
   std::stable_sort(all.begin(), all.end(),
                    [](const Event& a, const Event& b) { return accounting::time_of(a) < accounting::time_of(b); });
-  for (const Event& event : all) SHAPLEY_TRY(apply_told(books.state, event));
+  for (const Event& event : all) SHAPLEY_TRY(apply_in_order(books.state, event));
   return std::move(books.state);
 }
 

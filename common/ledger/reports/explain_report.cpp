@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "ledger/readers/declarations.hpp"
-#include "ledger/store/rows.hpp"
+#include "ledger/readers/jobs.hpp"
+#include "ledger/readers/runs.hpp"
 
 namespace shapley::ledger {
 
@@ -16,7 +17,6 @@ namespace {
 using accounting::AdjustmentMade;
 using accounting::SegmentKey;
 using accounting::SegmentKind;
-using Row = std::vector<std::string>;
 
 std::optional<std::uint32_t> parse_number(std::string_view text) {
   std::uint32_t number = 0;
@@ -128,22 +128,18 @@ std::string name_of(const Moment& moment, const std::string& organization) {
 }
 
 // "72_3" of a task of an array, whose own number only Slurm knows; else the job's number.
-Expected<std::string> job_id_of(const SegmentKey& run, const Ledger& ledger, QueryBudget budget) {
-  SHAPLEY_TRY_ASSIGN(const auto rows,
-                     query(ledger,
-                           "SELECT array_job, array_task FROM jobs WHERE job = " + std::to_string(run.job.value) +
-                               " AND submit <= " + std::to_string(run.anchor.value) + " ORDER BY submit DESC LIMIT 1",
-                           budget));
-  const bool is_task = !rows.empty() && !rows[0][0].empty() && !rows[0][1].empty();
-  return is_task ? rows[0][0] + '_' + rows[0][1] : std::to_string(run.job.value);
+Expected<std::string> job_id_of(const SegmentKey& run, const Ledger& ledger) {
+  SHAPLEY_TRY_ASSIGN(const auto job, submission_by(ledger, run.job, run.anchor));
+  if (!job || !job->array_job || !job->array_task) return std::to_string(run.job.value);
+  return std::to_string(*job->array_job) + '_' + std::to_string(*job->array_task);
 }
 
-Expected<std::vector<NextStart>> starts_after(const Moment& moment, const Ledger& ledger, QueryBudget budget) {
+Expected<std::vector<NextStart>> starts_after(const Moment& moment, const Ledger& ledger) {
   std::vector<NextStart> starts;
   for (const accounting::SegmentOpened& run : moment.next_starts) {
     const std::string organization = name_of(moment, run.organization);
     const RankedRow* row = moment.row(organization);
-    SHAPLEY_TRY_ASSIGN(std::string job_id, job_id_of(run.key, ledger, budget));
+    SHAPLEY_TRY_ASSIGN(std::string job_id, job_id_of(run.key, ledger));
     starts.push_back({.is = {run.key.job.value, organization, run.processors, run.begin},
                       .job_id = std::move(job_id),
                       .rank = row == nullptr ? std::nullopt : row->rank});
@@ -151,87 +147,29 @@ Expected<std::vector<NextStart>> starts_after(const Moment& moment, const Ledger
   return starts;
 }
 
-// The last run of a submission.
-struct LastRun {
-  Instant start;
-  std::int64_t first_event = 0;
-  std::optional<Instant> released;
-  std::optional<Instant> end;  // nullopt: it goes on
-  Duration held;               // of the segments that have ended
-  ProcessorMillionths processors;
-};
-
-Expected<std::optional<LastRun>> last_run(const Ledger& ledger, const JobAt& job, QueryBudget budget) {
-  const std::string of_job = "s.job = " + std::to_string(job.is.job) + " AND s.kind = 0 AND s.retracted IS NULL";
-  SHAPLEY_TRY_ASSIGN(
-      const auto rows,
-      query(ledger,
-            "SELECT o.at, c.at, o.processors, o.released, s.opened, s.anchor FROM segment_events s "
-            "JOIN event_rows o ON o.seq = s.opened LEFT JOIN event_rows c ON c.seq = s.closed WHERE " +
-                of_job + " AND s.anchor >= " + std::to_string(job.submit.value) +
-                " AND s.anchor = (SELECT MAX(s.anchor) FROM segment_events s WHERE " + of_job + ") ORDER BY o.at",
-            budget));
-  if (rows.empty()) return std::nullopt;
-  LastRun run{.start = Instant{integer_of(rows.front()[5]).value_or(0)},
-              .first_event = integer_of(rows.front()[4]).value_or(0),
-              .released = std::nullopt,
-              .end = std::nullopt,
-              .held = {},
-              .processors = {}};
-  if (const auto released = integer_of(rows.front()[3])) run.released = Instant{*released};
-  for (const Row& row : rows) {
-    const auto end = integer_of(row[1]);
-    run.end = end ? std::optional(Instant{*end}) : std::nullopt;
-    if (end) run.held = run.held + Duration{*end - integer_of(row[0]).value_or(*end)};
-    run.processors = std::max(run.processors, ProcessorMillionths{integer_of(row[2]).value_or(0)});
-  }
-  return run;
-}
-
-// Runs that began from `since` on and were recorded before this one, or a little later: one scan of the cluster finds
-// several starts, in any order.
-std::string earlier_starts(const LastRun& run, Instant since, const JobAt& job) {
-  constexpr std::int64_t k_of_one_look = 10'000;
-  const std::string array = job.is.array_job ? "," + std::to_string(*job.is.array_job) : "";
-  const std::string own = std::to_string(run.first_event);
-  const std::string start = std::to_string(run.start.value);
-  return " FROM event_rows e JOIN segment_events s ON s.job = e.job AND s.anchor = e.anchor AND s.kind = 0 AND "
-         "s.ordinal = e.ordinal JOIN words w ON w.word = e.organization WHERE e.kind = 2 AND s.retracted IS NULL AND "
-         "e.anchor = e.at AND e.at >= " +
-         std::to_string(since.value) + " AND (e.at < " + start + " OR (e.at = " + start + " AND e.seq < " + own +
-         ")) AND e.job <> " + std::to_string(job.is.job) + " AND e.seq < " + own + " + " +
-         std::to_string(k_of_one_look) + " AND e.seq > (SELECT COALESCE(MIN(seq), " + own +
-         ") FROM event_jobs WHERE job IN (" + std::to_string(job.is.job) + array +
-         ") AND submit = " + std::to_string(job.submit.value) + ")";
-}
-
-Expected<Meanwhile> started_meanwhile(const Moment& moment, const Ledger& ledger, const std::string& earlier,
+Expected<Meanwhile> started_meanwhile(const Moment& moment, const Ledger& ledger, const JobAt& job, const LastRun& run,
                                       QueryBudget budget) {
-  SHAPLEY_TRY_ASSIGN(
-      const auto sums,
-      query(ledger, "SELECT w.text, COUNT(*), SUM(e.processors)" + earlier + " GROUP BY w.text ORDER BY 2 DESC, 1",
-            budget));
-  SHAPLEY_TRY_ASSIGN(const auto last,
-                     query(ledger,
-                           "SELECT w.text, e.job, e.at, e.processors" + earlier +
-                               " ORDER BY e.at DESC, e.seq DESC LIMIT " + std::to_string(k_listed_earlier_starts),
-                           budget));
+  const StartsAsked asked{.run = run,
+                          .job = {job.is.job},
+                          .array_job = job.is.array_job,
+                          .submit = job.submit,
+                          .since = *run.released,
+                          .most_listed = k_listed_earlier_starts};
+  SHAPLEY_TRY_ASSIGN(const EarlierStarts earlier, earlier_starts(ledger, asked, budget));
   Meanwhile meanwhile;
-  for (const Row& row : sums) {
-    meanwhile.organizations.push_back(
-        {name_of(moment, row[0]), integer_of(row[1]).value_or(0), ProcessorMillionths{integer_of(row[2]).value_or(0)}});
+  for (const StartsOfOrganization& of : earlier.organizations) {
+    meanwhile.organizations.push_back({name_of(moment, of.organization), of.runs, of.processors});
   }
-  for (const Row& row : last) {
-    meanwhile.last.push_back({static_cast<std::uint32_t>(integer_of(row[1]).value_or(0)), name_of(moment, row[0]),
-                              ProcessorMillionths{integer_of(row[3]).value_or(0)},
-                              Instant{integer_of(row[2]).value_or(0)}});
+  for (const StartedRun& started : earlier.last) {
+    meanwhile.last.push_back(
+        {started.job.value, name_of(moment, started.organization), started.processors, started.begin});
   }
   return meanwhile;
 }
 
 Expected<std::optional<JobHistory>> job_history(const Moment& moment, const Ledger& ledger, const JobAt& job,
                                                 QueryBudget budget) {
-  SHAPLEY_TRY_ASSIGN(const std::optional<LastRun> run, last_run(ledger, job, budget));
+  SHAPLEY_TRY_ASSIGN(const std::optional<LastRun> run, last_run(ledger, {job.is.job}, job.submit, budget));
   if (!run) return std::nullopt;
   JobHistory history{.processors = run->processors,
                      .held_s = run->held.value,
@@ -241,21 +179,10 @@ Expected<std::optional<JobHistory>> job_history(const Moment& moment, const Ledg
                      .waited_since = run->released,
                      .meanwhile = {}};
   if (!run->released || *run->released == run->start) return history;
-  auto meanwhile = started_meanwhile(moment, ledger, earlier_starts(*run, *run->released, job), budget);
+  auto meanwhile = started_meanwhile(moment, ledger, job, *run, budget);
   if (!meanwhile && meanwhile.error().code != Errc::limit) return tl::unexpected(std::move(meanwhile).error());
   if (meanwhile) history.meanwhile = *std::move(meanwhile);
   return history;
-}
-
-// Whether an adjustment restated a run of the job, by the facts that follow it.
-Expected<bool> restated(const Ledger& ledger, const AdjustmentMade& made, const JobAt& job) {
-  const std::string first =
-      "(SELECT seq FROM event_texts WHERE key = 'adjustment_made/" + std::to_string(made.number) + "')";
-  SHAPLEY_TRY_ASSIGN(const auto rows,
-                     query(ledger, "SELECT 1 FROM event_rows WHERE kind = 2 AND job = " + std::to_string(job.is.job) +
-                                       " AND anchor >= " + std::to_string(job.submit.value) + " AND seq > " + first +
-                                       " AND seq <= " + first + " + " + std::to_string(made.facts) + " LIMIT 1"));
-  return !rows.empty();
 }
 
 // The last adjustment that gave a run of the job to another organization and was not taken back; nullopt: none did.
@@ -265,7 +192,7 @@ Expected<std::optional<BookedBy>> adjustment_of(const Ledger& ledger, const Mome
   for (auto last = moment.adjustments.rbegin(); last != moment.adjustments.rend(); ++last) {
     const AdjustmentMade& made = *last;
     if (made.kind != accounting::AdjustmentKind::attribute || reversed.contains(made.number)) continue;
-    SHAPLEY_TRY_ASSIGN(const bool is_of_job, restated(ledger, made, job));
+    SHAPLEY_TRY_ASSIGN(const bool is_of_job, restates_run(ledger, made, {job.is.job}, job.submit));
     if (!is_of_job) continue;
     return BookedBy{.by = BookedWay::adjustment, .number = made.number, .reason = made.reason, .at = made.at};
   }
@@ -383,7 +310,7 @@ Expected<ExplainReport> explain_report(const Moment& moment, const Ledger& ledge
   for (const OrganizationRow& each : moment.status.organizations) report.organizations.push_back(each.is);
   report.clusters = moment.status.clusters;
   report.turns = turns_of(moment, row->name);
-  SHAPLEY_TRY_ASSIGN(report.next_starts, starts_after(moment, ledger, budget));
+  SHAPLEY_TRY_ASSIGN(report.next_starts, starts_after(moment, ledger));
   if (!moment.is_past && job.state != JobTurn::hypothetical) {
     SHAPLEY_TRY_ASSIGN(report.history, job_history(moment, ledger, job, budget));
   }

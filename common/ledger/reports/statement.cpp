@@ -268,7 +268,7 @@ Expected<void> restate(PastBooks& books, Instant as_of, std::vector<Stretch>& st
     t = std::min(day_begin(t) + Duration{k_day_s}, as_of);
     SHAPLEY_TRY(books.advance_to(t));
     worths.look(books.state());
-    books.forget();
+    SHAPLEY_TRY(books.forget());
   }
   const std::vector<accounting::ClosedPeriod>& closed = books.state().closed_periods();
   for (Stretch& stretch : stretches) {

@@ -35,7 +35,7 @@ class Collector {
 
   Expected<void> begin_at(Instant t) {
     SHAPLEY_TRY(books_.advance_to(t));
-    books_.forget();
+    SHAPLEY_TRY(books_.forget());
     open(t);
     return {};
   }
@@ -50,7 +50,7 @@ class Collector {
     }
     SHAPLEY_TRY(collect(t));
     if (before_forgetting_) before_forgetting_(books_);
-    books_.forget();  // what has ended will not be asked for again
+    SHAPLEY_TRY(books_.forget());  // what has ended will not be asked for again
     // A ledger that begins at t has closed nothing.
     stretch_.closes_period =
         state.period_begin() == t && !state.closed_periods().empty() && state.closed_periods().back().end == t;

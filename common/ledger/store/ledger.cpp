@@ -149,10 +149,27 @@ std::shared_ptr<Mutex> Ledger::turns() const {
   return impl_->turns;
 }
 
+namespace {
+
+// The texts that `sql` selects; Errc::corrupt: another value is among them.
+Expected<std::vector<std::string>> texts_of(const Database& database, std::string_view sql) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql));
+  std::vector<std::string> texts;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) return texts;
+    if (!take_column(select, 0, texts.emplace_back())) return fail(Errc::corrupt, "a row is damaged");
+  }
+}
+
+}  // namespace
+
 Expected<std::string> Ledger::identity() const {
-  SHAPLEY_TRY_ASSIGN(const auto found, query(*this, "SELECT ledger FROM identity"));
-  if (found.size() != 1) return rows().failed("read identity", {Errc::corrupt, "it has no identity, or several"});
-  return found[0][0];
+  return rows().run("read identity", [](const Database& database) -> Expected<std::string> {
+    SHAPLEY_TRY_ASSIGN(auto found, texts_of(database, "SELECT ledger FROM identity"));
+    if (found.size() != 1) return fail(Errc::corrupt, "it has no identity, or several");
+    return std::move(found.front());
+  });
 }
 
 Expected<void> Ledger::store_head(const SignedHead& head) {
@@ -183,11 +200,14 @@ Expected<SignedHead> sign_head(const Ledger& ledger, const SigningKey& key, Inst
 }
 
 Expected<std::optional<SignedHead>> newest_stored_head(const Ledger& ledger) {
-  SHAPLEY_TRY_ASSIGN(const auto found, query(ledger, "SELECT text FROM heads ORDER BY sequence DESC LIMIT 1"));
-  if (found.empty()) return std::nullopt;
-  auto head = parse_head(found[0][0]);
-  if (!head) return ledger.rows().failed("read the newest signed head", std::move(head).error());
-  return *std::move(head);
+  return ledger.rows().run(
+      "read the newest signed head", [](const Database& database) -> Expected<std::optional<SignedHead>> {
+        SHAPLEY_TRY_ASSIGN(const auto found,
+                           texts_of(database, "SELECT text FROM heads ORDER BY sequence DESC LIMIT 1"));
+        if (found.empty()) return std::nullopt;
+        SHAPLEY_TRY_ASSIGN(SignedHead head, parse_head(found.front()));
+        return head;
+      });
 }
 
 Expected<AppendRows> AppendRows::create(const Database& database, std::shared_ptr<Mutex> turns) {
@@ -210,44 +230,6 @@ Expected<Digest> AppendRows::add(const Event& event, const EventRow& row) {
 Expected<bool> AppendRows::is_archived(const Event& event) {
   if (!archived_before_) return false;
   return projector_.reaches_before(event, *archived_before_);
-}
-
-struct Snapshot::Held {
-  Transaction transaction;
-};
-
-Expected<Snapshot> Snapshot::begin(const Ledger& ledger) {
-  auto transaction = Transaction::begin(ledger.rows().database(), Transaction::Kind::read);
-  if (!transaction) return ledger.rows().failed("begin to read", std::move(transaction).error());
-  return Snapshot(std::make_unique<Held>(Held{*std::move(transaction)}));
-}
-
-Snapshot::Snapshot(std::unique_ptr<Held> held) : held_(std::move(held)) {}
-Snapshot::Snapshot(Snapshot&&) noexcept = default;
-Snapshot::~Snapshot() = default;
-
-Expected<std::vector<std::vector<std::string>>> query(const Ledger& ledger, const std::string& sql,
-                                                      QueryBudget budget) {
-  return ledger.rows().run("query", [&](const Database& database) -> Expected<std::vector<std::vector<std::string>>> {
-    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql));
-    if (!select.read_only()) return fail(Errc::denied, "only reading is allowed here, not: " + sql);
-    const StepLimit limit(database, budget.steps, budget.ended);
-    std::vector<std::vector<std::string>> result;
-    while (true) {
-      SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-      if (!row) return result;
-      if (budget.rows > 0 && result.size() == budget.rows) {
-        return fail(Errc::limit, "more than " + std::to_string(budget.rows) + " rows");
-      }
-      auto& cells = result.emplace_back();
-      for (int column = 0; column < select.columns(); ++column) cells.emplace_back(select.text(column));
-    }
-  });
-}
-
-std::optional<std::int64_t> integer_of(const std::string& cell) {
-  if (cell.empty()) return std::nullopt;
-  return std::strtoll(cell.c_str(), nullptr, 10);
 }
 
 }  // namespace shapley::ledger

@@ -19,6 +19,7 @@
 #include "ledger/encoding/chain_walk.hpp"
 #include "ledger/encoding/event_store.hpp"
 #include "ledger/file/database.hpp"
+#include "ledger/file/typed_rows.hpp"
 #include "ledger/projections/projections.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -102,31 +103,14 @@ class AppendRows {
   std::optional<Instant> archived_before_;
 };
 
-// Plain SQL over an open ledger, for the ledger's own reports and for tests. Not for other layers: they use the readers
-// (ledger/readers), so that SQL text and the schema's names stay in this layer.
-
-// During its life all queries of the ledger's connection see the file as it was at the first of them. The log cannot be
-// reset meanwhile, so queries from other processes have a budget.
-class Snapshot {
- public:
-  [[nodiscard]] static Expected<Snapshot> begin(const Ledger& ledger);
-  Snapshot(Snapshot&& other) noexcept;
-  Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
-  Snapshot& operator=(Snapshot&&) = delete;
-  ~Snapshot();
-
- private:
-  struct Held;
-  explicit Snapshot(std::unique_ptr<Held> held);
-  std::unique_ptr<Held> held_;
-};
-
-// Rows of text; NULL reads as "". Errors: Errc::denied when `sql` would write, Errc::limit beyond the budget, and
-// SQLite's own errors.
-[[nodiscard]] Expected<std::vector<std::vector<std::string>>> query(const Ledger& ledger, const std::string& sql,
-                                                                    QueryBudget budget = {});
-// An integer of such a row; nullopt: NULL.
-[[nodiscard]] std::optional<std::int64_t> integer_of(const std::string& cell);
+// The rows of a SELECT as structs (file/typed_rows.hpp), within the budget. `bind` binds its parameters.
+template <Described Record, typename Bind = void (*)(Statement&)>
+[[nodiscard]] Expected<std::vector<Record>> read_within(
+    const Database& database, const std::string& sql, const QueryBudget& budget, const Bind& bind = [](Statement&) {}) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql));
+  bind(select);
+  const StepLimit limit(database, budget.steps, budget.ended);
+  return typed_rows<Record>(select, budget.rows);
+}
 
 }  // namespace shapley::ledger

@@ -12,10 +12,10 @@
 
 #include "ledger/audit/audit.hpp"
 #include "ledger/replication/chain_copy.hpp"
-#include "ledger/store/rows.hpp"
 #include "tests/daemon/process.hpp"
 #include "tests/daemon/records.hpp"
 #include "tests/daemon/test_client.hpp"
+#include "tests/support/text_rows.hpp"
 
 namespace shapley::daemon {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "daemon/requests/reading_thread.hpp"
 #include "daemon/server/query_scheduler.hpp"
-#include "ledger/store/rows.hpp"
 #include "server_fixture.hpp"
+#include "tests/support/text_rows.hpp"
 
 namespace shapley::daemon {
 namespace {

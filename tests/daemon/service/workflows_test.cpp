@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/requests/queries.hpp"
-#include "ledger/store/rows.hpp"
 #include "service_fixture.hpp"
+#include "tests/support/text_rows.hpp"
 
 namespace shapley::daemon {
 namespace {

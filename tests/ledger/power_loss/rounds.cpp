@@ -15,10 +15,10 @@
 
 #include "daemon/service.hpp"
 #include "ledger/audit/audit.hpp"
-#include "ledger/store/rows.hpp"
 #include "site.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/child.hpp"
+#include "tests/support/text_rows.hpp"
 #include "world.hpp"
 
 namespace shapley::ledger::testing {

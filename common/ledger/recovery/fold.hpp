@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,7 +14,7 @@
 
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
-#include "ledger/chain/hash_chain.hpp"
+#include "ledger/encoding/event_reader.hpp"
 #include "ledger/file/database.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -41,8 +42,8 @@ inline constexpr accounting::StateOptions k_remembers_nothing{
 }
 
 // SQL for the time that `row`, a segment's begin or end, reaches back to. The begin of a run reaches back to its
-// release, but six hours at most, because an estimator reconsiders what it knows of the run since then; other events
-// reach back to their own time.
+// release, but not further than an estimator believes it (k_believed), which reconsiders what it knows of the run since
+// then; other events reach back to their own time.
 [[nodiscard]] std::string reach_of_segment(const std::string& row);
 
 // Lets the books forget what they may from before `keep` in steps of time, not all at once: the schedules of coalitions
@@ -75,38 +76,94 @@ class Lookback {
   std::vector<Step> steps_;  // ascending
 };
 
-// Makes the books of a replay forget at its pace.
-class Forgetting {
- public:
-  Forgetting(Lookback lookback, const ReplayPace& pace)
-      : lookback_(std::move(lookback)), every_(pace.events_between_compactions), due_(every_) {}
+// Applies an event, in the order of time. Errc::corrupt: it is older than the books remember.
+[[nodiscard]] Expected<void> apply_in_order(accounting::State& state, const accounting::Event& event);
 
-  // Call it before the event at `next` is applied. `keep`: everything from this instant on is kept, too. True: the
-  // books have forgotten what they may.
-  bool before(std::int64_t next, accounting::State& books, Instant keep = k_end_of_time);
-  // The same, even if it is not due: questions to books that have just forgotten cost little.
-  void now(std::int64_t next, accounting::State& books, Instant keep = k_end_of_time);
-  [[nodiscard]] const Lookback& lookback() const { return lookback_; }
-
- private:
-  Lookback lookback_;
-  std::int64_t every_;
-  std::int64_t due_;  // events until the books forget next
+// The events of one file that are folded: those with after < number <= upto that concern `until` or earlier times.
+struct EventRange {
+  const Database* database = nullptr;
+  std::int64_t after = 0;
+  std::int64_t upto = std::numeric_limits<std::int64_t>::max();
+  Instant until = k_end_of_time;
 };
 
-// Visits the events with after < sequence <= upto, ordered by their own time, then by sequence.
-[[nodiscard]] Expected<void> visit_by_time(const Database& database, std::int64_t after, std::int64_t upto,
-                                           const std::function<Expected<void>(const StoredEvent&)>& visit);
+struct FoldOptions {
+  ReplayPace pace = {};
+  bool forgets = true;           // false: the books forget nothing on the way
+  Instant keep = k_end_of_time;  // nothing from this instant on is forgotten
+  ReplayWatch* watch = nullptr;
+  std::function<bool(const accounting::Event&)> leaves_out = {};  // in the order of time: events that do not count
+};
+
+// Books that are made from events, one after the other, in the order of the events' own times or in that of their
+// numbers, in which shapleyd applied them.
+//
+// On the way the books forget what no event to come reaches back to, at the given pace, so that memory does not grow
+// with the number of events. REQUIRES: the data bases outlive the fold, stay where they are, and show it one snapshot.
+class Fold {
+ public:
+  // By time. Of two events of equal time, the one of the earlier file or of the lower number comes first.
+  [[nodiscard]] static Expected<Fold> by_time(const std::vector<EventRange>& files, Recovered from,
+                                              FoldOptions how = {});
+  // By number, the events after those in `from`, up to `upto` at most. `options`: of books that are made again.
+  [[nodiscard]] static Expected<Fold> by_number(const Database& database, Recovered from, std::int64_t upto,
+                                                accounting::StateOptions options, FoldOptions how = {});
+
+  // By time: applies the events that concern t or earlier times. The present of the books is that of the last one.
+  // Errc::corrupt: an event is older than the books remember.
+  [[nodiscard]] Expected<void> advance_to(Instant t);
+  // The steps of advance_to(), for a caller that does something before each event: the next event, if it concerns t or
+  // an earlier time, else nullptr; valid until the next call. The books may forget before it, but do not have it yet.
+  [[nodiscard]] Expected<const StoredEvent*> next(Instant t);
+  [[nodiscard]] Expected<void> apply(const StoredEvent& stored);
+
+  // By number: applies the events up to this one. If one is older than the books remember, the books are made again, in
+  // the order of time, up to it.
+  [[nodiscard]] Expected<void> advance_to_event(std::int64_t sequence);
+  // The same without making them again: false, and the books are unusable, if an event is older than they remember.
+  [[nodiscard]] Expected<bool> follow_to_event(std::int64_t sequence);
+
+  [[nodiscard]] Recovered& books() { return books_; }
+  [[nodiscard]] const Recovered& books() const { return books_; }
+
+  // From now on, nothing from this instant on is forgotten.
+  void keep(Instant from) { how_.keep = from; }
+  // Lets the books forget what they may, although it is not due: questions to books that have just forgotten cost
+  // little. No effect on a fold that forgets nothing.
+  [[nodiscard]] Expected<void> forget();
+  // Whether the books forgot before the event that next() gave last.
+  [[nodiscard]] bool has_just_forgotten() const { return has_just_forgotten_; }
+
+ private:
+  struct File {
+    EventRange range;
+    EventReader reader;
+    std::optional<Statement> order;  // by time: numbers and times of its events
+    std::optional<Lookback> lookback;
+    std::optional<std::int64_t> sequence;  // by time: of the next event; nullopt: no further one
+    Instant at;                            // of that event
+
+    [[nodiscard]] Expected<void> step();
+  };
+
+  Fold(Recovered from, FoldOptions how);
+  [[nodiscard]] bool is_by_time() const { return !by_number_; }
+  [[nodiscard]] Expected<void> count_down();
+  [[nodiscard]] Expected<void> count(const StoredEvent& stored);
+  [[nodiscard]] Expected<Instant> needed_from();
+
+  std::vector<File> files_;
+  std::optional<accounting::StateOptions> by_number_;  // nullopt: by time
+  FoldOptions how_;
+  Recovered books_;
+  std::int64_t due_;  // events until the books forget next
+  bool has_just_forgotten_ = false;
+  StoredEvent event_;
+};
 
 // The books that the ledger begins with: empty ones, or those after the last event of its archive (Genesis).
 // Errc::corrupt when they cannot be read.
 [[nodiscard]] Expected<Recovered> opening_books(const Database& database, accounting::StateOptions options);
-
-// Applies the events after those in `books`, up to `upto`, in the order of their own times. The books remember what
-// their options require, and everything from `keep` on. Errc::corrupt if an event is older than they remember.
-[[nodiscard]] Expected<void> advance_by_time(const Database& database, Recovered& books, std::int64_t upto,
-                                             ReplayWatch* watch = nullptr, Instant keep = k_end_of_time,
-                                             const ReplayPace& pace = {});
 
 // The books after the events up to `upto`, applied in the order of their own times. Errc::corrupt if an event is too
 // old even so. They remember what the options require, and everything from `keep` on.
@@ -115,44 +172,10 @@ class Forgetting {
                                                  Instant keep = k_end_of_time);
 
 // The books of all events (of those up to `upto`), in the fastest way: from the newest checkpoint that remembers back
-// to everything appended after it; without one, from all events in the order of their own times. The books forget at
-// this pace on the way, so memory does not grow with the number of events.
+// to everything appended after it; without one, from all events, by number and, if one is too old, by time.
 [[nodiscard]] Expected<Recovered> recover_books(const Database& database, accounting::StateOptions options,
                                                 ReplayWatch* watch = nullptr,
                                                 std::optional<std::int64_t> upto = std::nullopt,
                                                 const ReplayPace& pace = {});
-
-// Books that follow the ledger in the order in which events were appended, as shapleyd does.
-class Replay {
- public:
-  // Begins with these books, and forgets on the way what it may.
-  Replay(const Database& database, accounting::StateOptions options, Recovered from, Forgetting forgetting,
-         ReplayWatch* watch = nullptr)
-      : database_(&database),
-        options_(options),
-        forgetting_(std::move(forgetting)),
-        watch_(watch),
-        books_(std::move(from)) {}
-  // Begins with these books, and forgets nothing.
-  Replay(const Database& database, accounting::StateOptions options, Recovered from, ReplayWatch* watch = nullptr)
-      : database_(&database), options_(options), watch_(watch), books_(std::move(from)) {}
-
-  // Applies the events up to `upto`; if an event is older than the books remember, a replay by time takes over.
-  [[nodiscard]] Expected<void> advance_to(std::int64_t upto);
-  // The same without a replay by time: false, and the books are unusable, if an event is older than they remember.
-  [[nodiscard]] Expected<bool> follow_to(std::int64_t upto);
-  [[nodiscard]] Recovered& books() { return books_; }
-  // Lets the books forget what they may, unless this replay forgets nothing.
-  void forget() {
-    if (forgetting_) forgetting_->now(books_.last_sequence + 1, books_.state);
-  }
-
- private:
-  const Database* database_;
-  accounting::StateOptions options_;
-  std::optional<Forgetting> forgetting_;
-  ReplayWatch* watch_ = nullptr;
-  Recovered books_;
-};
 
 }  // namespace shapley::ledger
