@@ -156,7 +156,7 @@ void RankMaker::refresh(const accounting::NodeNames& away, Instant now) {
   protocol::Ranks ranks{.generation = ranks_.generation, .computed_at = ranks_.computed_at, .organizations = {}};
   const game::KeyTerms terms = state.key_terms();
   std::vector<std::int64_t> to_zero;
-  for (const accounting::Rank& rank : state.ranking(now, by, away)) {
+  for (const accounting::Rank& rank : state.advance(now).ranking(by, away)) {
     ranks.organizations.push_back(rank.organization);
     ranks.leads.push_back(rank.lead);
     ranks.lacking.push_back(rank.lacking);
@@ -225,7 +225,7 @@ void RankMaker::refresh_owners(accounting::EstimatorId by, Instant now) {
   std::vector<protocol::OwnedNodes> owners;
   if (row.by_owner) owners = owners_of_nodes(books_.state());
   if (row.of_what_runs) {
-    std::vector<protocol::OwnerPart> parts = parts_of_what_runs(books_.state().own_rank_rows(now, by));
+    std::vector<protocol::OwnerPart> parts = parts_of_what_runs(books_.state().advance(now).own_rank_rows(by));
     // While nothing runs nothing is known of its parts.
     if (parts.empty()) return;
     const bool had_parts = owners_.size() == 1 && owners_.front().nodes.empty();

@@ -93,8 +93,7 @@ struct RankedRow {
   Processors waiting = {};
   std::int64_t running_jobs = 0;
   std::int64_t waiting_jobs = 0;
-  // While it has startable jobs: when one of its runs began last, or, if that is later, the begin of the longest
-  // present stretch in which one of its jobs has been startable.
+  // Since when it has had a startable job and no start. Null: it has no startable job.
   std::optional<Instant> no_start_since = {};
 };
 constexpr auto description_of(std::type_identity<RankedRow>) {
@@ -191,7 +190,7 @@ constexpr auto description_of(std::type_identity<PeriodReport>) {
 
 // What an organization is owed (> 0) or owes on another cluster of the consortium, as far as ranks here count it.
 struct OwedElsewhere {
-  std::string organization = {};  // given minus got there, in processors of this cluster
+  std::string organization = {};  // its name here
   double core_hours = 0;          // given less got there, of processors of this cluster
   friend bool operator==(const OwedElsewhere&, const OwedElsewhere&) = default;
 };
@@ -296,7 +295,7 @@ constexpr auto description_of(std::type_identity<StatusReport>) {
 }
 
 // The books at max(t, state.now()). Figures are by `wanted` ("contribution"), or, if it is not in `able`, by its
-// stand-in ("ranked_by"); `able`: those of State::caught_up at t, else all that are kept. phi by other estimators is
+// stand-in ("ranked_by"); `able`: those of State::catch_up at t, else all that are kept. phi by other estimators is
 // not known.
 [[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted);
 [[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted,
