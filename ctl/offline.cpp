@@ -61,10 +61,10 @@ Expected<ledger::StatusReport> status_of(const ledger::Ledger& ledger, const Off
     state = std::move(recovered.state);
   }
   ledger::StatusReport report = ledger::status_report(state, at, contribution);
-  if (question.worth) report.worth.emplace(ledger::worth_report(state, state.worth(at)));
+  if (question.worth) report.worth.emplace(ledger::worth_report(state, state.advance(at).worth()));
   if (question.forecast) {
     const accounting::EstimatorId acting = accounting::acting(contribution, state.kept());
-    report.forecast = ledger::forecast_report(accounting::outlook(state, at, acting));
+    report.forecast = ledger::forecast_report(accounting::outlook(state.advance(at), acting));
   }
   ledger::set_titles(report, titles_of(configuration));
   return report;

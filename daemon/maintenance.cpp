@@ -1,18 +1,15 @@
 #include "daemon/maintenance.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include <spdlog/spdlog.h>
 
-#include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
 #include "base/text.hpp"
 #include "ledger/chain/signing.hpp"
 #include "ledger/readers/runs.hpp"
-#include "ledger/reports/moment.hpp"
 
 namespace shapley::daemon {
 
@@ -129,131 +126,6 @@ Expected<void> Maintenance::store_head(Instant now) {
   if (!site_.signing_key) return {};
   SHAPLEY_TRY_ASSIGN(const ledger::SignedHead head, ledger::sign_head(books_.ledger(), *site_.signing_key, now));
   return books_.store_head(head);
-}
-
-namespace {
-
-// Whether two rankings differ at most by when they were computed and by S' and R' of keys that brake.
-bool are_alike(protocol::Ranks a, protocol::Ranks b) {
-  for (protocol::Ranks* ranks : {&a, &b}) {
-    ranks->computed_at = 0;
-    for (protocol::Braking& braking : ranks->braking) braking.balance = braking.work = {};
-  }
-  return a == b;
-}
-
-}  // namespace
-
-void RankMaker::refresh(const accounting::NodeNames& away, Instant now) {
-  if (books_.incomplete()) {
-    is_behind_ = false;
-    return;
-  }
-  accounting::State& state = books_.state();
-  const accounting::EstimatorSet able = books_.able(now);
-  note_able(able);
-  const auto by = accounting::acting(ledger::ranking_estimator(state), able);
-  protocol::Ranks ranks{.generation = ranks_.generation, .computed_at = ranks_.computed_at, .organizations = {}};
-  const game::KeyTerms terms = state.key_terms();
-  std::vector<std::int64_t> to_zero;
-  for (const accounting::Rank& rank : state.ranking(now, by, away)) {
-    ranks.organizations.push_back(rank.organization);
-    ranks.leads.push_back(rank.lead);
-    ranks.lacking.push_back(rank.lacking);
-    if (!away.empty()) ranks.returning.push_back(rank.returning);
-    if (!terms.brakes) continue;
-    ranks.braking.push_back({protocol::wide(rank.falling.balance), protocol::wide(rank.falling.work),
-                             rank.last ? 0 : rank.falling.doubled_turn});
-    to_zero.push_back(game::startable_until(rank.falling, 0) / k_micro);
-  }
-  if (terms.brakes) ranks.residual = terms.horizon.value;
-  // What keys that brake are made of changes every second. That matters to places when it is worth a processor.
-  const bool changed = to_zero != to_zero_ || !are_alike(ranks, ranks_);
-  to_zero_ = std::move(to_zero);
-  ranks_ = std::move(ranks);
-  ranks_.computed_at = now.value;
-  if (changed) ++ranks_.generation;
-  refresh_owners(by, now);
-}
-
-namespace {
-
-std::vector<protocol::OwnedNodes> owners_of_nodes(const accounting::State& state) {
-  std::vector<protocol::OwnedNodes> owners;
-  for (accounting::OwnedNodes& same : state.owned_nodes()) {
-    protocol::OwnedNodes& sent = owners.emplace_back(protocol::OwnedNodes{std::move(same.nodes), {}});
-    for (const accounting::OwnerPart& part : same.owners)
-      sent.owners.push_back({part.organization, part.parts_per_million});
-  }
-  return owners;
-}
-
-constexpr std::int64_t k_whole = 1'000'000;
-
-// The organizations' parts of what runs, as if they owned that much of each node; commons has the rest. Empty: nothing
-// runs.
-std::vector<protocol::OwnerPart> parts_of_what_runs(const std::vector<accounting::RankRow>& rows) {
-  Int128 running = 0;
-  for (const accounting::RankRow& row : rows) running += row.used.value;
-  std::vector<protocol::OwnerPart> parts;
-  if (running <= 0) return parts;
-  std::int64_t left = k_whole;
-  for (const accounting::RankRow& row : rows) {
-    const Int128 rate = Int128{row.figures.rate_less_used.value} + row.used.value;
-    const auto part = std::clamp<std::int64_t>(static_cast<std::int64_t>(rate * k_whole / running), 0, left);
-    left -= part;
-    if (part > 0) parts.push_back({row.organization, part});
-  }
-  if (left > 0) parts.push_back({std::string(accounting::k_commons), left});
-  return parts;
-}
-
-// Whether no part differs by more than a hundredth of all.
-bool are_near(const std::vector<protocol::OwnerPart>& a, const std::vector<protocol::OwnerPart>& b) {
-  return std::ranges::equal(a, b, [](const protocol::OwnerPart& x, const protocol::OwnerPart& y) {
-    return x.organization == y.organization && std::abs(x.parts_per_million - y.parts_per_million) <= k_whole / 100;
-  });
-}
-
-}  // namespace
-
-void RankMaker::refresh_owners(accounting::EstimatorId by, Instant now) {
-  const accounting::EstimatorRow& row = accounting::estimators()[by.value];
-  const std::uint64_t epoch = row.by_owner ? books_.state().owners_epoch() : 0;
-  const bool is_as_before = std::exchange(owners_epoch_, epoch) == epoch && !row.of_what_runs;
-  if (is_as_before) return;
-  std::vector<protocol::OwnedNodes> owners;
-  if (row.by_owner) owners = owners_of_nodes(books_.state());
-  if (row.of_what_runs) {
-    std::vector<protocol::OwnerPart> parts = parts_of_what_runs(books_.state().own_rank_rows(now, by));
-    // While nothing runs nothing is known of its parts.
-    if (parts.empty()) return;
-    const bool had_parts = owners_.size() == 1 && owners_.front().nodes.empty();
-    if (had_parts && are_near(parts, owners_.front().owners)) return;
-    owners.push_back({{}, std::move(parts)});
-  }
-  if (owners == owners_) return;
-  owners_ = std::move(owners);
-  ++owners_generation_;
-}
-
-void RankMaker::note_able(const accounting::EstimatorSet& able) {
-  const accounting::State& state = books_.state();
-  const accounting::EstimatorId wanted = ledger::ranking_estimator(state);
-  is_behind_ = able != state.kept();
-  const accounting::EstimatorId by = accounting::acting(wanted, able);
-  const bool is_news = by != ranked_by_.value_or(wanted);
-  ranked_by_ = by;
-  if (!is_news) return;
-  if (by == wanted) {
-    spdlog::info("ranks: by {} again, which has caught up", accounting::name_of(wanted));
-  } else if (state.kept().contains(wanted)) {
-    spdlog::warn("ranks: {} is behind what happened; they are by {} until it has caught up",
-                 accounting::name_of(wanted), accounting::name_of(by));
-  } else {
-    spdlog::warn("ranks: {} is not kept for {}; they are by {}", accounting::name_of(wanted),
-                 counted(state.organizations().size(), "organization"), accounting::name_of(by));
-  }
 }
 
 }  // namespace shapley::daemon

@@ -26,6 +26,7 @@
 #include "daemon/controllers/controllers.hpp"
 #include "daemon/maintenance.hpp"
 #include "daemon/observer/observer.hpp"
+#include "daemon/ranks.hpp"
 #include "daemon/requests/pending_jobs.hpp"
 #include "daemon/workflows/workflows.hpp"
 #include "protocol/messages.hpp"

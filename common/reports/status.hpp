@@ -86,8 +86,7 @@ struct RankedRow {
   Processors waiting = {};
   std::int64_t running_jobs = 0;
   std::int64_t waiting_jobs = 0;
-  // While it has startable jobs: when one of its runs began last, or, if that is later, the begin of the longest
-  // present stretch in which one of its jobs has been startable.
+  // Since when it has had a startable job and no start. Null: it has no startable job.
   std::optional<Instant> no_start_since = {};
 };
 SHAPLEY_DESCRIBE(RankedRow, name, rank, key_core_hours, running_core_hours, lead, lacking, guarantee, below_guarantee,
@@ -151,7 +150,7 @@ SHAPLEY_DESCRIBE(PeriodReport, name, begin);
 
 // What an organization is owed (> 0) or owes on another cluster of the consortium, as far as ranks here count it.
 struct OwedElsewhere {
-  std::string organization = {};  // given minus got there, in processors of this cluster
+  std::string organization = {};  // its name here
   double core_hours = 0;          // given less got there, of processors of this cluster
   friend bool operator==(const OwedElsewhere&, const OwedElsewhere&) = default;
 };

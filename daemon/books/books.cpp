@@ -49,7 +49,7 @@ void log_archived(const std::string& key, const std::optional<Instant>& before) 
       format_instant(before.value_or(k_beginning_of_time)));
 }
 
-// The figures at max(now, state.now()) by the estimators that have caught up (State::caught_up).
+// The figures at max(now, state.now()) by the estimators that have caught up (State::catch_up).
 HeldFigures hold_figures(accounting::State& state, Instant now, const accounting::EstimatorSet& able) {
   HeldFigures held{.at = now, .status = {}, .no_start = ledger::no_start_report(state)};
   for (const accounting::EstimatorId estimator : accounting::estimator_ids())
@@ -356,7 +356,7 @@ Expected<void> Books::close_days(Instant now) {
     const Instant day_end = *day_ + Duration{k_day_s};
     // Events of the new day are not booked yet; estimators that are behind are left out.
     const accounting::EstimatorSet by = able(day_end);
-    auto recorded = ledger_.record_standings(*day_, state_, state_.standings(day_end, by), by);
+    auto recorded = ledger_.record_standings(*day_, state_, state_.advance(day_end).standings(by), by);
     if (!recorded) return with_context("ledger: record the day's standings", std::move(recorded).error());
     day_ = day_end;
   }

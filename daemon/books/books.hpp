@@ -191,11 +191,11 @@ class Books {
   [[nodiscard]] Expected<void> end_rebuild();
 
   // ---- estimators ----
-  // The estimators that have caught up (State::caught_up); the others continue to do so. REQUIRES: the books are
+  // The estimators that have caught up (State::catch_up); the others continue to do so. REQUIRES: the books are
   // complete.
   [[nodiscard]] accounting::EstimatorSet able(Instant now) {
     SHAPLEY_REQUIRE(!incomplete());
-    return state_.caught_up(now, effort_);
+    return state_.advance(now).catch_up(effort_);
   }
   // Sets the estimators that are kept. If they change, the books are rebuilt with them, from the first event on.
   void keep(const accounting::EstimatorSet& kept, Instant now);

@@ -63,7 +63,7 @@ class ObservationWatch {
   std::optional<accounting::ObservationGap> gap_;
 };
 
-// The last look at slurmctld's records before it came back: the jobs that it has lost existed then. It follows from the
+// The last scan before slurmctld restarted: jobs that are missing afterwards existed at that time. It follows from the
 // observations and, if nothing changed, from a feeder's connection and the next feeder's report about it.
 // Single-threaded; pure.
 class LastLook {

@@ -223,8 +223,8 @@ bool Consortium::changes_ranks(const Cluster& cluster, Instant now) {
   std::vector<const accounting::StandingReceived*> statements = state.statements();
   std::erase_if(statements, [&](const auto* each) { return each->cluster == offered.cluster; });
   statements.push_back(&offered);
-  return accounting::rank(state.rank_rows(now, by, statements), state.key_terms()) !=
-         accounting::rank(state.rank_rows(now, by), state.key_terms());
+  return accounting::rank(state.rank_rows(by, statements), state.key_terms()) !=
+         accounting::rank(state.rank_rows(by), state.key_terms());
 }
 
 Expected<void> Consortium::record(Instant now) {

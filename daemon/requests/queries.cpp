@@ -41,13 +41,13 @@ ledger::StatusReport books_report(Service& service, Instant now, accounting::Est
 std::optional<ledger::WorthReport> worth_of_cooperation(Service& service, Instant now) {
   if (service.books().held() != nullptr) return std::nullopt;
   accounting::State& state = service.books().state();
-  return ledger::worth_report(state, state.worth(now, service.books().able(now)));
+  return ledger::worth_report(state, state.advance(now).worth(service.books().able(now)));
 }
 
 Expected<accounting::Outlook> outlook(Service& service, Instant now, accounting::EstimatorId wanted) {
   SHAPLEY_TRY(check_rebuilt(service));
   Books& books = service.books();
-  return accounting::outlook(books.state(), now, accounting::acting(wanted, books.able(now)));
+  return accounting::outlook(books.state().advance(now), accounting::acting(wanted, books.able(now)));
 }
 
 std::vector<ledger::NoStart> no_start_report(const Service& service, const std::vector<std::string>& only) {

@@ -166,8 +166,8 @@ StateOptions options_of(bool with, StateOptions options) {
 
 // As shapleyd does with what one frame brought.
 void rank(State& state, Instant t) {
-  const EstimatorSet able = state.caught_up(t, k_effort);
-  (void)state.ranking(t, acting(hindsight(), able));
+  const EstimatorSet able = state.advance(t).catch_up(k_effort);
+  (void)state.advance(t).ranking(acting(hindsight(), able));
 }
 
 struct Course {
@@ -215,7 +215,7 @@ void measure_running(int organizations, double events_a_second) {
     if (s > k_warm) measured += now.size();
     for (Course& course : courses) course.second(now, k_begin + Duration{s}, s > k_warm);
   }
-  const bool is_behind = courses[1].state.caught_up(k_begin, 0) != courses[1].state.kept();
+  const bool is_behind = courses[1].state.advance(k_begin).catch_up(0) != courses[1].state.kept();
   const double seconds = k_measured;
   std::printf(
       "k = %d, %.0f events a second: %.1f %% of a core without hindsight, %.1f %% with it, "
@@ -242,7 +242,7 @@ void measure_restart(int organizations, double jobs_a_day) {
         if (s % 60 == 0) rank(state, t);
         if (s % 3600 == 0) state.compact();
       }
-      while (state.caught_up(state.now(), k_effort) != state.kept()) {
+      while (state.catch_up(k_effort) != state.kept()) {
       }
       running = allocated_mib() - before;
       text = state.save();
@@ -257,9 +257,9 @@ void measure_restart(int organizations, double jobs_a_day) {
     }
     rank(*loaded, loaded->now());
     const double first = cpu_seconds();
-    while (loaded->caught_up(loaded->now(), k_effort) != loaded->kept()) {
+    while (loaded->catch_up(k_effort) != loaded->kept()) {
     }
-    (void)loaded->ranking(loaded->now(), hindsight());
+    (void)loaded->ranking(hindsight());
     const double all = cpu_seconds();
     std::printf(
         "k = %d, %.0f jobs a day, %s: checkpoint of %.1f MB read in %.2f s, first ranks after %.2f s more, "
@@ -344,7 +344,7 @@ void measure_late(State& state, int organizations, const char* which) {
   }
   bool is_behind = true;
   while (is_behind) {
-    turn([&] { is_behind = state.caught_up(state.now(), k_effort) != state.kept(); });
+    turn([&] { is_behind = state.catch_up(k_effort) != state.kept(); });
   }
   std::printf("k = %d, %u late runs, %s: %.1f s of processor time, longest turn %.0f ms\n", organizations, k_late,
               which, cpu_seconds() - began, 1000 * longest);
@@ -372,7 +372,7 @@ void measure_many(int organizations, double jobs_a_day) {
       if (s % 600 == 0) most = std::max(most, allocated_mib() - before);
       longest = std::max(longest, cpu_seconds() - turn);
     }
-    const bool is_behind = state.caught_up(state.now(), k_effort) != state.kept();
+    const bool is_behind = state.catch_up(k_effort) != state.kept();
     const char* which = with ? "with hindsight" : "without";
     std::printf(
         "k = %d, %.0f jobs of a second a day for two and a half days, %s: %zu jobs remembered; memory %.0f MiB, at "

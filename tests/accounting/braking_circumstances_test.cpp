@@ -61,25 +61,25 @@ TEST(BrakingScenes, APeriodBeginsWithWhatRuns) {
   State fresh = books_of_two(k_november, k_november, Period::monthly);
 
   const Instant last_second = k_november - Duration{1};
-  const Outlook october = outlook(across, last_second, k_default_estimator);
+  const Outlook october = outlook(across.advance(last_second), k_default_estimator);
   EXPECT_EQ(october.until, k_november);
   EXPECT_TRUE(october.by_date);
   EXPECT_TRUE(turns(october, 0, 1).empty()) << "there is no second left in which anything could turn";
-  const std::vector<Rank> before = across.ranking(last_second);
+  const std::vector<Rank> before = across.advance(last_second).ranking();
   ASSERT_EQ(before.front().organization, "A");
   EXPECT_GT(game::settling_seconds(before.front().falling), 86'400);
 
   // A gives four processors a second and gets none: R' = 4 m, S' = 4 m^2 / 2, U = 1.
-  const std::vector<Rank> at_once = across.ranking(k_november);
+  const std::vector<Rank> at_once = across.advance(k_november).ranking();
   EXPECT_EQ(at_once.front().falling.work, Int128{4} * 7'200 * k_micro);
   EXPECT_EQ(at_once.front().falling.balance, Int128{4} * 7'200 * 7'200 / 2 * k_micro);
   EXPECT_EQ(at_once.front().falling.doubled_turn, 2 * k_micro);
   for (const std::int64_t later : {0, 1, 2, 3'600, 86'399}) {
     const Instant t = k_november + Duration{later};
     SCOPED_TRACE(later);
-    expect_same_ranks(across.ranking(t), fresh.ranking(t));
-    const Outlook one = outlook(across, t, k_default_estimator);
-    const Outlook other = outlook(fresh, t, k_default_estimator);
+    expect_same_ranks(across.advance(t).ranking(), fresh.advance(t).ranking());
+    const Outlook one = outlook(across.advance(t), k_default_estimator);
+    const Outlook other = outlook(fresh.advance(t), k_default_estimator);
     EXPECT_EQ(one.until, other.until);
     EXPECT_EQ(turns(one, 0, 1), turns(other, 0, 1));
     EXPECT_EQ(turns(one, 0, 2), turns(other, 0, 2));
@@ -91,13 +91,13 @@ TEST(BrakingScenes, ARunThatEndsWithThePeriodLeavesNothing) {
   State state = books_of_two(k_november - Duration{86'400}, k_november - Duration{40'000}, Period::monthly);
   const SegmentKey key{SegmentKind::run, {1}, k_november - Duration{40'000}, 0};
   ASSERT_TRUE(state.apply(SegmentClosed{key, k_november, CloseReason::ended, "COMPLETED"}).has_value());
-  for (const Rank& rank : state.ranking(k_november)) {
+  for (const Rank& rank : state.advance(k_november).ranking()) {
     EXPECT_EQ(rank.key, Utility{}) << rank.organization;
     EXPECT_EQ(rank.lead, 0) << rank.organization;
     EXPECT_EQ(game::settling_seconds(rank.falling), 0) << rank.organization;
   }
   ASSERT_TRUE(state.apply(moved(run(2, "A", 0, {{"n2", cores(2)}}), k_november)).has_value());
-  const std::vector<Rank> ranks = state.ranking(k_november);
+  const std::vector<Rank> ranks = state.advance(k_november).ranking();
   EXPECT_EQ(ranks.front().organization, "B");
   EXPECT_EQ(ranks.back().organization, "A");
   EXPECT_EQ(ranks.back().falling.work, Int128{-2} * 7'200 * k_micro);
@@ -107,11 +107,11 @@ TEST(BrakingScenes, ARunThatEndsWithThePeriodLeavesNothing) {
 TEST(BrakingScenes, NewBooksHaveEvenKeys) {
   State state;
   ASSERT_TRUE(state.apply(braking(k_start)).has_value());
-  for (const Rank& rank : state.ranking(k_start)) EXPECT_EQ(rank.key, Utility{}) << rank.organization;
+  for (const Rank& rank : state.advance(k_start).ranking()) EXPECT_EQ(rank.key, Utility{}) << rank.organization;
   ASSERT_TRUE(state.apply(OrganizationsDeclared{k_start, {"B", "A"}}).has_value());
   ASSERT_TRUE(state.apply(owned("n1", 0, {{"A", k_whole_node}})).has_value());
   ASSERT_TRUE(state.apply(capacity("n1", 0, 4)).has_value());
-  const std::vector<Rank> ranks = state.ranking(at(0));
+  const std::vector<Rank> ranks = state.advance(at(0)).ranking();
   ASSERT_GE(ranks.size(), 2U);
   EXPECT_EQ(ranks[0].organization, "B") << "ties go to the order of the declaration";
   EXPECT_EQ(ranks[1].organization, "A");
@@ -121,7 +121,7 @@ TEST(BrakingScenes, NewBooksHaveEvenKeys) {
     EXPECT_EQ(rank.falling.residual, 3'600);
     EXPECT_EQ(game::settling_seconds(rank.falling), 0);
   }
-  const Outlook ahead = outlook(state, at(0), k_default_estimator);
+  const Outlook ahead = outlook(state.advance(at(0)), k_default_estimator);
   EXPECT_TRUE(turns(ahead, 0, 1).empty());
 }
 
@@ -131,10 +131,10 @@ TEST(BrakingScenes, RestoredBooksRankAsTheirOriginal) {
   for (const std::int64_t t : {500, 501, 90'000}) {
     State restored = *State::load(original.save());
     State replayed = books_of_two(at(0), at(500), Period::none);
-    expect_same_ranks(restored.ranking(at(t)), original.ranking(at(t)));
-    expect_same_ranks(replayed.ranking(at(t)), original.ranking(at(t)));
-    EXPECT_EQ(turns(outlook(restored, at(t), k_default_estimator), 0, 1),
-              turns(outlook(original, at(t), k_default_estimator), 0, 1));
+    expect_same_ranks(restored.advance(at(t)).ranking(), original.advance(at(t)).ranking());
+    expect_same_ranks(replayed.advance(at(t)).ranking(), original.advance(at(t)).ranking());
+    EXPECT_EQ(turns(outlook(restored.advance(at(t)), k_default_estimator), 0, 1),
+              turns(outlook(original.advance(at(t)), k_default_estimator), 0, 1));
   }
 }
 
@@ -142,11 +142,11 @@ TEST(BrakingScenes, RestoredBooksRankAsTheirOriginal) {
 // keys of figures beyond what a cluster reaches, and the order is still that of the debts.
 TEST(BrakingScenes, AClockThatSteps) {
   State state = books_of_two(at(0), at(500), Period::none);
-  const std::vector<Rank> now = state.ranking(at(90'000));
-  expect_same_ranks(state.ranking(at(100)), now);
-  EXPECT_EQ(outlook(state, at(100), k_default_estimator).at, at(90'000));
+  const std::vector<Rank> now = state.advance(at(90'000)).ranking();
+  expect_same_ranks(state.advance(at(100)).ranking(), now);
+  EXPECT_EQ(outlook(state.advance(at(100)), k_default_estimator).at, at(90'000));
   for (const std::int64_t years : {1, 10, 30}) {
-    const std::vector<Rank> later = state.ranking(at(years * 365 * 86'400));
+    const std::vector<Rank> later = state.advance(at(years * 365 * 86'400)).ranking();
     EXPECT_EQ(later.front().organization, "A");
     EXPECT_EQ(later.back().organization, "B");
     EXPECT_GT(later.front().key, now.front().key);
@@ -178,7 +178,9 @@ class BrakingWithAnother : public StateTest {
                          .organizations = std::move(organizations)};
     apply(statement);
   }
-  void expect_as_alone(std::int64_t t) { expect_same_ranks(state_.ranking(at(t)), alone_.ranking(at(t))); }
+  void expect_as_alone(std::int64_t t) {
+    expect_same_ranks(state_.advance(at(t)).ranking(), alone_.advance(at(t)).ranking());
+  }
 
   State alone_;
   std::int64_t event_ = 0;
@@ -194,7 +196,7 @@ TEST_F(BrakingWithAnother, AnEmptyOneIsNothing) {
 // silence takes no node away. When its nodes there are gone, it brakes by what it has here.
 TEST_F(BrakingWithAnother, SilenceKeepsThePace) {
   const auto turn_of_a = [&](std::int64_t t) {
-    for (const Rank& rank : state_.ranking(at(t)))
+    for (const Rank& rank : state_.advance(at(t)).ranking())
       if (rank.organization == "A") return rank.falling.doubled_turn;
     return std::int64_t{0};
   };
@@ -224,7 +226,7 @@ TEST(BrakingScenes, NoneAndOneOrganizationHaveRanks) {
   EXPECT_EQ(one.front().lead, 0) << "it is the one with the least key";
   State state;
   ASSERT_TRUE(state.apply(braking(k_start)).has_value());
-  EXPECT_EQ(outlook(state, at(0), k_default_estimator).rows.size(), state.ranking(at(0)).size());
+  EXPECT_EQ(outlook(state.advance(at(0)), k_default_estimator).rows.size(), state.advance(at(0)).ranking().size());
 }
 
 // Places are a merge of the falling keys. Of a thousand organizations the one that starts `lead` processors is then

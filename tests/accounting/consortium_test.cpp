@@ -41,7 +41,7 @@ StandingReceived statement_of(State& books, Instant t, std::string cluster = "so
                        .period_begin = std::max(books.period_begin(), Instant{0}),
                        .weights = {},
                        .organizations = {}};
-  for (const RankRow& row : books.own_rank_rows(t, k_direct)) {
+  for (const RankRow& row : books.advance(t).own_rank_rows(k_direct)) {
     statement.figures.organizations.push_back({row.organization, row.figures, row.owned, row.used, row.waiting});
   }
   std::ranges::sort(statement.figures.organizations, {}, &OrganizationElsewhere::organization);
@@ -71,7 +71,7 @@ class ConsortiumTest : public StateTest {
   }
 
   KeyFigures sum(const std::string& organization, std::int64_t t) {
-    return figures_of_row(state_.rank_rows(at(t), k_direct), organization);
+    return figures_of_row(state_.advance(at(t)).rank_rows(k_direct), organization);
   }
 
   State south_;
@@ -87,7 +87,7 @@ TEST_F(ConsortiumTest, WhatIsLentOnOneClusterIsRepaidOnAnother) {
   // Ten seconds later, by the statement of then: what each gave is repaid, and the standings stay.
   EXPECT_EQ(units(sum("A", 30).balance), 200);
   // Alone this cluster would go on charging B.
-  EXPECT_EQ(units(figures_of_row(state_.own_rank_rows(at(30), k_direct), "B").balance), -510);
+  EXPECT_EQ(units(figures_of_row(state_.advance(at(30)).own_rank_rows(k_direct), "B").balance), -510);
 }
 
 TEST_F(ConsortiumTest, AnotherNameAndAnotherWorthOfProcessorsCount) {
@@ -123,7 +123,7 @@ TEST_F(ConsortiumTest, BrakesByWhatIsOwnedOnAllClusters) {
   apply(capacity("n2", 0, 16));
   apply(statement_of(south_, at(20)));
   for (const std::int64_t t : {20, 60, 5'000}) {  // from 70 on the south's figures stand still
-    const std::vector<RankRow> rows = state_.rank_rows(at(t), k_direct);
+    const std::vector<RankRow> rows = state_.advance(at(t)).rank_rows(k_direct);
     for (const RankRow& row : rows) {
       const bool is_b = row.organization == "B";
       EXPECT_EQ(row.pooled, is_b ? cores(17) : row.organization == "A" ? cores(2) : cores(0));
@@ -143,7 +143,7 @@ TEST_F(ConsortiumTest, OwnedElsewhereIsWhatAClusterCanOwn) {
     row.owned = row.organization == "A" ? -k_max_wanted : k_max_wanted;
   apply(statement);
   const ProcessorMillionths most{std::int64_t{1} << 56U};  // less than a million processors of this weight
-  for (const RankRow& row : state_.rank_rows(at(20), k_direct))
+  for (const RankRow& row : state_.advance(at(20)).rank_rows(k_direct))
     EXPECT_EQ(row.pooled, row.organization == "A" ? cores(2) : most) << row.organization;
 }
 
@@ -171,13 +171,13 @@ TEST_F(ConsortiumTest, WhatAllClustersStateHasASum) {
   }
   EXPECT_GT(sum("A", 20).rate_less_used, ProcessorMillionths{});
   for (const std::int64_t t : {20, 100'000}) {
-    const std::vector<Rank> ranks = state_.ranking(at(t));
+    const std::vector<Rank> ranks = state_.advance(at(t)).ranking();
     EXPECT_EQ(ranks.front().organization, "A");
     EXPECT_GT(ranks.front().key, Utility{});
     EXPECT_EQ(ranks.front().lead, k_longest_lead);
     EXPECT_EQ(ranks.back().organization, "B");
     EXPECT_LT(ranks.back().key, Utility{});
-    const Outlook ahead = outlook(state_, at(t), k_direct);
+    const Outlook ahead = outlook(state_.advance(at(t)), k_direct);
     EXPECT_EQ(order_after(ahead, Duration{1'000}).size(), ranks.size());
   }
 }
@@ -192,7 +192,7 @@ TEST_F(ConsortiumTest, WhatIsTooOldStandsStill) {
   EXPECT_EQ(state_.shares_elsewhere().front().stale_at, at(70));
   const auto elsewhere = [&](std::int64_t t) {
     KeyFigures rest = sum("A", t);
-    const KeyFigures here = figures_of_row(state_.own_rank_rows(at(t), k_direct), "A");
+    const KeyFigures here = figures_of_row(state_.advance(at(t)).own_rank_rows(k_direct), "A");
     rest.balance -= here.balance;
     rest.given_less_got -= here.given_less_got;
     rest.rate_less_used -= here.rate_less_used;
@@ -213,7 +213,7 @@ TEST_F(ConsortiumTest, AClusterThatLeavesCountsNoMore) {
   apply(statement_of(south_, at(20)));
   EXPECT_EQ(units(sum("A", 20).balance), 200);
   apply(consortium(at(30), {}));
-  EXPECT_EQ(sum("A", 30), figures_of_row(state_.own_rank_rows(at(30), k_direct), "A"));
+  EXPECT_EQ(sum("A", 30), figures_of_row(state_.advance(at(30)).own_rank_rows(k_direct), "A"));
   apply(consortium(at(40), {south()}));
   EXPECT_EQ(units(sum("A", 40).balance), 200) << "it joins again";
 }
@@ -244,7 +244,7 @@ TEST_F(ConsortiumTest, OfAReplacedLedgerNothingCountsOnceItIsAccepted) {
   EXPECT_EQ(units(sum("A", 30).balance), 200);
   State late = State::load(state_.save()).value();
   apply(accepted);
-  EXPECT_EQ(sum("A", 40), figures_of_row(state_.own_rank_rows(at(40), k_direct), "A"));
+  EXPECT_EQ(sum("A", 40), figures_of_row(state_.advance(at(40)).own_rank_rows(k_direct), "A"));
   EXPECT_EQ(state_.shares_elsewhere().front().statement, nullptr);
   StandingReceived first = statement_of(south_, at(40));
   apply(first);
@@ -278,14 +278,14 @@ TEST_F(ConsortiumTest, AWeightHoldsFromItsDeclarationOn) {
       earlier_figures(*state_.consortium(), declared, "south", statements.at(0), Duration{3600}, Period::none);
   State undated = State::load(state_.save()).value();
   EXPECT_EQ(undated.apply(consortium(at(40), {after})).value(), Applied::changed);
-  EXPECT_NE(figures_of_row(undated.rank_rows(at(40), k_direct), "A").balance, then.balance);
+  EXPECT_NE(figures_of_row(undated.advance(at(40)).rank_rows(k_direct), "A").balance, then.balance);
   apply(declared);
   EXPECT_EQ(sum("A", 40).balance, then.balance);
   EXPECT_EQ(sum("A", 40).given_less_got, then.given_less_got);
   // A runs on two processors there from 10 on: 30 s at twice their worth, 20 s at their worth, until 60.
   const auto elsewhere = [&](std::int64_t t) {
     KeyFigures rest = sum("A", t);
-    const KeyFigures here = figures_of_row(state_.own_rank_rows(at(t), k_direct), "A");
+    const KeyFigures here = figures_of_row(state_.advance(at(t)).own_rank_rows(k_direct), "A");
     rest.balance -= here.balance;
     rest.given_less_got -= here.given_less_got;
     return rest;
@@ -306,7 +306,7 @@ TEST_F(ConsortiumTest, AWeightHoldsFromItsDeclarationOn) {
       earlier_figures(*state_.consortium(), next, "south", state_.statements().at(0), Duration{3600}, Period::none);
   const KeyFigures at_70 = [&] {
     State copy = State::load(state_.save()).value();
-    return figures_of_row(copy.rank_rows(at(70), k_direct), "A");
+    return figures_of_row(copy.advance(at(70)).rank_rows(k_direct), "A");
   }();
   apply(next);
   expect_at_60();
@@ -341,11 +341,12 @@ TEST_F(ConsortiumTest, APeriodThatEndsEndsTheFiguresOfTheOtherClusterToo) {
   declared.clusters[0].earlier = {{"A", {1'000 * k_micro}, {10 * k_micro}}};
   EXPECT_EQ(here.apply(declared).value(), Applied::changed);
   const Instant last = k_boundary - Duration{1};
-  EXPECT_NE(figures_of_row(here.rank_rows(last, k_direct), "A"),
-            figures_of_row(there.own_rank_rows(last, k_direct), "A"));
+  EXPECT_NE(figures_of_row(here.advance(last).rank_rows(k_direct), "A"),
+            figures_of_row(there.advance(last).own_rank_rows(k_direct), "A"));
   for (const std::int64_t later : {0, 1, 500}) {
     const Instant t = k_boundary + Duration{later};
-    EXPECT_EQ(figures_of_row(here.rank_rows(t, k_direct), "A"), figures_of_row(there.own_rank_rows(t, k_direct), "A"));
+    EXPECT_EQ(figures_of_row(here.advance(t).rank_rows(k_direct), "A"),
+              figures_of_row(there.advance(t).own_rank_rows(k_direct), "A"));
   }
 }
 
@@ -357,8 +358,8 @@ RC_GTEST_PROP(Consortium, AStatementGoesOnAsTheBooksThatMadeIt, ()) {
   const Instant t = there.now();
   const auto h = *rc::gen::inRange<std::int64_t>(0, 10'000);
   RC_PRE(t + Duration{h} < there.next_dated_change());
-  const std::vector<RankRow> then = there.own_rank_rows(t, k_direct);
-  const std::vector<RankRow> later = there.own_rank_rows(t + Duration{h}, k_direct);
+  const std::vector<RankRow> then = there.advance(t).own_rank_rows(k_direct);
+  const std::vector<RankRow> later = there.advance(t + Duration{h}).own_rank_rows(k_direct);
   for (std::size_t i = 0; i < then.size(); ++i)
     RC_ASSERT(figures_after(then[i].figures, Duration{h}) == later[i].figures);
 }

@@ -52,7 +52,7 @@ State books_of(const std::vector<Event>& events) {
 
 std::vector<Utility> contributions(State& state) {
   std::vector<Utility> phi;
-  for (const Standing& row : state.standings(at(k_bound_end))) phi.push_back(row.phi(hindsight()));
+  for (const Standing& row : state.advance(at(k_bound_end)).standings()) phi.push_back(row.phi(hindsight()));
   return phi;
 }
 
@@ -78,7 +78,7 @@ TEST(HindsightBound, PairsFollowFromTheLedgerHoweverItIsRead) {
   EXPECT_LT(live.bytes_of_coalitions(), needed / 2);
   Utility phi{};
   Utility psi{};
-  for (const Standing& row : live.standings(at(k_bound_end))) {
+  for (const Standing& row : live.advance(at(k_bound_end)).standings()) {
     phi += row.phi(hindsight());
     psi += row.psi;
   }
@@ -113,8 +113,8 @@ TEST(HindsightBound, WithoutCoalitionsItsStandInRanks) {
   State state = books_of(events);
   EXPECT_FALSE(state.kept().contains(hindsight()));
   EXPECT_LT(state.bytes_of_coalitions(), 4'096U);
-  EXPECT_EQ(state.ranking(at(k_bound_end + 1), hindsight()),
-            state.ranking(at(k_bound_end + 1), parse_estimator("shapley_rate")));
+  EXPECT_EQ(state.advance(at(k_bound_end + 1)).ranking(hindsight()),
+            state.advance(at(k_bound_end + 1)).ranking(parse_estimator("shapley_rate")));
   auto loaded = must(State::load(state.save()));
   EXPECT_FALSE(loaded.kept().contains(hindsight()));
   EXPECT_EQ(loaded.save(), state.save());

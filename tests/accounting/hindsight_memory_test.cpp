@@ -57,9 +57,9 @@ State books_with(std::uint32_t jobs, const StateOptions& options) {
     job.waited_as = {2'000'000 + i / 64};
     EXPECT_TRUE(state.apply(job));
     EXPECT_TRUE(state.apply(closed(job, 11 + 3 * i)));
-    if (i % 5 == 0) (void)state.ranking(state.now(), hindsight());
+    if (i % 5 == 0) (void)state.ranking(hindsight());
   }
-  (void)state.ranking(state.now(), hindsight());
+  (void)state.ranking(hindsight());
   return state;
 }
 

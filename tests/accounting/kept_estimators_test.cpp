@@ -59,7 +59,8 @@ State books_of(const std::vector<Event>& events, const StateOptions& options = {
 // By OrgId.
 std::vector<Utility> contributions(State& state, EstimatorId estimator) {
   std::vector<Utility> phi;
-  for (const Standing& row : state.standings(std::max(state.now(), at(k_all_ended)))) phi.push_back(row.phi(estimator));
+  for (const Standing& row : state.advance(std::max(state.now(), at(k_all_ended))).standings())
+    phi.push_back(row.phi(estimator));
   return phi;
 }
 
@@ -69,8 +70,8 @@ TEST(KeptEstimators, WhatIsLeftOutSaysThatEachGaveWhatItGot) {
   State without = books_of(events, without_hindsight());
   EXPECT_EQ(with.kept(), EstimatorSet::all());
   EXPECT_EQ(without.kept(), EstimatorSet{hindsight()}.others());
-  const std::vector<Standing> rows = with.standings(at(k_all_ended));
-  const std::vector<Standing> fewer = without.standings(at(k_all_ended));
+  const std::vector<Standing> rows = with.advance(at(k_all_ended)).standings();
+  const std::vector<Standing> fewer = without.advance(at(k_all_ended)).standings();
   ASSERT_EQ(rows.size(), fewer.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(fewer[i].phi(hindsight()), rows[i].psi);
@@ -114,7 +115,8 @@ TEST(KeptEstimators, MoreOrganizationsThanHindsightIsKeptForAreRankedByItsStandI
   ASSERT_TRUE(state.apply(capacity("n1", 0, 4)));
   ASSERT_TRUE(state.apply(run(1, "o5", 10, {{"n1", cores(2)}})));
   EXPECT_FALSE(state.kept().contains(hindsight()));
-  EXPECT_EQ(state.ranking(at(100), hindsight()), state.ranking(at(100), parse_estimator("shapley_rate")));
+  EXPECT_EQ(state.advance(at(100)).ranking(hindsight()),
+            state.advance(at(100)).ranking(parse_estimator("shapley_rate")));
 }
 
 TEST(KeptEstimators, WhatIsBehindIsStoodInForUntilItHasCaughtUp) {
@@ -125,24 +127,26 @@ TEST(KeptEstimators, WhatIsBehindIsStoodInForUntilItHasCaughtUp) {
 
   State state = books_of(events);
   constexpr std::uint64_t k_little = 10;
-  EstimatorSet able = state.caught_up(at(k_all_ended), k_little);
+  EstimatorSet able = state.advance(at(k_all_ended)).catch_up(k_little);
   ASSERT_FALSE(able.contains(hindsight())) << "thousands of jobs came at once";
   EXPECT_TRUE(able.contains(rate));
   EXPECT_EQ(acting(hindsight(), able), rate);
   EXPECT_EQ(acting(k_default_estimator, able), k_default_estimator);
-  const std::vector<Standing> rows = state.standings(at(k_all_ended), able);
+  const std::vector<Standing> rows = state.advance(at(k_all_ended)).standings(able);
   for (const Standing& row : rows) EXPECT_EQ(row.phi(hindsight()), row.psi);
-  EXPECT_EQ(state.ranking(at(k_all_ended), acting(hindsight(), able)), eager.ranking(at(k_all_ended), rate));
-  EXPECT_FALSE(state.caught_up(at(k_all_ended), k_little).contains(hindsight()))
+  EXPECT_EQ(state.advance(at(k_all_ended)).ranking(acting(hindsight(), able)),
+            eager.advance(at(k_all_ended)).ranking(rate));
+  EXPECT_FALSE(state.advance(at(k_all_ended)).catch_up(k_little).contains(hindsight()))
       << "ranks did not make it do all the work";
 
   int passes = 2;
-  for (; !able.contains(hindsight()) && passes < 10'000; ++passes) able = state.caught_up(at(k_all_ended), k_little);
+  for (; !able.contains(hindsight()) && passes < 10'000; ++passes)
+    able = state.advance(at(k_all_ended)).catch_up(k_little);
   EXPECT_EQ(able, state.kept());
   EXPECT_GT(passes, 3);
   EXPECT_EQ(contributions(state, hindsight()), expected);
-  EXPECT_EQ(state.ranking(at(k_all_ended), hindsight()), eager.ranking(at(k_all_ended), hindsight()));
-  EXPECT_NE(state.ranking(at(k_all_ended), hindsight()), state.ranking(at(k_all_ended), rate));
+  EXPECT_EQ(state.advance(at(k_all_ended)).ranking(hindsight()), eager.advance(at(k_all_ended)).ranking(hindsight()));
+  EXPECT_NE(state.advance(at(k_all_ended)).ranking(hindsight()), state.advance(at(k_all_ended)).ranking(rate));
 }
 
 // Three times as long as hindsight keeps open. While it is made from the beginning, a job becomes known that began in
@@ -154,7 +158,7 @@ TEST(KeptEstimators, WhatBecomesKnownWhileItCatchesUpCountsToo) {
   const SegmentOpened late = run(k_short_jobs + 1, "bob", 1'000, {{"n1", cores(1)}});
   State state = books_of(events);
   for (int passes = 0; passes < 4; ++passes) {
-    ASSERT_FALSE(state.caught_up(state.now(), k_some).contains(hindsight())) << "there is no way left to go";
+    ASSERT_FALSE(state.catch_up(k_some).contains(hindsight())) << "there is no way left to go";
   }
   for (const Event& event : {Event(late), Event(closed(late, 1'900))}) {
     events.push_back(event);
@@ -162,13 +166,13 @@ TEST(KeptEstimators, WhatBecomesKnownWhileItCatchesUpCountsToo) {
     ASSERT_TRUE(applied && *applied == Applied::changed);
   }
   int passes = 0;
-  while (!state.caught_up(state.now(), k_some).contains(hindsight()) && passes < 10'000) ++passes;
+  while (!state.catch_up(k_some).contains(hindsight()) && passes < 10'000) ++passes;
   EXPECT_GT(passes, 4) << "it went on where it was";
   State at_once = books_of(events);
   const Instant end = state.now();
-  EXPECT_EQ(state.ranking(end, hindsight()), at_once.ranking(end, hindsight()));
-  const std::vector<Standing> rows = state.standings(end);
-  const std::vector<Standing> expected = at_once.standings(end);
+  EXPECT_EQ(state.advance(end).ranking(hindsight()), at_once.advance(end).ranking(hindsight()));
+  const std::vector<Standing> rows = state.advance(end).standings();
+  const std::vector<Standing> expected = at_once.advance(end).standings();
   for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i].phi(hindsight()), expected[i].phi(hindsight()));
 }
 
@@ -254,7 +258,7 @@ TEST(KeptEstimators, APeriodOfTwelvePlayersIsTheirsWhenOthersJoinedLater) {
     return phi;
   };
   ASSERT_EQ(closed_phi(asked).size(), 15U);
-  (void)asked.standings(at(k_next_month));
+  (void)asked.advance(at(k_next_month)).standings();
   apply(SegmentRetracted{mistaken.key, at(k_next_month)});
   apply(wait(31, "o22", k_next_month, 1));
   State anew = books_of(told);

@@ -50,8 +50,8 @@ RC_GTEST_PROP(Ranking, TheKeyIsTheStandingOfStoppedBooksOneHorizonLater, ()) {
   const auto horizon = *rc::gen::inRange<std::int64_t>(0, 1'000'000);
   // The books begin again from zero at the end of a period: the key does not look beyond it.
   RC_ASSERT(state.apply(PeriodDeclared{state.now() + Duration{1}, Period::none}).has_value());
-  const std::vector<Standing> rows = state.standings(state.now());
-  const std::vector<Standing> later = stopped(state, state.now()).standings(state.now() + Duration{horizon});
+  const std::vector<Standing> rows = state.standings();
+  const std::vector<Standing> later = stopped(state, state.now()).advance(state.now() + Duration{horizon}).standings();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const EstimatorId estimator : estimator_ids()) {
       // By hindsight coalitions learn from what ends, and go on after it.
@@ -73,9 +73,9 @@ RC_GTEST_PROP(Ranking, TheKeyWithTheWholeWeightIsTheStandingOfBooksThatStopAfter
   RC_PRE(state.now() + Duration{residual} < state.next_dated_change());
   RC_ASSERT(state.apply(ResidualMeasured{scenario::k_begin, residual, 20}).has_value());
   RC_ASSERT(state.apply(rule(horizon, 0, {}, k_whole_node)).has_value());
-  const std::vector<Standing> rows = state.standings(state.now());
+  const std::vector<Standing> rows = state.standings();
   const std::vector<Standing> later =
-      stopped(state, state.now() + Duration{residual}).standings(state.now() + Duration{horizon});
+      stopped(state, state.now() + Duration{residual}).advance(state.now() + Duration{horizon}).standings();
   // What is rounded down in c.
   const std::int64_t c = state.key_terms().running_factor;
   const std::int64_t rounded = residual * (2 * horizon - residual) - 2 * c;
@@ -99,8 +99,8 @@ RC_GTEST_PROP(Ranking, WithoutTheWeightOrTheHorizonTheKeyIsTheOldOne, ()) {
   const auto horizon = is_published ? 0 : *rc::gen::inRange<std::int64_t>(1, 1'000'000);
   RC_ASSERT(state.apply(ResidualMeasured{scenario::k_begin, 77, 20}).has_value());
   RC_ASSERT(state.apply(rule(horizon, 0, {}, is_published ? k_whole_node : 0)).has_value());
-  const std::vector<Standing> rows = state.standings(state.now());
-  for (const Rank& rank : state.ranking(state.now())) {
+  const std::vector<Standing> rows = state.standings();
+  for (const Rank& rank : state.ranking()) {
     const Standing& row = rows[state.find_organization(rank.organization)->value];
     const Int128 old = row.balance(k_default_estimator).value +
                        Int128{horizon} * (row.given(k_default_estimator).value - row.got.value);
@@ -126,8 +126,8 @@ RC_GTEST_PROP(Ranking, LeadsAndWhatIsLackingAreThoseOfTheirDefinitions, ()) {
   RC_ASSERT(state.apply(ResidualMeasured{scenario::k_begin, *rc::gen::inRange(50, 5'000), 20}).has_value());
   const std::int64_t c = state.key_terms().running_factor;
   RC_ASSERT(c > 0);
-  const std::vector<Standing> rows = state.standings(state.now());
-  const std::vector<Rank> ranks = state.ranking(state.now());
+  const std::vector<Standing> rows = state.standings();
+  const std::vector<Rank> ranks = state.ranking();
   std::int64_t least = k_longest_lead;
   for (const Rank& rank : ranks) least = std::min(least, naive_whole(rank.key.value, Int128{c} * k_micro));
   for (const Rank& rank : ranks) {
@@ -171,8 +171,8 @@ RC_GTEST_PROP(Ranking, BrakesByEachOrganizationsOwnGuarantee, ()) {
   const auto m = *rc::gen::inRange<std::int64_t>(2, 5'000);
   RC_ASSERT(state.apply(ResidualMeasured{scenario::k_begin, m, 20}).has_value());
   RC_ASSERT(state.apply(braking(scenario::k_begin, guarantee, {own})).has_value());
-  const std::vector<Standing> rows = state.standings(state.now());
-  const std::vector<Rank> ranks = state.ranking(state.now());
+  const std::vector<Standing> rows = state.standings();
+  const std::vector<Rank> ranks = state.ranking();
   Int128 least = ranks.front().key.value;
   for (const Rank& rank : ranks) least = std::min(least, rank.key.value);
   for (const Rank& rank : ranks) {
@@ -218,15 +218,15 @@ RC_GTEST_PROP(Ranking, ReturningIsByHowMuchLackingRisesWhenTheNodesAreBack, ()) 
   }
   State later = after_return(state, away);
   std::map<std::string, std::int64_t> lacking;
-  for (const Rank& rank : later.ranking(state.now())) lacking[rank.organization] = rank.lacking;
-  std::vector<Rank> ranks = state.ranking(state.now(), std::nullopt, away);
+  for (const Rank& rank : later.advance(state.now()).ranking()) lacking[rank.organization] = rank.lacking;
+  std::vector<Rank> ranks = state.ranking(std::nullopt, away);
   bool returns = false;
   for (Rank& rank : ranks) {
     RC_ASSERT(rank.returning == std::max<std::int64_t>(0, lacking.at(rank.organization) - rank.lacking));
     returns = returns || rank.returning > 0;
     rank.returning = 0;
   }
-  RC_ASSERT(ranks == state.ranking(state.now()));
+  RC_ASSERT(ranks == state.ranking());
   RC_TAG(returns ? "some return" : "none returns");
 }
 
@@ -302,12 +302,12 @@ TEST(Ranking, FiguresOfTheSameOrganizationInTwoClustersBooksAddUp) {
   State first = cluster_of("a", "b", 0);
   State second = cluster_of("b", "a", 10);
   const Instant t = scenario::k_begin + Duration{20};
-  std::vector<RankRow> rows = first.rank_rows(t, k_default_estimator);
-  const std::vector<RankRow> elsewhere = second.rank_rows(t, k_default_estimator);
+  std::vector<RankRow> rows = first.advance(t).rank_rows(k_default_estimator);
+  const std::vector<RankRow> elsewhere = second.advance(t).rank_rows(k_default_estimator);
   ASSERT_EQ(rows.size(), 3U);  // a, b, guests
   EXPECT_EQ(rows[0].figures, (KeyFigures{{Int128{310} * k_micro}, {Int128{20} * k_micro}, {}}));
   EXPECT_EQ(elsewhere[0].figures, (KeyFigures{{Int128{-110} * k_micro}, {Int128{-20} * k_micro}, {}}));
-  EXPECT_EQ(rank(rows, first.key_terms()), first.ranking(t, k_default_estimator));
+  EXPECT_EQ(rank(rows, first.key_terms()), first.advance(t).ranking(k_default_estimator));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ASSERT_EQ(rows[i].organization, elsewhere[i].organization);
     rows[i].figures += elsewhere[i].figures;
@@ -389,8 +389,8 @@ RC_GTEST_PROP(Ranking, TheLatestRuleOrdersByGuaranteeAndKey, ()) {
   RC_ASSERT(state.ranking_rule() == declared);
   RC_ASSERT(State::load(state.save())->ranking_rule() == declared);
 
-  const std::vector<Standing> rows = state.standings(state.now());
-  const std::vector<Rank> ranks = state.ranking(state.now());
+  const std::vector<Standing> rows = state.standings();
+  const std::vector<Rank> ranks = state.ranking();
   RC_ASSERT(ranks.size() + 1 == rows.size());  // commons has none
   bool below_is_over = false;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -455,7 +455,7 @@ State arbitrary_books() {
 
 // The key's equation, of the rows that the books have then.
 Int128 naive_key(State& books, Instant t, OrgId organization, EstimatorId estimator) {
-  const Standing row = books.standings(t)[organization.value];
+  const Standing row = books.advance(t).standings()[organization.value];
   const RankingDeclared rule = books.ranking_rule();
   const ResidualMeasured* measured = books.residual_measured();
   const std::int64_t residual = measured == nullptr ? 3600 : measured->seconds;
@@ -470,12 +470,12 @@ RC_GTEST_PROP(Forecast, IsWhatTheBooksSaySecondBySecond, ()) {
   State state = arbitrary_books();
   const EstimatorId estimator =
       *rc::gen::elementOf(std::vector<EstimatorId>(estimator_ids().begin(), estimator_ids().end()));
-  const Outlook ahead = outlook(state, state.now(), estimator);
+  const Outlook ahead = outlook(state, estimator);
   RC_ASSERT(ahead.at == state.now());
   std::vector<std::vector<bool>> before;  // by second: the order of each pair as the books have it
   State later = *State::load(state.save());
   for (std::int64_t d = 0; d <= watched_of(estimator) && ahead.at + Duration{d} < ahead.until; ++d) {
-    const std::vector<Rank> ranks = later.ranking(ahead.at + Duration{d}, estimator);
+    const std::vector<Rank> ranks = later.advance(ahead.at + Duration{d}).ranking(estimator);
     const std::vector<std::size_t> order = order_after(ahead, Duration{d});
     RC_ASSERT(order.size() == ranks.size());
     std::vector<std::size_t> place(order.size());
@@ -514,10 +514,10 @@ RC_GTEST_PROP(Forecast, IsWhatTheBooksSaySecondBySecond, ()) {
 RC_GTEST_PROP(Forecast, TurnsFarAheadAreTheBooksOwn, ()) {
   State state = arbitrary_books();
   RC_ASSERT(state.apply(PeriodDeclared{state.now() + Duration{1}, Period::none}).has_value());
-  const Outlook ahead = outlook(state, state.now(), k_default_estimator);
+  const Outlook ahead = outlook(state, k_default_estimator);
   const auto is_first = [&](std::size_t a, std::size_t b, Instant t) {
     State later = *State::load(state.save());
-    for (const Rank& rank : later.ranking(t, k_default_estimator)) {
+    for (const Rank& rank : later.advance(t).ranking(k_default_estimator)) {
       if (rank.organization == ahead.rows[a].organization) return true;
       if (rank.organization == ahead.rows[b].organization) return false;
     }
@@ -612,7 +612,7 @@ State example_of_the_concepts_page() {
 TEST(Forecast, TheExampleOfTheConceptsPage) {
   State state = example_of_the_concepts_page();
   const auto second = [](std::int64_t s) { return scenario::k_begin + Duration{s}; };
-  const Outlook ahead = outlook(state, second(20), k_default_estimator);
+  const Outlook ahead = outlook(state.advance(second(20)), k_default_estimator);
   ASSERT_EQ(ahead.rows.size(), 3U);  // A, B, guests
   EXPECT_EQ(turns(ahead, 1, 0), std::vector<Instant>{second(50)});
   EXPECT_EQ(turns(ahead, 0, 1), std::vector<Instant>{second(50)});
@@ -630,7 +630,7 @@ TEST(Forecast, WhatRunsTurnsRanksSooner) {
     State state = example_of_the_concepts_page();
     EXPECT_TRUE(state.apply(RankingDeclared{second(0), "direct_contr", 10, 0, {}, weight}).has_value());
     EXPECT_TRUE(state.apply(ResidualMeasured{second(1), 4, 20}).has_value());
-    return turns(outlook(state, second(20), k_default_estimator), 1, 0);
+    return turns(outlook(state.advance(second(20)), k_default_estimator), 1, 0);
   };
   EXPECT_EQ(turn_of(0), std::vector<Instant>{second(43)});
   EXPECT_EQ(turn_of(1'000'000), std::vector<Instant>{second(41)});
@@ -643,14 +643,14 @@ TEST(Forecast, EndsWithThePeriodAndWhereANodeChangesHands) {
   EXPECT_EQ(state.next_dated_change(), k_end_of_time);
   ASSERT_TRUE(state.apply(PeriodDeclared{begin, Period::monthly}).has_value());
   EXPECT_EQ(state.next_dated_change(), scenario::k_month_end);
-  const Outlook month = outlook(state, begin, k_default_estimator);
+  const Outlook month = outlook(state.advance(begin), k_default_estimator);
   EXPECT_EQ(month.until, scenario::k_month_end);
   EXPECT_TRUE(month.by_date);
   const Instant sold = begin + Duration{7};
   ASSERT_TRUE(state.apply(OwnershipStated{"n1", begin, {{begin, {{"A", k_whole_node}}}, {sold, {{"B", k_whole_node}}}}})
                   .has_value());
-  EXPECT_EQ(outlook(state, begin, k_default_estimator).until, sold);
-  EXPECT_EQ(outlook(state, sold, k_default_estimator).until, scenario::k_month_end);
+  EXPECT_EQ(outlook(state.advance(begin), k_default_estimator).until, sold);
+  EXPECT_EQ(outlook(state.advance(sold), k_default_estimator).until, scenario::k_month_end);
 }
 
 }  // namespace

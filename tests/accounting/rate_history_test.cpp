@@ -48,7 +48,7 @@ void apply_all(State& state, const std::vector<Event>& events) {
 std::map<std::string, std::string> rates_of(State& state) {
   const EstimatorId rate = parse_estimator("shapley_rate").value();
   std::map<std::string, std::string> rates;  // by name: ids depend on who was met first
-  for (const Standing& s : state.standings(k_start + Duration{k_busy_seconds + 10})) {
+  for (const Standing& s : state.advance(k_start + Duration{k_busy_seconds + 10}).standings()) {
     rates[state.organizations()[s.organization.value]] =
         to_string(s.phi(rate).value) + ' ' + to_string(s.given(rate).value);
   }
@@ -69,7 +69,7 @@ RC_GTEST_PROP(RateHistory, TakesLateNewsOfAnyAge, ()) {
       continue;
     }
     apply_all(delayed, {event});
-    if (rng.below(5) == 0) (void)delayed.standings(delayed.now());
+    if (rng.below(5) == 0) (void)delayed.standings();
     if (rng.below(100) == 0 && !late.empty()) {
       apply_all(delayed, {late.back()});
       late.pop_back();
@@ -98,7 +98,7 @@ RC_GTEST_PROP(RateHistory, ForgetsWithoutChange, ()) {
       continue;
     }
     apply_all(forgetful, {event});
-    if (rng.below(5) == 0) (void)forgetful.standings(forgetful.now());
+    if (rng.below(5) == 0) (void)forgetful.standings();
     if (rng.below(100) == 0) forgetful.compact();
   }
   apply_all(forgetful, late);
@@ -117,7 +117,7 @@ TEST(RateHistory, SaysLittleMoreInACheckpointAfterMoreSeconds) {
   const auto events = busy_history(7);
   for (const Event& event : events) {
     ASSERT_TRUE(state.apply(event).has_value());
-    (void)state.standings(state.now());
+    (void)state.standings();
   }
   EXPECT_GE(landmarks_in(state.save()), 5U);
   EXPECT_LE(landmarks_in(state.save()), 13U);

@@ -83,7 +83,7 @@ class StateTest : public ::testing::Test {
   }
 
   Standing row(std::string_view name, std::int64_t t) {
-    return state_.standings(at(t))[state_.find_organization(name).value().value];
+    return state_.advance(at(t)).standings()[state_.find_organization(name).value().value];
   }
 
   // psi and phi in processors * seconds^2, so that expectations read like the paper.

@@ -17,7 +17,7 @@ namespace {
 
 TEST_F(StateTest, BeginsWithGuestsAndCommons) {
   EXPECT_EQ(state_.organizations(), (std::vector<std::string>{"guests", "commons"}));
-  EXPECT_EQ(state_.standings(k_start).size(), 2U);
+  EXPECT_EQ(state_.advance(k_start).standings().size(), 2U);
   EXPECT_EQ(state_.now(), k_start);
   EXPECT_EQ(state_.period_begin(), k_beginning_of_time);
   EXPECT_TRUE(state_.closed_periods().empty());
@@ -233,11 +233,12 @@ TEST_F(PricedNode, HasNoDebtorBelowItsGuaranteeWhoRunsOnAllOfIt) {
   apply(RankingDeclared{at(0), "direct_contr", 0, 500'000, {}, 0});
   apply(wait(9, "ann", 1, 1));
   apply(cheap(1, 3, 0));
-  EXPECT_TRUE(state_.ranking(at(2))[0].below_guarantee) << "it uses 3 of 8";
-  EXPECT_EQ(state_.ranking(at(2))[0].lacking, 1);
+  EXPECT_TRUE(state_.advance(at(2)).ranking()[0].below_guarantee) << "it uses 3 of 8";
+  EXPECT_EQ(state_.advance(at(2)).ranking()[0].lacking, 1);
   apply(cheap(2, 5, 0));
-  for (const Rank& rank : state_.ranking(at(3))) EXPECT_FALSE(rank.below_guarantee) << rank.organization;
-  EXPECT_EQ(state_.rank_rows(at(3), direct)[0].figures.rate_less_used, ProcessorMillionths{}) << "the key is by price";
+  for (const Rank& rank : state_.advance(at(3)).ranking()) EXPECT_FALSE(rank.below_guarantee) << rank.organization;
+  EXPECT_EQ(state_.advance(at(3)).rank_rows(direct)[0].figures.rate_less_used, ProcessorMillionths{})
+      << "the key is by price";
 }
 
 TEST_F(PricedNode, IsSharedByThoseWhoBlockMoreThanItHas) {
@@ -265,20 +266,20 @@ TEST_F(PricedNode, ReturnsWhatItDoesNotOfferNow) {
   apply(RankingDeclared{at(0), "direct_contr", 0, 500'000, {}, 0});
   const SegmentOpened opened = cheap(1, 3, 0);
   apply(opened);
-  EXPECT_EQ(state_.ranking(at(4), {}, {"n1"})[0].returning, 0) << "all of it is offered";
+  EXPECT_EQ(state_.advance(at(4)).ranking({}, {"n1"})[0].returning, 0) << "all of it is offered";
   apply(node(5, false));
-  const Rank draining = state_.ranking(at(6), {}, {"n1"})[0];
+  const Rank draining = state_.advance(at(6)).ranking({}, {"n1"})[0];
   EXPECT_EQ(draining.organization, "ann");
   EXPECT_EQ(draining.lacking, -1);  // 1.5 - 3, rounded up
   EXPECT_EQ(draining.returning, 2);
-  EXPECT_EQ(state_.ranking(at(6), {}, {"n2"})[0].returning, 0);
-  EXPECT_EQ(state_.ranking(at(6))[0].returning, 0) << "it may have been removed";
+  EXPECT_EQ(state_.advance(at(6)).ranking({}, {"n2"})[0].returning, 0);
+  EXPECT_EQ(state_.advance(at(6)).ranking()[0].returning, 0) << "it may have been removed";
   apply(closed(opened, 7));
-  EXPECT_EQ(state_.ranking(at(7), {}, {"n1"})[0].lacking, 0);
-  EXPECT_EQ(state_.ranking(at(7), {}, {"n1"})[0].returning, 4);
+  EXPECT_EQ(state_.advance(at(7)).ranking({}, {"n1"})[0].lacking, 0);
+  EXPECT_EQ(state_.advance(at(7)).ranking({}, {"n1"})[0].returning, 4);
   apply(node(8));
-  EXPECT_EQ(state_.ranking(at(8), {}, {"n1"})[0].lacking, 4);
-  EXPECT_EQ(state_.ranking(at(8), {}, {"n1"})[0].returning, 0);
+  EXPECT_EQ(state_.advance(at(8)).ranking({}, {"n1"})[0].lacking, 4);
+  EXPECT_EQ(state_.advance(at(8)).ranking({}, {"n1"})[0].returning, 0);
 }
 
 // The node of a ledger that an older version wrote says later that its CPUs are counted; the runs go on.
@@ -374,7 +375,7 @@ TEST_F(StateTest, RanksByBalanceAndBreaksTiesByTheConfiguration) {
   };
   const auto ranked = [&](Instant t) {
     std::vector<std::string> order;
-    for (const Rank& rank : state_.ranking(t)) order.push_back(rank.organization);
+    for (const Rank& rank : state_.advance(t).ranking()) order.push_back(rank.organization);
     return order;
   };
   EXPECT_EQ(ranked(at(1)), (std::vector<std::string>{"cid", "ann", "bob", "guests"}));
@@ -400,7 +401,7 @@ TEST_F(StateTest, ClosesPeriodsAndCorrectsThemWhenNewsComeLate) {
   EXPECT_EQ(state_.period_begin(), begin - Duration{5});
   EXPECT_EQ(state_.period(), Period::monthly);
   const auto ann = [&](const std::vector<Standing>& rows) { return rows[state_.find_organization("ann")->value]; };
-  EXPECT_EQ(units(ann(state_.standings(april + Duration{3})).psi), 3 + 2 + 1);
+  EXPECT_EQ(units(ann(state_.advance(april + Duration{3}).standings()).psi), 3 + 2 + 1);
   EXPECT_EQ(state_.period_begin(), april);
   ASSERT_EQ(state_.closed_periods().size(), 1U);
   EXPECT_EQ(state_.closed_periods()[0].begin, begin - Duration{5});
@@ -414,7 +415,7 @@ TEST_F(StateTest, ClosesPeriodsAndCorrectsThemWhenNewsComeLate) {
       units(ann(state_.closed_periods()[0].standings).phi(rate) + ann(state_.closed_periods()[0].standings).phi(rate)),
       45);
   EXPECT_EQ(ann(state_.closed_periods()[0].standings).used, cores(0));
-  EXPECT_EQ(units(ann(state_.standings(april + Duration{3})).psi), 0);
+  EXPECT_EQ(units(ann(state_.advance(april + Duration{3}).standings()).psi), 0);
   // A quarterly rule declared in April has its next boundary on the first of July: that of May is gone.
   apply(PeriodDeclared{april + Duration{100}, Period::quarterly});
   state_.advance(may + Duration{1});
@@ -544,7 +545,7 @@ TEST_F(StateTest, KnowsWhichOrganizationIsAPartOfWhichByTheAdjustmentsInForce) {
   EXPECT_EQ(loaded.find_organization("a"), loaded.find_organization("b"));
   // Books that hold such a circle nevertheless stay finite.
   EXPECT_EQ(state_.apply(joined(4, "b", "a")).value(), Applied::changed);
-  EXPECT_EQ(state_.standings(at(60)).size(), state_.organizations().size());
+  EXPECT_EQ(state_.advance(at(60)).standings().size(), state_.organizations().size());
 }
 
 TEST_F(StateTest, RefusesAdjustmentsThatMakeNoSense) {
@@ -572,8 +573,9 @@ TEST_F(StateTest, TheHighestRevisionOfAStatementSpeaksInAnyOrder) {
     for (const std::uint32_t revision : {later_first ? 7U : 0U, later_first ? 0U : 7U}) {
       ASSERT_EQ(state.apply(stated(revision == 7 ? "b" : "a", revision)).value(), Applied::changed);
     }
-    EXPECT_EQ(state.standings(at(1))[state.find_organization("b")->value].owned, ProcessorMillionths{k_micro});
-    EXPECT_EQ(state.standings(at(1))[state.find_organization("a")->value].owned, ProcessorMillionths{});
+    EXPECT_EQ(state.advance(at(1)).standings()[state.find_organization("b")->value].owned,
+              ProcessorMillionths{k_micro});
+    EXPECT_EQ(state.advance(at(1)).standings()[state.find_organization("a")->value].owned, ProcessorMillionths{});
   }
 }
 

@@ -112,7 +112,7 @@ RC_GTEST_PROP(Worth, AgreesWithEveryCoalitionAlone, ()) {
   const auto events = scenario::shuffled((*scenario::arbitrary()).events);
   State state;
   scenario::apply_all(state, events);
-  const auto now = state.worth(end);
+  const auto now = state.advance(end).worth();
   RC_ASSERT(now.has_value());
   const std::size_t periods = state.closed_periods().size();
   const auto closed = periods == 0 ? std::nullopt : state.closed_worth(periods - 1);
@@ -132,7 +132,7 @@ RC_GTEST_PROP(Worth, IsFinalWhereItSaysSo, ()) {
   const auto events = (*scenario::arbitrary()).events;
   State state;
   scenario::apply_all(state, events);
-  const auto before = state.worth(end);
+  const auto before = state.advance(end).worth();
   RC_ASSERT(before.has_value());
   // At the present everything that is open ends or is withdrawn, one by one.
   std::vector<Event> outcomes;
@@ -144,7 +144,7 @@ RC_GTEST_PROP(Worth, IsFinalWhereItSaysSo, ()) {
     }
   }
   scenario::apply_all(state, outcomes);
-  const auto after = state.worth(end);
+  const auto after = state.advance(end).worth();
   RC_ASSERT(after.has_value());
   for (const CooperationWorth::Row& row : before->rows) {
     if (row.is.is_provisional) continue;
@@ -176,7 +176,7 @@ class WorthByHand : public StateTest {
 
 TEST_F(WorthByHand, LendingToEachOtherIsWorthItToBoth) {
   lend_to_each_other();
-  const auto worth = state_.worth(at(40));
+  const auto worth = state_.advance(at(40)).worth();
   ASSERT_TRUE(worth.has_value());
   EXPECT_EQ(worth->begin, at(0));
   EXPECT_EQ(worth->end, at(40));
@@ -212,7 +212,7 @@ TEST_F(WorthByHand, WhoWasKeptWaitingOnItsOwnNodesWouldGainByLeaving) {
   late.released = at(0);
   apply(late);
   apply(closed(late, 30));
-  const auto worth = state_.worth(at(30));
+  const auto worth = state_.advance(at(30)).worth();
   ASSERT_TRUE(worth.has_value());
   ASSERT_TRUE(worth->leaving.has_value());
   EXPECT_EQ(worth->leaving->members, std::vector{*state_.find_organization("A")});
@@ -230,7 +230,7 @@ TEST_F(WorthByHand, ADurationThatIsNotKnownGivesTwoBounds) {
   apply(wide);
   const SegmentOpened next = run(2, "A", 5, {{"n3", cores(1)}});
   apply(next);
-  const auto running = state_.worth(at(10));
+  const auto running = state_.advance(at(10)).worth();
   ASSERT_TRUE(running.has_value());
   EXPECT_EQ(units(row_of(*running, "A").is.alone.utility), 55);  // one processor from 0 on
   EXPECT_FALSE(row_of(*running, "A").is.is_provisional);         // its first part has run no longer than the run
@@ -241,7 +241,7 @@ TEST_F(WorthByHand, ADurationThatIsNotKnownGivesTwoBounds) {
   SegmentOpened late = run(3, "B", 8, {{"n4", cores(1)}});
   late.released = at(2);
   apply(late);
-  const auto worth = state_.worth(at(12));
+  const auto worth = state_.advance(at(12)).worth();
   ASSERT_TRUE(worth.has_value());
   const CooperationWorth::Row& row = row_of(*worth, "B");
   EXPECT_TRUE(row.is.is_provisional);
@@ -261,7 +261,7 @@ TEST_F(WorthByHand, OneThatJoinedAnotherIsAPartOfIt) {
   merged.author = "uid 0";
   merged.reason = "test";
   apply(merged);
-  const auto worth = state_.worth(at(40));
+  const auto worth = state_.advance(at(40)).worth();
   ASSERT_TRUE(worth.has_value());
   ASSERT_EQ(worth->rows.size(), 1U);
   // Both together, on both nodes, are what really was.
@@ -271,7 +271,7 @@ TEST_F(WorthByHand, OneThatJoinedAnotherIsAPartOfIt) {
 }
 
 TEST_F(WorthByHand, BooksWithoutEventsAreWorthNothing) {
-  const auto worth = state_.worth(at(0));
+  const auto worth = state_.advance(at(0)).worth();
   ASSERT_TRUE(worth.has_value());
   EXPECT_TRUE(worth->rows.empty());
   EXPECT_FALSE(worth->leaving.has_value());
@@ -363,7 +363,7 @@ TEST_F(Newcomer, AGuestSharesNothingOfWhatWasBeforeItsFirstJob) {
 // The rows except those of `left_out`.
 std::map<std::string, std::string> rows_without(State& state, Instant t, const std::string& left_out) {
   const std::string_view only[] = {"hindsight"};
-  std::map<std::string, std::string> rows = scenario::rows_as_text(state, state.standings(t), only);
+  std::map<std::string, std::string> rows = scenario::rows_as_text(state, state.advance(t).standings(), only);
   rows.erase(left_out);
   return rows;
 }
@@ -388,11 +388,11 @@ void expect_that_joining_changes_nothing(const scenario::Shape& shape) {
   State with;
   for (const Event& event : scenario::shuffled(events)) {
     scenario::apply_all(with, {event});
-    if (*rc::gen::inRange(0, 10) == 0) (void)with.standings(with.now());
+    if (*rc::gen::inRange(0, 10) == 0) (void)with.standings();
   }
   const auto expected = rows_without(without, t, "zoology");
   RC_ASSERT(rows_without(with, t, "zoology") == expected);
-  const Standing joined = with.standings(t)[with.find_organization("zoology").value().value];
+  const Standing joined = with.advance(t).standings()[with.find_organization("zoology").value().value];
   RC_ASSERT(joined.phi(hindsight()) == Utility{});
   RC_ASSERT(joined.given(hindsight()) == CpuTime{});
 }

@@ -27,7 +27,7 @@ std::optional<Seen> seen_at(const std::vector<Event>& events, Instant t, const s
   for (const Event& event : events) {
     if (time_of(event) <= t) RC_ASSERT(state.apply(event).has_value());
   }
-  const std::vector<Rank> ranks = state.ranking(t);
+  const std::vector<Rank> ranks = state.advance(t).ranking();
   const auto place_of = [&](const std::string& name) { return std::ranges::find(ranks, name, &Rank::organization); };
   const auto one = place_of(a);
   const auto two = place_of(b);

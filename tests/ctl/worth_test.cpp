@@ -155,7 +155,7 @@ TEST_F(WorthText, WhatIsUnknownIsSaid) {
 TEST(WorthReport, OfTheExampleIsThatByHand) {
   accounting::State state;
   for (const accounting::Event& event : example_events()) ASSERT_TRUE(state.apply(event).has_value());
-  const json report = json_of(ledger::worth_report(state, state.worth(k_example_begin + Duration{40})));
+  const json report = json_of(ledger::worth_report(state, state.advance(k_example_begin + Duration{40}).worth()));
   ASSERT_EQ(report["organizations"].size(), 2U);
   const json& a = report["organizations"][0];
   EXPECT_EQ(a["name"], "A");

@@ -50,7 +50,7 @@ void observe(accounting::State& books, const protocol::Observations& o, const Re
 }
 
 void check_balance(accounting::State& books) {
-  const auto rows = books.standings(books.now());
+  const auto rows = books.standings();
   shapley::Utility psi;
   for (const auto& row : rows) psi += row.psi;
   for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {

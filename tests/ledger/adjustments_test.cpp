@@ -164,7 +164,7 @@ RC_GTEST_PROP(Adjustments, PastOwnershipIsStatedForItsTimeAndNoOther, ()) {
 // psi, got and every phi and given, summed over all organizations.
 std::string sums(State& state, Instant t) {
   Standing sum;
-  for (const Standing& row : state.standings(t)) sum += row;
+  for (const Standing& row : state.advance(t).standings()) sum += row;
   std::string text = to_string(sum.psi.value) + ' ' + to_string(sum.got.value);
   for (const EstimatorId e : estimator_ids()) {
     text += ' ' + to_string(sum.phi(e).value) + ' ' + to_string(sum.given(e).value);
@@ -181,14 +181,14 @@ RC_GTEST_PROP(Adjustments, AMergerAddsTwoRowsAndLeavesTheOthersAlone, ()) {
   must(ledger.append(std::vector<Event>{OrganizationsDeclared{now, {"b", "c"}}}, now));
   const Instant t = now + Duration{*rc::gen::inRange<std::int64_t>(2, 40 * 24 * 3600)};
   Recovered apart = must(ledger.recover());
-  const std::vector<Standing> rows = apart.state.standings(t);
+  const std::vector<Standing> rows = apart.state.advance(t).standings();
   const std::vector<std::string> before = figures(ledger, t);
   const auto kind = *rc::gen::element(AdjustmentKind::rename, AdjustmentKind::merge);
   const AdjustmentMade made = make(ledger, JoinAsked{kind, "a", "b"}, now);
 
   Recovered books = must(ledger.recover());
   State& state = books.state;
-  const std::vector<Standing> joined = state.standings(t);
+  const std::vector<Standing> joined = state.advance(t).standings();
   RC_ASSERT(sums(state, t) == sums(apart.state, t));
   const OrgId a{2};
   const OrgId b{3};

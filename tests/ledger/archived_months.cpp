@@ -125,7 +125,7 @@ void append_received(Ledger& ledger, std::vector<Told> told) {
     const Instant today = day_begin(received);
     if (day && *day != today) {
       books.state.advance(today);
-      must(ledger.record_standings(*day, books.state, books.state.standings(today)));
+      must(ledger.record_standings(*day, books.state, books.state.advance(today).standings()));
     }
     day = today;
     std::vector<Event> batch;

@@ -37,7 +37,7 @@ class Audit : public LedgerTest {
     accounting::State state;
     for (const Event& event : must(ledger.append(events, {10'201})).accepted) must(state.apply(event));
     state.advance({20'000});
-    must(ledger.record_standings({20'000}, state, state.standings({20'000})));
+    must(ledger.record_standings({20'000}, state, state.advance({20'000}).standings()));
     must(ledger.save_checkpoint(state, ledger.last_sequence(), {20'000}));
   }
 

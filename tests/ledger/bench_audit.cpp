@@ -74,7 +74,7 @@ class Writing {
     const Instant day{books_.now().value / k_day * k_day};
     if (day == day_) return;
     day_ = day;
-    must(ledger_.record_standings(books_.now(), books_, books_.standings(books_.now())));
+    must(ledger_.record_standings(books_.now(), books_, books_.standings()));
     if (day < checkpoints_from_) return;
     must(ledger_.save_checkpoint(books_, ledger_.last_sequence(), books_.now()));
   }

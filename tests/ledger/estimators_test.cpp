@@ -34,7 +34,7 @@ class EstimatorsInTheLedger : public LedgerTest {
     Ledger ledger = writer(file());
     for (const Event& event : must(ledger.append(events, {10'201})).accepted) must(state_.apply(event));
     state_.advance(k_evening);
-    must(ledger.record_standings(k_evening, state_, state_.standings(k_evening)));
+    must(ledger.record_standings(k_evening, state_, state_.advance(k_evening).standings()));
     must(ledger.save_checkpoint(state_, ledger.last_sequence(), k_evening));
   }
   [[nodiscard]] std::vector<std::string> of_day(const std::string& what, std::string_view estimator) const {
@@ -47,7 +47,7 @@ class EstimatorsInTheLedger : public LedgerTest {
 };
 
 TEST_F(EstimatorsInTheLedger, have_a_row_for_every_organization) {
-  const std::vector<Standing> standings = state_.standings(k_evening);
+  const std::vector<Standing> standings = state_.advance(k_evening).standings();
   for (const EstimatorId id : estimator_ids()) {
     std::vector<std::string> expected;
     for (const char* name : {"a", "b", "c", "commons", "guests"}) {

@@ -89,7 +89,7 @@ std::vector<std::string> dump(const Ledger& ledger) {
 
 std::vector<std::string> standings(accounting::State& state, Instant t) {
   std::vector<std::string> lines;
-  for (const accounting::Standing& row : state.standings(t)) {
+  for (const accounting::Standing& row : state.advance(t).standings()) {
     std::string line = state.organizations().at(row.organization.value) + ":";
     for (const Int128 figure : {row.psi.value, row.got.value, Int128{row.owned.value}, Int128{row.used.value},
                                 Int128{row.waiting.value}, Int128{row.lent.value}, Int128{row.borrowed.value}}) {

@@ -163,7 +163,7 @@ TEST_F(Migration, views_of_the_sample_say_what_is_true) {
     auto books = must(ledger.recover());
     const Instant at{1'793'512'801};
     books.state.advance(at);
-    must(ledger.record_standings({1'793'491'200}, books.state, books.state.standings(at)));
+    must(ledger.record_standings({1'793'491'200}, books.state, books.state.advance(at).standings()));
   }
   // Job 101 of physics held 4 processors of n2 from 20:10:05 to 04:10:05; the node went from biology to library at
   // 02:00.

@@ -108,7 +108,7 @@ void write_jobs(const std::filesystem::path& file, std::uint32_t jobs) {
     books.compact();
     if (books.now() - day < Duration{k_day}) continue;
     day = books.now();
-    must(ledger.record_standings(day, books, books.standings(day)));
+    must(ledger.record_standings(day, books, books.advance(day).standings()));
     must(ledger.save_checkpoint(books, ledger.last_sequence(), day));
   }
 }

@@ -158,7 +158,7 @@ TEST_F(Readers, the_last_recorded_day) {
   for (const std::int64_t day : {86'400, 172'800}) {
     const Instant end{day + 86'400};
     state.advance(end);
-    must(ledger.record_standings({day}, state, state.standings(end)));
+    must(ledger.record_standings({day}, state, state.advance(end).standings()));
   }
   EXPECT_EQ(must(last_recorded_day(ledger)), Instant{172'800});
 }

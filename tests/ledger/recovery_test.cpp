@@ -41,7 +41,7 @@ RC_GTEST_PROP(LedgerProperty, every_way_back_leads_to_the_same_books, ()) {
       live(ledger, state, std::span(history).subspan(begin, size));
       begin += size;
       if (*rc::gen::inRange(0, 4) == 0) must(ledger.save_checkpoint(state, ledger.last_sequence(), state.now()));
-      if (*rc::gen::inRange(0, 6) == 0) must(ledger.record_standings(state.now(), state, state.standings(state.now())));
+      if (*rc::gen::inRange(0, 6) == 0) must(ledger.record_standings(state.now(), state, state.standings()));
     }
   }
   const Instant t = state.now() + Duration{*rc::gen::inRange<std::int64_t>(0, 40 * k_day)};
@@ -252,7 +252,7 @@ TEST_F(Recovery, standings_of_a_day_are_kept_once_and_can_be_made_again) {
   live(ledger, state, some_events());
   for (const std::int64_t at : {k_day - 10, k_day - 5}) {
     state.advance({at});
-    must(ledger.record_standings({at}, state, state.standings({at})));
+    must(ledger.record_standings({at}, state, state.advance({at}).standings()));
   }
   EXPECT_EQ(
       rows(file(), "SELECT organization, day, at, sequence, psi, owned FROM books_by_day WHERE organization = 'a'"),

@@ -48,7 +48,7 @@ FiguresByRow rows_of(const State& state, const std::vector<Standing>& standings)
 // Of every period, with its bounds: the closed ones, and the one that holds t.
 std::vector<std::pair<std::pair<Instant, Instant>, FiguresByRow>> periods_of(Recovered books, Instant t) {
   State& state = books.state;
-  const FiguresByRow present = rows_of(state, state.standings(t));
+  const FiguresByRow present = rows_of(state, state.advance(t).standings());
   std::vector<std::pair<std::pair<Instant, Instant>, FiguresByRow>> periods;
   Instant begin = k_beginning_of_time;
   for (const ClosedPeriod& period : state.closed_periods()) {

@@ -260,9 +260,9 @@ TEST_F(Standing, OfAThousandOrganizationsIsWrittenReadJudgedAndRankedBy) {
   own.consortium.at = k_time;
   own.consortium.clusters[0].key = public_key.fingerprint();
   EXPECT_TRUE(here.apply(own.consortium).has_value());
-  const auto alone = here.own_rank_rows(now, accounting::k_default_estimator);
+  const auto alone = here.advance(now).own_rank_rows(accounting::k_default_estimator);
   EXPECT_TRUE(here.apply(read.received(now)).has_value());
-  const auto summed = here.rank_rows(now, accounting::k_default_estimator);
+  const auto summed = here.advance(now).rank_rows(accounting::k_default_estimator);
   ASSERT_EQ(summed.size(), alone.size());
   std::size_t counted = 0;
   for (std::size_t i = 0; i < summed.size(); ++i) {

@@ -134,8 +134,7 @@ class Estimator {
   // it.
   [[nodiscard]] virtual bool is_too_old(const SegmentFact& /*segment*/) const { return false; }
 
-  // True if this segment, which was added and does not begin before the horizon, cannot be taken back without making
-  // the books again.
+  // Whether retracting this segment needs the books made again although it is younger than the memory horizon.
   [[nodiscard]] virtual bool stays(const SegmentFact& /*segment*/) const { return false; }
 
   // True if this estimator is disabled (contribution := usage), by configuration or for too many organizations. Never

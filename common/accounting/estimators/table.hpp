@@ -27,7 +27,7 @@ struct EstimatorRow {
   std::string_view member;   // its part of the names of members and columns: phi_direct, given_direct
   std::string_view meaning;  // one line: what an organization gave, by it
   std::unique_ptr<Estimator> (*make)();
-  // The name of the estimator that makes ranks while this one is behind (State::caught_up). Empty: it never is.
+  // The name of the estimator that makes ranks while this one is behind (State::catch_up). Empty: it never is.
   std::string_view stand_in = {};
   // In books with more organizations, guests and commons included, it is off (Estimator::is_off).
   std::size_t most_organizations = std::numeric_limits<std::size_t>::max();

@@ -223,7 +223,9 @@ void Accounts::forget_placement(PlacementId placement) {
   for (const auto& estimator : estimators_) estimator->forget_placement(placement);
 }
 
-void Accounts::enter_gathered_levels() {
+void Accounts::gather_levels(const std::function<void()>& enter) {
+  gathered_.emplace();
+  enter();
   std::vector<GatheredLevel> all = std::exchange(gathered_, std::nullopt).value();
   const auto place_of = [](const GatheredLevel& level) { return std::pair(level.t, level.organization); };
   std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
@@ -241,6 +243,7 @@ void Accounts::enter_gathered_levels() {
 }
 
 void Accounts::close_period() {
+  complete();
   const Instant boundary = next_boundary_;
   boundaries_.push_back(boundary);
   got_.close_period(boundary);
@@ -249,10 +252,16 @@ void Accounts::close_period() {
   next_boundary_ = rules_.next_boundary(boundary);
 }
 
-std::vector<Instant> Accounts::declare(const PeriodDeclared& event, Instant now) {
+bool Accounts::declare(const PeriodDeclared& event, Instant now, const std::function<void(int sign)>& fold_remembered) {
   rules_.declare(event.at, event.period);
   next_boundary_ = rules_.next_boundary(now);
-  return rules_.boundaries_until(now);
+  std::vector<Instant> boundaries = rules_.boundaries_until(now);
+  if (boundaries == boundaries_) return false;
+  complete();
+  fold_remembered(-1);
+  set_boundaries(std::move(boundaries));
+  fold_remembered(1);
+  return true;
 }
 
 void Accounts::set_boundaries(std::vector<Instant> boundaries) {
@@ -273,12 +282,14 @@ bool Accounts::stays(const SegmentFact& segment) const {
 }
 
 Instant Accounts::forgettable(Instant wanted, std::uint64_t effort) const {
+  complete();
   Instant next = wanted;
   for (const auto& estimator : estimators_) next = std::min(next, estimator->forgettable(wanted, effort));
   return next;
 }
 
 void Accounts::forget_before(Instant horizon) {
+  complete();
   levels_.settle(horizon);
   for (const auto& estimator : estimators_) estimator->forget_before(horizon);
 }
@@ -300,7 +311,8 @@ EstimatorSet Accounts::kept() const {
   return kept;
 }
 
-EstimatorSet Accounts::caught_up(Instant t, std::uint64_t effort) {
+EstimatorSet Accounts::catch_up(Instant t, std::uint64_t effort) {
+  complete();
   EstimatorSet able;
   for (std::uint32_t e = 0; e < estimators_.size(); ++e) {
     if (!estimators_[e]->is_off() && estimators_[e]->catch_up(t, effort)) able.insert({e});
@@ -318,6 +330,7 @@ std::size_t Accounts::bytes_of_coalitions() const {
 }
 
 std::vector<Standing> Accounts::standings(std::size_t period, Instant t, const EstimatorSet& by) {
+  complete();
   const std::vector<game::UtilitySum>& got_sums = got_.periods()[period].sums;
   const std::vector<Level>& period_levels = levels_.periods()[period].rows;
   std::vector<Standing> standings(got_sums.size());
@@ -401,6 +414,7 @@ void Accounts::use_what_ran() {
 
 std::optional<CooperationWorth> Accounts::worth(std::size_t period, Instant t, const EstimatorSet& by,
                                                 Instant first_event) {
+  complete();
   for (std::uint32_t e = 0; e < estimators_.size(); ++e) {
     if (!by.contains({e})) continue;
     auto worth = estimators_[e]->worth({.period = period, .t = t, .got = got_.periods()[period].sums}, rows_);
@@ -420,6 +434,7 @@ void Accounts::load_periods(TextReader& in, Instant now, Instant horizon) {
 }
 
 void Accounts::save_estimators(TextWriter& out, const Estimator::Remembered& remembered) const {
+  complete();
   for (const EstimatorId id : estimator_ids()) {
     out.line("estimator").word(name_of(id));
     estimators_[id.value]->save(out, remembered);

@@ -1,11 +1,13 @@
 // The accounts: psi, levels and contributions of every organization in every period. They know neither jobs nor nodes:
 // posting.hpp turns facts into the pieces, segments and changes of levels that are entered here.
 //
-// Every entry has a sign: 1 adds it, -1 takes back exactly what was added. Single-threaded; the caller owns them.
+// Every entry has a sign: 1 adds it, -1 takes back exactly what was added. Who enters may owe entries for a while
+// (complete_by): they are made before anything is read. Single-threaded; the caller owns them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -106,6 +108,9 @@ class Accounts {
  public:
   explicit Accounts(const EstimatorSet& left_out);
 
+  // `enter`: makes the entries that are owed. It is called before what entries come to is read, closed or forgotten.
+  void complete_by(std::function<void()> enter) { enter_owed_ = std::move(enter); }
+
   // Called when organizations joined. `rows`: by OrgId, the row that an organization's figures are part of.
   void set_organizations(const Organizations& organizations, std::vector<OrgId> rows);
   void set_rows(std::vector<OrgId> rows) { rows_ = std::move(rows); }
@@ -132,10 +137,9 @@ class Accounts {
   }
   void change_placed(Instant t, OrgId organization, const PlacedChange& change);
   void forget_placement(PlacementId placement);
-  // From here to enter_gathered_levels() changes of levels are held back, and then entered in the order of time: a
+  // Runs `enter`, and holds the changes of levels that it makes back, and then enters them in the order of time: a
   // checkpoint's facts come in the order of jobs, and entering one change costs as much as all changes of its instant.
-  void gather_levels() { gathered_.emplace(); }
-  void enter_gathered_levels();
+  void gather_levels(const std::function<void()>& enter);
 
   [[nodiscard]] const PeriodRules& rules() const { return rules_; }
   // The boundaries of the periods that ended at or before the present.
@@ -143,10 +147,9 @@ class Accounts {
   [[nodiscard]] Instant next_boundary() const { return next_boundary_; }
   // Ends the present period at next_boundary().
   void close_period();
-  // Returns the boundaries from now on; set_boundaries() puts them in force. set_boundaries() REQUIRES that everything
-  // that is remembered was taken back; afterwards periods that are not settled have no levels.
-  [[nodiscard]] std::vector<Instant> declare(const PeriodDeclared& event, Instant now);
-  void set_boundaries(std::vector<Instant> boundaries);
+  // Returns whether that changes boundaries. If it does, `fold_remembered` takes everything back that is remembered,
+  // and adds it again to the new periods; those that are not settled have no levels then.
+  bool declare(const PeriodDeclared& event, Instant now, const std::function<void(int sign)>& fold_remembered);
 
   // Whether an estimator needs the books made again for this segment: because it cannot add the segment, or because it
   // cannot take it back (stays).
@@ -155,21 +158,28 @@ class Accounts {
   // The instant up to which forget_before() can go, `wanted` at most, with about `effort` steps.
   [[nodiscard]] Instant forgettable(Instant wanted, std::uint64_t effort) const;
   void forget_before(Instant horizon);
-  // From now on no estimator receives facts, and none may be asked.
-  void drop_estimators() { estimators_.clear(); }
+  // From now on these receive facts, by EstimatorId; what was entered before is not told to them. Without any no figure
+  // may be asked for.
+  void replace_estimators(std::vector<std::unique_ptr<Estimator>> by) { estimators_ = std::move(by); }
 
   void leave_out(EstimatorId estimator);
   void keep_at_most(Coalitions kept);
   [[nodiscard]] EstimatorSet kept() const;
-  [[nodiscard]] EstimatorSet caught_up(Instant t, std::uint64_t effort);
+  // Those that can say how things stand at t; others work on it with about `effort` steps each.
+  [[nodiscard]] EstimatorSet catch_up(Instant t, std::uint64_t effort);
   [[nodiscard]] std::size_t bytes_of_coalitions() const;
-  [[nodiscard]] std::vector<std::unique_ptr<Estimator>>& estimators() { return estimators_; }  // by EstimatorId
 
   // psi by period.
-  [[nodiscard]] PeriodSums& got() { return got_; }
+  [[nodiscard]] PeriodSums& got() {
+    complete();
+    return got_;
+  }
   // What was used at the end of settled periods, for a text that does not say it: then both measures were one.
   void use_what_ran();
-  [[nodiscard]] Levels& levels() { return levels_; }
+  [[nodiscard]] Levels& levels() {
+    complete();
+    return levels_;
+  }
   [[nodiscard]] std::size_t present_period() const { return got_.periods().size() - 1; }
   // The rows of the period at t, or at its end if it is closed, with the credits of the estimators in `by`.
   [[nodiscard]] std::vector<Standing> standings(std::size_t period, Instant t, const EstimatorSet& by);
@@ -185,6 +195,11 @@ class Accounts {
   void load_estimators(TextReader& in, StateOptions& options, const Estimator::Remembered& remembered);
 
  private:
+  void complete() const {
+    if (enter_owed_) enter_owed_();
+  }
+  // REQUIRES: everything that is remembered was taken back, or nothing was entered.
+  void set_boundaries(std::vector<Instant> boundaries);
   void add_settled(std::size_t period, Instant t, std::vector<Standing>& standings) const;
   void load_estimator(TextReader& in, EstimatorId id, StateOptions& options, const Estimator::Remembered& remembered);
 
@@ -202,6 +217,7 @@ class Accounts {
     LevelChange change;
   };
   std::optional<std::vector<GatheredLevel>> gathered_;
+  std::function<void()> enter_owed_;
 };
 
 }  // namespace shapley::accounting

@@ -170,16 +170,20 @@ void Posting::fold_remembered(int sign) {
   jobs_.for_each_counted([&](const SegmentRecord& segment) { fold_segment(sign, segment); });
 }
 
-void Posting::take_back_held(std::uint32_t index, Instant from) {
-  const Node& node = nodes_[index];
-  const auto [entry, is_first] = taken_back_.try_emplace(index, from);
-  if (!is_first) {
-    if (entry->second <= from) return;
-    // Facts may come from the latest to the earliest: put back once for all of them, not for each.
-    fold_node(1, node, entry->second);
-    entry->second = std::min(from, present_.memory_horizon);
+template <typename Change>
+void Posting::change_held(const std::vector<std::uint32_t>& nodes, Instant from, Change&& change) {
+  for (const std::uint32_t index : nodes) {
+    const Node& node = nodes_[index];
+    const auto [entry, is_first] = taken_back_.try_emplace(index, from);
+    if (!is_first && entry->second <= from) continue;
+    if (!is_first) {
+      // Facts may come from the latest to the earliest: put back once for all of them, not for each.
+      fold_node(1, node, entry->second);
+      entry->second = std::min(from, present_.memory_horizon);
+    }
+    fold_node(-1, node, entry->second);
   }
-  fold_node(-1, node, entry->second);
+  change();
 }
 
 void Posting::put_back_held() {
@@ -212,20 +216,6 @@ void Posting::change_wait(const SegmentRecord& wait, Instant from, int sign) {
   if (wait.end() != k_end_of_time) ask(wait.end(), signed_part(-sign, opened.processors));
 }
 
-void Posting::add_use(PlacementHistory& placement, Instant begin) {
-  const bool was_used = placement.uses++ > 0;
-  if (begin >= placement.told_since) return;
-  if (was_used) emit_all_placed(placement, placement.told_since, -1);
-  placement.told_since = begin;
-  emit_all_placed(placement, begin, 1);
-}
-
-void Posting::remove_use(PlacementHistory& placement) {
-  if (--placement.uses > 0) return;
-  placement.told_since = k_end_of_time;
-  accounts_.forget_placement(placement.id);
-}
-
 template <typename Change>
 void Posting::for_each_claim_change(const Node& node, const NodeShare& share, Instant from, Instant end, int sign,
                                     Change&& change) {
@@ -246,43 +236,45 @@ void Posting::change_claims(Node& node, Instant t, int sign) {
 }
 
 void Posting::change_claimed(Node& node, Instant t, const Measured& delta) {
-  const bool offers_change = !node.offer_ignores(t, delta);
-  if (offers_change) emit_offers(node, t, -1);
-  node.change_claimed(t, delta);
-  if (offers_change) emit_offers(node, t, 1);
+  if (node.offer_ignores(t, delta)) return node.change_claimed(t, delta);
+  offers_.change(node, t, [&] { node.change_claimed(t, delta); });
 }
 
 // If nothing is shared, the run holds what it claims, and no other run is concerned. If something is, before or after
-// the change, all that is held of the node since `from` is taken back, and put back before the figures are read.
+// the change, what all runs hold of the node since `from` changes.
 void Posting::change_run(SegmentRecord& run, Instant from, int sign, const std::function<void()>& mutate) {
   const std::vector<NodeShare>& shares = run.live.opened.nodes;
   const Instant end = run.end();
-  const OrgId organization = organization_of(run);
-  struct Place {
-    std::uint32_t node;
-    bool shared;
-  };
-  std::vector<Place> places;
-  places.reserve(shares.size());
+  std::vector<std::pair<const NodeShare*, Node*>> places;
+  std::vector<std::pair<const NodeShare*, Node*>> alone;
+  std::vector<std::uint32_t> shared;
   for (const NodeShare& share : shares) {
-    const std::uint32_t node = nodes_.index_of(share.node);
-    const bool shared =
-        taken_back_.contains(node) ||
-        nodes_[node].is_shared_since(from, sign > 0 ? nodes_[node].most_claimed(share, from, end) : Measured{});
-    places.push_back({node, shared});
-    if (shared) take_back_held(node, from);
+    const std::uint32_t index = nodes_.index_of(share.node);
+    Node& node = nodes_[index];
+    places.emplace_back(&share, &node);
+    const bool is_shared = taken_back_.contains(index) ||
+                           node.is_shared_since(from, sign > 0 ? node.most_claimed(share, from, end) : Measured{});
+    if (is_shared) {
+      shared.push_back(index);
+    } else {
+      alone.push_back(places.back());
+    }
   }
-  mutate();
-  ProcessorMillionths alone;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    Node& node = nodes_[places[i].node];
-    for_each_claim_change(node, shares[i], from, end, sign,
-                          [&](Instant at, const Measured& delta) { change_claimed(node, at, delta); });
-    if (places[i].shared) continue;
-    alone += shares[i].processors;
-    fold_share(sign, node, organization, shares[i], from, end);
+  change_held(shared, from, [&] {
+    mutate();
+    for (const auto& [share, node] : places) {
+      for_each_claim_change(*node, *share, from, end, sign, [this, node = node](Instant at, const Measured& delta) {
+        change_claimed(*node, at, delta);
+      });
+    }
+  });
+  const OrgId organization = organization_of(run);
+  Work held{{}, from, end};
+  for (const auto& [share, node] : alone) {
+    held.processors += share->processors;
+    fold_share(sign, *node, organization, *share, from, end);
   }
-  if (alone.value > 0) fold_running(sign, run, {alone, from, end});
+  if (held.processors.value > 0) fold_running(sign, run, held);
 }
 
 void Posting::fold_share(int sign, const Node& node, OrgId organization, const NodeShare& share, Instant from,
@@ -298,14 +290,14 @@ void Posting::enter(SegmentRecord& segment, int sign, const std::function<void()
   const Instant begin = segment.live.opened.begin;
   const std::string& placement = segment.live.opened.placement;
   fold_segment(sign, segment);
-  if (!placement.empty() && sign > 0) add_use(placements_.obtain(placement), begin);
+  if (sign > 0) offers_.add_use(placement, begin);
   if (segment.live.opened.key.kind == SegmentKind::run) {
     change_run(segment, begin, sign, mutate);
   } else {
     change_wait(segment, begin, sign);
     mutate();
   }
-  if (!placement.empty() && sign < 0) remove_use(placements_.obtain(placement));
+  if (sign < 0) offers_.remove_use(placement);
 }
 
 void Posting::close(SegmentRecord& segment, Instant end, const std::function<void()>& mutate) {
@@ -325,40 +317,33 @@ void Posting::post(const CapacityChanged& event) {
   // The node's worth determines what runs hold of it only if they claim more; its resources what they block of it.
   const bool changes_claims = node.changes_claims(event);
   const bool shared = node.is_shared_since(event.at, {}) || node.claims_exceed(event.whole, event.at);
-  if (shared || changes_claims) take_back_held(index, event.at);
-  emit_offers(node, event.at, -1);
-  if (changes_claims) change_claims(node, event.at, -1);
-  node.insert_capacity(event);
-  if (changes_claims) change_claims(node, event.at, 1);
-  emit_offers(node, event.at, 1);
+  std::vector<std::uint32_t> changed;
+  if (shared || changes_claims) changed.push_back(index);
+  change_held(changed, event.at, [&] {
+    offers_.change(node, event.at, [&] {
+      if (changes_claims) change_claims(node, event.at, -1);
+      node.insert_capacity(event);
+      if (changes_claims) change_claims(node, event.at, 1);
+    });
+  });
 }
 
 void Posting::change_ownership(std::uint32_t index, Instant from, const std::function<void()>& change) {
   put_back_held();
   const Node& node = nodes_[index];
   fold_node_pieces(-1, node, from);
-  emit_offers(node, from, -1);
-  change();
-  emit_offers(node, from, 1);
+  offers_.change(node, from, change);
   fold_node_pieces(1, node, from);
 }
 
 void Posting::post(const PlacementResolved& event) {
   PlacementHistory& placement = placements_.obtain(event.placement);
-  std::vector<std::uint32_t> indices = indices_of(event, nodes_);
-  if (placement.uses > 0) emit_all_placed(placement, event.at, -1);
-  placement.insert(event, std::move(indices));
-  if (placement.uses > 0) emit_all_placed(placement, event.at, 1);
+  std::vector<std::uint32_t> nodes = indices_of(event, nodes_);
+  offers_.change(placement, event.at, [&] { placement.insert(event, std::move(nodes)); });
 }
 
 void Posting::post(const PeriodDeclared& event) {
-  std::vector<Instant> boundaries = accounts_.declare(event, present_.now);
-  if (boundaries == accounts_.boundaries()) return;
-  put_back_held();
-  fold_remembered(-1);
-  accounts_.set_boundaries(std::move(boundaries));
-  fold_remembered(1);
-  restate_levels();
+  if (accounts_.declare(event, present_.now, [this](int sign) { fold_remembered(sign); })) restate_levels();
 }
 
 void Posting::change_rows(const std::function<void()>& change) {
@@ -372,14 +357,8 @@ void Posting::change_rows(const std::function<void()>& change) {
   fold_lending(1);
 }
 
-void Posting::close_period() {
-  put_back_held();
-  accounts_.close_period();
-}
-
 void Posting::forget(const SegmentRecord& segment) {
-  const std::string& placement = segment.live.opened.placement;
-  if (segment.counts() && !placement.empty()) remove_use(placements_.obtain(placement));
+  if (segment.counts()) offers_.remove_use(segment.live.opened.placement);
 }
 
 void Posting::forget_jobs_of_nodes(const std::unordered_set<JobId>& changed, const std::vector<bool>& lose_some) {
@@ -423,64 +402,6 @@ PeriodSums Posting::got_by_forgotten() const {
   return forgotten;
 }
 
-void Posting::emit_offers(const Node& node, Instant from, int sign) {
-  node.for_each_offer_change(from, [&](Instant at, const Offer& before, const Offer& after) {
-    const auto tell = [&](Measure by, const auto& change) {
-      if (after.same_as(before, by)) return;
-      for (const auto& [offer, direction] : {std::pair(&before, -sign), std::pair(&after, sign)}) {
-        if ((offer->amount.*by).value == 0) continue;
-        split_among(*offer->owners, offer->amount.*by,
-                    [&, direction = direction](OrgId owner, ProcessorMillionths part) {
-                      change(owner, signed_part(direction, part));
-                    });
-      }
-    };
-    tell(&Measured::charged, [&](OrgId owner, ProcessorMillionths part) {
-      accounts_.change_levels(at, owner, {.running = {}, .waiting = {}, .owned = part});
-    });
-    tell(&Measured::blocked, [&](OrgId owner, ProcessorMillionths part) { accounts_.change_owned(at, owner, part); });
-  });
-  const std::uint32_t index = *nodes_.find(node.name);
-  for (const auto& [name, placement] : placements_) {
-    if (placement.uses > 0 && placement.ever_holds(index)) emit_placed(placement, index, from, sign);
-  }
-}
-
-void Posting::emit_placed(const PlacementHistory& placement, std::uint32_t index, Instant from, int sign) {
-  const Node& node = nodes_[index];
-  const bool from_the_first = from <= placement.told_since;
-  from = std::max(from, placement.told_since);
-  std::map<Instant, Offer> offers{{k_beginning_of_time, node.offer_before(from)}};
-  node.for_each_offer_change(from, [&](Instant at, const Offer&, const Offer& after) { offers[at] = after; });
-  std::vector<Instant> instants = placement.changes_since(from);
-  instants.push_back(from);
-  for (const auto& [at, offer] : offers) {
-    if (at > from) instants.push_back(at);
-  }
-  std::sort(instants.begin(), instants.end());
-  instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
-  const auto tell = [&](Instant at, const Offer& offer, int direction) {
-    if (offer.amount.charged.value == 0) return;
-    split_among(*offer.owners, offer.amount.charged, [&](OrgId owner, ProcessorMillionths part) {
-      accounts_.change_placed(at, owner, {.placement = placement.id, .offered = signed_part(direction, part)});
-    });
-  };
-  Offer before;
-  if (!from_the_first && placement.holds_before(index, from)) before = offers.begin()->second;
-  for (const Instant t : instants) {
-    const Offer after = placement.holds(index, t) ? std::prev(offers.upper_bound(t))->second : Offer{};
-    if (!after.same_as(before, &Measured::charged)) {
-      tell(t, before, -sign);
-      tell(t, after, sign);
-    }
-    before = after;
-  }
-}
-
-void Posting::emit_all_placed(const PlacementHistory& placement, Instant from, int sign) {
-  for (const std::uint32_t node : placement.nodes()) emit_placed(placement, node, from, sign);
-}
-
 std::vector<Level> Posting::levels_before(Instant t) const {
   std::vector<Level> rows(organizations_.names().size());
   for (const Node& node : nodes_) {
@@ -515,11 +436,7 @@ void Posting::restore(const SegmentRecord& segment) {
   for (const NodeShare& share : opened.nodes) nodes_.named(share.node).jobs.push_back(opened.key.job);
   if (!segment.counts()) return;
   fold_segment(1, segment);
-  if (!opened.placement.empty()) {
-    PlacementHistory& placement = placements_.obtain(opened.placement);
-    ++placement.uses;
-    placement.told_since = std::min(placement.told_since, opened.begin);
-  }
+  offers_.count_use(opened.placement, opened.begin);
   if (opened.key.kind == SegmentKind::wait) return change_wait(segment, opened.begin, 1);
   for (const NodeShare& share : opened.nodes) {
     Node& node = nodes_.named(share.node);
@@ -553,7 +470,7 @@ void Posting::restore_runs() {
 
 void Posting::restore_all() {
   restore_runs();
-  for (const Node& node : nodes_) emit_offers(node, k_beginning_of_time, 1);
+  offers_.enter_all();
   placements_.note_told_before(present_.memory_horizon);
 }
 

@@ -1,6 +1,6 @@
-// From facts to the accounts (accounts.hpp): what runs hold of nodes, as pieces by owner; what waits ask for; what
-// nodes offer to each organization. What is held and offered is posted by both measures (ownership/node.hpp): by charge
-// for psi and its estimators, by what is blocked for the levels.
+// From facts to the accounts (accounts.hpp): what runs hold of nodes, as pieces by owner, and what waits ask for; what
+// nodes offer is entered by offers.hpp. What is held is posted by both measures (ownership/node.hpp): by charge for psi
+// and its estimators, by what is blocked for the levels.
 //
 // Every change is expressed as "remove what the old facts made, add what the new facts make", so that the accounts
 // depend on the set of facts only. Nothing here can fail. Single-threaded; the caller owns it and what it refers to.
@@ -19,6 +19,7 @@
 #include "accounting/ownership/placement.hpp"
 #include "accounting/state/accounts.hpp"
 #include "accounting/state/job_memory.hpp"
+#include "accounting/state/offers.hpp"
 #include "accounting/state/organizations.hpp"
 #include "base/types.hpp"
 
@@ -40,7 +41,12 @@ class Posting {
         nodes_(nodes),
         placements_(placements),
         jobs_(jobs),
-        accounts_(accounts) {}
+        accounts_(accounts),
+        offers_(nodes, placements, accounts) {
+    accounts_.complete_by([this] { put_back_held(); });
+  }
+  Posting(const Posting&) = delete;
+  Posting& operator=(const Posting&) = delete;
 
   // Adds a segment as a whole (sign 1), or takes it back (-1); `mutate` makes the same change in the memory of jobs.
   void enter(SegmentRecord& segment, int sign, const std::function<void()>& mutate);
@@ -53,15 +59,10 @@ class Posting {
   void post(const PeriodDeclared& event);
   // Runs `change`, which changes which organizations are parts of others.
   void change_rows(const std::function<void()>& change);
-  void close_period();
   // Takes one use from the placement of a segment that was forgotten.
   void forget(const SegmentRecord& segment);
   // In the nodes that forgotten segments touched (by index), keeps only the remaining segments of these jobs.
   void forget_jobs_of_nodes(const std::unordered_set<JobId>& changed, const std::vector<bool>& lose_some);
-
-  // Where runs share a node, every run that comes or goes changes what each of them holds. So what they hold is taken
-  // back, and put back once for many changes: call this before the accounts are read.
-  void put_back_held();
 
   [[nodiscard]] OrgId organization_of(const SegmentRecord& segment) const {
     return *organizations_.find(segment.live.opened.organization);
@@ -120,9 +121,12 @@ class Posting {
   void fold_running(int sign, const SegmentRecord& run, const Work& held);
   // Folds everything that is remembered, except levels.
   void fold_remembered(int sign);
-  // Takes back what is held of the node at instants >= from, until put_back_held(). REQUIRES: since it was put back
-  // last, no fact changed what is held there before `from`.
-  void take_back_held(std::uint32_t index, Instant from);
+  // Makes a change of what runs hold of these nodes at instants >= from. Where runs share a node, every run that comes
+  // or goes changes what each of them holds. So what they hold is taken back before the change, and put back once for
+  // many changes: when the accounts are read.
+  template <typename Change>
+  void change_held(const std::vector<std::uint32_t>& nodes, Instant from, Change&& change);
+  void put_back_held();
 
   // The wait asks (sign 1), or no longer asks (-1), for its processors at instants >= from.
   void change_wait(const SegmentRecord& wait, Instant from, int sign);
@@ -137,15 +141,6 @@ class Posting {
   void change_claimed(Node& node, Instant t, const Measured& delta);
   // The runs on the node claim (sign 1), or no longer claim (-1), what they do by its capacities from t on.
   void change_claims(Node& node, Instant t, int sign);
-  // Counts one wait or run more, or less, for the placement; `begin` is its begin.
-  void add_use(PlacementHistory& placement, Instant begin);
-  void remove_use(PlacementHistory& placement);
-
-  // Posts what the node offers to each organization from t on (sign 1), or takes it back (-1).
-  void emit_offers(const Node& node, Instant from, int sign);
-  // As emit_offers, for what the node offers to jobs with the placement; from told_since on at the earliest.
-  void emit_placed(const PlacementHistory& placement, std::uint32_t node, Instant from, int sign);
-  void emit_all_placed(const PlacementHistory& placement, Instant from, int sign);  // of all its nodes
   void restore_runs();
   [[nodiscard]] std::vector<Level> levels_before(Instant t) const;
 
@@ -155,6 +150,7 @@ class Posting {
   Placements& placements_;
   const Jobs& jobs_;
   Accounts& accounts_;
+  Offers offers_;
   // By the node's index: the instant from which on what runs hold of it is taken back.
   std::map<std::uint32_t, Instant> taken_back_;
 };

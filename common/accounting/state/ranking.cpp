@@ -206,8 +206,8 @@ bool is_within(const Outlook& outlook, Duration after) {
 
 }  // namespace
 
-Outlook outlook(State& state, Instant t, EstimatorId estimator) {
-  std::vector<RankRow> rows = state.rank_rows(t, estimator);
+Outlook outlook(const State& state, EstimatorId estimator) {
+  std::vector<RankRow> rows = state.rank_rows(estimator);
   const Instant at = state.now();
   const Instant dated = state.next_dated_change();
   const Instant longest = at + k_longest_forecast;

@@ -108,8 +108,7 @@ struct Rank {
 // real start or end: a forecast is then what follows from the present rates.
 //
 // A forecast holds up to the next dated change of the books (State::next_dated_change), or until a statement of another
-// cluster is stale (state/consortium.hpp), and for a year at most. The functions are pure, except that outlook() moves
-// State to t.
+// cluster is stale (state/consortium.hpp), and for a year at most. The functions are pure.
 
 inline constexpr Duration k_longest_forecast{std::int64_t{365} * 24 * 3600};
 
@@ -123,8 +122,8 @@ struct Outlook {
 
 // REQUIRES of the functions below: 0 <= after, at + after within a year, indices of `rows`.
 
-// At max(t, state.now()), by the rule in force then.
-[[nodiscard]] Outlook outlook(State& state, Instant t, EstimatorId estimator);
+// At state.now(), by the rule in force then.
+[[nodiscard]] Outlook outlook(const State& state, EstimatorId estimator);
 
 [[nodiscard]] Utility key_after(const Outlook& outlook, std::size_t row, Duration after);
 // Whether `a` has the better rank then. a != b.

@@ -31,24 +31,17 @@ bool State::is_too_old(const Event& event) const {
   return verdict && *verdict == Applied::needs_replay;
 }
 
-void State::advance(Instant t) {
-  // The known length of a run grows while it goes on, and so do the figures of a closed period.
-  if (t > impl_->present.now) impl_->closed_stale = true;
+State& State::advance(Instant t) {
   impl_->advance(t);
+  return *this;
 }
 
 Instant State::now() const {
   return impl_->present.now;
 }
 
-std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t, const EstimatorSet& by) {
-  posting.put_back_held();
-  return accounts.standings(period, t, by);
-}
-
-std::optional<CooperationWorth> State::Impl::worth_in(std::size_t period, Instant t, const EstimatorSet& by) {
-  posting.put_back_held();
-  return accounts.worth(period, t, by, present.first_event);
+std::vector<Standing> State::Impl::present_standings(const EstimatorSet& by) {
+  return accounts.standings(accounts.present_period(), present.now, by);
 }
 
 const std::vector<ClosedPeriod>& State::Impl::closed_periods() {
@@ -57,25 +50,22 @@ const std::vector<ClosedPeriod>& State::Impl::closed_periods() {
   const std::vector<PeriodSums::Period>& periods = accounts.got().periods();
   for (std::size_t i = 0; i + 1 < periods.size(); ++i) {
     const Instant begin = i == 0 ? std::min(present.first_event, periods[i].end) : periods[i].begin;
-    closed.push_back({begin, periods[i].end, standings_of(i, periods[i].end, EstimatorSet::all())});
+    closed.push_back({begin, periods[i].end, accounts.standings(i, periods[i].end, EstimatorSet::all())});
   }
   closed_stale = false;
   return closed;
 }
 
-std::vector<Standing> State::standings(Instant t, const EstimatorSet& by) {
-  impl_->advance(t);
-  return impl_->standings_of(impl_->accounts.present_period(), impl_->present.now, by);
+std::vector<Standing> State::standings(const EstimatorSet& by) const {
+  return impl_->present_standings(by);
 }
 
 EstimatorSet State::kept() const {
   return impl_->accounts.kept();
 }
 
-EstimatorSet State::caught_up(Instant t, std::uint64_t effort) {
-  impl_->advance(t);
-  impl_->posting.put_back_held();
-  return impl_->accounts.caught_up(impl_->present.now, effort);
+EstimatorSet State::catch_up(std::uint64_t effort) {
+  return impl_->accounts.catch_up(impl_->present.now, effort);
 }
 
 void State::leave_out(EstimatorId estimator) {
@@ -88,14 +78,15 @@ const std::vector<ClosedPeriod>& State::closed_periods() const {
   return impl_->closed_periods();
 }
 
-std::optional<CooperationWorth> State::worth(Instant t, const EstimatorSet& by) {
-  impl_->advance(t);
-  return impl_->worth_in(impl_->accounts.present_period(), impl_->present.now, by);
+std::optional<CooperationWorth> State::worth(const EstimatorSet& by) const {
+  const Present& present = impl_->present;
+  return impl_->accounts.worth(impl_->accounts.present_period(), present.now, by, present.first_event);
 }
 
-std::optional<CooperationWorth> State::closed_worth(std::size_t i) {
+std::optional<CooperationWorth> State::closed_worth(std::size_t i) const {
   SHAPLEY_REQUIRE(i + 1 < impl_->accounts.got().periods().size());
-  return impl_->worth_in(i, impl_->accounts.got().periods()[i].end, EstimatorSet::all());
+  const Instant end = impl_->accounts.got().periods()[i].end;
+  return impl_->accounts.worth(i, end, EstimatorSet::all(), impl_->present.first_event);
 }
 
 Instant State::begin() const {
@@ -177,11 +168,9 @@ game::KeyTerms State::key_terms() const {
   return accounting::key_terms(ranking_rule(), residual());
 }
 
-std::vector<RankRow> State::own_rank_rows(Instant t, EstimatorId estimator) {
-  impl_->advance(t);
+std::vector<RankRow> State::own_rank_rows(EstimatorId estimator) const {
   estimator = acting(estimator, kept());
-  const std::vector<Standing> standings =
-      impl_->standings_of(impl_->accounts.present_period(), impl_->present.now, {estimator});
+  const std::vector<Standing> standings = impl_->present_standings({estimator});
   const RankingDeclared rule = ranking_rule();
   std::vector<RankRow> rows;
   for (const OrgId id : configured_order()) {
@@ -238,12 +227,12 @@ std::vector<ClusterShare> State::shares_elsewhere(std::span<const StandingReceiv
   return shares_of(*declared, by, residual(), period(), now());
 }
 
-std::vector<RankRow> State::rank_rows(Instant t, EstimatorId estimator) {
-  return rank_rows(t, estimator, statements());
+std::vector<RankRow> State::rank_rows(EstimatorId estimator) const {
+  return rank_rows(estimator, statements());
 }
 
-std::vector<RankRow> State::rank_rows(Instant t, EstimatorId estimator, std::span<const StandingReceived* const> by) {
-  std::vector<RankRow> rows = own_rank_rows(t, estimator);
+std::vector<RankRow> State::rank_rows(EstimatorId estimator, std::span<const StandingReceived* const> by) const {
+  std::vector<RankRow> rows = own_rank_rows(estimator);
   for (const ClusterShare& share : shares_elsewhere(by)) {
     for (const FiguresElsewhere& there : share.organizations) {
       const auto organization = find_organization(there.organization);
@@ -274,10 +263,9 @@ std::vector<ProcessorMillionths> State::Impl::owned_besides(const NodeNames& awa
   return more;
 }
 
-std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator, const NodeNames& away) {
-  impl_->advance(t);
+std::vector<Rank> State::ranking(std::optional<EstimatorId> estimator, const NodeNames& away) const {
   if (!estimator) estimator = parse_estimator(ranking_rule().contribution).value_or(k_default_estimator);
-  const std::vector<RankRow> rows = rank_rows(t, *estimator);
+  const std::vector<RankRow> rows = rank_rows(*estimator);
   std::vector<ProcessorMillionths> besides;
   if (!away.empty()) {
     const std::vector<ProcessorMillionths> more = impl_->owned_besides(away);
@@ -434,7 +422,7 @@ void State::keep_memory_only(Instant known_until) {
   // Estimators must not receive facts from before their horizon. The sums of psi and the levels may; they are not read.
   impl_->memory_only = true;
   impl_->present.memory_horizon = std::min(impl_->present.memory_horizon, known_until);
-  impl_->accounts.drop_estimators();
+  impl_->accounts.replace_estimators({});
 }
 
 }  // namespace shapley::accounting

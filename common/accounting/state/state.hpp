@@ -1,8 +1,9 @@
 // State: the books of all organizations, as a fold over events.
 //
 // Invariants: the same set of events in any order, with any repetition, gives the same books; at every instant
-// Sum(psi) = Sum(phi) by every estimator, to the unit. Single-threaded; the caller owns it. It reads no clock:
-// advance(t) sets the time.
+// Sum(psi) = Sum(phi) by every estimator, to the unit. It reads no clock: apply() and advance(t) move the present, and
+// questions are answered for now(). Single-threaded, questions included, because they may finish work that was put off;
+// the caller owns it.
 //
 // psi is a sum over segments and does not care about order. phi, what an organization gave, is measured by every
 // estimator of the table (estimators/table.hpp), always; the caller chooses one to rank by. What late events may change
@@ -156,24 +157,24 @@ class State {
   [[nodiscard]] bool is_too_old(const Event& event) const;
 
   // Moves the books' present to t: dated ownership and period boundaries up to t take effect. No effect when t <=
-  // now().
-  void advance(Instant t);
+  // now(). Returns these books.
+  State& advance(Instant t);
   [[nodiscard]] Instant now() const;  // largest instant seen by advance or apply
   // The first time of an event that begins books (begin_by); k_end_of_time: no event begins them.
   [[nodiscard]] Instant begin() const;
 
-  // All rows by OrgId, at max(t, now()); moves the present there, like advance(). What is a part of another row is
-  // zero. By estimators that are not among `by`, every organization gave what its jobs got.
-  [[nodiscard]] std::vector<Standing> standings(Instant t, const EstimatorSet& by = EstimatorSet::all());
+  // All rows by OrgId, at now(). What is a part of another row is zero. By estimators that are not among `by`, every
+  // organization gave what its jobs got.
+  [[nodiscard]] std::vector<Standing> standings(const EstimatorSet& by = EstimatorSet::all()) const;
   [[nodiscard]] const std::vector<ClosedPeriod>& closed_periods() const;
   [[nodiscard]] Instant period_begin()
       const;  // of the period that holds now(); time of the first event at the earliest
   [[nodiscard]] Period period() const;
   // Those that are neither left out nor off for another reason (Estimator::is_off).
   [[nodiscard]] EstimatorSet kept() const;
-  // Of these, those that can say at once how things stand at max(t, now()); moves the present there. Others work on it
-  // with about `effort` steps each, so that asking again and again brings them there.
-  [[nodiscard]] EstimatorSet caught_up(Instant t, std::uint64_t effort);
+  // Lets each of these work with about `effort` steps on how things stand at now(), so that calling it again and again
+  // brings them there. Returns those that can say it at once.
+  [[nodiscard]] EstimatorSet catch_up(std::uint64_t effort);
   // From now on it is left out.
   void leave_out(EstimatorId estimator);
   // When the books change next by themselves, by what is known now(): a period ends, or a node changes hands.
@@ -192,12 +193,12 @@ class State {
   // commons.
   [[nodiscard]] std::vector<OrgId> configured_order() const;
 
-  // What cooperation is worth in the current period, at max(t, now()); moves the present there, like advance().
-  // nullopt: none of these estimators can say. One that has fallen behind catches up with everything: leave it out.
-  [[nodiscard]] std::optional<CooperationWorth> worth(Instant t, const EstimatorSet& by = EstimatorSet::all());
+  // What cooperation is worth in the current period, at now(). nullopt: none of these estimators can say. One that has
+  // fallen behind catches up with everything: leave it out.
+  [[nodiscard]] std::optional<CooperationWorth> worth(const EstimatorSet& by = EstimatorSet::all()) const;
   // The same of closed_periods()[i], as of its end, by what is known now. nullopt, too: it is so long ago that nothing
   // changes it any more, and what coalitions did in it is forgotten. REQUIRES: i < closed_periods().size().
-  [[nodiscard]] std::optional<CooperationWorth> closed_worth(std::size_t i);
+  [[nodiscard]] std::optional<CooperationWorth> closed_worth(std::size_t i) const;
 
   // The last declaration of the rule of ranks with `at` <= now(); published_rule() when none was declared.
   [[nodiscard]] RankingDeclared ranking_rule() const;
@@ -221,22 +222,22 @@ class State {
   // statements. Pointers in it hold until the books change.
   [[nodiscard]] std::vector<ClusterShare> shares_elsewhere(std::span<const StandingReceived* const> by) const;
   [[nodiscard]] std::vector<ClusterShare> shares_elsewhere() const { return shares_elsewhere(statements()); }
-  // What ranks are made from at max(t, now()), the shares of other clusters included, with phi by `estimator`, or by
-  // its stand-in if it is not kept: rows of all organizations that have a rank, which commons has not, in the order
-  // that breaks ties.
-  [[nodiscard]] std::vector<RankRow> rank_rows(Instant t, EstimatorId estimator);
+  // What ranks are made from at now(), the shares of other clusters included, with phi by `estimator`, or by its
+  // stand-in if it is not kept: rows of all organizations that have a rank, which commons has not, in the order that
+  // breaks ties.
+  [[nodiscard]] std::vector<RankRow> rank_rows(EstimatorId estimator) const;
   // The same by these statements instead of statements().
-  [[nodiscard]] std::vector<RankRow> rank_rows(Instant t, EstimatorId estimator,
-                                               std::span<const StandingReceived* const> statements);
+  [[nodiscard]] std::vector<RankRow> rank_rows(EstimatorId estimator,
+                                               std::span<const StandingReceived* const> statements) const;
   // The same by these books alone: what this cluster states to the others.
-  [[nodiscard]] std::vector<RankRow> own_rank_rows(Instant t, EstimatorId estimator);
-  // Ranks at max(t, now()) by the rule in force then, with phi by `estimator` (nullopt: the rule's own; if this
-  // program does not know that, the first of the table; if it is not kept, its stand-in). Ties by configured order.
-  // Commons, which runs nothing, is left out. `away`: the nodes that jobs cannot use now and that may come back, for
-  // Rank::returning; those that the books do not know do not count. The books do not know which nodes may come back:
-  // one that was removed and one that is down both offer nothing.
-  [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt,
-                                          const NodeNames& away = {});
+  [[nodiscard]] std::vector<RankRow> own_rank_rows(EstimatorId estimator) const;
+  // Ranks at now() by the rule in force then, with phi by `estimator` (nullopt: the rule's own; if this program does
+  // not know that, the first of the table; if it is not kept, its stand-in). Ties by configured order. Commons, which
+  // runs nothing, is left out. `away`: the nodes that jobs cannot use now and that may come back, for Rank::returning;
+  // those that the books do not know do not count. The books do not know which nodes may come back: one that was
+  // removed and one that is down both offer nothing.
+  [[nodiscard]] std::vector<Rank> ranking(std::optional<EstimatorId> estimator = std::nullopt,
+                                          const NodeNames& away = {}) const;
   // All nodes that the books know, by who owns them at now(), commons included.
   [[nodiscard]] std::vector<OwnedNodes> owned_nodes() const;
   // Rises when they may have changed.
@@ -297,11 +298,10 @@ class State {
   [[nodiscard]] Instant memory_horizon() const;
   [[nodiscard]] std::size_t remembered_jobs() const;
 
-  // Gives the figures up and keeps the memory, for a caller that goes on comparing records with it while the books are
-  // rebuilt: apply() takes events however old they are, and what is remembered of jobs, nodes and placements follows
-  // them. There is no way back, and from here on rows, ranks and closed periods mean nothing. No event so far was later
-  // than `known_until`: so what was forgotten is from before that, and memory_horizon() goes back to it if it was
-  // later. REQUIRES afterwards: no compact(), no save().
+  // Discards psi, phi and periods for good; keeps jobs, nodes and placements, so that records can still be compared
+  // with them while the books are rebuilt. From here on rows, ranks and closed periods mean nothing, and apply() takes
+  // events however old they are. No event so far was later than `known_until`: so what was forgotten is from before
+  // that, and memory_horizon() goes back to it if it was later. REQUIRES afterwards: no compact(), no save().
   void keep_memory_only(Instant known_until);
 
   // The whole state as text, for checkpoints; load(save()) behaves the same in every respect. The format is versioned:

@@ -175,13 +175,14 @@ void State::Impl::note_start(const SegmentRecord& record, std::vector<Instant>& 
 
 void State::Impl::advance(Instant t) {
   t = std::min(t, k_last_instant);
+  // The known length of a run grows while it goes on, and so do the figures of a closed period.
+  if (t > present.now) closed_stale = true;
   while (true) {
     const Instant next = std::min(nodes.next_hand_over(), accounts.next_boundary());
     if (next > t) break;
     present.now = next;
     if (next == accounts.next_boundary()) {
-      posting.close_period();
-      closed_stale = true;
+      accounts.close_period();
     }
     while (nodes.next_hand_over() == next) {
       const std::uint32_t node = nodes.next_to_hand_over();
@@ -198,7 +199,6 @@ bool State::Impl::compact(Instant keep, std::uint64_t effort) {
                std::min(present.now - options.shortest_memory_horizon, jobs.begin_of_latest(options.most_finished)));
   const Instant wanted = std::min(far_enough, keep);
   if (wanted <= present.memory_horizon) return true;
-  posting.put_back_held();
   const Instant next = accounts.forgettable(wanted, effort);
   if (next <= present.memory_horizon) return false;
   present.memory_horizon = next;

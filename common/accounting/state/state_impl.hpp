@@ -65,10 +65,9 @@ struct State::Impl {
   [[nodiscard]] std::vector<Ownership::Span> spans_of(const OwnershipStated& event);
   // If the record is a run that counts, raises its organization's last start to that of the run.
   void note_start(const SegmentRecord& record, std::vector<Instant>& starts) const;
-  [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t, const EstimatorSet& by);
+  [[nodiscard]] std::vector<Standing> present_standings(const EstimatorSet& by);
   // By row: how many processors it would own more at present if jobs could use all of these nodes.
   [[nodiscard]] std::vector<ProcessorMillionths> owned_besides(const NodeNames& away) const;
-  [[nodiscard]] std::optional<CooperationWorth> worth_in(std::size_t period, Instant t, const EstimatorSet& by);
   const std::vector<ClosedPeriod>& closed_periods();
 };
 

@@ -55,13 +55,13 @@ class Loader {
     state_.accounts.got().load(in_);
     state_.accounts.levels().load(in_, version);
     read_forgotten_starts();
-    state_.accounts.gather_levels();
-    state_.jobs.load(
-        in_, state_.present.now, state_.organizations,
-        [this](const SegmentRecord& segment) { state_.posting.restore(segment); }, stop_);
+    state_.accounts.gather_levels([this] {
+      state_.jobs.load(
+          in_, state_.present.now, state_.organizations,
+          [this](const SegmentRecord& segment) { state_.posting.restore(segment); }, stop_);
+      if (in_.ok() && !is_set(stop_)) state_.posting.restore_all();
+    });
     if (is_set(stop_)) return fail(Errc::unavailable, "checkpoint: the reading was ended");
-    if (in_.ok()) state_.posting.restore_all();
-    state_.accounts.enter_gathered_levels();
     state_.accounts.load_estimators(in_, state_.options, state_.posting.remembered());
     if (!in_.finished()) {
       return fail(Errc::corrupt, "checkpoint: " + in_.complaint() + "; rebuild it from the events");
@@ -151,7 +151,6 @@ class Loader {
 
 std::string State::save(const std::atomic<bool>* stop) const {
   SHAPLEY_REQUIRE(!impl_->memory_only);
-  impl_->posting.put_back_held();
   TextWriter out;
   out.line(k_format).number(k_text_version);
   const Present& present = impl_->present;

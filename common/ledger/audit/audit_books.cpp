@@ -108,7 +108,7 @@ class BooksAudit {
                 if (period.end > begin_) check_conservation(period.standings, end_of_period(period.end));
               }
               rebuilt_ = rows_by_name(books, recovered_at_);
-              check_conservation(books.standings(recovered_at_), format_instant(recovered_at_));
+              check_conservation(books.advance(recovered_at_).standings(), format_instant(recovered_at_));
             },
         .end = recovered_at_};
   }
@@ -182,7 +182,7 @@ class BooksAudit {
   }
 
   void check_at(State& state, Instant t) {
-    const auto rows = state.standings(t);
+    const auto rows = state.advance(t).standings();
     const std::string when = format_instant(t);
     check_conservation(rows, when);
     naive_->settle(t);
@@ -314,7 +314,8 @@ class BooksAudit {
 
   static RowsByName rows_by_name(State& state, Instant t) {
     RowsByName rows;
-    for (const Standing& row : state.standings(t)) rows.emplace(state.organizations().at(row.organization.value), row);
+    for (const Standing& row : state.advance(t).standings())
+      rows.emplace(state.organizations().at(row.organization.value), row);
     return rows;
   }
 

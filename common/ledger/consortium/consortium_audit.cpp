@@ -301,7 +301,7 @@ class ConsortiumAudit {
     books.advance(time_of(stored.event));
     const EstimatorId estimator =
         accounting::parse_estimator(books.ranking_rule().contribution).value_or(accounting::k_default_estimator);
-    const std::vector<RankRow> ranked = books.rank_rows(books.now(), estimator);
+    const std::vector<RankRow> ranked = books.rank_rows(estimator);
     const std::vector<RankRow> summed = sum_.rows(books, estimator);
     ++report_.rank_checks;
     for (std::size_t i = 0; i < ranked.size(); ++i) {

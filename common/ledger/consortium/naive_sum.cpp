@@ -118,7 +118,7 @@ const OtherCluster* NaiveClusterSum::declared(const std::string& cluster, Instan
 }
 
 std::vector<RankRow> NaiveClusterSum::rows(State& books, EstimatorId estimator) const {
-  std::vector<RankRow> rows = books.own_rank_rows(books.now(), estimator);
+  std::vector<RankRow> rows = books.own_rank_rows(estimator);
   for (RankRow& row : rows) {
     row.last = false;
     for (const auto& [at, rule] : rules_) {

@@ -29,9 +29,9 @@ std::string StandingStatement::text() const {
 
 accounting::ClusterFigures cluster_figures(accounting::State& state, const OwnCluster& own,
                                            accounting::EstimatorId estimator, Instant now) {
-  const std::vector<accounting::RankRow> rows = state.own_rank_rows(now, estimator);
+  const std::vector<accounting::RankRow> rows = state.advance(now).own_rank_rows(estimator);
   std::map<std::string, std::pair<CpuTime, CpuTime>> settled;  // given, got
-  for (const accounting::Standing& standing : state.standings(now, {estimator}))
+  for (const accounting::Standing& standing : state.standings({estimator}))
     settled[state.organizations()[standing.organization.value]] = {standing.settled_given, standing.settled_got};
   accounting::ClusterFigures figures{.consortium = own.consortium.consortium,
                                      .ledger = {},

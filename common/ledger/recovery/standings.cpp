@@ -148,7 +148,7 @@ Expected<void> rebuild_standings(const Database& database, std::string_view sche
     if (recorded.day.sequence == last && recorded.at > watch.end) end();
     accounting::State& state = fold.books().state;
     state.advance(recorded.at);
-    const auto standings = state.standings(recorded.at, recorded.day.estimators);
+    const auto standings = state.standings(recorded.day.estimators);
     SHAPLEY_TRY(write_standings(database, schema, recorded.day, state, standings));
     if (watch.on_day) watch.on_day(recorded.at, standings);
   }

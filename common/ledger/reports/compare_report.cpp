@@ -68,7 +68,7 @@ void PairWatch::watch(accounting::State& books, Instant next) {
   if (books.period_begin() == k_beginning_of_time) return;
   const accounting::EstimatorId estimator = ranking_estimator(books);
   for (Instant t = std::max(books.now(), books.period_begin()); t < next;) {
-    Outlook outlook = accounting::outlook(books, t, estimator);
+    Outlook outlook = accounting::outlook(books.advance(t), estimator);
     const Instant end = std::min(next, outlook.until);
     outlook.until = end;
     const auto a = row_of(outlook, a_);

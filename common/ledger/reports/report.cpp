@@ -414,8 +414,8 @@ StatusReport status_report(accounting::State& state, Instant t, EstimatorId want
   state.advance(t);
   const Instant at = state.now();
   const EstimatorId estimator = accounting::acting(wanted, able);
-  const std::vector<Standing> standings = state.standings(at, able);
-  const std::vector<accounting::Rank> ranked = state.ranking(at, estimator);
+  const std::vector<Standing> standings = state.standings(able);
+  const std::vector<accounting::Rank> ranked = state.ranking(estimator);
   const std::vector<JobCounts> jobs = count_jobs(state);
   const std::vector<Instant> starts = state.last_starts();
   const Instant begin = state.period_begin();

@@ -20,7 +20,7 @@
 namespace shapley::ledger {
 
 // The books at max(t, state.now()). Figures are by `wanted` ("contribution"), or, if it is not in `able`, by its
-// stand-in ("ranked_by"); `able`: those of State::caught_up at t, else all that are kept. phi by other estimators is
+// stand-in ("ranked_by"); `able`: those of State::catch_up at t, else all that are kept. phi by other estimators is
 // not known.
 [[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted);
 [[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted,

@@ -294,7 +294,7 @@ Expected<AccountReport> statement_report(PastBooks& books, const IntervalAsked& 
     stretches.back().held.clear();
     accounting::State& state = then.state();
     const std::size_t closed = state.closed_periods().size();
-    worths.push_back(stretch.closes_period ? state.closed_worth(closed - 1) : state.worth(stretch.end));
+    worths.push_back(stretch.closes_period ? state.closed_worth(closed - 1) : state.advance(stretch.end).worth());
   };
   const auto look = [&](PastBooks& then) { closed_worths.look(then.state()); };
   SHAPLEY_TRY(for_each_stretch(books, asked.since, asked.until, {}, take, asked.as_of ? look : BeforeForgetting{}));

@@ -59,7 +59,7 @@ class Collector {
         stretch_.closing = state.closed_periods().back().standings;
         stretch_.period_begin = state.closed_periods().back().begin;
       } else {
-        stretch_.closing = state.standings(t);
+        stretch_.closing = state.advance(t).standings();
         stretch_.period_begin = state.period_begin();
       }
       finish(t);
@@ -74,7 +74,7 @@ class Collector {
     stretch_ = {.begin = t,
                 .end = t,
                 .period_begin = t,
-                .opening = known ? books_.state().standings(t) : std::vector<Standing>{},
+                .opening = known ? books_.state().advance(t).standings() : std::vector<Standing>{},
                 .closing = {},
                 .held = {},
                 .waited = {}};

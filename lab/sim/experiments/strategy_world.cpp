@@ -186,7 +186,7 @@ void ClusterBooks::measure_residual(const ClusterRun& run, Instant now) {
 
 std::vector<std::uint32_t> ClusterBooks::order(Instant now) {
   std::vector<std::uint32_t> order;
-  for (const accounting::Rank& rank : state_.ranking(now)) {
+  for (const accounting::Rank& rank : state_.advance(now).ranking()) {
     for (std::uint32_t u = 0; u < scenario_.organizations.size(); ++u)
       if (rank.organization == scenario_.organizations[u]) order.push_back(u);
   }
@@ -194,7 +194,7 @@ std::vector<std::uint32_t> ClusterBooks::order(Instant now) {
 }
 
 std::vector<accounting::Standing> ClusterBooks::standings(Instant now) {
-  const std::vector<accounting::Standing> rows = state_.standings(now);
+  const std::vector<accounting::Standing> rows = state_.advance(now).standings();
   std::vector<accounting::Standing> chosen;
   for (const std::string& name : scenario_.organizations) {
     if (const auto id = state_.find_organization(name)) chosen.push_back(rows[id->value]);
@@ -223,7 +223,7 @@ class Cluster {
       SHAPLEY_TRY(books_.verdict());
     }
     for (ClusterRun& run : runs_) run.end = std::min(run.end, end);
-    ClusterOutcome outcome{std::move(runs_), books_.standings(end)};
+    ClusterOutcome outcome{std::move(runs_), books_.advance(end).standings()};
     SHAPLEY_TRY(books_.verdict());
     return outcome;
   }

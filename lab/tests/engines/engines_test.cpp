@@ -195,7 +195,7 @@ Differences compare(const Case& given, const std::vector<StartedJob>& schedule, 
   auto next = events.begin();
   for (const Instant t : given.instants) {
     apply_until(state, t, next, events, rng);
-    const std::vector<accounting::Standing> rows = state.standings(k_epoch + Duration{t.value});
+    const std::vector<accounting::Standing> rows = state.advance(k_epoch + Duration{t.value}).standings();
     const Account simulated = account_at(t, given.instance, given.setup);
     for (std::uint32_t u = 0; u < given.instance.organizations(); ++u) {
       const accounting::Standing& row = rows[state.find_organization(name_of(u)).value().value];

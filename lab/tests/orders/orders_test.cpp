@@ -186,7 +186,7 @@ std::string difference(const World& world, const RankingDeclared& rule, std::siz
     books.advance(t);
     if (served[i].waiting != 0) {
       ++asked;
-      const std::vector<accounting::Rank> ranks = books.state().ranking(t);
+      const std::vector<accounting::Rank> ranks = books.state().advance(t).ranking();
       const auto waits = [&](const accounting::Rank& rank) {
         for (std::uint32_t u = 0; u < world.instance.organizations(); ++u)
           if (rank.organization == name_of(u)) return (served[i].waiting >> u & 1U) != 0;

@@ -426,7 +426,7 @@ class World {
   // Every figure of every organization by every estimator.
   [[nodiscard]] std::map<std::string, std::vector<std::string>> figures() {
     std::map<std::string, std::vector<std::string>> all;
-    for (const accounting::Standing& s : state_.standings(Instant{k_last_scan + 10})) {
+    for (const accounting::Standing& s : state_.advance(Instant{k_last_scan + 10}).standings()) {
       std::vector<std::string>& row = all[state_.organizations()[s.organization.value]];
       row = {to_string(s.psi.value), std::to_string(s.used.value), std::to_string(s.waiting.value)};
       for (const accounting::EstimatorId e : accounting::estimator_ids()) row.push_back(to_string(s.phi(e).value));

@@ -63,7 +63,7 @@ class EstimatorsTest : public ServiceTest {
     auto recovered = service->books().ledger().recover_from_scratch();
     EXPECT_TRUE(recovered.has_value());
     Lines names;
-    for (const accounting::Rank& rank : recovered->state.ranking(Instant{now}, estimator)) {
+    for (const accounting::Rank& rank : recovered->state.advance(Instant{now}).ranking(estimator)) {
       names.push_back(rank.organization);
     }
     return names;
@@ -189,8 +189,8 @@ TEST_F(EstimatorsTest, SwitchingHindsightOnHasTheBooksMadeAgainFromTheFirstEvent
   EXPECT_EQ(report["ranked_by"], "hindsight");
   auto witness = service->books().ledger().recover_from_scratch();
   ASSERT_TRUE(witness.has_value());
-  const auto rows_then = witness->state.standings(Instant{now});
-  const auto rows_now = service->books().state().standings(Instant{now});
+  const auto rows_then = witness->state.advance(Instant{now}).standings();
+  const auto rows_now = service->books().state().advance(Instant{now}).standings();
   ASSERT_EQ(rows_now.size(), rows_then.size());
   for (std::size_t i = 0; i < rows_now.size(); ++i) EXPECT_EQ(rows_now[i].credits, rows_then[i].credits);
   now += k_day;
