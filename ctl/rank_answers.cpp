@@ -16,31 +16,25 @@ namespace shapley::ctl {
 
 namespace {
 
-// From the named file, else from the daemon.
-template <typename Report, typename Request>
-Expected<Report> answered(std::string_view name, Request request, const RankSource& source, const Endpoint& endpoint) {
+template <typename Request>
+Expected<typename Request::Report> answered(Request request, const RankSource& source, const Endpoint& endpoint) {
   SHAPLEY_TRY(check_file_options(source.ledger, {{"--archives", source.archives}}));
   if (!source.at.empty()) {
     SHAPLEY_TRY_ASSIGN(request.at, parse_past_time(source.at, "--at", source.ledger));
   }
-  if (source.ledger.empty()) return ask_for<Report>(endpoint, ledger::request_of(name, request));
-  return from_ledger(source.ledger, [&](const ledger::Ledger& ledger) -> Expected<Report> {
-    SHAPLEY_TRY_ASSIGN(const answers::RankBooks books,
-                       answers::books_of(ledger, request.at, archives_of(source.ledger, source.archives)));
-    return answers::answer(request, books);
-  });
+  return answer_to(request, {.path = source.ledger, .archives = source.archives}, endpoint);
 }
 
 }  // namespace
 
 Expected<ledger::ExplainReport> explained(const ledger::ExplainRequest& asked, const RankSource& source,
                                           const Endpoint& endpoint) {
-  return answered<ledger::ExplainReport>("explain", asked, source, endpoint);
+  return answered(asked, source, endpoint);
 }
 
 Expected<ledger::CompareReport> compared(const std::string& a, const std::string& b, const RankSource& source,
                                          const Endpoint& endpoint) {
-  return answered<ledger::CompareReport>("compare", ledger::CompareRequest{.a = a, .b = b}, source, endpoint);
+  return answered(ledger::CompareRequest{.a = a, .b = b}, source, endpoint);
 }
 
 namespace {

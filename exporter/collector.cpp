@@ -32,8 +32,7 @@ MetricFamily health_by_rule(const Metric& metric, const std::vector<health::Verd
 
 Expected<Status> status_of(const rpc_client::Endpoint& endpoint) {
   SHAPLEY_TRY_ASSIGN(rpc_client::Client client, rpc_client::Client::connect(endpoint));
-  SHAPLEY_TRY_ASSIGN(const nlohmann::json answer,
-                     client.ask(ledger::request_of("status", ledger::StatusRequest{.worth = true})));
+  SHAPLEY_TRY_ASSIGN(const nlohmann::json answer, client.ask(ledger::request_of(ledger::StatusRequest{.worth = true})));
   return read_status(answer);
 }
 

@@ -153,7 +153,9 @@ ExitCode serve(const CommandLine& line, const std::shared_ptr<Collector>& collec
   const auto server = listening_at(line.listen);
   if (server == nullptr) {
     err << "shapley-exporter: cannot listen at " << printable(line.listen)
-        << "; write an address and port of this machine that are not in use (127.0.0.1:9753, [::1]:9753)" << std::endl;
+        << "; write an address and port of this machine that are not in use (127.0.0.1:9753); an IPv6 address needs a "
+           "civetweb that has IPv6"
+        << std::endl;
     return ExitCode::listen;
   }
   server->RegisterCollectable(collector);

@@ -374,13 +374,13 @@ std::span<const Metric> status_metrics() {
 void keep_top(Status& status, std::size_t top) {
   std::vector<OrganizationRow>& rows = status.report.organizations;
   if (top == 0 || rows.size() <= top) return;
-  std::ranges::sort(rows, [](const OrganizationRow& a, const OrganizationRow& b) {
-    return std::pair(b.is.owned, a.is.name) < std::pair(a.is.owned, b.is.name);
-  });
-  rows.resize(top);
-  if (worth_of(status) == nullptr) return;
+  std::vector<std::pair<double, std::string>> order;
+  for (const OrganizationRow& row : rows) order.emplace_back(-row.is.owned.number(), row.is.name);
+  std::ranges::sort(order);
   std::set<std::string> kept;
-  for (const OrganizationRow& row : rows) kept.insert(row.is.name);
+  for (std::size_t i = 0; i < top; ++i) kept.insert(order[i].second);
+  std::erase_if(rows, [&](const OrganizationRow& row) { return !kept.contains(row.is.name); });
+  if (worth_of(status) == nullptr) return;
   std::erase_if((*status.report.worth)->organizations,
                 [&](const ledger::WorthRow& row) { return !kept.contains(row.name); });
 }

@@ -41,12 +41,12 @@ Fill of_users(Type ChosenUsers::*member) {
 // The statement of the period so far; nullopt: the period begins now, or PrivateData hides users.
 Expected<std::optional<AccountReport>> ask_statement(const rpc_client::Endpoint& endpoint) {
   SHAPLEY_TRY_ASSIGN(rpc_client::Client client, rpc_client::Client::connect(endpoint));
-  SHAPLEY_TRY_ASSIGN(const nlohmann::json answer, client.ask(ledger::request_of("status", ledger::StatusRequest{})));
+  SHAPLEY_TRY_ASSIGN(const nlohmann::json answer, client.ask(ledger::request_of(ledger::StatusRequest{})));
   SHAPLEY_TRY_ASSIGN(const Status status, read_status(answer));
   const StatusReport& now = status.report;
   if (hides_users(now) || !now.period.begin.is_known() || now.period.begin >= now.at) return std::nullopt;
   const ledger::StatementRequest request{.of = {.since = now.period.begin}};
-  SHAPLEY_TRY_ASSIGN(const nlohmann::json statement, client.ask(ledger::request_of("statement", request)));
+  SHAPLEY_TRY_ASSIGN(const nlohmann::json statement, client.ask(ledger::request_of(request)));
   auto report = from_json<AccountReport>(statement);
   if (!report) return with_context("statement", report.error());
   return std::optional(*std::move(report));

@@ -30,11 +30,9 @@ Expected<ledger::ExplainReport> explained_submission(const ledger::SubmissionAsk
                                 books.budget);
 }
 
-}  // namespace
-
-Expected<RankBooks> books_of(const ledger::Ledger& ledger, std::optional<Instant> at, std::filesystem::path archives) {
+Expected<RankBooks> books_of(const ledger::Ledger& ledger, std::optional<Instant> at, const LedgerFile& file) {
   ledger::PastQuestion past{
-      .at = {}, .archives = std::move(archives), .budget = {}, .next_starts = ledger::k_reported_starts};
+      .at = {}, .archives = file.archive_directory(), .budget = {}, .next_starts = ledger::k_reported_starts};
   if (at) {
     past.at = *at;
     SHAPLEY_TRY_ASSIGN(ledger::Moment moment, ledger::past_moment(ledger, past));
@@ -46,6 +44,16 @@ Expected<RankBooks> books_of(const ledger::Ledger& ledger, std::optional<Instant
   ledger::Moment moment = ledger::moment_of(recovered.state, past.at, ledger::ranking_estimator(recovered.state));
   return RankBooks{.ledger = ledger, .moment = std::move(moment), .past = std::move(past)};
 }
+
+template <typename Request>
+Expected<typename Request::Report> of_file(const Request& asked, const LedgerFile& file) {
+  return from_ledger(file.path, [&](const ledger::Ledger& ledger) -> Expected<typename Request::Report> {
+    SHAPLEY_TRY_ASSIGN(const RankBooks books, books_of(ledger, asked.at, file));
+    return answer(asked, books);
+  });
+}
+
+}  // namespace
 
 Expected<void> check(const ledger::ExplainRequest& asked) {
   if (!asked.submit) return ledger::checked_job_name(asked.job).map([](const ledger::JobName& /*name*/) {});
@@ -86,6 +94,14 @@ Expected<ledger::CompareReport> answer(const ledger::CompareRequest& asked, cons
                          {.a = asked.a, .b = asked.b, .past = books.past, .check_job = known.check_job}, books.budget));
   report.priorities = known.priorities;
   return report;
+}
+
+Expected<ledger::ExplainReport> answer(const ledger::ExplainRequest& asked, const LedgerFile& file) {
+  return of_file(asked, file);
+}
+
+Expected<ledger::CompareReport> answer(const ledger::CompareRequest& asked, const LedgerFile& file) {
+  return of_file(asked, file);
 }
 
 }  // namespace shapley::answers

@@ -2,12 +2,12 @@
 // only code that answers these requests: for shapleyd, which knows more than its ledger, and for shapleyctl on a file.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "answers/past.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/reports/moment.hpp"
@@ -26,10 +26,6 @@ struct RankBooks {
   ledger::PastQuestion past;        // up to the moment
   ledger::QueryBudget budget = {};  // for each question to the ledger's tables
 };
-
-// Those of a ledger file at `at`, or at its last record.
-[[nodiscard]] Expected<RankBooks> books_of(const ledger::Ledger& ledger, std::optional<Instant> at,
-                                           std::filesystem::path archives);
 
 // What the asker may see, and what a running shapleyd knows beside its ledger.
 struct Known {
@@ -52,5 +48,9 @@ struct Known {
                                                      const Known& known = {});
 [[nodiscard]] Expected<ledger::CompareReport> answer(const ledger::CompareRequest& asked, const RankBooks& books,
                                                      const Known& known = {});
+
+// The answer of a ledger's file, at the request's instant or at its last record; errors name the file.
+[[nodiscard]] Expected<ledger::ExplainReport> answer(const ledger::ExplainRequest& asked, const LedgerFile& file);
+[[nodiscard]] Expected<ledger::CompareReport> answer(const ledger::CompareRequest& asked, const LedgerFile& file);
 
 }  // namespace shapley::answers

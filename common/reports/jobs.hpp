@@ -39,9 +39,13 @@ struct JobsViewer {
   }
 };
 
+struct JobsReport;
+
 // An empty list selects everything; several lists must all match, except that `jobs`, `tasks` and `parts` count as one
 // list.
 struct JobsFilter {
+  using Report = JobsReport;
+  static constexpr std::string_view k_name = "jobs";
   bool all = false;  // ended, suspended and blocked jobs, too; else only those that run or could start
   // With `all`: only jobs submitted at this time or later. Not used when jobs are named.
   std::optional<Instant> since = std::nullopt;

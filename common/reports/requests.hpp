@@ -15,8 +15,10 @@
 #include "base/json.hpp"
 #include "base/types.hpp"
 #include "reports/adjustments.hpp"
+#include "reports/compare.hpp"
 #include "reports/explain.hpp"
 #include "reports/statement.hpp"
+#include "reports/status.hpp"
 
 namespace shapley::ledger {
 
@@ -27,6 +29,11 @@ template <Described Members>
   request.update({{"request", name}});
   return request;
 }
+// Of members that are of one kind of request only, which they name, with the report that answers it.
+template <Described Members>
+[[nodiscard]] nlohmann::json request_of(const Members& members) {
+  return request_of(Members::k_name, members);
+}
 
 // For a request without members.
 struct NoMembers {};
@@ -36,6 +43,8 @@ constexpr auto description_of(std::type_identity<NoMembers>) {
 
 // status.
 struct StatusRequest {
+  using Report = StatusReport;
+  static constexpr std::string_view k_name = "status";
   std::string contribution = {};  // an estimator's name; empty: the configured one
   bool worth = false;             // with ledger::worth_report
   bool forecast = false;          // with ledger::forecast_report
@@ -44,6 +53,8 @@ SHAPLEY_DESCRIBE(StatusRequest, (supplement, contribution), (supplement, worth),
 
 // status_at.
 struct StatusAtRequest {
+  using Report = StatusReport;
+  static constexpr std::string_view k_name = "status_at";
   Instant at;
   StatusRequest of = {};
 };
@@ -69,12 +80,16 @@ constexpr std::string_view name_of(AsOf as_of) {
 }
 
 struct StatementRequest {
+  using Report = AccountReport;
+  static constexpr std::string_view k_name = "statement";
   IntervalRequest of = {};
   AsOf as_of = AsOf::then;
 };
 SHAPLEY_DESCRIBE(StatementRequest, (flattened, of), (supplement, as_of));
 
 struct HistoryRequest {
+  using Report = HistoryReport;
+  static constexpr std::string_view k_name = "history";
   IntervalRequest of = {};
   std::optional<Interval> by = {};  // nullopt: day
 };
@@ -83,6 +98,8 @@ SHAPLEY_DESCRIBE(HistoryRequest, (flattened, of), (supplement, by));
 // The two requests about ranks; without `at` they are about the present.
 // A job that was submitted, by its name, or one that could be.
 struct ExplainRequest {
+  using Report = ExplainReport;
+  static constexpr std::string_view k_name = "explain";
   std::string job = {};
   std::optional<SubmissionAsked> submit = {};
   std::optional<Instant> at = {};
@@ -90,6 +107,8 @@ struct ExplainRequest {
 SHAPLEY_DESCRIBE(ExplainRequest, (supplement, job), (supplement, submit), (supplement, at));
 
 struct CompareRequest {
+  using Report = CompareReport;
+  static constexpr std::string_view k_name = "compare";
   std::string a = {};  // an organization or a job, as b
   std::string b = {};
   std::optional<Instant> at = {};

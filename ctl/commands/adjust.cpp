@@ -304,7 +304,7 @@ Expected<ExitCode> run_adjust(const AdjustArguments& arguments, const Endpoint& 
   if (!arguments.ledger.empty()) {
     if (arguments.yes) return wrong("a ledger file is only read: --yes goes to the daemon that writes it");
     const std::string author = "uid " + std::to_string(::getuid());
-    SHAPLEY_TRY_ASSIGN(const auto preview, offline_preview(arguments.ledger, request, author, wall_clock()));
+    SHAPLEY_TRY_ASSIGN(const auto preview, answers::preview(request, {.path = arguments.ledger}, author, wall_clock()));
     environment.out << (arguments.json ? json_text(json_of(preview)) : render_preview(preview));
     return ExitCode::success;
   }

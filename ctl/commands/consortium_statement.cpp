@@ -31,7 +31,7 @@ struct Membership {
 };
 
 Expected<Membership> membership_of(const std::string& file) {
-  return from_ledger(file, [](const ledger::Ledger& ledger) -> Expected<Membership> {
+  return answers::from_ledger(file, [](const ledger::Ledger& ledger) -> Expected<Membership> {
     SHAPLEY_TRY_ASSIGN(const ledger::Recovered books, ledger.recover());
     Membership membership;
     if (const auto* named = books.state.cluster()) membership.cluster = named->cluster;
@@ -263,9 +263,10 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
       joining.emplace(membership);
     }
     interval.ledger = file;
-    SHAPLEY_TRY_ASSIGN(IntervalQuestion question, interval_question(interval));
-    question.as_of_now = as_of_now;
-    SHAPLEY_TRY_ASSIGN(const ledger::AccountReport report, offline_statement(question));
+    SHAPLEY_TRY_ASSIGN(const IntervalQuestion question, interval_question(interval));
+    const ledger::StatementRequest request{.of = question.of,
+                                           .as_of = as_of_now ? ledger::AsOf::now : ledger::AsOf::then};
+    SHAPLEY_TRY_ASSIGN(const ledger::AccountReport report, answers::answer(request, question.file));
     if (auto added = joining->add(membership.cluster, report); !added)
       return with_context(file, std::move(added).error());
   }

@@ -105,10 +105,8 @@ Expected<ExitCode> run_history(const HistoryArguments& arguments, const Endpoint
   SHAPLEY_TRY_ASSIGN(const ledger::Interval by, interval_named(arguments.by));
   SHAPLEY_TRY_ASSIGN(const std::vector<Column> columns,
                      parse_columns(plain ? k_history_format : std::string_view(arguments.format), history_fields()));
-  const auto offline = [by](const IntervalQuestion& question) { return offline_history(question, by); };
   SHAPLEY_TRY_ASSIGN(const ledger::HistoryReport report,
-                     interval_report<ledger::HistoryReport>(arguments.interval, endpoint, "history",
-                                                            ledger::HistoryRequest{.by = by}, offline));
+                     interval_report(arguments.interval, endpoint, ledger::HistoryRequest{.by = by}));
   const json rows = json_of(report.rows);
   if (arguments.interval.json) {
     environment.out << json_text(json_of(report));

@@ -60,15 +60,14 @@ Expected<IntervalQuestion> interval_question(const IntervalArguments& arguments)
   SHAPLEY_TRY(check_file_options(arguments.ledger,
                                  {{"--archives", arguments.archives}, {"--known-until", arguments.known_until}}));
   SHAPLEY_TRY_ASSIGN(const TimesAsked times, parse_times(arguments.since, arguments.until, arguments.ledger));
-  IntervalQuestion question{.ledger = arguments.ledger,
-                            .archives = arguments.archives,
-                            .since = times.since,
-                            .until = times.until,
-                            .only = arguments.organizations};
+  IntervalQuestion question{.file = {.path = arguments.ledger, .archives = arguments.archives},
+                            .of = {.since = times.since,
+                                   .until = times.until,
+                                   .organizations = arguments.organizations,
+                                   .contribution = arguments.contribution}};
   if (!arguments.known_until.empty()) {
-    SHAPLEY_TRY_ASSIGN(question.known_until, parse_time(arguments.known_until, "--known-until"));
+    SHAPLEY_TRY_ASSIGN(question.file.known_until, parse_time(arguments.known_until, "--known-until"));
   }
-  if (!arguments.contribution.empty()) question.contribution = accounting::parse_estimator(arguments.contribution);
   return question;
 }
 

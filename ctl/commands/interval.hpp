@@ -2,9 +2,9 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -39,25 +39,19 @@ void add_month(CLI::App& command, std::string& month);
 // Sets --since and --until to the month, such as "2026-11"; does nothing if it is empty.
 [[nodiscard]] Expected<void> take_month(const std::string& month, IntervalArguments& arguments);
 
-template <typename Report>
-using OfflineReport = std::function<Expected<Report>(const IntervalQuestion& question)>;
-
-// The question to the named ledger file, or, if `ledger` is empty, to the daemon.
+// The ledger's file that is asked, none for the daemon, and the part of the request that both commands share.
+struct IntervalQuestion {
+  answers::LedgerFile file;
+  ledger::IntervalRequest of;
+};
 [[nodiscard]] Expected<IntervalQuestion> interval_question(const IntervalArguments& arguments);
 
-// The report, which `offline` computes from the named ledger file, or without one the daemon by the request of this
-// name.
-template <typename Report, typename Request>
-[[nodiscard]] Expected<Report> interval_report(const IntervalArguments& arguments, const Endpoint& endpoint,
-                                               std::string_view name, Request request,
-                                               const OfflineReport<Report>& offline) {
-  SHAPLEY_TRY_ASSIGN(const IntervalQuestion question, interval_question(arguments));
-  if (!question.ledger.empty()) return offline(question);
-  request.of = {.since = question.since,
-                .until = question.until,
-                .organizations = arguments.organizations,
-                .contribution = arguments.contribution};
-  return ask_for<Report>(endpoint, ledger::request_of(name, request));
+template <typename Request>
+[[nodiscard]] Expected<typename Request::Report> interval_report(const IntervalArguments& arguments,
+                                                                 const Endpoint& endpoint, Request request) {
+  SHAPLEY_TRY_ASSIGN(IntervalQuestion question, interval_question(arguments));
+  request.of = std::move(question.of);
+  return answer_to(request, question.file, endpoint);
 }
 
 // "" if the report covers the whole requested time, else lines with the begin of the books and the end of the ledger.

@@ -153,8 +153,7 @@ json row_of(const ledger::JobRow& job, Instant at) {
 
 Expected<ledger::JobsReport> fetch(const JobsArguments& arguments, const Endpoint& endpoint) {
   SHAPLEY_TRY_ASSIGN(const ledger::JobsFilter filter, filter_of(arguments));
-  if (!arguments.ledger.empty()) return offline_jobs(arguments.ledger, filter);
-  return ask_for<ledger::JobsReport>(endpoint, ledger::request_of("jobs", filter));
+  return answer_to(filter, {.path = arguments.ledger}, endpoint);
 }
 
 }  // namespace

@@ -46,9 +46,7 @@ ledger::Interval rows_for(Duration span) {
 
 Expected<ledger::HistoryReport> history(const IntervalArguments& interval, const Endpoint& endpoint,
                                         ledger::Interval by) {
-  const auto offline = [by](const IntervalQuestion& question) { return offline_history(question, by); };
-  return interval_report<ledger::HistoryReport>(interval, endpoint, "history", ledger::HistoryRequest{.by = by},
-                                                offline);
+  return interval_report(interval, endpoint, ledger::HistoryRequest{.by = by});
 }
 
 // `ledger`: empty if no file was named. `others`: ledgers of the consortium's other clusters, with which the recorded
@@ -101,8 +99,8 @@ Expected<void> add_head(Proof& proof, const ReportArguments& arguments, const En
 // The names of the cluster and of its consortium of clusters, as the ledger's file has them last; the titles of that
 // time.
 Expected<void> add_names_of_file(SiteReport& report, const std::filesystem::path& file, Instant at) {
-  SHAPLEY_TRY_ASSIGN(report.titles, offline_titles(file, at));
-  return from_ledger(file, [&report](const ledger::Ledger& ledger) -> Expected<void> {
+  SHAPLEY_TRY_ASSIGN(report.titles, answers::titles({.path = file}, at));
+  return answers::from_ledger(file, [&report](const ledger::Ledger& ledger) -> Expected<void> {
     SHAPLEY_TRY_ASSIGN(report.cluster, ledger::cluster_name(ledger));
     SHAPLEY_TRY_ASSIGN(const std::vector<accounting::Event> declared, ledger::declarations(ledger));
     for (const accounting::Event& event : declared) {
@@ -127,9 +125,7 @@ Expected<void> add_names_of_daemon(SiteReport& report, const Endpoint& endpoint)
 Expected<SiteReport> figures(const ReportArguments& arguments, IntervalArguments& interval, const Endpoint& endpoint) {
   SiteReport report;
   report.users = arguments.users;
-  SHAPLEY_TRY_ASSIGN(report.statement,
-                     interval_report<ledger::AccountReport>(interval, endpoint, "statement", ledger::StatementRequest{},
-                                                            offline_statement));
+  SHAPLEY_TRY_ASSIGN(report.statement, interval_report(interval, endpoint, ledger::StatementRequest{}));
   if (report.users) {
     name_users(report.statement);
     order_users(report.statement);
@@ -201,7 +197,7 @@ Expected<LiveReport> gather_live(const ReportArguments& arguments, const Endpoin
                     .every_s = arguments.every_s};
   const std::string& ledger = arguments.interval.ledger;
   if (!ledger.empty()) {
-    SHAPLEY_TRY_ASSIGN(report.status, offline_status({.ledger = ledger, .forecast = true}));
+    SHAPLEY_TRY_ASSIGN(report.status, answers::answer(ledger::StatusRequest{.forecast = true}, {.path = ledger}));
     report.no_jobs = "this is of a ledger's file";
     return report;
   }

@@ -416,14 +416,8 @@ Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endp
   if (!arguments.consortium.empty()) return run_consortium_statement(arguments, environment);
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
-  const bool as_of_now = arguments.as_of == "now";
-  const ledger::StatementRequest request{.as_of = as_of_now ? ledger::AsOf::now : ledger::AsOf::then};
-  const auto offline = [as_of_now](IntervalQuestion question) {
-    question.as_of_now = as_of_now;
-    return offline_statement(question);
-  };
-  SHAPLEY_TRY_ASSIGN(ledger::AccountReport report,
-                     interval_report<ledger::AccountReport>(interval, endpoint, "statement", request, offline));
+  const ledger::StatementRequest request{.as_of = arguments.as_of == "now" ? ledger::AsOf::now : ledger::AsOf::then};
+  SHAPLEY_TRY_ASSIGN(ledger::AccountReport report, interval_report(interval, endpoint, request));
   name_users(report);
   if (interval.json) {
     environment.out << json_text(json_of(report));

@@ -205,27 +205,14 @@ std::string conservation_line(const StatusReport& report) {
   return line + "; run shapleyctl audit\n";
 }
 
-// The daemon's report of the present, or of the past.
-Expected<StatusReport> ask_status(const StatusArguments& arguments, const Endpoint& endpoint,
-                                  std::optional<Instant> at) {
-  const ledger::StatusRequest asked{
-      .contribution = arguments.contribution, .worth = arguments.worth, .forecast = arguments.forecast};
-  return ask_for<StatusReport>(endpoint, at ? ledger::request_of("status_at", ledger::StatusAtRequest{*at, asked})
-                                            : ledger::request_of("status", asked));
-}
-
 Expected<StatusReport> fetch(const StatusArguments& arguments, const Endpoint& endpoint) {
   SHAPLEY_TRY(check_file_options(arguments.ledger, {{"--archives", arguments.archives}}));
-  OfflineQuestion question{.ledger = arguments.ledger,
-                           .archives = arguments.archives,
-                           .worth = arguments.worth,
-                           .forecast = arguments.forecast};
-  if (!arguments.at.empty()) {
-    SHAPLEY_TRY_ASSIGN(question.at, parse_past_time(arguments.at, "--at", arguments.ledger));
-  }
-  if (arguments.ledger.empty()) return ask_status(arguments, endpoint, question.at);
-  if (!arguments.contribution.empty()) question.contribution = accounting::parse_estimator(arguments.contribution);
-  return offline_status(question);
+  const answers::LedgerFile file{.path = arguments.ledger, .archives = arguments.archives};
+  const ledger::StatusRequest asked{
+      .contribution = arguments.contribution, .worth = arguments.worth, .forecast = arguments.forecast};
+  if (arguments.at.empty()) return answer_to(asked, file, endpoint);
+  SHAPLEY_TRY_ASSIGN(const Instant at, parse_past_time(arguments.at, "--at", arguments.ledger));
+  return answer_to(ledger::StatusAtRequest{at, asked}, file, endpoint);
 }
 
 // The statement of the open period up to the report's instant; without organizations where it begins there.
@@ -238,9 +225,7 @@ Expected<ledger::AccountReport> period_statement(const StatusReport& report, con
   interval.ledger = arguments.ledger;
   interval.archives = arguments.archives;
   if (!arguments.ledger.empty()) interval.known_until = interval.until;
-  SHAPLEY_TRY_ASSIGN(ledger::AccountReport statement,
-                     interval_report<ledger::AccountReport>(interval, endpoint, "statement", ledger::StatementRequest{},
-                                                            offline_statement));
+  SHAPLEY_TRY_ASSIGN(ledger::AccountReport statement, interval_report(interval, endpoint, ledger::StatementRequest{}));
   name_users(statement);
   order_users(statement);
   return statement;

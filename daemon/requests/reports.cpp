@@ -46,12 +46,12 @@ Expected<std::string> reply_to(const ledger::Reading& reading, const Visibility&
   return reply_of(visible.show(*std::move(report)));
 }
 
-template <typename Report, typename Asked>
-Answer report_by_program(const Service& service, std::string_view name, const Asked& asked, const Context& context) {
+template <typename Report>
+Answer report_by_program(const Service& service, json request, const Context& context) {
   ledger::Reading reading{.ledger = service.site().configuration.ledger.native(),
                           .now = context.now,
                           .author = author_of(context.user_id),
-                          .request = ledger::request_of(name, asked)};
+                          .request = std::move(request)};
   return [reading = std::move(reading), visible = context.visible](ReadingThread::Connection& /*connection*/,
                                                                    ledger::QueryBudget budget) {
     const ChildLimits limits{.memory_bytes = k_memory_bytes, .ended = budget.ended};
@@ -118,22 +118,22 @@ Expected<void> check_contribution(const std::string& name) {
 Expected<Answer> status_at(Service& service, const ledger::StatusAtRequest& asked, const Context& context) {
   if (asked.at > context.now) return fail(Errc::invalid_argument, "at lies in the future");
   SHAPLEY_TRY(check_contribution(asked.of.contribution));
-  return report_by_program<ledger::StatusReport>(service, "status_at", asked, context);
+  return report_by_program<ledger::StatusReport>(service, ledger::request_of(asked), context);
 }
 
 Expected<Answer> statement(Service& service, const ledger::StatementRequest& asked, const Context& context) {
   SHAPLEY_TRY(check_interval(asked.of, context.now));
-  return report_by_program<ledger::AccountReport>(service, "statement", asked, context);
+  return report_by_program<ledger::AccountReport>(service, ledger::request_of(asked), context);
 }
 
 Expected<Answer> history(Service& service, const ledger::HistoryRequest& asked, const Context& context) {
   SHAPLEY_TRY(check_interval(asked.of, context.now));
-  return report_by_program<ledger::HistoryReport>(service, "history", asked, context);
+  return report_by_program<ledger::HistoryReport>(service, ledger::request_of(asked), context);
 }
 
 Expected<Answer> adjust_preview(Service& service, const ledger::AdjustRequest& asked, const Context& context) {
   SHAPLEY_TRY(ledger::adjustment_asked(asked));
-  return report_by_program<ledger::PreviewReport>(service, "adjust_preview", asked, context);
+  return report_by_program<ledger::PreviewReport>(service, ledger::request_of("adjust_preview", asked), context);
 }
 
 }  // namespace shapley::daemon

@@ -159,8 +159,9 @@ class RankedBooks : public testing::Test {
   }
   // The report of status with the forecast.
   [[nodiscard]] json forecast(std::optional<std::int64_t> at = std::nullopt) const {
-    return json_of(must(
-        offline_status({.ledger = file(), .at = at ? std::optional(second(*at)) : std::nullopt, .forecast = true})));
+    const answers::LedgerFile asked{.path = file()};
+    if (!at) return json_of(must(answers::answer(ledger::StatusRequest{.forecast = true}, asked)));
+    return json_of(must(answers::answer(ledger::StatusAtRequest{.at = second(*at), .of = {.forecast = true}}, asked)));
   }
 
   std::string printed(const std::string& job, const std::string& at = "") {

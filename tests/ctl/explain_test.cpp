@@ -219,7 +219,7 @@ TEST_F(BookedBy, ARuleOfAConfigurationThatThisReleaseWouldRefuse) {
   EXPECT_EQ(sentence("1"),
             "A: by the rule account acct_a of the configuration of 2026-11-18T11:06:40Z; by the rule account acct_a it "
             "would be of B now.");
-  EXPECT_EQ(must(offline_status({.ledger = file()})).find("A")->title, "Alpha");
+  EXPECT_EQ(must(answers::answer(ledger::StatusRequest{}, {.path = file()})).find("A")->title, "Alpha");
 }
 
 TEST_F(BookedBy, TheFirstConfigurationWhereARunIsFromBefore) {

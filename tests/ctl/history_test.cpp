@@ -38,7 +38,8 @@ TEST_F(History, every_row_is_what_status_says_at_its_end) {
   ledger::testing::write_months(file(), 3, 12);
   const Instant since = month_begin(0) + Duration{27 * k_day_s};
   const Instant until = month_begin(1) + Duration{3 * k_day_s};
-  const json report = json_of(must(offline_history({.ledger = file(), .since = since, .until = until}, Interval::day)));
+  const json report = json_of(must(answers::answer(
+      ledger::HistoryRequest{.of = {.since = since, .until = until}, .by = Interval::day}, {.path = file()})));
   EXPECT_TRUE(report["exact"]);
   std::int64_t compared = 0;
   std::map<std::int64_t, json> status_at;
@@ -47,8 +48,7 @@ TEST_F(History, every_row_is_what_status_says_at_its_end) {
     EXPECT_EQ(row["opens_period"], row["begin"] == month_begin(1).value);
     if (end == month_begin(1).value) continue;  // status shows the new period there
     if (!status_at.contains(end)) {
-      status_at[end] =
-          json_of(must(offline_status({.ledger = file(), .at = Instant{end}, .contribution = std::nullopt})));
+      status_at[end] = json_of(must(answers::answer(ledger::StatusAtRequest{.at = Instant{end}}, {.path = file()})));
     }
     for (const json& then : status_at[end]["organizations"]) {
       if (then["name"] != row["organization"]) continue;
@@ -68,8 +68,9 @@ TEST_F(History, begins_where_the_books_begin) {
     ledger::Ledger ledger = ledger::testing::writer(file());
     ledger::testing::must(ledger.append(events, at_second(2'000)));
   }
-  const IntervalQuestion question{.ledger = file(), .since = at_second(-100'000), .until = at_second(2'000)};
-  const json hours = json_of(must(offline_history(question, Interval::hour)));
+  const ledger::IntervalRequest asked{.since = at_second(-100'000), .until = at_second(2'000)};
+  const json hours =
+      json_of(must(answers::answer(ledger::HistoryRequest{.of = asked, .by = Interval::hour}, {.path = file()})));
   const Instant first{hours["rows"][0]["begin"].get<std::int64_t>()};
   EXPECT_LE(first, at_second(-1'000));
   EXPECT_GT(first, at_second(-1'000 - 3'600));
@@ -77,9 +78,10 @@ TEST_F(History, begins_where_the_books_begin) {
 
 TEST_F(History, its_intervals_sum_to_the_statement) {
   write_site(file());
-  const IntervalQuestion question{.ledger = file(), .since = at_second(-1'000), .until = at_second(2'000)};
-  const json hours = json_of(must(offline_history(question, Interval::hour)));
-  const json statement = json_of(must(offline_statement(question)));
+  const ledger::IntervalRequest asked{.since = at_second(-1'000), .until = at_second(2'000)};
+  const json hours =
+      json_of(must(answers::answer(ledger::HistoryRequest{.of = asked, .by = Interval::hour}, {.path = file()})));
+  const json statement = json_of(must(answers::answer(ledger::StatementRequest{.of = asked}, {.path = file()})));
   for (const json& organization : statement["organizations"]) {
     std::map<std::string, double> sums;
     for (const json& row : hours["rows"]) {
@@ -217,7 +219,7 @@ TEST_F(BeforeTheBooks, a_ledger_of_declarations_alone_has_none) {
         accounting::ConfigurationLoaded{{1'800'000'000}, "organizations: {}\n"}};
     must(ledger.append(events, {1'800'000'000}));
   }
-  const auto status = offline_status({.ledger = file(), .at = Instant{1'800'000'000}, .contribution = std::nullopt});
+  const auto status = answers::answer(ledger::StatusAtRequest{.at = Instant{1'800'000'000}}, {.path = file()});
   ASSERT_FALSE(status);
   EXPECT_PRED2(contains, status.error().what, "the books have not begun");
 }
@@ -253,7 +255,8 @@ class Corrections : public testing::Test {
     return plan.made.number;
   }
   [[nodiscard]] json of(std::int64_t since, std::int64_t until) const {
-    return json_of(must(offline_statement({.ledger = file(), .since = at_second(since), .until = at_second(until)})));
+    return json_of(must(answers::answer(
+        ledger::StatementRequest{.of = {.since = at_second(since), .until = at_second(until)}}, {.path = file()})));
   }
   [[nodiscard]] std::vector<json> windows() const {
     std::vector<json> all;

@@ -62,7 +62,7 @@ TEST_F(ImportTest, owners_are_those_of_the_dates) {
                            row("2", 2, "bio", "COMPLETED", 57600, 57600, 57600, 57700, 0, 4, 0, 0, "n2");
   ASSERT_TRUE(import_history(question(rows)));
   const auto at = [&](std::int64_t second) {
-    return json_of(must(offline_status({.ledger = file(), .at = Instant{k_begin + second}, .contribution = {}})));
+    return json_of(must(answers::answer(ledger::StatusAtRequest{.at = Instant{k_begin + second}}, {.path = file()})));
   };
   const auto figure = [](const nlohmann::json& report, const std::string& name, const char* member) {
     for (const auto& row : report["organizations"]) {
@@ -272,7 +272,8 @@ TEST_F(ImportTest, a_node_that_an_old_ledger_knows_is_as_large_as_it_says) {
 
 // The states of the jobs of a ledger, as `jobs -a` shows them: "JOB STATE".
 std::vector<std::string> states_of(const std::filesystem::path& file) {
-  const nlohmann::json report = json_of(must(offline_jobs(file, {.all = true, .since = Instant{0}})));
+  const nlohmann::json report =
+      json_of(must(answers::answer(ledger::JobsFilter{.all = true, .since = Instant{0}}, {.path = file})));
   std::vector<std::string> states;
   for (const nlohmann::json& job : report["jobs"])
     states.push_back(job["job"].dump() + " " + job["state"].get<std::string>());

@@ -15,7 +15,7 @@ class LivePage : public RankedBooks {};
 
 TEST_F(LivePage, SaysWhatStatusAndForecastSay) {
   LiveReport report{.heading = "a < b",
-                    .status = must(offline_status({.ledger = file(), .forecast = true})),
+                    .status = must(answers::answer(ledger::StatusRequest{.forecast = true}, {.path = file()})),
                     .no_jobs = "x",
                     .every_s = 60};
   report.status.organizations[0].title = "B <script>";

@@ -76,13 +76,14 @@ class Page : public testing::Test {
   [[nodiscard]] fs::path file() const { return directory.path() / "ledger.db"; }
 
   [[nodiscard]] SiteReport report_of(Instant since, Instant until, std::vector<std::string> only = {}) const {
-    const IntervalQuestion question{.ledger = file(), .since = since, .until = until, .only = std::move(only)};
+    const answers::LedgerFile asked{.path = file()};
+    const ledger::IntervalRequest of{.since = since, .until = until, .organizations = std::move(only)};
     SiteReport report;
     report.heading = "A page";
-    report.statement = must(offline_statement(question));
-    report.history = must(offline_history(question, ledger::Interval::day));
-    report.months = must(offline_history(question, ledger::Interval::month));
-    report.titles = must(offline_titles(file(), until));
+    report.statement = must(answers::answer(ledger::StatementRequest{.of = of}, asked));
+    report.history = must(answers::answer(ledger::HistoryRequest{.of = of, .by = ledger::Interval::day}, asked));
+    report.months = must(answers::answer(ledger::HistoryRequest{.of = of, .by = ledger::Interval::month}, asked));
+    report.titles = must(answers::titles(asked, until));
     report.proof.no_audit = "none";
     report.proof.no_head = "none";
     return report;

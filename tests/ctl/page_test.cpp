@@ -386,7 +386,7 @@ class StandingsChart : public Page {
 
   // Of the organization that the configuration names first, whose line is drawn first.
   [[nodiscard]] double books_at(Instant t) const {
-    const json status = json_of(must(offline_status({.ledger = file(), .at = t, .contribution = std::nullopt})));
+    const json status = json_of(must(answers::answer(ledger::StatusAtRequest{.at = t}, {.path = file()})));
     for (const json& row : status["organizations"]) {
       if (row["name"] == first) return row["standing_core_hours"].get<double>();
     }

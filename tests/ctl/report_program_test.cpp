@@ -154,7 +154,7 @@ TEST_F(Page, of_a_whole_month_and_all_organizations_is_told_to_the_daemon_as_its
 TEST_F(Page, of_the_daemon_has_its_figures_and_no_audit) {
   write_consortium(file(), consortium_names(3));
   const SiteReport november = report_of(parse_instant("2026-11-01").value(), parse_instant("2026-12-01").value());
-  ledger::StatusReport status = must(offline_status({.ledger = file()}));
+  ledger::StatusReport status = must(answers::answer(ledger::StatusRequest{}, {.path = file()}));
   status.daemon.emplace();
   status.daemon->ledger = file().native();
   status.daemon->cluster.name = "newton";

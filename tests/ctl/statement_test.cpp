@@ -50,8 +50,9 @@ class Statement : public testing::Test {
  protected:
   [[nodiscard]] fs::path file() const { return directory.path() / "ledger.db"; }
   [[nodiscard]] json of(Instant since, Instant until, std::vector<std::string> only = {}) const {
-    return json_of(
-        must(offline_statement({.ledger = file(), .since = since, .until = until, .only = std::move(only)})));
+    return json_of(must(answers::answer(
+        ledger::StatementRequest{.of = {.since = since, .until = until, .organizations = std::move(only)}},
+        {.path = file()})));
   }
   [[nodiscard]] Outcome run(const std::string& arguments) const {
     return run_shapleyctl(directory.path(), "statement --ledger " + file().string() + " " + arguments);
@@ -213,8 +214,7 @@ TEST_F(Statement, a_period_that_begins_within_it_restarts_the_standing) {
     EXPECT_EQ(row["opening"]["difference"]["processor_seconds"], "0");
   }
   // What October ended with, a second before status shows November.
-  const json before =
-      json_of(must(offline_status({.ledger = file(), .at = at_second(-1), .contribution = std::nullopt})));
+  const json before = json_of(must(answers::answer(ledger::StatusAtRequest{.at = at_second(-1)}, {.path = file()})));
   const json& bio = named(october["organizations"], "bio");
   EXPECT_NEAR(bio["closing"]["standing_core_hours"].get<double>(),
               named(before["organizations"], "bio")["standing_core_hours"].get<double>(), 0.01);
@@ -227,7 +227,8 @@ TEST_F(Statement, says_where_the_ledger_ends) {
   EXPECT_EQ(report["until"], at_second(2'000).value);
   EXPECT_EQ(report["recorded_until"], at_second(2'000).value);
   EXPECT_EQ(of(k_november, at_second(1'900))["recorded_until"], nullptr);
-  const auto later = offline_statement({.ledger = file(), .since = at_second(2'000), .until = at_second(9'000)});
+  const auto later = answers::answer(
+      ledger::StatementRequest{.of = {.since = at_second(2'000), .until = at_second(9'000)}}, {.path = file()});
   ASSERT_FALSE(later);
   EXPECT_EQ(later.error().code, Errc::invalid_argument);
   EXPECT_PRED2(contains, later.error().what, "recorded something last at 2026-11-01T00:33:20Z");
@@ -319,11 +320,12 @@ class MonthsOfStatements : public testing::Test {
 TEST_F(MonthsOfStatements, agree_with_status_before_and_after) {
   const Instant since = month_begin(1) + Duration{3 * k_day_s + 7'777};
   const Instant until = month_begin(1) + Duration{20 * k_day_s + 1'234};
-  const json report = json_of(must(offline_statement({.ledger = file(), .since = since, .until = until})));
+  const json report = json_of(
+      must(answers::answer(ledger::StatementRequest{.of = {.since = since, .until = until}}, {.path = file()})));
   EXPECT_TRUE(report["exact"]);
   ASSERT_EQ(report["periods"].size(), 1U);
   for (const auto& [when, side] : {std::pair{since, "opening"}, std::pair{until, "closing"}}) {
-    const json status = json_of(must(offline_status({.ledger = file(), .at = when, .contribution = std::nullopt})));
+    const json status = json_of(must(answers::answer(ledger::StatusAtRequest{.at = when}, {.path = file()})));
     for (const json& row : report["periods"][0]["organizations"]) {
       const json& then = named(status["organizations"], row["name"].get<std::string>());
       EXPECT_EQ(row[side]["standing_core_hours"], then["standing_core_hours"]) << row["name"];
@@ -344,15 +346,17 @@ TEST_F(MonthsOfStatements, agree_with_status_before_and_after) {
 TEST_F(MonthsOfStatements, say_what_cooperation_was_worth_as_status_does) {
   const Instant since = month_begin(1) + Duration{3 * k_day_s + 7'777};
   const Instant until = month_begin(1) + Duration{20 * k_day_s + 1'234};
-  const json report = json_of(must(offline_statement({.ledger = file(), .since = since, .until = until})));
+  const json report = json_of(
+      must(answers::answer(ledger::StatementRequest{.of = {.since = since, .until = until}}, {.path = file()})));
   const json status =
-      json_of(must(offline_status({.ledger = file(), .at = until, .contribution = std::nullopt, .worth = true})));
+      json_of(must(answers::answer(ledger::StatusAtRequest{.at = until, .of = {.worth = true}}, {.path = file()})));
   ASSERT_EQ(report["periods"].size(), 1U);
   EXPECT_EQ(report["periods"][0]["worth"], status["worth"]);
   ASSERT_FALSE(status["worth"].is_null());
   EXPECT_GE(status["worth"]["organizations"].size(), 2U);
   const std::string name = status["worth"]["organizations"][0]["name"];
-  const json one = json_of(must(offline_statement({.ledger = file(), .since = since, .until = until, .only = {name}})));
+  const json one = json_of(must(answers::answer(
+      ledger::StatementRequest{.of = {.since = since, .until = until, .organizations = {name}}}, {.path = file()})));
   ASSERT_EQ(one["periods"][0]["worth"]["organizations"].size(), 1U);
   EXPECT_EQ(one["periods"][0]["worth"]["organizations"][0], status["worth"]["organizations"][0]);
 }
@@ -373,13 +377,12 @@ TEST_F(MonthsOfStatements, say_what_is_known_now_of_a_closed_month) {
     for (const char* name : {"hindsight", "direct_contr"}) {
       SCOPED_TRACE(std::string(name) + " " + std::to_string(month));
       const accounting::EstimatorId estimator = *accounting::parse_estimator(name);
-      IntervalQuestion question{.ledger = file(),
-                                .since = month == 0 ? Instant{0} : month_begin(month),
-                                .until = month_begin(month + 1),
-                                .contribution = estimator};
-      const json then = json_of(must(offline_statement(question)));
-      question.as_of_now = true;
-      const json now = json_of(must(offline_statement(question)));
+      ledger::StatementRequest asked{.of = {.since = month == 0 ? Instant{0} : month_begin(month),
+                                            .until = month_begin(month + 1),
+                                            .contribution = name}};
+      const json then = json_of(must(answers::answer(asked, {.path = file()})));
+      asked.as_of = ledger::AsOf::now;
+      const json now = json_of(must(answers::answer(asked, {.path = file()})));
       EXPECT_EQ(then["as_of"], nullptr);
       EXPECT_TRUE(now["exact"]);
       ASSERT_EQ(now["periods"].size(), 1U);
@@ -429,7 +432,8 @@ TEST_F(MonthsOfStatements, agree_with_the_auditors_own_books) {
   for (int month = 0; month < 3; ++month) {
     const Instant begin = month_begin(month);
     const Instant end = month_begin(month + 1);
-    const json report = json_of(must(offline_statement({.ledger = file(), .since = begin, .until = end})));
+    const json report = json_of(
+        must(answers::answer(ledger::StatementRequest{.of = {.since = begin, .until = end}}, {.path = file()})));
     EXPECT_TRUE(report["exact"]);
     for (const auto& [name, row] : naive.of_period({begin, end, end})) {
       const json& ours = named(report["organizations"], name);
@@ -456,13 +460,14 @@ TEST_F(MonthsOfStatements, are_the_same_from_archives) {
   ASSERT_EQ(run_shapleyctl(made->path(), "archive " + twin.string()).exit_code, code(ExitCode::success));
   ASSERT_TRUE(fs::exists(made->path() / "archives"));
   for (int month = 0; month < 3; ++month) {
-    const IntervalQuestion of_file{.ledger = file(), .since = month_begin(month), .until = month_begin(month + 1)};
-    IntervalQuestion of_twin = of_file;
-    of_twin.ledger = twin;
-    EXPECT_EQ(json_of(must(offline_statement(of_file))), json_of(must(offline_statement(of_twin)))) << month;
+    const ledger::StatementRequest asked{.of = {.since = month_begin(month), .until = month_begin(month + 1)}};
+    EXPECT_EQ(json_of(must(answers::answer(asked, {.path = file()}))),
+              json_of(must(answers::answer(asked, {.path = twin}))))
+        << month;
   }
   fs::remove_all(made->path() / "archives");
-  const auto missing = offline_statement({.ledger = twin, .since = month_begin(0), .until = month_begin(1)});
+  const auto missing = answers::answer(
+      ledger::StatementRequest{.of = {.since = month_begin(0), .until = month_begin(1)}}, {.path = twin});
   ASSERT_FALSE(missing);
   EXPECT_PRED2(contains, missing.error().what, "--archives DIRECTORY");
 }

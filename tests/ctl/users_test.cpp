@@ -57,10 +57,11 @@ class StatusUsers : public testing::Test {
   }
   // By a daemon, although this user could read its ledger; `change`: what else becomes of its statement.
   std::string of_a_daemon(StatusArguments arguments, const std::function<void(ledger::AccountReport&)>& change = {}) {
-    ledger::StatusReport status = must(offline_status({.ledger = file()}));
+    ledger::StatusReport status = must(answers::answer(ledger::StatusRequest{}, {.path = file()}));
     status.daemon = protocol::DaemonReport{.ledger = file().native()};
-    ledger::AccountReport statement = must(offline_statement(
-        {.ledger = file(), .since = k_november, .until = at_second(2'100), .known_until = at_second(2'100)}));
+    ledger::AccountReport statement =
+        must(answers::answer(ledger::StatementRequest{.of = {.since = k_november, .until = at_second(2'100)}},
+                             {.path = file(), .known_until = at_second(2'100)}));
     if (change) change(statement);
     fs::remove(directory.path() / "s");
     const FakeDaemon daemon(directory.path() / "s", FakeDaemon::welcoming([&](const json& request) {
