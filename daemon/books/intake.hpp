@@ -45,8 +45,8 @@ class Intake {
   using WrongStarts = std::map<JobId, Instant>;
   // What another process, which has ended, knew of the clock.
   struct Resumed {
-    std::optional<TrustedClock::Doubt> doubt = {};  // that it ended in
-    WrongStarts wrong_starts = {};
+    std::optional<TrustedClock::Doubt> doubt;  // that it ended in
+    WrongStarts wrong_starts;
   };
 
   // `books` and `rules` must outlive the intake. `last_observed`: the instant until which the books are known to be

@@ -213,7 +213,7 @@ void LastLook::note_scanned(Instant until) {
 }
 
 void LastLook::note_lost(const ObservationGap& gap) {
-  restart_ = {.last_look = std::min(before_restart().value_or(gap.begin), gap.begin), .observed_since = gap.end};
+  restart_ = Restart{.last_look = std::min(before_restart().value_or(gap.begin), gap.begin), .observed_since = gap.end};
 }
 
 void LastLook::note_read(Instant at, const std::optional<Instant>& known_until) {
@@ -223,7 +223,7 @@ void LastLook::note_read(Instant at, const std::optional<Instant>& known_until) 
   const bool went_away = known_until && *known_until < since;
   // If slurmctld went away twice, the missing jobs were last observed before the first time.
   if (!went_away || restart_) return;
-  restart_ = {.last_look = refined(*known_until, since), .observed_since = since};
+  restart_ = Restart{.last_look = refined(*known_until, since), .observed_since = since};
 }
 
 Instant LastLook::refined(Instant known, Instant at) const {
