@@ -114,11 +114,11 @@ class Application {
   void ask_other_clusters() {
     const config::Configuration& c = service_->site().configuration;
     if (consortium_ || c.consortium.clusters.empty()) return;
-    const auto next = [this] {
+    const auto next = [this]() -> std::optional<ConsortiumLoop::Question> {
       const Consortium::Cluster* cluster =
           service_->is_active() ? service_->consortium().next_to_ask(service_->now()) : nullptr;
-      if (cluster == nullptr) return ConsortiumLoop::Task{};
-      return ConsortiumLoop::Task{cluster->configuration.name, cluster->configuration.standing, cluster->key};
+      if (cluster == nullptr) return std::nullopt;
+      return ConsortiumLoop::Question{cluster->configuration.name, cluster->configuration.standing, cluster->key};
     };
     const auto received = [this](const std::string& cluster, HeardStatement heard) {
       service_->receive_standing(cluster, std::move(heard), service_->now());
@@ -239,7 +239,9 @@ std::vector<config::Fault> faults_by_the_books(const config::Configuration& conf
     return found;
   }();
   if (faults) return *faults;
-  std::cerr << printable("names of organizations were not compared with the books: " + faults.error().what) << '\n';
+  std::cerr << printable(
+                   fmt::format("names of organizations were not compared with the books: {}", faults.error().what))
+            << '\n';
   return {};
 }
 
@@ -268,10 +270,8 @@ ExitCode check_configuration(const std::filesystem::path& file) {
       "{}: no fault: {}, {}, {} of nodes; contribution {}, order {}, mode {}, period {}; "
       "slurm_user {} (uid {}); ledger {}, socket {}",
       file.string(), counted(c.organizations.size(), "organization"), counted(site->rules.size(), "rule"),
-      counted(claims, "claim"), accounting::name_of(c.contribution),
-      c.order == config::Order::strict ? "strict" : "weighted",
-      c.mode == config::Mode::observe ? "observe" : "priorities", name_of(c.period), c.slurm_user, site->slurm_uid,
-      c.ledger.string(), c.socket.string());
+      counted(claims, "claim"), accounting::name_of(c.contribution), name_of(c.order), name_of(c.mode),
+      name_of(c.period), c.slurm_user, site->slurm_uid, c.ledger.string(), c.socket.string());
   std::cout << printable(summary) << '\n';
   return ExitCode::success;
 }

@@ -82,7 +82,7 @@ void Maintenance::maintain(bool is_active, Instant now) {
   if (head_day_ != day && failures_.note("sign a head", store_head(now))) head_day_ = day;
 }
 
-Expected<std::vector<ledger::Run>> Maintenance::latest_runs() const {
+Expected<std::vector<ledger::EndedRun>> Maintenance::latest_runs() const {
   constexpr std::int64_t k_measured_runs = 10'000;
   constexpr std::int64_t k_events_read = 20 * k_measured_runs;
   return ledger::latest_runs(books_.ledger(), k_measured_runs, k_events_read);

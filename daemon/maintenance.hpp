@@ -60,7 +60,7 @@ class Maintenance {
  private:
   void rest_after_rebuild(Instant now);
   // The number of newest runs that are measured: enough for a mean, and read within a tenth of a second.
-  [[nodiscard]] Expected<std::vector<ledger::Run>> latest_runs() const;
+  [[nodiscard]] Expected<std::vector<ledger::EndedRun>> latest_runs() const;
   // Measures the mean residual run time if that is due, and records it if it has changed enough.
   [[nodiscard]] Expected<void> measure_residual(Instant now);
   [[nodiscard]] bool is_checkpoint_due(Instant now) const;

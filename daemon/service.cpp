@@ -65,22 +65,20 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
                                               watch));
   std::optional<TrustedClock> clock;
   std::optional<KeptClock> kept;
-  std::optional<TrustedClock::Doubt> doubted;  // at the end of the last process, in any boot
-  Intake::WrongStarts wrong_starts;            // likewise
+  Intake::Resumed resumed;  // from the last process, in any boot
   if (options.read_clock) {
     kept = SideFile<KeptClock>(site.configuration.ledger).value();
     if (kept) {
-      doubted = kept->doubt;
-      for (const WrongStart& start : kept->wrong_starts) wrong_starts.emplace(JobId{start.job}, start.at);
+      resumed.doubt = kept->doubt;
+      for (const WrongStart& start : kept->wrong_starts) resumed.wrong_starts.emplace(JobId{start.job}, start.at);
       if (kept->boot != options.boot) kept.reset();
     }
     SHAPLEY_TRY_ASSIGN(clock, start_clock(options, books, kept));
     now = clock->read(options.read_clock());
   }
-  std::unique_ptr<Service> service(new Service(std::move(site), std::move(options), std::move(books), now));
+  std::unique_ptr<Service> service(
+      new Service(std::move(site), std::move(options), std::move(books), std::move(resumed), now));
   service->clock_ = clock;
-  if (doubted) service->intake_->resume_doubt(*doubted);
-  service->intake_->note_wrong_starts(std::move(wrong_starts));
   if (clock) service->follow_clock(kept && !clock->doubt() ? kept->doubt : std::nullopt, now);
   service->keep_clock();
   service->refresh_ranks(
@@ -92,7 +90,8 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   }
   service->maintenance_.begin_memory(now);
   service->refresh_ranks(now);
-  service->configure_workflows(now);
+  // A feeder's first messages are a snapshot.
+  (void)service->workflows_.configure(service->site_.configuration, service->books_.ledger(), now);
   spdlog::info("ledger: {}: open with {}, {} of them replayed", service->site_.configuration.ledger.string(),
                counted(service->books_.last_sequence(), "event"), service->books_.replayed_at_start());
   return service;
@@ -170,7 +169,7 @@ void Service::keep_clock() {
   (void)write(clock_file_);
 }
 
-Service::Service(Site site, Options options, Books books, Instant now)
+Service::Service(Site site, Options options, Books books, Intake::Resumed resumed, Instant now)
     : site_(std::move(site)),
       options_(std::move(options)),
       books_(std::move(books)),
@@ -185,7 +184,7 @@ Service::Service(Site site, Options options, Books books, Instant now)
       maintenance_(books_, site_, options_, failures_, now),
       workflows_(first_generation(now)),
       started_at_(now) {
-  make_intake();
+  make_intake(std::move(resumed));
   in_force_.take_over(site_.text, now);
   consortium_.configure(site_.configuration.consortium, site_.consortium_keys);
 }
@@ -205,9 +204,7 @@ Expected<void> Service::pair_up() {
 
 Expected<void> Service::become_active(Instant now) {
   make_intake();
-  if (const auto recalled = workflows_.recall(books_.ledger(), now); !recalled) {
-    spdlog::error("workflows: read completed runs: {}; their medians begin without runs", recalled.error().what);
-  }
+  workflows_.recall(books_.ledger(), now);
   SHAPLEY_TRY(state_configuration(site_, now));
   refresh_ranks(now);
   return {};
@@ -266,18 +263,11 @@ Expected<void> Service::reload(Site site, Instant now) {
   in_force_.take_over(site_.text, now);
   consortium_.configure(site_.configuration.consortium, site_.consortium_keys);
   rules_ = reading_rules(site_);
-  if (configure_workflows(now) || reads_otherwise) ++reading_generation_;
+  const bool shares_otherwise = workflows_.configure(site_.configuration, books_.ledger(), now);
+  if (shares_otherwise || reads_otherwise) ++reading_generation_;
   ++configuration_generation_;
   refresh_ranks(now);
   return {};
-}
-
-bool Service::configure_workflows(Instant now) {
-  if (!workflows_.configure(site_.configuration)) return false;
-  if (const auto recalled = workflows_.recall(books_.ledger(), now); !recalled) {
-    spdlog::error("workflows: read completed runs: {}; their medians begin without runs", recalled.error().what);
-  }
-  return true;
 }
 
 void Service::begin_session(const protocol::Hello& hello, Instant now) {
@@ -297,8 +287,8 @@ std::uint64_t Service::Feeder::backlog(std::uint64_t acknowledged) const {
   return last > durable ? last - durable : 0;
 }
 
-void Service::make_intake() {
-  auto next = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
+void Service::make_intake(Intake::Resumed resumed) {
+  auto next = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake, std::move(resumed));
   if (intake_) next->continue_clock(*intake_);
   intake_ = std::move(next);
   if (const auto& look = look_.value(); look && !books_.lost()) intake_->note_scanned(look->until);

@@ -155,7 +155,7 @@ class Service {
   [[nodiscard]] Instant started_at() const { return started_at_; }
 
  private:
-  Service(Site site, Options options, Books books, Instant now);
+  Service(Site site, Options options, Books books, Intake::Resumed resumed, Instant now);
 
   void note_privacy(protocol::Privacy&& privacy, Instant now);
   // Writes the file, unless it has the value already; a failed write is tried again every second.
@@ -169,15 +169,13 @@ class Service {
   void keep_clock();
   void refresh_ranks(Instant now) { ranks_.refresh(intake_->away(), now); }
   // Makes the intake, which begins with the instant in the file of the last look.
-  void make_intake();
+  void make_intake(Intake::Resumed resumed = {});
   // Stores the instant until which a feeder scanned, if it is at least `later` after the stored one.
   void keep_look(Duration later);
   // For two controllers: this one begins as a follower.
   [[nodiscard]] Expected<void> pair_up();
   [[nodiscard]] Expected<void> become_active(Instant now);
   [[nodiscard]] Expected<void> state_configuration(const Site& site, Instant now);
-  // Takes over the settings of workflows in `site_`; true if they have changed.
-  bool configure_workflows(Instant now);
   [[nodiscard]] bool feed_goes_on(Instant now) const;
 
   Site site_;

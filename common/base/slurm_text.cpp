@@ -170,11 +170,11 @@ class Parser {
 
   Expected<Range> parse_range() {
     const std::size_t begin = position_;
-    SHAPLEY_TRY_ASSIGN(const std::string_view first, parse_number());
+    SHAPLEY_TRY_ASSIGN(const std::string_view first, digits());
     std::string_view last = first;
     if (!at_end() && peek() == '-') {
       ++position_;
-      SHAPLEY_TRY_ASSIGN(last, parse_number());
+      SHAPLEY_TRY_ASSIGN(last, digits());
     }
     Range range{to_number(first), to_number(last), first.size()};
     if (range.last < range.first) {
@@ -186,7 +186,7 @@ class Parser {
     return range;
   }
 
-  Expected<std::string_view> parse_number() {
+  Expected<std::string_view> digits() {
     const std::size_t begin = position_;
     while (!at_end() && is_digit(peek())) ++position_;
     if (position_ == begin) return fault(at_end() ? "a number is missing at the end" : "a number is missing here");

@@ -1,9 +1,8 @@
-// Numbers, times, durations and lists of nodes as Slurm's commands and records write them. Pure except for the
+// Times, durations and lists of nodes as Slurm's commands and records write them. Pure except for the
 // process's time zone (TZ).
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -12,19 +11,10 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/types.hpp"
 
 namespace shapley {
-
-// Accepts decimal digits only, within the range of the type.
-template <typename Integer>
-[[nodiscard]] std::optional<Integer> parse_number(std::string_view text) {
-  Integer value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty() || text.front() == '-')
-    return std::nullopt;
-  return value;
-}
 
 // A time of a record. In the hour that clocks show twice in autumn one text means two instants: `twin` is the later
 // one. Both are empty for the texts by which Slurm writes no time ("Unknown", "None"; in seconds: 0).

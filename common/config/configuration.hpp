@@ -15,6 +15,7 @@
 #include "base/calendar.hpp"
 #include "base/charge.hpp"
 #include "base/error.hpp"
+#include "base/mode.hpp"
 #include "base/rule_kind.hpp"
 #include "config/values.hpp"
 #include "game/serving_order.hpp"
@@ -22,8 +23,8 @@
 
 namespace shapley::config {
 
-enum class Order { strict, weighted };
-enum class Mode { priorities, observe };
+using shapley::Mode;
+using shapley::Order;
 using shapley::RuleKind;
 
 struct Rule {

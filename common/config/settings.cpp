@@ -317,11 +317,14 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
       "guests",
       std::array{std::pair{"last"sv, accounting::Guests::last}, std::pair{"ranked"sv, accounting::Guests::ranked}},
       configuration.guests);
-  settings.choice("order", std::array{std::pair{"strict"sv, Order::strict}, std::pair{"weighted"sv, Order::weighted}},
+  settings.choice("order",
+                  std::array{std::pair{name_of(Order::strict), Order::strict},
+                             std::pair{name_of(Order::weighted), Order::weighted}},
                   configuration.order);
   settings.rank_weight(configuration.rank_weight);
   settings.choice("mode",
-                  std::array{std::pair{"priorities"sv, Mode::priorities}, std::pair{"observe"sv, Mode::observe}},
+                  std::array{std::pair{name_of(Mode::priorities), Mode::priorities},
+                             std::pair{name_of(Mode::observe), Mode::observe}},
                   configuration.mode);
   settings.choice("period",
                   std::array{std::pair{"none"sv, Period::none}, std::pair{"monthly"sv, Period::monthly},
@@ -345,9 +348,9 @@ std::vector<std::pair<std::string, std::string>> values_of(const Configuration& 
       {"rule", c.rule == accounting::KeyRule::braking ? "braking" : "published"},
       {"guarantee", part_text(c.guarantee)},
       {"guests", std::string(name_of(c.guests))},
-      {"order", c.order == Order::strict ? "strict" : "weighted"},
+      {"order", std::string(name_of(c.order))},
       {"rank_weight", std::to_string(c.rank_weight)},
-      {"mode", c.mode == Mode::observe ? "observe" : "priorities"},
+      {"mode", std::string(name_of(c.mode))},
       {"period", std::string(name_of(c.period))},
       {"stale_after", seconds_text(c.stale_after)},
       {"charge", std::string(name_of(c.charge))},

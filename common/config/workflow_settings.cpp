@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/contract.hpp"
 #include "config/keys.hpp"
 #include "config/settings.hpp"
 #include "config/values.hpp"
@@ -97,6 +98,7 @@ class WorkflowReader {
 template <typename Word, std::size_t N>
 std::string word_for(const std::array<std::pair<std::string_view, Word>, N>& words, Word wanted) {
   const auto found = std::ranges::find(words, wanted, [](const auto& entry) { return entry.second; });
+  SHAPLEY_REQUIRE(found != words.end());  // every word of the enumeration is in the table
   return std::string(found->first);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "base/mode.hpp"
 #include "base/types.hpp"
 #include "reports/forecast.hpp"
 #include "reports/jobs.hpp"
@@ -177,8 +178,8 @@ SHAPLEY_DESCRIBE(BookedBy, by, (supplement, number), (supplement, reason), (supp
 
 // How ranks reach slurmctld, to compare its priorities with them.
 struct Priorities {
-  std::string mode = {};
-  std::string order = {};
+  Mode mode = Mode::priorities;
+  Order order = Order::strict;
   std::int64_t rank_weight = 0;
   std::vector<std::string> ranks = {};
   bool levels = false;
@@ -186,8 +187,8 @@ struct Priorities {
   std::optional<std::int64_t> plugin_age_s = {};
   std::optional<std::int64_t> level = {};  // in explain: the job's level
 
-  [[nodiscard]] bool observes() const { return mode == "observe"; }
-  [[nodiscard]] bool is_strict() const { return order == "strict"; }
+  [[nodiscard]] bool observes() const { return mode == Mode::observe; }
+  [[nodiscard]] bool is_strict() const { return order == Order::strict; }
 };
 SHAPLEY_DESCRIBE(Priorities, mode, order, rank_weight, ranks, levels, plugin_connected, plugin_age_s,
                  (supplement, level));

@@ -6,14 +6,14 @@ namespace shapley::workflow {
 
 namespace {
 
-std::optional<std::string> prefix_of(std::string_view name, const Settings& settings, Level level) {
+std::optional<std::string> prefix_of(std::string_view name, const Settings& settings, Grouping grouping) {
   const std::string& delimiter = settings.name_delimiter;
-  const std::size_t at = level == Level::workflow ? name.find(delimiter) : name.rfind(delimiter);
+  const std::size_t at = grouping == Grouping::workflow ? name.find(delimiter) : name.rfind(delimiter);
   if (at == std::string_view::npos || at == 0 || at + delimiter.size() >= name.size()) return std::nullopt;
   return "name " + std::string(name.substr(0, at));
 }
 
-std::optional<std::string> by_rule(KeyRule rule, const Naming& job, const Settings& settings, Level level) {
+std::optional<std::string> by_rule(KeyRule rule, const Naming& job, const Settings& settings, Grouping grouping) {
   switch (rule) {
     case KeyRule::wckey:
       if (job.wckey.empty() || job.wckey.front() == '*') return std::nullopt;
@@ -22,7 +22,7 @@ std::optional<std::string> by_rule(KeyRule rule, const Naming& job, const Settin
       if (job.array_job == 0) return std::nullopt;
       return "array " + std::to_string(job.array_job);
     case KeyRule::job_name_prefix:
-      return prefix_of(job.name, settings, level);
+      return prefix_of(job.name, settings, grouping);
     case KeyRule::dependency:
       break;
   }
@@ -31,19 +31,19 @@ std::optional<std::string> by_rule(KeyRule rule, const Naming& job, const Settin
 
 }  // namespace
 
-Key key_of(const Naming& job, const Settings& settings, Level level) {
+Key key_of(const Naming& job, const Settings& settings, Grouping grouping) {
   Key key;
-  for (const KeyRule rule : level == Level::workflow ? settings.workflow_key : settings.activity_key) {
+  for (const KeyRule rule : grouping == Grouping::workflow ? settings.workflow_key : settings.activity_key) {
     if (rule == KeyRule::dependency) {
       key.component = true;
       continue;
     }
-    if (auto found = by_rule(rule, job, settings, level)) {
+    if (auto found = by_rule(rule, job, settings, grouping)) {
       (key.component ? key.after : key.before) = std::move(*found);
       return key;
     }
   }
-  if (level == Level::activity) key.after = "name " + std::string(job.name);
+  if (grouping == Grouping::activity) key.after = "name " + std::string(job.name);
   return key;
 }
 

@@ -78,7 +78,7 @@ struct Naming {
   std::uint32_t array_job = 0;  // 0: no array
 };
 
-enum class Level : std::uint8_t { workflow, activity };
+enum class Grouping : std::uint8_t { workflow, activity };
 
 // The part of a key that follows from the job's own record. Dependencies change, so they are added last (resolve).
 struct Key {
@@ -87,7 +87,7 @@ struct Key {
   std::string after;       // by a rule after `dependency`, or the fallback; empty: the job is a workflow by itself
 };
 
-[[nodiscard]] Key key_of(const Naming& job, const Settings& settings, Level level);
+[[nodiscard]] Key key_of(const Naming& job, const Settings& settings, Grouping grouping);
 
 // `component`: the smallest id of the jobs connected to this one, its own if there is no other; `tied`: whether there
 // is, or was, another one.

@@ -72,7 +72,7 @@ class Counter {
 };
 
 // The raised jobs among the eligible ones of an activity.
-void raise(std::vector<const Job*> eligible, const LevelCounts& counts, std::vector<JobLevel>& raised) {
+void raise(std::vector<const Job*> eligible, const LevelCounts& counts, std::vector<RaisedJob>& raised) {
   std::ranges::sort(eligible, {}, [](const Job* job) { return std::pair{job->submit, job->id}; });
   std::int64_t older = 0;
   for (const Job* job : eligible) {
@@ -99,7 +99,7 @@ void Tracker::observe(const Job& job) {
   rename(components_.observe(place, depends_on));
   const Naming naming{.wckey = job.wckey, .name = job.name, .array_job = job.array_job};
   jobs_.insert_or_assign(
-      job.id, Known{job, key_of(naming, settings_, Level::workflow), key_of(naming, settings_, Level::activity)});
+      job.id, Known{job, key_of(naming, settings_, Grouping::workflow), key_of(naming, settings_, Grouping::activity)});
 }
 
 void Tracker::forget(std::uint32_t job) {
@@ -134,13 +134,13 @@ std::string Tracker::workflow_of(const Key& key, const Job& job) const {
 
 void Tracker::remember(const Job& job, const FinishedRun& run) {
   const Naming naming{.wckey = job.wckey, .name = job.name, .array_job = job.array_job};
-  const Key workflow = key_of(naming, settings_, Level::workflow);
+  const Key workflow = key_of(naming, settings_, Grouping::workflow);
   // A workflow of one job has no later run whose duration this one could predict.
   const bool alone = workflow.before.empty() && workflow.after.empty() && !components_.tied(place_of(job));
   if (alone) return;
   // If dependencies name the workflow, those of a job that has gone are forgotten, so its run would count for another
   // workflow.
-  const Key activity_key = key_of(naming, settings_, Level::activity);
+  const Key activity_key = key_of(naming, settings_, Grouping::activity);
   if ((workflow.component || activity_key.component) && !at_place_.contains(place_of(job))) return;
   const std::string activity = workflow_of(activity_key, job);
   Runs& runs = history_[workflow_of(workflow, job)][activity];
@@ -237,7 +237,7 @@ Cycle Tracker::cycle(Instant now) {
     }
     add_history(name, view);
     std::ranges::sort(view.submitters);
-    std::ranges::stable_sort(view.raised, std::ranges::greater{}, &JobLevel::level);
+    std::ranges::stable_sort(view.raised, std::ranges::greater{}, &RaisedJob::level);
   }
   forget_idle(groups, now);
   return cycle;

@@ -121,10 +121,10 @@ struct FinishedRun {
   std::uint32_t submitter = 0;
 };
 
-struct JobLevel {
+struct RaisedJob {
   std::uint32_t job = 0;
   std::uint32_t level = 0;  // 1 .. k_max_level
-  friend bool operator==(const JobLevel&, const JobLevel&) = default;
+  friend bool operator==(const RaisedJob&, const RaisedJob&) = default;
 };
 
 struct Counts {
@@ -151,7 +151,7 @@ struct WorkflowView {
   std::string name;
   Counts jobs;
   std::optional<Fraction> pending;  // W; none when nothing of it runs or could start
-  std::vector<JobLevel> raised;     // by level, the greatest first; then the older
+  std::vector<RaisedJob> raised;    // by level, the greatest first; then the older
   std::vector<ActivityView> activities;
   std::vector<std::uint32_t> submitters;  // of its jobs and of the runs that are remembered, ascending, each once
 };

@@ -4,6 +4,13 @@
 
 namespace shapley::daemon {
 
+Admission::Admission(std::optional<Instant> last_observed, const std::optional<TrustedClock::Doubt>& resumed)
+    : newest_(last_observed) {
+  if (!resumed) return;
+  note_clock(resumed, Grounds::agreement);
+  has_held_ = true;
+}
+
 void Admission::note_clock(const std::optional<TrustedClock::Doubt>& doubt, Grounds grounds) {
   if (doubt && !doubt_) {
     has_held_ = false;
@@ -23,11 +30,6 @@ void Admission::note_clock(const std::optional<TrustedClock::Doubt>& doubt, Grou
   const Duration least_ahead = goes_on ? std::min(doubt->ahead, doubt_->ahead) : Duration{};
   doubt_ = doubt;
   if (goes_on) doubt_->ahead = least_ahead;
-}
-
-void Admission::resume_doubt(const TrustedClock::Doubt& doubt) {
-  note_clock(doubt, Grounds::agreement);
-  has_held_ = true;
 }
 
 void Admission::begin_session(std::uint64_t backlog) {

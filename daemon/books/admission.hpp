@@ -21,14 +21,13 @@ namespace shapley::daemon {
 
 class Admission {
  public:
-  // `last_observed`: the newest observation of the books; nullopt: they have none.
-  explicit Admission(std::optional<Instant> last_observed) : newest_(last_observed) {}
+  // `last_observed`: the newest observation of the books; nullopt: they have none. `resumed`: an earlier process ended
+  // in this doubt; what it held is not known.
+  explicit Admission(std::optional<Instant> last_observed,
+                     const std::optional<TrustedClock::Doubt>& resumed = std::nullopt);
 
   // Sets the state of the wall clock, in trusted time. Call before messages are judged.
   void note_clock(const std::optional<TrustedClock::Doubt>& doubt, Grounds grounds);
-
-  // An earlier process ended in this doubt; what it held is not known. Call before note_clock().
-  void resume_doubt(const TrustedClock::Doubt& doubt);
 
   // A session begins. The feeder first sends the `backlog` messages that were not acknowledged, then a snapshot.
   void begin_session(std::uint64_t backlog);

@@ -80,7 +80,8 @@ Expected<void> ClusterName::state_first(Instant now) {
 Expected<void> ClusterName::rename(ClusterNamed named) {
   if (named.cluster.empty()) return fail(Errc::invalid_argument, "the cluster needs a name");
   if (named.reason.empty()) return fail(Errc::invalid_argument, "a reason is needed; the ledger keeps it");
-  if (named.cluster == name()) return fail(Errc::invalid_argument, "the cluster is called '" + name() + "' already");
+  if (named.cluster == name())
+    return fail(Errc::invalid_argument, fmt::format("the cluster is called '{}' already", name()));
   const ClusterNamed* last = books_.state().cluster();
   if (last != nullptr && last->at >= named.at) named.at = last->at + Duration{1};
   SHAPLEY_TRY(books_.commit(std::vector<accounting::Event>{named}, named.at));

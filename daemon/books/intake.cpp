@@ -1,22 +1,21 @@
 #include "daemon/books/intake.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include <spdlog/spdlog.h>
 
-#include "base/calendar.hpp"
-
 namespace shapley::daemon {
 
-Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> last_observed, Limits limits)
+Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> last_observed, Limits limits,
+               Resumed resumed)
     : books_(books),
       rules_(rules),
       limits_(limits),
       known_until_(last_observed),
       watch_(last_observed, books.state().observation_gaps()),
-      admission_(last_observed) {
+      admission_(last_observed, resumed.doubt),
+      wrong_starts_(std::move(resumed.wrong_starts)) {
   if (books.lost()) watch_.note_events_lost();
   // Version 1.0 corrected such times. What is still in slurmctld's records with a wrong time is not read again, so that
   // the books keep the corrected one. A run may have begun right before its first message.
@@ -26,6 +25,11 @@ Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> l
   for (const accounting::ObservationGap& gap : books.state().observation_gaps()) {
     if (gap.cause == accounting::GapCause::wrong_clock) note_wrong_clock(gap.begin, gap.end);
   }
+  if (!resumed.doubt) return;
+  // Then everything had been read; the clock is read once a second.
+  if (resumed.doubt->is_witnessed) watch_.note_connected(resumed.doubt->since - Duration{1});
+  // The last process has dropped messages of it.
+  is_after_drop_ = wrong_clock_ && wrong_clock_->end >= resumed.doubt->since;
 }
 
 // A gap that follows another one without an observation between them continues it.
@@ -33,14 +37,6 @@ void Intake::note_wrong_clock(Instant begin, Instant end) {
   if (wrong_clock_ && end <= wrong_clock_->end) return;
   const bool continues = wrong_clock_ && begin <= wrong_clock_->end;
   wrong_clock_ = WrongClock{.begin = continues ? wrong_clock_->begin : begin, .end = end};
-}
-
-void Intake::resume_doubt(const TrustedClock::Doubt& doubt) {
-  admission_.resume_doubt(doubt);
-  // Then everything had been read; the clock is read once a second.
-  if (doubt.is_witnessed) watch_.note_connected(doubt.since - Duration{1});
-  // The last process has dropped messages of it.
-  is_after_drop_ = wrong_clock_ && wrong_clock_->end >= doubt.since;
 }
 
 void Intake::begin_session(std::uint64_t instance, Duration interval, Duration min_job_age,
@@ -166,35 +162,11 @@ void Intake::book_wrong_clock(Instant until) {
   book_gap(gap);
 }
 
-namespace {
-
-std::string_view missing_after(accounting::GapCause cause) {
-  switch (cause) {
-    case accounting::GapCause::slurmctld_down:
-      return "nothing says that it ran meanwhile";
-    case accounting::GapCause::wrong_clock:
-      return "runs that began meanwhile, and ends of runs, are not in the books; shapleyctl import --into takes them "
-             "from Slurm's accounting, once its times are right";
-    case accounting::GapCause::events_lost:
-      return "runs that ended meanwhile, who waited, and adjustments are not in the books; shapleyctl import --into "
-             "takes the runs from Slurm's accounting, adjustments have to be made again";
-    case accounting::GapCause::unobserved:
-    case accounting::GapCause::dropped:
-      break;
-  }
-  return "runs that were requeued meanwhile are not in the books, nor who waited";
-}
-
-}  // namespace
-
 // In the same transaction as what ended the gap.
 void Intake::book_gap(const std::optional<accounting::ObservationGap>& gap) {
   if (!gap) return;
   batch_.emplace_back(*gap);
-  const bool are_lost = gap->cause == accounting::GapCause::events_lost;
-  spdlog::warn("observer: {} from {} to {} ({}); {}",
-               are_lost ? "the ledger lost what was observed" : "slurmctld's records were not observed",
-               format_instant(gap->begin), format_instant(gap->end), name_of(gap->cause), missing_after(gap->cause));
+  log_gap(*gap);
 }
 
 // The shortest time that has a second: what began and was requeued within it is known by the count of restarts alone.
@@ -348,7 +320,7 @@ Expected<void> Intake::read_absent(Instant at, Instant now) {
   session_nodes_.complete();
   const LostRuns lost = std::exchange(lost_, {});
   if (!lost.any()) return {};
-  const Instant seen = last_look_.before_life().value_or(snapshot_->known_until().value_or(at));
+  const Instant seen = last_look_.before_restart().value_or(snapshot_->known_until().value_or(at));
   const accounting::StateLost loss = loss_of(lost, at, std::min(seen, at));
   batch_.emplace_back(loss);
   log_loss(loss);
@@ -404,7 +376,7 @@ Expected<Observation> Intake::observe(const protocol::JobUpdate& record, Instant
   }
   const Scan scan{.at = observed_at,
                   .previous = known_before(observed_at).value_or(k_beginning_of_time),
-                  .last_look = last_look_.before_life(),
+                  .last_look = last_look_.before_restart(),
                   .reliable_since = reliable_since(observed_at)};
   Background background{.past = {}, .kinds = session_nodes_.kinds_for(record, rules_.charging)};
   if (node_kinds_) background.kinds.all = *node_kinds_;

@@ -40,9 +40,19 @@ class Intake {
     std::size_t portion_records = 500;  // of a call of process()
   };
 
+  // Starts of jobs that a wrong clock put after the end of its gap, for as long as slurmctld has these jobs. When their
+  // time comes, nothing else shows that they are wrong.
+  using WrongStarts = std::map<JobId, Instant>;
+  // What another process, which has ended, knew of the clock.
+  struct Resumed {
+    std::optional<TrustedClock::Doubt> doubt;  // that it ended in
+    WrongStarts wrong_starts;
+  };
+
   // `books` and `rules` must outlive the intake. `last_observed`: the instant until which the books are known to be
   // complete.
-  Intake(Books& books, const ReadingRules& rules, std::optional<Instant> last_observed, Limits limits);
+  Intake(Books& books, const ReadingRules& rules, std::optional<Instant> last_observed, Limits limits,
+         Resumed resumed = {});
 
   // Begins a feeder's session on one connection. `interval`: the longest time between two of its scans; `min_job_age`:
   // the time for which slurmctld keeps the record of a job that ended, 0: unknown. `observing`: the times that it
@@ -54,20 +64,13 @@ class Intake {
   void note_clock(const std::optional<TrustedClock::Doubt>& doubt, Grounds grounds) {
     admission_.note_clock(doubt, grounds);
   }
-  // At the start of a process: the last one ended in this doubt. Call before note_clock().
-  void resume_doubt(const TrustedClock::Doubt& doubt);
   // Takes over what `before`, which reads no more, knew of the clock.
   void continue_clock(const Intake& before) {
     admission_ = before.admission_;
     if (known_until_) admission_.note_read(*known_until_);
     wrong_starts_ = before.wrong_starts_;
   }
-  // Starts of jobs that a wrong clock put after the end of its gap, for as long as slurmctld has these jobs. When their
-  // time comes, nothing else shows that they are wrong.
-  using WrongStarts = std::map<JobId, Instant>;
   [[nodiscard]] const WrongStarts& wrong_starts() const { return wrong_starts_; }
-  // At the start of a process: those that another one noted.
-  void note_wrong_starts(WrongStarts starts) { wrong_starts_ = std::move(starts); }
   // Whether the wall clock was wrong, and no whole snapshot was read since it is right again.
   [[nodiscard]] bool is_after_wrong_clock() const { return admission_.awaits_snapshot() || is_after_drop_; }
 

@@ -10,6 +10,7 @@
 
 namespace shapley::daemon {
 
+using accounting::GapCause;
 using accounting::LiveSegment;
 using accounting::ObservationGap;
 
@@ -29,12 +30,12 @@ Departure Snapshot::departure(Instant at, const LastLook& look, const std::optio
                               Duration min_job_age) const {
   if (!known_until_) return Departure::purged;
   // While slurmctld was down, it purged no records.
-  if (gap && gap->cause == accounting::GapCause::slurmctld_down) return Departure::forgotten;
+  if (gap && gap->cause == GapCause::slurmctld_down) return Departure::forgotten;
   // A job that ran at the last look cannot have ended and been purged since, if the look is less than MinJobAge ago;
   // Slurm's times are whole seconds, so one second is lost on either side. Under a clock that is ahead, jobs are purged
   // at once.
-  const auto& last = look.before_life();
-  const Duration unseen = last ? look.life_began() - *last : at - *known_until_;
+  const auto& restart = look.restart();
+  const Duration unseen = restart ? restart->observed_since - restart->last_look : at - *known_until_;
   return unseen + Duration{2} <= min_job_age ? Departure::forgotten : Departure::purged;
 }
 
@@ -42,7 +43,7 @@ Departure Snapshot::departure(Instant at, const LastLook& look, const std::optio
 // away existed at the last look before that.
 Instant Snapshot::last_alive(const accounting::State& books, JobId job, const LastLook& look) const {
   const Instant alive = known_until_.value_or(k_beginning_of_time);
-  const auto& last = look.before_life();
+  const std::optional<Instant> last = look.before_restart();
   if (!last || books.find_job(job) == nullptr) return alive;
   const bool began_since =
       std::ranges::any_of(runs_of(books, job), [&](const LiveSegment* run) { return run->opened.key.anchor > *last; });
@@ -105,7 +106,33 @@ void log_loss(const accounting::StateLost& loss) {
       loss.retracted == 1 ? "is" : "are");
 }
 
-using accounting::GapCause;
+namespace {
+
+std::string_view missing_after(GapCause cause) {
+  switch (cause) {
+    case GapCause::slurmctld_down:
+      return "nothing says that it ran meanwhile";
+    case GapCause::wrong_clock:
+      return "runs that began meanwhile, and ends of runs, are not in the books; shapleyctl import --into takes them "
+             "from Slurm's accounting, once its times are right";
+    case GapCause::events_lost:
+      return "runs that ended meanwhile, who waited, and adjustments are not in the books; shapleyctl import --into "
+             "takes the runs from Slurm's accounting, adjustments have to be made again";
+    case GapCause::unobserved:
+    case GapCause::dropped:
+      break;
+  }
+  return "runs that were requeued meanwhile are not in the books, nor who waited";
+}
+
+}  // namespace
+
+void log_gap(const ObservationGap& gap) {
+  spdlog::warn("observer: {} from {} to {} ({}); {}",
+               gap.cause == GapCause::events_lost ? "the ledger lost what was observed"
+                                                  : "slurmctld's records were not observed",
+               format_instant(gap.begin), format_instant(gap.end), name_of(gap.cause), missing_after(gap.cause));
+}
 
 namespace {
 
@@ -186,8 +213,7 @@ void LastLook::note_scanned(Instant until) {
 }
 
 void LastLook::note_lost(const ObservationGap& gap) {
-  before_life_ = std::min(before_life_.value_or(gap.begin), gap.begin);
-  life_began_ = gap.end;
+  restart_ = Restart{.last_look = std::min(before_restart().value_or(gap.begin), gap.begin), .observed_since = gap.end};
 }
 
 void LastLook::note_read(Instant at, const std::optional<Instant>& known_until) {
@@ -196,9 +222,8 @@ void LastLook::note_read(Instant at, const std::optional<Instant>& known_until) 
   // Otherwise it is the same feeder as before.
   const bool went_away = known_until && *known_until < since;
   // If slurmctld went away twice, the missing jobs were last observed before the first time.
-  if (!went_away || before_life_) return;
-  before_life_ = refined(*known_until, since);
-  life_began_ = since;
+  if (!went_away || restart_) return;
+  restart_ = Restart{.last_look = refined(*known_until, since), .observed_since = since};
 }
 
 Instant LastLook::refined(Instant known, Instant at) const {

@@ -11,7 +11,6 @@
 
 #include "accounting/events/event.hpp"
 #include "accounting/state/state.hpp"
-#include "base/contract.hpp"
 #include "base/types.hpp"
 #include "daemon/observer/observer.hpp"
 #include "protocol/messages.hpp"
@@ -77,24 +76,25 @@ class LastLook {
   // whether slurmctld went away.
   void note_read(Instant at, const std::optional<Instant>& known_until);
   // A whole snapshot was read, so all jobs of slurmctld are known.
-  void end_snapshot() { before_life_.reset(); }
+  void end_snapshot() { restart_.reset(); }
 
   [[nodiscard]] const std::optional<Instant>& scanned_until() const { return scanned_until_; }
   // `known`, an instant of which all jobs are known, or a later one if a feeder scanned later and before `at`.
   [[nodiscard]] Instant refined(Instant known, Instant at) const;
-  // The last look before slurmctld went away; nullopt: it did not, or all jobs are known again.
-  [[nodiscard]] const std::optional<Instant>& before_life() const { return before_life_; }
-  // The begin of the observation by the feeder that found slurmctld back. REQUIRES: before_life().
-  [[nodiscard]] Instant life_began() const {
-    SHAPLEY_REQUIRE(before_life_.has_value());
-    return life_began_;
+  struct Restart {
+    Instant last_look;       // before slurmctld went away
+    Instant observed_since;  // by the feeder that found it back
+  };
+  // nullopt: slurmctld did not go away, or all jobs are known again.
+  [[nodiscard]] const std::optional<Restart>& restart() const { return restart_; }
+  [[nodiscard]] std::optional<Instant> before_restart() const {
+    return restart_ ? std::optional(restart_->last_look) : std::nullopt;
   }
 
  private:
   std::optional<Instant> scanned_until_;
   std::optional<Instant> since_;  // of a feeder of which no frame was read
-  std::optional<Instant> before_life_;
-  Instant life_began_;
+  std::optional<Restart> restart_;
 };
 
 // All records of slurmctld, which a feeder sends when it connects. Jobs that the books have and the snapshot lacks are
@@ -155,7 +155,8 @@ class RestartCounts {
   std::uint64_t missing_ = 0;
 };
 
-// Logs the runs that slurmctld has lost.
+// Logs the runs that slurmctld has lost; what a gap leaves out of the books.
 void log_loss(const accounting::StateLost& loss);
+void log_gap(const accounting::ObservationGap& gap);
 
 }  // namespace shapley::daemon

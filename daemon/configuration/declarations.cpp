@@ -197,8 +197,8 @@ bool has_moved(std::int64_t from_s, std::int64_t to_s) {
 
 }  // namespace
 
-std::optional<MeasuredResidual> measured_residual(std::span<const ledger::Run> runs) {
-  const std::int64_t ended = std::ranges::count_if(runs, [](const ledger::Run& run) { return run.ended; });
+std::optional<MeasuredResidual> measured_residual(std::span<const ledger::EndedRun> runs) {
+  const std::int64_t ended = std::ranges::count_if(runs, [](const ledger::EndedRun& run) { return run.ended; });
   if (ended < k_fewest_measured_runs) return std::nullopt;
   const auto mean = mean_residual_run_time(runs);
   if (!mean) return std::nullopt;
@@ -217,10 +217,10 @@ bool ResidualWatch::is_due(Instant now, const accounting::ResidualMeasured* last
   return now >= std::max(last->at, last_look_.value_or(last->at)) + k_day;
 }
 
-std::optional<Duration> mean_residual_run_time(std::span<const ledger::Run> runs) {
+std::optional<Duration> mean_residual_run_time(std::span<const ledger::EndedRun> runs) {
   Int128 squares = 0;
   Int128 work = 0;
-  for (const ledger::Run& run : runs) {
+  for (const ledger::EndedRun& run : runs) {
     if (!run.ended) continue;
     const Int128 length = run.length.value;
     squares += length * length * run.processors.value;

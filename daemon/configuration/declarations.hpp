@@ -55,7 +55,7 @@ struct MeasuredResidual {
 };
 
 // nullopt: fewer than k_fewest_measured_runs have ended, or none of them lasted a second.
-[[nodiscard]] std::optional<MeasuredResidual> measured_residual(std::span<const ledger::Run> runs);
+[[nodiscard]] std::optional<MeasuredResidual> measured_residual(std::span<const ledger::EndedRun> runs);
 
 // The event to record. `last`: the last recorded one, nullptr for none. If there is one, a new event is recorded only
 // if the mean has changed by more than a fifth. No two events have the same instant.
@@ -76,6 +76,6 @@ class ResidualWatch {
 
 // The mean residual run time, weighted by processors: sum(q d^2) / (2 sum(q d)) over ended runs of q processors and d
 // seconds, rounded down. nullopt: none lasted a second.
-[[nodiscard]] std::optional<Duration> mean_residual_run_time(std::span<const ledger::Run> runs);
+[[nodiscard]] std::optional<Duration> mean_residual_run_time(std::span<const ledger::EndedRun> runs);
 
 }  // namespace shapley::daemon

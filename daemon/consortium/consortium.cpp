@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "base/calendar.hpp"
@@ -64,7 +65,7 @@ Expected<ledger::StandingStatement> Consortium::statement(const std::string& own
   if (books_.incomplete()) return fail(Errc::unavailable, "the books are being rebuilt");
   const accounting::EstimatorId estimator = ledger::ranking_estimator(state);
   if (!books_.able(now).contains(estimator)) {
-    return fail(Errc::unavailable, std::string(accounting::name_of(estimator)) + " is behind what happened");
+    return fail(Errc::unavailable, fmt::format("{} is behind what happened", accounting::name_of(estimator)));
   }
   SHAPLEY_TRY_ASSIGN(auto made,
                      ledger::standing_statement(state, books_.ledger(), {own_name, *declared}, estimator, now));
@@ -175,11 +176,15 @@ accounting::LedgerReplaced Consortium::replaced(const Cluster& cluster, Instant 
 Expected<ledger::LineReport> Consortium::accept_line(const ledger::AcceptLineRequest& asked, const std::string& author,
                                                      Instant now) {
   Cluster* cluster = find(asked.cluster);
-  if (cluster == nullptr) return fail(Errc::not_found, "the consortium has no cluster '" + asked.cluster + "'");
+  if (cluster == nullptr)
+    return fail(Errc::not_found, fmt::format("the consortium has no cluster '{}'", asked.cluster));
   if (books_.incomplete()) return fail(Errc::unavailable, "the books are being rebuilt");
   if (!cluster->other) {
-    return fail(Errc::not_found, "no statement of another ledger of '" + asked.cluster +
-                                     "' has come since shapleyd started: there is nothing to accept");
+    return fail(
+        Errc::not_found,
+        fmt::format("no statement of another ledger of '{}' has come since shapleyd started: there is nothing to "
+                    "accept",
+                    asked.cluster));
   }
   if (asked.reason.empty()) return fail(Errc::invalid_argument, "a reason is needed; the ledger keeps it");
   accounting::LedgerReplaced event = replaced(*cluster, now);

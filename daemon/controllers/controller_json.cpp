@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
@@ -31,12 +32,13 @@ Expected<void> check(const FollowQuestion& question) {
 Expected<FollowAnswer> parse_answer(std::string_view text) {
   const json object = parse_json(text);
   if (const auto error = error_of_reply(object)) {
-    return fail(error->code == Errc::unavailable ? Errc::unavailable : Errc::protocol, "it answers: " + error->what);
+    return fail(error->code == Errc::unavailable ? Errc::unavailable : Errc::protocol,
+                fmt::format("it answers: {}", error->what));
   }
   auto answer = from_json<FollowAnswer>(object);
   if (answer) return answer;
-  return fail(Errc::protocol,
-              "its answer is none to this question (" + answer.error().what + "); install the same release of both");
+  return fail(Errc::protocol, fmt::format("its answer is none to this question ({}); install the same release of both",
+                                          answer.error().what));
 }
 
 protocol::SetAsideReport report_of(const SetAside& entry) {
@@ -61,10 +63,11 @@ Expected<ControllerRecord> read_record(const std::filesystem::path& file) {
   if (!text) return with_context("controllers", text.error());
   auto record = from_json<ControllerRecord>(parse_json(*text));
   if (record) return record;
-  return fail(Errc::corrupt, "controllers: " + file.string() + ": is not as shapleyd writes it (" +
-                                 record.error().what +
-                                 "); look at the other controller's shapleyctl status: if this one's ledger is a whole "
-                                 "one, remove the file");
+  return fail(
+      Errc::corrupt,
+      fmt::format("controllers: {}: is not as shapleyd writes it ({}); look at the other controller's shapleyctl "
+                  "status: if this one's ledger is a whole one, remove the file",
+                  file.string(), record.error().what));
 }
 
 Expected<void> write_record(const std::filesystem::path& file, ControllerRecord record) {

@@ -3,9 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include <boost/asio/post.hpp>
-#include <sys/eventfd.h>
-
 namespace shapley::daemon {
 
 namespace {
@@ -18,53 +15,27 @@ constexpr std::chrono::seconds k_patience{5};
 }  // namespace
 
 PeerLoop::PeerLoop(boost::asio::io_context& io, Controllers& controllers, rpc_client::Endpoint peer, Hooks hooks)
-    : io_(io),
-      controllers_(controllers),
+    : controllers_(controllers),
       peer_(std::move(peer)),
       hooks_(std::move(hooks)),
-      timer_(io),
-      wake_up_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      thread_("", [this](const Task& task) { work(task); }) {
-  peer_.wake_up = wake_up_.get();
-}
+      loop_(io, {.every = k_between,
+                 .tick = hooks_.changed,
+                 .next = [this] { return next(); },
+                 .ask = [this](const Question& asked, int wake_up) { return answer_to(asked.request, wake_up); },
+                 .received = [this](const Question& asked,
+                                    const Expected<std::string>& answer) { return on_answer(asked.done, answer); }}) {}
 
-void PeerLoop::start() {
-  open_ = true;
-  poll();
-  wait();
-}
-
-void PeerLoop::stop() {
-  open_ = false;
-  timer_.cancel();
-  thread_.begin_stop();
-  if (wake_up_.is_open()) ::eventfd_write(wake_up_.get(), 1);
-  thread_.stop();
-}
-
-void PeerLoop::wait() {
-  timer_.expires_after(k_between);
-  timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error || !open_) return;
-    hooks_.changed();
-    poll();
-    wait();
+std::optional<PeerLoop::Question> PeerLoop::next() {
+  std::optional<Question> question;
+  controllers_.poll([&](std::string request, Controllers::Done done) {
+    question = Question{std::move(request), std::move(done)};
   });
+  return question;
 }
 
-void PeerLoop::poll() {
-  controllers_.poll([this](std::string request, Controllers::Done done) {
-    thread_.give({std::move(request), std::move(done)});
-  });
-}
-
-void PeerLoop::work(const Task& task) {
-  auto answer = answer_to(task.request);
-  boost::asio::post(io_, [this, done = task.done, answer = std::move(answer)] { on_answer(done, answer); });
-}
-
-Expected<std::string> PeerLoop::answer_to(const std::string& request) {
+Expected<std::string> PeerLoop::answer_to(const std::string& request, int wake_up) {
   const auto until = std::chrono::steady_clock::now() + k_patience;
+  peer_.wake_up = wake_up;
   if (!connection_) {
     SHAPLEY_TRY_ASSIGN(connection_, rpc_client::connect(peer_, until));
   }
@@ -73,15 +44,12 @@ Expected<std::string> PeerLoop::answer_to(const std::string& request) {
   return answered;
 }
 
-void PeerLoop::on_answer(const Controllers::Done& done, const Expected<std::string>& answer) {
-  if (!open_) return;
+bool PeerLoop::on_answer(const Controllers::Done& done, const Expected<std::string>& answer) {
   done(answer, hooks_.clock());
   hooks_.changed();
-  if (controllers_.has_parted()) {
-    hooks_.parted();
-  } else if (controllers_.has_more()) {
-    poll();
-  }
+  if (!controllers_.has_parted()) return controllers_.has_more();
+  hooks_.parted();
+  return false;
 }
 
 }  // namespace shapley::daemon

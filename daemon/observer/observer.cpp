@@ -61,7 +61,7 @@ class JobObserver {
 
  private:
   RunWriter writer(Instant start) {
-    RunWriter::Run run{.job = JobId{record_.job_id}, .start = start, .organization = organization_};
+    RunWriter::Observed run{.job = JobId{record_.job_id}, .start = start, .organization = organization_};
     run.job_state = record_.slurm_state;
     if (start != Instant{record_.start_time}) return RunWriter(books_, {}, std::move(run), out_.events);
     if (!runs_.contains(start)) tell_request(run);
@@ -110,7 +110,7 @@ class JobObserver {
   // Sets since when Slurm could have started the run: by its wait, if that was booked for its organization, else by the
   // last time at which Slurm reports that it could start. A time before the books' horizon is left out, because nothing
   // may change there.
-  void tell_request(RunWriter::Run& run) const {
+  void tell_request(RunWriter::Observed& run) const {
     if (const accounting::SegmentOpened* first = start_that_was_moved(run)) {
       run.placement = first->placement;
       run.released = first->released;
@@ -135,7 +135,7 @@ class JobObserver {
   }
 
   // The same start in the books if Slurm changed its time (RequeueRules retract it); nullptr: no such start.
-  [[nodiscard]] const accounting::SegmentOpened* start_that_was_moved(const RunWriter::Run& run) const {
+  [[nodiscard]] const accounting::SegmentOpened* start_that_was_moved(const RunWriter::Observed& run) const {
     for (const LiveSegment* live : booked_) {
       const Instant start = live->opened.key.anchor;
       if (live->end || start >= run.start) continue;

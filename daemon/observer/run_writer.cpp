@@ -46,7 +46,7 @@ std::vector<const accounting::LiveSegment*> waits_of(const accounting::State& bo
   return segments_of(books, job, accounting::SegmentKind::wait);
 }
 
-RunWriter::RunWriter(const accounting::State& state, const std::vector<PastSegment>& past, Run run,
+RunWriter::RunWriter(const accounting::State& state, const std::vector<PastSegment>& past, Observed run,
                      std::vector<accounting::Event>& out)
     : run_(std::move(run)), out_(out) {
   remember(state);

@@ -33,7 +33,7 @@ struct PastSegment {
 
 class RunWriter {
  public:
-  struct Run {
+  struct Observed {
     JobId job;
     Instant start;
     std::string organization;                        // for a run that is not in the books yet
@@ -46,7 +46,7 @@ class RunWriter {
   };
 
   // `past`: segments of this run; those that the State knows, too, are ignored.
-  RunWriter(const accounting::State& state, const std::vector<PastSegment>& past, Run run,
+  RunWriter(const accounting::State& state, const std::vector<PastSegment>& past, Observed run,
             std::vector<accounting::Event>& out);
 
   [[nodiscard]] bool known() const { return !segments_.empty(); }
@@ -108,7 +108,7 @@ class RunWriter {
   void retract(const Segment& segment, Instant at);
   void add_closed(Instant begin, Instant end, accounting::CloseReason reason);
 
-  Run run_;
+  Observed run_;
   std::vector<accounting::Event>& out_;
   std::vector<Segment> segments_;        // by begin
   std::optional<Instant> retracted_at_;  // when a segment of this run was last retracted

@@ -81,8 +81,8 @@ std::string_view name_of(protocol::WaitReason wait) {
 ledger::Priorities priorities_of(const Service& service, Instant now) {
   const config::Configuration& c = service.site().configuration;
   const auto& feeder = service.feeder();
-  return {.mode = c.mode == config::Mode::observe ? "observe" : "priorities",
-          .order = c.order == config::Order::strict ? "strict" : "weighted",
+  return {.mode = c.mode,
+          .order = c.order,
           .rank_weight = c.rank_weight,
           .ranks = service.ranks().organizations,
           .levels = service.workflows().in_use(),

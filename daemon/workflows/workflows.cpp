@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "ledger/readers/runs.hpp"
 
@@ -51,7 +52,7 @@ std::optional<workflow::FinishedRun> finished_run(const JobUpdate& record) {
 
 }  // namespace
 
-bool Workflows::configure(const config::Configuration& configuration) {
+bool Workflows::configure(const config::Configuration& configuration, const ledger::Ledger& ledger, Instant now) {
   std::map<std::string, workflow::Settings, std::less<>> wanted;
   for (const config::OrganizationConfig& organization : configuration.organizations)
     if (organization.workflows.fairness) wanted.emplace(organization.name, organization.workflows);
@@ -70,18 +71,25 @@ bool Workflows::configure(const config::Configuration& configuration) {
   complete_ = ready_ = false;
   dirty_ = true;
   in_use_ = in_use_ || !organizations_.empty();
+  recall(ledger, now);
   return true;
 }
 
-Expected<void> Workflows::recall(const ledger::Ledger& ledger, Instant now) {
+void Workflows::recall(const ledger::Ledger& ledger, Instant now) {
+  if (const auto read = read_runs(ledger, now); !read) {
+    spdlog::error("workflows: read completed runs: {}; their medians begin without runs", read.error().what);
+  }
+}
+
+Expected<void> Workflows::read_runs(const ledger::Ledger& ledger, Instant now) {
   constexpr Duration k_week{7 * 24 * 3600};
   // The time of a restart must not grow with the age of the ledger.
   constexpr std::int64_t k_max_jobs = 50'000;
   if (organizations_.empty()) return {};
   auto runs = ledger::runs(ledger, {.submitted_since = now - k_week, .newest_jobs = k_max_jobs});
   if (!runs) return tl::unexpected(runs.error());
-  std::ranges::stable_sort(*runs, {}, &ledger::Run::end);
-  for (const ledger::Run& run : *runs) {
+  std::ranges::stable_sort(*runs, {}, &ledger::EndedRun::end);
+  for (const ledger::EndedRun& run : *runs) {
     const auto organization = organizations_.find(run.organization);
     if (organization == organizations_.end() || !run.ended || run.job_state != "COMPLETED" || run.length.value <= 0)
       continue;
@@ -187,7 +195,7 @@ void Workflows::publish(Instant now) {
   std::vector<protocol::JobLevel> jobs;
   for (const auto& [name, organization] : organizations_)
     for (const workflow::WorkflowView& view : organization.now.workflows)
-      for (const workflow::JobLevel& raised : view.raised) jobs.push_back({raised.job, raised.level});
+      for (const workflow::RaisedJob& raised : view.raised) jobs.push_back({raised.job, raised.level});
   if (jobs.size() > protocol::k_max_level_jobs) {
     std::ranges::sort(jobs, std::ranges::greater{}, &protocol::JobLevel::level);
     jobs.resize(protocol::k_max_level_jobs);
@@ -265,7 +273,7 @@ ledger::WorkflowRow workflow_row(const WorkflowView& view, std::optional<double>
                           .raised_jobs = view.raised.size(),
                           .activities = activity_rows(view, room)};
   if (!view.raised.empty()) row.levels = {view.raised.back().level, view.raised.front().level};
-  for (const workflow::JobLevel& job : view.raised) {
+  for (const workflow::RaisedJob& job : view.raised) {
     if (room.raised == 0) break;
     --room.raised;
     row.raised.push_back({job.job, job.level});

@@ -37,11 +37,11 @@ class Workflows {
   // `generation`: of the first table of levels.
   explicit Workflows(std::uint64_t generation) { levels_.generation = generation; }
 
-  // Takes the settings over; true if they have changed. Then all jobs are dropped: call recall, and request a snapshot
-  // from the feeder.
-  bool configure(const config::Configuration& configuration);
-  // Reads completed runs from the ledger: the newest of the jobs submitted in the week before `now`.
-  [[nodiscard]] Expected<void> recall(const ledger::Ledger& ledger, Instant now);
+  // Takes the settings over; true if they have changed. Then all jobs were dropped and completed runs recalled, and a
+  // feeder that is connected has to send a snapshot.
+  [[nodiscard]] bool configure(const config::Configuration& configuration, const ledger::Ledger& ledger, Instant now);
+  // Reads completed runs from the ledger: the newest of the jobs submitted in the week before `now`. Logs a failure.
+  void recall(const ledger::Ledger& ledger, Instant now);
 
   // The feeder's messages, in their order.
   void begin_snapshot();
@@ -64,6 +64,7 @@ class Workflows {
                                                          Instant now) const;
 
  private:
+  [[nodiscard]] Expected<void> read_runs(const ledger::Ledger& ledger, Instant now);
   // The result of a cycle of the loop, for comparison with the next one.
   struct PastCycle {
     Instant at;

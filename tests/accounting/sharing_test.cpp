@@ -145,7 +145,7 @@ TEST(SharingEffort, WhateverReadsTheAccountsMakesTheEntriesThatAreOwed) {
     State::Impl books{StateOptions{}};
     std::size_t told = 0;
     listen(books, told);
-    apply_all(books, {PeriodDeclared{at(0), Period::month}, whole_node(2)});
+    apply_all(books, {PeriodDeclared{at(0), Period::monthly}, whole_node(2)});
     apply_all(books, overlapping(4));
     const std::size_t before = told;
     ways[way](books.accounts);

@@ -72,15 +72,15 @@ std::vector<Event> some_runs() {
           begins(10, 2600, 0, 2600, 1)};
 }
 
-std::string line_of(const Run& run) {
+std::string line_of(const EndedRun& run) {
   return std::to_string(run.job.value) + '@' + std::to_string(run.start.value) + " of " +
          std::to_string(run.submit.value) + ": " + std::to_string(run.length.value) + " s to " +
          std::to_string(run.end.value) + " on " + std::to_string(run.processors.value / k_micro) + ' ' + run.job_state +
          (run.ended ? "" : ", goes on");
 }
-std::vector<std::string> lines_of(const std::vector<Run>& runs) {
+std::vector<std::string> lines_of(const std::vector<EndedRun>& runs) {
   std::vector<std::string> lines;
-  for (const Run& run : runs) lines.push_back(line_of(run));
+  for (const EndedRun& run : runs) lines.push_back(line_of(run));
   return lines;
 }
 

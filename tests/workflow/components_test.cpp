@@ -114,8 +114,8 @@ TEST(Components, AreThoseOfANaiveSearch) {
 
 // The workflow and the activity of a job that no dependency ties, as "workflow / activity".
 std::string names(const Naming& job, const Settings& settings = {}) {
-  return resolve(key_of(job, settings, Level::workflow), 17, false) + " / " +
-         resolve(key_of(job, settings, Level::activity), 17, false);
+  return resolve(key_of(job, settings, Grouping::workflow), 17, false) + " / " +
+         resolve(key_of(job, settings, Grouping::activity), 17, false);
 }
 
 TEST(Keys, TheFirstRuleThatAppliesNamesTheWorkflow) {
@@ -152,11 +152,11 @@ TEST(Keys, RulesAreTriedInTheirOrder) {
 
 TEST(Keys, DependenciesNameWhatTheyTie) {
   Settings settings{.workflow_key = {KeyRule::dependency, KeyRule::job_name_prefix}};
-  const Key first = key_of({.wckey = "", .name = "align-1"}, settings, Level::workflow);
+  const Key first = key_of({.wckey = "", .name = "align-1"}, settings, Grouping::workflow);
   EXPECT_EQ(resolve(first, 12, true), "job 12");
   EXPECT_EQ(resolve(first, 17, false), "name align");
   settings.workflow_key = {KeyRule::job_name_prefix, KeyRule::dependency};
-  const Key last = key_of({.wckey = "", .name = "align-1"}, settings, Level::workflow);
+  const Key last = key_of({.wckey = "", .name = "align-1"}, settings, Grouping::workflow);
   EXPECT_EQ(resolve(last, 12, true), "name align");
 }
 

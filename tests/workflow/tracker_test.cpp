@@ -54,7 +54,7 @@ TEST(Tracker, TheWorkflowThatIsBehindIsRaised) {
   const WorkflowView* b = find(cycle, "name b");
   EXPECT_EQ(b->activities.at(0).delta, 2);
   // Bands of 0.3 / 15 above 0.7: the first task leaves w = 1, the second 3/4, which is 2.5 bands.
-  EXPECT_EQ(b->raised, (std::vector<JobLevel>{{11, 15}, {12, 3}}));
+  EXPECT_EQ(b->raised, (std::vector<RaisedJob>{{11, 15}, {12, 3}}));
 }
 
 TEST(Tracker, WithinTheThresholdNoneIsRaised) {
@@ -79,7 +79,7 @@ TEST(Tracker, OnlyEligibleJobsCountAndAreRaised) {
   const WorkflowView* b = find(cycle, "name b");
   EXPECT_EQ(b->activities.at(0).waiting, 1);
   EXPECT_EQ(b->jobs.blocked, 3U);
-  EXPECT_EQ(b->raised, (std::vector<JobLevel>{{14, 15}}));
+  EXPECT_EQ(b->raised, (std::vector<RaisedJob>{{14, 15}}));
 }
 
 TEST(Tracker, TheOldestGoFirstAndTheIdBreaksTies) {
@@ -90,7 +90,7 @@ TEST(Tracker, TheOldestGoFirstAndTheIdBreaksTies) {
   tracker.observe(pending(10, "b-3", 300));
   const Cycle cycle = tracker.cycle(k_now);
   // W_min = 0: Delta = 3 - floor(3/5) = 3; w = 1, 2/3, 1/3 in bands of 0.8 / 15 above 0.2: 15, 8.75, 2.5.
-  EXPECT_EQ(find(cycle, "name b")->raised, (std::vector<JobLevel>{{12, 15}, {10, 9}, {11, 3}}));
+  EXPECT_EQ(find(cycle, "name b")->raised, (std::vector<RaisedJob>{{12, 15}, {10, 9}, {11, 3}}));
 }
 
 TEST(Tracker, TasksCountInProcessorsAndAnArraysRestIsRaisedAsAWhole) {

@@ -40,7 +40,7 @@ class LeftOut final : public Estimator {
 
 }  // namespace
 
-Level& Level::operator+=(const Level& other) {
+OrganizationLevel& OrganizationLevel::operator+=(const OrganizationLevel& other) {
   owned += other.owned;
   used += other.used;
   waiting += other.waiting;
@@ -49,11 +49,11 @@ Level& Level::operator+=(const Level& other) {
   return *this;
 }
 
-void Levels::resize(std::size_t organizations) {
+void PeriodLevels::resize(std::size_t organizations) {
   for (Period& period : periods_) period.rows.resize(organizations);
 }
 
-void Levels::change(Instant t, OrgId organization, const Level& change) {
+void PeriodLevels::change(Instant t, OrgId organization, const OrganizationLevel& change) {
   for (auto period = periods_.rbegin(); period != periods_.rend() && period->end > t; ++period) {
     if (settled(*period)) return;
     period->rows[organization.value] += change;
@@ -61,52 +61,52 @@ void Levels::change(Instant t, OrgId organization, const Level& change) {
 }
 
 template <typename Change>
-void Levels::fold_held(const Piece& piece, Change&& change) {
+void PeriodLevels::fold_held(const Piece& piece, Change&& change) {
   for (auto period = periods_.rbegin(); period != periods_.rend() && period->end > piece.begin; ++period) {
     if (settled(*period)) return;
     if (piece.end >= period->end) change(period->rows);
   }
 }
 
-void Levels::fold_used(int sign, const Piece& piece) {
-  fold_held(piece, [&](std::vector<Level>& rows) {
+void PeriodLevels::fold_used(int sign, const Piece& piece) {
+  fold_held(piece, [&](std::vector<OrganizationLevel>& rows) {
     rows[piece.organization.value].used += ProcessorMillionths{sign * piece.processors.value};
   });
 }
 
-void Levels::fold_lending(int sign, const Piece& piece) {
+void PeriodLevels::fold_lending(int sign, const Piece& piece) {
   if (piece.organization == piece.owner) return;
-  fold_held(piece, [&](std::vector<Level>& rows) {
+  fold_held(piece, [&](std::vector<OrganizationLevel>& rows) {
     const ProcessorMillionths processors{sign * piece.processors.value};
     rows[piece.owner.value].lent += processors;
     rows[piece.organization.value].borrowed += processors;
   });
 }
 
-void Levels::close_period(Instant boundary) {
+void PeriodLevels::close_period(Instant boundary) {
   Period next{k_end_of_time, periods_.back().rows};
   periods_.back().end = boundary;
   periods_.push_back(std::move(next));
 }
 
-void Levels::set_boundaries(const std::vector<Instant>& boundaries) {
+void PeriodLevels::set_boundaries(const std::vector<Instant>& boundaries) {
   const std::size_t organizations = periods_.back().rows.size();
   std::vector<Period> periods;
   for (std::size_t i = 0; i <= boundaries.size(); ++i) {
     const Instant end = i == boundaries.size() ? k_end_of_time : boundaries[i];
     const bool keep = i < periods_.size() && periods_[i].end == end && settled(periods_[i]);
-    periods.push_back({end, keep ? std::move(periods_[i].rows) : std::vector<Level>(organizations)});
+    periods.push_back({end, keep ? std::move(periods_[i].rows) : std::vector<OrganizationLevel>(organizations)});
   }
   periods_ = std::move(periods);
 }
 
-void Levels::save(TextWriter& out) const {
+void PeriodLevels::save(TextWriter& out) const {
   for (const Period& period : periods_) {
     if (!settled(period)) return;
     out.line("levels").instant(period.end);
     for (std::size_t i = 0; i < period.rows.size(); ++i) {
-      const Level& level = period.rows[i];
-      if (level == Level{}) continue;
+      const OrganizationLevel& level = period.rows[i];
+      if (level == OrganizationLevel{}) continue;
       out.line("level").number(static_cast<Int128>(i));
       for (const ProcessorMillionths part : {level.owned, level.used, level.waiting, level.lent, level.borrowed})
         out.number(part.value);
@@ -114,7 +114,7 @@ void Levels::save(TextWriter& out) const {
   }
 }
 
-void Levels::load(TextReader& in, std::int64_t version) {
+void PeriodLevels::load(TextReader& in, std::int64_t version) {
   for (Period& period : periods_) {
     if (!settled(period)) return;
     if (!in.next("levels") || in.instant(k_beginning_of_time, k_last_instant) != period.end) {
@@ -123,7 +123,7 @@ void Levels::load(TextReader& in, std::int64_t version) {
     for (std::size_t next = 0; in.next("level");) {
       const auto i = static_cast<std::size_t>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
       if (i < next || i >= period.rows.size()) return in.fault("levels out of order");
-      Level& level = period.rows[i];
+      OrganizationLevel& level = period.rows[i];
       for (ProcessorMillionths* part : {&level.owned, &level.used, &level.waiting, &level.lent, &level.borrowed}) {
         if (part == &level.used && version == k_text_before_blocked) continue;
         *part = {in.small(0, k_max_wanted.value)};
@@ -332,7 +332,7 @@ std::size_t Accounts::bytes_of_coalitions() const {
 std::vector<Standing> Accounts::standings(std::size_t period, Instant t, const EstimatorSet& by) {
   complete();
   const std::vector<game::UtilitySum>& got_sums = got_.periods()[period].sums;
-  const std::vector<Level>& period_levels = levels_.periods()[period].rows;
+  const std::vector<OrganizationLevel>& period_levels = levels_.periods()[period].rows;
   std::vector<Standing> standings(got_sums.size());
   for (std::size_t i = 0; i < standings.size(); ++i) {
     Standing& standing = standings[i];
@@ -405,7 +405,7 @@ Standing& Standing::operator+=(const Standing& part) {
 
 void Accounts::use_what_ran() {
   for (std::size_t i = 0; i < levels_.periods().size(); ++i) {
-    Levels::Period& period = levels_.periods()[i];
+    PeriodLevels::Period& period = levels_.periods()[i];
     if (!levels_.settled(period)) return;
     for (std::size_t row = 0; row < period.rows.size(); ++row)
       period.rows[row].used = got_.periods()[i].sums[row].running();

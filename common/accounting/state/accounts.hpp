@@ -23,30 +23,30 @@
 namespace shapley::accounting {
 
 // In processors, which are CPUs of nodes, whatever they are worth; but `waiting` is by the rule of charge.
-struct Level {
+struct OrganizationLevel {
   ProcessorMillionths owned;     // offered, by ownership and capacity
   ProcessorMillionths used;      // blocked by its jobs
   ProcessorMillionths waiting;   // asked for by its startable pending jobs
   ProcessorMillionths lent;      // its processors held by other organizations' jobs
   ProcessorMillionths borrowed;  // other organizations' processors held by its jobs
-  friend bool operator==(const Level&, const Level&) = default;
-  Level& operator+=(const Level& other);
+  friend bool operator==(const OrganizationLevel&, const OrganizationLevel&) = default;
+  OrganizationLevel& operator+=(const OrganizationLevel& other);
 };
 
 // What organizations offer, use, ask for, lend and borrow in the last second of every period, and now. A change at t
 // counts in every period that ends after t. Periods that ended at or before the memory horizon are settled: nothing
 // changes them any more.
-class Levels {
+class PeriodLevels {
  public:
   struct Period {
     Instant end;
-    std::vector<Level> rows;  // by OrgId
+    std::vector<OrganizationLevel> rows;  // by OrgId
   };
 
-  Levels() : periods_{{k_end_of_time, {}}} {}
+  PeriodLevels() : periods_{{k_end_of_time, {}}} {}
 
   void resize(std::size_t organizations);  // more of them; those that were keep their levels
-  void change(Instant t, OrgId organization, const Level& change);
+  void change(Instant t, OrgId organization, const OrganizationLevel& change);
   // Books what the piece blocks as used, in every period during whose last second it is held, or as lent and borrowed.
   void fold_used(int sign, const Piece& piece);
   void fold_lending(int sign, const Piece& piece);
@@ -176,7 +176,7 @@ class Accounts {
   }
   // What was used at the end of settled periods, for a text that does not say it: then both measures were one.
   void use_what_ran();
-  [[nodiscard]] Levels& levels() {
+  [[nodiscard]] PeriodLevels& levels() {
     complete();
     return levels_;
   }
@@ -207,7 +207,7 @@ class Accounts {
   std::vector<Instant> boundaries_;
   Instant next_boundary_ = k_end_of_time;
   PeriodSums got_;
-  Levels levels_;
+  PeriodLevels levels_;
   std::vector<std::unique_ptr<Estimator>> estimators_;
   std::vector<OrgId> rows_;
   std::vector<Settlement> settled_;

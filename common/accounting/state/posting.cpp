@@ -402,8 +402,8 @@ PeriodSums Posting::got_by_forgotten() const {
   return forgotten;
 }
 
-std::vector<Level> Posting::levels_before(Instant t) const {
-  std::vector<Level> rows(organizations_.names().size());
+std::vector<OrganizationLevel> Posting::levels_before(Instant t) const {
+  std::vector<OrganizationLevel> rows(organizations_.names().size());
   for (const Node& node : nodes_) {
     const Offer offer = node.offer_before(t);
     split_among(*offer.owners, offer.amount.blocked,
@@ -426,7 +426,7 @@ std::vector<Level> Posting::levels_before(Instant t) const {
 }
 
 void Posting::restate_levels() {
-  for (Levels::Period& period : accounts_.levels().periods()) {
+  for (PeriodLevels::Period& period : accounts_.levels().periods()) {
     if (!accounts_.levels().settled(period)) period.rows = levels_before(period.end);
   }
 }

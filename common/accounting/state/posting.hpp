@@ -142,7 +142,7 @@ class Posting {
   // The runs on the node claim (sign 1), or no longer claim (-1), what they do by its capacities from t on.
   void change_claims(Node& node, Instant t, int sign);
   void restore_runs();
-  [[nodiscard]] std::vector<Level> levels_before(Instant t) const;
+  [[nodiscard]] std::vector<OrganizationLevel> levels_before(Instant t) const;
 
   const Present& present_;
   const Organizations& organizations_;

@@ -146,7 +146,7 @@ class Archivist {
                     .until = cut.until,
                     .events = cut.events,
                     .verified = {.events = cut.sequence, .hash = to_hex(cut.hash)}};
-    Part part{.genesis = before, .last = cut.sequence, .hash = cut.hash};
+    LedgerPart part{.genesis = before, .last = cut.sequence, .hash = cut.hash};
     const Begun begun(archive.file);
     std::error_code error;
     if (std::filesystem::exists(archive.file, error)) {
@@ -159,7 +159,7 @@ class Archivist {
   }
 
   // Uses an archive that an earlier try left.
-  Expected<void> take_up(const path& file, const Begun& begun, const Part& part) {
+  Expected<void> take_up(const path& file, const Begun& begun, const LedgerPart& part) {
     auto fits = unpack(file, begun.plain.file(), on_progress_);
     if (fits) fits = check_part(ledger_, begun.plain.file(), part, on_progress_);
     if (fits || fits.error().code != Errc::corrupt) return fits;
@@ -167,7 +167,7 @@ class Archivist {
                                     fits.error().what + "); move it away and try again");
   }
 
-  Expected<void> make(const path& file, const Begun& begun, Part& part) {
+  Expected<void> make(const path& file, const Begun& begun, LedgerPart& part) {
     const path& plain = begun.plain.file();
     SHAPLEY_TRY(begun.plain.create(k_live_file_mode));
     SHAPLEY_TRY(write_part(ledger_, plain, part, on_progress_));
@@ -186,7 +186,7 @@ class Archivist {
   // Writes the file that stays, not yet under its name.
   Expected<BackupResult> write_rest(const Database& database, Genesis genesis, const PartialFile& rest) {
     SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
-    Part part{.genesis = std::move(genesis), .last = head.sequence, .hash = head.hash, .has_checkpoints = true};
+    LedgerPart part{.genesis = std::move(genesis), .last = head.sequence, .hash = head.hash, .has_checkpoints = true};
     SHAPLEY_TRY(rest.create(k_live_file_mode));
     SHAPLEY_TRY(write_part(ledger_, rest.file(), part, on_progress_));
     SHAPLEY_TRY(check_part(ledger_, rest.file(), part, on_progress_));

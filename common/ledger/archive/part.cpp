@@ -57,7 +57,7 @@ constexpr std::string_view k_declarations =
     "      ROW_NUMBER() OVER (PARTITION BY node ORDER BY whole DESC, at) AS largest "
     "    FROM source.capacity WHERE at < ?2) WHERE newest = 1 OR largest = 1))";
 
-Expected<void> choose_copies(const Database& to, const Part& part) {
+Expected<void> choose_copies(const Database& to, const LedgerPart& part) {
   SHAPLEY_TRY(to.execute("CREATE TEMP TABLE copied (seq INTEGER PRIMARY KEY)"));
   if (!part.genesis) return {};
   for (const std::string_view sql : {k_segments_not_over, k_their_jobs, k_declarations}) {
@@ -69,13 +69,13 @@ Expected<void> choose_copies(const Database& to, const Part& part) {
 
 // Runs `sql`, in which own events are numbered from ?1 + 1 to ?2. A ledger that begins with event 1 may have been
 // signed, or its day ended, before the first event.
-Expected<void> copy(const Database& to, const std::string& sql, const Part& part) {
+Expected<void> copy(const Database& to, const std::string& sql, const LedgerPart& part) {
   SHAPLEY_TRY_ASSIGN(Statement insert, to.prepare(sql));
   return insert.bind(1, part.genesis ? part.genesis->sequence : -1).bind(2, part.last).run();
 }
 
 // Copies what belongs to the part besides events.
-Expected<void> copy_details(const Database& to, const Part& part) {
+Expected<void> copy_details(const Database& to, const LedgerPart& part) {
   const std::string own = " WHERE sequence > ?1 AND sequence <= ?2";
   SHAPLEY_TRY(copy(to, "INSERT INTO main.heads SELECT * FROM source.heads" + own, part));
   SHAPLEY_TRY(copy(to, "INSERT INTO main.books_by_day SELECT * FROM source.books_by_day" + own, part));
@@ -89,7 +89,7 @@ Expected<void> copy_details(const Database& to, const Part& part) {
       "WHERE day IN (SELECT day FROM main.books_by_day)");
 }
 
-Expected<void> copy_rows(const Database& to, const Part& part, const OnProgress& on_progress) {
+Expected<void> copy_rows(const Database& to, const LedgerPart& part, const OnProgress& on_progress) {
   const std::string chosen = " WHERE (seq > ?1 AND seq <= ?2) OR seq IN (SELECT seq FROM temp.copied) ORDER BY ";
   for (const auto& [table, order] : {std::pair{"event_rows", "seq"}, std::pair{"event_nodes", "seq, position"},
                                      std::pair{"event_jobs", "job, submit"}, std::pair{"event_texts", "seq"}}) {
@@ -134,7 +134,7 @@ Expected<void> attach_source(const Database& to, const path& from) {
   return attach.bind(1, source).run();
 }
 
-Expected<void> fill(const Database& to, const path& from, Part& part, const OnProgress& on_progress) {
+Expected<void> fill(const Database& to, const path& from, LedgerPart& part, const OnProgress& on_progress) {
   SHAPLEY_TRY_ASSIGN(const Schema schema, genuine_schema(newest_schema()));
   // No process opens the file before it is complete, so it need not be crash-safe.
   SHAPLEY_TRY(to.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"));
@@ -168,7 +168,7 @@ bool same_begin(const std::optional<Genesis>& a, const std::optional<Genesis>& b
          a->books_hash == b->books_hash;
 }
 
-Expected<void> check_belongs(const path& from, const path& to, const Part& part) {
+Expected<void> check_belongs(const path& from, const path& to, const LedgerPart& part) {
   SHAPLEY_TRY_ASSIGN(const BackupResult verified, verify_copy(to));
   SHAPLEY_TRY_ASSIGN(const Database ledger, open_for_copying(from));
   SHAPLEY_TRY_ASSIGN(const Database written, open_alone(to));
@@ -190,7 +190,7 @@ Expected<void> audit_part(const path& to) {
 
 }  // namespace
 
-Expected<void> write_part(const path& from, const path& to, Part& part, const OnProgress& on_progress) {
+Expected<void> write_part(const path& from, const path& to, LedgerPart& part, const OnProgress& on_progress) {
   auto written = [&]() -> Expected<void> {
     SHAPLEY_TRY_ASSIGN(const Database database, Database::open(to.string(), k_written | SQLITE_OPEN_CREATE));
     return fill(database, from, part, on_progress);
@@ -199,7 +199,7 @@ Expected<void> write_part(const path& from, const path& to, Part& part, const On
   return sync_file(to);
 }
 
-Expected<void> check_part(const path& from, const path& to, const Part& part, const OnProgress& on_progress) {
+Expected<void> check_part(const path& from, const path& to, const LedgerPart& part, const OnProgress& on_progress) {
   tell(on_progress, {.what = "what was written is read again and audited"});
   auto checked = check_belongs(from, to, part);
   if (checked) checked = audit_part(to);

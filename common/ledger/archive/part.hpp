@@ -15,7 +15,7 @@
 
 namespace shapley::ledger {
 
-struct Part {
+struct LedgerPart {
   std::optional<Genesis> genesis;  // what it begins with; nullopt: with event 1. write_part() counts its copies
   std::int64_t last = 0;           // its last event
   Digest hash{};                   // of its last event
@@ -26,13 +26,13 @@ struct Part {
 // that they refer to: declarations, and all that is known of segments which were not over at the genesis' horizon.
 // Projections and the daily books of these events are there, too. The file is synced. Errc::io, Errc::no_space.
 // REQUIRES: `from` is a ledger of the present schema; it has the events.
-[[nodiscard]] Expected<void> write_part(const std::filesystem::path& from, const std::filesystem::path& to, Part& part,
-                                        const OnProgress& on_progress);
+[[nodiscard]] Expected<void> write_part(const std::filesystem::path& from, const std::filesystem::path& to,
+                                        LedgerPart& part, const OnProgress& on_progress);
 
 // Reads the file again: checks every page and every hash, audits it alone, and checks that it is this part of this
 // ledger. Errc::corrupt names the difference.
 [[nodiscard]] Expected<void> check_part(const std::filesystem::path& from, const std::filesystem::path& to,
-                                        const Part& part, const OnProgress& on_progress);
+                                        const LedgerPart& part, const OnProgress& on_progress);
 
 // The events after which a ledger is cut into archives: those at the end of each closed period except the last one.
 

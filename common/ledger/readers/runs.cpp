@@ -75,7 +75,7 @@ constexpr const char* k_segments_that_ended_last =
     "LEFT JOIN event_rows o ON o.seq = s.opened LEFT JOIN event_rows c ON c.seq = s.closed "
     "WHERE s.retracted IS NULL AND s.opened IS NOT NULL ORDER BY s.job, s.anchor, s.ordinal";
 
-Run run_of(const SegmentWithJob& row) {
+EndedRun run_of(const SegmentWithJob& row) {
   return {.job = row.is.job,
           .start = row.is.start,
           .end = k_beginning_of_time,
@@ -93,7 +93,7 @@ Run run_of(const SegmentWithJob& row) {
 }
 
 // Adds the segment; true if its end is the latest so far.
-bool add_segment(Run& run, const SegmentOfRun& segment) {
+bool add_segment(EndedRun& run, const SegmentOfRun& segment) {
   if (!segment.end) {
     run.ended = false;
     return false;
@@ -105,15 +105,15 @@ bool add_segment(Run& run, const SegmentOfRun& segment) {
   return true;
 }
 
-bool is_of(const Run& run, const SegmentOfRun& segment) {
+bool is_of(const EndedRun& run, const SegmentOfRun& segment) {
   return run.job == segment.job && run.start == segment.start;
 }
 
-Expected<std::vector<Run>> read_runs(const Database& database, const RunsAsked& asked) {
+Expected<std::vector<EndedRun>> read_runs(const Database& database, const RunsAsked& asked) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(with_kinds(k_segments_with_jobs)));
   select.bind(1, asked.submitted_since.value_or(k_beginning_of_time).value);
   select.bind(2, asked.newest_jobs.value_or(std::numeric_limits<std::int64_t>::max()));
-  std::vector<Run> result;
+  std::vector<EndedRun> result;
   const auto none_ended = [&] { return !result.empty() && result.back().end == k_beginning_of_time; };
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool there, select.step());
@@ -131,14 +131,14 @@ Expected<std::vector<Run>> read_runs(const Database& database, const RunsAsked& 
   return result;
 }
 
-Expected<std::vector<Run>> read_latest_runs(const Database& database, std::int64_t most, std::int64_t events) {
+Expected<std::vector<EndedRun>> read_latest_runs(const Database& database, std::int64_t most, std::int64_t events) {
   SHAPLEY_TRY_ASSIGN(const auto segments,
                      read_within<SegmentOfRun>(database, with_kinds(k_segments_that_ended_last), {},
                                                [&](Statement& select) { select.bind(1, most).bind(2, events); }));
-  std::vector<Run> result;
+  std::vector<EndedRun> result;
   for (const SegmentOfRun& segment : segments) {
     if (result.empty() || !is_of(result.back(), segment)) {
-      Run& run = result.emplace_back();
+      EndedRun& run = result.emplace_back();
       run.job = segment.job;
       run.start = segment.start;
       run.end = k_beginning_of_time;
@@ -151,11 +151,11 @@ Expected<std::vector<Run>> read_latest_runs(const Database& database, std::int64
 
 }  // namespace
 
-Expected<std::vector<Run>> runs(const Ledger& ledger, const RunsAsked& asked) {
+Expected<std::vector<EndedRun>> runs(const Ledger& ledger, const RunsAsked& asked) {
   return ledger.rows().run("read runs", read_runs, asked);
 }
 
-Expected<std::vector<Run>> latest_runs(const Ledger& ledger, std::int64_t most, std::int64_t events) {
+Expected<std::vector<EndedRun>> latest_runs(const Ledger& ledger, std::int64_t most, std::int64_t events) {
   return ledger.rows().run("read the latest runs", read_latest_runs, most, events);
 }
 

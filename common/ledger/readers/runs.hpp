@@ -20,7 +20,7 @@
 namespace shapley::ledger {
 
 // A run with at least one segment that has ended. The members describe its ended segments.
-struct Run {
+struct EndedRun {
   JobId job;
   Instant start;
   Instant end;                     // the latest end so far
@@ -45,12 +45,12 @@ struct RunsAsked {
 };
 
 // Ascending by job number, then start. Errors: Errc::corrupt, Errc::io.
-[[nodiscard]] Expected<std::vector<Run>> runs(const Ledger& ledger, const RunsAsked& asked = {});
+[[nodiscard]] Expected<std::vector<EndedRun>> runs(const Ledger& ledger, const RunsAsked& asked = {});
 
 // At most `most` of the runs that ended last, among the newest `events` events: how long they held how many processors
 // (job, start, end, length, processors and ended are set; the other members stay empty). The cost does not depend on
 // the length of the queue. Ascending by job number, then start. Errors: those of runs().
-[[nodiscard]] Expected<std::vector<Run>> latest_runs(const Ledger& ledger, std::int64_t most, std::int64_t events);
+[[nodiscard]] Expected<std::vector<EndedRun>> latest_runs(const Ledger& ledger, std::int64_t most, std::int64_t events);
 
 // A segment of a run whose begin is known.
 struct RunSegment {

@@ -65,7 +65,7 @@ Expected<workload::Trace> read_ledger_trace(const std::filesystem::path& file) {
   workload::Trace trace;
   NameIndex users;
   NameIndex groups;
-  for (const ledger::Run& run : runs) {
+  for (const ledger::EndedRun& run : runs) {
     if (run.length.value <= 0) {
       ++trace.omitted.unusable["no run time"];
       continue;

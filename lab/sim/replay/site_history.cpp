@@ -118,7 +118,7 @@ Expected<Past> read_ledger(const SiteHistorySource& source, const config::Config
   SHAPLEY_TRY_ASSIGN(const auto ledger, ledger::Ledger::open(source.trace, ledger::OpenMode::read_only));
   SHAPLEY_TRY_ASSIGN(const auto runs, ledger::runs(ledger));
   Past past;
-  for (const ledger::Run& run : runs) {
+  for (const ledger::EndedRun& run : runs) {
     if (!run.ended) {
       ++past.left_out["job[|s] that had not ended"];
       continue;

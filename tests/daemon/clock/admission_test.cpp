@@ -107,7 +107,8 @@ TEST_F(AdmissionTest, AClockAheadThatHeldNothingWasNotTheFeeders) {
   EXPECT_EQ(fate(k_present + 100, k_present + 100), Fate::read);
   believe();
   EXPECT_FALSE(admission.wants_session());
-  admission.resume_doubt({.since = Instant{k_present}, .ahead = Duration{40 * k_day}});
+  admission =
+      Admission(Instant{k_read_until}, TrustedClock::Doubt{.since = Instant{k_present}, .ahead = Duration{40 * k_day}});
   believe();
   EXPECT_TRUE(admission.wants_session()) << "what an earlier process held is not known";
 }

@@ -621,11 +621,10 @@ TEST_F(ConsortiumOfTwo, AStatementIsReadOutsideOfTheServingThread) {
   std::optional<HeardStatement> heard;
   ConsortiumLoop loop(
       io, {},
-      {.next =
-           [&] {
-             if (std::exchange(asked, true)) return ConsortiumLoop::Task{};
-             return ConsortiumLoop::Task{other.name, other.standing, north.site.consortium_keys.front()};
-           },
+      {.next = [&]() -> std::optional<ConsortiumLoop::Question> {
+         if (std::exchange(asked, true)) return std::nullopt;
+         return ConsortiumLoop::Question{other.name, other.standing, north.site.consortium_keys.front()};
+       },
        .received =
            [&](const std::string& /*cluster*/, HeardStatement read) {
              heard = std::move(read);

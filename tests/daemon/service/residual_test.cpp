@@ -17,17 +17,17 @@ using accounting::ResidualMeasured;
 constexpr std::int64_t k_minute = 60;
 constexpr Instant k_measured_at{1'000'000};
 
-std::vector<ledger::Run> runs_of(std::int64_t count, std::int64_t length_s, bool ended = true) {
-  ledger::Run run;
+std::vector<ledger::EndedRun> runs_of(std::int64_t count, std::int64_t length_s, bool ended = true) {
+  ledger::EndedRun run;
   run.length = Duration{length_s};
   run.processors = ProcessorMillionths{k_micro};
   run.ended = ended;
-  return std::vector<ledger::Run>(static_cast<std::size_t>(count), run);
+  return std::vector<ledger::EndedRun>(static_cast<std::size_t>(count), run);
 }
 
 TEST(Residual, IsMeasuredOverTwentyEndedRunsAtLeast) {
-  std::vector<ledger::Run> runs = runs_of(k_fewest_measured_runs - 1, 7200);
-  for (const ledger::Run& open : runs_of(5, 100, false)) runs.push_back(open);
+  std::vector<ledger::EndedRun> runs = runs_of(k_fewest_measured_runs - 1, 7200);
+  for (const ledger::EndedRun& open : runs_of(5, 100, false)) runs.push_back(open);
   EXPECT_EQ(measured_residual(runs), std::nullopt);
   runs.push_back(runs.front());
   EXPECT_EQ(measured_residual(runs), (MeasuredResidual{Duration{3600}, k_fewest_measured_runs}));
@@ -156,8 +156,8 @@ TEST_F(ResidualOfService, ALongQueueHidesNoRuns) {
   EXPECT_EQ(statements().size(), 1U);
 }
 
-ledger::Run run(std::int64_t length_s, std::int64_t processors, bool ended = true) {
-  ledger::Run run;
+ledger::EndedRun run(std::int64_t length_s, std::int64_t processors, bool ended = true) {
+  ledger::EndedRun run;
   run.length = Duration{length_s};
   run.processors = ProcessorMillionths{processors * k_micro};
   run.ended = ended;
@@ -165,10 +165,10 @@ ledger::Run run(std::int64_t length_s, std::int64_t processors, bool ended = tru
 }
 
 // Looked at in every second of every processor: how long it will still be held.
-std::int64_t naive_residual(const std::vector<ledger::Run>& runs) {
+std::int64_t naive_residual(const std::vector<ledger::EndedRun>& runs) {
   Int128 doubled = 0;
   Int128 seconds = 0;
-  for (const ledger::Run& r : runs) {
+  for (const ledger::EndedRun& r : runs) {
     for (std::int64_t s = 0; r.ended && s < r.length.value; ++s) {
       doubled += (2 * (r.length.value - s) - 1) * (r.processors.value / k_micro);  // seen in the middle of the second
       seconds += r.processors.value / k_micro;
@@ -178,7 +178,7 @@ std::int64_t naive_residual(const std::vector<ledger::Run>& runs) {
 }
 
 TEST(Residual, TheMeanResidualRunTimeWeighsProcessorsAndLength) {
-  const std::vector<ledger::Run> runs{run(10, 1), run(100, 3), run(1, 50), run(7, 2), run(1000, 9, false)};
+  const std::vector<ledger::EndedRun> runs{run(10, 1), run(100, 3), run(1, 50), run(7, 2), run(1000, 9, false)};
   ASSERT_TRUE(mean_residual_run_time(runs).has_value());
   EXPECT_EQ(mean_residual_run_time(runs)->value, naive_residual(runs));
   EXPECT_EQ(mean_residual_run_time(std::vector{run(7200, 4), run(7200, 1)})->value, 3600);

@@ -161,15 +161,15 @@ TEST(LastLook, IsTheLatestOfWhatIsKnown) {
   LastLook look;
   look.begin_session({.since = at(100), .before = at(80)});
   look.note_read(at(90), at(50));
-  EXPECT_EQ(look.before_life(), std::nullopt) << "of the feeder before";
+  EXPECT_EQ(look.before_restart(), std::nullopt) << "of the feeder before";
   look.note_read(at(100), at(50));
-  EXPECT_EQ(look.before_life(), at(80));
-  EXPECT_EQ(look.life_began(), at(100));
+  EXPECT_EQ(look.before_restart(), at(80));
+  EXPECT_EQ(look.restart()->observed_since, at(100));
   look.begin_session({.since = at(200), .before = at(190)});
   look.note_read(at(200), at(195));
-  EXPECT_EQ(look.before_life(), at(80)) << "it went away again before it was known what it had lost";
+  EXPECT_EQ(look.before_restart(), at(80)) << "it went away again before it was known what it had lost";
   look.end_snapshot();
-  EXPECT_EQ(look.before_life(), std::nullopt);
+  EXPECT_EQ(look.before_restart(), std::nullopt);
   EXPECT_EQ(look.refined(at(10), at(500)), at(190));
   EXPECT_EQ(look.refined(at(10), at(150)), at(10)) << "that was later";
   EXPECT_EQ(look.refined(at(300), at(500)), at(300));
@@ -179,11 +179,11 @@ TEST(LastLook, OfAFeederThatIsBackIsNone) {
   LastLook look;
   look.begin_session({.since = at(100)});
   look.note_read(at(300), at(250));
-  EXPECT_EQ(look.before_life(), std::nullopt);
+  EXPECT_EQ(look.before_restart(), std::nullopt);
   LastLook first;
   first.begin_session({.since = at(100)});
   first.note_read(at(100), std::nullopt);
-  EXPECT_EQ(first.before_life(), std::nullopt) << "there are no books yet";
+  EXPECT_EQ(first.before_restart(), std::nullopt) << "there are no books yet";
 }
 
 // Times without a look at slurmctld's records: the watch alone, then in a service.
