@@ -55,7 +55,7 @@ constexpr std::array k_values{
               "2026-11-21, 2026-11-21T07:00[:00], 11/21, 07:00, today, noon, now-1hour, or seconds since 1970;\n"
               "                             in UTC, or with an offset: 07:00+01:00"},
     HelpValue{"MONTH", "2026-11"}, HelpValue{"AGE", "36h, 2d, or seconds"}, HelpValue{"NAMES", "a, or a,b,c"},
-    HelpValue{"FORMAT", "name, name%width,... (--helpformat lists the names)"}};
+    HelpValue{"FORMAT", "name, name%width,...; a longer cell ends with '+' (--helpformat lists the names)"}};
 
 constexpr std::size_t k_help_column = 29;
 

@@ -1,4 +1,5 @@
 // What --usage prints, and what --help says besides the options themselves: of a subcommand only what applies to it.
+// The manual page is made of --help.
 #pragma once
 
 #include <memory>
