@@ -33,46 +33,6 @@ namespace shapley::ctl {
 
 namespace {
 
-constexpr const char* k_usage =
-    "Usage: shapleyctl [--socket PATH | --host HOST[:PORT]] [--timeout SECONDS] COMMAND\n"
-    "  status [-lnP] [--json] [-O NAMES] [--top N] [-i SECONDS] [-o FORMAT] [--contribution NAME] [--ledger FILE]\n"
-    "    [--at TIME]\n"
-    "  status --worth [--json] [-O NAMES] [-i SECONDS] [--ledger FILE] [--at TIME]\n"
-    "  status --forecast [--json] [-i SECONDS] [--contribution NAME] [--ledger FILE] [--at TIME]\n"
-    "  status --users [-nP] [--json] [-O NAMES] [-i SECONDS] [--ledger FILE] [--at TIME]\n"
-    "  jobs [-anP] [--json] [-o FORMAT] [-A NAMES] [-O NAMES] [-u USERS] [-j JOBS] [-S TIME] [--ledger FILE]\n"
-    "  explain JOB [--ledger FILE] [--at TIME] [--json]\n"
-    "  explain {JOB | ORGANIZATION} --against {JOB | ORGANIZATION} [--ledger FILE] [--at TIME] [--json]\n"
-    "  statement [--month MONTH | -S TIME -E TIME] [--as-of then|now] [-O NAMES] [--contribution NAME]\n"
-    "    [--csv | --json] [--ledger FILE | --consortium LEDGER...]\n"
-    "  history [--by INTERVAL] [-S TIME] [-E TIME] [-O NAMES] [-nP] [-o FORMAT] [--csv | --json] [--ledger FILE]\n"
-    "  report -o DIRECTORY [--month MONTH | -S TIME -E TIME] [-O NAMES] [--title TEXT] [--no-charts] [--no-audit]\n"
-    "    [--public-key FILE] [--users] [--ledger FILE [--per-organization] | --consortium LEDGER...]\n"
-    "  check-config [FILE] [--against-slurm] [--diff] [--ledger FILE]\n"
-    "  init [-o FILE]\n"
-    "  audit [LEDGER] [--archives DIRECTORY] [--against FILE [-S TIME] [-E TIME]] [--against-head FILE --public-key "
-    "FILE]"
-    " [--json]\n"
-    "  audit --head [LEDGER] [--sign-with KEY] [-o FILE] [--json]\n"
-    "  keygen FILE\n"
-    "  backup [--ledger FILE] [--force] TARGET\n"
-    "  restore --ledger FILE BACKUP\n"
-    "  compact LEDGER\n"
-    "  archive LEDGER [--sign-with KEY]\n"
-    "  import --sacct FILE --config FILE {--ledger NEW | --into LEDGER} [--nodes FILE] [--accounts FILE] [--json]\n"
-    "  adjust {--job JOB | --account NAME -S TIME -E TIME | --user USER -S TIME -E TIME} --to NAME --reason TEXT\n"
-    "    [--yes] [--json] [--ledger FILE]\n"
-    "  adjust --nodes NODES --owners NAMES -S TIME [-E TIME] --reason TEXT [--yes] [--json] [--ledger FILE]\n"
-    "  adjust {--rename NAME | --merge NAME} --to NAME --reason TEXT [--yes] [--json] [--ledger FILE]\n"
-    "  adjust --reverse NUMBER --reason TEXT [--yes] [--json] [--ledger FILE]\n"
-    "  adjust --list [--json] [--ledger FILE]\n"
-    "  workflows [ORGANIZATION] [-l] [--json]\n"
-    "  health [--max-backup-age AGE] [--max-audit-age AGE] [--max-papers-delay AGE]\n"
-    "  rename-cluster NAME --reason TEXT\n"
-    "  standing [-o FILE]\n"
-    "  standing --accept CLUSTER --reason TEXT [--yes] [--json]\n"
-    "  begin\n";
-
 // The action of a subcommand, once the command line was parsed.
 using RunCommand = std::function<Expected<ExitCode>(const Endpoint& endpoint, const Environment& environment)>;
 
@@ -177,7 +137,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   for (const auto& [name, run] : line.runs) {
     if (app.got_subcommand(std::string(name))) return run(endpoint, environment);
   }
-  environment.err << k_usage << "shapleyctl --help says more\n";
+  environment.err << program_usage(app) << "shapleyctl --help says more\n";
   return ExitCode::usage;
 }
 
@@ -198,7 +158,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Environment& env
     return is_check ? unknown_health("the command line cannot be understood", environment) : ExitCode::usage;
   }
   if (line.usage) {
-    environment.out << k_usage;
+    environment.out << program_usage(app);
     return ExitCode::success;
   }
   if (line.answer) {

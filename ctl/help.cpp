@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -54,7 +55,7 @@ constexpr std::array k_values{
               "2026-11-21, 2026-11-21T07:00[:00], 11/21, 07:00, today, noon, now-1hour, or seconds since 1970;\n"
               "                             in UTC, or with an offset: 07:00+01:00"},
     HelpValue{"MONTH", "2026-11"}, HelpValue{"AGE", "36h, 2d, or seconds"}, HelpValue{"NAMES", "a, or a,b,c"},
-    HelpValue{"FORMAT", "name, name%width,... (--helpformat lists the names)"}};
+    HelpValue{"FORMAT", "name, name%width,...; a longer cell ends with '+' (--helpformat lists the names)"}};
 
 constexpr std::size_t k_help_column = 29;
 
@@ -85,7 +86,49 @@ std::string value_lines(const CLI::App& command) {
   return text.empty() ? "" : "Values:\n" + text + "\n";
 }
 
+std::string usage_of(const CLI::Option& option) {
+  const auto& letters = option.get_snames();
+  std::string text = letters.empty() ? "--" + option.get_lnames().front() : "-" + letters.front();
+  if (option.get_type_size() != 0) {
+    const std::string type = option.get_type_name();
+    // Behind a colon, unless the noun has it ("HOST[:PORT]"), stands which values are taken: too long for a summary.
+    text += " " + (type.find("[:") == std::string::npos ? type.substr(0, type.find(':')) : type);
+  }
+  if (option.get_expected_max() >= CLI::detail::expected_max_vector_size) text += "...";
+  return option.get_required() ? text : "[" + text + "]";
+}
+
+// `begin`, and the options and arguments of `app`, --help aside. Lines that follow are indented.
+std::string usage_line(const CLI::App& app, const std::string& begin) {
+  constexpr std::size_t k_columns = 110;
+  std::string text;
+  std::string line = begin;
+  std::vector<std::string> positionals;
+  const auto add = [&](const std::string& word) {
+    if (line.size() + 1 + word.size() > k_columns) {
+      text += line + "\n";
+      line = "   ";
+    }
+    line += " " + word;
+  };
+  for (const CLI::Option* option : app.get_options({})) {
+    if (option->get_positional())
+      positionals.push_back(HelpFormatter().make_option_usage(option));
+    else if (!option->get_group().empty() && option != app.get_help_ptr())
+      add(usage_of(*option));
+  }
+  std::ranges::for_each(positionals, add);
+  if (!app.get_subcommands({}).empty()) add("COMMAND");
+  return text + line + "\n";
+}
+
 }  // namespace
+
+std::string program_usage(const CLI::App& app) {
+  std::string text = usage_line(app, "Usage: " + app.get_name());
+  for (const CLI::App* command : app.get_subcommands({})) text += usage_line(*command, "  " + command->get_name());
+  return text;
+}
 
 std::shared_ptr<CLI::FormatterBase> help_formatter() {
   return std::make_shared<HelpFormatter>();

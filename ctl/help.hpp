@@ -1,4 +1,5 @@
-// What --help says besides the options themselves: of a subcommand only what applies to it.
+// What --usage prints, and what --help says besides the options themselves: of a subcommand only what applies to it.
+// The manual page is made of --help.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,9 @@ namespace shapley::ctl {
 
 // An option that may also be given by its position is shown with its meaning once.
 [[nodiscard]] std::shared_ptr<CLI::FormatterBase> help_formatter();
+
+// A line for the program and for each subcommand, with the options and arguments that each takes.
+[[nodiscard]] std::string program_usage(const CLI::App& app);
 
 // Environment and exit codes of the whole program.
 [[nodiscard]] std::string program_footer();

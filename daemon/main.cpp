@@ -59,7 +59,8 @@ int main(int argc, char** argv) {
                                                                 {"error", spdlog::level::err}};
   cli.add_option("--config", file, "Read the configuration from this file")->capture_default_str()->type_name("FILE");
   cli.add_flag("--check-config", check,
-               "Check the configuration file, print its meaning and exit, with 1 if it has faults");
+               "Check the configuration file, print its meaning and exit, with 1 if it has faults, such as former "
+               "names of organizations, which the books of its ledger know");
   cli.add_flag("--foreground", foreground, "Run in the foreground, logging to standard error (the only mode)");
   cli.add_option("--log-level", level, "Log messages from this level on: debug, info (default), warning or error")
       ->transform(CLI::CheckedTransformer(levels).description(""))

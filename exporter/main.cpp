@@ -61,7 +61,8 @@ void describe(CLI::App& app, CommandLine& line) {
   app.add_option("--socket", line.socket, "Connect to the daemon through this socket")
       ->default_str(printable(line.socket))
       ->type_name("PATH");
-  app.add_option("--listen", line.listen, "Serve http://ADDRESS:PORT/metrics")
+  app.add_option("--listen", line.listen,
+                 "Serve http://ADDRESS:PORT/metrics; port 0 takes a free port, which is logged")
       ->capture_default_str()
       ->type_name("ADDRESS:PORT");
   // Below Prometheus' own limit of a scrape (10 s), so that shapley_up is reported instead of a scrape that failed.
@@ -72,7 +73,9 @@ void describe(CLI::App& app, CommandLine& line) {
   app.add_option("--top", line.top, "Export only this many organizations, those that own the most processors (0: all)")
       ->capture_default_str()
       ->type_name("NUMBER");
-  app.add_option("--users", line.users, "Export what this many users got, those that got the most (0: none)")
+  app.add_option("--users", line.users,
+                 "Export what this many users got this period, those that got the most (0: none), unless slurm.conf's "
+                 "PrivateData hides jobs or usage")
       ->capture_default_str()
       ->check(CLI::Range(0, 100'000))
       ->type_name("NUMBER");

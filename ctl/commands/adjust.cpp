@@ -221,7 +221,8 @@ void add_adjust(CLI::App& app, AdjustArguments& arguments) {
   command->add_option("--nodes", arguments.nodes, "Correct the owners of these nodes from --since to --until")
       ->type_name("NODES");
   command->add_option("--rename", arguments.rename, "Rename this organization to the name in --to")->type_name("NAME");
-  command->add_option("--merge", arguments.merge, "Merge this organization into the one in --to")->type_name("NAME");
+  command->add_option("--merge", arguments.merge, "Add the row of this organization to that of the one in --to")
+      ->type_name("NAME");
   command
       ->add_option("--to", arguments.to,
                    "Assign the runs to this organization; with --rename or --merge, continue under this name; with "
@@ -243,7 +244,8 @@ void add_adjust(CLI::App& app, AdjustArguments& arguments) {
   command->add_option("--reason", arguments.reason, "Record this reason in the ledger, for every user to read")
       ->type_name("TEXT");
   command->add_flag("--list", arguments.list, "List all adjustments");
-  command->add_flag("--yes", arguments.yes, "Book the adjustment; without --yes its effect is only shown");
+  command->add_flag("--yes", arguments.yes,
+                    "Book the adjustment, as root or the daemon's user; without --yes its effect is only shown");
   command
       ->add_option("--ledger", arguments.ledger,
                    "Read this ledger file or a copy of it, without asking a daemon; nothing is booked")

@@ -82,7 +82,8 @@ Expected<ExitCode> print_head(const AuditArguments& arguments, const Endpoint& e
 }  // namespace
 
 void add_audit(CLI::App& app, AuditArguments& arguments) {
-  CLI::App* command = app.add_subcommand("audit", "Prove that a ledger is correct, or list every finding");
+  CLI::App* command = app.add_subcommand(
+      "audit", "Prove that a ledger is correct (hash chain, sums and tables), or list every finding");
   command
       ->add_option("LEDGER,--ledger", arguments.ledger,
                    "Audit this ledger file or a copy of it (default: the daemon's own)")
@@ -427,7 +428,9 @@ Expected<ledger::SignedHead> wanted_head(const std::string& ledger, const std::s
 
 void add_keygen(CLI::App& app, KeygenArguments& arguments) {
   CLI::App* command = app.add_subcommand("keygen", "Generate the pair of keys that signs heads of the ledger");
-  command->add_option("FILE", arguments.file, "Write the private key to this file, and the public key to FILE.pub")
+  command
+      ->add_option("FILE", arguments.file,
+                   "Write the private key to this file (mode 0600), and the public key to FILE.pub")
       ->required()
       ->type_name("");
 }

@@ -366,7 +366,9 @@ std::string past_lines(const ExplainReport& report) {
 }  // namespace
 
 void add_explain(CLI::App& app, ExplainArguments& arguments) {
-  CLI::App* command = app.add_subcommand("explain", "Explain why a job waits");
+  CLI::App* command = app.add_subcommand("explain",
+                                         "Explain why a job waits: its organization and rule, the jobs before it, its "
+                                         "place, and the parts of its priority");
   CLI::Option* job = command
                          ->add_option("JOB", arguments.job,
                                       "Explain this job: its number, ARRAY_TASK, or JOB+PART of a heterogeneous job; "
@@ -378,7 +380,8 @@ void add_explain(CLI::App& app, ExplainArguments& arguments) {
                             ->excludes(job);
   command
       ->add_option("--against", arguments.against,
-                   "Show instead which goes first, JOB or this organization or job, why, and what would reverse that")
+                   "Show instead which goes first, JOB or this organization or job, why, since when, and what would "
+                   "reverse that")
       ->excludes(submit)
       ->type_name("NAME");
   command->add_option("-A,--account", arguments.asked.account, "Use this account")->needs(submit)->type_name("ACCOUNT");

@@ -86,7 +86,8 @@ void add_history(CLI::App& app, HistoryArguments& arguments) {
       ->capture_default_str()
       ->type_name("INTERVAL:{" + names + "}");
   add_interval(*command, arguments.interval);
-  command->add_flag("-P,--parsable2", arguments.parsable, "Print exact values between '|'");
+  command->add_flag("-P,--parsable2", arguments.parsable,
+                    "Print exact values between '|', below a header of the fields' names");
   command->add_flag("-n,--noheader", arguments.no_header, "Print no header");
   command
       ->add_option("-o,--format", arguments.format,

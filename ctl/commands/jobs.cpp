@@ -163,9 +163,11 @@ std::span<const Field> jobs_fields() {
 }
 
 void add_jobs(CLI::App& app, JobsArguments& arguments) {
-  CLI::App* command = app.add_subcommand("jobs", "List the running and pending jobs with their organizations");
+  CLI::App* command =
+      app.add_subcommand("jobs", "List the running and the startable pending jobs with their organizations");
   command->add_flag("--json", arguments.json, "Print the whole report, segments included, as JSON");
-  command->add_flag("-P,--parsable2", arguments.parsable, "Print exact values between '|'");
+  command->add_flag("-P,--parsable2", arguments.parsable,
+                    "Print exact values between '|', below a header of the fields' names");
   command->add_flag("-n,--noheader", arguments.no_header, "Print no header");
   command->add_flag("-a,--all", arguments.all, "List ended, suspended and blocked jobs of the last 7 days, too");
   command

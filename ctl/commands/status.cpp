@@ -358,8 +358,9 @@ Expected<std::string> render_status(const StatusReport& report, const StatusView
 }
 
 void add_status(CLI::App& app, StatusArguments& arguments) {
-  CLI::App* command =
-      app.add_subcommand("status", "Show the core-hours that each organization got and gave, and its standing");
+  CLI::App* command = app.add_subcommand("status",
+                                         "Show the core-hours that each organization got and gave, and its standing, "
+                                         "in the order in which jobs are served, and the health of daemon and plugin");
   CLI::Option* worth = command->add_flag(
       "--worth", arguments.worth,
       "Show the worth of cooperation: the core-hours that each organization got, and would have got alone");
@@ -375,7 +376,9 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
                               ->excludes(worth)
                               ->excludes(users);
   command->add_flag("--json", arguments.json, "Print the whole report as JSON");
-  command->add_flag("-P,--parsable2", arguments.parsable, "Print exact values between '|'")
+  command
+      ->add_flag("-P,--parsable2", arguments.parsable,
+                 "Print exact values between '|', below a header of the fields' names")
       ->excludes(worth)
       ->excludes(forecast);
   command->add_flag("-n,--noheader", arguments.no_header, "Print no header")->excludes(worth)->excludes(forecast);

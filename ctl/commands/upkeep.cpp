@@ -41,7 +41,8 @@ void add_backup(CLI::App& app, BackupArguments& arguments) {
 }
 
 void add_restore(CLI::App& app, RestoreArguments& arguments) {
-  CLI::App* command = app.add_subcommand("restore", "Replace a ledger by a backup; the daemon must be stopped");
+  CLI::App* command =
+      app.add_subcommand("restore", "Replace a ledger by a verified backup; the daemon must be stopped");
   command->add_option("BACKUP", arguments.backup, "Restore this file, which backup wrote")
       ->required()
       ->type_name("FILE");
@@ -101,8 +102,9 @@ std::string why_nothing(int uncut) {
 }  // namespace
 
 void add_archive(CLI::App& app, ArchiveArguments& arguments) {
-  CLI::App* command = app.add_subcommand(
-      "archive", "Move closed periods, except the last one, to archive files; the daemon must be stopped");
+  CLI::App* command = app.add_subcommand("archive",
+                                         "Move closed periods, except the last one, to compressed archive files beside "
+                                         "the ledger; the daemon must be stopped");
   command->add_option("LEDGER,--ledger", arguments.ledger, "Archive the closed periods of this ledger file")
       ->required()
       ->type_name("FILE");

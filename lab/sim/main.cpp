@@ -14,9 +14,12 @@
 #include "base/process.hpp"
 #include "config/values.hpp"
 #include "game/serving_order.hpp"
+#include "planning/algorithms.hpp"
 #include "scheduling/policies/policy.hpp"
+#include "scheduling/utility_functions.hpp"
 #include "sim/commands/commands.hpp"
 #include "sim/experiments/experiments.hpp"
+#include "sim/registry.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/system.hpp"
 
@@ -34,6 +37,13 @@ template <typename Value>
 CLI::Option* add_option(CLI::App& command, const std::string& name, Value& value, const std::string& text) {
   const std::size_t blank = name.find(' ');
   return command.add_option(name.substr(0, blank), value, text)->type_name(name.substr(blank + 1));
+}
+
+// The names of the entries of a table, separated by commas.
+std::string listed(const auto& table, const auto& name) {
+  std::string names;
+  for (const auto& entry : table) names.append(names.empty() ? "" : ", ").append(std::invoke(name, entry));
+  return names;
 }
 
 // Adds an option that takes one of `words`, which help shows as its value.
@@ -73,7 +83,7 @@ void add_parallel(CLI::App& command, workload::ParallelJobs& parallel) {
                                                                    {"rigid", workload::ParallelJobs::rigid}};
   add_choice(command, "--parallel", parallel, kinds,
              "Treat a job of q processors as q jobs of one processor each (copies, default), or as "
-             "one job that takes all q at once (rigid)");
+             "one job that takes all q at once (rigid), which policies that simulate coalitions refuse");
 }
 
 void add_window(CLI::App& command, ComparisonSettings& settings) {
@@ -87,9 +97,10 @@ void add_window(CLI::App& command, ComparisonSettings& settings) {
   add_option(command, "--processors N", settings.processors,
              "Set the number of processors of all organizations together (default: from the trace)")
       ->check(CLI::Range(1, 10'000'000));
-  add_choice(command, "--endowment", settings.endowment, endowments,
-             "Distribute the processors by a Zipf law, equally, or alternately from window to "
-             "window (default: alternate)");
+  add_choice(
+      command, "--endowment", settings.endowment, endowments,
+      "Distribute the processors: organization u owns a part proportional to 1/(u+1) (zipf), all own equal parts "
+      "(uniform), or the one in even and the other in odd windows (alternate, default)");
   add_option(command, "--assign random|group|FILE", settings.assignment,
              "Assign users to organizations at random (default), by the trace's groups, or by a file of lines "
              "USER ORGANIZATION");
@@ -157,7 +168,8 @@ Action add_run(CLI::App& app) {
                             ->needs(epsilon);
   epsilon->needs(lambda);
   add_option(*command, "--utility NAME", arguments->options.utility,
-             "Let ref share this utility fairly, and report it for every policy (default: psi_sp)");
+             "Let ref share this utility fairly, and report it for every policy (default: psi_sp): " +
+                 listed(scheduling::utility_functions(), &scheduling::UtilityFunction::name));
   add_option(*command, "--csv FILE", arguments->organizations_csv,
              "Write a row per policy and organization to this file");
   add_option(*command, "--batsim-jobs FILE", arguments->batsim_jobs,
@@ -205,7 +217,8 @@ Action add_compare(CLI::App& app) {
   add_option(*command, "--threads N", arguments->threads, "Run on this many threads (default: one per core)");
   add_option(*command, "--plot FILE", arguments->plot, "Draw the means with their errors to this SVG file");
   add_option(*command, "--submit DIRECTORY", arguments->submit,
-             "Run as a Slurm job array, and keep the results in this directory, which its tasks must see");
+             "Run as a Slurm job array, and keep the results in this directory, which its tasks must see; the same "
+             "command again runs only what is missing");
   add_option(*command, "--block N", arguments->block, "Run this many windows per task of --submit (default: 10)")
       ->check(CLI::PositiveNumber);
   add_option(*command, "--sbatch OPTION", arguments->sbatch_options,
@@ -216,7 +229,8 @@ Action add_compare(CLI::App& app) {
 }
 
 Action add_trace(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("trace", "Describe a trace: users, load, windows with contention");
+  CLI::App* command =
+      app.add_subcommand("trace", "Describe a trace: users, load, lines left out, and windows in which jobs must wait");
   auto arguments = std::make_shared<TraceArguments>();
   add_source(*command, arguments->source);
   add_option(*command, "--processors N", arguments->processors,
@@ -236,7 +250,9 @@ Action add_replay(CLI::App& app) {
   static const std::map<std::string, sacct::Malformed> malformed{{"refuse", sacct::Malformed::refuse},
                                                                  {"skip", sacct::Malformed::skip}};
   CLI::App* command =
-      app.add_subcommand("replay", "Run a site's own jobs, organizations and nodes under other policies");
+      app.add_subcommand("replay",
+                         "Run a site's own jobs, organizations and dated nodes under other policies, with rigid jobs "
+                         "and EASY backfill, and show waits and slowdowns beside those of Slurm");
   auto arguments = std::make_shared<ReplayArguments>();
   auto rule = std::make_shared<game::ServingRule>();
   add_option(*command, "--config FILE", arguments->source.config,
@@ -258,7 +274,8 @@ Action add_replay(CLI::App& app) {
              "shapley_rate, or for many organizations shapley_rate_sampled)")
       ->delimiter(',');
   add_choice(*command, "--estimates", arguments->source.estimates, estimates,
-             "Let backfill know the requested time limits (default) or the exact run times");
+             "Let backfill know the requested time limits (default), at which jobs that ran for longer end, or the "
+             "exact run times, whatever the limits were");
   add_choice(*command, "--malformed", arguments->source.malformed, malformed,
              "Refuse an export with malformed or impossible rows (default), or skip and list "
              "these rows");
@@ -279,7 +296,9 @@ Action add_replay(CLI::App& app) {
 
 Action add_plan(CLI::App& app) {
   const auto arguments = std::make_shared<PlanArguments>();
-  CLI::App* plan = app.add_subcommand("plan", "Plan the jobs of several organizations over their clusters");
+  CLI::App* plan = app.add_subcommand("plan",
+                                      "Plan jobs with known run times over the clusters of several organizations, so "
+                                      "that no organization's last job ends later than alone");
   CLI::Option* instance = add_option(*plan, "--instance FILE", arguments->instance,
                                      "Read the clusters' sizes m and the jobs from this JSON file");
   PendingQueue& queue = arguments->queue;
@@ -297,7 +316,7 @@ Action add_plan(CLI::App& app) {
       ->check(CLI::Range(1, 10'000'000));
   add_option(*plan, "--plot DIRECTORY", arguments->plot, "Draw a Gantt chart of each cluster to this directory (SVG)");
   add_option(*plan, "--algorithm NAME", arguments->algorithm,
-             "Plan by this algorithm: local_hf, mocca, mocca_ilba, ... (an unknown name lists all)")
+             "Plan by this algorithm: " + listed(planning::algorithm_names(), std::identity()))
       ->required();
   add_option(*plan, "--seed N", arguments->seed,
              "Draw local_rnd, mocca4_rnd and the users' organizations from this seed (default: 1)");
@@ -312,7 +331,8 @@ Action add_plan(CLI::App& app) {
 Action add_workflow(CLI::App& app) {
   static const std::map<std::string, bool> k_switch{{"on", true}, {"off", false}};
   const auto arguments = std::make_shared<WorkflowArguments>();
-  CLI::App* command = app.add_subcommand("workflow", "Make one step of the workflow fairness loop");
+  CLI::App* command =
+      app.add_subcommand("workflow", "Make one step of the fairness loop among the workflows of one organization");
   add_option(*command, "--instance FILE", arguments->instance, "Read tau and the workflows from this JSON file")
       ->required();
   add_option(*command, "--mode MODE", arguments->mode,
@@ -328,7 +348,8 @@ Action add_workflow(CLI::App& app) {
 
 Action add_window_command(CLI::App& app) {
   const auto arguments = std::make_shared<WindowArguments>();
-  CLI::App* command = app.add_subcommand("window", "Print the jobs of a window with its time divided, to be submitted");
+  CLI::App* command = app.add_subcommand(
+      "window", "Print the jobs of a window with its time divided by a factor, to be submitted to a real slurmctld");
   add_source(*command, arguments->source);
   add_option(*command, "--owned NUMBERS", arguments->owned,
              "Assign users to as many organizations, which own so many processors each, such as 17,7,5,3")
@@ -350,8 +371,9 @@ Action add_window_command(CLI::App& app) {
 
 Action add_judge(CLI::App& app) {
   const auto arguments = std::make_shared<JudgeArguments>();
-  CLI::App* command =
-      app.add_subcommand("judge", "Judge windows that ran on a real slurmctld, beside the same rules in simulation");
+  CLI::App* command = app.add_subcommand("judge",
+                                         "Judge windows that ran on a real slurmctld: how far the schedule is from the "
+                                         "same policy in simulation, from REF, and from what is due");
   add_option(*command, "recordings FILE", arguments->recordings, "Read these recordings, which lab/emulate writes")
       ->required();
   command->add_flag("--json", arguments->json, "Print JSON instead of tables");
@@ -392,14 +414,17 @@ Action add_experiment(CLI::App& app) {
   add_option(*command, "--instances N", arguments->instances,
              "Use this many instances per setting (mosp: 50; workflow: 10), or seeds (strategy: 20; consortium: 1)")
       ->check(CLI::PositiveNumber);
-  add_option(*command, "--length SECONDS", arguments->length,
-             "Set the length of a window, or of a case of consortium (default: of the experiment)")
+  add_option(
+      *command, "--length SECONDS", arguments->length,
+      "Set the length of a window, or of a case of consortium (default: of the experiment; consortium: 40 weeks)")
       ->check(CLI::PositiveNumber);
   add_option(*command, "--organizations N", arguments->organizations,
              "Use this many organizations; figure10, speed and the case worlds take several numbers")
       ->delimiter(',')
       ->check(CLI::Range(1, k_most_organizations));
-  add_option(*command, "--policies NAMES", arguments->policies, "Run these policies instead of the experiment's own")
+  add_option(*command, "--policies NAMES", arguments->policies,
+             "Run these policies instead of the experiment's own; of strategy and consortium: direct_contr, "
+             "shapley_rate, hindsight")
       ->delimiter(',');
   add_option(*command, "--cases NAMES", arguments->cases,
              "Run only these cases of stability (saturated, load_1.05, bursty, head_start, maintenance, debts, "
@@ -427,7 +452,9 @@ Action add_experiment(CLI::App& app) {
 }
 
 Action add_merge(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("merge", "Report on an experiment that was run in parts");
+  CLI::App* command = app.add_subcommand(
+      "merge",
+      "Report on an experiment that was run in parts, from the files of all its parts, as the whole experiment does");
   auto arguments = std::make_shared<MergeArguments>();
   add_option(*command, "files FILE", arguments->files, "Read these files, those of all parts, in any order")
       ->required();
@@ -441,6 +468,10 @@ int run_command_line(int argc, char** argv) {
   CLI::App app{"Run the scheduling policies of the Shapley papers over instances and traces"};
   app.set_version_flag("-V,--version", std::string("shapley-sim " SHAPLEY_VERSION));
   app.require_subcommand(1);
+  app.footer(
+      "Policies:\n" + policy_list() +
+      "\nEnvironment:\n"
+      "  SHAPLEY_TRACES   Read the archive's traces of experiment from this directory, unless --traces is given\n");
   const std::map<std::string, Action> actions{{"run", add_run(app)},
                                               {"compare", add_compare(app)},
                                               {"trace", add_trace(app)},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "game/braking.hpp"
@@ -222,6 +224,19 @@ std::vector<std::string> policy_names() {
   std::vector<std::string> names;
   for (const Entry& entry : k_policies) names.emplace_back(entry.name);
   return names;
+}
+
+std::string policy_list() {
+  std::map<std::size_t, std::string> names;
+  for (const Entry& entry : k_policies) {
+    std::string& those = names[entry.traits.max_organizations];
+    those.append(those.empty() ? "" : ", ").append(entry.name);
+  }
+  std::string list;
+  // Words with two blanks before them are commands to bash's completion.
+  for (const auto& [most, those] : names)
+    list += "    up to " + std::to_string(most) + " organizations  " + those + "\n";
+  return list;
 }
 
 Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRule& otherwise) {

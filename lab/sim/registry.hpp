@@ -30,6 +30,8 @@ struct PolicyOptions {
 };
 
 [[nodiscard]] std::vector<std::string> policy_names();
+// For --help: a line for each limit of organizations, with the policies that have it.
+[[nodiscard]] std::string policy_list();
 
 struct NamedPolicy {
   std::string name;

@@ -267,10 +267,10 @@ TEST(Programs, PagesNameTheDefaultFileAndSocket) {
   const std::string file(k_default_file);
   const std::string socket = Configuration{}.socket.string();
   EXPECT_NE(read("docs/reference/shapleyd.md").find("default `" + file + "`"), std::string::npos);
-  EXPECT_NE(read("packaging/man/shapleyd.8").find(file), std::string::npos);
+  EXPECT_NE(read("packaging/man/shapleyd.8.in").find(file), std::string::npos);
   EXPECT_NE(read("docs/reference/configuration.md").find("by default `" + file + "`"), std::string::npos);
   EXPECT_NE(read("docs/reference/shapleyctl.md").find("| the daemon's socket | `" + socket + "` |"), std::string::npos);
-  EXPECT_NE(read("packaging/man/shapleyctl.1").find("is given; else " + socket + "."), std::string::npos);
+  EXPECT_NE(read("packaging/man/shapleyctl.1.in").find(".IR " + socket), std::string::npos);
   EXPECT_NE(read("docs/internals/plugin.md").find("| shapleyd's Unix socket | `" + socket + "` |"), std::string::npos);
 }
 

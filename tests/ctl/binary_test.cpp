@@ -76,6 +76,12 @@ TEST_F(ShapleyctlBinary, HelpVersionAndUsageSucceed) {
   }
   EXPECT_EQ(run("--version").out, "shapleyctl " SHAPLEY_VERSION "\n");
   EXPECT_PRED2(contains, run("--help").out, "Exit codes:");
+  // The usage is made of the options, the hidden one aside.
+  const std::string usage = run("--usage").out;
+  EXPECT_TRUE(contains(usage, "[--host HOST[:PORT]] [--timeout SECONDS]") && !contains(usage, "--answer")) << usage;
+  EXPECT_PRED2(contains, usage, "\n  backup [--ledger FILE] [--force] TARGET\n");
+  EXPECT_PRED2(contains, usage, "\n  restore --ledger FILE BACKUP\n");
+  EXPECT_PRED2(contains, usage, "\n  health [--max-backup-age AGE]");
   // A command's help has what applies to it, and says once what may be given in two ways.
   const std::string compact = run("compact --help").out;
   EXPECT_TRUE(contains(compact, "Use this as LEDGER") && !contains(compact, "SHAPLEY_SOCKET")) << compact;
