@@ -48,7 +48,7 @@ Expected<RankBooks> books_of(const ledger::Ledger& ledger, std::optional<Instant
 }
 
 Expected<void> check(const ledger::ExplainRequest& asked) {
-  if (!asked.submit) return ledger::checked_job_name(asked.job).map([](const ledger::JobName& /*name*/) {});
+  if (!asked.submit) return ledger::checked_job_name(asked.job).map([](const JobName& /*name*/) {});
   if (asked.submit->processors >= 1 && asked.submit->processors <= ledger::k_most_processors_asked) return {};
   return fail(Errc::invalid_argument,
               "a job asks for 1 to " + std::to_string(ledger::k_most_processors_asked) + " processors");
@@ -63,7 +63,7 @@ Expected<ledger::ExplainReport> answer(const ledger::ExplainRequest& asked, cons
                                        const Known& known) {
   SHAPLEY_TRY(check(asked));
   if (asked.submit) return explained_submission(*asked.submit, books, known);
-  SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(asked.job));
+  SHAPLEY_TRY_ASSIGN(const JobName name, ledger::checked_job_name(asked.job));
   auto found = ledger::job_at(books.moment, books.ledger, name, books.budget);
   if (known.check_job) SHAPLEY_TRY(known.check_job(found, asked.job));
   if (!found) return tl::unexpected(std::move(found).error());

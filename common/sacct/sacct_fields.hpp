@@ -14,15 +14,6 @@
 
 namespace shapley::sacct {
 
-// "17", "17_3" (an array's task), "17+1" (a part of a heterogeneous job).
-struct JobName {
-  std::optional<std::uint32_t> number;  // the job's own, where the text has it
-  std::uint32_t array_job = 0;
-  std::optional<std::uint32_t> array_task;
-  std::uint32_t het_job = 0;
-};
-[[nodiscard]] JobName parse_job_name(std::string_view text);
-
 // Slurm's words for an absent time limit.
 [[nodiscard]] bool is_no_limit(std::string_view text);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/job_name.hpp"
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 #include "sacct/packed.hpp"
@@ -132,16 +133,18 @@ class Fields {
 };
 
 Expected<void> read_identity(const Fields& fields, bool has_raw, SacctRow& row) {
-  const JobName name = parse_job_name(fields.text(Column::job_id));
-  row.array_job = name.array_job;
-  row.array_task = name.array_task;
-  row.het_job = name.het_job;
+  const auto name = parse_job_name(fields.text(Column::job_id));
+  if (name && name->task) {
+    row.array_job = name->job;
+    row.array_task = name->task;
+  }
+  if (name) row.het_job = name->het_job;
   if (has_raw) {
     const auto raw = parse_number<std::uint32_t>(fields.text(Column::job_id_raw));
     if (!raw) return fields.bad(Column::job_id_raw, "is no job's number; export with sacct -P");
     row.job = *raw;
-  } else if (name.number) {
-    row.job = *name.number;
+  } else if (name && !name->task) {
+    row.job = name->job;
   } else {
     return fields.bad(Column::job_id, "names an array's task, but not its job's number; export JobIDRaw, too");
   }

@@ -141,7 +141,7 @@ Expected<Answer> explain(Service& service, const ledger::ExplainRequest& asked, 
   answers::Known known{.rules = service.site().rules};
   if (!source.is_past()) known.priorities = priorities_of(service, context.now);
   if (!source.is_past() && !asked.submit) {
-    SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(asked.job));
+    SHAPLEY_TRY_ASSIGN(const JobName name, ledger::checked_job_name(asked.job));
     known.priorities->level = level_of(service, name.job);
     if (const PendingJobs::Job* pending = service.pending_jobs().find(name.job)) {
       known.waits_for = name_of(pending->wait);
