@@ -6,6 +6,12 @@
 
 namespace shapley::sacct {
 
+bool may_go_on(std::string_view state) {
+  constexpr std::array<std::string_view, 8> k_states{"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING",
+                                                     "STOPPED", "SIGNALING", "STAGE_OUT",  "PENDING"};
+  return std::find(k_states.begin(), k_states.end(), state) != k_states.end();
+}
+
 bool is_no_limit(std::string_view text) {
   return text == "UNLIMITED" || text == "Partition_Limit" || text == "INVALID";
 }

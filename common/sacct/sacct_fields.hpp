@@ -14,6 +14,12 @@
 
 namespace shapley::sacct {
 
+// No run began before this, the year of Slurm's first lines.
+inline constexpr Instant k_first_slurm{978'307'200};  // 2001-01-01
+
+// Whether a job of this state may have begun and not have ended.
+[[nodiscard]] bool may_go_on(std::string_view state);
+
 // Slurm's words for an absent time limit.
 [[nodiscard]] bool is_no_limit(std::string_view text);
 
