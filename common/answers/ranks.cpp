@@ -5,7 +5,7 @@
 #include "ledger/readers/declarations.hpp"
 #include "ledger/reports/compare_report.hpp"
 #include "ledger/reports/explain_report.hpp"
-#include "sacct/attribution.hpp"
+#include "site_rules/attribution.hpp"
 
 namespace shapley::answers {
 
@@ -14,9 +14,9 @@ namespace {
 using Rule = std::optional<ledger::RuleMatched>;
 
 Expected<Rule> rule_of_submission(const ledger::SubmissionAsked& asked, const RankBooks& books, const Known& known) {
-  if (known.rules) return sacct::rule_of(protocol::Classifier(*known.rules), asked);
+  if (known.rules) return site_rules::rule_of(protocol::Classifier(*known.rules), asked);
   SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_behind(books.ledger, books.moment.at));
-  return loaded ? sacct::rule_for(loaded->text, asked) : std::nullopt;
+  return loaded ? site_rules::rule_for(loaded->text, asked) : std::nullopt;
 }
 
 // Others' jobs are in the answer as sums for each organization only.
@@ -24,7 +24,7 @@ Expected<ledger::ExplainReport> explained_submission(const ledger::SubmissionAsk
                                                      const Known& known) {
   SHAPLEY_TRY_ASSIGN(const Rule rule, rule_of_submission(asked, books, known));
   return ledger::explain_report(books.moment, books.ledger, ledger::hypothetical_job(books.moment, asked, rule),
-                                {.rule_in = sacct::rule_in,
+                                {.rule_in = site_rules::rule_in,
                                  .rule_now = [rule](const ledger::JobIdentity& /*job*/) { return rule; },
                                  .priorities = known.priorities},
                                 books.budget);
@@ -56,7 +56,7 @@ Expected<typename Request::Report> of_file(const Request& asked, const LedgerFil
 }  // namespace
 
 Expected<void> check(const ledger::ExplainRequest& asked) {
-  if (!asked.submit) return ledger::checked_job_name(asked.job).map([](const ledger::JobName& /*name*/) {});
+  if (!asked.submit) return ledger::checked_job_name(asked.job).map([](const JobName& /*name*/) {});
   if (asked.submit->processors >= 1 && asked.submit->processors <= ledger::k_most_processors_asked) return {};
   return fail(Errc::invalid_argument,
               "a job asks for 1 to " + std::to_string(ledger::k_most_processors_asked) + " processors");
@@ -71,15 +71,15 @@ Expected<ledger::ExplainReport> answer(const ledger::ExplainRequest& asked, cons
                                        const Known& known) {
   SHAPLEY_TRY(check(asked));
   if (asked.submit) return explained_submission(*asked.submit, books, known);
-  SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(asked.job));
+  SHAPLEY_TRY_ASSIGN(const JobName name, ledger::checked_job_name(asked.job));
   auto found = ledger::job_at(books.moment, books.ledger, name, books.budget);
   if (known.check_job) SHAPLEY_TRY(known.check_job(found, asked.job));
   if (!found) return tl::unexpected(std::move(found).error());
   ledger::ExplainSources sources{
-      .rule_in = sacct::rule_in, .priorities = known.priorities, .waits_for = known.waits_for};
+      .rule_in = site_rules::rule_in, .priorities = known.priorities, .waits_for = known.waits_for};
   if (known.rules) {
     sources.rule_now = [&known](const ledger::JobIdentity& job) {
-      return known.rule ? known.rule : sacct::rule_of(protocol::Classifier(*known.rules), job);
+      return known.rule ? known.rule : site_rules::rule_of(protocol::Classifier(*known.rules), job);
     };
   }
   return ledger::explain_report(books.moment, books.ledger, *std::move(found), sources, books.budget);

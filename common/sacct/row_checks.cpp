@@ -26,7 +26,11 @@ Expected<void> Findings::finish() {
     const std::size_t others = count_ - 1;
     return refused({line, others == 0 ? why : why + " (and " + counted(others, "more such row") + ")"});
   }
-  sacct_.leave_out(kept_);
+  for (auto& [line, why] : kept_) {
+    sacct_.rows.leave_out(line);
+    sacct_.bad.push_back({line, std::move(why)});
+  }
+  std::ranges::sort(sacct_.bad, {}, &BadRow::line);
   return {};
 }
 
@@ -227,9 +231,9 @@ class Placing {
 
 }  // namespace
 
-Expected<void> check_rows(SacctRows& sacct, Malformed choice) {
+Expected<void> check_rows(SacctExport& sacct, Malformed choice) {
   Findings findings(sacct, choice);
-  SHAPLEY_TRY(sacct.for_each_job([&](const std::vector<SacctRow>& of_job) -> Expected<void> {
+  SHAPLEY_TRY(sacct.rows.for_each_job([&](const std::vector<SacctRow>& of_job) -> Expected<void> {
     Faults faults;
     check_job(of_job, faults);
     for (const Run& run : runs_of(of_job)) check_submission(run, faults);
@@ -239,9 +243,9 @@ Expected<void> check_rows(SacctRows& sacct, Malformed choice) {
   return findings.finish();
 }
 
-Expected<void> check_nodes(SacctRows& sacct, const SiteNodes& nodes, bool oversubscribed, Malformed choice) {
+Expected<void> check_nodes(SacctExport& sacct, const SiteNodes& nodes, bool oversubscribed, Malformed choice) {
   Findings sizes(sacct, choice);
-  SHAPLEY_TRY(for_each_run(sacct, [&](const Run& run) -> Expected<void> {
+  SHAPLEY_TRY(for_each_run(sacct.rows, [&](const Run& run) -> Expected<void> {
     Faults faults;
     check_sizes(run, nodes, faults);
     sizes.take(faults);
@@ -252,16 +256,17 @@ Expected<void> check_nodes(SacctRows& sacct, const SiteNodes& nodes, bool oversu
   Findings places(sacct, choice);
   Placing placing(nodes, places);
   const auto is_placed = [](const Run& run) { return run.suspended().value == 0 && run.last().state != "SUSPENDED"; };
-  SHAPLEY_TRY(for_each_part(sacct, is_placed, [&](const std::shared_ptr<Run>& run, std::size_t row) -> Expected<void> {
-    placing.place(run, row);
-    return {};
-  }));
+  SHAPLEY_TRY(
+      for_each_part(sacct.rows, is_placed, [&](const std::shared_ptr<Run>& run, std::size_t row) -> Expected<void> {
+        placing.place(run, row);
+        return {};
+      }));
   return places.finish();
 }
 
-Expected<void> check_billing(SacctRows& sacct, Malformed choice) {
+Expected<void> check_billing(SacctExport& sacct, Malformed choice) {
   Findings findings(sacct, choice);
-  SHAPLEY_TRY(for_each_run(sacct, [&](const Run& run) -> Expected<void> {
+  SHAPLEY_TRY(for_each_run(sacct.rows, [&](const Run& run) -> Expected<void> {
     if (std::ranges::all_of(run.rows, [](const SacctRow& row) { return row.billing.has_value(); })) return {};
     Faults faults;
     add_run(run,
@@ -274,9 +279,9 @@ Expected<void> check_billing(SacctRows& sacct, Malformed choice) {
   return findings.finish();
 }
 
-Expected<void> check_places(SacctRows& sacct, Malformed choice) {
+Expected<void> check_places(SacctExport& sacct, Malformed choice) {
   Findings findings(sacct, choice);
-  SHAPLEY_TRY(sacct.for_each_job([&](const std::vector<SacctRow>& of_job) -> Expected<void> {
+  SHAPLEY_TRY(sacct.rows.for_each_job([&](const std::vector<SacctRow>& of_job) -> Expected<void> {
     Faults faults;
     for (const SacctRow& row : of_job) {
       if (!row.ran() || !row.nodes.empty()) continue;

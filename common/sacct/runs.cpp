@@ -37,7 +37,7 @@ std::vector<Run> runs_of(const std::vector<SacctRow>& of_job) {
   return runs;
 }
 
-Expected<void> for_each_run(const SacctRows& rows, const std::function<Expected<void>(Run&)>& visit) {
+Expected<void> for_each_run(const SortedRows& rows, const std::function<Expected<void>(Run&)>& visit) {
   std::uint64_t number = 0;
   return rows.for_each_job([&](const std::vector<SacctRow>& of_job) -> Expected<void> {
     for (Run& run : runs_of(of_job)) {
@@ -120,7 +120,7 @@ Expected<void> RunsInTime::for_each(
   return visit_before(Instant{k_end_of_time.value + 1});
 }
 
-Expected<void> for_each_part(const SacctRows& rows, const std::function<bool(const Run&)>& is_asked,
+Expected<void> for_each_part(const SortedRows& rows, const std::function<bool(const Run&)>& is_asked,
                              const std::function<Expected<void>(const std::shared_ptr<Run>&, std::size_t row)>& visit) {
   // The end keeps the run in memory as long as it is open.
   RunsInTime in_time(rows, [](const Run& run) {

@@ -11,7 +11,7 @@
 
 #include "base/sorted_records.hpp"
 #include "base/types.hpp"
-#include "sacct/sacct_rows.hpp"
+#include "sacct/sorted_rows.hpp"
 
 namespace shapley::sacct {
 
@@ -47,7 +47,7 @@ struct Run {
 [[nodiscard]] std::vector<Run> runs_of(const std::vector<SacctRow>& of_job);
 
 // Visits runs by job and in the order of time.
-[[nodiscard]] Expected<void> for_each_run(const SacctRows& rows, const std::function<Expected<void>(Run&)>& visit);
+[[nodiscard]] Expected<void> for_each_run(const SortedRows& rows, const std::function<Expected<void>(Run&)>& visit);
 
 // The changes of runs in the order of time, however they are added: sorted on disk, with the runs that are open at one
 // time in memory.
@@ -61,7 +61,7 @@ class RunsInTime {
   };
   using MomentsOf = std::function<std::vector<Moment>(const Run&)>;
 
-  RunsInTime(const SacctRows& rows, MomentsOf moments_of)
+  RunsInTime(const SortedRows& rows, MomentsOf moments_of)
       : moments_of_(std::move(moments_of)), sorted_(rows.empty_list()) {}
 
   // A run without moments is ignored.
@@ -76,7 +76,7 @@ class RunsInTime {
 
 // Visits the begin of each row of each run, in the order of time.
 [[nodiscard]] Expected<void> for_each_part(
-    const SacctRows& rows, const std::function<bool(const Run&)>& is_asked,
+    const SortedRows& rows, const std::function<bool(const Run&)>& is_asked,
     const std::function<Expected<void>(const std::shared_ptr<Run>&, std::size_t row)>& visit);
 
 }  // namespace shapley::sacct

@@ -6,22 +6,10 @@
 
 namespace shapley::sacct {
 
-JobName parse_job_name(std::string_view text) {
-  JobName name;
-  name.number = parse_number<std::uint32_t>(text);
-  if (name.number) return name;
-  if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
-    const auto first = parse_number<std::uint32_t>(text.substr(0, plus));
-    const auto part = parse_number<std::uint32_t>(text.substr(plus + 1));
-    if (first && part) {
-      name.het_job = *first;
-      name.number = *first + *part;  // Slurm numbers the parts consecutively
-    }
-  } else if (const std::size_t mark = text.find('_'); mark != std::string_view::npos) {
-    name.array_job = parse_number<std::uint32_t>(text.substr(0, mark)).value_or(0);
-    name.array_task = parse_number<std::uint32_t>(text.substr(mark + 1));
-  }
-  return name;
+bool may_go_on(std::string_view state) {
+  constexpr std::array<std::string_view, 8> k_states{"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING",
+                                                     "STOPPED", "SIGNALING", "STAGE_OUT",  "PENDING"};
+  return std::find(k_states.begin(), k_states.end(), state) != k_states.end();
 }
 
 bool is_no_limit(std::string_view text) {

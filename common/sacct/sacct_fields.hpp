@@ -14,14 +14,11 @@
 
 namespace shapley::sacct {
 
-// "17", "17_3" (an array's task), "17+1" (a part of a heterogeneous job).
-struct JobName {
-  std::optional<std::uint32_t> number;  // the job's own, where the text has it
-  std::uint32_t array_job = 0;
-  std::optional<std::uint32_t> array_task;
-  std::uint32_t het_job = 0;
-};
-[[nodiscard]] JobName parse_job_name(std::string_view text);
+// No run began before this, the year of Slurm's first lines.
+inline constexpr Instant k_first_slurm{978'307'200};  // 2001-01-01
+
+// Whether a job of this state may have begun and not have ended.
+[[nodiscard]] bool may_go_on(std::string_view state);
 
 // Slurm's words for an absent time limit.
 [[nodiscard]] bool is_no_limit(std::string_view text);

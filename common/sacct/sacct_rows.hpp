@@ -9,56 +9,24 @@
 // prints them, or seconds since the epoch (SLURM_TIME_FORMAT=%s). Where clocks show an hour twice the earlier instant
 // is meant, unless only the later one fits the row's other times (sacct_fields.hpp).
 //
-// Nothing is guessed. A row is bad if it cannot be read, has impossible content (row_checks.hpp), or has ended without
-// an end: the first one ends the reading, or all are left out and listed. Rows of two clusters are never read. (The
-// audit has another reader on purpose, ledger/audit/slurm_records, which is the witness of what is made from these
-// rows.)
+// Nothing is guessed. A row is bad if it cannot be read, has impossible content, or has ended without an end: the first
+// one ends the reading, or all are left out and listed. Rows of two clusters are never read. Rows that contradict each
+// other are found afterwards (row_checks.hpp).
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/sorted_records.hpp"
-#include "base/types.hpp"
-#include "protocol/messages.hpp"
+#include "sacct/sorted_rows.hpp"
 
 namespace shapley::sacct {
-
-struct SacctRow {
-  std::int64_t line = 0;  // 1-based
-  std::uint32_t job = 0;
-  std::uint32_t array_job = 0;  // 0: not of an array
-  std::optional<std::uint32_t> array_task;
-  std::uint32_t het_job = 0;  // 0: not of a heterogeneous job
-  std::string user;           // empty: not exported
-  std::optional<std::uint32_t> user_id;
-  std::string group;
-  std::optional<std::uint32_t> group_id;
-  std::string account, partition, qos, name, wckey;
-  std::string state;  // Slurm's name: "COMPLETED", "CANCELLED" (without the user), "RESIZING", ...
-  Instant submit;
-  std::optional<Instant> eligible;
-  std::optional<Instant> start;          // nullopt: it never started
-  std::optional<Instant> end;            // nullopt: it has not ended
-  Duration suspended;                    // of the time from start to end
-  std::optional<Duration> requested;     // time limit; nullopt: unlimited, or not exported
-  std::uint32_t requested_cpus = 0;      // 0: not exported
-  std::uint32_t cpus = 0;                // allocated
-  std::uint64_t memory = 0;              // MiB allocated, on all nodes; 0: not exported or not allocated
-  std::vector<protocol::Tres> gres;      // allocated, on all nodes; each once, without its type ("gres/gpu")
-  std::optional<std::uint64_t> billing;  // of all nodes; nullopt: not exported
-  std::vector<std::string> nodes;        // ascending, each once; empty: none, or not exported
-
-  [[nodiscard]] bool ran() const { return start && cpus > 0 && (end ? *end > *start : state != "PENDING"); }
-};
 
 // What to do with a bad row.
 enum class Malformed { refuse, skip };
@@ -73,28 +41,11 @@ struct BadRow {
 // The numbers that an export lists for names; nullopt: no number. If it lists several, the one in the lowest line.
 using NamedNumbers = std::map<std::string, std::optional<std::uint32_t>, std::less<>>;
 
-// Above this bound the rows held at one time, of one job or of the open runs, would need gigabytes.
-constexpr std::size_t k_max_names = std::size_t{1} << 25U;
+// What was read, and what was left out of it.
+struct SacctExport {
+  explicit SacctExport(std::filesystem::path directory) : rows(std::move(directory)) {}
 
-// The rows are sorted on disk (base/sorted_records.hpp); the rows of one job at a time are in memory.
-class SacctRows {
- public:
-  // `directory`: of temporary files; `memory`: bytes, of each list that is sorted.
-  explicit SacctRows(std::filesystem::path directory, std::size_t memory = SortedRecords::k_memory)
-      : directory_(std::move(directory)), memory_(memory), sorted_(directory_, memory) {}
-
-  [[nodiscard]] Expected<void> add(const SacctRow& row);
-  // Visits the rows of each job that are not in `bad`, by job; the rows that ran come first, in the order of time.
-  [[nodiscard]] Expected<void> for_each_job(
-      const std::function<Expected<void>(const std::vector<SacctRow>&)>& visit) const;
-  // Removes rows of runs, and lists them.
-  void leave_out(const std::map<std::int64_t, std::string>& faults);
-
-  [[nodiscard]] std::int64_t size() const { return size_; }            // rows
-  [[nodiscard]] std::int64_t never_ran() const { return never_ran_; }  // of them, those that did not run
-  // An empty list for further data of the rows.
-  [[nodiscard]] SortedRecords empty_list() const { return SortedRecords(directory_, memory_); }
-
+  SortedRows rows;
   std::vector<BadRow> bad;          // left out (Malformed::skip), by line
   std::vector<std::int64_t> twice;  // lines with a time that clocks show twice and that is ambiguous
   std::int64_t steps = 0;           // rows of job steps ("17.batch"): left out
@@ -102,24 +53,14 @@ class SacctRows {
   bool has_nodes = false;           // there is a column NodeList
   bool has_limits = false;          // there is a column Timelimit or TimelimitRaw
   NamedNumbers users, groups;
-
- private:
-  std::filesystem::path directory_;
-  std::size_t memory_;
-  SortedRecords sorted_;
-  std::int64_t size_ = 0, never_ran_ = 0;
 };
 
-// Errc::invalid_argument names line, field and remedy.
-[[nodiscard]] Expected<SacctRows> read_sacct_rows(
+// Errc::invalid_argument names line, field and remedy. The caller continues with check_rows (row_checks.hpp).
+[[nodiscard]] Expected<SacctExport> read_sacct_rows(
     std::istream& text, Malformed choice = Malformed::refuse,
     const std::filesystem::path& directory = std::filesystem::temp_directory_path());
 
-// A row as bytes, and the way back, which takes them off the front of `bytes`.
-void pack(const SacctRow& row, std::string& bytes);
-[[nodiscard]] SacctRow unpack_row(std::string_view& bytes);
-
-// "1 row has a time ... (line 17)", from SacctRows::twice; empty if there are none.
+// "1 row has a time ... (line 17)", from SacctExport::twice; empty if there are none.
 [[nodiscard]] std::string note_of_twice(const std::vector<std::int64_t>& lines);
 
 }  // namespace shapley::sacct

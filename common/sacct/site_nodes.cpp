@@ -167,7 +167,7 @@ Expected<SiteNodes> read_nodes(std::istream& text) {
   return nodes;
 }
 
-Expected<SiteNodes> nodes_by_use(const SacctRows& rows) {
+Expected<SiteNodes> nodes_by_use(const SortedRows& rows) {
   using Held = std::pair<Instant, std::uint32_t>;  // until when, how many CPUs
   struct Use {
     std::uint64_t busy = 0;

@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "protocol/messages.hpp"
-#include "sacct/sacct_rows.hpp"
+#include "sacct/sorted_rows.hpp"
 
 namespace shapley::sacct {
 
@@ -23,7 +23,7 @@ using SiteNodes = std::map<std::string, protocol::NodeRecord, std::less<>>;  // 
 
 // Without any source of what nodes have: the most CPUs that runs held on each node at once, suspended ones counted with
 // their own share only. Memory and generic resources are not known. A lower bound.
-[[nodiscard]] Expected<SiteNodes> nodes_by_use(const SacctRows& rows);
+[[nodiscard]] Expected<SiteNodes> nodes_by_use(const SortedRows& rows);
 
 // What the run of a row held of each of its nodes, ascending by name. `nodes`: as far as they are known.
 [[nodiscard]] std::vector<protocol::NodeHolding> holdings_of(const SacctRow& row, const SiteNodes& nodes);

@@ -7,7 +7,7 @@
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 #include "ctl/adoption/slurm_site.hpp"
-#include "sacct/attribution.hpp"
+#include "site_rules/attribution.hpp"
 
 namespace shapley::ctl {
 
@@ -123,14 +123,14 @@ class SlurmCheck {
       const std::string* organization;
     };
     std::map<std::string, Named> before;  // by account
-    sacct::AccountParents parents;
+    site_rules::AccountParents parents;
     for (const SlurmAccount& account : slurm_.accounting->accounts) {
       if (!account.parent.empty()) parents.emplace(account.name, account.parent);
     }
     for (const config::OrganizationConfig& organization : configuration_.organizations) {
       for (const config::Rule& rule : organization.rules) {
         if (rule.kind != RuleKind::account) continue;
-        for (const std::string& above : sacct::accounts_above(parents, rule.name)) {
+        for (const std::string& above : site_rules::accounts_above(parents, rule.name)) {
           const auto first = before.find(above);
           if (first == before.end() || *first->second.organization == organization.name) continue;
           out_.doubts.push_back({rule.line,

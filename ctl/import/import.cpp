@@ -61,11 +61,11 @@ const BookedRun* beside(const Run& run, const std::vector<BookedRun>& booked, co
 // first such row is an error (Malformed::refuse), or such rows are moved from `rows` to `bad`. Returns the rows with
 // another end or number of CPUs than the ledger's run, if the end of that run was observed: the ledger is not changed
 // by them.
-Expected<std::vector<BadRow>> check_booked(const ledger::Ledger& ledger, sacct::SacctRows& sacct,
+Expected<std::vector<BadRow>> check_booked(const ledger::Ledger& ledger, sacct::SacctExport& sacct,
                                            sacct::Malformed choice) {
   std::vector<BadRow> differing;
   sacct::Findings findings(sacct, choice);
-  SHAPLEY_TRY(sacct.for_each_job([&](const std::vector<sacct::SacctRow>& of_job) -> Expected<void> {
+  SHAPLEY_TRY(sacct.rows.for_each_job([&](const std::vector<sacct::SacctRow>& of_job) -> Expected<void> {
     const std::vector<Run> runs = sacct::runs_of(of_job);
     if (runs.empty()) return {};
     const std::uint32_t job = of_job.front().job;
@@ -147,10 +147,10 @@ auto parse_file(const path& file, const Read& read, std::string* sha256 = nullpt
 // The input, which is read completely before the first write.
 struct Past {
   config::Loaded site;
-  sacct::SacctRows sacct;
+  sacct::SacctExport sacct;
   Instant first = k_end_of_time;  // that a run names
   std::string sha256;
-  sacct::AccountParents parents;
+  site_rules::AccountParents parents;
   std::optional<sacct::SiteNodes> nodes;  // as they were given
 };
 
@@ -161,8 +161,13 @@ Expected<Past> read_past(const ImportQuestion& question) {
   }
   path directory = (question.into.empty() ? question.ledger : question.into).parent_path();
   if (directory.empty()) directory = ".";
-  Past past{.site = *std::move(loaded), .sacct = sacct::SacctRows(directory), .sha256 = {}, .parents = {}, .nodes = {}};
-  const auto read_rows = [&](std::istream& in) { return sacct::read_sacct_rows(in, question.malformed, directory); };
+  Past past{
+      .site = *std::move(loaded), .sacct = sacct::SacctExport(directory), .sha256 = {}, .parents = {}, .nodes = {}};
+  const auto read_rows = [&](std::istream& in) -> Expected<sacct::SacctExport> {
+    SHAPLEY_TRY_ASSIGN(sacct::SacctExport rows, sacct::read_sacct_rows(in, question.malformed, directory));
+    SHAPLEY_TRY(sacct::check_rows(rows, question.malformed));
+    return rows;
+  };
   SHAPLEY_TRY_ASSIGN(past.sacct, parse_file(question.sacct, read_rows, &past.sha256));
   if (!past.sacct.has_nodes) {
     return fail(Errc::invalid_argument,
@@ -177,7 +182,7 @@ Expected<Past> read_past(const ImportQuestion& question) {
       return with_context("import: " + question.sacct.string(), billed.error());
   }
   if (!question.accounts.empty()) {
-    SHAPLEY_TRY_ASSIGN(past.parents, parse_file(question.accounts, sacct::read_account_parents));
+    SHAPLEY_TRY_ASSIGN(past.parents, parse_file(question.accounts, site_rules::read_account_parents));
   }
   if (!question.nodes.empty()) {
     SHAPLEY_TRY_ASSIGN(past.nodes, parse_file(question.nodes, sacct::read_nodes));
@@ -186,7 +191,7 @@ Expected<Past> read_past(const ImportQuestion& question) {
 }
 
 Expected<void> need_runs(const ImportQuestion& question, Past& past) {
-  SHAPLEY_TRY_ASSIGN(past.first, first_instant(past.sacct));
+  SHAPLEY_TRY_ASSIGN(past.first, first_instant(past.sacct.rows));
   if (past.first != k_end_of_time) return {};
   const std::size_t bad = past.sacct.bad.size();
   return fail(
@@ -203,7 +208,7 @@ Expected<void> check_nodes(const ImportQuestion& question, const sacct::SiteNode
   return need_runs(question, past);
 }
 
-daemon::ReadingRules rules_of(const Past& past, const sacct::Attribution& attribution) {
+daemon::ReadingRules rules_of(const Past& past, const site_rules::Attribution& attribution) {
   return {attribution.classifier(), daemon::Charging(daemon::charge_rule(past.site.configuration))};
 }
 
@@ -233,7 +238,7 @@ Event origin_of(const ImportQuestion& question, const Past& past, const PastRuns
   return accounting::HistoryImported{.at = question.now,
                                      .file = question.sacct.filename().string(),
                                      .sha256 = past.sha256,
-                                     .rows = past.sacct.size(),
+                                     .rows = past.sacct.rows.size(),
                                      .runs = runs.runs,
                                      .known = runs.known,
                                      .since = runs.since,
@@ -305,13 +310,13 @@ Expected<void> check_worth(const ImportQuestion& question, const Past& past) {
 }
 
 Expected<void> write_new(const ImportQuestion& question, const Past& past, const path& file, ImportResult& result) {
-  const sacct::Attribution attribution(past.site.configuration, past.sacct.users, past.sacct.groups, past.parents);
+  const site_rules::Attribution attribution(past.site.configuration, past.sacct.users, past.sacct.groups, past.parents);
   const daemon::ReadingRules rules = rules_of(past, attribution);
   sacct::SiteNodes nodes;
   if (past.nodes) {
     nodes = *past.nodes;
   } else {
-    SHAPLEY_TRY_ASSIGN(nodes, sacct::nodes_by_use(past.sacct));
+    SHAPLEY_TRY_ASSIGN(nodes, sacct::nodes_by_use(past.sacct.rows));
     result.notes.emplace_back(
         "nodes have as many CPUs as runs ever held on them at once; nothing is known of their memory and generic "
         "resources (--nodes says)");
@@ -325,7 +330,7 @@ Expected<void> write_new(const ImportQuestion& question, const Past& past, const
     if (!applied) return with_context("import: " + accounting::event_key(event), applied.error());
   }
   SHAPLEY_TRY(writer.take(begin));
-  auto runs = past_runs({.rows = past.sacct,
+  auto runs = past_runs({.rows = past.sacct.rows,
                          .attribution = attribution,
                          .nodes = nodes,
                          .rules = rules,
@@ -419,7 +424,7 @@ Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResul
   auto differing = check_booked(ledger, past.sacct, question.malformed);
   if (!differing) return with_context("import: " + question.sacct.string(), std::move(differing).error());
   result.differing = *std::move(differing);
-  const sacct::Attribution attribution(past.site.configuration, past.sacct.users, past.sacct.groups, past.parents);
+  const site_rules::Attribution attribution(past.site.configuration, past.sacct.users, past.sacct.groups, past.parents);
   const daemon::ReadingRules rules = rules_of(past, attribution);
   std::vector<Event> events;
   Instant since = k_end_of_time;  // of runs whose end is corrected
@@ -438,12 +443,16 @@ Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResul
     until = std::max(until, *end);
     return run;
   };
-  auto runs = past_runs(
-      {.rows = past.sacct, .attribution = attribution, .nodes = nodes, .rules = rules, .waits = false, .known = known},
-      books, [&](std::span<const Event> some) {
-        events.insert(events.end(), some.begin(), some.end());
-        return Expected<void>{};
-      });
+  auto runs = past_runs({.rows = past.sacct.rows,
+                         .attribution = attribution,
+                         .nodes = nodes,
+                         .rules = rules,
+                         .waits = false,
+                         .known = known},
+                        books, [&](std::span<const Event> some) {
+                          events.insert(events.end(), some.begin(), some.end());
+                          return Expected<void>{};
+                        });
   if (!runs) return with_context("import: " + question.sacct.string(), std::move(runs).error());
   result.runs = *runs;
   if (events.empty()) return {};
@@ -461,7 +470,7 @@ Expected<ImportResult> import_history(const ImportQuestion& question) {
   SHAPLEY_TRY(need_runs(question, past));
   ImportResult result;
   SHAPLEY_TRY(question.into.empty() ? make_new(question, past, result) : fill_gaps(question, past, result));
-  result.rows = past.sacct.size();
+  result.rows = past.sacct.rows.size();
   result.bad = past.sacct.bad;
   note_assumptions(past, result.runs, result);
   return result;

@@ -23,7 +23,7 @@ struct ImportQuestion {
   std::filesystem::path ledger;    // to be created; must not exist
   std::filesystem::path into;      // or: an old one, which no daemon has locked
   std::filesystem::path nodes;     // sacct::read_nodes; empty: from the old ledger, or as many CPUs as were used
-  std::filesystem::path accounts;  // sacct::read_account_parents; empty: no account has a parent
+  std::filesystem::path accounts;  // site_rules::read_account_parents; empty: no account has a parent
   bool oversubscribed = false;     // runs may hold more CPUs of a node at once than it has
   sacct::Malformed malformed = sacct::Malformed::refuse;  // what to do with bad rows
   std::string reason;

@@ -191,7 +191,7 @@ class Importer {
 
 }  // namespace
 
-Expected<Instant> first_instant(const sacct::SacctRows& rows) {
+Expected<Instant> first_instant(const sacct::SortedRows& rows) {
   Instant first = k_end_of_time;
   SHAPLEY_TRY(rows.for_each_job([&](const std::vector<SacctRow>& of_job) -> Expected<void> {
     for (const SacctRow& row : of_job)

@@ -17,9 +17,9 @@
 #include "accounting/events/event.hpp"
 #include "base/error.hpp"
 #include "daemon/observer/observer.hpp"
-#include "sacct/attribution.hpp"
-#include "sacct/sacct_rows.hpp"
 #include "sacct/site_nodes.hpp"
+#include "sacct/sorted_rows.hpp"
+#include "site_rules/attribution.hpp"
 
 namespace shapley::ctl {
 
@@ -30,8 +30,8 @@ struct KnownRun {
 };
 
 struct PastRunsSource {
-  const sacct::SacctRows& rows;
-  const sacct::Attribution& attribution;
+  const sacct::SortedRows& rows;
+  const site_rules::Attribution& attribution;
   const sacct::SiteNodes& nodes;
   const daemon::ReadingRules& rules;
   bool waits = true;  // also the demand of jobs before they started
@@ -52,7 +52,7 @@ struct PastRuns {
 };
 
 // The first instant of all rows; k_end_of_time: no row is of a run.
-[[nodiscard]] Expected<Instant> first_instant(const sacct::SacctRows& rows);
+[[nodiscard]] Expected<Instant> first_instant(const sacct::SortedRows& rows);
 
 // Calls `take` with events in the order of time, a few at a time; only the runs that are open at one time are in
 // memory. The rows are compared with `books`, which has the capacities of nodes, and the events are applied to it.

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "ctl/adoption/slurm_site.hpp"
-#include "sacct/attribution.hpp"
+#include "site_rules/attribution.hpp"
 
 namespace shapley::ctl {
 
@@ -64,7 +64,8 @@ std::vector<std::string> accounts_above(const std::string& account, const Progra
   if (!run) return {};
   const auto output = run({"sacctmgr", "-n", "-P", "list", "associations", "format=Account,ParentName"});
   std::istringstream text(output.value_or(""));
-  return sacct::accounts_above(sacct::read_account_parents(text).value_or(sacct::AccountParents()), account);
+  return site_rules::accounts_above(site_rules::read_account_parents(text).value_or(site_rules::AccountParents()),
+                                    account);
 }
 
 std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const std::string& time,

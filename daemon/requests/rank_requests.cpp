@@ -10,7 +10,7 @@
 #include "ledger/archive/links.hpp"
 #include "ledger/reports/explain_report.hpp"
 #include "ledger/reports/moment.hpp"
-#include "sacct/attribution.hpp"
+#include "site_rules/attribution.hpp"
 
 namespace shapley::daemon {
 
@@ -141,11 +141,11 @@ Expected<Answer> explain(Service& service, const ledger::ExplainRequest& asked, 
   answers::Known known{.rules = service.site().rules};
   if (!source.is_past()) known.priorities = priorities_of(service, context.now);
   if (!source.is_past() && !asked.submit) {
-    SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(asked.job));
+    SHAPLEY_TRY_ASSIGN(const JobName name, ledger::checked_job_name(asked.job));
     known.priorities->level = level_of(service, name.job);
     if (const PendingJobs::Job* pending = service.pending_jobs().find(name.job)) {
       known.waits_for = name_of(pending->wait);
-      if (pending->rule) known.rule = sacct::rule_matched(*pending->rule, "itself or an account above");
+      if (pending->rule) known.rule = site_rules::rule_matched(*pending->rule, "itself or an account above");
     }
   }
   return from_ledger(std::move(source), asked, std::move(known), context.visible);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The ten changes of docs/internals/architecture.md and lab/README.md still work: a copy of the tree with all patches of `changes` is built as far as they say (Build:),
+# The eleven changes of docs/internals/architecture.md and lab/README.md still work: a copy of the tree with all patches of `changes` is built as far as they say (Build:),
 # and their tests pass (Tests:). Usage: build_changes.sh SOURCE_ROOT DIR; the copy is made in DIR.
 set -euo pipefail
 source=$(readlink -f "$1")

@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 patches=$tree/tests/architecture/changes
-names=(request subcommand metric policy five six seven eight nine ten)
+names=(request subcommand metric policy five six seven eight nine ten eleven)
 
 patch_of() {  # FILE...: a patch that changes these, and of NEW=FILE one that makes it
   local file
@@ -33,7 +33,7 @@ clean() {  # a tree whose list and patches agree
   for i in 1 2 3 4 5 6 7 8 9; do printf 'first\nsecond\n' >"$tree/a/$i"; done
   for i in "${names[@]}"; do patch_of a/1 >"$patches/$i.patch"; done
   patch_of a/1 a/2 NEW=a/new >"$patches/request.patch"
-  list 10 '`a/1`, `a/2` (its value), a new file in `a`' >"$tree/docs/internals/architecture.md"
+  list 11 '`a/1`, `a/2` (its value), a new file in `a`' >"$tree/docs/internals/architecture.md"
 }
 caught=0
 expect() {  # what must be said
@@ -45,24 +45,24 @@ expect() {  # what must be said
 
 clean
 "$here/change_list.sh" "$tree" >/dev/null || { echo "a clean list does not pass"; exit 1; }
-list 10 '`a/1`, a new file in `a`' >"$tree/docs/internals/architecture.md"
+list 11 '`a/1`, a new file in `a`' >"$tree/docs/internals/architecture.md"
 expect "Change request: a/2 is changed by the patch and not named"
-list 10 '`a/1`, `a/2`, `a/3`, a new file in `a`' >"$tree/docs/internals/architecture.md"
+list 11 '`a/1`, `a/2`, `a/3`, a new file in `a`' >"$tree/docs/internals/architecture.md"
 expect "Change request: a/3 is named and not changed by the patch"
-list 10 '`a/1`, `a/2`' >"$tree/docs/internals/architecture.md"
+list 11 '`a/1`, `a/2`' >"$tree/docs/internals/architecture.md"
 expect "Change request: a: new files"
-list 10 '`a/1`, `a/2`, two new files in `a`' >"$tree/docs/internals/architecture.md"
+list 11 '`a/1`, `a/2`, two new files in `a`' >"$tree/docs/internals/architecture.md"
 expect "Change request: a: new files"
-list 9 '`a/1`, `a/2`, a new file in `a`' >"$tree/docs/internals/architecture.md"
-expect "9 changes found"
-sed -i 's#changes/ten.patch#changes/eleven.patch#' "$tree/docs/internals/architecture.md"
-expect "Change ten: links to no patch"
+list 10 '`a/1`, `a/2`, a new file in `a`' >"$tree/docs/internals/architecture.md"
+expect "10 changes found"
+sed -i 's#changes/eleven.patch#changes/twelve.patch#' "$tree/docs/internals/architecture.md"
+expect "Change eleven: links to no patch"
 printf 'first\nother\n' >"$tree/a/2"
 expect "Change request: tests/architecture/changes/request.patch does not apply"
 patch_of a/{1,2,3,4,5,6,7,8} NEW=a/new >"$patches/request.patch"
 expect "request.patch touches 9 files"
-cp "$patches/ten.patch" "$patches/eleven.patch"
-expect "eleven.patch: no change links to it"
+cp "$patches/eleven.patch" "$patches/twelve.patch"
+expect "twelve.patch: no change links to it"
 mv "$patches/metric.patch" "$patches/measure.patch"
 sed -i 's#changes/metric.patch#changes/measure.patch#' "$tree/docs/internals/architecture.md"
 expect "no change links to metric.patch"

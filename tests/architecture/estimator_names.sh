@@ -8,6 +8,6 @@ table=common/accounting/estimators/table.cpp
 names=$(sed -nE 's/^ *(\{|\{\.name = )"([a-z_]+)".*/\2/p' "$table" | paste -sd'|')
 [[ $names == *'|'* ]] || { echo "estimator_names: no names in $table"; exit 1; }
 bad=$(grep -rnE --include='*.cpp' --include='*.hpp' "(parse_estimator\(|[=!]= ?|find\([a-z_]+, )\"($names)\"" common/accounting \
-  common/config common/ledger common/sacct daemon ctl exporter || true)
+  common/config common/ledger common/sacct common/site_rules daemon ctl exporter || true)
 [[ -z $bad ]] || { printf '%s\n' "$bad"; exit 1; }
 echo "estimator_names: only the table has them"

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/files.hpp"
+#include "base/job_name.hpp"
 #include "base/printable.hpp"
 #include "base/process.hpp"
 #include "base/slurm_text.hpp"
@@ -350,6 +351,17 @@ TEST(Text, CountsAreGrouped) {
 TEST(Text, GroupedCountsHaveTheirNoun) {
   EXPECT_EQ(grouped(1, "run"), "1 run");
   EXPECT_EQ(grouped(1204, "run"), "1,204 runs");
+}
+
+TEST(JobName, IsANumberATaskOfAnArrayOrAPartOfAHeterogeneousJob) {
+  EXPECT_EQ(parse_job_name("4711")->job, 4711U);
+  EXPECT_EQ(parse_job_name("72_0")->task, 0U);
+  EXPECT_EQ(parse_job_name("3+1")->job, 4U);
+  EXPECT_EQ(parse_job_name("3+1")->het_job, 3U);
+  for (const char* wrong :
+       {"", "_", "_3", "72_", "-1", "1.5", "72_3_4", "4294967296", "0", " 7", "+1", "3+", "3+x", "4294967295+1"}) {
+    EXPECT_FALSE(parse_job_name(wrong)) << wrong;
+  }
 }
 
 }  // namespace

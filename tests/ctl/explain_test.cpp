@@ -366,17 +366,6 @@ TEST_F(Explain, KnowsPartsOfHeterogeneousJobs) {
   EXPECT_EQ(other.error().what.find(file().native() + ": job 3+0 is not in the ledger"), 0U) << other.error().what;
 }
 
-TEST(JobName, IsANumberATaskOfAnArrayOrAPartOfAHeterogeneousJob) {
-  EXPECT_EQ(ledger::parse_job_name("4711")->job, 4711U);
-  EXPECT_EQ(ledger::parse_job_name("72_0")->task, 0U);
-  EXPECT_EQ(ledger::parse_job_name("3+1")->job, 4U);
-  EXPECT_EQ(ledger::parse_job_name("3+1")->het_job, 3U);
-  for (const char* wrong :
-       {"", "_", "_3", "72_", "-1", "1.5", "72_3_4", "4294967296", "0", " 7", "+1", "3+", "3+x", "4294967295+1"}) {
-    EXPECT_FALSE(ledger::parse_job_name(wrong)) << wrong;
-  }
-}
-
 // Comparisons and forecasts on the books of explain_fixture.hpp, and what is printed.
 
 class Compare : public RankedBooks {};

@@ -7,12 +7,17 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ctl/import/import.hpp"
 #include "ledger/audit/audit.hpp"
+#include "ledger/readers/runs.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
+#include "tests/support/naive_sacct.hpp"
 
 namespace shapley::ctl {
 
@@ -86,9 +91,36 @@ class ImportTest : public ledger::testing::LedgerTest {
            row("78", 78, "astro", "CANCELLED by 7", 400, 400, -1, 500, 0, 0, 0, 0, "None assigned") +
            row("79", 79, "astro", "RUNNING", 58000, 58000, 58200, -1, 0, 1, 512, 0, "n1");
   }
+  static std::string text_of(const std::filesystem::path& file) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+  }
   ledger::AuditReport audit_against(const std::filesystem::path& sacct) {
     const auto ledger = ledger::testing::reader(file());
     return ledger::testing::must(ledger::audit_against(ledger, sacct));
+  }
+  // That the ledger has the runs of these rows: by the audit, and by a plain parser of its own, with which the audit
+  // and the import share no code. Returns the audit's report.
+  ledger::AuditReport expect_recorded(const std::filesystem::path& sacct) {
+    const auto ledger = ledger::testing::reader(file());
+    ledger::AuditReport report = ledger::testing::must(ledger::audit_against(ledger, sacct));
+    for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+    // (job, start) -> its end, and for how long it held its processors; -1: it goes on
+    std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> recorded, booked;
+    for (const shapley::testing::NaiveRow& row : shapley::testing::naive_rows(text_of(sacct))) {
+      if (row.start < 0) continue;
+      auto& [end, length] = recorded[{row.job, row.start}];  // of a resized run, several rows
+      end = row.end;
+      length = row.end < 0 ? -1 : row.end - row.start - row.suspended;
+    }
+    for (const ledger::Run& run : ledger::testing::must(ledger::runs(ledger))) {
+      if (!recorded.contains({run.job.value, run.start.value})) continue;
+      booked[{run.job.value, run.start.value}] =
+          run.ended ? std::pair(run.end.value, run.length.value) : std::pair<std::int64_t, std::int64_t>(-1, -1);
+    }
+    EXPECT_EQ(booked, recorded);
+    return report;
   }
   std::vector<std::string> runs() {
     return ledger::testing::rows(

@@ -32,9 +32,7 @@ TEST_F(ImportTest, books_what_ran_and_the_audit_finds_nothing) {
                         "75|1000|0|1000|1600|bio|2000000|suspended", "75|1000|1|2000|2000|bio|2000000|ended",
                         "76|3000|0|3000|3100|bio|8000000|resized", "76|3000|1|3100|3400|bio|4000000|ended",
                         "77|57500|0|57500|58100|guests|4000000|ended", "79|58200|0|58200||astro|1000000|"}));
-  const ledger::AuditReport report = audit_against(asked.sacct);
-  for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
-  EXPECT_EQ(report.runs_compared, 8);
+  EXPECT_EQ(expect_recorded(asked.sacct).runs_compared, 8);
 }
 
 // sacct orders its rows by job; what joins several exports does not.
@@ -142,8 +140,7 @@ TEST_F(ImportTest, fills_the_gaps_of_a_ledger_and_knows_what_is_there) {
   EXPECT_EQ(filled.runs.runs + filled.runs.known, 8);
   EXPECT_GT(filled.runs.runs, 0);
   const auto after = runs();
-  const ledger::AuditReport report = audit_against(asked.sacct);
-  for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+  const ledger::AuditReport report = expect_recorded(asked.sacct);
   const auto again = import_history(asked);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->runs.runs, 0);
@@ -171,8 +168,7 @@ TEST_F(ImportTest, fills_what_a_restored_copy_lacks) {
   asked.into = file();
   asked.ledger.clear();
   EXPECT_EQ(must(import_history(asked)).runs.runs, 4);
-  for (const ledger::Finding& finding : audit_against(asked.sacct).findings)
-    ADD_FAILURE() << finding.check << ": " << finding.what;
+  expect_recorded(asked.sacct);
   const ledger::AuditReport audited = must(ledger::audit(ledger::testing::reader(file())));
   for (const ledger::Finding& finding : audited.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
   EXPECT_TRUE(std::ranges::any_of(
@@ -335,8 +331,7 @@ TEST_F(ImportTest, takes_a_run_that_is_retracted_here_and_recorded_there) {
     }
   }
   EXPECT_EQ(again, whole);
-  const ledger::AuditReport report = audit_against(asked.sacct);
-  for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+  expect_recorded(asked.sacct);
 }
 
 // slurmctld lost its state; the books end these runs where they were seen last.
@@ -373,8 +368,7 @@ TEST_F(ImportTest, runs_whose_end_was_not_seen_end_as_they_are_recorded) {
   const auto again = import_history(asked);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->events, 0);
-  const ledger::AuditReport report = audit_against(asked.sacct);
-  for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+  expect_recorded(asked.sacct);
 }
 
 TEST_F(ImportTest, a_ledger_that_a_daemon_writes_is_left_alone) {

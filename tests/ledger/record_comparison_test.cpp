@@ -66,7 +66,7 @@ class RecordComparison : public ::testing::Test {
   }
   AuditReport against(const std::string& text, const ComparedInterval& interval = {}) {
     std::istringstream in(text);
-    const auto records = must(read_slurm_records(in, [](auto, auto) { return std::nullopt; }));
+    const auto records = must(sacct::read_slurm_records(in, [](auto, auto) { return std::nullopt; }));
     AuditReport report;
     compare_with_records(facts_, {{k_t - 1000}, {k_t + 100'000}}, records, report, interval);
     return report;

@@ -29,9 +29,9 @@ constexpr const char* k_header =
     "NodeList\n";
 
 // In the order of the file.
-std::vector<SacctRow> listed(const SacctRows& sacct) {
+std::vector<SacctRow> listed(const SacctExport& sacct) {
   std::vector<SacctRow> rows;
-  must(sacct.for_each_job([&](const std::vector<SacctRow>& of_job) -> Expected<void> {
+  must(sacct.rows.for_each_job([&](const std::vector<SacctRow>& of_job) -> Expected<void> {
     rows.insert(rows.end(), of_job.begin(), of_job.end());
     return {};
   }));
@@ -39,14 +39,16 @@ std::vector<SacctRow> listed(const SacctRows& sacct) {
   return rows;
 }
 
-Expected<SacctRows> rows_of(const std::string& lines, const std::string& header = k_header,
-                            Malformed malformed = Malformed::refuse) {
+Expected<SacctExport> rows_of(const std::string& lines, const std::string& header = k_header,
+                              Malformed malformed = Malformed::refuse) {
   std::istringstream text(header + lines);
-  return read_sacct_rows(text, malformed);
+  SHAPLEY_TRY_ASSIGN(SacctExport rows, read_sacct_rows(text, malformed));
+  SHAPLEY_TRY(check_rows(rows, malformed));
+  return rows;
 }
 
 // The lines of the rows that were left out.
-Lines bad_of(const SacctRows& rows) {
+Lines bad_of(const SacctExport& rows) {
   Lines bad;
   for (const BadRow& row : rows.bad) bad.push_back(row.line);
   return bad;
@@ -87,7 +89,7 @@ TEST_F(Rows, read_every_field) {
   const auto read = must(
       rows_of("72_10|83|alice|1001|astro|CANCELLED by 1001|2026-03-09T08:00:00|2026-03-09T08:00:05|2026-03-09T08:01:00|"
               "2026-03-09T09:01:00|00:10:00|90|5|billing=5,cpu=5,mem=2.5G,node=2,gres/gpu=3,gres/gpu:a100=3|n[2,1]\n"));
-  ASSERT_EQ(read.size(), 1);
+  ASSERT_EQ(read.rows.size(), 1);
   const SacctRow row = listed(read).front();
   EXPECT_EQ(row.line, 2);
   EXPECT_EQ(row.job, 83U);
@@ -116,7 +118,7 @@ TEST_F(Rows, leave_steps_and_pending_tasks_out_and_know_what_never_ran) {
       "assigned\n"));
   EXPECT_EQ(read.steps, 1);
   EXPECT_EQ(read.pending_arrays, 1);
-  ASSERT_EQ(read.size(), 1);
+  ASSERT_EQ(read.rows.size(), 1);
   EXPECT_FALSE(listed(read).front().ran());
   EXPECT_FALSE(listed(read).front().requested);
 }
@@ -199,7 +201,7 @@ TEST_F(Rows, of_an_hour_that_clocks_show_twice_the_other_times_say_which) {
 
 TEST_F(Rows, a_part_of_a_resized_run_begins_before_its_own_submission) {
   const testing::TimeZone berlin(testing::k_berlin);
-  const SacctRows read = must(
+  const SacctExport read = must(
       rows_of("1|1|a|1|x|RESIZING|2026-10-25T01:00:00||2026-10-25T01:30:00|2026-10-25T02:30:00|00:00:00||1||n1\n"
               "1|1|a|1|x|COMPLETED|2026-10-25T02:30:00||2026-10-25T01:30:00|2026-10-25T04:00:00|00:00:00||1||n1\n"));
   const SacctRow second = listed(read)[1];
@@ -275,7 +277,7 @@ Lines bad_on_nodes(const std::string& lines, bool oversubscribed = false) {
   for (const char* name : {"n1", "n2", "n3"}) nodes[name].cpus = 16;
   EXPECT_TRUE(check_nodes(read, nodes, oversubscribed, Malformed::skip));
   const Lines bad = bad_of(read);
-  EXPECT_EQ(read.size() + std::ssize(bad), (std::count(lines.begin(), lines.end(), '\n')));
+  EXPECT_EQ(read.rows.size() + std::ssize(bad), (std::count(lines.begin(), lines.end(), '\n')));
   return bad;
 }
 
@@ -312,7 +314,7 @@ TEST_F(Rows, that_repeat_another_one_are_bad_with_it) {
   EXPECT_EQ(bad_on_nodes(twice + twice), Lines{});
   EXPECT_EQ(bad_on_nodes(row({.job = 2, .start = "09:30", .end = "10:30", .cpus = "1"}) + twice + twice),
             (Lines{3, 4}));
-  EXPECT_EQ(nodes_by_use(*rows_of(twice + twice))->at("n1").cpus, 16U);
+  EXPECT_EQ(nodes_by_use(rows_of(twice + twice)->rows)->at("n1").cpus, 16U);
 }
 
 // The rows of an export take memory as they are sorted and as they are open, not as many as there are: 60,000 of them,
@@ -328,7 +330,8 @@ TEST(SacctRowsMemory, is_that_of_what_is_open) {
   const auto look = [&] {
     if (++looks % 1000 == 0) most = std::max(most, held());
   };
-  SacctRows sacct(std::filesystem::temp_directory_path(), std::size_t{1} << 20U);
+  SacctExport sacct(std::filesystem::temp_directory_path());
+  sacct.rows = SortedRows(std::filesystem::temp_directory_path(), std::size_t{1} << 20U);
   constexpr std::int64_t k_rows = 60'000;
   for (std::int64_t line = k_rows; line > 0; --line, look()) {
     SacctRow row;
@@ -341,7 +344,7 @@ TEST(SacctRowsMemory, is_that_of_what_is_open) {
     row.start = row.submit = Instant{1'740'823'200 + line * 60};
     row.end = *row.start + Duration{3'600};
     row.nodes = {"n" + std::to_string(line % 100)};
-    ASSERT_TRUE(sacct.add(row));
+    ASSERT_TRUE(sacct.rows.add(row));
   }
   ASSERT_TRUE(check_rows(sacct, Malformed::refuse));
   std::optional<Instant> last;
@@ -352,14 +355,14 @@ TEST(SacctRowsMemory, is_that_of_what_is_open) {
     return {};
   };
   ASSERT_TRUE(for_each_part(
-      sacct, [](const sacct::Run&) { return true; }, part));
+      sacct.rows, [](const sacct::Run&) { return true; }, part));
   EXPECT_EQ(looks, 2 * k_rows);
   EXPECT_LT(static_cast<double>(most - before) / 1e6, 8);
 }
 
 TEST_F(Rows, malformed_rows_are_left_out_and_listed) {
   const auto read = must(rows_of(row({.end = "Unknown"}) + "2|2|a\n" + row({.job = 3}), k_header, Malformed::skip));
-  ASSERT_EQ(read.size(), 1);
+  ASSERT_EQ(read.rows.size(), 1);
   EXPECT_EQ(listed(read).front().job, 3U);
   EXPECT_EQ(bad_of(read), (Lines{2, 3}));
   EXPECT_EQ(read.bad.at(1).why,

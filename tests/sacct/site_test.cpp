@@ -4,14 +4,16 @@
 
 #include <gtest/gtest.h>
 
-#include "sacct/attribution.hpp"
 #include "sacct/sacct_rows.hpp"
 #include "sacct/site_nodes.hpp"
+#include "site_rules/attribution.hpp"
 #include "tests/support/must.hpp"
 
 namespace shapley::sacct {
 namespace {
 
+using site_rules::Attribution;
+using site_rules::read_account_parents;
 using Gres = std::vector<protocol::Tres>;
 
 SacctRow row_of(const std::string& user, const std::string& account, const std::string& partition = "",
@@ -33,9 +35,11 @@ config::Configuration configuration() {
 }
 
 NamedNumbers users_of(const std::vector<SacctRow>& rows) {
-  SacctRows sacct(std::filesystem::temp_directory_path());
-  for (const SacctRow& row : rows) EXPECT_TRUE(sacct.add(row));
-  return sacct.users;
+  NamedNumbers users;
+  for (const SacctRow& row : rows) {
+    if (!row.user.empty()) users.emplace(row.user, row.user_id);
+  }
+  return users;
 }
 
 TEST(Attribution, follows_the_rules_by_name_and_by_number) {
@@ -105,7 +109,7 @@ SacctRow run_on(std::vector<std::string> nodes, std::uint32_t cpus, std::int64_t
 
 TEST(SiteNodes, are_as_large_as_they_were_used_at_once) {
   // Two runs side by side on n1, then one that begins when they end; half of the wide one on each; a suspended one.
-  SacctRows sacct(std::filesystem::temp_directory_path());
+  SortedRows sacct(std::filesystem::temp_directory_path());
   for (SacctRow row : {run_on({"n1"}, 2, 0, 10), run_on({"n1"}, 1, 5, 10), run_on({"n1"}, 2, 10, 20),
                        run_on({"n1", "n2"}, 3, 30, 40), run_on({"n2"}, 5, 32, 35, 1)}) {
     row.job = static_cast<std::uint32_t>(row.line = sacct.size() + 1);

@@ -10,9 +10,9 @@
 
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/audit/record_comparison.hpp"
-#include "ledger/audit/slurm_records.hpp"
 #include "ledger/encoding/event_reader.hpp"
 #include "ledger/store/rows.hpp"
+#include "sacct/slurm_records.hpp"
 
 namespace shapley::ledger {
 
@@ -32,7 +32,7 @@ Expected<std::optional<JobId>> task_of(const Database& database, std::uint32_t a
   return row ? std::optional(JobId{static_cast<std::uint32_t>(select.integer(0))}) : std::nullopt;
 }
 
-Expected<SlurmRecords> read_records(const Databases& files, const std::filesystem::path& file) {
+Expected<sacct::SlurmRecords> read_records(const Databases& files, const std::filesystem::path& file) {
   auto in = InputFile::open(file);
   if (!in) return fail(Errc::io, in.error().what + "; check path and permissions");
   std::optional<Error> failed;
@@ -47,7 +47,7 @@ Expected<SlurmRecords> read_records(const Databases& files, const std::filesyste
     }
     return std::nullopt;
   };
-  auto records = read_slurm_records(*in, find_task);
+  auto records = sacct::read_slurm_records(*in, find_task);
   if (failed) return tl::unexpected<Error>(*std::move(failed));
   if (!records) return with_context(file.string(), std::move(records).error());
   return records;
@@ -101,7 +101,7 @@ class SegmentEvents {
 // The facts that have to be compared, job by job.
 class FactsToCompare {
  public:
-  FactsToCompare(const SlurmRecords& records, const ComparedInterval& asked) : selection_(records, asked) {}
+  FactsToCompare(const sacct::SlurmRecords& records, const ComparedInterval& asked) : selection_(records, asked) {}
 
   Expected<void> read(const Databases& files, AuditReport& report) {
     // The newest file has copies of all declarations.
@@ -239,7 +239,7 @@ Expected<AuditReport> compare(const Databases& files, const std::filesystem::pat
     if (database == files.front()) span.last_received = own.span.last_received;
     span.first_received = own.span.first_received;
   }
-  SHAPLEY_TRY_ASSIGN(const SlurmRecords records, read_records(files, file));
+  SHAPLEY_TRY_ASSIGN(const sacct::SlurmRecords records, read_records(files, file));
   FactsToCompare ledger(records, asked);
   SHAPLEY_TRY(ledger.read(files, report));
   compare_with_records(ledger.facts(), span, records, report, asked, ledger.left_out());
@@ -265,7 +265,7 @@ Expected<std::optional<Instant>> first_recorded_start(const Ledger& ledger, cons
   auto read = read_records({&rows.database()}, records);
   if (!read) return rows.failed("audit against records", std::move(read).error());
   std::optional<Instant> first;
-  for (const SlurmRecord& record : read->records) {
+  for (const sacct::SlurmRecord& record : read->records) {
     if (record.start) first = std::min(first.value_or(record.start->instant), record.start->instant);
   }
   return first;

@@ -4,6 +4,7 @@
 // difference. A fact is in force from its own time on, whenever it was learned. Single-threaded.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -50,6 +51,14 @@ class Facts {
   // Removes what no longer matters once all events up to `horizon` were followed and everything before it is summed up:
   // runs that ended, and former worths of nodes.
   void forget_before(Instant horizon);
+
+  // Whether is_so(anchor, segment) is true of one of the job's segments of this kind.
+  template <typename IsSo>
+  [[nodiscard]] bool any_segment(accounting::SegmentKind kind, JobId job, const IsSo& is_so) const {
+    return std::any_of(segments.lower_bound({kind, job, k_beginning_of_time, 0}),
+                       segments.upper_bound({kind, job, k_end_of_time, UINT32_MAX}),
+                       [&](const auto& segment) { return is_so(segment.first.anchor, segment.second); });
+  }
 
   NameIndex organizations;
   NameIndex nodes;

@@ -109,7 +109,7 @@ constexpr std::int64_t k_widest = 26 * 3600;  // the largest difference between 
 
 using Runs = std::vector<LedgerRun*>;
 
-Duration difference(const RecordedTime& time, Instant ours) {
+Duration difference(const sacct::RecordedTime& time, Instant ours) {
   return time.is(ours) ? Duration{} : time.instant - ours;
 }
 
@@ -123,7 +123,7 @@ std::string seconds_text(Duration d) {
 
 class TimeZones {
  public:
-  void count(const SlurmRecord& record, const Runs& runs) {
+  void count(const sacct::SlurmRecord& record, const Runs& runs) {
     if (!record.start || !record.end || record.state == "RESIZING") return;
     std::optional<Duration> found;
     for (const LedgerRun* run : runs) {
@@ -155,14 +155,14 @@ class TimeZones {
 };
 
 // Moves a time to the ledger's if one of the differences leads there, else by the most frequent one.
-void move(std::optional<RecordedTime>& time, const std::vector<std::pair<Duration, std::int64_t>>& by,
+void move(std::optional<sacct::RecordedTime>& time, const std::vector<std::pair<Duration, std::int64_t>>& by,
           const std::vector<Instant>& ours) {
   if (!time) return;
   Duration chosen = by.front().first;
   for (const auto& [d, runs] : by) {
     if (std::find(ours.begin(), ours.end(), time->instant - d) != ours.end()) chosen = d;
   }
-  time = RecordedTime{time->instant - chosen, {}};
+  time = sacct::RecordedTime{time->instant - chosen, {}};
 }
 
 // The edges at which sacct -T cut: the first start and the last end of all records.
@@ -171,9 +171,9 @@ struct Edges {
   Instant last = k_beginning_of_time;
 };
 
-Edges edges_of(const SlurmRecords& records) {
+Edges edges_of(const sacct::SlurmRecords& records) {
   Edges edges;
-  for (const SlurmRecord& record : records.records) {
+  for (const sacct::SlurmRecord& record : records.records) {
     if (record.start) edges.first = std::min(edges.first, record.start->instant);
     if (record.end) edges.last = std::max(edges.last, record.end->instant);
   }
@@ -182,17 +182,17 @@ Edges edges_of(const SlurmRecords& records) {
 
 class Comparing {
  public:
-  Comparing(const Facts& facts, const SlurmRecords& records) : records_(records), ledger_(facts, ignored_) {
+  Comparing(const Facts& facts, const sacct::SlurmRecords& records) : records_(records), ledger_(facts, ignored_) {
     for (LedgerRun& run : ledger_.runs()) runs_[run.job].push_back(&run);
   }
 
   std::optional<CommonDifference> time_zones() {
     TimeZones zones;
-    for (const SlurmRecord& record : records_.records) zones.count(record, runs_of(record));
+    for (const sacct::SlurmRecord& record : records_.records) zones.count(record, runs_of(record));
     const auto common = zones.common();
     if (common.empty()) return std::nullopt;
     CommonDifference found{.what = "", .records = records_};
-    for (SlurmRecord& record : found.records.records) {
+    for (sacct::SlurmRecord& record : found.records.records) {
       std::vector<Instant> begins, ends;
       for (const LedgerRun* run : runs_of(record)) {
         begins.push_back(run->begin);
@@ -210,22 +210,22 @@ class Comparing {
   }
 
   std::optional<CommonDifference> cut_times() {
-    if (records_.format != RecordFormat::sacct) return std::nullopt;
+    if (records_.format != sacct::RecordFormat::sacct) return std::nullopt;
     const Edges edges = edges_of(records_);
     CommonDifference found{.what = "", .records = records_};
     std::int64_t begins = 0, ends = 0;
-    for (SlurmRecord& record : found.records.records) {
+    for (sacct::SlurmRecord& record : found.records.records) {
       for (const LedgerRun* run : runs_of(record)) {
         const bool reaches_in = run->begin < edges.last && (!run->end || *run->end > edges.first);
         if (!reaches_in) continue;
         const bool begins_cut = record.start && record.start->is(edges.first) && run->begin < edges.first;
         const bool ends_cut = record.end && record.end->is(edges.last) && (!run->end || *run->end > edges.last);
         if (begins_cut) {
-          record.start = RecordedTime{run->begin, {}};
+          record.start = sacct::RecordedTime{run->begin, {}};
           ++begins;
         }
         if (ends_cut) {
-          record.end = run->end ? std::optional(RecordedTime{*run->end, {}}) : std::nullopt;
+          record.end = run->end ? std::optional(sacct::RecordedTime{*run->end, {}}) : std::nullopt;
           ++ends;
         }
         if (begins_cut || ends_cut) break;
@@ -245,13 +245,13 @@ class Comparing {
   }
 
  private:
-  const Runs& runs_of(const SlurmRecord& record) {
+  const Runs& runs_of(const sacct::SlurmRecord& record) {
     static const Runs k_none;
     const auto found = runs_.find(record.job);
     return found == runs_.end() ? k_none : found->second;
   }
 
-  const SlurmRecords& records_;
+  const sacct::SlurmRecords& records_;
   std::vector<Finding> ignored_;
   LedgerRuns ledger_;
   std::map<JobId, Runs> runs_;
@@ -259,7 +259,7 @@ class Comparing {
 
 }  // namespace
 
-std::optional<CommonDifference> common_difference(const Facts& facts, const SlurmRecords& records) {
+std::optional<CommonDifference> common_difference(const Facts& facts, const sacct::SlurmRecords& records) {
   Comparing comparing(facts, records);
   auto zones = comparing.time_zones();
   return zones ? std::move(zones) : comparing.cut_times();

@@ -8,7 +8,7 @@
 
 #include "ledger/audit/audit.hpp"
 #include "ledger/audit/facts.hpp"
-#include "ledger/audit/slurm_records.hpp"
+#include "sacct/slurm_records.hpp"
 
 namespace shapley::ledger {
 
@@ -71,12 +71,12 @@ class LedgerRuns {
 // A common difference between all records of a file and a ledger: they were made in another time zone, or sacct -T cut
 // their times at the edges of the requested interval. It is one finding, not one for every run. Pure.
 struct CommonDifference {
-  std::string what;      // the finding
-  SlurmRecords records;  // the records corrected by it
+  std::string what;             // the finding
+  sacct::SlurmRecords records;  // the records corrected by it
 };
 
 // nullopt: no common difference. A difference of time zones is a number of quarters of an hour, the same for start and
 // end of a run, one or two different ones (summer time), that explains more runs than agree without it.
-[[nodiscard]] std::optional<CommonDifference> common_difference(const Facts& facts, const SlurmRecords& records);
+[[nodiscard]] std::optional<CommonDifference> common_difference(const Facts& facts, const sacct::SlurmRecords& records);
 
 }  // namespace shapley::ledger

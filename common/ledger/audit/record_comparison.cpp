@@ -12,13 +12,9 @@ namespace shapley::ledger {
 
 namespace {
 
-std::string text_of(const RecordedTime& time) {
-  return format_instant(time.instant);
-}
-
 class Comparison {
  public:
-  Comparison(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report,
+  Comparison(const Facts& facts, const LedgerSpan& span, const sacct::SlurmRecords& records, AuditReport& report,
              const ComparedInterval& asked, const RunsLeftOut& left_out)
       : facts_(facts),
         span_(span),
@@ -26,14 +22,11 @@ class Comparison {
         records_span_(records, asked),
         report_(report),
         ledger_(facts, report.findings),
-        before_records_(left_out.before_records),
-        after_records_(left_out.after_records),
-        empty_(left_out.empty) {}
+        left_out_(left_out) {}
 
   void run() {
-    for (const UnreadableLine& line : records_.unreadable) {
+    for (const sacct::UnreadableLine& line : records_.unreadable)
       find("line " + std::to_string(line.line) + " of the records cannot be read: " + line.why);
-    }
     std::vector<RecordedRun> runs = recorded_runs(records_);
     const auto without_number = std::ranges::find_if(runs, [](const RecordedRun& r) { return r.job >= k_no_number; });
     for (auto first = runs.begin(); first != without_number;) {
@@ -51,6 +44,11 @@ class Comparison {
 
  private:
   void find(std::string what) { report_.findings.push_back({"records", std::move(what)}); }
+  // `what`: which instant of which run.
+  void find_instants(const std::string& what, Instant ours, const sacct::RecordedTime& theirs) {
+    find(what + " at " + format_instant(ours) + " in the ledger, at " + format_instant(theirs.instant) +
+         " in the record");
+  }
 
   // Whether the recorded run ended while no process read slurmctld's records, though slurmctld ran.
   [[nodiscard]] bool ended_unobserved(const RecordedRun& recorded) const {
@@ -78,13 +76,9 @@ class Comparison {
   }
 
   // Whether the ledger had a run that began then and retracted it.
-  [[nodiscard]] bool was_retracted(JobId job, const RecordedTime& start) const {
-    const accounting::SegmentKey first{accounting::SegmentKind::run, job, k_beginning_of_time, 0};
-    for (auto s = facts_.segments.lower_bound(first); s != facts_.segments.end(); ++s) {
-      if (s->first.kind != first.kind || s->first.job != job) return false;
-      if (s->second.retracted && start.is(s->first.anchor)) return true;
-    }
-    return false;
+  [[nodiscard]] bool was_retracted(JobId job, const sacct::RecordedTime& start) const {
+    const auto is_so = [&](Instant anchor, const SegmentFacts& run) { return run.retracted && start.is(anchor); };
+    return facts_.any_segment(accounting::SegmentKind::run, job, is_so);
   }
 
   // Whether it is of a run whose job had ended when `scontrol requeue` queued it again. slurmctld then records the end
@@ -98,13 +92,9 @@ class Comparison {
   [[nodiscard]] bool is_requeued_wait(const RecordedRun& recorded) const {
     const auto& start = recorded.start();
     if (recorded.state != "REQUEUED" || !start) return false;
-    const accounting::SegmentKey first{accounting::SegmentKind::wait, recorded.job, k_beginning_of_time, 0};
-    for (auto s = facts_.segments.lower_bound(first); s != facts_.segments.end(); ++s) {
-      if (s->first.kind != first.kind || s->first.job != recorded.job) return false;
-      const SegmentFacts& wait = s->second;
-      if (wait.end && wait.reason == accounting::CloseReason::ended && start->is(*wait.end)) return true;
-    }
-    return false;
+    return facts_.any_segment(accounting::SegmentKind::wait, recorded.job, [&](Instant, const SegmentFacts& wait) {
+      return wait.end && wait.reason == accounting::CloseReason::ended && start->is(*wait.end);
+    });
   }
 
   // Whether slurmdbd has it as a running job. A difference is then no fault of the ledger: slurmctld was killed and
@@ -161,7 +151,7 @@ class Comparison {
     });
     if (found == ledger_.runs().end()) return report_unknown(recorded);
     found->matched = true;
-    without_number_.push_back(recorded.pieces.back().line);
+    without_number_.push_back(recorded.line());
     compare(*found, recorded);
   }
 
@@ -174,12 +164,10 @@ class Comparison {
       return;
     }
     ++report_.runs_compared;
-    const std::string name = run_name(run.job, run.begin) + " (line " + std::to_string(recorded.pieces.back().line) +
-                             ", " + recorded.state + ")";
-    if (recorded.start() && !recorded.start()->is(run.begin)) {
-      find(name + ": begins at " + format_instant(run.begin) + " in the ledger, at " + text_of(*recorded.start()) +
-           " in the record");
-    }
+    const std::string name =
+        run_name(run.job, run.begin) + " (line " + std::to_string(recorded.line()) + ", " + recorded.state + ")";
+    if (recorded.start() && !recorded.start()->is(run.begin))
+      find_instants(name + ": begins", run.begin, *recorded.start());
     if (recorded.end() && run.end && !recorded.end()->is(*run.end) && ended_unobserved(recorded)) {
       ++ended_unobserved_;
       return;
@@ -201,7 +189,7 @@ class Comparison {
   void compare_ends(const LedgerRun& run, const RecordedRun& recorded, const std::string& name) {
     const auto& end = recorded.end();
     if (!end && recorded.has_ended) {
-      if (run.end) return end_untold_.push_back(recorded.pieces.back().line);
+      if (run.end) return end_untold_.push_back(recorded.line());
       find(name + ": is still open in the ledger; the record says that it has ended, and not when");
     } else if (!end && run.end && goes_on(recorded) && records_span_.made_after(*run.end)) {
       runaway_.push_back(run.job.value);
@@ -210,10 +198,10 @@ class Comparison {
     } else if (!run.end && end->instant > span_.last_received - k_on_the_way) {
       ++ended_since_;
     } else if (!run.end) {
-      find(name + ": is still open in the ledger, ended at " + text_of(*end) + " in the record");
+      find(name + ": is still open in the ledger, ended at " + format_instant(end->instant) + " in the record");
     } else if (run.ended_suspended ? *run.end > std::max(end->instant, end->twin.value_or(end->instant))
                                    : !end->is(*run.end)) {
-      find(name + ": ends at " + format_instant(*run.end) + " in the ledger, at " + text_of(*end) + " in the record");
+      find_instants(name + ": ends", *run.end, *end);
     }
   }
 
@@ -225,7 +213,7 @@ class Comparison {
         ++resized_since_;
         return;
       }
-      if (records_.format == RecordFormat::sacct && recorded.pieces.size() == 1) {
+      if (records_.format == sacct::RecordFormat::sacct && recorded.pieces.size() == 1) {
         ++hidden_sizes_;
       } else {
         find(name + ": has " + std::to_string(run.pieces.size()) + " sizes in the ledger, " +
@@ -238,10 +226,8 @@ class Comparison {
       compare_processors(run, ours, theirs, name);
       compare_billing(ours, theirs, name);
       const bool inner = back < recorded.pieces.size() && back < run.pieces.size();
-      if (inner && theirs.begin && !theirs.begin->is(ours.begin)) {
-        find(name + ": is resized at " + format_instant(ours.begin) + " in the ledger, at " + text_of(*theirs.begin) +
-             " in the record");
-      }
+      if (inner && theirs.begin && !theirs.begin->is(ours.begin))
+        find_instants(name + ": is resized", ours.begin, *theirs.begin);
     }
   }
 
@@ -288,7 +274,7 @@ class Comparison {
     }
     if (!recorded.start() || !recorded.end() || !run.end) return;
     // An hour that clocks show twice is read as the ledger has it; what is wrong then shows at start and end.
-    const auto read = [](const RecordedTime& time, Instant ours) { return time.is(ours) ? ours : time.instant; };
+    const auto read = [](const sacct::RecordedTime& time, Instant ours) { return time.is(ours) ? ours : time.instant; };
     const Duration held = read(*recorded.end(), *run.end) - read(*recorded.start(), run.begin) - *recorded.suspended;
     if (held == run.held) return;
     find(name + ": holds its processors for " + std::to_string(run.held.value) + " s in the ledger, " +
@@ -300,7 +286,7 @@ class Comparison {
     const auto& end = recorded.end();
     const auto& start = recorded.start();
     if (start && end && start->is(end->instant)) {
-      ++empty_;
+      ++left_out_.empty;
     } else if (end && end->instant <= span_.first_received) {
       ++before_ledger_;
     } else if (!records_span_.asks_for(start ? start->instant : k_beginning_of_time,
@@ -317,13 +303,12 @@ class Comparison {
     } else if (began_under_wrong_clock(recorded)) {
       ++begun_under_wrong_clock_;
     } else if (!end && recorded.has_ended) {
-      end_untold_.push_back(recorded.pieces.back().line);
+      end_untold_.push_back(recorded.line());
     } else {
-      std::string what = "job " + std::to_string(recorded.job.value) + " (line " +
-                         std::to_string(recorded.pieces.back().line) + ", " + recorded.state +
-                         "): the record has a run";
-      if (start) what += " from " + text_of(*start);
-      if (end) what += " to " + text_of(*end);
+      std::string what = "job " + std::to_string(recorded.job.value) + " (line " + std::to_string(recorded.line()) +
+                         ", " + recorded.state + "): the record has a run";
+      if (start) what += " from " + format_instant(start->instant);
+      if (end) what += " to " + format_instant(end->instant);
       what += " that the ledger does not have";
       if (start && was_retracted(recorded.job, *start)) {
         what += ": it was retracted, because slurmctld forgot it; shapleyctl import --into takes it";
@@ -333,15 +318,15 @@ class Comparison {
   }
 
   void report_unrecorded(const LedgerRun& run) {
-    const auto is_of_job = [&](const ImpossibleRecord& record) { return record.job == run.job; };
     if (run.is_empty()) {
-      ++empty_;
-    } else if (std::ranges::any_of(records_.impossible, is_of_job)) {
+      ++left_out_.empty;
+    } else if (std::ranges::find(records_.impossible, run.job, &sacct::ImpossibleRecord::job) !=
+               records_.impossible.end()) {
       ++impossible_;
     } else if (run.end && records_span_.is_before(run)) {
-      ++before_records_;
+      ++left_out_.before_records;
     } else if (records_span_.is_after(run)) {
-      ++after_records_;
+      ++left_out_.after_records;
     } else if (!run.end && !records_span_.must_have_open(run.begin)) {
       ++open_;
     } else if (was_lost(run)) {
@@ -349,7 +334,7 @@ class Comparison {
     } else {
       std::string what = run_name(run.job, run.begin) + (run.end ? " to " + format_instant(*run.end) : ", still open") +
                          ": the ledger has a run that the records do not have";
-      if (records_.format == RecordFormat::sacct) what += " (sacct without -D hides runs that were requeued)";
+      if (records_.format == sacct::RecordFormat::sacct) what += " (sacct without -D hides runs that were requeued)";
       find(std::move(what));
     }
   }
@@ -358,49 +343,41 @@ class Comparison {
     if (count > 0) report_.notes.push_back(counted_as(count, what));
   }
 
-  // "3, 17", of many "3, 17, ... and others"
-  static std::string listed(const std::vector<std::int64_t>& numbers) {
+  // `what` before the list "3, 17", of many "3, 17, ... and others", and `after` behind it.
+  void note(const std::vector<std::int64_t>& numbers, const std::string& what, const std::string& after) {
     constexpr std::size_t k_most_named = 10;
     std::string text;
     for (std::size_t i = 0; i < std::min(numbers.size(), k_most_named); ++i)
       text += (i > 0 ? ", " : "") + std::to_string(numbers[i]);
-    return numbers.size() > k_most_named ? text + " and others" : text;
-  }
-
-  void note_untold_ends() {
-    note(static_cast<std::int64_t>(end_untold_.size()),
-         "record[ says|s say] that a run has ended, and not when: its end is not compared, or it is in no ledger and "
-         "left out (line " +
-             listed(end_untold_) + ")");
-  }
-
-  void note_runaway_jobs() {
-    note(static_cast<std::int64_t>(runaway_.size()),
-         "recorded run[ has|s have] no end, and by the ledger, which goes on, slurmctld knows nothing of [it|them]: "
-         "runaway job[|s] of slurmdbd (sacctmgr show runawayjobs lists and ends them), not compared: job[|s] " +
-             listed(runaway_));
+    if (numbers.size() > k_most_named) text += " and others";
+    note(static_cast<std::int64_t>(numbers.size()), what + text + after);
   }
 
   void write_notes() {
-    for (const ImpossibleRecord& record : records_.impossible) {
+    for (const sacct::ImpossibleRecord& record : records_.impossible) {
       report_.notes.push_back("line " + std::to_string(record.line) + ", job " + std::to_string(record.job.value) +
                               ": the record cannot be right, " + record.why + ": left out");
     }
     note(impossible_, "run[|s] of the ledger [is of such a job|are of such jobs]: not compared");
-    note_untold_ends();
-    note_runaway_jobs();
-    note(static_cast<std::int64_t>(without_number_.size()),
+    note(end_untold_,
+         "record[ says|s say] that a run has ended, and not when: its end is not compared, or it is in no ledger and "
+         "left out (line ",
+         ")");
+    note(runaway_,
+         "recorded run[ has|s have] no end, and by the ledger, which goes on, slurmctld knows nothing of [it|them]: "
+         "runaway job[|s] of slurmdbd (sacctmgr show runawayjobs lists and ends them), not compared: job[|s] ",
+         "");
+    note(without_number_,
          "run[ is|s are] recorded without the number of [its|their] job, and compared by [its start|their starts] "
-         "(line " +
-             listed(without_number_) +
-             "): slurmctld took the record of a federated job away before slurmdbd had all of it");
+         "(line ",
+         "): slurmctld took the record of a federated job away before slurmdbd had all of it");
     note(records_.steps, "row[|s] of job steps left out");
     if (records_.records.empty()) report_.notes.emplace_back("the records have no row of a job");
     note(std::ranges::count_if(records_.records, is_unstarted), "row[|s] of jobs that had not started left out");
     note(records_.pending_arrays, "row[|s] of array tasks that have not started left out");
     note(before_ledger_, "recorded run[|s] ended before the ledger began: left out");
-    note(before_records_, "run[|s] of the ledger ended before the records begin: left out");
-    note(after_records_, "run[|s] of the ledger began after the records were made: left out");
+    note(left_out_.before_records, "run[|s] of the ledger ended before the records begin: left out");
+    note(left_out_.after_records, "run[|s] of the ledger began after the records were made: left out");
     note(after_ledger_, "recorded run[|s] began after the ledger's last event was received, at " +
                             format_instant(span_.last_received) + ", or within " + std::to_string(k_on_the_way.value) +
                             " s before: left out");
@@ -412,7 +389,7 @@ class Comparison {
     note(open_, "run[|s] [is|are] open in the ledger and [has|have] no record yet: left out");
     note(unfinished_records_,
          "run[|s] had not ended when the records were made: [its end is|their ends are] not compared");
-    note(empty_, "run[|s] of zero seconds that only one side has: left out, [it holds|they hold] nothing");
+    note(left_out_.empty, "run[|s] of zero seconds that only one side has: left out, [it holds|they hold] nothing");
     note(recorded_again_,
          "record[ names|s name] a run again that another record has with the ledger's very start and end: left out "
          "(slurmctld was killed before it saved its state, and recorded an end twice)");
@@ -449,11 +426,11 @@ class Comparison {
 
   const Facts& facts_;
   const LedgerSpan& span_;
-  const SlurmRecords& records_;
+  const sacct::SlurmRecords& records_;
   RecordsSpan records_span_;
   AuditReport& report_;
   LedgerRuns ledger_;
-  std::int64_t before_records_, after_records_, empty_;
+  RunsLeftOut left_out_;
   std::vector<std::int64_t> runaway_;  // jobs
   std::int64_t after_ledger_ = 0, ended_since_ = 0, outside_ = 0, resized_since_ = 0;
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
@@ -464,8 +441,8 @@ class Comparison {
 
 }  // namespace
 
-RunSelection::RunSelection(const SlurmRecords& records, const ComparedInterval& asked) : span_(records, asked) {
-  for (const SlurmRecord& record : records.records) {
+RunSelection::RunSelection(const sacct::SlurmRecords& records, const ComparedInterval& asked) : span_(records, asked) {
+  for (const sacct::SlurmRecord& record : records.records) {
     recorded_.insert(record.job);
     if (record.state == "REQUEUED") requeued_.insert(record.job);
   }
@@ -476,20 +453,18 @@ bool RunSelection::wants(JobId job, const Facts& of_job) {
   std::vector<Finding> findings;
   LedgerRuns ledger(of_job, findings);
   if (!findings.empty()) return true;
-  RunsLeftOut of_this;
+  RunsLeftOut left_out = left_out_;
   for (const LedgerRun& run : ledger.runs()) {
     const bool before = span_.is_before(run);
     if (!run.is_empty() && !before && !span_.is_after(run)) return true;
-    ++(run.is_empty() ? of_this.empty : before ? of_this.before_records : of_this.after_records);
+    ++(run.is_empty() ? left_out.empty : before ? left_out.before_records : left_out.after_records);
   }
-  left_out_.before_records += of_this.before_records;
-  left_out_.after_records += of_this.after_records;
-  left_out_.empty += of_this.empty;
+  left_out_ = left_out;
   return false;
 }
 
-void compare_with_records(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report,
-                          const ComparedInterval& asked, const RunsLeftOut& left_out) {
+void compare_with_records(const Facts& facts, const LedgerSpan& span, const sacct::SlurmRecords& records,
+                          AuditReport& report, const ComparedInterval& asked, const RunsLeftOut& left_out) {
   const AuditReport before = report;
   Comparison(facts, span, records, report, asked, left_out).run();
   const bool compared = report.runs_compared > before.runs_compared;

@@ -8,7 +8,7 @@
 #include "ledger/audit/audit.hpp"
 #include "ledger/audit/facts.hpp"
 #include "ledger/audit/recorded_runs.hpp"
-#include "ledger/audit/slurm_records.hpp"
+#include "sacct/slurm_records.hpp"
 
 namespace shapley::ledger {
 
@@ -22,7 +22,7 @@ struct RunsLeftOut {
 // Which jobs of a ledger have to be compared with the records, so that the facts of others need not be in memory.
 class RunSelection {
  public:
-  explicit RunSelection(const SlurmRecords& records, const ComparedInterval& asked = {});
+  explicit RunSelection(const sacct::SlurmRecords& records, const ComparedInterval& asked = {});
 
   // Whether a job has to be among the compared facts, given the facts of this job alone; if not, its runs are counted
   // among those left out.
@@ -39,8 +39,8 @@ class RunSelection {
 };
 
 // Adds findings, notes and counts to `report`. `left_out`: runs that are not among the facts (RunSelection).
-void compare_with_records(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report,
-                          const ComparedInterval& asked = {}, const RunsLeftOut& left_out = {});
+void compare_with_records(const Facts& facts, const LedgerSpan& span, const sacct::SlurmRecords& records,
+                          AuditReport& report, const ComparedInterval& asked = {}, const RunsLeftOut& left_out = {});
 
 // Whether a configuration (as text) counts processors as Slurm counts CPUs: no `weights`, or cpu: 1 alone.
 [[nodiscard]] bool counts_cpus_only(const std::string& configuration);

@@ -11,9 +11,9 @@ namespace {
 // Puts the rows of one job together. REQUIRES: rows in order of time.
 class RowJoiner {
  public:
-  RowJoiner(RecordFormat format, std::vector<RecordedRun>& runs) : format_(format), runs_(runs) {}
+  RowJoiner(sacct::RecordFormat format, std::vector<RecordedRun>& runs) : format_(format), runs_(runs) {}
 
-  void add(const SlurmRecord& row) {
+  void add(const sacct::SlurmRecord& row) {
     if (is_unstarted(row)) return;
     if (row.state == "RESIZING") return add_resized(row);
     const bool continues = !resized_.pieces.empty() &&
@@ -37,47 +37,47 @@ class RowJoiner {
 
  private:
   // jobcomp/filetxt has the moment of the resize as start and end; sacct has the true start, and the moment as end.
-  void add_resized(const SlurmRecord& row) {
-    const auto begin = !resized_.pieces.empty()         ? resized_.pieces.back().end
-                       : format_ == RecordFormat::sacct ? row.start
-                                                        : std::nullopt;
-    const auto end = format_ == RecordFormat::sacct ? row.end : row.start;
+  void add_resized(const sacct::SlurmRecord& row) {
+    const auto begin = !resized_.pieces.empty()                ? resized_.pieces.back().end
+                       : format_ == sacct::RecordFormat::sacct ? row.start
+                                                               : std::nullopt;
+    const auto end = format_ == sacct::RecordFormat::sacct ? row.end : row.start;
     resized_.pieces.push_back({begin, end, row.cpus, row.billing, row.line});
     take(row, resized_);
   }
 
-  static void take(const SlurmRecord& row, RecordedRun& run) {
+  static void take(const sacct::SlurmRecord& row, RecordedRun& run) {
     run.job = row.job;
     run.state = row.state;
     run.has_ended = row.has_ended();
     if (row.suspended) run.suspended = run.suspended.value_or(Duration{}) + *row.suspended;
   }
 
-  RecordFormat format_;
+  sacct::RecordFormat format_;
   std::vector<RecordedRun>& runs_;
   RecordedRun resized_;
 };
 
 // A job that is requeued while it completes is recorded twice, the second time perhaps after its CPUs were taken away.
-bool repeats(const SlurmRecord& row, const SlurmRecord& before) {
+bool repeats(const sacct::SlurmRecord& row, const sacct::SlurmRecord& before) {
   return row.start == before.start && row.end == before.end && (row.cpus == before.cpus || row.cpus == 0);
 }
 
 }  // namespace
 
-bool is_unstarted(const SlurmRecord& row) {
+bool is_unstarted(const sacct::SlurmRecord& row) {
   return !row.start || (!row.end && row.state == "PENDING");
 }
 
-std::vector<RecordedRun> recorded_runs(const SlurmRecords& records) {
-  std::map<JobId, std::vector<const SlurmRecord*>> by_job;
-  for (const SlurmRecord& row : records.records) by_job[row.job].push_back(&row);
+std::vector<RecordedRun> recorded_runs(const sacct::SlurmRecords& records) {
+  std::map<JobId, std::vector<const sacct::SlurmRecord*>> by_job;
+  for (const sacct::SlurmRecord& row : records.records) by_job[row.job].push_back(&row);
   std::vector<RecordedRun> runs;
   for (auto& [job, rows] : by_job) {
     // jobcomp/filetxt is in order already; sacct sorts in its own way.
-    if (records.format == RecordFormat::sacct) {
-      std::stable_sort(rows.begin(), rows.end(), [](const SlurmRecord* a, const SlurmRecord* b) {
-        const auto key = [](const SlurmRecord* row) {
+    if (records.format == sacct::RecordFormat::sacct) {
+      std::stable_sort(rows.begin(), rows.end(), [](const sacct::SlurmRecord* a, const sacct::SlurmRecord* b) {
+        const auto key = [](const sacct::SlurmRecord* row) {
           const auto instant = [](const auto& time) { return time ? time->instant : k_end_of_time; };
           return std::pair(instant(row->start), instant(row->end));
         };
@@ -105,7 +105,7 @@ std::optional<Instant> earliest_end_of(const std::vector<RecordedRun>& runs) {
 
 }  // namespace
 
-RecordsSpan::RecordsSpan(const SlurmRecords& records, const ComparedInterval& asked)
+RecordsSpan::RecordsSpan(const sacct::SlurmRecords& records, const ComparedInterval& asked)
     : format_(records.format), asked_(asked) {
   const std::vector<RecordedRun> runs = recorded_runs(records);
   earliest_end_ = earliest_end_of(runs);
@@ -125,7 +125,8 @@ bool RecordsSpan::is_before(const LedgerRun& run) const {
 bool RecordsSpan::is_after(const LedgerRun& run) const {
   if (!asked_.until) return run.begin >= latest_;
   // jobcomp/filetxt records no run before it ends.
-  const bool unwritten = format_ == RecordFormat::jobcomp && run.end && *run.end > std::max(*asked_.until, latest_);
+  const bool unwritten =
+      format_ == sacct::RecordFormat::jobcomp && run.end && *run.end > std::max(*asked_.until, latest_);
   return run.begin >= *asked_.until || unwritten;
 }
 
@@ -138,7 +139,7 @@ bool RecordsSpan::made_after(Instant t) const {
 }
 
 bool RecordsSpan::must_have_open(Instant begin) const {
-  return format_ == RecordFormat::sacct && asked_.until && begin < *asked_.until - k_on_the_way;
+  return format_ == sacct::RecordFormat::sacct && asked_.until && begin < *asked_.until - k_on_the_way;
 }
 
 }  // namespace shapley::ledger

@@ -9,16 +9,16 @@
 #include "base/types.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/audit/ledger_runs.hpp"
-#include "ledger/audit/slurm_records.hpp"
+#include "sacct/slurm_records.hpp"
 
 namespace shapley::ledger {
 
 // A part of a run between two resizes, as a record has it.
 struct RecordedPiece {
-  std::optional<RecordedTime> begin;    // nullopt: the record does not have it
-  std::optional<RecordedTime> end;      // nullopt: it goes on
-  std::optional<std::int64_t> cpus;     // nullopt: the record does not have it
-  std::optional<std::int64_t> billing;  // likewise
+  std::optional<sacct::RecordedTime> begin;  // nullopt: the record does not have it
+  std::optional<sacct::RecordedTime> end;    // nullopt: it goes on
+  std::optional<std::int64_t> cpus;          // nullopt: the record does not have it
+  std::optional<std::int64_t> billing;       // likewise
   std::int64_t line = 0;
 };
 
@@ -30,8 +30,9 @@ struct RecordedRun {
   std::string state;                  // of the last row
   bool has_ended = false;             // by that row, even if it does not have the end's time
 
-  [[nodiscard]] const std::optional<RecordedTime>& start() const { return pieces.front().begin; }
-  [[nodiscard]] const std::optional<RecordedTime>& end() const { return pieces.back().end; }
+  [[nodiscard]] const std::optional<sacct::RecordedTime>& start() const { return pieces.front().begin; }
+  [[nodiscard]] const std::optional<sacct::RecordedTime>& end() const { return pieces.back().end; }
+  [[nodiscard]] std::int64_t line() const { return pieces.back().line; }  // of the last row
 };
 
 // From this number on no job has it: Slurm's NO_VAL. slurmctld gives it to the record of a federated job that it takes
@@ -39,11 +40,11 @@ struct RecordedRun {
 inline constexpr JobId k_no_number{4'294'967'294};
 
 // Whether the row is of a job that has not started, or never started.
-[[nodiscard]] bool is_unstarted(const SlurmRecord& row);
+[[nodiscard]] bool is_unstarted(const sacct::SlurmRecord& row);
 
 // The runs of the records, by job and in order of the file. Repeated rows are one run, except of jobs without a number;
 // jobs that never started are left out.
-[[nodiscard]] std::vector<RecordedRun> recorded_runs(const SlurmRecords& records);
+[[nodiscard]] std::vector<RecordedRun> recorded_runs(const sacct::SlurmRecords& records);
 
 // The time that a ledger and Slurm's records cover: what lies outside of either cannot be compared. Pure.
 
@@ -61,7 +62,7 @@ struct LedgerSpan {
 // be in them.
 class RecordsSpan {
  public:
-  RecordsSpan(const SlurmRecords& records, const ComparedInterval& asked);
+  RecordsSpan(const sacct::SlurmRecords& records, const ComparedInterval& asked);
 
   // For a run without a record: whether it ended before the records begin, and whether it was unknown to them when they
   // were made. Without a stated interval they begin with the first recorded end, and were made at the last recorded
@@ -76,7 +77,7 @@ class RecordsSpan {
   [[nodiscard]] bool must_have_open(Instant begin) const;
 
  private:
-  RecordFormat format_;
+  sacct::RecordFormat format_;
   ComparedInterval asked_;
   std::optional<Instant> earliest_end_;
   Instant latest_ = k_beginning_of_time;

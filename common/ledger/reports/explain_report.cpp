@@ -1,7 +1,6 @@
 #include "ledger/reports/explain_report.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -218,23 +217,6 @@ Expected<BookedBy> booked_by(const Ledger& ledger, const Moment& moment, const J
 }
 
 }  // namespace
-
-std::optional<JobName> parse_job_name(std::string_view text) {
-  if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
-    const auto first = parse_number<std::uint32_t>(text.substr(0, plus));
-    const auto part = parse_number<std::uint32_t>(text.substr(plus + 1));
-    if (!first || !part || *first == 0 || *part > std::numeric_limits<std::uint32_t>::max() - *first)
-      return std::nullopt;
-    return JobName{*first + *part, std::nullopt, *first};
-  }
-  const std::size_t underscore = text.find('_');
-  const auto job = parse_number<std::uint32_t>(text.substr(0, underscore));
-  if (!job || *job == 0) return std::nullopt;
-  if (underscore == std::string_view::npos) return JobName{*job, std::nullopt, 0};
-  const auto task = parse_number<std::uint32_t>(text.substr(underscore + 1));
-  if (!task) return std::nullopt;
-  return JobName{*job, *task, 0};
-}
 
 Expected<JobName> checked_job_name(const std::string& text) {
   if (const auto name = parse_job_name(text)) return *name;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/job_name.hpp"
 #include "ledger/reports/forecast_report.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/moment.hpp"
@@ -23,17 +24,7 @@ namespace shapley::ledger {
 inline constexpr std::size_t k_reported_starts = 10;
 inline constexpr std::size_t k_listed_earlier_starts = 10;
 
-// A job as people name it.
-struct JobName {
-  std::uint32_t job = 0;                   // its number, or its array's
-  std::optional<std::uint32_t> task = {};  // of the array
-  std::uint32_t het_job = 0;               // the heterogeneous job that it is a part of, if named so
-};
-
-// "4711", "4711_3" or "4711+1", which is the number 4712. nullopt: the text has another form.
-[[nodiscard]] std::optional<JobName> parse_job_name(std::string_view text);
-
-// As parse_job_name; Errc::invalid_argument names the allowed forms.
+// As parse_job_name (base/job_name.hpp); Errc::invalid_argument names the allowed forms.
 [[nodiscard]] Expected<JobName> checked_job_name(const std::string& text);
 
 // The rules of a configuration that concern a job, without the accounts above its own.

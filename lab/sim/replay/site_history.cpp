@@ -12,11 +12,11 @@
 #include "config/configuration.hpp"
 #include "ledger/readers/runs.hpp"
 #include "ledger/store/ledger.hpp"
-#include "sacct/attribution.hpp"
 #include "sacct/row_checks.hpp"
 #include "sacct/sacct_rows.hpp"
 #include "sacct/site_nodes.hpp"
 #include "sim/input/workload_source.hpp"
+#include "site_rules/attribution.hpp"
 #include "workload/trace_files.hpp"
 
 namespace shapley::sim {
@@ -54,7 +54,7 @@ Expected<void> read_nodes(const SiteHistorySource& source, Past& past) {
   });
 }
 
-void add_row(const sacct::SacctRow& row, const sacct::Attribution& attribution, Past& past) {
+void add_row(const sacct::SacctRow& row, const site_rules::Attribution& attribution, Past& past) {
   if (row.state == "RESIZING") {
     ++past.left_out["part[|s] of resized runs"];
   } else if (!row.ran()) {
@@ -76,41 +76,41 @@ void add_row(const sacct::SacctRow& row, const sacct::Attribution& attribution, 
 
 Expected<Past> read_sacct(const SiteHistorySource& source, const config::Configuration& configuration) {
   Past past;
-  sacct::SacctRows rows(std::filesystem::temp_directory_path());
+  sacct::SacctExport read(std::filesystem::temp_directory_path());
   SHAPLEY_TRY(read_file(source.trace, "trace", [&](std::istream& text) -> Expected<void> {
-    SHAPLEY_TRY_ASSIGN(rows, sacct::read_sacct_rows(text, source.malformed));
-    return {};
+    SHAPLEY_TRY_ASSIGN(read, sacct::read_sacct_rows(text, source.malformed));
+    return sacct::check_rows(read, source.malformed);
   }));
   if (!source.nodes.empty()) {
     SHAPLEY_TRY(read_nodes(source, past));
-    const auto checked = sacct::check_nodes(rows, past.nodes, source.oversubscribed, source.malformed);
+    const auto checked = sacct::check_nodes(read, past.nodes, source.oversubscribed, source.malformed);
     if (!checked) return with_context("trace: " + source.trace.string(), checked.error());
   }
-  sacct::AccountParents parents;
+  site_rules::AccountParents parents;
   if (!source.accounts.empty()) {
     SHAPLEY_TRY(read_file(source.accounts, "accounts", [&](std::istream& text) -> Expected<void> {
-      SHAPLEY_TRY_ASSIGN(parents, sacct::read_account_parents(text));
+      SHAPLEY_TRY_ASSIGN(parents, site_rules::read_account_parents(text));
       return {};
     }));
   }
-  const sacct::Attribution attribution(configuration, rows.users, rows.groups, std::move(parents));
-  SHAPLEY_TRY(rows.for_each_job([&](const std::vector<sacct::SacctRow>& of_job) -> Expected<void> {
+  const site_rules::Attribution attribution(configuration, read.users, read.groups, std::move(parents));
+  SHAPLEY_TRY(read.rows.for_each_job([&](const std::vector<sacct::SacctRow>& of_job) -> Expected<void> {
     for (const sacct::SacctRow& row : of_job) add_row(row, attribution, past);
     return {};
   }));
   if (source.nodes.empty()) {
-    if (!rows.has_nodes) {
+    if (!read.has_nodes) {
       return fail(Errc::invalid_argument, "trace: " + source.trace.string() +
                                               ": line 1: there is no column NodeList, so the size of the nodes is "
                                               "unknown; export it, or give --nodes");
     }
-    SHAPLEY_TRY_ASSIGN(past.nodes, sacct::nodes_by_use(rows));
+    SHAPLEY_TRY_ASSIGN(past.nodes, sacct::nodes_by_use(read.rows));
     past.notes.emplace_back("Nodes have as many CPUs as jobs ever held on them at once; --nodes says what they have.");
   }
-  for (const sacct::BadRow& row : rows.bad)
+  for (const sacct::BadRow& row : read.bad)
     past.notes.push_back("Left out: line " + std::to_string(row.line) + ": " + row.why + ".");
-  if (const std::string twice = sacct::note_of_twice(rows.twice); !twice.empty()) past.notes.push_back(twice + ".");
-  if (!rows.has_limits) past.notes.emplace_back("The export has no time limits: run times are known in advance.");
+  if (const std::string twice = sacct::note_of_twice(read.twice); !twice.empty()) past.notes.push_back(twice + ".");
+  if (!read.has_limits) past.notes.emplace_back("The export has no time limits: run times are known in advance.");
   return past;
 }
 

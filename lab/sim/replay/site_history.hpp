@@ -30,7 +30,7 @@ struct SiteHistorySource {
   std::filesystem::path config = {};
   std::filesystem::path trace = {};     // sacct -P, plain or compressed, or a ledger
   std::filesystem::path nodes = {};     // sacct::read_nodes; empty: a ledger's own, or as far as they were used
-  std::filesystem::path accounts = {};  // sacct::read_account_parents; empty: no account has one above it
+  std::filesystem::path accounts = {};  // site_rules::read_account_parents; empty: no account has one above it
   std::optional<Instant> since = {}, until = {};  // jobs that were there in [since, until)
   Estimates estimates = Estimates::requested;
   bool oversubscribed = false;  // an export's runs may hold more CPUs of a node at once than it has

@@ -1,4 +1,4 @@
-#include "ledger/audit/slurm_records.hpp"
+#include "sacct/slurm_records.hpp"
 
 #include <sstream>
 
@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "tests/support/time_zone.hpp"
-namespace shapley::ledger {
+namespace shapley::sacct {
 namespace {
 
 std::optional<JobId> no_arrays(std::uint32_t, std::uint32_t) {
@@ -300,4 +300,4 @@ RC_GTEST_PROP(SlurmRecords, survive_any_bytes, (const std::string& bytes)) {
 }
 
 }  // namespace
-}  // namespace shapley::ledger
+}  // namespace shapley::sacct

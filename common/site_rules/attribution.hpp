@@ -19,7 +19,7 @@
 #include "protocol/classifier.hpp"
 #include "sacct/sacct_rows.hpp"
 
-namespace shapley::sacct {
+namespace shapley::site_rules {
 
 // An account's parent, by the account's name in lower case.
 using AccountParents = std::map<std::string, std::string, std::less<>>;
@@ -33,17 +33,17 @@ using AccountParents = std::map<std::string, std::string, std::less<>>;
 
 class Attribution {
  public:
-  // `users`, `groups`: those of all rows (SacctRows).
-  Attribution(const config::Configuration& configuration, const NamedNumbers& users, const NamedNumbers& groups,
-              AccountParents parents = {});
+  // `users`, `groups`: those of all rows (sacct::SacctExport).
+  Attribution(const config::Configuration& configuration, const sacct::NamedNumbers& users,
+              const sacct::NamedNumbers& groups, AccountParents parents = {});
 
   // Empty: no rule matches (guests). Lives as long as the attribution.
-  [[nodiscard]] std::string_view organization_of(const SacctRow& row) const;
+  [[nodiscard]] std::string_view organization_of(const sacct::SacctRow& row) const;
 
   [[nodiscard]] const protocol::Classifier& classifier() const { return classifier_; }
   // The numbers by which the classifier identifies a row's user, group and the accounts above.
-  [[nodiscard]] std::uint32_t user_of(const SacctRow& row) const;
-  [[nodiscard]] std::uint32_t group_of(const SacctRow& row) const;
+  [[nodiscard]] std::uint32_t user_of(const sacct::SacctRow& row) const;
+  [[nodiscard]] std::uint32_t group_of(const sacct::SacctRow& row) const;
   [[nodiscard]] std::vector<std::string> ancestors_of(std::string_view account) const {
     return accounts_above(parents_, account);
   }
@@ -70,4 +70,4 @@ class Attribution {
 [[nodiscard]] std::optional<ledger::RuleMatched> rule_for(const std::string& configuration,
                                                           const ledger::SubmissionAsked& job);
 
-}  // namespace shapley::sacct
+}  // namespace shapley::site_rules

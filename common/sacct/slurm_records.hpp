@@ -5,7 +5,9 @@
 // record of jobcomp/filetxt consists of all lines up to its last member. A line that cannot be read in exactly one way
 // is not guessed at: it is set aside with its number and the reason, and reading goes on. A record with impossible
 // content (a run from before Slurm existed) is set aside, too, on a list of its own.
-// Nothing here depends on the ledger. Formats and conventions: docs/reference/ledger.md.
+//
+// That is what the audit compares with the ledger's runs. It asks for less than sacct_rows.hpp, which reads all of a
+// row and refuses it where the audit can still compare. Formats and conventions: docs/reference/ledger.md.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 
-namespace shapley::ledger {
+namespace shapley::sacct {
 
 enum class RecordFormat { sacct, jobcomp };
 
@@ -77,4 +79,4 @@ using FindArrayTask = std::function<std::optional<JobId>(std::uint32_t array_job
 // numbers.
 [[nodiscard]] Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask& find_task);
 
-}  // namespace shapley::ledger
+}  // namespace shapley::sacct

@@ -1,4 +1,4 @@
-#include "sacct/attribution.hpp"
+#include "site_rules/attribution.hpp"
 
 #include <algorithm>
 #include <istream>
@@ -12,7 +12,7 @@
 #include "base/text.hpp"
 #include "config/checks.hpp"
 
-namespace shapley::sacct {
+namespace shapley::site_rules {
 
 namespace {
 
@@ -62,8 +62,8 @@ Expected<AccountParents> read_account_parents(std::istream& text) {
   return parents;
 }
 
-Attribution::Attribution(const config::Configuration& configuration, const NamedNumbers& users,
-                         const NamedNumbers& groups, AccountParents parents)
+Attribution::Attribution(const config::Configuration& configuration, const sacct::NamedNumbers& users,
+                         const sacct::NamedNumbers& groups, AccountParents parents)
     : parents_(std::move(parents)) {
   for (const auto& [name, number] : users)
     if (number) users_.emplace(name, *number);
@@ -88,11 +88,11 @@ Attribution::Attribution(const config::Configuration& configuration, const Named
   classifier_ = protocol::Classifier(std::move(rules));
 }
 
-std::uint32_t Attribution::user_of(const SacctRow& row) const {
+std::uint32_t Attribution::user_of(const sacct::SacctRow& row) const {
   return row.user_id ? *row.user_id : number_of(users_, row.user);
 }
 
-std::uint32_t Attribution::group_of(const SacctRow& row) const {
+std::uint32_t Attribution::group_of(const sacct::SacctRow& row) const {
   return row.group_id ? *row.group_id : number_of(groups_, row.group);
 }
 
@@ -105,7 +105,7 @@ std::vector<std::string> accounts_above(const AccountParents& parents, std::stri
   return above;
 }
 
-std::string_view Attribution::organization_of(const SacctRow& row) const {
+std::string_view Attribution::organization_of(const sacct::SacctRow& row) const {
   const std::vector<std::string> ancestors = ancestors_of(row.account);
   return classifier_.organization_of({.account = row.account,
                                       .account_ancestors = ancestors,
@@ -173,4 +173,4 @@ std::optional<ledger::RuleMatched> rule_for(const std::string& configuration, co
   return rule_of(protocol::Classifier(rules_in(configuration)), job);
 }
 
-}  // namespace shapley::sacct
+}  // namespace shapley::site_rules

@@ -1,16 +1,17 @@
-#include "ledger/audit/slurm_records.hpp"
+#include "sacct/slurm_records.hpp"
 
 #include <algorithm>
-#include <array>
 #include <istream>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/job_name.hpp"
 #include "base/slurm_text.hpp"
+#include "sacct/columns.hpp"
+#include "sacct/sacct_fields.hpp"
 
-namespace shapley::ledger {
+namespace shapley::sacct {
 
 namespace {
 
@@ -19,8 +20,7 @@ constexpr std::size_t k_longest_line = k_max_line;
 // slurmctld of 22.05 builds a jobcomp/filetxt record in 1,024 bytes. One that does not fit is cut off there and loses
 // its line feed, so that the next record goes on in the same line.
 constexpr std::size_t k_longest_jobcomp_record = 1023;
-// No run began before this, the year of Slurm's first lines, nor so long before its own submission.
-constexpr Instant k_first_slurm{978'307'200};
+// No run began so long before its own submission.
 constexpr Duration k_longest_resized{366 * 86'400};
 
 // Takes `prefix` from the front of `text`.
@@ -37,7 +37,7 @@ std::string_view take_until(std::string_view& text, char stop) {
   return taken;
 }
 
-struct Reading {
+struct RecordReading {
   SlurmRecords& out;
   const FindArrayTask& find_task;
 
@@ -61,7 +61,7 @@ bool in_order(const SlurmRecord& record) {
   return earliest(*record.start) <= latest(*record.end);
 }
 
-void keep(SlurmRecord record, const std::optional<RecordedTime>& submit, const Reading& reading) {
+void keep(SlurmRecord record, const std::optional<RecordedTime>& submit, const RecordReading& reading) {
   const auto impossible = [&](std::string why) {
     reading.out.impossible.push_back({record.line, record.job, std::move(why)});
   };
@@ -75,154 +75,82 @@ void keep(SlurmRecord record, const std::optional<RecordedTime>& submit, const R
 
 // --- sacct -P ---
 
-enum class Column {
-  job_id_raw,
-  job_id,
-  start,
-  end,
-  state,
-  alloc_cpus,
-  n_cpus,
-  suspended,
-  submit,
-  cluster,
-  user,
-  account,
-  nodes,
-  tres
-};
-constexpr std::array<std::string_view, 14> k_columns{"JobIDRaw",  "JobID",   "Start",     "End",      "State",
-                                                     "AllocCPUS", "NCPUS",   "Suspended", "Submit",   "Cluster",
-                                                     "User",      "Account", "NodeList",  "AllocTRES"};
-
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> fields;
-  while (true) {
-    fields.push_back(take_until(line, '|'));
-    if (line.empty()) return fields;
-    line.remove_prefix(1);
-    if (line.empty()) {
-      fields.emplace_back();
-      return fields;
-    }
-  }
-}
-
-struct SacctHeader {
-  std::size_t width = 0;
-  std::array<std::optional<std::size_t>, k_columns.size()> at;  // by Column
-
-  [[nodiscard]] bool has(Column column) const { return at[static_cast<std::size_t>(column)].has_value(); }
-  [[nodiscard]] std::string_view field(const std::vector<std::string_view>& fields, Column column) const {
-    const auto index = at[static_cast<std::size_t>(column)];
-    return index ? fields[*index] : std::string_view{};
-  }
-};
-
-Expected<SacctHeader> read_header(std::string_view line) {
-  const auto names = split(line);
-  SacctHeader header{.width = names.size(), .at = {}};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    for (std::size_t column = 0; column < k_columns.size(); ++column) {
-      if (names[i] == k_columns[column]) header.at[column] = i;
-    }
-  }
-  const bool complete = (header.has(Column::job_id_raw) || header.has(Column::job_id)) && header.has(Column::start) &&
-                        header.has(Column::end) && header.has(Column::state) &&
-                        (header.has(Column::alloc_cpus) || header.has(Column::n_cpus));
-  if (complete) return header;
+Expected<Columns> read_columns(std::string_view line) {
+  Columns columns(line);
+  const bool complete = (columns.has(Column::job_id_raw) || columns.has(Column::job_id)) &&
+                        !columns.missing({Column::start, Column::end, Column::state}) &&
+                        (columns.has(Column::cpus) || columns.has(Column::cpus_or_requested));
+  if (complete) return columns;
   return fail(Errc::invalid_argument,
               "line 1: neither a jobcomp/filetxt record nor the header of sacct -P; make the records with "
               "sacct -a -D -P -o JobIDRaw,Start,End,State,AllocCPUS,Suspended");
 }
 
-// Of "billing=8,cpu=4,mem=8G,node=1", from which Slurm leaves a 0 out. nullopt: there is no such list.
+// The job that a row is about; nullopt: it is not known.
+std::optional<JobId> find_job(std::string_view text, const FindArrayTask& find_task) {
+  const auto name = parse_job_name(text);
+  if (!name) return std::nullopt;
+  return name->task ? find_task(name->job, *name->task) : std::optional(JobId{name->job});
+}
+
 std::optional<std::int64_t> billing_of(std::string_view tres) {
-  constexpr std::string_view k_name = "billing=";
-  for (const std::string_view item : shapley::split(tres, ',')) {
-    if (item.starts_with(k_name)) return parse_number<std::int64_t>(item.substr(k_name.size()));
-  }
-  return tres.empty() ? std::nullopt : std::optional<std::int64_t>(0);
+  const auto held = parse_tres(tres);
+  if (!held || !held->billing) return std::nullopt;
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(*held->billing, INT64_MAX));
 }
 
-enum class RowKind { job, step, pending_array, unreadable };
-
-// The number of "20+1", a part of a heterogeneous job: Slurm numbers the parts consecutively.
-std::optional<JobId> part_of_job(std::string_view text) {
-  const std::size_t mark = text.find('+');
-  if (mark == std::string_view::npos) return std::nullopt;
-  const auto first = parse_number<std::uint32_t>(text.substr(0, mark));
-  const auto part = parse_number<std::uint32_t>(text.substr(mark + 1));
-  return first && part ? std::optional(JobId{*first + *part}) : std::nullopt;
-}
-
-// The job that a row is about.
-RowKind identify(std::string_view text, const FindArrayTask& find_task, JobId& job) {
-  if (text.find('.') != std::string_view::npos) return RowKind::step;
-  if (const auto id = parse_number<std::uint32_t>(text)) {
-    job = {*id};
-    return RowKind::job;
+void read_sacct_job(const Fields& row, std::int64_t line, const RecordReading& reading) {
+  const std::string_view name = row.text(row.has(Column::job_id_raw) ? Column::job_id_raw : Column::job_id);
+  const auto job = find_job(name, reading.find_task);
+  if (!job) {
+    return reading.set_aside(line, "'" + std::string(name.substr(0, 64)) +
+                                       "' names no job that is known; ask sacct for the column JobIDRaw");
   }
-  if (const auto id = part_of_job(text)) {
-    job = *id;
-    return RowKind::job;
-  }
-  const std::size_t mark = text.find('_');
-  if (mark == std::string_view::npos) return RowKind::unreadable;
-  const auto array = parse_number<std::uint32_t>(text.substr(0, mark));
-  const std::string_view rest = text.substr(mark + 1);
-  if (array && rest.starts_with('[')) return RowKind::pending_array;
-  const auto task = parse_number<std::uint32_t>(rest);
-  const auto id = array && task ? find_task(*array, *task) : std::nullopt;
-  if (!id) return RowKind::unreadable;
-  job = *id;
-  return RowKind::job;
-}
-
-void read_sacct_row(const SacctHeader& header, std::string_view line, std::int64_t number_of_line,
-                    const Reading& reading, std::set<std::string, std::less<>>& clusters) {
-  const auto fields = split(line);
-  if (fields.size() != header.width) {
-    return reading.set_aside(number_of_line, std::to_string(fields.size()) + " fields where the header has " +
-                                                 std::to_string(header.width) +
-                                                 "; leave out columns that users fill, such as JobName");
-  }
-  clusters.emplace(header.field(fields, Column::cluster));
-  const std::string_view name =
-      header.field(fields, header.has(Column::job_id_raw) ? Column::job_id_raw : Column::job_id);
-  SlurmRecord record{.line = number_of_line, .billing = billing_of(header.field(fields, Column::tres))};
-  switch (identify(name, reading.find_task, record.job)) {
-    case RowKind::step:
-      ++reading.out.steps;
-      return;
-    case RowKind::pending_array:
-      ++reading.out.pending_arrays;
-      return;
-    case RowKind::unreadable:
-      return reading.set_aside(number_of_line, "'" + std::string(name.substr(0, 64)) +
-                                                   "' names no job that is known; ask sacct for the column JobIDRaw");
-    case RowKind::job:
-      break;
-  }
-  std::string_view state = header.field(fields, Column::state);
-  record.state = take_until(state, ' ');  // "CANCELLED by 1000"
+  SlurmRecord record{
+      .line = line, .job = *job, .state = std::string(row.state()), .billing = billing_of(row.text(Column::tres))};
   std::optional<RecordedTime> submit;
-  if (!read_time(header.field(fields, Column::start), record.start) ||
-      !read_time(header.field(fields, Column::end), record.end) ||
-      !read_time(header.field(fields, Column::submit), submit)) {
-    return reading.set_aside(number_of_line, "a time that is none in this time zone; set TZ as slurmctld has it");
+  if (!read_time(row.text(Column::start), record.start) || !read_time(row.text(Column::end), record.end) ||
+      !read_time(row.text(Column::submit), submit)) {
+    return reading.set_aside(line, "a time that is none in this time zone; set TZ as slurmctld has it");
   }
-  const Column cpus = header.has(Column::alloc_cpus) ? Column::alloc_cpus : Column::n_cpus;
-  record.cpus = parse_number<std::uint32_t>(header.field(fields, cpus));
-  if (!record.cpus) return reading.set_aside(number_of_line, "the number of CPUs is no number");
-  if (header.has(Column::suspended)) {
-    record.suspended = parse_slurm_duration(header.field(fields, Column::suspended));
-    if (!record.suspended) return reading.set_aside(number_of_line, "Suspended is no duration");
+  record.cpus = parse_number<std::uint32_t>(row.text(row.has(Column::cpus) ? Column::cpus : Column::cpus_or_requested));
+  if (!record.cpus) return reading.set_aside(line, "the number of CPUs is no number");
+  if (row.has(Column::suspended)) {
+    record.suspended = parse_slurm_duration(row.text(Column::suspended));
+    if (!record.suspended) return reading.set_aside(line, "Suspended is no duration");
   }
   for (const Column column : {Column::user, Column::account, Column::nodes}) {
-    if (header.has(column)) record.described.append(header.field(fields, column)).append("|");
+    if (row.has(column)) record.described.append(row.text(column)).append("|");
   }
   keep(std::move(record), submit, reading);
+}
+
+// Rows of two clusters are an error.
+Expected<void> read_sacct_row(const Fields& row, std::int64_t line, const RecordReading& reading,
+                              OneCluster& one_cluster) {
+  if (const std::string miscount = row.miscount(); !miscount.empty()) {
+    reading.set_aside(line, miscount + "; leave out columns that users fill, such as JobName");
+    return {};
+  }
+  if (!one_cluster.takes(row, line)) {
+    const std::string other(row.text(Column::cluster).substr(0, 64));
+    const std::string name = one_cluster.name();
+    const auto [first, second] = std::minmax(name, other);
+    return fail(Errc::invalid_argument,
+                "line " + std::to_string(line) + ": Cluster: the records are of '" + first + "' and '" + second +
+                    "', whose jobs have the same numbers; ask sacct for one cluster at a time (-M NAME)");
+  }
+  switch (row.kind()) {
+    case RowKind::step:
+      ++reading.out.steps;
+      break;
+    case RowKind::pending_array:
+      ++reading.out.pending_arrays;
+      break;
+    case RowKind::job:
+      read_sacct_job(row, line, reading);
+  }
+  return {};
 }
 
 // slurmdbd has one record of a job's start, so two with different ends, nodes or owners are of two jobs, and neither is
@@ -233,7 +161,7 @@ bool contradict(const SlurmRecord& a, const SlurmRecord& b) {
   return a.end != b.end || a.cpus != b.cpus || a.described != b.described;
 }
 
-void set_contradictions_aside(const Reading& reading) {
+void set_contradictions_aside(const RecordReading& reading) {
   std::map<std::pair<JobId, Instant>, const SlurmRecord*> first;
   std::map<std::int64_t, std::string> aside;  // by line
   for (const SlurmRecord& record : reading.out.records) {
@@ -250,15 +178,6 @@ void set_contradictions_aside(const Reading& reading) {
   if (aside.empty()) return;
   for (auto& [line, why] : aside) reading.set_aside(line, std::move(why));
   std::erase_if(reading.out.records, [&](const SlurmRecord& record) { return aside.contains(record.line); });
-}
-
-// Refuses rows of two clusters.
-Expected<void> check_clusters(const std::set<std::string, std::less<>>& clusters, std::int64_t line) {
-  if (clusters.size() < 2) return {};
-  return fail(Errc::invalid_argument,
-              "line " + std::to_string(line) + ": Cluster: the records are of '" + clusters.begin()->substr(0, 64) +
-                  "' and '" + clusters.rbegin()->substr(0, 64) +
-                  "', whose jobs have the same numbers; ask sacct for one cluster at a time (-M NAME)");
 }
 
 // --- jobcomp/filetxt ---
@@ -294,7 +213,7 @@ std::optional<JobId> skip_job(std::string_view& text) {
   return id && text.starts_with(" UserId=") ? std::optional(JobId{*id}) : std::nullopt;
 }
 
-void read_jobcomp_record(std::string_view text, std::int64_t line, const Reading& reading) {
+void read_jobcomp_record(std::string_view text, std::int64_t line, const RecordReading& reading) {
   SlurmRecord record{.line = line};
   std::string_view rest = text;
   const auto id = skip_job(rest);
@@ -316,7 +235,7 @@ void read_jobcomp_record(std::string_view text, std::int64_t line, const Reading
   keep(std::move(record), std::nullopt, reading);
 }
 
-void read_jobcomp_line(std::string_view line, std::int64_t number_of_line, const Reading& reading) {
+void read_jobcomp_line(std::string_view line, std::int64_t number_of_line, const RecordReading& reading) {
   while (line.size() > k_longest_jobcomp_record && line.substr(k_longest_jobcomp_record).starts_with("JobId=")) {
     read_jobcomp_record(line.substr(0, k_longest_jobcomp_record), number_of_line, reading);
     line.remove_prefix(k_longest_jobcomp_record);
@@ -343,7 +262,7 @@ bool begins_record(std::string_view line) {
 // writes a record and its line feed at once, so an incomplete record continues in the next line.
 class JobcompLines {
  public:
-  explicit JobcompLines(const Reading& reading) : reading_(reading) {}
+  explicit JobcompLines(const RecordReading& reading) : reading_(reading) {}
 
   void add(std::string line, std::int64_t number) {
     const bool full = joined_.size() > k_longest_line;
@@ -381,7 +300,7 @@ class JobcompLines {
     return false;
   }
 
-  const Reading& reading_;
+  const RecordReading& reading_;
   std::vector<std::string> lines_;
   std::string joined_;
   std::int64_t number_ = 0;  // number of the first line
@@ -392,23 +311,21 @@ class JobcompLines {
 }  // namespace
 
 bool SlurmRecord::has_ended() const {
-  constexpr std::array<std::string_view, 8> k_not_ended{"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING",
-                                                        "STOPPED", "SIGNALING", "STAGE_OUT",  "PENDING"};
-  return end || std::find(k_not_ended.begin(), k_not_ended.end(), state) == k_not_ended.end();
+  return end || !may_go_on(state);
 }
 
 Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask& find_task) {
   SlurmRecords records;
-  const Reading reading{records, find_task};
-  SacctHeader header;
+  const RecordReading reading{records, find_task};
+  std::optional<Columns> columns;
   JobcompLines jobcomp(reading);
-  std::set<std::string, std::less<>> clusters;
+  OneCluster one_cluster;
   std::string line;
   Lines lines(in, Lines::Long::cut);
   while (lines.next(line)) {
     const std::int64_t number_of_line = lines.number();
     if (number_of_line == 1 && !line.starts_with("JobId=")) {
-      SHAPLEY_TRY_ASSIGN(header, read_header(line));
+      SHAPLEY_TRY_ASSIGN(columns, read_columns(line));
       continue;
     }
     if (number_of_line == 1) records.format = RecordFormat::jobcomp;
@@ -418,17 +335,16 @@ Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask&
     } else if (records.format == RecordFormat::jobcomp) {
       jobcomp.add(line, number_of_line);
     } else if (!line.empty()) {
-      read_sacct_row(header, line, number_of_line, reading, clusters);
-      SHAPLEY_TRY(check_clusters(clusters, number_of_line));
+      SHAPLEY_TRY(read_sacct_row(Fields(*columns, line), number_of_line, reading, one_cluster));
     }
   }
   jobcomp.finish();
   if (records.format == RecordFormat::sacct) set_contradictions_aside(reading);
   SHAPLEY_TRY(lines.end());
-  if (header.width == 0 && records.format != RecordFormat::jobcomp) {
+  if (!columns && records.format != RecordFormat::jobcomp) {
     return fail(Errc::invalid_argument, "no records: the file is empty");
   }
   return records;
 }
 
-}  // namespace shapley::ledger
+}  // namespace shapley::sacct
