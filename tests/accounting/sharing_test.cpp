@@ -129,7 +129,7 @@ TEST(SharingEffort, RunsOnASharedNodeAreReportedOnceForAllOfThem) {
   EXPECT_GE(told, std::size_t{k_runs});
 }
 
-// Runs of a shared node are owed to the accounts until somebody reads them, closes a period or forgets.
+// Runs of a shared node are owed to the accounts until these are read, close a period or forget.
 TEST(SharingEffort, WhateverReadsTheAccountsMakesTheEntriesThatAreOwed) {
   const std::vector<std::function<void(Accounts&)>> ways{
       [](Accounts& accounts) { (void)accounts.got(); },

@@ -158,7 +158,7 @@ class Accounts {
   // The instant up to which forget_before() can go, `wanted` at most, with about `effort` steps.
   [[nodiscard]] Instant forgettable(Instant wanted, std::uint64_t effort) const;
   void forget_before(Instant horizon);
-  // From now on these receive facts, by EstimatorId; what was entered before is not told to them. Without any no figure
+  // From now on these receive facts, by EstimatorId; they do not receive what was entered before. Without any no figure
   // may be asked for.
   void replace_estimators(std::vector<std::unique_ptr<Estimator>> by) { estimators_ = std::move(by); }
 
