@@ -298,7 +298,7 @@ class State {
   [[nodiscard]] Instant memory_horizon() const;
   [[nodiscard]] std::size_t remembered_jobs() const;
 
-  // Discards psi, phi and periods, irreversibly; keeps jobs, nodes and placements, so that records can still be compared
+  // Discards psi, phi and periods without return; keeps jobs, nodes and placements, so that records can be compared
   // with them while the books are rebuilt. From here on rows, ranks and closed periods mean nothing, and apply() takes
   // events however old they are. No event so far was later than `known_until`: so what was forgotten is from before
   // that, and memory_horizon() goes back to it if it was later. REQUIRES afterwards: no compact(), no save().
