@@ -89,8 +89,8 @@ std::string value_lines(const CLI::App& command) {
 std::string usage_of(const CLI::Option& option) {
   const auto& letters = option.get_snames();
   std::string text = letters.empty() ? "--" + option.get_lnames().front() : "-" + letters.front();
-  if (option.get_type_size() != 0) {
-    const std::string type = option.get_type_name();
+  // A flag takes nothing that has a name.
+  if (const std::string type = option.get_type_name(); !type.empty()) {
     // Behind a colon, unless the noun has it ("HOST[:PORT]"), stands which values are taken: too long for a summary.
     text += " " + (type.find("[:") == std::string::npos ? type.substr(0, type.find(':')) : type);
   }
