@@ -146,11 +146,11 @@ TEST(Jobcomp, a_record_cut_off_too_early_is_set_aside) {
   EXPECT_EQ(records.unreadable.size(), 1U);
 }
 
-constexpr const char* k_header = "JobIDRaw|Start|End|State|AllocCPUS|Suspended\n";
+constexpr const char* k_audit_header = "JobIDRaw|Start|End|State|AllocCPUS|Suspended\n";
 
 TEST(Sacct, reads_rows_by_their_header) {
   const shapley::testing::TimeZone utc("UTC0");
-  const auto records = read(std::string(k_header) +
+  const auto records = read(std::string(k_audit_header) +
                             "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:10\n"
                             "17.batch|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00\n"
                             "17.extern|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00\n"
@@ -272,7 +272,7 @@ TEST(Sacct, rows_that_cannot_be_read_are_named) {
                           "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|-6|00:00:00",   // negative
                           "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|INVALID"}) {  // no duration
     const auto records =
-        read(std::string(k_header) + row + "\n17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00\n");
+        read(std::string(k_audit_header) + row + "\n17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00\n");
     EXPECT_EQ(records.records.size(), 1U) << row;
     ASSERT_EQ(records.unreadable.size(), 1U) << row;
     EXPECT_EQ(records.unreadable[0].line, 2) << row;
@@ -288,7 +288,8 @@ TEST(SlurmRecords, says_what_is_needed_when_the_first_line_is_neither) {
 
 // Whatever the bytes, reading ends with records, lines set aside, or an error; the sanitizers watch.
 RC_GTEST_PROP(SlurmRecords, survive_any_bytes, (const std::string& bytes)) {
-  const std::string first = *rc::gen::element<std::string>("", k_header, "JobId=1 UserId=a", jobcomp("x", k_times));
+  const std::string first =
+      *rc::gen::element<std::string>("", k_audit_header, "JobId=1 UserId=a", jobcomp("x", k_times));
   std::string text = first + bytes;
   if (!text.empty() && *rc::gen::arbitrary<bool>()) {
     text[*rc::gen::inRange<std::size_t>(0, text.size())] = *rc::gen::arbitrary<char>();
