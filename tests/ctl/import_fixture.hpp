@@ -108,13 +108,13 @@ class ImportTest : public ledger::testing::LedgerTest {
     for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
     // (job, start) -> its end, and for how long it held its processors; -1: it goes on
     std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> recorded, booked;
-    for (const shapley::testing::NaiveRow& row : shapley::testing::naive_rows(text_of(sacct))) {
+    for (const shapley::test::NaiveRow& row : shapley::test::naive_rows(text_of(sacct))) {
       if (row.start < 0) continue;
       auto& [end, length] = recorded[{row.job, row.start}];  // of a resized run, several rows
       end = row.end;
       length = row.end < 0 ? -1 : row.end - row.start - row.suspended;
     }
-    for (const ledger::Run& run : ledger::testing::must(ledger::runs(ledger))) {
+    for (const ledger::EndedRun& run : ledger::testing::must(ledger::runs(ledger))) {
       if (!recorded.contains({run.job.value, run.start.value})) continue;
       booked[{run.job.value, run.start.value}] =
           run.ended ? std::pair(run.end.value, run.length.value) : std::pair<std::int64_t, std::int64_t>(-1, -1);

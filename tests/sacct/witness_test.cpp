@@ -17,7 +17,7 @@
 namespace shapley::sacct {
 namespace {
 
-using testing::NaiveRow;
+using test::NaiveRow;
 
 std::int64_t seconds_of(const std::optional<Instant>& at) {
   return at ? at->value : -1;
@@ -151,7 +151,7 @@ RC_GTEST_PROP(SacctWitness, both_readers_read_what_a_plain_parser_reads, ()) {
     row["Partition"] = "main";
     sacct += line_of([&](const std::string& column) { return row.at(column); });
   }
-  const std::vector<NaiveRow> expected = testing::naive_rows(sacct);
+  const std::vector<NaiveRow> expected = test::naive_rows(sacct);
   RC_ASSERT(by_import(sacct) == expected);
   RC_ASSERT(by_audit(sacct) == expected);
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace shapley::testing {
+namespace shapley::test {
 
 struct NaiveRow {
   std::int64_t job = 0;
@@ -75,4 +75,4 @@ inline std::vector<NaiveRow> naive_rows(const std::string& sacct) {
   return rows;
 }
 
-}  // namespace shapley::testing
+}  // namespace shapley::test
