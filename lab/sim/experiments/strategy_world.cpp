@@ -223,7 +223,7 @@ class Cluster {
       SHAPLEY_TRY(books_.verdict());
     }
     for (ClusterRun& run : runs_) run.end = std::min(run.end, end);
-    ClusterOutcome outcome{std::move(runs_), books_.advance(end).standings()};
+    ClusterOutcome outcome{std::move(runs_), books_.standings(end)};
     SHAPLEY_TRY(books_.verdict());
     return outcome;
   }
