@@ -141,8 +141,9 @@ RC_GTEST_PROP(SacctWitness, both_readers_read_what_a_plain_parser_reads, ()) {
     std::swap(columns[left - 1], columns[*rc::gen::inRange<std::size_t>(0, left)]);
   const auto line_of = [&](const auto& text) {
     std::string line;
-    for (const std::string& column : columns) line += (line.empty() ? "" : "|") + text(column);
-    return line + "\n";
+    for (const std::string& column : columns) line += text(column) + "|";
+    line.back() = '\n';
+    return line;
   };
   std::string sacct = line_of([](const std::string& column) { return column; });
   const auto jobs = *rc::gen::inRange<std::uint32_t>(1, 12);
