@@ -221,7 +221,7 @@ void add_adjust(CLI::App& app, AdjustArguments& arguments) {
   command->add_option("--nodes", arguments.nodes, "Correct the owners of these nodes from --since to --until")
       ->type_name("NODES");
   command->add_option("--rename", arguments.rename, "Rename this organization to the name in --to")->type_name("NAME");
-  command->add_option("--merge", arguments.merge, "Add the row of this organization to that of the one in --to")
+  command->add_option("--merge", arguments.merge, "Merge the row of this organization into that of the one in --to")
       ->type_name("NAME");
   command
       ->add_option("--to", arguments.to,
