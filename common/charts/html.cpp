@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -60,13 +61,14 @@ constexpr std::string_view k_style =
     "thead th,tbody th{position:static}a.download{display:none}.paper{display:block}.no-paper{display:none}"
     "table{font-size:8.5pt}pre{white-space:pre-wrap}}";
 
-std::string row_html(const std::vector<std::string>& cells, std::size_t text_columns, bool head) {
+std::string row_html(const std::vector<tables::Column>& columns, const std::vector<std::string>& cells, bool head) {
   std::string row = "<tr>";
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const bool names_row = i == 0 && !head;
     const std::string tag = head || names_row ? "th" : "td";
     const std::string scope = head ? " scope=\"col\"" : (names_row ? " scope=\"row\"" : "");
-    row += '<' + tag + scope + (i < text_columns ? " class=\"text\">" : ">") + html(cells[i]) + "</" + tag + '>';
+    const char* kind = columns[i].align == tables::Align::left ? " class=\"text\">" : ">";
+    row += '<' + tag + scope + kind + html(cells[i]) + "</" + tag + '>';
   }
   return row + "</tr>\n";
 }
@@ -195,12 +197,13 @@ std::string page_end() {
   return "</body></html>\n";
 }
 
-std::string table_html(const Table& table) {
-  const bool fits = table.head.size() <= k_paper_columns;
+std::string table_html(const tables::Table& table) {
+  const bool fits = table.columns.size() <= k_paper_columns;
+  const std::vector<std::vector<std::string>> cells = cells_for_people(table);
   std::string text = "<div class=\"wide" + std::string(fits ? "" : " no-paper") +
                      "\" tabindex=\"0\" role=\"region\" aria-label=\"" + html(table.name) + "\"><table><thead>" +
-                     row_html(table.head, table.text_columns, true) + "</thead><tbody>\n";
-  for (const std::vector<std::string>& row : table.rows) text += row_html(row, table.text_columns, false);
+                     row_html(table.columns, cells.front(), true) + "</thead><tbody>\n";
+  for (std::size_t r = 1; r < cells.size(); ++r) text += row_html(table.columns, cells[r], false);
   text += "</tbody></table></div>\n";
   if (!fits) text += "<p class=\"paper soft\">The table is too wide for paper; the page on a screen has it.</p>\n";
   return text;

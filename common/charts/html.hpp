@@ -10,9 +10,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/error.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::charts {
 
@@ -25,14 +25,9 @@ namespace shapley::charts {
 [[nodiscard]] std::string page_begin(std::string_view title, std::string_view heading, std::int64_t reload_s = 0);
 [[nodiscard]] std::string page_end();
 
-// A table in a box that scrolls by itself, so that the page does not. The first row and column stay in sight.
-struct Table {
-  std::string name;  // of the box, for screen readers
-  std::vector<std::string> head;
-  std::vector<std::vector<std::string>> rows = {};  // each as long as the head
-  std::size_t text_columns = 1;                     // number of first columns with text; others are amounts
-};
-[[nodiscard]] std::string table_html(const Table& table);
+// The table, as people see it, in a box that scrolls by itself, so that the page does not. The first row and column
+// stay in sight; the table's name is that of the box, for screen readers.
+[[nodiscard]] std::string table_html(const tables::Table& table);
 
 // One picture for wide pages and paper, one for narrow pages (markup: inline_svg); `narrow` may be empty.
 [[nodiscard]] std::string figure_html(std::string_view wide, std::string_view narrow);

@@ -15,7 +15,7 @@
 
 #include "base/json.hpp"
 #include "base/printable.hpp"
-#include "ctl/output/table.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -23,6 +23,9 @@ namespace {
 
 using accounting::ConsortiumDeclared;
 using nlohmann::json;
+using tables::Field;
+using tables::left;
+using tables::Table;
 
 // What a ledger says last of its cluster's name and of its consortium.
 struct Membership {
@@ -128,8 +131,8 @@ constexpr Field k_lent_fields[] = {
     left({"cluster", "Cluster"}),
     {"core_hours", "CoreHours"},
 };
-constexpr Field k_consortium_csv_fields[] = {{"begin_utc"}, {"end_utc"},    {"organization"}, {"cluster"}, {"item"},
-                                             {"other"},     {"core_hours"}, {"exact"},        {"unit"}};
+constexpr Field k_exact_consortium_fields[] = {{"begin_utc"}, {"end_utc"},    {"organization"}, {"cluster"}, {"item"},
+                                               {"other"},     {"core_hours"}, {"exact"},        {"unit"}};
 
 // The amounts of a line of the members' table: given, got, what these two lack to their difference, the difference.
 using MemberLine = std::array<Units, 4>;
@@ -151,17 +154,17 @@ MemberLine left_of(const MemberLine& sum, const std::vector<MemberLine>& lines, 
 }
 
 std::string members_text(const ConsortiumStatement& statement, const PaperAmounts& amounts) {
-  json rows = json::array();
+  Table table{.columns = columns_of(k_member_fields)};
   bool with_rounding = false;
   const auto add = [&](const std::string& organization, const std::string& cluster, const MemberLine& line) {
     const bool is_rest = cluster == k_rounding;
     with_rounding = with_rounding || line[2] != 0;
-    rows.push_back({{"organization", organization},
-                    {"cluster", cluster},
-                    {"given", is_rest ? amounts.signed_text(line[0]) : amounts.text(line[0])},
-                    {"got", is_rest ? amounts.signed_text(line[1]) : amounts.text(line[1])},
-                    {"rounding", amounts.signed_text(line[2])},
-                    {"difference", amounts.signed_text(line[3])}});
+    table.rows.push_back({{"organization", organization},
+                          {"cluster", cluster},
+                          {"given", is_rest ? amounts.signed_text(line[0]) : amounts.text(line[0])},
+                          {"got", is_rest ? amounts.signed_text(line[1]) : amounts.text(line[1])},
+                          {"rounding", amounts.signed_text(line[2])},
+                          {"difference", amounts.signed_text(line[3])}});
   };
   std::vector<MemberLine> lines(statement.clusters.size());  // of the member's clusters so far
   for (const MemberOnCluster& row : statement.members) {
@@ -176,9 +179,8 @@ std::string members_text(const ConsortiumStatement& statement, const PaperAmount
     add(row.organization, k_sum, line);
     lines.assign(statement.clusters.size(), {});
   }
-  std::vector<Field> fields(std::begin(k_member_fields), std::end(k_member_fields));
-  if (!with_rounding) std::erase_if(fields, [](const Field& field) { return field.name == "rounding"; });
-  return render_table(fields, rows);
+  if (!with_rounding) drop_column(table, "rounding");
+  return people_text(table);
 }
 
 }  // namespace
@@ -216,31 +218,31 @@ std::string consortium_text(const ConsortiumStatement& statement) {
   text += '\n' + members_text(statement, amounts) +
           "\nGiven-Got: work given less work got in that time. (sum): over clusters, in processors of " +
           printable(statement.clusters.front().cluster) + ".\n";
-  json lent = json::array();
+  Table lent{.columns = columns_of(k_lent_fields)};
   for (const LentOnCluster& row : statement.lent) {
-    lent.push_back({{"owner", row.owner},
-                    {"borrower", row.borrower},
-                    {"cluster", row.cluster},
-                    {"core_hours", amounts.text(row.amount.work)}});
+    lent.rows.push_back({{"owner", row.owner},
+                         {"borrower", row.borrower},
+                         {"cluster", row.cluster},
+                         {"core_hours", amounts.text(row.amount.work)}});
   }
-  if (!lent.empty()) text += '\n' + render_table(k_lent_fields, lent);
+  if (!lent.rows.empty()) text += '\n' + people_text(lent);
   return text +
          (statement.exact ? "" : "\nBooks:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
 }
 
-std::string consortium_csv(const ConsortiumStatement& statement) {
-  json rows = json::array();
+Table exact_consortium(const ConsortiumStatement& statement) {
+  Table table{.columns = columns_of(k_exact_consortium_fields)};
   const auto add = [&](const std::string& organization, const std::string& cluster, const char* item,
                        const std::string& other, const ledger::Amount& amount) {
-    rows.push_back({{"begin_utc", statement.of.front().since.utc()},
-                    {"end_utc", statement.of.front().until.utc()},
-                    {"organization", organization},
-                    {"cluster", cluster},
-                    {"item", item},
-                    {"other", other},
-                    {"core_hours", amount.core_hours()},
-                    {"exact", format_micro(amount.work.value)},
-                    {"unit", "processor_seconds"}});
+    table.rows.push_back({{"begin_utc", statement.of.front().since.utc()},
+                          {"end_utc", statement.of.front().until.utc()},
+                          {"organization", organization},
+                          {"cluster", cluster},
+                          {"item", item},
+                          {"other", other},
+                          {"core_hours", amount.core_hours()},
+                          {"exact", format_micro(amount.work.value)},
+                          {"unit", "processor_seconds"}});
   };
   for (const MemberOnCluster& row : statement.members) {
     add(row.organization, row.cluster, "given", "", row.given);
@@ -248,7 +250,7 @@ std::string consortium_csv(const ConsortiumStatement& statement) {
     add(row.organization, row.cluster, "difference", "", row.difference);
   }
   for (const LentOnCluster& row : statement.lent) add(row.owner, row.cluster, "lent_to", row.borrower, row.amount);
-  return render_csv(k_consortium_csv_fields, rows);
+  return table;
 }
 
 Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers, IntervalArguments interval,
@@ -279,9 +281,9 @@ Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments,
   SHAPLEY_TRY_ASSIGN(const ConsortiumStatement statement,
                      consortium_statement(arguments.consortium, interval, arguments.as_of == "now"));
   if (interval.json) {
-    environment.out << json_text(json_of(statement));
+    environment.out << tables::json_text(json_of(statement));
   } else {
-    environment.out << (interval.csv ? consortium_csv(statement) : consortium_text(statement));
+    environment.out << (interval.csv ? csv_text(exact_consortium(statement)) : consortium_text(statement));
   }
   return statement.exact ? ExitCode::success : ExitCode::findings;
 }

@@ -67,8 +67,8 @@ SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, e
 
 // Its tables for people.
 [[nodiscard]] std::string consortium_text(const ConsortiumStatement& statement);
-// A line for each amount, exact.
-[[nodiscard]] std::string consortium_csv(const ConsortiumStatement& statement);
+// A row for each amount, exact.
+[[nodiscard]] tables::Table exact_consortium(const ConsortiumStatement& statement);
 
 [[nodiscard]] Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments,
                                                           const Environment& environment);

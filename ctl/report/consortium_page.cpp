@@ -17,6 +17,18 @@ namespace shapley::ctl {
 
 namespace {
 
+using nlohmann::json;
+using tables::amount_column;
+using tables::Field;
+using tables::left;
+using tables::Table;
+using tables::text_column;
+
+constexpr Field k_clusters_page[] = {
+    left({"cluster", "Cluster"}),       left({"contribution", "Contribution"}), left({"since_utc", "Books from (UTC)"}),
+    left({"until_utc", "Until (UTC)"}), {"weight", "A processor is worth"},
+};
+
 // What a member gave and got on each cluster, and, last, in sum.
 struct GivenGot {
   CpuTime given, got;
@@ -86,15 +98,15 @@ std::string time_of(const ConsortiumStatement& statement) {
   return statement.of.front().since.utc().substr(0, 10) + " to " + statement.of.front().until.utc().substr(0, 10);
 }
 
-charts::Table clusters_table(const ConsortiumStatement& statement) {
-  charts::Table table{.name = "Clusters",
-                      .head = {"Cluster", "Contribution", "Books from (UTC)", "Until (UTC)", "A processor is worth"},
-                      .text_columns = 4};
+Table clusters_table(const ConsortiumStatement& statement) {
+  Table table{.name = "Clusters", .columns = columns_of(k_clusters_page)};
   for (std::size_t i = 0; i < statement.clusters.size(); ++i) {
     const ledger::IntervalHeading& of = statement.of[i];
-    table.rows.push_back({statement.clusters[i].cluster, of.contribution,
-                          (of.books_begin.is_known() ? of.books_begin : of.since).utc(), of.until.utc(),
-                          format_micro(statement.clusters[i].weight)});
+    table.rows.push_back({{"cluster", statement.clusters[i].cluster},
+                          {"contribution", of.contribution},
+                          {"since_utc", (of.books_begin.is_known() ? of.books_begin : of.since).utc()},
+                          {"until_utc", of.until.utc()},
+                          {"weight", format_micro(statement.clusters[i].weight)}});
   }
   return table;
 }
@@ -162,28 +174,27 @@ Sheet members_sheet(const ConsortiumStatement& statement) {
   if (std::ranges::any_of(rest, [](Units units) { return units != 0; })) lines.emplace_back(k_rounding, rest);
   lines.emplace_back("(sum)", sum);
 
-  Sheet sheet{.table = {.name = "Members by cluster", .head = {"Organization"}},
-              .file = "statement.csv",
-              .csv = consortium_csv(statement)};
-  for (const auto& [name, units] : lines) sheet.table.rows.push_back({name});
+  Table table{.name = "Members by cluster", .columns = {text_column("Organization")}};
+  for (const auto& [name, units] : lines) table.rows.push_back(json::array({name}));
   for (std::size_t k = 0; k < columns.size(); ++k) {
     if (columns[k].is_rest && std::ranges::all_of(lines, [k](const auto& line) { return line.second[k] == 0; }))
       continue;
-    sheet.table.head.push_back(columns[k].head);
+    table.columns.push_back(amount_column(columns[k].head));
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const bool is_signed = columns[k].is_signed || lines[i].first == k_rounding;
       const Units units = lines[i].second[k];
-      sheet.table.rows[i].push_back(is_signed ? amounts.signed_text(units) : amounts.text(units));
+      table.rows[i].push_back(is_signed ? amounts.signed_text(units) : amounts.text(units));
     }
   }
-  return sheet;
+  return {std::move(table), "statement.csv", exact_consortium(statement)};
 }
 
-charts::Table lent_table(const ConsortiumStatement& statement) {
+Table lent_table(const ConsortiumStatement& statement) {
   const PaperAmounts amounts = paper_amounts(statement);
   const std::size_t clusters = statement.clusters.size();
-  charts::Table table{.name = "Lending by cluster", .head = {"Lent by", "Borrowed by"}, .text_columns = 2};
-  for (const accounting::ClusterWeight& cluster : statement.clusters) table.head.push_back(cluster.cluster);
+  Table table{.name = "Lending by cluster", .columns = {text_column("Lent by"), text_column("Borrowed by")}};
+  for (const accounting::ClusterWeight& cluster : statement.clusters)
+    table.columns.push_back(amount_column(cluster.cluster));
   std::map<std::pair<std::string, std::string>, std::vector<CpuTime>> pairs;
   for (const LentOnCluster& row : statement.lent) {
     std::vector<CpuTime>& works = pairs[{row.owner, row.borrower}];
@@ -195,19 +206,20 @@ charts::Table lent_table(const ConsortiumStatement& statement) {
   std::vector<Units> rests;
   std::vector<std::string> sums;
   for (const auto& [pair, works] : pairs) {
-    std::vector<std::string>& cells = table.rows.emplace_back(std::vector{pair.first, pair.second});
+    json cells = json::array({pair.first, pair.second});
     std::vector<Units> printed;
     for (std::size_t i = 0; i < clusters; ++i) {
       printed.push_back(amounts.nearest(works[i]));
       cells.push_back(works[i] == CpuTime{} ? "" : amounts.text(printed.back()));
     }
+    table.rows.push_back(std::move(cells));
     const Units sum = amounts.nearest(works.back());
     rests.push_back(sum - statement.sum_in_first(printed));
     sums.push_back(amounts.text(sum));
   }
   const bool has_rest = std::ranges::any_of(rests, [](Units units) { return units != 0; });
-  if (has_rest) table.head.emplace_back(k_rounding);
-  table.head.emplace_back("In sum");
+  if (has_rest) table.columns.push_back(amount_column(k_rounding));
+  table.columns.push_back(amount_column("In sum"));
   for (std::size_t i = 0; i < rests.size(); ++i) {
     if (has_rest) table.rows[i].push_back(rests[i] == 0 ? "" : amounts.signed_text(rests[i]));
     table.rows[i].push_back(sums[i]);
@@ -225,7 +237,7 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
     SHAPLEY_TRY_ASSIGN(figure, members_figure(statement));
   }
   const std::string first = charts::html(statement.clusters.front().cluster);
-  const charts::Table lent = lent_table(statement);
+  const Table lent = lent_table(statement);
   return charts::page_begin(heading + ", " + time_of(statement), heading) +
          paragraph("From " + statement.of.front().since.utc() + " to " + statement.of.front().until.utc() +
                    "; months and days are those of UTC.") +

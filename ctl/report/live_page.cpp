@@ -12,9 +12,27 @@
 
 namespace shapley::ctl {
 
-using charts::html;
-
 namespace {
+
+using tables::Field;
+using tables::left;
+
+constexpr Field k_standings_columns[] = {
+    left({"organization", "Organization", {}, "name"}),
+    {"rank", "Rank"},
+    {"standing", "Standing", {}, "standing_core_hours", signed_or_unknown},
+    {"got", "Got", {}, "got_core_hours", core_hours_or_unknown},
+    {"given", "Given", {}, "given_core_hours", core_hours_or_unknown},
+    {"owned", "Owned", {}, {}, processors_or_unknown},
+    {"used", "Used", {}, {}, processors_or_unknown},
+    {"waiting", "Waiting", {}, {}, processors_or_unknown},
+    {"startable", "Startable", {}, "waiting_jobs"},
+};
+
+constexpr Field k_jobs_columns[] = {
+    left({"job", "Job"}),       left({"organization", "Organization"}), {"place", "Place"},
+    {"tasks", "Jobs or tasks"}, {"processors", "Processors of each"},   {"submitted", "Submitted", {}, "submit_utc"},
+};
 
 // "1. astro is owed 12.4 core-hours by the others, on average this period; 3 jobs wait for 12 processors."
 std::string order_html(const LiveReport& report) {
@@ -38,16 +56,8 @@ std::string order_html(const LiveReport& report) {
 }
 
 std::string standings_html(const LiveReport& report) {
-  charts::Table table{
-      .name = "Standings",
-      .head = {"Organization", "Rank", "Standing", "Got", "Given", "Owned", "Used", "Waiting", "Startable"}};
-  for (const ledger::OrganizationRow& row : report.status.organizations) {
-    const ledger::RankedRow& is = row.is;
-    table.rows.push_back({is.name, is.rank ? std::to_string(*is.rank) : "-", signed_core_hours(is.standing_core_hours),
-                          unsigned_core_hours(row.got_core_hours), plain_core_hours(row.given_core_hours),
-                          plain(is.owned), plain(is.used), plain(is.waiting), std::to_string(is.waiting_jobs)});
-  }
-  return charts::table_html(table);
+  return charts::table_html(
+      {.name = "Standings", .columns = columns_of(k_standings_columns), .rows = json_of(report.status.organizations)});
 }
 
 std::string turns_html(const ledger::ForecastReport& forecast, Instant now) {
@@ -68,14 +78,15 @@ std::string turns_html(const ledger::ForecastReport& forecast, Instant now) {
 std::string jobs_html(const LiveReport& report) {
   if (!report.no_jobs.empty()) return paragraph("The jobs are not listed here: " + report.no_jobs + ".");
   if (report.jobs.empty()) return paragraph("No job waits that could start.");
-  charts::Table table{.name = "Jobs that wait",
-                      .head = {"Job", "Organization", "Place", "Jobs or tasks", "Processors of each", "Submitted"},
-                      .text_columns = 2};
+  tables::Table table{.name = "Jobs that wait", .columns = columns_of(k_jobs_columns)};
   for (std::size_t i = 0; i < report.jobs.size() && i < k_most_live_jobs; ++i) {
     const LiveJob& job = report.jobs[i];
-    table.rows.push_back({std::to_string(job.is.job), job.is.organization, std::to_string(job.place),
-                          std::to_string(job.is.tasks), std::to_string(job.is.processors),
-                          format_instant(job.is.submit)});
+    table.rows.push_back({{"job", job.is.job},
+                          {"organization", job.is.organization},
+                          {"place", job.place},
+                          {"tasks", job.is.tasks},
+                          {"processors", job.is.processors},
+                          {"submit_utc", format_instant(job.is.submit)}});
   }
   std::string text = charts::table_html(table);
   if (report.jobs.size() > k_most_live_jobs)

@@ -49,7 +49,7 @@ std::string note(const std::string& text) {
 
 std::string sheet_html(const Sheet& sheet) {
   return charts::table_html(sheet.table) +
-         charts::download_html(sheet.file, sheet.csv, "Save as " + sheet.file + " (exact values)");
+         charts::download_html(sheet.file, csv_text(sheet.values), "Save as " + sheet.file + " (exact values)");
 }
 
 Expected<std::string> both_shapes(const std::string& label, const DrawShape& draw) {

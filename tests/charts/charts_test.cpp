@@ -29,7 +29,9 @@ TEST(ShortLabel, leaves_the_middle_out) {
 }
 
 TEST(Table, is_escaped_and_kept_apart_from_its_attributes) {
-  const std::string table = table_html({.name = "\"><x", .head = {"<a>", "b"}, .rows = {{"'c'", "1"}}});
+  const std::string table = table_html({.name = "\"><x",
+                                        .columns = {tables::text_column("<a>"), tables::amount_column("b")},
+                                        .rows = nlohmann::json::array({nlohmann::json::array({"'c'", "1"})})});
   EXPECT_TRUE(contains(table, "aria-label=\"&quot;&gt;&lt;x\""));
   EXPECT_TRUE(contains(table, "<th scope=\"col\" class=\"text\">&lt;a&gt;</th>"));
   EXPECT_TRUE(contains(table, "<th scope=\"row\" class=\"text\">&#39;c&#39;</th><td>1</td>"));

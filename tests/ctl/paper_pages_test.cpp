@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "charts/html.hpp"
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/output/paper.hpp"
 #include "ctl/report/consortium_page.hpp"
@@ -22,7 +21,7 @@ namespace shapley::ctl {
 namespace {
 
 // An amount of a page's table, by its row and the head of its column; 0 where there is no such column or nothing in it.
-std::int64_t cell(const charts::Table& table, std::size_t row, const std::string& column) {
+std::int64_t cell(const PrintedTable& table, std::size_t row, const std::string& column) {
   const auto head = std::ranges::find(table.head, column);
   return head == table.head.end()
              ? 0
@@ -34,8 +33,8 @@ RC_GTEST_PROP(PaperPages, HaveAStatementThatAddsUp, (std::uint64_t seed)) {
   SiteReport report;
   report.statement = books.make();
   const std::vector<ledger::AccountRow>& rows = report.statement.organizations;
-  const charts::Table overview = overview_sheet(report).table;
-  const charts::Table lending = lending_sheet(report).table;
+  const PrintedTable overview(overview_sheet(report).table);
+  const PrintedTable lending(lending_sheet(report).table);
   const auto rest = std::ranges::find(lending.rows, k_rounding, [](const auto& row) { return row.front(); });
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::int64_t got = cell(overview, i, "Own") + cell(overview, i, "Borrowed") + cell(overview, i, k_rounding);
@@ -70,7 +69,7 @@ RC_GTEST_PROP(PaperPages, HaveMonthsThatAddUp, (std::uint64_t seed)) {
     report.months.rows.push_back(
         {.organization = "a", .got_core_hours = amount(), .given_core_hours = amount() - amount()});
   }
-  const charts::Table months = months_sheet(report).table;
+  const PrintedTable months(months_sheet(report).table);
   ASSERT_EQ(months.rows.size(), 12U);
   for (std::size_t i = 0; i < months.rows.size(); ++i) {
     const std::int64_t given = cell(months, i, months.head[2]);
@@ -172,7 +171,7 @@ RC_GTEST_PROP(PaperPages, HaveAStatementOfAConsortiumThatAddsUp, (std::uint64_t 
 RC_GTEST_PROP(PaperPages, HaveMembersOfAConsortiumThatAddUp, (std::uint64_t seed)) {
   Consortium consortium = consortium_of(seed);
   const ConsortiumStatement statement = consortium.make(seed % 6);
-  const charts::Table members = members_sheet(statement).table;
+  const PrintedTable members(members_sheet(statement).table);
   const std::int64_t step = step_of(members.rows.back().back());
   std::vector<std::int64_t> columns(members.head.size());
   for (std::size_t i = 0; i < members.rows.size(); ++i) {
@@ -192,7 +191,7 @@ RC_GTEST_PROP(PaperPages, HaveMembersOfAConsortiumThatAddUp, (std::uint64_t seed
   }
   for (std::size_t k = 1; k < columns.size(); ++k)
     EXPECT_EQ(columns[k], thousandths(members.rows.back()[k])) << members.head[k];
-  const charts::Table lent = lent_table(statement);
+  const PrintedTable lent(lent_table(statement));
   for (std::size_t i = 0; i < lent.rows.size(); ++i) {
     ASSERT_EQ(lent.rows[i].size(), lent.head.size());
     std::vector<std::int64_t> of_clusters;

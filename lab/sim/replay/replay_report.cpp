@@ -14,6 +14,7 @@
 #include "charts/html.hpp"
 #include "charts/plot.hpp"
 #include "sim/replay/replay.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::sim {
 
@@ -165,15 +166,16 @@ void write_measure(const SiteHistory& history, const Replay& replay, const Measu
              " organizations with the most jobs.</p>\n";
   }
   const std::string title = std::string(measure.title) + " (" + measure.unit + ")";
-  charts::Table table{.name = title, .head = {title}, .rows = {}};
-  for (const ReplayOutcome& o : replay.outcomes) table.head.push_back(o.policy);
+  tables::Table table{.name = title, .columns = {tables::text_column(title)}};
+  for (const ReplayOutcome& o : replay.outcomes) table.columns.push_back(tables::amount_column(o.policy));
   const auto row = [&](const std::string& name, const auto& of) {
-    std::vector<std::string>& cells = table.rows.emplace_back(std::vector{name});
+    nlohmann::json cells = nlohmann::json::array({name});
     for (const ReplayOutcome& o : replay.outcomes) {
       const OrganizationOutcome& outcome = of(o);
       const bool started = outcome.jobs > outcome.never_started;
       cells.push_back(started ? fixed_text(measure.of(outcome), measure.digits) : "-");
     }
+    table.rows.push_back(std::move(cells));
   };
   for (const std::size_t u : with_jobs(history, replay)) {
     row(history.organizations[u],
@@ -184,14 +186,14 @@ void write_measure(const SiteHistory& history, const Replay& replay, const Measu
 }
 
 void write_whole(const Replay& replay, std::ostream& out) {
-  charts::Table table{.name = "The cluster as a whole",
-                      .head = {"Policy", "Utilization", "All ended after", "Jobs backfilled", "Distance to REF"},
-                      .rows = {}};
+  tables::Table table{.name = "The cluster as a whole", .columns = {tables::text_column("Policy")}};
+  for (const char* title : {"Utilization", "All ended after", "Jobs backfilled", "Distance to REF"})
+    table.columns.push_back(tables::amount_column(title));
   for (const ReplayOutcome& o : replay.outcomes) {
-    table.rows.push_back({o.policy, fixed_text(100 * o.utilization, 1) + " %",
-                          span_text(static_cast<double>(o.makespan.value)),
-                          o.policy == k_as_it_ran ? "-" : std::to_string(o.backfilled),
-                          o.distance_to_ref ? fixed_text(*o.distance_to_ref, 1) + " s" : "-"});
+    table.rows.push_back(nlohmann::json::array({o.policy, fixed_text(100 * o.utilization, 1) + " %",
+                                                span_text(static_cast<double>(o.makespan.value)),
+                                                o.policy == k_as_it_ran ? "-" : std::to_string(o.backfilled),
+                                                o.distance_to_ref ? fixed_text(*o.distance_to_ref, 1) + " s" : "-"}));
   }
   out << "<h2>" << table.name << "</h2>\n"
       << charts::table_html(table)
@@ -201,12 +203,12 @@ void write_whole(const Replay& replay, std::ostream& out) {
 }
 
 void write_owners(const SiteHistory& history, std::ostream& out) {
-  charts::Table table{.name = "Who owned how many processors", .head = {"From"}, .rows = {}};
-  for (const std::string& name : history.organizations) table.head.push_back(name);
+  tables::Table table{.name = "Who owned how many processors", .columns = {tables::text_column("From")}};
+  for (const std::string& name : history.organizations) table.columns.push_back(tables::amount_column(name));
   for (const scheduling::Endowment& e : history.instance.endowments) {
-    std::vector<std::string>& cells = table.rows.emplace_back();
-    cells.push_back(format_instant(history.begin + Duration{e.at.value}));
-    for (const std::uint32_t m : e.processors) cells.push_back(std::to_string(m));
+    nlohmann::json cells = nlohmann::json::array({format_instant(history.begin + Duration{e.at.value})});
+    for (const std::uint32_t m : e.processors) cells.push_back(m);
+    table.rows.push_back(std::move(cells));
   }
   out << "<h2>" << table.name << "</h2>\n" << charts::table_html(table);
 }
