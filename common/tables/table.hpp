@@ -1,6 +1,6 @@
 // The one model of a table: columns with title, meaning and format, and rows of values. Its writers are for people, for
-// programs (-P), for spreadsheets (CSV) and for pages (charts/html.hpp), so that programs can read every value that
-// people see, and exactly. Columns can be chosen by name with `name%width`, in the style of Slurm's commands.
+// programs (-P), for spreadsheets (CSV) and for pages (page.hpp), so that programs can read every value that people
+// see, and exactly. Columns can be chosen by name with `name%width`, in the style of Slurm's commands.
 //
 // The functions are pure. Widths count characters (code points of UTF-8). Values are made printable
 // (base/printable.hpp): a job's name is chosen by its user, and must not be able to control an operator's terminal or

@@ -5,10 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <sstream>
+#include <optional>
 #include <utility>
 
-#include "charts/html.hpp"
 #include "charts/plot.hpp"
 #include "ctl/output/paper.hpp"
 #include "ctl/report/parts.hpp"
@@ -111,7 +110,7 @@ Table clusters_table(const ConsortiumStatement& statement) {
   return table;
 }
 
-Expected<std::string> members_figure(const ConsortiumStatement& statement) {
+Expected<charts::Figure> members_figure(const ConsortiumStatement& statement) {
   std::vector<charts::BarRow> rows;
   std::vector<double> amounts;
   for (const auto& [name, cells] : members_of(statement)) {
@@ -121,31 +120,24 @@ Expected<std::string> members_figure(const ConsortiumStatement& statement) {
     rows.push_back({.label = name, .values = values});
     amounts.push_back(amount);
   }
-  if (rows.empty()) return note("No member gave or got anything in this time.");
+  if (rows.empty()) return note_alone("No member gave or got anything in this time.");
   const auto draw = [&](const std::filesystem::path& file, charts::Shape shape) {
     std::vector<charts::BarRow> shown;
     for (const std::size_t i : largest_of(amounts, charts::most_rows(shape))) shown.push_back(rows[i]);
     return charts::plot_rows(file, "core-hours", {"given", "got"}, shown, shape);
   };
-  SHAPLEY_TRY_ASSIGN(std::string figure, both_shapes("Given and got in sum over the clusters", draw));
+  SHAPLEY_TRY_ASSIGN(charts::Figure figure, charts::figure("Given and got in sum over the clusters", draw));
   if (rows.size() > charts::most_rows(charts::Shape::narrow))
-    figure += note("The chart shows those who gave and got the most, as many as can be read; the table all.");
+    figure.notes.push_back("The chart shows those who gave and got the most, as many as can be read; the table all.");
   return figure;
 }
 
-std::string proofs_html(const ConsortiumReport& report) {
-  std::string text =
-      "<h2 id=\"proof\">The books' proof</h2>\n" +
-      (report.statement.exact
-           ? paragraph("Sums are exact on every cluster: what was held is what was booked, to the unit.")
-           : "<p class=\"bad\">Sums are NOT exact: what was held is not what was booked; run shapleyctl audit.</p>\n");
+json proofs_values(const ConsortiumReport& report) {
+  json proofs = json::array();
   for (std::size_t i = 0; i < report.proofs.size(); ++i) {
-    const Proof& proof = report.proofs[i];
-    text += "<h3>" + charts::html(report.statement.clusters[i].cluster) + "</h3>\n" +
-            (proof.audit ? audit_html(*proof.audit)
-                         : paragraph("No audit was made for this page: " + proof.no_audit + "."));
+    proofs.push_back({{"cluster", report.statement.clusters[i].cluster}, {"proof", values_of(report.proofs[i])}});
   }
-  return text;
+  return proofs;
 }
 
 }  // namespace
@@ -232,30 +224,22 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
   const std::string heading = report.heading.empty()
                                   ? "Consortium " + statement.consortium + ": what every member gave, got and lent"
                                   : report.heading;
-  std::string figure;
+  std::optional<charts::Figure> figure;
   if (charts == Charts::drawn) {
     SHAPLEY_TRY_ASSIGN(figure, members_figure(statement));
   }
-  const std::string first = charts::html(statement.clusters.front().cluster);
   const Table lent = lent_table(statement);
-  return charts::page_begin(heading + ", " + time_of(statement), heading) +
-         paragraph("From " + statement.of.front().since.utc() + " to " + statement.of.front().until.utc() +
-                   "; months and days are those of UTC.") +
-         "<p class=\"soft\">Amounts are core-hours, each a sum over the time. Those of a cluster are in its own "
-         "processors; a sum over clusters is in processors of " +
-         first + ". What rounding leaves of a sum is (rounding).</p>\n" +
-         (report.is_proven() ? ""
-                             : "<p class=\"bad\">These books are not proven: see <a href=\"#proof\">the books' "
-                               "proof</a>.</p>\n") +
-         "<h2>Clusters</h2>\n" + charts::table_html(clusters_table(statement)) +
-         "<h2>Members</h2>\n<p>What each member was credited for its processors, and what its jobs got, on every "
-         "cluster.</p>\n" +
-         charts::beside_html(figure, sheet_html(members_sheet(statement))) +
-         "<h2>Lending</h2>\n<p>Core-hours that jobs of one member ran on processors of another one. An empty cell: "
-         "nothing.</p>\n" +
-         (lent.rows.empty() ? note("No member's jobs ran on another one's processors in this time.")
-                            : charts::table_html(lent)) +
-         proofs_html(report) + charts::page_end();
+  return rendered("consortium.mustache", page_templates(),
+                  {{"page", tables::page_values(heading + ", " + time_of(statement), heading)},
+                   {"since", statement.of.front().since.utc()},
+                   {"until", statement.of.front().until.utc()},
+                   {"first", statement.clusters.front().cluster},
+                   {"is_proven", report.is_proven()},
+                   {"clusters", table_values(clusters_table(statement))},
+                   {"members", values_of(figure, members_sheet(statement))},
+                   {"lent", lent.rows.empty() ? json() : table_values(lent)},
+                   {"is_exact", statement.exact},
+                   {"proofs", proofs_values(report)}});
 }
 
 }  // namespace shapley::ctl

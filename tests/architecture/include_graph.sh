@@ -61,6 +61,7 @@ declare -A fenced=(
   ['munge\.h$']="common/remote"
   ['openssl/']="common/ledger/chain"
   ['nlohmann/']="common/base/json.hpp common/reports common/tables common/ledger common/remote common/rpc_client daemon ctl exporter lab/sim"
+  ['kainjow/']="common/tables"
   ['yaml-cpp/']="common/config"
   ['msgpack']="common/protocol"
   ['zlib\.h$']="lab/workload"

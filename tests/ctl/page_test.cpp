@@ -187,7 +187,7 @@ TEST_F(Page, forty_organizations_have_eight_lines_and_all_rows) {
   std::vector<double> distances;
   for (const auto& [name, standing] : last) distances.push_back(std::fabs(standing));
   std::ranges::sort(distances, std::greater{});
-  const std::string figure = must(standings_figure(report));
+  const std::string figure = must(standings_figure(report)).wide;
   std::size_t drawn = 0;
   for (const auto& [name, standing] : last) {
     const std::string label = charts::short_label(name, charts::label_length(charts::Shape::wide));
@@ -340,7 +340,7 @@ TEST_F(Page, opens_with_what_each_member_is_owed) {
   EXPECT_PRED2(contains, opening(), "<p>Cluster north of the consortium &lt;all&gt;, from ");
   const std::string text = opening();
   for (const ledger::PeriodRow& row : report.statement.periods.back().organizations)
-    EXPECT_PRED2(contains, text, "<li>" + charts::html(row.name + ' ' + row.sentence) + "</li>");
+    EXPECT_PRED2(contains, text, "<li>" + tables::html(row.name + ' ' + row.sentence) + "</li>");
   ASSERT_TRUE(report.statement.periods.back().worth);
   EXPECT_PRED2(contains, text, "<h2>What cooperation was worth</h2>");
   EXPECT_PRED2(contains, text, "Together all have got");
