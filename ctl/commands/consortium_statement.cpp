@@ -45,7 +45,9 @@ Expected<Membership> membership_of(const std::string& file) {
 
 class Joining {
  public:
-  explicit Joining(const Membership& first) : own_(first.cluster), declared_(*first.consortium) {}
+  // `only`: the members that are asked for; empty: all.
+  Joining(const Membership& first, const std::vector<std::string>& only)
+      : own_(first.cluster), declared_(*first.consortium), only_(only) {}
 
   Expected<void> add(const std::string& cluster, const ledger::AccountReport& report) {
     const accounting::OtherCluster* other = accounting::find_cluster(declared_, cluster);
@@ -64,6 +66,11 @@ class Joining {
     joined_.clusters.push_back({cluster, weight});
     joined_.of.push_back(report.of);
     joined_.exact = joined_.exact && report.exact;
+    ledger::AccountReport asked = report;
+    const auto is_other = [&](const auto& row) { return !is_asked(name_here(row.name)); };
+    std::erase_if(asked.organizations, is_other);
+    for (ledger::PeriodPart& part : asked.periods) std::erase_if(part.organizations, is_other);
+    joined_.decimals = std::min(joined_.decimals, PaperAmounts(asked).decimals());
     for (const ledger::AccountRow& row : report.organizations) {
       Works& works = members_[name_here(row.name)][joined_.clusters.size() - 1];
       // What was settled is on the side that it adds to.
@@ -76,10 +83,7 @@ class Joining {
     return {};
   }
 
-  ConsortiumStatement finish(const std::vector<std::string>& only) && {
-    const auto is_asked = [&](const std::string& name) {
-      return only.empty() || std::ranges::find(only, name) != only.end();
-    };
+  ConsortiumStatement finish() && {
     joined_.consortium = declared_.consortium;
     for (const auto& [name, clusters] : members_) {
       if (!is_asked(name)) continue;
@@ -104,12 +108,17 @@ class Joining {
     CpuTime got, given;
   };
 
+  [[nodiscard]] bool is_asked(const std::string& name) const {
+    return only_.empty() || std::ranges::find(only_, name) != only_.end();
+  }
+
   void add_row(const std::string& name, const std::string& cluster, const Works& works) {
     joined_.members.push_back({name, cluster, {works.got}, {works.given}, {works.given - works.got}});
   }
 
   std::string own_;
   ConsortiumDeclared declared_;
+  std::vector<std::string> only_;
   std::set<std::string> seen_;
   std::map<std::string, std::map<std::size_t, Works>> members_;                // by the number of the cluster
   std::map<std::tuple<std::string, std::string, std::size_t>, CpuTime> lent_;  // by owner, borrower, cluster
@@ -197,12 +206,7 @@ Units ConsortiumStatement::sum_in_first(std::span<const Units> of_clusters) cons
 }
 
 PaperAmounts paper_amounts(const ConsortiumStatement& statement) {
-  CpuTime largest;
-  for (const MemberOnCluster& row : statement.members) {
-    for (const CpuTime work : {row.given.work, row.got.work, row.difference.work})
-      largest = std::max({largest, work, -work});
-  }
-  return PaperAmounts(largest);
+  return PaperAmounts::with_decimals(statement.decimals);
 }
 
 std::string consortium_text(const ConsortiumStatement& statement) {
@@ -262,7 +266,7 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
     if (!joining) {
       if (!membership.consortium || membership.consortium->consortium.empty())
         return fail(Errc::invalid_argument, file + ": its cluster is in no consortium by its last declaration");
-      joining.emplace(membership);
+      joining.emplace(membership, only);
     }
     interval.ledger = file;
     SHAPLEY_TRY_ASSIGN(const IntervalQuestion question, interval_question(interval));
@@ -272,7 +276,7 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
     if (auto added = joining->add(membership.cluster, report); !added)
       return with_context(file, std::move(added).error());
   }
-  return (*std::move(joining)).finish(only);
+  return (*std::move(joining)).finish();
 }
 
 Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Environment& environment) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -244,8 +243,9 @@ Sheet overview_sheet(const SiteReport& report) {
     table.rows.push_back(
         {{"organization", row.name},
          {"title", title == report.titles.end() ? "" : title->second},
-         {"standing",
-          then == closing.end() ? json() : json(signed_core_hours(then->second->closing.standing_core_hours))},
+         {"standing", then == closing.end()
+                          ? json()
+                          : json(amounts.signed_text(work_of(then->second->closing.standing_core_hours)))},
          {"given", amounts.text(row.given.work)},
          {"got", amounts.text(row.got.work)},
          {"own", amounts.text(row.own.work)},
@@ -259,6 +259,7 @@ Sheet overview_sheet(const SiteReport& report) {
 }
 
 Sheet standings_sheet(const SiteReport& report) {
+  const PaperAmounts amounts(report.statement);
   Table table{.name = "Standings over time", .columns = {text_column("At (UTC)"), text_column("Period since (UTC)")}};
   Table values{.columns = columns_of(k_standings_file)};
   const std::vector<std::string> names = organizations_of(report);
@@ -270,7 +271,7 @@ Sheet standings_sheet(const SiteReport& report) {
     json cells = json::array({short_instant(then.at_utc), short_instant(then.period_begin_utc)});
     for (const std::string& name : names) {
       const auto standing = then.standing.find(name);
-      cells.push_back(standing == then.standing.end() ? "" : signed_core_hours(standing->second));
+      cells.push_back(standing == then.standing.end() ? "" : amounts.signed_text(work_of(standing->second)));
       if (standing == then.standing.end()) continue;
       values.rows.push_back({{"at_utc", then.at_utc},
                              {"period_begin_utc", then.period_begin_utc},
@@ -322,12 +323,7 @@ Sheet waiting_sheet(const SiteReport& report) {
 }
 
 Sheet months_sheet(const SiteReport& report) {
-  CpuTime largest;
-  for (const ledger::HistoryRow& interval : report.months.rows) {
-    for (const double amount : {interval.given_core_hours, interval.got_core_hours})
-      largest = std::max(largest, work_of(std::fabs(amount)));
-  }
-  const PaperAmounts amounts(largest);
+  const PaperAmounts amounts(report.statement);
   bool has_rest = false;
   json rows = json::array();
   for (const ledger::HistoryRow& interval : report.months.rows) {
@@ -358,6 +354,7 @@ Sheet months_sheet(const SiteReport& report) {
 }
 
 Sheet corrections_sheet(const SiteReport& report) {
+  const PaperAmounts amounts(report.statement);
   json rows = json::array();
   for (const ledger::ListedAdjustment& adjustment : report.statement.adjustments) {
     const ledger::AdjustmentRow& is = adjustment.is;
@@ -375,7 +372,7 @@ Sheet corrections_sheet(const SiteReport& report) {
                     {"made_later", adjustment.later.value_or(false)},
                     {"runs", is.runs},
                     {"runs_moved", work ? std::to_string(is.runs) : ""},
-                    {"moved", work ? unsigned_core_hours(work->core_hours()) : ""},
+                    {"moved", work ? amounts.text(work->work) : ""},
                     {"core_hours", work ? json(work->core_hours()) : json()},
                     {"processor_seconds", work ? json(format_micro(work->work.value)) : json()}});
   }

@@ -48,7 +48,7 @@ TEST_F(Page, numbers_are_those_of_the_statement) {
     const json last = json_of(report.statement.periods.back().organizations[i]);
     const std::vector<std::string>& cells = rows[i + 1];
     EXPECT_EQ(cells[0], whole_time["name"]);
-    EXPECT_EQ(cells[2], signed_core_hours(last["closing"]["standing_core_hours"].get<double>()));
+    EXPECT_EQ(cells[2], amounts.signed_text(work_of(last["closing"]["standing_core_hours"].get<double>())));
     const auto cell = [&](const std::string& head) {
       return cells.at(static_cast<std::size_t>(std::ranges::find(rows[0], head) - rows[0].begin()));
     };
@@ -68,6 +68,7 @@ TEST_F(Page, numbers_are_those_of_the_statement) {
 TEST_F(Page, standings_are_those_of_the_history) {
   write_consortium(file(), consortium_names(3));
   const SiteReport report = whole();
+  const PaperAmounts amounts(report.statement);
   std::map<std::pair<std::string, std::string>, double> expected;
   for (const ledger::HistoryRow& row : report.history.rows)
     expected[{row.end.utc(), row.organization}] = row.standing_core_hours;
@@ -88,7 +89,8 @@ TEST_F(Page, standings_are_those_of_the_history) {
     const std::vector<std::string>& cells = table[1 + i / 5];
     EXPECT_EQ(cells[0], short_instant(rows[i].at("at_utc")));
     EXPECT_EQ(table[0][2 + i % 5], rows[i].at("organization"));
-    EXPECT_EQ(cells[2 + i % 5], signed_core_hours(std::stod(rows[i].at("standing_core_hours_on_average_this_period"))));
+    EXPECT_EQ(cells[2 + i % 5],
+              amounts.signed_text(work_of(std::stod(rows[i].at("standing_core_hours_on_average_this_period")))));
   }
 }
 
@@ -136,11 +138,7 @@ TEST_F(Page, waiting_and_months_tables_are_their_files) {
   EXPECT_GT(std::stod(waiting[0].at("waited_core_hours")), 0);
   const Rows months = parsed_csv(csv_text(months_sheet(report).values));
   const auto months_table = table_of(page, "Given and got by month");
-  CpuTime largest;
-  for (const auto& row : months)
-    largest = std::max(
-        {largest, work_of(std::stod(row.at("given_core_hours"))), work_of(std::stod(row.at("got_core_hours")))});
-  const PaperAmounts amounts(largest);
+  const PaperAmounts amounts(report.statement);
   ASSERT_EQ(months.size(), 15U);
   ASSERT_EQ(months_table.size(), 16U);
   double given = 0;

@@ -28,6 +28,16 @@ std::int64_t cell(const PrintedTable& table, std::size_t row, const std::string&
              : thousandths(table.rows.at(row).at(static_cast<std::size_t>(head - table.head.begin())));
 }
 
+std::int64_t step_of(const std::string& text) {
+  const std::size_t decimals = text.size() - text.find('.') - 1;
+  return decimals == 1 ? 100 : decimals == 2 ? 10 : 1;
+}
+
+// An amount of the page's first table.
+std::string printed_amount(const SiteReport& report) {
+  return PrintedTable(overview_sheet(report).table).rows.at(0).at(3);
+}
+
 RC_GTEST_PROP(PaperPages, HaveAStatementThatAddsUp, (std::uint64_t seed)) {
   Books books{.random = std::mt19937_64(seed), .organizations = 1 + seed % 7, .scale = seed % 2 == 0 ? 3'000 : 700'000};
   SiteReport report;
@@ -62,6 +72,7 @@ RC_GTEST_PROP(PaperPages, HaveAStatementThatAddsUp, (std::uint64_t seed)) {
 RC_GTEST_PROP(PaperPages, HaveMonthsThatAddUp, (std::uint64_t seed)) {
   std::mt19937_64 random(seed);
   SiteReport report;
+  report.statement = Books{.random = random, .organizations = 1, .scale = seed % 2 == 0 ? 3'000 : 700'000}.make();
   const auto amount = [&] {
     return static_cast<double>(random() % 1'000'000) / 1800 / static_cast<double>(1 + seed % 900);
   };
@@ -76,6 +87,7 @@ RC_GTEST_PROP(PaperPages, HaveMonthsThatAddUp, (std::uint64_t seed)) {
     const std::int64_t got = cell(months, i, "Got (core-hours)");
     EXPECT_EQ(given, nearest_like(months.rows[i][2], work_of(report.months.rows[i].given_core_hours)));
     EXPECT_EQ(given - got + cell(months, i, k_rounding), cell(months, i, "Given - got (core-hours)"));
+    EXPECT_EQ(step_of(months.rows[i][2]), step_of(printed_amount(report))) << "two tables of one paper";
   }
   RC_ASSERT(!testing::Test::HasFailure());
 }
@@ -85,6 +97,7 @@ struct Consortium {
   std::mt19937_64 random;
   std::vector<std::int64_t> weights;  // of the clusters
   std::int64_t scale;                 // processor-seconds
+  int decimals;
   ConsortiumStatement statement = {};
 
   CpuTime work() {
@@ -93,6 +106,7 @@ struct Consortium {
 
   ConsortiumStatement make(std::size_t members) {
     statement.consortium = "uni";
+    statement.decimals = decimals;
     for (std::size_t i = 0; i < weights.size(); ++i) {
       statement.clusters.push_back({"cluster" + std::to_string(i), weights[i] * accounting::k_whole_weight});
       statement.of.emplace_back();
@@ -125,14 +139,12 @@ struct Consortium {
   }
 };
 
-std::int64_t step_of(const std::string& text) {
-  const std::size_t decimals = text.size() - text.find('.') - 1;
-  return decimals == 1 ? 100 : decimals == 2 ? 10 : 1;
-}
-
 Consortium consortium_of(std::uint64_t seed) {
   const std::array<std::vector<std::int64_t>, 4> weights{{{1}, {1, 1, 1}, {2, 1}, {3, 2, 1, 7}}};
-  return {.random = std::mt19937_64(seed), .weights = weights[seed % 4], .scale = seed % 3 == 0 ? 2'000 : 900'000};
+  return {.random = std::mt19937_64(seed),
+          .weights = weights[seed % 4],
+          .scale = seed % 3 == 0 ? 2'000 : 900'000,
+          .decimals = 1 + static_cast<int>(seed / 16 % 3)};
 }
 
 RC_GTEST_PROP(PaperPages, HaveAStatementOfAConsortiumThatAddsUp, (std::uint64_t seed)) {
@@ -151,6 +163,8 @@ RC_GTEST_PROP(PaperPages, HaveAStatementOfAConsortiumThatAddsUp, (std::uint64_t 
     EXPECT_EQ(row["Given"], nearest_like(row.cells.at("Given"), exact->given.work)) << text;
     EXPECT_EQ(row["Got"], nearest_like(row.cells.at("Got"), exact->got.work)) << text;
     EXPECT_EQ(row["Given"] - row["Got"] + row[k_rounding], row["Given-Got"]) << text;
+    EXPECT_EQ(row.cells.at("Given").size() - row.cells.at("Given").find('.') - 1,
+              static_cast<std::size_t>(statement.decimals));
     for (const char* column : {"Given", "Got", "Given-Got"}) {
       std::vector<std::int64_t>& of_clusters = cells[column];
       of_clusters.resize(statement.clusters.size());
