@@ -197,9 +197,24 @@ function(shapley_benchmark name)
   add_dependencies(benchmarks ${name})
 endfunction()
 
-# shapley_embed_sql(OUTPUT INPUT...): OUTPUT is made, a C++ source that holds these files of SQL (EmbedSql.cmake).
+# shapley_embed_texts(OUTPUT HEADER FILE NAMESPACE NAME FUNCTION NAME ELEMENT TYPE INPUTS FILE...): OUTPUT is made, a C++ source that holds these
+# files as text (EmbedTexts.cmake).
+function(shapley_embed_texts output)
+  cmake_parse_arguments(ARG "" "HEADER;NAMESPACE;FUNCTION;ELEMENT" "INPUTS" ${ARGN})
+  set(script "${SHAPLEY_ROOT}/cmake/EmbedTexts.cmake")
+  add_custom_command(OUTPUT "${output}"
+                     COMMAND "${CMAKE_COMMAND}" "-DOUTPUT=${output}" "-DINPUTS=${ARG_INPUTS}" "-DHEADER=${ARG_HEADER}" "-DNAMESPACE=${ARG_NAMESPACE}"
+                             "-DFUNCTION=${ARG_FUNCTION}" "-DELEMENT=${ARG_ELEMENT}" -P "${script}"
+                     DEPENDS ${ARG_INPUTS} "${script}" VERBATIM)
+endfunction()
+
+# shapley_embed_sql(OUTPUT INPUT...): the ledger's migrations, in order.
 function(shapley_embed_sql output)
-  set(script "${SHAPLEY_ROOT}/cmake/EmbedSql.cmake")
-  add_custom_command(OUTPUT "${output}" COMMAND "${CMAKE_COMMAND}" "-DOUTPUT=${output}" "-DINPUTS=${ARGN}" -P "${script}"
-                     DEPENDS ${ARGN} "${script}" VERBATIM)
+  shapley_embed_texts("${output}" HEADER "ledger/store/ledger_file.hpp" NAMESPACE shapley::ledger FUNCTION migrations ELEMENT std::string_view
+                      INPUTS ${ARGN})
+endfunction()
+
+# shapley_embed_templates(OUTPUT HEADER FILE NAMESPACE NAME FUNCTION NAME INPUTS FILE...): templates of pages (common/tables/page.hpp).
+function(shapley_embed_templates output)
+  shapley_embed_texts("${output}" ELEMENT ::shapley::tables::Template ${ARGN})
 endfunction()

@@ -9,8 +9,8 @@
 #include "base/calendar.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/output/table.hpp"
 #include "reports/requests.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -39,8 +39,8 @@ Expected<ledger::CompareReport> compared(const std::string& a, const std::string
 
 namespace {
 
-constexpr Field k_standing_fields[] = {
-    left({"organization", "Organization", {}, "name"}),
+constexpr tables::Field k_standing_fields[] = {
+    tables::left({"organization", "Organization", {}, "name"}),
     {"rank", "Rank"},
     {"standing", "Standing", {}, "standing_core_hours", signed_or_unknown},
     {"key", "Key", {}, "key_core_hours", signed_or_unknown},
@@ -110,7 +110,7 @@ std::string counting_text(const ledger::RankingReport& ranking) {
   if (ranking.running_factor == 0) return "";
   return "what runs now counts for " + short_duration(ranking.residual_s) + " more" +
          (ranking.residual_assumed ? " (assumed)" : "") +
-         (is_braking(ranking) ? "" : ", with weight " + plain_number(ranking.running_weight));
+         (is_braking(ranking) ? "" : ", with weight " + tables::plain_number(ranking.running_weight));
 }
 
 std::string horizon_text(const ledger::RankingReport& ranking) {
@@ -123,7 +123,7 @@ std::string horizon_text(const ledger::RankingReport& ranking) {
 }
 
 std::string standings_table(const std::vector<ledger::RankedRow>& organizations) {
-  return render_table(k_standing_fields, json_of(organizations));
+  return tables::people_text({.columns = columns_of(k_standing_fields), .rows = json_of(organizations)});
 }
 
 }  // namespace shapley::ctl

@@ -11,7 +11,7 @@
 #include "base/printable.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "charts/html.hpp"
+#include "charts/picture.hpp"
 
 namespace shapley::charts {
 

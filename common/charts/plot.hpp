@@ -77,7 +77,7 @@ inline constexpr std::string_view k_grid_color = "#dddddd";
 // Errc::unavailable, as above: call it before long work that would be wasted.
 [[nodiscard]] Expected<void> find_gnuplot();
 
-// Plots for pages (html.hpp), each in two shapes: one for a wide page and paper, one for a phone.
+// Plots for pages (picture.hpp), each in two shapes: one for a wide page and paper, one for a phone.
 enum class Shape { wide, narrow };
 
 // The number of lines that can be distinguished: by their colours, and from the fifth on dashed.

@@ -17,8 +17,8 @@
 #include "ctl/commands/interval.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/output/table.hpp"
 #include "ledger/readers/past_books.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -134,8 +134,8 @@ Expected<ledger::SettlementAsked> settlement(const AdjustArguments& arguments) {
   return settle;
 }
 
-constexpr Field k_preview_fields[] = {
-    left({"name", "Organization"}),
+constexpr tables::Field k_preview_fields[] = {
+    tables::left({"name", "Organization"}),
     {"before", "Standing", {}, "standing_core_hours_before", signed_or_unknown},
     {"after", "Corrected", {}, "standing_core_hours_after", signed_or_unknown},
 };
@@ -161,7 +161,7 @@ std::string render_preview(const ledger::PreviewReport& report) {
   if (!amount.empty()) text += "Moves:  " + amount + " so far\n";
   text += elsewhere_line(adjustment, report.elsewhere);
   text += "Reason: " + printable(adjustment.reason) + "\n\n";
-  text += render_table(k_preview_fields, json_of(report.organizations));
+  text += tables::people_text({.columns = columns_of(k_preview_fields), .rows = json_of(report.organizations)});
   return text + "\nStandings in core-hours, on average this period, by " + printable(report.contribution) +
          ".\nNothing is booked yet: the same with --yes books it.\n";
 }
@@ -193,7 +193,7 @@ Expected<ExitCode> list(const AdjustArguments& arguments, const Endpoint& endpoi
                          ? ask_for<ledger::AdjustmentsReport>(endpoint, {{"request", "adjustments"}})
                          : offline_list(arguments.ledger));
   if (arguments.json) {
-    environment.out << json_text(json_of(report));
+    environment.out << tables::json_text(json_of(report));
     return ExitCode::success;
   }
   const std::string lines = adjustment_lines(report.adjustments);
@@ -307,17 +307,17 @@ Expected<ExitCode> run_adjust(const AdjustArguments& arguments, const Endpoint& 
     if (arguments.yes) return wrong("a ledger file is only read: --yes goes to the daemon that writes it");
     const std::string author = "uid " + std::to_string(::getuid());
     SHAPLEY_TRY_ASSIGN(const auto preview, answers::preview(request, {.path = arguments.ledger}, author, wall_clock()));
-    environment.out << (arguments.json ? json_text(json_of(preview)) : render_preview(preview));
+    environment.out << (arguments.json ? tables::json_text(json_of(preview)) : render_preview(preview));
     return ExitCode::success;
   }
   if (arguments.yes) {
     SHAPLEY_TRY_ASSIGN(const auto made,
                        ask_for<ledger::AdjustedReport>(endpoint, ledger::request_of("adjust", request)));
-    environment.out << (arguments.json ? json_text(json_of(made)) : render_made(made));
+    environment.out << (arguments.json ? tables::json_text(json_of(made)) : render_made(made));
   } else {
     SHAPLEY_TRY_ASSIGN(const auto preview,
                        ask_for<ledger::PreviewReport>(endpoint, ledger::request_of("adjust_preview", request)));
-    environment.out << (arguments.json ? json_text(json_of(preview)) : render_preview(preview));
+    environment.out << (arguments.json ? tables::json_text(json_of(preview)) : render_preview(preview));
   }
   return ExitCode::success;
 }

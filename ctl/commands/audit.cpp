@@ -13,11 +13,11 @@
 #include "ctl/commands/commands.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/paint.hpp"
-#include "ctl/output/table.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/consortium/consortium_audit.hpp"
 #include "ledger/store/ledger.hpp"
 #include "reports/requests.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -64,7 +64,7 @@ std::string head_json(const ledger::SignedHead& head) {
   const json object{
       {"ledger", head.ledger}, {"sequence", head.sequence}, {"hash", head.hash}, {"time", format_instant(head.time)},
       {"key", head.key},       {"signature", signature},    {"text", text}};
-  return json_text(object);
+  return tables::json_text(object);
 }
 
 Expected<ExitCode> print_head(const AuditArguments& arguments, const Endpoint& endpoint,
@@ -209,7 +209,7 @@ Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& en
   if (arguments.json) {
     const json whole{
         {"clean", clean && compared}, {"examinations", std::move(all)}, {"missing", missing_json(examined.missing)}};
-    environment.out << json_text(whole);
+    environment.out << tables::json_text(whole);
   } else if (examined.missing) {
     environment.out << "MISSING " << printable(described(*examined.missing))
                     << ": what is before it was not audited; --archives DIRECTORY says where it is\n";

@@ -14,9 +14,9 @@
 #include "ctl/client.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/environment.hpp"
-#include "ctl/output/table.hpp"
 #include "reports/workflows.hpp"
 #include "sacct/sacct_rows.hpp"
+#include "tables/table.hpp"
 
 namespace CLI {
 class App;
@@ -102,7 +102,7 @@ void add_history(CLI::App& app, HistoryArguments& arguments);
                                              const Environment& environment);
 
 // The fields of one interval and organization.
-[[nodiscard]] std::span<const Field> history_fields();
+[[nodiscard]] std::span<const tables::Field> history_fields();
 
 // `shapleyctl import`: creates a ledger of past runs, or adds the missing ones to a ledger.
 
@@ -207,8 +207,8 @@ void add_workflows(CLI::App& app, WorkflowsArguments& arguments);
                                                const Environment& environment);
 
 // The columns of a workflow, and those of an activity (--long).
-[[nodiscard]] std::span<const Field> workflow_fields();
-[[nodiscard]] std::span<const Field> activity_fields();
+[[nodiscard]] std::span<const tables::Field> workflow_fields();
+[[nodiscard]] std::span<const tables::Field> activity_fields();
 
 // The daemon's answer as text for people.
 [[nodiscard]] std::string render_workflows(const ledger::WorkflowsReport& report, bool long_form);

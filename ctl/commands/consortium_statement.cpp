@@ -15,7 +15,7 @@
 
 #include "base/json.hpp"
 #include "base/printable.hpp"
-#include "ctl/output/table.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -23,6 +23,9 @@ namespace {
 
 using accounting::ConsortiumDeclared;
 using nlohmann::json;
+using tables::Field;
+using tables::left;
+using tables::Table;
 
 // What a ledger says last of its cluster's name and of its consortium.
 struct Membership {
@@ -42,7 +45,9 @@ Expected<Membership> membership_of(const std::string& file) {
 
 class Joining {
  public:
-  explicit Joining(const Membership& first) : own_(first.cluster), declared_(*first.consortium) {}
+  // `only`: the members that are asked for; empty: all.
+  Joining(const Membership& first, const std::vector<std::string>& only)
+      : own_(first.cluster), declared_(*first.consortium), only_(only) {}
 
   Expected<void> add(const std::string& cluster, const ledger::AccountReport& report) {
     const accounting::OtherCluster* other = accounting::find_cluster(declared_, cluster);
@@ -61,6 +66,11 @@ class Joining {
     joined_.clusters.push_back({cluster, weight});
     joined_.of.push_back(report.of);
     joined_.exact = joined_.exact && report.exact;
+    ledger::AccountReport asked = report;
+    const auto is_other = [&](const auto& row) { return !is_asked(name_here(row.name)); };
+    std::erase_if(asked.organizations, is_other);
+    for (ledger::PeriodPart& part : asked.periods) std::erase_if(part.organizations, is_other);
+    joined_.decimals = std::min(joined_.decimals, PaperAmounts(asked).decimals());
     for (const ledger::AccountRow& row : report.organizations) {
       Works& works = members_[name_here(row.name)][joined_.clusters.size() - 1];
       // What was settled is on the side that it adds to.
@@ -73,10 +83,7 @@ class Joining {
     return {};
   }
 
-  ConsortiumStatement finish(const std::vector<std::string>& only) && {
-    const auto is_asked = [&](const std::string& name) {
-      return only.empty() || std::ranges::find(only, name) != only.end();
-    };
+  ConsortiumStatement finish() && {
     joined_.consortium = declared_.consortium;
     for (const auto& [name, clusters] : members_) {
       if (!is_asked(name)) continue;
@@ -101,12 +108,17 @@ class Joining {
     CpuTime got, given;
   };
 
+  [[nodiscard]] bool is_asked(const std::string& name) const {
+    return only_.empty() || std::ranges::find(only_, name) != only_.end();
+  }
+
   void add_row(const std::string& name, const std::string& cluster, const Works& works) {
     joined_.members.push_back({name, cluster, {works.got}, {works.given}, {works.given - works.got}});
   }
 
   std::string own_;
   ConsortiumDeclared declared_;
+  std::vector<std::string> only_;
   std::set<std::string> seen_;
   std::map<std::string, std::map<std::size_t, Works>> members_;                // by the number of the cluster
   std::map<std::tuple<std::string, std::string, std::size_t>, CpuTime> lent_;  // by owner, borrower, cluster
@@ -128,8 +140,8 @@ constexpr Field k_lent_fields[] = {
     left({"cluster", "Cluster"}),
     {"core_hours", "CoreHours"},
 };
-constexpr Field k_consortium_csv_fields[] = {{"begin_utc"}, {"end_utc"},    {"organization"}, {"cluster"}, {"item"},
-                                             {"other"},     {"core_hours"}, {"exact"},        {"unit"}};
+constexpr Field k_exact_consortium_fields[] = {{"begin_utc"}, {"end_utc"},    {"organization"}, {"cluster"}, {"item"},
+                                               {"other"},     {"core_hours"}, {"exact"},        {"unit"}};
 
 // The amounts of a line of the members' table: given, got, what these two lack to their difference, the difference.
 using MemberLine = std::array<Units, 4>;
@@ -151,17 +163,17 @@ MemberLine left_of(const MemberLine& sum, const std::vector<MemberLine>& lines, 
 }
 
 std::string members_text(const ConsortiumStatement& statement, const PaperAmounts& amounts) {
-  json rows = json::array();
+  Table table{.columns = columns_of(k_member_fields)};
   bool with_rounding = false;
   const auto add = [&](const std::string& organization, const std::string& cluster, const MemberLine& line) {
     const bool is_rest = cluster == k_rounding;
     with_rounding = with_rounding || line[2] != 0;
-    rows.push_back({{"organization", organization},
-                    {"cluster", cluster},
-                    {"given", is_rest ? amounts.signed_text(line[0]) : amounts.text(line[0])},
-                    {"got", is_rest ? amounts.signed_text(line[1]) : amounts.text(line[1])},
-                    {"rounding", amounts.signed_text(line[2])},
-                    {"difference", amounts.signed_text(line[3])}});
+    table.rows.push_back({{"organization", organization},
+                          {"cluster", cluster},
+                          {"given", is_rest ? amounts.signed_text(line[0]) : amounts.text(line[0])},
+                          {"got", is_rest ? amounts.signed_text(line[1]) : amounts.text(line[1])},
+                          {"rounding", amounts.signed_text(line[2])},
+                          {"difference", amounts.signed_text(line[3])}});
   };
   std::vector<MemberLine> lines(statement.clusters.size());  // of the member's clusters so far
   for (const MemberOnCluster& row : statement.members) {
@@ -176,9 +188,8 @@ std::string members_text(const ConsortiumStatement& statement, const PaperAmount
     add(row.organization, k_sum, line);
     lines.assign(statement.clusters.size(), {});
   }
-  std::vector<Field> fields(std::begin(k_member_fields), std::end(k_member_fields));
-  if (!with_rounding) std::erase_if(fields, [](const Field& field) { return field.name == "rounding"; });
-  return render_table(fields, rows);
+  if (!with_rounding) drop_column(table, "rounding");
+  return people_text(table);
 }
 
 }  // namespace
@@ -195,12 +206,7 @@ Units ConsortiumStatement::sum_in_first(std::span<const Units> of_clusters) cons
 }
 
 PaperAmounts paper_amounts(const ConsortiumStatement& statement) {
-  CpuTime largest;
-  for (const MemberOnCluster& row : statement.members) {
-    for (const CpuTime work : {row.given.work, row.got.work, row.difference.work})
-      largest = std::max({largest, work, -work});
-  }
-  return PaperAmounts(largest);
+  return PaperAmounts::with_decimals(statement.decimals);
 }
 
 std::string consortium_text(const ConsortiumStatement& statement) {
@@ -216,31 +222,31 @@ std::string consortium_text(const ConsortiumStatement& statement) {
   text += '\n' + members_text(statement, amounts) +
           "\nGiven-Got: work given less work got in that time. (sum): over clusters, in processors of " +
           printable(statement.clusters.front().cluster) + ".\n";
-  json lent = json::array();
+  Table lent{.columns = columns_of(k_lent_fields)};
   for (const LentOnCluster& row : statement.lent) {
-    lent.push_back({{"owner", row.owner},
-                    {"borrower", row.borrower},
-                    {"cluster", row.cluster},
-                    {"core_hours", amounts.text(row.amount.work)}});
+    lent.rows.push_back({{"owner", row.owner},
+                         {"borrower", row.borrower},
+                         {"cluster", row.cluster},
+                         {"core_hours", amounts.text(row.amount.work)}});
   }
-  if (!lent.empty()) text += '\n' + render_table(k_lent_fields, lent);
+  if (!lent.rows.empty()) text += '\n' + people_text(lent);
   return text +
          (statement.exact ? "" : "\nBooks:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
 }
 
-std::string consortium_csv(const ConsortiumStatement& statement) {
-  json rows = json::array();
+Table exact_consortium(const ConsortiumStatement& statement) {
+  Table table{.columns = columns_of(k_exact_consortium_fields)};
   const auto add = [&](const std::string& organization, const std::string& cluster, const char* item,
                        const std::string& other, const ledger::Amount& amount) {
-    rows.push_back({{"begin_utc", statement.of.front().since.utc()},
-                    {"end_utc", statement.of.front().until.utc()},
-                    {"organization", organization},
-                    {"cluster", cluster},
-                    {"item", item},
-                    {"other", other},
-                    {"core_hours", amount.core_hours()},
-                    {"exact", format_micro(amount.work.value)},
-                    {"unit", "processor_seconds"}});
+    table.rows.push_back({{"begin_utc", statement.of.front().since.utc()},
+                          {"end_utc", statement.of.front().until.utc()},
+                          {"organization", organization},
+                          {"cluster", cluster},
+                          {"item", item},
+                          {"other", other},
+                          {"core_hours", amount.core_hours()},
+                          {"exact", format_micro(amount.work.value)},
+                          {"unit", "processor_seconds"}});
   };
   for (const MemberOnCluster& row : statement.members) {
     add(row.organization, row.cluster, "given", "", row.given);
@@ -248,7 +254,7 @@ std::string consortium_csv(const ConsortiumStatement& statement) {
     add(row.organization, row.cluster, "difference", "", row.difference);
   }
   for (const LentOnCluster& row : statement.lent) add(row.owner, row.cluster, "lent_to", row.borrower, row.amount);
-  return render_csv(k_consortium_csv_fields, rows);
+  return table;
 }
 
 Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers, IntervalArguments interval,
@@ -260,7 +266,7 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
     if (!joining) {
       if (!membership.consortium || membership.consortium->consortium.empty())
         return fail(Errc::invalid_argument, file + ": its cluster is in no consortium by its last declaration");
-      joining.emplace(membership);
+      joining.emplace(membership, only);
     }
     interval.ledger = file;
     SHAPLEY_TRY_ASSIGN(const IntervalQuestion question, interval_question(interval));
@@ -270,7 +276,7 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
     if (auto added = joining->add(membership.cluster, report); !added)
       return with_context(file, std::move(added).error());
   }
-  return (*std::move(joining)).finish(only);
+  return (*std::move(joining)).finish();
 }
 
 Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Environment& environment) {
@@ -279,9 +285,9 @@ Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments,
   SHAPLEY_TRY_ASSIGN(const ConsortiumStatement statement,
                      consortium_statement(arguments.consortium, interval, arguments.as_of == "now"));
   if (interval.json) {
-    environment.out << json_text(json_of(statement));
+    environment.out << tables::json_text(json_of(statement));
   } else {
-    environment.out << (interval.csv ? consortium_csv(statement) : consortium_text(statement));
+    environment.out << (interval.csv ? csv_text(exact_consortium(statement)) : consortium_text(statement));
   }
   return statement.exact ? ExitCode::success : ExitCode::findings;
 }

@@ -41,6 +41,8 @@ struct ConsortiumStatement {
   std::vector<ledger::IntervalHeading> of;          // of each cluster's books
   std::vector<MemberOnCluster> members;             // by organization; its clusters, then their sum
   std::vector<LentOnCluster> lent;                  // by owner, borrower, cluster
+  // Of its tables: those of the members' statements on each cluster, the fewest of them.
+  int decimals = k_most_decimals;
   bool exact = true;
 
   // Work on the cluster of this number, in processors of the first one; rounded down to the unit.
@@ -50,7 +52,7 @@ struct ConsortiumStatement {
   // The sum of printed amounts, one of each cluster, likewise; to the nearest unit.
   [[nodiscard]] Units sum_in_first(std::span<const Units> of_clusters) const;
 };
-SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, exact);
+SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, decimals, exact);
 
 // From a ledger of each cluster, or a copy; `interval` says the time and the members to show, by their names in the
 // first ledger. What processors of the clusters are worth, and other names there, are as the first ledger declared them
@@ -67,8 +69,8 @@ SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, e
 
 // Its tables for people.
 [[nodiscard]] std::string consortium_text(const ConsortiumStatement& statement);
-// A line for each amount, exact.
-[[nodiscard]] std::string consortium_csv(const ConsortiumStatement& statement);
+// A row for each amount, exact.
+[[nodiscard]] tables::Table exact_consortium(const ConsortiumStatement& statement);
 
 [[nodiscard]] Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments,
                                                           const Environment& environment);

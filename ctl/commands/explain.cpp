@@ -14,8 +14,8 @@
 #include "ctl/commands/explain_slurm.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/other_clusters.hpp"
-#include "ctl/output/table.hpp"
 #include "ctl/slurm/submission.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -450,7 +450,7 @@ Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint
     explanation.place = place_in(explanation, endpoint, environment);
   }
   explanation.priority = compare_priority(explanation.report.priorities, explanation.slurm, is.organization);
-  environment.out << (arguments.json ? json_text(json_of(explanation)) : render_explanation(explanation));
+  environment.out << (arguments.json ? tables::json_text(json_of(explanation)) : render_explanation(explanation));
   return ExitCode::success;
 }
 

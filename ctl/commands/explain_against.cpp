@@ -6,8 +6,8 @@
 #include "ctl/commands/explain.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/other_clusters.hpp"
-#include "ctl/output/table.hpp"
 #include "ctl/rank_answers.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -189,7 +189,7 @@ Expected<ExitCode> explain_against(const ExplainArguments& arguments, const Endp
     comparison.slurm = {slurm_facts(slurm_name(arguments.job, a.job->is), environment.run_program),
                         slurm_facts(slurm_name(arguments.against, b.job->is), environment.run_program)};
   }
-  environment.out << (arguments.json ? json_text(json_of(comparison)) : render_comparison(comparison));
+  environment.out << (arguments.json ? tables::json_text(json_of(comparison)) : render_comparison(comparison));
   return ExitCode::success;
 }
 

@@ -7,13 +7,15 @@
 #include "base/printable.hpp"
 #include "ctl/commands/commands.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/output/table.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
 namespace {
 
 using nlohmann::json;
+using tables::Field;
+using tables::left;
 
 constexpr std::string_view k_history_format =
     "begin,organization%-20,standing,psi,phi,got,given,owned,used,lent,borrowed,waiting,waited";
@@ -73,7 +75,7 @@ std::string period_lines(const std::vector<ledger::HistoryRow>& rows) {
 
 }  // namespace
 
-std::span<const Field> history_fields() {
+std::span<const tables::Field> history_fields() {
   return k_history_fields;
 }
 
@@ -99,28 +101,29 @@ void add_history(CLI::App& app, HistoryArguments& arguments) {
 Expected<ExitCode> run_history(const HistoryArguments& arguments, const Endpoint& endpoint,
                                const Environment& environment) {
   if (arguments.help_format) {
-    environment.out << render_field_help(history_fields());
+    environment.out << field_help(history_fields());
     return ExitCode::success;
   }
   const bool plain = arguments.format.empty();
   SHAPLEY_TRY_ASSIGN(const ledger::Interval by, interval_named(arguments.by));
-  SHAPLEY_TRY_ASSIGN(const std::vector<Column> columns,
+  tables::Table table;
+  SHAPLEY_TRY_ASSIGN(table.columns,
                      parse_columns(plain ? k_history_format : std::string_view(arguments.format), history_fields()));
   SHAPLEY_TRY_ASSIGN(const ledger::HistoryReport report,
                      interval_report(arguments.interval, endpoint, ledger::HistoryRequest{.by = by}));
-  const json rows = json_of(report.rows);
+  table.rows = json_of(report.rows);
   if (arguments.interval.json) {
-    environment.out << json_text(json_of(report));
+    environment.out << tables::json_text(json_of(report));
   } else if (arguments.interval.csv) {
-    environment.out << render_csv(history_fields(), rows);
+    table.columns = columns_of(history_fields());
+    environment.out << csv_text(table);
   } else {
     if (plain && !arguments.parsable && !arguments.no_header) {
       environment.out << "By " << arguments.by << ", in UTC; contribution " << printable(report.of.contribution) << '\n'
                       << recorded_line(report.of) << period_lines(report.rows);
     }
-    environment.out << render_table(
-        columns, rows,
-        {.form = arguments.parsable ? Form::parsable : Form::people, .header = !arguments.no_header, .colour = false});
+    const bool header = !arguments.no_header;
+    environment.out << (arguments.parsable ? parsable_text(table, header) : people_text(table, {.header = header}));
   }
   return report.exact ? ExitCode::success : ExitCode::findings;
 }

@@ -9,7 +9,7 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "ctl/commands/commands.hpp"
-#include "ctl/output/table.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -78,17 +78,17 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
       for (const sacct::BadRow& row : rows) list.push_back({{"line", row.line}, {"why", row.why}});
       return list;
     };
-    environment.out << json_text({{"ledger", file},
-                                  {"rows", result.rows},
-                                  {"runs", runs.runs},
-                                  {"known", runs.known},
-                                  {"ends", result.ends},
-                                  {"events", result.events},
-                                  {"since", any ? nlohmann::json(runs.since.value) : nlohmann::json(nullptr)},
-                                  {"until", any ? nlohmann::json(runs.until.value) : nlohmann::json(nullptr)},
-                                  {"notes", result.notes},
-                                  {"malformed", listed(result.bad)},
-                                  {"differing", listed(result.differing)}})
+    environment.out << tables::json_text({{"ledger", file},
+                                          {"rows", result.rows},
+                                          {"runs", runs.runs},
+                                          {"known", runs.known},
+                                          {"ends", result.ends},
+                                          {"events", result.events},
+                                          {"since", any ? nlohmann::json(runs.since.value) : nlohmann::json(nullptr)},
+                                          {"until", any ? nlohmann::json(runs.until.value) : nlohmann::json(nullptr)},
+                                          {"notes", result.notes},
+                                          {"malformed", listed(result.bad)},
+                                          {"differing", listed(result.differing)}})
                     << '\n';
     return ExitCode::success;
   }

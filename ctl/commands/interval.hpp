@@ -12,6 +12,7 @@
 #include "ctl/environment.hpp"
 #include "ctl/offline.hpp"
 #include "reports/requests.hpp"
+#include "tables/table.hpp"
 
 namespace CLI {
 class App;
@@ -78,9 +79,9 @@ void name_users(ledger::AccountReport& report);
 [[nodiscard]] Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
                                                const Environment& environment);
 
-// The text for people, and the one for spreadsheets, of a report whose users have names. `all`: with the rows whose
-// amounts are all zero as they are printed.
+// The text for people, and the exact amounts, of a report whose users have names. `all`: with the rows whose amounts
+// are all zero as they are printed.
 [[nodiscard]] std::string render_statement(const ledger::AccountReport& report, bool all = false);
-[[nodiscard]] std::string statement_csv(const ledger::AccountReport& report);
+[[nodiscard]] tables::Table exact_statement(const ledger::AccountReport& report);
 
 }  // namespace shapley::ctl

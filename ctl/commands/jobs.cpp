@@ -16,6 +16,8 @@ namespace shapley::ctl {
 namespace {
 
 using nlohmann::json;
+using tables::Field;
+using tables::left;
 
 constexpr std::string_view k_jobs_format =
     "job,organization%-16,account%-12,user%-10,partition%-10,state,processors,begin,elapsed,core_hours,segments,name%-"
@@ -118,7 +120,7 @@ json nodes_text(const std::vector<ledger::JobSegment>& segments) {
   std::string text;
   for (const ledger::NodeProcessors& share : last->nodes) {
     text += (text.empty() ? "" : ",") + share.node + ':' +
-            (share.processors ? plain_number(json_of(*share.processors)) : std::string());
+            (share.processors ? tables::plain_number(json_of(*share.processors)) : std::string());
   }
   return text;
 }
@@ -158,7 +160,7 @@ Expected<ledger::JobsReport> fetch(const JobsArguments& arguments, const Endpoin
 
 }  // namespace
 
-std::span<const Field> jobs_fields() {
+std::span<const tables::Field> jobs_fields() {
   return k_jobs_fields;
 }
 
@@ -220,13 +222,12 @@ Expected<void> add_jobs_named(const std::string& text, ledger::JobsFilter& filte
 }
 
 Expected<std::string> render_jobs(const ledger::JobsReport& report, const JobsView& view) {
-  SHAPLEY_TRY_ASSIGN(std::vector<Column> columns,
+  tables::Table table;
+  SHAPLEY_TRY_ASSIGN(table.columns,
                      parse_columns(view.format.empty() ? k_jobs_format : std::string_view(view.format), k_jobs_fields));
-  json rows = json::array();
-  for (const ledger::JobRow& job : report.jobs) rows.push_back(row_of(job, report.at));
-  if (view.format.empty() && !view.parsable) fit_names(columns, "organization", rows, view.columns);
-  std::string text = render_table(
-      columns, rows, {.form = view.parsable ? Form::parsable : Form::people, .header = view.header, .colour = false});
+  for (const ledger::JobRow& job : report.jobs) table.rows.push_back(row_of(job, report.at));
+  if (view.format.empty() && !view.parsable) fit_names(table, "organization", view.columns);
+  std::string text = view.parsable ? parsable_text(table, view.header) : people_text(table, {.header = view.header});
   // If the user chose the columns, only the table is printed.
   if (view.parsable || !view.format.empty()) return text;
   std::vector<std::string> waits;
@@ -242,7 +243,7 @@ Expected<std::string> render_jobs(const ledger::JobsReport& report, const JobsVi
 
 Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endpoint, const Environment& environment) {
   if (arguments.help_format) {
-    environment.out << render_field_help(k_jobs_fields);
+    environment.out << field_help(k_jobs_fields);
     return ExitCode::success;
   }
   const JobsView view{.format = arguments.format.empty() ? environment.variable("SHAPLEYCTL_JOBS_FORMAT").value_or("")
@@ -254,7 +255,7 @@ Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endp
   SHAPLEY_TRY(render_jobs({}, view));
   SHAPLEY_TRY_ASSIGN(const ledger::JobsReport report, fetch(arguments, endpoint));
   if (arguments.json) {
-    environment.out << json_text(json_of(report));
+    environment.out << tables::json_text(json_of(report));
     return ExitCode::success;
   }
   SHAPLEY_TRY_ASSIGN(const std::string text, render_jobs(report, view));

@@ -11,8 +11,8 @@
 #include "base/error.hpp"
 #include "ctl/client.hpp"
 #include "ctl/environment.hpp"
-#include "ctl/output/table.hpp"
 #include "ledger/reports/jobs_report.hpp"
+#include "tables/table.hpp"
 
 namespace CLI {
 class App;
@@ -54,6 +54,6 @@ struct JobsView {
 [[nodiscard]] Expected<std::string> render_jobs(const ledger::JobsReport& report, const JobsView& view);
 
 // The fields of one job's row.
-[[nodiscard]] std::span<const Field> jobs_fields();
+[[nodiscard]] std::span<const tables::Field> jobs_fields();
 
 }  // namespace shapley::ctl

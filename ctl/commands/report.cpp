@@ -217,7 +217,7 @@ Expected<void> write_all(const std::filesystem::path& directory, const std::stri
   const auto write = [&](const std::string& name, const std::string& text) {
     return shapley::replace_file(directory / name, text, shapley::Readers::by_umask);
   };
-  for (const Sheet& sheet : sheets) SHAPLEY_TRY(write(sheet.file, sheet.csv));
+  for (const Sheet& sheet : sheets) SHAPLEY_TRY(write(sheet.file, csv_text(sheet.values)));
   // Who asks for no users is not to forward those of an earlier report.
   if (std::ranges::find(sheets, k_users_file, &Sheet::file) == sheets.end())
     std::filesystem::remove(directory / k_users_file, fault);

@@ -11,10 +11,10 @@
 #include "ctl/client.hpp"
 #include "ctl/commands/commands.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/output/table.hpp"
 #include "ledger/file/files.hpp"
 #include "ledger/reports/report.hpp"
 #include "reports/requests.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -25,8 +25,8 @@ std::string ledger_position(const std::string& ledger, std::int64_t event, const
          (time.is_known() ? ", of " + time.utc() : "");
 }
 
-constexpr Field k_line_fields[] = {
-    left({"organization", "Organization"}),
+constexpr tables::Field k_line_fields[] = {
+    tables::left({"organization", "Organization"}),
     {"before", "Now", {}, "core_hours_before", signed_or_unknown},
     {"after", "Accepted", {}, "core_hours_after", signed_or_unknown},
 };
@@ -37,7 +37,7 @@ std::string render_line(const ledger::LineReport& report) {
   text += "Now:      " + ledger_position(report.former_ledger, report.former_event, report.former_time) + '\n';
   text += "Accepted: " + ledger_position(report.ledger, report.event, report.time) + '\n';
   text += "Reason:   " + printable(report.reason) + "\n\n";
-  text += render_table(k_line_fields, json_of(report.organizations));
+  text += tables::people_text({.columns = columns_of(k_line_fields), .rows = json_of(report.organizations)});
   text +=
       "\nWork given less work got there, as ranks here count it, in core-hours. What the other line does not have\n"
       "is owed no more; where it is still agreed, " +
@@ -57,7 +57,7 @@ Expected<ExitCode> accept_line(const StandingArguments& arguments, const Endpoin
       .cluster = arguments.accept, .reason = arguments.reason, .book = arguments.yes};
   SHAPLEY_TRY_ASSIGN(const auto report,
                      ask_for<ledger::LineReport>(endpoint, ledger::request_of("accept_line", request)));
-  environment.out << (arguments.json ? json_text(json_of(report)) : render_line(report));
+  environment.out << (arguments.json ? tables::json_text(json_of(report)) : render_line(report));
   return ExitCode::success;
 }
 

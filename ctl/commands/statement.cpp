@@ -15,7 +15,6 @@
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/output/paper.hpp"
-#include "ctl/output/table.hpp"
 #include "ctl/output/worth.hpp"
 
 namespace shapley::ctl {
@@ -23,6 +22,9 @@ namespace shapley::ctl {
 namespace {
 
 using nlohmann::json;
+using tables::Field;
+using tables::left;
+using tables::Table;
 
 constexpr Field k_period_fields[] = {
     left({"organization", "Organization", {}, "name"}),
@@ -62,8 +64,9 @@ constexpr Field k_user_fields[] = {
     {"rounding", k_rounding},
 };
 
-constexpr Field k_csv_fields[] = {{"begin_utc"}, {"end_utc"}, {"organization"}, {"item"},  {"contribution"}, {"other"},
-                                  {"account"},   {"user"},    {"core_hours"},   {"exact"}, {"unit"}};
+constexpr Field k_exact_statement_fields[] = {{"begin_utc"},    {"end_utc"}, {"organization"}, {"item"},
+                                              {"contribution"}, {"other"},   {"account"},      {"user"},
+                                              {"core_hours"},   {"exact"},   {"unit"}};
 
 bool has_settled(const ledger::AccountReport& report) {
   return std::ranges::any_of(report.organizations, [](const auto& row) { return row.settled.work.value != 0; });
@@ -79,14 +82,11 @@ std::array<CpuTime, 2> own_and_borrowed(const Row& row) {
   return {row.own.work, row.borrowed.work};
 }
 
-// The table with a column that is not always there only if it is wanted.
-std::string table_with(std::span<const Field> fields, std::initializer_list<std::pair<std::string_view, bool>> wanted,
-                       const json& rows) {
-  std::vector<Field> shown(fields.begin(), fields.end());
-  for (const std::pair<std::string_view, bool>& column : wanted) {
-    if (!column.second) std::erase_if(shown, [&](const Field& field) { return field.name == column.first; });
-  }
-  return render_table(shown, rows);
+// A table whose column `(rounding)` is there only if something is left.
+std::string text_of(std::span<const Field> fields, json rows, bool with_rounding) {
+  Table table{.columns = columns_of(fields), .rows = std::move(rows)};
+  if (!with_rounding) drop_column(table, "rounding");
+  return people_text(table);
 }
 
 // Empty if no organization had an amount in the period.
@@ -131,8 +131,10 @@ class Paper {
                       {"standing_after", amounts_.signed_text(standing_after)}});
       sentences += printable(row.name) + ' ' + ledger::difference_sentence(words(after), words(standing_after)) + ".\n";
     }
-    text += table_with(k_period_fields, {{"settled", with_settled_}, {"rounding", with_rounding_}}, rows) + '\n' +
-            sentences + worth_text(part.worth);
+    Table table{.columns = columns_of(k_period_fields), .rows = std::move(rows)};
+    if (!with_settled_) drop_column(table, "settled");
+    if (!with_rounding_) drop_column(table, "rounding");
+    text += people_text(table) + '\n' + sentences + worth_text(part.worth);
     if (part.closes_period)
       text += "The period ends at " + part.end.utc() + ": standings start again from zero there.\n";
     return text + '\n';
@@ -159,7 +161,7 @@ class Paper {
                       {"lent", amounts_.text(row.lent.work)},
                       {"waited", amounts_.text(row.waited.work)}});
     }
-    return table_with(k_held_fields, {{"rounding", with_rounding}}, rows);
+    return text_of(k_held_fields, std::move(rows), with_rounding);
   }
 
   // Empty, or with an empty line after it.
@@ -185,7 +187,7 @@ class Paper {
       for (const ledger::LentPair& pair : row.borrowed_from) take(pair.organization, row.name, pair.work);
       add_rest(k_rounding, row.name, rests[i].borrowed);
     }
-    return rows.empty() ? "" : render_table(k_pair_fields, rows) + '\n';
+    return rows.empty() ? "" : text_of(k_pair_fields, std::move(rows), false) + '\n';
   }
 
   // Likewise.
@@ -222,7 +224,7 @@ class Paper {
           {amounts_.signed_text(rests[0]), amounts_.signed_text(rests[1]), amounts_.signed_text(rests[2])},
           rests[0] - rests[1] - rests[2]);
     }
-    return rows.empty() ? "" : table_with(k_user_fields, {{"rounding", with_rounding}}, rows) + '\n';
+    return rows.empty() ? "" : text_of(k_user_fields, std::move(rows), with_rounding) + '\n';
   }
 
  private:
@@ -242,9 +244,9 @@ class Paper {
   bool with_rounding_ = false;  // in the periods' tables
 };
 
-class CsvRows {
+class ExactRows {
  public:
-  explicit CsvRows(const ledger::AccountReport& report) : report_(report) {}
+  explicit ExactRows(const ledger::AccountReport& report) : report_(report) {}
 
   json make() && {
     for (const ledger::PeriodPart& part : report_.periods) {
@@ -407,8 +409,8 @@ std::string render_statement(const ledger::AccountReport& report, bool all) {
                      : "Books:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
 }
 
-std::string statement_csv(const ledger::AccountReport& report) {
-  return render_csv(k_csv_fields, CsvRows(report).make());
+Table exact_statement(const ledger::AccountReport& report) {
+  return {.columns = columns_of(k_exact_statement_fields), .rows = ExactRows(report).make()};
 }
 
 Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
@@ -420,9 +422,9 @@ Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endp
   SHAPLEY_TRY_ASSIGN(ledger::AccountReport report, interval_report(interval, endpoint, request));
   name_users(report);
   if (interval.json) {
-    environment.out << json_text(json_of(report));
+    environment.out << tables::json_text(json_of(report));
   } else {
-    environment.out << (interval.csv ? statement_csv(report) : render_statement(report, arguments.all));
+    environment.out << (interval.csv ? csv_text(exact_statement(report)) : render_statement(report, arguments.all));
   }
   return report.exact ? ExitCode::success : ExitCode::findings;
 }

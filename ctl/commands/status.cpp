@@ -34,20 +34,9 @@ using accounting::EstimatorId;
 using ledger::OrganizationRow;
 using ledger::StatusReport;
 using nlohmann::json;
-
-constexpr std::string_view k_status_format =
-    "organization%-20,rank,standing,got,given,owned,used,lent,borrowed,waiting,waiting_jobs";
-// Programs may count columns: these stay.
-constexpr std::string_view k_parsable_format =
-    "organization,rank,standing,psi,phi,owned,used,lent,borrowed,waiting,waiting_jobs";
-
-std::string long_format() {
-  std::string phi;
-  for (const EstimatorId estimator : accounting::estimator_ids())
-    phi += accounting::figure_name("phi", estimator) + ',';
-  return "organization%-20,rank,standing,psi," + phi +
-         "got,given,owned,used,lent,borrowed,waiting,running_jobs,waiting_jobs";
-}
+using tables::Field;
+using tables::left;
+using tables::Paint;
 
 // Seconds since the epoch; empty for an organization that does not wait.
 std::string instant_for_people(const json& value) {
@@ -134,18 +123,29 @@ bool ranks_are_idle(const StatusReport& report) {
   return report.ranks_act == false;
 }
 
-// In mode observe no rank is in force, so the column `rank` is replaced by `would_rank`. For people the key, and by a
-// rule that brakes when each is even, are beside the standing; for programs that count columns the key is the last
-// column.
-std::string default_format(const StatusReport& report, bool long_form, bool parsable) {
-  constexpr std::string_view k_rank = ",rank,";
-  constexpr std::string_view k_standing = ",standing,";
-  std::string format = long_form ? long_format() : std::string(parsable ? k_parsable_format : k_status_format);
-  if (ranks_are_idle(report)) format.replace(format.find(k_rank), k_rank.size(), ",would_rank,");
-  if (parsable) return format + ",key";
-  const bool brakes = report.ranking.rule == accounting::KeyRule::braking;
-  return format.replace(format.find(k_standing), k_standing.size(),
-                        brakes ? ",standing,key,settled_in," : ",standing,key,");
+// What --format would say. In mode observe no rank is in force, so the column is that of the rank that would order
+// jobs. For people the key, and by a rule that brakes when each is even, are beside the standing; programs may count
+// columns, so for them the key is the last one.
+std::vector<std::string> default_words(const StatusReport& report, bool long_form, bool parsable) {
+  std::vector<std::string> words{"organization%-20", ranks_are_idle(report) ? "would_rank" : "rank", "standing"};
+  const auto add = [&words](std::initializer_list<const char*> more) {
+    words.insert(words.end(), more.begin(), more.end());
+  };
+  if (!parsable) add({"key"});
+  if (!parsable && report.ranking.rule == accounting::KeyRule::braking) add({"settled_in"});
+  if (long_form) {
+    add({"psi"});
+    for (const EstimatorId estimator : accounting::estimator_ids())
+      words.push_back(accounting::figure_name("phi", estimator));
+  } else if (parsable) {
+    add({"psi", "phi"});
+  }
+  if (long_form || !parsable) add({"got", "given"});
+  add({"owned", "used", "lent", "borrowed", "waiting"});
+  if (long_form) add({"running_jobs"});
+  add({"waiting_jobs"});
+  if (parsable) add({"key"});
+  return words;
 }
 
 std::string units_line(bool long_form) {
@@ -257,7 +257,7 @@ Expected<void> show_users(const StatusReport& report, const StatusArguments& arg
   if (arguments.json) {
     json whole = json_of(report);
     whole["users"] = json_of(users);
-    environment.out << json_text(whole);
+    environment.out << tables::json_text(whole);
   } else if (arguments.parsable) {
     environment.out << parsable_users(users, header);
   } else {
@@ -291,7 +291,7 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
     ledger::keep_only(**report.worth, arguments.organizations);
   if (arguments.users) return show_users(report, arguments, endpoint, environment);
   if (arguments.json) {
-    environment.out << json_text(json_of(report));
+    environment.out << tables::json_text(json_of(report));
     return {};
   }
   if (arguments.worth || arguments.forecast) {
@@ -309,7 +309,7 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
 
 }  // namespace
 
-std::span<const Field> status_fields() {
+std::span<const tables::Field> status_fields() {
   static std::deque<std::string> texts;  // the texts that the fields refer to
   static const std::vector<Field> fields = [] {
     std::vector<Field> all(std::begin(k_fields_to_phi), std::end(k_fields_to_phi));
@@ -341,17 +341,18 @@ Expected<std::size_t> choose_rows(StatusReport& report, const std::vector<std::s
 
 Expected<std::string> render_status(const StatusReport& report, const StatusView& view) {
   const bool plain = view.format.empty();
-  const std::string format = plain ? default_format(report, view.long_form, view.parsable) : view.format;
-  SHAPLEY_TRY_ASSIGN(std::vector<Column> columns, parse_columns(format, status_fields()));
-  const json rows = json_of(report.organizations);
-  if (plain && !view.parsable) fit_names(columns, "organization", rows, view.columns);
-  const std::string table = render_table(
-      columns, rows,
-      {.form = view.parsable ? Form::parsable : Form::people, .header = view.header, .colour = view.colour});
+  tables::Table table{.columns = default_columns(default_words(report, view.long_form, view.parsable), status_fields()),
+                      .rows = json_of(report.organizations)};
+  if (!plain) {
+    SHAPLEY_TRY_ASSIGN(table.columns, parse_columns(view.format, status_fields()));
+  }
+  if (view.parsable) return parsable_text(table, view.header);
+  if (plain) fit_names(table, "organization", view.columns);
+  const std::string text = people_text(table, {.header = view.header, .colour = view.colour});
   // If the user chose the columns, only the table is printed.
-  if (view.parsable || !plain) return table;
+  if (!plain) return text;
   const std::string rest = view.left_out == 0 ? "" : "and " + counted(view.left_out, "other") + '\n';
-  return (view.header ? header_line(report) + units_line(view.long_form) : std::string()) + table + rest + '\n' +
+  return (view.header ? header_line(report) + units_line(view.long_form) : std::string()) + text + rest + '\n' +
          sentences(report.organizations) + '\n' + ranking_lines(report) + no_start_lines(report) +
          observe_line(report) + other_cluster_lines(report.clusters, report.at, view.colour) +
          conservation_line(report) + health_lines(report, view.colour);
@@ -425,7 +426,7 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
 Expected<ExitCode> run_status(const StatusArguments& arguments, const Endpoint& endpoint,
                               const Environment& environment) {
   if (arguments.help_format) {
-    environment.out << render_field_help(status_fields());
+    environment.out << field_help(status_fields());
     return ExitCode::success;
   }
   if (arguments.iterate_s == 0) {

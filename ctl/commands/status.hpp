@@ -9,8 +9,8 @@
 #include "base/error.hpp"
 #include "ctl/client.hpp"
 #include "ctl/environment.hpp"
-#include "ctl/output/table.hpp"
 #include "ledger/reports/report.hpp"
+#include "tables/table.hpp"
 
 namespace CLI {
 class App;
@@ -43,7 +43,7 @@ void add_status(CLI::App& app, StatusArguments& arguments);
                                             const Environment& environment);
 
 // The fields of an organization's row.
-[[nodiscard]] std::span<const Field> status_fields();
+[[nodiscard]] std::span<const tables::Field> status_fields();
 
 // Removes from the report all rows except those of these organizations (empty: all), and of these all except the first
 // `top` (0: all). Returns the number of rows that `top` removed. Errc::invalid_argument names an organization without a

@@ -10,10 +10,10 @@
 #include "base/text.hpp"
 #include "ctl/commands/commands.hpp"
 #include "ctl/output/paint.hpp"
-#include "ctl/output/table.hpp"
 #include "ledger/archive/archive.hpp"
 #include "ledger/store/backup.hpp"
 #include "reports/requests.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -153,8 +153,8 @@ Expected<ExitCode> run_rename_cluster(const RenameClusterArguments& arguments, c
   SHAPLEY_TRY_ASSIGN(
       const json renamed,
       client.ask(ledger::request_of("rename_cluster", ledger::RenameClusterRequest{arguments.name, arguments.reason})));
-  const std::string before = member_text(renamed, "before");
-  environment.out << "the ledger is of cluster " << member_text(renamed, "cluster") << " from now on"
+  const std::string before = tables::member_text(renamed, "before");
+  environment.out << "the ledger is of cluster " << tables::member_text(renamed, "cluster") << " from now on"
                   << (before.empty() ? "" : ", which was called " + before) << '\n';
   if (renamed.contains("alone")) environment.out << k_alone << '\n';
   return ExitCode::success;

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "ctl/output/paper.hpp"
-#include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
 
@@ -20,6 +19,8 @@ using ledger::AccountReport;
 using ledger::AccountRow;
 using ledger::UserRow;
 using nlohmann::json;
+using tables::Field;
+using tables::left;
 
 constexpr const char* k_all_users = "(all)";
 constexpr std::int64_t k_all_parts = 1000;  // tenths of a per cent
@@ -38,7 +39,15 @@ constexpr Field k_exact_fields[] = {
     {"organization"}, {"account"}, {"user"}, {"got"}, {"got_seconds"}, {"part"}, {"fair_share"}, {"order"},
 };
 
-constexpr Field k_csv_columns[] = {
+constexpr Field k_page_fields[] = {
+    left({"organization", "Organization"}),
+    left({"account", "Account"}),
+    left({"user", "User"}),
+    {"got", "Got (core-hours)"},
+    {"part", "Part of its organization (%)"},
+};
+
+constexpr Field k_file_fields[] = {
     {"since_utc"}, {"until_utc"}, {"organization"}, {"account"}, {"user"}, {"core_hours"}, {"processor_seconds"},
 };
 
@@ -146,7 +155,7 @@ UsersReport users_report(const AccountReport& statement, const std::vector<std::
 
 std::string render_users(const UsersReport& report, const AccountReport& statement, bool header) {
   const PaperAmounts amounts(statement);
-  json rows = json::array();
+  tables::Table table{.columns = columns_of(k_people_fields)};
   for (const OrganizationUsers& organization : report.organizations) {
     const auto row = std::ranges::find(statement.organizations, organization.name, &AccountRow::name);
     if (row == statement.organizations.end()) continue;
@@ -154,13 +163,13 @@ std::string render_users(const UsersReport& report, const AccountReport& stateme
     if (!lines.has_any()) continue;
     const auto add = [&](const std::string& account, const std::string& user, const std::string& got,
                          const std::string& part, const std::string& fair_share, const std::string& order) {
-      rows.push_back({{"organization", row->name},
-                      {"account", account},
-                      {"user", user},
-                      {"got", got},
-                      {"part", part},
-                      {"fair_share", fair_share},
-                      {"order", order}});
+      table.rows.push_back({{"organization", row->name},
+                            {"account", account},
+                            {"user", user},
+                            {"got", got},
+                            {"part", part},
+                            {"fair_share", fair_share},
+                            {"order", order}});
     };
     add("", k_all_users, amounts.text(row->got.work), part_text(k_all_parts), "", "");
     for (std::size_t i = 0; i < lines.users.size(); ++i) {
@@ -174,63 +183,61 @@ std::string render_users(const UsersReport& report, const AccountReport& stateme
       add("", k_rounding, amounts.signed_text(lines.rounding.got), signed_unit_text(lines.rounding.part, 1), "", "");
     }
   }
-  std::vector<Column> columns;
-  for (const Field& field : k_people_fields) columns.push_back({.field = &field, .width = 0, .align = field.align});
-  return render_table(columns, rows, {.header = header});
+  return people_text(table, {.header = header});
 }
 
 std::string parsable_users(const UsersReport& report, bool header) {
-  json rows = json::array();
+  tables::Table table{.columns = columns_of(k_exact_fields)};
   for (const OrganizationUsers& organization : report.organizations) {
     for (const UserShare& user : organization.users) {
-      rows.push_back({{"organization", organization.name},
-                      {"account", json_of(user.is.account)},
-                      {"user", user.is.user},
-                      {"got", user.is.got.core_hours()},
-                      {"got_seconds", format_micro(user.is.got.work.value)},
-                      {"part", json_of(user.part)},
-                      {"fair_share", json_of(user.fair_share)},
-                      {"order", json_of(user.order)}});
+      table.rows.push_back({{"organization", organization.name},
+                            {"account", json_of(user.is.account)},
+                            {"user", user.is.user},
+                            {"got", user.is.got.core_hours()},
+                            {"got_seconds", format_micro(user.is.got.work.value)},
+                            {"part", json_of(user.part)},
+                            {"fair_share", json_of(user.fair_share)},
+                            {"order", json_of(user.order)}});
     }
   }
-  std::vector<Column> columns;
-  for (const Field& field : k_exact_fields) columns.push_back({.field = &field, .width = 0, .align = field.align});
-  return render_table(columns, rows, {.form = Form::parsable, .header = header});
+  return parsable_text(table, header);
 }
 
-std::vector<std::vector<std::string>> printed_users(const AccountReport& statement) {
+tables::Table printed_users(const AccountReport& statement) {
   const PaperAmounts amounts(statement);
-  std::vector<std::vector<std::string>> rows;
+  tables::Table table{.name = "Users of each organization", .columns = columns_of(k_page_fields)};
+  const auto add = [&table](const std::string& organization, const std::string& account, const std::string& user,
+                            const std::string& got, const std::string& part) {
+    table.rows.push_back(json::array({organization, account, user, got, part}));
+  };
   for (const AccountRow& row : statement.organizations) {
     const PrintedUsers lines = printed_of(row, amounts);
     for (std::size_t i = 0; i < lines.users.size(); ++i) {
       const PrintedLine& line = lines.users[i];
       if (!line.has_any()) continue;
-      rows.push_back({row.name, row.users[i].account.value_or(""), row.users[i].user, amounts.text(line.got),
-                      part_text(line.part)});
+      add(row.name, row.users[i].account.value_or(""), row.users[i].user, amounts.text(line.got), part_text(line.part));
     }
     if (lines.rounding.has_any()) {
-      rows.push_back({row.name, "", k_rounding, amounts.signed_text(lines.rounding.got),
-                      signed_unit_text(lines.rounding.part, 1)});
+      add(row.name, "", k_rounding, amounts.signed_text(lines.rounding.got), signed_unit_text(lines.rounding.part, 1));
     }
   }
-  return rows;
+  return table;
 }
 
-std::string users_csv(const AccountReport& statement) {
-  json rows = json::array();
+tables::Table exact_users(const AccountReport& statement) {
+  tables::Table table{.columns = columns_of(k_file_fields)};
   for (const AccountRow& row : statement.organizations) {
     for (const UserRow& user : row.users) {
-      rows.push_back({{"since_utc", statement.of.since.utc()},
-                      {"until_utc", statement.of.until.utc()},
-                      {"organization", row.name},
-                      {"account", json_of(user.account)},
-                      {"user", user.user},
-                      {"core_hours", user.got.core_hours()},
-                      {"processor_seconds", format_micro(user.got.work.value)}});
+      table.rows.push_back({{"since_utc", statement.of.since.utc()},
+                            {"until_utc", statement.of.until.utc()},
+                            {"organization", row.name},
+                            {"account", json_of(user.account)},
+                            {"user", user.user},
+                            {"core_hours", user.got.core_hours()},
+                            {"processor_seconds", format_micro(user.got.work.value)}});
     }
   }
-  return render_csv(k_csv_columns, rows);
+  return table;
 }
 
 }  // namespace shapley::ctl

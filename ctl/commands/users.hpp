@@ -11,6 +11,7 @@
 #include "base/json.hpp"
 #include "ctl/slurm/fair_share.hpp"
 #include "ledger/reports/statement.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -51,9 +52,9 @@ void order_users(ledger::AccountReport& statement);
 // For programs: exact values between '|', a line for each user.
 [[nodiscard]] std::string parsable_users(const UsersReport& report, bool header);
 
-// The users of a statement as the HTML report shows them, without factors: rows of text (organization, account, user,
-// core-hours, per cent), what rounding leaves included, and exact values for spreadsheets.
-[[nodiscard]] std::vector<std::vector<std::string>> printed_users(const ledger::AccountReport& statement);
-[[nodiscard]] std::string users_csv(const ledger::AccountReport& statement);
+// The users of a statement as the page of `report` shows them, without factors: a row for each, and for what rounding
+// leaves of an organization's; and their exact amounts.
+[[nodiscard]] tables::Table printed_users(const ledger::AccountReport& statement);
+[[nodiscard]] tables::Table exact_users(const ledger::AccountReport& statement);
 
 }  // namespace shapley::ctl

@@ -1,6 +1,8 @@
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -9,14 +11,16 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "ctl/commands/commands.hpp"
-#include "ctl/output/table.hpp"
 #include "reports/requests.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
 namespace {
 
 using nlohmann::json;
+using tables::Field;
+using tables::left;
 
 std::string two_digits(const json& value) {
   if (!value.is_number()) return "-";
@@ -68,9 +72,14 @@ std::string heading(const ledger::OrganizationWorkflows& is) {
          "; highest: " + turn_text(is.highest) + '\n';
 }
 
-std::string table_of(std::string_view format, std::span<const Field> fields, const json& rows) {
-  const auto columns = parse_columns(format, fields);
-  return columns ? render_table(*columns, rows, {}) : columns.error().what;
+// All fields as columns; of text the narrowest useful width.
+std::string table_of(std::span<const Field> fields, json rows) {
+  constexpr std::size_t k_name_width = 24;
+  tables::Table table{.columns = columns_of(fields), .rows = std::move(rows)};
+  for (tables::Column& column : table.columns) {
+    if (column.align == tables::Align::left) column.width = k_name_width;
+  }
+  return people_text(table);
 }
 
 json activity_rows(const std::vector<ledger::WorkflowRow>& workflows) {
@@ -91,11 +100,11 @@ std::string hidden_line(std::uint64_t hidden) {
 
 }  // namespace
 
-std::span<const Field> workflow_fields() {
+std::span<const tables::Field> workflow_fields() {
   return k_workflow_fields;
 }
 
-std::span<const Field> activity_fields() {
+std::span<const tables::Field> activity_fields() {
   return k_activity_fields;
 }
 
@@ -110,11 +119,9 @@ std::string render_workflows(const ledger::WorkflowsReport& report, bool long_fo
       text += hidden == 0 ? "No job of it runs or waits.\n" : others;
       continue;
     }
-    text += table_of("workflow%-24,startable,blocked,running,finished,w,before,levels,raised", k_workflow_fields,
-                     json_of(organization.workflows));
+    text += table_of(k_workflow_fields, json_of(organization.workflows));
     if (long_form) {
-      text += '\n' + table_of("workflow%-24,activity%-24,q,r,median,p,t,w,delta", k_activity_fields,
-                              activity_rows(organization.workflows));
+      text += '\n' + table_of(k_activity_fields, activity_rows(organization.workflows));
     }
     if (organization.truncated) text += "Only the 1,000 workflows that wait most are shown.\n";
     text += others;
@@ -134,7 +141,8 @@ Expected<ExitCode> run_workflows(const WorkflowsArguments& arguments, const Endp
   SHAPLEY_TRY_ASSIGN(const auto report,
                      ask_for<ledger::WorkflowsReport>(
                          endpoint, ledger::request_of("workflows", ledger::WorkflowsRequest{arguments.organization})));
-  environment.out << (arguments.json ? json_text(json_of(report)) : render_workflows(report, arguments.long_form));
+  environment.out << (arguments.json ? tables::json_text(json_of(report))
+                                     : render_workflows(report, arguments.long_form));
   return ExitCode::success;
 }
 

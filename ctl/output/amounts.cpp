@@ -9,6 +9,7 @@
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "reports/amounts.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -61,17 +62,11 @@ std::string utility_or_unknown(const nlohmann::json& value) {
   return value.is_string() ? short_utility(value.get_ref<const std::string&>()) : "?";
 }
 
-std::string plain_number(const nlohmann::json& number) {
-  std::string text = number.dump();
-  if (text.ends_with(".0")) text.resize(text.size() - 2);
-  return text == "-0" ? "0" : text;
-}
-
 std::string processors_or_unknown(const nlohmann::json& value) {
   constexpr double k_thousandths = 1000;
   if (!value.is_number()) return "?";
   if (value.is_number_integer()) return value.dump();
-  return plain_number(std::round(value.get<double>() * k_thousandths) / k_thousandths);
+  return tables::plain_number(std::round(value.get<double>() * k_thousandths) / k_thousandths);
 }
 
 bool is_worth_a_line(Instant since, Instant at) {

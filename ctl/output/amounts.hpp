@@ -30,9 +30,6 @@ namespace shapley::ctl {
 [[nodiscard]] std::string signed_or_unknown(const nlohmann::json& value);
 [[nodiscard]] std::string utility_or_unknown(const nlohmann::json& value);
 
-// A JSON number with the fewest digits that are parsed as the same number: "3", "-0.25", "0.333333", "1e-07".
-[[nodiscard]] std::string plain_number(const nlohmann::json& number);
-
 // A number of processors for people: at most three digits after the point ("2.667"); "?" if it is no number.
 [[nodiscard]] std::string processors_or_unknown(const nlohmann::json& value);
 

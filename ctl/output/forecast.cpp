@@ -1,11 +1,13 @@
 #include "ctl/output/forecast.hpp"
 
+#include <utility>
+
 #include "base/calendar.hpp"
 #include "base/contract.hpp"
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/output/table.hpp"
 #include "ctl/rank_answers.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -31,8 +33,10 @@ std::string render_forecast(const ledger::StatusReport& report) {
       rows.push_back(
           {{"at", turn.at.utc()}, {"in", short_duration(turn.in_s)}, {"first", turn.first}, {"then", turn.then}});
     }
-    constexpr Field k_fields[] = {left({"at", "At"}), {"in", "In"}, left({"first", "Passes"}), left({"then", "Whom"})};
-    text += render_table(k_fields, rows);
+    using tables::left;
+    constexpr tables::Field k_fields[] = {
+        left({"at", "At"}), {"in", "In"}, left({"first", "Passes"}), left({"then", "Whom"})};
+    text += tables::people_text({.columns = columns_of(k_fields), .rows = std::move(rows)});
     text += "\nAll other pairs keep their order" + until_text(forecast.limit) + ".\n";
   }
   text +=

@@ -6,9 +6,9 @@
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "ctl/output/paint.hpp"
 #include "health/health.hpp"
 #include "protocol/self_report.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -29,7 +29,7 @@ std::string ago(Instant at, Instant now) {
 
 // A line that asks for attention.
 std::string alarm(const std::string& line, bool colour) {
-  return painted(line, Paint::bad, colour) + '\n';
+  return tables::painted(line, tables::Paint::bad, colour) + '\n';
 }
 
 // Behind `before`; "" when it is not known.
@@ -117,7 +117,7 @@ std::string gaps_line(const protocol::GapsReport& gaps, Instant now, bool colour
             " of it and who waited then are not in the books";
   }
   const bool is_news = !is(GapCause::slurmctld_down) && last_end + k_week > now;
-  return painted(line, is_news ? Paint::bad : Paint::none, colour) + '\n';
+  return tables::painted(line, is_news ? tables::Paint::bad : tables::Paint::none, colour) + '\n';
 }
 
 // slurmctld came back without runs that had been going on.
@@ -129,7 +129,7 @@ std::string losses_line(const protocol::StateLossesReport& losses, Instant now, 
       "State:   slurmctld lost runs" + (count > 1 ? ' ' + grouped(count) + " times, last at " : " at ") +
       format_instant(last.at) + ": " + lost_runs_in_words(last.runs) + "; the last look was at " +
       format_instant(last.seen) + "; shapleyctl import --into takes what Slurm's accounting has of them";
-  return painted(line, last.at + k_week > now ? Paint::bad : Paint::none, colour) + '\n';
+  return tables::painted(line, last.at + k_week > now ? tables::Paint::bad : tables::Paint::none, colour) + '\n';
 }
 
 // The plugins that were refused.
@@ -193,7 +193,7 @@ std::string controller_line(const ControllerReport& controller, bool colour) {
   }
   line += appended("; ", controller.fault);
   const bool well = controller.peer_answers && !controller.fault && controller.in_step.value_or(true);
-  return painted(line, well ? Paint::none : Paint::bad, colour) + '\n';
+  return tables::painted(line, well ? tables::Paint::none : tables::Paint::bad, colour) + '\n';
 }
 
 // The events of the last ledger that was set aside, and those that are in no other ledger.
@@ -205,7 +205,9 @@ std::string set_aside_line(const ControllerReport& controller, bool colour) {
                                                " are there otherwise"
                                          : std::string("its own events are counted once this one follows");
   const bool lost = last.absent.value_or(0) > 0;
-  return painted("Aside:   " + printable(last.file) + ": " + counts, lost ? Paint::bad : Paint::none, colour) + '\n';
+  return tables::painted("Aside:   " + printable(last.file) + ": " + counts,
+                         lost ? tables::Paint::bad : tables::Paint::none, colour) +
+         '\n';
 }
 
 // The coalitions that hindsight keeps, if its memory limit excludes some.

@@ -7,7 +7,7 @@
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/output/paint.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -53,7 +53,7 @@ std::string other_cluster_lines(std::span<const OtherClusterReport> clusters, In
     if (!other.jump.empty()) line += "; " + printable(other.jump);
     if (!other.fault.empty()) line += "; " + printable(other.fault);
     const bool is_bad = other.is_stale || !other.fault.empty();
-    lines.push_back((is_bad ? painted(line, Paint::bad, colour) : line) + '\n');
+    lines.push_back((is_bad ? tables::painted(line, tables::Paint::bad, colour) : line) + '\n');
   }
   return first_lines(lines, "Others:  ");
 }

@@ -14,18 +14,7 @@ namespace {
 constexpr std::array k_colours{TerminalControl::green, TerminalControl::red, TerminalControl::dim,
                                TerminalControl::plain};
 
-TerminalControl control_of(Paint paint) {
-  if (paint == Paint::good) return TerminalControl::green;
-  if (paint == Paint::bad) return TerminalControl::red;
-  return TerminalControl::dim;
-}
-
 }  // namespace
-
-std::string painted(std::string_view text, Paint paint, bool colour) {
-  if (!colour || paint == Paint::none) return std::string(text);
-  return std::string(sequence_of(control_of(paint))).append(text).append(sequence_of(TerminalControl::plain));
-}
 
 void print_painted(std::ostream& out, std::string_view text) {
   while (true) {

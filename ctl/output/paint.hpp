@@ -1,5 +1,4 @@
-// Colours in text for people. The text contains them as escape sequences; its other parts were made printable before,
-// so it contains no other sequences.
+// Text for people that is not only lines: with colours, or overwritten as time passes.
 #pragma once
 
 #include <ostream>
@@ -11,13 +10,8 @@
 
 namespace shapley::ctl {
 
-// Colours only emphasize; every fact is also in the text.
-enum class Paint { none, good, bad, dim };
-
-// `text` in the escape sequence of `paint`; unchanged when colour is off, or with Paint::none.
-[[nodiscard]] std::string painted(std::string_view text, Paint paint, bool colour);
-
-// Writes a text with painted parts. A PrintableStream lets only these sequences pass.
+// Writes a text with painted parts (tables::painted); its other parts were made printable before. A PrintableStream
+// lets only these sequences pass.
 void print_painted(std::ostream& out, std::string_view text);
 
 // The progress of an operation that takes minutes: one line of a terminal, which is overwritten until it is cleared.

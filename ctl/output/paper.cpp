@@ -74,9 +74,16 @@ CpuTime work_of(double core_hours) {
 PaperAmounts::PaperAmounts(CpuTime largest)
     : decimals_(magnitude(largest.value) >= 100 * k_core_hour ? 1
                 : magnitude(largest.value) >= k_core_hour     ? 2
-                                                              : 3) {}
+                                                              : k_most_decimals) {}
 
 PaperAmounts::PaperAmounts(const AccountReport& report) : PaperAmounts(largest_amount_of(report)) {}
+
+PaperAmounts PaperAmounts::with_decimals(int decimals) {
+  SHAPLEY_REQUIRE(decimals >= 1 && decimals <= k_most_decimals);
+  PaperAmounts amounts;
+  amounts.decimals_ = decimals;
+  return amounts;
+}
 
 Units PaperAmounts::nearest(CpuTime work) const {
   return nearest_of_quotient(work.value, k_core_hour / power_of_ten(decimals_));

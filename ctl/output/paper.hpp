@@ -50,7 +50,9 @@ using Units = Int128;
 // |core_hours| above 1e24 counts as that.
 [[nodiscard]] CpuTime work_of(double core_hours);
 
-// The core-hours of one paper.
+inline constexpr int k_most_decimals = 3;
+
+// The core-hours of one paper: a statement, of one cluster or of a consortium, with the page of the same figures.
 class PaperAmounts {
  public:
   // `largest` of the paper, without regard to sign: from 100 core-hours on there is one decimal, below 1 there are
@@ -58,6 +60,10 @@ class PaperAmounts {
   explicit PaperAmounts(CpuTime largest);
   // Of a statement: by what its organizations got, gave and settled, and their differences.
   explicit PaperAmounts(const ledger::AccountReport& report);
+  // REQUIRES: 1, 2 or 3.
+  [[nodiscard]] static PaperAmounts with_decimals(int decimals);
+
+  [[nodiscard]] int decimals() const { return decimals_; }
 
   [[nodiscard]] Units nearest(CpuTime work) const;
   // What is left of the amounts' sum: its units less those of the amounts.
@@ -69,7 +75,9 @@ class PaperAmounts {
   [[nodiscard]] std::string signed_text(CpuTime work) const { return signed_text(nearest(work)); }
 
  private:
-  int decimals_;
+  PaperAmounts() = default;
+
+  int decimals_ = k_most_decimals;
 };
 
 // The rest of each organization of a statement, in its order: what is left of what it lent to each other one, and of

@@ -8,13 +8,15 @@
 
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
-#include "ctl/output/table.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
 namespace {
 
 using nlohmann::json;
+using tables::Field;
+using tables::left;
 
 std::string percent_cell(const json& value) {
   std::array<char, 400> buffer{};
@@ -52,7 +54,7 @@ std::string pairs_table(const ledger::WorthReport& worth) {
   json rows = json::array();
   for (const ledger::WorthPair& pair : worth.pairs)
     rows.push_back(row_of(pair.is, {{"first", pair.organizations.at(0)}, {"second", pair.organizations.at(1)}}));
-  return '\n' + render_table(k_worth_pair_fields, rows);
+  return '\n' + tables::people_text({.columns = columns_of(k_worth_pair_fields), .rows = std::move(rows)});
 }
 
 // "Bounds:  physics alone: 9.3 core-hours if what goes on never ended, 9.1 if it ended now; provisional.".
@@ -120,7 +122,8 @@ std::string worth_tables(const ledger::WorthReport& worth) {
   if (worth.organizations.empty()) return {};
   json rows = json::array();
   for (const ledger::WorthRow& row : worth.organizations) rows.push_back(row_of(row.is, {{"name", row.name}}));
-  return render_table(k_worth_fields, rows) + pairs_table(worth) + '\n' + worth_sentences(worth) + bounds_lines(worth);
+  return tables::people_text({.columns = columns_of(k_worth_fields), .rows = std::move(rows)}) + pairs_table(worth) +
+         '\n' + worth_sentences(worth) + bounds_lines(worth);
 }
 
 std::string render_worth(const ledger::StatusReport& report) {

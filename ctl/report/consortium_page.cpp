@@ -5,10 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <sstream>
+#include <optional>
 #include <utility>
 
-#include "charts/html.hpp"
 #include "charts/plot.hpp"
 #include "ctl/output/paper.hpp"
 #include "ctl/report/parts.hpp"
@@ -16,6 +15,18 @@
 namespace shapley::ctl {
 
 namespace {
+
+using nlohmann::json;
+using tables::amount_column;
+using tables::Field;
+using tables::left;
+using tables::Table;
+using tables::text_column;
+
+constexpr Field k_clusters_page[] = {
+    left({"cluster", "Cluster"}),       left({"contribution", "Contribution"}), left({"since_utc", "Books from (UTC)"}),
+    left({"until_utc", "Until (UTC)"}), {"weight", "A processor is worth"},
+};
 
 // What a member gave and got on each cluster, and, last, in sum.
 struct GivenGot {
@@ -86,20 +97,20 @@ std::string time_of(const ConsortiumStatement& statement) {
   return statement.of.front().since.utc().substr(0, 10) + " to " + statement.of.front().until.utc().substr(0, 10);
 }
 
-charts::Table clusters_table(const ConsortiumStatement& statement) {
-  charts::Table table{.name = "Clusters",
-                      .head = {"Cluster", "Contribution", "Books from (UTC)", "Until (UTC)", "A processor is worth"},
-                      .text_columns = 4};
+Table clusters_table(const ConsortiumStatement& statement) {
+  Table table{.name = "Clusters", .columns = columns_of(k_clusters_page)};
   for (std::size_t i = 0; i < statement.clusters.size(); ++i) {
     const ledger::IntervalHeading& of = statement.of[i];
-    table.rows.push_back({statement.clusters[i].cluster, of.contribution,
-                          (of.books_begin.is_known() ? of.books_begin : of.since).utc(), of.until.utc(),
-                          format_micro(statement.clusters[i].weight)});
+    table.rows.push_back({{"cluster", statement.clusters[i].cluster},
+                          {"contribution", of.contribution},
+                          {"since_utc", (of.books_begin.is_known() ? of.books_begin : of.since).utc()},
+                          {"until_utc", of.until.utc()},
+                          {"weight", format_micro(statement.clusters[i].weight)}});
   }
   return table;
 }
 
-Expected<std::string> members_figure(const ConsortiumStatement& statement) {
+Expected<charts::Figure> members_figure(const ConsortiumStatement& statement) {
   std::vector<charts::BarRow> rows;
   std::vector<double> amounts;
   for (const auto& [name, cells] : members_of(statement)) {
@@ -109,31 +120,24 @@ Expected<std::string> members_figure(const ConsortiumStatement& statement) {
     rows.push_back({.label = name, .values = values});
     amounts.push_back(amount);
   }
-  if (rows.empty()) return note("No member gave or got anything in this time.");
+  if (rows.empty()) return note_alone("No member gave or got anything in this time.");
   const auto draw = [&](const std::filesystem::path& file, charts::Shape shape) {
     std::vector<charts::BarRow> shown;
     for (const std::size_t i : largest_of(amounts, charts::most_rows(shape))) shown.push_back(rows[i]);
     return charts::plot_rows(file, "core-hours", {"given", "got"}, shown, shape);
   };
-  SHAPLEY_TRY_ASSIGN(std::string figure, both_shapes("Given and got in sum over the clusters", draw));
+  SHAPLEY_TRY_ASSIGN(charts::Figure figure, charts::figure("Given and got in sum over the clusters", draw));
   if (rows.size() > charts::most_rows(charts::Shape::narrow))
-    figure += note("The chart shows those who gave and got the most, as many as can be read; the table all.");
+    figure.notes.push_back("The chart shows those who gave and got the most, as many as can be read; the table all.");
   return figure;
 }
 
-std::string proofs_html(const ConsortiumReport& report) {
-  std::string text =
-      "<h2 id=\"proof\">The books' proof</h2>\n" +
-      (report.statement.exact
-           ? paragraph("Sums are exact on every cluster: what was held is what was booked, to the unit.")
-           : "<p class=\"bad\">Sums are NOT exact: what was held is not what was booked; run shapleyctl audit.</p>\n");
+json proofs_values(const ConsortiumReport& report) {
+  json proofs = json::array();
   for (std::size_t i = 0; i < report.proofs.size(); ++i) {
-    const Proof& proof = report.proofs[i];
-    text += "<h3>" + charts::html(report.statement.clusters[i].cluster) + "</h3>\n" +
-            (proof.audit ? audit_html(*proof.audit)
-                         : paragraph("No audit was made for this page: " + proof.no_audit + "."));
+    proofs.push_back({{"cluster", report.statement.clusters[i].cluster}, {"proof", values_of(report.proofs[i])}});
   }
-  return text;
+  return proofs;
 }
 
 }  // namespace
@@ -162,28 +166,27 @@ Sheet members_sheet(const ConsortiumStatement& statement) {
   if (std::ranges::any_of(rest, [](Units units) { return units != 0; })) lines.emplace_back(k_rounding, rest);
   lines.emplace_back("(sum)", sum);
 
-  Sheet sheet{.table = {.name = "Members by cluster", .head = {"Organization"}},
-              .file = "statement.csv",
-              .csv = consortium_csv(statement)};
-  for (const auto& [name, units] : lines) sheet.table.rows.push_back({name});
+  Table table{.name = "Members by cluster", .columns = {text_column("Organization")}};
+  for (const auto& [name, units] : lines) table.rows.push_back(json::array({name}));
   for (std::size_t k = 0; k < columns.size(); ++k) {
     if (columns[k].is_rest && std::ranges::all_of(lines, [k](const auto& line) { return line.second[k] == 0; }))
       continue;
-    sheet.table.head.push_back(columns[k].head);
+    table.columns.push_back(amount_column(columns[k].head));
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const bool is_signed = columns[k].is_signed || lines[i].first == k_rounding;
       const Units units = lines[i].second[k];
-      sheet.table.rows[i].push_back(is_signed ? amounts.signed_text(units) : amounts.text(units));
+      table.rows[i].push_back(is_signed ? amounts.signed_text(units) : amounts.text(units));
     }
   }
-  return sheet;
+  return {std::move(table), "statement.csv", exact_consortium(statement)};
 }
 
-charts::Table lent_table(const ConsortiumStatement& statement) {
+Table lent_table(const ConsortiumStatement& statement) {
   const PaperAmounts amounts = paper_amounts(statement);
   const std::size_t clusters = statement.clusters.size();
-  charts::Table table{.name = "Lending by cluster", .head = {"Lent by", "Borrowed by"}, .text_columns = 2};
-  for (const accounting::ClusterWeight& cluster : statement.clusters) table.head.push_back(cluster.cluster);
+  Table table{.name = "Lending by cluster", .columns = {text_column("Lent by"), text_column("Borrowed by")}};
+  for (const accounting::ClusterWeight& cluster : statement.clusters)
+    table.columns.push_back(amount_column(cluster.cluster));
   std::map<std::pair<std::string, std::string>, std::vector<CpuTime>> pairs;
   for (const LentOnCluster& row : statement.lent) {
     std::vector<CpuTime>& works = pairs[{row.owner, row.borrower}];
@@ -195,19 +198,20 @@ charts::Table lent_table(const ConsortiumStatement& statement) {
   std::vector<Units> rests;
   std::vector<std::string> sums;
   for (const auto& [pair, works] : pairs) {
-    std::vector<std::string>& cells = table.rows.emplace_back(std::vector{pair.first, pair.second});
+    json cells = json::array({pair.first, pair.second});
     std::vector<Units> printed;
     for (std::size_t i = 0; i < clusters; ++i) {
       printed.push_back(amounts.nearest(works[i]));
       cells.push_back(works[i] == CpuTime{} ? "" : amounts.text(printed.back()));
     }
+    table.rows.push_back(std::move(cells));
     const Units sum = amounts.nearest(works.back());
     rests.push_back(sum - statement.sum_in_first(printed));
     sums.push_back(amounts.text(sum));
   }
   const bool has_rest = std::ranges::any_of(rests, [](Units units) { return units != 0; });
-  if (has_rest) table.head.emplace_back(k_rounding);
-  table.head.emplace_back("In sum");
+  if (has_rest) table.columns.push_back(amount_column(k_rounding));
+  table.columns.push_back(amount_column("In sum"));
   for (std::size_t i = 0; i < rests.size(); ++i) {
     if (has_rest) table.rows[i].push_back(rests[i] == 0 ? "" : amounts.signed_text(rests[i]));
     table.rows[i].push_back(sums[i]);
@@ -220,30 +224,22 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
   const std::string heading = report.heading.empty()
                                   ? "Consortium " + statement.consortium + ": what every member gave, got and lent"
                                   : report.heading;
-  std::string figure;
+  std::optional<charts::Figure> figure;
   if (charts == Charts::drawn) {
     SHAPLEY_TRY_ASSIGN(figure, members_figure(statement));
   }
-  const std::string first = charts::html(statement.clusters.front().cluster);
-  const charts::Table lent = lent_table(statement);
-  return charts::page_begin(heading + ", " + time_of(statement), heading) +
-         paragraph("From " + statement.of.front().since.utc() + " to " + statement.of.front().until.utc() +
-                   "; months and days are those of UTC.") +
-         "<p class=\"soft\">Amounts are core-hours, each a sum over the time. Those of a cluster are in its own "
-         "processors; a sum over clusters is in processors of " +
-         first + ". What rounding leaves of a sum is (rounding).</p>\n" +
-         (report.is_proven() ? ""
-                             : "<p class=\"bad\">These books are not proven: see <a href=\"#proof\">the books' "
-                               "proof</a>.</p>\n") +
-         "<h2>Clusters</h2>\n" + charts::table_html(clusters_table(statement)) +
-         "<h2>Members</h2>\n<p>What each member was credited for its processors, and what its jobs got, on every "
-         "cluster.</p>\n" +
-         charts::beside_html(figure, sheet_html(members_sheet(statement))) +
-         "<h2>Lending</h2>\n<p>Core-hours that jobs of one member ran on processors of another one. An empty cell: "
-         "nothing.</p>\n" +
-         (lent.rows.empty() ? note("No member's jobs ran on another one's processors in this time.")
-                            : charts::table_html(lent)) +
-         proofs_html(report) + charts::page_end();
+  const Table lent = lent_table(statement);
+  return rendered("consortium.mustache", page_templates(),
+                  {{"page", tables::page_values(heading + ", " + time_of(statement), heading)},
+                   {"since", statement.of.front().since.utc()},
+                   {"until", statement.of.front().until.utc()},
+                   {"first", statement.clusters.front().cluster},
+                   {"is_proven", report.is_proven()},
+                   {"clusters", table_values(clusters_table(statement))},
+                   {"members", values_of(figure, members_sheet(statement))},
+                   {"lent", lent.rows.empty() ? json() : table_values(lent)},
+                   {"is_exact", statement.exact},
+                   {"proofs", proofs_values(report)}});
 }
 
 }  // namespace shapley::ctl

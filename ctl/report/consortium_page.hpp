@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "charts/html.hpp"
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/report/page.hpp"
 #include "ctl/report/sheets.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -28,10 +28,10 @@ struct ConsortiumReport {
 
 // A row for each member, and for their sum: given and got on each cluster, in its own processors, then in sum over the
 // clusters, in processors of the first one. What rounding leaves (paper.hpp) of the sums over members is a row, of
-// those over clusters, and of given less got, columns. The file is `shapleyctl statement --consortium --csv`.
+// those over clusters, and of given less got, columns. The file is that of `shapleyctl statement --consortium --csv`.
 [[nodiscard]] Sheet members_sheet(const ConsortiumStatement& statement);
 // A row for each pair of members of which one lent to the other: core-hours on each cluster, in its own processors, and
 // their sum, in processors of the first one; a column of what rounding leaves of it.
-[[nodiscard]] charts::Table lent_table(const ConsortiumStatement& statement);
+[[nodiscard]] tables::Table lent_table(const ConsortiumStatement& statement);
 
 }  // namespace shapley::ctl

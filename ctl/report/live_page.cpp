@@ -3,87 +3,95 @@
 #include <unordered_map>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "base/calendar.hpp"
 #include "base/text.hpp"
-#include "charts/html.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/rank_answers.hpp"
 #include "ctl/report/parts.hpp"
 
 namespace shapley::ctl {
 
-using charts::html;
-
 namespace {
 
-// "1. astro is owed 12.4 core-hours by the others, on average this period; 3 jobs wait for 12 processors."
-std::string order_html(const LiveReport& report) {
-  std::string text = "<ol>\n";
-  for (const ledger::OrganizationRow& row : report.status.organizations) {
+using nlohmann::json;
+using tables::Field;
+using tables::left;
+
+constexpr Field k_standings_columns[] = {
+    left({"organization", "Organization", {}, "name"}),
+    {"rank", "Rank"},
+    {"standing", "Standing", {}, "standing_core_hours", signed_or_unknown},
+    {"got", "Got", {}, "got_core_hours", core_hours_or_unknown},
+    {"given", "Given", {}, "given_core_hours", core_hours_or_unknown},
+    {"owned", "Owned", {}, {}, processors_or_unknown},
+    {"used", "Used", {}, {}, processors_or_unknown},
+    {"waiting", "Waiting", {}, {}, processors_or_unknown},
+    {"startable", "Startable", {}, "waiting_jobs"},
+};
+
+constexpr Field k_jobs_columns[] = {
+    left({"job", "Job"}),       left({"organization", "Organization"}), {"place", "Place"},
+    {"tasks", "Jobs or tasks"}, {"processors", "Processors of each"},   {"submitted", "Submitted", {}, "submit_utc"},
+};
+
+// Those that have a rank, or would have one.
+json order_values(const std::vector<ledger::OrganizationRow>& organizations) {
+  json order = json::array();
+  for (const ledger::OrganizationRow& row : organizations) {
     const bool would_have_one = row.would_rank && *row.would_rank;
     if (!row.is.rank && !would_have_one) continue;
-    std::string line = titled(row.is.name, row.title) + ": " + row.is.sentence;
-    if (row.is.below_guarantee == true) line += "; it runs on less than its guaranteed part, so it goes first";
-    if (row.is.last == true) line += "; its jobs go after those of every organization";
-    if (row.is.waiting_jobs > 0)
-      line += "; " + count_of(row.is.waiting_jobs, "job") + (row.is.waiting_jobs == 1 ? " waits" : " wait") + " for " +
-              count_of(row.is.waiting);
-    text += item(line + ".");
+    json waiting;
+    if (row.is.waiting_jobs > 0) {
+      waiting = {{"jobs", count_of(row.is.waiting_jobs, "job")},
+                 {"wait", row.is.waiting_jobs == 1 ? "waits" : "wait"},
+                 {"processors", count_of(row.is.waiting)}};
+    }
+    order.push_back({{"organization", titled(row.is.name, row.title)},
+                     {"sentence", row.is.sentence},
+                     {"is_below_guarantee", row.is.below_guarantee == true},
+                     {"is_last", row.is.last == true},
+                     {"waiting", std::move(waiting)}});
   }
-  text += "</ol>\n";
-  for (const std::string& sentence : report.status.ranking.sentences) text += paragraph(sentence + ".");
-  if (report.status.ranks_act == false)
-    text += paragraph("Ranks are not in force (mode observe): Slurm's own priorities order the jobs.");
-  return text;
+  return order;
 }
 
-std::string standings_html(const LiveReport& report) {
-  charts::Table table{
-      .name = "Standings",
-      .head = {"Organization", "Rank", "Standing", "Got", "Given", "Owned", "Used", "Waiting", "Startable"}};
-  for (const ledger::OrganizationRow& row : report.status.organizations) {
-    const ledger::RankedRow& is = row.is;
-    table.rows.push_back({is.name, is.rank ? std::to_string(*is.rank) : "-", signed_core_hours(is.standing_core_hours),
-                          unsigned_core_hours(row.got_core_hours), plain_core_hours(row.given_core_hours),
-                          plain(is.owned), plain(is.used), plain(is.waiting), std::to_string(is.waiting_jobs)});
-  }
-  return charts::table_html(table);
-}
-
-std::string turns_html(const ledger::ForecastReport& forecast, Instant now) {
-  if (forecast.turns.empty())
-    return paragraph("If nothing starts or ends the order stays" + until_text(forecast.limit) + ".");
-  std::string text = paragraph("If nothing starts or ends:") + "<ul>\n";
+json turns_values(const ledger::ForecastReport& forecast, Instant now) {
+  if (forecast.turns.empty()) return nullptr;
+  json first = json::array();
   for (std::size_t i = 0; i < forecast.turns.size() && i < k_most_live_turns; ++i) {
     const ledger::ForecastTurn& turn = forecast.turns[i];
-    text += item(turn.first + " passes " + turn.then + " at " + ahead_text(turn.at, now) + ".");
+    first.push_back({{"passes", turn.first}, {"passed", turn.then}, {"at", ahead_text(turn.at, now)}});
   }
-  text += "</ul>\n";
-  if (forecast.turns.size() > k_most_live_turns)
-    text += note("And " + std::to_string(forecast.turns.size() - k_most_live_turns) +
-                 " later ones; shapleyctl status --forecast lists all.");
-  return text;
+  const std::size_t later = forecast.turns.size() - first.size();
+  return {{"first", std::move(first)}, {"later", later > 0 ? json(later) : json()}};
 }
 
-std::string jobs_html(const LiveReport& report) {
-  if (!report.no_jobs.empty()) return paragraph("The jobs are not listed here: " + report.no_jobs + ".");
-  if (report.jobs.empty()) return paragraph("No job waits that could start.");
-  charts::Table table{.name = "Jobs that wait",
-                      .head = {"Job", "Organization", "Place", "Jobs or tasks", "Processors of each", "Submitted"},
-                      .text_columns = 2};
+// The sentence that says why there is no table; null: there is one.
+json no_jobs(const LiveReport& report) {
+  if (!report.no_jobs.empty()) return "The jobs are not listed here: " + report.no_jobs;
+  return report.jobs.empty() ? json("No job waits that could start") : json();
+}
+
+json jobs_values(const LiveReport& report) {
+  if (!report.no_jobs.empty() || report.jobs.empty()) return nullptr;
+  tables::Table table{.name = "Jobs that wait", .columns = columns_of(k_jobs_columns)};
   for (std::size_t i = 0; i < report.jobs.size() && i < k_most_live_jobs; ++i) {
     const LiveJob& job = report.jobs[i];
-    table.rows.push_back({std::to_string(job.is.job), job.is.organization, std::to_string(job.place),
-                          std::to_string(job.is.tasks), std::to_string(job.is.processors),
-                          format_instant(job.is.submit)});
+    table.rows.push_back({{"job", job.is.job},
+                          {"organization", job.is.organization},
+                          {"place", job.place},
+                          {"tasks", job.is.tasks},
+                          {"processors", job.is.processors},
+                          {"submit_utc", format_instant(job.is.submit)}});
   }
-  std::string text = charts::table_html(table);
-  if (report.jobs.size() > k_most_live_jobs)
-    text += note("These are the first " + std::to_string(k_most_live_jobs) + " of " +
-                 grouped(static_cast<std::int64_t>(report.jobs.size())) + " records.");
-  return text + note(
-                    "A place is the position in the order in which slurmctld tries these jobs; smaller jobs may start "
-                    "earlier where they delay none before them (backfill). shapleyctl explain JOB says more of a job.");
+  json values = table_values(table);
+  values["of"] =
+      report.jobs.size() <= k_most_live_jobs
+          ? json()
+          : json{{"shown", k_most_live_jobs}, {"all", grouped(static_cast<std::int64_t>(report.jobs.size()))}};
+  return values;
 }
 
 }  // namespace
@@ -103,16 +111,21 @@ std::vector<LiveJob> live_jobs(std::vector<PendingRecord> records, const ledger:
 }
 
 std::string live_page(const LiveReport& report) {
-  std::string made = "As of " + report.status.at.utc();
-  if (report.every_s > 0) made += "; the page is renewed every " + short_duration(report.every_s);
-  return charts::page_begin(report.heading, report.heading, report.every_s) + paragraph(made + ".") +
-         "<h2>Who goes first</h2>\n" + order_html(report) + "<h2>Standings</h2>\n" +
-         note(
-             "Standing, Got and Given are core-hours. A standing is what an organization gave less what it got, on "
-             "average over its period so far: owed by the others (+) or to them (-).") +
-         standings_html(report) + "<h2>When the order turns</h2>\n" +
-         turns_html(*report.status.forecast, report.status.at) + "<h2>Jobs that wait</h2>\n" + jobs_html(report) +
-         charts::page_end();
+  const ledger::StatusReport& status = report.status;
+  return rendered("live.mustache", page_templates(),
+                  {{"page", tables::page_values(report.heading, report.heading, report.every_s)},
+                   {"at", status.at.utc()},
+                   {"every", report.every_s > 0 ? json(short_duration(report.every_s)) : json()},
+                   {"order", order_values(status.organizations)},
+                   {"ranking", status.ranking.sentences},
+                   {"is_idle", status.ranks_act == false},
+                   {"standings", tables::table_values({.name = "Standings",
+                                                       .columns = columns_of(k_standings_columns),
+                                                       .rows = json_of(status.organizations)})},
+                   {"turns", turns_values(*status.forecast, status.at)},
+                   {"limit", until_text(status.forecast->limit)},
+                   {"no_jobs", no_jobs(report)},
+                   {"jobs", jobs_values(report)}});
 }
 
 }  // namespace shapley::ctl

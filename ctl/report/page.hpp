@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "charts/picture.hpp"
 #include "ctl/report/sheets.hpp"
 
 namespace shapley::ctl {
@@ -14,13 +15,13 @@ enum class Charts { drawn, left_out };
 // Errors are those of the charts; there are none without charts.
 [[nodiscard]] Expected<std::string> report_page(const SiteReport& report, Charts charts);
 
-// The charts of the page, drawn by gnuplot (common/charts), each as markup: the picture for wide and narrow pages, and
-// a line if it shows less than its table. If there is nothing to draw, a sentence instead.
+// The charts of the page, drawn by gnuplot (common/charts), each with a note if it shows less than its table. If there
+// is nothing to draw, a note alone.
 
 // Errors of all charts: Errc::unavailable when gnuplot is not installed, Errc::io when it fails.
-[[nodiscard]] Expected<std::string> standings_figure(const SiteReport& report);
-[[nodiscard]] Expected<std::string> lending_figure(const SiteReport& report);
-[[nodiscard]] Expected<std::string> waiting_figure(const SiteReport& report);
-[[nodiscard]] Expected<std::string> months_figure(const SiteReport& report);
+[[nodiscard]] Expected<charts::Figure> standings_figure(const SiteReport& report);
+[[nodiscard]] Expected<charts::Figure> lending_figure(const SiteReport& report);
+[[nodiscard]] Expected<charts::Figure> waiting_figure(const SiteReport& report);
+[[nodiscard]] Expected<charts::Figure> months_figure(const SiteReport& report);
 
 }  // namespace shapley::ctl

@@ -1,36 +1,39 @@
-// What the pages of `shapleyctl report` have in common, as markup. Text that is passed is escaped. Pure, except that
-// gnuplot is run.
+// What the pages of `shapleyctl report` have in common: the templates (templates/), and values of their parts. Pure.
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
-#include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
-#include "charts/plot.hpp"
-#include "ctl/commands/audit.hpp"
+#include <nlohmann/json.hpp>
+
+#include "charts/picture.hpp"
 #include "ctl/report/sheets.hpp"
+#include "tables/page.hpp"
 
 namespace shapley::ctl {
 
-[[nodiscard]] std::string paragraph(const std::string& text);
-[[nodiscard]] std::string item(const std::string& text);
-[[nodiscard]] std::string note(const std::string& text);
+[[nodiscard]] std::span<const tables::Template> page_templates();
 
-// The table, and a link that saves its exact values.
-[[nodiscard]] std::string sheet_html(const Sheet& sheet);
+// The whole lines of a text.
+[[nodiscard]] std::vector<std::string> text_lines(const std::string& text);
 
-using DrawShape = std::function<Expected<void>(const std::filesystem::path& file, charts::Shape shape)>;
-// The picture for wide and for narrow pages; `label` is its name for readers who do not see it. Errors are those of
-// `draw`.
-[[nodiscard]] Expected<std::string> both_shapes(const std::string& label, const DrawShape& draw);
+// Of sheet.mustache: the table, and a link that saves its exact values.
+[[nodiscard]] nlohmann::json values_of(const Sheet& sheet);
+
+// Of beside.mustache. null as a figure: the page has no charts.
+[[nodiscard]] nlohmann::json values_of(const std::optional<charts::Figure>& figure, const Sheet& sheet);
+
+// Of proof.mustache: every examination with what it found, and the head of the chain. Of files only the names are
+// shown.
+[[nodiscard]] nlohmann::json values_of(const Proof& proof);
+
+// In place of a chart, if there is nothing to draw.
+[[nodiscard]] charts::Figure note_alone(const std::string& text);
 
 // The indices of the `most` largest amounts, ascending.
 [[nodiscard]] std::vector<std::size_t> largest_of(const std::vector<double>& amounts, std::size_t most);
-
-// Every examination with what it found, and the head of the chain. Of files only the names are shown.
-[[nodiscard]] std::string audit_html(const Examined& audit);
 
 }  // namespace shapley::ctl

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
+#include <span>
+#include <utility>
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
@@ -11,38 +12,83 @@
 #include "ctl/commands/users.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/paper.hpp"
-#include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
 
 namespace {
 
 using nlohmann::json;
+using tables::amount_column;
+using tables::Field;
+using tables::left;
+using tables::Table;
+using tables::text_column;
 
-constexpr Field k_standings_columns[] = {{"at_utc"},
-                                         {"period_begin_utc"},
-                                         {"organization"},
-                                         {"contribution"},
-                                         {"standing_core_hours_on_average_this_period"}};
-constexpr Field k_lending_columns[] = {{"since_utc"},         {"until_utc"},  {"owner"},
-                                       {"user_organization"}, {"core_hours"}, {"processor_seconds"}};
-constexpr Field k_waiting_columns[] = {{"since_utc"},
-                                       {"until_utc"},
-                                       {"organization"},
-                                       {"waited_core_hours"},
-                                       {"waited_processor_seconds"},
-                                       {"waiting_processors_on_average"}};
-constexpr Field k_months_columns[] = {{"begin_utc"},
-                                      {"end_utc"},
+constexpr Field k_standings_file[] = {{"at_utc"},
+                                      {"period_begin_utc"},
                                       {"organization"},
                                       {"contribution"},
-                                      {"given_core_hours"},
-                                      {"got_core_hours"},
-                                      {"given_less_got_core_hours"}};
+                                      {"standing_core_hours_on_average_this_period"}};
+constexpr Field k_lending_file[] = {{"since_utc"},         {"until_utc"},  {"owner"},
+                                    {"user_organization"}, {"core_hours"}, {"processor_seconds"}};
+constexpr Field k_waiting_file[] = {{"since_utc"},
+                                    {"until_utc"},
+                                    {"organization"},
+                                    {"waited_core_hours"},
+                                    {"waited_processor_seconds"},
+                                    {"waiting_processors_on_average"}};
+constexpr Field k_months_file[] = {{"begin_utc"},
+                                   {"end_utc"},
+                                   {"organization"},
+                                   {"contribution"},
+                                   {"given_core_hours"},
+                                   {"got_core_hours"},
+                                   {"given_less_got_core_hours"}};
 
-constexpr Field k_corrections_columns[] = {{"number"},     {"at_utc"},           {"author"},     {"what"},
-                                           {"reason"},     {"reversed_by"},      {"made_later"}, {"runs"},
-                                           {"core_hours"}, {"processor_seconds"}};
+constexpr Field k_corrections_file[] = {{"number"},     {"at_utc"},           {"author"},     {"what"},
+                                        {"reason"},     {"reversed_by"},      {"made_later"}, {"runs"},
+                                        {"core_hours"}, {"processor_seconds"}};
+
+// Of what the page shows of the same rows.
+constexpr Field k_overview_page[] = {
+    left({"organization", "Organization"}),
+    left({"title", "Title"}),
+    {"standing", "Standing, on average this period"},
+    {"given", "Given, by "},
+    {"got", "Got"},
+    {"own", "Own"},
+    {"lent", "Lent"},
+    {"borrowed", "Borrowed"},
+    {"rounding", k_rounding},
+    {"waited", "Waited"},
+};
+
+constexpr Field k_waiting_page[] = {
+    left({"organization", "Organization"}),
+    {"waited", "Waited (core-hours)"},
+    {"waiting_processors_on_average", "Processors waiting, on average", {}, {}, core_hours_or_unknown},
+};
+
+constexpr Field k_months_page[] = {
+    left({"month", "Month (UTC)"}),
+    left({"organization", "Organization"}),
+    {"given", "Given"},
+    {"got", "Got (core-hours)"},
+    {"rounding", k_rounding},
+    {"given_less_got", "Given - got (core-hours)"},
+};
+
+constexpr Field k_corrections_page[] = {
+    left({"number", "Number"}), left({"at_utc", "Made (UTC)"}), left({"author", "By"}),  left({"what_became", "What"}),
+    left({"reason", "Why"}),    {"runs_moved", "Runs"},         {"moved", "Core-hours"},
+};
+
+Sheet sheet_of(const std::string& name, std::span<const Field> page, const std::string& file,
+               std::span<const Field> values, json rows) {
+  Sheet sheet{{.name = name, .columns = columns_of(page), .rows = std::move(rows)}, file, {}};
+  sheet.values = {.columns = columns_of(values), .rows = sheet.table.rows};
+  return sheet;
+}
 
 // The amounts of the whole time, by name; the standings at its end.
 std::map<std::string, const ledger::PeriodRow*> closing_rows(const SiteReport& report) {
@@ -92,27 +138,20 @@ std::string rest_cell(Units rest, const PaperAmounts& amounts) {
 
 // Row and column of what rounding leaves, if there is any; the cells of organizations that were not requested are
 // empty.
-void add_rests(charts::Table& table, const SiteReport& report, const PaperAmounts& amounts) {
+void add_rests(Table& table, const SiteReport& report, const PaperAmounts& amounts) {
   std::vector<PairsLeftOver> rests = pairs_left_over(report.statement, amounts);
   rests.resize(table.rows.size());
   const bool has_lent = std::ranges::any_of(rests, [](const PairsLeftOver& rest) { return rest.lent != 0; });
   const bool has_borrowed = std::ranges::any_of(rests, [](const PairsLeftOver& rest) { return rest.borrowed != 0; });
   if (has_lent) {
-    table.head.emplace_back(k_rounding);
+    table.columns.push_back(amount_column(k_rounding));
     for (std::size_t i = 0; i < rests.size(); ++i) table.rows[i].push_back(rest_cell(rests[i].lent, amounts));
   }
   if (!has_borrowed) return;
-  std::vector<std::string> row{k_rounding};
+  json row = json::array({k_rounding});
   for (const PairsLeftOver& rest : rests) row.push_back(rest_cell(rest.borrowed, amounts));
-  row.resize(table.head.size());
+  if (has_lent) row.push_back("");
   table.rows.push_back(std::move(row));
-}
-
-// Takes a column out.
-void drop_column(charts::Table& table, std::size_t column) {
-  const auto at = static_cast<std::ptrdiff_t>(column);
-  table.head.erase(table.head.begin() + at);
-  for (std::vector<std::string>& row : table.rows) row.erase(row.begin() + at);
 }
 
 }  // namespace
@@ -192,117 +231,99 @@ std::string month_label(const ledger::HistoryRow& row) {
 Sheet overview_sheet(const SiteReport& report) {
   const auto closing = closing_rows(report);
   const PaperAmounts amounts(report.statement);
-  const std::string by = "by " + report.statement.of.contribution;
-  Sheet sheet{.table = {.name = "Every organization",
-                        .head = {"Organization", "Standing, on average this period", "Given, " + by, "Got", "Own",
-                                 "Lent", "Borrowed", k_rounding, "Waited"}},
-              .file = "statement.csv",
-              .csv = statement_csv(without_users(report.statement))};
-  if (!report.titles.empty()) {
-    sheet.table.head.insert(sheet.table.head.begin() + 1, "Title");
-    sheet.table.text_columns = 2;
-  }
+  Table table{.name = "Every organization", .columns = columns_of(k_overview_page)};
+  std::ranges::find(table.columns, "given", &tables::Column::name)->title += report.statement.of.contribution;
+  if (report.titles.empty()) drop_column(table, "title");
   bool has_rest = false;
   for (const ledger::AccountRow& row : report.statement.organizations) {
-    std::vector<std::string>& cells = sheet.table.rows.emplace_back(std::vector{row.name});
     const auto title = report.titles.find(row.name);
-    if (!report.titles.empty()) cells.push_back(title == report.titles.end() ? "" : title->second);
     const auto then = closing.find(row.name);
-    cells.push_back(then == closing.end() ? "-" : signed_core_hours(then->second->closing.standing_core_hours));
     const Units rest = amounts.left_over(std::array{row.own.work, row.borrowed.work});
     has_rest = has_rest || rest != 0;
-    for (const ledger::Amount& amount : {row.given, row.got, row.own, row.lent, row.borrowed})
-      cells.push_back(amounts.text(amount.work));
-    cells.push_back(amounts.signed_text(rest));
-    cells.push_back(amounts.text(row.waited.work));
+    table.rows.push_back(
+        {{"organization", row.name},
+         {"title", title == report.titles.end() ? "" : title->second},
+         {"standing", then == closing.end()
+                          ? json()
+                          : json(amounts.signed_text(work_of(then->second->closing.standing_core_hours)))},
+         {"given", amounts.text(row.given.work)},
+         {"got", amounts.text(row.got.work)},
+         {"own", amounts.text(row.own.work)},
+         {"lent", amounts.text(row.lent.work)},
+         {"borrowed", amounts.text(row.borrowed.work)},
+         {"rounding", amounts.signed_text(rest)},
+         {"waited", amounts.text(row.waited.work)}});
   }
-  if (!has_rest) drop_column(sheet.table, sheet.table.head.size() - 2);
-  return sheet;
+  if (!has_rest) drop_column(table, "rounding");
+  return {std::move(table), "statement.csv", exact_statement(without_users(report.statement))};
 }
 
 Sheet standings_sheet(const SiteReport& report) {
-  Sheet sheet{.table = {.name = "Standings over time", .head = {"At (UTC)", "Period since (UTC)"}, .text_columns = 2},
-              .file = "standings.csv"};
+  const PaperAmounts amounts(report.statement);
+  Table table{.name = "Standings over time", .columns = {text_column("At (UTC)"), text_column("Period since (UTC)")}};
+  Table values{.columns = columns_of(k_standings_file)};
   const std::vector<std::string> names = organizations_of(report);
-  sheet.table.head.insert(sheet.table.head.end(), names.begin(), names.end());
-  json rows = json::array();
+  for (const std::string& name : names) table.columns.push_back(amount_column(name));
   const std::vector<StandingsThen> instants = standings_of(report);
   for (const StandingsThen& then : instants) {
     const bool is_end = &then == &instants.front() || &then == &instants.back();
     if (!is_end && !begins(report.rows_by, {then.at})) continue;
-    std::vector<std::string>& cells =
-        sheet.table.rows.emplace_back(std::vector{short_instant(then.at_utc), short_instant(then.period_begin_utc)});
+    json cells = json::array({short_instant(then.at_utc), short_instant(then.period_begin_utc)});
     for (const std::string& name : names) {
       const auto standing = then.standing.find(name);
-      cells.push_back(standing == then.standing.end() ? "" : signed_core_hours(standing->second));
+      cells.push_back(standing == then.standing.end() ? "" : amounts.signed_text(work_of(standing->second)));
       if (standing == then.standing.end()) continue;
-      rows.push_back({{"at_utc", then.at_utc},
-                      {"period_begin_utc", then.period_begin_utc},
-                      {"organization", name},
-                      {"contribution", report.statement.of.contribution},
-                      {"standing_core_hours_on_average_this_period", standing->second}});
+      values.rows.push_back({{"at_utc", then.at_utc},
+                             {"period_begin_utc", then.period_begin_utc},
+                             {"organization", name},
+                             {"contribution", report.statement.of.contribution},
+                             {"standing_core_hours_on_average_this_period", standing->second}});
     }
+    table.rows.push_back(std::move(cells));
   }
-  sheet.csv = render_csv(k_standings_columns, rows);
-  return sheet;
+  return {std::move(table), "standings.csv", std::move(values)};
 }
 
 Sheet lending_sheet(const SiteReport& report) {
   const Lending lending = lending_of(report);
   const PaperAmounts amounts(report.statement);
-  Sheet sheet{.table = {.name = "Lending between organizations", .head = {"Owner"}}, .file = "lending.csv"};
-  sheet.table.head.insert(sheet.table.head.end(), lending.names.begin(), lending.names.end());
-  json rows = json::array();
+  Table table{.name = "Lending between organizations", .columns = {text_column("Owner")}};
+  Table values{.columns = columns_of(k_lending_file)};
+  for (const std::string& name : lending.names) table.columns.push_back(amount_column(name));
   for (std::size_t owner = 0; owner < lending.names.size(); ++owner) {
-    std::vector<std::string>& cells = sheet.table.rows.emplace_back(std::vector{lending.names[owner]});
+    json cells = json::array({lending.names[owner]});
     for (std::size_t user = 0; user < lending.names.size(); ++user) {
       const double core_hours = lending.core_hours[owner][user];
       cells.push_back(held_cell(lending, owner, user, amounts));
       if (core_hours <= 0) continue;
-      rows.push_back(whole_time(report, {{"owner", lending.names[owner]},
-                                         {"user_organization", lending.names[user]},
-                                         {"core_hours", core_hours},
-                                         {"processor_seconds", format_micro(lending.work[owner][user].value)}}));
+      values.rows.push_back(whole_time(report, {{"owner", lending.names[owner]},
+                                                {"user_organization", lending.names[user]},
+                                                {"core_hours", core_hours},
+                                                {"processor_seconds", format_micro(lending.work[owner][user].value)}}));
     }
+    table.rows.push_back(std::move(cells));
   }
-  add_rests(sheet.table, report, amounts);
-  sheet.csv = render_csv(k_lending_columns, rows);
-  return sheet;
+  add_rests(table, report, amounts);
+  return {std::move(table), "lending.csv", std::move(values)};
 }
 
 Sheet waiting_sheet(const SiteReport& report) {
   const PaperAmounts amounts(report.statement);
-  Sheet sheet{.table = {.name = "Waiting by organization",
-                        .head = {"Organization", "Waited (core-hours)", "Processors waiting, on average"}},
-              .file = "waiting.csv"};
   json rows = json::array();
   for (const ledger::AccountRow& organization : report.statement.organizations) {
     const double waited = organization.waited.core_hours();
     const double processors = waited / span_hours(report);
-    sheet.table.rows.push_back(
-        {organization.name, amounts.text(organization.waited.work), unsigned_core_hours(processors)});
     rows.push_back(whole_time(report, {{"organization", organization.name},
+                                       {"waited", amounts.text(organization.waited.work)},
                                        {"waited_core_hours", waited},
                                        {"waited_processor_seconds", format_micro(organization.waited.work.value)},
                                        {"waiting_processors_on_average", processors}}));
   }
-  sheet.csv = render_csv(k_waiting_columns, rows);
-  return sheet;
+  return sheet_of("Waiting by organization", k_waiting_page, "waiting.csv", k_waiting_file, std::move(rows));
 }
 
 Sheet months_sheet(const SiteReport& report) {
-  const std::string by = "by " + report.months.of.contribution;
-  Sheet sheet{.table = {.name = "Given and got by month",
-                        .head = {"Month (UTC)", "Organization", "Given, " + by + " (core-hours)", "Got (core-hours)",
-                                 k_rounding, "Given - got (core-hours)"},
-                        .text_columns = 2},
-              .file = "months.csv"};
-  CpuTime largest;
-  for (const ledger::HistoryRow& interval : report.months.rows) {
-    for (const double amount : {interval.given_core_hours, interval.got_core_hours})
-      largest = std::max(largest, work_of(std::fabs(amount)));
-  }
-  const PaperAmounts amounts(largest);
+  const PaperAmounts amounts(report.statement);
   bool has_rest = false;
   json rows = json::array();
   for (const ledger::HistoryRow& interval : report.months.rows) {
@@ -312,60 +333,55 @@ Sheet months_sheet(const SiteReport& report) {
     const CpuTime got_work = work_of(got);
     const Units rest = amounts.left_over(std::array{given_work, -got_work});
     has_rest = has_rest || rest != 0;
-    sheet.table.rows.push_back({month_label(interval), interval.organization, amounts.text(given_work),
-                                amounts.text(got_work), amounts.signed_text(rest),
-                                amounts.signed_text(given_work - got_work)});
-    rows.push_back({{"begin_utc", interval.begin.utc()},
+    rows.push_back({{"month", month_label(interval)},
+                    {"begin_utc", interval.begin.utc()},
                     {"end_utc", interval.end.utc()},
                     {"organization", interval.organization},
                     {"contribution", report.months.of.contribution},
+                    {"given", amounts.text(given_work)},
+                    {"got", amounts.text(got_work)},
+                    {"rounding", amounts.signed_text(rest)},
+                    {"given_less_got", amounts.signed_text(given_work - got_work)},
                     {"given_core_hours", given},
                     {"got_core_hours", got},
                     {"given_less_got_core_hours", given - got}});
   }
-  if (!has_rest) drop_column(sheet.table, 4);
-  sheet.csv = render_csv(k_months_columns, rows);
+  Sheet sheet = sheet_of("Given and got by month", k_months_page, "months.csv", k_months_file, std::move(rows));
+  std::ranges::find(sheet.table.columns, "given", &tables::Column::name)->title =
+      "Given, by " + report.months.of.contribution + " (core-hours)";
+  if (!has_rest) drop_column(sheet.table, "rounding");
   return sheet;
 }
 
 Sheet corrections_sheet(const SiteReport& report) {
-  Sheet sheet{.table = {.name = "Corrections of the books",
-                        .head = {"Number", "Made (UTC)", "By", "What", "Why", "Runs", "Core-hours"},
-                        .text_columns = 5},
-              .file = "corrections.csv"};
+  const PaperAmounts amounts(report.statement);
   json rows = json::array();
   for (const ledger::ListedAdjustment& adjustment : report.statement.adjustments) {
     const ledger::AdjustmentRow& is = adjustment.is;
-    const std::string number = std::to_string(is.number);
     const std::string what = printable(is.sentence());
     const std::string reversed =
         adjustment.reversed_by ? " (reversed by " + std::to_string(*adjustment.reversed_by) + ")" : "";
     const std::optional<ledger::Amount> work = adjustment.work.value_or(std::nullopt);
-    sheet.table.rows.push_back({number, is.at.utc(), is.author, what + reversed, is.reason,
-                                work ? std::to_string(is.runs) : "",
-                                work ? unsigned_core_hours(work->core_hours()) : ""});
     rows.push_back({{"number", is.number},
                     {"at_utc", is.at.utc()},
                     {"author", is.author},
                     {"what", what},
+                    {"what_became", what + reversed},
                     {"reason", is.reason},
                     {"reversed_by", json_of(adjustment.reversed_by)},
                     {"made_later", adjustment.later.value_or(false)},
                     {"runs", is.runs},
+                    {"runs_moved", work ? std::to_string(is.runs) : ""},
+                    {"moved", work ? amounts.text(work->work) : ""},
                     {"core_hours", work ? json(work->core_hours()) : json()},
                     {"processor_seconds", work ? json(format_micro(work->work.value)) : json()}});
   }
-  sheet.csv = render_csv(k_corrections_columns, rows);
-  return sheet;
+  return sheet_of("Corrections of the books", k_corrections_page, "corrections.csv", k_corrections_file,
+                  std::move(rows));
 }
 
 Sheet users_sheet(const SiteReport& report) {
-  return {.table = {.name = "Users of each organization",
-                    .head = {"Organization", "Account", "User", "Got (core-hours)", "Part of its organization (%)"},
-                    .rows = printed_users(report.statement),
-                    .text_columns = 3},
-          .file = std::string(k_users_file),
-          .csv = users_csv(report.statement)};
+  return {printed_users(report.statement), std::string(k_users_file), exact_users(report.statement)};
 }
 
 std::vector<Sheet> all_sheets(const SiteReport& report) {

@@ -1,5 +1,5 @@
-// The tables of the page, each with its numbers as comma-separated values: the table rounded for people, the values
-// exact. Amounts that are added up are rounded as on every paper (paper.hpp), with what that leaves. Pure.
+// The tables of the page, each with its numbers as a file of comma-separated values: the table rounded for people, the
+// values exact. Amounts that are added up are rounded as on every paper (paper.hpp), with what that leaves. Pure.
 //
 // There are two kinds of amounts, as in a statement (docs/reference/shapleyctl/statement.md): a standing is an average
 // over the period so far, every other amount is a sum over the row's time. Column names contain the kind and the
@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "charts/html.hpp"
 #include "ctl/commands/audit.hpp"
 #include "ledger/chain/signing.hpp"
 #include "ledger/reports/statement.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -54,9 +54,9 @@ struct SiteReport {
 };
 
 struct Sheet {
-  charts::Table table;
-  std::string file;  // name of the file of values
-  std::string csv = {};
+  tables::Table table;   // as the page shows it
+  std::string file;      // name of the file of values
+  tables::Table values;  // what is in that file
 };
 
 // A row for each organization, for the whole time; its values are those of `shapleyctl statement --csv`, except for

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "charts/html.hpp"
+#include "charts/picture.hpp"
 #include "charts/plot.hpp"
 
 namespace shapley::charts {
@@ -26,14 +26,6 @@ TEST(ShortLabel, leaves_the_middle_out) {
   EXPECT_EQ(short_label("physics", 13), "physics");
   EXPECT_EQ(short_label("institute_of_things_01", 13), "instit…ngs_01");
   EXPECT_EQ(short_label("größe_größe", 7), "grö…öße");
-}
-
-TEST(Table, is_escaped_and_kept_apart_from_its_attributes) {
-  const std::string table = table_html({.name = "\"><x", .head = {"<a>", "b"}, .rows = {{"'c'", "1"}}});
-  EXPECT_TRUE(contains(table, "aria-label=\"&quot;&gt;&lt;x\""));
-  EXPECT_TRUE(contains(table, "<th scope=\"col\" class=\"text\">&lt;a&gt;</th>"));
-  EXPECT_TRUE(contains(table, "<th scope=\"row\" class=\"text\">&#39;c&#39;</th><td>1</td>"));
-  EXPECT_TRUE(contains(download_html("a.csv", "a,b\n\"%\"", "save"), "data:text/csv;charset=utf-8,a,b%0A%22%25%22\""));
 }
 
 TEST(InlineSvg, has_the_pages_colours_and_no_ids) {

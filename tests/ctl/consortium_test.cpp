@@ -18,6 +18,7 @@
 #include "ledger/reports/adjustment_report.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/store/ledger.hpp"
+#include "paper_books.hpp"
 #include "program.hpp"
 #include "scripted_books.hpp"
 #include "status_report.hpp"
@@ -126,6 +127,32 @@ TEST_F(ConsortiumBinary, AStatementOfAConsortiumAddsTheClustersUp) {
   const Outcome alone =
       ends(ExitCode::usage, run("statement --month 2026-11 --consortium " + (directory / "south.db").string()));
   EXPECT_PRED2(contains, alone.err, "its cluster is in no consortium");
+}
+
+// Ten minutes at the end of a run: less than a core-hour was given in that time, but more was owed before.
+TEST_F(ConsortiumBinary, AStatementOfAConsortiumHasTheDigitsOfItsClusters) {
+  write_two_clusters(directory.path());
+  const std::string north = (directory / "north.db").string();
+  const std::string south = (directory / "south.db").string();
+  for (const std::string only : {"", " -O b"}) {
+    const std::string time = " -S " + format_instant(k_example_begin + Duration{3100}) + " -E " +
+                             format_instant(k_example_begin + Duration{3700}) + only;
+    std::map<std::string, PrintedRow> alone;
+    const std::string statement = ends(ExitCode::success, run("statement --ledger " + north + time)).out;
+    for (const PrintedRow& row : printed_rows(statement, "Organization Before", 1))
+      alone.insert_or_assign(row.words.at(0), row);
+    const std::string text = ends(ExitCode::success, run("statement --consortium " + north + ' ' + south + time)).out;
+    std::size_t compared = 0;
+    for (const PrintedRow& row : printed_rows(text, "Organization Cluster", 2)) {
+      if (row.words.at(1) != "north") continue;
+      const PrintedRow& same = alone.at(row.words.at(0));
+      EXPECT_EQ(row.cells.at("Given"), same.cells.at("Given")) << statement << text;
+      EXPECT_EQ(row.cells.at("Got"), same.cells.at("Got")) << statement << text;
+      ++compared;
+    }
+    EXPECT_EQ(compared, alone.size()) << statement << text;
+    EXPECT_PRED2(contains, text, "b            north    0.00 0.33");
+  }
 }
 
 // The file against what the consortium's other cluster states.

@@ -21,16 +21,16 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void expect_rows(const std::string& page, std::span<const Field> fields) {
-  for (const Field& field : fields) {
+void expect_rows(const std::string& page, std::span<const tables::Field> fields) {
+  for (const tables::Field& field : fields) {
     const std::string row = "| `" + std::string(field.name) + "` | " + std::string(field.meaning) + " |\n";
     EXPECT_PRED2(contains, page, row) << row;
   }
 }
 
 // Columns that cannot be chosen are listed by their titles.
-void expect_column_rows(const std::string& page, std::span<const Field> fields) {
-  for (const Field& field : fields) {
+void expect_column_rows(const std::string& page, std::span<const tables::Field> fields) {
+  for (const tables::Field& field : fields) {
     const std::string row = "| " + std::string(field.title) + " | " + std::string(field.meaning) + " |\n";
     EXPECT_PRED2(contains, page, row) << row;
   }

@@ -12,10 +12,10 @@
 #include "ctl/commands/interval.hpp"
 #include "ctl/environment.hpp"
 #include "ctl/offline.hpp"
-#include "ctl/output/table.hpp"
 #include "interval_fixture.hpp"
 #include "ledger/adjustments/adjustment.hpp"
 #include "program.hpp"
+#include "tables/table.hpp"
 #include "tests/ledger/archived_months.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/text.hpp"
@@ -135,12 +135,9 @@ TEST_F(History, of_the_program) {
 }
 
 TEST(Csv, quotes_what_would_be_taken_for_more_than_one_value) {
-  static constexpr std::array k_fields{
-      Field{"a"},
-      Field{"b"},
-  };
-  const json rows{{{"a", "x,y"}, {"b", "say \"so\""}}, {{"a", 1.5}, {"b", nullptr}}};
-  EXPECT_EQ(render_csv(k_fields, rows), "a,b\n\"x,y\",\"say \"\"so\"\"\"\n1.5,\n");
+  const tables::Table table{.columns = {{.name = "a"}, {.name = "b"}},
+                            .rows = {{{"a", "x,y"}, {"b", "say \"so\""}}, {{"a", 1.5}, {"b", nullptr}}}};
+  EXPECT_EQ(csv_text(table), "a,b\n\"x,y\",\"say \"\"so\"\"\"\n1.5,\n");
 }
 
 // Questions about a time before the books begin: no command answers them with zeros.

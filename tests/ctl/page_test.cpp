@@ -26,6 +26,7 @@
 #include "interval_fixture.hpp"
 #include "ledger/chain/signing.hpp"
 #include "page_fixture.hpp"
+#include "paper_books.hpp"
 #include "tests/support/partial_report.hpp"
 #include "tests/support/text.hpp"
 
@@ -47,7 +48,7 @@ TEST_F(Page, numbers_are_those_of_the_statement) {
     const json last = json_of(report.statement.periods.back().organizations[i]);
     const std::vector<std::string>& cells = rows[i + 1];
     EXPECT_EQ(cells[0], whole_time["name"]);
-    EXPECT_EQ(cells[2], signed_core_hours(last["closing"]["standing_core_hours"].get<double>()));
+    EXPECT_EQ(cells[2], amounts.signed_text(work_of(last["closing"]["standing_core_hours"].get<double>())));
     const auto cell = [&](const std::string& head) {
       return cells.at(static_cast<std::size_t>(std::ranges::find(rows[0], head) - rows[0].begin()));
     };
@@ -67,11 +68,12 @@ TEST_F(Page, numbers_are_those_of_the_statement) {
 TEST_F(Page, standings_are_those_of_the_history) {
   write_consortium(file(), consortium_names(3));
   const SiteReport report = whole();
+  const PaperAmounts amounts(report.statement);
   std::map<std::pair<std::string, std::string>, double> expected;
   for (const ledger::HistoryRow& row : report.history.rows)
     expected[{row.end.utc(), row.organization}] = row.standing_core_hours;
   std::size_t compared = 0;
-  const Rows rows = parsed_csv(standings_sheet(report).csv);
+  const Rows rows = parsed_csv(csv_text(standings_sheet(report).values));
   for (const auto& row : rows) {
     EXPECT_EQ(row.at("contribution"), "direct_contr");
     const auto found = expected.find({row.at("at_utc"), row.at("organization")});
@@ -87,7 +89,8 @@ TEST_F(Page, standings_are_those_of_the_history) {
     const std::vector<std::string>& cells = table[1 + i / 5];
     EXPECT_EQ(cells[0], short_instant(rows[i].at("at_utc")));
     EXPECT_EQ(table[0][2 + i % 5], rows[i].at("organization"));
-    EXPECT_EQ(cells[2 + i % 5], signed_core_hours(std::stod(rows[i].at("standing_core_hours_on_average_this_period"))));
+    EXPECT_EQ(cells[2 + i % 5],
+              amounts.signed_text(work_of(std::stod(rows[i].at("standing_core_hours_on_average_this_period")))));
   }
 }
 
@@ -97,13 +100,14 @@ TEST_F(Page, lending_table_is_the_statement_and_its_file) {
   const PaperAmounts amounts(report.statement);
   const Sheet sheet = lending_sheet(report);
   std::map<std::pair<std::string, std::string>, std::string> pairs;
-  for (const auto& row : parsed_csv(sheet.csv))
+  for (const auto& row : parsed_csv(csv_text(sheet.values)))
     pairs[{row.at("owner"), row.at("user_organization")}] = row.at("core_hours");
   std::size_t cells = 0;
-  for (const std::vector<std::string>& row : sheet.table.rows) {
+  const PrintedTable table(sheet.table);
+  for (const std::vector<std::string>& row : table.rows) {
     for (std::size_t i = 1; i < row.size(); ++i) {
-      if (row[0] == k_rounding || sheet.table.head[i] == k_rounding) continue;
-      const auto pair = pairs.find({row[0], sheet.table.head[i]});
+      if (row[0] == k_rounding || table.head[i] == k_rounding) continue;
+      const auto pair = pairs.find({row[0], table.head[i]});
       EXPECT_EQ(row[i], pair == pairs.end() ? "" : amounts.text(work_of(std::stod(pair->second))));
       cells += pair == pairs.end() ? 0 : 1;
     }
@@ -122,7 +126,7 @@ TEST_F(Page, waiting_and_months_tables_are_their_files) {
   write_consortium(file(), consortium_names(3));
   const SiteReport report = whole();
   const std::string page = must(report_page(report, Charts::left_out));
-  const Rows waiting = parsed_csv(waiting_sheet(report).csv);
+  const Rows waiting = parsed_csv(csv_text(waiting_sheet(report).values));
   const auto waiting_table = table_of(page, "Waiting by organization");
   ASSERT_EQ(waiting_table.size(), 1 + waiting.size());
   const auto overview = table_of(page, "Every organization");
@@ -132,13 +136,9 @@ TEST_F(Page, waiting_and_months_tables_are_their_files) {
     EXPECT_EQ(std::stod(waiting[i].at("waited_core_hours")), report.statement.organizations[i].waited.core_hours());
   }
   EXPECT_GT(std::stod(waiting[0].at("waited_core_hours")), 0);
-  const Rows months = parsed_csv(months_sheet(report).csv);
+  const Rows months = parsed_csv(csv_text(months_sheet(report).values));
   const auto months_table = table_of(page, "Given and got by month");
-  CpuTime largest;
-  for (const auto& row : months)
-    largest = std::max(
-        {largest, work_of(std::stod(row.at("given_core_hours"))), work_of(std::stod(row.at("got_core_hours")))});
-  const PaperAmounts amounts(largest);
+  const PaperAmounts amounts(report.statement);
   ASSERT_EQ(months.size(), 15U);
   ASSERT_EQ(months_table.size(), 16U);
   double given = 0;
@@ -185,7 +185,7 @@ TEST_F(Page, forty_organizations_have_eight_lines_and_all_rows) {
   std::vector<double> distances;
   for (const auto& [name, standing] : last) distances.push_back(std::fabs(standing));
   std::ranges::sort(distances, std::greater{});
-  const std::string figure = must(standings_figure(report));
+  const std::string figure = must(standings_figure(report)).wide;
   std::size_t drawn = 0;
   for (const auto& [name, standing] : last) {
     const std::string label = charts::short_label(name, charts::label_length(charts::Shape::wide));
@@ -194,21 +194,21 @@ TEST_F(Page, forty_organizations_have_eight_lines_and_all_rows) {
     EXPECT_GE(std::fabs(standing), distances[8]) << name;
   }
   EXPECT_EQ(drawn, 8U);
-  EXPECT_EQ(standings_sheet(report).table.head.size(), 2U + 42U);
+  EXPECT_EQ(standings_sheet(report).table.columns.size(), 2U + 42U);
 }
 
 TEST_F(Page, one_organization_of_many) {
   write_consortium(file(), consortium_names(4));
   const SiteReport report = whole({"biology"});
-  const Sheet lending = lending_sheet(report);
-  EXPECT_EQ(lending.table.head[1], "biology");
-  std::vector<std::string> head = lending.table.head;
+  const PrintedTable lending(lending_sheet(report).table);
+  EXPECT_EQ(lending.head[1], "biology");
+  std::vector<std::string> head = lending.head;
   std::erase(head, k_rounding);
   EXPECT_EQ(head.size(), 5U);
   // Between two others nothing was asked.
-  EXPECT_EQ(lending.table.rows[1][2], "?");
-  EXPECT_NE(lending.table.rows[0][2], "?");
-  EXPECT_EQ(standings_sheet(report).table.head.size(), 3U);
+  EXPECT_EQ(lending.rows[1][2], "?");
+  EXPECT_NE(lending.rows[0][2], "?");
+  EXPECT_EQ(standings_sheet(report).table.columns.size(), 3U);
   EXPECT_EQ(count(must(report_page(report, Charts::drawn)), "<figure>"), 4U);
 }
 
@@ -242,7 +242,7 @@ TEST_F(Page, corrections_are_those_of_the_statement) {
   write_consortium(file(), consortium_names(3));
   SiteReport report = whole();
   EXPECT_PRED2(contains, must(report_page(report, Charts::left_out)), "None was made in that time");
-  EXPECT_TRUE(parsed_csv(corrections_sheet(report).csv).empty());
+  EXPECT_TRUE(parsed_csv(csv_text(corrections_sheet(report).values)).empty());
   const json moved{{"number", 1},
                    {"at", 1793700000},
                    {"kind", "attribute"},
@@ -270,7 +270,7 @@ TEST_F(Page, corrections_are_those_of_the_statement) {
                                                "12.5"}));
   EXPECT_EQ(rows[2], (std::vector<std::string>{"2", "2026-11-03T10:00:00Z", "uid 0 (root)", "nodes n1 of physics 100%",
                                                "a &lt;typo&gt;", "", ""}));
-  const Rows values = parsed_csv(corrections_sheet(report).csv);
+  const Rows values = parsed_csv(csv_text(corrections_sheet(report).values));
   ASSERT_EQ(values.size(), 2U);
   EXPECT_EQ(values[0].at("processor_seconds"), "45000");
   EXPECT_EQ(values[0].at("made_later"), "yes");
@@ -338,7 +338,7 @@ TEST_F(Page, opens_with_what_each_member_is_owed) {
   EXPECT_PRED2(contains, opening(), "<p>Cluster north of the consortium &lt;all&gt;, from ");
   const std::string text = opening();
   for (const ledger::PeriodRow& row : report.statement.periods.back().organizations)
-    EXPECT_PRED2(contains, text, "<li>" + charts::html(row.name + ' ' + row.sentence) + "</li>");
+    EXPECT_PRED2(contains, text, "<li>" + tables::html(row.name + ' ' + row.sentence) + "</li>");
   ASSERT_TRUE(report.statement.periods.back().worth);
   EXPECT_PRED2(contains, text, "<h2>What cooperation was worth</h2>");
   EXPECT_PRED2(contains, text, "Together all have got");

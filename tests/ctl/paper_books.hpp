@@ -12,10 +12,22 @@
 #include <vector>
 
 #include "ledger/reports/statement.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
 using ledger::AccountReport;
+
+// A table as people see it.
+struct PrintedTable {
+  std::vector<std::string> head;
+  std::vector<std::vector<std::string>> rows;
+
+  explicit PrintedTable(const tables::Table& table) : rows(cells_for_people(table)) {
+    head = rows.front();
+    rows.erase(rows.begin());
+  }
+};
 
 // Books of a month in which organizations lent to each other; what was given is what was lent and used on own
 // processors, unless `given` comes from another estimator.

@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "charts/html.hpp"
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/output/paper.hpp"
 #include "ctl/report/consortium_page.hpp"
@@ -22,11 +21,21 @@ namespace shapley::ctl {
 namespace {
 
 // An amount of a page's table, by its row and the head of its column; 0 where there is no such column or nothing in it.
-std::int64_t cell(const charts::Table& table, std::size_t row, const std::string& column) {
+std::int64_t cell(const PrintedTable& table, std::size_t row, const std::string& column) {
   const auto head = std::ranges::find(table.head, column);
   return head == table.head.end()
              ? 0
              : thousandths(table.rows.at(row).at(static_cast<std::size_t>(head - table.head.begin())));
+}
+
+std::int64_t step_of(const std::string& text) {
+  const std::size_t decimals = text.size() - text.find('.') - 1;
+  return decimals == 1 ? 100 : decimals == 2 ? 10 : 1;
+}
+
+// An amount of the page's first table.
+std::string printed_amount(const SiteReport& report) {
+  return PrintedTable(overview_sheet(report).table).rows.at(0).at(3);
 }
 
 RC_GTEST_PROP(PaperPages, HaveAStatementThatAddsUp, (std::uint64_t seed)) {
@@ -34,8 +43,8 @@ RC_GTEST_PROP(PaperPages, HaveAStatementThatAddsUp, (std::uint64_t seed)) {
   SiteReport report;
   report.statement = books.make();
   const std::vector<ledger::AccountRow>& rows = report.statement.organizations;
-  const charts::Table overview = overview_sheet(report).table;
-  const charts::Table lending = lending_sheet(report).table;
+  const PrintedTable overview(overview_sheet(report).table);
+  const PrintedTable lending(lending_sheet(report).table);
   const auto rest = std::ranges::find(lending.rows, k_rounding, [](const auto& row) { return row.front(); });
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::int64_t got = cell(overview, i, "Own") + cell(overview, i, "Borrowed") + cell(overview, i, k_rounding);
@@ -63,6 +72,7 @@ RC_GTEST_PROP(PaperPages, HaveAStatementThatAddsUp, (std::uint64_t seed)) {
 RC_GTEST_PROP(PaperPages, HaveMonthsThatAddUp, (std::uint64_t seed)) {
   std::mt19937_64 random(seed);
   SiteReport report;
+  report.statement = Books{.random = random, .organizations = 1, .scale = seed % 2 == 0 ? 3'000 : 700'000}.make();
   const auto amount = [&] {
     return static_cast<double>(random() % 1'000'000) / 1800 / static_cast<double>(1 + seed % 900);
   };
@@ -70,13 +80,14 @@ RC_GTEST_PROP(PaperPages, HaveMonthsThatAddUp, (std::uint64_t seed)) {
     report.months.rows.push_back(
         {.organization = "a", .got_core_hours = amount(), .given_core_hours = amount() - amount()});
   }
-  const charts::Table months = months_sheet(report).table;
+  const PrintedTable months(months_sheet(report).table);
   ASSERT_EQ(months.rows.size(), 12U);
   for (std::size_t i = 0; i < months.rows.size(); ++i) {
     const std::int64_t given = cell(months, i, months.head[2]);
     const std::int64_t got = cell(months, i, "Got (core-hours)");
     EXPECT_EQ(given, nearest_like(months.rows[i][2], work_of(report.months.rows[i].given_core_hours)));
     EXPECT_EQ(given - got + cell(months, i, k_rounding), cell(months, i, "Given - got (core-hours)"));
+    EXPECT_EQ(step_of(months.rows[i][2]), step_of(printed_amount(report))) << "two tables of one paper";
   }
   RC_ASSERT(!testing::Test::HasFailure());
 }
@@ -86,6 +97,7 @@ struct Consortium {
   std::mt19937_64 random;
   std::vector<std::int64_t> weights;  // of the clusters
   std::int64_t scale;                 // processor-seconds
+  int decimals;
   ConsortiumStatement statement = {};
 
   CpuTime work() {
@@ -94,6 +106,7 @@ struct Consortium {
 
   ConsortiumStatement make(std::size_t members) {
     statement.consortium = "uni";
+    statement.decimals = decimals;
     for (std::size_t i = 0; i < weights.size(); ++i) {
       statement.clusters.push_back({"cluster" + std::to_string(i), weights[i] * accounting::k_whole_weight});
       statement.of.emplace_back();
@@ -126,14 +139,12 @@ struct Consortium {
   }
 };
 
-std::int64_t step_of(const std::string& text) {
-  const std::size_t decimals = text.size() - text.find('.') - 1;
-  return decimals == 1 ? 100 : decimals == 2 ? 10 : 1;
-}
-
 Consortium consortium_of(std::uint64_t seed) {
   const std::array<std::vector<std::int64_t>, 4> weights{{{1}, {1, 1, 1}, {2, 1}, {3, 2, 1, 7}}};
-  return {.random = std::mt19937_64(seed), .weights = weights[seed % 4], .scale = seed % 3 == 0 ? 2'000 : 900'000};
+  return {.random = std::mt19937_64(seed),
+          .weights = weights[seed % 4],
+          .scale = seed % 3 == 0 ? 2'000 : 900'000,
+          .decimals = 1 + static_cast<int>(seed / 16 % 3)};
 }
 
 RC_GTEST_PROP(PaperPages, HaveAStatementOfAConsortiumThatAddsUp, (std::uint64_t seed)) {
@@ -152,6 +163,8 @@ RC_GTEST_PROP(PaperPages, HaveAStatementOfAConsortiumThatAddsUp, (std::uint64_t 
     EXPECT_EQ(row["Given"], nearest_like(row.cells.at("Given"), exact->given.work)) << text;
     EXPECT_EQ(row["Got"], nearest_like(row.cells.at("Got"), exact->got.work)) << text;
     EXPECT_EQ(row["Given"] - row["Got"] + row[k_rounding], row["Given-Got"]) << text;
+    EXPECT_EQ(row.cells.at("Given").size() - row.cells.at("Given").find('.') - 1,
+              static_cast<std::size_t>(statement.decimals));
     for (const char* column : {"Given", "Got", "Given-Got"}) {
       std::vector<std::int64_t>& of_clusters = cells[column];
       of_clusters.resize(statement.clusters.size());
@@ -172,7 +185,7 @@ RC_GTEST_PROP(PaperPages, HaveAStatementOfAConsortiumThatAddsUp, (std::uint64_t 
 RC_GTEST_PROP(PaperPages, HaveMembersOfAConsortiumThatAddUp, (std::uint64_t seed)) {
   Consortium consortium = consortium_of(seed);
   const ConsortiumStatement statement = consortium.make(seed % 6);
-  const charts::Table members = members_sheet(statement).table;
+  const PrintedTable members(members_sheet(statement).table);
   const std::int64_t step = step_of(members.rows.back().back());
   std::vector<std::int64_t> columns(members.head.size());
   for (std::size_t i = 0; i < members.rows.size(); ++i) {
@@ -192,7 +205,7 @@ RC_GTEST_PROP(PaperPages, HaveMembersOfAConsortiumThatAddUp, (std::uint64_t seed
   }
   for (std::size_t k = 1; k < columns.size(); ++k)
     EXPECT_EQ(columns[k], thousandths(members.rows.back()[k])) << members.head[k];
-  const charts::Table lent = lent_table(statement);
+  const PrintedTable lent(lent_table(statement));
   for (std::size_t i = 0; i < lent.rows.size(); ++i) {
     ASSERT_EQ(lent.rows[i].size(), lent.head.size());
     std::vector<std::int64_t> of_clusters;

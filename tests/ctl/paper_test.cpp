@@ -143,7 +143,7 @@ RC_GTEST_PROP(Paper, HasUsersThatAddUpToTheirOrganization, (std::uint64_t seed))
       exact[{row.name, user.user}] = {user.got, 100 * user.got.core_hours() / row.got.core_hours()};
   }
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> sums;
-  for (const std::vector<std::string>& row : printed_users(statement)) {
+  for (const std::vector<std::string>& row : PrintedTable(printed_users(statement)).rows) {
     if (row[2] != k_rounding) {
       const auto& [got, part] = exact.at({row[0], row[2]});
       EXPECT_EQ(thousandths(row[3]), nearest_like(row[3], got.work)) << text;

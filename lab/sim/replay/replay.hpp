@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <iosfwd>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "sim/json.hpp"
 #include "sim/registry.hpp"
 #include "sim/replay/site_history.hpp"
+#include "tables/page.hpp"
 
 namespace shapley::sim {
 
@@ -94,5 +96,7 @@ void print_replay(const SiteHistory& history, const Replay& replay, std::ostream
 // Errc::io when the file cannot be written.
 [[nodiscard]] Expected<void> write_replay_page(const std::filesystem::path& file, const SiteHistory& history,
                                                const Replay& replay);
+// Its template (templates/).
+[[nodiscard]] std::span<const tables::Template> replay_templates();
 
 }  // namespace shapley::sim

@@ -11,9 +11,10 @@
 #include "base/calendar.hpp"
 #include "base/description.hpp"
 #include "base/text.hpp"
-#include "charts/html.hpp"
+#include "charts/picture.hpp"
 #include "charts/plot.hpp"
 #include "sim/replay/replay.hpp"
+#include "tables/page.hpp"
 
 namespace shapley::sim {
 
@@ -97,8 +98,6 @@ PolicyLine line_of(const SiteHistory& history, const ReplayOutcome& outcome) {
   return line;
 }
 
-using charts::html;
-
 // The chart has bars for this many organizations; the table has all of them.
 constexpr std::size_t k_charted = 12;
 
@@ -137,7 +136,7 @@ std::vector<std::size_t> charted(const SiteHistory& history, const Replay& repla
 }
 
 // The chart as a figure of the page; an error where there is no gnuplot.
-Expected<std::string> chart(const SiteHistory& history, const Replay& replay, const Measure& measure) {
+Expected<charts::Figure> chart(const SiteHistory& history, const Replay& replay, const Measure& measure) {
   std::vector<charts::BarRow> rows;
   for (const std::size_t u : charted(history, replay)) {
     charts::BarRow row{history.organizations[u], {}};
@@ -146,69 +145,63 @@ Expected<std::string> chart(const SiteHistory& history, const Replay& replay, co
   }
   std::vector<std::string> names;
   for (const ReplayOutcome& o : replay.outcomes) names.push_back(o.policy);
-  const auto drawn = [&](charts::Shape shape) {
-    return charts::inline_svg(
-        [&](const std::filesystem::path& file) { return charts::plot_rows(file, measure.unit, names, rows, shape); },
-        measure.title);
-  };
-  SHAPLEY_TRY_ASSIGN(const std::string wide, drawn(charts::Shape::wide));
-  SHAPLEY_TRY_ASSIGN(const std::string narrow, drawn(charts::Shape::narrow));
-  return charts::figure_html(wide, narrow);
+  return charts::figure(measure.title, [&](const std::filesystem::path& file, charts::Shape shape) {
+    return charts::plot_rows(file, measure.unit, names, rows, shape);
+  });
 }
 
-void write_measure(const SiteHistory& history, const Replay& replay, const Measure& measure, std::ostream& out) {
-  out << "<h2>" << measure.title << "</h2>\n<p>" << measure.explanation << "</p>\n";
-  const auto figure = chart(history, replay, measure);
-  std::string shown = figure ? *figure : "<p>No chart: " + html(figure.error().what) + "</p>\n";
-  if (figure && with_jobs(history, replay).size() > k_charted) {
-    shown += "<p class=\"soft\">The chart shows the " + std::to_string(k_charted) +
-             " organizations with the most jobs.</p>\n";
+nlohmann::json measure_values(const SiteHistory& history, const Replay& replay, const Measure& measure) {
+  auto figure = chart(history, replay, measure);
+  if (!figure) {
+    figure = charts::Figure{.notes = {"No chart: " + figure.error().what}};
+  } else if (with_jobs(history, replay).size() > k_charted) {
+    figure->notes.push_back("The chart shows the " + std::to_string(k_charted) + " organizations with the most jobs.");
   }
   const std::string title = std::string(measure.title) + " (" + measure.unit + ")";
-  charts::Table table{.name = title, .head = {title}, .rows = {}};
-  for (const ReplayOutcome& o : replay.outcomes) table.head.push_back(o.policy);
+  tables::Table table{.name = title, .columns = {tables::text_column(title)}};
+  for (const ReplayOutcome& o : replay.outcomes) table.columns.push_back(tables::amount_column(o.policy));
   const auto row = [&](const std::string& name, const auto& of) {
-    std::vector<std::string>& cells = table.rows.emplace_back(std::vector{name});
+    nlohmann::json cells = nlohmann::json::array({name});
     for (const ReplayOutcome& o : replay.outcomes) {
       const OrganizationOutcome& outcome = of(o);
       const bool started = outcome.jobs > outcome.never_started;
       cells.push_back(started ? fixed_text(measure.of(outcome), measure.digits) : "-");
     }
+    table.rows.push_back(std::move(cells));
   };
   for (const std::size_t u : with_jobs(history, replay)) {
     row(history.organizations[u],
         [u](const ReplayOutcome& o) -> const OrganizationOutcome& { return o.organizations[u]; });
   }
   row("all", [](const ReplayOutcome& o) -> const OrganizationOutcome& { return o.all; });
-  out << charts::beside_html(shown, charts::table_html(table));
+  return {{"title", measure.title},
+          {"explanation", measure.explanation},
+          {"figure", json_of(*figure)},
+          {"sheet", sheet_values(table)}};
 }
 
-void write_whole(const Replay& replay, std::ostream& out) {
-  charts::Table table{.name = "The cluster as a whole",
-                      .head = {"Policy", "Utilization", "All ended after", "Jobs backfilled", "Distance to REF"},
-                      .rows = {}};
+tables::Table whole_table(const Replay& replay) {
+  tables::Table table{.name = "The cluster as a whole", .columns = {tables::text_column("Policy")}};
+  for (const char* title : {"Utilization", "All ended after", "Jobs backfilled", "Distance to REF"})
+    table.columns.push_back(tables::amount_column(title));
   for (const ReplayOutcome& o : replay.outcomes) {
-    table.rows.push_back({o.policy, fixed_text(100 * o.utilization, 1) + " %",
-                          span_text(static_cast<double>(o.makespan.value)),
-                          o.policy == k_as_it_ran ? "-" : std::to_string(o.backfilled),
-                          o.distance_to_ref ? fixed_text(*o.distance_to_ref, 1) + " s" : "-"});
+    table.rows.push_back(nlohmann::json::array({o.policy, fixed_text(100 * o.utilization, 1) + " %",
+                                                span_text(static_cast<double>(o.makespan.value)),
+                                                o.policy == k_as_it_ran ? "-" : std::to_string(o.backfilled),
+                                                o.distance_to_ref ? fixed_text(*o.distance_to_ref, 1) + " s" : "-"}));
   }
-  out << "<h2>" << table.name << "</h2>\n"
-      << charts::table_html(table)
-      << "<p>The distance to REF is the mean unjustified delay (or advance) of a unit of work against the "
-         "schedule that is fair by definition; smaller is fairer.</p>\n";
-  if (!replay.no_reference.empty()) out << "<p>No distance to REF: " << html(replay.no_reference) << ".</p>\n";
+  return table;
 }
 
-void write_owners(const SiteHistory& history, std::ostream& out) {
-  charts::Table table{.name = "Who owned how many processors", .head = {"From"}, .rows = {}};
-  for (const std::string& name : history.organizations) table.head.push_back(name);
+tables::Table owners_table(const SiteHistory& history) {
+  tables::Table table{.name = "Who owned how many processors", .columns = {tables::text_column("From")}};
+  for (const std::string& name : history.organizations) table.columns.push_back(tables::amount_column(name));
   for (const scheduling::Endowment& e : history.instance.endowments) {
-    std::vector<std::string>& cells = table.rows.emplace_back();
-    cells.push_back(format_instant(history.begin + Duration{e.at.value}));
-    for (const std::uint32_t m : e.processors) cells.push_back(std::to_string(m));
+    nlohmann::json cells = nlohmann::json::array({format_instant(history.begin + Duration{e.at.value})});
+    for (const std::uint32_t m : e.processors) cells.push_back(m);
+    table.rows.push_back(std::move(cells));
   }
-  out << "<h2>" << table.name << "</h2>\n" << charts::table_html(table);
+  return table;
 }
 
 }  // namespace
@@ -299,22 +292,21 @@ Json replay_json(const SiteHistory& history, const Replay& replay) {
 }
 
 Expected<void> write_replay_page(const std::filesystem::path& file, const SiteHistory& history, const Replay& replay) {
-  std::ostringstream out;
-  out << charts::page_begin("Replay", "The same jobs under other policies") << "<p>"
-      << counted(history.instance.jobs.size(), "job") << " from " << format_instant(history.begin) << " to "
-      << format_instant(history.begin + history.length)
-      << ", rigid, with EASY backfill; the queue in each policy's order. \"As it ran\" is what Slurm did.</p>\n";
-  for (const Measure& measure : k_measures) write_measure(history, replay, measure, out);
-  write_whole(replay, out);
-  write_owners(history, out);
-  if (!history.notes.empty()) {
-    out << "<h2>Notes</h2>\n<ul>\n";
-    for (const std::string& note : history.notes) out << "<li>" << html(note) << "</li>\n";
-    out << "</ul>\n";
-  }
-  out << charts::page_end();
+  nlohmann::json measures = nlohmann::json::array();
+  for (const Measure& measure : k_measures) measures.push_back(measure_values(history, replay, measure));
+  using nlohmann::json;
+  const std::string text = rendered("replay.mustache", replay_templates(),
+                                    {{"page", tables::page_values("Replay", "The same jobs under other policies")},
+                                     {"jobs", counted(history.instance.jobs.size(), "job")},
+                                     {"since", format_instant(history.begin)},
+                                     {"until", format_instant(history.begin + history.length)},
+                                     {"measures", std::move(measures)},
+                                     {"whole", table_values(whole_table(replay))},
+                                     {"no_reference", replay.no_reference.empty() ? json() : json(replay.no_reference)},
+                                     {"owners", table_values(owners_table(history))},
+                                     {"notes", history.notes.empty() ? json() : json{{"each", history.notes}}}});
   std::ofstream page(file, std::ios::binary | std::ios::trunc);
-  page << out.str();
+  page << text;
   page.close();
   if (!page) return fail(Errc::io, "html: " + file.string() + " cannot be written; is there room, and may you?");
   return {};
