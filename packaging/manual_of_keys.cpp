@@ -1,4 +1,4 @@
-// shapleyd.yaml(5), made of the table of keys (config/keys.hpp) and of estimators (accounting/estimators/table.hpp).
+// shapleyd.yaml(5), made of the tables of keys (config/keys.hpp) and of estimators (accounting/estimators/table.hpp).
 //
 // Usage: manual_of_keys shapleyd.yaml.5.in shapleyd.yaml.5. The line "@KEYS@" of the template becomes one entry for
 // each key.
@@ -52,19 +52,11 @@ void print(std::ostream& out, const config::Key& key) {
   out << ".RE\n";
 }
 
-template <typename Keys>
-void print(std::ostream& out, std::string_view heading, const Keys& keys) {
-  out << ".SS \"" << heading << "\"\n";
-  for (const config::Key& key : keys) print(out, key);
-}
-
 void print_keys(std::ostream& out) {
-  for (const config::Key& key : config::k_file_keys) print(out, key);
-  print(out, "Of an organization", config::k_organization_keys);
-  print(out, "Of a claim in its long form", config::k_claim_keys);
-  print(out, "Of workflows", config::k_workflow_keys);
-  print(out, "Of consortium", config::k_consortium_keys);
-  print(out, "Of a cluster of the consortium", config::k_cluster_keys);
+  for (const config::KeyTable& table : config::key_tables()) {
+    if (!table.heading.empty()) out << ".SS \"" << table.heading << "\"\n";
+    for (const config::Key& key : table.keys) print(out, key);
+  }
 }
 
 }  // namespace

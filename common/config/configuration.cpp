@@ -8,26 +8,10 @@
 
 #include "base/files.hpp"
 #include "base/printable.hpp"
-#include "config/checks.hpp"
-#include "config/keys.hpp"
 #include "config/settings.hpp"
 #include "config/yaml_reader.hpp"
 
 namespace shapley::config {
-
-std::string_view name_of(Charge charge) {
-  switch (charge) {
-    case Charge::cpu:
-      return "cpu";
-    case Charge::weights:
-      return "weights";
-    case Charge::dominant:
-      return "dominant";
-    case Charge::billing:
-      return "billing";
-  }
-  return {};
-}
 
 namespace {
 
@@ -47,14 +31,8 @@ Configuration read_configuration(std::string_view yaml, FaultList& faults, std::
   Configuration configuration;
   YamlReader reader(faults);
   const auto document = reader.document(yaml);
-  const auto file = document ? reader.file(*document, names_of(k_file_keys), former) : std::nullopt;
-  if (!file) return configuration;
-  read_settings(reader, *file, faults, configuration);
-  read_workflow_settings(reader, *file, faults, configuration.workflows);
-  configuration.organizations = read_organizations(reader, *file, faults, configuration);
-  check_claims(configuration.organizations, faults);
-  check_contribution(configuration, faults);
-  read_consortium(reader, *file, faults, configuration);
+  const auto file = document ? reader.file(*document, names_of(file_rows()), former) : std::nullopt;
+  if (file) read_rows(reader, *file, file_rows(), configuration);
   return configuration;
 }
 

@@ -18,12 +18,11 @@ using accounting::OwnerPart;
 using accounting::OwnershipSpan;
 
 void compare_values(const Configuration& before, const Configuration& after, std::vector<std::string>& lines) {
-  const auto old_values = values_of(before);
-  const auto new_values = values_of(after);
-  for (std::size_t i = 0; i < old_values.size(); ++i) {
-    const auto& [key, value] = old_values[i];
-    if (value == new_values[i].second) continue;
-    lines.push_back("key " + key + ": " + value + " -> " + new_values[i].second);
+  for (const Row<Configuration>& row : file_rows()) {
+    if (!row.text) continue;
+    const std::string was = row.text(before);
+    const std::string is = row.text(after);
+    if (was != is) lines.push_back("key " + std::string(row.key.name) + ": " + was + " -> " + is);
   }
 }
 
@@ -61,6 +60,14 @@ std::vector<std::string> common_names(const Configuration& of, const Configurati
   return names;
 }
 
+// What the file's own key of the same name says, which holds for organizations that say nothing; a change of it is
+// reported there. Empty: the file has no such key.
+std::string value_of_file(const Row<OrganizationConfig>& of, const Configuration& configuration) {
+  const auto row =
+      std::ranges::find(file_rows(), of.key.name, [](const Row<Configuration>& each) { return each.key.name; });
+  return row == file_rows().end() ? "" : row->text(configuration);
+}
+
 void compare_organizations(const Configuration& before, const Configuration& after, std::vector<std::string>& lines) {
   for (const OrganizationConfig& o : after.organizations) {
     if (organization_of(before, o.name) == nullptr) lines.push_back("organization " + o.name + ": new");
@@ -71,17 +78,12 @@ void compare_organizations(const Configuration& before, const Configuration& aft
       lines.push_back("organization " + o.name + ": no longer named; it keeps its row and its standing in the books");
       continue;
     }
-    if (o.title != now->title)
-      lines.push_back("organization " + o.name + ": title '" + o.title + "' -> '" + now->title + "'");
-    // A value that follows the file's own is reported there.
-    const bool followed = o.guarantee == before.guarantee && now->guarantee == after.guarantee;
-    if (o.guarantee != now->guarantee && !followed) {
-      lines.push_back("organization " + o.name + ": guarantee " + part_text(o.guarantee) + " -> " +
-                      part_text(now->guarantee));
-    }
-    const bool workflows_followed = o.workflows == before.workflows && now->workflows == after.workflows;
-    if (o.workflows != now->workflows && !workflows_followed) {
-      lines.push_back("organization " + o.name + ": the order of its workflows changed");
+    for (const Row<OrganizationConfig>& row : organization_rows()) {
+      if (!row.text) continue;
+      const std::string was = row.text(o);
+      const std::string is = row.text(*now);
+      if (was == is || (was == value_of_file(row, before) && is == value_of_file(row, after))) continue;
+      lines.push_back("organization " + o.name + ": " + std::string(row.key.name) + ' ' + was + " -> " + is);
     }
   }
   if (common_names(before, after) != common_names(after, before)) {

@@ -1,17 +1,14 @@
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
-#include "base/slurm_text.hpp"
+#include "base/calendar.hpp"
 #include "base/text.hpp"
-#include "config/keys.hpp"
+#include "config/checks.hpp"
 #include "config/settings.hpp"
-#include "config/values.hpp"
 
 namespace shapley::config {
 
@@ -24,214 +21,174 @@ bool has_control_character(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
 }
 
-class OrganizationsReader {
- public:
-  OrganizationsReader(YamlReader& reader, FaultList& faults, const Configuration& file)
-      : reader_(reader), faults_(faults), file_(file) {}
+OrFault<std::string> parse_organization(const std::string& text) {
+  auto name = parse_name(text);
+  if (!name || !is_reserved(*name)) return name;
+  return tl::unexpected(
+      Fault{0, shown(*name) + " is reserved", "choose another; guests and commons are always in the books"});
+}
 
-  std::vector<OrganizationConfig> read(const Mapping& file) {
-    constexpr std::string_view k_remedy = "write '- name: ...' for each organization";
-    const Value* value = file.find("organizations");
-    if (value == nullptr) {
-      faults_.add(
-          0, "organizations: missing",
-          "name them (shapleyctl init proposes a first configuration); a file cut off before them must not pass");
-      return {};
+OrFault<std::string> parse_title(const std::string& text) {
+  if (text.size() <= k_max_title && !has_control_character(text)) return text;
+  return tl::unexpected(
+      Fault{0, "this is no title", "write one line of at most " + std::to_string(k_max_title) + " bytes"});
+}
+
+OrFault<Instant> parse_date(const std::string& text) {
+  if (const auto instant = parse_instant(text)) return *instant;
+  return tl::unexpected(
+      Fault{0, shown(text) + " is no date", "write YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ, in UTC, from 1970 on"});
+}
+
+void read_rules_of(YamlReader& reader, const Value& value, const RuleKindNames& kind, std::vector<Rule>& rules) {
+  const auto list = reader.list(value, "write a list: [a, b], or [] for none");
+  if (!list) return;
+  for (const Value& element : *list) {
+    const auto name = reader.text(element, "write " + std::string(kind.word) + " names");
+    if (!name) continue;
+    if (name->empty() || name->find_first_of(" \t,") != std::string::npos || has_control_character(*name)) {
+      reader.fault(element, shown(*name) + " is no " + std::string(kind.word) + " name",
+                   "write each name as one element of the list, without blanks and commas");
+      continue;
     }
-    const auto list = reader_.list(*value, k_remedy);
-    if (!list) return {};
-    if (list->empty()) add(*value, "the list is empty", std::string(k_remedy));
-    std::vector<OrganizationConfig> organizations;
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      if (auto organization = read_organization((*list)[i], i + 1)) organizations.push_back(std::move(*organization));
-    }
-    return organizations;
+    // Slurm keeps account and QOS names in lower case, however they were typed.
+    const bool folds = kind.kind == RuleKind::account || kind.kind == RuleKind::qos;
+    rules.push_back({kind.kind, folds ? lower(*name) : *name, element.line});
   }
+}
 
- private:
-  void add(const Value& value, const std::string& what, std::string remedy) {
-    faults_.add(value.line, value.name + ": " + what, std::move(remedy));
+Row<OrganizationConfig> row_of_rules(RuleKind kind, std::string type, std::string meaning) {
+  const RuleKindNames& names = names_of(kind);
+  const auto read = [&names](YamlReader& reader, const Mapping& entries, OrganizationConfig& into) {
+    if (const Value* value = entries.find(names.key)) read_rules_of(reader, *value, names, into.rules);
+  };
+  return {{names.key, std::move(type), "none", std::move(meaning)}, read};
+}
+
+std::optional<NodeClaim> read_long_claim(YamlReader& reader, const Value& value) {
+  const auto entries = reader.mapping(value, names_of(claim_rows()));
+  if (!entries) return std::nullopt;
+  const Value* nodes = entries->find("nodes");
+  if (nodes == nullptr) {
+    reader.fault(value, "a claim names no nodes", "write {nodes: \"n[1-4]\", share: 1/2}");
+    return std::nullopt;
   }
-
-  std::optional<OrganizationConfig> read_organization(const Value& value, std::size_t number) {
-    const std::string context = element_context(value, "organization", number);
-    auto entries = reader_.mapping({value.node, value.line, context}, context + ": ", names_of(k_organization_keys));
-    if (!entries) return std::nullopt;
-    OrganizationConfig organization;
-    organization.line = value.line;
-    read_name(*entries, {value.node, value.line, context}, organization);
-    read_title(*entries, organization);
-    for (const RuleKindNames& kind : k_rule_kinds) read_rules(*entries, kind, organization);
-    organization.guarantee = file_.guarantee;
-    if (const Value* guarantee = entries->find("guarantee")) {
-      read_part(reader_, *guarantee, faults_, organization.guarantee);
-    }
-    organization.workflows = file_.workflows;
-    read_workflow_settings(reader_, *entries, faults_, organization.workflows);
-    read_nodes(*entries, organization);
-    return organization;
-  }
-
-  void read_name(const Mapping& entries, const Value& organization, OrganizationConfig& read) {
-    const Value* value = entries.find("name");
-    if (value == nullptr) return add(organization, "has no name", "give it one: 'name: ...'");
-    const auto name = config::read_name(reader_, *value, faults_);
-    if (!name) return;
-    if (is_reserved(*name)) {
-      return add(*value, shown(*name) + " is reserved", "choose another; guests and commons are always in the books");
-    }
-    read.name = *name;
-  }
-
-  void read_title(const Mapping& entries, OrganizationConfig& read) {
-    const Value* value = entries.find("title");
-    const auto title = value ? reader_.text(*value, "write the name for people") : std::nullopt;
-    if (!title) return;
-    if (title->size() > k_max_title || has_control_character(*title)) {
-      return add(*value, "this is no title", "write one line of at most " + std::to_string(k_max_title) + " bytes");
-    }
-    read.title = *title;
-  }
-
-  void read_rules(const Mapping& entries, const RuleKindNames& kind, OrganizationConfig& read) {
-    const Value* value = entries.find(kind.key);
-    const auto list = value ? reader_.list(*value, "write a list: [a, b], or [] for none") : std::nullopt;
-    if (!list) return;
-    for (const Value& element : *list) {
-      const auto name = reader_.text(element, "write " + std::string(kind.word) + " names");
-      if (!name) continue;
-      if (name->empty() || name->find_first_of(" \t,") != std::string::npos || has_control_character(*name)) {
-        add(element, shown(*name) + " is no " + std::string(kind.word) + " name",
-            "write each name as one element of the list, without blanks and commas");
-        continue;
-      }
-      // Slurm keeps account and QOS names in lower case, however they were typed.
-      const bool folds = kind.kind == RuleKind::account || kind.kind == RuleKind::qos;
-      read.rules.push_back({kind.kind, folds ? lower(*name) : *name, element.line});
-    }
-  }
-
-  void read_nodes(const Mapping& entries, OrganizationConfig& read) {
-    constexpr std::string_view k_remedy = "write a list: [\"n[1-4]\"] or one '- n[1-4]' a line";
-    const Value* value = entries.find("nodes");
-    const auto list = value ? reader_.list(*value, k_remedy) : std::nullopt;
-    if (!list) return;
-    for (const Value& element : *list) {
-      auto claim = element.node.IsMap() ? read_long_claim(element) : read_nodes_of_claim(element);
-      if (claim) read.nodes.push_back(std::move(*claim));
-    }
-  }
-
-  std::optional<NodeClaim> read_long_claim(const Value& value) {
-    const auto entries = reader_.mapping(value, value.name + ": ", names_of(k_claim_keys));
-    if (!entries) return std::nullopt;
-    const Value* nodes = entries->find("nodes");
-    if (nodes == nullptr) {
-      add(value, "a claim names no nodes", "write {nodes: \"n[1-4]\", share: 1/2}");
-      return std::nullopt;
-    }
-    auto claim = read_nodes_of_claim({nodes->node, nodes->line, value.name});
-    // Every key is read even if others have faults, so that all faults are reported.
-    bool complete = read_share(*entries, claim);
-    complete = read_date(*entries, "from", claim, &NodeClaim::from) && complete;
-    complete = read_date(*entries, "until", claim, &NodeClaim::until) && complete;
-    if (!claim || !complete) return std::nullopt;
-    claim->line = value.line;
-    if (claim->from >= claim->until) {
-      add(value, "until " + format_instant(claim->until) + " is not after from " + format_instant(claim->from),
-          "correct the dates; from is included, until is not");
-      return std::nullopt;
-    }
-    return claim;
-  }
-
-  std::optional<NodeClaim> read_nodes_of_claim(const Value& value) {
-    const auto text = reader_.text(value, "write node names such as \"n[1-4]\"");
-    if (!text) return std::nullopt;
-    if (expanded_ > k_max_expanded_nodes) return std::nullopt;  // said before; expanding on would only take time
-    auto names = expand_brackets(*text);
-    if (!names) {
-      add(value, shown(*text) + ": " + names.error().what, "write names as Slurm does: n[1-4,7],gpu01");
-      return std::nullopt;
-    }
-    expanded_ += names->size();
-    if (expanded_ > k_max_expanded_nodes) {
-      add(value, "the file names more than " + std::to_string(k_max_expanded_nodes) + " nodes", "correct the ranges");
-      return std::nullopt;
-    }
-    std::unordered_set<std::string_view> seen;
-    for (const std::string& name : *names) {
-      if (seen.insert(name).second) continue;
-      add(value, "node " + name + " is named twice in " + shown(*text), "name it once");
-      return std::nullopt;
-    }
-    NodeClaim claim;
-    claim.nodes = std::move(*names);
-    claim.line = value.line;
-    return claim;
-  }
-
-  // The following functions read on after a fault (claim may be empty), so that every fault of a claim is found.
-  bool read_share(const Mapping& entries, std::optional<NodeClaim>& claim) {
-    const Value* value = entries.find("share");
-    if (value == nullptr) return true;
-    const auto text = reader_.text(*value, "write a fraction such as 1/3");
-    if (!text) return false;
-    const auto share = parse_share(*text);
-    if (!share) {
-      add(*value, shown(*text) + " is no share", share.error().what);
-      return false;
-    }
-    if (claim) claim->share = *share;
-    return true;
-  }
-
-  bool read_date(const Mapping& entries, std::string_view key, std::optional<NodeClaim>& claim,
-                 Instant NodeClaim::*date) {
-    const Value* value = entries.find(key);
-    if (value == nullptr) return true;
-    const auto text = reader_.text(*value, "write a date such as 2026-01-01");
-    if (!text) return false;
-    const auto instant = parse_instant(*text);
-    if (!instant) {
-      add(*value, shown(*text) + " is no date", "write YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ, in UTC, from 1970 on");
-      return false;
-    }
-    if (claim) (*claim).*date = *instant;
-    return true;
-  }
-
-  YamlReader& reader_;
-  FaultList& faults_;
-  const Configuration& file_;  // what organizations that do not say otherwise begin with
-  std::size_t expanded_ = 0;
-};
-
-}  // namespace
-
-std::optional<std::string> read_name(YamlReader& reader, const Value& value, FaultList& faults) {
-  constexpr std::string_view k_allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-  auto name = reader.text(value, "write a name");
-  if (!name) return std::nullopt;
-  if (!name->empty() && name->size() <= k_max_name && name->find_first_not_of(k_allowed) == std::string::npos) {
-    return name;
-  }
-  faults.add(value.line, value.name + ": " + shown(*name) + " is no allowed name",
-             "use 1 to " + std::to_string(k_max_name) + " letters A-Z and a-z, digits, '.', '_' and '-'");
+  NodeClaim claim;
+  // Every key is read even if others have faults, so that all faults are reported.
+  const std::size_t faults = reader.reported();
+  auto names = reader.nodes({nodes->node, nodes->line, value.name});
+  read_rows(reader, *entries, claim_rows(), claim);
+  if (!names || reader.reported() != faults) return std::nullopt;
+  claim.nodes = *std::move(names);
+  if (claim.from < claim.until) return claim;
+  reader.fault(value, "until " + format_instant(claim.until) + " is not after from " + format_instant(claim.from),
+               "correct the dates; from is included, until is not");
   return std::nullopt;
 }
 
-std::string element_context(const Value& element, const std::string& word, std::size_t number) {
+void read_claims(YamlReader& reader, const Value& value, std::vector<NodeClaim>& claims) {
+  const auto list = reader.list(value, "write a list: [\"n[1-4]\"] or one '- n[1-4]' a line");
+  if (!list) return;
+  for (const Value& element : *list) {
+    std::optional<NodeClaim> claim;
+    if (element.node.IsMap()) {
+      claim = read_long_claim(reader, element);
+    } else if (auto nodes = reader.nodes(element)) {
+      claim.emplace().nodes = *std::move(nodes);
+    }
+    if (!claim) continue;
+    claim->line = element.line;
+    claims.push_back(*std::move(claim));
+  }
+}
+
+std::string share_text(const Share& share) {
+  return part_text(share.parts_per_million());
+}
+
+Format<Instant> date(std::string type) {
+  return scalar<Instant>(std::move(type), "write a date such as 2026-01-01", parse_date, format_instant);
+}
+
+void read_organization(YamlReader& reader, const Value& value, Configuration& into) {
+  const auto entries = reader.mapping(value, names_of(organization_rows()));
+  if (!entries) return;
+  OrganizationConfig organization;
+  organization.line = value.line;
+  organization.guarantee = into.guarantee;
+  organization.workflows = into.workflows;
+  read_rows(reader, *entries, organization_rows(), organization);
+  into.organizations.push_back(std::move(organization));
+}
+
+}  // namespace
+
+const Rows<OrganizationConfig>& organization_rows() {
+  using Organization = OrganizationConfig;
+  constexpr const char* k_whose = "whose jobs are its own";
+  constexpr const char* k_as_file = "what the file's own says";
+  static const Rows<Organization> rows{
+      required("give it one: 'name: ...'",
+               key("name", &Organization::name, name(parse_organization), "the name in the books")),
+      key("title", &Organization::title,
+          scalar<std::string>("One line of text", "write the name for people", parse_title,
+                              [](const std::string& text) { return '\'' + text + '\''; }),
+          "for people", "the name"),
+      row_of_rules(RuleKind::account, "List of Slurm accounts", "whose jobs are its own, with all sub-accounts"),
+      row_of_rules(RuleKind::partition, "List of partitions", k_whose),
+      row_of_rules(RuleKind::qos, "List of QOS names", k_whose),
+      row_of_rules(RuleKind::user, "List of login names or numeric ids", k_whose),
+      row_of_rules(RuleKind::group, "List of group names or numeric ids", k_whose),
+      key("guarantee", &Organization::guarantee, part(), "the part of its own processors that it may count on",
+          k_as_file),
+      within(&Organization::workflows, workflow_order("how its jobs are ordered", k_as_file)),
+      key("workflows", &Organization::workflows, workflow_table("Table with the keys of `workflows`"),
+          "what its workflows are", "each what the file's own table says"),
+      key("nodes", &Organization::nodes, {"List of claims", read_claims}, "what it owns, whole and always or as below",
+          "none"),
+  };
+  return rows;
+}
+
+const Rows<NodeClaim>& claim_rows() {
+  static const Rows<NodeClaim> rows{
+      {{"nodes", "Node names", std::string(k_required), "which nodes"}},
+      key("share", &NodeClaim::share,
+          scalar<Share>("Fraction `1/3`, percentage `33.3%` or decimal `0.333`, above 0 and at most 1",
+                        "write a fraction such as 1/3", or_fault(parse_share, " is no share"), share_text),
+          "the part of every node"),
+      key("from", &NodeClaim::from, date("Date `2026-01-01` or `2026-01-01T12:00:00Z`, UTC"), "its first instant",
+          "since ever"),
+      key("until", &NodeClaim::until, date("Date, after `from`"), "the first instant that is not part of it any more",
+          "without end"),
+  };
+  return rows;
+}
+
+OrFault<std::string> parse_name(const std::string& text) {
+  constexpr std::string_view k_allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  if (!text.empty() && text.size() <= k_max_name && text.find_first_not_of(k_allowed) == std::string::npos) return text;
+  return tl::unexpected(
+      Fault{0, shown(text) + " is no allowed name",
+            "use 1 to " + std::to_string(k_max_name) + " letters A-Z and a-z, digits, '.', '_' and '-'"});
+}
+
+Format<std::string> name(OrFault<std::string> (*parse)(const std::string& text)) {
+  return scalar<std::string>("1 to " + std::to_string(k_max_name) + " letters A-Z and a-z, digits, `.`, `_` and `-`",
+                             "write a name", parse);
+}
+
+Value named_element(const Value& element, const std::string& word, std::size_t number) {
   if (element.node.IsMap()) {
     for (const auto& entry : element.node) {
       const bool is_name = entry.first.IsScalar() && entry.first.Scalar() == "name" && entry.second.IsScalar();
       if (is_name && !entry.second.Scalar().empty() && entry.second.Scalar().size() <= k_max_name &&
           !has_control_character(entry.second.Scalar())) {
-        return word + " '" + entry.second.Scalar() + "'";
+        return {element.node, element.line, word + " '" + entry.second.Scalar() + "'"};
       }
     }
   }
-  return word + " " + std::to_string(number);
+  return {element.node, element.line, word + ' ' + std::to_string(number)};
 }
 
 bool is_reserved(std::string_view organization) {
@@ -239,9 +196,22 @@ bool is_reserved(std::string_view organization) {
   return folded == accounting::k_guests || folded == accounting::k_commons;
 }
 
-std::vector<OrganizationConfig> read_organizations(YamlReader& reader, const Mapping& file, FaultList& faults,
-                                                   const Configuration& settings) {
-  return OrganizationsReader(reader, faults, settings).read(file);
+void read_organizations(YamlReader& reader, const Mapping& file, Configuration& into) {
+  constexpr const char* k_remedy = "write '- name: ...' for each organization";
+  const Value* value = file.find("organizations");
+  if (value == nullptr) {
+    return reader.fault(
+        {{}, 0, "organizations"}, "missing",
+        "name them (shapleyctl init proposes a first configuration); a file cut off before them must not pass");
+  }
+  const auto list = reader.list(*value, k_remedy);
+  if (!list) return;
+  if (list->empty()) reader.fault(*value, "the list is empty", k_remedy);
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    read_organization(reader, named_element((*list)[i], "organization", i + 1), into);
+  }
+  check_claims(into.organizations, reader.faults());
+  check_contribution(into, reader.faults());
 }
 
 }  // namespace shapley::config

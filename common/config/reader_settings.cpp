@@ -1,84 +1,55 @@
 #include "config/reader_settings.hpp"
 
-#include <array>
 #include <exception>
 #include <utility>
 
-#include "config/values.hpp"
-#include "config/yaml_reader.hpp"
+#include "config/rows.hpp"
 
 namespace shapley::config {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> k_keys{"host", "munge_socket", "slurm_user"};
+void read_hosts(YamlReader& reader, const Value& value, std::vector<Endpoint>& into) {
+  constexpr const char* k_remedy = "write NAME:PORT, or a list of such";
+  const auto host = scalar<Endpoint>("", "write NAME:PORT", or_fault(parse_endpoint, " is no place to connect"));
+  if (!value.node.IsSequence()) return host.read(reader, value, into.emplace_back());
+  const auto hosts = reader.list(value, k_remedy);
+  if (hosts && hosts->empty()) reader.fault(value, "the list is empty", k_remedy);
+  if (!hosts) return;
+  for (const Value& each : *hosts) host.read(reader, each, into.emplace_back());
+}
 
-class Reading {
- public:
-  tl::expected<ReaderSettings, std::vector<Fault>> read(std::string_view text) {
-    const auto document = reader_.document(text);
-    const auto mapping = document ? reader_.mapping(*document, "", k_keys) : std::nullopt;
-    if (mapping) take(*document, *mapping);
-    if (!faults_.empty()) return tl::unexpected(faults_.take());
-    return std::move(settings_);
-  }
+OrFault<std::string> any_user(const std::string& text) {
+  return text;
+}
 
- private:
-  void take(const Value& document, const Mapping& mapping) {
-    if (const Value* host = mapping.find("host")) {
-      take_hosts(*host);
-    } else {
-      faults_.add(document.line, "host is missing", "write host: NAME:PORT, where shapleyd has `listen`");
-    }
-    if (const Value* user = mapping.find("slurm_user")) {
-      if (auto name = reader_.text(*user, "write a login name")) settings_.slurm_user = *std::move(name);
-    }
-    if (const Value* socket = mapping.find("munge_socket")) {
-      const auto path = reader_.text(*socket, "write a path that begins with '/'");
-      if (path && !path->starts_with('/')) {
-        faults_.add(socket->line, "munge_socket: " + shown(*path) + " is no absolute path",
-                    "write a path that begins with '/'");
-      }
-      if (path) settings_.munge_socket = *path;
-    }
-  }
-
-  void take_hosts(const Value& value) {
-    constexpr std::string_view k_remedy = "write NAME:PORT, or a list of such";
-    if (!value.node.IsSequence()) return take_host(value);
-    const auto hosts = reader_.list(value, k_remedy);
-    if (hosts && hosts->empty()) faults_.add(value.line, "host: the list is empty", std::string(k_remedy));
-    if (hosts) {
-      for (const Value& host : *hosts) take_host(host);
-    }
-  }
-
-  void take_host(const Value& value) {
-    const auto text = reader_.text(value, "write NAME:PORT");
-    if (!text) return;
-    auto endpoint = parse_endpoint(*text);
-    if (endpoint) {
-      settings_.hosts.push_back(*std::move(endpoint));
-    } else {
-      faults_.add(value.line, "host: " + shown(*text) + " is no place to connect", endpoint.error().what);
-    }
-  }
-
-  FaultList faults_;
-  YamlReader reader_{faults_};
-  ReaderSettings settings_;
-};
+const Rows<ReaderSettings>& reader_rows() {
+  static const Rows<ReaderSettings> rows{
+      key("host", &ReaderSettings::hosts, {"", read_hosts}, ""),
+      key("munge_socket", &ReaderSettings::munge_socket, path(""), ""),
+      key("slurm_user", &ReaderSettings::slurm_user, scalar<std::string>("", "write a login name", any_user), ""),
+  };
+  return rows;
+}
 
 }  // namespace
 
 tl::expected<ReaderSettings, std::vector<Fault>> parse_reader_settings(std::string_view text) {
+  FaultList faults;
+  ReaderSettings settings;
   try {
-    return Reading().read(text);
+    YamlReader reader(faults);
+    const auto document = reader.document(text);
+    const auto file = document ? reader.mapping(*document, names_of(reader_rows())) : std::nullopt;
+    if (file && file->find("host") == nullptr) {
+      faults.add(document->line, "host is missing", "write host: NAME:PORT, where shapleyd has `listen`");
+    }
+    if (file) read_rows(reader, *file, reader_rows(), settings);
   } catch (const std::exception& error) {
-    FaultList faults;
     faults.add(0, std::string("cannot be read: ") + error.what(), "write it as docs/reference/shapleyctl.md says");
-    return tl::unexpected(faults.take());
   }
+  if (!faults.empty()) return tl::unexpected(faults.take());
+  return settings;
 }
 
 }  // namespace shapley::config

@@ -1,19 +1,13 @@
 #include "config/settings.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <set>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "accounting/estimators/table.hpp"
 #include "base/slurm_text.hpp"
 #include "config/checks.hpp"
-#include "config/values.hpp"
-#include "config/yaml_reader.hpp"
-#include "game/serving_order.hpp"
 
 namespace shapley::config {
 
@@ -21,6 +15,9 @@ namespace {
 
 // A Unix socket's address holds no longer path (sun_path, with its final zero).
 constexpr std::size_t k_max_socket_path = 107;
+std::string socket_path() {
+  return "Absolute path of at most " + std::to_string(k_max_socket_path) + " characters";
+}
 
 // A node of a thousand processors stays below the million weighted processors that the daemon takes for a real node.
 constexpr IntegerRange k_weight_range{1, 1000};
@@ -31,341 +28,361 @@ constexpr IntegerRange k_rank_weight_range{1, 1'000'000'000};
 constexpr std::array<std::pair<std::string_view, Charge>, 4> k_charges{
     {{"dominant", Charge::dominant}, {"cpu", Charge::cpu}, {"weights", Charge::weights}, {"billing", Charge::billing}}};
 
-class SettingsReader {
- public:
-  SettingsReader(YamlReader& reader, const Mapping& file, FaultList& faults)
-      : reader_(reader), file_(file), faults_(faults) {}
-
-  void path(std::string_view key, std::filesystem::path& path, std::size_t max_length) {
-    const Value* value = file_.find(key);
-    const auto text = value ? reader_.text(*value, "write an absolute path") : std::nullopt;
-    if (text) take_path(*value, *text, faults_, max_length, path);
-  }
-
-  // "none" empties the path.
-  void path_or_none(std::string_view key, std::filesystem::path& path, std::size_t max_length) {
-    const Value* value = file_.find(key);
-    const auto text = value ? reader_.text(*value, "write an absolute path, or none") : std::nullopt;
-    if (text == "none") {
-      path.clear();
-    } else if (text) {
-      take_path(*value, *text, faults_, max_length, path);
-    }
-  }
-
-  // "none" empties it.
-  void endpoint_or_none(std::string_view key, std::string& endpoint) {
-    const Value* value = file_.find(key);
-    const auto text = value ? reader_.text(*value, "write HOST:PORT, or none") : std::nullopt;
-    if (text == "none") {
-      endpoint.clear();
-    } else if (text) {
-      take_endpoint(*value, *text, faults_, endpoint);
-    }
-  }
-
-  // Another shapleyd's socket, or HOST:PORT.
-  void peer(Configuration& configuration) {
-    const Value* value = file_.find("peer");
-    const auto text = value ? reader_.text(*value, "write a socket's path, HOST:PORT, or none") : std::nullopt;
-    if (!text || text == "none") return;
-    if (!text->starts_with('/')) return take_endpoint(*value, *text, faults_, configuration.peer);
-    std::filesystem::path socket;
-    take_path(*value, *text, faults_, k_max_socket_path, socket);
-    configuration.peer = socket.string();
-    if (socket != configuration.socket) return;
-    add(*value, "is this daemon's own socket", "name the socket of the other controller's shapleyd");
-  }
-
-  void user(std::string_view key, std::string& user) {
-    const Value* value = file_.find(key);
-    const auto text = value ? reader_.text(*value, "write a user name") : std::nullopt;
-    if (!text) return;
-    const bool plausible = !text->empty() && text->find_first_of(" \t\r\n:/") == std::string::npos;
-    if (!plausible) return add(*value, shown(*text) + " is no user name", "write a login name or a numeric id");
-    user = *text;
-  }
-
-  template <typename Choice, std::size_t N>
-  void choice(std::string_view key, const std::array<std::pair<std::string_view, Choice>, N>& choices, Choice& chosen) {
-    const Value* value = file_.find(key);
-    if (const auto read = value ? read_choice(reader_, faults_, *value, choices) : std::nullopt) chosen = *read;
-  }
-
-  void estimator(std::string_view key, accounting::EstimatorId& chosen) {
-    std::vector<std::pair<std::string_view, accounting::EstimatorId>> choices;
-    for (const accounting::EstimatorId id : accounting::estimator_ids()) {
-      choices.emplace_back(accounting::name_of(id), id);
-    }
-    const Value* value = file_.find(key);
-    const auto read = value ? read_choice(reader_, faults_, *value, std::span(std::as_const(choices))) : std::nullopt;
-    if (read) chosen = *read;
-  }
-
-  // The keys that turn estimators off. The estimator that makes ranks cannot be turned off.
-  void kept_estimators(Configuration& configuration) {
-    for (const accounting::EstimatorId id : accounting::estimator_ids()) {
-      if (!accounting::estimators()[id.value].has_key) continue;
-      const std::string name(accounting::name_of(id));
-      bool on = true;
-      choice(name, std::array{std::pair{std::string_view("on"), true}, std::pair{std::string_view("off"), false}}, on);
-      if (on) continue;
-      configuration.off.insert(id);
-      if (configuration.contribution != id) continue;
-      add(*file_.find(name), "off, but contribution: " + name + " makes the ranks by it",
-          "write " + name + ": on, or another contribution");
-    }
-  }
-
-  void memory(std::string_view key, std::int64_t& bytes) {
-    const Value* value = file_.find(key);
-    const auto text = value ? reader_.text(*value, "write bytes such as 512M, or auto") : std::nullopt;
-    if (!text || *text == "auto") return;
-    if (const auto parsed = parse_memory(*text)) {
-      bytes = *parsed;
-    } else {
-      add(*value, shown(*text) + " is no such amount of memory", parsed.error().what);
-    }
-  }
-
-  void rank_weight(std::uint32_t& weight) {
-    const Value* value = file_.find("rank_weight");
-    if (const auto number = value ? whole_number(*value, k_rank_weight_range) : std::nullopt) {
-      weight = static_cast<std::uint32_t>(*number);
-    }
-  }
-
-  void part(std::string_view key, std::int64_t& parts_per_million) {
-    const Value* value = file_.find(key);
-    if (value != nullptr) read_part(reader_, *value, faults_, parts_per_million);
-  }
-
-  void duration(std::string_view key, Duration least, Duration most, Duration& duration) {
-    const Value* value = file_.find(key);
-    if (value != nullptr) read_duration(reader_, *value, faults_, least, most, duration);
-  }
-
-  // The rule of charge and its weights. A file with weights that was written before the key `charge` existed means
-  // weights.
-  void charge(Configuration& configuration) {
-    const Value* weights = file_.find("weights");
-    const Value* nodes = file_.find("node_weights");
-    if (weights != nullptr) configuration.charge = Charge::weights;
-    choice("charge", k_charges, configuration.charge);
-    const std::string name(name_of(configuration.charge));
-    const bool by_weights = configuration.charge == Charge::weights;
-    if (weights != nullptr && !by_weights) {
-      add(*weights, "is not read with charge: " + name, "write charge: weights, or remove weights");
-    }
-    if (nodes != nullptr && (by_weights || configuration.charge == Charge::billing)) {
-      add(*nodes,
-          "is not read with charge: " + name + ", where " +
-              (by_weights ? "weights say" : "slurmctld says (TRESBillingWeights)") + " what a node is worth",
-          "write charge: dominant or charge: cpu, or remove node_weights");
-    }
-    read_weights(configuration.weights);
-    read_node_weights(configuration.node_weights);
-  }
-
-  void read_weights(std::vector<std::pair<std::string, std::int64_t>>& weights) {
-    constexpr std::string_view k_remedy = "write a table such as {cpu: 1, gres/gpu: 32}";
-    const Value* value = file_.find("weights");
-    const auto table = value ? reader_.table(*value, k_remedy) : std::nullopt;
-    if (!table) return;
-    std::vector<std::pair<std::string, std::int64_t>> read;
-    for (const Mapping::Entry& entry : table->entries()) {
-      check_resource(entry);
-      if (const auto number = whole_number(entry.value, k_weight_range)) read.emplace_back(entry.key, *number);
-    }
-    if (table->entries().empty()) return add(*value, "the table is empty", std::string(k_remedy));
-    weights = std::move(read);
-  }
-
-  void read_node_weights(std::vector<NodeWeight>& weights) {
-    constexpr std::string_view k_remedy = "write a table such as {\"gpu[1-4]\": 4}";
-    const Value* value = file_.find("node_weights");
-    const auto table = value ? reader_.table(*value, k_remedy) : std::nullopt;
-    if (!table) return;
-    if (table->entries().empty()) return add(*value, "the table is empty", std::string(k_remedy));
-    std::set<std::string> seen;
-    for (const Mapping::Entry& entry : table->entries()) {
-      auto nodes = expand_brackets(entry.key);
-      if (!nodes) {
-        add(entry.value, nodes.error().what, "write nodes as in slurm.conf, such as gpu[1-4]");
-        continue;
-      }
-      for (const std::string& node : *nodes) {
-        if (!seen.insert(node).second) add(entry.value, "node " + node + " has a weight twice", "give it one weight");
-      }
-      const auto number = whole_number(entry.value, k_weight_range);
-      if (number) weights.push_back({*std::move(nodes), *number, entry.key});
-    }
-  }
-
- private:
-  void add(const Value& value, const std::string& what, std::string remedy) {
-    faults_.add(value.line, value.name + ": " + what, std::move(remedy));
-  }
-
-  std::optional<std::int64_t> whole_number(const Value& value, IntegerRange range) {
-    const auto text = reader_.text(value, "write a whole number");
-    if (!text) return std::nullopt;
-    const auto number = parse_integer(*text, range);
-    if (number) return *number;
-    add(value, shown(*text) + " is no such number", number.error().what);
-    return std::nullopt;
-  }
-
-  // Only resources that nodes have in countable units can be weighed against processors: memory in MiB would dwarf
-  // them, licenses have no owner, and Slurm's billing uses other weights for jobs than for nodes.
-  void check_resource(const Mapping::Entry& entry) {
-    const std::string_view key = entry.key;
-    constexpr std::string_view k_gres = "gres/";
-    const bool is_gres =
-        key.starts_with(k_gres) && key.size() > k_gres.size() && key.find_first_of(" \t,=") == std::string_view::npos;
-    if (key == "cpu" || is_gres) return;
-    add(entry.value, "a resource of this name has no weight", "allowed are cpu, gres/NAME and gres/NAME:TYPE");
-  }
-
-  YamlReader& reader_;
-  const Mapping& file_;
-  FaultList& faults_;
-};
-
-std::string text_or_none(const std::string& text) {
-  return text.empty() ? "none" : text;
+template <typename T>
+Format<T> whole_number(IntegerRange range) {
+  const auto parse = [range](std::string_view text) {
+    return parse_integer(text, range).map([](std::int64_t number) { return static_cast<T>(number); });
+  };
+  return scalar<T>("Whole number from " + std::to_string(range.least) + " to " + std::to_string(range.most),
+                   "write a whole number", or_fault(parse, " is no such number"),
+                   [](const T& number) { return std::to_string(number); });
 }
 
-std::string weights_text(const Configuration& c) {
-  std::string text;
-  for (const auto& [name, weight] : c.weights)
-    text += (text.empty() ? "" : ", ") + name + ": " + std::to_string(weight);
+OrFault<std::string> parse_place(const std::string& text) {
+  const auto place = or_fault(parse_endpoint, " is no place to listen or connect")(text);
+  return place.map([&](const Endpoint&) { return text; });
+}
+
+// Another shapleyd's socket, or HOST:PORT.
+OrFault<std::string> parse_peer(const std::string& text) {
+  if (!text.starts_with('/')) return parse_place(text);
+  return parse_path(text, k_max_socket_path).map([](const std::filesystem::path& path) { return path.string(); });
+}
+
+OrFault<std::string> parse_user(const std::string& text) {
+  if (!text.empty() && text.find_first_of(" \t\r\n:/") == std::string::npos) return text;
+  return tl::unexpected(Fault{0, shown(text) + " is no user name", "write a login name or a numeric id"});
+}
+
+std::string as_it_is(const std::string& text) {
   return text;
 }
 
-std::string node_weights_text(const Configuration& c) {
-  std::string text;
-  for (const NodeWeight& w : c.node_weights) {
-    text += (text.empty() ? "" : ", ") + w.expression + ": " + std::to_string(w.weight);
+Row<Configuration> peer_row() {
+  auto row = key("peer", &Configuration::peer,
+                 scalar<std::string>(socket_path() + ", `HOST:PORT`", "write a socket's path, HOST:PORT, or none",
+                                     parse_peer, as_it_is, "none"),
+                 "where the other one of two controllers is");
+  row.read = [read = row.read](YamlReader& reader, const Mapping& entries, Configuration& into) {
+    read(reader, entries, into);
+    if (into.peer.empty() || into.peer != into.socket) return;
+    reader.fault(*entries.find("peer"), "is this daemon's own socket",
+                 "name the socket of the other controller's shapleyd");
+  };
+  return row;
+}
+
+Format<accounting::EstimatorId> estimator() {
+  Choices<accounting::EstimatorId> choices;
+  for (const accounting::EstimatorId id : accounting::estimator_ids()) {
+    choices.emplace_back(accounting::name_of(id), id);
   }
-  return text_or_none(text);
+  return choice(choices, "Name of an estimator");
+}
+
+// The key that turns an estimator off. The one that makes ranks cannot be turned off.
+Row<Configuration> row_of(accounting::EstimatorId id) {
+  const Format<bool> format = on_or_off();
+  const std::string name(accounting::name_of(id));
+  Row<Configuration> row{{accounting::name_of(id), format.type, "`on`", "whether phi by " + name + " is kept"}};
+  row.read = [format, id, name](YamlReader& reader, const Mapping& entries, Configuration& into) {
+    const Value* value = entries.find(name);
+    bool on = true;
+    if (value != nullptr) format.read(reader, *value, on);
+    if (on) return;
+    into.off.insert(id);
+    if (into.contribution != id) return;
+    reader.fault(*value, "off, but contribution: " + name + " makes the ranks by it",
+                 "write " + name + ": on, or another contribution");
+  };
+  row.text = [format, id](const Configuration& of) { return format.text(!of.off.contains(id)); };
+  return row;
+}
+
+// A file with weights that was written before the key `charge` existed means weights.
+void read_charge(YamlReader& reader, const Mapping& entries, Configuration& into) {
+  const Value* weights = entries.find("weights");
+  const Value* nodes = entries.find("node_weights");
+  if (weights != nullptr) into.charge = Charge::weights;
+  if (const Value* value = entries.find("charge")) choice(k_charges).read(reader, *value, into.charge);
+  const std::string name(name_of(into.charge));
+  const bool by_weights = into.charge == Charge::weights;
+  if (weights != nullptr && !by_weights) {
+    reader.fault(*weights, "is not read with charge: " + name, "write charge: weights, or remove weights");
+  }
+  if (nodes != nullptr && (by_weights || into.charge == Charge::billing)) {
+    reader.fault(*nodes,
+                 "is not read with charge: " + name + ", where " +
+                     (by_weights ? "weights say" : "slurmctld says (TRESBillingWeights)") + " what a node is worth",
+                 "write charge: dominant or charge: cpu, or remove node_weights");
+  }
+}
+
+// Only resources that nodes have in countable units can be weighed against processors: memory in MiB would dwarf them,
+// licenses have no owner, and Slurm's billing uses other weights for jobs than for nodes.
+void check_resource(YamlReader& reader, const Mapping::Entry& entry) {
+  const std::string_view key = entry.key;
+  constexpr std::string_view k_gres = "gres/";
+  const bool is_gres =
+      key.starts_with(k_gres) && key.size() > k_gres.size() && key.find_first_of(" \t,=") == std::string_view::npos;
+  if (key == "cpu" || is_gres) return;
+  reader.fault(entry.value, "a resource of this name has no weight", "allowed are cpu, gres/NAME and gres/NAME:TYPE");
+}
+
+// The entries of a table of weights.
+std::vector<Mapping::Entry> weights_in(YamlReader& reader, const Value& value, const std::string& example) {
+  const auto table = reader.table(value, "write a table such as " + example);
+  if (table && table->entries().empty()) {
+    reader.fault(value, "the table is empty", "write a table such as " + example);
+  }
+  return table ? table->entries() : std::vector<Mapping::Entry>{};
+}
+
+// 0 after a fault.
+std::int64_t weight_of(YamlReader& reader, const Mapping::Entry& entry) {
+  std::int64_t weight = 0;
+  whole_number<std::int64_t>(k_weight_range).read(reader, entry.value, weight);
+  return weight;
+}
+
+using ResourceWeights = std::vector<std::pair<std::string, std::int64_t>>;
+
+void read_resource_weights(YamlReader& reader, const Value& value, ResourceWeights& into) {
+  into.clear();
+  for (const Mapping::Entry& entry : weights_in(reader, value, "{cpu: 1, gres/gpu: 32}")) {
+    check_resource(reader, entry);
+    into.emplace_back(entry.key, weight_of(reader, entry));
+  }
+}
+
+void read_node_weights(YamlReader& reader, const Value& value, std::vector<NodeWeight>& into) {
+  std::set<std::string> seen;
+  for (const Mapping::Entry& entry : weights_in(reader, value, "{\"gpu[1-4]\": 4}")) {
+    auto nodes = expand_brackets(entry.key);
+    if (!nodes) {
+      reader.fault(entry.value, nodes.error().what, "write nodes as in slurm.conf, such as gpu[1-4]");
+      continue;
+    }
+    for (const std::string& node : *nodes) {
+      if (seen.insert(node).second) continue;
+      reader.fault(entry.value, "node " + node + " has a weight twice", "give it one weight");
+    }
+    into.push_back({*std::move(nodes), weight_of(reader, entry), entry.key});
+  }
+}
+
+std::string resource_weights_text(const ResourceWeights& weights) {
+  std::string text;
+  for (const auto& [name, weight] : weights) text += (text.empty() ? "" : ", ") + name + ": " + std::to_string(weight);
+  return text;
+}
+
+std::string node_weights_text(const std::vector<NodeWeight>& weights) {
+  ResourceWeights by_name;
+  for (const NodeWeight& w : weights) by_name.emplace_back(w.expression, w.weight);
+  return weights.empty() ? "none" : resource_weights_text(by_name);
+}
+
+constexpr std::size_t k_max_delimiter = 8;
+
+void read_workflow_rules(YamlReader& reader, const Value& value, std::vector<workflow::KeyRule>& into) {
+  const auto list = reader.list(value, "write a list such as [wckey, array], or [] for none");
+  if (!list) return;
+  into.clear();
+  for (const Value& element : *list) {
+    const std::size_t faults = reader.reported();
+    workflow::KeyRule rule{};
+    choice(workflow::k_key_rules).read(reader, element, rule);
+    if (reader.reported() != faults) continue;
+    if (std::ranges::find(into, rule) != into.end()) reader.fault(element, "a rule is named twice", "name it once");
+    into.push_back(rule);
+  }
+}
+
+std::string workflow_rules_text(const std::vector<workflow::KeyRule>& rules) {
+  std::string text;
+  for (const workflow::KeyRule rule : rules)
+    text += (text.empty() ? "" : ", ") + choice(workflow::k_key_rules).text(rule);
+  return '[' + text + ']';
+}
+
+Format<std::string> delimiter() {
+  const std::string allowed = "1 to " + std::to_string(k_max_delimiter) + " characters without blanks";
+  const auto parse = [allowed](const std::string& text) -> OrFault<std::string> {
+    const auto unfit = [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 127; };
+    if (!text.empty() && text.size() <= k_max_delimiter && std::ranges::none_of(text, unfit)) return text;
+    return tl::unexpected(Fault{0, shown(text) + " is no delimiter", "write " + allowed});
+  };
+  auto format = scalar<std::string>(allowed, "write the text that parts a job's name, such as \"-\"", parse,
+                                    [](const std::string& text) { return '\'' + text + '\''; });
+  format.written = [](const std::string& text) { return '"' + text + '"'; };
+  return format;
+}
+
+Expected<std::int64_t> parse_threshold(std::string_view text) {
+  return parse_share(text).map([](const Share& share) { return share.parts_per_million(); });
+}
+
+Rows<Configuration> daemon_rows() {
+  return {
+      key("ledger", &Configuration::ledger, path("Absolute path"), "the file with the books"),
+      key("socket", &Configuration::socket, path(socket_path(), k_max_socket_path),
+          "where the plugin and shapleyctl find the daemon"),
+      peer_row(),
+      key("listen", &Configuration::listen,
+          scalar<std::string>("A place `HOST:PORT`", "write HOST:PORT, or none", parse_place, as_it_is, "none"),
+          "where other hosts may ask, and the other one of two controllers follow"),
+      key("munge_socket", &Configuration::munge_socket, path(socket_path(), k_max_socket_path, "none"),
+          "where munged listens, for all that goes over TCP"),
+      key("signing_key", &Configuration::signing_key, path("Absolute path of a private key", k_max_path, "none"),
+          "signs heads of the ledger"),
+      key("slurm_user", &Configuration::slurm_user,
+          scalar<std::string>("Login name or numeric id", "write a user name", parse_user, as_it_is),
+          "who may feed the books, besides root"),
+  };
+}
+
+Rows<Configuration> estimator_rows() {
+  Rows<Configuration> rows{
+      key("contribution", &Configuration::contribution, estimator(), "what an organization gave, for the ranks")};
+  for (const accounting::EstimatorId id : accounting::estimator_ids()) {
+    if (accounting::estimators()[id.value].has_key) rows.push_back(row_of(id));
+  }
+  rows.push_back(key("hindsight_memory", &Configuration::hindsight_memory,
+                     scalar<std::int64_t>("Bytes, or a number with `K`, `M`, `G` or `T`, from 16 MiB to 1 TiB",
+                                          "write bytes such as 512M, or auto",
+                                          or_fault(parse_memory, " is no such amount of memory"), memory_text, "auto"),
+                     "how much memory phi by hindsight may take"));
+  return rows;
+}
+
+Rows<Configuration> rank_rows() {
+  using accounting::Guests;
+  using accounting::KeyRule;
+  return {
+      key("rule", &Configuration::rule,
+          choice<KeyRule>({{"braking", KeyRule::braking}, {"published", KeyRule::horizon}}), "what ranks look at"),
+      key("guarantee", &Configuration::guarantee, part(),
+          "the part of its own processors that an organization may count on"),
+      key("guests", &Configuration::guests, choice<Guests>({{"last", Guests::last}, {"ranked", Guests::ranked}}),
+          "whether jobs of no organization go after all others"),
+      key("order", &Configuration::order,
+          choice<Order>({{name_of(Order::strict), Order::strict}, {name_of(Order::weighted), Order::weighted}}),
+          "whether ranks outweigh Slurm's own factors"),
+      key("rank_weight", &Configuration::rank_weight, whole_number<std::uint32_t>(k_rank_weight_range),
+          "what the first rank adds with `order: weighted`"),
+      key("mode", &Configuration::mode,
+          choice<Mode>({{name_of(Mode::priorities), Mode::priorities}, {name_of(Mode::observe), Mode::observe}}),
+          "whether ranks act on priorities"),
+      key("period", &Configuration::period,
+          choice<Period>({{"none", Period::none},
+                          {"monthly", Period::monthly},
+                          {"quarterly", Period::quarterly},
+                          {"yearly", Period::yearly}}),
+          "when standings begin again from zero"),
+      key("stale_after", &Configuration::stale_after, duration(Duration{1}, k_longest_duration),
+          "how long the last ranks hold without shapleyd"),
+  };
+}
+
+Rows<Configuration> charge_rows() {
+  auto charge = key("charge", &Configuration::charge, choice(k_charges), "what a job is charged on a node");
+  charge.read = read_charge;
+  return {
+      std::move(charge),
+      key("weights", &Configuration::weights,
+          {"Table of resources with whole numbers from 1 to 1000", read_resource_weights, resource_weights_text},
+          "what counts as processors with `charge: weights`", "each CPU 1"),
+      key("node_weights", &Configuration::node_weights,
+          {"Table of nodes with whole numbers from 1 to 1000", read_node_weights, node_weights_text},
+          "what a CPU of a node is worth", "none"),
+  };
+}
+
+Rows<Configuration> table_rows() {
+  const auto consortium = [](YamlReader& reader, const Mapping& file, Configuration& into) {
+    if (const Value* value = file.find("consortium")) read_consortium(reader, *value, into);
+  };
+  return {
+      within(&Configuration::workflows, workflow_order("how one organization's jobs are ordered")),
+      key("workflows", &Configuration::workflows, workflow_table("Table with the keys below"),
+          "what a workflow is and how it is measured", "as each of them says"),
+      {{"consortium", "Table with the keys below", "none",
+        "one consortium, several clusters: ranks by the sum over them"},
+       consortium,
+       consortium_text,
+       true},
+      {{"organizations", "List of organizations", std::string(k_required), "in the order that breaks ties of rank"},
+       read_organizations},
+  };
+}
+
+template <typename Table>
+std::vector<Key> keys_of(const Rows<Table>& rows) {
+  std::vector<Key> keys;
+  std::ranges::transform(rows, std::back_inserter(keys), &Row<Table>::key);
+  return keys;
 }
 
 }  // namespace
 
-void read_part(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million) {
-  const auto text = reader.text(value, "write a part such as 0.5");
-  if (!text) return;
-  if (const auto parts = parse_part(*text)) {
-    parts_per_million = *parts;
-  } else {
-    faults.add(value.line, value.name + ": " + shown(*text) + " is no such part", parts.error().what);
-  }
+std::string_view name_of(Charge charge) {
+  const auto found = std::ranges::find(k_charges, charge, &std::pair<std::string_view, Charge>::second);
+  return found == k_charges.end() ? std::string_view{} : found->first;
 }
 
-void read_duration(YamlReader& reader, const Value& value, FaultList& faults, Duration least, Duration most,
-                   Duration& duration) {
-  const auto text = reader.text(value, "write a duration such as 5m");
-  if (!text) return;
-  if (const auto parsed = parse_duration(*text, least, most)) {
-    duration = *parsed;
-  } else {
-    faults.add(value.line, value.name + ": " + shown(*text) + " is no such duration", parsed.error().what);
-  }
+const Rows<Configuration>& file_rows() {
+  static const Rows<Configuration> rows = [] {
+    Rows<Configuration> all;
+    for (const auto part : {daemon_rows, estimator_rows, rank_rows, charge_rows, table_rows}) {
+      std::ranges::move(part(), std::back_inserter(all));
+    }
+    return all;
+  }();
+  return rows;
 }
 
-void take_path(const Value& value, const std::string& text, FaultList& faults, std::size_t max_length,
-               std::filesystem::path& path) {
-  if (!text.starts_with('/') || text.find('\0') != std::string::npos) {
-    faults.add(value.line, value.name + ": " + shown(text) + " is no absolute path",
-               "write a path that begins with '/'");
-  } else if (text.size() > max_length) {
-    faults.add(value.line, value.name + ": a path of " + std::to_string(text.size()) + " characters",
-               "use one of at most " + std::to_string(max_length));
-  } else {
-    path = text;
-  }
-}
-
-void take_endpoint(const Value& value, const std::string& text, FaultList& faults, std::string& endpoint) {
-  if (const auto parsed = parse_endpoint(text)) {
-    endpoint = text;
-  } else {
-    faults.add(value.line, value.name + ": " + shown(text) + " is no place to listen or connect", parsed.error().what);
-  }
-}
-
-void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration) {
-  using namespace std::string_view_literals;
-  SettingsReader settings(reader, file, faults);
-  settings.path("ledger", configuration.ledger, k_max_path);
-  settings.path("socket", configuration.socket, k_max_socket_path);
-  settings.peer(configuration);
-  settings.endpoint_or_none("listen", configuration.listen);
-  settings.path_or_none("munge_socket", configuration.munge_socket, k_max_socket_path);
-  settings.path_or_none("signing_key", configuration.signing_key, k_max_path);
-  settings.user("slurm_user", configuration.slurm_user);
-  settings.estimator("contribution", configuration.contribution);
-  settings.kept_estimators(configuration);
-  settings.memory("hindsight_memory", configuration.hindsight_memory);
-  settings.choice("rule",
-                  std::array{std::pair{"braking"sv, accounting::KeyRule::braking},
-                             std::pair{"published"sv, accounting::KeyRule::horizon}},
-                  configuration.rule);
-  settings.part("guarantee", configuration.guarantee);
-  settings.choice(
-      "guests",
-      std::array{std::pair{"last"sv, accounting::Guests::last}, std::pair{"ranked"sv, accounting::Guests::ranked}},
-      configuration.guests);
-  settings.choice("order",
-                  std::array{std::pair{name_of(Order::strict), Order::strict},
-                             std::pair{name_of(Order::weighted), Order::weighted}},
-                  configuration.order);
-  settings.rank_weight(configuration.rank_weight);
-  settings.choice("mode",
-                  std::array{std::pair{name_of(Mode::priorities), Mode::priorities},
-                             std::pair{name_of(Mode::observe), Mode::observe}},
-                  configuration.mode);
-  settings.choice("period",
-                  std::array{std::pair{"none"sv, Period::none}, std::pair{"monthly"sv, Period::monthly},
-                             std::pair{"quarterly"sv, Period::quarterly}, std::pair{"yearly"sv, Period::yearly}},
-                  configuration.period);
-  settings.duration("stale_after", Duration{1}, k_longest_duration, configuration.stale_after);
-  settings.charge(configuration);
-}
-
-std::vector<std::pair<std::string, std::string>> values_of(const Configuration& c) {
-  std::vector<std::pair<std::string, std::string>> values{
-      {"ledger", c.ledger.string()},
-      {"socket", c.socket.string()},
-      {"peer", text_or_none(c.peer)},
-      {"listen", text_or_none(c.listen)},
-      {"munge_socket", text_or_none(c.munge_socket.string())},
-      {"signing_key", text_or_none(c.signing_key.string())},
-      {"slurm_user", c.slurm_user},
-      {"contribution", std::string(accounting::name_of(c.contribution))},
-      {"hindsight_memory", c.hindsight_memory == 0 ? "auto" : memory_text(c.hindsight_memory)},
-      {"rule", c.rule == accounting::KeyRule::braking ? "braking" : "published"},
-      {"guarantee", part_text(c.guarantee)},
-      {"guests", std::string(name_of(c.guests))},
-      {"order", std::string(name_of(c.order))},
-      {"rank_weight", std::to_string(c.rank_weight)},
-      {"mode", std::string(name_of(c.mode))},
-      {"period", std::string(name_of(c.period))},
-      {"stale_after", seconds_text(c.stale_after)},
-      {"charge", std::string(name_of(c.charge))},
-      {"weights", weights_text(c)},
-      {"node_weights", node_weights_text(c)},
-      {"within_organization", c.workflows.fairness ? "workflow_fairness" : "fifo"},
-      {"workflows", workflows_text(c.workflows)},
-      {"consortium", consortium_text(c.consortium)},
+const Rows<workflow::Settings>& workflow_rows() {
+  using workflow::Settings;
+  static const Rows<Settings> rows{
+      key("workflow_key", &Settings::workflow_key, {"List of rules", read_workflow_rules, workflow_rules_text},
+          "names a job's workflow"),
+      key("activity_key", &Settings::activity_key, {"List of the same rules", read_workflow_rules, workflow_rules_text},
+          "names a job's activity"),
+      key("name_delimiter", &Settings::name_delimiter, delimiter(), "parts the job's name"),
+      key("mode", &Settings::mode, choice(workflow::k_modes), "what is measured of an activity"),
+      key("relative_duration", &Settings::relative_duration, on_or_off(),
+          "whether activities of long tasks weigh more"),
+      key("threshold", &Settings::threshold_ppm,
+          scalar<std::int64_t>("Fraction, percentage or decimal above 0 and at most 1",
+                               "write a part of 1, such as 0.2", or_fault(parse_threshold, " is no threshold"),
+                               part_text),
+          "how uneven it may be"),
   };
-  for (const accounting::EstimatorId id : accounting::estimator_ids()) {
-    if (!accounting::estimators()[id.value].has_key) continue;
-    const auto next = std::ranges::find(values, "hindsight_memory", &std::pair<std::string, std::string>::first);
-    values.emplace(next, accounting::name_of(id), c.off.contains(id) ? "off" : "on");
-  }
-  return values;
+  return rows;
+}
+
+Row<workflow::Settings> workflow_order(std::string meaning, std::string fallback) {
+  return key("within_organization", &workflow::Settings::fairness,
+             choice<bool>({{"fifo", false}, {"workflow_fairness", true}}), std::move(meaning), std::move(fallback));
+}
+
+Format<workflow::Settings> workflow_table(std::string type) {
+  const auto read = [](YamlReader& reader, const Value& value, workflow::Settings& into) {
+    const auto entries = reader.mapping(value, names_of(workflow_rows()));
+    if (entries) read_rows(reader, *entries, workflow_rows(), into);
+  };
+  return {std::move(type), read,
+          [](const workflow::Settings& settings) { return rows_text(workflow_rows(), settings); }};
+}
+
+std::vector<KeyTable> key_tables() {
+  return {{"", "", keys_of(file_rows())},
+          {"workflows: ", "Of workflows", keys_of(workflow_rows())},
+          {"consortium: ", "Of consortium", keys_of(consortium_rows())},
+          {"consortium: clusters: ", "Of a cluster of the consortium", keys_of(cluster_rows())},
+          {"organizations: ", "Of an organization", keys_of(organization_rows())},
+          {"organizations: nodes: ", "Of a claim in its long form", keys_of(claim_rows())}};
 }
 
 }  // namespace shapley::config

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <sstream>
+#include <unordered_set>
 #include <utility>
 
 #include <yaml-cpp/eventhandler.h>
 
+#include "base/slurm_text.hpp"
 #include "config/keys.hpp"
 #include "config/values.hpp"
 
@@ -123,6 +125,11 @@ std::optional<LostKey> key_without_value_sign(std::string_view text, int line) {
   return LostKey{.line = static_cast<int>(*lost) + 1, .key = std::string(key)};
 }
 
+// Before the names of what a table holds.
+std::string prefix_of(const Value& table) {
+  return table.name.empty() ? "" : table.name + ": ";
+}
+
 std::string known_list(std::span<const std::string_view> known) {
   return "known keys: " + join(known, " and ");
 }
@@ -139,18 +146,27 @@ const Value* Mapping::find(std::string_view key) const {
   return found == index_.end() ? nullptr : &entries_[found->second].value;
 }
 
+void YamlReader::add(int line, std::string what, std::string remedy) {
+  ++reported_;
+  faults_.add(line, std::move(what), std::move(remedy));
+}
+
+void YamlReader::fault(const Value& value, const std::string& what, std::string remedy) {
+  add(value.line, value.name + ": " + what, std::move(remedy));
+}
+
 bool YamlReader::spend(const Value& value) {
   if (values_ > k_max_values) return false;
   if (++values_ <= k_max_values) return true;
-  faults_.add(value.line, "more than " + std::to_string(k_max_values) + " values, aliases followed",
-              "write the file without so many aliases (*name)");
+  add(value.line, "more than " + std::to_string(k_max_values) + " values, aliases followed",
+      "write the file without so many aliases (*name)");
   return false;
 }
 
 void YamlReader::wrong_type(const Value& value, std::string_view wanted, std::string_view remedy) {
-  faults_.add(value.line,
-              value.name + " is " + std::string(kind_of(value.node)) + " where " + std::string(wanted) + " is expected",
-              std::string(remedy));
+  add(value.line,
+      value.name + " is " + std::string(kind_of(value.node)) + " where " + std::string(wanted) + " is expected",
+      std::string(remedy));
 }
 
 std::optional<Value> YamlReader::document(std::string_view text) {
@@ -165,12 +181,12 @@ std::optional<Value> YamlReader::document(std::string_view text) {
     return std::nullopt;
   }
   if (second) {
-    faults_.add(*second, "what begins here belongs to no key above; is it a second YAML document?",
-                "correct the indentation; a line '---' may only come first");
+    add(*second, "what begins here belongs to no key above; is it a second YAML document?",
+        "correct the indentation; a line '---' may only come first");
     return std::nullopt;
   }
   if (!root.IsDefined() || root.IsNull()) {
-    faults_.add(0, "the file is empty", "shapleyctl init proposes a first configuration");
+    add(0, "the file is empty", "shapleyctl init proposes a first configuration");
     return std::nullopt;
   }
   Value document{root, line_of(root), "the file"};
@@ -178,82 +194,80 @@ std::optional<Value> YamlReader::document(std::string_view text) {
     wrong_type(document, "a list of 'key: value'", "begin with the example, etc/shapleyd.yaml");
     return std::nullopt;
   }
+  document.name.clear();
   return document;
 }
 
 void YamlReader::add_syntax_fault(int line, const std::string& message) {
   const bool may_lack_a_sign = message == YAML::ErrorMsg::MAP_VALUE || message == YAML::ErrorMsg::END_OF_MAP;
   if (const auto lost = may_lack_a_sign ? key_without_value_sign(text_, line) : std::nullopt) {
-    faults_.add(lost->line, "'" + lost->key + "' is not followed by ': '",
-                "write '" + lost->key + ": ...'; without it what follows cannot be read");
+    add(lost->line, "'" + lost->key + "' is not followed by ': '",
+        "write '" + lost->key + ": ...'; without it what follows cannot be read");
     return;
   }
-  faults_.add(line, "this is no YAML: " + message, std::string(k_syntax_remedy));
+  add(line, "this is no YAML: " + message, std::string(k_syntax_remedy));
 }
 
-std::optional<Mapping> YamlReader::unique_entries(const Value& value, std::string_view context) {
-  Mapping mapping;
+std::optional<Mapping> YamlReader::unique_entries(const Value& value) {
+  Mapping mapping(value);
+  const std::string context = prefix_of(value);
   for (const auto& entry : value.node) {
     if (!spend(value)) return std::nullopt;
     const int line = line_of(entry.first);
     if (!entry.first.IsScalar()) {
-      faults_.add(line, std::string(context) + "a key is " + std::string(kind_of(entry.first)), "write 'key: value'");
+      add(line, context + "a key is " + std::string(kind_of(entry.first)), "write 'key: value'");
       continue;
     }
     const std::string& key = entry.first.Scalar();
     if (const Value* earlier = mapping.find(key)) {
-      faults_.add(
-          line,
-          std::string(context) + "key " + shown(key) + " was given already in line " + std::to_string(earlier->line),
+      add(line, context + "key " + shown(key) + " was given already in line " + std::to_string(earlier->line),
           "keep one of the two");
       continue;
     }
-    if (!closes_its_quote(entry.second, std::string(context) + key)) continue;
+    if (!closes_its_quote(entry.second, context + key)) continue;
     // The key's line: an alias carries its anchor's line, and a missing value the next key's.
-    mapping.insert(key, {entry.second, line, std::string(context) + key});
+    mapping.insert(key, {entry.second, line, context + key});
   }
   return mapping;
 }
 
-std::optional<Mapping> YamlReader::entries(const Value& value, std::string_view context,
-                                           std::span<const std::string_view> known_keys) {
+std::optional<Mapping> YamlReader::entries(const Value& value, std::span<const std::string_view> known_keys) {
   if (!spend(value)) return std::nullopt;
   if (!value.node.IsMap()) {
     wrong_type(value, "a mapping", known_list(known_keys));
     return std::nullopt;
   }
-  return unique_entries(value, context);
+  return unique_entries(value);
 }
 
-void YamlReader::add_unknown(const Mapping::Entry& entry, std::string_view context,
+void YamlReader::add_unknown(const Value& table, const Mapping::Entry& entry,
                              std::span<const std::string_view> known_keys) {
   if (std::find(known_keys.begin(), known_keys.end(), entry.key) != known_keys.end()) return;
   const std::string_view near = nearest(entry.key, known_keys);
-  faults_.add(entry.value.line, std::string(context) + "unknown key " + shown(entry.key),
-              near.empty() ? known_list(known_keys) : "did you mean '" + std::string(near) + "'?");
+  add(entry.value.line, prefix_of(table) + "unknown key " + shown(entry.key),
+      near.empty() ? known_list(known_keys) : "did you mean '" + std::string(near) + "'?");
 }
 
-std::optional<Mapping> YamlReader::mapping(const Value& value, std::string_view context,
-                                           std::span<const std::string_view> known_keys) {
-  auto mapping = entries(value, context, known_keys);
+std::optional<Mapping> YamlReader::mapping(const Value& value, std::span<const std::string_view> known_keys) {
+  auto mapping = entries(value, known_keys);
   if (!mapping) return std::nullopt;
-  for (const Mapping::Entry& entry : mapping->entries()) add_unknown(entry, context, known_keys);
+  for (const Mapping::Entry& entry : mapping->entries()) add_unknown(value, entry, known_keys);
   return mapping;
 }
 
 std::optional<Mapping> YamlReader::file(const Value& value, std::span<const std::string_view> known_keys,
                                         std::vector<std::string>* former) {
-  auto mapping = entries(value, "", known_keys);
+  auto mapping = entries(value, known_keys);
   if (!mapping) return std::nullopt;
   for (const Mapping::Entry& entry : mapping->entries()) {
     const auto gone = std::ranges::find(k_former_keys, entry.key, &FormerKey::name);
     if (gone == k_former_keys.end()) {
-      add_unknown(entry, "", known_keys);
+      add_unknown(value, entry, known_keys);
       continue;
     }
     std::string what = entry.key + ": " + std::string(gone->why);
     if (former == nullptr) {
-      faults_.add(entry.value.line, std::move(what), std::string(gone->remedy));
+      add(entry.value.line, std::move(what), std::string(gone->remedy));
     } else {
       former->push_back(std::move(what));
     }
@@ -267,7 +281,7 @@ std::optional<Mapping> YamlReader::table(const Value& value, std::string_view re
     wrong_type(value, "a mapping", remedy);
     return std::nullopt;
   }
-  return unique_entries(value, value.name + ": ");
+  return unique_entries(value);
 }
 
 std::optional<std::vector<Value>> YamlReader::list(const Value& value, std::string_view remedy) {
@@ -295,6 +309,28 @@ std::optional<std::string> YamlReader::text(const Value& value, std::string_view
   return value.node.Scalar();
 }
 
+std::optional<std::vector<std::string>> YamlReader::nodes(const Value& value) {
+  const auto text = this->text(value, "write node names such as \"n[1-4]\"");
+  if (!text || nodes_ > k_max_expanded_nodes) return std::nullopt;
+  auto names = expand_brackets(*text);
+  if (!names) {
+    fault(value, shown(*text) + ": " + names.error().what, "write names as Slurm does: n[1-4,7],gpu01");
+    return std::nullopt;
+  }
+  nodes_ += names->size();
+  if (nodes_ > k_max_expanded_nodes) {
+    fault(value, "the file names more than " + std::to_string(k_max_expanded_nodes) + " nodes", "correct the ranges");
+    return std::nullopt;
+  }
+  std::unordered_set<std::string_view> seen;
+  for (const std::string& name : *names) {
+    if (seen.insert(name).second) continue;
+    fault(value, "node " + name + " is named twice in " + shown(*text), "name it once");
+    return std::nullopt;
+  }
+  return *std::move(names);
+}
+
 bool YamlReader::closes_its_quote(const YAML::Node& node, const std::string& name) {
   const auto begin = static_cast<std::size_t>(std::max(0, node.Mark().pos));
   if (!node.IsScalar() || begin >= text_.size()) return true;
@@ -308,8 +344,8 @@ bool YamlReader::closes_its_quote(const YAML::Node& node, const std::string& nam
       return true;
     }
   }
-  faults_.add(line_of(node), name + ": the quote that opens here is not closed on its line",
-              "close it, or check the quotes of the lines below");
+  add(line_of(node), name + ": the quote that opens here is not closed on its line",
+      "close it, or check the quotes of the lines below");
   return false;
 }
 

@@ -5,7 +5,6 @@
 // reader.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -33,6 +32,10 @@ struct Value {
 // A mapping whose keys are known and unique. Keeps the file's order.
 class Mapping {
  public:
+  explicit Mapping(Value table) : table_(std::move(table)) {}
+
+  // What faults name of which no key is at fault.
+  [[nodiscard]] const Value& table() const { return table_; }
   void insert(std::string key, Value value);
   // nullptr: the file does not have this key.
   [[nodiscard]] const Value* find(std::string_view key) const;
@@ -44,6 +47,7 @@ class Mapping {
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
  private:
+  Value table_;
   std::vector<Entry> entries_;
   std::map<std::string, std::size_t, std::less<>> index_;
 };
@@ -54,13 +58,18 @@ class YamlReader {
 
   explicit YamlReader(FaultList& faults) : faults_(faults) {}
 
-  // The single document of the text, which is a mapping; nullopt after a fault.
+  // "NAME: what", in the value's line.
+  void fault(const Value& value, const std::string& what, std::string remedy);
+  void fault(const Value& value, const Fault& without_line) { fault(value, without_line.what, without_line.remedy); }
+  [[nodiscard]] FaultList& faults() { return faults_; }
+  // How many faults were reported, dropped ones included.
+  [[nodiscard]] std::size_t reported() const { return reported_; }
+
+  // The single document of the text, which is a mapping and has no name; nullopt after a fault.
   [[nodiscard]] std::optional<Value> document(std::string_view text);
 
-  // Each of these returns nullopt after reporting a fault. `context` is put before the names of the values within
-  // ("organization 'x': ").
-  [[nodiscard]] std::optional<Mapping> mapping(const Value& value, std::string_view context,
-                                               std::span<const std::string_view> known_keys);
+  // Each of these returns nullopt after reporting a fault. The names of the values within begin with that of `value`.
+  [[nodiscard]] std::optional<Mapping> mapping(const Value& value, std::span<const std::string_view> known_keys);
   // The same of the whole file. Keys that there are no more (k_former_keys) are faults that say what to write instead,
   // or, with `former`, are noted there.
   [[nodiscard]] std::optional<Mapping> file(const Value& value, std::span<const std::string_view> known_keys,
@@ -69,16 +78,19 @@ class YamlReader {
   [[nodiscard]] std::optional<Mapping> table(const Value& value, std::string_view remedy);
   [[nodiscard]] std::optional<std::vector<Value>> list(const Value& value, std::string_view remedy);
   [[nodiscard]] std::optional<std::string> text(const Value& value, std::string_view remedy);
+  // Node names in Slurm's notation, each once. A file names at most k_max_expanded_nodes together; after that nothing
+  // is expanded, because it would only take time, and not every text is a fault of its own.
+  [[nodiscard]] std::optional<std::vector<std::string>> nodes(const Value& value);
 
  private:
+  void add(int line, std::string what, std::string remedy);
   // Reports the parser's message, or its likely cause: a key without ':' is on an earlier line than the message names.
   void add_syntax_fault(int line, const std::string& message);
   [[nodiscard]] bool spend(const Value& value);
-  [[nodiscard]] std::optional<Mapping> unique_entries(const Value& value, std::string_view context);
+  [[nodiscard]] std::optional<Mapping> unique_entries(const Value& value);
   // What `value` maps; nullopt after reporting a fault.
-  [[nodiscard]] std::optional<Mapping> entries(const Value& value, std::string_view context,
-                                               std::span<const std::string_view> known_keys);
-  void add_unknown(const Mapping::Entry& entry, std::string_view context, std::span<const std::string_view> known_keys);
+  [[nodiscard]] std::optional<Mapping> entries(const Value& value, std::span<const std::string_view> known_keys);
+  void add_unknown(const Value& table, const Mapping::Entry& entry, std::span<const std::string_view> known_keys);
   // yaml-cpp lets a quote that is never closed end with the file, and so swallow every key that follows. False after
   // reporting that.
   [[nodiscard]] bool closes_its_quote(const YAML::Node& node, const std::string& name);
@@ -87,30 +99,8 @@ class YamlReader {
   FaultList& faults_;
   std::string_view text_;  // of document(); must outlive the reader
   std::size_t values_ = 0;
+  std::size_t nodes_ = 0;
+  std::size_t reported_ = 0;
 };
-
-// The choice that the word in `value` names; nullopt after reporting a fault that lists what is allowed.
-template <typename Choice>
-[[nodiscard]] std::optional<Choice> read_choice(YamlReader& reader, FaultList& faults, const Value& value,
-                                                std::span<const std::pair<std::string_view, Choice>> choices) {
-  std::vector<std::string_view> words;
-  for (const auto& choice : choices) words.push_back(choice.first);
-  const std::string allowed = "write " + join(words, " or ");
-  const auto text = reader.text(value, allowed);
-  if (!text) return std::nullopt;
-  for (const auto& [word, choice] : choices) {
-    if (*text == word) return choice;
-  }
-  const std::string_view near = nearest(*text, words);
-  faults.add(value.line, value.name + ": " + shown(*text) + " is not known",
-             near.empty() ? allowed : "did you mean " + std::string(near) + "? Allowed: " + join(words, " or "));
-  return std::nullopt;
-}
-
-template <typename Choice, std::size_t N>
-[[nodiscard]] std::optional<Choice> read_choice(YamlReader& reader, FaultList& faults, const Value& value,
-                                                const std::array<std::pair<std::string_view, Choice>, N>& choices) {
-  return read_choice(reader, faults, value, std::span<const std::pair<std::string_view, Choice>>(choices));
-}
 
 }  // namespace shapley::config

@@ -5,7 +5,6 @@
 
 #include "config/checks.hpp"
 #include "config/configuration.hpp"
-#include "config/keys.hpp"
 #include "config/settings.hpp"
 #include "tests/config/parsed.hpp"
 
@@ -141,16 +140,25 @@ TEST(Difference, NamesClusters) {
 }
 
 TEST(Difference, KnowsEveryKey) {
-  std::vector<std::string> named;
-  for (const auto& [key, value] : values_of(Configuration{})) {
-    named.push_back(key);
-    EXPECT_FALSE(value.empty()) << key;
+  for (const Row<Configuration>& row : file_rows()) {
+    EXPECT_EQ(row.text == nullptr, row.key.name == "organizations") << row.key.name;
   }
-  std::vector<std::string> keys;
-  for (const Key& key : k_file_keys) {
-    if (key.name != "organizations") keys.emplace_back(key.name);
-  }
-  EXPECT_EQ(named, keys);
+}
+
+TEST(Difference, NamesWhatAnOrganizationSaysOfItsOwn) {
+  const std::string own =
+      "organizations:\n"
+      "  - {name: physics, accounts: [phys, astro], nodes: [\"n[1-4]\"], workflows: {activity_key: []}}\n"
+      "  - {name: biology, users: [\"0\"], nodes: [\"n[5-6]\"], within_organization: workflow_fairness}\n";
+  const std::string rest = ", name_delimiter '-', mode elapsed_only_upper_median, relative_duration off, threshold ";
+  const std::string by = "workflow_key [wckey, array, job_name_prefix, dependency], activity_key ";
+  const std::string whole = by + "[array, job_name_prefix]" + rest + "0.2";
+  EXPECT_EQ(between(k_two, own), (Lines{"organization physics: workflows " + whole + " -> " + by + "[]" + rest + "0.2",
+                                        "organization biology: within_organization fifo -> workflow_fairness"}));
+  EXPECT_EQ(between(k_two, "within_organization: workflow_fairness\nworkflows: {threshold: 0.1}\n" + k_two),
+            (Lines{"key within_organization: fifo -> workflow_fairness",
+                   "key workflows: " + whole + " -> " + by + "[array, job_name_prefix]" + rest + "0.1"}))
+      << "organizations that follow the file are not named each";
 }
 
 TEST(Difference, NamesOrganizationsRulesAndNodes) {

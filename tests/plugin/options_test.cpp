@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "config/keys.hpp"
+#include "config/configuration.hpp"
 
 extern "C" {
 #include "plugin/options.h"
@@ -38,10 +38,7 @@ TEST(Options, NothingGivesTheDefaults) {
 
 // Without a word in slurm.conf and shapleyd.yaml the two must meet.
 TEST(Options, TheDefaultSocketIsShapleyds) {
-  const auto& keys = shapley::config::k_file_keys;
-  const auto key = std::find_if(keys.begin(), keys.end(), [](const auto& k) { return k.name == "socket"; });
-  ASSERT_NE(key, keys.end());
-  EXPECT_EQ("`" + std::string(parse("").options.socket_path) + "`", key->fallback);
+  EXPECT_EQ(parse("").options.socket_path, shapley::config::Configuration{}.socket);
 }
 
 TEST(Options, EveryKeyIsTaken) {
