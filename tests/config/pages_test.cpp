@@ -111,7 +111,7 @@ TEST(Keys, TheTableOfThePageIsWrittenFromTheRows) {
   std::string changed = page;
   changed.replace(changed.find("`5m`"), 4, "`10m`");
   EXPECT_EQ(with_table(changed), written);
-  EXPECT_EQ(page, written) << "SHAPLEY_WRITE_PAGES=1 ctest --preset dev -R '^config$' writes the table anew";
+  EXPECT_EQ(page, written) << "SHAPLEY_WRITE_PAGES=1 ctest --preset dev -R '^config$' rewrites the table";
 }
 
 TEST(Keys, ADefaultThatIsWrittenOutIsTheOneThatHolds) {
