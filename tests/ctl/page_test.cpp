@@ -27,6 +27,7 @@
 #include "ledger/chain/signing.hpp"
 #include "page_fixture.hpp"
 #include "paper_books.hpp"
+#include "tables/page.hpp"
 #include "tests/support/partial_report.hpp"
 #include "tests/support/text.hpp"
 
