@@ -1,6 +1,7 @@
 #include "exporter/collector.hpp"
 
 #include <chrono>
+#include <future>
 #include <ostream>
 #include <utility>
 
@@ -57,7 +58,13 @@ std::span<const Metric> own_metrics() {
   return table;
 }
 
+// The threads of the server that is prometheus-cpp's have stacks of 100 KiB (civetweb, USE_STACK_SIZE); a frame of
+// shapleyd's protocol alone takes 64 KiB.
 std::vector<MetricFamily> Collector::Collect() const {
+  return std::async(std::launch::async, [this] { return collected(); }).get();
+}
+
+std::vector<MetricFamily> Collector::collected() const {
   const auto began = std::chrono::steady_clock::now();
   Expected<Status> status = status_of(endpoint_);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;

@@ -35,6 +35,7 @@ class Collector : public prometheus::Collectable {
   [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:
+  [[nodiscard]] std::vector<prometheus::MetricFamily> collected() const;
   void tell(const std::string& fault) const;
   void add_users(Status& status) const;
 

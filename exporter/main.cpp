@@ -139,7 +139,7 @@ std::unique_ptr<prometheus::Exposer> listening_at(const std::string& listen) {
   if (!is_address_and_port(listen)) return nullptr;
   try {
     return std::make_unique<prometheus::Exposer>(
-        std::vector<std::string>{"listening_ports", listen, "num_threads", "8", "request_timeout_ms", "2000"});
+        std::vector<std::string>{"listening_ports", listen, "num_threads", "4", "request_timeout_ms", "2000"});
   } catch (const std::exception& /*which does not say why*/) {
     return nullptr;
   }
