@@ -155,7 +155,7 @@ TEST_F(ConsortiumBinary, AStatementOfAConsortiumHasTheDigitsOfItsClusters) {
       ++compared;
     }
     EXPECT_EQ(compared, alone.size()) << statement << text;
-    EXPECT_PRED2(contains, text, "b            north    0.00 0.33");
+    EXPECT_PRED2(contains, text, "b            north       0.00 0.33");
   }
 }
 
