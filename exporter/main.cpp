@@ -18,6 +18,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "base/error.hpp"
+#include "base/mutex.hpp"
 #include "base/printable.hpp"
 #include "base/process.hpp"
 #include "config/configuration.hpp"
@@ -145,6 +146,29 @@ std::unique_ptr<prometheus::Exposer> listening_at(const std::string& listen) {
   }
 }
 
+// Scrapes within a second of an answer get the same one. prometheus-cpp collects for one scrape after the other, for
+// those that were given up, too: without this, a daemon whose answer takes longer than the interval of scrapes would
+// never be seen.
+class LatestAnswer : public prometheus::Collectable {
+ public:
+  explicit LatestAnswer(std::shared_ptr<const Collector> collector) : collector_(std::move(collector)) {}
+
+  [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override {
+    const MutexLock lock(mutex_);
+    if (!answer_ || std::chrono::steady_clock::now() - answered_ > std::chrono::seconds(1)) {
+      answer_ = collector_->Collect();
+      answered_ = std::chrono::steady_clock::now();
+    }
+    return *answer_;
+  }
+
+ private:
+  std::shared_ptr<const Collector> collector_;
+  mutable Mutex mutex_;
+  mutable std::optional<std::vector<prometheus::MetricFamily>> answer_ SHAPLEY_GUARDED_BY(mutex_);
+  mutable std::chrono::steady_clock::time_point answered_ SHAPLEY_GUARDED_BY(mutex_);
+};
+
 // REQUIRES: no other thread yet (it blocks signals for those that it starts).
 ExitCode serve(const CommandLine& line, const std::shared_ptr<Collector>& collector, UserFigures* users,
                std::ostream& err) {
@@ -161,7 +185,8 @@ ExitCode serve(const CommandLine& line, const std::shared_ptr<Collector>& collec
         << std::endl;
     return ExitCode::listen;
   }
-  server->RegisterCollectable(collector);
+  const auto answers = std::make_shared<LatestAnswer>(collector);
+  server->RegisterCollectable(answers);
   err << "shapley-exporter: serves /metrics at " << printable(line.listen) << ", port "
       << server->GetListeningPorts().front() << std::endl;
   if (users != nullptr) users->ask_every(std::chrono::seconds(line.users_every_s));
