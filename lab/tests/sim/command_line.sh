@@ -262,7 +262,7 @@ cmp "$dir/out" "$dir/first"
 ends 0 '' "${replay[@]}" --since 2026-03-02T12:00:00 --until 2026-03-02T13:00:00 --policies fcfs,karma --estimates exact
 grep -q '^karma .*all ' "$dir/out" || die "no row of karma"
 ends 0 '' "$(command -v env)" PATH=/nonexistent TZ=UTC "${replay[@]:2}" --policies fcfs --html "$dir/page.html"
-grep -q '<p>No chart: ' "$dir/page.html" && grep -q '>astro</th>' "$dir/page.html" || die "no page without gnuplot"
+grep -q '>No chart: ' "$dir/page.html" && grep -q '>astro</th>' "$dir/page.html" || die "no page without gnuplot"
 sed '/name: chem/,$d' "$site/shapleyd.yaml" >"$dir/two.yaml"
 ends 0 '' env TZ=UTC "$sim" replay --config "$dir/two.yaml" --trace "$site/march.txt" --nodes "$site/nodes.txt" --policies fcfs
 grep -q "guests: last is not replayed" "$dir/out" || die "no word of guests: $(cat "$dir/out")"
