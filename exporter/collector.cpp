@@ -58,8 +58,8 @@ std::span<const Metric> own_metrics() {
   return table;
 }
 
-// The threads of the server that is prometheus-cpp's have stacks of 100 KiB (civetweb, USE_STACK_SIZE); a frame of
-// shapleyd's protocol alone takes 64 KiB.
+// Threads of prometheus-cpp's server have stacks of 100 KiB (civetweb, USE_STACK_SIZE), and one frame of shapleyd's
+// protocol takes 64 KiB, so a thread of its own collects.
 std::vector<MetricFamily> Collector::Collect() const {
   return std::async(std::launch::async, [this] { return collected(); }).get();
 }
