@@ -156,7 +156,7 @@ function(shapley_test name)
   if(NOT TARGET ${program})
     add_executable(${program} "${SHAPLEY_ROOT}/tests/support/main.cpp")
     target_link_libraries(${program} PRIVATE shapley_options shapley_warnings GTest::gtest)
-    set_target_properties(${program} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${program} PROPERTIES UNITY_BUILD_BATCH_SIZE 32)  # README.md
     if(TARGET shapley_test_headers)
       target_precompile_headers(${program} REUSE_FROM shapley_test_headers)
     endif()

@@ -41,7 +41,7 @@ HindsightBounded bounded(std::int64_t t, Coalitions coalitions) {
   return {.at = at(t), .coalitions = coalitions, .needed = 2'000, .bound = 1'000};
 }
 
-State books_of(const std::vector<Event>& events) {
+State state_after(const std::vector<Event>& events) {
   State state;
   for (const Event& event : events) {
     const auto applied = state.apply(event);
@@ -58,7 +58,7 @@ std::vector<Utility> contributions(State& state) {
 
 TEST(HindsightBound, PairsFollowFromTheLedgerHoweverItIsRead) {
   std::vector<Event> events = events_of(8);
-  State exact = books_of(events);
+  State exact = state_after(events);
   const std::vector<Utility> of_all = contributions(exact);
   const std::size_t needed = exact.bytes_of_coalitions();
 
@@ -85,7 +85,7 @@ TEST(HindsightBound, PairsFollowFromTheLedgerHoweverItIsRead) {
   EXPECT_EQ(phi, psi);
 
   events.insert(events.begin() + static_cast<std::ptrdiff_t>(middle), bounded(k_bounded_jobs, Coalitions::pairs));
-  State at_once = books_of(events);
+  State at_once = state_after(events);
   EXPECT_EQ(contributions(at_once), of_pairs);
   auto loaded = must(State::load(at_once.save()));
   EXPECT_EQ(contributions(loaded), of_pairs);
@@ -93,16 +93,16 @@ TEST(HindsightBound, PairsFollowFromTheLedgerHoweverItIsRead) {
   EXPECT_EQ(loaded.hindsight_bounded()->coalitions, Coalitions::pairs);
   std::rotate(events.begin() + 20, events.begin() + static_cast<std::ptrdiff_t>(middle),
               events.begin() + static_cast<std::ptrdiff_t>(middle) + 1);
-  State early = books_of(events);
+  State early = state_after(events);
   EXPECT_EQ(contributions(early), of_pairs);
 }
 
 TEST(HindsightBound, PairsOfFiveOrganizationsAreAllCoalitionsThatCount) {
   std::vector<Event> events = events_of(5);
-  State exact = books_of(events);
+  State exact = state_after(events);
   const std::vector<Utility> expected = contributions(exact);
   events.emplace_back(bounded(k_bound_end, Coalitions::pairs));
-  State state = books_of(events);
+  State state = state_after(events);
   EXPECT_EQ(contributions(state), expected);
 }
 
@@ -110,7 +110,7 @@ TEST(HindsightBound, WithoutCoalitionsItsStandInRanks) {
   std::vector<Event> events = events_of(6);
   events.emplace_back(bounded(k_bound_end, Coalitions::pairs));
   events.emplace_back(bounded(k_bound_end + 1, Coalitions::none));
-  State state = books_of(events);
+  State state = state_after(events);
   EXPECT_FALSE(state.kept().contains(hindsight()));
   EXPECT_LT(state.bytes_of_coalitions(), 4'096U);
   EXPECT_EQ(state.advance(at(k_bound_end + 1)).ranking(hindsight()),

@@ -27,13 +27,13 @@ std::string padded(int value, int width) {
 }
 
 // The notation and, found naively, what it stands for.
-struct Written {
+struct WrittenNames {
   std::string text;
   Names values;
 };
 
-Written pick_group() {
-  Written group{"[", {}};
+WrittenNames pick_group() {
+  WrittenNames group{"[", {}};
   const auto ranges = *rc::gen::inRange(1, 4);
   for (int i = 0; i < ranges; ++i) {
     const auto first = *rc::gen::inRange(0, 120);
@@ -50,12 +50,12 @@ Written pick_group() {
   return group;
 }
 
-Written pick_name() {
-  Written name{*rc::gen::element<std::string>("n", "gpu-", "r0.", "A_", "4u"), {}};
+WrittenNames pick_name() {
+  WrittenNames name{*rc::gen::element<std::string>("n", "gpu-", "r0.", "A_", "4u"), {}};
   name.values = {name.text};
   const auto groups = *rc::gen::inRange(0, 3);
   for (int i = 0; i < groups; ++i) {
-    const Written group = pick_group();
+    const WrittenNames group = pick_group();
     const auto suffix = *rc::gen::element<std::string>("", "b", "-x", "7");
     name.text += group.text + suffix;
     Names longer;
@@ -72,7 +72,7 @@ RC_GTEST_PROP(Brackets, ExpandToWhatTheyWereWrittenFrom, ()) {
   Names expected;
   const auto count = *rc::gen::inRange(1, 4);
   for (int i = 0; i < count; ++i) {
-    const Written name = pick_name();
+    const WrittenNames name = pick_name();
     text += (i > 0 ? *rc::gen::element<std::string>(",", ", ", " ,") : std::string()) + name.text;
     expected.insert(expected.end(), name.values.begin(), name.values.end());
   }

@@ -119,7 +119,7 @@ TEST_F(StatusUsers, AreOfAnInstantOfThePastOrOfALedgerWithoutSlurmsFactors) {
 }
 
 // The words of each line.
-std::vector<std::vector<std::string>> lines_of(const std::string& text) {
+std::vector<std::vector<std::string>> words_of_lines(const std::string& text) {
   std::istringstream lines(text);
   std::vector<std::vector<std::string>> rows;
   for (std::string line; std::getline(lines, line);) {
@@ -196,7 +196,7 @@ TEST_F(StatusUsers, HideWhatPrivateDataHides) {
 TEST_F(StatusUsers, AddUpAsPrinted) {
   std::map<std::string, std::pair<double, double>> sums;
   std::map<std::string, std::pair<double, double>> all;
-  for (const auto& row : lines_of(of_a_daemon({}))) {
+  for (const auto& row : words_of_lines(of_a_daemon({}))) {
     if (row.size() == 4 && row[1] == "(all)") all[row[0]] = {std::stod(row[2]), std::stod(row[3])};
     const bool is_user = (row.size() == 7 || row.size() == 6) && row[0] != "Organization" && row[0][0] != '-';
     if (!is_user || !all.contains(row[0])) continue;

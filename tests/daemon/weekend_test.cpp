@@ -15,7 +15,7 @@
 namespace shapley::daemon {
 namespace {
 
-constexpr std::int64_t k_day = 24 * 3600;
+constexpr std::int64_t k_day_s = 24 * 3600;
 
 class WeekendTest : public testing::Test, protected ProcessSite {
  protected:
@@ -42,9 +42,9 @@ class WeekendTest : public testing::Test, protected ProcessSite {
 };
 
 TEST_F(WeekendTest, CostsOneRebuildAndNothingIsLost) {
-  const std::int64_t friday = std::time(nullptr) - 10 * k_day;
-  const BusyDays week = busy_days(friday - 4 * k_day, 4 * k_day, 100);
-  const BusyDays weekend = busy_days(friday, 3 * k_day, 10'000);
+  const std::int64_t friday = std::time(nullptr) - 10 * k_day_s;
+  const BusyDays week = busy_days(friday - 4 * k_day_s, 4 * k_day_s, 100);
+  const BusyDays weekend = busy_days(friday, 3 * k_day_s, 10'000);
   ASSERT_GT(weekend.runs.size(), 100U);
   std::uint64_t sequence = 0;
   {

@@ -388,16 +388,16 @@ TEST_F(Audit, against_records_reads_the_file_and_says_what_is_wrong_with_it) {
   ::setenv("TZ", "UTC0", 1);
   ::tzset();
   // Records of a time before there was Slurm are left out, so this ledger is of 2026-11-21, 07:00 and later.
-  constexpr std::int64_t k_begin = 1'795'244'400;
+  constexpr std::int64_t k_recent = 1'795'244'400;
   const auto recent = directory() / "recent.db";
-  const auto first = opened(1, k_begin, "a", 4);
-  const auto second = opened(2, k_begin + 50, "b", 2);
-  const auto third = opened(3, k_begin + 200, "b", 8);
+  const auto first = opened(1, k_recent, "a", 4);
+  const auto second = opened(2, k_recent + 50, "b", 2);
+  const auto third = opened(3, k_recent + 200, "b", 8);
   {
     Ledger made = writer(recent);
     must(made.append(
-        std::vector<Event>{first, second, closed(first, k_begin + 100), closed(second, k_begin + 150), third},
-        {k_begin + 201}));
+        std::vector<Event>{first, second, closed(first, k_recent + 100), closed(second, k_recent + 150), third},
+        {k_recent + 201}));
   }
   const auto records = directory() / "records";
   std::ofstream(records) << "JobIDRaw|Start|End|State|NCPUS\n"
@@ -413,7 +413,7 @@ TEST_F(Audit, against_records_reads_the_file_and_says_what_is_wrong_with_it) {
 
   {
     Ledger longer = writer(recent);
-    must(longer.append(std::vector<Event>{closed(third, k_begin + 260)}, {k_begin + 261}));
+    must(longer.append(std::vector<Event>{closed(third, k_recent + 260)}, {k_recent + 261}));
   }
   std::ofstream(records) << "JobIDRaw|Start|End|State|NCPUS\n"
                             "1|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|4\n"

@@ -20,7 +20,7 @@ using testing::must;
 SegmentKey key_of(std::uint32_t job, std::int64_t start, std::uint32_t ordinal) {
   return {SegmentKind::run, {job}, {start}, ordinal};
 }
-Event described(std::uint32_t job, std::int64_t submit) {
+Event described_job(std::uint32_t job, std::int64_t submit) {
   JobDescribed event;
   event.job = {job};
   event.submit = {submit};
@@ -50,25 +50,25 @@ class Readers : public testing::LedgerTest {
 
 // Job 7 was suspended and resized; its number came again. Job 8 was requeued and runs. Job 9's start was retracted.
 std::vector<Event> some_runs() {
-  return {described(7, 1000),
+  return {described_job(7, 1000),
           begins(7, 1010, 0, 1010, 3),
           ends(7, 1010, 0, 1020, "SUSPENDED"),
           begins(7, 1010, 1, 1120, 2),
           ends(7, 1010, 1, 1150, "COMPLETED"),
-          described(7, 5000),
+          described_job(7, 5000),
           begins(7, 5000, 0, 5000, 1),
           ends(7, 5000, 0, 5005, "FAILED"),
-          described(8, 2000),
+          described_job(8, 2000),
           begins(8, 2000, 0, 2000, 1),
           ends(8, 2000, 0, 2007, "NODE_FAIL"),
           begins(8, 3000, 0, 3000, 1),
           ends(8, 3000, 0, 3001, "SUSPENDED"),
           begins(8, 3000, 1, 3005, 4),
-          described(9, 2500),
+          described_job(9, 2500),
           begins(9, 2500, 0, 2500, 1),
           ends(9, 2500, 0, 2600, "COMPLETED"),
           SegmentRetracted{key_of(9, 2500, 0), {2700}},
-          described(10, 2600),
+          described_job(10, 2600),
           begins(10, 2600, 0, 2600, 1)};
 }
 
@@ -119,7 +119,7 @@ TEST_F(Readers, latest_runs_are_those_that_ended_last) {
   EXPECT_EQ(lines_of(must(latest_runs(ledger, k_all, k_all))), lines_of(all));
   // 9's run, which was retracted, and 8's second one ended last; whatever is queued after them.
   EXPECT_EQ(lines_of(must(latest_runs(ledger, 2, k_all))), std::vector{line_of(all[3])});
-  record({described(11, 2650), described(12, 2650)});
+  record({described_job(11, 2650), described_job(12, 2650)});
   EXPECT_EQ(lines_of(must(latest_runs(ledger, 2, k_all))), std::vector{line_of(all[3])});
   // Among the newest three events no run ended.
   EXPECT_TRUE(must(latest_runs(ledger, k_all, 3)).empty());

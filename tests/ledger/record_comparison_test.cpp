@@ -85,7 +85,7 @@ class RecordComparison : public ::testing::Test {
 }
 
 // Their texts, one a line.
-std::string findings(const AuditReport& report) {
+std::string findings_of(const AuditReport& report) {
   std::string texts;
   for (const Finding& finding : report.findings) texts += (texts.empty() ? "" : "\n") + finding.what;
   return texts;
@@ -93,7 +93,7 @@ std::string findings(const AuditReport& report) {
 
 // Without a finding, and with these notes among others.
 ::testing::AssertionResult clean(const AuditReport& report, std::initializer_list<const char*> with_notes = {}) {
-  auto result = (report.clean() ? ::testing::AssertionSuccess() : ::testing::AssertionFailure()) << findings(report);
+  auto result = (report.clean() ? ::testing::AssertionSuccess() : ::testing::AssertionFailure()) << findings_of(report);
   for (const char* note : with_notes) {
     if (const auto noted = notes(report, note); result && !noted) result = noted;
   }
@@ -118,11 +118,11 @@ TEST_F(RecordComparison, equal_runs_are_clean) {
 
 TEST_F(RecordComparison, an_end_a_start_or_a_size_that_differs_is_found) {
   run(17, 0, 100, 4);
-  EXPECT_EQ(findings(against(jobcomp(17, 0, 101, 4))),
+  EXPECT_EQ(findings_of(against(jobcomp(17, 0, 101, 4))),
             run_17(1, "ends at 2026-11-21T07:01:40Z in the ledger, at 2026-11-21T07:01:41Z in the record"));
-  EXPECT_EQ(findings(against(jobcomp(17, 1, 100, 4))),
+  EXPECT_EQ(findings_of(against(jobcomp(17, 1, 100, 4))),
             run_17(1, "begins at 2026-11-21T07:00:00Z in the ledger, at 2026-11-21T07:00:01Z in the record"));
-  EXPECT_EQ(findings(against(jobcomp(17, 0, 100, 5))),
+  EXPECT_EQ(findings_of(against(jobcomp(17, 0, 100, 5))),
             run_17(1, "holds 4 processors in the ledger, 5 CPUs in the record"));
 }
 
@@ -133,7 +133,7 @@ TEST_F(RecordComparison, weighted_processors_are_not_compared_with_cpus) {
   run(18, 60, 100, 36);
   const auto report = against(same_17 + jobcomp(18, 60, 100, 4));
   EXPECT_TRUE(notes(report, "1 size not compared: the configuration weighs processors"));
-  EXPECT_PRED2(contains, findings(report), "job 18");
+  EXPECT_PRED2(contains, findings_of(report), "job 18");
   EXPECT_EQ(report.findings.size(), 1U);
   // By their text, configurations are known to weigh them.
   for (const char* plain :
@@ -148,7 +148,7 @@ TEST_F(RecordComparison, weighted_processors_are_not_compared_with_cpus) {
 TEST_F(RecordComparison, runs_of_one_side_only_are_found) {
   run(17, 0, 100, 4);
   run(18, 0, 200, 4);
-  EXPECT_EQ(findings(against(same_17 + jobcomp(19, 0, 50, 2, "FAILED"))),
+  EXPECT_EQ(findings_of(against(same_17 + jobcomp(19, 0, 50, 2, "FAILED"))),
             "job 19 (line 2, FAILED): the record has a run from 2026-11-21T07:00:00Z to 2026-11-21T07:00:50Z that the "
             "ledger does not have\n"
             "job 18, run from 2026-11-21T07:00:00Z to 2026-11-21T07:03:20Z: the ledger has a run that the records do "
@@ -161,7 +161,7 @@ TEST_F(RecordComparison, a_retracted_run_is_no_run_and_a_record_of_it_is_named_w
   EXPECT_TRUE(clean(against(jobcomp(18, 0, 100, 1))));
   for (const auto& report :
        {against(jobcomp(18, 0, 100, 1) + same_17), against_sacct(sacct("17", 0, 8, 4) + sacct("18", -500, -400, 1))})
-    EXPECT_PRED2(contains, findings(report), "retracted, because slurmctld forgot it; shapleyctl import --into");
+    EXPECT_PRED2(contains, findings_of(report), "retracted, because slurmctld forgot it; shapleyctl import --into");
 }
 
 // A federated job ran here, was requeued, and waited here again until it started on another cluster: sacct has this row
@@ -180,12 +180,12 @@ TEST_F(RecordComparison, a_run_that_is_recorded_without_its_jobs_number_is_compa
   EXPECT_TRUE(clean(report, {"1 run is recorded without the number of its job, and compared by its start (line 4)",
                              "1 record says that a run has ended, and not when"}));
   EXPECT_EQ(report.runs_compared, 2);
-  EXPECT_EQ(findings(against_sacct(others)), absent);
-  EXPECT_EQ(findings(against_sacct(others + without_number(1, {}, 4))), absent);
-  EXPECT_EQ(findings(against_sacct(others + without_number(0, {}, 5))),
+  EXPECT_EQ(findings_of(against_sacct(others)), absent);
+  EXPECT_EQ(findings_of(against_sacct(others + without_number(1, {}, 4))), absent);
+  EXPECT_EQ(findings_of(against_sacct(others + without_number(0, {}, 5))),
             run_17(4, "holds 4 processors in the ledger, 5 CPUs in the record", "CANCELLED"));
   EXPECT_PRED2(
-      contains, findings(against_sacct(others + without_number(0, 101, 4))),
+      contains, findings_of(against_sacct(others + without_number(0, 101, 4))),
       run_17(4, "ends at 2026-11-21T07:01:40Z in the ledger, at 2026-11-21T07:01:41Z in the record", "CANCELLED"));
 }
 
@@ -204,7 +204,7 @@ TEST_F(RecordComparison, an_open_run_without_record_is_a_note_with_record_a_find
   run(18, 0, 100, 1);
   EXPECT_TRUE(clean(against(jobcomp(18, 0, 100, 1)), {"1 run is open in the ledger"}));
   EXPECT_TRUE(clean(against_sacct(sacct("17", 0, {}, 4, "RUNNING") + sacct("18", 0, 100, 1))));
-  EXPECT_EQ(findings(against(jobcomp(17, 0, 300, 4) + jobcomp(18, 0, 100, 1))),
+  EXPECT_EQ(findings_of(against(jobcomp(17, 0, 300, 4) + jobcomp(18, 0, 100, 1))),
             run_17(1, "is still open in the ledger, ended at 2026-11-21T07:05:00Z in the record"));
 }
 
@@ -313,7 +313,7 @@ TEST_F(RecordComparison, each_run_of_a_requeued_job_has_its_own_record) {
                             jobcomp(17, 300, 400, 2))));
   EXPECT_TRUE(clean(against_sacct(sacct("17", 300, 400, 2) + sacct("17", 0, 100, 4, "REQUEUED"))));
   // Without -D sacct shows the last run only.
-  const auto hidden = findings(against_sacct(sacct("16", -2000, -1500, 1) + sacct("17", 300, 400, 2)));
+  const auto hidden = findings_of(against_sacct(sacct("16", -2000, -1500, 1) + sacct("17", 300, 400, 2)));
   EXPECT_PRED2(contains, hidden, "sacct without -D");
   EXPECT_PRED2(lacks, hidden, "\n");
 }
@@ -360,7 +360,7 @@ TEST_F(RecordComparison, suspended_time_counts_where_the_record_has_it) {
     if (!from_its_begin) piece(17, 0, 0, 0, 30, 4, CloseReason::suspended);
     piece(17, 0, from_its_begin ? 0 : 1, from_its_begin ? 20 : 50, 100, 4, CloseReason::ended);
     EXPECT_TRUE(clean(against_sacct(sacct("17", 0, 100, 4, "COMPLETED", "00:00:20"))));
-    EXPECT_EQ(findings(against_sacct(sacct("17", 0, 100, 4, "COMPLETED", "00:00:19"))),
+    EXPECT_EQ(findings_of(against_sacct(sacct("17", 0, 100, 4, "COMPLETED", "00:00:19"))),
               run_17(2,
                      "holds its processors for 80 s in the ledger, 81 s in the record (of which 19 s suspended are "
                      "left out)"));
@@ -395,7 +395,7 @@ TEST_F(RecordComparison, a_run_of_several_segments_starts_at_its_anchor) {
 TEST_F(RecordComparison, an_unexplained_gap_is_found) {
   piece(17, 0, 0, 0, 30, 4, CloseReason::ended);
   piece(17, 0, 1, 50, 100, 4, CloseReason::ended);
-  EXPECT_EQ(findings(against(same_17)),
+  EXPECT_EQ(findings_of(against(same_17)),
             "job 17, run from 2026-11-21T07:00:00Z: in the ledger it has a gap from 2026-11-21T07:00:30Z to "
             "2026-11-21T07:00:50Z that no suspension explains");
 }
@@ -412,11 +412,11 @@ TEST_F(RecordComparison, resized_runs_are_compared_piece_by_piece) {
       against_sacct(sacct("17", 0, 30, 8, "RESIZING") + sacct("17", 0, 60, 4, "RESIZING") + sacct("17", 0, 100, 2))));
   EXPECT_TRUE(
       clean(against_sacct(sacct("17", 0, 100, 2)), {"1 run was resized and the records show its last size only"}));
-  EXPECT_EQ(findings(against(jobcomp(17, 30, 30, 8, "RESIZING") + jobcomp(17, 60, 60, 5, "RESIZING") +
-                             jobcomp(17, 60, 100, 2))),
+  EXPECT_EQ(findings_of(against(jobcomp(17, 30, 30, 8, "RESIZING") + jobcomp(17, 60, 60, 5, "RESIZING") +
+                                jobcomp(17, 60, 100, 2))),
             run_17(3, "holds 4 processors in the ledger, 5 CPUs in the record"));
-  EXPECT_EQ(findings(against(jobcomp(17, 30, 30, 8, "RESIZING") + jobcomp(17, 61, 61, 4, "RESIZING") +
-                             jobcomp(17, 61, 100, 2))),
+  EXPECT_EQ(findings_of(against(jobcomp(17, 30, 30, 8, "RESIZING") + jobcomp(17, 61, 61, 4, "RESIZING") +
+                                jobcomp(17, 61, 100, 2))),
             run_17(3, "is resized at 2026-11-21T07:01:00Z in the ledger, at 2026-11-21T07:01:01Z in the record"));
   EXPECT_FALSE(clean(against(jobcomp(17, 30, 30, 8, "RESIZING") + jobcomp(17, 30, 100, 2))));
   // One that goes on has no end yet.
@@ -504,7 +504,7 @@ TEST_F(RecordComparison, records_of_another_time_zone_are_one_finding_that_names
     }
   };
   record_later(1, 5, 3600);
-  EXPECT_EQ(findings(against_sacct(rows)),
+  EXPECT_EQ(findings_of(against_sacct(rows)),
             "the records have times that are 3600 s later for 5 runs than the ledger: they are of another time zone "
             "than this audit; run both with the same TZ");
   // In summer it is another hour, and between the two one run has both.
@@ -512,7 +512,7 @@ TEST_F(RecordComparison, records_of_another_time_zone_are_one_finding_that_names
   run(20, 7, 50'000, 2);
   rows += sacct("20", 7 + 7200, 50'000 + 3600, 2, "COMPLETED", "01:00:00");
   const auto report = against_sacct(rows);
-  EXPECT_PRED2(contains, findings(report),
+  EXPECT_PRED2(contains, findings_of(report),
                "the records have times that are 3600 s later for 5 runs, and 7200 s later for 2 runs than the ledger: "
                "they are of another time zone than this audit; run both with the same TZ\n");
   EXPECT_EQ(report.runs_compared, 8);
@@ -520,13 +520,14 @@ TEST_F(RecordComparison, records_of_another_time_zone_are_one_finding_that_names
 
 TEST_F(RecordComparison, what_differs_beside_the_time_zone_is_found) {
   for (std::uint32_t job = 1; job <= 3; ++job) run(job, job, 100 * job, 2);
-  const auto found = findings(against_sacct(sacct("1", 1 - 7200, 100 - 7200, 2) + sacct("2", 2 - 7200, 200 - 7200, 4) +
-                                            sacct("3", 3 - 7200, 300 - 7200, 2)));
+  const auto found = findings_of(against_sacct(
+      sacct("1", 1 - 7200, 100 - 7200, 2) + sacct("2", 2 - 7200, 200 - 7200, 4) + sacct("3", 3 - 7200, 300 - 7200, 2)));
   EXPECT_EQ(std::ranges::count(found, '\n'), 1) << found;
   EXPECT_PRED2(contains, found.substr(0, found.find('\n')), "7200 s earlier for 3 runs");
   EXPECT_PRED2(contains, found, "holds 2 processors in the ledger, 4 CPUs in the record");
   // A single run that is off by an hour among those that agree is its own finding.
-  const auto one = findings(against_sacct(sacct("1", 1, 100, 2) + sacct("2", 2, 200, 2) + sacct("3", 3603, 3900, 2)));
+  const auto one =
+      findings_of(against_sacct(sacct("1", 1, 100, 2) + sacct("2", 2, 200, 2) + sacct("3", 3603, 3900, 2)));
   EXPECT_PRED2(lacks, one, "time zone");
   EXPECT_NE(one, "");
 }
@@ -537,8 +538,8 @@ TEST_F(RecordComparison, times_that_sacct_cut_are_one_finding) {
   run(3, 10, 20, 2);
   run(4, 30, 4000, 2);
   add(opened(5, k_t + 40, "a", 2));
-  EXPECT_EQ(findings(against_sacct(sacct("1", 0, 100, 2) + sacct("2", 0, 3600, 2) + sacct("3", 10, 20, 2) +
-                                   sacct("4", 30, 3600, 2) + sacct("5", 40, 3600, 2, "RUNNING"))),
+  EXPECT_EQ(findings_of(against_sacct(sacct("1", 0, 100, 2) + sacct("2", 0, 3600, 2) + sacct("3", 10, 20, 2) +
+                                      sacct("4", 30, 3600, 2) + sacct("5", 40, 3600, 2, "RUNNING"))),
             "of the runs 2 begin at 2026-11-21T07:00:00Z and 2 end at 2026-11-21T08:00:00Z in the records, where the "
             "ledger's go on beyond: sacct -T (--truncate) cut them; make the records without it");
 }
@@ -552,7 +553,7 @@ TEST_F(RecordComparison, a_record_that_has_ended_and_does_not_say_when_is_named)
   EXPECT_TRUE(clean(against_sacct(rows), {"2 records say that a run has ended, and not when", "(line 2, 3)",
                                           "1 run had not ended when the records were made"}))
       << "RUNNING is another thing";
-  EXPECT_EQ(findings(against_sacct(rows + sacct("18", 5, {}, 2, "FAILED"))),
+  EXPECT_EQ(findings_of(against_sacct(rows + sacct("18", 5, {}, 2, "FAILED"))),
             "job 18, run from 2026-11-21T07:00:05Z (line 5, FAILED): is still open in the ledger; the record says that "
             "it has ended, and not when");
 }
@@ -560,7 +561,7 @@ TEST_F(RecordComparison, a_record_that_has_ended_and_does_not_say_when_is_named)
 TEST_F(RecordComparison, an_unreadable_line_is_a_finding_and_an_impossible_record_is_left_out_and_named) {
   run(17, 0, 100, 4);
   EXPECT_EQ(
-      findings(against(same_17 + "rubbish\n")),
+      findings_of(against(same_17 + "rubbish\n")),
       "line 2 of the records cannot be read: no jobcomp/filetxt record: it does not begin with JobId=... UserId=...");
   run(18, 0, 100, 1);
   EXPECT_TRUE(clean(against_sacct(sacct("17", 3600 - k_t, 100, 4) + sacct("18", 0, 100, 1)),

@@ -37,9 +37,10 @@ StandingStatement of_south() {
           .signature = std::string(128, '0')};
 }
 
-class Standing : public testing::LedgerTest {
+class StandingStatements : public testing::LedgerTest {
  protected:
-  Standing() : public_key(must(make_key_files(directory() / "key"))), key(must(SigningKey::read(directory() / "key"))) {
+  StandingStatements()
+      : public_key(must(make_key_files(directory() / "key"))), key(must(SigningKey::read(directory() / "key"))) {
     own.consortium.consortium = "uni";
     own.consortium.clusters = {{.cluster = "south", .weight = 1'500'000, .stale_after = 0, .key = "", .names = {}}};
   }
@@ -58,7 +59,7 @@ class Standing : public testing::LedgerTest {
   OwnCluster own{.name = "north", .consortium = {}};
 };
 
-TEST_F(Standing, ItsTextIsReadAsItWasWritten) {
+TEST_F(StandingStatements, ItsTextIsReadAsItWasWritten) {
   StandingStatement statement = of_south();
   ASSERT_TRUE(sign(statement, key).has_value());
   const StandingStatement read = must(parse_statement(statement.text()));
@@ -69,7 +70,7 @@ TEST_F(Standing, ItsTextIsReadAsItWasWritten) {
   EXPECT_EQ(statement.signed_text().find("signature"), std::string::npos);
 }
 
-TEST_F(Standing, ItsTextIsCanonical) {
+TEST_F(StandingStatements, ItsTextIsCanonical) {
   EXPECT_EQ(of_south().text(),
             R"({"cluster":"south","consortium":"uni","contribution":"direct_contr","event":7,"hash":")" +
                 std::string(64, 'b') + R"(","ledger":")" + std::string(32, 'a') +
@@ -82,7 +83,7 @@ TEST_F(Standing, ItsTextIsCanonical) {
                 "\n");
 }
 
-TEST_F(Standing, AnyChangedCharacterIsRefused) {
+TEST_F(StandingStatements, AnyChangedCharacterIsRefused) {
   StandingStatement statement = of_south();
   ASSERT_TRUE(sign(statement, key).has_value());
   const std::string text = statement.text();
@@ -96,7 +97,7 @@ TEST_F(Standing, AnyChangedCharacterIsRefused) {
   EXPECT_NE(verify_signature(statement, other).error().what.find("edited or forged"), std::string::npos);
 }
 
-TEST_F(Standing, WhatTheLedgerWouldNotTakeIsNone) {
+TEST_F(StandingStatements, WhatTheLedgerWouldNotTakeIsNone) {
   EXPECT_FALSE(parse_statement(std::string(k_most_statement_bytes + 1, ' ')));
   for (const char* text : {"", "1", "[]", "{}", "{\"cluster\":\"south\"}"}) EXPECT_FALSE(parse_statement(text)) << text;
   EXPECT_FALSE(parse_statement(std::string(100'000, '[')));
@@ -108,7 +109,7 @@ TEST_F(Standing, WhatTheLedgerWouldNotTakeIsNone) {
   EXPECT_NE(parse_statement(twice.text()).error().what.find("each once"), std::string::npos);
 }
 
-TEST_F(Standing, RanksAreMadeByFiguresThatAddUp) {
+TEST_F(StandingStatements, RanksAreMadeByFiguresThatAddUp) {
   EXPECT_EQ(judged(of_south()), "taken");
   const auto with = [&](const auto& change) {
     StandingStatement statement = of_south();
@@ -139,7 +140,7 @@ TEST_F(Standing, RanksAreMadeByFiguresThatAddUp) {
             std::string::npos);
 }
 
-TEST_F(Standing, IsNewerThanTheLastOne) {
+TEST_F(StandingStatements, IsNewerThanTheLastOne) {
   const StandingStatement last = of_south();
   EXPECT_EQ(judged(last, &last), "taken");
   StandingStatement next = last;
@@ -156,7 +157,7 @@ TEST_F(Standing, IsNewerThanTheLastOne) {
   EXPECT_NE(judged(next, &last).find("older than the last one"), std::string::npos);
 }
 
-TEST_F(Standing, ALedgerThatIsNotTheOneOfBeforeIsNamed) {
+TEST_F(StandingStatements, ALedgerThatIsNotTheOneOfBeforeIsNamed) {
   const accounting::ClusterFigures last = of_south().figures;
   const auto found = [&](const auto& change) {
     StandingStatement next = of_south();
@@ -193,7 +194,7 @@ TEST_F(Standing, ALedgerThatIsNotTheOneOfBeforeIsNamed) {
   EXPECT_EQ(replacement(since, since), "") << "it was said before";
 }
 
-TEST_F(Standing, ALedgerThatWasReplacedIsNamedByWhatIsRecorded) {
+TEST_F(StandingStatements, ALedgerThatWasReplacedIsNamedByWhatIsRecorded) {
   accounting::LedgerReplaced replaced{.at = k_time,
                                       .cluster = "south",
                                       .former_ledger = std::string(32, 'a'),
@@ -229,7 +230,7 @@ accounting::State books_of_a_thousand() {
   return books;
 }
 
-TEST_F(Standing, OfAThousandOrganizationsIsWrittenReadJudgedAndRankedBy) {
+TEST_F(StandingStatements, OfAThousandOrganizationsIsWrittenReadJudgedAndRankedBy) {
   const Instant now = k_time + Duration{4000};
   accounting::State there = books_of_a_thousand();
   OwnCluster south{"south", {k_time, "uni", 1'500'000, {}}};
@@ -275,7 +276,7 @@ TEST_F(Standing, OfAThousandOrganizationsIsWrittenReadJudgedAndRankedBy) {
 }
 
 // However long the names and however large the figures are that the ledger takes.
-TEST_F(Standing, OfAThousandOrganizationsFitsItsBound) {
+TEST_F(StandingStatements, OfAThousandOrganizationsFitsItsBound) {
   StandingStatement large = of_south();
   const CpuTime work{-accounting::k_max_work_elsewhere};
   large.figures.organizations.clear();
@@ -295,7 +296,7 @@ TEST_F(Standing, OfAThousandOrganizationsFitsItsBound) {
   EXPECT_EQ(must(parse_statement(text)), large);
 }
 
-TEST_F(Standing, SaysWhatItsLedgerLost) {
+TEST_F(StandingStatements, SaysWhatItsLedgerLost) {
   accounting::State books;
   for (const auto cause : {accounting::GapCause::unobserved, accounting::GapCause::events_lost}) {
     const Instant begin = k_time + Duration{cause == accounting::GapCause::events_lost ? 100 : 10};

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t k_most_fresh = 4'096;
 
-bool is_before(const Attendance::Change& a, const Attendance::Change& b) {
+bool is_earlier(const Attendance::Change& a, const Attendance::Change& b) {
   return std::tie(a.at, a.organization) < std::tie(b.at, b.organization);
 }
 
@@ -37,14 +37,14 @@ void Attendance::set_boundaries(const std::vector<Instant>& boundaries) {
 // Merges the new changes into the sorted ones.
 void Attendance::tidy() {
   if (fresh_.empty()) return;
-  std::sort(fresh_.begin(), fresh_.end(), is_before);
+  std::sort(fresh_.begin(), fresh_.end(), is_earlier);
   if (fresh_.front().at < firm_.at_) firm_ = base_;
-  const auto first = std::lower_bound(changes_.begin(), changes_.end(), fresh_.front(), is_before);
+  const auto first = std::lower_bound(changes_.begin(), changes_.end(), fresh_.front(), is_earlier);
   std::vector<Change> later(first, changes_.end());
   changes_.erase(first, changes_.end());
   const std::size_t kept = changes_.size();
   const auto add = [&](const Change& change) {
-    const bool is_new = changes_.size() == kept || is_before(changes_.back(), change);
+    const bool is_new = changes_.size() == kept || is_earlier(changes_.back(), change);
     if (is_new) {
       if (changes_.size() > kept && is_nothing(changes_.back())) changes_.pop_back();
       changes_.push_back(change);
@@ -57,7 +57,7 @@ void Attendance::tidy() {
   };
   auto of_later = later.begin();
   for (const Change& change : fresh_) {
-    for (; of_later != later.end() && is_before(*of_later, change); ++of_later) add(*of_later);
+    for (; of_later != later.end() && is_earlier(*of_later, change); ++of_later) add(*of_later);
     add(change);
   }
   for (; of_later != later.end(); ++of_later) add(*of_later);
@@ -68,7 +68,7 @@ void Attendance::tidy() {
 // Applies all changes before `until`, and adds what runs until then.
 void Attendance::go_on(Span& span, Instant until) const {
   auto change =
-      std::lower_bound(changes_.begin(), changes_.end(), Change{.at = span.at_, .organization = {}}, is_before);
+      std::lower_bound(changes_.begin(), changes_.end(), Change{.at = span.at_, .organization = {}}, is_earlier);
   hindsight::Done<Int128> ran;
   const auto share_out = [&] { span.ran[span.period_].add(span.sharing(), std::exchange(ran, {})); };
   while (true) {
@@ -120,7 +120,7 @@ void Attendance::forget_before(Instant horizon) {
   go_on(base_, horizon);
   base_.stretches.clear();
   changes_.erase(changes_.begin(), std::lower_bound(changes_.begin(), changes_.end(),
-                                                    Change{.at = horizon, .organization = {}}, is_before));
+                                                    Change{.at = horizon, .organization = {}}, is_earlier));
   firm_ = base_;
 }
 

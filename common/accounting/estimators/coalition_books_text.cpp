@@ -16,7 +16,7 @@ using Image = CoalitionBooks::Schedules::Image;
 using Schedule = decltype(Image::schedules)::value_type;
 using Value = decltype(Schedule::value);
 
-constexpr std::int64_t k_most = 1'000'000'000;  // bound of every count
+constexpr std::int64_t k_most_counted = 1'000'000'000;  // bound of every count
 constexpr std::int64_t k_first = k_beginning_of_time.value;
 constexpr std::int64_t k_last = k_end_of_time.value;
 constexpr std::int64_t k_lowest = std::numeric_limits<std::int64_t>::min();
@@ -65,7 +65,7 @@ void write_ends(TextWriter& out, const std::vector<hindsight::End>& ends) {
 
 std::vector<hindsight::End> read_ends(TextReader& in) {
   std::vector<hindsight::End> ends;
-  for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) {
+  for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left) {
     const std::int64_t at = in.small(0, 2 * k_last_instant.value);
     const std::int64_t start = in.small(0, k_last_instant.value);
     ends.emplace_back(at, start, read_amount(in));
@@ -82,7 +82,7 @@ void write_position(TextWriter& out, const Position& position) {
 }
 
 void read_position(TextReader& in, Position& position) {
-  position.head = static_cast<std::uint32_t>(in.small(0, k_most));
+  position.head = static_cast<std::uint32_t>(in.small(0, k_most_counted));
   position.begun = in.small(0, k_max_wanted.value);
   position.free = in.small(-k_level, k_level);
   position.value = read_value(in);
@@ -107,9 +107,10 @@ Schedule read_schedule(TextReader& in) {
   read_position(in, schedule);
   read_position(in, schedule.points.emplace_back());
   schedule.points.front().at = schedule.reached;
-  for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) schedule.marked.push_back(read_value(in));
-  for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) {
-    const auto place = static_cast<std::uint32_t>(in.small(0, k_most));
+  for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left)
+    schedule.marked.push_back(read_value(in));
+  for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left) {
+    const auto place = static_cast<std::uint32_t>(in.small(0, k_most_counted));
     const std::int64_t start = in.small(0, k_last_instant.value);
     schedule.parts.emplace_back(place, start, read_amount(in));
   }
@@ -149,7 +150,7 @@ Stretch read_stretch(TextReader& in) {
   Stretch stretch;
   stretch.begin = in.instant(k_beginning_of_time, k_end_of_time);
   stretch.present = static_cast<hindsight::Coalition>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
-  stretch.period = static_cast<std::size_t>(in.small(0, k_most));
+  stretch.period = static_cast<std::size_t>(in.small(0, k_most_counted));
   return stretch;
 }
 
@@ -187,7 +188,7 @@ void CoalitionBooks::load(TextReader& in, Instant now) {
   Image image;
   image.time = in.small(k_lowest, now.value);
   image.settled = in.small(k_lowest, now.value);
-  for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left)
+  for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left)
     image.marks.push_back(in.small(k_first, k_last));
   while (in.next("final_stretch")) {
     stretches_.push_back(read_stretch(in));
@@ -212,11 +213,11 @@ void CoalitionBooks::load(TextReader& in, Instant now) {
   while (in.next("group")) {
     GroupKey key;
     key.released = in.instant(k_beginning_of_time, k_end_of_time);
-    key.organization.value = static_cast<std::uint32_t>(in.small(0, k_most));
+    key.organization.value = static_cast<std::uint32_t>(in.small(0, k_most_counted));
     key.job.value = static_cast<std::uint32_t>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
     Group& group = groups_[key];
-    for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) {
-      const auto name = static_cast<std::size_t>(in.small(0, k_most));
+    for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left) {
+      const auto name = static_cast<std::size_t>(in.small(0, k_most_counted));
       if (name >= requests.size() || is_told[name] || requests[name].amount == 0)
         return in.fault("a request that the schedules do not have");
       is_told[name] = true;

@@ -212,7 +212,7 @@ namespace {
 using std::filesystem::path;
 
 constexpr std::size_t k_buffer = 1U << 16U;
-constexpr std::string_view k_magic(
+constexpr std::string_view k_database_begins(
     "\xFD"
     "7zXZ\0",
     6);
@@ -319,10 +319,10 @@ Expected<void> pump(lzma_stream& stream, const Pump& job, Output& out, const OnP
 
 bool is_packed(const path& file) {
   auto in = InputFile::open(file);
-  std::array<char, k_magic.size()> first{};
+  std::array<char, k_database_begins.size()> first{};
   if (in) in->read(first.data(), first.size());
   return in && in->gcount() == static_cast<std::streamsize>(first.size()) &&
-         std::string_view(first.data(), first.size()) == k_magic;
+         std::string_view(first.data(), first.size()) == k_database_begins;
 }
 
 Expected<void> pack(const path& from, const path& to, const OnProgress& on_progress) {

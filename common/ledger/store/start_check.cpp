@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 4> k_views_read{"events", "jobs", "segmen
 // SQLite's file format, section 4.1: big-endian words magic, version, page size, number, two salts, two sums.
 constexpr std::size_t k_header_bytes = 32;
 using LogHeader = std::array<unsigned char, k_header_bytes>;
-constexpr std::uint32_t k_magic = 0x377f0682;  // the last bit: sums over big-endian words
+constexpr std::uint32_t k_log_magic = 0x377f0682;  // the last bit: sums over big-endian words
 
 std::uint32_t word(const LogHeader& header, std::size_t index, bool big_endian) {
   const unsigned char* b = &header.at(4 * index);
@@ -36,7 +36,7 @@ std::uint32_t word(const LogHeader& header, std::size_t index, bool big_endian) 
 
 bool is_log_header(const LogHeader& header) {
   const std::uint32_t magic = word(header, 0, true);
-  if ((magic & ~1U) != k_magic) return false;
+  if ((magic & ~1U) != k_log_magic) return false;
   std::uint32_t first = 0;
   std::uint32_t second = 0;
   for (std::size_t i = 0; i < 6; i += 2) {

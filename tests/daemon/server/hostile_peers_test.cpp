@@ -21,7 +21,7 @@ namespace {
 
 // User ids of no account; they own nothing.
 constexpr int k_mallory = 65'533;
-constexpr int k_alice = 65'532;
+constexpr int k_alice_here = 65'532;
 
 // The attacker as a child process with pipes on both sides.
 class Attacker {
@@ -140,7 +140,7 @@ TEST_F(HostilePeers, CannotKeepTheFeederOrOthersWaiting) {
   Attacker flood(k_mallory, site.configuration.socket, "flood", 16);
   ASSERT_EQ(flood.line(), "flooding");
   for (std::uint64_t sequence = 51; sequence <= 100; ++sequence) expect_fed(*client, sequence);
-  Attacker alice(k_alice, site.configuration.socket, "ask_once");
+  Attacker alice(k_alice_here, site.configuration.socket, "ask_once");
   EXPECT_NE(alice.finish().find("pong"), std::string::npos);
   EXPECT_EQ(flood.line(), "first answer");
   EXPECT_NE(flood.finish(), "0 answers");
