@@ -401,7 +401,7 @@ TEST_F(Archiving, what_an_earlier_release_prepared_is_ignored) {
 }
 
 TEST_F(Archiving, an_archive_takes_at_most_300_bytes_a_job) {
-  constexpr std::uint32_t k_jobs = 10'000;
+  constexpr std::uint32_t k_jobs = 3'000;
   {
     Ledger ledger = writer(file());
     std::vector<Event> events{PeriodDeclared{{1'699'999'000}, Period::monthly}};

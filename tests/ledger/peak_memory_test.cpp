@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -119,42 +120,52 @@ constexpr std::uint32_t k_many = 3 * k_few;
 // So that books forget many times in few days.
 constexpr ReplayPace k_pace{.events_between_compactions = 2'000};
 
-class PeakMemory : public LedgerTest {
+class PeakMemory : public ::testing::Test {
  protected:
-  using Read = std::function<void(const Ledger& ledger)>;
+  static void SetUpTestSuite() {
+    if (ledgers) return;  // of another suite: they are read only
+    ledgers.emplace();
+    write_jobs(file_of(k_few), k_few);
+    write_jobs(file_of(k_many), k_many);
+  }
+  static std::filesystem::path file_of(std::uint32_t jobs) { return ledgers->path() / (std::to_string(jobs) + ".db"); }
+
+  using Read = std::function<void(const Ledger& ledger, const std::filesystem::path& file)>;
   // What `read` takes at most of a ledger of so many jobs, in MB.
-  double peak(std::uint32_t jobs, const Read& read) const {
-    std::filesystem::remove(file());
-    write_jobs(file(), jobs);
-    const Ledger ledger = reader(file());
+  static double peak(std::uint32_t jobs, const Read& read) {
+    const Ledger ledger = reader(file_of(jobs));
     const std::size_t before = held_now;
     held_most = before;
-    read(ledger);
+    read(ledger, file_of(jobs));
     return static_cast<double>(held_most - before) / 1e6;
   }
-  void expect_bounded(const Read& read) const {
+  static void expect_bounded(const Read& read) {
     const double few = peak(k_few, read);
     const double many = peak(k_many, read);
     RecordProperty("few", std::to_string(few));
     RecordProperty("many", std::to_string(many));
     EXPECT_LT(many, 1.05 * few);
   }
+
+ private:
+  static inline std::optional<TempDirectory> ledgers;
 };
 
 TEST_F(PeakMemory, of_an_audit) {
-  expect_bounded([](const Ledger& ledger) { EXPECT_TRUE(must(audit(ledger, {.pace = k_pace})).findings.empty()); });
+  expect_bounded([](const Ledger& ledger, const auto& /*file*/) {
+    EXPECT_TRUE(must(audit(ledger, {.pace = k_pace})).findings.empty());
+  });
 }
 
 // Of the whole time that the ledger knows.
 class PastPeakMemory : public PeakMemory {
  protected:
   template <typename Report>
-  void expect_bounded(const Report& report) const {
-    PeakMemory::expect_bounded([&](const Ledger& ledger) {
+  static void expect_bounded(const Report& report) {
+    PeakMemory::expect_bounded([&](const Ledger& ledger, const std::filesystem::path& file) {
       const Instant since{k_begin + k_between};
       const Instant until = must(last_recorded(ledger));
-      PastBooks books =
-          must(PastBooks::read(ledger, {.ledger = file(), .since = since, .until = until, .pace = k_pace}));
+      PastBooks books = must(PastBooks::read(ledger, {.ledger = file, .since = since, .until = until, .pace = k_pace}));
       EXPECT_EQ(must(report(books,
                             IntervalAsked{
                                 .since = since,
@@ -177,8 +188,8 @@ TEST_F(PastPeakMemory, of_a_history) {
 }
 
 TEST_F(PastPeakMemory, of_one_instant) {
-  PeakMemory::expect_bounded([&](const Ledger& ledger) {
-    must(books_then(ledger, {.at = must(last_recorded(ledger)), .archives = file().parent_path(), .pace = k_pace}));
+  PeakMemory::expect_bounded([](const Ledger& ledger, const std::filesystem::path& file) {
+    must(books_then(ledger, {.at = must(last_recorded(ledger)), .archives = file.parent_path(), .pace = k_pace}));
   });
 }
 

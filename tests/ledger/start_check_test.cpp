@@ -20,16 +20,17 @@ void write(const fs::path& path, const std::string& content) {
 }
 
 constexpr std::size_t k_page = 4096;
+constexpr std::int64_t k_events = 1000;  // of the ledger; each job has two
 
 class StartCheck : public LedgerTest {
  protected:
-  // Some thousand events, closed cleanly: the file is the whole truth. Made once: a sanitizer needs seconds for it.
+  // A thousand events, closed cleanly: the file is the whole truth. Made once: a sanitizer needs seconds for it.
   void SetUp() override {
     static std::string sound;
     if (!sound.empty()) return write(file(), sound);
     {
       Ledger ledger = writer(file());
-      append(ledger, 1, 1500);
+      append(ledger, 1, k_events / 2);
       must(ledger.save_checkpoint(must(ledger.recover()).state, ledger.last_sequence(), {90'000}));
     }
     sound = content_of(file());
@@ -65,7 +66,7 @@ class StartCheck : public LedgerTest {
   // opens, and the checkpoint is passed over.
   [[nodiscard]] bool is_damage_of_checkpoint_text() const {
     const auto opened = Ledger::open(file(), OpenMode::create_or_write);
-    return opened && must(opened->recover()).replayed == 3000;
+    return opened && must(opened->recover()).replayed == k_events;
   }
 
   void expect_refusal(const std::string& words) const {
@@ -75,7 +76,7 @@ class StartCheck : public LedgerTest {
 };
 
 TEST_F(StartCheck, a_sound_ledger_opens) {
-  EXPECT_EQ(writer(file()).last_sequence(), 3000);
+  EXPECT_EQ(writer(file()).last_sequence(), k_events);
 }
 
 // How many pages are damaged, one at a time: fewer where a sanitizer makes each many times as slow.
@@ -139,7 +140,7 @@ TEST_F(StartCheck, a_missing_or_changed_table_index_or_trigger) {
 
 TEST_F(StartCheck, a_missing_view_is_for_the_audit) {
   tamper(file(), "DROP VIEW balances");
-  EXPECT_EQ(writer(file()).last_sequence(), 3000);
+  EXPECT_EQ(writer(file()).last_sequence(), k_events);
 }
 
 TEST_F(StartCheck, a_missing_table) {
@@ -162,16 +163,16 @@ TEST_F(StartCheck, another_application) {
 
 TEST_F(StartCheck, an_event_that_was_edited) {
   const std::string trigger = rows(file(), "SELECT sql FROM sqlite_master WHERE name = 'events_are_not_updated'").at(0);
-  tamper(file(), "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET at = at + 1 WHERE seq = 2500; " + trigger);
-  expect_refusal("event 2500: its hash does not follow");
+  tamper(file(), "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET at = at + 1 WHERE seq = 500; " + trigger);
+  expect_refusal("event 500: its hash does not follow");
 }
 
 TEST_F(StartCheck, events_that_a_checkpoint_or_a_head_knows_and_that_are_gone) {
   const std::string trigger = rows(file(), "SELECT sql FROM sqlite_master WHERE name = 'events_are_not_deleted'").at(0);
-  tamper(file(), "DROP TRIGGER events_are_not_deleted; DELETE FROM event_rows WHERE seq > 2900; " + trigger);
-  expect_refusal("its events end at 2900, but its checkpoints know event 3000");
-  tamper(file(), "DELETE FROM checkpoints; INSERT INTO heads VALUES (2950, 0, '')");
-  expect_refusal("its events end at 2900, but its heads know event 2950");
+  tamper(file(), "DROP TRIGGER events_are_not_deleted; DELETE FROM event_rows WHERE seq > 900; " + trigger);
+  expect_refusal("its events end at 900, but its checkpoints know event 1000");
+  tamper(file(), "DELETE FROM checkpoints; INSERT INTO heads VALUES (950, 0, '')");
+  expect_refusal("its events end at 900, but its heads know event 950");
 }
 
 // A log with events that were acknowledged, as a killed daemon leaves it.
@@ -186,7 +187,7 @@ TEST_F(StartCheck, garbage_in_the_place_of_a_log) {
   ASSERT_GT(log_content.size(), k_page);
   write(file(), folded);
   write(log(), log_content);
-  EXPECT_EQ(writer(file()).last_sequence(), 3202) << "the log is sound";
+  EXPECT_EQ(writer(file()).last_sequence(), k_events + 202) << "the log is sound";
 
   write(file(), folded);
   Rng rng(7);
@@ -207,14 +208,14 @@ TEST_F(StartCheck, garbage_in_the_place_of_a_log) {
     write(log(), log_bytes);
   };
   torn(log_content);
-  EXPECT_EQ(writer(file()).last_sequence(), 3202);
+  EXPECT_EQ(writer(file()).last_sequence(), k_events + 202);
   torn("");
   expect_refusal("not a ledger");
   write(file(), folded);
 
   // A log that was never begun is no damage.
   write(log(), std::string(100, '\0'));
-  EXPECT_EQ(writer(file()).last_sequence(), 3000);
+  EXPECT_EQ(writer(file()).last_sequence(), k_events);
 }
 
 }  // namespace

@@ -43,10 +43,10 @@ merges table1 "${small[@]}"
 merges table2 --windows 3 --length 60000 --organizations 3 --policies rand,direct_contr,fcfs
 merges figure10 --trace excerpt --windows 4 --length 8000 --organizations 2,3
 merges utilization --windows 4 --length 30000 --policies rand,fcfs
-merges stability --cases saturated,maintenance,windows --trace excerpt --length 8000 --windows 2 --policies direct_contr
 merges consortium --cases cross,repay --length 2500000 --policies direct_contr@7d --instances 2
 merges strategy --cases load_1.05,junk_waits,twice --instances 2
 forms=('')
+merges stability --cases saturated,maintenance,windows --trace excerpt --length 8000 --windows 2 --policies direct_contr
 merges mosp --instances 1
 merges workflow --instances 1
 merges stability --cases search --instances 2
