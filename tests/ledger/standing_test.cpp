@@ -37,9 +37,9 @@ StandingStatement of_south() {
           .signature = std::string(128, '0')};
 }
 
-class StandingStatements : public testing::LedgerTest {
+class StandingText : public testing::LedgerTest {
  protected:
-  StandingStatements()
+  StandingText()
       : public_key(must(make_key_files(directory() / "key"))), key(must(SigningKey::read(directory() / "key"))) {
     own.consortium.consortium = "uni";
     own.consortium.clusters = {{.cluster = "south", .weight = 1'500'000, .stale_after = 0, .key = "", .names = {}}};
@@ -59,7 +59,7 @@ class StandingStatements : public testing::LedgerTest {
   OwnCluster own{.name = "north", .consortium = {}};
 };
 
-TEST_F(StandingStatements, ItsTextIsReadAsItWasWritten) {
+TEST_F(StandingText, ItsTextIsReadAsItWasWritten) {
   StandingStatement statement = of_south();
   ASSERT_TRUE(sign(statement, key).has_value());
   const StandingStatement read = must(parse_statement(statement.text()));
@@ -70,7 +70,7 @@ TEST_F(StandingStatements, ItsTextIsReadAsItWasWritten) {
   EXPECT_EQ(statement.signed_text().find("signature"), std::string::npos);
 }
 
-TEST_F(StandingStatements, ItsTextIsCanonical) {
+TEST_F(StandingText, ItsTextIsCanonical) {
   EXPECT_EQ(of_south().text(),
             R"({"cluster":"south","consortium":"uni","contribution":"direct_contr","event":7,"hash":")" +
                 std::string(64, 'b') + R"(","ledger":")" + std::string(32, 'a') +
@@ -83,7 +83,7 @@ TEST_F(StandingStatements, ItsTextIsCanonical) {
                 "\n");
 }
 
-TEST_F(StandingStatements, AnyChangedCharacterIsRefused) {
+TEST_F(StandingText, AnyChangedCharacterIsRefused) {
   StandingStatement statement = of_south();
   ASSERT_TRUE(sign(statement, key).has_value());
   const std::string text = statement.text();
@@ -97,7 +97,7 @@ TEST_F(StandingStatements, AnyChangedCharacterIsRefused) {
   EXPECT_NE(verify_signature(statement, other).error().what.find("edited or forged"), std::string::npos);
 }
 
-TEST_F(StandingStatements, WhatTheLedgerWouldNotTakeIsNone) {
+TEST_F(StandingText, WhatTheLedgerWouldNotTakeIsNone) {
   EXPECT_FALSE(parse_statement(std::string(k_most_statement_bytes + 1, ' ')));
   for (const char* text : {"", "1", "[]", "{}", "{\"cluster\":\"south\"}"}) EXPECT_FALSE(parse_statement(text)) << text;
   EXPECT_FALSE(parse_statement(std::string(100'000, '[')));
@@ -109,7 +109,7 @@ TEST_F(StandingStatements, WhatTheLedgerWouldNotTakeIsNone) {
   EXPECT_NE(parse_statement(twice.text()).error().what.find("each once"), std::string::npos);
 }
 
-TEST_F(StandingStatements, RanksAreMadeByFiguresThatAddUp) {
+TEST_F(StandingText, RanksAreMadeByFiguresThatAddUp) {
   EXPECT_EQ(judged(of_south()), "taken");
   const auto with = [&](const auto& change) {
     StandingStatement statement = of_south();
@@ -140,7 +140,7 @@ TEST_F(StandingStatements, RanksAreMadeByFiguresThatAddUp) {
             std::string::npos);
 }
 
-TEST_F(StandingStatements, IsNewerThanTheLastOne) {
+TEST_F(StandingText, IsNewerThanTheLastOne) {
   const StandingStatement last = of_south();
   EXPECT_EQ(judged(last, &last), "taken");
   StandingStatement next = last;
@@ -157,7 +157,7 @@ TEST_F(StandingStatements, IsNewerThanTheLastOne) {
   EXPECT_NE(judged(next, &last).find("older than the last one"), std::string::npos);
 }
 
-TEST_F(StandingStatements, ALedgerThatIsNotTheOneOfBeforeIsNamed) {
+TEST_F(StandingText, ALedgerThatIsNotTheOneOfBeforeIsNamed) {
   const accounting::ClusterFigures last = of_south().figures;
   const auto found = [&](const auto& change) {
     StandingStatement next = of_south();
@@ -194,7 +194,7 @@ TEST_F(StandingStatements, ALedgerThatIsNotTheOneOfBeforeIsNamed) {
   EXPECT_EQ(replacement(since, since), "") << "it was said before";
 }
 
-TEST_F(StandingStatements, ALedgerThatWasReplacedIsNamedByWhatIsRecorded) {
+TEST_F(StandingText, ALedgerThatWasReplacedIsNamedByWhatIsRecorded) {
   accounting::LedgerReplaced replaced{.at = k_time,
                                       .cluster = "south",
                                       .former_ledger = std::string(32, 'a'),
@@ -230,7 +230,7 @@ accounting::State books_of_a_thousand() {
   return books;
 }
 
-TEST_F(StandingStatements, OfAThousandOrganizationsIsWrittenReadJudgedAndRankedBy) {
+TEST_F(StandingText, OfAThousandOrganizationsIsWrittenReadJudgedAndRankedBy) {
   const Instant now = k_time + Duration{4000};
   accounting::State there = books_of_a_thousand();
   OwnCluster south{"south", {k_time, "uni", 1'500'000, {}}};
@@ -276,7 +276,7 @@ TEST_F(StandingStatements, OfAThousandOrganizationsIsWrittenReadJudgedAndRankedB
 }
 
 // However long the names and however large the figures are that the ledger takes.
-TEST_F(StandingStatements, OfAThousandOrganizationsFitsItsBound) {
+TEST_F(StandingText, OfAThousandOrganizationsFitsItsBound) {
   StandingStatement large = of_south();
   const CpuTime work{-accounting::k_max_work_elsewhere};
   large.figures.organizations.clear();
@@ -296,7 +296,7 @@ TEST_F(StandingStatements, OfAThousandOrganizationsFitsItsBound) {
   EXPECT_EQ(must(parse_statement(text)), large);
 }
 
-TEST_F(StandingStatements, SaysWhatItsLedgerLost) {
+TEST_F(StandingText, SaysWhatItsLedgerLost) {
   accounting::State books;
   for (const auto cause : {accounting::GapCause::unobserved, accounting::GapCause::events_lost}) {
     const Instant begin = k_time + Duration{cause == accounting::GapCause::events_lost ? 100 : 10};
