@@ -149,7 +149,7 @@ TEST_F(Statement, of_a_thousand_organizations_has_each_of_them_in_each_form) {
   const std::string text = ends(ExitCode::success, run(month)).out;
   const std::string csv = ends(ExitCode::success, run(month + " --csv")).out;
   for (int i = 0; i < k_organizations; ++i) {
-    EXPECT_PRED2(contains, text, '\n' + name(i) + "   0.00  2.00 2.00 ");
+    EXPECT_PRED2(contains, text, '\n' + name(i) + "   0.00     2.00     2.00 ");
     EXPECT_PRED2(contains, csv, name(i) + ",lent_to,direct_contr," + name(i + 1) + ",,,2,7200,");
   }
 }
