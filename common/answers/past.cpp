@@ -72,8 +72,17 @@ Expected<ledger::StatusReport> past_status(const ledger::Ledger& ledger, const L
       ledger::PastBooks::read(
           ledger, {.ledger = file.path, .archives = file.archives, .since = asked.at, .until = asked.at, .by = by}));
   SHAPLEY_TRY(books.advance_to(asked.at));
+  SHAPLEY_TRY_ASSIGN(const Instant last, ledger::last_recorded(ledger));
+  // What was settled at the instant itself is of the time that begins there, unless nothing later is known.
+  const auto rows = asked.at < last ? books.rows() : std::vector<accounting::Standing>{};
   accounting::State state = std::move(books).take_state();
-  return status_of(state, asked.at, asked.of, configuration);
+  ledger::StatusReport report = status_of(state, asked.at, asked.of, configuration);
+  if (rows.empty()) return report;
+  for (ledger::OrganizationRow& row : report.organizations) {
+    const accounting::Standing& then = rows[state.find_organization(row.is.name).value().value];
+    ledger::set_work(row, then, accounting::parse_estimator(report.ranked_by).value());
+  }
+  return report;
 }
 
 struct UsualLength {
@@ -150,6 +159,7 @@ Expected<Report> interval_report(const ledger::Ledger& ledger, const LedgerFile&
   if (books.begin() >= until) return ledger::before_the_books(until, books.begin());
   SHAPLEY_TRY_ASSIGN(Report report, make(books, {.since = since,
                                                  .until = until,
+                                                 .with_until = !asked.until || *asked.until > last,
                                                  .estimator = contribution,
                                                  .only = asked.organizations,
                                                  .as_of = kind.as_of_now ? std::optional(last) : std::nullopt}));

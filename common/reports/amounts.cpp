@@ -1,8 +1,8 @@
 #include "reports/amounts.hpp"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
+
+#include "reports/rounding.hpp"
 
 namespace shapley::ledger {
 
@@ -67,11 +67,7 @@ std::string format_core_hours(double core_hours) {
   if (amount < 1) decimals = 3;
   if (amount < 0.1) decimals = 4;
   if (amount < 0.01) decimals = 5;
-  std::array<char, 400> buffer{};  // the largest double has 309 digits before the point
-  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, amount);
-  std::string text = buffer.data();
-  for (std::size_t point = text.find('.'); point > 3; point -= 3) text.insert(point - 3, ",");
-  return text;
+  return unit_text(core_hour_units(work_of(amount), decimals), decimals);
 }
 
 std::string standing_sentence(double standing_core_hours) {

@@ -128,7 +128,7 @@ constexpr std::string_view name_of(Interval interval) {
   return std::array{"10s", "minute", "10min", "hour", "6h", "day", "month"}[static_cast<std::size_t>(interval)];
 }
 
-// The books at the end of an interval, and what happened in it.
+// The books at the end of an interval, and what happened in it: got and given by jobs, as a statement has them.
 struct HistoryRow {
   Dated begin = {};
   Dated end = {};
@@ -140,6 +140,7 @@ struct HistoryRow {
   Utility phi = {};
   double got_core_hours = 0;
   double given_core_hours = 0;
+  double settled_core_hours = 0;  // given less got
   double lent_core_hours = 0;
   double borrowed_core_hours = 0;
   double waited_core_hours = 0;
@@ -148,10 +149,14 @@ struct HistoryRow {
   double lent = 0;
   double borrowed = 0;
   double waiting = 0;
+  CpuTime got = {};  // the same work as above, exact
+  CpuTime given = {};
+  CpuTime settled = {};
 };
 SHAPLEY_DESCRIBE(HistoryRow, begin, end, period_begin, opens_period, organization, standing_core_hours, psi, phi,
-                 got_core_hours, given_core_hours, lent_core_hours, borrowed_core_hours, waited_core_hours, owned, used,
-                 lent, borrowed, waiting);
+                 got_core_hours, given_core_hours, settled_core_hours, lent_core_hours, borrowed_core_hours,
+                 waited_core_hours, owned, used, lent, borrowed, waiting, (named, got, "got_processor_seconds"),
+                 (named, given, "given_processor_seconds"), (named, settled, "settled_processor_seconds"));
 
 struct HistoryReport {
   IntervalHeading of = {};

@@ -1,7 +1,6 @@
 #include "ctl/commands/consortium_statement.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -15,6 +14,8 @@
 
 #include "base/json.hpp"
 #include "base/printable.hpp"
+#include "ctl/commands/consortium_tables.hpp"
+#include "ledger/readers/past_books.hpp"
 #include "tables/table.hpp"
 
 namespace shapley::ctl {
@@ -23,14 +24,13 @@ namespace {
 
 using accounting::ConsortiumDeclared;
 using nlohmann::json;
-using tables::Field;
-using tables::left;
 using tables::Table;
 
-// What a ledger says last of its cluster's name and of its consortium.
+// What a ledger says last of its cluster's name and of its consortium, and up to when it is known.
 struct Membership {
   std::string cluster;
   std::optional<ConsortiumDeclared> consortium;
+  Instant until;
 };
 
 Expected<Membership> membership_of(const std::string& file) {
@@ -39,9 +39,16 @@ Expected<Membership> membership_of(const std::string& file) {
     Membership membership;
     if (const auto* named = books.state.cluster()) membership.cluster = named->cluster;
     if (const auto* declared = books.state.consortium()) membership.consortium = *declared;
+    SHAPLEY_TRY_ASSIGN(membership.until, ledger::last_recorded(ledger));
     return membership;
   });
 }
+
+// What a member did on one cluster, and its standing at the end as an amount.
+struct OnCluster {
+  CpuTime given, got, settled, standing;
+  Utility balance;  // phi - psi, of which the standing is
+};
 
 class Joining {
  public:
@@ -49,7 +56,7 @@ class Joining {
   Joining(const Membership& first, const std::vector<std::string>& only)
       : own_(first.cluster), declared_(*first.consortium), only_(only) {}
 
-  Expected<void> add(const std::string& cluster, const ledger::AccountReport& report) {
+  Expected<void> add(const std::string& cluster, ledger::AccountReport report) {
     const accounting::OtherCluster* other = accounting::find_cluster(declared_, cluster);
     if (cluster != own_ && other == nullptr) {
       return fail(Errc::invalid_argument, "it is of the cluster '" + cluster + "', which is not in the consortium '" +
@@ -57,140 +64,112 @@ class Joining {
     }
     if (!seen_.insert(cluster).second)
       return fail(Errc::invalid_argument, "a ledger of the cluster '" + cluster + "' was given already");
-    const std::int64_t weight = cluster == own_ ? declared_.weight : other->weight;
-    const auto name_here = [&](const std::string& there) {
-      if (cluster == own_) return there;
-      const std::string* here = accounting::name_here(*other, there);
-      return here == nullptr ? there + " (" + cluster + ")" : *here;
-    };
-    joined_.clusters.push_back({cluster, weight});
+    joined_.clusters.push_back({cluster, cluster == own_ ? declared_.weight : other->weight});
     joined_.of.push_back(report.of);
     joined_.exact = joined_.exact && report.exact;
-    ledger::AccountReport asked = report;
-    const auto is_other = [&](const auto& row) { return !is_asked(name_here(row.name)); };
-    std::erase_if(asked.organizations, is_other);
-    for (ledger::PeriodPart& part : asked.periods) std::erase_if(part.organizations, is_other);
-    joined_.decimals = std::min(joined_.decimals, PaperAmounts(asked).decimals());
-    for (const ledger::AccountRow& row : report.organizations) {
-      Works& works = members_[name_here(row.name)][joined_.clusters.size() - 1];
-      // What was settled is on the side that it adds to.
-      const CpuTime settled = row.settled.work;
-      works.got += row.got.work - std::min(settled, CpuTime{});
-      works.given += row.given.work + std::max(settled, CpuTime{});
-      for (const ledger::LentPair& pair : row.lent_to)
-        lent_[{name_here(row.name), name_here(pair.organization), joined_.clusters.size() - 1}] += pair.work;
+    const auto rename = [&](std::string& name) { name = name_here(cluster, other, name); };
+    for (ledger::PeriodPart& part : report.periods) {
+      for (ledger::PeriodRow& row : part.organizations) rename(row.name);
     }
+    for (ledger::AccountRow& row : report.organizations) {
+      rename(row.name);
+      for (ledger::LentPair& pair : row.lent_to) rename(pair.organization);
+    }
+    add_renamed(report);
+    const auto is_other = [this](const auto& row) { return !is_asked(row.name); };
+    std::erase_if(report.organizations, is_other);
+    for (ledger::PeriodPart& part : report.periods) std::erase_if(part.organizations, is_other);
+    joined_.decimals = std::min(joined_.decimals, PaperAmounts(report).decimals());
     return {};
   }
 
   ConsortiumStatement finish() && {
     joined_.consortium = declared_.consortium;
+    if (!seen_.contains(own_)) joined_.missing.push_back(own_);
+    for (const accounting::OtherCluster& other : declared_.clusters) {
+      if (!seen_.contains(other.cluster)) joined_.missing.push_back(other.cluster);
+    }
     for (const auto& [name, clusters] : members_) {
       if (!is_asked(name)) continue;
-      Works sum;
-      for (const auto& [index, works] : clusters) {
-        add_row(name, joined_.clusters[index].cluster, works);
-        sum.got += joined_.in_first(works.got, index);
-        sum.given += joined_.in_first(works.given, index);
+      OnCluster sum;
+      for (const auto& [index, on] : clusters) {
+        add_row(name, joined_.clusters[index].cluster, on, true);
+        for (CpuTime OnCluster::*const work :
+             {&OnCluster::given, &OnCluster::got, &OnCluster::settled, &OnCluster::standing})
+          sum.*work += joined_.in_first(on.*work, index);
+        sum.balance +=
+            accounting::weighted({on.balance, {}, {}}, joined_.clusters[index].weight, joined_.clusters.front().weight)
+                .balance;
       }
-      add_row(name, "", sum);
+      if (joined_.has_sums()) add_row(name, "", sum, period_begins_.size() <= 1);
     }
     for (const auto& [pair, work] : lent_) {
       const auto& [owner, borrower, index] = pair;
       if (is_asked(owner) || is_asked(borrower))
         joined_.lent.push_back({owner, borrower, joined_.clusters[index].cluster, {work}});
     }
+    const auto place = [this](const UserOnCluster& user) {
+      return std::tuple(user.organization, cluster_number(joined_, user.cluster));
+    };
+    std::ranges::stable_sort(joined_.users, {}, place);
     return std::move(joined_);
   }
 
  private:
-  struct Works {
-    CpuTime got, given;
-  };
+  [[nodiscard]] std::string name_here(const std::string& cluster, const accounting::OtherCluster* other,
+                                      const std::string& there) const {
+    if (cluster == own_) return there;
+    const std::string* here = accounting::name_here(*other, there);
+    return here == nullptr ? there + " (" + cluster + ")" : *here;
+  }
+
+  void add_renamed(const ledger::AccountReport& report) {
+    const std::size_t index = joined_.clusters.size() - 1;
+    for (const ledger::AccountRow& row : report.organizations) {
+      OnCluster& on = members_[row.name][index];
+      on.given += row.given.work;
+      on.got += row.got.work;
+      on.settled += row.settled.work;
+      for (const ledger::LentPair& pair : row.lent_to) lent_[{row.name, pair.organization, index}] += pair.work;
+      if (!is_asked(row.name)) continue;
+      for (const ledger::UserRow& user : row.users)
+        joined_.users.push_back({row.name, joined_.clusters.back().cluster, user});
+    }
+    if (report.periods.empty()) return;
+    period_begins_.insert(report.periods.back().period_begin.value);
+    for (const ledger::PeriodRow& row : report.periods.back().organizations) {
+      OnCluster& on = members_[row.name][index];
+      on.standing += work_of(row.closing.standing_core_hours);
+      on.balance += row.closing.phi_minus_psi;
+    }
+  }
 
   [[nodiscard]] bool is_asked(const std::string& name) const {
     return only_.empty() || std::ranges::find(only_, name) != only_.end();
   }
 
-  void add_row(const std::string& name, const std::string& cluster, const Works& works) {
-    joined_.members.push_back({name, cluster, {works.got}, {works.given}, {works.given - works.got}});
+  void add_row(const std::string& name, const std::string& cluster, const OnCluster& on, bool with_standing) {
+    MemberOnCluster& row =
+        joined_.members.emplace_back(MemberOnCluster{.organization = name,
+                                                     .cluster = cluster,
+                                                     .got = {on.got},
+                                                     .given = {on.given},
+                                                     .settled = {on.settled},
+                                                     .difference = {on.given - on.got + on.settled}});
+    if (!with_standing) return;
+    row.standing_core_hours = ledger::core_hours(on.standing);
+    row.phi_minus_psi = on.balance;
   }
 
   std::string own_;
   ConsortiumDeclared declared_;
   std::vector<std::string> only_;
   std::set<std::string> seen_;
-  std::map<std::string, std::map<std::size_t, Works>> members_;                // by the number of the cluster
+  std::map<std::string, std::map<std::size_t, OnCluster>> members_;            // by the number of the cluster
   std::map<std::tuple<std::string, std::string, std::size_t>, CpuTime> lent_;  // by owner, borrower, cluster
+  std::set<std::int64_t> period_begins_;                                       // of the clusters' last periods
   ConsortiumStatement joined_;
 };
-
-constexpr Field k_member_fields[] = {
-    left({"organization", "Organization"}),
-    left({"cluster", "Cluster"}),
-    {"given", "Given"},
-    {"got", "Got"},
-    {"rounding", k_rounding},
-    {"difference", "Given-Got"},
-};
-constexpr const char* k_sum = "(sum)";
-constexpr Field k_lent_fields[] = {
-    left({"owner", "Lent by"}),
-    left({"borrower", "Borrowed by"}),
-    left({"cluster", "Cluster"}),
-    {"core_hours", "CoreHours"},
-};
-constexpr Field k_exact_consortium_fields[] = {{"begin_utc"}, {"end_utc"},    {"organization"}, {"cluster"}, {"item"},
-                                               {"other"},     {"core_hours"}, {"exact"},        {"unit"}};
-
-// The amounts of a line of the members' table: given, got, what these two lack to their difference, the difference.
-using MemberLine = std::array<Units, 4>;
-
-MemberLine line_of(const MemberOnCluster& row, const PaperAmounts& amounts) {
-  return {amounts.nearest(row.given.work), amounts.nearest(row.got.work),
-          amounts.left_over(std::array{row.given.work, -row.got.work}), amounts.nearest(row.difference.work)};
-}
-
-// What a member's lines lack to its sum.
-MemberLine left_of(const MemberLine& sum, const std::vector<MemberLine>& lines, const ConsortiumStatement& statement) {
-  MemberLine rest{};
-  for (std::size_t k = 0; k < rest.size(); ++k) {
-    std::vector<Units> units;
-    for (const MemberLine& line : lines) units.push_back(line[k]);
-    rest[k] = sum[k] - statement.sum_in_first(units);
-  }
-  return rest;
-}
-
-std::string members_text(const ConsortiumStatement& statement, const PaperAmounts& amounts) {
-  Table table{.columns = columns_of(k_member_fields)};
-  bool with_rounding = false;
-  const auto add = [&](const std::string& organization, const std::string& cluster, const MemberLine& line) {
-    const bool is_rest = cluster == k_rounding;
-    with_rounding = with_rounding || line[2] != 0;
-    table.rows.push_back({{"organization", organization},
-                          {"cluster", cluster},
-                          {"given", is_rest ? amounts.signed_text(line[0]) : amounts.text(line[0])},
-                          {"got", is_rest ? amounts.signed_text(line[1]) : amounts.text(line[1])},
-                          {"rounding", amounts.signed_text(line[2])},
-                          {"difference", amounts.signed_text(line[3])}});
-  };
-  std::vector<MemberLine> lines(statement.clusters.size());  // of the member's clusters so far
-  for (const MemberOnCluster& row : statement.members) {
-    const MemberLine line = line_of(row, amounts);
-    if (!row.cluster.empty()) {
-      lines[cluster_number(statement, row.cluster)] = line;
-      add(row.organization, row.cluster, line);
-      continue;
-    }
-    const MemberLine rest = left_of(line, lines, statement);
-    if (rest != MemberLine{}) add(row.organization, k_rounding, rest);
-    add(row.organization, k_sum, line);
-    lines.assign(statement.clusters.size(), {});
-  }
-  if (!with_rounding) drop_column(table, "rounding");
-  return people_text(table);
-}
 
 }  // namespace
 
@@ -205,8 +184,16 @@ Units ConsortiumStatement::sum_in_first(std::span<const Units> of_clusters) cons
   return nearest_of_quotient(sum, clusters.front().weight);
 }
 
-PaperAmounts paper_amounts(const ConsortiumStatement& statement) {
-  return PaperAmounts::with_decimals(statement.decimals);
+bool standings_have_sums(const ConsortiumStatement& statement) {
+  return std::ranges::all_of(statement.members,
+                             [](const MemberOnCluster& row) { return row.standing_core_hours.has_value(); });
+}
+
+std::string missing_line(const ConsortiumStatement& statement) {
+  if (statement.has_sums()) return {};
+  std::string names;
+  for (const std::string& cluster : statement.missing) names += (names.empty() ? "" : ", ") + cluster;
+  return "There is no sum, because the ledgers of these clusters of the consortium were not given: " + names;
 }
 
 std::string consortium_text(const ConsortiumStatement& statement) {
@@ -218,65 +205,75 @@ std::string consortium_text(const ConsortiumStatement& statement) {
             format_micro(statement.clusters[i].weight) + "; contribution " + printable(of.contribution) + "\n" +
             recorded_line(of);
   }
-  const PaperAmounts amounts = paper_amounts(statement);
-  text += '\n' + members_text(statement, amounts) +
-          "\nGiven-Got: work given less work got in that time. (sum): over clusters, in processors of " +
-          printable(statement.clusters.front().cluster) + ".\n";
-  Table lent{.columns = columns_of(k_lent_fields)};
-  for (const LentOnCluster& row : statement.lent) {
-    lent.rows.push_back({{"owner", row.owner},
-                         {"borrower", row.borrower},
-                         {"cluster", row.cluster},
-                         {"core_hours", amounts.text(row.amount.work)}});
+  const Table members = members_table(statement);
+  const bool has_settled =
+      std::ranges::find(members.columns, "settled", &tables::Column::name) != members.columns.end();
+  text += '\n' + people_text(members) + "\nDifference: work given less work got in that time" +
+          (has_settled ? ", and what was settled" : "") +
+          ". Standing: at its end, on average over each cluster's\nperiod so far.";
+  if (statement.has_sums()) {
+    text += " (sum): over clusters, in processors of " + printable(statement.clusters.front().cluster) + '.';
+    if (!standings_have_sums(statement)) text += " The clusters' periods differ, so standings have none.";
   }
+  text += '\n' + (statement.has_sums() ? "" : printable(missing_line(statement)) + ".\n");
+  const Table lent = lent_table(statement);
   if (!lent.rows.empty()) text += '\n' + people_text(lent);
+  const Table users = users_table(statement);
+  if (!users.rows.empty()) text += '\n' + people_text(users);
   return text +
          (statement.exact ? "" : "\nBooks:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
 }
 
-Table exact_consortium(const ConsortiumStatement& statement) {
-  Table table{.columns = columns_of(k_exact_consortium_fields)};
-  const auto add = [&](const std::string& organization, const std::string& cluster, const char* item,
-                       const std::string& other, const ledger::Amount& amount) {
-    table.rows.push_back({{"begin_utc", statement.of.front().since.utc()},
-                          {"end_utc", statement.of.front().until.utc()},
-                          {"organization", organization},
-                          {"cluster", cluster},
-                          {"item", item},
-                          {"other", other},
-                          {"core_hours", amount.core_hours()},
-                          {"exact", format_micro(amount.work.value)},
-                          {"unit", "processor_seconds"}});
-  };
-  for (const MemberOnCluster& row : statement.members) {
-    add(row.organization, row.cluster, "given", "", row.given);
-    add(row.organization, row.cluster, "got", "", row.got);
-    add(row.organization, row.cluster, "difference", "", row.difference);
-  }
-  for (const LentOnCluster& row : statement.lent) add(row.owner, row.cluster, "lent_to", row.borrower, row.amount);
-  return table;
+namespace {
+
+// Up to when the ledgers are known.
+struct Known {
+  Instant first;
+  Instant last;
+};
+
+// The statement of one cluster, whose ledger is known until `known`: up to where all ledgers are, or up to the end that
+// is asked for, if that is earlier.
+Expected<ledger::AccountReport> report_of_known(const IntervalArguments& interval, Instant known, const Known& all,
+                                                bool as_of_now) {
+  SHAPLEY_TRY_ASSIGN(IntervalQuestion question, interval_question(interval));
+  const Instant asked = question.of.until.value_or(all.last);
+  // One that ends before the time begins says so itself.
+  const bool begins = !question.of.since || *question.of.since < all.first;
+  if (known > all.first && begins) question.of.until = std::min(asked, all.first);
+  const ledger::StatementRequest request{.of = question.of,
+                                         .as_of = as_of_now ? ledger::AsOf::now : ledger::AsOf::then};
+  SHAPLEY_TRY_ASSIGN(ledger::AccountReport report, answers::answer(request, question.file));
+  if (known < asked) report.of.recorded_until = known;
+  name_users(report);
+  return report;
 }
+
+}  // namespace
 
 Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers, IntervalArguments interval,
                                                    bool as_of_now) {
   const std::vector<std::string> only = std::exchange(interval.organizations, {});  // others may have other names there
-  std::optional<Joining> joining;
+  std::vector<Membership> members;
   for (const std::string& file : ledgers) {
-    SHAPLEY_TRY_ASSIGN(const Membership membership, membership_of(file));
-    if (!joining) {
-      if (!membership.consortium || membership.consortium->consortium.empty())
-        return fail(Errc::invalid_argument, file + ": its cluster is in no consortium by its last declaration");
-      joining.emplace(membership, only);
-    }
+    SHAPLEY_TRY_ASSIGN(members.emplace_back(), membership_of(file));
     interval.ledger = file;
     SHAPLEY_TRY_ASSIGN(const IntervalQuestion question, interval_question(interval));
-    const ledger::StatementRequest request{.of = question.of,
-                                           .as_of = as_of_now ? ledger::AsOf::now : ledger::AsOf::then};
-    SHAPLEY_TRY_ASSIGN(const ledger::AccountReport report, answers::answer(request, question.file));
-    if (auto added = joining->add(membership.cluster, report); !added)
-      return with_context(file, std::move(added).error());
+    members.back().until = std::max(members.back().until, question.file.known_until.value_or(k_beginning_of_time));
   }
-  return (*std::move(joining)).finish();
+  const Membership& first = members.front();
+  if (!first.consortium || first.consortium->consortium.empty())
+    return fail(Errc::invalid_argument, ledgers.front() + ": its cluster is in no consortium by its last declaration");
+  const auto [least, most] = std::ranges::minmax(members, {}, &Membership::until);
+  Joining joining(first, only);
+  for (std::size_t i = 0; i < ledgers.size(); ++i) {
+    interval.ledger = ledgers[i];
+    SHAPLEY_TRY_ASSIGN(ledger::AccountReport report,
+                       report_of_known(interval, members[i].until, {least.until, most.until}, as_of_now));
+    if (auto added = joining.add(members[i].cluster, std::move(report)); !added)
+      return with_context(ledgers[i], std::move(added).error());
+  }
+  return std::move(joining).finish();
 }
 
 Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Environment& environment) {
@@ -289,7 +286,10 @@ Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments,
   } else {
     environment.out << (interval.csv ? csv_text(exact_consortium(statement)) : consortium_text(statement));
   }
-  return statement.exact ? ExitCode::success : ExitCode::findings;
+  if (!statement.exact) return ExitCode::findings;
+  if (statement.has_sums()) return ExitCode::success;
+  environment.err << "shapleyctl: " << printable(missing_line(statement)) << '\n';
+  return ExitCode::incomplete;
 }
 
 }  // namespace shapley::ctl

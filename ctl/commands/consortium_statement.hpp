@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,13 +20,19 @@ namespace shapley::ctl {
 
 // What a member got and gave on one cluster, in that cluster's processors; or on all, in those of the first.
 struct MemberOnCluster {
-  std::string organization;
-  std::string cluster;  // empty: the sum over clusters
-  ledger::Amount got;
-  ledger::Amount given;
-  ledger::Amount difference;  // given - got
+  std::string organization = {};
+  std::string cluster = {};  // empty: the sum over clusters
+  ledger::Amount got = {};   // of jobs, as `given`
+  ledger::Amount given = {};
+  ledger::Amount settled = {};     // given less got
+  ledger::Amount difference = {};  // given - got + settled
+  // At the end of the time. nullopt: the periods of the clusters did not begin at one instant, and averages over
+  // different times have no sum.
+  std::optional<double> standing_core_hours = {};
+  std::optional<Utility> phi_minus_psi = {};
 };
-SHAPLEY_DESCRIBE(MemberOnCluster, organization, cluster, got, given, difference);
+SHAPLEY_DESCRIBE(MemberOnCluster, organization, cluster, got, given, settled, difference, standing_core_hours,
+                 phi_minus_psi);
 
 struct LentOnCluster {
   std::string owner;
@@ -35,16 +42,26 @@ struct LentOnCluster {
 };
 SHAPLEY_DESCRIBE(LentOnCluster, owner, borrower, cluster, amount);
 
+struct UserOnCluster {
+  std::string organization = {};
+  std::string cluster = {};
+  ledger::UserRow is = {};
+};
+SHAPLEY_DESCRIBE(UserOnCluster, organization, cluster, (flattened, is));
+
 struct ConsortiumStatement {
   std::string consortium;
   std::vector<accounting::ClusterWeight> clusters;  // in the order of the files; not empty
   std::vector<ledger::IntervalHeading> of;          // of each cluster's books
   std::vector<MemberOnCluster> members;             // by organization; its clusters, then their sum
   std::vector<LentOnCluster> lent;                  // by owner, borrower, cluster
+  std::vector<UserOnCluster> users;                 // by organization, cluster, account
+  std::vector<std::string> missing;                 // clusters without a ledger here: then there are no sums
   // Of its tables: those of the members' statements on each cluster, the fewest of them.
   int decimals = k_most_decimals;
   bool exact = true;
 
+  [[nodiscard]] bool has_sums() const { return missing.empty(); }
   // Work on the cluster of this number, in processors of the first one; rounded down to the unit.
   [[nodiscard]] CpuTime in_first(CpuTime work, std::size_t cluster) const {
     return accounting::weighted({{}, work, {}}, clusters[cluster].weight, clusters.front().weight).given_less_got;
@@ -52,26 +69,27 @@ struct ConsortiumStatement {
   // The sum of printed amounts, one of each cluster, likewise; to the nearest unit.
   [[nodiscard]] Units sum_in_first(std::span<const Units> of_clusters) const;
 };
-SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, decimals, exact);
+SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, users, missing, decimals, exact);
 
 // From a ledger of each cluster, or a copy; `interval` says the time and the members to show, by their names in the
-// first ledger. What processors of the clusters are worth, and other names there, are as the first ledger declared them
-// last. Errc::invalid_argument: the first ledger declares no consortium, or another ledger is of a cluster that is not
-// declared in it, or of one that another file was given of. REQUIRES: `ledgers` is not empty.
+// first ledger. The time ends where the first of the ledgers does, so that it is the same for all. What processors of
+// the clusters are worth, and other names there, are as the first ledger declared them last. Errc::invalid_argument:
+// the first ledger declares no consortium, or another ledger is of a cluster that is not declared in it, or of one that
+// another file was given of. REQUIRES: `ledgers` is not empty.
 [[nodiscard]] Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers,
                                                                  IntervalArguments interval, bool as_of_now);
 
 // The number of a cluster among those of the statement. REQUIRES: it is one of them.
 [[nodiscard]] std::size_t cluster_number(const ConsortiumStatement& statement, const std::string& cluster);
 
-// The amounts of its members, as its tables print them.
-[[nodiscard]] PaperAmounts paper_amounts(const ConsortiumStatement& statement);
+// Whether averages of the clusters have a sum: their periods began at one instant.
+[[nodiscard]] bool standings_have_sums(const ConsortiumStatement& statement);
 
-// Its tables for people.
+// What the missing ledgers are, in words; empty: none is missing.
+[[nodiscard]] std::string missing_line(const ConsortiumStatement& statement);
+
+// All of it for people.
 [[nodiscard]] std::string consortium_text(const ConsortiumStatement& statement);
-// A row for each amount, exact.
-[[nodiscard]] tables::Table exact_consortium(const ConsortiumStatement& statement);
-
 [[nodiscard]] Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments,
                                                           const Environment& environment);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "base/printable.hpp"
 #include "ctl/commands/commands.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ledger/reports/statement.hpp"
 #include "tables/table.hpp"
 
 namespace shapley::ctl {
@@ -18,7 +20,7 @@ using tables::Field;
 using tables::left;
 
 constexpr std::string_view k_history_format =
-    "begin,organization%-20,standing,psi,phi,got,given,owned,used,lent,borrowed,waiting,waited";
+    "begin,organization%-20,standing,psi,phi,got,given,settled,owned,used,lent,borrowed,waiting,waited";
 
 constexpr Field k_history_fields[] = {
     {"begin", "Begin", "begin of the interval (UTC)", "begin_utc"},
@@ -37,6 +39,8 @@ constexpr Field k_history_fields[] = {
     {"got", "Got", "core-hours that its jobs ran in the interval", "got_core_hours", core_hours_or_unknown},
     {"given", "Given", "core-hours credited to it for the interval, by the estimator", "given_core_hours",
      core_hours_or_unknown},
+    {"settled", "Settled", "core-hours in the interval that it gave by agreements, less what it got by them",
+     "settled_core_hours", signed_or_unknown},
     {"lent_core_hours",
      "LentHours",
      "core-hours that others' jobs ran on its processors in the interval",
@@ -54,6 +58,9 @@ constexpr Field k_history_fields[] = {
     {"lent", "Lent", "its processors that others' jobs hold at its end"},
     {"borrowed", "Borrowed", "others' processors that its jobs hold at its end"},
     {"waiting", "Waiting", "processors that its startable pending jobs ask for at its end"},
+    {"got_processor_seconds", "GotSeconds", "got, exact"},
+    {"given_processor_seconds", "GivenSeconds", "given, exact"},
+    {"settled_processor_seconds", "SettledSeconds", "settled, exact"},
 };
 
 Expected<ledger::Interval> interval_named(const std::string& name) {
@@ -112,6 +119,8 @@ Expected<ExitCode> run_history(const HistoryArguments& arguments, const Endpoint
   SHAPLEY_TRY_ASSIGN(const ledger::HistoryReport report,
                      interval_report(arguments.interval, endpoint, ledger::HistoryRequest{.by = by}));
   table.rows = json_of(report.rows);
+  const auto has_settled = [](const ledger::HistoryRow& row) { return row.settled != CpuTime{}; };
+  if (plain && !arguments.parsable && std::ranges::none_of(report.rows, has_settled)) drop_column(table, "settled");
   if (arguments.interval.json) {
     environment.out << tables::json_text(json_of(report));
   } else if (arguments.interval.csv) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -163,6 +162,7 @@ Expected<ConsortiumReport> gather_consortium(const ReportArguments& arguments, c
   ConsortiumReport report;
   report.heading = arguments.heading;
   SHAPLEY_TRY_ASSIGN(report.statement, consortium_statement(arguments.consortium, interval, false));
+  if (!arguments.users) report.statement.users.clear();
   for (const std::string& file : arguments.consortium) {
     std::vector<std::string> others = arguments.consortium;
     std::erase(others, file);
@@ -266,12 +266,11 @@ void report_papers(const ReportArguments& arguments, const Proof& proof, const E
                            .until = period_end(Period::monthly, *begin)});
 }
 
-ExitCode verdict(bool is_proven, std::span<const Proof> proofs, const Environment& environment) {
+ExitCode verdict(bool is_proven, bool is_complete, const Environment& environment) {
   if (!is_proven) {
     environment.err << "shapleyctl: the books are not proven; the page says why\n";
     return ExitCode::findings;
   }
-  const bool is_complete = std::ranges::all_of(proofs, &Proof::is_complete);
   return is_complete ? ExitCode::success : ExitCode::incomplete;
 }
 
@@ -302,10 +301,8 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->add_flag("--per-organization", arguments.per_organization,
                  "Write a page of each organization, too, below the directory organizations")
       ->excludes(command->get_option("--consortium"));
-  command
-      ->add_flag("--users", arguments.users,
-                 "Show what each user of each account got, too, to every reader of the page")
-      ->excludes(command->get_option("--consortium"));
+  command->add_flag("--users", arguments.users,
+                    "Show what each user of each account got, too, to every reader of the page");
   CLI::Option* live = command->add_flag(
       "--live", arguments.live,
       "Write a page of the present: standings, which organization goes first and why, and the places of "
@@ -342,8 +339,10 @@ Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& 
   if (!arguments.consortium.empty()) {
     SHAPLEY_TRY_ASSIGN(const ConsortiumReport report, gather_consortium(arguments, endpoint, environment));
     SHAPLEY_TRY_ASSIGN(const std::string page, consortium_page(report, charts));
-    SHAPLEY_TRY(write_all(arguments.directory, page, {members_sheet(report.statement)}, environment));
-    return verdict(report.is_proven(), report.proofs, environment);
+    SHAPLEY_TRY(write_all(arguments.directory, page, consortium_sheets(report.statement), environment));
+    if (!report.statement.has_sums())
+      environment.err << "shapleyctl: " << printable(missing_line(report.statement)) << '\n';
+    return verdict(report.is_proven(), report.is_complete(), environment);
   }
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
@@ -353,7 +352,7 @@ Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& 
   if (arguments.per_organization)
     SHAPLEY_TRY(write_own_pages(report, arguments, interval, charts, endpoint, environment));
   report_papers(arguments, report.proof, endpoint);
-  return verdict(report.exact() && report.proof.clean(), {&report.proof, 1}, environment);
+  return verdict(report.exact() && report.proof.clean(), report.proof.is_complete(), environment);
 }
 
 }  // namespace shapley::ctl

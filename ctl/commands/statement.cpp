@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <initializer_list>
 #include <set>
 #include <span>
@@ -68,24 +69,70 @@ constexpr Field k_exact_statement_fields[] = {{"begin_utc"},    {"end_utc"}, {"o
                                               {"contribution"}, {"other"},   {"account"},      {"user"},
                                               {"core_hours"},   {"exact"},   {"unit"}};
 
-bool has_settled(const ledger::AccountReport& report) {
-  return std::ranges::any_of(report.organizations, [](const auto& row) { return row.settled.work.value != 0; });
+constexpr AmountField k_period_amounts[] = {{"before", true},
+                                            {"given"},
+                                            {"got"},
+                                            {"settled", true},
+                                            {"rounding", true},
+                                            {"after", true},
+                                            {"standing_before", true},
+                                            {"standing_after", true}};
+constexpr AmountField k_held_amounts[] = {{"got"}, {"own"}, {"borrowed"}, {"rounding", true}, {"lent"}, {"waited"}};
+constexpr AmountField k_pair_amounts[] = {{"core_hours"}};
+constexpr AmountField k_user_amounts[] = {{"got"}, {"own"}, {"borrowed"}, {"rounding", true}};
+
+// The work in a line of a period's table, or in all of them. Work given less work got in a part of a period, and what
+// it began with: what it ends with.
+struct PeriodWorks {
+  CpuTime before, given, got, settled, after, standing_before, standing_after;
+
+  explicit PeriodWorks(const ledger::PeriodRow& row)
+      : before(row.opening.difference.work),
+        given(row.given.work),
+        got(row.got.work),
+        settled(row.settled.work),
+        after(row.closing.difference.work),
+        standing_before(work_of(row.opening.standing_core_hours)),
+        standing_after(work_of(row.closing.standing_core_hours)) {}
+  PeriodWorks() = default;
+  PeriodWorks& operator+=(const PeriodWorks& other) {
+    before += other.before;
+    given += other.given;
+    got += other.got;
+    settled += other.settled;
+    after += other.after;
+    standing_before += other.standing_before;
+    standing_after += other.standing_after;
+    return *this;
+  }
+};
+
+// Likewise of the whole time.
+struct HeldWorks {
+  CpuTime got = {}, own = {}, borrowed = {}, lent = {}, waited = {};
+
+  HeldWorks& operator+=(const HeldWorks& other) {
+    got += other.got;
+    own += other.own;
+    borrowed += other.borrowed;
+    lent += other.lent;
+    waited += other.waited;
+    return *this;
+  }
+};
+
+HeldWorks works_of(const ledger::AccountRow& row) {
+  return {row.got.work, row.own.work, row.borrowed.work, row.lent.work, row.waited.work};
 }
 
-// Work given less work got in a part of a period, and what it began with: what it ends with.
-std::array<CpuTime, 4> adding_up(const ledger::PeriodRow& row) {
-  return {row.opening.difference.work, row.given.work, -row.got.work, row.settled.work};
-}
-
-template <typename Row>
-std::array<CpuTime, 2> own_and_borrowed(const Row& row) {
-  return {row.own.work, row.borrowed.work};
-}
-
-// A table whose column `(rounding)` is there only if something is left.
-std::string text_of(std::span<const Field> fields, json rows, bool with_rounding) {
-  Table table{.columns = columns_of(fields), .rows = std::move(rows)};
-  if (!with_rounding) drop_column(table, "rounding");
+// A table without the columns of these names of which no row has an amount.
+std::string text_of(std::span<const Field> fields, AmountRows rows,
+                    std::initializer_list<std::string_view> only_if_any = {"rounding"}) {
+  Table table{.columns = columns_of(fields)};
+  for (const std::string_view name : only_if_any) {
+    if (!rows.has(name)) drop_column(table, name);
+  }
+  table.rows = std::move(rows).take();
   return people_text(table);
 }
 
@@ -99,42 +146,33 @@ std::string worth_text(const std::optional<ledger::WorthReport>& worth) {
 // The tables and sentences of a statement for people.
 class Paper {
  public:
-  Paper(const ledger::AccountReport& report, bool all)
-      : report_(report), all_(all), with_settled_(has_settled(report)), amounts_(report) {
+  Paper(const ledger::AccountReport& report, bool all) : report_(report), all_(all), amounts_(report) {
     for (const ledger::PeriodPart& part : report.periods) {
-      with_rounding_ = with_rounding_ || std::ranges::any_of(part.organizations, [&](const ledger::PeriodRow& row) {
-                         return amounts_.left_over(adding_up(row)) != 0;
-                       });
+      AmountRows& rows = parts_.emplace_back(rows_of(part));
+      with_settled_ = with_settled_ || rows.has("settled");
+      with_rounding_ = with_rounding_ || rows.has("rounding");
     }
   }
+  Paper(const Paper&) = delete;
+  Paper& operator=(const Paper&) = delete;
 
-  [[nodiscard]] std::string part(const ledger::PeriodPart& part) const {
+  // Of the period of this number. To be called once for each.
+  [[nodiscard]] std::string part(std::size_t number) {
+    const ledger::PeriodPart& part = report_.periods[number];
     std::string text = part.begin.utc() + " to " + part.end.utc() + ", of the period since " + part.period_begin.utc();
     text += part.opens_period ? " (which begins here: before it every standing is zero)\n" : "\n";
-    json rows = json::array();
-    std::string sentences;
-    for (const ledger::PeriodRow& row : part.organizations) {
-      const CpuTime standing_before = work_of(row.opening.standing_core_hours);
-      const CpuTime standing_after = work_of(row.closing.standing_core_hours);
-      const CpuTime after = row.closing.difference.work;
-      if (!shows({row.opening.difference.work, row.given.work, row.got.work, row.settled.work, after, standing_before,
-                  standing_after}))
-        continue;
-      rows.push_back({{"name", row.name},
-                      {"before", amounts_.signed_text(row.opening.difference.work)},
-                      {"given", amounts_.text(row.given.work)},
-                      {"got", amounts_.text(row.got.work)},
-                      {"settled", amounts_.signed_text(row.settled.work)},
-                      {"rounding", amounts_.signed_text(amounts_.left_over(adding_up(row)))},
-                      {"after", amounts_.signed_text(after)},
-                      {"standing_before", amounts_.signed_text(standing_before)},
-                      {"standing_after", amounts_.signed_text(standing_after)}});
-      sentences += printable(row.name) + ' ' + ledger::difference_sentence(words(after), words(standing_after)) + ".\n";
-    }
-    Table table{.columns = columns_of(k_period_fields), .rows = std::move(rows)};
+    Table table{.columns = columns_of(k_period_fields), .rows = std::move(parts_[number]).take()};
     if (!with_settled_) drop_column(table, "settled");
     if (!with_rounding_) drop_column(table, "rounding");
-    text += people_text(table) + '\n' + sentences + worth_text(part.worth);
+    text += people_text(table) + '\n';
+    for (const ledger::PeriodRow& row : part.organizations) {
+      const PeriodWorks works(row);
+      if (shows(works)) {
+        text += printable(row.name) + ' ' +
+                ledger::difference_sentence(words(works.after), words(works.standing_after)) + ".\n";
+      }
+    }
+    text += worth_text(part.worth);
     if (part.closes_period)
       text += "The period ends at " + part.end.utc() + ": standings start again from zero there.\n";
     return text + '\n';
@@ -147,87 +185,101 @@ class Paper {
   }
 
   [[nodiscard]] std::string held() const {
-    json rows = json::array();
-    bool with_rounding = false;
+    AmountRows rows(amounts_, k_held_amounts);
+    HeldWorks all;
     for (const ledger::AccountRow& row : report_.organizations) {
-      if (!shows({row.got.work, row.own.work, row.borrowed.work, row.lent.work, row.waited.work})) continue;
-      const Units rest = amounts_.left_over(own_and_borrowed(row));
-      with_rounding = with_rounding || rest != 0;
-      rows.push_back({{"name", row.name},
-                      {"got", amounts_.text(row.got.work)},
-                      {"own", amounts_.text(row.own.work)},
-                      {"borrowed", amounts_.text(row.borrowed.work)},
-                      {"rounding", amounts_.signed_text(rest)},
-                      {"lent", amounts_.text(row.lent.work)},
-                      {"waited", amounts_.text(row.waited.work)}});
+      const HeldWorks works = works_of(row);
+      all += works;
+      if (shows({works.got, works.own, works.borrowed, works.lent, works.waited}))
+        rows.add({{"name", row.name}}, line_of(works));
     }
-    return text_of(k_held_fields, std::move(rows), with_rounding);
+    rows.finish({{"name", k_rounding}}, {{"name", k_sum}}, line_of(all));
+    return text_of(k_held_fields, std::move(rows));
   }
 
   // Empty, or with an empty line after it.
   [[nodiscard]] std::string pairs() const {
-    json rows = json::array();
+    AmountRows rows(amounts_, k_pair_amounts);
     std::set<std::pair<std::string, std::string>> taken;
-    const auto take = [&](const std::string& owner, const std::string& borrower, CpuTime work) {
-      if (!taken.emplace(owner, borrower).second || !shows({work})) return;
-      rows.push_back({{"owner", owner}, {"borrower", borrower}, {"core_hours", amounts_.text(work)}});
+    CpuTime all;
+    const auto words = [](const std::string& owner, const std::string& borrower) {
+      return json{{"owner", owner}, {"borrower", borrower}};
     };
-    const auto add_rest = [&](const std::string& owner, const std::string& borrower, Units rest) {
-      if (rest == 0) return;
-      rows.push_back({{"owner", owner}, {"borrower", borrower}, {"core_hours", amounts_.signed_text(rest)}});
+    const auto take = [&](const std::string& owner, const std::string& borrower, CpuTime work) {
+      if (!taken.emplace(owner, borrower).second) return;
+      all += work;
+      if (shows({work})) rows.add(words(owner, borrower), std::array{amounts_.nearest(work)});
     };
     const std::vector<PairsLeftOver> rests = pairs_left_over(report_, amounts_);
     for (std::size_t i = 0; i < rests.size(); ++i) {
       const ledger::AccountRow& row = report_.organizations[i];
       for (const ledger::LentPair& pair : row.lent_to) take(row.name, pair.organization, pair.work);
-      add_rest(row.name, k_rounding, rests[i].lent);
+      rows.note_rest(words(row.name, k_rounding), std::array{rests[i].lent});
     }
     for (std::size_t i = 0; i < rests.size(); ++i) {
       const ledger::AccountRow& row = report_.organizations[i];
       for (const ledger::LentPair& pair : row.borrowed_from) take(pair.organization, row.name, pair.work);
-      add_rest(k_rounding, row.name, rests[i].borrowed);
+      rows.note_rest(words(k_rounding, row.name), std::array{rests[i].borrowed});
     }
-    return rows.empty() ? "" : text_of(k_pair_fields, std::move(rows), false) + '\n';
+    rows.finish(words(k_sum, k_rounding), words(k_sum, ""), std::array{amounts_.nearest(all)});
+    return rows.empty() ? "" : text_of(k_pair_fields, std::move(rows), {}) + '\n';
   }
 
   // Likewise.
   [[nodiscard]] std::string users() const {
-    json rows = json::array();
-    bool with_rounding = false;
-    const auto add = [&](const std::string& organization, const json& account, const std::string& user,
-                         const std::array<std::string, 3>& texts, Units rest) {
-      with_rounding = with_rounding || rest != 0;
-      rows.push_back({{"name", organization},
-                      {"account", account},
-                      {"user", user},
-                      {"got", texts[0]},
-                      {"own", texts[1]},
-                      {"borrowed", texts[2]},
-                      {"rounding", amounts_.signed_text(rest)}});
+    AmountRows rows(amounts_, k_user_amounts);
+    HeldWorks all;
+    const auto words = [](const std::string& name, const json& account, const std::string& user) {
+      return json{{"name", name}, {"account", account}, {"user", user}};
     };
     for (const ledger::AccountRow& row : report_.organizations) {
-      std::vector<CpuTime> got;
-      std::vector<CpuTime> own;
-      std::vector<CpuTime> borrowed;
+      ColumnSums printed;
+      HeldWorks of_users;
       for (const ledger::UserRow& user : row.users) {
-        got.push_back(user.got.work);
-        own.push_back(user.own.work);
-        borrowed.push_back(user.borrowed.work);
-        if (!shows({user.got.work, user.own.work, user.borrowed.work})) continue;
-        add(row.name, json_of(user.account), user.user,
-            {amounts_.text(user.got.work), amounts_.text(user.own.work), amounts_.text(user.borrowed.work)},
-            amounts_.left_over(own_and_borrowed(user)));
+        const HeldWorks works{.got = user.got.work, .own = user.own.work, .borrowed = user.borrowed.work};
+        of_users += works;
+        const std::array<Units, 4> line = user_line(works);
+        printed.add(line);
+        if (shows({works.got, works.own, works.borrowed}))
+          rows.add(words(row.name, json_of(user.account), user.user), line);
       }
-      const std::array<Units, 3> rests{amounts_.left_over(got), amounts_.left_over(own), amounts_.left_over(borrowed)};
-      if (std::ranges::count(rests, Units{0}) == 3) continue;
-      add(row.name, "", k_rounding,
-          {amounts_.signed_text(rests[0]), amounts_.signed_text(rests[1]), amounts_.signed_text(rests[2])},
-          rests[0] - rests[1] - rests[2]);
+      rows.add_rest(words(row.name, "", k_rounding), printed.rest(user_line(of_users)));
+      all += of_users;
     }
-    return rows.empty() ? "" : text_of(k_user_fields, std::move(rows), with_rounding) + '\n';
+    rows.finish(words(k_rounding, "", ""), words(k_sum, "", ""), user_line(all));
+    return rows.empty() ? "" : text_of(k_user_fields, std::move(rows)) + '\n';
   }
 
  private:
+  [[nodiscard]] AmountRows rows_of(const ledger::PeriodPart& part) const {
+    AmountRows rows(amounts_, k_period_amounts);
+    PeriodWorks all;
+    for (const ledger::PeriodRow& row : part.organizations) {
+      const PeriodWorks works(row);
+      all += works;
+      if (shows(works)) rows.add({{"name", row.name}}, line_of(works));
+    }
+    rows.finish({{"name", k_rounding}}, {{"name", k_sum}}, line_of(all));
+    return rows;
+  }
+  [[nodiscard]] std::array<Units, 8> line_of(const PeriodWorks& works) const {
+    return {amounts_.nearest(works.before),
+            amounts_.nearest(works.given),
+            amounts_.nearest(works.got),
+            amounts_.nearest(works.settled),
+            amounts_.left_over(std::array{works.before, works.given, -works.got, works.settled}),
+            amounts_.nearest(works.after),
+            amounts_.nearest(works.standing_before),
+            amounts_.nearest(works.standing_after)};
+  }
+  [[nodiscard]] std::array<Units, 4> user_line(const HeldWorks& works) const {
+    return {amounts_.nearest(works.got), amounts_.nearest(works.own), amounts_.nearest(works.borrowed),
+            amounts_.left_over(std::array{works.own, works.borrowed})};
+  }
+  [[nodiscard]] std::array<Units, 6> line_of(const HeldWorks& works) const {
+    const auto [got, own, borrowed, rounding] = user_line(works);
+    return {got, own, borrowed, rounding, amounts_.nearest(works.lent), amounts_.nearest(works.waited)};
+  }
   [[nodiscard]] ledger::SignedText words(CpuTime work) const {
     const Units units = amounts_.nearest(work);
     return {amounts_.text(units < 0 ? -units : units), units > 0 ? 1 : units < 0 ? -1 : 0};
@@ -236,11 +288,16 @@ class Paper {
   [[nodiscard]] bool shows(std::initializer_list<CpuTime> amounts) const {
     return all_ || std::ranges::any_of(amounts, [this](CpuTime work) { return amounts_.nearest(work) != 0; });
   }
+  [[nodiscard]] bool shows(const PeriodWorks& works) const {
+    return shows({works.before, works.given, works.got, works.settled, works.after, works.standing_before,
+                  works.standing_after});
+  }
 
   const ledger::AccountReport& report_;
   bool all_;
-  bool with_settled_;
   PaperAmounts amounts_;
+  std::vector<AmountRows> parts_ = {};
+  bool with_settled_ = false;
   bool with_rounding_ = false;  // in the periods' tables
 };
 
@@ -387,13 +444,13 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
 }
 
 std::string render_statement(const ledger::AccountReport& report, bool all) {
-  const Paper paper(report, all);
+  Paper paper(report, all);
   std::string text = "Statement: " + report.of.since.utc() + " to " + report.of.until.utc() +
                      ", months and days in UTC; contribution " + printable(report.of.contribution) +
                      "; amounts in core-hours\n" + recorded_line(report.of);
   if (report.as_of.is_known()) text += "Closed periods by what was known at " + report.as_of.utc() + ".\n";
   text += '\n';
-  for (const ledger::PeriodPart& part : report.periods) text += paper.part(part);
+  for (std::size_t i = 0; i < report.periods.size(); ++i) text += paper.part(i);
   text += paper.identity();
   text +=
       ": work given less work got since the period began, a sum. A standing is that\n"

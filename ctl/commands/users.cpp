@@ -210,6 +210,9 @@ tables::Table printed_users(const AccountReport& statement) {
                             const std::string& got, const std::string& part) {
     table.rows.push_back(json::array({organization, account, user, got, part}));
   };
+  ColumnSums printed;
+  CpuTime all;
+  std::size_t organizations = 0;
   for (const AccountRow& row : statement.organizations) {
     const PrintedUsers lines = printed_of(row, amounts);
     for (std::size_t i = 0; i < lines.users.size(); ++i) {
@@ -220,7 +223,17 @@ tables::Table printed_users(const AccountReport& statement) {
     if (lines.rounding.has_any()) {
       add(row.name, "", k_rounding, amounts.signed_text(lines.rounding.got), signed_unit_text(lines.rounding.part, 1));
     }
+    if (!lines.has_any()) continue;
+    const Units got = amounts.nearest(row.got.work);
+    add(row.name, "", k_sum, amounts.text(got), part_text(k_all_parts));
+    printed.add(std::array{got});
+    all += row.got.work;
+    ++organizations;
   }
+  if (organizations < 2) return table;
+  const Units rest = printed.rest(std::array{amounts.nearest(all)}).front();
+  if (rest != 0) add(k_rounding, "", "", amounts.signed_text(rest), "");
+  add(k_sum, "", "", amounts.text(all), "");
   return table;
 }
 

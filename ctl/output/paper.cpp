@@ -1,11 +1,8 @@
 #include "ctl/output/paper.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "base/contract.hpp"
-#include "base/text.hpp"
 
 namespace shapley::ctl {
 
@@ -14,14 +11,7 @@ namespace {
 using ledger::AccountReport;
 using ledger::AccountRow;
 using ledger::Amount;
-
-constexpr Int128 k_core_hour = Int128{3600} * k_micro;
-
-Int128 power_of_ten(int decimals) {
-  constexpr std::array<std::int64_t, 4> k_powers = {1, 10, 100, 1000};
-  SHAPLEY_REQUIRE(decimals >= 1 && decimals < static_cast<int>(k_powers.size()));
-  return k_powers.at(static_cast<std::size_t>(decimals));
-}
+using ledger::k_core_hour;
 
 Int128 magnitude(Int128 value) {
   return value < 0 ? -value : value;
@@ -47,28 +37,8 @@ std::vector<CpuTime> works_of(const std::vector<ledger::LentPair>& pairs) {
 
 }  // namespace
 
-Units nearest_of_quotient(Int128 dividend, Int128 divisor) {
-  SHAPLEY_REQUIRE(divisor > 0);
-  const Int128 amount = magnitude(dividend);
-  const Int128 rest = amount % divisor;
-  const Units units = amount / divisor + (rest >= divisor - rest ? 1 : 0);
-  return dividend < 0 ? -units : units;
-}
-
-std::string unit_text(Units units, int decimals) {
-  const Int128 one = power_of_ten(decimals);
-  const Int128 amount = magnitude(units);
-  return (units < 0 ? "-" : "") + grouped(amount / one) + '.' +
-         to_string(one + amount % one).substr(1);  // with the zeros in front
-}
-
 std::string signed_unit_text(Units units, int decimals) {
   return (units > 0 ? "+" : "") + unit_text(units, decimals);
-}
-
-CpuTime work_of(double core_hours) {
-  constexpr double k_most = 1e24;
-  return {static_cast<Int128>(std::round(std::clamp(core_hours, -k_most, k_most) * static_cast<double>(k_core_hour)))};
 }
 
 PaperAmounts::PaperAmounts(CpuTime largest)
@@ -86,7 +56,7 @@ PaperAmounts PaperAmounts::with_decimals(int decimals) {
 }
 
 Units PaperAmounts::nearest(CpuTime work) const {
-  return nearest_of_quotient(work.value, k_core_hour / power_of_ten(decimals_));
+  return ledger::core_hour_units(work, decimals_);
 }
 
 Units PaperAmounts::left_over(std::span<const CpuTime> amounts) const {
@@ -97,6 +67,55 @@ Units PaperAmounts::left_over(std::span<const CpuTime> amounts) const {
     printed += nearest(amount);
   }
   return nearest(sum) - printed;
+}
+
+void ColumnSums::add(std::span<const Units> line) {
+  added_.resize(std::max(added_.size(), line.size()));
+  for (std::size_t i = 0; i < line.size(); ++i) added_[i] += line[i];
+}
+
+std::vector<Units> ColumnSums::rest(std::span<const Units> sum) const {
+  std::vector<Units> rest(sum.begin(), sum.end());
+  for (std::size_t i = 0; i < std::min(rest.size(), added_.size()); ++i) rest[i] -= added_[i];
+  return rest;
+}
+
+void AmountRows::push(nlohmann::json words, std::span<const Units> line, bool is_rest) {
+  SHAPLEY_REQUIRE(line.size() == fields_.size());
+  has_.resize(fields_.size());
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    const bool is_signed = is_rest || fields_[i].is_signed;
+    words[std::string(fields_[i].name)] = is_signed ? amounts_.signed_text(line[i]) : amounts_.text(line[i]);
+    has_[i] = has_[i] || line[i] != 0;
+  }
+  rows_.push_back(std::move(words));
+}
+
+void AmountRows::add(nlohmann::json words, std::span<const Units> line) {
+  push(std::move(words), line, false);
+  sums_.add(line);
+  ++lines_;
+}
+
+void AmountRows::note_rest(nlohmann::json words, std::span<const Units> rest) {
+  if (std::ranges::any_of(rest, [](Units units) { return units != 0; })) push(std::move(words), rest, true);
+}
+
+void AmountRows::add_rest(nlohmann::json words, std::span<const Units> rest) {
+  note_rest(std::move(words), rest);
+  sums_.add(rest);
+}
+
+void AmountRows::finish(const nlohmann::json& rest_words, const nlohmann::json& sum_words, std::span<const Units> sum) {
+  if (lines_ < 2) return;
+  note_rest(rest_words, sums_.rest(sum));
+  push(sum_words, sum, false);
+}
+
+bool AmountRows::has(std::string_view field) const {
+  const auto found = std::ranges::find(fields_, field, &AmountField::name);
+  const auto column = static_cast<std::size_t>(found - fields_.begin());
+  return column < has_.size() && has_[column];
 }
 
 std::vector<PairsLeftOver> pairs_left_over(const AccountReport& report, const PaperAmounts& amounts) {

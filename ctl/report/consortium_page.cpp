@@ -1,15 +1,13 @@
 #include "ctl/report/consortium_page.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <utility>
 
 #include "charts/plot.hpp"
-#include "ctl/output/paper.hpp"
+#include "ctl/commands/consortium_tables.hpp"
 #include "ctl/report/parts.hpp"
 
 namespace shapley::ctl {
@@ -17,81 +15,14 @@ namespace shapley::ctl {
 namespace {
 
 using nlohmann::json;
-using tables::amount_column;
 using tables::Field;
 using tables::left;
 using tables::Table;
-using tables::text_column;
 
 constexpr Field k_clusters_page[] = {
     left({"cluster", "Cluster"}),       left({"contribution", "Contribution"}), left({"since_utc", "Books from (UTC)"}),
     left({"until_utc", "Until (UTC)"}), {"weight", "A processor is worth"},
 };
-
-// What a member gave and got on each cluster, and, last, in sum.
-struct GivenGot {
-  CpuTime given, got;
-};
-using MemberCells = std::vector<GivenGot>;
-
-std::vector<std::pair<std::string, MemberCells>> members_of(const ConsortiumStatement& statement) {
-  const std::size_t clusters = statement.clusters.size();
-  std::vector<std::pair<std::string, MemberCells>> members;
-  for (const MemberOnCluster& row : statement.members) {
-    if (members.empty() || members.back().first != row.organization)
-      members.emplace_back(row.organization, MemberCells(clusters + 1));
-    members.back().second[row.cluster.empty() ? clusters : cluster_number(statement, row.cluster)] = {row.given.work,
-                                                                                                      row.got.work};
-  }
-  return members;
-}
-
-// A column of the members' table.
-struct MembersColumn {
-  std::string head;
-  bool is_rest = false;    // what rounding leaves: only if it is not zero everywhere
-  bool is_signed = false;  // of what may be owed
-};
-
-std::vector<MembersColumn> members_columns(const ConsortiumStatement& statement) {
-  std::vector<MembersColumn> columns;
-  for (const accounting::ClusterWeight& cluster : statement.clusters) {
-    columns.push_back({.head = "Given, " + cluster.cluster});
-    columns.push_back({.head = "Got, " + cluster.cluster});
-  }
-  const std::string rounding = k_rounding;
-  for (const char* side : {"Given, ", "Got, "})
-    columns.push_back({.head = side + rounding, .is_rest = true, .is_signed = true});
-  columns.push_back({.head = "Given, in sum"});
-  columns.push_back({.head = "Got, in sum"});
-  columns.push_back({.head = rounding, .is_rest = true, .is_signed = true});
-  columns.push_back({.head = "Given - got, in sum", .is_signed = true});
-  return columns;
-}
-
-// An amount for each of these columns.
-std::vector<Units> members_line(const ConsortiumStatement& statement, const MemberCells& cells,
-                                const PaperAmounts& amounts) {
-  const GivenGot& sum = cells.back();
-  const Units given = amounts.nearest(sum.given);
-  const Units got = amounts.nearest(sum.got);
-  std::vector<Units> line;
-  std::vector<Units> all_given;
-  std::vector<Units> all_got;
-  for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
-    all_given.push_back(amounts.nearest(cells[i].given));
-    all_got.push_back(amounts.nearest(cells[i].got));
-    line.push_back(all_given.back());
-    line.push_back(all_got.back());
-  }
-  line.push_back(given - statement.sum_in_first(all_given));
-  line.push_back(got - statement.sum_in_first(all_got));
-  line.push_back(given);
-  line.push_back(got);
-  line.push_back(amounts.left_over(std::array{sum.given, -sum.got}));
-  line.push_back(amounts.nearest(sum.given - sum.got));
-  return line;
-}
 
 std::string time_of(const ConsortiumStatement& statement) {
   return statement.of.front().since.utc().substr(0, 10) + " to " + statement.of.front().until.utc().substr(0, 10);
@@ -111,13 +42,15 @@ Table clusters_table(const ConsortiumStatement& statement) {
 }
 
 Expected<charts::Figure> members_figure(const ConsortiumStatement& statement) {
+  if (!statement.has_sums()) return note_alone("There are no sums over the clusters to draw.");
   std::vector<charts::BarRow> rows;
   std::vector<double> amounts;
-  for (const auto& [name, cells] : members_of(statement)) {
-    const std::vector<double> values{ledger::core_hours(cells.back().given), ledger::core_hours(cells.back().got)};
+  for (const MemberOnCluster& row : statement.members) {
+    if (!row.cluster.empty()) continue;
+    const std::vector<double> values{row.given.core_hours(), row.got.core_hours()};
     const double amount = std::fabs(values[0]) + values[1];
     if (amount == 0) continue;
-    rows.push_back({.label = name, .values = values});
+    rows.push_back({.label = row.organization, .values = values});
     amounts.push_back(amount);
   }
   if (rows.empty()) return note_alone("No member gave or got anything in this time.");
@@ -146,77 +79,18 @@ bool ConsortiumReport::is_proven() const {
   return statement.exact && std::ranges::all_of(proofs, &Proof::clean);
 }
 
-Sheet members_sheet(const ConsortiumStatement& statement) {
-  const PaperAmounts amounts = paper_amounts(statement);
-  const std::vector<MembersColumn> columns = members_columns(statement);
-  std::vector<std::pair<std::string, std::vector<Units>>> lines;
-  MemberCells all(statement.clusters.size() + 1);
-  std::vector<Units> added(columns.size());
-  for (const auto& [name, cells] : members_of(statement)) {
-    lines.emplace_back(name, members_line(statement, cells, amounts));
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      all[i].given += cells[i].given;
-      all[i].got += cells[i].got;
-    }
-    for (std::size_t k = 0; k < columns.size(); ++k) added[k] += lines.back().second[k];
-  }
-  const std::vector<Units> sum = members_line(statement, all, amounts);
-  std::vector<Units> rest;
-  for (std::size_t k = 0; k < columns.size(); ++k) rest.push_back(sum[k] - added[k]);
-  if (std::ranges::any_of(rest, [](Units units) { return units != 0; })) lines.emplace_back(k_rounding, rest);
-  lines.emplace_back("(sum)", sum);
-
-  Table table{.name = "Members by cluster", .columns = {text_column("Organization")}};
-  for (const auto& [name, units] : lines) table.rows.push_back(json::array({name}));
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    if (columns[k].is_rest && std::ranges::all_of(lines, [k](const auto& line) { return line.second[k] == 0; }))
-      continue;
-    table.columns.push_back(amount_column(columns[k].head));
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      const bool is_signed = columns[k].is_signed || lines[i].first == k_rounding;
-      const Units units = lines[i].second[k];
-      table.rows[i].push_back(is_signed ? amounts.signed_text(units) : amounts.text(units));
-    }
-  }
-  return {std::move(table), "statement.csv", exact_consortium(statement)};
+bool ConsortiumReport::is_complete() const {
+  return statement.has_sums() && std::ranges::all_of(proofs, &Proof::is_complete);
 }
 
-Table lent_table(const ConsortiumStatement& statement) {
-  const PaperAmounts amounts = paper_amounts(statement);
-  const std::size_t clusters = statement.clusters.size();
-  Table table{.name = "Lending by cluster", .columns = {text_column("Lent by"), text_column("Borrowed by")}};
-  for (const accounting::ClusterWeight& cluster : statement.clusters)
-    table.columns.push_back(amount_column(cluster.cluster));
-  std::map<std::pair<std::string, std::string>, std::vector<CpuTime>> pairs;
-  for (const LentOnCluster& row : statement.lent) {
-    std::vector<CpuTime>& works = pairs[{row.owner, row.borrower}];
-    works.resize(clusters + 1);
-    const std::size_t cluster = cluster_number(statement, row.cluster);
-    works[cluster] += row.amount.work;
-    works.back() += statement.in_first(row.amount.work, cluster);
-  }
-  std::vector<Units> rests;
-  std::vector<std::string> sums;
-  for (const auto& [pair, works] : pairs) {
-    json cells = json::array({pair.first, pair.second});
-    std::vector<Units> printed;
-    for (std::size_t i = 0; i < clusters; ++i) {
-      printed.push_back(amounts.nearest(works[i]));
-      cells.push_back(works[i] == CpuTime{} ? "" : amounts.text(printed.back()));
-    }
-    table.rows.push_back(std::move(cells));
-    const Units sum = amounts.nearest(works.back());
-    rests.push_back(sum - statement.sum_in_first(printed));
-    sums.push_back(amounts.text(sum));
-  }
-  const bool has_rest = std::ranges::any_of(rests, [](Units units) { return units != 0; });
-  if (has_rest) table.columns.push_back(amount_column(k_rounding));
-  table.columns.push_back(amount_column("In sum"));
-  for (std::size_t i = 0; i < rests.size(); ++i) {
-    if (has_rest) table.rows[i].push_back(rests[i] == 0 ? "" : amounts.signed_text(rests[i]));
-    table.rows[i].push_back(sums[i]);
-  }
-  return table;
+std::vector<Sheet> consortium_sheets(const ConsortiumStatement& statement) {
+  // Reports are meant to be forwarded, so those who do not want users do not find them in a file either.
+  ConsortiumStatement without_users = statement;
+  without_users.users.clear();
+  std::vector<Sheet> sheets{{members_table(statement), "statement.csv", exact_consortium(without_users)}};
+  if (!statement.users.empty())
+    sheets.push_back({users_table(statement), std::string(k_users_file), exact_consortium_users(statement)});
+  return sheets;
 }
 
 Expected<std::string> consortium_page(const ConsortiumReport& report, Charts charts) {
@@ -229,6 +103,7 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
     SHAPLEY_TRY_ASSIGN(figure, members_figure(statement));
   }
   const Table lent = lent_table(statement);
+  const std::vector<Sheet> sheets = consortium_sheets(statement);
   return rendered("consortium.mustache", page_templates(),
                   {{"page", tables::page_values(heading + ", " + time_of(statement), heading)},
                    {"since", statement.of.front().since.utc()},
@@ -236,7 +111,11 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
                    {"first", statement.clusters.front().cluster},
                    {"is_proven", report.is_proven()},
                    {"clusters", table_values(clusters_table(statement))},
-                   {"members", values_of(figure, members_sheet(statement))},
+                   {"missing", statement.has_sums() ? json() : json(missing_line(statement) + ".")},
+                   {"has_sums", statement.has_sums()},
+                   {"standings_differ", statement.has_sums() && !standings_have_sums(statement)},
+                   {"members", values_of(figure, sheets.front())},
+                   {"users", sheets.size() < 2 ? json() : values_of(sheets.back())},
                    {"lent", lent.rows.empty() ? json() : table_values(lent)},
                    {"is_exact", statement.exact},
                    {"proofs", proofs_values(report)}});

@@ -10,7 +10,6 @@
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/report/page.hpp"
 #include "ctl/report/sheets.hpp"
-#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -21,17 +20,15 @@ struct ConsortiumReport {
 
   // Whether the sums are exact and no audit has a finding.
   [[nodiscard]] bool is_proven() const;
+  // Whether every ledger was given, and the audits had all that they were to compare.
+  [[nodiscard]] bool is_complete() const;
 };
 
 // Errors are those of the chart; there are none without it.
 [[nodiscard]] Expected<std::string> consortium_page(const ConsortiumReport& report, Charts charts);
 
-// A row for each member, and for their sum: given and got on each cluster, in its own processors, then in sum over the
-// clusters, in processors of the first one. What rounding leaves (paper.hpp) of the sums over members is a row, of
-// those over clusters, and of given less got, columns. The file is that of `shapleyctl statement --consortium --csv`.
-[[nodiscard]] Sheet members_sheet(const ConsortiumStatement& statement);
-// A row for each pair of members of which one lent to the other: core-hours on each cluster, in its own processors, and
-// their sum, in processors of the first one; a column of what rounding leaves of it.
-[[nodiscard]] tables::Table lent_table(const ConsortiumStatement& statement);
+// The members' table, whose file is that of `shapleyctl statement --consortium --csv` without users; and if the
+// statement has users, theirs.
+[[nodiscard]] std::vector<Sheet> consortium_sheets(const ConsortiumStatement& statement);
 
 }  // namespace shapley::ctl

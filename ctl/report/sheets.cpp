@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -43,7 +45,11 @@ constexpr Field k_months_file[] = {{"begin_utc"},
                                    {"contribution"},
                                    {"given_core_hours"},
                                    {"got_core_hours"},
-                                   {"given_less_got_core_hours"}};
+                                   {"settled_core_hours"},
+                                   {"given_less_got_core_hours"},
+                                   {"given_processor_seconds"},
+                                   {"got_processor_seconds"},
+                                   {"settled_processor_seconds"}};
 
 constexpr Field k_corrections_file[] = {{"number"},     {"at_utc"},           {"author"},     {"what"},
                                         {"reason"},     {"reversed_by"},      {"made_later"}, {"runs"},
@@ -56,6 +62,7 @@ constexpr Field k_overview_page[] = {
     {"standing", "Standing, on average this period"},
     {"given", "Given, by "},
     {"got", "Got"},
+    {"settled", "Settled"},
     {"own", "Own"},
     {"lent", "Lent"},
     {"borrowed", "Borrowed"},
@@ -74,9 +81,17 @@ constexpr Field k_months_page[] = {
     left({"organization", "Organization"}),
     {"given", "Given"},
     {"got", "Got (core-hours)"},
+    {"settled", "Settled (core-hours)"},
     {"rounding", k_rounding},
-    {"given_less_got", "Given - got (core-hours)"},
+    {"difference", "Difference (core-hours)"},
 };
+
+constexpr AmountField k_overview_amounts[] = {
+    {"standing", true}, {"given"},          {"got"},   {"settled", true}, {"own"}, {"lent"},
+    {"borrowed"},       {"rounding", true}, {"waited"}};
+constexpr AmountField k_waiting_amounts[] = {{"waited"}};
+constexpr AmountField k_month_amounts[] = {
+    {"given"}, {"got"}, {"settled", true}, {"rounding", true}, {"difference", true}};
 
 constexpr Field k_corrections_page[] = {
     left({"number", "Number"}), left({"at_utc", "Made (UTC)"}), left({"author", "By"}),  left({"what_became", "What"}),
@@ -84,10 +99,10 @@ constexpr Field k_corrections_page[] = {
 };
 
 Sheet sheet_of(const std::string& name, std::span<const Field> page, const std::string& file,
-               std::span<const Field> values, json rows) {
-  Sheet sheet{{.name = name, .columns = columns_of(page), .rows = std::move(rows)}, file, {}};
-  sheet.values = {.columns = columns_of(values), .rows = sheet.table.rows};
-  return sheet;
+               std::span<const Field> values, json page_rows, json file_rows) {
+  return {{.name = name, .columns = columns_of(page), .rows = std::move(page_rows)},
+          file,
+          {.columns = columns_of(values), .rows = std::move(file_rows)}};
 }
 
 // The amounts of the whole time, by name; the standings at its end.
@@ -136,9 +151,10 @@ std::string rest_cell(Units rest, const PaperAmounts& amounts) {
   return rest == 0 ? std::string() : amounts.signed_text(rest);
 }
 
-// Row and column of what rounding leaves, if there is any; the cells of organizations that were not requested are
-// empty.
-void add_rests(Table& table, const SiteReport& report, const PaperAmounts& amounts) {
+// Row and column of what each lent and borrowed, before them what rounding leaves of it, if there is any; the cells of
+// organizations that were not requested are empty.
+void add_sums(Table& table, const SiteReport& report, const PaperAmounts& amounts) {
+  const std::vector<ledger::AccountRow>& organizations = report.statement.organizations;
   std::vector<PairsLeftOver> rests = pairs_left_over(report.statement, amounts);
   rests.resize(table.rows.size());
   const bool has_lent = std::ranges::any_of(rests, [](const PairsLeftOver& rest) { return rest.lent != 0; });
@@ -147,11 +163,110 @@ void add_rests(Table& table, const SiteReport& report, const PaperAmounts& amoun
     table.columns.push_back(amount_column(k_rounding));
     for (std::size_t i = 0; i < rests.size(); ++i) table.rows[i].push_back(rest_cell(rests[i].lent, amounts));
   }
-  if (!has_borrowed) return;
-  json row = json::array({k_rounding});
-  for (const PairsLeftOver& rest : rests) row.push_back(rest_cell(rest.borrowed, amounts));
-  if (has_lent) row.push_back("");
-  table.rows.push_back(std::move(row));
+  table.columns.push_back(amount_column("(lent)"));
+  CpuTime all;
+  Units lent = 0;
+  Units borrowed = 0;
+  json sums = json::array({"(borrowed)"});
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const bool is_asked = i < organizations.size();
+    table.rows[i].push_back(is_asked ? amounts.text(organizations[i].lent.work) : "");
+    sums.push_back(is_asked ? amounts.text(organizations[i].borrowed.work) : "");
+    if (!is_asked) continue;
+    all += organizations[i].lent.work;
+    lent += amounts.nearest(organizations[i].lent.work);
+    borrowed += amounts.nearest(organizations[i].borrowed.work);
+  }
+  // What those who were not requested lent to each other is not known.
+  const bool is_whole = organizations.size() == table.rows.size();
+  const Units lent_rest = is_whole ? amounts.nearest(all) - lent : 0;
+  if (has_borrowed || lent_rest != 0) {
+    json row = json::array({k_rounding});
+    for (const PairsLeftOver& rest : rests) row.push_back(rest_cell(rest.borrowed, amounts));
+    if (has_lent) row.push_back("");
+    row.push_back(rest_cell(lent_rest, amounts));
+    table.rows.push_back(std::move(row));
+  }
+  if (has_lent) sums.push_back(is_whole ? rest_cell(amounts.nearest(all) - borrowed, amounts) : "");
+  sums.push_back(is_whole ? amounts.text(all) : "");
+  table.rows.push_back(std::move(sums));
+}
+
+// An organization's line of the page's first table, or that of all.
+struct OverviewWorks {
+  CpuTime standing, given, got, settled, own, lent, borrowed, waited;
+
+  OverviewWorks& operator+=(const OverviewWorks& other) {
+    for (CpuTime OverviewWorks::*const work :
+         {&OverviewWorks::standing, &OverviewWorks::given, &OverviewWorks::got, &OverviewWorks::settled,
+          &OverviewWorks::own, &OverviewWorks::lent, &OverviewWorks::borrowed, &OverviewWorks::waited})
+      this->*work += other.*work;
+    return *this;
+  }
+};
+
+std::array<Units, 9> overview_line(const OverviewWorks& works, const PaperAmounts& amounts) {
+  return {amounts.nearest(works.standing), amounts.nearest(works.given),
+          amounts.nearest(works.got),      amounts.nearest(works.settled),
+          amounts.nearest(works.own),      amounts.nearest(works.lent),
+          amounts.nearest(works.borrowed), amounts.left_over(std::array{works.own, works.borrowed}),
+          amounts.nearest(works.waited)};
+}
+
+// What an organization gave and got in a month, in all months, or all organizations.
+struct MonthWorks {
+  CpuTime given, got, settled;
+
+  MonthWorks& operator+=(const MonthWorks& other) {
+    given += other.given;
+    got += other.got;
+    settled += other.settled;
+    return *this;
+  }
+};
+
+std::array<Units, 5> month_line(const MonthWorks& works, const PaperAmounts& amounts) {
+  return {amounts.nearest(works.given), amounts.nearest(works.got), amounts.nearest(works.settled),
+          amounts.left_over(std::array{works.given, -works.got, works.settled}),
+          amounts.nearest(works.given - works.got + works.settled)};
+}
+
+// A line for each row of the history; if there are several months, then for each organization what they come to; last
+// what all organizations do.
+AmountRows month_rows(const SiteReport& report, const PaperAmounts& amounts) {
+  AmountRows rows(amounts, k_month_amounts);
+  std::vector<std::string> names;
+  std::map<std::string, std::pair<MonthWorks, ColumnSums>> organizations;
+  std::set<std::string> months;
+  MonthWorks all;
+  const auto words = [](const std::string& month, const std::string& organization) {
+    return json{{"month", month}, {"organization", organization}};
+  };
+  for (const ledger::HistoryRow& interval : report.months.rows) {
+    const MonthWorks works{interval.given, interval.got, interval.settled};
+    const auto line = month_line(works, amounts);
+    rows.note(words(month_label(interval), interval.organization), line);
+    index_of(names, interval.organization);
+    months.insert(month_label(interval));
+    auto& [sum, printed] = organizations[interval.organization];
+    sum += works;
+    printed.add(line);
+    all += works;
+  }
+  ColumnSums printed_sums;
+  for (const std::string& name : names) {
+    const auto& [sum, printed] = organizations[name];
+    const auto line = month_line(sum, amounts);
+    printed_sums.add(line);
+    if (months.size() < 2) continue;
+    rows.note_rest(words(k_rounding, name), printed.rest(line));
+    rows.note(words(k_sum, name), line);
+  }
+  if (names.size() < 2) return rows;
+  const auto line = month_line(all, amounts);
+  rows.note_rest(words(k_sum, k_rounding), printed_sums.rest(line));
+  rows.note(words(k_sum, k_sum), line);
+  return rows;
 }
 
 }  // namespace
@@ -234,27 +349,30 @@ Sheet overview_sheet(const SiteReport& report) {
   Table table{.name = "Every organization", .columns = columns_of(k_overview_page)};
   std::ranges::find(table.columns, "given", &tables::Column::name)->title += report.statement.of.contribution;
   if (report.titles.empty()) drop_column(table, "title");
-  bool has_rest = false;
+  AmountRows rows(amounts, k_overview_amounts);
+  OverviewWorks all;
   for (const ledger::AccountRow& row : report.statement.organizations) {
     const auto title = report.titles.find(row.name);
     const auto then = closing.find(row.name);
-    const Units rest = amounts.left_over(std::array{row.own.work, row.borrowed.work});
-    has_rest = has_rest || rest != 0;
-    table.rows.push_back(
-        {{"organization", row.name},
-         {"title", title == report.titles.end() ? "" : title->second},
-         {"standing", then == closing.end()
-                          ? json()
-                          : json(amounts.signed_text(work_of(then->second->closing.standing_core_hours)))},
-         {"given", amounts.text(row.given.work)},
-         {"got", amounts.text(row.got.work)},
-         {"own", amounts.text(row.own.work)},
-         {"lent", amounts.text(row.lent.work)},
-         {"borrowed", amounts.text(row.borrowed.work)},
-         {"rounding", amounts.signed_text(rest)},
-         {"waited", amounts.text(row.waited.work)}});
+    const OverviewWorks works{
+        .standing = then == closing.end() ? CpuTime{} : work_of(then->second->closing.standing_core_hours),
+        .given = row.given.work,
+        .got = row.got.work,
+        .settled = row.settled.work,
+        .own = row.own.work,
+        .lent = row.lent.work,
+        .borrowed = row.borrowed.work,
+        .waited = row.waited.work};
+    all += works;
+    rows.add({{"organization", row.name}, {"title", title == report.titles.end() ? "" : title->second}},
+             overview_line(works, amounts));
   }
-  if (!has_rest) drop_column(table, "rounding");
+  rows.finish({{"organization", k_rounding}, {"title", ""}}, {{"organization", k_sum}, {"title", ""}},
+              overview_line(all, amounts));
+  for (const char* only_if_any : {"settled", "rounding"}) {
+    if (!rows.has(only_if_any)) drop_column(table, only_if_any);
+  }
+  table.rows = std::move(rows).take();
   return {std::move(table), "statement.csv", exact_statement(without_users(report.statement))};
 }
 
@@ -303,52 +421,59 @@ Sheet lending_sheet(const SiteReport& report) {
     }
     table.rows.push_back(std::move(cells));
   }
-  add_rests(table, report, amounts);
+  add_sums(table, report, amounts);
   return {std::move(table), "lending.csv", std::move(values)};
 }
 
 Sheet waiting_sheet(const SiteReport& report) {
   const PaperAmounts amounts(report.statement);
-  json rows = json::array();
+  AmountRows rows(amounts, k_waiting_amounts);
+  json values = json::array();
+  CpuTime all;
+  const auto words = [&report](const std::string& name, CpuTime waited) {
+    const double core_hours = ledger::core_hours(waited);
+    return whole_time(report, {{"organization", name},
+                               {"waited_core_hours", core_hours},
+                               {"waited_processor_seconds", format_micro(waited.value)},
+                               {"waiting_processors_on_average", core_hours / span_hours(report)}});
+  };
   for (const ledger::AccountRow& organization : report.statement.organizations) {
-    const double waited = organization.waited.core_hours();
-    const double processors = waited / span_hours(report);
-    rows.push_back(whole_time(report, {{"organization", organization.name},
-                                       {"waited", amounts.text(organization.waited.work)},
-                                       {"waited_core_hours", waited},
-                                       {"waited_processor_seconds", format_micro(organization.waited.work.value)},
-                                       {"waiting_processors_on_average", processors}}));
+    const CpuTime waited = organization.waited.work;
+    all += waited;
+    values.push_back(words(organization.name, waited));
+    rows.add(values.back(), std::array{amounts.nearest(waited)});
   }
-  return sheet_of("Waiting by organization", k_waiting_page, "waiting.csv", k_waiting_file, std::move(rows));
+  json rest{{"organization", k_rounding}, {"waiting_processors_on_average", ""}};
+  rows.finish(rest, words(k_sum, all), std::array{amounts.nearest(all)});
+  return sheet_of("Waiting by organization", k_waiting_page, "waiting.csv", k_waiting_file, std::move(rows).take(),
+                  std::move(values));
 }
 
 Sheet months_sheet(const SiteReport& report) {
   const PaperAmounts amounts(report.statement);
-  bool has_rest = false;
-  json rows = json::array();
+  json values = json::array();
   for (const ledger::HistoryRow& interval : report.months.rows) {
-    const double given = interval.given_core_hours;
-    const double got = interval.got_core_hours;
-    const CpuTime given_work = work_of(given);
-    const CpuTime got_work = work_of(got);
-    const Units rest = amounts.left_over(std::array{given_work, -got_work});
-    has_rest = has_rest || rest != 0;
-    rows.push_back({{"month", month_label(interval)},
-                    {"begin_utc", interval.begin.utc()},
-                    {"end_utc", interval.end.utc()},
-                    {"organization", interval.organization},
-                    {"contribution", report.months.of.contribution},
-                    {"given", amounts.text(given_work)},
-                    {"got", amounts.text(got_work)},
-                    {"rounding", amounts.signed_text(rest)},
-                    {"given_less_got", amounts.signed_text(given_work - got_work)},
-                    {"given_core_hours", given},
-                    {"got_core_hours", got},
-                    {"given_less_got_core_hours", given - got}});
+    const MonthWorks works{interval.given, interval.got, interval.settled};
+    values.push_back({{"begin_utc", interval.begin.utc()},
+                      {"end_utc", interval.end.utc()},
+                      {"organization", interval.organization},
+                      {"contribution", report.months.of.contribution},
+                      {"given_core_hours", ledger::core_hours(works.given)},
+                      {"got_core_hours", ledger::core_hours(works.got)},
+                      {"settled_core_hours", ledger::core_hours(works.settled)},
+                      {"given_less_got_core_hours", ledger::core_hours(works.given - works.got + works.settled)},
+                      {"given_processor_seconds", format_micro(works.given.value)},
+                      {"got_processor_seconds", format_micro(works.got.value)},
+                      {"settled_processor_seconds", format_micro(works.settled.value)}});
   }
-  Sheet sheet = sheet_of("Given and got by month", k_months_page, "months.csv", k_months_file, std::move(rows));
+  AmountRows rows = month_rows(report, amounts);
+  const bool has_settled = rows.has("settled");
+  const bool has_rest = rows.has("rounding");
+  Sheet sheet = sheet_of("Given and got by month", k_months_page, "months.csv", k_months_file, std::move(rows).take(),
+                         std::move(values));
   std::ranges::find(sheet.table.columns, "given", &tables::Column::name)->title =
       "Given, by " + report.months.of.contribution + " (core-hours)";
+  if (!has_settled) drop_column(sheet.table, "settled");
   if (!has_rest) drop_column(sheet.table, "rounding");
   return sheet;
 }
@@ -376,8 +501,7 @@ Sheet corrections_sheet(const SiteReport& report) {
                     {"core_hours", work ? json(work->core_hours()) : json()},
                     {"processor_seconds", work ? json(format_micro(work->work.value)) : json()}});
   }
-  return sheet_of("Corrections of the books", k_corrections_page, "corrections.csv", k_corrections_file,
-                  std::move(rows));
+  return sheet_of("Corrections of the books", k_corrections_page, "corrections.csv", k_corrections_file, rows, rows);
 }
 
 Sheet users_sheet(const SiteReport& report) {

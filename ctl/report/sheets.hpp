@@ -59,17 +59,18 @@ struct Sheet {
   tables::Table values;  // what is in that file
 };
 
-// A row for each organization, for the whole time; its values are those of `shapleyctl statement --csv`, except for
-// accounts and users.
+// A row for each organization, for the whole time, and their sum; its values are those of `shapleyctl statement --csv`,
+// except for accounts and users.
 [[nodiscard]] Sheet overview_sheet(const SiteReport& report);
 // A row for each instant of the history at which an interval of the report's `rows_by` ends, for its begin and its end;
 // a column for each organization.
 [[nodiscard]] Sheet standings_sheet(const SiteReport& report);
 // A row for each owner, a column for each organization whose jobs ran there. An empty cell: no core-hours; "?": not
 // requested. Row and column `(rounding)`: what the printed amounts between organizations lack to what each borrowed and
-// lent.
+// lent, which the row and the column behind them show.
 [[nodiscard]] Sheet lending_sheet(const SiteReport& report);
 [[nodiscard]] Sheet waiting_sheet(const SiteReport& report);
+// A row for each month and organization; below them each organization's sum over several months, and all of it.
 [[nodiscard]] Sheet months_sheet(const SiteReport& report);
 // A row for each correction of the books that the statement names.
 [[nodiscard]] Sheet corrections_sheet(const SiteReport& report);

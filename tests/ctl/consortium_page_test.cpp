@@ -32,8 +32,9 @@ class ConsortiumPage : public testing::Test {
   ledger::testing::TemporaryDirectory directory;
 };
 
-Cells row_of(const std::vector<Cells>& table, const std::string& name) {
-  const auto found = std::ranges::find(table, name, [](const Cells& cells) { return cells.front(); });
+Cells row_of(const std::vector<Cells>& table, const std::string& name, const std::string& cluster) {
+  const auto found =
+      std::ranges::find_if(table, [&](const Cells& cells) { return cells[0] == name && cells[1] == cluster; });
   return found == table.end() ? Cells{} : *found;
 }
 
@@ -41,33 +42,45 @@ TEST_F(ConsortiumPage, has_members_by_cluster_and_who_lent_to_whom_where) {
   ends(ExitCode::success, run(report() + " --no-charts --no-audit"));
   const auto members = table_of(page(), "Members by cluster");
   ASSERT_FALSE(members.empty());
-  EXPECT_EQ(members[0], (Cells{"Organization", "Given, north", "Got, north", "Given, south", "Got, south",
-                               "Given, in sum", "Got, in sum", "Given - got, in sum"}));
-  // A processor of the south is worth half of one of the north.
-  EXPECT_EQ(row_of(members, "a"), (Cells{"a", "2.00", "0.00", "0.00", "2.00", "2.00", "1.00", "+1.00"}));
-  EXPECT_EQ(row_of(members, "b"), (Cells{"b", "0.00", "2.00", "2.00", "0.00", "1.00", "2.00", "-1.00"}));
-  EXPECT_EQ(members.back(), (Cells{"(sum)", "2.00", "2.00", "2.00", "2.00", "3.00", "3.00", "0.00"}));
+  EXPECT_EQ(members[0], (Cells{"Organization", "Cluster", "Given", "Got", "Difference", "Standing"}));
+  // A processor of the south is worth half of one of the north. An hour of 2 is on average half of that, and a second
+  // and what is left of it later.
+  EXPECT_EQ(row_of(members, "a", "north"), (Cells{"a", "north", "2.00", "0.00", "+2.00", "+1.05"}));
+  EXPECT_EQ(row_of(members, "a", "south"), (Cells{"a", "south", "0.00", "2.00", "-2.00", "-1.05"}));
+  EXPECT_EQ(row_of(members, "a", "(sum)"), (Cells{"a", "(sum)", "2.00", "1.00", "+1.00", "+0.53"}));
+  EXPECT_EQ(row_of(members, "b", "(sum)"), (Cells{"b", "(sum)", "1.00", "2.00", "-1.00", "-0.53"}));
+  EXPECT_EQ(members.back(), (Cells{"(sum)", "(sum)", "3.00", "3.00", "0.00", "0.00"}));
   const auto lent = table_of(page(), "Lending by cluster");
-  ASSERT_EQ(lent.size(), 3U);
-  EXPECT_EQ(lent[0], (Cells{"Lent by", "Borrowed by", "north", "south", "In sum"}));
-  EXPECT_EQ(lent[1], (Cells{"a", "b", "2.00", "", "2.00"}));
-  EXPECT_EQ(lent[2], (Cells{"b", "a", "", "2.00", "1.00"}));
+  ASSERT_EQ(lent.size(), 8U);
+  EXPECT_EQ(lent[0], (Cells{"Lent by", "Borrowed by", "Cluster", "CoreHours"}));
+  EXPECT_EQ(lent[1], (Cells{"a", "b", "north", "2.00"}));
+  EXPECT_EQ(lent[2], (Cells{"a", "b", "(sum)", "2.00"}));
+  EXPECT_EQ(lent[4], (Cells{"b", "a", "(sum)", "1.00"}));
+  EXPECT_EQ(lent.back(), (Cells{"(sum)", "", "(sum)", "3.00"}));
   const auto clusters = table_of(page(), "Clusters");
   ASSERT_EQ(clusters.size(), 3U);
   EXPECT_EQ(clusters[1].back(), "2");
   EXPECT_EQ(clusters[2].front(), "south");
   EXPECT_PRED2(contains, page(), "No audit was made for this page: it was left out by --no-audit.");
-  // The file of values is the statement's.
-  EXPECT_EQ(content_of(out() / "statement.csv"),
-            ends(ExitCode::success, run("statement --month 2026-11 --csv" + files())).out);
+  // The file of values is the statement's, without users, who are on the page on request only.
+  const std::string statement = ends(ExitCode::success, run("statement --month 2026-11 --csv" + files())).out;
+  EXPECT_PRED2(contains, statement, ",user_borrowed,");
+  const std::string file = content_of(out() / "statement.csv");
+  EXPECT_EQ(file, statement.substr(0, file.size()));
+  EXPECT_PRED2(lacks, file, ",user_");
+  EXPECT_PRED2(lacks, page(), "Users by cluster");
+  EXPECT_FALSE(fs::exists(out() / "users.csv"));
+  ends(ExitCode::success, run(report() + " --no-charts --no-audit --users"));
+  EXPECT_EQ(table_of(page(), "Users by cluster").back()[3], "(sum)");
+  EXPECT_PRED2(contains, content_of(out() / "users.csv"), ",user_borrowed,");
   EXPECT_EQ(count(page(), "download=\"statement.csv\""), 1U);
 }
 
 TEST_F(ConsortiumPage, shows_only_the_members_that_are_asked_for) {
   ends(ExitCode::success, run(report() + " --no-charts --no-audit -O b"));
   const auto members = table_of(page(), "Members by cluster");
-  ASSERT_EQ(members.size(), 3U);
-  EXPECT_EQ(members[1].front(), "b");
+  ASSERT_EQ(members.size(), 4U);
+  for (std::size_t i = 1; i < members.size(); ++i) EXPECT_EQ(members[i].front(), "b");
   ends(ExitCode::usage, run(report() + " --ledger " + (directory.path() / "north.db").string()));
   ends(ExitCode::usage, run(report() + " --public-key key.pub"));
 }
@@ -92,7 +105,9 @@ TEST_F(ConsortiumPage, keeps_foreign_text_as_text) {
   made.statement.clusters = {{hostile, accounting::k_whole_weight}};
   made.statement.of.emplace_back().contribution = hostile;
   const ledger::Amount hour{{Int128{3600} * k_micro}};
-  made.statement.members = {{hostile, hostile, hour, {}, {}}, {hostile, "", hour, {}, {}}};
+  made.statement.members = {{.organization = hostile, .cluster = hostile, .got = hour},
+                            {.organization = hostile, .got = hour}};
+  made.statement.users = {{hostile, hostile, {.account = hostile, .got = hour, .own = hour, .user = hostile}}};
   made.statement.lent = {{hostile, hostile, hostile, hour}};
   for (const Charts charts : {Charts::left_out, Charts::drawn}) {
     const std::string text = must(consortium_page(made, charts));

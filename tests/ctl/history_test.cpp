@@ -316,8 +316,8 @@ TEST_F(Corrections, AStatementNamesThoseOfItsTimeWithWhatTheyMoved) {
   EXPECT_EQ(later[0]["number"], 1);
   EXPECT_EQ(later[0]["reversed_by"], 3);
   EXPECT_EQ(later[1]["number"], 3);
-  // At the end of a time is within it, at its begin is not.
-  const json report = of(2'010, 2'030);
+  // At the begin of a time is within it, at its end is not, unless nothing later is known.
+  const json report = of(2'015, 2'031);
   const json& within = report["adjustments"];
   ASSERT_EQ(within.size(), 2U);
   EXPECT_EQ(within[0]["number"], 2);
@@ -325,7 +325,9 @@ TEST_F(Corrections, AStatementNamesThoseOfItsTimeWithWhatTheyMoved) {
   EXPECT_EQ(within[0]["work"]["processor_seconds"], "1640");
   EXPECT_EQ(within[1]["number"], 3);
   EXPECT_EQ(within[1]["work"]["processor_seconds"], "2400");
-  EXPECT_EQ(of(2'000, 2'010)["adjustments"][0]["number"], 1);
+  EXPECT_EQ(of(2'010, 2'020)["adjustments"][0]["number"], 1);
+  EXPECT_EQ(of(2'010, 2'020)["adjustments"][0]["later"], false);
+  EXPECT_EQ(of(2'000, 2'010)["adjustments"][0]["number"], 2) << "later";
   EXPECT_EQ(of(2'020, 2'030)["adjustments"].size(), 1U);
 
   json named = report;

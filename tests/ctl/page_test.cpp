@@ -40,7 +40,8 @@ TEST_F(Page, numbers_are_those_of_the_statement) {
   const PaperAmounts amounts(report.statement);
   const std::string page = must(report_page(report, Charts::left_out));
   const auto rows = table_of(page, "Every organization");
-  ASSERT_EQ(rows.size(), 6U);  // the head, the three, guests and commons
+  ASSERT_GE(rows.size(), 7U);  // the head, the three, guests and commons; what rounding leaves, and the sum
+  EXPECT_EQ(rows.back()[0], k_sum);
   EXPECT_EQ(rows[0][1], "Title");
   EXPECT_EQ(rows[0][2], "Standing, on average this period");
   EXPECT_EQ(rows[0][3], "Given, by direct_contr");
@@ -107,7 +108,7 @@ TEST_F(Page, lending_table_is_the_statement_and_its_file) {
   const PrintedTable table(sheet.table);
   for (const std::vector<std::string>& row : table.rows) {
     for (std::size_t i = 1; i < row.size(); ++i) {
-      if (row[0] == k_rounding || table.head[i] == k_rounding) continue;
+      if (row[0].starts_with('(') || table.head[i].starts_with('(')) continue;
       const auto pair = pairs.find({row[0], table.head[i]});
       EXPECT_EQ(row[i], pair == pairs.end() ? "" : amounts.text(work_of(std::stod(pair->second))));
       cells += pair == pairs.end() ? 0 : 1;
@@ -129,7 +130,7 @@ TEST_F(Page, waiting_and_months_tables_are_their_files) {
   const std::string page = must(report_page(report, Charts::left_out));
   const Rows waiting = parsed_csv(csv_text(waiting_sheet(report).values));
   const auto waiting_table = table_of(page, "Waiting by organization");
-  ASSERT_EQ(waiting_table.size(), 1 + waiting.size());
+  ASSERT_GT(waiting_table.size(), 1 + waiting.size());
   const auto overview = table_of(page, "Every organization");
   ASSERT_EQ(overview[0].back(), "Waited");
   for (std::size_t i = 0; i < waiting.size(); ++i) {
@@ -141,7 +142,7 @@ TEST_F(Page, waiting_and_months_tables_are_their_files) {
   const auto months_table = table_of(page, "Given and got by month");
   const PaperAmounts amounts(report.statement);
   ASSERT_EQ(months.size(), 15U);
-  ASSERT_EQ(months_table.size(), 16U);
+  ASSERT_GT(months_table.size(), 16U + 5U) << "with the sums";
   double given = 0;
   double got = 0;
   for (std::size_t i = 0; i < months.size(); ++i) {
@@ -205,7 +206,8 @@ TEST_F(Page, one_organization_of_many) {
   EXPECT_EQ(lending.head[1], "biology");
   std::vector<std::string> head = lending.head;
   std::erase(head, k_rounding);
-  EXPECT_EQ(head.size(), 5U);
+  EXPECT_EQ(head.size(), 6U);
+  EXPECT_EQ(head.back(), "(lent)");
   // Between two others nothing was asked.
   EXPECT_EQ(lending.rows[1][2], "?");
   EXPECT_NE(lending.rows[0][2], "?");

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/calendar.hpp"
+#include "ctl/output/paper.hpp"
 #include "fake_daemon.hpp"
 #include "ledger/chain/signing.hpp"
 #include "page_fixture.hpp"
@@ -65,7 +66,8 @@ TEST_F(Page, has_users_only_where_they_are_asked_for) {
   const Rows users = parsed_csv(content_of(fs::path(out()) / "users.csv"));
   for (const auto& row : users) got[row.at("organization")] -= std::stod(row.at("core_hours"));
   for (const auto& [name, rest] : got) EXPECT_NEAR(rest, 0, 1e-6) << name;
-  const auto table = table_of(content_of(fs::path(out()) / "index.html"), "Users of each organization");
+  auto table = table_of(content_of(fs::path(out()) / "index.html"), "Users of each organization");
+  std::erase_if(table, [](const auto& cells) { return cells[0].starts_with('(') || cells[2] == k_sum; });
   ASSERT_GT(table.size(), 1U);
   EXPECT_EQ(table.size(), users.size() + 1);
   std::map<std::string, double> parts;

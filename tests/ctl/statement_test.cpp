@@ -149,7 +149,7 @@ TEST_F(Statement, of_a_thousand_organizations_has_each_of_them_in_each_form) {
   const std::string text = ends(ExitCode::success, run(month)).out;
   const std::string csv = ends(ExitCode::success, run(month + " --csv")).out;
   for (int i = 0; i < k_organizations; ++i) {
-    EXPECT_PRED2(contains, text, '\n' + name(i) + "   0.00  2.00 2.00 ");
+    EXPECT_PRED2(contains, text, '\n' + name(i) + "   0.00     2.00     2.00 ");
     EXPECT_PRED2(contains, csv, name(i) + ",lent_to,direct_contr," + name(i + 1) + ",,,2,7200,");
   }
 }
@@ -185,6 +185,38 @@ TEST_F(Statement, has_what_was_settled_in_a_column_of_its_own) {
   EXPECT_PRED2(contains, text, "Before + Given - Got + Settled = After");
   EXPECT_PRED2(contains, text, "2 core-hours given by astro to bio as of ");
   EXPECT_PRED2(contains, run("--month 2026-11 --csv").out, ",astro,settled,");
+}
+
+// [since, until): what happens at a month's first instant is that month's, whatever it is.
+TEST_F(Statement, holds_its_first_instant_and_not_its_end) {
+  for (const Period period : {Period::none, Period::monthly}) {
+    fs::remove(file());
+    write_site(file(), period);
+    {
+      auto ledger = ledger::testing::writer(file());
+      const ledger::Recovered books = must(ledger.recover());
+      const ledger::SettlementAsked asked{"astro", "bio", CpuTime{Int128{7'200} * k_micro}, k_november};
+      const auto plan = must(ledger::plan_adjustment(ledger, books.state, {asked, "uid 0", "paid"}, at_second(2'000)));
+      must(ledger.append(plan.events(), at_second(2'000)));
+      must(ledger.append(std::array{accounting::Event(accounting::OrganizationsDeclared{at_second(3'000), {"astro"}})},
+                         at_second(3'000)));
+    }
+    const auto difference = [](const json& report, const char* part) {
+      return named(report["periods"][0]["organizations"], "bio")[part]["difference"]["processor_seconds"];
+    };
+    const auto settled = [](const json& report) {
+      return named(report["organizations"], "bio")["settled"]["processor_seconds"];
+    };
+    const json october = of(at_second(-1'000), k_november);
+    const json november = of(k_november, at_second(2'000));
+    EXPECT_EQ(settled(october), "0");
+    EXPECT_EQ(settled(november), "-7200");
+    EXPECT_TRUE(november["exact"]);
+    if (period == Period::none) EXPECT_EQ(difference(october, "closing"), difference(november, "opening"));
+    if (period == Period::monthly) EXPECT_EQ(difference(november, "opening"), "0");
+    EXPECT_EQ(november["adjustments"].at(0)["later"], true);
+    EXPECT_EQ(of(at_second(2'000), at_second(3'000))["adjustments"].at(0)["later"], false);
+  }
 }
 
 TEST_F(Statement, a_period_that_begins_within_it_restarts_the_standing) {

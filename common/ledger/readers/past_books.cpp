@@ -36,6 +36,35 @@ Expected<void> PastBooks::advance_to(Instant t) {
   return {};
 }
 
+namespace {
+
+// The row that has the figures of the organization of this name in events.
+accounting::Standing& row_of_name(const accounting::State& books, const std::string& name,
+                                  std::vector<accounting::Standing>& rows) {
+  const std::vector<std::string>& names = books.organizations();
+  const auto id = static_cast<std::uint32_t>(std::ranges::find(names, name) - names.begin());
+  SHAPLEY_REQUIRE(id < names.size());
+  return rows[books.row_of(OrgId{id}).value];
+}
+
+}  // namespace
+
+std::vector<accounting::Standing> PastBooks::rows() {
+  if (!moved_to_ || state().now() == k_beginning_of_time) return {};
+  std::vector<accounting::Standing> rows = state().standings();
+  for (const PastAdjustment& adjustment : adjustments()) {
+    if (!adjustment.settled || adjustment.settled->at != *moved_to_) continue;
+    const CpuTime work = adjustment.settled->work;
+    accounting::Standing& to = row_of_name(state(), adjustment.settled->to, rows);
+    to.got -= work;
+    to.settled_got -= work;
+    accounting::Standing& from = row_of_name(state(), adjustment.settled->from, rows);
+    from.settled_given -= work;
+    for (accounting::Credit& credit : from.credits) credit.given -= work;
+  }
+  return rows;
+}
+
 Expected<void> PastBooks::forget() {
   submitters_.forget();
   return fold_.forget();
@@ -51,7 +80,7 @@ using accounting::SegmentOpened;
 using accounting::SegmentRetracted;
 
 bool PastAdjustment::concerns(Instant since, Instant until) const {
-  if (made.at <= since) return false;
+  if (made.at < since) return false;
   return !made_after(until) || (from < until && to > since);
 }
 
@@ -86,6 +115,7 @@ void AdjustmentReader::note_fact(const Event& fact) {
     reach(owned->effective, owned->effective);
   } else if (const auto* settled = std::get_if<accounting::WorkSettled>(&fact)) {
     reach(settled->at, settled->at);
+    all_.back().settled = *settled;
   }
 }
 

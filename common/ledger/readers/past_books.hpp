@@ -38,11 +38,11 @@ struct PastAdjustment {
   // The work of the runs that it moved: charged processors times seconds, up to when it was made. nullopt: it moved
   // none.
   std::optional<CpuTime> work = {};
+  std::optional<accounting::WorkSettled> settled = {};  // the amount that it settled, or took back
 
-  // Whether a statement of [since, until) lists it: it was made then, or later and changed the statement's amounts. One
-  // that was made exactly at `until` belongs to the books of that instant, with which the statement closes.
+  // Whether a statement of [since, until) lists it: it was made then, or later and changed the statement's amounts.
   [[nodiscard]] bool concerns(Instant since, Instant until) const;
-  [[nodiscard]] bool made_after(Instant until) const { return made.at > until; }
+  [[nodiscard]] bool made_after(Instant until) const { return made.at >= until; }
 };
 
 // REQUIRES: note() receives every event of the ledger from some event on, in the order of recording.
@@ -176,6 +176,9 @@ class PastBooks {
   // in the order of time.
   [[nodiscard]] Expected<void> advance_to(Instant t);
   [[nodiscard]] accounting::State& state() { return fold_.books().state; }
+  // The rows at the instant that the books were moved to last, of the time before it: what was settled at that
+  // instant is of the time that begins there. By OrgId; none if the books have no present yet.
+  [[nodiscard]] std::vector<accounting::Standing> rows();
   [[nodiscard]] Instant begin() const { return begin_; }  // of the books, at asked.until at the latest
   // Forgets what ended before the instant that the books were moved to last. Questions to books that have just
   // forgotten cost little.

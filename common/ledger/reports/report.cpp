@@ -115,10 +115,7 @@ OrganizationRow organization_row(const Standing& standing, const RowContext& con
   for (const EstimatorId estimator : accounting::estimator_ids()) {
     if (context.able.contains(estimator)) row.phi_by[estimator] = standing.phi(estimator);
   }
-  row.got = standing.got;
-  row.given = standing.given(context.estimator);
-  row.got_core_hours = core_hours(row.got);
-  row.given_core_hours = core_hours(row.given);
+  set_work(row, standing, context.estimator);
   return row;
 }
 
@@ -404,6 +401,13 @@ void set_titles(StatusReport& report, const std::map<std::string, std::string>& 
   for (OrganizationRow& row : report.organizations) set(row.is.name, row.title);
   if (!report.worth || !*report.worth) return;
   for (WorthRow& row : (*report.worth)->organizations) set(row.name, row.title);
+}
+
+void set_work(OrganizationRow& row, const Standing& standing, EstimatorId estimator) {
+  row.got = standing.got;
+  row.given = standing.given(estimator);
+  row.got_core_hours = core_hours(row.got);
+  row.given_core_hours = core_hours(row.given);
 }
 
 StatusReport status_report(accounting::State& state, Instant t, EstimatorId wanted) {

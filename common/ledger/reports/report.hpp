@@ -19,6 +19,9 @@
 
 namespace shapley::ledger {
 
+// Sets what it got and gave in the period to that of the standing, by the estimator.
+void set_work(OrganizationRow& row, const accounting::Standing& standing, accounting::EstimatorId estimator);
+
 // The books at max(t, state.now()). Figures are by `wanted` ("contribution"), or, if it is not in `able`, by its
 // stand-in ("ranked_by"); `able`: those of State::catch_up at t, else all that are kept. phi by other estimators is
 // not known.

@@ -187,6 +187,7 @@ HistoryRow history_row(const Stretch& stretch, std::size_t id, EstimatorId estim
                        const std::string& name) {
   const Standing& opening = stretch.opening[id];
   const Standing& closing = stretch.closing[id];
+  const Change change = change_between(opening, closing, estimator);
   CpuTime lent;
   CpuTime borrowed;
   for (std::size_t other = 0; other < matrix.size(); ++other) {
@@ -202,8 +203,9 @@ HistoryRow history_row(const Stretch& stretch, std::size_t id, EstimatorId estim
           .standing_core_hours = standing_core_hours(closing.balance(estimator), stretch.end - stretch.period_begin),
           .psi = closing.psi,
           .phi = closing.phi(estimator),
-          .got_core_hours = core_hours(closing.got - opening.got),
-          .given_core_hours = core_hours(closing.given(estimator) - opening.given(estimator)),
+          .got_core_hours = core_hours(change.got),
+          .given_core_hours = core_hours(change.given),
+          .settled_core_hours = core_hours(change.settled),
           .lent_core_hours = core_hours(lent),
           .borrowed_core_hours = core_hours(borrowed),
           .waited_core_hours = core_hours(id < stretch.waited.size() ? stretch.waited[id] : CpuTime{}),
@@ -211,7 +213,10 @@ HistoryRow history_row(const Stretch& stretch, std::size_t id, EstimatorId estim
           .used = Processors(closing.used).number(),
           .lent = Processors(closing.lent).number(),
           .borrowed = Processors(closing.borrowed).number(),
-          .waiting = Processors(closing.waiting).number()};
+          .waiting = Processors(closing.waiting).number(),
+          .got = change.got,
+          .given = change.given,
+          .settled = change.settled};
 }
 
 tl::unexpected<Error> within_a_period(Instant t) {
@@ -297,16 +302,18 @@ Expected<AccountReport> statement_report(PastBooks& books, const IntervalAsked& 
     worths.push_back(stretch.closes_period ? state.closed_worth(closed - 1) : state.advance(stretch.end).worth());
   };
   const auto look = [&](PastBooks& then) { closed_worths.look(then.state()); };
-  SHAPLEY_TRY(for_each_stretch(books, asked.since, asked.until, {}, take, asked.as_of ? look : BeforeForgetting{}));
+  SHAPLEY_TRY(for_each_stretch(books, {.since = asked.since, .until = asked.until, .with_until = asked.with_until},
+                               take, asked.as_of ? look : BeforeForgetting{}));
   const std::vector<std::string> names = books.state().organizations();
   SHAPLEY_TRY_ASSIGN(const std::vector<OrgId> order, chosen(books.state(), asked.only));
   if (asked.as_of) SHAPLEY_TRY(restate(books, *asked.as_of, stretches, closed_worths));
-  AccountReport report{.of = heading(asked),
-                       .as_of = asked.as_of,
-                       .periods = {},
-                       .organizations = {},
-                       .adjustments = adjustments_of(books.adjustments(), asked.since, asked.until),
-                       .exact = totals.exact()};
+  AccountReport report{
+      .of = heading(asked),
+      .as_of = asked.as_of,
+      .periods = {},
+      .organizations = {},
+      .adjustments = adjustments_of(books.adjustments(), asked.since, asked.until + Duration{asked.with_until ? 1 : 0}),
+      .exact = totals.exact()};
   std::vector<std::string> shown;
   for (const OrgId id : order) shown.push_back(names[id.value]);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
@@ -401,7 +408,12 @@ Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& as
       report.rows.push_back(history_row(stretch, id.value, asked.estimator, matrix, name));
     }
   };
-  SHAPLEY_TRY(for_each_stretch(books, asked.since, asked.until, begins_between(by, asked.since, asked.until), add));
+  SHAPLEY_TRY(for_each_stretch(books,
+                               {.since = asked.since,
+                                .until = asked.until,
+                                .cuts = begins_between(by, asked.since, asked.until),
+                                .with_until = asked.with_until},
+                               add));
   SHAPLEY_TRY(chosen(books.state(), asked.only));
   return report;
 }

@@ -20,7 +20,9 @@ namespace shapley::ledger {
 
 struct IntervalAsked {
   Instant since = {};
-  Instant until = {};                  // > since
+  Instant until = {};  // > since
+  // More was asked for than is known, so that what happened at `until` itself is of that time.
+  bool with_until = false;
   accounting::EstimatorId estimator;   // of phi and of what was given
   std::vector<std::string> only = {};  // names of organizations; empty: all of them
   // For a statement: the figures of closed periods by what was known then, instead of at the end of each.

@@ -41,7 +41,7 @@ class Collector {
   }
 
   // Advances to t, and ends the stretch there if `cut` is set or a period ends.
-  Expected<void> go_to(Instant t, bool cut) {
+  Expected<void> go_to(Instant t, bool cut, bool with_t) {
     SHAPLEY_TRY(books_.advance_to(t));
     State& state = books_.state();
     if (t <= books_.begin()) {
@@ -59,7 +59,7 @@ class Collector {
         stretch_.closing = state.closed_periods().back().standings;
         stretch_.period_begin = state.closed_periods().back().begin;
       } else {
-        stretch_.closing = state.advance(t).standings();
+        stretch_.closing = with_t ? state.standings() : books_.rows();
         stretch_.period_begin = state.period_begin();
       }
       finish(t);
@@ -70,14 +70,8 @@ class Collector {
 
  private:
   void open(Instant t) {
-    const bool known = books_.state().now() != k_beginning_of_time;
-    stretch_ = {.begin = t,
-                .end = t,
-                .period_begin = t,
-                .opening = known ? books_.state().advance(t).standings() : std::vector<Standing>{},
-                .closing = {},
-                .held = {},
-                .waited = {}};
+    stretch_ = {
+        .begin = t, .end = t, .period_begin = t, .opening = books_.rows(), .closing = {}, .held = {}, .waited = {}};
     collected_ = t;
   }
 
@@ -118,13 +112,15 @@ class Collector {
 
 }  // namespace
 
-Expected<void> for_each_stretch(PastBooks& books, Instant since, Instant until, const std::vector<Instant>& cuts,
-                                const VisitStretch& visit, const BeforeForgetting& before_forgetting) {
-  SHAPLEY_REQUIRE(since < until);
+Expected<void> for_each_stretch(PastBooks& books, const StretchesAsked& asked, const VisitStretch& visit,
+                                const BeforeForgetting& before_forgetting) {
+  SHAPLEY_REQUIRE(asked.since < asked.until);
   Collector collector(books, visit, before_forgetting);
-  SHAPLEY_TRY(collector.begin_at(since));
-  for (const Instant stop : stops_between(since, until, cuts)) {
-    SHAPLEY_TRY(collector.go_to(stop, stop == until || std::ranges::binary_search(cuts, stop)));
+  SHAPLEY_TRY(collector.begin_at(asked.since));
+  for (const Instant stop : stops_between(asked.since, asked.until, asked.cuts)) {
+    const bool is_last = stop == asked.until;
+    SHAPLEY_TRY(
+        collector.go_to(stop, is_last || std::ranges::binary_search(asked.cuts, stop), is_last && asked.with_until));
   }
   return {};
 }

@@ -49,10 +49,16 @@ using VisitStretch = std::function<void(const Stretch& stretch, PastBooks& books
 // Called with the books at every midnight and end of a stretch, before they forget what has ended.
 using BeforeForgetting = std::function<void(PastBooks& books)>;
 
-// The stretches of [since, until), from the one in which the books begin. `cuts`: instants between them, ascending.
-// REQUIRES: books of that time that were not moved yet; since < until. Errors as of PastBooks.
-[[nodiscard]] Expected<void> for_each_stretch(PastBooks& books, Instant since, Instant until,
-                                              const std::vector<Instant>& cuts, const VisitStretch& visit,
+struct StretchesAsked {
+  Instant since;
+  Instant until;
+  std::vector<Instant> cuts = {};  // between them, ascending
+  bool with_until = false;         // what was settled at `until` itself counts, too
+};
+
+// The stretches of [since, until), from the one in which the books begin. REQUIRES: books of that time that were not
+// moved yet; since < until. Errors as of PastBooks.
+[[nodiscard]] Expected<void> for_each_stretch(PastBooks& books, const StretchesAsked& asked, const VisitStretch& visit,
                                               const BeforeForgetting& before_forgetting = {});
 
 // By user and owner: result[u][o], as long as `organizations`, without accounts and users.
