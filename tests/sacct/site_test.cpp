@@ -95,12 +95,11 @@ TEST(SiteNodes, are_read_from_scontrol_and_sinfo) {
   EXPECT_EQ(read("n1 4\nn2 many\n").error().what.substr(0, 7), "line 2:");
 }
 
-SacctRow run_on(std::vector<std::string> nodes, std::uint32_t cpus, std::int64_t start, std::int64_t end,
-                std::int64_t suspended = 0) {
+SacctRow used_on(std::vector<std::string> nodes, std::uint32_t cpus, std::int64_t start, std::int64_t end,
+                 std::int64_t suspended = 0) {
   SacctRow row;
   row.nodes = std::move(nodes);
   row.cpus = cpus;
-  row.memory = 10;
   row.start = Instant{start};
   row.end = Instant{end};
   row.suspended = {suspended};
@@ -110,29 +109,14 @@ SacctRow run_on(std::vector<std::string> nodes, std::uint32_t cpus, std::int64_t
 TEST(SiteNodes, are_as_large_as_they_were_used_at_once) {
   // Two runs side by side on n1, then one that begins when they end; half of the wide one on each; a suspended one.
   SortedRows sacct(std::filesystem::temp_directory_path());
-  for (SacctRow row : {run_on({"n1"}, 2, 0, 10), run_on({"n1"}, 1, 5, 10), run_on({"n1"}, 2, 10, 20),
-                       run_on({"n1", "n2"}, 3, 30, 40), run_on({"n2"}, 5, 32, 35, 1)}) {
+  for (SacctRow row : {used_on({"n1"}, 2, 0, 10), used_on({"n1"}, 1, 5, 10), used_on({"n1"}, 2, 10, 20),
+                       used_on({"n1", "n2"}, 3, 30, 40), used_on({"n2"}, 5, 32, 35, 1)}) {
     row.job = static_cast<std::uint32_t>(row.line = sacct.size() + 1);
     ASSERT_TRUE(sacct.add(row));
   }
   const SiteNodes nodes = nodes_by_use(sacct).value();
   EXPECT_EQ(nodes.at("n1").cpus, 3U);
   EXPECT_EQ(nodes.at("n2").cpus, 5U);
-}
-
-TEST(SiteNodes, a_runs_parts_are_whole_nodes_where_they_can_be) {
-  SiteNodes nodes;
-  nodes["n1"].cpus = 6;
-  nodes["n2"].cpus = 2;
-  const auto cpus = [&](const SacctRow& row) {
-    std::vector<std::uint32_t> held;
-    for (const auto& h : holdings_of(row, nodes)) held.push_back(h.cpus);
-    return held;
-  };
-  EXPECT_EQ(cpus(run_on({"n1", "n2"}, 8, 0, 1)), (std::vector<std::uint32_t>{6, 2}));
-  EXPECT_EQ(cpus(run_on({"n1", "n2"}, 5, 0, 1)), (std::vector<std::uint32_t>{3, 2}));
-  const auto shared = holdings_of(run_on({"n1", "n2"}, 5, 0, 1), nodes);
-  EXPECT_EQ(shared[0].memory + shared[1].memory, 10U);
 }
 
 }  // namespace
