@@ -66,7 +66,22 @@ TEST(Attribution, a_name_has_the_number_that_the_export_tells) {
 TEST(Attribution, a_line_of_the_tree_that_is_none_is_an_error) {
   std::istringstream tree("stars|astro\nstars astro\n");
   EXPECT_EQ(read_account_parents(tree).error().what,
-            "line 2: no line ACCOUNT|PARENT; export with sacctmgr -nP list associations format=Account,ParentName");
+            "line 2: no line ACCOUNT|PARENT; export with sacctmgr -nP list associations cluster=NAME "
+            "format=Account,ParentName");
+}
+
+// What sacctmgr lists without cluster=NAME, where two clusters have one slurmdbd.
+TEST(Attribution, a_tree_in_which_an_account_has_two_parents_is_an_error) {
+  const auto read = [](const std::string& text) {
+    std::istringstream tree(text);
+    return read_account_parents(tree);
+  };
+  EXPECT_EQ(
+      read("root|\nphysics|science\nphysics|\nroot|\nPhysics|trade\n").error().what,
+      "line 5: account physics has the parent trade, and in line 2 the parent science; each cluster of a slurmdbd "
+      "has accounts of its own, so export with sacctmgr -nP list associations cluster=NAME "
+      "format=Account,ParentName");
+  EXPECT_EQ(read("root|\nphysics|science\nphysics|Science\nscience|root\n")->size(), 2U);
 }
 
 TEST(SiteNodes, are_read_from_scontrol_and_sinfo) {
