@@ -86,6 +86,38 @@ std::map<std::string, Share> shares_by_node(const protocol::JobUpdate& job) {
   return shares;
 }
 
+// What is charged beyond a node's worth is charged on the others, in proportion to what they are worth besides, as far
+// as they are. What none of them is worth stays where it is.
+void fit_to_worth(std::map<std::string, Share>& shares, const KindLookup& nodes) {
+  std::int64_t over = 0;
+  Int128 left = 0;
+  std::vector<std::pair<Share*, std::int64_t>> rooms;  // less than 0: charged too much
+  for (auto& [name, share] : shares) {
+    const std::optional<NodeKind> node = nodes(name);
+    if (!node || node->whole.value == 0) continue;
+    const std::int64_t room = node->whole.value - share.charge.value;
+    rooms.emplace_back(&share, room);
+    if (room < 0) over -= room;
+    if (room > 0 && share.cpus > 0) left += room;
+  }
+  if (over == 0 || left < over) return;
+  const std::int64_t moved = over;
+  for (auto& [share, room] : rooms) {
+    if (room < 0) share->charge.value += room;
+    if (room <= 0 || share->cpus == 0) continue;
+    const auto more = static_cast<std::int64_t>(Int128{moved} * room / left);
+    share->charge.value += more;
+    room -= more;
+    over -= more;
+  }
+  for (auto& [share, room] : rooms) {
+    if (room <= 0 || over == 0 || share->cpus == 0) continue;
+    const std::int64_t more = std::min(room, over);
+    share->charge.value += more;
+    over -= more;
+  }
+}
+
 }  // namespace
 
 bool has_resource(const NodeKind& node, std::string_view name) {
@@ -147,6 +179,7 @@ std::vector<Share> Charging::shares_of(const protocol::JobUpdate& job, const Kin
   std::map<std::string, Share> held = shares_by_node(job);
   if (weighting_) {
     for (const Share& share : weighting_->shares_of(job)) held[share.node].charge = share.charge;
+    fit_to_worth(held, nodes);
     // Slurm cuts a job's billing to a whole number. A run of which nothing is left is in the books nevertheless.
     if (charge_ == Charge::billing) {
       for (auto& [node, share] : held) {

@@ -254,16 +254,19 @@ Expected<SacctExport> read_sacct_rows(std::istream& text, Malformed choice, cons
   return out;
 }
 
-std::string note_of_twice(const std::vector<std::int64_t>& lines) {
-  if (lines.empty()) return {};
+std::string lines_text(const std::vector<std::int64_t>& lines) {
   constexpr std::size_t k_named = 20;
-  std::string text = std::to_string(lines.size()) + (lines.size() == 1 ? " row has" : " rows have") +
-                     " a time in the hour that clocks show twice, and nothing says which one is meant: the earlier is "
-                     "taken (line";
+  std::string text = "line";
   for (std::size_t i = 0; i < lines.size() && i < k_named; ++i)
     text += (i == 0 ? " " : ", ") + std::to_string(lines[i]);
-  if (lines.size() > k_named) text += " and " + std::to_string(lines.size() - k_named) + " more";
-  return text + "; TZ=UTC for sacct says it)";
+  return lines.size() > k_named ? text + " and " + std::to_string(lines.size() - k_named) + " more" : text;
+}
+
+std::string note_of_twice(const std::vector<std::int64_t>& lines) {
+  if (lines.empty()) return {};
+  return std::to_string(lines.size()) + (lines.size() == 1 ? " row has" : " rows have") +
+         " a time in the hour that clocks show twice, and nothing says which one is meant: the earlier is taken (" +
+         lines_text(lines) + "; TZ=UTC for sacct says it)";
 }
 
 }  // namespace shapley::sacct

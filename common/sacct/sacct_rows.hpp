@@ -60,6 +60,9 @@ struct SacctExport {
     std::istream& text, Malformed choice = Malformed::refuse,
     const std::filesystem::path& directory = std::filesystem::temp_directory_path());
 
+// "line 3, 17 and 5 more"
+[[nodiscard]] std::string lines_text(const std::vector<std::int64_t>& lines);
+
 // "1 row has a time ... (line 17)", from SacctExport::twice; empty if there are none.
 [[nodiscard]] std::string note_of_twice(const std::vector<std::int64_t>& lines);
 

@@ -125,23 +125,10 @@ std::optional<protocol::NodeRecord> read_sinfo_line(std::string_view line) {
 }
 
 // `whole` in parts that differ by one at most, the greater ones first.
-std::vector<std::uint64_t> parts_of(std::uint64_t whole, std::size_t parts) {
-  std::vector<std::uint64_t> each(parts, whole / parts);
+std::vector<std::uint32_t> parts_of(std::uint32_t whole, std::size_t parts) {
+  std::vector<std::uint32_t> each(parts, whole / static_cast<std::uint32_t>(parts));
   for (std::size_t i = 0; i < whole % parts; ++i) ++each[i];
   return each;
-}
-
-// The sizes of the row's nodes, where all are known and together they are what it held.
-std::optional<std::vector<std::uint64_t>> whole_nodes(const SacctRow& row, const SiteNodes& nodes) {
-  std::vector<std::uint64_t> sizes;
-  std::uint64_t sum = 0;
-  for (const std::string& name : row.nodes) {
-    const auto node = nodes.find(name);
-    if (node == nodes.end()) return std::nullopt;
-    sizes.push_back(node->second.cpus);
-    sum += node->second.cpus;
-  }
-  return sum == row.cpus ? std::optional(std::move(sizes)) : std::nullopt;
 }
 
 }  // namespace
@@ -177,16 +164,17 @@ Expected<SiteNodes> nodes_by_use(const SortedRows& rows) {
   SiteNodes nodes;
   const auto use = [&](const std::shared_ptr<Run>& run, std::size_t index) -> Expected<void> {
     const SacctRow& row = run->rows[index];
-    for (const protocol::NodeHolding& held : holdings_of(row, {})) {
-      protocol::NodeRecord& node = nodes[held.node];
-      node.name = held.node;
-      node.cpus = std::max(node.cpus, held.cpus);
+    const std::vector<std::uint32_t> cpus = parts_of(row.cpus, std::max<std::size_t>(1, row.nodes.size()));
+    for (std::size_t i = 0; i < row.nodes.size(); ++i) {
+      protocol::NodeRecord& node = nodes[row.nodes[i]];
+      node.name = row.nodes[i];
+      node.cpus = std::max(node.cpus, cpus[i]);
       if (row.suspended.value > 0) continue;
-      auto& [busy, until] = uses[held.node];
+      auto& [busy, until] = uses[row.nodes[i]];
       // A part that ends in the second in which another one starts makes room for it.
       for (; !until.empty() && until.top().first <= run->begin_of(index); until.pop()) busy -= until.top().second;
-      busy += held.cpus;
-      until.emplace(row.end.value_or(k_end_of_time), held.cpus);
+      busy += cpus[i];
+      until.emplace(row.end.value_or(k_end_of_time), cpus[i]);
       node.cpus = static_cast<std::uint32_t>(std::max<std::uint64_t>(node.cpus, busy));
     }
     return {};
@@ -194,22 +182,6 @@ Expected<SiteNodes> nodes_by_use(const SortedRows& rows) {
   SHAPLEY_TRY(for_each_part(
       rows, [](const Run&) { return true; }, use));
   return nodes;
-}
-
-std::vector<protocol::NodeHolding> holdings_of(const SacctRow& row, const SiteNodes& nodes) {
-  std::vector<protocol::NodeHolding> holdings;
-  if (row.nodes.empty()) return holdings;
-  const auto cpus = whole_nodes(row, nodes).value_or(parts_of(row.cpus, row.nodes.size()));
-  const auto memory = parts_of(row.memory, row.nodes.size());
-  for (std::size_t i = 0; i < row.nodes.size(); ++i)
-    holdings.push_back({row.nodes[i], static_cast<std::uint32_t>(cpus[i]), memory[i], {}});
-  for (const protocol::Tres& gres : row.gres) {
-    const auto counts = parts_of(gres.count, row.nodes.size());
-    for (std::size_t i = 0; i < row.nodes.size(); ++i) {
-      if (counts[i] > 0) holdings[i].gres.push_back({gres.name, counts[i]});
-    }
-  }
-  return holdings;
 }
 
 }  // namespace shapley::sacct

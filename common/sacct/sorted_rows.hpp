@@ -42,6 +42,8 @@ struct SacctRow {
   std::vector<protocol::Tres> gres;      // allocated, on all nodes; each once, without its type ("gres/gpu")
   std::optional<std::uint64_t> billing;  // of all nodes; nullopt: not exported
   std::vector<std::string> nodes;        // ascending, each once; empty: none, or not exported
+  // What it held of each node: first the CPUs, then the memory, then each of `gres`; empty: not known (spreading.hpp).
+  std::vector<std::uint64_t> parts;
 
   [[nodiscard]] bool ran() const { return start && cpus > 0 && (end ? *end > *start : state != "PENDING"); }
 };
@@ -50,6 +52,7 @@ struct SacctRow {
 template <typename Row, typename Pass>
 void pass_members(Row& row, Pass& pass) {
   const auto all = [&](auto&... members) { (pass(members), ...); };
+  all(row.parts);
   all(row.line, row.job, row.array_job, row.array_task, row.het_job, row.user, row.user_id, row.group, row.group_id);
   all(row.account, row.partition, row.qos, row.name, row.wckey, row.state, row.submit, row.eligible, row.start);
   all(row.end, row.suspended, row.requested, row.requested_cpus, row.cpus, row.memory, row.gres, row.billing);

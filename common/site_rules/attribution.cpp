@@ -16,6 +16,9 @@ namespace shapley::site_rules {
 
 namespace {
 
+constexpr std::string_view k_export_accounts =
+    "export with sacctmgr -nP list associations cluster=NAME format=Account,ParentName";
+
 // Beyond all numbers that systems give to people; for names without a known number.
 constexpr std::uint32_t k_first_made_up = 0xf000'0000U;
 
@@ -46,17 +49,28 @@ std::uint32_t number_of(const std::map<std::string, std::uint32_t, std::less<>>&
 
 Expected<AccountParents> read_account_parents(std::istream& text) {
   AccountParents parents;
+  std::map<std::string, std::int64_t, std::less<>> named;  // the line that names an account's parent
   std::string line;
   Lines lines(text);
   while (lines.next(line)) {
     if (line.empty()) continue;
     const std::size_t bar = line.find('|');
     if (bar == std::string::npos || line.find('|', bar + 1) != std::string::npos) {
-      return fail(Errc::invalid_argument, "line " + std::to_string(lines.number()) +
-                                              ": no line ACCOUNT|PARENT; export with sacctmgr -nP list associations "
-                                              "format=Account,ParentName");
+      return fail(Errc::invalid_argument, "line " + std::to_string(lines.number()) + ": no line ACCOUNT|PARENT; " +
+                                              std::string(k_export_accounts));
     }
-    if (bar + 1 < line.size()) parents[lower(line.substr(0, bar))] = lower(line.substr(bar + 1));
+    if (bar + 1 == line.size()) continue;
+    const std::string account = lower(line.substr(0, bar));
+    const auto [known, is_new] = parents.emplace(account, lower(line.substr(bar + 1)));
+    if (is_new) {
+      named.emplace(account, lines.number());
+    } else if (known->second != lower(line.substr(bar + 1))) {
+      return fail(Errc::invalid_argument, "line " + std::to_string(lines.number()) + ": account " + account +
+                                              " has the parent " + line.substr(bar + 1) + ", and in line " +
+                                              std::to_string(named.at(account)) + " the parent " + known->second +
+                                              "; each cluster of a slurmdbd has accounts of its own, so " +
+                                              std::string(k_export_accounts));
+    }
   }
   SHAPLEY_TRY(lines.end());
   return parents;

@@ -24,8 +24,9 @@ namespace shapley::site_rules {
 // An account's parent, by the account's name in lower case.
 using AccountParents = std::map<std::string, std::string, std::less<>>;
 
-// Lines "ACCOUNT|PARENT", as `sacctmgr -nP list associations format=Account,ParentName` prints them; lines without a
-// parent are users'. Errc::invalid_argument names the line.
+// Lines "ACCOUNT|PARENT", as `sacctmgr -nP list associations cluster=NAME format=Account,ParentName` prints them; lines
+// without a parent are users'. Errc::invalid_argument names the line: it has another form, or another parent of an
+// account than a line before, which is of another cluster then.
 [[nodiscard]] Expected<AccountParents> read_account_parents(std::istream& text);
 
 // The account's parent, that one's parent and so on; 64 at most.

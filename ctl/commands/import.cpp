@@ -36,9 +36,9 @@ void add_import(CLI::App& app, ImportArguments& arguments) {
           "Read the CPUs of nodes from this output of scontrol show nodes --oneliner (default: as many as were used)")
       ->type_name("FILE");
   command
-      ->add_option(
-          "--accounts", arguments.accounts,
-          "Read the tree of accounts from this output of sacctmgr -nP list associations format=Account,ParentName")
+      ->add_option("--accounts", arguments.accounts,
+                   "Read the tree of accounts from this output of sacctmgr -nP list associations cluster=NAME "
+                   "format=Account,ParentName")
       ->type_name("FILE");
   static const std::map<std::string, sacct::Malformed> malformed{{"refuse", sacct::Malformed::refuse},
                                                                  {"skip", sacct::Malformed::skip}};

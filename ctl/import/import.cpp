@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <istream>
+#include <map>
 #include <optional>
 #include <set>
 #include <streambuf>
@@ -247,7 +248,7 @@ Event origin_of(const ImportQuestion& question, const Past& past, const PastRuns
                                      .reason = question.reason};
 }
 
-void note_assumptions(const Past& past, const PastRuns& runs, ImportResult& result) {
+void note_assumptions(const ImportQuestion& question, const Past& past, const PastRuns& runs, ImportResult& result) {
   const auto note = [&](std::int64_t count, const std::string& what) {
     if (count > 0) result.notes.push_back(counted_as(count, what));
   };
@@ -260,6 +261,11 @@ void note_assumptions(const Past& past, const PastRuns& runs, ImportResult& resu
   note(runs.not_ended, "run[|s] had not ended: [it is|they are] open");
   if (std::string twice = sacct::note_of_twice(past.sacct.twice); !twice.empty())
     result.notes.push_back(std::move(twice));
+  if (!question.oversubscribed) {
+    note(static_cast<std::int64_t>(runs.without_room.size()),
+         "run[|s] held CPUs for which [its|their] nodes had no room beside other runs (" +
+             sacct::lines_text(runs.without_room) + "): what a node has is divided among its runs");
+  }
   note(runs.suspended, "run[ was|s were] suspended; when is not known, so it is taken to be [its|their] last seconds");
 }
 
@@ -301,10 +307,12 @@ Expected<void> check_worth(const ImportQuestion& question, const Past& past) {
                     "scontrol show nodes --oneliner");
   }
   for (const auto& [name, node] : *past.nodes) {
-    if (!node.tres.empty()) continue;  // Slurm leaves a billing of 0 out
-    return fail(Errc::invalid_argument, "import: " + question.nodes.string() + ": node " + name +
-                                            ": has no CfgTRES, which says what the node is worth (charge: billing); "
-                                            "export the nodes by scontrol show nodes --oneliner");
+    if (std::ranges::find(node.tres, "billing", &protocol::Tres::name) != node.tres.end()) continue;
+    return fail(Errc::invalid_argument,
+                "import: " + question.nodes.string() + ": node " + name + ": has no " +
+                    (node.tres.empty() ? "CfgTRES" : "billing in CfgTRES") +
+                    ", which says what the node is worth (charge: billing); export the nodes by scontrol show nodes "
+                    "--oneliner, and where Slurm bills nothing for a node write billing=0 there");
   }
   return {};
 }
@@ -402,6 +410,56 @@ Expected<KnownRun> known_run(const ledger::Ledger& ledger, JobId job, Instant st
   return known;
 }
 
+// A segment of the ledger as a row with parts; of nodes that are not known nothing is said.
+sacct::SacctRow row_of_segment(const accounting::SegmentOpened& opened, std::optional<Instant> end,
+                               const sacct::SiteNodes& nodes) {
+  sacct::SacctRow row;
+  row.job = opened.key.job.value;
+  row.start = opened.begin;
+  row.end = end;
+  std::map<std::string, std::vector<std::uint64_t>> parts;  // of generic resources, by name
+  for (const accounting::NodeShare& share : opened.nodes) {
+    if (!nodes.contains(share.node)) continue;
+    row.nodes.push_back(share.node);
+    for (const Resource& gres : share.gres) parts[gres.name];
+  }
+  std::vector<std::uint64_t> cpus, memory;
+  for (const accounting::NodeShare& share : opened.nodes) {
+    if (!nodes.contains(share.node)) continue;
+    cpus.push_back(share.cpus);
+    memory.push_back(static_cast<std::uint64_t>(share.memory));
+    for (auto& [name, counts] : parts) {
+      const auto held = std::ranges::find(share.gres, name, &Resource::name);
+      counts.push_back(held == share.gres.end() ? 0 : static_cast<std::uint64_t>(held->count));
+    }
+  }
+  row.parts = std::move(cpus);
+  row.parts.insert(row.parts.end(), memory.begin(), memory.end());
+  for (const auto& [name, counts] : parts) {
+    row.gres.push_back({name, 0});
+    row.parts.insert(row.parts.end(), counts.begin(), counts.end());
+  }
+  return row;
+}
+
+// What runs of the ledger held, and what they hold longer by these events, each of which opens or closes a segment.
+Expected<void> add_held(const ledger::Ledger& ledger, std::span<const Event> more, const sacct::SiteNodes& nodes,
+                        Instant since, Instant until,
+                        const std::function<Expected<void>(const sacct::SacctRow&)>& add) {
+  const auto visit = [&](const accounting::SegmentOpened& opened, std::optional<Instant> end) {
+    const sacct::SacctRow row = row_of_segment(opened, end, nodes);
+    return row.nodes.empty() ? Expected<void>{} : add(row);
+  };
+  SHAPLEY_TRY(ledger::for_each_held(ledger, since, until, visit));
+  const accounting::SegmentOpened* opened = nullptr;
+  for (const Event& event : more) {
+    if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event); closed != nullptr && opened != nullptr)
+      SHAPLEY_TRY(visit(*opened, closed->end));
+    opened = std::get_if<accounting::SegmentOpened>(&event);
+  }
+  return {};
+}
+
 Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResult& result) {
   if (!std::filesystem::exists(question.into))
     return fail(Errc::not_found, "import: " + question.into.string() + ": no such ledger; --ledger makes a new one");
@@ -418,7 +476,10 @@ Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResul
     SHAPLEY_TRY(books.apply(capacity));
     protocol::NodeRecord& node = nodes[name];
     node.name = name;
-    if (node.cpus == 0) node.cpus = capacity.cpus;
+    if (node.cpus > 0) continue;
+    node.cpus = capacity.cpus;
+    node.memory = static_cast<std::uint64_t>(capacity.memory);
+    for (const Resource& gres : capacity.gres) node.gres.push_back({gres.name, static_cast<std::uint64_t>(gres.count)});
   }
   SHAPLEY_TRY(check_nodes(question, nodes, past));
   auto differing = check_booked(ledger, past.sacct, question.malformed);
@@ -448,7 +509,9 @@ Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResul
                          .nodes = nodes,
                          .rules = rules,
                          .waits = false,
-                         .known = known},
+                         .known = known,
+                         .held = [&](Instant from, Instant to,
+                                     const auto& add) { return add_held(ledger, events, nodes, from, to, add); }},
                         books, [&](std::span<const Event> some) {
                           events.insert(events.end(), some.begin(), some.end());
                           return Expected<void>{};
@@ -472,7 +535,7 @@ Expected<ImportResult> import_history(const ImportQuestion& question) {
   SHAPLEY_TRY(question.into.empty() ? make_new(question, past, result) : fill_gaps(question, past, result));
   result.rows = past.sacct.rows.size();
   result.bad = past.sacct.bad;
-  note_assumptions(past, result.runs, result);
+  note_assumptions(question, past, result.runs, result);
   return result;
 }
 

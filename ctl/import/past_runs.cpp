@@ -7,6 +7,7 @@
 
 #include "accounting/state/state.hpp"
 #include "sacct/runs.hpp"
+#include "sacct/spreading.hpp"
 
 namespace shapley::ctl {
 
@@ -42,6 +43,20 @@ std::vector<Moment> moments_of(const Run& run, bool waits) {
   return moments;
 }
 
+std::vector<protocol::NodeHolding> holdings_of(const SacctRow& row) {
+  std::vector<protocol::NodeHolding> holdings;
+  const std::size_t count = row.nodes.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    protocol::NodeHolding held{row.nodes[i], static_cast<std::uint32_t>(row.parts[i]), row.parts[count + i], {}};
+    for (std::size_t resource = 0; resource < row.gres.size(); ++resource) {
+      const std::uint64_t part = row.parts[(2 + resource) * count + i];
+      if (part > 0) held.gres.push_back({row.gres[resource].name, part});
+    }
+    holdings.push_back(std::move(held));
+  }
+  return holdings;
+}
+
 class Importer {
  public:
   using Take = std::function<Expected<void>(std::span<const Event>)>;
@@ -57,11 +72,21 @@ class Importer {
 
   Expected<PastRuns> run() {
     out_.never_ran = source_.rows.never_ran();
-    sacct::RunsInTime in_time(source_.rows, [&](const Run& run) { return moments_of(run, source_.waits); });
+    sacct::Spreading spreading(source_.rows, source_.nodes);
+    std::uint64_t runs = 0;
     SHAPLEY_TRY(sacct::for_each_run(source_.rows, [&](const Run& run) -> Expected<void> {
+      runs = run.number + 1;
       SHAPLEY_TRY_ASSIGN(const bool is_missing, choose(run));
-      return is_missing ? in_time.add(run) : Expected<void>{};
+      return is_missing ? spreading.add(run) : Expected<void>{};
     }));
+    if (source_.held && out_.runs > 0) {
+      const Instant until = out_.not_ended > 0 ? k_end_of_time : out_.until;
+      SHAPLEY_TRY(source_.held(out_.since, until,
+                               [&](const SacctRow& row) { return spreading.add({.rows = {row}, .number = runs++}); }));
+    }
+    sacct::RunsInTime in_time(source_.rows, [&](const Run& run) { return moments_of(run, source_.waits); });
+    SHAPLEY_TRY(spreading.for_each([&](const Run& run) { return in_time.add(run); }));
+    out_.without_room = spreading.without_room();
     SHAPLEY_TRY(
         in_time.for_each([&](const std::shared_ptr<Run>& run, const Moment& moment) { return observe(*run, moment); }));
     return out_;
@@ -121,7 +146,7 @@ class Importer {
       return record;
     }
     record.start_time = run.start().value;
-    record.nodes = sacct::holdings_of(row, source_.nodes);
+    record.nodes = holdings_of(row);
     if (step.row > 0) record.resize_time = run.begin_of(step.row).value;
     show_run(step, run, record);
     return record;
@@ -164,7 +189,10 @@ class Importer {
       // The nodes that it could have used are unknown; all are assumed.
       if (auto* opened = std::get_if<accounting::SegmentOpened>(&event)) {
         opened->placement.clear();
-        if (!run.first().eligible) opened->released.reset();
+        if (!run.first().eligible) {
+          opened->released.reset();
+          opened->waited_as = {};
+        }
       }
       // In slurmctld a requeued job waits again. In sacct its run is a row with that end, and a later cancellation of
       // the job is another row.

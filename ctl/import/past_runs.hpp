@@ -3,7 +3,7 @@
 // Every run becomes the records that slurmctld would have shown when the run became eligible, started, was resized, was
 // suspended and ended. daemon/observer compares these with the books, in the order of time, and returns the missing
 // events. sacct does not show: when a run was suspended (its last seconds are taken), its parts of several nodes
-// (sacct/site_nodes.hpp), why it did not start after it was eligible (it counts as demand), and which nodes it could
+// (sacct/spreading.hpp), why it did not start after it was eligible (it counts as demand), and which nodes it could
 // have used (all are assumed). Jobs that never ran add no events, like demand that is withdrawn.
 #pragma once
 
@@ -39,16 +39,21 @@ struct PastRunsSource {
   std::function<Expected<KnownRun>(JobId job, Instant start, std::optional<Instant> end, Duration suspended,
                                    const std::string& job_state)>
       known;
+  // Passes on what runs of the ledger held from one instant to another, each row with its parts; may be empty.
+  std::function<Expected<void>(Instant since, Instant until,
+                               const std::function<Expected<void>(const sacct::SacctRow&)>& add)>
+      held = {};
 };
 
 struct PastRuns {
-  std::int64_t runs = 0;       // resized runs count once
-  std::int64_t known = 0;      // left out
-  std::int64_t never_ran = 0;  // jobs
-  std::int64_t not_ended = 0;  // of `runs`
-  std::int64_t suspended = 0;  // of `runs`
-  std::int64_t restored = 0;   // of `runs`: runs that had been retracted
-  Instant since, until;        // the earliest start and the latest end of `runs`
+  std::int64_t runs = 0;                        // resized runs count once
+  std::int64_t known = 0;                       // left out
+  std::int64_t never_ran = 0;                   // jobs
+  std::int64_t not_ended = 0;                   // of `runs`
+  std::int64_t suspended = 0;                   // of `runs`
+  std::int64_t restored = 0;                    // of `runs`: runs that had been retracted
+  Instant since, until;                         // the earliest start and the latest end of `runs`
+  std::vector<std::int64_t> without_room = {};  // as sacct::Spreading has them
 };
 
 // The first instant of all rows; k_end_of_time: no row is of a run.

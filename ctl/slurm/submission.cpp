@@ -32,9 +32,14 @@ std::string default_partition(const ProgramRunner& run) {
   return found == partitions.end() ? std::string() : found->name;
 }
 
+// Empty: scontrol does not say it.
+std::string cluster_name(const ProgramRunner& run) {
+  return config_value(run({"scontrol", "show", "config"}).value_or(""), "ClusterName");
+}
+
 // As assoc_mgr_get_default_qos_info() of slurmctld. An association with a partition goes before the one without.
 std::string default_qos(const ledger::SubmissionAsked& asked, const std::string& user, const ProgramRunner& run) {
-  const std::string cluster = config_value(run({"scontrol", "show", "config"}).value_or(""), "ClusterName");
+  const std::string cluster = cluster_name(run);
   if (cluster.empty() || user.empty()) return {};
   const std::string output = run({"sacctmgr", "-n", "-P", "list", "associations", "cluster=" + cluster,
                                   "account=" + asked.account, "user=" + user, "format=Partition,DefaultQOS,QOS"})
@@ -62,7 +67,10 @@ ledger::SubmissionAsked completed(ledger::SubmissionAsked asked, const std::stri
 
 std::vector<std::string> accounts_above(const std::string& account, const ProgramRunner& run) {
   if (!run) return {};
-  const auto output = run({"sacctmgr", "-n", "-P", "list", "associations", "format=Account,ParentName"});
+  const std::string cluster = cluster_name(run);
+  if (cluster.empty()) return {};
+  const auto output =
+      run({"sacctmgr", "-n", "-P", "list", "associations", "cluster=" + cluster, "format=Account,ParentName"});
   std::istringstream text(output.value_or(""));
   return site_rules::accounts_above(site_rules::read_account_parents(text).value_or(site_rules::AccountParents()),
                                     account);

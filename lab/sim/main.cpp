@@ -266,7 +266,7 @@ Action add_replay(CLI::App& app) {
              "(default: from the ledger, or as many as were used)");
   add_option(*command, "--accounts FILE", arguments->source.accounts,
              "Read the tree of accounts from this output of sacctmgr -nP list associations "
-             "format=Account,ParentName");
+             "cluster=NAME format=Account,ParentName");
   add_option(*command, "--since TIME", arguments->since, "Use only jobs that could start at this time or later (UTC)");
   add_option(*command, "--until TIME", arguments->until, "Use only jobs that could start before this time (UTC)");
   add_option(*command, "--policies NAMES", arguments->policies,

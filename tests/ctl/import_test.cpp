@@ -35,6 +35,23 @@ TEST_F(ImportTest, books_what_ran_and_the_audit_finds_nothing) {
   EXPECT_EQ(expect_recorded(asked.sacct).runs_compared, 8);
 }
 
+// As old records have it, and exports without that column.
+TEST_F(ImportTest, an_arrays_task_may_lack_when_it_was_eligible) {
+  const std::string task = row("50_7", 51, "astro", "COMPLETED", 0, -1, 600, 1800, 0, 4, 0, 0, "n1");
+  ASSERT_PRED2(contains, task, "|Unknown|");
+  ImportQuestion asked = question(task);
+  EXPECT_EQ(must(import_history(asked)).runs.runs, 1);
+  const std::vector<std::string> booked{"51|600|0|600|1800|astro|4000000|ended"};
+  EXPECT_EQ(runs(), booked);
+  expect_recorded(asked.sacct);
+  std::filesystem::remove(file());
+  asked.sacct = write(
+      "short", "JobID|JobIDRaw|User|Account|State|Submit|Start|End|AllocCPUS|NodeList\n50_7|51|u|astro|COMPLETED|" +
+                   format(k_begin) + "|" + format(k_begin + 600) + "|" + format(k_begin + 1800) + "|4|n1\n");
+  EXPECT_EQ(must(import_history(asked)).runs.runs, 1);
+  EXPECT_EQ(runs(), booked);
+}
+
 // sacct orders its rows by job; what joins several exports does not.
 TEST_F(ImportTest, the_order_of_the_rows_does_not_matter) {
   const auto events = [&](const std::string& rows) {

@@ -46,7 +46,11 @@ TEST_F(Submission, AsksSbatchToo) {
   std::string associations = "|gold|gold,normal\n";
   environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
     programs.push_back(words);
-    if (words[0] == "sacctmgr") return words.size() > 6 ? associations : "acct_a|science\nscience|root\nroot|\n";
+    if (words[0] == "sacctmgr" && words.back() == "format=Partition,DefaultQOS,QOS") return associations;
+    // Without the name of the cluster sacctmgr lists the accounts of all clusters of its slurmdbd.
+    if (words[0] == "sacctmgr")
+      return std::string("acct_a|science\nscience|root\nroot|\n") +
+             (std::ranges::count(words, "cluster=north") == 1 ? "" : "acct_a|trade\ntrade|root\n");
     if (words == std::vector<std::string>{"scontrol", "show", "config"}) return "ClusterName             = north\n";
     if (words[0] == "scontrol")
       return "PartitionName=gpu Default=NO State=UP\nPartitionName=all Default=YES State=UP\n";

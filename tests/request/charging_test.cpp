@@ -101,6 +101,27 @@ TEST(Charging, WeightsOutOfRangeAreReduced) {
   EXPECT_EQ(weighting.capacity_of(node), k_max_weighted);
 }
 
+// A sum that is spread by CPUs over nodes of unequal worth; where they are not worth it together, nothing is moved.
+TEST(Charging, ByASumNoNodeIsChargedMoreThanItIsWorth) {
+  const Charging charging({.charge = Charge::billing, .weights = {}, .node_weights = {}});
+  const auto charged = [&](std::uint64_t billing, std::int64_t worth_of_third) {
+    protocol::JobUpdate job;
+    job.nodes = {{"a", 8, 0, {}}, {"b", 8, 0, {}}, {"c", 8, 0, {}}};
+    job.tres = {{"cpu", 24}, {"billing", billing}};
+    std::vector<std::int64_t> charges;
+    for (const Share& share : charging.shares_of(job, [&](std::string_view name) -> std::optional<NodeKind> {
+           return name == "c" ? kind(1, 0, 0, worth_of_third) : kind(8, 0, 0, name == "a" ? 66 : 1);
+         }))
+      charges.push_back(share.charge.value);
+    return charges;
+  };
+  using Charges = std::vector<std::int64_t>;
+  EXPECT_EQ(charged(24, 8), (Charges{8'000'000, 8'000'000, 8'000'000}));
+  EXPECT_EQ(charged(300, 8), (Charges{284'000'000, 8'000'000, 8'000'000}));
+  EXPECT_EQ(charged(300, 200), (Charges{174'575'758, 8'000'000, 117'424'242}));
+  EXPECT_EQ(charged(900, 8), (Charges{300'000'000, 300'000'000, 300'000'000}));
+}
+
 TEST(Free, IsWhatTheLargestUsedPartLeaves) {
   const NodeKind node = kind(16, 64, 4);
   const auto held = [](std::uint32_t cpus, std::int64_t memory, std::int64_t gpus) {

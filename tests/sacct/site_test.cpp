@@ -66,7 +66,22 @@ TEST(Attribution, a_name_has_the_number_that_the_export_tells) {
 TEST(Attribution, a_line_of_the_tree_that_is_none_is_an_error) {
   std::istringstream tree("stars|astro\nstars astro\n");
   EXPECT_EQ(read_account_parents(tree).error().what,
-            "line 2: no line ACCOUNT|PARENT; export with sacctmgr -nP list associations format=Account,ParentName");
+            "line 2: no line ACCOUNT|PARENT; export with sacctmgr -nP list associations cluster=NAME "
+            "format=Account,ParentName");
+}
+
+// What sacctmgr lists without cluster=NAME, where two clusters have one slurmdbd.
+TEST(Attribution, a_tree_in_which_an_account_has_two_parents_is_an_error) {
+  const auto read = [](const std::string& text) {
+    std::istringstream tree(text);
+    return read_account_parents(tree);
+  };
+  EXPECT_EQ(
+      read("root|\nphysics|science\nphysics|\nroot|\nPhysics|trade\n").error().what,
+      "line 5: account physics has the parent trade, and in line 2 the parent science; each cluster of a slurmdbd "
+      "has accounts of its own, so export with sacctmgr -nP list associations cluster=NAME "
+      "format=Account,ParentName");
+  EXPECT_EQ(read("root|\nphysics|science\nphysics|Science\nscience|root\n")->size(), 2U);
 }
 
 TEST(SiteNodes, are_read_from_scontrol_and_sinfo) {
@@ -95,12 +110,11 @@ TEST(SiteNodes, are_read_from_scontrol_and_sinfo) {
   EXPECT_EQ(read("n1 4\nn2 many\n").error().what.substr(0, 7), "line 2:");
 }
 
-SacctRow run_on(std::vector<std::string> nodes, std::uint32_t cpus, std::int64_t start, std::int64_t end,
-                std::int64_t suspended = 0) {
+SacctRow used_on(std::vector<std::string> nodes, std::uint32_t cpus, std::int64_t start, std::int64_t end,
+                 std::int64_t suspended = 0) {
   SacctRow row;
   row.nodes = std::move(nodes);
   row.cpus = cpus;
-  row.memory = 10;
   row.start = Instant{start};
   row.end = Instant{end};
   row.suspended = {suspended};
@@ -110,29 +124,14 @@ SacctRow run_on(std::vector<std::string> nodes, std::uint32_t cpus, std::int64_t
 TEST(SiteNodes, are_as_large_as_they_were_used_at_once) {
   // Two runs side by side on n1, then one that begins when they end; half of the wide one on each; a suspended one.
   SortedRows sacct(std::filesystem::temp_directory_path());
-  for (SacctRow row : {run_on({"n1"}, 2, 0, 10), run_on({"n1"}, 1, 5, 10), run_on({"n1"}, 2, 10, 20),
-                       run_on({"n1", "n2"}, 3, 30, 40), run_on({"n2"}, 5, 32, 35, 1)}) {
+  for (SacctRow row : {used_on({"n1"}, 2, 0, 10), used_on({"n1"}, 1, 5, 10), used_on({"n1"}, 2, 10, 20),
+                       used_on({"n1", "n2"}, 3, 30, 40), used_on({"n2"}, 5, 32, 35, 1)}) {
     row.job = static_cast<std::uint32_t>(row.line = sacct.size() + 1);
     ASSERT_TRUE(sacct.add(row));
   }
   const SiteNodes nodes = nodes_by_use(sacct).value();
   EXPECT_EQ(nodes.at("n1").cpus, 3U);
   EXPECT_EQ(nodes.at("n2").cpus, 5U);
-}
-
-TEST(SiteNodes, a_runs_parts_are_whole_nodes_where_they_can_be) {
-  SiteNodes nodes;
-  nodes["n1"].cpus = 6;
-  nodes["n2"].cpus = 2;
-  const auto cpus = [&](const SacctRow& row) {
-    std::vector<std::uint32_t> held;
-    for (const auto& h : holdings_of(row, nodes)) held.push_back(h.cpus);
-    return held;
-  };
-  EXPECT_EQ(cpus(run_on({"n1", "n2"}, 8, 0, 1)), (std::vector<std::uint32_t>{6, 2}));
-  EXPECT_EQ(cpus(run_on({"n1", "n2"}, 5, 0, 1)), (std::vector<std::uint32_t>{3, 2}));
-  const auto shared = holdings_of(run_on({"n1", "n2"}, 5, 0, 1), nodes);
-  EXPECT_EQ(shared[0].memory + shared[1].memory, 10U);
 }
 
 }  // namespace

@@ -192,6 +192,27 @@ Expected<std::vector<RunSegment>> segments_of_run(const Ledger& ledger, JobId jo
   return of_run;
 }
 
+Expected<void> for_each_held(
+    const Ledger& ledger, Instant since, Instant until,
+    const std::function<Expected<void>(const SegmentOpened&, std::optional<Instant> end)>& visit) {
+  return ledger.rows().run("read what runs held", [&](const Database& database) -> Expected<void> {
+    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
+    SHAPLEY_TRY_ASSIGN(
+        Statement select,
+        database.prepare(with_kinds("SELECT o.seq, c.at FROM segment_events s JOIN event_rows o ON o.seq = s.opened "
+                                    "LEFT JOIN event_rows c ON c.seq = s.closed WHERE s.kind = :run AND s.retracted "
+                                    "IS NULL AND o.at < ?2 AND (c.at IS NULL OR c.at > ?1) ORDER BY o.seq")));
+    select.bind(1, since.value).bind(2, until.value);
+    while (true) {
+      SHAPLEY_TRY_ASSIGN(const bool there, select.step());
+      if (!there) return {};
+      SHAPLEY_TRY_ASSIGN(const StoredEvent stored, reader.read(select.integer(0)));
+      const auto end = select.is_null(1) ? std::nullopt : std::optional(Instant{select.integer(1)});
+      if (const auto* opened = std::get_if<SegmentOpened>(&stored.event)) SHAPLEY_TRY(visit(*opened, end));
+    }
+  });
+}
+
 Expected<std::vector<BookedRun>> booked_runs(const Ledger& ledger, JobId job) {
   SHAPLEY_TRY_ASSIGN(auto segments, segments_of_runs(ledger, job));
   by_begin(segments);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,6 +64,13 @@ struct RunSegment {
 
 // All segments of one run, the retracted ones too, ascending by ordinal.
 [[nodiscard]] Expected<std::vector<RunSegment>> segments_of_run(const Ledger& ledger, JobId job, Instant start);
+
+// Visits what runs held at some time from `since` to `until`, segment by segment, with its end (nullopt: still open),
+// in the order in which the ledger learned of it. Retracted segments do not count. Errors: Errc::corrupt, Errc::io, and
+// those of `visit`.
+[[nodiscard]] Expected<void> for_each_held(
+    const Ledger& ledger, Instant since, Instant until,
+    const std::function<Expected<void>(const accounting::SegmentOpened&, std::optional<Instant> end)>& visit);
 
 // The runs of one job as they are booked, including those that go on. Retracted segments do not count.
 struct BookedRun {
