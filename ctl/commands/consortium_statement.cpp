@@ -83,6 +83,16 @@ class Joining {
     return {};
   }
 
+  // Errc::invalid_argument: one of those that are asked for is in none of the ledgers.
+  [[nodiscard]] Expected<void> check_asked() const {
+    std::vector<std::string> known;
+    for (const auto& [name, clusters] : members_) known.push_back(name);
+    for (const std::string& name : only_) {
+      if (!members_.contains(name)) return ledger::unknown_organization(name, known);
+    }
+    return {};
+  }
+
   ConsortiumStatement finish() && {
     joined_.consortium = declared_.consortium;
     for (const auto& [name, clusters] : members_) {
@@ -162,6 +172,9 @@ MemberLine left_of(const MemberLine& sum, const std::vector<MemberLine>& lines, 
   return rest;
 }
 
+constexpr const char* k_guests_apart =
+    "guests: jobs of no organization of a cluster. What they owe on one cluster counts in the ranks of no other.\n";
+
 std::string members_text(const ConsortiumStatement& statement, const PaperAmounts& amounts) {
   Table table{.columns = columns_of(k_member_fields)};
   bool with_rounding = false;
@@ -194,6 +207,12 @@ std::string members_text(const ConsortiumStatement& statement, const PaperAmount
 
 }  // namespace
 
+bool has_guests(const ConsortiumStatement& statement) {
+  return std::ranges::any_of(statement.members, [](const MemberOnCluster& row) {
+    return row.organization == accounting::k_guests && row.got.work.value != 0;
+  });
+}
+
 std::size_t cluster_number(const ConsortiumStatement& statement, const std::string& cluster) {
   const auto found = std::ranges::find(statement.clusters, cluster, &accounting::ClusterWeight::cluster);
   return static_cast<std::size_t>(found - statement.clusters.begin());
@@ -221,7 +240,7 @@ std::string consortium_text(const ConsortiumStatement& statement) {
   const PaperAmounts amounts = paper_amounts(statement);
   text += '\n' + members_text(statement, amounts) +
           "\nGiven-Got: work given less work got in that time. (sum): over clusters, in processors of " +
-          printable(statement.clusters.front().cluster) + ".\n";
+          printable(statement.clusters.front().cluster) + ".\n" + (has_guests(statement) ? k_guests_apart : "");
   Table lent{.columns = columns_of(k_lent_fields)};
   for (const LentOnCluster& row : statement.lent) {
     lent.rows.push_back({{"owner", row.owner},
@@ -276,6 +295,7 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
     if (auto added = joining->add(membership.cluster, report); !added)
       return with_context(file, std::move(added).error());
   }
+  SHAPLEY_TRY(joining->check_asked());
   return (*std::move(joining)).finish();
 }
 

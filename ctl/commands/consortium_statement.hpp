@@ -64,6 +64,9 @@ SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, d
 // The number of a cluster among those of the statement. REQUIRES: it is one of them.
 [[nodiscard]] std::size_t cluster_number(const ConsortiumStatement& statement, const std::string& cluster);
 
+// Whether jobs of guests got anything: what they are is said then.
+[[nodiscard]] bool has_guests(const ConsortiumStatement& statement);
+
 // The amounts of its members, as its tables print them.
 [[nodiscard]] PaperAmounts paper_amounts(const ConsortiumStatement& statement);
 

@@ -235,6 +235,7 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
                    {"until", statement.of.front().until.utc()},
                    {"first", statement.clusters.front().cluster},
                    {"is_proven", report.is_proven()},
+                   {"has_guests", has_guests(statement)},
                    {"clusters", table_values(clusters_table(statement))},
                    {"members", values_of(figure, members_sheet(statement))},
                    {"lent", lent.rows.empty() ? json() : table_values(lent)},
