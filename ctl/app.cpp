@@ -13,8 +13,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "base/process.hpp"
+#include "base/text.hpp"
 #include "config/configuration.hpp"
 #include "config/values.hpp"
 #include "ctl/client.hpp"
@@ -28,6 +30,7 @@
 #include "ctl/commands/status.hpp"
 #include "ctl/help.hpp"
 #include "ctl/offline.hpp"
+#include "ctl/slurm/run_program.hpp"
 
 namespace shapley::ctl {
 
@@ -96,6 +99,7 @@ std::vector<Subcommand> subcommands() {
 
 struct CommandLine {
   DaemonOptions daemon;
+  std::string cluster;  // empty: this host's
   bool usage = false;
   bool answer = false;
   std::vector<std::pair<std::string_view, RunCommand>> runs;
@@ -116,6 +120,11 @@ void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
       ->capture_default_str()
       ->check(CLI::Range(1, 3600))
       ->type_name("SECONDS");
+  app.add_option(
+         "-M,--cluster", line.cluster,
+         "Ask the daemon of this cluster, where slurmdbd says that its slurmctld is, and Slurm's commands about "
+         "it")
+      ->type_name("NAME");
   // An argument that the message quotes cannot add a line.
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
     return CLI::FailureMessage::simple(
@@ -132,10 +141,58 @@ void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
   }
 }
 
+// The host of another cluster's slurmctld, as Slurm's commands find it: by slurmdbd.
+Expected<std::string> control_host(const std::string& cluster, const Environment& environment) {
+  if (!environment.run_program) return fail(Errc::unavailable, "-M: this program runs no others here");
+  const auto output =
+      environment.run_program({"sacctmgr", "-n", "-P", "list", "cluster", "format=Cluster,ControlHost"});
+  if (!output) return fail(Errc::unavailable, "-M: slurmdbd says where a cluster is: " + output.error().what);
+  std::vector<std::string> known;
+  for (const std::string_view row : split(*output, '\n')) {
+    const std::vector<std::string_view> cells = split(row, '|');
+    if (cells.size() != 2) continue;
+    known.emplace_back(trimmed(cells[0]));
+    if (known.back() != cluster) continue;
+    if (!trimmed(cells[1]).empty()) return std::string(trimmed(cells[1]));
+    return fail(Errc::unavailable, "-M: slurmdbd knows no slurmctld of '" + cluster +
+                                       "' that runs; name the host of its shapleyd with --host");
+  }
+  return fail(Errc::invalid_argument, "-M: slurmdbd has no cluster '" + cluster + "'" + did_you_mean(cluster, known));
+}
+
+// Where a command asks: the daemon, and the environment in which Slurm's commands answer.
+struct Asked {
+  Endpoint endpoint;
+  Environment environment;
+};
+
+Expected<Asked> asked_of(const CommandLine& line, const Environment& environment) {
+  DaemonOptions daemon = line.daemon;
+  const std::string cluster = lower(line.cluster);  // as Slurm does
+  if (!cluster.empty()) {
+    if (!daemon.host.empty() || !daemon.socket.empty())
+      return fail(Errc::invalid_argument, "-M, --host and --socket name several places; give one of them");
+    SHAPLEY_TRY_ASSIGN(std::string host, control_host(cluster, environment));
+    daemon.host = host.find(':') == std::string::npos ? host : '[' + host + ']';
+  }
+  SHAPLEY_TRY_ASSIGN(Endpoint endpoint, find_daemon(daemon, environment));
+  Asked asked{std::move(endpoint), environment};
+  if (cluster.empty()) return asked;
+  asked.endpoint.cluster = cluster;
+  asked.environment.run_program = [cluster, run = environment.run_program](const std::vector<std::string>& words) {
+    return run(about_cluster(words, cluster));
+  };
+  return asked;
+}
+
 Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const Environment& environment) {
-  SHAPLEY_TRY_ASSIGN(const Endpoint endpoint, find_daemon(line.daemon, environment));
+  SHAPLEY_TRY_ASSIGN(const Asked asked, asked_of(line, environment));
   for (const auto& [name, run] : line.runs) {
-    if (app.got_subcommand(std::string(name))) return run(endpoint, environment);
+    if (!app.got_subcommand(std::string(name))) continue;
+    if (!line.cluster.empty() && (name == "init" || name == "check-config"))
+      return fail(Errc::invalid_argument,
+                  "-M: " + std::string(name) + " is about the Slurm of this host; run it there");
+    return run(asked.endpoint, asked.environment);
   }
   environment.err << program_usage(app) << "shapleyctl --help says more\n";
   return ExitCode::usage;

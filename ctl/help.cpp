@@ -143,7 +143,7 @@ std::string command_footer(const CLI::App& app, const CLI::App& command, bool as
   std::string text = value_lines(command);
   if (asks_daemon) {
     text += "Options of every command:\n";
-    for (const char* name : {"--socket", "--host", "--timeout"})
+    for (const char* name : {"--socket", "--host", "--cluster", "--timeout"})
       text += HelpFormatter().make_option(app.get_option(name), false);
     text += "\n" + variables_of(command.get_name(), false);
   }

@@ -40,20 +40,27 @@ OrFault<Instant> parse_date(const std::string& text) {
       Fault{0, shown(text) + " is no date", "write YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ, in UTC, from 1970 on"});
 }
 
+// Slurm takes accounts and QOS of any text without commas, blanks within it, too; other names are words.
+bool is_rule_name(const std::string& name, bool may_have_blanks) {
+  if (name.empty() || has_control_character(name) || name.find(',') != std::string::npos) return false;
+  return may_have_blanks ? trimmed(name) == name : name.find(' ') == std::string::npos;
+}
+
 void read_rules_of(YamlReader& reader, const Value& value, const RuleKindNames& kind, std::vector<Rule>& rules) {
   const auto list = reader.list(value, "write a list: [a, b], or [] for none");
   if (!list) return;
   for (const Value& element : *list) {
     const auto name = reader.text(element, "write " + std::string(kind.word) + " names");
     if (!name) continue;
-    if (name->empty() || name->find_first_of(" \t,") != std::string::npos || has_control_character(*name)) {
+    // Slurm keeps account and QOS names in lower case, however they were typed.
+    const bool is_of_accounting = kind.kind == RuleKind::account || kind.kind == RuleKind::qos;
+    if (!is_rule_name(*name, is_of_accounting)) {
       reader.fault(element, shown(*name) + " is no " + std::string(kind.word) + " name",
-                   "write each name as one element of the list, without blanks and commas");
+                   std::string("write each name as one element of the list, without commas") +
+                       (is_of_accounting ? " and without blanks around it" : " and blanks"));
       continue;
     }
-    // Slurm keeps account and QOS names in lower case, however they were typed.
-    const bool folds = kind.kind == RuleKind::account || kind.kind == RuleKind::qos;
-    rules.push_back({kind.kind, folds ? lower(*name) : *name, element.line});
+    rules.push_back({kind.kind, is_of_accounting ? lower(*name) : *name, element.line});
   }
 }
 

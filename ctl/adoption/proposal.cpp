@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/slurm_text.hpp"
+#include "base/text.hpp"
 #include "config/configuration.hpp"
 #include "ctl/adoption/slurm_site.hpp"
 
@@ -22,9 +23,10 @@ bool may_stand_in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
 }
 
-// Whether a rule can contain this name.
+// Whether a rule can contain this name of an account or partition.
 bool can_be_named(const std::string& name) {
-  return !name.empty() && std::ranges::none_of(name, [](unsigned char c) { return c <= ' ' || c == ',' || c == 0x7F; });
+  return !name.empty() && trimmed(name) == name &&
+         std::ranges::none_of(name, [](unsigned char c) { return c < ' ' || c == ',' || c == 0x7F; });
 }
 
 std::string in_quotes(const std::string& text) {
@@ -185,7 +187,7 @@ class Proposal {
   [[nodiscard]] std::string rest() const {
     std::string text;
     for (const std::string& name : left_out_) {
-      text += "\n# Left out, because no rule can name it (a blank or a comma): " + in_quotes(name) + '\n';
+      text += "\n# Left out, because no rule can name it (a comma, or a blank around it): " + in_quotes(name) + '\n';
     }
     if (unclaimed_.empty()) return text;
     using Kind = std::array<std::string, 3>;

@@ -24,13 +24,23 @@ std::vector<std::string_view> words_between(std::string_view text, char at) {
   return parts;
 }
 
-// The value of KEY=VALUE in a line of scontrol -o, up to the next blank. The first one is taken, because texts of
-// administrators come last.
+// Whether KEY= begins here, as scontrol writes keys.
+bool begins_with_key(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  return equals != 0 && equals != std::string_view::npos && std::ranges::all_of(text.substr(0, equals), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+         });
+}
+
+// The value of KEY=VALUE in a line of scontrol -o, up to the next key: names of accounts may have blanks. The first one
+// is taken, because texts of administrators come last.
 std::string_view keyed_value(std::string_view line, std::string_view key) {
   for (std::size_t at = 0; (at = line.find(key, at)) != std::string_view::npos; at += key.size()) {
     if ((at != 0 && line[at - 1] != ' ') || line.substr(at + key.size(), 1) != "=") continue;
     const std::string_view value = line.substr(at + key.size() + 1);
-    return value.substr(0, value.find(' '));
+    std::size_t end = value.find(' ');
+    while (end != std::string_view::npos && !begins_with_key(value.substr(end + 1))) end = value.find(' ', end + 1);
+    return trimmed(value.substr(0, end));
   }
   return {};
 }

@@ -164,10 +164,11 @@ struct ReportArguments {
   bool no_charts = false;
   bool no_audit = false;
   bool per_organization = false;
-  bool users = false;                        // with a table of users
-  std::vector<std::string> consortium = {};  // as StatementArguments::consortium
-  bool live = false;                         // the page of the present (report/live_page.hpp)
-  std::int64_t every_s = 60;                 // of `live`
+  bool users = false;                             // with a table of users
+  std::vector<std::string> consortium = {};       // as StatementArguments::consortium
+  std::vector<std::string> consortium_keys = {};  // public keys of its clusters
+  bool live = false;                              // the page of the present (report/live_page.hpp)
+  std::int64_t every_s = 60;                      // of `live`
 };
 
 void add_report(CLI::App& app, ReportArguments& arguments);

@@ -83,6 +83,16 @@ class Joining {
     return {};
   }
 
+  // Errc::invalid_argument: one of those that are asked for is in none of the ledgers.
+  [[nodiscard]] Expected<void> check_asked() const {
+    std::vector<std::string> known;
+    for (const auto& [name, clusters] : members_) known.push_back(name);
+    for (const std::string& name : only_) {
+      if (!members_.contains(name)) return ledger::unknown_organization(name, known);
+    }
+    return {};
+  }
+
   ConsortiumStatement finish() && {
     joined_.consortium = declared_.consortium;
     if (!seen_.contains(own_)) joined_.missing.push_back(own_);
@@ -171,7 +181,16 @@ class Joining {
   ConsortiumStatement joined_;
 };
 
+constexpr const char* k_guests_apart =
+    "guests: jobs of no organization of a cluster. What they owe on one cluster counts in the ranks of no other.\n";
+
 }  // namespace
+
+bool has_guests(const ConsortiumStatement& statement) {
+  return std::ranges::any_of(statement.members, [](const MemberOnCluster& row) {
+    return row.organization == accounting::k_guests && row.got.work.value != 0;
+  });
+}
 
 std::size_t cluster_number(const ConsortiumStatement& statement, const std::string& cluster) {
   const auto found = std::ranges::find(statement.clusters, cluster, &accounting::ClusterWeight::cluster);
@@ -216,6 +235,7 @@ std::string consortium_text(const ConsortiumStatement& statement) {
     if (!standings_have_sums(statement)) text += " The clusters' periods differ, so standings have none.";
   }
   text += '\n' + (statement.has_sums() ? "" : printable(missing_line(statement)) + ".\n");
+  if (has_guests(statement)) text += k_guests_apart;
   const Table lent = lent_table(statement);
   if (!lent.rows.empty()) text += '\n' + people_text(lent);
   const Table users = users_table(statement);
@@ -273,6 +293,7 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
     if (auto added = joining.add(members[i].cluster, std::move(report)); !added)
       return with_context(ledgers[i], std::move(added).error());
   }
+  SHAPLEY_TRY(joining.check_asked());
   return std::move(joining).finish();
 }
 

@@ -84,6 +84,8 @@ SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, u
 
 // Whether averages of the clusters have a sum: their periods began at one instant.
 [[nodiscard]] bool standings_have_sums(const ConsortiumStatement& statement);
+// Whether jobs of guests got anything: what they are is said then.
+[[nodiscard]] bool has_guests(const ConsortiumStatement& statement);
 
 // What the missing ledgers are, in words; empty: none is missing.
 [[nodiscard]] std::string missing_line(const ConsortiumStatement& statement);

@@ -95,8 +95,7 @@ std::string slurm_lines(const Explanation& explanation) {
   text += ".";
   if (job.dependency) text += " Depends on " + printable(*job.dependency) + ".";
   if (job.reservation) text += " Reservation " + printable(*job.reservation) + ".";
-  if (job.state == "PENDING" && job.start)
-    text += " Slurm expects it to start at " + printable(*job.start) + " (local time).";
+  if (job.state == "PENDING" && job.start) text += " Slurm expects it to start at " + printable(*job.start) + ".";
   return text + "\n" + tiers_line(slurm);
 }
 

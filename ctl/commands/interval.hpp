@@ -72,8 +72,8 @@ struct StatementArguments {
 
 void add_statement(CLI::App& app, StatementArguments& arguments);
 
-// Sets the name of each user by this host. Users that the asker may not see have neither account nor number, and are
-// one row.
+// Sets the name of each user who has none yet, by this host. Users that the asker may not see have neither account nor
+// number, and are one row.
 void name_users(ledger::AccountReport& report);
 
 [[nodiscard]] Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,

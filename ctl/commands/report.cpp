@@ -66,6 +66,7 @@ Expected<void> add_audit_of(Proof& proof, const ReportArguments& arguments, cons
   AuditArguments wanted;
   wanted.archives = arguments.interval.archives;
   wanted.consortium = std::move(others);
+  wanted.consortium_keys = arguments.consortium_keys;
   wanted.is_for_others = true;
   SHAPLEY_TRY_ASSIGN(proof.audit, examine(ledger, wanted, show));
   line.clear();
@@ -297,6 +298,12 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->excludes(command->get_option("--ledger"))
       ->excludes(public_key)
       ->type_name("LEDGER");
+  command
+      ->add_option(
+          "--consortium-key", arguments.consortium_keys,
+          "Verify the statements of a cluster of the consortium with this public key; may be given several times")
+      ->needs(command->get_option("--consortium"))
+      ->type_name("FILE");
   command
       ->add_flag("--per-organization", arguments.per_organization,
                  "Write a page of each organization, too, below the directory organizations")

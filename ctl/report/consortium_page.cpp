@@ -110,6 +110,7 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
                    {"until", statement.of.front().until.utc()},
                    {"first", statement.clusters.front().cluster},
                    {"is_proven", report.is_proven()},
+                   {"has_guests", has_guests(statement)},
                    {"clusters", table_values(clusters_table(statement))},
                    {"missing", statement.has_sums() ? json() : json(missing_line(statement) + ".")},
                    {"has_sums", statement.has_sums()},

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/calendar.hpp"
 #include "base/text.hpp"
 
 namespace shapley::ctl {
@@ -24,6 +25,12 @@ std::optional<std::int64_t> number_in(std::string_view text) {
 
 std::optional<std::string> known_text(const std::string& text) {
   return text.empty() || text == "N/A" || text == "(null)" ? std::nullopt : std::optional(text);
+}
+
+// A time as squeue prints it where TZ is UTC (run_program.hpp).
+std::optional<std::string> utc_text(const std::string& text) {
+  const auto instant = parse_instant(text);
+  return instant ? std::optional(format_instant(*instant)) : known_text(text);
 }
 
 // Rows with this number of cells; others are left out.
@@ -55,7 +62,7 @@ std::optional<SlurmJob> chosen_job(const std::vector<Cells>& rows) {
                   .qos = row[6],
                   .nice = number_in(row[7]),
                   .reservation = known_text(row[8]),
-                  .start = known_text(row[9])};
+                  .start = utc_text(row[9])};
 }
 
 std::optional<std::vector<SlurmParts>> parts_of(const Expected<std::string>& output) {

@@ -6,30 +6,25 @@
 #include <string_view>
 #include <utility>
 
+#include "base/own_environment.hpp"
 #include "base/process.hpp"
-
-extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace shapley::ctl {
 
 namespace {
 
+// Each of Slurm's commands has a family of variables of its own, and all of them read SLURM_*, of which a job's script
+// and an allocation's shell have many. LANG and LC_* change words and the order of rows, TZ times.
 bool is_neutral(std::string_view variable) {
-  // Slurm's input variables by the pages of its commands; LANG and LC_* change words, the order of rows and times.
-  constexpr std::array<std::string_view, 8> k_families{"SQUEUE_", "SPRIO_", "SBATCH_", "SCONTROL_",
-                                                       "SACCT_",  "SINFO_", "SSHARE_", "LC_"};
-  constexpr std::array<std::string_view, 7> k_names{
-      "SLURM_CLUSTERS", "SLURM_TIME_FORMAT", "SLURM_BITSTR_LEN", "SLURM_TOPO_LEN", "SLURM_HINT", "LANG", "LANGUAGE"};
+  constexpr std::array<std::string_view, 3> k_kept{"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT"};
+  constexpr std::array<std::string_view, 12> k_families{"SLURM_",    "SQUEUE_", "SPRIO_",    "SBATCH_",
+                                                        "SALLOC_",   "SRUN_",   "SCONTROL_", "SACCT_",
+                                                        "SACCTMGR_", "SINFO_",  "SSHARE_",   "LC_"};
+  constexpr std::array<std::string_view, 3> k_names{"LANG", "LANGUAGE", "TZ"};
   const std::string_view name = variable.substr(0, variable.find('='));
+  if (std::ranges::find(k_kept, name) != k_kept.end()) return true;
   return std::ranges::find(k_names, name) == k_names.end() &&
          std::ranges::none_of(k_families, [&](std::string_view family) { return name.starts_with(family); });
-}
-
-std::vector<std::string> callers_environment() {
-  std::vector<std::string> variables;
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
-    variables.emplace_back(*variable);
-  return variables;
 }
 
 }  // namespace
@@ -38,7 +33,17 @@ std::vector<std::string> neutral_environment(const std::vector<std::string>& var
   std::vector<std::string> neutral;
   std::ranges::copy_if(variables, std::back_inserter(neutral), is_neutral);
   neutral.emplace_back("LC_ALL=C.UTF-8");
+  neutral.emplace_back("TZ=UTC0");
   return neutral;
+}
+
+std::vector<std::string> about_cluster(std::vector<std::string> words, const std::string& cluster) {
+  if (cluster.empty() || words.front() == "sacctmgr") return words;
+  // sh -c TEXT sh ARGUMENT...
+  constexpr std::size_t k_shell = 4;
+  const std::size_t before = words.front() == "sh" ? std::min(k_shell, words.size()) : 1;
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(before), "--clusters=" + cluster);
+  return words;
 }
 
 Expected<CommandOutput> run_command(const std::vector<std::string>& words, std::chrono::milliseconds limit,
@@ -47,7 +52,7 @@ Expected<CommandOutput> run_command(const std::vector<std::string>& words, std::
   auto run = run_child(words, {.time = limit,
                                .output_bytes = most_mib << 20U,
                                .error_bytes = k_kept_errors,
-                               .environment = neutral_environment(callers_environment())});
+                               .environment = neutral_environment(own_environment())});
   const auto failed = [&](Errc code, const std::string& how) { return fail(code, words.front() + ": " + how); };
   if (!run && run.error().code == Errc::not_found)
     return failed(Errc::unavailable, "it is not on this machine; is Slurm's bin folder in PATH?");

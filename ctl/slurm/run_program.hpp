@@ -12,9 +12,13 @@
 namespace shapley::ctl {
 
 // These variables ("NAME=VALUE") without those by which a user changes what Slurm's commands answer, in which form, and
-// of which cluster: SQUEUE_*, SPRIO_*, SBATCH_*, SCONTROL_*, SACCT_*, SINFO_*, SLURM_CLUSTERS, SLURM_TIME_FORMAT and
-// their like; and in the language C. SLURM_CONF and TZ stay.
+// of which cluster: SQUEUE_*, SPRIO_*, SBATCH_* and their like, SLURM_* except those that say where Slurm is; in the
+// language C, with times in UTC as shapleyctl's own.
 [[nodiscard]] std::vector<std::string> neutral_environment(const std::vector<std::string>& variables);
+
+// The words of one of Slurm's commands so that it answers about this cluster; empty: this host's. sacctmgr asks
+// slurmdbd, which has all clusters.
+[[nodiscard]] std::vector<std::string> about_cluster(std::vector<std::string> words, const std::string& cluster);
 
 struct CommandOutput {
   int exit_code = 0;

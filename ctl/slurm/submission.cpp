@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/calendar.hpp"
 #include "base/text.hpp"
 #include "ctl/adoption/slurm_site.hpp"
 #include "site_rules/attribution.hpp"
@@ -12,18 +13,25 @@ namespace shapley::ctl {
 
 namespace {
 
+constexpr std::string_view k_estimate = " to start at ";
+
 // A site's job_submit plugin may say something to each user before: the line with the estimate, else the last one,
-// which says why there is no estimate.
+// which says why there is no estimate. Its time is UTC (run_program.hpp), and says so.
 std::string line_of_estimate(std::string_view answer) {
   std::string_view chosen;
   for (const std::string_view each : split(answer, '\n')) {
     const std::string_view line = trimmed(each);
-    if (line.empty() || chosen.find(" to start at ") != std::string_view::npos) continue;
+    if (line.empty() || chosen.find(k_estimate) != std::string_view::npos) continue;
     chosen = line;
   }
   constexpr std::string_view k_name = "sbatch: ";
   if (chosen.starts_with(k_name)) chosen.remove_prefix(k_name.size());
-  return std::string(chosen);
+  std::string line(chosen);
+  const std::size_t estimate = line.find(k_estimate);
+  if (estimate == std::string::npos) return line;
+  const std::size_t end = std::min(line.find(' ', estimate + k_estimate.size()), line.size());
+  const std::size_t time = estimate + k_estimate.size();
+  return parse_instant(line.substr(time, end - time)) ? line.insert(end, "Z") : line;
 }
 
 std::string default_partition(const ProgramRunner& run) {

@@ -341,8 +341,10 @@ INSTANTIATE_TEST_SUITE_P(
                  {4, "organization 'a': users is nothing where a list is expected", "[] for none"},
                  {5, "organization 'a': qos is a mapping where a list is expected", ""}}},
         BadFile{"rule names",
-                "organizations:\n  - name: a\n    accounts: [\"a,b\"]\n    users: [\"a b\", \"\"]\n    groups: [[x]]\n",
+                "organizations:\n  - name: a\n    accounts: [\"a,b\", \" a\"]\n    users: [\"a b\", \"\"]\n    groups: "
+                "[[x]]\n",
                 {{3, "'a,b' is no account name", "one element"},
+                 {3, "' a' is no account name", "without blanks around it"},
                  {4, "'a b' is no user name", ""},
                  {4, "'' is no user name", ""},
                  {5, "groups is a list where text is expected", ""}}}));

@@ -254,8 +254,14 @@ TEST(Proposal, IsSoundWhateverTheNames) {
   slurm.partitions = {{"looped", {"loop"}, {}}};
   slurm.cluster = "two\nlines";
   const std::string text = propose_configuration(slurm).value_or("");
-  EXPECT_EQ(parsed(text).organizations.size(), 4U);
-  EXPECT_PRED2(contains, text, "\n# Left out, because no rule can name it (a blank or a comma): \"line?break\"\n");
+  EXPECT_EQ(parsed(text).organizations.size(), 5U);
+  EXPECT_PRED2(contains, text, "  - name: \"two_words\"\n    accounts: [\"two words\"]\n");
+  EXPECT_PRED2(contains, text,
+               "\n# Left out, because no rule can name it (a comma, or a blank around it): \"line?break\"\n");
+  EXPECT_EQ(parse_partitions("PartitionName=p AllowGroups=ALL AllowAccounts=phys group,Bio AllowQos=ALL Nodes=n1\n")
+                .at(0)
+                .accounts,
+            (std::vector<std::string>{"phys group", "bio"}));
   slurm.accounting->accounts.clear();
   EXPECT_EQ(propose_configuration(slurm).error().code, Errc::not_found);
 }

@@ -300,7 +300,8 @@ TEST_F(ShapleyctlBinary, JobsOfACopiedLedger) {
   EXPECT_EQ(run("jobs -a -u 4000000001 --ledger " + copy + " -nP -o job").out, "1\n");
   EXPECT_EQ(run("jobs -a -O B,A --ledger " + copy + " -nP -o job").out, "1\n2\n");
   EXPECT_EQ(run("jobs -a -A \"a' OR '1'='1\" --ledger " + copy + " -nP -o job").out, "");
-  EXPECT_EQ(run("jobs -a -A other --ledger " + copy + " -nP -o job").out, "");
+  EXPECT_PRED2(contains, ends(ExitCode::usage, run("jobs -a -A other --ledger " + copy)).err,
+               "the ledger has no job of account 'other'");
 }
 
 // Guests' job waits since second 35; no job of theirs ever started. No job waits before.

@@ -83,6 +83,7 @@ TEST_F(ConsortiumPage, shows_only_the_members_that_are_asked_for) {
   for (std::size_t i = 1; i < members.size(); ++i) EXPECT_EQ(members[i].front(), "b");
   ends(ExitCode::usage, run(report() + " --ledger " + (directory.path() / "north.db").string()));
   ends(ExitCode::usage, run(report() + " --public-key key.pub"));
+  ends(ExitCode::usage, run(report() + " --no-charts --no-audit -O absent"));
 }
 
 TEST_F(ConsortiumPage, holds_the_audit_of_every_cluster_and_says_what_it_could_not_compare) {

@@ -54,10 +54,13 @@ struct TwoLedgers {
     ConsortiumDeclared declared{k_example_begin, "uni", k_whole_weight, {}};
     declared.clusters.push_back({.cluster = "south", .key = signer->fingerprint(), .names = {}});
     if (declares_west) declared.clusters.push_back({.cluster = "west", .key = signer->fingerprint(), .names = {}});
-    std::vector<Event> events{declared};
+    std::vector<Event> events = example_events();
+    events.emplace_back(ClusterNamed{k_example_begin, "north", "uid 0 (root)", ""});
+    events.emplace_back(declared);
     auto there = ledger::Ledger::open(south, ledger::OpenMode::create_or_write);
     std::vector<Event> theirs = example_events();
     theirs.emplace_back(own.consortium);
+    theirs.emplace_back(ClusterNamed{k_example_begin, "south", "uid 0 (root)", ""});
     EXPECT_TRUE(there->append(theirs, k_example_begin + Duration{40}));
     auto books = there->recover();
     for (const std::int64_t seconds : {100, 3700}) {
@@ -80,12 +83,21 @@ TEST_F(ConsortiumBinary, AnAuditComparesStatementsWithTheLedgersOfTheConsortium)
   EXPECT_PRED2(contains, right.out, "  note: 2 signatures verified");
   const json report = json::parse(run(arguments + " --json").out);
   EXPECT_TRUE(report["clean"].get<bool>());
+  // Its page verifies them with the same keys.
+  const fs::path page = directory / "page";
+  const std::string consortium = "report --no-charts -o " + page.string() + " --consortium " + ledgers.north.string() +
+                                 " " + ledgers.south.string() + " -S " + format_instant(k_example_begin) + " -E " +
+                                 format_instant(k_example_begin + Duration{30});
+  run(consortium);
+  EXPECT_PRED2(contains, content_of(page / "index.html"), "2 signatures were not verified");
+  run(consortium + " --consortium-key " + ledgers.key.string() + ".pub");
+  EXPECT_PRED2(contains, content_of(page / "index.html"), "2 signatures verified with the keys that were given");
   EXPECT_EQ(report["examinations"][1]["against"], "consortium");
   EXPECT_EQ(report["examinations"][1]["statements"], 2);
   // Its own ledger is that of no statement.
   const Outcome none = ends(ExitCode::nothing_compared, run(audit + ledgers.north.string()));
   EXPECT_PRED2(contains, none.out, "  NOTHING COMPARED: no statement");
-  EXPECT_PRED2(contains, none.out, "  MISSING south: 2 statements by its events 15 to 15: its ledger ");
+  EXPECT_PRED2(contains, none.out, "  MISSING south: 2 statements by its events 16 to 16: its ledger ");
   ends(ExitCode::unreadable, run(audit + (directory / "absent").string()));
   ends(ExitCode::usage, run("audit " + ledgers.north.string() + " --consortium-key " + ledgers.key.string() + ".pub"));
 }
@@ -124,9 +136,29 @@ TEST_F(ConsortiumBinary, AStatementOfAConsortiumAddsTheClustersUp) {
   EXPECT_PRED2(contains, ends(ExitCode::success, run(month + " --csv -O b")).out, ",b,south,lent_to,a,,,2,7200,");
   const Outcome twice = ends(ExitCode::usage, run(month + " " + (directory / "north.db").string()));
   EXPECT_PRED2(contains, twice.err, "a ledger of the cluster 'north' was given already");
+  const Outcome unknown = ends(ExitCode::usage, run(month + " -O b,absent"));
+  EXPECT_PRED2(contains, unknown.err, "'absent'");
   const Outcome alone =
       ends(ExitCode::usage, run("statement --month 2026-11 --consortium " + (directory / "south.db").string()));
   EXPECT_PRED2(contains, alone.err, "its cluster is in no consortium");
+}
+
+TEST_F(ConsortiumBinary, AStatementOfAConsortiumSaysWhatDebtsOfGuestsCount) {
+  write_two_clusters(directory.path());
+  const std::string statement = "statement --month 2026-11 --consortium " + (directory / "north.db").string() + " " +
+                                (directory / "south.db").string();
+  const std::string sentence = "What they owe on one cluster counts in the ranks of no other.\n";
+  EXPECT_PRED2(lacks, ends(ExitCode::success, run(statement)).out, sentence);
+  {
+    using ledger::testing::opened;
+    const auto guest = opened(9, k_example_begin.value + 100, "guests", 1, "n1");
+    must(ledger::testing::writer(directory / "south.db")
+             .append(std::vector<accounting::Event>{guest, ledger::testing::closed(guest, guest.begin.value + 3600)},
+                     k_example_begin + Duration{4000}));
+  }
+  const std::string text = ends(ExitCode::success, run(statement)).out;
+  EXPECT_PRED2(contains, text, "guests       south    0.00 1.00");
+  EXPECT_PRED2(contains, text, sentence);
 }
 
 // Ten minutes at the end of a run: less than a core-hour was given in that time, but more was owed before.

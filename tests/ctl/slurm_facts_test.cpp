@@ -130,10 +130,12 @@ TEST(SlurmFacts, SumTheWeightsAsThePluginDoes) {
 }
 
 TEST(SlurmFacts, OfAnArrayArePendingOnes) {
-  const auto run = [](const std::vector<std::string>& words) -> Expected<std::string> {
+  const char* start = "N/A";
+  const auto run = [&](const std::vector<std::string>& words) -> Expected<std::string> {
     if (words[0] == "squeue")
-      return "72_1|RUNNING|7|None|(null)|main|normal|0|(null)|x\n72_[2-9]|PENDING|9|Resources|afterok:5|main|normal|0||"
-             "N/A\n";
+      return "72_1|RUNNING|7|None|(null)|main|normal|0|(null)|x\n72_[2-9]|PENDING|9|Resources|afterok:5|main|normal|0|"
+             "|" +
+             std::string(start) + "\n";
     return fail(Errc::unavailable, "away");
   };
   const json facts = slurm_facts("72", run);
@@ -142,6 +144,8 @@ TEST(SlurmFacts, OfAnArrayArePendingOnes) {
   EXPECT_TRUE(facts["job"]["start"].is_null());
   EXPECT_TRUE(facts["parts"].is_null());
   EXPECT_TRUE(facts["tiers"].is_null());
+  start = "2026-11-24T02:36:45";
+  EXPECT_EQ(json(slurm_facts("72", run))["job"]["start"], "2026-11-24T02:36:45Z");
 }
 
 TEST(SlurmFacts, SayWhenSlurmIsNotThere) {
@@ -287,7 +291,7 @@ TEST(Priority, IsPrintedAsASum) {
   const std::string text = explanation_of(report);
   EXPECT_PRED2(contains, text,
                "Slurm:    state PENDING, reason Priority: jobs of a higher priority are before it. "
-               "Slurm expects it to start at 2026-11-23T21:00:00 (local time).\n");
+               "Slurm expects it to start at 2026-11-23T21:00:00.\n");
   EXPECT_PRED2(contains, text, "Slurm:    jobs of urgent go first whatever their rank: a higher PriorityTier.\n");
   EXPECT_PRED2(contains, text,
                "Priority: 20102 = SITE 20001 (place and level) + age 100 - nice -1.\n"
@@ -452,23 +456,50 @@ TEST(RunProgram, PassesArgumentsAsTheyAre) {
 
 // What a user's shell says of Slurm's commands: none of it reaches them, and the rest does.
 TEST(RunProgram, SlurmsCommandsAnswerThePlainQuestion) {
-  const std::vector<std::string> kept{"HOME=/root", "PATH=/bin", "SLURM_CONF=/etc/slurm/slurm.conf", "TZ=Asia/Tokyo",
-                                      "SLURM_JWT=token"};
+  const std::vector<std::string> kept{"HOME=/root", "PATH=/bin", "SLURM_CONF=/etc/slurm/slurm.conf",
+                                      "SLURM_CONF_SERVER=ctl1", "SLURM_JWT=token"};
   std::vector<std::string> callers = kept;
-  for (const char* variable :
-       {"SQUEUE_FORMAT=%i", "SQUEUE_STATES=R", "SPRIO_FORMAT=%i", "SBATCH_PARTITION=gpu", "SCONTROL_ALL=1",
-        "SACCT_FORMAT=JobID", "SINFO_PARTITION=gpu", "SLURM_CLUSTERS=other", "SLURM_TIME_FORMAT=relative",
-        "SLURM_BITSTR_LEN=8", "LANG=de_DE.UTF-8", "LC_TIME=ja_JP.UTF-8", "LANGUAGE=de"})
+  for (const char* variable : {"SQUEUE_FORMAT=%i",
+                               "SQUEUE_STATES=R",
+                               "SPRIO_FORMAT=%i",
+                               "SBATCH_PARTITION=gpu",
+                               "SCONTROL_ALL=1",
+                               "SACCT_FORMAT=JobID",
+                               "SINFO_PARTITION=gpu",
+                               "SLURM_CLUSTERS=other",
+                               "SLURM_TIME_FORMAT=relative",
+                               "SLURM_BITSTR_LEN=8",
+                               "SLURM_HINT=nomultithread",
+                               "SLURM_JOB_ID=7",
+                               "SALLOC_ACCOUNT=a",
+                               "SACCTMGR_X=1",
+                               "SSHARE_X=1",
+                               "SRUN_X=1",
+                               "LANG=de_DE.UTF-8",
+                               "LC_TIME=ja_JP.UTF-8",
+                               "LANGUAGE=de",
+                               "TZ=Asia/Tokyo"})
     callers.emplace_back(variable);
   std::vector<std::string> expected = kept;
   expected.emplace_back("LC_ALL=C.UTF-8");
+  expected.emplace_back("TZ=UTC0");
   EXPECT_EQ(neutral_environment(callers), expected);
   ASSERT_EQ(::setenv("SQUEUE_FORMAT", "%i", 1), 0);
   const auto text = run_program({"env"});
   ASSERT_EQ(::unsetenv("SQUEUE_FORMAT"), 0);
   ASSERT_TRUE(text) << text.error().what;
   EXPECT_FALSE(contains(*text, "SQUEUE_FORMAT"));
-  EXPECT_PRED2(contains, *text, "LC_ALL=C.UTF-8\n");
+  EXPECT_PRED2(contains, *text, "LC_ALL=C.UTF-8\nTZ=UTC0\n");
+}
+
+TEST(RunProgram, AboutAnotherClusterItsNameIsAnOptionOfEachCommandThatTakesIt) {
+  using Words = std::vector<std::string>;
+  const auto about = [](const Words& words) { return about_cluster(words, "south"); };
+  EXPECT_EQ(about({"squeue", "--noheader"}), (Words{"squeue", "--clusters=south", "--noheader"}));
+  EXPECT_EQ(about({"sh", "-c", "sbatch \"$@\"", "sh", "--test-only"}),
+            (Words{"sh", "-c", "sbatch \"$@\"", "sh", "--clusters=south", "--test-only"}));
+  EXPECT_EQ(about({"sacctmgr", "-n"}), (Words{"sacctmgr", "-n"})) << "it asks for the cluster by name";
+  EXPECT_EQ(about_cluster({"squeue"}, ""), Words{"squeue"});
 }
 
 TEST(RunProgram, EndsWithWhatIsNotThereFailsOrTakesTooLong) {

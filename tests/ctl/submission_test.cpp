@@ -2,11 +2,14 @@
 #include "ctl/slurm/submission.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "ctl/app.hpp"
 #include "explain_fixture.hpp"
 #include "ledger/reports/report.hpp"
+#include "no_terminal.hpp"
 #include "tests/support/text.hpp"
 
 namespace shapley::ctl {
@@ -31,6 +34,29 @@ TEST_F(Submission, SaysWhereItWouldStand) {
   };
   EXPECT_EQ(organization_of({.account = "below", .accounts_above = {"acct_A", "root"}}), "A");
   EXPECT_EQ(organization_of({.account = "below"}), "guests");
+}
+
+// As Slurm's commands find a cluster: by the slurmdbd that this host's Slurm has.
+TEST(Cluster, IsAskedWhereSlurmdbdSaysThatItsSlurmctldIs) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Environment environment = no_terminal(out, err);
+  std::vector<std::string> asked;
+  environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
+    asked = words;
+    return "north|10.0.0.1\nsouth|\n";
+  };
+  const auto ends_with = [&](std::vector<const char*> arguments, const std::string& words) {
+    err.str("");
+    arguments.insert(arguments.begin(), "shapleyctl");
+    EXPECT_TRUE(ctl::run(static_cast<int>(arguments.size()), arguments.data(), environment) != ExitCode::success);
+    EXPECT_PRED2(contains, err.str(), words);
+  };
+  ends_with({"-M", "sonth", "status"}, "shapleyctl: -M: slurmdbd has no cluster 'sonth' (did you mean south?)\n");
+  EXPECT_EQ(asked.front(), "sacctmgr");
+  ends_with({"status", "--cluster", "South"}, "-M: slurmdbd knows no slurmctld of 'south' that runs");
+  ends_with({"-M", "north", "--timeout", "1", "status", "--socket", "/s"}, "name several places");
+  ends_with({"-M", "north", "init"}, "-M: init is about the Slurm of this host");
 }
 
 TEST_F(Submission, AsksSbatchToo) {
@@ -84,7 +110,7 @@ TEST_F(Submission, AsksSbatchToo) {
   EXPECT_PRED2(contains, text,
                ", account acct_a) would be of A: by the rule account acct_a.\nIt would wait for 1 processor.\n");
   EXPECT_PRED2(contains, text,
-               "Slurm:    Job 7 to start at 2026-11-18T12:00:00 using 2 processors on nodes n1 in partition main "
+               "Slurm:    Job 7 to start at 2026-11-18T12:00:00Z using 2 processors on nodes n1 in partition main "
                "(sbatch --test-only)\n");
   // Without an estimate the last line says why.
   answer = "sbatch: Your project has 12 days left.\nallocation failure: Invalid account specified\n";

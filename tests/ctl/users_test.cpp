@@ -192,6 +192,21 @@ TEST_F(StatusUsers, HideWhatPrivateDataHides) {
   EXPECT_EQ(users["organizations"][0]["users"][0]["order"], 1);
 }
 
+// A number may be another one's here.
+TEST_F(StatusUsers, HaveTheNamesThatTheDaemonsHostGivesThem) {
+  const auto name = [](ledger::AccountReport& statement) {
+    for (ledger::AccountRow& row : statement.organizations) {
+      for (ledger::UserRow& user : row.users) {
+        user.user = "ada" + std::to_string(*user.user_id % 10);
+        user.user_id = 0;  // root's here
+      }
+    }
+  };
+  const std::string text = of_a_daemon({}, name);
+  EXPECT_PRED2(contains, text, " ada1 ");
+  EXPECT_PRED2(lacks, text, " root ");
+}
+
 // As people read it: users add up to the organization, parts to 100.
 TEST_F(StatusUsers, AddUpAsPrinted) {
   std::map<std::string, std::pair<double, double>> sums;

@@ -1,11 +1,13 @@
 // A real shapleyd as a child process, and its site in a directory of its own.
 #pragma once
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -17,6 +19,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/own_environment.hpp"
 #include "records.hpp"
 #include "test_client.hpp"
 #include "tests/support/child.hpp"
@@ -32,7 +35,7 @@ class Process {
   Process(std::vector<std::string> arguments, const std::filesystem::path& log, std::vector<std::string> variables = {},
           const char* program = SHAPLEYD) {
     arguments.insert(arguments.begin(), program);
-    for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
+    std::ranges::move(own_environment(), std::back_inserter(variables));
     const std::vector<char*> argv = pointers(arguments);
     const std::vector<char*> envp = pointers(variables);
     child_ = std::make_unique<test::Child>("shapleyd", [&] {

@@ -3,6 +3,7 @@
 
 load lib/e2e
 load lib/order
+load lib/hostile
 
 # take_all: bio holds all nodes until `tell`, so that others wait for their turn.
 take_all() {
@@ -18,13 +19,6 @@ says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/expl
 tells() { jq -e "$1" "$CLUSTER_DIR/explanation.json" >/dev/null || { jq . "$CLUSTER_DIR/explanation.json" >&2; false; }; }
 is_fifth() { explain "$1" && tells '.priority.agrees == true and .place.known and .place.position == 5 and .place.of == 7'; }
 
-# hostile COMMAND...: as from a shell that says much of Slurm's commands.
-hostile() (
-  export SQUEUE_FORMAT=%i SQUEUE_STATES=RUNNING SQUEUE_PARTITION=none SQUEUE_SORT=-i SPRIO_FORMAT=%i SBATCH_PARTITION=none SBATCH_TIMELIMIT=1 \
-    SBATCH_ACCOUNT=nobody SCONTROL_ALL=1 SACCT_FORMAT=JobID SINFO_PARTITION=none SLURM_CLUSTERS=another SLURM_TIME_FORMAT=relative \
-    SLURM_BITSTR_LEN=4 LANG=de_DE.UTF-8 LC_ALL=tr_TR.UTF-8 LANGUAGE=de
-  "$@"
-)
 # asked_in SHELL JOB: what does not change from one moment to the next.
 asked_in() {
   local shell=$1
@@ -34,7 +28,6 @@ asked_in() {
   $shell shapleyctl init
   $shell shapleyctl check-config --against-slurm "$CLUSTER_DIR/shapleyd.yaml"
 }
-plain() { "$@"; }
 
 @test "a job that waits because of its rank: who is before it, and its priority is what the books ask for" {
   start_with
@@ -56,11 +49,7 @@ plain() { "$@"; }
   would=$(member shapleyctl explain --submit -A bio -n 2 -t 5 -p main --json)
   jq -e --argjson ahead "$ahead" '.ahead == $ahead and .job.organization == "bio" and .own.jobs == 3 and (.test_only | test("to start at"))' <<<"$would"
   # A member's shell that says otherwise, and a site's greeting to all who submit, change no answer.
-  printf '%s\n' 'function slurm_job_submit(d, p, u) slurm.log_user("Welcome. Your project has 12 days left."); return slurm.SUCCESS end' \
-    'function slurm_job_modify(d, j, p, u) return slurm.SUCCESS end' 'return slurm.SUCCESS' >"$CLUSTER_DIR/job_submit.lua"
-  echo JobSubmitPlugins=lua >>"$SLURM_CONF"
-  reconfigure
-  wait_until 10 greeted
+  greet_all
   wait_until 20 is_fifth "$waiting"
   asked_in plain "$waiting" >"$CLUSTER_DIR/plain"
   asked_in hostile "$waiting" >"$CLUSTER_DIR/hostile"
@@ -84,7 +73,6 @@ plain() { "$@"; }
   wait_until 10 explained "$behind" '.job.state == "blocked" and .waits_for == "nice"'
   says "goes behind jobs of other organizations by its own wish and is no demand in the books"
 }
-greeted() { sbatch --test-only -A bio -n1 --wrap true 2>&1 | grep -q Welcome; }
 # explained JOB WHAT: the answer says it; the plugin and the daemon may not have heard of what was done a moment ago.
 explained() { explain "$1" && tells "$2"; }
 member() { setpriv --reuid="$JOB_UID" --regid="$JOB_GID" --clear-groups "$@"; }

@@ -195,10 +195,41 @@ TEST_F(ConsortiumAuditTest, ALedgerThatWasWrittenAnewDoesNotGiveTheStatement) {
     must(written.append(std::vector<Event>{opened(7, at(400).value, "B", 1, "n1")}, at(400)));
   }
   south_.record(opened(7, at(400).value, "B", 2, "n1"));
+  exchange(0, 3);
+  // Of the three statements the copy does not reach the last two.
+  AuditReport report = audited({other, west_.file});
+  ASSERT_EQ(report.findings.size(), 1U) << text_of(report);
+  EXPECT_SAYS(report,
+              "statement: south: 1 statement by its events 9 to 9, the first of 2026-10-31T21:11:40Z, compared "
+              "with other.db: that ledger was rewritten, it has other hashes there; it differs from one of "
+              "the events 1 to 9 on");
+  {
+    Ledger written = writer(other);
+    for (std::uint32_t job = 8; job < 14; ++job)
+      must(written.append(std::vector<Event>{opened(job, at(400).value, "B", 1, "n2")}, at(400)));
+  }
+  report = audited({other, west_.file});
+  ASSERT_EQ(report.findings.size(), 1U) << text_of(report);
+  EXPECT_SAYS(report, "south: 3 statements by its events 9 to 13, the first of 2026-10-31T21:11:40Z");
+  EXPECT_EQ(report.statements, 6);
+}
+
+// What was rewritten begins after a statement that agrees: that one bounds where.
+TEST_F(ConsortiumAuditTest, StatementsOfBeforeTheWritingStillAgree) {
   exchange(0, 1);
+  const fs::path other = directory() / "other.db";
+  north_.record(south_.states(2000).received(at(2005)));
+  must(back_up(south_.file, other, Overwrite::no));
+  exchange(1, 3);
+  {
+    Ledger written = writer(other);
+    for (std::uint32_t job = 8; job < 14; ++job)
+      must(written.append(std::vector<Event>{opened(job, at(2000).value, "B", 1, "n2")}, at(2000)));
+  }
   const AuditReport report = audited({other, west_.file});
   ASSERT_EQ(report.findings.size(), 1U) << text_of(report);
-  EXPECT_SAYS(report, "compared with other.db: hash is ");
+  EXPECT_SAYS(report, "south: 1 statement by its events ");
+  EXPECT_SAYS(report, "it differs from one of the events ");
 }
 
 // South goes back to a copy, and on otherwise; the north accepts that.

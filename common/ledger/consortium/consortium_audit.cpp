@@ -387,7 +387,9 @@ class ConsortiumAudit {
 
   Expected<void> compare(const Other& other, const Database& there) {
     SHAPLEY_TRY_ASSIGN(Fold fold, fold_to(there, other.marks.back().event, wanted_there_));
-    for (const Mark& mark : other.marks) {
+    const std::size_t same = marks_of_same_line(other);
+    find_line(other, same);
+    for (const Mark& mark : std::span(other.marks).first(same)) {
       progress("statements against " + other.of.file, report_.statements, static_cast<std::int64_t>(marks_.size()));
       SHAPLEY_TRY(fold.advance_to_event(mark.event));
       SHAPLEY_TRY_ASSIGN(const StoredEvent stored, reader_.read(mark.sequence));
@@ -398,6 +400,31 @@ class ConsortiumAudit {
         find("statement", title(mark.sequence, statement) + ", compared with " + other.of.file + ": " + differs);
     }
     return {};
+  }
+
+  // The number of the first statements after which none has the hash that the ledger has at its event: a ledger that
+  // was rewritten has no hash of the former one any more.
+  static std::size_t marks_of_same_line(const Other& other) {
+    std::size_t same = other.marks.size();
+    while (same > 0 && other.marks[same - 1].hash != other.hashes.at(other.marks[same - 1].event)) --same;
+    return same;
+  }
+
+  // One finding of all statements from `same` on.
+  void find_line(const Other& other, std::size_t same) {
+    const std::size_t count = other.marks.size() - same;
+    if (count == 0) return;
+    report_.statements += static_cast<std::int64_t>(count);
+    const Mark& first = other.marks[same];
+    const std::int64_t from = same == 0 ? other.begin.sequence + 1 : other.marks[same - 1].event + 1;
+    const std::string event = std::to_string(first.event);
+    find("statement", first.cluster + ": " + counted(count, "statement") + " by its events " + event + " to " +
+                          std::to_string(other.marks.back().event) + ", the first of " + format_instant(first.time) +
+                          ", compared with " + other.of.file +
+                          ": that ledger was rewritten, it has other hashes there; it differs " +
+                          (from >= first.event ? "from event " + event
+                                               : "from one of the events " + std::to_string(from) + " to " + event) +
+                          " on");
   }
 
   // The fault of a statement, by books that have the events up to its own only.

@@ -146,6 +146,18 @@ Expected<std::vector<StoredSegment>> read_stored_segments(const Database& databa
   return segments;
 }
 
+// Errc::invalid_argument: an account that no text of the ledger is, as a misspelt one. What a user may not see stays
+// unsaid.
+Expected<void> check_accounts(const Database& database, const JobsWanted& wanted) {
+  if (wanted.viewer) return {};
+  for (const std::string& account : wanted.accounts) {
+    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT 1 FROM words WHERE text = ?1 LIMIT 1"));
+    SHAPLEY_TRY_ASSIGN(const bool is_known, select.bind(1, account).step());
+    if (!is_known) return fail(Errc::invalid_argument, "the ledger has no job of account '" + account + "'");
+  }
+  return {};
+}
+
 struct NodeOfSegment {
   SegmentKey key;
   StoredNode node;
@@ -158,6 +170,7 @@ Expected<JobsFound> read_jobs(const Database& database, const JobsWanted& wanted
   SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
   JobsFound found;
   SHAPLEY_TRY_ASSIGN(found.jobs, read_wanted(database, wanted, budget));
+  if (found.jobs.empty()) SHAPLEY_TRY(check_accounts(database, wanted));
   found.truncated = found.jobs.size() > wanted.most;
   if (found.truncated) found.jobs.resize(wanted.most);
   std::ranges::reverse(found.jobs);

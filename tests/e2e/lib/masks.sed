@@ -25,7 +25,7 @@ s/ \+ \(rounding\) =/ =/
 # The order of two fair-share factors hangs on when slurmctld computed usage last.
 s/ daemon( +N){3} +[0-9]+$/ daemon N N N ORDER/
 # What Slurm says of a job's start depends on when it planned last.
-s/ Slurm expects it to start at TIME \(local time\)\.//
+s/ Slurm expects it to start at TIME\.//
 s/Job [0-9A-Z]+ to start at TIME (using .* processors) on nodes .* in partition/Job N to start at TIME \1 on nodes NODES in partition/
 # Columns are as wide as what is in them.
 s/ {2,}/ /g
