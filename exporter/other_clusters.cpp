@@ -28,7 +28,7 @@ Fill clusters(Get get) {
 void statement_ages(const Status& status, MetricFamily& family) {
   for (const OtherClusterReport& row : status.report.clusters) {
     if (!row.stated_at.is_known()) continue;
-    const Duration age = std::max(Duration{0}, status.said.daemon.now - row.stated_at);
+    const Duration age = std::max(Duration{0}, status.said.daemon.now - row.last_stated());
     add(family, static_cast<double>(age.value), {{"cluster", row.cluster}});
   }
 }
@@ -54,7 +54,7 @@ std::vector<Metric> other_cluster_metrics() {
        "negative: it owes",
        owed_elsewhere},
       {"shapley_other_cluster_statement_age_seconds", MetricType::Gauge, "cluster",
-       "Age of the statement of that cluster by which ranks are made; absent: none was recorded yet", statement_ages},
+       "Age of the last statement of that cluster that counts; absent: none was recorded yet", statement_ages},
       {"shapley_other_cluster_stands_still", MetricType::Gauge, "cluster",
        "1 while what ranks count of that cluster stands still: its statement is too old, or there is none yet",
        clusters([](const OtherClusterReport& row) { return !row.stated_at.is_known() || row.is_stale; })},

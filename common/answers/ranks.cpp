@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ledger/readers/declarations.hpp"
+#include "ledger/readers/past_books.hpp"
 #include "ledger/reports/compare_report.hpp"
 #include "ledger/reports/explain_report.hpp"
 #include "site_rules/attribution.hpp"
@@ -19,7 +20,6 @@ Expected<Rule> rule_of_submission(const ledger::SubmissionAsked& asked, const Ra
   return loaded ? site_rules::rule_for(loaded->text, asked) : std::nullopt;
 }
 
-// Others' jobs are in the answer as sums for each organization only.
 Expected<ledger::ExplainReport> explained_submission(const ledger::SubmissionAsked& asked, const RankBooks& books,
                                                      const Known& known) {
   SHAPLEY_TRY_ASSIGN(const Rule rule, rule_of_submission(asked, books, known));
@@ -28,6 +28,31 @@ Expected<ledger::ExplainReport> explained_submission(const ledger::SubmissionAsk
                                  .rule_now = [rule](const ledger::JobIdentity& /*job*/) { return rule; },
                                  .priorities = known.priorities},
                                 books.budget);
+}
+
+void add_statements(std::vector<ledger::OtherClusterReport>& clusters, const Known& known) {
+  for (ledger::OtherClusterReport& cluster : clusters) {
+    if (const auto heard = known.statements.find(cluster.cluster); heard != known.statements.end())
+      cluster.heard_at = heard->second;
+  }
+}
+
+// Others' jobs are in the answer as sums for each organization only.
+Expected<ledger::ExplainReport> explanation(const ledger::ExplainRequest& asked, const RankBooks& books,
+                                            const Known& known) {
+  if (asked.submit) return explained_submission(*asked.submit, books, known);
+  SHAPLEY_TRY_ASSIGN(const JobName name, ledger::checked_job_name(asked.job));
+  auto found = ledger::job_at(books.moment, books.ledger, name, books.budget);
+  if (known.check_job) SHAPLEY_TRY(known.check_job(found, asked.job));
+  if (!found) return tl::unexpected(std::move(found).error());
+  ledger::ExplainSources sources{
+      .rule_in = site_rules::rule_in, .priorities = known.priorities, .waits_for = known.waits_for};
+  if (known.rules) {
+    sources.rule_now = [&known](const ledger::JobIdentity& job) {
+      return known.rule ? known.rule : site_rules::rule_of(protocol::Classifier(*known.rules), job);
+    };
+  }
+  return ledger::explain_report(books.moment, books.ledger, *std::move(found), sources, books.budget);
 }
 
 Expected<RankBooks> books_of(const ledger::Ledger& ledger, std::optional<Instant> at, const LedgerFile& file) {
@@ -70,19 +95,9 @@ Expected<void> check(const ledger::CompareRequest& asked) {
 Expected<ledger::ExplainReport> answer(const ledger::ExplainRequest& asked, const RankBooks& books,
                                        const Known& known) {
   SHAPLEY_TRY(check(asked));
-  if (asked.submit) return explained_submission(*asked.submit, books, known);
-  SHAPLEY_TRY_ASSIGN(const JobName name, ledger::checked_job_name(asked.job));
-  auto found = ledger::job_at(books.moment, books.ledger, name, books.budget);
-  if (known.check_job) SHAPLEY_TRY(known.check_job(found, asked.job));
-  if (!found) return tl::unexpected(std::move(found).error());
-  ledger::ExplainSources sources{
-      .rule_in = site_rules::rule_in, .priorities = known.priorities, .waits_for = known.waits_for};
-  if (known.rules) {
-    sources.rule_now = [&known](const ledger::JobIdentity& job) {
-      return known.rule ? known.rule : site_rules::rule_of(protocol::Classifier(*known.rules), job);
-    };
-  }
-  return ledger::explain_report(books.moment, books.ledger, *std::move(found), sources, books.budget);
+  SHAPLEY_TRY_ASSIGN(ledger::ExplainReport report, explanation(asked, books, known));
+  add_statements(report.clusters, known);
+  return report;
 }
 
 Expected<ledger::CompareReport> answer(const ledger::CompareRequest& asked, const RankBooks& books,
@@ -93,6 +108,7 @@ Expected<ledger::CompareReport> answer(const ledger::CompareRequest& asked, cons
                          books.moment, books.ledger,
                          {.a = asked.a, .b = asked.b, .past = books.past, .check_job = known.check_job}, books.budget));
   report.priorities = known.priorities;
+  add_statements(report.clusters, known);
   return report;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,7 @@ struct Known {
   std::optional<ledger::RuleMatched> rule = {};  // of the job that is asked about, by its record; nullopt: by `rules`
   std::optional<ledger::Priorities> priorities = {};
   std::optional<std::string> waits_for = {};
+  std::map<std::string, Instant> statements = {};  // OtherClusterReport::heard_at by cluster
 };
 
 // Errc::invalid_argument: no books can answer this request.

@@ -85,21 +85,49 @@ SHAPLEY_DESCRIBE(AdjustmentsReport, report_version, adjustments);
 struct StandingsRow {
   std::string name = {};
   double before = 0;
-  std::optional<double> after = {};  // nullopt: afterwards it is a part of another one
+  std::optional<double> after = {};       // nullopt: afterwards it is a part of another one
+  std::optional<double> key_before = {};  // both: nullopt: it has no rank
+  std::optional<double> key_after = {};
 };
 SHAPLEY_DESCRIBE(StandingsRow, name, (named, before, "standing_core_hours_before"),
-                 (named, after, "standing_core_hours_after"));
+                 (named, after, "standing_core_hours_after"), (named, key_before, "key_core_hours_before"),
+                 (named, key_after, "key_core_hours_after"));
+
+// An organization in a closed period, in core-hours.
+struct ClosedRow {
+  std::string name = {};
+  double standing_before = 0;
+  double standing_after = 0;
+  double got_before = 0;
+  double got_after = 0;
+  double given_before = 0;
+  double given_after = 0;
+};
+SHAPLEY_DESCRIBE(ClosedRow, name, (named, standing_before, "standing_core_hours_before"),
+                 (named, standing_after, "standing_core_hours_after"), (named, got_before, "got_core_hours_before"),
+                 (named, got_after, "got_core_hours_after"), (named, given_before, "given_core_hours_before"),
+                 (named, given_after, "given_core_hours_after"));
+
+// A closed period that is restated, with the organizations whose figures change.
+struct RestatedPeriod {
+  Dated begin = {};
+  Dated end = {};
+  std::vector<ClosedRow> organizations = {};
+};
+SHAPLEY_DESCRIBE(RestatedPeriod, begin, end, organizations);
 
 struct PreviewReport {
   int report_version = k_report_version;
   AdjustmentRow adjustment = {};
   double core_hours = 0;  // of its runs
   std::string contribution = {};
-  std::vector<StandingsRow> organizations = {};
+  std::vector<StandingsRow> organizations = {};  // in the present period
+  // Those that change, ascending; of a name none, because the two rows are added up for all times.
+  std::vector<RestatedPeriod> closed = {};
   std::vector<std::string> elsewhere = {};  // other clusters of the consortium, which know the former name
 };
 SHAPLEY_DESCRIBE(PreviewReport, report_version, adjustment, core_hours, contribution, organizations,
-                 (supplement, elsewhere));
+                 (supplement, closed), (supplement, elsewhere));
 
 // An adjustment that was booked.
 struct AdjustedReport {

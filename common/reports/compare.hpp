@@ -66,7 +66,8 @@ struct CompareReport {
   std::optional<std::string> first = {};
   std::optional<Because> because = {};
   std::optional<bool> by_what_runs = {};
-  std::optional<bool> by_other_clusters = {};  // only in a consortium of several clusters
+  std::optional<bool> by_other_clusters = {};       // only in a consortium of several clusters
+  std::vector<std::string> deciding_clusters = {};  // then those whose figures decide
   std::optional<Utility> difference = {};
   std::optional<double> difference_core_hours = {};
   std::optional<std::int64_t> turning_processors = {};
@@ -81,7 +82,7 @@ struct CompareReport {
 };
 SHAPLEY_DESCRIBE(CompareReport, report_version, at, (flattened, limit), contribution, ranked_by, ranking,
                  (supplement, clusters), past, sides, same_organization, period_begin, first, because, by_what_runs,
-                 (supplement, by_other_clusters), difference, difference_core_hours, turning_processors,
-                 turning_core_hours, turns, since, since_unknown, priorities);
+                 (supplement, by_other_clusters), (supplement, deciding_clusters), difference, difference_core_hours,
+                 turning_processors, turning_core_hours, turns, since, since_unknown, priorities);
 
 }  // namespace shapley::ledger

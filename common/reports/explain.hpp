@@ -74,10 +74,12 @@ struct AheadRow {
   Demand waits = {};
   std::size_t rank = 0;
   Because because = Because::key;
-  bool by_what_runs = false;       // it has the better rank because of what runs now
-  bool by_other_clusters = false;  // by this cluster's books alone it would not have the better rank
+  bool by_what_runs = false;                        // it has the better rank because of what runs now
+  bool by_other_clusters = false;                   // by this cluster's books alone it would not have the better rank
+  std::vector<std::string> deciding_clusters = {};  // then those whose figures decide that
 };
-SHAPLEY_DESCRIBE(AheadRow, (flattened, waits), rank, because, by_what_runs, (supplement, by_other_clusters));
+SHAPLEY_DESCRIBE(AheadRow, (flattened, waits), rank, because, by_what_runs, (supplement, by_other_clusters),
+                 (supplement, deciding_clusters));
 
 // The organizations with a better rank, in rank order, and the sum of their demands.
 struct Ahead {

@@ -87,6 +87,12 @@ struct JobSegment {
 };
 SHAPLEY_DESCRIBE(JobSegment, kind, begin, end, processors, reason, job_state, retracted, nodes);
 
+// "72_3" of a task of an array that has a number of its own, else the number.
+[[nodiscard]] inline std::string job_id_of(std::uint32_t job, const std::optional<std::uint32_t>& array,
+                                           const std::optional<std::uint32_t>& task) {
+  return array && task ? std::to_string(*array) + '_' + std::to_string(*task) : std::to_string(job);
+}
+
 // The ledger's description of a submission.
 struct JobIdentity {
   std::uint32_t job = 0;
@@ -138,8 +144,14 @@ struct QueuedJob {
   std::int64_t tasks = 1;       // of an array's pending rest, the tasks that could start
   Instant submit = {};
   std::optional<std::int64_t> time_limit_s = {};
+  std::optional<std::uint32_t> array_job = {};  // both: of an array's task that has a record of its own
+  std::optional<std::uint32_t> array_task = {};
+
+  // As Slurm's commands name it.
+  [[nodiscard]] std::string job_id() const { return job_id_of(job, array_job, array_task); }
 };
-SHAPLEY_DESCRIBE(QueuedJob, job, organization, processors, tasks, submit, time_limit_s);
+SHAPLEY_DESCRIBE(QueuedJob, job, organization, processors, tasks, submit, time_limit_s, (supplement, array_job),
+                 (supplement, array_task));
 
 struct QueueReport {
   Instant at = {};

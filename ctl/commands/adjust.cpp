@@ -138,6 +138,18 @@ constexpr tables::Field k_preview_fields[] = {
     tables::left({"name", "Organization"}),
     {"before", "Standing", {}, "standing_core_hours_before", signed_or_unknown},
     {"after", "Corrected", {}, "standing_core_hours_after", signed_or_unknown},
+    {"key", "Key", {}, "key_core_hours_before", signed_or_unknown},
+    {"key_after", "Corrected", {}, "key_core_hours_after", signed_or_unknown},
+};
+
+constexpr tables::Field k_closed_fields[] = {
+    tables::left({"name", "Organization"}),
+    {"before", "Standing", {}, "standing_core_hours_before", signed_or_unknown},
+    {"after", "Corrected", {}, "standing_core_hours_after", signed_or_unknown},
+    {"got", "Got", {}, "got_core_hours_before", core_hours_or_unknown},
+    {"got_after", "Corrected", {}, "got_core_hours_after", core_hours_or_unknown},
+    {"given", "Given", {}, "given_core_hours_before", core_hours_or_unknown},
+    {"given_after", "Corrected", {}, "given_core_hours_after", core_hours_or_unknown},
 };
 
 std::string amount_of(const ledger::AdjustmentRow& adjustment, double core_hours) {
@@ -154,6 +166,26 @@ std::string elsewhere_line(const ledger::AdjustmentRow& adjustment, const std::v
   return "Other clusters (" + names + ") do not count " + printable(adjustment.into) + " until they name it in `as`\n";
 }
 
+// The closed periods that are restated: the last ones.
+std::string closed_lines(const std::vector<ledger::RestatedPeriod>& periods) {
+  constexpr std::size_t k_most = 12;
+  const std::size_t left_out = periods.size() > k_most ? periods.size() - k_most : 0;
+  std::string text;
+  if (left_out > 0) {
+    text = "\n" + grouped(static_cast<std::int64_t>(left_out)) +
+           " earlier periods change, too; --json lists all of them.\n";
+  }
+  for (std::size_t i = left_out; i < periods.size(); ++i) {
+    text += "\nFrom " + periods[i].begin.utc() + " to " + periods[i].end.utc() + ", in core-hours:\n" +
+            tables::people_text({.columns = columns_of(k_closed_fields), .rows = json_of(periods[i].organizations)});
+  }
+  return text;
+}
+
+bool changes(const ledger::StandingsRow& row) {
+  return row.after != row.before || row.key_after != row.key_before;
+}
+
 std::string render_preview(const ledger::PreviewReport& report) {
   const ledger::AdjustmentRow& adjustment = report.adjustment;
   const std::string amount = amount_of(adjustment, report.core_hours);
@@ -162,8 +194,10 @@ std::string render_preview(const ledger::PreviewReport& report) {
   text += elsewhere_line(adjustment, report.elsewhere);
   text += "Reason: " + printable(adjustment.reason) + "\n\n";
   text += tables::people_text({.columns = columns_of(k_preview_fields), .rows = json_of(report.organizations)});
-  return text + "\nStandings in core-hours, on average this period, by " + printable(report.contribution) +
-         ".\nNothing is booked yet: the same with --yes books it.\n";
+  text += "\nStandings in core-hours, on average this period, by " + printable(report.contribution) +
+          "; ranks go by the keys.\n";
+  if (std::ranges::none_of(report.organizations, changes)) text += "No standing of this period changes, and no key.\n";
+  return text + closed_lines(report.closed) + "\nNothing is booked yet: the same with --yes books it.\n";
 }
 
 std::string render_made(const ledger::AdjustedReport& report) {

@@ -82,7 +82,7 @@ std::string rule_text(const ExplainReport& report) {
 
 // "account astro, partition main"
 std::string traits_text(const ledger::JobIdentity& job) {
-  return "account " + printable(job.account) +
+  return (job.account.empty() ? "no account" : "account " + printable(job.account)) +
          (job.partition.empty() ? "" : ", partition " + printable(job.partition)) +
          (job.qos.empty() ? "" : ", QOS " + printable(job.qos));
 }
@@ -115,7 +115,15 @@ std::string ended_line(const ExplainReport& report) {
   return report.past || report.job.is.begin ? ended + ".\n" : ended + " without having started.\n";
 }
 
+// Of a federated job: "It ran on the cluster south of its federation (COMPLETED)."
+std::string federated_line(const RanElsewhere& elsewhere) {
+  const bool is_running = elsewhere.state == "RUNNING" || elsewhere.state == "SUSPENDED";
+  return std::string(is_running ? "It runs" : "It ran") + " on the cluster " + printable(elsewhere.cluster) +
+         " of its federation (" + printable(elsewhere.state) + "), whose books have it; it is no demand here.\n";
+}
+
 std::string state_line(const Explanation& explanation) {
+  if (explanation.elsewhere) return federated_line(*explanation.elsewhere);
   const ExplainReport& report = explanation.report;
   const std::string processors = count_of(report.job.is.processors);
   const std::string since = report.job.since.is_known() ? since_text(report.job.since, report.at) : std::string();
@@ -279,7 +287,7 @@ std::string ahead_lines(const Explanation& explanation) {
             count_of(row.waits.jobs, "job") + ", " + count_of(row.waits.processors) +
             (row.because == ledger::Because::guarantee ? ", below its guarantee" : "") +
             (row.by_what_runs ? ", by what runs now" : "") +
-            (row.by_other_clusters ? ", by what other clusters state" : "") + ")";
+            (row.deciding_clusters.empty() ? "" : ", by what " + states_text(row.deciding_clusters)) + ")";
     }
     text += count_of(ahead.jobs, "job") + (ahead.jobs == 1 ? " that asks for " : " that ask for ") +
             count_of(ahead.processors, "processor") + ", of " + of + ".\n";
@@ -326,9 +334,9 @@ std::optional<Place> place_in(const Explanation& explanation, const Endpoint& en
   if (!queue && queue.error().code == Errc::denied)
     return place_not_known("jobs of others are private here (PrivateData)");
   if (!queue) return place_not_known(queue.error().what);
-  const auto records = pending_records(environment.run_program);
-  if (!records) return place_not_known(records.error().what);
-  return place_of(report.job.is.job, report.job.is.organization, *records, *queue, report.organizations);
+  const auto priorities = pending_priorities(environment.run_program);
+  if (!priorities) return place_not_known(priorities.error().what);
+  return place_of(report.job.is.job, report.job.is.organization, *queue, *priorities, report.organizations);
 }
 
 Expected<ledger::ExplainRequest> request_from(const ExplainArguments& arguments, const Environment& environment) {
@@ -339,14 +347,19 @@ Expected<ledger::ExplainRequest> request_from(const ExplainArguments& arguments,
                   name.error().what + "; an organization is explained --against another one or a job");
     return ledger::ExplainRequest{.job = arguments.job};
   }
-  if (arguments.asked.account.empty()) return fail(Errc::invalid_argument, "--submit needs an account: -A ACCOUNT");
   const passwd* user = ::getpwuid(::geteuid());
   ledger::SubmissionAsked asked =
       completed(arguments.asked, user == nullptr ? std::string() : user->pw_name, environment.run_program);
-  asked.accounts_above = accounts_above(asked.account, environment.run_program);
+  if (!asked.account.empty()) asked.accounts_above = accounts_above(asked.account, environment.run_program);
   asked.user_id = ::geteuid();
   asked.group_id = ::getegid();
   return ledger::ExplainRequest{.submit = std::move(asked)};
+}
+
+// Whether a federated job may have started on another cluster.
+bool may_be_elsewhere(const ExplainReport& report) {
+  const bool waits_or_is_over = report.job.state == JobTurn::blocked || report.job.state == JobTurn::ended;
+  return waits_or_is_over && !report.history;
 }
 
 // For the past: the jobs of that time, and the jobs that started next.
@@ -412,7 +425,8 @@ void add_explain(CLI::App& app, ExplainArguments& arguments) {
 }
 
 std::string slurm_name(const std::string& asked, const ledger::JobIdentity& job) {
-  return asked.find('+') == std::string::npos ? asked : std::to_string(job.job);
+  const bool is_part = asked.find('+') != std::string::npos;
+  return is_part || job.array_task ? std::to_string(job.job) : asked;
 }
 
 std::string render_explanation(const Explanation& explanation) {
@@ -448,6 +462,8 @@ Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint
                             ? slurm_facts(slurm_name(arguments.job, is), environment.run_program)
                             : slurm_not_asked("this is of a ledger or of the past, and Slurm knows the present only");
     explanation.place = place_in(explanation, endpoint, environment);
+    if (is_live && may_be_elsewhere(explanation.report))
+      explanation.elsewhere = ran_elsewhere(is.job, environment.run_program);
   }
   explanation.priority = compare_priority(explanation.report.priorities, explanation.slurm, is.organization);
   environment.out << (arguments.json ? tables::json_text(json_of(explanation)) : render_explanation(explanation));

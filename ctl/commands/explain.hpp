@@ -34,8 +34,8 @@ void add_explain(CLI::App& app, ExplainArguments& arguments);
 [[nodiscard]] Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint& endpoint,
                                              const Environment& environment);
 
-// The name by which squeue and sprio know the job that was asked for as `asked`: a part of a heterogeneous job by its
-// number.
+// The name by which squeue and sprio know the job that was asked for as `asked`: a part of a heterogeneous job, and an
+// array's task that has a record of its own, by its number.
 [[nodiscard]] std::string slurm_name(const std::string& asked, const ledger::JobIdentity& job);
 
 // The books' explanation, with Slurm's own facts.
@@ -44,9 +44,11 @@ struct Explanation {
   SlurmFacts slurm = {};
   std::optional<Place> place = {};  // nullopt: jobs have no places here
   PriorityVerdict priority = {};
-  std::optional<std::string> test_only = {};  // of a hypothetical job: the answer of sbatch --test-only, or the error
+  std::optional<std::string> test_only = {};   // of a hypothetical job: the answer of sbatch --test-only, or the error
+  std::optional<RanElsewhere> elsewhere = {};  // of a federated job that has no run here
 };
-SHAPLEY_DESCRIBE(Explanation, (flattened, report), slurm, place, priority, (supplement, test_only));
+SHAPLEY_DESCRIBE(Explanation, (flattened, report), slurm, place, priority, (supplement, test_only),
+                 (supplement, elsewhere));
 
 // The output for people.
 [[nodiscard]] std::string render_explanation(const Explanation& explanation);

@@ -55,12 +55,11 @@ std::string why_line(const CompareReport& report) {
            (difference < 0 ? "; by its key alone " + other + " would go first" : std::string()) + ".\n";
   }
   if (report.because == Because::order) return text + "they are even, and the configuration names it first.\n";
+  const std::string states = report.deciding_clusters.empty() ? "" : states_text(report.deciding_clusters);
   return text + "its key is greater by " + unsigned_core_hours(difference) + " core-hours" +
-         horizon_text(report.ranking) +
+         (states.empty() ? "" : ", by what " + states) + horizon_text(report.ranking) +
          (report.by_what_runs == true ? "; if nothing ran, " + other + " would go first" : std::string()) +
-         (report.by_other_clusters == true ? "; by the books of this cluster alone, " + other + " would go first"
-                                           : std::string()) +
-         ".\n";
+         (states.empty() ? "" : "; by the books of this cluster alone, " + other + " would go first") + ".\n";
 }
 
 std::string history_line(const CompareReport& report) {
@@ -128,9 +127,10 @@ std::string slurm_line(const Comparison& comparison) {
       continue;
     }
     const SlurmJob& is = *slurm.known_job();
+    const std::optional<std::string> reason = is.told_reason();
     text += "Slurm: job " + job + " " + printable(is.state) + ", priority " +
             (is.priority ? std::to_string(*is.priority) : std::string()) +
-            (is.reason ? ", reason " + printable(*is.reason) : std::string()) + ". ";
+            (reason ? ", reason " + printable(*reason) : std::string()) + ". ";
   }
   text.back() = '\n';
   return text;

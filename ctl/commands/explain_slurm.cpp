@@ -90,9 +90,9 @@ std::string slurm_lines(const Explanation& explanation) {
   if (slurm.known_job() == nullptr) return "Slurm:    it does not know the job any more.\n";
   const SlurmJob& job = *slurm.known_job();
   std::string text = "Slurm:    state " + printable(job.state);
-  if (job.reason && *job.reason != "None")
-    text += ", reason " + printable(*job.reason) + ": " + reason_sentence(*job.reason);
+  if (const auto reason = job.told_reason()) text += ", reason " + printable(*reason) + ": " + reason_sentence(*reason);
   text += ".";
+  if (job.is_over()) return text + "\n";
   if (job.dependency) text += " Depends on " + printable(*job.dependency) + ".";
   if (job.reservation) text += " Reservation " + printable(*job.reservation) + ".";
   if (job.state == "PENDING" && job.start) text += " Slurm expects it to start at " + printable(*job.start) + ".";

@@ -137,11 +137,8 @@ std::int64_t elapsed_seconds(const std::vector<ledger::JobSegment>& segments, In
 // A job as a row of the table.
 json row_of(const ledger::JobRow& job, Instant at) {
   const ledger::JobIdentity& is = job.is;
-  const std::string id = is.array_job && is.array_task
-                             ? std::to_string(*is.array_job) + '_' + std::to_string(*is.array_task)
-                             : std::to_string(is.job);
   json row = json_of(job);
-  row.update({{"job_id", id},
+  row.update({{"job_id", ledger::job_id_of(is.job, is.array_job, is.array_task)},
               {"user", user_name_of(is.user_id)},
               {"submit_utc", format_instant(job.submit)},
               {"begin_utc", utc_or_null(is.begin)},

@@ -185,11 +185,13 @@ void add_live_jobs(LiveReport& report, const Endpoint& endpoint, const Environme
     report.no_jobs = queue.error().what;
     return;
   }
-  auto records = pending_records(environment.run_program);
-  if (records)
-    report.jobs = live_jobs(std::move(*records), *queue);
-  else
-    report.no_jobs = records.error().what;
+  const auto priorities = pending_priorities(environment.run_program);
+  if (!priorities) {
+    report.no_jobs = priorities.error().what;
+    return;
+  }
+  report.jobs = in_turn(*queue, *priorities);
+  report.truncated = queue->truncated;
 }
 
 Expected<LiveReport> gather_live(const ReportArguments& arguments, const Endpoint& endpoint,

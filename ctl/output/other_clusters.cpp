@@ -30,12 +30,19 @@ std::string in_words(std::span<const OwedElsewhere> rows) {
   return text.empty() ? "nothing is owed" : text;
 }
 
-// How long ago the statement that ranks are made by was of. REQUIRES: there is one.
+// How old its last statement is. REQUIRES: there is one.
 std::string age_text(const OtherClusterReport& other, Instant at) {
-  return short_duration((at - other.stated_at).value) + " ago";
+  return short_duration(std::max<std::int64_t>(0, (at - other.last_stated()).value)) + " ago";
 }
 
 }  // namespace
+
+std::string states_text(const std::vector<std::string>& clusters) {
+  std::string text;
+  for (std::size_t i = 0; i < clusters.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == clusters.size() ? " and " : ", ") + printable(clusters[i]);
+  return text + (clusters.size() == 1 ? " states" : " state");
+}
 
 std::string other_cluster_lines(std::span<const OtherClusterReport> clusters, Instant at, bool colour) {
   std::vector<std::string> lines;

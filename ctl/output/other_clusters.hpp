@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/types.hpp"
 #include "ledger/reports/report.hpp"
@@ -14,6 +15,9 @@ namespace shapley::ctl {
 // with it.
 [[nodiscard]] std::string other_cluster_lines(std::span<const ledger::OtherClusterReport> clusters, Instant at,
                                               bool colour);
+
+// "south states", "south and west state", "north, south and west state".
+[[nodiscard]] std::string states_text(const std::vector<std::string>& clusters);
 
 // A sentence for each cluster that contributes to the ranks of these organizations, or of which no statement is known,
 // each in a line of its own.

@@ -1,6 +1,5 @@
 #include "ctl/report/live_page.hpp"
 
-#include <unordered_map>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -8,6 +7,7 @@
 #include "base/calendar.hpp"
 #include "base/text.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/other_clusters.hpp"
 #include "ctl/rank_answers.hpp"
 #include "ctl/report/parts.hpp"
 
@@ -78,8 +78,8 @@ json jobs_values(const LiveReport& report) {
   if (!report.no_jobs.empty() || report.jobs.empty()) return nullptr;
   tables::Table table{.name = "Jobs that wait", .columns = columns_of(k_jobs_columns)};
   for (std::size_t i = 0; i < report.jobs.size() && i < k_most_live_jobs; ++i) {
-    const LiveJob& job = report.jobs[i];
-    table.rows.push_back({{"job", job.is.job},
+    const PlacedJob& job = report.jobs[i];
+    table.rows.push_back({{"job", job.is.job_id()},
                           {"organization", job.is.organization},
                           {"place", job.place},
                           {"tasks", job.is.tasks},
@@ -91,24 +91,22 @@ json jobs_values(const LiveReport& report) {
       report.jobs.size() <= k_most_live_jobs
           ? json()
           : json{{"shown", k_most_live_jobs}, {"all", grouped(static_cast<std::int64_t>(report.jobs.size()))}};
+  values["is_cut"] = report.truncated;
   return values;
 }
 
-}  // namespace
-
-std::vector<LiveJob> live_jobs(std::vector<PendingRecord> records, const ledger::QueueReport& queue) {
-  std::unordered_map<std::uint32_t, const ledger::QueuedJob*> startable;
-  for (const ledger::QueuedJob& job : queue.jobs) startable.emplace(job.job, &job);
-  std::vector<LiveJob> jobs;
-  std::int64_t place = 1;
-  for (const PendingRecord& record : in_turn(std::move(records))) {
-    const auto found = startable.find(record.job);
-    if (found == startable.end()) continue;
-    jobs.push_back({place, *found->second});
-    place += found->second->tasks;
+// What ranks count of the other clusters of a consortium, a sentence of each.
+json elsewhere_values(const ledger::StatusReport& status) {
+  std::vector<std::string> names;
+  for (const ledger::OrganizationRow& row : status.organizations) names.push_back(row.is.name);
+  json sentences = json::array();
+  for (const std::string_view line : split(ctl::elsewhere_lines(status.clusters, names, status.at), '\n')) {
+    if (!line.empty()) sentences.push_back(std::string(line));
   }
-  return jobs;
+  return sentences;
 }
+
+}  // namespace
 
 std::string live_page(const LiveReport& report) {
   const ledger::StatusReport& status = report.status;
@@ -118,6 +116,7 @@ std::string live_page(const LiveReport& report) {
                    {"every", report.every_s > 0 ? json(short_duration(report.every_s)) : json()},
                    {"order", order_values(status.organizations)},
                    {"ranking", status.ranking.sentences},
+                   {"elsewhere", elsewhere_values(status)},
                    {"is_idle", status.ranks_act == false},
                    {"standings", tables::table_values({.name = "Standings",
                                                        .columns = columns_of(k_standings_columns),

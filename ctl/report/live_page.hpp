@@ -17,21 +17,14 @@ namespace shapley::ctl {
 inline constexpr std::size_t k_most_live_jobs = 500;
 inline constexpr std::size_t k_most_live_turns = 10;
 
-// A job that could start, or the rest of an array.
-struct LiveJob {
-  std::int64_t place = 0;  // from 1, in the order in which slurmctld tries them; tasks of arrays count as jobs
-  ledger::QueuedJob is = {};
-};
-
 struct LiveReport {
   std::string heading = {};
   ledger::StatusReport status = {};  // with the forecast
-  std::vector<LiveJob> jobs = {};    // all, by place
+  std::vector<PlacedJob> jobs = {};  // all that could start, by place
+  bool truncated = false;            // but those of the highest numbers
   std::string no_jobs = {};          // why the jobs are not known; then `jobs` is empty
   std::int64_t every_s = 0;          // the page is renewed so often
 };
-
-[[nodiscard]] std::vector<LiveJob> live_jobs(std::vector<PendingRecord> records, const ledger::QueueReport& queue);
 
 [[nodiscard]] std::string live_page(const LiveReport& report);
 

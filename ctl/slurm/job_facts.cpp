@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 #include <utility>
 
 #include "base/calendar.hpp"
@@ -137,6 +138,24 @@ std::optional<SlurmTiers> tiers_of(const Expected<std::string>& output) {
 
 }  // namespace
 
+std::optional<RanElsewhere> ran_elsewhere(std::uint32_t job, const ProgramRunner& run) {
+  // The number of a federated job has the cluster where it was submitted in its highest six bits.
+  constexpr std::uint32_t k_first_federated = std::uint32_t{1} << 26U;
+  if (!run || job < k_first_federated) return std::nullopt;
+  const auto output = run({"sacct", "--federation", "--allocations", "--noheader", "--parsable2", "--duplicates",
+                           "--jobs=" + std::to_string(job), "--format=Cluster,State,Start"});
+  std::optional<RanElsewhere> last;
+  std::string start;
+  constexpr std::size_t k_cells = 3;
+  for (const Cells& row : rows_of(output.value_or(""), k_cells)) {
+    const bool has_run = !row[2].empty() && row[2] != "Unknown" && row[2] != "None" && row[1] != "REVOKED";
+    if (!has_run || row[2] < start) continue;
+    start = row[2];
+    last = RanElsewhere{.cluster = row[0], .state = row[1].substr(0, row[1].find(' '))};
+  }
+  return last;
+}
+
 SlurmFacts slurm_not_asked(const std::string& why) {
   return {.asked = false, .why = why};
 }
@@ -156,7 +175,7 @@ SlurmFacts slurm_facts(const std::string& job, const ProgramRunner& run) {
   facts.parts.emplace(parts_of(run({"sprio", "--noheader", "--local", "--jobs=" + job.substr(0, job.find('_')),
                                     "--format=%i|%r|%Y|%S|%A|%B|%F|%J|%P|%Q|%N|%T"})));
   facts.weights.emplace(weights_of(run({"scontrol", "show", "config"})));
-  facts.tiers.emplace(tiers_of(run({"scontrol", "-o", "show", "partition"})));
+  facts.tiers.emplace(tiers_of(run({"scontrol", "-a", "-o", "show", "partition"})));
   return facts;
 }
 
@@ -165,7 +184,7 @@ namespace {
 using Sentence = std::pair<std::string_view, std::string_view>;
 
 // Slurm's names of reasons in all releases from 22.05 on; those of limits are recognized by their beginnings, below.
-constexpr std::array k_sentences{
+constexpr std::array k_waits{
     Sentence{"None", "Slurm has not tried it yet"},
     Sentence{"Priority", "jobs of a higher priority are before it"},
     Sentence{"Resources", "it waits until enough processors, memory and other resources are free"},
@@ -212,8 +231,11 @@ constexpr std::array k_sentences{
     Sentence{"NvidiaImexChannels", "it waits for an NVIDIA IMEX channel"},
     Sentence{"PowerNotAvail", "it waits until enough electrical power is available"},
     Sentence{"PowerReserved", "the electrical power that it needs is reserved"},
+};
+
+// The causes by which jobs ended.
+constexpr std::array k_ends{
     Sentence{"DeadLine", "it cannot end before the deadline that it was given"},
-    // The causes by which jobs ended.
     Sentence{"NonZeroExitCode", "its script ended with an exit code other than 0"},
     Sentence{"RaisedSignal", "a signal ended it"},
     Sentence{"TimeLimit", "it reached its time limit"},
@@ -251,6 +273,11 @@ bool starts_with_any(std::string_view text, std::initializer_list<std::string_vi
                      [&](std::string_view prefix) { return text.starts_with(prefix); });
 }
 
+// Of "ReqNodeNotAvail, UnavailableNodes:n1", "RaisedSignal:9(Killed)" and the like.
+std::string_view word_of(std::string_view reason) {
+  return reason.substr(0, reason.find_first_of(",(:"));
+}
+
 std::string limit_sentence(std::string_view word, const std::string& whose) {
   // "AssocMaxCpuPerJobLimit", "QOSMaxMemoryPerNode": limits of each single job.
   if (word.find("PerJob") != std::string_view::npos || word.find("PerNode") != std::string_view::npos)
@@ -260,11 +287,27 @@ std::string limit_sentence(std::string_view word, const std::string& whose) {
 
 }  // namespace
 
+bool SlurmJob::is_over() const {
+  // Slurm's names of the states that end a job; REVOKED: another cluster of its federation has it.
+  constexpr std::array<std::string_view, 10> k_over{"BOOT_FAIL", "CANCELLED", "COMPLETED",     "DEADLINE",  "FAILED",
+                                                    "NODE_FAIL", "REVOKED",   "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"};
+  return std::ranges::find(k_over, state) != k_over.end();
+}
+
+std::optional<std::string> SlurmJob::told_reason() const {
+  if (!reason || *reason == "None") return std::nullopt;
+  // Slurm leaves in the record why a job waited when it ends.
+  if (is_over() && std::ranges::find(k_ends, word_of(*reason), &Sentence::first) == k_ends.end()) return std::nullopt;
+  return reason;
+}
+
 std::string reason_sentence(std::string_view reason) {
-  // "ReqNodeNotAvail, UnavailableNodes:n1", "RaisedSignal:9(Killed)" and the like.
-  const std::string_view word = reason.substr(0, reason.find_first_of(",(:"));
-  const auto known = std::ranges::find(k_sentences, word, &Sentence::first);
-  if (known != k_sentences.end()) return std::string(known->second);
+  const std::string_view word = word_of(reason);
+  for (const std::span<const Sentence> sentences :
+       {std::span<const Sentence>(k_waits), std::span<const Sentence>(k_ends)}) {
+    const auto known = std::ranges::find(sentences, word, &Sentence::first);
+    if (known != sentences.end()) return std::string(known->second);
+  }
   const auto text = std::ranges::find_if(k_texts, [&](const Sentence& s) { return reason.starts_with(s.first); });
   if (text != k_texts.end()) return std::string(text->second);
   if (word.starts_with("QOSMin")) return "it asks for less than its QOS demands of a job";

@@ -1,6 +1,6 @@
-// Slurm's own facts about a job: from squeue (state, priority, reason, dependency), sprio (the parts of the priority)
-// and scontrol (the weights and the partitions' tiers). Their output is requested in fixed columns without names that
-// users choose, so no text of a job can be taken for another column.
+// Slurm's own facts about a job: from squeue (state, priority, reason, dependency), sprio (the parts of the priority),
+// scontrol (the weights and the partitions' tiers) and, of a federated job, sacct (where it ran). Their output is
+// requested in fixed columns without names that users choose, so no text of a job can be taken for another column.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,10 @@ struct SlurmJob {
   std::optional<std::int64_t> nice = {};
   std::optional<std::string> reservation = {};
   std::optional<std::string> start = {};
+
+  [[nodiscard]] bool is_over() const;
+  // Why it waits, or why it ended: of a job that is over not why it had waited. nullopt: no reason.
+  [[nodiscard]] std::optional<std::string> told_reason() const;
 };
 SHAPLEY_DESCRIBE(SlurmJob, id, state, priority, reason, dependency, partition, qos, nice, reservation, start);
 
@@ -76,6 +80,16 @@ struct SlurmFacts {
 };
 SHAPLEY_DESCRIBE(SlurmFacts, asked, (supplement, why), (supplement, job), (supplement, parts), (supplement, weights),
                  (supplement, tiers));
+
+// The cluster of the federation on which a job ran last or runs, by sacct.
+struct RanElsewhere {
+  std::string cluster = {};
+  std::string state = {};
+};
+SHAPLEY_DESCRIBE(RanElsewhere, cluster, state);
+
+// nullopt: it is no job of a federation, or no cluster has a run of it that sacct shows to this user.
+[[nodiscard]] std::optional<RanElsewhere> ran_elsewhere(std::uint32_t job, const ProgramRunner& run);
 
 // `job`: "4711" or "4711_3".
 [[nodiscard]] SlurmFacts slurm_facts(const std::string& job, const ProgramRunner& run);

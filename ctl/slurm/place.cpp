@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "base/contract.hpp"
@@ -21,9 +21,17 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+std::optional<std::int64_t> known_priority(const ledger::QueuedJob& job, const PendingPriorities& priorities) {
+  auto found = priorities.find(job.job);
+  if (found == priorities.end() && job.array_job) found = priorities.find(*job.array_job);
+  return found == priorities.end() ? std::nullopt : std::optional(found->second);
+}
+
 // Slurm tries jobs of equal priority by number, and an array's record after its tasks that have records of their own.
-auto turn_of(const PendingRecord& record) {
-  return std::tuple(-record.priority, record.array, record.is_rest, record.job);
+auto turn_of(const ledger::QueuedJob& job, const PendingPriorities& priorities) {
+  constexpr std::uint32_t k_rest = std::numeric_limits<std::uint32_t>::max();
+  return std::tuple(-known_priority(job, priorities).value_or(0), job.array_job.value_or(job.job),
+                    job.array_task.value_or(k_rest), job.job);
 }
 
 // The number of processors that `other` may start before a job of `own` that has `cum` processors of its own
@@ -56,51 +64,49 @@ std::vector<LeadBefore> leads_before(const std::vector<ledger::RankedRow>& rows,
 
 }  // namespace
 
-Expected<std::vector<PendingRecord>> pending_records(const ProgramRunner& run) {
-  SHAPLEY_TRY_ASSIGN(const std::string output,
-                     run({"squeue", "--noheader", "--all", "--local", "--states=PENDING", "--format=%A|%F|%K|%Q"}));
-  std::vector<PendingRecord> records;
+Expected<PendingPriorities> pending_priorities(const ProgramRunner& run) {
+  // --array-unique: without it squeue shows the tasks of an array that have records of their own as one with its rest.
+  SHAPLEY_TRY_ASSIGN(const std::string output, run({"squeue", "--noheader", "--all", "--local", "--array-unique",
+                                                    "--states=PENDING", "--format=%A|%Q"}));
+  PendingPriorities priorities;
   for (const std::string_view line : split(output, '\n')) {
     const std::vector<std::string_view> cells = split(line, '|');
-    PendingRecord record;
-    if (cells.size() != 4 || !read_number(trimmed(cells[0]), record.job) ||
-        !read_number(trimmed(cells[1]), record.array) || !read_number(trimmed(cells[3]), record.priority))
-      continue;
-    std::uint32_t task = 0;
-    record.is_rest = trimmed(cells[2]) != "N/A" && !read_number(trimmed(cells[2]), task);
-    records.push_back(record);
+    std::uint32_t job = 0;
+    std::int64_t priority = 0;
+    if (cells.size() == 2 && read_number(trimmed(cells[0]), job) && read_number(trimmed(cells[1]), priority))
+      priorities.emplace(job, priority);
   }
-  return records;
+  return priorities;
 }
 
-std::vector<PendingRecord> in_turn(std::vector<PendingRecord> records) {
-  std::ranges::sort(records, {}, turn_of);
-  return records;
+std::vector<PlacedJob> in_turn(const ledger::QueueReport& queue, const PendingPriorities& priorities) {
+  std::vector<PlacedJob> jobs;
+  for (const ledger::QueuedJob& job : queue.jobs) jobs.push_back({.is = job});
+  std::ranges::sort(jobs, {}, [&](const PlacedJob& job) { return turn_of(job.is, priorities); });
+  std::int64_t place = 1;
+  for (PlacedJob& job : jobs) job.place = std::exchange(place, place + job.is.tasks);
+  return jobs;
 }
 
 Place place_not_known(const std::string& why) {
   return {.known = false, .why = why};
 }
 
-Place place_of(std::uint32_t job, const std::string& organization, const std::vector<PendingRecord>& records,
-               const ledger::QueueReport& queue, const std::vector<ledger::RankedRow>& rows) {
-  std::unordered_map<std::uint32_t, const ledger::QueuedJob*> startable;
-  for (const ledger::QueuedJob& each : queue.jobs) startable.emplace(each.job, &each);
-  const auto itself = std::ranges::find(records, job, &PendingRecord::job);
-  if (!startable.contains(job) && queue.truncated)
+Place place_of(std::uint32_t job, const std::string& organization, const ledger::QueueReport& queue,
+               const PendingPriorities& priorities, const std::vector<ledger::RankedRow>& rows) {
+  const std::vector<PlacedJob> jobs = in_turn(queue, priorities);
+  const auto itself = std::ranges::find_if(jobs, [&](const PlacedJob& placed) { return placed.is.job == job; });
+  if (itself == jobs.end() && queue.truncated)
     return place_not_known("so many jobs wait that the daemon lists only those of the lowest numbers");
-  if (!startable.contains(job)) return place_not_known("it is not in the daemon's queue of jobs that could start");
-  if (itself == records.end()) return place_not_known("squeue does not list it among those that wait");
+  if (itself == jobs.end()) return place_not_known("it is not in the daemon's queue of jobs that could start");
+
+  if (!known_priority(itself->is, priorities)) return place_not_known("squeue does not list it among those that wait");
 
   std::map<std::string, ledger::Demand> before;
-  Place place{.known = true, .position = 1, .truncated = queue.truncated};
-  for (const PendingRecord& record : records) {
-    const auto found = startable.find(record.job);
-    if (found == startable.end()) continue;
-    const ledger::QueuedJob& waits = *found->second;
-    place.of += waits.tasks;
-    if (turn_of(record) >= turn_of(*itself)) continue;
-    place.position += waits.tasks;
+  Place place{.known = true, .position = itself->place, .truncated = queue.truncated};
+  place.of = jobs.back().place + jobs.back().is.tasks - 1;
+  for (auto placed = jobs.begin(); placed != itself; ++placed) {
+    const ledger::QueuedJob& waits = placed->is;
     ledger::Demand& demand = before[waits.organization];
     demand.organization = waits.organization;
     demand.jobs += waits.tasks;

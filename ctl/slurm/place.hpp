@@ -1,11 +1,12 @@
-// A job's place in the order in which slurmctld serves jobs: the startable jobs that go before it by Slurm's own
-// priorities (squeue), their organizations (from the daemon), and the number of processors that each organization may
-// start before it by the leads of the books.
+// A job's place in the order in which slurmctld serves jobs: the jobs of the daemon's queue that go before it by
+// Slurm's own priorities (squeue), and the number of processors that each organization may start before it by the leads
+// of the books.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.hpp"
@@ -14,20 +15,20 @@
 
 namespace shapley::ctl {
 
-// One pending record of slurmctld: a job, a task of an array, or all tasks of an array that have no records of their
-// own.
-struct PendingRecord {
-  std::uint32_t job = 0;
-  std::uint32_t array = 0;  // the first job of its array; its own number if it is in none
-  bool is_rest = false;
-  std::int64_t priority = 0;
+// Slurm's own priorities of the pending records of all partitions that this user may see, by their numbers. A record is
+// a job, a task of an array, or all tasks of an array that have no records of their own.
+using PendingPriorities = std::unordered_map<std::uint32_t, std::int64_t>;
+[[nodiscard]] Expected<PendingPriorities> pending_priorities(const ProgramRunner& run);
+
+// A record of the daemon's queue and its place: from 1; the first of its tasks, which count as jobs.
+struct PlacedJob {
+  std::int64_t place = 0;
+  ledger::QueuedJob is = {};
 };
 
-// All pending records of all partitions that this user may see.
-[[nodiscard]] Expected<std::vector<PendingRecord>> pending_records(const ProgramRunner& run);
-
-// The records in the order in which slurmctld tries them.
-[[nodiscard]] std::vector<PendingRecord> in_turn(std::vector<PendingRecord> records);
+// All of the queue in the order in which slurmctld tries them. A task that squeue does not show yet, because its array
+// was split a moment ago, has its array's priority; anything else that it does not show goes last.
+[[nodiscard]] std::vector<PlacedJob> in_turn(const ledger::QueueReport& queue, const PendingPriorities& priorities);
 
 // A value above the processors of the cluster is nullopt.
 struct LeadBefore {
@@ -51,9 +52,8 @@ SHAPLEY_DESCRIBE(Place, known, (supplement, why), (supplement, position), (suppl
                  (supplement, before), (supplement, leads));
 
 // `rows`: the organizations of the explanation.
-[[nodiscard]] Place place_of(std::uint32_t job, const std::string& organization,
-                             const std::vector<PendingRecord>& records, const ledger::QueueReport& queue,
-                             const std::vector<ledger::RankedRow>& rows);
+[[nodiscard]] Place place_of(std::uint32_t job, const std::string& organization, const ledger::QueueReport& queue,
+                             const PendingPriorities& priorities, const std::vector<ledger::RankedRow>& rows);
 
 // The value for the case that the place is unknown.
 [[nodiscard]] Place place_not_known(const std::string& why);

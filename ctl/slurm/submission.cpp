@@ -35,7 +35,7 @@ std::string line_of_estimate(std::string_view answer) {
 }
 
 std::string default_partition(const ProgramRunner& run) {
-  const auto partitions = parse_partitions(run({"scontrol", "-o", "show", "partition"}).value_or(""));
+  const auto partitions = parse_partitions(run({"scontrol", "-a", "-o", "show", "partition"}).value_or(""));
   const auto found = std::ranges::find(partitions, true, &SlurmPartition::is_default);
   return found == partitions.end() ? std::string() : found->name;
 }
@@ -45,10 +45,17 @@ std::string cluster_name(const ProgramRunner& run) {
   return config_value(run({"scontrol", "show", "config"}).value_or(""), "ClusterName");
 }
 
+// The user's on this cluster; "": there is no accounting, or it knows no such user.
+std::string default_account(const std::string& user, const std::string& cluster, const ProgramRunner& run) {
+  const std::string output = run({"sacctmgr", "-n", "-P", "list", "associations", "cluster=" + cluster, "user=" + user,
+                                  "onlydefaults", "format=Account"})
+                                 .value_or("");
+  return std::string(trimmed(std::string_view(output).substr(0, output.find('\n'))));
+}
+
 // As assoc_mgr_get_default_qos_info() of slurmctld. An association with a partition goes before the one without.
-std::string default_qos(const ledger::SubmissionAsked& asked, const std::string& user, const ProgramRunner& run) {
-  const std::string cluster = cluster_name(run);
-  if (cluster.empty() || user.empty()) return {};
+std::string default_qos(const ledger::SubmissionAsked& asked, const std::string& user, const std::string& cluster,
+                        const ProgramRunner& run) {
   const std::string output = run({"sacctmgr", "-n", "-P", "list", "associations", "cluster=" + cluster,
                                   "account=" + asked.account, "user=" + user, "format=Partition,DefaultQOS,QOS"})
                                  .value_or("");
@@ -69,7 +76,10 @@ std::string default_qos(const ledger::SubmissionAsked& asked, const std::string&
 ledger::SubmissionAsked completed(ledger::SubmissionAsked asked, const std::string& user, const ProgramRunner& run) {
   if (!run) return asked;
   if (asked.partition.empty()) asked.partition = default_partition(run);
-  if (asked.qos.empty()) asked.qos = default_qos(asked, user, run);
+  const std::string cluster = cluster_name(run);
+  if (cluster.empty() || user.empty()) return asked;
+  if (asked.account.empty()) asked.account = default_account(user, cluster, run);
+  if (asked.qos.empty() && !asked.account.empty()) asked.qos = default_qos(asked, user, cluster, run);
   return asked;
 }
 
@@ -88,13 +98,9 @@ std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const
                                      const ProgramRunner& run) {
   if (!run) return std::nullopt;
   // sbatch writes its answer to its standard error. The shell's text is fixed; what users write are arguments.
-  std::vector<std::string> words{"sh",
-                                 "-c",
-                                 "sbatch \"$@\" 2>&1 || true",
-                                 "sh",
-                                 "--test-only",
-                                 "--account=" + asked.account,
-                                 "--ntasks=" + std::to_string(asked.processors)};
+  std::vector<std::string> words{"sh", "-c",          "sbatch \"$@\" 2>&1 || true",
+                                 "sh", "--test-only", "--ntasks=" + std::to_string(asked.processors)};
+  if (!asked.account.empty()) words.push_back("--account=" + asked.account);
   if (!asked.partition.empty()) words.push_back("--partition=" + asked.partition);
   if (!asked.qos.empty()) words.push_back("--qos=" + asked.qos);
   if (!time.empty()) words.push_back("--time=" + time);

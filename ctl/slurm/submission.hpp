@@ -15,8 +15,9 @@ namespace shapley::ctl {
 // found. `run`: as of Environment.
 [[nodiscard]] std::vector<std::string> accounts_above(const std::string& account, const ProgramRunner& run);
 
-// The job with what slurmctld adds where it says nothing: the default partition, and the QOS of this user's association
-// with the account, which is its default, else the only one, else "normal". What Slurm does not say stays empty.
+// The job with what slurmctld adds where it says nothing: the default partition, this user's default account, and the
+// QOS of the user's association with the account, which is its default, else the only one, else "normal". What Slurm
+// does not say stays empty.
 [[nodiscard]] ledger::SubmissionAsked completed(ledger::SubmissionAsked asked, const std::string& user,
                                                 const ProgramRunner& run);
 

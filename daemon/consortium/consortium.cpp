@@ -9,6 +9,7 @@
 #include "base/calendar.hpp"
 #include "ledger/consortium/statement_bounds.hpp"
 #include "ledger/reports/moment.hpp"
+#include "ledger/reports/other_clusters.hpp"
 
 namespace shapley::daemon {
 

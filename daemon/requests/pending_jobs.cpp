@@ -24,7 +24,11 @@ void PendingJobs::read(const protocol::Observations& frame, const protocol::Clas
                            .submit = Instant{record.submit_time},
                            .wait = record.wait,
                            .could_start = could_start(record),
-                           .rule = rule == nullptr ? std::nullopt : std::optional(*rule)});
+                           .rule = rule == nullptr ? std::nullopt : std::optional(*rule),
+                           .array_job = record.array_job_id,
+                           .array_task = record.array_job_id == 0 || record.array_task_id < 0
+                                             ? std::nullopt
+                                             : std::optional(static_cast<std::uint32_t>(record.array_task_id))});
   }
   for (const std::uint32_t job : frame.gone) pending_.erase(job);
 }
@@ -52,7 +56,9 @@ ledger::QueueReport PendingJobs::report() const {
          .processors = job.processors,
          .tasks = job.tasks,
          .submit = job.submit,
-         .time_limit_s = job.time_limit_s > 0 ? std::optional<std::int64_t>(job.time_limit_s) : std::nullopt});
+         .time_limit_s = job.time_limit_s > 0 ? std::optional<std::int64_t>(job.time_limit_s) : std::nullopt,
+         .array_job = job.array_task ? std::optional(job.array_job) : std::nullopt,
+         .array_task = job.array_task});
   }
   return report;
 }
@@ -60,6 +66,22 @@ ledger::QueueReport PendingJobs::report() const {
 const PendingJobs::Job* PendingJobs::find(std::uint32_t job) const {
   const auto found = pending_.find(job);
   return found == pending_.end() ? nullptr : &found->second;
+}
+
+std::uint32_t PendingJobs::number_of(const JobName& name) const {
+  if (!name.task) return name.job;
+  const auto own = std::ranges::find_if(pending_, [&](const auto& entry) {
+    return entry.second.array_job == name.job && entry.second.array_task == name.task;
+  });
+  return own == pending_.end() ? name.job : own->first;
+}
+
+std::map<std::uint32_t, std::int64_t> PendingJobs::startable_tasks() const {
+  std::map<std::uint32_t, std::int64_t> tasks;
+  for (const auto& [id, job] : pending_) {
+    if (job.could_start && job.tasks > 1) tasks.emplace(id, job.tasks);
+  }
+  return tasks;
 }
 
 }  // namespace shapley::daemon

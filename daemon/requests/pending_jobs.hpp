@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/job_name.hpp"
 #include "base/types.hpp"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
@@ -31,6 +33,8 @@ class PendingJobs {
     protocol::WaitReason wait = protocol::WaitReason::startable;
     bool could_start = true;
     std::optional<protocol::Rule> rule;  // nullopt: none matches
+    std::uint32_t array_job = 0;         // 0: no array
+    std::optional<std::uint32_t> array_task;
   };
 
   // The most jobs that an answer lists: those of the lowest ids.
@@ -45,6 +49,10 @@ class PendingJobs {
   [[nodiscard]] ledger::QueueReport report() const;
   // nullptr: no such job is pending according to the feeder. Valid until its next message.
   [[nodiscard]] const Job* find(std::uint32_t job) const;
+  // The number of the record that has this job: of an array's task that has no record of its own, the array's.
+  [[nodiscard]] std::uint32_t number_of(const JobName& name) const;
+  // Of the pending rests of arrays by number, how many tasks could start; those with one are left out.
+  [[nodiscard]] std::map<std::uint32_t, std::int64_t> startable_tasks() const;
 
  private:
   std::unordered_map<std::uint32_t, Job> pending_;

@@ -34,7 +34,7 @@ using nlohmann::json;
 ledger::StatusReport books_report(Service& service, Instant now, accounting::EstimatorId estimator) {
   if (const HeldFigures* held = service.books().held()) return held->status.at(estimator.value);
   const accounting::EstimatorSet able = service.books().able(now);
-  return ledger::status_report(service.books().state(), now, estimator, able);
+  return ledger::status_report(service.books().state(), now, estimator, able, service.pending_jobs().startable_tasks());
 }
 
 // nullopt: no estimator can compute it, the one that can is behind, or the books are being rebuilt.
@@ -85,6 +85,7 @@ Expected<Answer> status(Service& service, const ledger::StatusRequest& asked, co
   for (ledger::OtherClusterReport& other : report.clusters) {
     const Consortium::Cluster* cluster = std::as_const(service).consortium().find(other.cluster);
     if (cluster == nullptr) continue;
+    if (cluster->offered) other.heard_at = cluster->offered->figures.time;
     other.fault = cluster->fault;
     other.is_refused = cluster->is_refused;
     other.refused = cluster->refused;

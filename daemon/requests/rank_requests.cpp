@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,7 +29,7 @@ class Source {
     if (source.past_) return source;
     SHAPLEY_TRY(check_rebuilt(service));
     source.present_ = ledger::moment_of(service.books().state(), now, service.site().configuration.contribution,
-                                        service.books().able(now));
+                                        service.books().able(now), service.pending_jobs().startable_tasks());
     return source;
   }
 
@@ -92,6 +93,15 @@ ledger::Priorities priorities_of(const Service& service, Instant now) {
           .level = std::nullopt};
 }
 
+// When the last statement of each other cluster was of that came and counts, recorded or not.
+std::map<std::string, Instant> statements_of(const Service& service) {
+  std::map<std::string, Instant> statements;
+  for (const Consortium::Cluster& cluster : service.consortium().clusters()) {
+    if (cluster.offered) statements.emplace(cluster.configuration.name, cluster.offered->figures.time);
+  }
+  return statements;
+}
+
 std::int64_t level_of(const Service& service, std::uint32_t job) {
   const auto& jobs = service.workflows().levels().jobs;
   const auto found = std::ranges::lower_bound(jobs, job, {}, &protocol::JobLevel::job_id);
@@ -139,11 +149,15 @@ Expected<Answer> explain(Service& service, const ledger::ExplainRequest& asked, 
   SHAPLEY_TRY(answers::check(asked));
   SHAPLEY_TRY_ASSIGN(Source source, Source::of(service, asked.at, context.now));
   answers::Known known{.rules = service.site().rules};
-  if (!source.is_past()) known.priorities = priorities_of(service, context.now);
+  if (!source.is_past()) {
+    known.priorities = priorities_of(service, context.now);
+    known.statements = statements_of(service);
+  }
   if (!source.is_past() && !asked.submit) {
     SHAPLEY_TRY_ASSIGN(const JobName name, ledger::checked_job_name(asked.job));
-    known.priorities->level = level_of(service, name.job);
-    if (const PendingJobs::Job* pending = service.pending_jobs().find(name.job)) {
+    const std::uint32_t job = service.pending_jobs().number_of(name);
+    known.priorities->level = level_of(service, job);
+    if (const PendingJobs::Job* pending = service.pending_jobs().find(job)) {
       known.waits_for = name_of(pending->wait);
       if (pending->rule) known.rule = site_rules::rule_matched(*pending->rule, "itself or an account above");
     }
@@ -155,7 +169,10 @@ Expected<Answer> compare(Service& service, const ledger::CompareRequest& asked, 
   SHAPLEY_TRY(answers::check(asked));
   SHAPLEY_TRY_ASSIGN(Source source, Source::of(service, asked.at, context.now));
   answers::Known known;
-  if (!source.is_past()) known.priorities = priorities_of(service, context.now);
+  if (!source.is_past()) {
+    known.priorities = priorities_of(service, context.now);
+    known.statements = statements_of(service);
+  }
   return from_ledger(std::move(source), asked, std::move(known), context.visible);
 }
 

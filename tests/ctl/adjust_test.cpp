@@ -1,6 +1,7 @@
 // `shapleyctl adjust`: what of the command line the daemon is asked, and what people read; of a real ledger file.
 #include "ctl/commands/adjust.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,8 +13,10 @@
 
 #include "ctl/commands/commands.hpp"
 #include "fake_daemon.hpp"
+#include "ledger/reports/adjustment_report.hpp"
 #include "no_terminal.hpp"
 #include "program.hpp"
+#include "tests/ledger/archived_months.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/partial_report.hpp"
 #include "tests/support/text.hpp"
@@ -159,9 +162,77 @@ TEST_F(Adjust, ShowsWhatAnAmountWouldChange) {
   for (const json& row : report["organizations"])
     moved[row["name"]] =
         row["standing_core_hours_after"].get<double>() - row["standing_core_hours_before"].get<double>();
+  EXPECT_PRED2(contains, run(asked).out, "Organization Standing Corrected ");
+  EXPECT_PRED2(lacks, run(asked).out, "No standing of this period changes");
+  for (const json& row : report["organizations"]) {
+    if (row["name"] == "physics") EXPECT_GT(row["key_core_hours_after"], row["key_core_hours_before"]);
+    if (row["name"] == "commons") EXPECT_TRUE(row["key_core_hours_after"].is_null());
+  }
   EXPECT_GT(moved["physics"], 0);
   EXPECT_NEAR(moved["physics"], -moved["biology"], 1e-9);
   for (const char* other : {"library", "guests", "commons"}) EXPECT_EQ(moved[other], 0) << other;
+}
+
+// What a preview shows of an amount: the month that has its date, and the keys that ranks go by.
+TEST(AdjustPreview, ShowsTheMonthThatChanges) {
+  using namespace ledger;
+  using namespace ledger::testing;
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "ledger.db";
+  write_months(file, 3);
+  const Ledger ledger = writer(file);
+  const Instant now = month_begin(3) - Duration{3600};
+  const std::vector<std::string> names = must(ledger.recover()).state.organizations();
+  const CpuTime hour{Int128{3600} * k_micro};
+  const auto preview = [&](Instant at) {
+    return must(
+        preview_report(ledger, {SettlementAsked{names.at(2), names.at(3), hour, at}, "uid 0 (root)", "why"}, now));
+  };
+  const auto changes = [](const StandingsRow& row) {
+    return row.before != row.after || row.key_before != row.key_after;
+  };
+  const PreviewReport past = preview(month_begin(1) - Duration{1});
+  ASSERT_EQ(past.closed.size(), 1U);
+  EXPECT_EQ(past.closed[0].end, month_begin(1));
+  ASSERT_EQ(past.closed[0].organizations.size(), 2U);
+  for (const ClosedRow& row : past.closed[0].organizations) {
+    const bool gave = row.name == names.at(2);
+    EXPECT_TRUE(gave || row.name == names.at(3)) << row.name;
+    EXPECT_NEAR(row.given_after - row.given_before, gave ? 1 : 0, 1e-9);
+    EXPECT_NEAR(row.got_after - row.got_before, gave ? 0 : 1, 1e-9);
+    EXPECT_EQ(row.standing_after > row.standing_before, gave);
+  }
+  EXPECT_TRUE(std::ranges::none_of(past.organizations, changes)) << "October is not this month";
+  const PreviewReport present = preview(month_begin(2) + Duration{86400});
+  EXPECT_TRUE(present.closed.empty());
+  EXPECT_EQ(std::ranges::count_if(present.organizations, changes), 2);
+  for (const StandingsRow& row : present.organizations) {
+    if (row.name == names.at(2)) EXPECT_GT(row.key_after.value_or(0), row.key_before.value_or(0));
+  }
+}
+
+// The table of the month that has the date.
+TEST(AdjustOverTheSocket, ShowsTheClosedMonthsThatChange) {
+  TempDirectory directory;
+  ledger::PreviewReport preview{
+      .adjustment = {.number = 5, .kind = accounting::AdjustmentKind::settle, .reason = "why"},
+      .organizations = {{.name = "a", .before = 1, .after = 1}}};
+  for (int month = 0; month < 14; ++month) {
+    preview.closed.push_back({.begin = Instant{month * 2'678'400 + 1},
+                              .end = Instant{(month + 1) * 2'678'400},
+                              .organizations = {{"a", 1, 1.5, 10, 10, 11, 11.5}}});
+  }
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json&) { return json_of(preview); }));
+  std::ostringstream out;
+  std::ostringstream err;
+  const Environment environment = no_terminal(out, err);
+  ASSERT_TRUE(run_adjust(with({.to = "b", .amount = "1h", .from = "a", .at = "1970-01-02"}),
+                         {.socket = directory / "s", .timeout = std::chrono::minutes(4)}, environment));
+  EXPECT_PRED2(contains, out.str(), "No standing of this period changes, and no key.\n");
+  EXPECT_PRED2(contains, out.str(), "\n2 earlier periods change, too; --json lists all of them.\n");
+  EXPECT_PRED2(contains, out.str(), "\nFrom 1971-02-08T00:00:01Z to 1971-03-11T00:00:00Z, in core-hours:\n");
+  EXPECT_PRED2(contains, out.str(), "Organization Standing Corrected  Got Corrected Given Corrected\n");
+  EXPECT_PRED2(lacks, out.str(), "From 1970-01-01T00:00:01Z");
 }
 
 TEST_F(Adjust, WhatAFileCannotDoIsSaid) {

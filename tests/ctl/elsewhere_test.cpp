@@ -63,7 +63,8 @@ TEST_F(Elsewhere, ExplainNamesWhatMakesTheRanks) {
   EXPECT_PRED2(contains, text,
                "\nRanks also count the cluster south, which stated 10 s ago: there A is owed 40.0 core-hours, B owes "
                "40.0 core-hours.\nRanks do not count the cluster west yet: no statement of it has come.\n");
-  EXPECT_PRED2(contains, text, ", of A (rank 1: 1 job, 2 processors, by what other clusters state), guests");
+  EXPECT_PRED2(contains, text, ", of A (rank 1: 1 job, 2 processors, by what south states), guests");
+  EXPECT_EQ(ahead[0]["deciding_clusters"], json({"south"}));
 }
 
 TEST_F(Elsewhere, ExplainNamesNoOrganizationThatDoesNotMatter) {
@@ -97,12 +98,21 @@ TEST_F(Elsewhere, CompareSaysWhoWouldGoFirstByThisClusterAlone) {
   EXPECT_EQ(report["by_other_clusters"], true);
   EXPECT_EQ(report["clusters"][0]["organizations"], k_owed);
   const std::string text = render_comparison(report);
-  EXPECT_PRED2(contains, text, "; by the books of this cluster alone, B would go first.\n");
+  EXPECT_EQ(report["deciding_clusters"], json({"south"}));
+  EXPECT_PRED2(contains, text, ", by what south states; by the books of this cluster alone, B would go first.\n");
   EXPECT_PRED2(contains, text,
                "\nRanks also count the cluster south, which stated 10 s ago: there A is owed 40.0 core-hours, B owes "
                "40.0 core-hours.\n");
   EXPECT_EQ(compared("A", "guests")["by_other_clusters"], true);
   EXPECT_EQ(compared("A", "guests", 10)["by_other_clusters"], false) << "nothing was stated then";
+}
+
+// Not of how the keys are made.
+TEST_F(Elsewhere, StatusNamesTheClusterWhoseFiguresDecide) {
+  const auto status = must(answers::answer(ledger::StatusRequest{}, {.path = file()}));
+  ASSERT_EQ(status.ranking.sentences.size(), 1U);
+  EXPECT_EQ(status.ranking.sentences[0],
+            "A goes before B because of what south states: by the books of this cluster alone B would go first");
 }
 
 // A forecast ends when what was stated is too old.

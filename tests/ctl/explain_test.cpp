@@ -309,7 +309,7 @@ TEST_F(Explain, AsksTheDaemonAndSlurm) {
   std::vector<std::vector<std::string>> programs;
   environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
     programs.push_back(words);
-    if (words[2] == "--all") return "3|3|N/A|10000\n4|4|N/A|40003\n";
+    if (words[2] == "--all") return "3|10000\n4|40003\n";
     if (words[0] == "squeue") return "3|PENDING|10000|Priority|(null)|main|normal|0|(null)|N/A\n";
     if (words[0] == "sprio") return "3|main|10000|10000|0|0|0|0|0|0|0|\n";
     return "PriorityType = priority/shapley\n";

@@ -40,6 +40,27 @@ TEST_F(LivePage, SaysWhatStatusAndForecastSay) {
   const std::string full = live_page(report);
   EXPECT_PRED2(contains, full, "These are the first 500 of 501 records.");
   EXPECT_PRED2(contains, full, "A&amp;B");
+  EXPECT_PRED2(lacks, full, "So many jobs wait");
+  report.jobs[0].is.array_job = 72;
+  report.jobs[0].is.array_task = 3;
+  report.truncated = true;
+  EXPECT_PRED2(contains, live_page(report), ">72_3</th>");
+  EXPECT_PRED2(contains, live_page(report), "So many jobs wait that only those of the lowest numbers are known here.");
+}
+
+TEST_F(LivePage, NamesTheOtherClustersThatRanksCount) {
+  LiveReport report{.status = must(answers::answer(ledger::StatusRequest{.forecast = true}, {.path = file()})),
+                    .no_jobs = "x"};
+  EXPECT_PRED2(lacks, live_page(report), "Ranks ");
+  report.status.clusters = {{.cluster = "south",
+                             .stated_at = report.status.at - Duration{3000},
+                             .organizations = {{"A", 40.0}},
+                             .heard_at = report.status.at - Duration{10}},
+                            {.cluster = "we<st"}};
+  const std::string page = live_page(report);
+  EXPECT_PRED2(contains, page,
+               "<p>Ranks also count the cluster south, which stated 10 s ago: there A is owed 40.0 core-hours.</p>");
+  EXPECT_PRED2(contains, page, "<p>Ranks do not count the cluster we&lt;st yet: no statement of it has come.</p>");
 }
 
 }  // namespace

@@ -44,11 +44,11 @@ json compare_priority(const json& priorities, const json& slurm, const std::stri
   return json_of(ctl::compare_priority(of_daemon, partial<SlurmFacts>(slurm), organization));
 }
 
-json place_of(std::uint32_t job, const std::string& organization, const std::vector<PendingRecord>& records,
-              const json& queue, const json& rows) {
+json place_of(std::uint32_t job, const std::string& organization, const json& queue,
+              const PendingPriorities& priorities, const json& rows) {
   std::vector<ledger::RankedRow> ranked;
   for (const json& row : rows) ranked.push_back(partial<ledger::RankedRow>(row));
-  return json_of(ctl::place_of(job, organization, records, partial<ledger::QueueReport>(queue), ranked));
+  return json_of(ctl::place_of(job, organization, partial<ledger::QueueReport>(queue), priorities, ranked));
 }
 
 std::string explanation_of(const json& report) {
@@ -85,7 +85,7 @@ RC_GTEST_PROP(WishedSite, IsWhatThePluginComputes, ()) {
               std::int64_t{ranks} - 1 - position);
 }
 
-// A cluster of two partitions, of which `urgent` has the higher tier.
+// A cluster of two partitions, of which `urgent` has the higher tier and is hidden.
 Expected<std::string> cluster(const std::vector<std::string>& words) {
   if (words[0] == "squeue") return "4711|PENDING|20102|Priority|(null)|main|normal|0|(null)|2026-11-23T21:00:00\n";
   if (words[0] == "sprio") return "4711|main|20102|20002|100|0|0|0|0|0|0|\n";
@@ -96,8 +96,9 @@ Expected<std::string> cluster(const std::vector<std::string>& words) {
            "PriorityWeightAge       = 0\n"
            "PriorityWeightTRES      = (null)\n"
            "PriorityFlags           = \n";
-  return "PartitionName=main AllowGroups=ALL PriorityJobFactor=1 PriorityTier=1 State=UP\n"
-         "PartitionName=urgent AllowGroups=ALL PriorityJobFactor=1 PriorityTier=9 State=UP\n";
+  const bool shows_hidden = std::ranges::find(words, "-a") != words.end();
+  return std::string("PartitionName=main AllowGroups=ALL PriorityJobFactor=1 PriorityTier=1 State=UP\n") +
+         (shows_hidden ? "PartitionName=urgent AllowGroups=ALL PriorityJobFactor=1 PriorityTier=9 State=UP\n" : "");
 }
 
 json daemon_says(const std::string& mode = "priorities") {
@@ -165,6 +166,42 @@ TEST(SlurmFacts, OfAJobThatSlurmHasPurgedAreThatItDoesNotKnowIt) {
   EXPECT_EQ(facts["asked"], true);
   EXPECT_TRUE(facts["job"].is_null());
   EXPECT_EQ(compare_priority(daemon_says(), facts, "A")["why"], "Slurm does not know the job any more");
+}
+
+// Slurm leaves in the record of a job that is over why it had waited.
+TEST(SlurmFacts, OfAJobThatIsOverAreNotWhyItHadWaited) {
+  const auto told = [](const std::string& state, const std::string& reason) {
+    return SlurmJob{.state = state, .reason = reason}.told_reason().value_or("");
+  };
+  EXPECT_EQ(told("PENDING", "JobHeldUser"), "JobHeldUser");
+  EXPECT_EQ(told("PENDING", "None"), "");
+  EXPECT_EQ(told("REQUEUE_HOLD", "JobHeldUser"), "JobHeldUser");
+  for (const char* reason :
+       {"JobHeldUser", "Priority", "Dependency", "AssocGrpCpuLimit", "Reservation night was deleted"})
+    EXPECT_EQ(told("CANCELLED", reason), "") << reason;
+  EXPECT_EQ(told("FAILED", "RaisedSignal:9(Killed)"), "RaisedSignal:9(Killed)");
+  EXPECT_EQ(told("DEADLINE", "DeadLine"), "DeadLine");
+}
+
+TEST(SlurmFacts, OfAFederatedJobAreWhereItRan) {
+  std::vector<std::vector<std::string>> asked;
+  std::string rows;
+  const auto run = [&](const std::vector<std::string>& words) -> Expected<std::string> {
+    asked.push_back(words);
+    return rows;
+  };
+  constexpr std::uint32_t k_federated = 67'108'869;
+  rows = "north|REVOKED|2026-11-23T10:00:05\nsouth|CANCELLED by 0|2026-11-23T10:00:05\nnorth|PENDING|Unknown\n";
+  const auto ran = ran_elsewhere(k_federated, run);
+  ASSERT_TRUE(ran);
+  EXPECT_EQ(ran->cluster, "south");
+  EXPECT_EQ(ran->state, "CANCELLED");
+  EXPECT_EQ(std::ranges::count(asked.at(0), "--jobs=67108869"), 1);
+  rows = "north|REVOKED|2026-11-23T10:00:05\nsouth|PENDING|Unknown\n";
+  EXPECT_FALSE(ran_elsewhere(k_federated, run));
+  asked.clear();
+  EXPECT_FALSE(ran_elsewhere(4711, run)) << "no job of a federation";
+  EXPECT_TRUE(asked.empty());
 }
 
 // sprio has no line of such a job.
@@ -320,27 +357,27 @@ json queue_of_three() {
   const auto job = [](std::uint32_t number, const char* organization, std::int64_t processors, std::int64_t tasks) {
     return json{{"job", number}, {"organization", organization}, {"processors", processors}, {"tasks", tasks}};
   };
+  json task = job(12, "A", 2, 1);
+  task.update({{"array_job", 10}, {"array_task", 3}});
   return {{"truncated", false},
           {"jobs",
-           {job(1, "B", 4, 1), job(2, "A", 1, 1), job(3, "B", 2, 1), job(10, "A", 2, 3), job(12, "A", 2, 1),
-            job(20, "C", 8, 1)}}};
+           {job(1, "B", 4, 1), job(2, "A", 1, 1), job(3, "B", 2, 1), job(10, "A", 2, 3), task, job(20, "C", 8, 1)}}};
 }
 
 // squeue in no order. Job 30 is not in the queue: it could not start. 12 is a task of array 10 and goes before its
 // rest.
 Expected<std::string> squeue_lists(const std::vector<std::string>& words) {
   EXPECT_EQ(words[0], "squeue");
-  return "20|20|N/A|400\n3|3|N/A|500\n1|1|N/A|700\n2|2|N/A|700\n10|10|4-6%2|600\n12|10|3|600\n30|30|N/A|900\nnoise\n";
+  EXPECT_EQ(std::ranges::count(words, "--array-unique"), 1) << "else it shows all of an array as one";
+  return "20|400\n3|500\n1|700\n2|700\n10|600\n12|600\n30|900\nnoise\n";
 }
 
 TEST(Place, CountsWhatGoesBeforeByOrganization) {
-  const auto records = pending_records(squeue_lists);
-  ASSERT_TRUE(records);
-  ASSERT_EQ(records->size(), 7U);
-  EXPECT_TRUE((*records)[4].is_rest);
-  EXPECT_FALSE((*records)[5].is_rest);
+  const auto priorities = pending_priorities(squeue_lists);
+  ASSERT_TRUE(priorities);
+  ASSERT_EQ(priorities->size(), 7U);
   const auto of = [&](std::uint32_t job, const char* organization) {
-    return place_of(job, organization, *records, queue_of_three(), rows_of_three());
+    return place_of(job, organization, queue_of_three(), *priorities, rows_of_three());
   };
   const json place = of(3, "B");
   EXPECT_EQ(place["known"], true);
@@ -362,16 +399,32 @@ TEST(Place, CountsWhatGoesBeforeByOrganization) {
 
 // The page of all jobs gives each the place that explain gives it.
 TEST(Place, OfEachJobOnThePageIsItsOwn) {
-  const auto records = *pending_records(squeue_lists);
-  const auto queue = partial<ledger::QueueReport>(queue_of_three());
-  const std::vector<LiveJob> jobs = live_jobs(records, queue);
+  const auto priorities = *pending_priorities(squeue_lists);
+  const std::vector<PlacedJob> jobs = in_turn(partial<ledger::QueueReport>(queue_of_three()), priorities);
   ASSERT_EQ(jobs.size(), 6U);
   std::int64_t last = 0;
-  for (const LiveJob& job : jobs) {
-    EXPECT_EQ(job.place,
-              json(place_of(job.is.job, job.is.organization, records, queue_of_three(), rows_of_three()))["position"]);
+  for (const PlacedJob& job : jobs) {
+    EXPECT_EQ(job.place, json(place_of(job.is.job, job.is.organization, queue_of_three(), priorities,
+                                       rows_of_three()))["position"]);
     EXPECT_GT(job.place, std::exchange(last, job.place));
   }
+  EXPECT_EQ(jobs[2].is.job_id(), "10_3");
+  EXPECT_EQ(jobs[3].is.job_id(), "10");
+}
+
+// The daemon's queue and squeue are of two instants: an array that was split in between, and a job that has started.
+TEST(Place, IsCountedInTheDaemonsQueueWhateverSqueueShows) {
+  const PendingPriorities before_the_split{{1, 700}, {2, 700}, {3, 500}, {10, 600}};
+  const auto of = [&](std::uint32_t job, const char* organization) {
+    return place_of(job, organization, queue_of_three(), before_the_split, rows_of_three());
+  };
+  EXPECT_EQ(of(12, "A")["position"], 3) << "by the priority of its array";
+  EXPECT_EQ(of(3, "B")["position"], 7);
+  EXPECT_EQ(of(3, "B")["of"], 8) << "all of the queue";
+  EXPECT_EQ(of(20, "C")["why"], "squeue does not list it among those that wait");
+  const auto jobs = in_turn(partial<ledger::QueueReport>(queue_of_three()), before_the_split);
+  ASSERT_EQ(jobs.size(), 6U) << "the page leaves none out";
+  EXPECT_EQ(jobs.back().is.job, 20U);
 }
 
 TEST(Place, IsASentence) {
@@ -397,7 +450,7 @@ TEST(Place, IsASentence) {
               {"priorities", daemon_says()},
               {"slurm", slurm_not_asked("x")},
               {"priority", compare_priority(daemon_says(), slurm_not_asked("x"), "B")}};
-  report["place"] = place_of(3, "B", *pending_records(squeue_lists), queue_of_three(), rows_of_three());
+  report["place"] = place_of(3, "B", queue_of_three(), *pending_priorities(squeue_lists), rows_of_three());
   EXPECT_PRED2(contains, explanation_of(report),
                "Place: 7th of 8 that wait, 2nd of B: A 5 jobs with 9 processors and B 1 job with 4 go before it.\n"
                "By leads A may start 9 more processors and C 3 before it.\n");

@@ -72,13 +72,14 @@ TEST_F(Submission, AsksSbatchToo) {
   std::string associations = "|gold|gold,normal\n";
   environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
     programs.push_back(words);
+    if (std::ranges::find(words, "onlydefaults") != words.end()) return "acct_a\n";
     if (words[0] == "sacctmgr" && words.back() == "format=Partition,DefaultQOS,QOS") return associations;
     // Without the name of the cluster sacctmgr lists the accounts of all clusters of its slurmdbd.
     if (words[0] == "sacctmgr")
       return std::string("acct_a|science\nscience|root\nroot|\n") +
              (std::ranges::count(words, "cluster=north") == 1 ? "" : "acct_a|trade\ntrade|root\n");
     if (words == std::vector<std::string>{"scontrol", "show", "config"}) return "ClusterName             = north\n";
-    if (words[0] == "scontrol")
+    if (words[0] == "scontrol" && words[1] == "-a")
       return "PartitionName=gpu Default=NO State=UP\nPartitionName=all Default=YES State=UP\n";
     if (!answer.empty()) return answer;
     return "sbatch: Your project has 12 days left.\nsbatch: Job 7 to start at 2026-11-18T12:00:00 using 2 processors "
@@ -104,6 +105,8 @@ TEST_F(Submission, AsksSbatchToo) {
   EXPECT_EQ(completed_with("||night,normal\n"), "all normal");
   EXPECT_EQ(completed_with("all|day|\ngpu|night|\n||\n"), "all day");
   EXPECT_EQ(completed_with(""), "all ");
+  EXPECT_EQ(completed({}, "ada", environment.run_program).account, "acct_a") << "the default one";
+  EXPECT_EQ(completed({.account = "b"}, "ada", environment.run_program).account, "b");
   EXPECT_EQ(std::ranges::count(programs.back(), "user=ada"), 1);
   EXPECT_EQ(std::ranges::count(programs.back(), "cluster=north"), 1);
   EXPECT_PRED2(contains, text, "A job submitted now (user ");
@@ -116,7 +119,12 @@ TEST_F(Submission, AsksSbatchToo) {
   answer = "sbatch: Your project has 12 days left.\nallocation failure: Invalid account specified\n";
   EXPECT_PRED2(contains, printed_by(arguments, {.socket = directory / "s", .timeout = std::chrono::minutes(4)}),
                "Slurm:    allocation failure: Invalid account specified (sbatch --test-only)\n");
-  EXPECT_FALSE(run_explain({.submit = true}, {}, environment)) << "without an account";
+  // Without an account sbatch is given none either.
+  ASSERT_TRUE(
+      run_explain({.submit = true}, {.socket = directory / "s", .timeout = std::chrono::minutes(4)}, environment));
+  EXPECT_EQ(request["submit"]["account"], "acct_a");
+  EXPECT_TRUE(
+      std::ranges::none_of(programs.back(), [](const std::string& word) { return word.starts_with("--account"); }));
   EXPECT_FALSE(run_explain({}, {}, environment)) << "neither a job nor --submit";
 }
 

@@ -65,7 +65,9 @@ fill() {
   on north wait_until 60 waiting_is bob 0
   wait_until 60 ended_waiting "$first"
   never_ran_here "$first"
-  shapleyctl explain "$first"
+  # Where it runs is said in the north.
+  wait_until 60 explained "$first" '.elsewhere == {cluster: "south", state: "RUNNING"}'
+  shapleyctl explain "$first" | grep -q "^It runs on the cluster south of its federation (RUNNING), whose books have it"
   # The next one starts in the north; in the south its record is taken away.
   second=$(on north fed_submit bob -n4 "$(on north until_told second)")
   for name in north south; do on "$name" wait_until 60 waiting_is bob 4; done
@@ -75,6 +77,7 @@ fill() {
   on south wait_until 60 waiting_is bob 0
   wait_until 60 ended_waiting "$second"
   never_ran_here "$second"
+  wait_until 60 explained "$second" '.elsewhere.cluster == "north"'
   no_other_job
   # The first one is requeued, waits again and runs a second time, now in the north.
   fill north ada 4 full

@@ -77,6 +77,41 @@ asked_in() {
 explained() { explain "$1" && tells "$2"; }
 member() { setpriv --reuid="$JOB_UID" --regid="$JOB_GID" --clear-groups "$@"; }
 
+# placed JOB PLACE OF: what explain says, and beside it that as many jobs are of better ranks.
+placed() { explain "$1" && tells ".priority.agrees == true and .place.position == $2 and .place.of == $3 and .ahead.jobs == $2 - 1 and ([.place.before[].jobs] | add) == $2 - 1"; }
+has_own_record() { squeue -h --array-unique -t PENDING -o '%i %A' | awk -v task="$1" -v array="${1%_*}" '$1 == task && $2 != array { found = 1 } END { exit !found }'; }
+# Slurm shows the array as one, whatever records it has.
+lists_of_array() { squeue -h -t PENDING -o %F | grep -c "^$1\$"; }
+
+@test "an array counts as its tasks, also where the plugin gave them records of their own: place, ranks, the page, and a task by its name" {
+  local array own last page=$CLUSTER_DIR/live
+  start_with
+  take_all
+  array=$(submit astro -n4 --array=1-10 "sleep 1")
+  own=$(submit chem -n2 "sleep 1")
+  last=$(submit bio -n4 "sleep 1")
+  wait_until 20 has_own_record "${array}_3"
+  [ "$(lists_of_array "$array")" -eq 1 ]
+  wait_until 20 placed "$last" 12 12
+  says "Place: 12th of 12 that wait, 1st of bio: astro 10 jobs with 40 processors and chem 1 job with 2 go before it."
+  says "Better ranks: 11 jobs that ask for 42 processors, of astro (rank 1: 10 jobs, 40 processors"
+  wait_until 10 explained "${array}_3" '.place.known and .place.of == 12 and .job.job_id == "'"${array}"'_3" and .priority.agrees == true'
+  [ "$(jq .job.job "$CLUSTER_DIR/explanation.json")" != "$array" ]
+  says "Slurm:    state PENDING"
+  shapleyctl report --live -o "$page"
+  [ "$(grep -c "<th scope=\"row\" class=\"text\">${array}" "$page/index.html")" -ge 2 ]
+  grep -q "<th scope=\"row\" class=\"text\">${array}_3</th><td class=\"text\">astro</td>" "$page/index.html"
+  grep -q "<th scope=\"row\" class=\"text\">$last</th><td class=\"text\">bio</td><td>12</td>" "$page/index.html"
+  grep -q "<th scope=\"row\" class=\"text\">$own</th>" "$page/index.html"
+  # One that is cancelled while it is held is over, and nothing releases it.
+  held=$(submit chem --hold true)
+  wait_until 10 explained "$held" '.waits_for == "held"'
+  says "scontrol release lets it go"
+  scancel "$held"
+  wait_until 20 explained "$held" '.job.state == "ended" and .slurm.job.state == "CANCELLED"'
+  grep -q "^Slurm:    state CANCELLED\.$" "$CLUSTER_DIR/explanation"
+}
+
 @test "a job that waits for another one: Slurm's reason in a sentence; ranks say nothing about it" {
   start_with
   first=$(submit astro "$(until_told enough)")

@@ -73,6 +73,11 @@ says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/expl
   would_be chem -A chem -q normal
   would_be bio -A cells
   member shapleyctl explain --submit -A chem | grep -q "would be of golden: by the rule qos gold"
+  # Without -A the user's default account decides, as of a job.
+  unnamed=$(sbatch --parsable --uid="$JOB_UID" --gid="$JOB_GID" --chdir=/ -o /dev/null -n1 --wrap "sleep 2")
+  wait_drained 30
+  wait_until 20 booked_for "$unnamed" "$(member shapleyctl explain --submit --json | jq -r .job.organization)"
+  [ "$(shapleyctl jobs -a -j "$unnamed" --json | jq -r '.jobs[0].account')" = "$(member shapleyctl explain --submit --json | jq -r .job.account)" ]
 }
 member() { setpriv --reuid="$JOB_UID" --regid="$JOB_GID" --clear-groups "$@"; }
 booked_for() { [ "$(shapleyctl jobs -a -j "$1" --json | jq -r '.jobs[0].organization')" = "$2" ]; }

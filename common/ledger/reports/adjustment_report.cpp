@@ -46,12 +46,54 @@ const char* empty_member(const ReversalAsked& /*asked*/) {
   return nullptr;
 }
 
-// The standings of organizations at the instant, by name.
-std::map<std::string, double> standings_of(State& books, Instant t, accounting::EstimatorId estimator) {
-  std::map<std::string, double> standings;
-  for (const OrganizationRow& row : status_report(books, t, estimator).organizations)
-    standings[row.is.name] = row.is.standing_core_hours;
-  return standings;
+// The rows of organizations at the instant, by name.
+std::map<std::string, RankedRow> rows_at(State& books, Instant t, accounting::EstimatorId estimator) {
+  std::map<std::string, RankedRow> rows;
+  for (OrganizationRow& row : status_report(books, t, estimator).organizations)
+    rows.emplace(row.is.name, std::move(row.is));
+  return rows;
+}
+
+struct ClosedFigures {
+  double standing = 0;
+  double got = 0;
+  double given = 0;
+  friend bool operator==(const ClosedFigures&, const ClosedFigures&) = default;
+};
+
+struct ClosedBooks {
+  Instant begin;
+  std::map<std::string, ClosedFigures> organizations;
+};
+
+// The closed periods, by their ends.
+std::map<Instant, ClosedBooks> closed_books(const State& books, accounting::EstimatorId estimator) {
+  std::map<Instant, ClosedBooks> closed;
+  for (const accounting::ClosedPeriod& period : books.closed_periods()) {
+    ClosedBooks& of = closed[period.end];
+    of.begin = period.begin;
+    for (const accounting::Standing& row : period.standings) {
+      of.organizations[books.organizations()[row.organization.value]] = {
+          standing_core_hours(row.balance(estimator), period.end - period.begin), core_hours(row.got),
+          core_hours(row.given(estimator))};
+    }
+  }
+  return closed;
+}
+
+std::vector<RestatedPeriod> restated(const std::map<Instant, ClosedBooks>& before,
+                                     std::map<Instant, ClosedBooks> after) {
+  std::vector<RestatedPeriod> periods;
+  for (const auto& [end, earlier] : before) {
+    RestatedPeriod period{.begin = earlier.begin, .end = end};
+    for (const auto& [name, then] : earlier.organizations) {
+      const ClosedFigures& now = after[end].organizations[name];
+      if (now != then)
+        period.organizations.push_back({name, then.standing, now.standing, then.got, now.got, then.given, now.given});
+    }
+    if (!period.organizations.empty()) periods.push_back(std::move(period));
+  }
+  return periods;
 }
 
 // nullopt: a part of it is older than these books remember.
@@ -174,23 +216,30 @@ Expected<PreviewReport> preview_report(const Ledger& ledger, const AdjustmentAsk
   const accounting::EstimatorId estimator = ranking_estimator(recovered.state);
   SHAPLEY_TRY_ASSIGN(const AdjustmentPlan plan, plan_adjustment(ledger, recovered.state, asked, now));
   const Instant t = std::max(now, recovered.state.now());
-  const std::map<std::string, double> before = standings_of(recovered.state, t, estimator);
+  const std::map<std::string, RankedRow> before = rows_at(recovered.state, t, estimator);
+  const std::map<Instant, ClosedBooks> closed_before = closed_books(recovered.state, estimator);
   const std::vector<Event> events = plan.events();
   SHAPLEY_TRY_ASSIGN(std::optional<State> with, applied_to(std::move(recovered.state), events));
   if (!with) {
     SHAPLEY_TRY_ASSIGN(with, books_with(ledger, events));
   }
-  const std::map<std::string, double> after = standings_of(*with, t, estimator);
+  const std::map<std::string, RankedRow> after = rows_at(*with, t, estimator);
   PreviewReport report{.adjustment = adjustment_row(plan.made),
                        .core_hours = core_hours(plan.work),
                        .contribution = std::string(accounting::name_of(estimator)),
                        .organizations = {},
+                       .closed = {},
                        .elsewhere = clusters_with_former_name(*with, plan.made)};
-  for (const auto& [name, standing] : before) {
+  for (const auto& [name, row] : before) {
+    StandingsRow& changes = report.organizations.emplace_back(
+        StandingsRow{.name = name, .before = row.standing_core_hours, .key_before = row.key_core_hours});
     const auto found = after.find(name);
-    report.organizations.push_back(
-        {name, standing, found == after.end() ? std::nullopt : std::optional(found->second)});
+    if (found == after.end()) continue;
+    changes.after = found->second.standing_core_hours;
+    changes.key_after = found->second.key_core_hours;
   }
+  const bool joins = plan.made.kind == AdjustmentKind::rename || plan.made.kind == AdjustmentKind::merge;
+  if (!joins) report.closed = restated(closed_before, closed_books(*with, estimator));
   return report;
 }
 

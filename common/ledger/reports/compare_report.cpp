@@ -146,7 +146,11 @@ CompareReport compared(const Moment& moment, const Side& a, const Side& b) {
     return report.because == Because::key && accounting::goes_first(otherwise, second, first, Duration{0});
   };
   report.by_what_runs = would_turn(moment.without_what_runs());
-  if (!report.clusters.empty()) report.by_other_clusters = would_turn(moment.without_other_clusters());
+  if (!report.clusters.empty()) {
+    if (report.because == Because::key)
+      report.deciding_clusters = deciding_clusters(outlook, moment.elsewhere, first, second);
+    report.by_other_clusters = !report.deciding_clusters.empty();
+  }
   report.difference = difference;
   report.difference_core_hours = ahead.key_core_hours.value_or(0) - behind.key_core_hours.value_or(0);
   if (outlook.terms.brakes && report.because != Because::guests) {

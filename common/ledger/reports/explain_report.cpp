@@ -60,7 +60,6 @@ JobTurn closed_state(const JobRow& job, Instant at) {
 Ahead ahead_of(const Moment& moment, const RankedRow& own) {
   Ahead ahead;
   const accounting::Outlook idle = moment.without_what_runs();
-  const accounting::Outlook alone = moment.without_other_clusters();
   for (const OrganizationRow& each : moment.status.organizations) {
     const RankedRow& row = each.is;
     if (!row.rank || !own.rank || *row.rank >= *own.rank) continue;
@@ -73,16 +72,19 @@ Ahead ahead_of(const Moment& moment, const RankedRow& own) {
     };
     ahead.jobs += row.waiting_jobs;
     ahead.processors += row.waiting.number();
-    ahead.organizations.push_back({.waits = {row.name, row.waiting_jobs, row.waiting},
-                                   .rank = *row.rank,
-                                   .because = because,
-                                   .by_what_runs = would_be_behind(idle),
-                                   .by_other_clusters = would_be_behind(alone)});
+    AheadRow& better = ahead.organizations.emplace_back(AheadRow{.waits = {row.name, row.waiting_jobs, row.waiting},
+                                                                 .rank = *row.rank,
+                                                                 .because = because,
+                                                                 .by_what_runs = would_be_behind(idle)});
+    if (because == Because::key)
+      better.deciding_clusters =
+          deciding_clusters(moment.outlook, moment.elsewhere, moment.rank_row(row.name), moment.rank_row(own.name));
+    better.by_other_clusters = !better.deciding_clusters.empty();
   }
   return ahead;
 }
 
-// The organization's own jobs; their order is determined by Slurm and the levels.
+// The organization's other jobs; their order is determined by Slurm and the levels.
 OwnJobs own_jobs(const Moment& moment, const JobAt& job) {
   OwnJobs own;
   ProcessorMillionths asked;
@@ -90,9 +92,9 @@ OwnJobs own_jobs(const Moment& moment, const JobAt& job) {
   for (const OpenSegment& segment : moment.open) {
     if (segment.kind != SegmentKind::wait || segment.job == JobId{job.is.job}) continue;
     if (job.is.organization != moment.names[segment.organization.value]) continue;
-    own.jobs += 1;
+    own.jobs += segment.jobs(moment.tasks);
     asked = asked + segment.processors;
-    own.longer += waits && segment.since < job.since ? 1 : 0;
+    own.longer += waits && segment.since < job.since ? segment.jobs(moment.tasks) : 0;
   }
   own.processors = asked;
   return own;
@@ -122,8 +124,8 @@ std::string name_of(const Moment& moment, const std::string& organization) {
 // "72_3" of a task of an array, whose own number only Slurm knows; else the job's number.
 Expected<std::string> job_id_of(const SegmentKey& run, const Ledger& ledger) {
   SHAPLEY_TRY_ASSIGN(const auto job, submission_by(ledger, run.job, run.anchor));
-  if (!job || !job->array_job || !job->array_task) return std::to_string(run.job.value);
-  return std::to_string(*job->array_job) + '_' + std::to_string(*job->array_task);
+  if (!job) return std::to_string(run.job.value);
+  return ledger::job_id_of(run.job.value, job->array_job, job->array_task);
 }
 
 Expected<std::vector<NextStart>> starts_after(const Moment& moment, const Ledger& ledger) {

@@ -26,12 +26,6 @@ accounting::Outlook Moment::without_what_runs() const {
   return idle;
 }
 
-accounting::Outlook Moment::without_other_clusters() const {
-  accounting::Outlook own = outlook;
-  own.rows = own_rows;
-  return own;
-}
-
 accounting::EstimatorId ranking_estimator(const accounting::State& state) {
   return accounting::parse_estimator(state.ranking_rule().contribution).value_or(accounting::k_default_estimator);
 }
@@ -41,8 +35,8 @@ Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wa
 }
 
 Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wanted,
-                 const accounting::EstimatorSet& able) {
-  StatusReport status = status_report(state, t, wanted, able);
+                 const accounting::EstimatorSet& able, const StartableTasks& tasks) {
+  StatusReport status = status_report(state, t, wanted, able, tasks);
   const Instant at = state.now();
   const accounting::EstimatorId estimator = accounting::acting(wanted, able);
   std::vector<OpenSegment> open;
@@ -57,11 +51,12 @@ Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wa
                 .is_past = false,
                 .status = std::move(status),
                 .outlook = accounting::outlook(state, estimator),
-                .own_rows = state.own_rank_rows(estimator),
+                .elsewhere = shares_elsewhere(state),
                 .names = std::move(names),
                 .former = std::move(former),
                 .adjustments = state.adjustments(),
                 .open = std::move(open),
+                .tasks = tasks,
                 .next_starts = {}};
 }
 

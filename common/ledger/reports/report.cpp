@@ -5,11 +5,10 @@
 #include <cstdio>
 #include <map>
 
-#include "accounting/state/consortium.hpp"
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
 #include "base/nearest.hpp"
-#include "ledger/consortium/standing.hpp"
+#include "ledger/reports/other_clusters.hpp"
 
 namespace shapley::ledger {
 
@@ -26,7 +25,7 @@ struct JobCounts {
   Instant oldest_wait = k_end_of_time;  // begin of the longest present stretch of waiting
 };
 
-std::vector<JobCounts> count_jobs(const accounting::State& state) {
+std::vector<JobCounts> count_jobs(const accounting::State& state, const StartableTasks& tasks = {}) {
   std::vector<JobCounts> counts(state.organizations().size());
   for_each_open_segment(state, [&](const OpenSegment& segment) {
     JobCounts& count = counts[segment.organization.value];
@@ -34,7 +33,7 @@ std::vector<JobCounts> count_jobs(const accounting::State& state) {
       count.running += 1;
       return;
     }
-    count.waiting += 1;
+    count.waiting += segment.jobs(tasks);
     count.oldest_wait = std::min(count.oldest_wait, segment.since);
   });
   return counts;
@@ -216,7 +215,9 @@ std::string counted_text(const RankingReport& ranking) {
 }
 
 // Sentences about surprises: which organizations go before one that is owed more, and why. `rows` in rank order.
-std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& rows, const RankingReport& ranking) {
+// `by_clusters`: of sentence_of_clusters().
+std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& rows, const RankingReport& ranking,
+                                           const std::string& by_clusters) {
   std::vector<std::string> sentences;
   const auto key = [](const RankedRow& row) { return *row.key_core_hours; };
   // The key if nothing ran.
@@ -251,17 +252,20 @@ std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& r
   const Duration horizon{ranking.horizon_s};
   const std::string& best = best_key->name;
   const bool brakes = ranking.rule == accounting::KeyRule::braking;
+  if (!by_clusters.empty()) sentences.push_back(by_clusters);
+  // A standing is of this cluster alone: where other clusters decide against it, nothing else has to be said.
+  const bool is_behind = by_clusters.empty() && most_owed->standing_core_hours > best_key->standing_core_hours;
   if (idle_key(*best_idle) > idle_key(*best_key)) {
     const std::string then =
         brakes ? " by its key if nothing ran now, " : " in " + in_words(horizon) + " if nothing runs until then, ";
     sentences.push_back(best_idle->name + ' ' + owed(idle_key(*best_idle)) + then + best + ' ' +
                         owed(idle_key(*best_key)) + "; but " + best + " goes before it because of what runs now: " +
                         best_idle->name + ' ' + of_what_runs(*best_idle) + ", " + best + ' ' + of_what_runs(*best_key));
-  } else if (brakes && most_owed->standing_core_hours > best_key->standing_core_hours) {
+  } else if (brakes && is_behind) {
     sentences.push_back(most_owed->name + ' ' + owed(most_owed->standing_core_hours) + " by now, but " + best +
                         " goes before it, because ranks go by how far there is to brake: by their keys " + best + ' ' +
                         owed(key(*best_key)) + ", " + most_owed->name + ' ' + owed(key(*most_owed)));
-  } else if (most_owed->standing_core_hours > best_key->standing_core_hours) {
+  } else if (is_behind) {
     sentences.push_back(most_owed->name + ' ' + owed(most_owed->standing_core_hours) + " by now, but " + best +
                         " will be owed more within " + in_words(horizon) + " if nothing more starts" +
                         counted_text(ranking) + ": " + best + ' ' + owed(key(*best_key)) + " then, " + most_owed->name +
@@ -285,72 +289,7 @@ RankingReport ranking_report(const accounting::State& state) {
           .sentences = {}};
 }
 
-// Ranks here do not count an organization that the books do not know, so it is not shown either.
-std::map<std::string, CpuTime> owed_by(const accounting::State& state, const accounting::ClusterShare& share) {
-  std::map<std::string, CpuTime> owed;
-  for (const accounting::FiguresElsewhere& there : share.organizations) {
-    if (const auto row = state.find_organization(there.organization))
-      owed[state.organizations()[row->value]] += there.figures.given_less_got;
-  }
-  return owed;
-}
-
-std::vector<OtherClusterReport> other_clusters(const accounting::State& state) {
-  std::vector<OtherClusterReport> clusters;
-  for (const accounting::ClusterShare& share : state.shares_elsewhere()) {
-    OtherClusterReport& report = clusters.emplace_back();
-    report.cluster = share.cluster;
-    if (share.statement == nullptr) continue;
-    report.stated_at = share.statement->figures.time;
-    report.stands_still = share.stale_at;
-    report.is_stale = share.stale_at <= state.now();
-    for (const accounting::FiguresElsewhere& there : share.organizations) {
-      if (there.figures != accounting::KeyFigures{} && !state.find_organization(there.organization))
-        report.uncounted.push_back(there.organization);
-    }
-    for (const auto& [name, work] : owed_by(state, share)) report.organizations.push_back({name, core_hours(work)});
-  }
-  return clusters;
-}
-
-// The shares once the line is accepted, of which `next` is a statement.
-std::vector<accounting::ClusterShare> shares_after(const accounting::State& state,
-                                                   const accounting::LedgerReplaced& accepted,
-                                                   const accounting::StandingReceived* next) {
-  if (state.consortium() == nullptr) return {};
-  accounting::ConsortiumDeclared declared = *state.consortium();
-  end_earlier_weights(declared, accepted);
-  return accounting::shares_of(declared, {&next, 1}, state.residual(), state.period(), state.now());
-}
-
 }  // namespace
-
-LineReport line_report(const accounting::State& state, const accounting::LedgerReplaced& accepted,
-                       const accounting::StandingReceived& first) {
-  LineReport report{.cluster = accepted.cluster,
-                    .former_ledger = accepted.former_ledger,
-                    .former_event = accepted.former_event,
-                    .former_time = {},
-                    .ledger = accepted.ledger,
-                    .event = accepted.event,
-                    .time = first.figures.time,
-                    .author = accepted.author,
-                    .reason = accepted.reason};
-  std::map<std::string, std::pair<CpuTime, CpuTime>> owed;
-  for (const accounting::ClusterShare& share : state.shares_elsewhere()) {
-    if (share.cluster != accepted.cluster || share.statement == nullptr) continue;
-    report.former_time = share.statement->figures.time;
-    for (const auto& [name, work] : owed_by(state, share)) owed[name].first = work;
-  }
-  const accounting::StandingReceived* const next = &first;
-  for (const accounting::ClusterShare& share : shares_after(state, accepted, next)) {
-    if (share.cluster != accepted.cluster) continue;
-    for (const auto& [name, work] : owed_by(state, share)) owed[name].second = work;
-  }
-  for (const auto& [name, works] : owed)
-    report.organizations.push_back({name, core_hours(works.first), core_hours(works.second)});
-  return report;
-}
 
 std::vector<NoStart> no_start_report(const accounting::State& state, const std::vector<std::string>& only) {
   const std::vector<JobCounts> jobs = count_jobs(state);
@@ -414,13 +353,14 @@ StatusReport status_report(accounting::State& state, Instant t, EstimatorId want
   return status_report(state, t, wanted, state.kept());
 }
 
-StatusReport status_report(accounting::State& state, Instant t, EstimatorId wanted, const EstimatorSet& able) {
+StatusReport status_report(accounting::State& state, Instant t, EstimatorId wanted, const EstimatorSet& able,
+                           const StartableTasks& tasks) {
   state.advance(t);
   const Instant at = state.now();
   const EstimatorId estimator = accounting::acting(wanted, able);
   const std::vector<Standing> standings = state.standings(able);
   const std::vector<accounting::Rank> ranked = state.ranking(estimator);
-  const std::vector<JobCounts> jobs = count_jobs(state);
+  const std::vector<JobCounts> jobs = count_jobs(state, tasks);
   const std::vector<Instant> starts = state.last_starts();
   const Instant begin = state.period_begin();
 
@@ -455,7 +395,7 @@ StatusReport status_report(accounting::State& state, Instant t, EstimatorId want
                                          .last_start = starts[id]}));
   }
   std::vector<std::string>& sentences = report.ranking.sentences;
-  sentences = ranking_sentences(report.organizations, report.ranking);
+  sentences = ranking_sentences(report.organizations, report.ranking, sentence_of_clusters(state, estimator));
   if (const auto* bounded = state.hindsight_bounded();
       bounded != nullptr && accounting::estimators()[wanted.value].of_coalitions)
     sentences.insert(sentences.begin(), bounded_sentence(*bounded));

@@ -22,16 +22,16 @@ namespace shapley::ledger {
 // Sets what it got and gave in the period to that of the standing, by the estimator.
 void set_work(OrganizationRow& row, const accounting::Standing& standing, accounting::EstimatorId estimator);
 
+// Of the pending rests of arrays by number, how many of their tasks could start, which a running shapleyd knows. A
+// record that is not listed counts as one job.
+using StartableTasks = std::map<std::uint32_t, std::int64_t>;
+
 // The books at max(t, state.now()). Figures are by `wanted` ("contribution"), or, if it is not in `able`, by its
 // stand-in ("ranked_by"); `able`: those of State::catch_up at t, else all that are kept. phi by other estimators is
 // not known.
 [[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted);
 [[nodiscard]] StatusReport status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted,
-                                         const accounting::EstimatorSet& able);
-
-// What ranks count of a cluster now, and what they would by `first`, once `accepted` is in the books.
-[[nodiscard]] LineReport line_report(const accounting::State& state, const accounting::LedgerReplaced& accepted,
-                                     const accounting::StandingReceived& first);
+                                         const accounting::EstimatorSet& able, const StartableTasks& tasks = {});
 
 // Sets the title, the name for people, in every row whose organization has one.
 void set_titles(StatusReport& report, const std::map<std::string, std::string>& titles);
@@ -57,6 +57,12 @@ struct OpenSegment {
   OrgId organization;
   Instant since;  // the run's start, or when the present stretch of waiting began
   ProcessorMillionths processors;
+
+  // How many jobs wait in it.
+  [[nodiscard]] std::int64_t jobs(const StartableTasks& tasks) const {
+    const auto found = tasks.find(job.value);
+    return found == tasks.end() ? 1 : found->second;
+  }
 };
 
 // Calls visit(OpenSegment) for each, ascending by job; a job has at most an open run and a wait.

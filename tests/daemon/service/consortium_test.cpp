@@ -1,6 +1,7 @@
 // Two clusters of one consortium, each with its own shapleyd without sockets: what one states, the other ranks by.
 #include "daemon/consortium/consortium.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -110,6 +111,14 @@ class ConsortiumOfTwo : public testing::Test {
     for (Cluster* cluster : {&north, &south}) cluster->service->tick(Instant{now});
   }
 
+  // What north answers.
+  [[nodiscard]] json told_by_north(const std::string& request) {
+    const Answer answered = answer(*north.service, parse_request(request), Instant{now}, Asker::anybody, 1000);
+    if (const auto* text = std::get_if<std::string>(&answered)) return json::parse(*text);
+    ReadingThread::Connection connection(north.site.configuration.ledger);
+    return json::parse(std::get<1>(answered)(connection, {}));
+  }
+
   std::int64_t now = k_begin;
   Cluster north{"north"};
   Cluster south{"south"};
@@ -120,6 +129,12 @@ TEST_F(ConsortiumOfTwo, RanksFollowWhatTheOtherClusterStates) {
   north.hear(south, south.states(now), now);
   EXPECT_EQ(north.order(), (std::vector<std::string>{"physics", "chemistry", "guests"}));
   EXPECT_EQ(north.recorded(), 1U);
+  const json sentences = told_by_north(R"({"request":"status"})")["ranking"]["sentences"];
+  EXPECT_EQ(std::count(sentences.begin(), sentences.end(),
+                       json("physics goes before chemistry because of what south states: by the books of this cluster "
+                            "alone chemistry would go first")),
+            1)
+      << sentences.dump(1);
   // After a restart, by what is in the ledger.
   north.start(now + 1);
   EXPECT_EQ(north.order(), (std::vector<std::string>{"physics", "chemistry", "guests"}));
@@ -136,6 +151,12 @@ TEST_F(ConsortiumOfTwo, AStatementThatChangesNothingIsRecordedOnceAnHour) {
   }
   EXPECT_EQ(north.recorded(), 1U) << "nothing started or ended";
   EXPECT_EQ(north.other().offered->figures.time, Instant{now});
+  for (const char* request : {R"({"request":"status"})", R"({"request":"compare","a":"physics","b":"chemistry"})",
+                              R"({"request":"explain","submit":{"account":"phys"}})"}) {
+    const json south_now = told_by_north(request)["clusters"][0];
+    EXPECT_EQ(south_now["stated_at"], now - 59 * 60) << request;
+    EXPECT_EQ(south_now["heard_at"], now) << request;
+  }
   now += 60;
   north.hear(south, south.states(now), now);
   EXPECT_EQ(north.recorded(), 2U);

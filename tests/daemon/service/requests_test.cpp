@@ -249,6 +249,39 @@ TEST_F(RankRequests, ExplainShowsWhatABlockedJobWaitsFor) {
   EXPECT_EQ(ask(R"({"request":"queue"})")["jobs"].size(), 3U);
 }
 
+// The plugin gives tasks of an array records of their own where other jobs belong between them.
+TEST_F(RankRequests, TasksOfASplitArrayAreJobsOfTheirOwn) {
+  protocol::JobUpdate rest = waiting({.id = 70, .account = "chem", .cpus = 2, .start = now});
+  rest.array_job_id = 70;
+  rest.pending_tasks = 8;
+  protocol::JobUpdate task = waiting({.id = 71, .account = "chem", .cpus = 2, .start = now});
+  task.array_job_id = 70;
+  task.array_task_id = 1;
+  protocol::JobUpdate held = waiting({.id = 72, .account = "chem", .cpus = 2, .start = now});
+  held.array_job_id = 70;
+  held.array_task_id = 2;
+  held.wait = protocol::WaitReason::held;
+  see({rest, task, held});
+  const json queue = ask(R"({"request":"queue"})")["jobs"];
+  ASSERT_EQ(queue.size(), 5U) << queue.dump(1);
+  EXPECT_EQ(queue[3]["tasks"], 8);
+  EXPECT_FALSE(queue[3].contains("array_task"));
+  EXPECT_EQ(queue[4]["array_job"], 70);
+  EXPECT_EQ(queue[4]["array_task"], 1);
+  // Each startable task counts as a job: chemistry has job 3, eight tasks and one.
+  const json behind = ask(R"({"request":"explain","job":"2"})");
+  EXPECT_EQ(behind["ahead"]["jobs"], 10) << behind["ahead"].dump(1);
+  for (const json& row : ask(R"({"request":"status"})")["organizations"]) {
+    if (row["name"] == "chemistry") EXPECT_EQ(row["waiting_jobs"], 10);
+  }
+  const json named = ask(R"({"request":"explain","job":"70_1"})");
+  EXPECT_EQ(named["job"]["job"], 71);
+  EXPECT_EQ(named["waits_for"], "startable");
+  EXPECT_EQ(named["own"]["jobs"], 9);
+  EXPECT_EQ(ask(R"({"request":"explain","job":"70_2"})")["waits_for"], "held") << "of the task, not of the rest";
+  EXPECT_EQ(ask(R"({"request":"explain","job":"70_9"})")["job"]["job"], 70) << "a part of the rest";
+}
+
 TEST_F(RankRequests, CompareKnowsSinceWhen) {
   const json report = ask(R"({"request":"compare","a":"physics","b":"chemistry"})");
   EXPECT_EQ(report["first"], "chemistry");
