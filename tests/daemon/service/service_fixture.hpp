@@ -11,12 +11,13 @@
 
 #include "daemon/requests/queries.hpp"
 #include "daemon/service.hpp"
+#include "tests/daemon/clock/host_clock.hpp"
 #include "tests/daemon/records.hpp"
 #include "tests/support/waiting.hpp"
 
 namespace shapley::daemon {
 
-inline constexpr std::int64_t k_hour = 3600, k_day = 24 * k_hour;
+inline constexpr std::int64_t k_hour = 3600;
 
 // A service over a ledger of its own, with a clock that the test turns.
 class ServiceTest : public testing::Test {
