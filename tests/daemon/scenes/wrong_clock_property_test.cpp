@@ -55,7 +55,7 @@ void expect_truth_but_for_gaps(const World& right, const World& wrong) {
   for (const Booked& run : missing) RC_ASSERT(is_in_gap(gaps, run.begin));
 }
 
-std::vector<std::string> runs_of(const World& world) {
+std::vector<std::string> texts_of_runs(const World& world) {
   std::vector<std::string> texts;
   for (Booked& run : world.host.runs()) {
     run.reason = "ended";  // of a run that is imported it is another one
@@ -158,7 +158,7 @@ RC_GTEST_PROP(WrongClock, TheBooksLackNothingButGapsAndAnImportFillsThem, ()) {
   life.wrong.host.kill();
   life.wrong.slurmctld.import_records();
   life.wrong.restart();
-  RC_ASSERT(runs_of(life.wrong) == runs_of(life.right));
+  RC_ASSERT(texts_of_runs(life.wrong) == texts_of_runs(life.right));
   RC_ASSERT(standings(life.right) == standings(life.wrong));
   for (World* world : {&life.right, &life.wrong}) {
     const auto report = ledger::audit(world->host.service->books().ledger());
