@@ -1,12 +1,10 @@
 // Scenes of scenes.txt: records of slurmctld as the observer sees them, one after the other, and what it makes of each.
-//
-// The file says how a scene is written. With SHAPLEY_WRITE_SCENES=FILE the scenes are written there as they turn out.
-#include <cstdlib>
-#include <fstream>
+// The file says how they are written.
+#include "tests/daemon/scenes/scenes.hpp"
+
+#include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,107 +14,7 @@
 namespace shapley::daemon {
 namespace {
 
-using protocol::JobState;
 using protocol::JobUpdate;
-using protocol::WaitReason;
-
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream in(line);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
-
-std::int64_t number_in(const std::string& text) {
-  std::istringstream in(text);
-  std::int64_t number = 0;
-  if (!(in >> number) || in.peek() != EOF) ADD_FAILURE() << "no number: " << text;
-  return number;
-}
-
-WaitReason reason_of(const std::string& word) {
-  const std::vector<std::pair<std::string, WaitReason>> reasons{{"startable", WaitReason::startable},
-                                                                {"held", WaitReason::held},
-                                                                {"dependency", WaitReason::dependency},
-                                                                {"begin_time", WaitReason::begin_time},
-                                                                {"nice", WaitReason::nice},
-                                                                {"array_limit", WaitReason::array_limit},
-                                                                {"account_limit", WaitReason::account_limit},
-                                                                {"other", WaitReason::other}};
-  for (const auto& [name, reason] : reasons) {
-    if (name == word) return reason;
-  }
-  ADD_FAILURE() << "no reason: " << word;
-  return WaitReason::other;
-}
-
-decltype(JobUpdate::nodes) nodes_of(const std::string& text) {
-  decltype(JobUpdate::nodes) nodes;
-  std::istringstream in(text);
-  for (std::string node; std::getline(in, node, ',');) {
-    const std::size_t colon = node.find(':');
-    nodes.push_back({node.substr(0, colon), static_cast<std::uint32_t>(number_in(node.substr(colon + 1)))});
-  }
-  return nodes;
-}
-
-void set_member(JobUpdate& r, const std::string& name, const std::string& value) {
-  const auto to = [&](auto& member) {
-    member = static_cast<std::remove_reference_t<decltype(member)>>(number_in(value));
-  };
-  if (name == "job") return to(r.job_id);
-  if (name == "array") return to(r.array_job_id);
-  if (name == "task") return to(r.array_task_id);
-  if (name == "tasks") return to(r.pending_tasks);
-  if (name == "cpus") return to(r.requested_cpus);
-  if (name == "submit") return to(r.submit_time);
-  if (name == "eligible") return to(r.eligible_time);
-  if (name == "start") return to(r.start_time);
-  if (name == "end") return to(r.end_time);
-  if (name == "flip") return to(r.suspend_time);
-  if (name == "ran") return to(r.pre_suspend_run_s);
-  if (name == "slept") return to(r.total_suspended_s);
-  if (name == "resize") return to(r.resize_time);
-  if (name == "restarts") return to(r.restart_count);
-  if (name == "account")
-    r.account = value;
-  else if (name == "name")
-    r.name = value;
-  else if (name == "partition")
-    r.partition = value;
-  else if (name == "asks")
-    r.required_nodes = value;
-  else if (name == "word")
-    r.slurm_state = value;
-  else if (name == "why")
-    r.wait = reason_of(value);
-  else if (name == "on")
-    r.nodes = nodes_of(value);
-  else
-    ADD_FAILURE() << "no member: " << name;
-}
-
-// "running 120 flip=150", "ended 120-160": the state, start and end, and what else is not as record_of() has it.
-JobUpdate record_in(const std::vector<std::string>& words, std::size_t first) {
-  const std::string& state = words.at(first);
-  JobUpdate r = record_of(state == "waiting"     ? JobState::pending
-                          : state == "running"   ? JobState::running
-                          : state == "suspended" ? JobState::suspended
-                                                 : JobState::ended);
-  for (std::size_t i = first + 1; i < words.size(); ++i) {
-    const std::size_t equals = words[i].find('=');
-    if (words[i] == "completing") {
-      r.completing = true;
-    } else if (equals == std::string::npos) {
-      const std::size_t dash = words[i].find('-');
-      r.start_time = number_in(words[i].substr(0, dash));
-      if (dash != std::string::npos) r.end_time = number_in(words[i].substr(dash + 1));
-    } else {
-      set_member(r, words[i].substr(0, equals), words[i].substr(equals + 1));
-    }
-  }
-  return r;
-}
 
 ReadingRules rules_of_partitions() {
   return {protocol::Classifier(
@@ -124,97 +22,39 @@ ReadingRules rules_of_partitions() {
           Charging({config::Charge::weights, {{"cpu", 1}}, {}})};
 }
 
-// Plays one line of a scene; what comes of it, in words. Empty: the line only sets the scene.
-std::string play(Bench& bench, const std::string& line) {
-  const std::vector<std::string> words = words_of(line);
-  if (words[0] == "memory") {
-    bench.state = accounting::State({.memory_horizon = Duration{number_in(words.at(1))}});
-    return {};
-  }
-  if (words[0] == "time") {
-    bench.state.advance(Instant{number_in(words.at(1))});
-    bench.state.compact();
-    return {};
-  }
-  const std::int64_t at = number_in(words[0]);
-  if (words.at(1) == "gone") return in_words(bench.see_gone(7, at), at);
-  if (words.at(1) == "forgotten") return in_words(bench.see_gone(7, at, Departure::forgotten), at);
-  if (words.at(1) == "after") return in_words(bench.see(record_in(words, 3), at, number_in(words.at(2))), at);
-  if (words.at(1) == "lost") return in_words(bench.see_back(record_in(words, 3), at, number_in(words.at(2))), at);
-  return in_words(bench.see(record_in(words, 1), at), at);
-}
-
-// The scene with what comes of each record behind "->".
-std::string played(const std::vector<std::string>& lines, const std::string& each, const std::string& value) {
-  constexpr std::size_t k_column = 46;
-  const bool has_partitions = !lines.empty() && lines.front() == "  partitions";
-  std::optional<Bench> bench;
-  has_partitions ? bench.emplace(rules_of_partitions()) : bench.emplace();
-  std::string text;
-  for (const std::string& line : lines) {
-    std::string left = line.substr(0, line.find(" ->"));
-    while (left.ends_with(' ')) left.pop_back();
-    text += left;
-    if (left == "  again") bench.emplace();
-    const bool plays = left.starts_with("  ") && left.find_first_of("0123456789mt") == 2;
-    if (plays) {
-      std::string record = left;
-      if (const std::size_t hole = record.find('$'); hole != std::string::npos) {
-        record.replace(hole, each.size() + 1, value);
-      }
-      const std::string comes_of_it = play(*bench, record);
-      if (!comes_of_it.empty()) {
-        text += std::string(left.size() < k_column ? k_column - left.size() : 1, ' ') + "-> " + comes_of_it;
-      }
+class ObserverStage : public Stage {
+ public:
+  std::string play(const std::string& line) override {
+    const std::vector<std::string> words = words_of(line);
+    if (words[0] == "partitions") {
+      bench_.emplace(rules_of_partitions());
+      return {};
     }
-    text += '\n';
+    if (words[0] == "memory") {
+      bench_->state = accounting::State({.memory_horizon = Duration{number_in(words.at(1))}});
+      return {};
+    }
+    if (words[0] == "time") {
+      bench_->state.advance(Instant{number_in(words.at(1))});
+      bench_->state.compact();
+      return {};
+    }
+    const std::int64_t at = number_in(words[0]);
+    if (words.at(1) == "gone") return in_words(bench_->see_gone(7, at), at);
+    if (words.at(1) == "forgotten") return in_words(bench_->see_gone(7, at, Departure::forgotten), at);
+    if (words.at(1) == "after")
+      return in_words(bench_->see(record_in(words, 3, record_of), at, number_in(words.at(2))), at);
+    if (words.at(1) == "lost")
+      return in_words(bench_->see_back(record_in(words, 3, record_of), at, number_in(words.at(2))), at);
+    return in_words(bench_->see(record_in(words, 1, record_of), at), at);
   }
-  return text;
-}
 
-struct Scene {
-  std::string head;
-  std::vector<std::string> lines;  // as they are in the file
-  [[nodiscard]] std::string text() const {
-    std::string all;
-    for (const std::string& line : lines) all += line + '\n';
-    return all;
-  }
+ private:
+  std::optional<Bench> bench_{std::in_place};
 };
 
-// What is before the first scene, and the scenes.
-std::pair<std::string, std::vector<Scene>> read_scenes() {
-  std::ifstream in(SHAPLEY_SOURCE_DIR "/tests/daemon/observer/scenes.txt");
-  std::string preface;
-  std::vector<Scene> scenes;
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("#")) {
-      preface += line + '\n';
-    } else if (!line.empty() && line.front() != ' ') {
-      scenes.push_back({line, {}});
-    } else if (!line.empty()) {
-      scenes.back().lines.push_back(line);
-    }
-  }
-  return {preface, scenes};
-}
-
-// "  each why: held nice": the scene is played for each of them, and comes out alike.
 TEST(ObserverScenes, TurnOutAsTheyAreWritten) {
-  auto [written, scenes] = read_scenes();
-  ASSERT_GT(scenes.size(), 100U);
-  for (const Scene& scene : scenes) {
-    SCOPED_TRACE(scene.head);
-    std::vector<std::string> each = words_of(scene.lines.front());
-    if (each.front() != "each") each = {"each", " ", ""};
-    std::string turned_out;
-    for (std::size_t i = 2; i < each.size(); ++i) {
-      turned_out = played(scene.lines, each[1].substr(0, each[1].size() - 1), each[i]);
-      EXPECT_EQ(turned_out, scene.text()) << each[i];
-    }
-    written += '\n' + scene.head + '\n' + turned_out;
-  }
-  if (const char* file = std::getenv("SHAPLEY_WRITE_SCENES")) std::ofstream(file) << written;
+  expect_scenes_to_turn_out_as_written("observer/scenes.txt", 100, [] { return std::make_unique<ObserverStage>(); });
 }
 
 // What scenes.txt cannot say: other weights, all that a description carries, and nodes.

@@ -38,78 +38,6 @@ class AdjustTest : public ServiceTest {
   const Job typo{.id = 1, .account = "phsyics", .node = "n1", .cpus = 4, .start = k_begin};
 };
 
-TEST_F(AdjustTest, ARunningJobStaysWhoseItWasMadeAndEndsSo) {
-  connect(1);
-  snapshot({running(typo)});
-  now += 10;
-  EXPECT_EQ(whose(), std::vector<std::string>{"1|guests|0|open"});
-  const json made = attribute(1, "physics");
-  ASSERT_TRUE(made.contains("adjustment")) << made;
-  EXPECT_EQ(made["adjustment"]["number"], 1);
-  EXPECT_EQ(made["adjustment"]["runs"], 1);
-  EXPECT_EQ(made["adjustment"]["author"].get<std::string>().substr(0, 5), "uid 0");
-  EXPECT_EQ(made["core_hours"].get<double>(), 40.0 / 3600);
-  EXPECT_EQ(whose(), std::vector<std::string>{"1|physics|0|open"});
-  EXPECT_EQ(row_of("physics")["used"], 4);
-  EXPECT_EQ(row_of("guests")["used"], 0);
-
-  const std::int64_t events = service->books().last_sequence();
-  now += 10;
-  see({running(typo)});
-  snapshot({running(typo)});
-  EXPECT_EQ(service->books().last_sequence(), events) << "its records say nothing new";
-  now += 10;
-  see({ended(typo, now)});
-  EXPECT_EQ(whose(), std::vector<std::string>{"1|physics|0|30"});
-  restart();
-  EXPECT_EQ(row_of("physics")["got_core_hours"].get<double>(), 120.0 / 3600);
-  EXPECT_EQ(rows("SELECT organization FROM jobs"), std::vector<std::string>{"physics"});
-
-  EXPECT_TRUE(reverse(1).contains("adjustment"));
-  EXPECT_EQ(whose(), std::vector<std::string>{"1|guests|0|30"});
-  EXPECT_EQ(row_of("guests")["got_core_hours"].get<double>(), 120.0 / 3600);
-  EXPECT_EQ(reverse(1)["error"]["code"], "conflict");
-  EXPECT_EQ(ask(R"({"request":"adjustments"})")["adjustments"][0]["reversed_by"], 2);
-}
-
-TEST_F(AdjustTest, ARecordReadBeforeTheCorrectionStillCounts) {
-  connect(1);
-  snapshot({running(typo)});
-  // slurmctld suspended the job at 8; the record comes when the books were corrected at 10.
-  now += 10;
-  attribute(1, "physics");
-  protocol::JobUpdate suspended = running(typo);
-  suspended.state = protocol::JobState::suspended;
-  suspended.slurm_state = "SUSPENDED";
-  suspended.suspend_time = k_begin + 8;
-  suspended.pre_suspend_run_s = 8;
-  now -= 1;
-  see({suspended});
-  now += 1;
-  EXPECT_EQ(whose(), std::vector<std::string>{"1|physics|0|8"});
-}
-
-TEST_F(AdjustTest, WhatIsRequeuedGoesByTheRulesAgain) {
-  connect(1);
-  snapshot({running(typo)});
-  now += 10;
-  attribute(1, "physics");
-  protocol::JobUpdate again = waiting(typo);
-  again.submit_time = again.eligible_time = now;
-  again.restart_count = 1;
-  now += 1;
-  see({again});
-  Job second = typo;
-  second.start = now + 1;
-  now += 2;
-  protocol::JobUpdate record = running(second);
-  record.submit_time = again.submit_time;
-  record.eligible_time = again.eligible_time;
-  record.restart_count = 1;
-  see({record});
-  EXPECT_EQ(whose(), (std::vector<std::string>{"1|physics|0|10", "1|guests|12|open"}));
-}
-
 TEST_F(AdjustTest, LongAgoIsCorrectedByARebuild) {
   connect(1);
   snapshot({running(typo)});
@@ -196,34 +124,6 @@ TEST_F(AdjustTest, ARenamedOrganizationKeepsItsStandingAndItsOldNameIsDead) {
   EXPECT_TRUE(reverse(1).contains("adjustment"));
   EXPECT_FALSE(row_of("physics").is_null());
   EXPECT_TRUE(rename_in_configuration("physics").has_value());
-}
-
-TEST_F(AdjustTest, OwnershipOfThePastChangesWhoLent) {
-  connect(1);
-  Job own = typo;
-  own.account = "phys";
-  snapshot({running(own)});
-  now += 100;
-  see({ended(own, now)});
-  now += 100;
-  const auto given = [&](const char* name) { return row_of(name)["given_core_hours"].get<double>(); };
-  EXPECT_EQ(given("physics"), 400.0 / 3600);
-  const json made = told({{"request", "adjust"},
-                          {"reason", "agreed afterwards"},
-                          {"own",
-                           {{"nodes", "n1"},
-                            {"owners", {{{"organization", "chemistry"}, {"parts_per_million", 500'000}}}},
-                            {"since", k_begin},
-                            {"until", k_begin + 50}}}});
-  ASSERT_TRUE(made.contains("adjustment")) << made;
-  EXPECT_EQ(made["adjustment"]["what"],
-            "nodes n1 of chemistry 50%, since 2023-11-14T22:13:20Z, until 2023-11-14T22:14:10Z");
-  EXPECT_EQ(given("chemistry"), 100.0 / 3600);
-  EXPECT_EQ(given("physics"), 200.0 / 3600);
-  EXPECT_TRUE(rename_in_configuration("physics").has_value());
-  EXPECT_EQ(given("chemistry"), 100.0 / 3600) << "a reload leaves it";
-  reverse(1);
-  EXPECT_EQ(given("physics"), 400.0 / 3600);
 }
 
 }  // namespace

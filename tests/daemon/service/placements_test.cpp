@@ -1,4 +1,4 @@
-// When the nodes that waiting jobs may use are looked up, and that they reach the ledger.
+// When the nodes that waiting jobs may use are looked up.
 #include <string>
 #include <utility>
 #include <vector>
@@ -6,12 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "daemon/observer/usable_nodes.hpp"
-#include "service_fixture.hpp"
+#include "tests/daemon/records.hpp"
 
 namespace shapley::daemon {
 namespace {
-
-using Lines = std::vector<std::string>;
 
 protocol::NodeRecord node_in(const std::string& name, std::vector<std::string> partitions) {
   protocol::NodeRecord node = node_record(name);
@@ -125,119 +123,6 @@ TEST_F(PlacementsTest, AWarningIsRepeatedOnlyAfterItWasGone) {
   EXPECT_EQ(resolve().warnings.size(), 0U) << "none has nodes";
   placements.note(node_in("n1", {"batch"}));
   EXPECT_EQ(resolve().warnings.size(), 1U);
-}
-
-class PlacementServiceTest : public ServiceTest {
- protected:
-  void begin_snapshot(std::vector<protocol::JobUpdate> jobs, std::vector<protocol::NodeRecord> nodes) {
-    service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
-    tell(std::move(jobs), std::move(nodes));
-  }
-  void end_snapshot() {
-    service->receive(protocol::SnapshotEnd{++sequence, now}, Instant{now});
-    service->process(Instant{now});
-  }
-  void tell(std::vector<protocol::JobUpdate> jobs, std::vector<protocol::NodeRecord> nodes) {
-    protocol::Observations o;
-    o.sequence = ++sequence;
-    o.observed_at = now;
-    o.jobs = std::move(jobs);
-    o.nodes = std::move(nodes);
-    service->receive(std::move(o), Instant{now});
-    service->process(Instant{now});
-  }
-  void connect_to_two_nodes(std::vector<protocol::JobUpdate> jobs) {
-    connect(++instance);
-    begin_snapshot(std::move(jobs), {node_in("n1", {"batch"}), node_in("n2", {"batch"})});
-    end_snapshot();
-  }
-  static protocol::JobUpdate pinned(const Job& job, const std::string& nodes) {
-    protocol::JobUpdate record = waiting(job);
-    record.required_nodes = nodes;
-    return record;
-  }
-  [[nodiscard]] Lines resolved() const {
-    return rows("SELECT json_extract(payload, '$.placement'), at - " + std::to_string(k_begin) +
-                ", json_extract(payload, '$.nodes') FROM events WHERE kind = 'placement_resolved' ORDER BY seq");
-  }
-
-  std::uint64_t instance = 0;
-};
-
-TEST_F(PlacementServiceTest, PinnedWaitsAreResolvedWhenTheSnapshotIsComplete) {
-  connect(1);
-  begin_snapshot({pinned({.id = 1, .start = now - 5}, "n1"), waiting({.id = 2, .start = now - 3})},
-                 {node_in("n1", {"batch"})});
-  EXPECT_EQ(resolved(), Lines{});
-  tell({}, {node_in("n2", {"batch"})});
-  EXPECT_EQ(resolved(), Lines{});
-  end_snapshot();
-  EXPECT_EQ(resolved(), (Lines{"partition=batch|-3|n[1-2]", "partition=batch nodes=n1|-5|n1"}));
-  EXPECT_EQ(acknowledged(), sequence);
-}
-
-TEST_F(PlacementServiceTest, WhatIsSeenBeforeASnapshotWaitsForIt) {
-  connect(1);
-  see({pinned({.id = 1, .start = now - 5}, "n1")});
-  EXPECT_EQ(resolved(), Lines{});
-  now += 5;
-  connect_to_two_nodes({pinned({.id = 1, .start = k_begin - 5}, "n1")});
-  EXPECT_EQ(resolved(), Lines{"partition=batch nodes=n1|-5|n1"});
-}
-
-TEST_F(PlacementServiceTest, ANewWaitIsResolvedWithItsFrame) {
-  connect_to_two_nodes({});
-  now += 10;
-  see({pinned({.id = 1, .start = now - 2}, "n2")});
-  EXPECT_EQ(resolved(), Lines{"partition=batch nodes=n2|8|n2"});
-  now += 10;
-  see({pinned({.id = 2, .start = now - 2}, "n2")});
-  EXPECT_EQ(resolved().size(), 1U);
-}
-
-TEST_F(PlacementServiceTest, NodesThatChangeAreResolvedWithTheirFrame) {
-  connect_to_two_nodes({waiting({.id = 1, .start = now})});
-  now += 10;
-  protocol::NodeRecord reserved = node_in("n1", {"batch"});
-  reserved.reservations = {"maint"};
-  tell({}, {reserved});
-  now += 10;
-  tell({}, {node_in("n1", {"batch"})});
-  now += 10;
-  protocol::Observations gone;
-  gone.sequence = ++sequence;
-  gone.observed_at = now;
-  gone.gone_nodes = {"n2"};
-  service->receive(std::move(gone), Instant{now});
-  service->process(Instant{now});
-  EXPECT_EQ(resolved(), (Lines{"partition=batch|0|n[1-2]", "partition=batch|10|n2", "partition=batch|20|n[1-2]",
-                               "partition=batch|30|n1"}));
-}
-
-TEST_F(PlacementServiceTest, ANodeThatTheNextSnapshotLacksServesNoJob) {
-  connect_to_two_nodes({waiting({.id = 1, .start = now})});
-  now += 10;
-  begin_snapshot({waiting({.id = 1, .start = k_begin})}, {node_in("n2", {"batch"})});
-  end_snapshot();
-  EXPECT_EQ(resolved(), (Lines{"partition=batch|0|n[1-2]", "partition=batch|10|n2"}));
-}
-
-TEST_F(PlacementServiceTest, TheSameSnapshotAfterARestartAddsNothing) {
-  connect_to_two_nodes({pinned({.id = 1, .start = now - 5}, "n1")});
-  const std::int64_t events = service->books().last_sequence();
-  now += 10;
-  restart();
-  connect_to_two_nodes({pinned({.id = 1, .start = k_begin - 5}, "n1")});
-  EXPECT_EQ(service->books().last_sequence(), events);
-}
-
-TEST_F(PlacementServiceTest, AChangeThatIsSettledLaterIsResolvedThen) {
-  connect_to_two_nodes({pinned({.id = 1, .start = now}, "n1")});
-  see({pinned({.id = 1, .start = now}, "n2")});  // in the same second
-  EXPECT_EQ(resolved(), Lines{"partition=batch nodes=n1|0|n1"});
-  now += 5;
-  service->tick(Instant{now});
-  EXPECT_EQ(resolved(), (Lines{"partition=batch nodes=n1|0|n1", "partition=batch nodes=n2|1|n2"}));
 }
 
 }  // namespace

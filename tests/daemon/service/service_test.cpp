@@ -16,32 +16,6 @@ namespace {
 using nlohmann::json;
 using Lines = std::vector<std::string>;
 
-TEST_F(ServiceTest, TheFirstStartStatesTheConfigurationTheSecondHasNothingToAdd) {
-  EXPECT_EQ(rows("SELECT kind FROM events ORDER BY seq"),
-            (Lines{"organizations_declared", "ownership_stated", "ownership_stated", "ranking_declared",
-                   "charge_declared", "configuration_loaded"}));
-  now += 100;
-  restart();
-  EXPECT_EQ(service->books().last_sequence(), 6);
-}
-
-TEST_F(ServiceTest, RanksFollowDebts) {
-  connect(1);
-  snapshot({});
-  const std::uint64_t generation = service->ranks().generation;
-  EXPECT_EQ(service->ranks().organizations.front(), "physics");
-  // Physics runs on chemistry's node: chemistry is owed.
-  see({running({.id = 1, .node = "n2", .start = now})});
-  now += 100;
-  service->tick(Instant{now});
-  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
-  EXPECT_GT(service->ranks().generation, generation);
-  const std::uint64_t settled = service->ranks().generation;
-  now += 1;
-  service->tick(Instant{now});
-  EXPECT_EQ(service->ranks().generation, settled);
-}
-
 TEST_F(ServiceTest, RanksBrakeAndAChangeOfThatIsAnEvent) {
   connect(1);
   // Physics runs on chemistry's node for 100 s, then chemistry on physics' for 50: chemistry is owed by now, and has
@@ -201,97 +175,6 @@ TEST_F(ServiceTest, AReloadSendsFeedersTheNewPolicy) {
   EXPECT_GT(service->configuration_generation(), before);
 }
 
-TEST_F(ServiceTest, ARecordThatCouldBeOlderIsSettledInTheNextSecond) {
-  connect(1);
-  snapshot({});
-  now += 10;
-  protocol::JobUpdate array = waiting({.id = 5, .start = now});
-  array.pending_tasks = 10;
-  see({array});
-  array.pending_tasks = 3;
-  see({array});
-  const std::string sql =
-      "SELECT begin - " + std::to_string(k_begin) +
-      ", processors / 1000000 FROM segments WHERE kind = 'wait' AND retracted IS NULL ORDER BY begin, ordinal";
-  EXPECT_EQ(rows(sql), Lines{"10|40"});
-  now += 2;
-  service->tick(Instant{now});
-  EXPECT_EQ(rows(sql), Lines{"10|12"});
-}
-
-// The record of an array shrinks before the run that explains it is in the books.
-TEST_F(ServiceTest, TasksOfAnArrayThatStartedAreNotTakenBackThoseThatWereCancelledAre) {
-  connect(1);
-  snapshot({});
-  now += 10;
-  protocol::JobUpdate rest = waiting({.id = 5, .cpus = 2, .start = now});
-  rest.array_job_id = 5;
-  rest.pending_tasks = 10;
-  see({rest});
-  now += 10;
-  protocol::JobUpdate task = running({.id = 6, .cpus = 2, .start = now - 1});
-  task.array_job_id = 5;
-  task.array_task_id = 0;
-  task.submit_time = task.eligible_time = rest.submit_time;
-  rest.pending_tasks = 9;
-  see({rest, task});
-  const std::string sql = "SELECT begin - " + std::to_string(k_begin) +
-                          ", processors / 1000000 FROM segments WHERE kind = 'wait' AND retracted IS NULL "
-                          "ORDER BY begin, ordinal";
-  now += 5;
-  service->tick(Instant{now});
-  EXPECT_EQ(rows(sql), (Lines{"10|20", "20|18"}));
-  rest.pending_tasks = 4;
-  see({rest});
-  now += 5;
-  service->tick(Instant{now});
-  EXPECT_EQ(rows(sql), (Lines{"10|10", "20|8", "25|8"}));
-}
-
-TEST_F(ServiceTest, ARunThatWasNotSeenIsCountedAsLost) {
-  connect(1);
-  protocol::JobUpdate job = waiting({.id = 1, .start = now});
-  see({job});
-  now += 10;
-  job.restart_count = 1;
-  job.submit_time = now;
-  job.wait = protocol::WaitReason::begin_time;
-  see({job});
-  EXPECT_EQ(service->intake().lost_runs(), 1U);
-  const std::string sql = "SELECT payload ->> 'end' FROM events WHERE kind = 'observation_gap'";
-  EXPECT_EQ(rows(sql), (Lines{std::to_string(now)})) << "for those who look for the run in Slurm's records";
-  // A requeue whose run was seen loses nothing.
-  now += 200;
-  protocol::JobUpdate again = running({.id = 1, .start = now});
-  again.submit_time = job.submit_time;
-  again.restart_count = 1;
-  see({again});
-  now += 50;
-  job.restart_count = 2;
-  job.submit_time = now;
-  see({job});
-  EXPECT_EQ(service->intake().lost_runs(), 1U);
-}
-
-TEST_F(ServiceTest, AJobThatWasCancelledWhileItWaitedAndQueuedAgainLostNoRun) {
-  connect(1);
-  protocol::JobUpdate job = waiting({.id = 1, .start = now});
-  see({job});
-  now += 10;
-  job.state = protocol::JobState::ended;
-  job.slurm_state = "CANCELLED";
-  job.start_time = job.end_time = now;
-  see({job});
-  now += 10;
-  protocol::JobUpdate again = waiting({.id = 1, .start = now});
-  again.restart_count = 1;
-  again.submit_time = now;
-  again.wait = protocol::WaitReason::begin_time;
-  see({again});
-  EXPECT_EQ(service->intake().lost_runs(), 0U);
-  EXPECT_EQ(rows("SELECT kind FROM events WHERE kind = 'observation_gap'"), Lines{});
-}
-
 TEST_F(ServiceTest, ASecondDaemonOnTheLedgerIsRefused) {
   const auto second = Service::start(site, {}, Instant{now});
   ASSERT_FALSE(second.has_value());
@@ -382,55 +265,6 @@ TEST_F(ServiceTest, AStopEndsACheckpointThatIsUnderWay) {
   EXPECT_EQ(service->books().events_since_checkpoint(), 0);
 }
 
-// What a run did before the horizon is forgotten by the State; its seconds still count from its start.
-TEST_F(ServiceTest, ASuspensionOfWeeksLosesNoRunSeconds) {
-  connect(1);
-  protocol::JobUpdate job = running({.id = 1, .start = now});
-  const auto flip = [&](protocol::JobState state, std::int64_t ran) {
-    job.state = state;
-    job.suspend_time = now;
-    job.pre_suspend_run_s = ran;
-    see({job});
-  };
-  see({job});
-  now += 10;
-  flip(protocol::JobState::suspended, 10);
-  now += 10;
-  flip(protocol::JobState::running, 10);
-  now += 10;
-  flip(protocol::JobState::suspended, 20);
-  forget_the_past();
-  flip(protocol::JobState::running, 20);
-  const std::int64_t resumed = now - k_begin;
-  const std::string until = std::to_string(resumed + 40);
-  now += 40;
-  protocol::JobUpdate end = job;
-  end.state = protocol::JobState::ended;
-  end.end_time = now;
-  see({end});
-  EXPECT_EQ(runs(), (Lines{"1|0|10", "1|20|30", "1|" + std::to_string(resumed) + "|" + until}));
-  const std::int64_t events = service->books().last_sequence();
-  forget_the_past();
-  see({end});
-  EXPECT_EQ(service->books().last_sequence(), events);
-}
-
-TEST_F(ServiceTest, AnUnseenSuspensionAfterWeeksOfRunningIsExact) {
-  connect(1);
-  protocol::JobUpdate job = running({.id = 1, .start = now});
-  see({job});
-  now += 10;
-  job.suspend_time = now;
-  job.pre_suspend_run_s = 5;
-  see({job});
-  forget_the_past();
-  // 1000 seconds after the resumption at 10 it was suspended for a while, unseen.
-  job.suspend_time = now;
-  job.pre_suspend_run_s = 1005;
-  see({job});
-  EXPECT_EQ(runs(), (Lines{"1|0|5", "1|10|1010", "1|" + std::to_string(now - k_begin) + "|"}));
-}
-
 // A disk that takes nothing more, for as long as the object lives.
 class FullDisk {
  public:
@@ -448,24 +282,6 @@ class FullDisk {
  private:
   rlimit before_{};
 };
-
-TEST_F(ServiceTest, AFullDiskLosesNothing) {
-  connect(1);
-  snapshot({});
-  const std::uint64_t before = acknowledged();
-  {
-    const FullDisk full;
-    see({running({.id = 1, .start = now})});
-    now += 10;
-    see({ended({.id = 1, .start = k_begin}, k_begin + 9)});
-    service->tick(Instant{now});
-    EXPECT_EQ(acknowledged(), before);
-  }
-  now += 1;
-  service->tick(Instant{now});
-  EXPECT_EQ(acknowledged(), sequence);
-  EXPECT_EQ(runs(), Lines{"1|0|9"});
-}
 
 TEST_F(ServiceTest, ABacklogThatCannotBeCommittedIsBounded) {
   connect(1);

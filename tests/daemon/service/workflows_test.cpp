@@ -59,19 +59,6 @@ class WorkflowsTest : public ServiceTest {
   std::uint64_t instance = 0;
 };
 
-TEST_F(WorkflowsTest, TheJobsOfTheWorkflowThatIsBehindHaveLevels) {
-  snapshot(two_workflows());
-  // As in tests/workflow/tracker_test.cpp: W = 1/2 and 1, Delta = 2.
-  EXPECT_EQ(levels(), (Levels{{11, 15}, {12, 3}}));
-}
-
-TEST_F(WorkflowsTest, OtherOrganizationsJobsHaveNone) {
-  auto jobs = two_workflows();
-  for (protocol::JobUpdate& record : jobs) record.account = "chem";
-  snapshot(jobs);
-  EXPECT_TRUE(levels().empty());
-}
-
 TEST_F(WorkflowsTest, TheTableIsReplacedOnlyWhenItChanges) {
   snapshot(two_workflows());
   levels();
@@ -82,48 +69,6 @@ TEST_F(WorkflowsTest, TheTableIsReplacedOnlyWhenItChanges) {
   see({run(11, "b-1", now)});
   levels();
   EXPECT_GT(service->workflows().levels().generation, generation);
-}
-
-TEST_F(WorkflowsTest, ASnapshotDropsWhatItDoesNotHold) {
-  snapshot(two_workflows());
-  EXPECT_FALSE(levels().empty());
-  snapshot({run(1, "a-1", k_begin - 50), pending(2, "a-2")});
-  EXPECT_TRUE(levels().empty());
-  EXPECT_EQ(physics()["workflows"].size(), 1U);
-}
-
-TEST_F(WorkflowsTest, DuringASnapshotTheTableStays) {
-  snapshot(two_workflows());
-  const Levels before = levels();
-  service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
-  see({run(11, "b-1", now)});
-  EXPECT_EQ(levels(), before);
-}
-
-TEST_F(WorkflowsTest, AJobThatLeavesTheOrganizationOrIsGoneLosesItsLevel) {
-  snapshot(two_workflows());
-  levels();
-  see({pending(11, "b-1", "chem")}, {12});
-  // b: two wait, none runs: Delta = 2 - floor(0.7 2) = 1.
-  EXPECT_EQ(levels(), (Levels{{13, 15}}));
-}
-
-TEST_F(WorkflowsTest, CompletedRunsTeachAndSurviveARestart) {
-  snapshot({run(1, "a-1", k_begin - 50), run(3, "a-3", k_begin - 60), pending(2, "a-2"), run(4, "a-4", k_begin - 20)});
-  now += 10;
-  protocol::JobUpdate failed = completed(4, "a-4", k_begin - 20, now - 1);
-  failed.slurm_state = "FAILED";
-  see({completed(1, "a-1", k_begin - 50, now - 1), completed(3, "a-3", k_begin - 60, now - 1), failed});
-  levels();
-  const json before = physics()["workflows"][0];
-  EXPECT_EQ(before["finished"], 2);
-  EXPECT_EQ(before["activities"][0]["median_s"], 69.0);  // of 59 and 69 s the upper one
-  restart();
-  // slurmctld still has the record of one of them.
-  snapshot({completed(1, "a-1", k_begin - 50, k_begin + 9), pending(2, "a-2")});
-  levels();
-  EXPECT_EQ(physics()["workflows"][0]["finished"], 2);
-  EXPECT_EQ(physics()["workflows"][0]["activities"][0]["median_s"], 69.0);
 }
 
 TEST_F(WorkflowsTest, TheBooksAreTheSameWithoutIt) {
@@ -164,30 +109,6 @@ TEST_F(WorkflowsTest, AReloadToFifoTakesTheLevelsOffAndBackAsksForASnapshot) {
   EXPECT_FALSE(levels().empty());
 }
 
-TEST_F(WorkflowsTest, TheReportShowsTheLoopAndHowItWasBefore) {
-  snapshot(two_workflows());
-  levels();
-  const std::int64_t first = now;
-  see({run(11, "b-1", now)});
-  levels();
-  const json report = physics();
-  EXPECT_EQ(report["eta"], 0.25);  // 3/4 - 1/2
-  EXPECT_EQ(report["before"]["eta"], 0.5);
-  EXPECT_EQ(report["before"]["at"], first);
-  EXPECT_EQ(report["highest"]["eta"], 0.5);
-  EXPECT_EQ(report["threshold"], 0.2);
-  const json b = report["workflows"][0];
-  EXPECT_EQ(b["workflow"], "name b");
-  EXPECT_EQ(b["pending_work"], 0.75);
-  EXPECT_EQ(b["pending_work_before"], 1.0);
-  EXPECT_EQ(b["pending"], 3);
-  EXPECT_EQ(b["running"], 1);
-  // Delta = 3 - floor(0.7 4) = 1: 3/4 is the third of 15 bands between 0.7 and 1.
-  EXPECT_EQ(b["raised"], json::parse(R"([{"job": 12, "level": 3}])"));
-  EXPECT_EQ(b["levels"], json::parse("[3, 3]"));
-  EXPECT_EQ(report["workflows"][1]["levels"], nullptr);
-}
-
 TEST_F(WorkflowsTest, TheReportListsSoManyActivitiesAndJobsOfAnOrganization) {
   auto jobs = two_workflows();
   for (std::uint32_t id = 100; id < 1600; ++id) jobs.push_back(pending(id, "b-" + std::to_string(id) + "-1"));
@@ -205,26 +126,6 @@ TEST_F(WorkflowsTest, TheReportListsSoManyActivitiesAndJobsOfAnOrganization) {
   EXPECT_EQ(activities, 1000U);
   EXPECT_EQ(raised, 1000U);
   EXPECT_TRUE(truncated);
-}
-
-TEST_F(WorkflowsTest, TheReportOfAnOrganizationInFifoIsAnError) {
-  EXPECT_EQ(ask(R"({"request": "workflows", "organization": "chemistry"})")["error"]["code"], "invalid_argument");
-  EXPECT_EQ(ask(R"({"request": "workflows", "organization": 7})")["error"]["code"], "invalid_argument");
-  EXPECT_EQ(ask(R"({"request": "workflows"})")["organizations"].size(), 1U);
-}
-
-TEST_F(WorkflowsTest, DependenciesTieJobs) {
-  site.configuration.organizations[0].workflows.workflow_key = {workflow::KeyRule::dependency};
-  ASSERT_TRUE(service->reload(site, Instant{now}).has_value());
-  protocol::JobUpdate second = pending(21, "y");
-  second.wait = protocol::WaitReason::dependency;
-  second.depends_on = {20};
-  snapshot({pending(20, "x"), second, pending(30, "z")});
-  levels();
-  const json workflows = physics()["workflows"];
-  ASSERT_EQ(workflows.size(), 2U);
-  EXPECT_EQ(workflows[0]["workflow"], "job 20");
-  EXPECT_EQ(workflows[0]["blocked"], 1);
 }
 
 }  // namespace

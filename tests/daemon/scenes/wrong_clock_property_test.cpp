@@ -3,7 +3,6 @@
 // makes the books of both the same.
 #include <algorithm>
 #include <cstdint>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,60 +10,65 @@
 #include <nlohmann/json.hpp>
 #include <rapidcheck/gtest.h>
 
+#include "host.hpp"
 #include "ledger/audit/audit.hpp"
-#include "wrong_clock_world.hpp"
+#include "slurmctld.hpp"
 
 namespace shapley::daemon {
 namespace {
 
 enum class Step { pass, sleep, start, end, set_clock, restart, kill, reconnect };
 
-// A row of run_rows().
-struct BookedRun {
-  explicit BookedRun(const std::string& row) {
-    std::istringstream in(row);
-    std::string last;
-    std::getline(in, job, '|');
-    std::getline(in, organization, '|');
-    std::getline(in, begin, '|');
-    std::getline(in, last, '|');
-    end = last.empty() ? k_end_of_time.value : std::stoll(last);
+struct World {
+  World() { restart(); }
+  void restart() {
+    host.start();
+    slurmctld.connect_again();
   }
-  [[nodiscard]] bool is_begin_of(const BookedRun& whole) const {
-    return job == whole.job && organization == whole.organization && begin == whole.begin && end <= whole.end;
-  }
-  std::string job, organization, begin;
-  std::int64_t end = 0;
+  Host host;
+  Slurmctld slurmctld{host};
 };
 
+bool is_same(const Booked& one, const Booked& other) {
+  return one.job == other.job && one.organization == other.organization && one.begin == other.begin;
+}
+
 // Whether gaps of the books contain the instant; times are whole seconds.
-bool is_in_gap(const std::vector<std::string>& gaps, std::int64_t instant) {
-  return std::ranges::any_of(gaps, [&](const std::string& gap) {
-    const std::size_t bar = gap.find('|');
-    return std::stoll(gap) - 1 <= instant && instant <= std::stoll(gap.substr(bar + 1)) + 1;
-  });
+bool is_in_gap(const std::vector<BookedGap>& gaps, std::int64_t instant) {
+  return std::ranges::any_of(gaps,
+                             [&](const BookedGap& gap) { return gap.begin - 1 <= instant && instant <= gap.end + 1; });
 }
 
 // Every run of the books took place, at least as long; what is missing began or ended in a gap.
-void expect_truth_but_for_gaps(const WrongClockWorld& right, const WrongClockWorld& wrong) {
-  std::vector<BookedRun> missing;
-  for (const std::string& row : right.run_rows()) missing.emplace_back(row);
-  const std::vector<std::string> gaps = wrong.gaps();
-  for (const std::string& row : wrong.run_rows()) {
-    const BookedRun booked(row);
-    const auto whole = std::ranges::find_if(missing, [&](const BookedRun& truth) { return booked.is_begin_of(truth); });
+void expect_truth_but_for_gaps(const World& right, const World& wrong) {
+  std::vector<Booked> missing = right.host.runs();
+  const std::vector<BookedGap> gaps = wrong.host.gaps();
+  for (const Booked& booked : wrong.host.runs()) {
+    const auto whole = std::ranges::find_if(missing, [&](const Booked& truth) {
+      return is_same(booked, truth) &&
+             booked.end.value_or(k_end_of_time.value) <= truth.end.value_or(k_end_of_time.value);
+    });
     RC_ASSERT(whole != missing.end());
-    RC_ASSERT(booked.end == whole->end || is_in_gap(gaps, whole->end));
+    RC_ASSERT(booked.end == whole->end || is_in_gap(gaps, whole->end.value_or(k_end_of_time.value)));
     missing.erase(whole);
   }
-  for (const BookedRun& run : missing) RC_ASSERT(is_in_gap(gaps, std::stoll(run.begin)));
+  for (const Booked& run : missing) RC_ASSERT(is_in_gap(gaps, run.begin));
+}
+
+std::vector<std::string> texts_of_runs(const World& world) {
+  std::vector<std::string> texts;
+  for (Booked& run : world.host.runs()) {
+    run.reason = "ended";  // of a run that is imported it is another one
+    texts.push_back(run.text());
+  }
+  return texts;
 }
 
 // A line for each organization: its name, psi and direct phi, to the unit. The import takes runs from Slurm's records,
 // and no waits: the other contributions, which depend on them, may differ.
-std::vector<std::string> standings(WrongClockWorld& world) {
+std::vector<std::string> standings(World& world) {
   std::vector<std::string> lines;
-  const nlohmann::json status = world.ask(R"({"request": "status"})");
+  const nlohmann::json status = world.host.ask(R"({"request": "status"})");
   for (const nlohmann::json& row : status.at("organizations"))
     lines.push_back(row.at("name").get<std::string>() + ' ' + row.at("psi").dump() + ' ' + row.at("phi_direct").dump());
   RC_ASSERT(lines.size() == 4U);  // guests and commons are two of them
@@ -72,8 +76,8 @@ std::vector<std::string> standings(WrongClockWorld& world) {
 }
 
 struct Life {
-  WrongClockWorld right;
-  WrongClockWorld wrong;
+  World right;
+  World wrong;
   std::uint32_t last_job = 0;
 
   template <typename Act>
@@ -86,31 +90,31 @@ struct Life {
     // Half of them by minutes, so that times of a clock ahead come.
     const std::int64_t by =
         *rc::gen::oneOf(rc::gen::inRange<std::int64_t>(62, 900), rc::gen::inRange<std::int64_t>(900, 60 * k_day));
-    const std::int64_t ahead = wrong.host.ahead != 0 ? 0 : *rc::gen::arbitrary<bool>() ? by : -by;
-    right.pass(1);
-    wrong.set_wall_by(ahead - wrong.host.ahead);
+    const std::int64_t ahead = wrong.host.clock.ahead != 0 ? 0 : *rc::gen::arbitrary<bool>() ? by : -by;
+    right.slurmctld.pass(1);
+    wrong.slurmctld.set_wall_by(ahead - wrong.host.clock.ahead);
   }
 
   void take(Step step) {
     switch (step) {
       case Step::pass: {
         const auto seconds = *rc::gen::inRange<std::int64_t>(1, 700);
-        return both([&](WrongClockWorld& world) { world.pass(seconds); });
+        return both([&](World& world) { world.slurmctld.pass(seconds); });
       }
       case Step::sleep:
         // Not under a wrong clock: after a day it would be believed.
-        if (wrong.host.ahead != 0) return;
-        return both([&](WrongClockWorld& world) { world.pass(3 * k_day); });
+        if (wrong.host.clock.ahead != 0) return;
+        return both([&](World& world) { world.slurmctld.pass(3 * k_day); });
       case Step::start: {
         ++last_job;
         const bool physics = *rc::gen::arbitrary<bool>();
         const std::string node = *rc::gen::arbitrary<bool>() ? "n1" : "n2";
-        return both([&](WrongClockWorld& world) { world.start(last_job, physics ? "phys" : "chem", node); });
+        return both([&](World& world) { world.slurmctld.start(last_job, physics ? "phys" : "chem", node); });
       }
       case Step::end: {
         const auto job = *rc::gen::inRange<std::uint32_t>(1, last_job + 2);
-        if (!right.runs(job)) return;
-        return both([&](WrongClockWorld& world) { world.end(job); });
+        if (!right.slurmctld.runs(job)) return;
+        return both([&](World& world) { world.slurmctld.end(job); });
       }
       case Step::set_clock:
         return set_clock();
@@ -118,10 +122,10 @@ struct Life {
         return wrong.restart();
       case Step::kill:
         // It comes back under the same clock, which it had seen.
-        wrong.kill();
-        return both([&](WrongClockWorld& world) { world.pass(50); }), wrong.restart();
+        wrong.host.kill();
+        return both([&](World& world) { world.slurmctld.pass(50); }), wrong.restart();
       case Step::reconnect:
-        return wrong.restart_slurmctld();
+        return wrong.slurmctld.restart();
     }
   }
 };
@@ -137,26 +141,27 @@ RC_GTEST_PROP(WrongClock, TheBooksLackNothingButGapsAndAnImportFillsThem, ()) {
                                                                                             {1, Step::kill},
                                                                                             {1, Step::reconnect}}));
   // Where nothing was ever observed, no time can be known to go back.
-  life.both([](WrongClockWorld& world) { world.settle(); });
+  life.both([](World& world) { world.slurmctld.settle(); });
   for (const Step step : steps) {
     life.take(step);
     // A question a second later sees what was done.
-    life.both([](WrongClockWorld& world) { world.pass(1); });
-    const auto future = life.wrong.rows("SELECT key FROM events WHERE at > " + std::to_string(life.wrong.host.truth));
+    life.both([](World& world) { world.slurmctld.pass(1); });
+    const auto future =
+        life.wrong.host.query("SELECT key FROM events WHERE at > " + std::to_string(life.wrong.host.clock.truth));
     RC_ASSERT(future.empty());
   }
-  if (life.wrong.host.ahead != 0) life.set_clock();
-  life.both([](WrongClockWorld& world) { world.settle(); });
-  RC_ASSERT(life.right.host.truth == life.wrong.host.truth);
-  RC_ASSERT(life.wrong.unacknowledged() == 0U);
+  if (life.wrong.host.clock.ahead != 0) life.set_clock();
+  life.both([](World& world) { world.slurmctld.settle(); });
+  RC_ASSERT(life.right.host.clock.truth == life.wrong.host.clock.truth);
+  RC_ASSERT(life.wrong.slurmctld.unacknowledged() == 0U);
   expect_truth_but_for_gaps(life.right, life.wrong);
-  life.wrong.kill();
-  life.wrong.import_records();
+  life.wrong.host.kill();
+  life.wrong.slurmctld.import_records();
   life.wrong.restart();
-  RC_ASSERT(life.wrong.run_rows() == life.right.run_rows());
+  RC_ASSERT(texts_of_runs(life.wrong) == texts_of_runs(life.right));
   RC_ASSERT(standings(life.right) == standings(life.wrong));
-  for (WrongClockWorld* world : {&life.right, &life.wrong}) {
-    const auto report = ledger::audit(world->service->books().ledger());
+  for (World* world : {&life.right, &life.wrong}) {
+    const auto report = ledger::audit(world->host.service->books().ledger());
     RC_ASSERT(report.has_value());
     RC_ASSERT(report->findings.empty());
   }
