@@ -91,7 +91,7 @@ constexpr Field k_fields_from_got[] = {
     {"borrowed", "Borrowed", "others' processors that its jobs hold now", {}, processors_or_unknown},
     {"waiting", "Waiting", "processors that its startable pending jobs ask for now", {}, processors_or_unknown},
     {"running_jobs", "Running", "its running jobs now"},
-    {"waiting_jobs", "Startable", "its pending jobs that could start now; the rest of an array is one"},
+    {"waiting_jobs", "Startable", "its pending jobs that could start now, each task of an array counted; of a ledger's file its rest is one"},
     {"no_start_since",
      "NoStartSince",
      "while it has such jobs: since when none of its jobs has started",

@@ -100,7 +100,8 @@ json elsewhere_values(const ledger::StatusReport& status) {
   std::vector<std::string> names;
   for (const ledger::OrganizationRow& row : status.organizations) names.push_back(row.is.name);
   json sentences = json::array();
-  for (const std::string_view line : split(ctl::elsewhere_lines(status.clusters, names, status.at), '\n')) {
+  const std::string lines = ctl::elsewhere_lines(status.clusters, names, status.at);
+  for (const std::string_view line : split(lines, '\n')) {
     if (!line.empty()) sentences.push_back(std::string(line));
   }
   return sentences;

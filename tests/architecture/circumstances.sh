@@ -6,6 +6,7 @@ page=docs/internals/circumstances.md
 faults=0
 fault() { echo "$page: $*"; faults=$((faults + 1)); }
 is_bats() { [[ -f tests/e2e/$1 ]] && sed -n 's/^@test "\(.*\)" {.*/\1/p' "tests/e2e/$1" | grep -F -- "$2" >/dev/null; }
+is_scene() { grep -hF -- "$2" tests/daemon/*/"$1" 2>/dev/null | grep -q '^[A-Z]'; }
 # A test of GoogleTest's or RapidCheck's, whose macro may end its line behind the bracket.
 cases=$(find tests/ -name '*.cpp' -exec cat {} + | tr '\n' ' ' | grep -oE '(TEST|TEST_F|TEST_P|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)\( *[A-Za-z0-9_]+, *[A-Za-z0-9_]+' | sed -E 's/^[A-Z_]*\( *//; s/, */./')
 is_case() { grep -qxF -- "$1" <<<"$cases"; }
@@ -20,6 +21,7 @@ while IFS='|' read -r _ circumstance tests _; do
     names=$((names + 1))
     case $name in
       *.bats:*) is_bats "${name%%:*}" "${name#*: }" ;;
+      *.txt:*) is_scene "${name%%:*}" "${name#*: }" ;;
       e2e_faults.*) is_ctest "${name%[0-9]*}" ;;
       *.*) is_case "$name" ;;
       *) is_ctest "$name" ;;

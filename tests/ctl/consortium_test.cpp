@@ -157,7 +157,7 @@ TEST_F(ConsortiumBinary, AStatementOfAConsortiumSaysWhatDebtsOfGuestsCount) {
                      k_example_begin + Duration{4000}));
   }
   const std::string text = ends(ExitCode::success, run(statement)).out;
-  EXPECT_PRED2(contains, text, "guests       south    0.00 1.00");
+  EXPECT_PRED2(contains, text, "guests       south       0.00 1.00");
   EXPECT_PRED2(contains, text, sentence);
 }
 

@@ -328,7 +328,7 @@ TEST(Priority, IsPrintedAsASum) {
   const std::string text = explanation_of(report);
   EXPECT_PRED2(contains, text,
                "Slurm:    state PENDING, reason Priority: jobs of a higher priority are before it. "
-               "Slurm expects it to start at 2026-11-23T21:00:00.\n");
+               "Slurm expects it to start at 2026-11-23T21:00:00Z.\n");
   EXPECT_PRED2(contains, text, "Slurm:    jobs of urgent go first whatever their rank: a higher PriorityTier.\n");
   EXPECT_PRED2(contains, text,
                "Priority: 20102 = SITE 20001 (place and level) + age 100 - nice -1.\n"

@@ -38,7 +38,7 @@ TEST(Status, ForPeople) {
             "Standing, Key, Got and Given are core-hours.\n"
             "Organization             Rank Standing    Key     Got   Given Owned Used Lent Borrowed Waiting Startable\n"
             "------------------------ ---- -------- ------ ------- ------- ----- ---- ---- -------- ------- ---------\n"
-            "physics                     1    +12.4 -0.500   0.500 1,520.2    64    0 32.5        0       8         2\n"
+            "physics                     1    +12.4 -0.500   0.500 1,520.3    64    0 32.5        0       8         2\n"
             "a-very-long-organization    2      0.0    0.0     0.0     0.0     0    0    0        0       0         0\n"
             "guests                      3     -3.1   -3.1 1,519.8     0.0     0   33    0       33     400       100\n"
             "commons                     - +0.00041      -     0.0     0.0     4    0  0.5        0       0         0\n"
@@ -62,7 +62,7 @@ TEST(Status, WhenEachIsEvenByARuleThatBrakes) {
   report["organizations"][1]["settled_in_s"] = 0;
   const std::string text = shown(report);
   EXPECT_PRED2(contains, text, "Rank Standing    Key Settled in     Got   Given Owned");
-  EXPECT_PRED2(contains, text, "\nphysics                     1    +12.4 -0.500    7 weeks   0.500 1,520.2    64 ");
+  EXPECT_PRED2(contains, text, "\nphysics                     1    +12.4 -0.500    7 weeks   0.500 1,520.3    64 ");
   EXPECT_PRED2(contains, text, "\na-very-long-organization    2      0.0    0.0       even     0.0     0.0 ");
   EXPECT_PRED2(contains, text, "\nguests                      3     -3.1   -3.1          - 1,519.8 ");
   EXPECT_PRED2(contains, text, "\ncommons                     - +0.00041      -          -     0.0     0.0 ");
@@ -341,7 +341,7 @@ TEST(Status, ChosenColumnsComeAlone) {
   EXPECT_EQ(render_status(with_daemon(fixed_report()), {.format = "organization%-8,given,sentence%20"}).value(),
             "Organiz+   Given             In words\n"
             "-------- ------- --------------------\n"
-            "physics  1,520.2 is owed 12.4 core-h+\n"
+            "physics  1,520.3 is owed 12.4 core-h+\n"
             "a-very-+     0.0 is even with the ot+\n"
             "guests       0.0 owes the others 3.1+\n"
             "commons      0.0 is owed less than 0+\n");

@@ -55,7 +55,7 @@ for program in "$@"; do
     [[ $text == *"$("$program" "$command" --help | head -n 1)"* ]] || wrong+=("$name $command: not in the manual page")
     for option in $(options_of "$program" "$command"); do
       # The program's own options stand once.
-      [[ " --help --socket --host --timeout " == *" $option "* ]] || names "$option" "$(sed -n '/^\.TP$/{n;p}' <<<"$text")" || wrong+=("$name $command $option: not in the manual page")
+      [[ " --help --socket --host --cluster --timeout " == *" $option "* ]] || names "$option" "$(sed -n '/^\.TP$/{n;p}' <<<"$text")" || wrong+=("$name $command $option: not in the manual page")
     done
   done
   # As a builder of packages makes it: another folder, another day, another environment.
@@ -78,7 +78,7 @@ for command in $commands; do
   [[ $reference == "# shapleyctl $command"$'\n'* ]] || wrong+=("$command: its page does not begin with its name")
   for option in $(options_of "$shapleyctl" "$command"); do
     # The list of commands has those that concern all of them.
-    [[ " --help --socket --host --timeout " == *" $option "* ]] || names "$option" "$reference" || wrong+=("$command $option: not in its page of the reference")
+    [[ " --help --socket --host --cluster --timeout " == *" $option "* ]] || names "$option" "$reference" || wrong+=("$command $option: not in its page of the reference")
   done
 done
 for page in "$source"/docs/reference/shapleyctl/*.md; do

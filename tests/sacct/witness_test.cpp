@@ -132,7 +132,7 @@ Texts any_row(std::uint32_t number, bool has_raw) {
 }
 
 RC_GTEST_PROP(SacctWitness, both_readers_read_what_a_plain_parser_reads, ()) {
-  const testing::TimeZone utc("UTC0");
+  const ::shapley::testing::TimeZone utc("UTC0");
   const bool has_raw = *rc::gen::arbitrary<bool>();
   std::vector<std::string> columns{"User",      "Account", "State",     "Submit",    "Start",    "End",
                                    "Suspended", "JobID",   "AllocCPUS", "AllocTRES", "NodeList", "Partition"};
