@@ -92,7 +92,7 @@ lists_of_array() { squeue -h -t PENDING -o %F | grep -c "^$1\$"; }
   last=$(submit bio -n4 "sleep 1")
   wait_until 20 has_own_record "${array}_3"
   [ "$(lists_of_array "$array")" -eq 1 ]
-  wait_until 20 placed "$last" 12 12
+  wait_until 20 eval 'placed "$last" 12 12 && tells ".ahead.processors == 42"'
   says "Place: 12th of 12 that wait, 1st of bio: astro 10 jobs with 40 processors and chem 1 job with 2 go before it."
   says "Better ranks: 11 jobs that ask for 42 processors, of astro (rank 1: 10 jobs, 40 processors"
   wait_until 10 explained "${array}_3" '.place.known and .place.of == 12 and .job.job_id == "'"${array}"'_3" and .priority.agrees == true'
