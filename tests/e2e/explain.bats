@@ -3,7 +3,6 @@
 
 load lib/e2e
 load lib/order
-load lib/hostile
 
 # take_all: bio holds all nodes until `tell`, so that others wait for their turn.
 take_all() {
@@ -18,16 +17,6 @@ explain() { shapleyctl explain "$1" --json >"$CLUSTER_DIR/explanation.json" && s
 says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/explanation" >&2; false; }; }
 tells() { jq -e "$1" "$CLUSTER_DIR/explanation.json" >/dev/null || { jq . "$CLUSTER_DIR/explanation.json" >&2; false; }; }
 is_fifth() { explain "$1" && tells '.priority.agrees == true and .place.known and .place.position == 5 and .place.of == 7'; }
-
-# asked_in SHELL JOB: what does not change from one moment to the next.
-asked_in() {
-  local shell=$1
-  $shell member shapleyctl explain "$2" --json |
-    jq -S '{place: (.place | del(.processors)), agrees: .priority.agrees, slurm: (.slurm | .parts |= length | .job |= {id, state, reason, partition, qos})}'
-  $shell member shapleyctl explain --submit -A bio -n 2 -t 5 --json | jq -S '{job: (.job | del(.since, .since_utc, .submit, .submit_utc)), ahead, estimate: (.test_only | test("^Job .* to start at "))}'
-  $shell shapleyctl init
-  $shell shapleyctl check-config --against-slurm "$CLUSTER_DIR/shapleyd.yaml"
-}
 
 @test "a job that waits because of its rank: who is before it, and its priority is what the books ask for" {
   start_with
@@ -48,13 +37,6 @@ asked_in() {
   ahead=$(jq -c .ahead "$CLUSTER_DIR/explanation.json")
   would=$(member shapleyctl explain --submit -A bio -n 2 -t 5 -p main --json)
   jq -e --argjson ahead "$ahead" '.ahead == $ahead and .job.organization == "bio" and .own.jobs == 3 and (.test_only | test("to start at"))' <<<"$would"
-  # A member's shell that says otherwise, and a site's greeting to all who submit, change no answer.
-  greet_all
-  wait_until 20 is_fifth "$waiting"
-  asked_in plain "$waiting" >"$CLUSTER_DIR/plain"
-  asked_in hostile "$waiting" >"$CLUSTER_DIR/hostile"
-  diff "$CLUSTER_DIR/plain" "$CLUSTER_DIR/hostile"
-  grep -q '"estimate": true' "$CLUSTER_DIR/hostile"
   # The page of the present has the same place.
   page=$CLUSTER_DIR/spool/live
   install -d -o "$JOB_UID" "$page"

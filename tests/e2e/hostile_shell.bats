@@ -99,7 +99,7 @@ answers_have() { grep -q -- "$1" "$CLUSTER_DIR/hostile.answers" || { cat "$CLUST
   submit cells "sleep 1" >/dev/null
   greet_all
   wait_until 20 compared_with_the_books
-  same of_now "$OPERATOR" "$ORDINARY"
+  wait_until 60 same of_now "$OPERATOR" "$ORDINARY"
   answers_have '"estimate": true'
   answers_have '"fair_share": [0-9]'
   tell enough
