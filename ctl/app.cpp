@@ -192,6 +192,9 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
     if (!line.cluster.empty() && (name == "init" || name == "check-config"))
       return fail(Errc::invalid_argument,
                   "-M: " + std::string(name) + " is about the Slurm of this host; run it there");
+    const CLI::Option* const ledger = app.get_subcommand(std::string(name))->get_option_no_throw("--ledger");
+    if (!line.cluster.empty() && ledger != nullptr && ledger->count() > 0)
+      return fail(Errc::invalid_argument, "-M asks a daemon, and --ledger reads a file; give one of them");
     return run(asked.endpoint, asked.environment);
   }
   environment.err << program_usage(app) << "shapleyctl --help says more\n";

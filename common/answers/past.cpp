@@ -72,7 +72,8 @@ Expected<ledger::StatusReport> past_status(const ledger::Ledger& ledger, const L
       ledger::PastBooks::read(
           ledger, {.ledger = file.path, .archives = file.archives, .since = asked.at, .until = asked.at, .by = by}));
   SHAPLEY_TRY(books.advance_to(asked.at));
-  SHAPLEY_TRY_ASSIGN(const Instant last, ledger::last_recorded(ledger));
+  SHAPLEY_TRY_ASSIGN(const Instant recorded, ledger::last_recorded(ledger));
+  const Instant last = std::max(recorded, file.known_until.value_or(recorded));
   // What was settled at the instant itself is of the time that begins there, unless nothing later is known.
   const auto rows = asked.at < last ? books.rows() : std::vector<accounting::Standing>{};
   accounting::State state = std::move(books).take_state();

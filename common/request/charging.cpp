@@ -86,8 +86,8 @@ std::map<std::string, Share> shares_by_node(const protocol::JobUpdate& job) {
   return shares;
 }
 
-// What is charged beyond a node's worth is charged on the others, in proportion to what they are worth besides, as far
-// as they are. What none of them is worth stays where it is.
+// What is charged beyond a node's worth is charged on the others, in proportion to what they are worth besides. If they
+// are not worth as much together, nothing is moved.
 void fit_to_worth(std::map<std::string, Share>& shares, const KindLookup& nodes) {
   std::int64_t over = 0;
   Int128 left = 0;

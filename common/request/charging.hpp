@@ -9,7 +9,7 @@
 //   weights   the weighted sum of what it holds (Weighting); the node is worth that sum over what it has.
 //   billing   Slurm's own TRES "billing" of the job, spread over its nodes in proportion to their CPUs; a node is worth
 //             its own "billing", which slurmctld makes from the TRESBillingWeights of its partitions.
-// By a sum, what is more than one of the nodes is worth is charged on the others, as far as they are worth more.
+// By a sum, what is more than one of the nodes is worth is charged on the others, if they are worth that together.
 // A waiting job asks for what it would be charged, by the same rule, on those kinds of nodes that have what it needs
 // and where that is least (Kinds). What it would block there is the same by
 // `dominant` without weights, whatever the rule.

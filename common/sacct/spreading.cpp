@@ -83,10 +83,12 @@ void Pool::release(Held& held, Instant now) {
 // Moves what runs hold of the node to their other nodes until `wanted` was free here since then, or nothing can be
 // moved; makes room there by the same means.
 void Pool::make_room(std::uint32_t node, Instant since, std::int64_t wanted, Search& search) {
-  constexpr std::size_t k_most = 64;  // nodes: what a search may cost
+  // What a search may cost: nodes, and runs that are looked at.
+  constexpr std::size_t k_most = 64, k_most_steps = 10'000;
   if (room(node, since) >= wanted || search.visited.size() >= k_most || !search.visited.insert(node).second) return;
   for (Held* held : nodes_[node].spread) {
     if (held->begin > since) continue;
+    if (++search.steps > k_most_steps) return;
     const auto here = static_cast<std::size_t>(std::ranges::find(held->nodes, node) - held->nodes.begin());
     for (std::size_t i = 0; i < held->nodes.size(); ++i) {
       const std::int64_t lacking = wanted - room(node, since);
@@ -107,23 +109,23 @@ void Pool::make_room(std::uint32_t node, Instant since, std::int64_t wanted, Sea
 
 // Of each of the nodes, from `least` to `whole`.
 std::vector<std::int64_t> Pool::rooms_for(const Held& held, std::int64_t whole, std::int64_t least, Instant now) {
-  std::vector<std::int64_t> rooms;
-  std::int64_t lacking = whole;
-  const auto look = [&] {
-    rooms.clear();
-    for (const std::uint32_t node : held.nodes) rooms.push_back(std::clamp(room(node, now), least, whole));
-    lacking = whole - std::accumulate(rooms.begin(), rooms.end(), std::int64_t{0});
-  };
+  const auto room_of = [&](std::size_t i) { return std::clamp(room(held.nodes[i], now), least, whole); };
+  Search any;
   for (const std::uint32_t node : held.nodes) {
-    Search search;
-    make_room(node, now, least, search);
+    any.visited.clear();
+    make_room(node, now, least, any);
   }
-  look();
+  std::vector<std::int64_t> rooms;
+  for (std::size_t i = 0; i < held.nodes.size(); ++i) rooms.push_back(room_of(i));
+  Int128 lacking = whole - std::accumulate(rooms.begin(), rooms.end(), Int128{0});
+  // What would be moved to another of these nodes would lack there.
+  Search others{.visited = {}, .closed = {held.nodes.begin(), held.nodes.end()}, .steps = 0};
   for (std::size_t i = 0; i < rooms.size() && lacking > 0; ++i) {
-    // What would be moved to another of these nodes would lack there.
-    Search search{.visited = {}, .closed = {held.nodes.begin(), held.nodes.end()}};
-    make_room(held.nodes[i], now, rooms[i] + lacking, search);
-    look();
+    others.visited.clear();
+    make_room(held.nodes[i], now, static_cast<std::int64_t>(std::min<Int128>(whole, rooms[i] + lacking)), others);
+    lacking += rooms[i];
+    rooms[i] = room_of(i);
+    lacking -= rooms[i];
   }
   return rooms;
 }

@@ -78,6 +78,7 @@ class Pool {
   struct Search {
     std::set<std::uint32_t> visited;  // nodes
     std::set<std::uint32_t> closed;   // to which nothing is moved
+    std::size_t steps = 0;
   };
 
   [[nodiscard]] std::int64_t room(std::uint32_t node, Instant since) const;

@@ -172,8 +172,8 @@ std::string closed_lines(const std::vector<ledger::RestatedPeriod>& periods) {
   const std::size_t left_out = periods.size() > k_most ? periods.size() - k_most : 0;
   std::string text;
   if (left_out > 0) {
-    text = "\n" + grouped(static_cast<std::int64_t>(left_out)) +
-           " earlier periods change, too; --json lists all of them.\n";
+    text = "\n" + counted_as(static_cast<std::int64_t>(left_out), "earlier period[ changes|s change], too") +
+           "; --json lists all of them.\n";
   }
   for (std::size_t i = left_out; i < periods.size(); ++i) {
     text += "\nFrom " + periods[i].begin.utc() + " to " + periods[i].end.utc() + ", in core-hours:\n" +

@@ -442,15 +442,22 @@ sacct::SacctRow row_of_segment(const accounting::SegmentOpened& opened, std::opt
   return row;
 }
 
-// What runs of the ledger held, and what they hold longer by these events, each of which opens or closes a segment.
+// What runs of the ledger held, by these events, each of which opens, closes or retracts a segment.
 Expected<void> add_held(const ledger::Ledger& ledger, std::span<const Event> more, const sacct::SiteNodes& nodes,
                         Instant since, Instant until,
                         const std::function<Expected<void>(const sacct::SacctRow&)>& add) {
+  std::set<accounting::SegmentKey> retracted;
+  for (const Event& event : more) {
+    if (const auto* gone = std::get_if<accounting::SegmentRetracted>(&event)) retracted.insert(gone->key);
+  }
   const auto visit = [&](const accounting::SegmentOpened& opened, std::optional<Instant> end) {
+    if (end == opened.begin) return Expected<void>{};
     const sacct::SacctRow row = row_of_segment(opened, end, nodes);
     return row.nodes.empty() ? Expected<void>{} : add(row);
   };
-  SHAPLEY_TRY(ledger::for_each_held(ledger, since, until, visit));
+  SHAPLEY_TRY(ledger::for_each_held(ledger, since, until, [&](const auto& opened, std::optional<Instant> end) {
+    return retracted.contains(opened.key) ? Expected<void>{} : visit(opened, end);
+  }));
   const accounting::SegmentOpened* opened = nullptr;
   for (const Event& event : more) {
     if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event); closed != nullptr && opened != nullptr)

@@ -10,6 +10,7 @@
 
 #include "base/calendar.hpp"
 #include "base/text.hpp"
+#include "ctl/adoption/slurm_site.hpp"
 
 namespace shapley::ctl {
 
@@ -144,12 +145,13 @@ std::optional<RanElsewhere> ran_elsewhere(std::uint32_t job, const ProgramRunner
   if (!run || job < k_first_federated) return std::nullopt;
   const auto output = run({"sacct", "--federation", "--allocations", "--noheader", "--parsable2", "--duplicates",
                            "--jobs=" + std::to_string(job), "--format=Cluster,State,Start"});
+  const std::string own = config_value(run({"scontrol", "show", "config"}).value_or(""), "ClusterName");
   std::optional<RanElsewhere> last;
   std::string start;
   constexpr std::size_t k_cells = 3;
   for (const Cells& row : rows_of(output.value_or(""), k_cells)) {
     const bool has_run = !row[2].empty() && row[2] != "Unknown" && row[2] != "None" && row[1] != "REVOKED";
-    if (!has_run || row[2] < start) continue;
+    if (!has_run || row[2] < start || row[0] == own) continue;
     start = row[2];
     last = RanElsewhere{.cluster = row[0], .state = row[1].substr(0, row[1].find(' '))};
   }

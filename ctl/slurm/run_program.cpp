@@ -14,9 +14,11 @@ namespace shapley::ctl {
 namespace {
 
 // Each of Slurm's commands has a family of variables of its own, and all of them read SLURM_*, of which a job's script
-// and an allocation's shell have many. LANG and LC_* change words and the order of rows, TZ times.
+// and an allocation's shell have many; those that say how Slurm is reached stay. LANG and LC_* change words and the
+// order of rows, TZ times.
 bool is_neutral(std::string_view variable) {
-  constexpr std::array<std::string_view, 3> k_kept{"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT"};
+  constexpr std::array<std::string_view, 6> k_kept{"SLURM_CONF",        "SLURM_CONF_SERVER", "SLURM_JWT",
+                                                   "SLURM_SACK_SOCKET", "SLURM_SACK_KEY",    "SLURM_SACK_JWKS"};
   constexpr std::array<std::string_view, 12> k_families{"SLURM_",    "SQUEUE_", "SPRIO_",    "SBATCH_",
                                                         "SALLOC_",   "SRUN_",   "SCONTROL_", "SACCT_",
                                                         "SACCTMGR_", "SINFO_",  "SSHARE_",   "LC_"};

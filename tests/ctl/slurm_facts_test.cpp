@@ -509,8 +509,14 @@ TEST(RunProgram, PassesArgumentsAsTheyAre) {
 
 // What a user's shell says of Slurm's commands: none of it reaches them, and the rest does.
 TEST(RunProgram, SlurmsCommandsAnswerThePlainQuestion) {
-  const std::vector<std::string> kept{"HOME=/root", "PATH=/bin", "SLURM_CONF=/etc/slurm/slurm.conf",
-                                      "SLURM_CONF_SERVER=ctl1", "SLURM_JWT=token"};
+  const std::vector<std::string> kept{"HOME=/root",
+                                      "PATH=/bin",
+                                      "SLURM_CONF=/etc/slurm/slurm.conf",
+                                      "SLURM_CONF_SERVER=ctl1",
+                                      "SLURM_JWT=token",
+                                      "SLURM_SACK_SOCKET=/run/sack",
+                                      "SLURM_SACK_KEY=k",
+                                      "SLURM_SACK_JWKS=j"};
   std::vector<std::string> callers = kept;
   for (const char* variable : {"SQUEUE_FORMAT=%i",
                                "SQUEUE_STATES=R",

@@ -57,6 +57,7 @@ TEST(Cluster, IsAskedWhereSlurmdbdSaysThatItsSlurmctldIs) {
   ends_with({"status", "--cluster", "South"}, "-M: slurmdbd knows no slurmctld of 'south' that runs");
   ends_with({"-M", "north", "--timeout", "1", "status", "--socket", "/s"}, "name several places");
   ends_with({"-M", "north", "init"}, "-M: init is about the Slurm of this host");
+  ends_with({"-M", "north", "statement", "--ledger", "x.db"}, "-M asks a daemon, and --ledger reads a file");
 }
 
 TEST_F(Submission, AsksSbatchToo) {

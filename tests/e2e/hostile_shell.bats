@@ -15,6 +15,7 @@ PrivateData=jobs,usage"
 # By PrivateData the first sees its own jobs alone, the second sees all.
 ORDINARY=bin OPERATOR=games
 by() { setpriv --reuid="$1" --regid="$JOB_GID" --clear-groups "${@:2}"; }
+# private_cluster [LINE]: of the configuration.
 private_cluster() {
   eval "$(declare -f database_accounts | sed '1s/database_accounts/usual_accounts/')"
   database_accounts() {
@@ -22,8 +23,7 @@ private_cluster() {
     printf '%s\n' "add user $ORDINARY account=bio" "add user $OPERATOR account=chem adminlevel=Operator"
   }
   cluster_prepare
-  # The default port: where slurmdbd says that slurmctld is, `-M` asks there.
-  three_organizations "listen: 127.0.0.1:7020" "munge_socket: $CLUSTER_DIR/run/munge.socket"
+  three_organizations "$@" "munge_socket: $CLUSTER_DIR/run/munge.socket"
   sed -i 's/accounts: \[chem\]/accounts: [chem, "phys group"]/' "$CLUSTER_DIR/shapleyd.yaml"
   cluster_start
   sacctmgr -i add account name="phys group" >/dev/null
@@ -108,7 +108,8 @@ answers_have() { grep -q -- "$1" "$CLUSTER_DIR/hostile.answers" || { cat "$CLUST
 compared_with_the_books() { shapleyctl explain "$waiting" --json | jq -e '.priority.agrees == true'; }
 
 @test "-M asks the shapleyd of a cluster where slurmdbd says that its slurmctld is, and Slurm's commands about it" {
-  private_cluster
+  # `-M` asks the default port; no other test listens there.
+  private_cluster "listen: 127.0.0.1:7020"
   held=$(submit stars -N4 --exclusive "$(until_told enough)")
   wait_until 20 job_is "$held" RUNNING
   waiting=$(submit bio "sleep 1")

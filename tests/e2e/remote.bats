@@ -52,7 +52,7 @@ listening_cluster() {
     $((CLUSTER_PORT + 29)) "$CLUSTER_DIR/run/munge.socket" >"$CLUSTER_DIR/shapleyctl.yaml"
   SHAPLEYCTL_CONFIG=$CLUSTER_DIR/shapleyctl.yaml on_login_node shapleyctl status | grep -q '^Plugin: *connected'
   # Port 7020 of SlurmctldHost: no process listens there, and the message says why it was asked.
-  sed 's/^SlurmctldHost=.*/SlurmctldHost=another(127.0.0.1)/' "$SLURM_CONF" >"$CLUSTER_DIR/login.conf"
+  sed 's/^SlurmctldHost=.*/SlurmctldHost=another(127.0.0.9)/' "$SLURM_CONF" >"$CLUSTER_DIR/login.conf"
   run env -u SHAPLEY_SOCKET SLURM_CONF="$CLUSTER_DIR/login.conf" shapleyctl status
   [ "$status" -eq 3 ]
   grep -q "cannot reach shapleyd over TCP: .*:7020 .*SlurmctldHost in $CLUSTER_DIR/login.conf" <<<"$output"

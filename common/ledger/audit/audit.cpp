@@ -232,7 +232,8 @@ Expected<AuditReport> compare(const Ledger& ledger, const Database& database, st
   SHAPLEY_TRY_ASSIGN(const Head last, read_head(database));
   SHAPLEY_TRY_ASSIGN(const std::optional<Genesis> genesis, read_genesis(database));
   std::int64_t agreed = 0;
-  std::int64_t also_rewritten = -1;  // heads after the first one that the chain misses, which has the finding
+  std::int64_t also_rewritten = 0;  // heads after one that the chain misses, which has the finding
+  bool is_rewritten = false;        // the last head did not agree
   for (const SignedHead& head : heads) {
     if (genesis && head.sequence < genesis->sequence) {
       report.findings.push_back({"head", head.title() + ": its event is not in this file but in its archive " +
@@ -240,7 +241,12 @@ Expected<AuditReport> compare(const Ledger& ledger, const Database& database, st
       continue;
     }
     const std::string& hash = computed.at(head.sequence);
-    if (!hash.empty() && hash != head.hash && ++also_rewritten > 0) continue;
+    const bool differs = !hash.empty() && hash != head.hash;
+    if (differs && is_rewritten) {
+      ++also_rewritten;
+      continue;
+    }
+    is_rewritten = differs;
     validate(head, hash, last.sequence, agreed, report);
   }
   if (also_rewritten > 0) {

@@ -156,13 +156,14 @@ std::string sentence_of_clusters(const accounting::State& state, accounting::Est
   const std::vector<ShareElsewhere> shares = shares_elsewhere(state);
   if (shares.empty()) return "";
   accounting::Outlook outlook = accounting::outlook(state, estimator);
+  const accounting::Outlook in_force = outlook;
   // Keys alone decide what is said here, and not who is below a guarantee.
   for (accounting::RankRow& row : outlook.rows) row.waiting = {};
   accounting::Outlook alone = outlook;
   alone.rows = state.own_rank_rows(estimator);
   const auto first = greatest_key(outlook);
   const auto other = greatest_key(alone);
-  if (!first || !other || first == other) return "";
+  if (!first || !other || first == other || !accounting::goes_first(in_force, *first, *other, Duration{0})) return "";
   const std::vector<std::string> clusters = deciding_clusters(outlook, shares, *first, *other);
   if (clusters.empty()) return "";
   return outlook.rows[*first].organization + " goes before " + outlook.rows[*other].organization + " because of what " +
