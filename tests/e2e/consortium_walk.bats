@@ -72,6 +72,7 @@ s/, every 1 second/, every 1 minute/g"
   this_month
 
   begins north "The north begins"
+  wait_until 10 seconds_passed 1  # the clusters' periods begin at different instants, as on the page
   begins south "The south begins"
   declares north "The north declares"
   declares south "The south declares"

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "ledger/audit/audit_parts.hpp"
+#include "ledger/chain/signing.hpp"
 #include "ledger/store/acknowledged.hpp"
 #include "ledger/store/rows.hpp"
 #include "ledger_fixture.hpp"
@@ -382,6 +383,25 @@ TEST_F(Audit, compares_the_books_of_closed_periods_with_sums_of_its_own) {
   EXPECT_TRUE(report().clean());
   const std::string other_owner = told(reader(file()), owned_by_c());
   EXPECT_TRUE(has(other_owner, "b at the end of the period, 1970-02-01T00:00:00Z: phi_direct is ")) << other_owner;
+}
+
+// One finding for each part that was rewritten, which a head that agrees ends.
+TEST_F(Audit, a_head_that_agrees_stands_between_two_findings) {
+  const auto hashes = rows(file(), "SELECT lower(hex(hash)) FROM event_rows ORDER BY seq");
+  const std::string identity = must(reader(file()).identity());
+  const auto head = [&](std::size_t sequence, bool agrees) {
+    return SignedHead{.ledger = identity,
+                      .sequence = static_cast<std::int64_t>(sequence),
+                      .hash = agrees ? hashes.at(sequence - 1) : std::string(64, '0'),
+                      .time = {1000},
+                      .key = {}};
+  };
+  const auto found = must(audit_against_heads(
+      reader(file()), std::vector{head(2, false), head(3, false), head(4, true), head(6, false), head(7, false)}));
+  ASSERT_EQ(found.findings.size(), 2U);
+  EXPECT_PRED2(has, found.findings[0].what, "one of 1 to 2");
+  EXPECT_PRED2(has, found.findings[1].what, "one of 5 to 6");
+  EXPECT_PRED2(has, notes_of(found), "2 heads of later events do not agree with it either");
 }
 
 TEST_F(Audit, against_records_reads_the_file_and_says_what_is_wrong_with_it) {
