@@ -14,10 +14,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/printable.hpp"
-
-extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace shapley {
 

@@ -15,6 +15,7 @@
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/other_clusters.hpp"
 #include "ctl/slurm/submission.hpp"
+#include "ledger/reports/other_clusters.hpp"
 #include "tables/table.hpp"
 
 namespace shapley::ctl {
@@ -283,11 +284,13 @@ std::string ahead_lines(const Explanation& explanation) {
     std::string of;
     for (const ledger::AheadRow& row : ahead.organizations) {
       if (row.waits.jobs == 0) continue;
-      of += (of.empty() ? "" : ", ") + printable(row.waits.organization) + " (rank " + std::to_string(row.rank) + ": " +
-            count_of(row.waits.jobs, "job") + ", " + count_of(row.waits.processors) +
-            (row.because == ledger::Because::guarantee ? ", below its guarantee" : "") +
-            (row.by_what_runs ? ", by what runs now" : "") +
-            (row.deciding_clusters.empty() ? "" : ", by what " + states_text(row.deciding_clusters)) + ")";
+      of +=
+          (of.empty() ? "" : ", ") + printable(row.waits.organization) + " (rank " + std::to_string(row.rank) + ": " +
+          count_of(row.waits.jobs, "job") + ", " + count_of(row.waits.processors) +
+          (row.because == ledger::Because::guarantee ? ", below its guarantee" : "") +
+          (row.by_what_runs ? ", by what runs now" : "") +
+          (row.deciding_clusters.empty() ? "" : ", by what " + printable(ledger::states_text(row.deciding_clusters))) +
+          ")";
     }
     text += count_of(ahead.jobs, "job") + (ahead.jobs == 1 ? " that asks for " : " that ask for ") +
             count_of(ahead.processors, "processor") + ", of " + of + ".\n";

@@ -7,6 +7,7 @@
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/other_clusters.hpp"
 #include "ctl/rank_answers.hpp"
+#include "ledger/reports/other_clusters.hpp"
 #include "tables/table.hpp"
 
 namespace shapley::ctl {
@@ -55,7 +56,8 @@ std::string why_line(const CompareReport& report) {
            (difference < 0 ? "; by its key alone " + other + " would go first" : std::string()) + ".\n";
   }
   if (report.because == Because::order) return text + "they are even, and the configuration names it first.\n";
-  const std::string states = report.deciding_clusters.empty() ? "" : states_text(report.deciding_clusters);
+  const std::string states =
+      report.deciding_clusters.empty() ? "" : printable(ledger::states_text(report.deciding_clusters));
   return text + "its key is greater by " + unsigned_core_hours(difference) + " core-hours" +
          (states.empty() ? "" : ", by what " + states) + horizon_text(report.ranking) +
          (report.by_what_runs == true ? "; if nothing ran, " + other + " would go first" : std::string()) +

@@ -37,13 +37,6 @@ std::string age_text(const OtherClusterReport& other, Instant at) {
 
 }  // namespace
 
-std::string states_text(const std::vector<std::string>& clusters) {
-  std::string text;
-  for (std::size_t i = 0; i < clusters.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == clusters.size() ? " and " : ", ") + printable(clusters[i]);
-  return text + (clusters.size() == 1 ? " states" : " state");
-}
-
 std::string other_cluster_lines(std::span<const OtherClusterReport> clusters, Instant at, bool colour) {
   std::vector<std::string> lines;
   for (const OtherClusterReport& other : clusters) {

@@ -16,9 +16,6 @@ namespace shapley::ctl {
 [[nodiscard]] std::string other_cluster_lines(std::span<const ledger::OtherClusterReport> clusters, Instant at,
                                               bool colour);
 
-// "south states", "south and west state", "north, south and west state".
-[[nodiscard]] std::string states_text(const std::vector<std::string>& clusters);
-
 // A sentence for each cluster that contributes to the ranks of these organizations, or of which no statement is known,
 // each in a line of its own.
 [[nodiscard]] std::string elsewhere_lines(std::span<const ledger::OtherClusterReport> clusters,

@@ -45,14 +45,6 @@ std::vector<accounting::ClusterShare> shares_after(const accounting::State& stat
   return accounting::shares_of(declared, {&next, 1}, state.residual(), state.period(), state.now());
 }
 
-// "north", "north and south", "north, south and west".
-std::string names_text(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-  return text;
-}
-
 // The one of these rows with the greatest key, those that go last left out; nullopt: no row is left.
 std::optional<std::size_t> greatest_key(const accounting::Outlook& outlook) {
   std::optional<std::size_t> greatest;
@@ -152,6 +144,13 @@ LineReport line_report(const accounting::State& state, const accounting::LedgerR
   return report;
 }
 
+std::string states_text(const std::vector<std::string>& clusters) {
+  std::string text;
+  for (std::size_t i = 0; i < clusters.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == clusters.size() ? " and " : ", ") + clusters[i];
+  return text + (clusters.size() == 1 ? " states" : " state");
+}
+
 std::string sentence_of_clusters(const accounting::State& state, accounting::EstimatorId estimator) {
   const std::vector<ShareElsewhere> shares = shares_elsewhere(state);
   if (shares.empty()) return "";
@@ -167,8 +166,8 @@ std::string sentence_of_clusters(const accounting::State& state, accounting::Est
   const std::vector<std::string> clusters = deciding_clusters(outlook, shares, *first, *other);
   if (clusters.empty()) return "";
   return outlook.rows[*first].organization + " goes before " + outlook.rows[*other].organization + " because of what " +
-         names_text(clusters) + (clusters.size() == 1 ? " states" : " state") +
-         ": by the books of this cluster alone " + outlook.rows[*other].organization + " would go first";
+         states_text(clusters) + ": by the books of this cluster alone " + outlook.rows[*other].organization +
+         " would go first";
 }
 
 }  // namespace shapley::ledger

@@ -34,6 +34,9 @@ struct ShareElsewhere {
                                                          std::span<const ShareElsewhere> shares, std::size_t first,
                                                          std::size_t second);
 
+// "south states", "south and west state", "north, south and west state".
+[[nodiscard]] std::string states_text(const std::vector<std::string>& clusters);
+
 // Where the greatest key is another organization's than by the books of this cluster alone: which one it is, and the
 // clusters whose figures decide that, in a sentence; "" elsewhere.
 [[nodiscard]] std::string sentence_of_clusters(const accounting::State& state, accounting::EstimatorId estimator);
