@@ -271,7 +271,8 @@ TEST_F(RankRequests, TasksOfASplitArrayAreJobsOfTheirOwn) {
   // Each startable task counts as a job: chemistry has job 3, eight tasks and one.
   const json behind = ask(R"({"request":"explain","job":"2"})");
   EXPECT_EQ(behind["ahead"]["jobs"], 10) << behind["ahead"].dump(1);
-  for (const json& row : ask(R"({"request":"status"})")["organizations"]) {
+  const json status = ask(R"({"request":"status"})");
+  for (const json& row : status["organizations"]) {
     if (row["name"] == "chemistry") EXPECT_EQ(row["waiting_jobs"], 10);
   }
   const json named = ask(R"({"request":"explain","job":"70_1"})");
