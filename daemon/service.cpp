@@ -130,8 +130,7 @@ void Service::follow_clock(const std::optional<TrustedClock::Doubt>& before, Ins
   if (doubt && !before) {
     spdlog::error(
         "clock: the wall clock is {} s {} of what {} says; observations made under it wait, the time is taken to be "
-        "{}; "
-        "set the clock right, or, if it is right, send shapleyd SIGUSR1",
+        "{}; set the clock right, or, if it is right, send shapleyd SIGUSR1",
         std::abs(doubt->ahead.value), doubt->ahead > Duration{0} ? "ahead" : "behind",
         doubt->is_exact ? "the time since boot" : "the ledger", format_instant(now));
   }

@@ -88,8 +88,7 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
                                           {"until", any ? nlohmann::json(runs.until.value) : nlohmann::json(nullptr)},
                                           {"notes", result.notes},
                                           {"malformed", listed(result.bad)},
-                                          {"differing", listed(result.differing)}})
-                    << '\n';
+                                          {"differing", listed(result.differing)}});
     return ExitCode::success;
   }
   environment.out << printable(file) << ": ";

@@ -63,8 +63,7 @@ constexpr Field k_fields_to_phi[] = {
      "standing_core_hours", signed_or_unknown, paint_standing},
     {"key", "Key",
      "what ranks go by: its standing when what runs now has ended, and what is added on the way until work given and "
-     "got "
-     "are even, core-hours",
+     "got are even, core-hours",
      "key_core_hours", signed_or_unknown, paint_standing},
     {"settled_in", "Settled in",
      "by a rule that brakes: about when it is even if work waits on all sides; none for what goes last", "settled_in_s",

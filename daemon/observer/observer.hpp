@@ -5,7 +5,7 @@
 //
 // Times are Slurm's own wherever a record has them. All rules serve one invariant: after the events of a record are
 // applied, the run seconds of the record's run in the books equal those that Slurm counts
-// (docs/internals/architecture.md; pre_suspend_run_s up to suspend_time, and what ran since).
+// (docs/internals/plugin.md#exact-times; pre_suspend_run_s up to suspend_time, and what ran since).
 //
 // All times have a resolution of seconds. A record that differs from the books only by changes within the second of its
 // observation cannot be distinguished from an older one; it yields no events and is `unsettled`: the caller observes it

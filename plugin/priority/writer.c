@@ -205,8 +205,7 @@ static void log_narrow_places(const shapley_decisions_t* decisions) {
   writer.narrow_places_logged = true;
   info(
       "%s: the PriorityWeight* values leave room for %u places, of which %zu are taken: what waits behind them is "
-      "served "
-      "by the rank of its organization; lower the weights",
+      "served by the rank of its organization; lower the weights",
       plugin_type, writer.ranking.steps.labels, decisions->in_line);
 }
 

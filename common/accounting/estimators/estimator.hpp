@@ -33,8 +33,8 @@ class TextWriter;
 struct Credit {
   Utility phi;    // contribution, in the unit of psi
   CpuTime given;  // work credited to it
-  ProcessorMillionths
-      rate{};  // work credited each second from then on, as long as nothing changes; 0 in closed periods
+  // Work credited each second from then on, as long as nothing changes; 0 in closed periods.
+  ProcessorMillionths rate{};
   friend bool operator==(const Credit&, const Credit&) = default;
 };
 
@@ -66,8 +66,8 @@ struct PlacedChange {
   PlacementId placement;
   ProcessorMillionths waiting{};  // that its startable pending jobs with this placement ask for
   ProcessorMillionths running{};  // part of LevelChange::running: what its jobs with this placement hold, on any node
-  ProcessorMillionths
-      offered{};  // that it offers on the nodes which they may use; set only while there are any of them
+  // That it offers on the nodes which they may use; set only while there are any of them.
+  ProcessorMillionths offered{};
 };
 
 // A wait or a run of a job as a whole.

@@ -167,8 +167,8 @@ class State {
   // organization gave what its jobs got.
   [[nodiscard]] std::vector<Standing> standings(const EstimatorSet& by = EstimatorSet::all()) const;
   [[nodiscard]] const std::vector<ClosedPeriod>& closed_periods() const;
-  [[nodiscard]] Instant period_begin()
-      const;  // of the period that holds now(); time of the first event at the earliest
+  // Of the period that holds now(); the time of the first event at the earliest.
+  [[nodiscard]] Instant period_begin() const;
   [[nodiscard]] Period period() const;
   // Those that are neither left out nor off for another reason (Estimator::is_off).
   [[nodiscard]] EstimatorSet kept() const;

@@ -3,7 +3,6 @@
 // Every segment of the run is retracted and stated again under the next ordinal, with the same times and nodes. A
 // retraction has the segment's own begin as its time, so that records of slurmctld that were read before the adjustment
 // and arrive after it are not taken for older ones.
-// after it are not taken for older ones.
 #pragma once
 
 #include <cstdint>
