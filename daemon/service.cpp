@@ -291,7 +291,7 @@ void Service::make_intake(Intake::Resumed resumed) {
   auto next = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake, std::move(resumed));
   if (intake_) next->continue_clock(*intake_);
   intake_ = std::move(next);
-  if (const auto& look = look_.value(); look && !books_.lost()) intake_->note_scanned(look->until);
+  if (const auto& look = look_.value(); look && !books_.lost()) intake_->resume_look(look->until, !controllers_);
 }
 
 void Service::keep_look(Duration later) {
