@@ -60,7 +60,7 @@ class Host {
   void put_on_lossy_disk();
   [[nodiscard]] bool has_lost_power() const { return disk && disk->is_dead(); }
   // shapleyd is gone; its files become what survives, in another folder: without power what the disk has kept, and the
-  // host boots anew; otherwise all that was written, as a SIGKILL leaves it.
+  // host boots; otherwise all that was written, as a SIGKILL leaves it.
   void die(Rng& rng);
 
   // ---- what is known ----

@@ -331,14 +331,14 @@ void World::live_and_compare() {
     pass(1);
   }
   if (!wrong_.empty()) return;
-  mend();
+  repair();
   compare();
 }
 
 // ---- afterwards ----
 
-void World::mend() {
-  steps_.emplace_back("everything is mended");
+void World::repair() {
+  steps_.emplace_back("everything is repaired");
   is_peer_cut_ = is_south_cut_ = false;
   for (Host* host : faulty_) {
     if (host->service) host->disk->fill(false);

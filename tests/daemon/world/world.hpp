@@ -3,7 +3,7 @@
 //
 // Jobs wait, run, end and are cancelled. shapleyd is killed or restarted, hosts lose power at any change of a ledger's
 // files, disks fill up, wall clocks are set, slurmctld restarts or moves to the other host, connections between hosts
-// are cut. Then everything is mended, and the books are compared with what really happened:
+// are cut. Then everything is repaired, and the books are compared with what really happened:
 // - what was acknowledged is in the ledger after every death, with its exact times;
 // - every run of the books took place, and what they lack lies in gaps that they name;
 // - an import of the true records makes them those of the cluster on which nothing failed, to the unit;
@@ -33,7 +33,7 @@ class World {
   };
   explicit World(const Options& options);
 
-  // Lives, is mended and compared. REQUIRES: called once.
+  // Lives, is repaired and compared. REQUIRES: called once.
   void live();
   // What is not as it must be, a sentence each.
   [[nodiscard]] const std::vector<std::string>& wrong() const { return wrong_; }
@@ -65,7 +65,7 @@ class World {
   void set_aside_what_parted();
   [[nodiscard]] bool set_clock();
   void live_and_compare();
-  void mend();
+  void repair();
   void settle();
   void compare();
   void compare_with_truth();
