@@ -272,8 +272,11 @@ Expected<void> Service::reload(Site site, Instant now) {
 
 void Service::begin_session(const protocol::Hello& hello, Instant now) {
   constexpr std::int64_t k_ms = 1000;
+  Observing reported = observing(hello);
+  // A clock was ahead then.
+  if (reported.before > now) reported.before = k_beginning_of_time;
   intake_->begin_session(hello.instance, Duration{(hello.interval_ms + k_ms - 1) / k_ms}, Duration{hello.min_job_age_s},
-                         observing(hello));
+                         reported);
   feeder_ = Feeder{.connected = true, .hello = hello, .last_heard = now};
   failures_.note(k_name_cluster, cluster_.state_first(now));
 }

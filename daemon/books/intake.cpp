@@ -54,12 +54,20 @@ void Intake::begin_session(std::uint64_t instance, Duration interval, Duration m
   end_session();
   in_session_ = true;
   watch_.begin_session(observing);
-  last_look_.begin_session(observing);
+  Observing believed = observing;
+  if (is_of_wrong_clock(believed.before)) believed.before = k_beginning_of_time;
+  last_look_.begin_session(believed);
   admission_.begin_session(observing.backlog);
   instance_ = instance;
   interval_ = interval;
   min_job_age_ = min_job_age;
   batch_sequence_ = acknowledged(instance);
+}
+
+// What a feeder reports of an earlier one: under a wrong clock, and of one, times may be any.
+bool Intake::is_of_wrong_clock(Instant reported) const {
+  return admission_.is_in_doubt() || is_after_wrong_clock() ||
+         (wrong_clock_ && wrong_clock_->begin < reported && reported <= wrong_clock_->end);
 }
 
 void Intake::end_session() {

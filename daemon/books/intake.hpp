@@ -159,6 +159,7 @@ class Intake {
   // The time since the scan before, in which a run began and was requeued.
   void book_between_scans(Instant observed_at);
   // Books that a wrong clock's time, of which nothing was read, goes on until then.
+  [[nodiscard]] bool is_of_wrong_clock(Instant reported) const;
   void book_wrong_clock(Instant until);
   void note_wrong_clock(Instant begin, Instant end);
   void complete(std::uint64_t sequence, Instant observed_at);
