@@ -271,8 +271,11 @@ Expected<void> Service::reload(Site site, Instant now) {
 
 void Service::begin_session(const protocol::Hello& hello, Instant now) {
   constexpr std::int64_t k_ms = 1000;
+  Observing reported = observing(hello);
+  // A clock was ahead then.
+  if (reported.before > now) reported.before = k_beginning_of_time;
   intake_->begin_session(hello.instance, Duration{(hello.interval_ms + k_ms - 1) / k_ms}, Duration{hello.min_job_age_s},
-                         observing(hello));
+                         reported);
   feeder_ = Feeder{.connected = true, .hello = hello, .last_heard = now};
   failures_.note(k_name_cluster, cluster_.state_first(now));
 }
@@ -290,7 +293,7 @@ void Service::make_intake(Intake::Resumed resumed) {
   auto next = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake, std::move(resumed));
   if (intake_) next->continue_clock(*intake_);
   intake_ = std::move(next);
-  if (const auto& look = look_.value(); look && !books_.lost()) intake_->note_scanned(look->until);
+  if (const auto& look = look_.value(); look && !books_.lost()) intake_->resume_look(look->until, !controllers_);
 }
 
 void Service::keep_look(Duration later) {

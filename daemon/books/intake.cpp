@@ -25,11 +25,21 @@ Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> l
   for (const accounting::ObservationGap& gap : books.state().observation_gaps()) {
     if (gap.cause == accounting::GapCause::wrong_clock) note_wrong_clock(gap.begin, gap.end);
   }
+  const auto imports = books.state().imports();
+  if (wrong_clock_ && !imports.empty()) wrong_clock_->is_imported = imports.back().at >= wrong_clock_->end;
   if (!resumed.doubt) return;
   // Then everything had been read; the clock is read once a second.
   if (resumed.doubt->is_witnessed) watch_.note_connected(resumed.doubt->since - Duration{1});
   // The last process has dropped messages of it.
   is_after_drop_ = wrong_clock_ && wrong_clock_->end >= resumed.doubt->since;
+}
+
+void Intake::resume_look(Instant until, bool is_only_controller) {
+  last_look_.note_scanned(until);
+  if (!is_only_controller) return;
+  for (const accounting::ObservationGap& gap : books_.state().observation_gaps()) {
+    if (gap.end > until) last_look_.note_lost(gap);
+  }
 }
 
 // A gap that follows another one without an observation between them continues it.
@@ -44,12 +54,20 @@ void Intake::begin_session(std::uint64_t instance, Duration interval, Duration m
   end_session();
   in_session_ = true;
   watch_.begin_session(observing);
-  last_look_.begin_session(observing);
+  Observing believed = observing;
+  if (is_of_wrong_clock(believed.before)) believed.before = k_beginning_of_time;
+  last_look_.begin_session(believed);
   admission_.begin_session(observing.backlog);
   instance_ = instance;
   interval_ = interval;
   min_job_age_ = min_job_age;
   batch_sequence_ = acknowledged(instance);
+}
+
+// What a feeder reports of an earlier one: under a wrong clock, and of one, times may be any.
+bool Intake::is_of_wrong_clock(Instant reported) const {
+  return admission_.is_in_doubt() || is_after_wrong_clock() ||
+         (wrong_clock_ && wrong_clock_->begin < reported && reported <= wrong_clock_->end);
 }
 
 void Intake::end_session() {
@@ -118,13 +136,16 @@ Expected<void> Intake::process(Instant now) {
     cursor_ = 0;
     if (batch_.size() >= limits_.batch_events) SHAPLEY_TRY(flush(now));
   }
+  // What was read counts as known when it is in the ledger.
+  SHAPLEY_TRY(flush(now));
   // Under a wrong clock, and until its messages are dropped, nothing is known of the time in which nothing changed.
   if (in_session_ && caught_up() && !admission_.is_in_doubt() && !admission_.awaits_snapshot()) {
     watch_.note_connected(now);
     // An idle feeder sends a sign of life every few seconds; if its last message is older, more messages follow.
     if (known_until_ && now - *known_until_ <= k_last_word) last_look_.note_scanned(surely_scanned(now));
+    if (whole_at_) last_look_.note_scanned(*std::exchange(whole_at_, std::nullopt));
   }
-  return flush(now);
+  return {};
 }
 
 Expected<void> Intake::process_all(Instant now) {
@@ -301,6 +322,7 @@ Expected<bool> Intake::read(const protocol::SnapshotEnd& frame, Instant at, Inst
   }
   snapshot_.reset();
   caught_up_ = true;
+  whole_at_ = at;
   complete(frame.sequence, at);
   return true;
 }

@@ -93,8 +93,10 @@ class Intake {
 
   // The observation time of the newest frame that was read.
   [[nodiscard]] std::optional<Instant> last_observation() const { return known_until_; }
-  // The instant of the last look at slurmctld's records that this process, or another one, recorded beside the ledger.
-  void note_scanned(Instant until) { last_look_.note_scanned(until); }
+  // The instant of the last look at slurmctld's records that an earlier process recorded beside the ledger. Where a gap
+  // ended later, that process ended before the whole snapshot after the gap was in the ledger: of jobs that are absent
+  // nothing is known since the gap began. Not with two controllers: the other one may have read a snapshot since.
+  void resume_look(Instant until, bool is_only_controller);
   [[nodiscard]] const std::optional<Instant>& scanned_until() const { return last_look_.scanned_until(); }
   // Runs that Slurm's counts of restarts imply and that the books lack, since the start.
   [[nodiscard]] std::uint64_t lost_runs() const { return restarts_.missing(); }
@@ -157,6 +159,7 @@ class Intake {
   // The time since the scan before, in which a run began and was requeued.
   void book_between_scans(Instant observed_at);
   // Books that a wrong clock's time, of which nothing was read, goes on until then.
+  [[nodiscard]] bool is_of_wrong_clock(Instant reported) const;
   void book_wrong_clock(Instant until);
   void note_wrong_clock(Instant begin, Instant end);
   void complete(std::uint64_t sequence, Instant observed_at);
@@ -176,6 +179,7 @@ class Intake {
   bool unfinished_ = false;
   bool in_session_ = false;
   bool caught_up_ = false;            // a whole snapshot of this session was read
+  std::optional<Instant> whole_at_;   // of that, until it is in the ledger
   std::optional<Snapshot> snapshot_;  // that has begun
 
   std::vector<accounting::Event> batch_;

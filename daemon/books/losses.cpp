@@ -227,7 +227,7 @@ void LastLook::note_read(Instant at, const std::optional<Instant>& known_until) 
 }
 
 Instant LastLook::refined(Instant known, Instant at) const {
-  return scanned_until_ && *scanned_until_ < at ? std::max(known, *scanned_until_) : known;
+  return scanned_until_ && *scanned_until_ <= at ? std::max(known, *scanned_until_) : known;
 }
 
 }  // namespace shapley::daemon

@@ -79,7 +79,8 @@ class LastLook {
   void end_snapshot() { restart_.reset(); }
 
   [[nodiscard]] const std::optional<Instant>& scanned_until() const { return scanned_until_; }
-  // `known`, an instant of which all jobs are known, or a later one if a feeder scanned later and before `at`.
+  // `known`, an instant of which all jobs are known, or a later one if a feeder scanned later, until `at` at the
+  // latest: a slurmctld may be back within a second.
   [[nodiscard]] Instant refined(Instant known, Instant at) const;
   struct Restart {
     Instant last_look;       // before slurmctld went away

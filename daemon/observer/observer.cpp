@@ -404,7 +404,7 @@ Observation observe_mistimed(const accounting::State& books, const JobUpdate& re
     if (live->end) continue;
     const Instant begin = live->opened.begin;
     const Instant end{record.end_time};
-    if (begin <= clock.begin) {
+    if (begin <= clock.begin && !clock.is_imported) {
       out.events.emplace_back(accounting::SegmentClosed{live->opened.key, clock.begin, CloseReason::vanished, ""});
     } else if (record.state == JobState::ended && end > std::max(begin, clock.end) && end <= at) {
       out.events.emplace_back(accounting::SegmentClosed{live->opened.key, end, CloseReason::ended, record.slurm_state});

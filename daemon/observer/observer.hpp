@@ -66,10 +66,12 @@ struct Background {
 // `end`. The books have everything from before, so what they lack of the run cannot be known from the record; Slurm's
 // accounting may have it, with times that are put right. A run that is open since before `begin` ends there, as one
 // whose end was not seen. A run since later, which shapleyctl import has added, ends with the record, if that has an
-// end since `end`.
+// end since `end`. After an import since `end` the books have all that Slurm's accounting has, and a run that is open
+// goes on.
 struct WrongClock {
   Instant begin;
   Instant end;
+  bool is_imported = false;
 };
 [[nodiscard]] Observation observe_mistimed(const accounting::State& books, const protocol::JobUpdate& record,
                                            Instant at, const WrongClock& clock);

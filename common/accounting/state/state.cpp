@@ -309,6 +309,11 @@ std::vector<StateLost> State::state_losses() const {
   return {all.begin(), all.end()};
 }
 
+std::vector<HistoryImported> State::imports() const {
+  const auto& all = impl_->kept.all<HistoryImported>();
+  return {all.begin(), all.end()};
+}
+
 const ClusterNamed* State::cluster() const {
   const auto& names = impl_->kept.all<ClusterNamed>();
   return names.empty() ? nullptr : &*names.rbegin();

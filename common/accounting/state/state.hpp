@@ -252,6 +252,8 @@ class State {
   [[nodiscard]] std::vector<ObservationGap> observation_gaps() const;
   // All of them, ascending.
   [[nodiscard]] std::vector<StateLost> state_losses() const;
+  // All of them, ascending by `at`.
+  [[nodiscard]] std::vector<HistoryImported> imports() const;
   // What the cluster was named last; nullptr: no feeder has named it.
   [[nodiscard]] const ClusterNamed* cluster() const;
   // All of them, ascending by number.

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host_clock.hpp"
+#include "tests/daemon/world/host_clock.hpp"
 
 namespace shapley::daemon {
 namespace {

@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 #include "daemon/books/trusted_clock.hpp"
-#include "host_clock.hpp"
 #include "ledger/audit/audit.hpp"
 #include "tests/daemon/process.hpp"
 #include "tests/daemon/records.hpp"
-#include "true_records.hpp"
+#include "tests/daemon/world/host_clock.hpp"
+#include "tests/daemon/world/true_records.hpp"
 
 namespace shapley::daemon {
 namespace {
@@ -146,7 +146,7 @@ class Host : public ProcessSite {
   }
   void import_records() {
     kill_daemon();
-    true_records_.import_into(directory, Instant{clock.truth});
+    EXPECT_EQ(true_records_.import_into(directory, directory / "ledger.db", Instant{clock.truth}), "");
     start_daemon();
   }
   // Waits until everything is acknowledged.

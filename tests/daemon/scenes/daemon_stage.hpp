@@ -11,9 +11,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "host.hpp"
 #include "scenes.hpp"
-#include "slurmctld.hpp"
+#include "tests/daemon/world/host.hpp"
+#include "tests/daemon/world/slurmctld.hpp"
 
 namespace shapley::daemon {
 
@@ -62,7 +62,6 @@ class DaemonStage : public Stage {
   std::uint64_t instance_ = 0;  // of the plugin, if the lines say what it sends
   std::uint64_t sequence_ = 0;
   std::int64_t known_events_ = 0;
-  int crashes_ = 0;
   std::uint32_t last_job_ = 0;  // of those that are not named
   std::map<std::string, std::function<std::string(const Words&)>> commands_;
 };

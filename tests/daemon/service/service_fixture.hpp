@@ -11,8 +11,8 @@
 
 #include "daemon/requests/queries.hpp"
 #include "daemon/service.hpp"
-#include "tests/daemon/clock/host_clock.hpp"
 #include "tests/daemon/records.hpp"
+#include "tests/daemon/world/host_clock.hpp"
 #include "tests/support/waiting.hpp"
 
 namespace shapley::daemon {

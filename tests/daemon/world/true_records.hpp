@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,8 +20,10 @@ class TrueRecords {
   }
   void end(std::uint32_t job, std::int64_t end) { runs_.at(job).end = end; }
 
-  // `shapleyctl import --into` of all of them, into the ledger.db of this directory, which no daemon uses.
-  void import_into(const TempDirectory& directory, Instant now) const;
+  // `shapleyctl import --into` of all of them, into this ledger, which no daemon uses, by the site of the directory.
+  // What went wrong; empty: nothing did.
+  [[nodiscard]] std::string import_into(const TempDirectory& directory, const std::filesystem::path& ledger,
+                                        Instant now) const;
 
  private:
   struct Run {

@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-namespace shapley::ledger::testing {
+namespace shapley::daemon {
 
 namespace {
 
@@ -21,10 +21,26 @@ std::string content_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// The plain VFS, and the disks of this process.
+sqlite3_vfs* plain_vfs() {
+  static sqlite3_vfs* const plain = sqlite3_vfs_find("unix");
+  return plain;
+}
+struct Disks {
+  std::mutex mutex;
+  std::vector<LossyDisk*> all;
+  std::vector<fs::path> directories;
+};
+Disks& disks() {
+  static Disks all;
+  return all;
+}
+
 // An open file: SQLite's part first, then the plain VFS's own file right behind it.
 struct OpenFile {
   sqlite3_file base;
-  std::string* path;  // null: a temporary file without a name, which no test reads
+  std::string* path;  // null: it is on an ordinary disk, or a temporary file without a name
+  LossyDisk* disk;    // null: likewise
   bool directory_sync_due;
   sqlite3_file* plain;
 };
@@ -35,6 +51,10 @@ OpenFile& of(sqlite3_file* file) {
 
 sqlite3_file* plain_of(sqlite3_file* file) {
   return of(file).plain;
+}
+
+int failure(const LossyDisk& disk, int without_power) {
+  return disk.is_full() ? SQLITE_FULL : without_power;
 }
 
 int on_close(sqlite3_file* file) {
@@ -49,36 +69,38 @@ int on_read(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
 }
 
 int on_write(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) {
-  LossyDisk& disk = LossyDisk::instance();
-  const auto locked = disk.lock();
-  if (const std::string* path = of(file).path) {
-    if (!disk.change(Change::write, *path)) return SQLITE_IOERR_WRITE;
-    disk.file(*path, false)
+  if (LossyDisk* disk = of(file).disk) {
+    const std::string& path = *of(file).path;
+    const auto locked = disk->lock();
+    if (!disk->change(Change::write, path)) return failure(*disk, SQLITE_IOERR_WRITE);
+    disk->file(path, false)
         .pending.push_back({false, offset, {static_cast<const char*>(from), static_cast<std::size_t>(size)}});
+    return plain_of(file)->pMethods->xWrite(plain_of(file), from, size, offset);
   }
   return plain_of(file)->pMethods->xWrite(plain_of(file), from, size, offset);
 }
 
 int on_truncate(sqlite3_file* file, sqlite3_int64 size) {
-  LossyDisk& disk = LossyDisk::instance();
-  const auto locked = disk.lock();
-  if (const std::string* path = of(file).path) {
-    if (!disk.change(Change::truncate, *path)) return SQLITE_IOERR_TRUNCATE;
-    disk.file(*path, false).pending.push_back({true, size, {}});
+  if (LossyDisk* disk = of(file).disk) {
+    const std::string& path = *of(file).path;
+    const auto locked = disk->lock();
+    if (!disk->change(Change::truncate, path)) return failure(*disk, SQLITE_IOERR_TRUNCATE);
+    disk->file(path, false).pending.push_back({true, size, {}});
+    return plain_of(file)->pMethods->xTruncate(plain_of(file), size);
   }
   return plain_of(file)->pMethods->xTruncate(plain_of(file), size);
 }
 
 int on_sync(sqlite3_file* file, int flags) {
-  LossyDisk& disk = LossyDisk::instance();
-  const auto locked = disk.lock();
-  if (const std::string* path = of(file).path) {
-    if (!disk.change(Change::sync, *path)) return SQLITE_IOERR_FSYNC;
-    disk.synced(*path, std::exchange(of(file).directory_sync_due, false));
+  if (LossyDisk* disk = of(file).disk) {
+    const std::string& path = *of(file).path;
+    const auto locked = disk->lock();
+    if (!disk->change(Change::sync, path)) return failure(*disk, SQLITE_IOERR_FSYNC);
+    disk->synced(path, std::exchange(of(file).directory_sync_due, false));
+    // The plain disk need not sync: nothing of it survives but by our own account.
+    return SQLITE_OK;
   }
-  // The plain disk need not sync: nothing of it survives but by our own account.
-  static_cast<void>(flags);
-  return SQLITE_OK;
+  return plain_of(file)->pMethods->xSync(plain_of(file), flags);
 }
 
 int on_size(sqlite3_file* file, sqlite3_int64* size) {
@@ -146,32 +168,34 @@ bool syncs_directory(int flags) {
 }
 
 int on_open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, int* out_flags) {
-  LossyDisk& disk = LossyDisk::instance();
-  const auto locked = disk.lock();
+  LossyDisk* disk = name != nullptr ? LossyDisk::of(name) : nullptr;
   OpenFile& open = of(file);
   open.base.pMethods = nullptr;
   open.path = nullptr;
+  open.disk = disk;
   open.directory_sync_due = syncs_directory(flags);
   open.plain = reinterpret_cast<sqlite3_file*>(reinterpret_cast<char*>(file) + sizeof(OpenFile));
   open.plain->pMethods = nullptr;
-  const bool created = name != nullptr && (flags & SQLITE_OPEN_CREATE) != 0 && !fs::exists(name);
-  if (created && !disk.change(Change::create, name)) return SQLITE_CANTOPEN;
-  const int result = disk.plain()->xOpen(disk.plain(), name, open.plain, flags, out_flags);
+  const auto locked = disk != nullptr ? disk->lock() : std::unique_lock<std::mutex>();
+  const bool created = disk != nullptr && (flags & SQLITE_OPEN_CREATE) != 0 && !fs::exists(name);
+  if (created && !disk->change(Change::create, name)) return failure(*disk, SQLITE_CANTOPEN);
+  const int result = plain_vfs()->xOpen(plain_vfs(), name, open.plain, flags, out_flags);
   if (result != SQLITE_OK) return result;
-  if (name != nullptr) {
+  if (disk != nullptr) {
     open.path = new std::string(name);
-    disk.file(*open.path, created);
+    disk->file(*open.path, created);
   }
   open.base.pMethods = &k_methods;
   return SQLITE_OK;
 }
 
 int on_delete(sqlite3_vfs* /*vfs*/, const char* name, int sync_directory) {
-  LossyDisk& disk = LossyDisk::instance();
-  const auto locked = disk.lock();
-  if (!disk.change(Change::remove, name)) return SQLITE_IOERR_DELETE;
-  const int result = disk.plain()->xDelete(disk.plain(), name, 0);
-  if (result == SQLITE_OK) disk.removed(name, sync_directory != 0);
+  LossyDisk* disk = LossyDisk::of(name);
+  if (disk == nullptr) return plain_vfs()->xDelete(plain_vfs(), name, sync_directory);
+  const auto locked = disk->lock();
+  if (!disk->change(Change::remove, name)) return SQLITE_IOERR_DELETE;
+  const int result = plain_vfs()->xDelete(plain_vfs(), name, 0);
+  if (result == SQLITE_OK) disk->removed(name, sync_directory != 0);
   return result;
 }
 
@@ -222,7 +246,7 @@ std::string surviving_content(const LossyDisk::File& file, Rng& rng, std::array<
 }  // namespace
 
 const char* name_of(Change change) {
-  constexpr std::array<const char*, k_changes> k_names{"write", "truncate", "sync", "create", "delete"};
+  constexpr std::array k_names{"write", "truncate", "sync", "create", "delete"};
   return k_names.at(static_cast<std::size_t>(change));
 }
 
@@ -231,43 +255,62 @@ const char* name_of(Fate fate) {
   return k_names.at(static_cast<std::size_t>(fate));
 }
 
-LossyDisk& LossyDisk::instance() {
-  static LossyDisk disk;
-  return disk;
-}
-
-LossyDisk::LossyDisk() : plain_(sqlite3_vfs_find(nullptr)) {}
-
-void LossyDisk::power_on(std::uint64_t changes) {
-  static sqlite3_vfs vfs = [this] {
-    sqlite3_vfs copy = *plain_;
+LossyDisk::LossyDisk(fs::path directory) : directory_(std::move(directory)) {
+  static sqlite3_vfs vfs = [] {
+    sqlite3_vfs copy = *plain_vfs();
     copy.zName = "lossy";
-    copy.szOsFile = static_cast<int>(sizeof(OpenFile)) + plain_->szOsFile;
+    copy.szOsFile = static_cast<int>(sizeof(OpenFile)) + plain_vfs()->szOsFile;
     copy.pNext = nullptr;
     copy.xOpen = on_open;
     copy.xDelete = on_delete;
     return copy;
   }();
-  files_.clear();
-  action_ = nullptr;
-  count_ = 0;
-  end_ = changes;
-  dead_ = false;
+  const std::scoped_lock locked(disks().mutex);
+  disks().all.push_back(this);
+  disks().directories.push_back(directory_);
   sqlite3_vfs_register(&vfs, 1);
 }
 
-void LossyDisk::power_off() {
-  sqlite3_vfs_register(plain_, 1);
+LossyDisk::~LossyDisk() {
+  const std::scoped_lock locked(disks().mutex);
+  std::erase(disks().all, this);
+  std::erase(disks().directories, directory_);
+  if (disks().all.empty()) sqlite3_vfs_register(plain_vfs(), 1);
+}
+
+LossyDisk* LossyDisk::of(const fs::path& file) {
+  const std::scoped_lock locked(disks().mutex);
+  const auto found = std::ranges::find(disks().directories, file.parent_path());
+  if (found == disks().directories.end()) return nullptr;
+  return disks().all[static_cast<std::size_t>(found - disks().directories.begin())];
+}
+
+void LossyDisk::lose_power_in(std::uint64_t changes) {
+  const auto locked = lock();
+  end_ = count_ + changes;
+}
+
+void LossyDisk::fill(bool is_full) {
+  const auto locked = lock();
+  is_full_ = is_full;
+}
+
+bool LossyDisk::is_dead() const {
+  const auto locked = lock();
+  return is_dead_;
+}
+
+std::string LossyDisk::last_change() const {
+  return name_of(last_change_) + (" " + last_file_);
 }
 
 bool LossyDisk::change(Change kind, const std::string& file) {
-  if (dead_) return false;
+  if (is_dead_) return false;
   last_change_ = kind;
   last_file_ = fs::path(file).filename().string();
-  if (++count_ < end_) return true;
-  if (action_) std::exchange(action_, nullptr)();
-  dead_ = true;
-  return false;
+  ++count_;
+  if (end_ && count_ >= *end_) is_dead_ = true;
+  return !is_dead_ && (!is_full_ || (kind != Change::write && kind != Change::create));
 }
 
 LossyDisk::File& LossyDisk::file(const std::string& path, bool created) {
@@ -283,7 +326,7 @@ LossyDisk::File& LossyDisk::file(const std::string& path, bool created) {
 }
 
 void LossyDisk::synced(const std::string& path, bool with_directory) {
-  if (lying_) return;
+  if (is_lying_) return;
   File& file = files_[path];
   for (const Pending& change : file.pending) {
     if (change.truncation) {
@@ -306,12 +349,12 @@ void LossyDisk::removed(const std::string& path, bool directory_synced) {
   const auto known = files_.find(path);
   if (known == files_.end()) return;
   known->second.removed = true;
-  if (directory_synced && !lying_) files_.erase(known);
+  if (directory_synced && !is_lying_) files_.erase(known);
 }
 
-void LossyDisk::surviving_image(const fs::path& from, const fs::path& to, Rng& rng,
-                                std::array<std::uint64_t, k_fates>& fates) const {
-  for (const auto& entry : fs::directory_iterator(from)) {
+void LossyDisk::surviving_image(const fs::path& to, Rng& rng, std::array<std::uint64_t, k_fates>& fates) const {
+  for (const auto& entry : fs::directory_iterator(directory_)) {
+    if (!entry.is_regular_file()) continue;
     const std::string name = entry.path().filename().string();
     const bool volatile_memory = name.ends_with("-shm");
     if (!volatile_memory && !files_.contains(entry.path().string())) fs::copy_file(entry.path(), to / name);
@@ -326,4 +369,4 @@ void LossyDisk::surviving_image(const fs::path& from, const fs::path& to, Rng& r
   }
 }
 
-}  // namespace shapley::ledger::testing
+}  // namespace shapley::daemon

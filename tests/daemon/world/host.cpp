@@ -1,6 +1,8 @@
 #include "host.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -25,6 +27,7 @@ void Host::start() {
   service.reset();
   options.read_clock = [this] { return clock.reading(); };
   options.boot = "boot" + std::to_string(boots_);
+  options.steady_clock = [this] { return std::chrono::milliseconds(1000 * (clock.truth - clock.booted)); };
   service = must(Service::start(site, options, Instant{clock.wall()}));
 }
 
@@ -99,11 +102,40 @@ std::vector<std::vector<std::string>> Host::query(const std::string& sql) const 
   return must(ledger::query(service->books().ledger(), sql));
 }
 
-nlohmann::json Host::ask(const std::string& request) const {
+std::string Host::text_of(const std::string& request) const {
   Answer answered = answer(*service, parse_request(request), service->now(), Asker::administrator, 0);
-  if (const auto* text = std::get_if<std::string>(&answered)) return nlohmann::json::parse(*text);
+  if (const auto* text = std::get_if<std::string>(&answered)) return *text;
   ReadingThread::Connection reader(site.configuration.ledger);
-  return nlohmann::json::parse(std::get<ReadingThread::Question>(answered)(reader, {}));
+  return std::get<ReadingThread::Question>(answered)(reader, {});
+}
+
+void Host::put_on_lossy_disk() {
+  disk.reset();
+  disk = std::make_unique<LossyDisk>(folder());
+}
+
+void Host::die(Rng& rng) {
+  const std::filesystem::path before = folder();
+  const std::filesystem::path image = directory / ("files" + std::to_string(++deaths_));
+  std::filesystem::create_directory(image);
+  if (has_lost_power()) {
+    service.reset();
+    std::array<std::uint64_t, k_fates> fates{};
+    disk->surviving_image(image, rng, fates);
+    ++boots_;
+    clock.booted = clock.truth;
+  } else {
+    // Before SQLite closes the files, which folds the log into the ledger.
+    for (const auto& entry : std::filesystem::directory_iterator(before)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("ledger.db") && !name.ends_with(".lock") && !name.ends_with("-shm"))
+        std::filesystem::copy_file(entry.path(), image / name);
+    }
+    service.reset();
+  }
+  disk.reset();
+  if (before != directory.path()) std::filesystem::remove_all(before);
+  site.configuration.ledger = image / "ledger.db";
 }
 
 }  // namespace shapley::daemon

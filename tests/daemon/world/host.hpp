@@ -1,16 +1,19 @@
-// A host with its clocks and shapleyd, without sockets: of tests that play scenes, and of random lives.
+// A host with its clocks, its disk and shapleyd, without sockets: of tests that play scenes, and of the world that
+// lives by a seed.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "daemon/service.hpp"
-#include "tests/daemon/clock/host_clock.hpp"
+#include "host_clock.hpp"
+#include "lossy_disk.hpp"
 #include "tests/daemon/records.hpp"
 #include "tests/support/temp_directory.hpp"
 
@@ -51,22 +54,34 @@ class Host {
   void forget_the_past();
   [[nodiscard]] Instant now() const { return service->now(); }
 
+  // ---- its disk ----
+  [[nodiscard]] std::filesystem::path folder() const { return site.configuration.ledger.parent_path(); }
+  // From now on the ledger is on a disk that can lose power. REQUIRES: no shapleyd runs.
+  void put_on_lossy_disk();
+  [[nodiscard]] bool has_lost_power() const { return disk && disk->is_dead(); }
+  // shapleyd is gone; its files become what survives, in another folder: without power what the disk has kept, and the
+  // host boots; otherwise all that was written, as a SIGKILL leaves it.
+  void die(Rng& rng);
+
   // ---- what is known ----
   [[nodiscard]] std::vector<Booked> runs() const { return booked("run"); }
   [[nodiscard]] std::vector<Booked> booked(const std::string& kind) const;
   [[nodiscard]] std::vector<BookedGap> gaps() const;
   [[nodiscard]] std::vector<std::vector<std::string>> query(const std::string& sql) const;
   // As an administrator is answered.
-  [[nodiscard]] nlohmann::json ask(const std::string& request) const;
+  [[nodiscard]] nlohmann::json ask(const std::string& request) const { return nlohmann::json::parse(text_of(request)); }
+  [[nodiscard]] std::string text_of(const std::string& request) const;
 
   HostClock clock;
-  TempDirectory directory;
+  TempDirectory directory{TempDirectory::Place::memory};
   Site site = site_in(directory);
   Service::Options options;
+  std::unique_ptr<LossyDisk> disk;
   std::unique_ptr<Service> service;
 
  private:
   int boots_ = 0;
+  int deaths_ = 0;
 };
 
 }  // namespace shapley::daemon

@@ -5,17 +5,17 @@
 #include <fstream>
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sqlite3.h>
 
 #include "tests/ledger/ledger_fixture.hpp"
 
-namespace shapley::ledger::testing {
+namespace shapley::daemon {
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t k_never = 1U << 30U;
 constexpr int k_draws = 40;
 
 class Connection {
@@ -46,27 +46,27 @@ int count_directory(const char* file, int* descriptor) {
   return *descriptor >= 0 ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-class LossyDiskTest : public LedgerTest {
+class LossyDiskTest : public ledger::testing::LedgerTest {
  protected:
-  [[nodiscard]] static bool may_survive(const fs::path& directory, const std::string& name) {
+  [[nodiscard]] static bool may_survive(const LossyDisk& disk, const std::string& name) {
     Rng rng(1);
     std::array<std::uint64_t, k_fates> fates{};
     for (int i = 0; i < k_draws; ++i) {
-      const TemporaryDirectory image;
-      LossyDisk::instance().surviving_image(directory, image.path(), rng, fates);
+      const ledger::testing::TemporaryDirectory image;
+      disk.surviving_image(image.path(), rng, fates);
       if (fs::exists(image.path() / name)) return true;
     }
     return false;
   }
   // Whether the journal that the switch to a log leaves behind may come back, before and after the log's first sync.
-  void journal_goes_with_the_log(const fs::path& ledger) const {
+  static void journal_goes_with_the_log(const LossyDisk& disk, const fs::path& ledger) {
     const Connection connection(ledger);
     connection.run("PRAGMA journal_mode = DELETE");
     connection.run(k_one_commit);
     connection.run("PRAGMA journal_mode = WAL");
-    EXPECT_TRUE(may_survive(directory(), "ledger.db-journal"));
+    EXPECT_TRUE(may_survive(disk, "ledger.db-journal"));
     connection.run(k_one_commit);
-    EXPECT_FALSE(may_survive(directory(), "ledger.db-journal"));
+    EXPECT_FALSE(may_survive(disk, "ledger.db-journal"));
   }
 };
 
@@ -89,22 +89,19 @@ TEST_F(LossyDiskTest, SqliteSyncsTheDirectoryWithTheFirstSyncOfALogThatWasThereA
 }
 
 TEST_F(LossyDiskTest, ADeletedJournalIsGonePermanentlyOnceTheLogIsSynced) {
-  LossyDisk::instance().power_on(k_never);
-  journal_goes_with_the_log(file());
-  LossyDisk::instance().power_off();
+  const LossyDisk disk(directory());
+  journal_goes_with_the_log(disk, file());
 }
 
 TEST_F(LossyDiskTest, AlsoWhenALogWasThereAlready) {
   // What a cut leaves that came before the log's first sync: a log without a word in it.
   std::ofstream(file().string() + "-wal").close();
-  LossyDisk::instance().power_on(k_never);
-  journal_goes_with_the_log(file());
-  LossyDisk::instance().power_off();
+  const LossyDisk disk(directory());
+  journal_goes_with_the_log(disk, file());
 }
 
 TEST_F(LossyDiskTest, ANewFileDoesNotMixWithTheDeletedOneOfItsName) {
-  LossyDisk& disk = LossyDisk::instance();
-  disk.power_on(k_never);
+  LossyDisk disk(directory());
   const std::string path = (directory() / "x").string();
   std::ofstream(path) << "old";
   disk.file(path, false);
@@ -114,16 +111,15 @@ TEST_F(LossyDiskTest, ANewFileDoesNotMixWithTheDeletedOneOfItsName) {
   Rng rng(1);
   std::map<std::string, int> seen;
   for (int i = 0; i < k_draws; ++i) {
-    const TemporaryDirectory image;
-    disk.surviving_image(directory(), image.path(), rng, fates);
+    const ledger::testing::TemporaryDirectory image;
+    disk.surviving_image(image.path(), rng, fates);
     std::ifstream in(image.path() / "x");
     ++seen[std::string(std::istreambuf_iterator<char>(in), {})];
   }
-  disk.power_off();
   EXPECT_EQ(seen.size(), 3U) << "old, new, nothing written yet";
   EXPECT_TRUE(seen.contains("old") && seen.contains("n") && seen.contains(""));
 }
 
 }  // namespace
 
-}  // namespace shapley::ledger::testing
+}  // namespace shapley::daemon
