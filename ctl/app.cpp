@@ -202,8 +202,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
 }
 
 ExitCode parse_and_run(int argc, const char* const* argv, const Environment& environment) {
-  CLI::App app("Read the books of slurm-shapley: the core-hours that each organization got and gave, and its standing",
-               "shapleyctl");
+  CLI::App app("Read the books of slurm-shapley: what each organization got and gave, and its standing", "shapleyctl");
   CommandLine line;
   std::string own_socket = environment.variable("SHAPLEY_SOCKET").value_or("");
   if (own_socket.empty()) own_socket = config::Configuration{}.socket.string();

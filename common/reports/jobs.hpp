@@ -132,9 +132,10 @@ struct JobsReport {
   bool truncated = false;
   std::optional<std::vector<NoStart>> no_start = {};  // report.hpp
   std::optional<bool> is_private = {};                // of a daemon: some jobs are hidden from the asker
+  AmountUnit in = {};
 };
 SHAPLEY_DESCRIBE(JobsReport, report_version, at, jobs, truncated, (supplement, no_start),
-                 (supplement, is_private, "private"));
+                 (supplement, is_private, "private"), (flattened, in));
 
 // A pending job of the daemon's queue that could start.
 struct QueuedJob {

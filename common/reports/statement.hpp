@@ -35,8 +35,10 @@ struct IntervalHeading {
   // Set if the books do not cover all of the requested time.
   Dated books_begin = {};
   Dated recorded_until = {};
+  AmountUnit in = {};  // from the begin of the first period on, from which its amounts are carried
 };
-SHAPLEY_DESCRIBE(IntervalHeading, report_version, since, until, contribution, books_begin, recorded_until);
+SHAPLEY_DESCRIBE(IntervalHeading, report_version, since, until, contribution, books_begin, recorded_until,
+                 (flattened, in));
 
 // The books at one end of a period's part.
 struct BooksThenRow {

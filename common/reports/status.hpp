@@ -200,9 +200,10 @@ struct LineReport {
   std::vector<OwedByLine> organizations = {};  // ascending by name
   bool booked = false;
   bool alone = false;  // the other one of two controllers does not have it yet
+  AmountUnit in = {};
 };
 SHAPLEY_DESCRIBE(LineReport, cluster, former_ledger, former_event, former_time, ledger, event, time, author, reason,
-                 organizations, booked, (supplement, alone));
+                 organizations, booked, (supplement, alone), (flattened, in));
 
 struct StatusReport {
   int report_version = k_report_version;
@@ -223,13 +224,15 @@ struct StatusReport {
   std::optional<bool> ranks_act = {};  // false in mode observe
   std::optional<protocol::DaemonReport> daemon = {};
   std::optional<protocol::PluginReport> plugin = {};
+  AmountUnit in = {};  // of the period so far
 
   // The row of this name; nullptr: no row has it.
   [[nodiscard]] const OrganizationRow* find(const std::string& organization) const;
 };
 SHAPLEY_DESCRIBE(StatusReport, report_version, at, period, contribution, ranked_by, behind, not_kept, hindsight_bounded,
                  ranking, organizations, conservation, (supplement, worth), (supplement, forecast),
-                 (supplement, clusters), (supplement, ranks_act), (supplement, daemon), (supplement, plugin));
+                 (supplement, clusters), (supplement, ranks_act), (supplement, daemon), (supplement, plugin),
+                 (flattened, in));
 
 // The organizations with startable jobs that are kept waiting, in the configuration's order, and since when
 // (no_start_since above). `only`: these organizations; empty: all.

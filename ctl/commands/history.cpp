@@ -68,6 +68,11 @@ Expected<ledger::Interval> interval_named(const std::string& name) {
   return fail(Errc::invalid_argument, "--by: '" + name + "' is not known; it is one of " + ledger::interval_names());
 }
 
+// Empty where they are core-hours, as the page of the command says.
+std::string unit_words(const ledger::AmountUnit& in) {
+  return in.unit.empty() ? "" : "; amounts in " + in.in_full();
+}
+
 // Periods begin with a month, so an interval is never in two periods.
 std::string period_lines(const std::vector<ledger::HistoryRow>& rows) {
   std::string text;
@@ -108,7 +113,7 @@ void add_history(CLI::App& app, HistoryArguments& arguments) {
 Expected<ExitCode> run_history(const HistoryArguments& arguments, const Endpoint& endpoint,
                                const Environment& environment) {
   if (arguments.help_format) {
-    environment.out << field_help(history_fields());
+    environment.out << amounts_help(history_fields());
     return ExitCode::success;
   }
   const bool plain = arguments.format.empty();
@@ -118,6 +123,7 @@ Expected<ExitCode> run_history(const HistoryArguments& arguments, const Endpoint
                      parse_columns(plain ? k_history_format : std::string_view(arguments.format), history_fields()));
   SHAPLEY_TRY_ASSIGN(const ledger::HistoryReport report,
                      interval_report(arguments.interval, endpoint, ledger::HistoryRequest{.by = by}));
+  name_unit(table, report.of.in);
   table.rows = json_of(report.rows);
   const auto has_settled = [](const ledger::HistoryRow& row) { return row.settled != CpuTime{}; };
   if (plain && !arguments.parsable && std::ranges::none_of(report.rows, has_settled)) drop_column(table, "settled");
@@ -125,10 +131,12 @@ Expected<ExitCode> run_history(const HistoryArguments& arguments, const Endpoint
     environment.out << tables::json_text(json_of(report));
   } else if (arguments.interval.csv) {
     table.columns = columns_of(history_fields());
+    name_unit(table, report.of.in);
     environment.out << csv_text(table);
   } else {
     if (plain && !arguments.parsable && !arguments.no_header) {
-      environment.out << "By " << arguments.by << ", in UTC; contribution " << printable(report.of.contribution) << '\n'
+      environment.out << "By " << arguments.by << ", in UTC; contribution " << printable(report.of.contribution)
+                      << unit_words(report.of.in) << '\n'
                       << recorded_line(report.of) << period_lines(report.rows);
     }
     const bool header = !arguments.no_header;

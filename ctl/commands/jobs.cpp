@@ -222,6 +222,7 @@ Expected<std::string> render_jobs(const ledger::JobsReport& report, const JobsVi
   tables::Table table;
   SHAPLEY_TRY_ASSIGN(table.columns,
                      parse_columns(view.format.empty() ? k_jobs_format : std::string_view(view.format), k_jobs_fields));
+  name_unit(table, report.in);
   for (const ledger::JobRow& job : report.jobs) table.rows.push_back(row_of(job, report.at));
   if (view.format.empty() && !view.parsable) fit_names(table, "organization", view.columns);
   std::string text = view.parsable ? parsable_text(table, view.header) : people_text(table, {.header = view.header});
@@ -240,7 +241,7 @@ Expected<std::string> render_jobs(const ledger::JobsReport& report, const JobsVi
 
 Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endpoint, const Environment& environment) {
   if (arguments.help_format) {
-    environment.out << field_help(k_jobs_fields);
+    environment.out << amounts_help(k_jobs_fields);
     return ExitCode::success;
   }
   const JobsView view{.format = arguments.format.empty() ? environment.variable("SHAPLEYCTL_JOBS_FORMAT").value_or("")

@@ -211,7 +211,7 @@ constexpr auto description_of(std::type_identity<NodeWeight>) {
 // `charge`). What was booked stays: segments say what they were charged, capacities what nodes are worth.
 struct ChargeDeclared {
   Instant at;
-  std::string charge;             // "dominant", "cpu", "weights"
+  std::string charge;             // "dominant", "cpu", "weights", "billing"
   std::vector<Resource> weights;  // for the charge `weights`: what one unit of a resource counts; ascending by name
   std::vector<NodeWeight> node_weights;
   friend bool operator==(const ChargeDeclared&, const ChargeDeclared&) = default;

@@ -320,7 +320,7 @@ Expected<void> check_sides(const std::string& from, const std::string& to) {
 Expected<void> check_content(const WorkSettled& event) {
   if (event.adjustment == 0) return refuse("adjustments count from 1");
   if (event.work.value == 0 || event.work > k_max_settled || -event.work > k_max_settled) {
-    return refuse("what is settled is more than nothing, and 277 million core-hours at most");
+    return refuse("what is settled is more than nothing, and 277 million hours of a processor at most");
   }
   return check_sides(event.from, event.to);
 }

@@ -314,6 +314,11 @@ std::vector<HistoryImported> State::imports() const {
   return {all.begin(), all.end()};
 }
 
+std::vector<ChargeDeclared> State::charges() const {
+  const auto& all = impl_->kept.all<ChargeDeclared>();
+  return {all.begin(), all.end()};
+}
+
 const ClusterNamed* State::cluster() const {
   const auto& names = impl_->kept.all<ClusterNamed>();
   return names.empty() ? nullptr : &*names.rbegin();

@@ -254,6 +254,8 @@ class State {
   [[nodiscard]] std::vector<StateLost> state_losses() const;
   // All of them, ascending by `at`.
   [[nodiscard]] std::vector<HistoryImported> imports() const;
+  // The rules by which runs were charged, ascending by `at`.
+  [[nodiscard]] std::vector<ChargeDeclared> charges() const;
   // What the cluster was named last; nullptr: no feeder has named it.
   [[nodiscard]] const ClusterNamed* cluster() const;
   // All of them, ascending by number.

@@ -301,6 +301,7 @@ Expected<ExplainReport> explain_report(const Moment& moment, const Ledger& ledge
   report.priorities = sources.priorities;
   report.waits_for = sources.waits_for;
   report.job = std::move(job);
+  report.in = moment.status.in;
   return report;
 }
 

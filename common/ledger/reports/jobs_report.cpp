@@ -140,4 +140,10 @@ Expected<JobsReport> jobs_report(const Ledger& ledger, const JobsFilter& filter,
   return report;
 }
 
+AmountUnit unit_of_jobs(const JobsReport& report, std::span<const accounting::ChargeDeclared> charges) {
+  Instant since = report.at;
+  for (const JobRow& job : report.jobs) since = std::min(since, job.is.begin.value_or(since));
+  return unit_of(charges, since, report.at);
+}
+
 }  // namespace shapley::ledger

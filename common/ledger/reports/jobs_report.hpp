@@ -24,4 +24,7 @@ inline constexpr Duration k_reported_history{7 * 24 * 3600};
 [[nodiscard]] Expected<JobsReport> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at,
                                                QueryBudget budget = {}, const std::optional<JobsViewer>& viewer = {});
 
+// What its runs were charged in, from the first one on.
+[[nodiscard]] AmountUnit unit_of_jobs(const JobsReport& report, std::span<const accounting::ChargeDeclared> charges);
+
 }  // namespace shapley::ledger

@@ -147,7 +147,7 @@ class Totals {
 };
 
 PeriodPart part_of(const Stretch& stretch, EstimatorId estimator, const std::vector<OrgId>& order,
-                   const std::vector<std::string>& names) {
+                   const std::vector<std::string>& names, const AmountUnit& in) {
   PeriodPart part{.begin = std::max(stretch.begin, stretch.period_begin),  // the ledger may begin within the stretch
                   .end = stretch.end,
                   .period_begin = stretch.period_begin,
@@ -168,7 +168,7 @@ PeriodPart part_of(const Stretch& stretch, EstimatorId estimator, const std::vec
                   .closing = books_of(closing, estimator, stretch.end - stretch.period_begin),
                   .sentence = {}};
     row.sentence = difference_sentence(signed_text(row.closing.difference.core_hours()),
-                                       signed_text(row.closing.standing_core_hours));
+                                       signed_text(row.closing.standing_core_hours), in);
     part.organizations.push_back(std::move(row));
   }
   return part;
@@ -179,7 +179,13 @@ IntervalHeading heading(const IntervalAsked& asked) {
           .until = asked.until,
           .contribution = std::string(accounting::name_of(asked.estimator)),
           .books_begin = {},
-          .recorded_until = {}};
+          .recorded_until = {},
+          .in = {}};
+}
+
+// `since`: of the first period, from which amounts are carried into the time.
+AmountUnit unit_from(PastBooks& books, Instant since, const IntervalAsked& asked) {
+  return unit_of(books.state().charges(), std::min(since, asked.since), asked.until);
 }
 
 // The books at the interval's end, and what happened in it.
@@ -314,11 +320,12 @@ Expected<AccountReport> statement_report(PastBooks& books, const IntervalAsked& 
       .organizations = {},
       .adjustments = adjustments_of(books.adjustments(), asked.since, asked.until + Duration{asked.with_until ? 1 : 0}),
       .exact = totals.exact()};
+  report.of.in = unit_from(books, stretches.empty() ? asked.since : stretches.front().period_begin, asked);
   std::vector<std::string> shown;
   for (const OrgId id : order) shown.push_back(names[id.value]);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     totals.add_given(stretches[i], asked.estimator);
-    PeriodPart& part = report.periods.emplace_back(part_of(stretches[i], asked.estimator, order, names));
+    PeriodPart& part = report.periods.emplace_back(part_of(stretches[i], asked.estimator, order, names, report.of.in));
     const accounting::CooperationWorth* later = closed_worths.of_period_until(stretches[i].end);
     part.worth = worth_report(books.state(), later == nullptr ? worths[i] : *later);
     if (part.worth && !asked.only.empty()) keep_only(*part.worth, shown);
@@ -415,6 +422,8 @@ Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& as
                                 .with_until = asked.with_until},
                                add));
   SHAPLEY_TRY(chosen(books.state(), asked.only));
+  report.of.in =
+      unit_from(books, report.rows.empty() ? asked.since : Instant{report.rows.front().period_begin.value}, asked);
   return report;
 }
 
