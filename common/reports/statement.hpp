@@ -88,7 +88,7 @@ struct UserRow {
   Amount got = {};
   Amount own = {};
   Amount borrowed = {};
-  std::string user = {};  // the name, if it was looked up
+  std::string user = {};  // the name by the ledger, or by the reader's host; empty: neither has one
 };
 SHAPLEY_DESCRIBE(UserRow, account, user_id, got, own, borrowed, (supplement, user));
 

@@ -81,6 +81,12 @@ std::string rule_text(const ExplainReport& report) {
   return "as it was booked" + today(report);
 }
 
+// "user ada", or "uid 1000" where no name is known.
+std::string user_words(const ledger::JobIdentity& job) {
+  const std::string name = printable(user_name_of(job.user_id, job.user));
+  return name.starts_with("uid ") ? name : "user " + name;
+}
+
 // "account astro, partition main"
 std::string traits_text(const ledger::JobIdentity& job) {
   return (job.account.empty() ? "no account" : "account " + printable(job.account)) +
@@ -91,12 +97,11 @@ std::string traits_text(const ledger::JobIdentity& job) {
 std::string whose_line(const ExplainReport& report) {
   const ledger::JobIdentity& job = report.job.is;
   if (report.job.state == JobTurn::hypothetical) {
-    return "A job submitted now (user " + user_name_of(job.user_id) + ", " + traits_text(job) + ") would be of " +
+    return "A job submitted now (" + user_words(job) + ", " + traits_text(job) + ") would be of " +
            printable(job.organization) + ": " + rule_text(report) + ".\n";
   }
-  return "Job " + printable(report.job.job_id) + " (user " + user_name_of(job.user_id) + ", " + traits_text(job) +
-         ", submitted " + report.job.submit.utc() + ") is of " + printable(job.organization) + ": " +
-         rule_text(report) + ".\n";
+  return "Job " + printable(report.job.job_id) + " (" + user_words(job) + ", " + traits_text(job) + ", submitted " +
+         report.job.submit.utc() + ") is of " + printable(job.organization) + ": " + rule_text(report) + ".\n";
 }
 
 // "It ran on 2 processors from ... to ... (1 h 2 min; COMPLETED)."

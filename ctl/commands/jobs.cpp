@@ -28,7 +28,7 @@ constexpr Field k_jobs_fields[] = {
     {"job_number", "JobNumber", "Slurm's own number of the job", "job"},
     left({"organization", "Organization", "whose job it is in the books"}),
     left({"account", "Account", "Slurm account"}),
-    left({"user", "User", "user name, or the number where this machine has no name for it"}),
+    left({"user", "User", "user name by the ledger, or by this machine; uid and the number where neither has one"}),
     {"user_id", "UserId", "user number"},
     left({"partition", "Partition", "partition"}),
     left({"qos", "Qos", "quality of service"}),
@@ -139,7 +139,7 @@ json row_of(const ledger::JobRow& job, Instant at) {
   const ledger::JobIdentity& is = job.is;
   json row = json_of(job);
   row.update({{"job_id", ledger::job_id_of(is.job, is.array_job, is.array_task)},
-              {"user", user_name_of(is.user_id)},
+              {"user", user_name_of(is.user_id, is.user)},
               {"submit_utc", format_instant(job.submit)},
               {"begin_utc", utc_or_null(is.begin)},
               {"end_utc", utc_or_null(job.end)},

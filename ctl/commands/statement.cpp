@@ -424,9 +424,7 @@ std::string corrections_text(const ledger::AccountReport& report) {
 void name_users(ledger::AccountReport& report) {
   for (ledger::AccountRow& row : report.organizations) {
     for (ledger::UserRow& user : row.users) {
-      // A daemon's answer has the names of its own host, where the jobs come from.
-      if (user.user_id && !user.user.empty()) continue;
-      user.user = user.user_id ? user_name_of(*user.user_id) : "(others)";
+      user.user = user.user_id ? user_name_of(*user.user_id, user.user) : "(others)";
     }
   }
 }

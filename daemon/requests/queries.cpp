@@ -111,17 +111,17 @@ Expected<Answer> jobs(Service& service, const ledger::JobsFilter& asked, const C
   auto no_start = no_start_report(service, asked.organizations);
   ledger::JobsFilter filter = asked;
   filter.organizations = ledger::booked_names(service.books().state(), asked.organizations);
-  return
-      [filter = std::move(filter), now = context.now, visible = context.visible, no_start = std::move(no_start),
-       charges = service.books().state().charges()](ReadingThread::Connection& connection, ledger::QueryBudget budget) {
-        const Expected<ledger::Ledger>& ledger = connection.ledger();
-        if (!ledger) return text_of_error(ledger.error());
-        auto report = ledger::jobs_report(*ledger, filter, now, budget, visible.jobs());
-        if (!report) return text_of_error(report.error());
-        report->no_start = no_start;
-        report->in = ledger::unit_of_jobs(*report, charges);
-        return reply_of(visible.show(*std::move(report)));
-      };
+  return [filter = std::move(filter), now = context.now, visible = context.visible, no_start = std::move(no_start),
+          books = ledger::JobsContext::of(service.books().state())](ReadingThread::Connection& connection,
+                                                                    ledger::QueryBudget budget) {
+    const Expected<ledger::Ledger>& ledger = connection.ledger();
+    if (!ledger) return text_of_error(ledger.error());
+    auto report = ledger::jobs_report(*ledger, filter, now, budget, visible.jobs());
+    if (!report) return text_of_error(report.error());
+    report->no_start = no_start;
+    ledger::complete(*report, books);
+    return reply_of(visible.show(*std::move(report)));
+  };
 }
 
 // Any reader may have a signed head: it reveals no more than the file does, and the more copies exist, the harder the

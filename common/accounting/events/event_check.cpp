@@ -238,6 +238,10 @@ Expected<void> check_content(const ClusterNamed& event) {
   return event.cluster.empty() ? refuse("the cluster needs a name") : Expected<void>{};
 }
 
+Expected<void> check_content(const UserNamed& event) {
+  return event.name.empty() ? refuse("the user needs a name") : Expected<void>{};
+}
+
 Expected<void> check_content(const HindsightBounded& event) {
   if (event.coalitions == Coalitions::all) return refuse("a bound leaves some coalitions out");
   if (event.needed < 0 || event.bound < 0) return refuse("bytes count from 0");

@@ -140,10 +140,13 @@ Expected<JobsReport> jobs_report(const Ledger& ledger, const JobsFilter& filter,
   return report;
 }
 
-AmountUnit unit_of_jobs(const JobsReport& report, std::span<const accounting::ChargeDeclared> charges) {
+void complete(JobsReport& report, const JobsContext& context) {
   Instant since = report.at;
-  for (const JobRow& job : report.jobs) since = std::min(since, job.is.begin.value_or(since));
-  return unit_of(charges, since, report.at);
+  for (JobRow& job : report.jobs) {
+    since = std::min(since, job.is.begin.value_or(since));
+    if (const auto user = context.users.find(job.is.user_id); user != context.users.end()) job.is.user = user->second;
+  }
+  report.in = unit_of(context.charges, since, report.at);
 }
 
 }  // namespace shapley::ledger

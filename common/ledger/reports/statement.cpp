@@ -84,16 +84,20 @@ class Totals {
 
   [[nodiscard]] bool exact() const { return exact_; }
 
-  [[nodiscard]] std::vector<AccountRow> rows(const std::vector<OrgId>& order, const PastBooks& books,
+  [[nodiscard]] std::vector<AccountRow> rows(const std::vector<OrgId>& order, PastBooks& books,
                                              const std::vector<std::string>& names) const {
+    const accounting::UserNames users = books.user_names();
     const OwnerMatrix matrix = matrix_of(held_, names.size());
     std::vector<AccountRow> rows;
-    for (const OrgId organization : order) rows.push_back(row(organization, matrix, books, names));
+    for (const OrgId organization : order) {
+      rows.push_back(row(organization, matrix, names));
+      rows.back().users = users_of(organization, books, users);
+    }
     return rows;
   }
 
  private:
-  [[nodiscard]] AccountRow row(OrgId organization, const OwnerMatrix& matrix, const PastBooks& books,
+  [[nodiscard]] AccountRow row(OrgId organization, const OwnerMatrix& matrix,
                                const std::vector<std::string>& names) const {
     const std::size_t id = organization.value;
     AccountRow row{.name = names[id],
@@ -106,7 +110,7 @@ class Totals {
                    .waited = {at(waited_, id)},
                    .lent_to = {},
                    .borrowed_from = {},
-                   .users = users_of(organization, books)};
+                   .users = {}};
     for (std::size_t other = 0; other < names.size(); ++other) {
       if (other == id) continue;
       row.lent.work += matrix[other][id];
@@ -125,7 +129,8 @@ class Totals {
     if (work.value != 0) pairs.push_back({other, core_hours(work), work});
   }
 
-  [[nodiscard]] std::vector<UserRow> users_of(OrgId organization, const PastBooks& books) const {
+  [[nodiscard]] std::vector<UserRow> users_of(OrgId organization, const PastBooks& books,
+                                              const accounting::UserNames& names) const {
     std::map<std::pair<std::string, std::uint32_t>, UserWork> users;
     const HeldKey first{organization, OrgId{}};
     for (auto held = held_.lower_bound(first); held != held_.end(); ++held) {
@@ -136,8 +141,15 @@ class Totals {
       if (key.owner == organization) user.own += work;
     }
     std::vector<UserRow> rows;
-    for (const auto& [key, work] : users)
-      rows.push_back({key.first, key.second, {work.got}, {work.own}, {work.got - work.own}});
+    for (const auto& [key, work] : users) {
+      const auto name = names.find(key.second);
+      rows.push_back({key.first,
+                      key.second,
+                      {work.got},
+                      {work.own},
+                      {work.got - work.own},
+                      name == names.end() ? std::string() : name->second});
+    }
     return rows;
   }
 
