@@ -164,14 +164,14 @@ struct OtherClusterReport {
   std::vector<OwedElsewhere> organizations = {};  // of those that the books here have; ascending by name
   std::vector<std::string> uncounted = {};        // that state something and have no row here: ranks do not count them
   // What the daemon adds.
-  Dated heard_at = {};                        // the time of the last statement that came and counts, recorded or not
+  Dated heard_at = {};                        // the time of a newer one that came and changes no rank, or the same
   std::string fault = {};                     // why the last answer did not count; empty: it did
   bool is_refused = false;                    // a statement came and does not count; else none came
   std::optional<std::uint64_t> refused = {};  // such statements since the start of shapleyd
   std::optional<Duration> ahead = {};         // its newest signed statement was of a time so far ahead when it came
   std::string jump = {};  // within the last day: what it cannot have done between two statements; empty: nothing
 
-  // The time of the last statement that is known.
+  // Up to when the figures are what the cluster states.
   [[nodiscard]] Instant last_stated() const { return heard_at.is_known() ? heard_at : stated_at; }
   friend bool operator==(const OtherClusterReport&, const OtherClusterReport&) = default;
 };

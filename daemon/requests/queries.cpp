@@ -85,7 +85,7 @@ Expected<Answer> status(Service& service, const ledger::StatusRequest& asked, co
   for (ledger::OtherClusterReport& other : report.clusters) {
     const Consortium::Cluster* cluster = std::as_const(service).consortium().find(other.cluster);
     if (cluster == nullptr) continue;
-    if (cluster->offered) other.heard_at = cluster->offered->figures.time;
+    if (const auto heard = service.consortium().heard_at(*cluster)) other.heard_at = *heard;
     other.fault = cluster->fault;
     other.is_refused = cluster->is_refused;
     other.refused = cluster->refused;
