@@ -52,9 +52,9 @@ constexpr Field k_cluster_user_fields[] = {
     {"borrowed", "Borrowed"},
     {"rounding", k_rounding},
 };
-constexpr Field k_exact_consortium_fields[] = {{"begin_utc"},  {"end_utc"}, {"organization"}, {"cluster"},
-                                               {"item"},       {"other"},   {"account"},      {"user"},
-                                               {"core_hours"}, {"exact"},   {"unit"}};
+constexpr Field k_exact_consortium_fields[] = {{"begin_utc"}, {"end_utc"}, {"organization"}, {"cluster"},
+                                               {"item"},      {"other"},   {"core_hours"},   {"exact"},
+                                               {"unit"},      {"account"}, {"user"}};
 
 constexpr AmountField k_member_amounts[] = {
     {"given"}, {"got"}, {"settled", true}, {"rounding", true}, {"difference", true}, {"standing", true}};

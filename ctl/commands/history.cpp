@@ -21,6 +21,9 @@ using tables::left;
 
 constexpr std::string_view k_history_format =
     "begin,organization%-20,standing,psi,phi,got,given,settled,owned,used,lent,borrowed,waiting,waited";
+// Programs may count columns, so a new one is the last, here and in --csv.
+constexpr std::string_view k_parsable_format =
+    "begin,organization,standing,psi,phi,got,given,owned,used,lent,borrowed,waiting,waited,settled";
 
 constexpr Field k_history_fields[] = {
     {"begin", "Begin", "begin of the interval (UTC)", "begin_utc"},
@@ -39,8 +42,6 @@ constexpr Field k_history_fields[] = {
     {"got", "Got", "core-hours that its jobs ran in the interval", "got_core_hours", core_hours_or_unknown},
     {"given", "Given", "core-hours credited to it for the interval, by the estimator", "given_core_hours",
      core_hours_or_unknown},
-    {"settled", "Settled", "core-hours in the interval that it gave by agreements, less what it got by them",
-     "settled_core_hours", signed_or_unknown},
     {"lent_core_hours",
      "LentHours",
      "core-hours that others' jobs ran on its processors in the interval",
@@ -58,6 +59,8 @@ constexpr Field k_history_fields[] = {
     {"lent", "Lent", "its processors that others' jobs hold at its end"},
     {"borrowed", "Borrowed", "others' processors that its jobs hold at its end"},
     {"waiting", "Waiting", "processors that its startable pending jobs ask for at its end"},
+    {"settled", "Settled", "core-hours in the interval that it gave by agreements, less what it got by them",
+     "settled_core_hours", signed_or_unknown},
     {"got_processor_seconds", "GotSeconds", "got, exact"},
     {"given_processor_seconds", "GivenSeconds", "given, exact"},
     {"settled_processor_seconds", "SettledSeconds", "settled, exact"},
@@ -119,8 +122,9 @@ Expected<ExitCode> run_history(const HistoryArguments& arguments, const Endpoint
   const bool plain = arguments.format.empty();
   SHAPLEY_TRY_ASSIGN(const ledger::Interval by, interval_named(arguments.by));
   tables::Table table;
-  SHAPLEY_TRY_ASSIGN(table.columns,
-                     parse_columns(plain ? k_history_format : std::string_view(arguments.format), history_fields()));
+  SHAPLEY_TRY_ASSIGN(table.columns, parse_columns(plain ? (arguments.parsable ? k_parsable_format : k_history_format)
+                                                        : std::string_view(arguments.format),
+                                                  history_fields()));
   SHAPLEY_TRY_ASSIGN(const ledger::HistoryReport report,
                      interval_report(arguments.interval, endpoint, ledger::HistoryRequest{.by = by}));
   name_unit(table, report.of.in);
