@@ -185,6 +185,7 @@ Service::Service(Site site, Options options, Books books, Intake::Resumed resume
       workflows_(first_generation(now)),
       users_(books_, options_.user_names),
       started_at_(now) {
+  books_.count_tasks_by([this] { return pending_jobs_.startable_tasks(); });
   make_intake(std::move(resumed));
   in_force_.take_over(site_.text, now);
   consortium_.configure(site_.configuration.consortium, site_.consortium_keys);

@@ -48,9 +48,10 @@ inline constexpr Int128 k_core_hour = Int128{3600} * k_micro;
 }
 
 // Hours that a report has as a double; to the millionth of a processor-second up to two million hours.
-// |core_hours| above 1e24 counts as that.
+// |core_hours| above 1e24 counts as that, and what is no number as nothing.
 [[nodiscard]] inline CpuTime work_of(double core_hours) {
   constexpr double k_most = 1e24;
+  if (std::isnan(core_hours)) return {};
   return {static_cast<Int128>(std::round(std::clamp(core_hours, -k_most, k_most) * static_cast<double>(k_core_hour)))};
 }
 
