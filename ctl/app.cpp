@@ -160,6 +160,10 @@ Expected<std::string> control_host(const std::string& cluster, const Environment
   return fail(Errc::invalid_argument, "-M: slurmdbd has no cluster '" + cluster + "'" + did_you_mean(cluster, known));
 }
 
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
 // Where a command asks: the daemon, and the environment in which Slurm's commands answer.
 struct Asked {
   Endpoint endpoint;
@@ -173,7 +177,9 @@ Expected<Asked> asked_of(const CommandLine& line, const Environment& environment
     if (!daemon.host.empty() || !daemon.socket.empty())
       return fail(Errc::invalid_argument, "-M, --host and --socket name several places; give one of them");
     SHAPLEY_TRY_ASSIGN(std::string host, control_host(cluster, environment));
-    daemon.host = host.find(':') == std::string::npos ? host : '[' + host + ']';
+    // Where all of Slurm is on one host, slurmdbd knows slurmctld by a name that means another host elsewhere: the
+    // daemon of this host is asked, which refuses if its books are another cluster's.
+    if (!is_loopback(host)) daemon.host = host.find(':') == std::string::npos ? host : '[' + host + ']';
   }
   SHAPLEY_TRY_ASSIGN(Endpoint endpoint, find_daemon(daemon, environment));
   Asked asked{std::move(endpoint), environment};
@@ -202,8 +208,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
 }
 
 ExitCode parse_and_run(int argc, const char* const* argv, const Environment& environment) {
-  CLI::App app("Read the books of slurm-shapley: the core-hours that each organization got and gave, and its standing",
-               "shapleyctl");
+  CLI::App app("Read the books of slurm-shapley: what each organization got and gave, and its standing", "shapleyctl");
   CommandLine line;
   std::string own_socket = environment.variable("SHAPLEY_SOCKET").value_or("");
   if (own_socket.empty()) own_socket = config::Configuration{}.socket.string();

@@ -58,10 +58,11 @@ enum class ExitCode : int {
   return Instant{std::chrono::duration_cast<std::chrono::seconds>(now).count()};
 }
 
-// The user's name, or the number if this host has no name for it.
-[[nodiscard]] inline std::string user_name_of(std::uint32_t number) {
+// The name that the ledger has, else that of this host, else "uid 1000".
+[[nodiscard]] inline std::string user_name_of(std::uint32_t number, const std::string& by_ledger) {
+  if (!by_ledger.empty()) return by_ledger;
   const passwd* entry = ::getpwuid(number);
-  return entry == nullptr ? std::to_string(number) : std::string(entry->pw_name);
+  return entry == nullptr ? "uid " + std::to_string(number) : std::string(entry->pw_name);
 }
 
 // The user of this name or number; nullopt: this host has no user of that name.

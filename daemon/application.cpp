@@ -327,6 +327,7 @@ Start start(const std::filesystem::path& file, bool first_try) {
   options.instance = *std::move(instance);
   options.on_migration = tell_of_migration(site->configuration.ledger);
   options.read_clock = read_kernel_clock;
+  options.user_names = host_user_names;
   options.boot = boot_name();
   const auto make = [&](ledger::ReplayWatch& watch) {
     return Service::start(*site, options, read_kernel_clock().wall, &watch);

@@ -45,6 +45,7 @@ Observing observing(const protocol::Hello& hello) {
 }
 
 constexpr std::string_view k_name_cluster = "name the cluster";
+constexpr std::string_view k_name_users = "record the names of users";
 constexpr std::string_view k_record_standings = "record other clusters' standings";
 
 // Of the other clusters' public keys, in the configuration's order.
@@ -182,7 +183,9 @@ Service::Service(Site site, Options options, Books books, Intake::Resumed resume
       ranks_(books_, first_generation(now)),
       maintenance_(books_, site_, options_, failures_, now),
       workflows_(first_generation(now)),
+      users_(books_, options_.user_names),
       started_at_(now) {
+  books_.count_tasks_by([this] { return pending_jobs_.startable_tasks(); });
   make_intake(std::move(resumed));
   in_force_.take_over(site_.text, now);
   consortium_.configure(site_.configuration.consortium, site_.consortium_keys);
@@ -321,6 +324,7 @@ void Service::receive(FeederFrame frame, Instant now) {
     if (!observations->privacy.empty()) note_privacy(std::move(observations->privacy.back()), now);
     workflows_.read(*observations, rules_.classifier);
     pending_jobs_.read(*observations, rules_.classifier);
+    users_.note(*observations, now);
   } else if (std::holds_alternative<protocol::SnapshotBegin>(frame)) {
     workflows_.begin_snapshot();
     pending_jobs_.begin_snapshot();
@@ -358,6 +362,7 @@ void Service::tick(Instant now) {
   // A frame that was read in part may contain newer records of these jobs.
   if (process(now) && is_active() && !is_unfinished()) failures_.note("commit", intake_->retry_unsettled(now));
   if (is_active()) failures_.note(k_name_cluster, cluster_.state_first(now));
+  if (is_active()) failures_.note(k_name_users, users_.record(now));
   if (intake_->take_snapshot_request()) ++reading_generation_;
   if (controllers_) failures_.note("keep what this controller knows", controllers_->tick(now));
   maintenance_.rebuild_books(feed_goes_on(now), now);

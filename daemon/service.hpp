@@ -21,6 +21,7 @@
 #include "daemon/books/intake.hpp"
 #include "daemon/books/side_files.hpp"
 #include "daemon/books/trusted_clock.hpp"
+#include "daemon/books/user_names.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/consortium/consortium.hpp"
 #include "daemon/controllers/controllers.hpp"
@@ -49,6 +50,7 @@ class Service {
     // The host's clocks, and the name of its present boot. Without them, all times that are passed in are believed.
     std::function<ClockReading()> read_clock = {};
     std::string boot = {};
+    UserLookup user_names = {};  // null: users have no names in the ledger
   };
 
   // Opens the ledger, recovers the books and states the configuration in them, as of `now`, or of the trusted time if
@@ -199,6 +201,7 @@ class Service {
   Maintenance maintenance_;
   Workflows workflows_;
   PendingJobs pending_jobs_;
+  NamedUsers users_;
   std::uint64_t configuration_generation_ = 1;
   std::uint64_t reading_generation_ = 1;
   Instant started_at_;

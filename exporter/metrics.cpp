@@ -197,7 +197,8 @@ std::vector<Metric> worth_metrics() {
 std::vector<Metric> organization_metrics() {
   return {
       {"shapley_organization_standing_core_seconds", k_gauge, k_organization,
-       "What the others owe it on average this period, (phi - psi) / elapsed; negative: it owes. 3600 are a core-hour",
+       "What the others owe it on average this period, (phi - psi) / elapsed; negative: it owes. 3600 are a core-hour, "
+       "or a billing-hour (charge)",
        organizations(&RankedRow::standing_core_hours, k_seconds_per_hour)},
       {"shapley_organization_psi_core_seconds_squared", k_gauge, k_organization,
        "Utility psi of its jobs this period: what it got", organizations(&OrganizationRow::psi)},
@@ -228,8 +229,8 @@ std::vector<Metric> organization_metrics() {
        "Processors that its startable pending jobs ask for", organizations(&RankedRow::waiting)},
       {"shapley_organization_running_jobs", k_gauge, k_organization, "Its jobs that run",
        organizations(&RankedRow::running_jobs)},
-      {"shapley_organization_waiting_jobs", k_gauge, k_organization, "Its jobs that could start",
-       organizations(&RankedRow::waiting_jobs)},
+      {"shapley_organization_waiting_jobs", k_gauge, k_organization,
+       "Its pending jobs that could start now, each task of an array counted", organizations(&RankedRow::waiting_jobs)},
       {"shapley_organization_no_start_since_timestamp_seconds", k_gauge, k_organization,
        "Since when it has startable jobs and has had no start; absent without such jobs",
        organizations(&RankedRow::no_start_since)},

@@ -213,6 +213,7 @@ Expected<ledger::JobsReport> answer(const ledger::JobsFilter& asked, const Ledge
   booked.organizations = ledger::booked_names(recovered->state, asked.organizations);
   SHAPLEY_TRY_ASSIGN(ledger::JobsReport report, ledger::jobs_report(ledger, booked, *at));
   report.no_start = ledger::no_start_report(recovered->state, asked.organizations);
+  ledger::complete(report, ledger::JobsContext::of(recovered->state));
   return report;
 }
 

@@ -93,7 +93,7 @@ SHAPLEY_DESCRIBE(StandingsRow, name, (named, before, "standing_core_hours_before
                  (named, after, "standing_core_hours_after"), (named, key_before, "key_core_hours_before"),
                  (named, key_after, "key_core_hours_after"));
 
-// An organization in a closed period, in core-hours.
+// An organization in a closed period, in hours.
 struct ClosedRow {
   std::string name = {};
   double standing_before = 0;
@@ -125,9 +125,10 @@ struct PreviewReport {
   // Those that change, ascending; of a name none, because the two rows are added up for all times.
   std::vector<RestatedPeriod> closed = {};
   std::vector<std::string> elsewhere = {};  // other clusters of the consortium, which know the former name
+  AmountUnit in = {};                       // from the first of the restated periods on
 };
 SHAPLEY_DESCRIBE(PreviewReport, report_version, adjustment, core_hours, contribution, organizations,
-                 (supplement, closed), (supplement, elsewhere));
+                 (supplement, closed), (supplement, elsewhere), (flattened, in));
 
 // An adjustment that was booked.
 struct AdjustedReport {
@@ -136,7 +137,9 @@ struct AdjustedReport {
   bool rebuild = false;                     // the books are rebuilt for it
   bool alone = false;                       // the other one of two controllers does not have it yet
   std::vector<std::string> elsewhere = {};  // as of PreviewReport
+  AmountUnit in = {};
 };
-SHAPLEY_DESCRIBE(AdjustedReport, adjustment, core_hours, rebuild, (supplement, alone), (supplement, elsewhere));
+SHAPLEY_DESCRIBE(AdjustedReport, adjustment, core_hours, rebuild, (supplement, alone), (supplement, elsewhere),
+                 (flattened, in));
 
 }  // namespace shapley::ledger

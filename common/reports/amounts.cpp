@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/calendar.hpp"
 #include "reports/rounding.hpp"
 
 namespace shapley::ledger {
@@ -21,7 +22,30 @@ constexpr auto description_of(std::type_identity<AmountMembers>) {
                   member("processor_seconds", &AmountMembers::processor_seconds));
 }
 
+std::string hours_by(const accounting::ChargeDeclared& rule) {
+  return rule.charge == "billing" || rule.charge == "weights" ? "billing-hours" : AmountUnit{}.word();
+}
+
 }  // namespace
+
+AmountUnit unit_of(std::span<const accounting::ChargeDeclared> charges, Instant since, Instant until) {
+  AmountUnit of;
+  std::string last;
+  for (std::size_t i = 0; i < charges.size(); ++i) {
+    if (i + 1 < charges.size() && charges[i + 1].at <= since) continue;
+    if (!last.empty() && charges[i].at >= until) break;
+    const std::string hours = hours_by(charges[i]);
+    if (last.empty()) {
+      if (hours != of.word()) of.unit = hours;
+    } else if (hours != last) {
+      of.changes =
+          (of.changes.empty() ? last : of.changes) + " until " + format_instant(charges[i].at) + ", then " + hours;
+      of.unit = "charged-hours";
+    }
+    last = hours;
+  }
+  return of;
+}
 
 json json_value(const Processors& processors) {
   const ProcessorMillionths q = processors.count;
@@ -70,23 +94,23 @@ std::string format_core_hours(double core_hours) {
   return unit_text(core_hour_units(work_of(amount), decimals), decimals);
 }
 
-std::string standing_sentence(double standing_core_hours) {
+std::string standing_sentence(double standing_core_hours, const AmountUnit& in) {
   if (standing_core_hours == 0) return "is even with the others";
-  // 0.001 core-hours are 3.6 core-seconds: a smaller amount is not worth reading.
+  // 0.001 hours are 3.6 seconds of a core: a smaller amount is not worth reading.
   const std::string amount =
       std::fabs(standing_core_hours) < 0.001 ? "less than 0.001" : format_core_hours(standing_core_hours);
-  if (standing_core_hours > 0) return "is owed " + amount + " core-hours by the others, on average this period";
-  return "owes the others " + amount + " core-hours, on average this period";
+  if (standing_core_hours > 0) return "is owed " + amount + ' ' + in.word() + " by the others, on average this period";
+  return "owes the others " + amount + ' ' + in.word() + ", on average this period";
 }
 
 SignedText signed_text(double core_hours) {
   return {format_core_hours(core_hours), core_hours > 0 ? 1 : core_hours < 0 ? -1 : 0};
 }
 
-std::string difference_sentence(const SignedText& difference, const SignedText& standing) {
+std::string difference_sentence(const SignedText& difference, const SignedText& standing, const AmountUnit& in) {
   std::string text = "has got as much as it gave";
-  if (difference.sign > 0) text = "has given " + difference.amount + " core-hours more than it got";
-  if (difference.sign < 0) text = "has got " + difference.amount + " core-hours more than it gave";
+  if (difference.sign > 0) text = "has given " + difference.amount + ' ' + in.word() + " more than it got";
+  if (difference.sign < 0) text = "has got " + difference.amount + ' ' + in.word() + " more than it gave";
   text += "; on average over the period it ";
   if (standing.sign == 0) return text + "owed nothing";
   return text + (standing.sign > 0 ? "was owed " : "owed ") + standing.amount;

@@ -76,6 +76,7 @@ struct CompareReport {
   std::optional<PairSince> since = {};
   std::optional<std::string> since_unknown = {};  // why `since` is not known
   std::optional<Priorities> priorities = {};      // of a daemon, about the present
+  AmountUnit in = {};                             // of the period so far
 
   [[nodiscard]] const SideReport& ahead() const { return sides[first == sides[0].organization ? 0 : 1]; }
   [[nodiscard]] const SideReport& behind() const { return sides[first == sides[0].organization ? 1 : 0]; }
@@ -83,6 +84,6 @@ struct CompareReport {
 SHAPLEY_DESCRIBE(CompareReport, report_version, at, (flattened, limit), contribution, ranked_by, ranking,
                  (supplement, clusters), past, sides, same_organization, period_begin, first, because, by_what_runs,
                  (supplement, by_other_clusters), (supplement, deciding_clusters), difference, difference_core_hours,
-                 turning_processors, turning_core_hours, turns, since, since_unknown, priorities);
+                 turning_processors, turning_core_hours, turns, since, since_unknown, priorities, (flattened, in));
 
 }  // namespace shapley::ledger

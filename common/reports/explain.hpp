@@ -216,9 +216,10 @@ struct ExplainReport {
   BookedBy booked_by = {};
   std::optional<Priorities> priorities = {};  // of a daemon's present
   std::optional<std::string> waits_for = {};  // of a daemon, about the present: its plugin's last reason
+  AmountUnit in = {};                         // of the period so far
 };
 SHAPLEY_DESCRIBE(ExplainReport, report_version, at, past, contribution, ranking, job, organization, ranked, ahead, own,
                  organizations, (supplement, clusters), turns, next_starts, (supplement, hidden_starts), history, rule,
-                 booked_by, priorities, waits_for);
+                 booked_by, priorities, waits_for, (flattened, in));
 
 }  // namespace shapley::ledger

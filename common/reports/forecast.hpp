@@ -22,7 +22,7 @@ SHAPLEY_DESCRIBE(OutlookLimit, until, by_date, (supplement, by_statement));
 
 struct ForecastRow {
   std::string name = {};
-  double rate = 0;  // core-hours per hour that it gives more than it gets
+  double rate = 0;  // processors that it gives more than it gets
 };
 SHAPLEY_DESCRIBE(ForecastRow, name, rate);
 

@@ -108,9 +108,10 @@ struct JobIdentity {
   std::string slurm_state = {};               // Slurm's name when its last segment ended
   std::optional<Processors> processors = {};  // held, asked for, or held last
   std::optional<Instant> begin = {};          // of its first run
+  std::string user = {};                      // the user's name by the ledger; empty: it has none
 };
 SHAPLEY_DESCRIBE(JobIdentity, job, array_job, array_task, organization, account, user_id, group_id, partition, qos,
-                 name, slurm_state, processors, begin);
+                 name, slurm_state, processors, begin, (supplement, user));
 
 struct JobRow {
   JobIdentity is = {};
@@ -132,9 +133,10 @@ struct JobsReport {
   bool truncated = false;
   std::optional<std::vector<NoStart>> no_start = {};  // report.hpp
   std::optional<bool> is_private = {};                // of a daemon: some jobs are hidden from the asker
+  AmountUnit in = {};
 };
 SHAPLEY_DESCRIBE(JobsReport, report_version, at, jobs, truncated, (supplement, no_start),
-                 (supplement, is_private, "private"));
+                 (supplement, is_private, "private"), (flattened, in));
 
 // A pending job of the daemon's queue that could start.
 struct QueuedJob {

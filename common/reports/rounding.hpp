@@ -1,4 +1,4 @@
-// How every amount of core-hours is rounded for people: to the nearest of the last decimal, and just between two away
+// How every amount of hours is rounded for people: to the nearest of the last decimal, and just between two away
 // from zero, by integers. An amount and its negative have the same digits. Pure.
 #pragma once
 
@@ -26,7 +26,7 @@ inline constexpr Int128 k_core_hour = Int128{3600} * k_micro;
   return dividend < 0 ? -units : units;
 }
 
-// REQUIRES: 0 to 5, so that a core-hour has a whole number of each.
+// REQUIRES: 0 to 5, so that an hour of a processor has a whole number of each.
 [[nodiscard]] constexpr Int128 power_of_ten(int decimals) {
   SHAPLEY_REQUIRE(decimals >= 0 && decimals <= 5);
   Int128 power = 1;
@@ -42,15 +42,16 @@ inline constexpr Int128 k_core_hour = Int128{3600} * k_micro;
          to_string(one + amount % one).substr(1);  // with the zeros in front
 }
 
-// The work to the nearest of so many decimals of a core-hour.
+// The work to the nearest of so many decimals of an hour.
 [[nodiscard]] inline Units core_hour_units(CpuTime work, int decimals) {
   return nearest_of_quotient(work.value, k_core_hour / power_of_ten(decimals));
 }
 
-// Core-hours that a report has as a double; to the millionth of a processor-second up to two million core-hours.
-// |core_hours| above 1e24 counts as that.
+// Hours that a report has as a double; to the millionth of a processor-second up to two million hours.
+// |core_hours| above 1e24 counts as that, and what is no number as nothing.
 [[nodiscard]] inline CpuTime work_of(double core_hours) {
   constexpr double k_most = 1e24;
+  if (std::isnan(core_hours)) return {};
   return {static_cast<Int128>(std::round(std::clamp(core_hours, -k_most, k_most) * static_cast<double>(k_core_hour)))};
 }
 

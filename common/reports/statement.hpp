@@ -35,8 +35,10 @@ struct IntervalHeading {
   // Set if the books do not cover all of the requested time.
   Dated books_begin = {};
   Dated recorded_until = {};
+  AmountUnit in = {};  // from the begin of the first period on, from which its amounts are carried
 };
-SHAPLEY_DESCRIBE(IntervalHeading, report_version, since, until, contribution, books_begin, recorded_until);
+SHAPLEY_DESCRIBE(IntervalHeading, report_version, since, until, contribution, books_begin, recorded_until,
+                 (flattened, in));
 
 // The books at one end of a period's part.
 struct BooksThenRow {
@@ -86,7 +88,7 @@ struct UserRow {
   Amount got = {};
   Amount own = {};
   Amount borrowed = {};
-  std::string user = {};  // the name, if it was looked up
+  std::string user = {};  // the name by the ledger, or by the reader's host; empty: neither has one
 };
 SHAPLEY_DESCRIBE(UserRow, account, user_id, got, own, borrowed, (supplement, user));
 

@@ -164,14 +164,14 @@ struct OtherClusterReport {
   std::vector<OwedElsewhere> organizations = {};  // of those that the books here have; ascending by name
   std::vector<std::string> uncounted = {};        // that state something and have no row here: ranks do not count them
   // What the daemon adds.
-  Dated heard_at = {};                        // the time of the last statement that came and counts, recorded or not
+  Dated heard_at = {};                        // the time of a newer one that came and changes no rank, or the same
   std::string fault = {};                     // why the last answer did not count; empty: it did
   bool is_refused = false;                    // a statement came and does not count; else none came
   std::optional<std::uint64_t> refused = {};  // such statements since the start of shapleyd
   std::optional<Duration> ahead = {};         // its newest signed statement was of a time so far ahead when it came
   std::string jump = {};  // within the last day: what it cannot have done between two statements; empty: nothing
 
-  // The time of the last statement that is known.
+  // Up to when the figures are what the cluster states.
   [[nodiscard]] Instant last_stated() const { return heard_at.is_known() ? heard_at : stated_at; }
   friend bool operator==(const OtherClusterReport&, const OtherClusterReport&) = default;
 };
@@ -200,9 +200,10 @@ struct LineReport {
   std::vector<OwedByLine> organizations = {};  // ascending by name
   bool booked = false;
   bool alone = false;  // the other one of two controllers does not have it yet
+  AmountUnit in = {};
 };
 SHAPLEY_DESCRIBE(LineReport, cluster, former_ledger, former_event, former_time, ledger, event, time, author, reason,
-                 organizations, booked, (supplement, alone));
+                 organizations, booked, (supplement, alone), (flattened, in));
 
 struct StatusReport {
   int report_version = k_report_version;
@@ -223,13 +224,15 @@ struct StatusReport {
   std::optional<bool> ranks_act = {};  // false in mode observe
   std::optional<protocol::DaemonReport> daemon = {};
   std::optional<protocol::PluginReport> plugin = {};
+  AmountUnit in = {};  // of the period so far
 
   // The row of this name; nullptr: no row has it.
   [[nodiscard]] const OrganizationRow* find(const std::string& organization) const;
 };
 SHAPLEY_DESCRIBE(StatusReport, report_version, at, period, contribution, ranked_by, behind, not_kept, hindsight_bounded,
                  ranking, organizations, conservation, (supplement, worth), (supplement, forecast),
-                 (supplement, clusters), (supplement, ranks_act), (supplement, daemon), (supplement, plugin));
+                 (supplement, clusters), (supplement, ranks_act), (supplement, daemon), (supplement, plugin),
+                 (flattened, in));
 
 // The organizations with startable jobs that are kept waiting, in the configuration's order, and since when
 // (no_start_since above). `only`: these organizations; empty: all.

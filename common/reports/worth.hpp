@@ -20,7 +20,7 @@ struct WorthBounds {
 };
 SHAPLEY_DESCRIBE(WorthBounds, never_end_core_hours, end_now_core_hours, never_end, end_now);
 
-// Amounts on average in core-hours and exact, and the gain of cooperating.
+// Amounts on average in hours and exact, and the gain of cooperating.
 struct WorthComparison {
   double psi_core_hours = 0;
   double alone_core_hours = 0;

@@ -256,10 +256,11 @@ Expected<SacctExport> read_sacct_rows(std::istream& text, Malformed choice, cons
 
 std::string lines_text(const std::vector<std::int64_t>& lines) {
   constexpr std::size_t k_named = 20;
-  std::string text = "line";
-  for (std::size_t i = 0; i < lines.size() && i < k_named; ++i)
-    text += (i == 0 ? " " : ", ") + std::to_string(lines[i]);
-  return lines.size() > k_named ? text + " and " + std::to_string(lines.size() - k_named) + " more" : text;
+  const std::size_t named = std::min(lines.size(), k_named);
+  std::string text = lines.size() == 1 ? "line " : "lines ";
+  for (std::size_t i = 0; i < named; ++i)
+    text += (i == 0 ? "" : i + 1 == lines.size() ? " and " : ", ") + std::to_string(lines[i]);
+  return lines.size() > named ? text + " and " + std::to_string(lines.size() - named) + " more" : text;
 }
 
 std::string note_of_twice(const std::vector<std::int64_t>& lines) {

@@ -42,7 +42,7 @@ void add_name(std::map<std::string, std::uint32_t, std::less<>>& numbers, const 
 
 std::uint32_t number_of(const std::map<std::string, std::uint32_t, std::less<>>& numbers, const std::string& name) {
   const auto found = numbers.find(name);
-  return found == numbers.end() ? 0xffff'ffffU : found->second;
+  return found == numbers.end() ? k_unknown_number : found->second;
 }
 
 }  // namespace

@@ -21,6 +21,9 @@
 
 namespace shapley::site_rules {
 
+// Of a user or group whose number is not known.
+inline constexpr std::uint32_t k_unknown_number = 0xffff'ffffU;
+
 // An account's parent, by the account's name in lower case.
 using AccountParents = std::map<std::string, std::string, std::less<>>;
 

@@ -114,13 +114,13 @@ Expected<ledger::OwnershipAsked> ownership(const AdjustArguments& arguments) {
   return own;
 }
 
-// "500h", "0.5h": core-hours; "1800s": core-seconds.
+// "500h", "0.5h": hours of a processor; "1800s": seconds.
 Expected<CpuTime> amount_asked(const std::string& text) {
   const Int128 seconds = text.ends_with('h') ? 3600 : 1;
   const auto number = parse_micro(std::string_view(text).substr(0, text.empty() ? 0 : text.size() - 1));
   if (!number || *number <= 0 || *number > accounting::k_max_settled.value / seconds ||
       (seconds == 1 && !text.ends_with('s'))) {
-    return wrong("--amount: '" + text + "' is no amount; write core-hours, 500h or 0.5h, or core-seconds, 1800s");
+    return wrong("--amount: '" + text + "' is no amount; write hours, 500h or 0.5h, or seconds, 1800s");
   }
   return CpuTime{*number * seconds};
 }
@@ -152,10 +152,10 @@ constexpr tables::Field k_closed_fields[] = {
     {"given_after", "Corrected", {}, "given_core_hours_after", core_hours_or_unknown},
 };
 
-std::string amount_of(const ledger::AdjustmentRow& adjustment, double core_hours) {
+std::string amount_of(const ledger::AdjustmentRow& adjustment, double core_hours, const ledger::AmountUnit& in) {
   if (adjustment.runs == 0) return {};
   return grouped(adjustment.runs) + (adjustment.runs == 1 ? " run, " : " runs, ") + unsigned_core_hours(core_hours) +
-         " core-hours";
+         ' ' + in.word();
 }
 
 // What other clusters have to write after a renaming; empty: there are none.
@@ -167,7 +167,7 @@ std::string elsewhere_line(const ledger::AdjustmentRow& adjustment, const std::v
 }
 
 // The closed periods that are restated: the last ones.
-std::string closed_lines(const std::vector<ledger::RestatedPeriod>& periods) {
+std::string closed_lines(const std::vector<ledger::RestatedPeriod>& periods, const ledger::AmountUnit& in) {
   constexpr std::size_t k_most = 12;
   const std::size_t left_out = periods.size() > k_most ? periods.size() - k_most : 0;
   std::string text;
@@ -176,7 +176,7 @@ std::string closed_lines(const std::vector<ledger::RestatedPeriod>& periods) {
            "; --json lists all of them.\n";
   }
   for (std::size_t i = left_out; i < periods.size(); ++i) {
-    text += "\nFrom " + periods[i].begin.utc() + " to " + periods[i].end.utc() + ", in core-hours:\n" +
+    text += "\nFrom " + periods[i].begin.utc() + " to " + periods[i].end.utc() + ", in " + in.word() + ":\n" +
             tables::people_text({.columns = columns_of(k_closed_fields), .rows = json_of(periods[i].organizations)});
   }
   return text;
@@ -188,21 +188,21 @@ bool changes(const ledger::StandingsRow& row) {
 
 std::string render_preview(const ledger::PreviewReport& report) {
   const ledger::AdjustmentRow& adjustment = report.adjustment;
-  const std::string amount = amount_of(adjustment, report.core_hours);
+  const std::string amount = amount_of(adjustment, report.core_hours, report.in);
   std::string text = "Adjustment " + std::to_string(adjustment.number) + ": " + printable(adjustment.sentence()) + '\n';
   if (!amount.empty()) text += "Moves:  " + amount + " so far\n";
   text += elsewhere_line(adjustment, report.elsewhere);
   text += "Reason: " + printable(adjustment.reason) + "\n\n";
   text += tables::people_text({.columns = columns_of(k_preview_fields), .rows = json_of(report.organizations)});
-  text += "\nStandings in core-hours, on average this period, by " + printable(report.contribution) +
+  text += "\nStandings in " + report.in.in_full() + ", on average this period, by " + printable(report.contribution) +
           "; ranks go by the keys.\n";
   if (std::ranges::none_of(report.organizations, changes)) text += "No standing of this period changes, and no key.\n";
-  return text + closed_lines(report.closed) + "\nNothing is booked yet: the same with --yes books it.\n";
+  return text + closed_lines(report.closed, report.in) + "\nNothing is booked yet: the same with --yes books it.\n";
 }
 
 std::string render_made(const ledger::AdjustedReport& report) {
   const ledger::AdjustmentRow& adjustment = report.adjustment;
-  const std::string amount = amount_of(adjustment, report.core_hours);
+  const std::string amount = amount_of(adjustment, report.core_hours, report.in);
   const std::string number = std::to_string(adjustment.number);
   std::string text = "adjustment " + number + " is booked: " + printable(adjustment.sentence());
   if (!amount.empty()) text += ": " + amount + " so far";
@@ -230,7 +230,7 @@ Expected<ExitCode> list(const AdjustArguments& arguments, const Endpoint& endpoi
     environment.out << tables::json_text(json_of(report));
     return ExitCode::success;
   }
-  const std::string lines = adjustment_lines(report.adjustments);
+  const std::string lines = adjustment_lines(report.adjustments, {});
   environment.out << (lines.empty() ? "nothing of the books was adjusted\n" : lines);
   return ExitCode::success;
 }
@@ -264,7 +264,7 @@ void add_adjust(CLI::App& app, AdjustArguments& arguments) {
       ->type_name("NAME");
   command
       ->add_option("--amount", arguments.amount,
-                   "Book this amount, which --from gave to --to: core-hours (500h) or core-seconds (1800s)")
+                   "Book this amount, which --from gave to --to: hours of a processor (500h), or seconds (1800s)")
       ->type_name("AMOUNT");
   command->add_option("--from", arguments.from, "Let this organization have given --amount")->type_name("NAME");
   command->add_option("--at", arguments.at, "Let --amount count from this instant on (UTC)")->type_name("TIME");
@@ -320,14 +320,14 @@ Expected<ledger::AdjustRequest> adjust_request(const AdjustArguments& arguments)
   return request;
 }
 
-std::string adjustment_lines(const std::vector<ledger::ListedAdjustment>& adjustments) {
+std::string adjustment_lines(const std::vector<ledger::ListedAdjustment>& adjustments, const ledger::AmountUnit& in) {
   std::string text;
   for (const ledger::ListedAdjustment& adjustment : adjustments) {
     const ledger::AdjustmentRow& is = adjustment.is;
     const std::optional<ledger::Amount> work = adjustment.work.value_or(std::nullopt);
     text += "Adjustment " + std::to_string(is.number) + ", " + is.at.utc() + ", " + printable(is.author) +
             (adjustment.reversed_by ? ", reversed by " + std::to_string(*adjustment.reversed_by) : "") + ":\n  " +
-            printable(is.sentence()) + (work ? ": " + amount_of(is, work->core_hours()) : "") + "; " +
+            printable(is.sentence()) + (work ? ": " + amount_of(is, work->core_hours(), in) : "") + "; " +
             printable(is.reason) + '\n';
   }
   return text;

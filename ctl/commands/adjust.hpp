@@ -48,6 +48,7 @@ void add_adjust(CLI::App& app, AdjustArguments& arguments);
                                             const Environment& environment);
 
 // A line for each adjustment of a list; "" for none. For statements and audits, too.
-[[nodiscard]] std::string adjustment_lines(const std::vector<ledger::ListedAdjustment>& adjustments);
+[[nodiscard]] std::string adjustment_lines(const std::vector<ledger::ListedAdjustment>& adjustments,
+                                           const ledger::AmountUnit& in);
 
 }  // namespace shapley::ctl

@@ -197,6 +197,18 @@ std::size_t cluster_number(const ConsortiumStatement& statement, const std::stri
   return static_cast<std::size_t>(found - statement.clusters.begin());
 }
 
+ledger::AmountUnit ConsortiumStatement::in() const {
+  const ledger::AmountUnit& first = of.front().in;
+  const auto is_as_first = [&first](const ledger::IntervalHeading& each) {
+    return each.in.unit == first.unit && each.in.changes == first.changes;
+  };
+  if (std::ranges::all_of(of, is_as_first)) return first;
+  ledger::AmountUnit all{.unit = "charged-hours"};
+  for (std::size_t i = 0; i < clusters.size(); ++i)
+    all.changes += (i == 0 ? "" : "; ") + clusters[i].cluster + ": " + of[i].in.in_full();
+  return all;
+}
+
 Units ConsortiumStatement::sum_in_first(std::span<const Units> of_clusters) const {
   Int128 sum = 0;
   for (std::size_t i = 0; i < of_clusters.size(); ++i) sum += of_clusters[i] * clusters[i].weight;
@@ -217,7 +229,8 @@ std::string missing_line(const ConsortiumStatement& statement) {
 
 std::string consortium_text(const ConsortiumStatement& statement) {
   std::string text = "Consortium " + printable(statement.consortium) + ": " + statement.of.front().since.utc() +
-                     " to " + statement.of.front().until.utc() + "; amounts in core-hours\n";
+                     " to " + statement.of.front().until.utc() + "; amounts in " + printable(statement.in().in_full()) +
+                     '\n';
   for (std::size_t i = 0; i < statement.clusters.size(); ++i) {
     const ledger::IntervalHeading& of = statement.of[i];
     text += "Cluster " + printable(statement.clusters[i].cluster) + ": a processor is worth " +

@@ -62,6 +62,8 @@ struct ConsortiumStatement {
   bool exact = true;
 
   [[nodiscard]] bool has_sums() const { return missing.empty(); }
+  // What all amounts are counted in; of clusters that count in different ones, which counts in which.
+  [[nodiscard]] ledger::AmountUnit in() const;
   // Work on the cluster of this number, in processors of the first one; rounded down to the unit.
   [[nodiscard]] CpuTime in_first(CpuTime work, std::size_t cluster) const {
     return accounting::weighted({{}, work, {}}, clusters[cluster].weight, clusters.front().weight).given_less_got;

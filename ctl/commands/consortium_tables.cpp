@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "ctl/output/amounts.hpp"
 #include "ctl/output/paper.hpp"
 
 namespace shapley::ctl {
@@ -51,9 +52,9 @@ constexpr Field k_cluster_user_fields[] = {
     {"borrowed", "Borrowed"},
     {"rounding", k_rounding},
 };
-constexpr Field k_exact_consortium_fields[] = {{"begin_utc"},  {"end_utc"}, {"organization"}, {"cluster"},
-                                               {"item"},       {"other"},   {"account"},      {"user"},
-                                               {"core_hours"}, {"exact"},   {"unit"}};
+constexpr Field k_exact_consortium_fields[] = {{"begin_utc"}, {"end_utc"}, {"organization"}, {"cluster"},
+                                               {"item"},      {"other"},   {"core_hours"},   {"exact"},
+                                               {"unit"},      {"account"}, {"user"}};
 
 constexpr AmountField k_member_amounts[] = {
     {"given"}, {"got"}, {"settled", true}, {"rounding", true}, {"difference", true}, {"standing", true}};
@@ -211,8 +212,10 @@ Table lent_table(const ConsortiumStatement& statement) {
     return json{{"owner", owner}, {"borrower", borrower}};
   };
   for (const auto& [pair, clusters] : pairs) rows.add(words(pair.first, pair.second), clusters);
-  return cluster_table("Lending by cluster", k_lent_fields,
-                       std::move(rows).finish(words(k_rounding, ""), words(k_sum, "")));
+  Table table = cluster_table("Lending by cluster", k_lent_fields,
+                              std::move(rows).finish(words(k_rounding, ""), words(k_sum, "")));
+  name_unit(table, statement.in());
+  return table;
 }
 
 Table users_table(const ConsortiumStatement& statement) {
@@ -263,6 +266,7 @@ json exact_row(const ConsortiumStatement& statement, const std::string& organiza
 
 Table exact_consortium(const ConsortiumStatement& statement) {
   Table table{.columns = columns_of(k_exact_consortium_fields)};
+  name_unit(table, statement.in());
   for (const MemberOnCluster& row : statement.members) {
     const auto add = [&](const char* item, const ledger::Amount& amount) {
       table.rows.push_back(exact_row(statement, row.organization, row.cluster, item, amount));
@@ -288,6 +292,7 @@ Table exact_consortium(const ConsortiumStatement& statement) {
 
 Table exact_consortium_users(const ConsortiumStatement& statement) {
   Table table{.columns = columns_of(k_exact_consortium_fields)};
+  name_unit(table, statement.in());
   for (const UserOnCluster& row : statement.users) {
     for (const auto& [item, amount] :
          {std::pair("user_own", row.is.own), std::pair("user_borrowed", row.is.borrowed)}) {

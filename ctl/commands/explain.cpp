@@ -81,6 +81,12 @@ std::string rule_text(const ExplainReport& report) {
   return "as it was booked" + today(report);
 }
 
+// "user ada", or "uid 1000" where no name is known.
+std::string user_words(const ledger::JobIdentity& job) {
+  const std::string name = printable(user_name_of(job.user_id, job.user));
+  return name.starts_with("uid ") ? name : "user " + name;
+}
+
 // "account astro, partition main"
 std::string traits_text(const ledger::JobIdentity& job) {
   return (job.account.empty() ? "no account" : "account " + printable(job.account)) +
@@ -91,12 +97,11 @@ std::string traits_text(const ledger::JobIdentity& job) {
 std::string whose_line(const ExplainReport& report) {
   const ledger::JobIdentity& job = report.job.is;
   if (report.job.state == JobTurn::hypothetical) {
-    return "A job submitted now (user " + user_name_of(job.user_id) + ", " + traits_text(job) + ") would be of " +
+    return "A job submitted now (" + user_words(job) + ", " + traits_text(job) + ") would be of " +
            printable(job.organization) + ": " + rule_text(report) + ".\n";
   }
-  return "Job " + printable(report.job.job_id) + " (user " + user_name_of(job.user_id) + ", " + traits_text(job) +
-         ", submitted " + report.job.submit.utc() + ") is of " + printable(job.organization) + ": " +
-         rule_text(report) + ".\n";
+  return "Job " + printable(report.job.job_id) + " (" + user_words(job) + ", " + traits_text(job) + ", submitted " +
+         report.job.submit.utc() + ") is of " + printable(job.organization) + ": " + rule_text(report) + ".\n";
 }
 
 // "It ran on 2 processors from ... to ... (1 h 2 min; COMPLETED)."
@@ -179,14 +184,15 @@ std::string job_lines(const Explanation& explanation) {
 }
 
 // What each of the two terms of a key that brakes says.
-std::string braking_text(const ledger::RankedRow& row) {
+std::string braking_text(const ledger::RankedRow& row, const ledger::AmountUnit& in) {
   if (!row.braking) return "";
   const ledger::BrakingRow& braking = *row.braking;
   const double owed = braking.owed_core_hours;
   const double stopping = braking.stopping_core_hours;
   std::string text =
       " In " + short_duration(braking.residual_s) + ", when what runs now has ended, it will " +
-      (owed == 0 ? "be even" : (owed < 0 ? "owe " : "be owed ") + unsigned_core_hours(std::fabs(owed)) + " core-hours");
+      (owed == 0 ? "be even"
+                 : (owed < 0 ? "owe " : "be owed ") + unsigned_core_hours(std::fabs(owed)) + ' ' + in.word());
   if (stopping != 0) {
     text += std::string(", and ") + (stopping > 0 ? "be owed " : "owe ") + unsigned_core_hours(std::fabs(stopping)) +
             " more until it has " + (stopping > 0 ? "got as much as it gave" : "given as much as it got");
@@ -203,7 +209,7 @@ std::string standing_line(const ExplainReport& report) {
   std::string text = name + " has rank " + std::to_string(*row.rank) + " of " + std::to_string(report.ranked) +
                      ": it " + printable(row.sentence) + "; key " + signed_core_hours(row.key_core_hours.value_or(0)) +
                      horizon_text(report.ranking) + ".";
-  text += braking_text(row);
+  text += braking_text(row, report.in);
   if (row.below_guarantee == true) {
     text += " It runs on fewer than its guaranteed part of its own processors, so it goes before those that do not.";
   }
@@ -227,7 +233,7 @@ std::string elsewhere_lines(const ExplainReport& report, bool waits) {
   if (waits) {
     for (const ledger::AheadRow& row : report.ahead.organizations) organizations.push_back(row.waits.organization);
   }
-  return ctl::elsewhere_lines(report.clusters, organizations, report.at);
+  return ctl::elsewhere_lines(report.clusters, organizations, report.at, report.in);
 }
 
 // "1st", "2nd", "3rd", "4th", "11th".

@@ -58,7 +58,7 @@ std::string why_line(const CompareReport& report) {
   if (report.because == Because::order) return text + "they are even, and the configuration names it first.\n";
   const std::string states =
       report.deciding_clusters.empty() ? "" : printable(ledger::states_text(report.deciding_clusters));
-  return text + "its key is greater by " + unsigned_core_hours(difference) + " core-hours" +
+  return text + "its key is greater by " + unsigned_core_hours(difference) + ' ' + report.in.word() +
          (states.empty() ? "" : ", by what " + states) + horizon_text(report.ranking) +
          (report.by_what_runs == true ? "; if nothing ran, " + other + " would go first" : std::string()) +
          (states.empty() ? "" : "; by the books of this cluster alone, " + other + " would go first") + ".\n";
@@ -100,10 +100,10 @@ std::string turning_lines(const CompareReport& report) {
   }
   if (report.because == Because::key && report.turning_core_hours) {
     const std::string amount = unsigned_core_hours(*report.turning_core_hours);
-    text += "It turns at once when " + first + " gets " + amount + " core-hours more than it gives";
+    text += "It turns at once when " + first + " gets " + amount + ' ' + report.in.word() + " more than it gives";
     // By a rule that brakes another amount would do that on the other side.
     if (report.ranking.rule == accounting::KeyRule::horizon)
-      text += ", or when " + other + " gives " + amount + " core-hours more than it gets";
+      text += ", or when " + other + " gives " + amount + ' ' + report.in.word() + " more than it gets";
     text += ".\n";
   }
   if (report.turns.empty()) return text + "If nothing starts or ends it stays so" + until_text(report.limit) + ".\n";
@@ -171,7 +171,8 @@ std::string render_comparison(const Comparison& comparison) {
   }
   text += side_line(b, at) + "\n";
   if (!report.first) return text;
-  text += why_line(report) + elsewhere_lines(report.clusters, std::array{a.organization, b.organization}, at) +
+  text += why_line(report) +
+          elsewhere_lines(report.clusters, std::array{a.organization, b.organization}, at, report.in) +
           history_line(report) + turning_lines(report);
   if (report.priorities && report.priorities->observes()) {
     text += "Ranks are not in force (mode observe).\n";

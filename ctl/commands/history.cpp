@@ -21,6 +21,9 @@ using tables::left;
 
 constexpr std::string_view k_history_format =
     "begin,organization%-20,standing,psi,phi,got,given,settled,owned,used,lent,borrowed,waiting,waited";
+// Programs may count columns, so a new one is the last, here and in --csv.
+constexpr std::string_view k_parsable_format =
+    "begin,organization,standing,psi,phi,got,given,owned,used,lent,borrowed,waiting,waited,settled";
 
 constexpr Field k_history_fields[] = {
     {"begin", "Begin", "begin of the interval (UTC)", "begin_utc"},
@@ -39,8 +42,6 @@ constexpr Field k_history_fields[] = {
     {"got", "Got", "core-hours that its jobs ran in the interval", "got_core_hours", core_hours_or_unknown},
     {"given", "Given", "core-hours credited to it for the interval, by the estimator", "given_core_hours",
      core_hours_or_unknown},
-    {"settled", "Settled", "core-hours in the interval that it gave by agreements, less what it got by them",
-     "settled_core_hours", signed_or_unknown},
     {"lent_core_hours",
      "LentHours",
      "core-hours that others' jobs ran on its processors in the interval",
@@ -58,6 +59,8 @@ constexpr Field k_history_fields[] = {
     {"lent", "Lent", "its processors that others' jobs hold at its end"},
     {"borrowed", "Borrowed", "others' processors that its jobs hold at its end"},
     {"waiting", "Waiting", "processors that its startable pending jobs ask for at its end"},
+    {"settled", "Settled", "core-hours in the interval that it gave by agreements, less what it got by them",
+     "settled_core_hours", signed_or_unknown},
     {"got_processor_seconds", "GotSeconds", "got, exact"},
     {"given_processor_seconds", "GivenSeconds", "given, exact"},
     {"settled_processor_seconds", "SettledSeconds", "settled, exact"},
@@ -66,6 +69,11 @@ constexpr Field k_history_fields[] = {
 Expected<ledger::Interval> interval_named(const std::string& name) {
   if (const auto interval = ledger::parse_interval(name)) return *interval;
   return fail(Errc::invalid_argument, "--by: '" + name + "' is not known; it is one of " + ledger::interval_names());
+}
+
+// Empty where they are core-hours, as the page of the command says.
+std::string unit_words(const ledger::AmountUnit& in) {
+  return in.unit.empty() ? "" : "; amounts in " + in.in_full();
 }
 
 // Periods begin with a month, so an interval is never in two periods.
@@ -108,16 +116,18 @@ void add_history(CLI::App& app, HistoryArguments& arguments) {
 Expected<ExitCode> run_history(const HistoryArguments& arguments, const Endpoint& endpoint,
                                const Environment& environment) {
   if (arguments.help_format) {
-    environment.out << field_help(history_fields());
+    environment.out << amounts_help(history_fields());
     return ExitCode::success;
   }
   const bool plain = arguments.format.empty();
   SHAPLEY_TRY_ASSIGN(const ledger::Interval by, interval_named(arguments.by));
   tables::Table table;
-  SHAPLEY_TRY_ASSIGN(table.columns,
-                     parse_columns(plain ? k_history_format : std::string_view(arguments.format), history_fields()));
+  SHAPLEY_TRY_ASSIGN(table.columns, parse_columns(plain ? (arguments.parsable ? k_parsable_format : k_history_format)
+                                                        : std::string_view(arguments.format),
+                                                  history_fields()));
   SHAPLEY_TRY_ASSIGN(const ledger::HistoryReport report,
                      interval_report(arguments.interval, endpoint, ledger::HistoryRequest{.by = by}));
+  name_unit(table, report.of.in);
   table.rows = json_of(report.rows);
   const auto has_settled = [](const ledger::HistoryRow& row) { return row.settled != CpuTime{}; };
   if (plain && !arguments.parsable && std::ranges::none_of(report.rows, has_settled)) drop_column(table, "settled");
@@ -125,10 +135,12 @@ Expected<ExitCode> run_history(const HistoryArguments& arguments, const Endpoint
     environment.out << tables::json_text(json_of(report));
   } else if (arguments.interval.csv) {
     table.columns = columns_of(history_fields());
+    name_unit(table, report.of.in);
     environment.out << csv_text(table);
   } else {
     if (plain && !arguments.parsable && !arguments.no_header) {
-      environment.out << "By " << arguments.by << ", in UTC; contribution " << printable(report.of.contribution) << '\n'
+      environment.out << "By " << arguments.by << ", in UTC; contribution " << printable(report.of.contribution)
+                      << unit_words(report.of.in) << '\n'
                       << recorded_line(report.of) << period_lines(report.rows);
     }
     const bool header = !arguments.no_header;

@@ -22,8 +22,7 @@ void add_time_and_ledger(CLI::App& command, IntervalArguments& arguments) {
                   "Look for a named ledger's archives here (default: the directory archives beside the ledger)")
       ->type_name("DIRECTORY");
   const auto names = accounting::estimator_names();
-  command
-      .add_option("--contribution", arguments.contribution, "Compute phi and the core-hours given by this estimator")
+  command.add_option("--contribution", arguments.contribution, "Compute phi and what was given by this estimator")
       ->type_name("NAME")
       ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
   command

@@ -58,7 +58,7 @@ template <typename Request>
 // "" if the report covers the whole requested time, else lines with the begin of the books and the end of the ledger.
 [[nodiscard]] std::string recorded_line(const ledger::IntervalHeading& heading);
 
-// `shapleyctl statement`: the core-hours that every organization got and gave in a month or another interval, which
+// `shapleyctl statement`: what every organization got and gave in a month or another interval, which
 // organization lent to which, and which accounts and users used them.
 
 struct StatementArguments {

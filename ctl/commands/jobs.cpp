@@ -28,7 +28,7 @@ constexpr Field k_jobs_fields[] = {
     {"job_number", "JobNumber", "Slurm's own number of the job", "job"},
     left({"organization", "Organization", "whose job it is in the books"}),
     left({"account", "Account", "Slurm account"}),
-    left({"user", "User", "user name, or the number where this machine has no name for it"}),
+    left({"user", "User", "user name by the ledger, or by this machine; uid and the number where neither has one"}),
     {"user_id", "UserId", "user number"},
     left({"partition", "Partition", "partition"}),
     left({"qos", "Qos", "quality of service"}),
@@ -139,7 +139,7 @@ json row_of(const ledger::JobRow& job, Instant at) {
   const ledger::JobIdentity& is = job.is;
   json row = json_of(job);
   row.update({{"job_id", ledger::job_id_of(is.job, is.array_job, is.array_task)},
-              {"user", user_name_of(is.user_id)},
+              {"user", user_name_of(is.user_id, is.user)},
               {"submit_utc", format_instant(job.submit)},
               {"begin_utc", utc_or_null(is.begin)},
               {"end_utc", utc_or_null(job.end)},
@@ -222,6 +222,7 @@ Expected<std::string> render_jobs(const ledger::JobsReport& report, const JobsVi
   tables::Table table;
   SHAPLEY_TRY_ASSIGN(table.columns,
                      parse_columns(view.format.empty() ? k_jobs_format : std::string_view(view.format), k_jobs_fields));
+  name_unit(table, report.in);
   for (const ledger::JobRow& job : report.jobs) table.rows.push_back(row_of(job, report.at));
   if (view.format.empty() && !view.parsable) fit_names(table, "organization", view.columns);
   std::string text = view.parsable ? parsable_text(table, view.header) : people_text(table, {.header = view.header});
@@ -240,7 +241,7 @@ Expected<std::string> render_jobs(const ledger::JobsReport& report, const JobsVi
 
 Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endpoint, const Environment& environment) {
   if (arguments.help_format) {
-    environment.out << field_help(k_jobs_fields);
+    environment.out << amounts_help(k_jobs_fields);
     return ExitCode::success;
   }
   const JobsView view{.format = arguments.format.empty() ? environment.variable("SHAPLEYCTL_JOBS_FORMAT").value_or("")

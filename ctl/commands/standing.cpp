@@ -38,10 +38,10 @@ std::string render_line(const ledger::LineReport& report) {
   text += "Accepted: " + ledger_position(report.ledger, report.event, report.time) + '\n';
   text += "Reason:   " + printable(report.reason) + "\n\n";
   text += tables::people_text({.columns = columns_of(k_line_fields), .rows = json_of(report.organizations)});
-  text +=
-      "\nWork given less work got there, as ranks here count it, in core-hours. What the other line does not have\n"
-      "is owed no more; where it is still agreed, " +
-      cluster + " books it (shapleyctl adjust --amount).\n";
+  text += "\nWork given less work got there, as ranks here count it, in " + report.in.in_full() +
+          ". What the other line does not have\n"
+          "is owed no more; where it is still agreed, " +
+          cluster + " books it (shapleyctl adjust --amount).\n";
   if (!report.booked) return text + "Nothing is recorded yet: the same with --yes records it.\n";
   text += "Recorded: statements of " + cluster + " count again, and those of before do not any more.\n";
   if (report.alone) text += std::string(k_alone) + '\n';

@@ -15,6 +15,7 @@
 #include "ctl/commands/adjust.hpp"
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/commands/interval.hpp"
+#include "ctl/output/amounts.hpp"
 #include "ctl/output/paper.hpp"
 #include "ctl/output/worth.hpp"
 
@@ -127,20 +128,22 @@ HeldWorks works_of(const ledger::AccountRow& row) {
 
 // A table without the columns of these names of which no row has an amount.
 std::string text_of(std::span<const Field> fields, AmountRows rows,
-                    std::initializer_list<std::string_view> only_if_any = {"rounding"}) {
+                    std::initializer_list<std::string_view> only_if_any = {"rounding"},
+                    const ledger::AmountUnit& in = {}) {
   Table table{.columns = columns_of(fields)};
   for (const std::string_view name : only_if_any) {
     if (!rows.has(name)) drop_column(table, name);
   }
+  name_unit(table, in);
   table.rows = std::move(rows).take();
   return people_text(table);
 }
 
 // Empty if no organization had an amount in the period.
-std::string worth_text(const std::optional<ledger::WorthReport>& worth) {
+std::string worth_text(const std::optional<ledger::WorthReport>& worth, const ledger::AmountUnit& in) {
   if (!worth || worth->organizations.empty()) return {};
-  return "\nWhat cooperation was worth since " + worth->begin.utc() +
-         ", utility in core-hours on average over that time:\n" + worth_tables(*worth);
+  return "\nWhat cooperation was worth since " + worth->begin.utc() + ", utility in " + in.word() +
+         " on average over that time:\n" + worth_tables(*worth, in);
 }
 
 // The tables and sentences of a statement for people.
@@ -169,10 +172,10 @@ class Paper {
       const PeriodWorks works(row);
       if (shows(works)) {
         text += printable(row.name) + ' ' +
-                ledger::difference_sentence(words(works.after), words(works.standing_after)) + ".\n";
+                ledger::difference_sentence(words(works.after), words(works.standing_after), report_.of.in) + ".\n";
       }
     }
-    text += worth_text(part.worth);
+    text += worth_text(part.worth, report_.of.in);
     if (part.closes_period)
       text += "The period ends at " + part.end.utc() + ": standings start again from zero there.\n";
     return text + '\n';
@@ -222,7 +225,7 @@ class Paper {
       rows.note_rest(words(k_rounding, row.name), std::array{rests[i].borrowed});
     }
     rows.finish(words(k_sum, k_rounding), words(k_sum, ""), std::array{amounts_.nearest(all)});
-    return rows.empty() ? "" : text_of(k_pair_fields, std::move(rows), {}) + '\n';
+    return rows.empty() ? "" : text_of(k_pair_fields, std::move(rows), {}, report_.of.in) + '\n';
   }
 
   // Likewise.
@@ -408,9 +411,11 @@ std::string corrections_text(const ledger::AccountReport& report) {
   for (const ledger::ListedAdjustment& adjustment : report.adjustments)
     (adjustment.later == true ? later : then).push_back(adjustment);
   std::string text;
-  if (!then.empty()) text += "Corrections of the books made in that time:\n" + adjustment_lines(then) + '\n';
+  if (!then.empty())
+    text += "Corrections of the books made in that time:\n" + adjustment_lines(then, report.of.in) + '\n';
   if (!later.empty())
-    text += "Corrections of the books made later that changed amounts of that time:\n" + adjustment_lines(later) + '\n';
+    text += "Corrections of the books made later that changed amounts of that time:\n" +
+            adjustment_lines(later, report.of.in) + '\n';
   return text;
 }
 
@@ -419,16 +424,14 @@ std::string corrections_text(const ledger::AccountReport& report) {
 void name_users(ledger::AccountReport& report) {
   for (ledger::AccountRow& row : report.organizations) {
     for (ledger::UserRow& user : row.users) {
-      // A daemon's answer has the names of its own host, where the jobs come from.
-      if (user.user_id && !user.user.empty()) continue;
-      user.user = user.user_id ? user_name_of(*user.user_id) : "(others)";
+      user.user = user.user_id ? user_name_of(*user.user_id, user.user) : "(others)";
     }
   }
 }
 
 void add_statement(CLI::App& app, StatementArguments& arguments) {
-  CLI::App* command = app.add_subcommand(
-      "statement", "Show the core-hours that each organization got, gave and lent in a month, by account and user");
+  CLI::App* command =
+      app.add_subcommand("statement", "Show what each organization got, gave and lent in a month, by account and user");
   add_interval(*command, arguments.interval);
   add_month(*command, arguments.month);
   command
@@ -450,8 +453,8 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
 std::string render_statement(const ledger::AccountReport& report, bool all) {
   Paper paper(report, all);
   std::string text = "Statement: " + report.of.since.utc() + " to " + report.of.until.utc() +
-                     ", months and days in UTC; contribution " + printable(report.of.contribution) +
-                     "; amounts in core-hours\n" + recorded_line(report.of);
+                     ", months and days in UTC; contribution " + printable(report.of.contribution) + "; amounts in " +
+                     report.of.in.in_full() + '\n' + recorded_line(report.of);
   if (report.as_of.is_known()) text += "Closed periods by what was known at " + report.as_of.utc() + ".\n";
   text += '\n';
   for (std::size_t i = 0; i < report.periods.size(); ++i) text += paper.part(i);
@@ -471,7 +474,9 @@ std::string render_statement(const ledger::AccountReport& report, bool all) {
 }
 
 Table exact_statement(const ledger::AccountReport& report) {
-  return {.columns = columns_of(k_exact_statement_fields), .rows = ExactRows(report).make()};
+  Table table{.columns = columns_of(k_exact_statement_fields), .rows = ExactRows(report).make()};
+  name_unit(table, report.of.in);
+  return table;
 }
 
 Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,

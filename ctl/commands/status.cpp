@@ -148,8 +148,8 @@ std::vector<std::string> default_words(const StatusReport& report, bool long_for
   return words;
 }
 
-std::string units_line(bool long_form) {
-  return std::string("Standing, Key, Got and Given are core-hours") +
+std::string units_line(const StatusReport& report, bool long_form) {
+  return "Standing, Key, Got and Given are " + report.in.in_full() +
          (long_form ? "; Psi and Phi are processor-seconds squared" : "") + ".\n";
 }
 
@@ -236,10 +236,10 @@ Expected<FairShares> factors_of_now(const StatusArguments& arguments, const Envi
   return fail(Errc::unavailable, "this is of a ledger or of the past, and Slurm knows the present only");
 }
 
-std::string users_lines(const UsersReport& users) {
-  std::string text =
-      "\nGot: core-hours of the period so far. Part%: of what its organization got. FairShare: Slurm's own factor now\n"
-      "(sshare). Order: by that factor within the organization, where the order is Slurm's.\n";
+std::string users_lines(const UsersReport& users, const ledger::AmountUnit& in) {
+  std::string text = "\nGot: " + in.in_full() +
+                     " of the period so far. Part%: of what its organization got. FairShare: Slurm's own factor now\n"
+                     "(sshare). Order: by that factor within the organization, where the order is Slurm's.\n";
   if (users.no_fair_share)
     text += "Slurm:   FairShare and Order are not known: " + printable(*users.no_fair_share) + '\n';
   if (users.is_private) text += "Private: what others used is hidden (PrivateData in slurm.conf): (others)\n";
@@ -262,7 +262,7 @@ Expected<void> show_users(const StatusReport& report, const StatusArguments& arg
     environment.out << parsable_users(users, header);
   } else {
     environment.out << (header ? header_line(report) : std::string()) << render_users(users, statement, header)
-                    << (header ? users_lines(users) : std::string());
+                    << (header ? users_lines(users, report.in) : std::string());
   }
   return {};
 }
@@ -352,19 +352,19 @@ Expected<std::string> render_status(const StatusReport& report, const StatusView
   // If the user chose the columns, only the table is printed.
   if (!plain) return text;
   const std::string rest = view.left_out == 0 ? "" : "and " + counted(view.left_out, "other") + '\n';
-  return (view.header ? header_line(report) + units_line(view.long_form) : std::string()) + text + rest + '\n' +
+  return (view.header ? header_line(report) + units_line(report, view.long_form) : std::string()) + text + rest + '\n' +
          sentences(report.organizations) + '\n' + ranking_lines(report) + no_start_lines(report) +
-         observe_line(report) + other_cluster_lines(report.clusters, report.at, view.colour) +
-         conservation_line(report) + health_lines(report, view.colour);
+         observe_line(report) + other_cluster_lines(report, view.colour) + conservation_line(report) +
+         health_lines(report, view.colour);
 }
 
 void add_status(CLI::App& app, StatusArguments& arguments) {
   CLI::App* command = app.add_subcommand("status",
-                                         "Show the core-hours that each organization got and gave, and its standing, "
+                                         "Show what each organization got and gave, and its standing, "
                                          "in the order in which jobs are served, and the health of daemon and plugin");
-  CLI::Option* worth = command->add_flag(
-      "--worth", arguments.worth,
-      "Show the worth of cooperation: the core-hours that each organization got, and would have got alone");
+  CLI::Option* worth =
+      command->add_flag("--worth", arguments.worth,
+                        "Show the worth of cooperation: what each organization got, and would have got alone");
   CLI::Option* users =
       command
           ->add_flag("--users", arguments.users,
@@ -383,7 +383,7 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
       ->excludes(worth)
       ->excludes(forecast);
   command->add_flag("-n,--noheader", arguments.no_header, "Print no header")->excludes(worth)->excludes(forecast);
-  command->add_flag("-l,--long", arguments.long_form, "Show more columns: every contribution, core-hours got and given")
+  command->add_flag("-l,--long", arguments.long_form, "Show more columns: every contribution, amounts got and given")
       ->excludes(worth)
       ->excludes(users)
       ->excludes(forecast);
@@ -426,7 +426,7 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
 Expected<ExitCode> run_status(const StatusArguments& arguments, const Endpoint& endpoint,
                               const Environment& environment) {
   if (arguments.help_format) {
-    environment.out << field_help(status_fields());
+    environment.out << amounts_help(status_fields());
     return ExitCode::success;
   }
   if (arguments.iterate_s == 0) {

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "ctl/output/amounts.hpp"
 #include "ctl/output/paper.hpp"
 
 namespace shapley::ctl {
@@ -206,6 +207,7 @@ std::string parsable_users(const UsersReport& report, bool header) {
 tables::Table printed_users(const AccountReport& statement) {
   const PaperAmounts amounts(statement);
   tables::Table table{.name = "Users of each organization", .columns = columns_of(k_page_fields)};
+  name_unit(table, statement.of.in);
   const auto add = [&table](const std::string& organization, const std::string& account, const std::string& user,
                             const std::string& got, const std::string& part) {
     table.rows.push_back(json::array({organization, account, user, got, part}));
@@ -239,6 +241,7 @@ tables::Table printed_users(const AccountReport& statement) {
 
 tables::Table exact_users(const AccountReport& statement) {
   tables::Table table{.columns = columns_of(k_file_fields)};
+  name_unit(table, statement.of.in);
   for (const AccountRow& row : statement.organizations) {
     for (const UserRow& user : row.users) {
       table.rows.push_back({{"since_utc", statement.of.since.utc()},

@@ -277,6 +277,15 @@ Expected<void> append(ledger::Ledger& ledger, std::span<const Event> events, Ins
   return {};
 }
 
+// The names that the ledger does not have, or has otherwise and not of a later time.
+std::vector<Event> users_of(const PastRuns& runs, const accounting::State& books) {
+  std::vector<Event> events;
+  for (const auto& [number, user] : runs.users) {
+    if (!books.is_called(user)) events.emplace_back(user);
+  }
+  return events;
+}
+
 // Writes the events of a new ledger in several transactions.
 class Writer {
  public:
@@ -349,6 +358,7 @@ Expected<void> write_new(const ImportQuestion& question, const Past& past, const
                         books, [&](std::span<const Event> events) { return writer.take(events); });
   if (!runs) return with_context("import: " + question.sacct.string(), std::move(runs).error());
   result.runs = *runs;
+  SHAPLEY_TRY(writer.take(users_of(*runs, accounting::State())));
   const std::array<Event, 1> origin{origin_of(question, past, *runs)};
   SHAPLEY_TRY(writer.take(origin));
   SHAPLEY_TRY(writer.flush());
@@ -472,6 +482,7 @@ Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResul
   if (events.empty()) return {};
   if (runs->runs == 0) runs->since = since;
   if (runs->runs == 0) runs->until = until;
+  for (Event& named : users_of(*runs, recovered.state)) events.push_back(std::move(named));
   events.push_back(origin_of(question, past, *runs));
   SHAPLEY_TRY(check_open(ledger, question, events));
   return append(ledger, events, question.now, result);

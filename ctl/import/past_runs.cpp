@@ -108,10 +108,20 @@ class Importer {
     const Instant end = run.end().value_or(run.start());
     out_.since = out_.runs == 0 ? run.start() : std::min(out_.since, run.start());
     out_.until = out_.runs == 0 ? end : std::max(out_.until, end);
+    note_user(run);
     if (!run.end()) ++out_.not_ended;
     if (run.suspended().value > 0) ++out_.suspended;
     ++out_.runs;
     return true;
+  }
+
+  void note_user(const Run& run) {
+    const SacctRow& row = run.first();
+    if (row.user.empty() || parse_number<std::uint32_t>(row.user)) return;
+    const std::uint32_t number = source_.attribution.user_of(row);
+    if (number == site_rules::k_unknown_number) return;
+    accounting::UserNamed& known = out_.users[number];
+    if (known.name.empty() || known.at <= run.start()) known = {run.start(), number, row.user};
   }
 
   // As slurmctld would have shown it.

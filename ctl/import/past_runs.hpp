@@ -54,6 +54,8 @@ struct PastRuns {
   std::int64_t restored = 0;                    // of `runs`: runs that had been retracted
   Instant since, until;                         // the earliest start and the latest end of `runs`
   std::vector<std::int64_t> without_room = {};  // as sacct::Spreading has them
+  // What the export calls the users of `runs`, from the begin of the last one on; by number.
+  std::map<std::uint32_t, accounting::UserNamed> users = {};
 };
 
 // The first instant of all rows; k_end_of_time: no row is of a run.

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
-#include "reports/amounts.hpp"
-#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
@@ -21,6 +20,11 @@ std::string printed(const char* format, double value) {
   std::array<char, 400> buffer{};  // the largest double has 309 digits before the point
   std::snprintf(buffer.data(), buffer.size(), format, value);
   return buffer.data();
+}
+
+void replace(std::string& text, std::string_view words, const std::string& others) {
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + others.size()))
+    text.replace(at, words.size(), others);
 }
 
 }  // namespace
@@ -60,6 +64,29 @@ std::string signed_or_unknown(const nlohmann::json& value) {
 
 std::string utility_or_unknown(const nlohmann::json& value) {
   return value.is_string() ? short_utility(value.get_ref<const std::string&>()) : "?";
+}
+
+std::string capitalized_unit(const ledger::AmountUnit& in) {
+  std::string word = in.word();
+  word[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(word[0])));
+  return word;
+}
+
+std::string amounts_help(std::span<const tables::Field> fields) {
+  return field_help(fields) + "With charge: billing or weights core-hours are billing-hours, in names, too.\n";
+}
+
+void name_unit(tables::Table& table, const ledger::AmountUnit& in) {
+  if (in.unit.empty()) return;
+  const std::string kind = in.unit.substr(0, in.unit.find('-'));
+  const std::string capitals = capitalized_unit(in);
+  for (tables::Column& column : table.columns) {
+    replace(column.title, "core-hours", in.unit);
+    replace(column.title, "Core-hours", capitals);
+    replace(column.title, "CoreHours", capitals.substr(0, kind.size()) + "Hours");
+    if (column.member.empty()) column.member = column.name;
+    replace(column.name, "core_hours", kind + "_hours");
+  }
 }
 
 std::string processors_or_unknown(const nlohmann::json& value) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,16 +11,18 @@
 #include <nlohmann/json.hpp>
 
 #include "base/types.hpp"
+#include "reports/amounts.hpp"
+#include "tables/table.hpp"
 
 namespace shapley::ctl {
 
 // psi or phi, given as exact decimal text: all digits below a million, else three significant ones: "1.23e9".
 [[nodiscard]] std::string short_utility(std::string_view exact);
 
-// "+12.4", "-3.1", "0.0": core-hours that others owe (+) or are owed (-).
+// "+12.4", "-3.1", "0.0": hours that others owe (+) or are owed (-).
 [[nodiscard]] std::string signed_core_hours(double core_hours);
 
-// "12.4": core-hours got or given.
+// "12.4": hours got or given.
 [[nodiscard]] std::string unsigned_core_hours(double core_hours);
 
 // "12.4", "-3.1": the same where it may be negative, as what was given by estimators that correct themselves.
@@ -29,6 +32,13 @@ namespace shapley::ctl {
 [[nodiscard]] std::string core_hours_or_unknown(const nlohmann::json& value);
 [[nodiscard]] std::string signed_or_unknown(const nlohmann::json& value);
 [[nodiscard]] std::string utility_or_unknown(const nlohmann::json& value);
+
+// Gives a table whose fields are named after core-hours the names and titles of what its amounts are counted in.
+void name_unit(tables::Table& table, const ledger::AmountUnit& in);
+// The output of --helpformat of such fields.
+[[nodiscard]] std::string amounts_help(std::span<const tables::Field> fields);
+// "Billing-hours", to begin a sentence.
+[[nodiscard]] std::string capitalized_unit(const ledger::AmountUnit& in);
 
 // A number of processors for people: at most three digits after the point ("2.667"); "?" if it is no number.
 [[nodiscard]] std::string processors_or_unknown(const nlohmann::json& value);

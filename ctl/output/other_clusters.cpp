@@ -13,19 +13,20 @@ namespace shapley::ctl {
 
 namespace {
 
+using ledger::AmountUnit;
 using ledger::OtherClusterReport;
 using ledger::OwedElsewhere;
 
-std::string in_words(const OwedElsewhere& row) {
+std::string in_words(const OwedElsewhere& row, const AmountUnit& in) {
   return printable(row.organization) + (row.core_hours > 0 ? " is owed " : " owes ") +
-         ledger::format_core_hours(row.core_hours) + " core-hours";
+         ledger::format_core_hours(row.core_hours) + ' ' + in.word();
 }
 
 // "bio owes 3.1 core-hours, physics is owed 3.1 core-hours": of those that owe or are owed something.
-std::string in_words(std::span<const OwedElsewhere> rows) {
+std::string in_words(std::span<const OwedElsewhere> rows, const AmountUnit& in) {
   std::string text;
   for (const OwedElsewhere& row : rows) {
-    if (row.core_hours != 0) text += (text.empty() ? "" : ", ") + in_words(row);
+    if (row.core_hours != 0) text += (text.empty() ? "" : ", ") + in_words(row, in);
   }
   return text.empty() ? "nothing is owed" : text;
 }
@@ -37,15 +38,15 @@ std::string age_text(const OtherClusterReport& other, Instant at) {
 
 }  // namespace
 
-std::string other_cluster_lines(std::span<const OtherClusterReport> clusters, Instant at, bool colour) {
+std::string other_cluster_lines(const ledger::StatusReport& report, bool colour) {
   std::vector<std::string> lines;
-  for (const OtherClusterReport& other : clusters) {
+  for (const OtherClusterReport& other : report.clusters) {
     std::string line = "Others:  " + printable(other.cluster);
     if (!other.stated_at.is_known()) {
       line += ", no statement yet";
     } else {
-      line += (other.is_stale ? ", TOO OLD: stated " : ", stated ") + age_text(other, at) + ": " +
-              in_words(other.organizations);
+      line += (other.is_stale ? ", TOO OLD: stated " : ", stated ") + age_text(other, report.at) + ": " +
+              in_words(other.organizations, report.in);
       if (other.is_stale) line += "; that has stood still since " + other.stands_still.utc();
     }
     for (const std::string& name : other.uncounted)
@@ -59,7 +60,7 @@ std::string other_cluster_lines(std::span<const OtherClusterReport> clusters, In
 }
 
 std::string elsewhere_lines(std::span<const OtherClusterReport> clusters, std::span<const std::string> organizations,
-                            Instant at) {
+                            Instant at, const AmountUnit& in) {
   std::vector<std::string> lines;
   for (const OtherClusterReport& other : clusters) {
     const std::string name = printable(other.cluster);
@@ -72,8 +73,8 @@ std::string elsewhere_lines(std::span<const OtherClusterReport> clusters, std::s
       return row.core_hours != 0 && std::ranges::find(organizations, row.organization) != organizations.end();
     });
     if (rows.empty()) continue;
-    std::string line =
-        "Ranks also count the cluster " + name + ", which stated " + age_text(other, at) + ": there " + in_words(rows);
+    std::string line = "Ranks also count the cluster " + name + ", which stated " + age_text(other, at) + ": there " +
+                       in_words(rows, in);
     if (other.is_stale)
       line += "; that is too old, so these figures have stood still since " + other.stands_still.utc();
     lines.push_back(line + ".\n");

@@ -58,24 +58,24 @@ std::string pairs_table(const ledger::WorthReport& worth) {
 }
 
 // "Bounds:  physics alone: 9.3 core-hours if what goes on never ended, 9.1 if it ended now; provisional.".
-std::string bounds_line(const std::string& who, const ledger::WorthBounds& bounds) {
-  return "Bounds:  " + who + " alone: " + ledger::format_core_hours(bounds.never_end_core_hours) +
-         " core-hours if what goes on never ended, " + ledger::format_core_hours(bounds.end_now_core_hours) +
+std::string bounds_line(const std::string& who, const ledger::WorthBounds& bounds, const ledger::AmountUnit& in) {
+  return "Bounds:  " + who + " alone: " + ledger::format_core_hours(bounds.never_end_core_hours) + ' ' + in.word() +
+         " if what goes on never ended, " + ledger::format_core_hours(bounds.end_now_core_hours) +
          " if it ended now.\n";
 }
 
-std::string bounds_lines(const ledger::WorthReport& worth) {
+std::string bounds_lines(const ledger::WorthReport& worth, const ledger::AmountUnit& in) {
   std::vector<std::string> lines;
   for (const ledger::WorthRow& row : worth.organizations) {
-    if (row.is.bounds) lines.push_back(bounds_line(printable(row.name), *row.is.bounds));
+    if (row.is.bounds) lines.push_back(bounds_line(printable(row.name), *row.is.bounds, in));
   }
   std::string text = first_lines(lines, "Bounds:  ");
   if (const auto& bounds = worth.together.is.bounds; bounds && worth.organizations.size() > 1)
-    text += bounds_line("each", *bounds);
+    text += bounds_line("each", *bounds, in);
   if (!worth.leaving || !worth.leaving->is.bounds || worth.leaving->organizations.size() == 1) return text;
   std::string who;
   for (const std::string& name : worth.leaving->organizations) who += (who.empty() ? "" : ", ") + printable(name);
-  return text + bounds_line(who, *worth.leaving->is.bounds);
+  return text + bounds_line(who, *worth.leaving->is.bounds, in);
 }
 
 std::string capitalized(std::string sentence) {
@@ -118,23 +118,23 @@ std::string worth_limits(const ledger::WorthReport& worth) {
   return "Limits:  " + printable(worth.limits) + ".\n";
 }
 
-std::string worth_tables(const ledger::WorthReport& worth) {
+std::string worth_tables(const ledger::WorthReport& worth, const ledger::AmountUnit& in) {
   if (worth.organizations.empty()) return {};
   json rows = json::array();
   for (const ledger::WorthRow& row : worth.organizations) rows.push_back(row_of(row.is, {{"name", row.name}}));
   return tables::people_text({.columns = columns_of(k_worth_fields), .rows = std::move(rows)}) + pairs_table(worth) +
-         '\n' + worth_sentences(worth) + bounds_lines(worth);
+         '\n' + worth_sentences(worth) + bounds_lines(worth, in);
 }
 
 std::string render_worth(const ledger::StatusReport& report) {
   if (!report.worth || !*report.worth)
     return "What cooperation is worth cannot be said: " + worth_unknown(report) + ".\n";
   const ledger::WorthReport& worth = **report.worth;
-  const std::string tables = worth_tables(worth);
+  const std::string tables = worth_tables(worth, report.in);
   const std::string heading = worth.end.utc() + "  what cooperation is worth, ";
   if (tables.empty()) return heading + "of nothing so far\n";
-  return heading + "since " + worth.begin.utc() + "; core-hours, on average over that time\n" + tables + '\n' +
-         worth_limits(worth);
+  return heading + "since " + worth.begin.utc() + "; " + report.in.in_full() + ", on average over that time\n" +
+         tables + '\n' + worth_limits(worth);
 }
 
 }  // namespace shapley::ctl

@@ -8,6 +8,7 @@
 
 #include "charts/plot.hpp"
 #include "ctl/commands/consortium_tables.hpp"
+#include "ctl/output/amounts.hpp"
 #include "ctl/report/parts.hpp"
 
 namespace shapley::ctl {
@@ -57,7 +58,7 @@ Expected<charts::Figure> members_figure(const ConsortiumStatement& statement) {
   const auto draw = [&](const std::filesystem::path& file, charts::Shape shape) {
     std::vector<charts::BarRow> shown;
     for (const std::size_t i : largest_of(amounts, charts::most_rows(shape))) shown.push_back(rows[i]);
-    return charts::plot_rows(file, "core-hours", {"given", "got"}, shown, shape);
+    return charts::plot_rows(file, statement.in().word(), {"given", "got"}, shown, shape);
   };
   SHAPLEY_TRY_ASSIGN(charts::Figure figure, charts::figure("Given and got in sum over the clusters", draw));
   if (rows.size() > charts::most_rows(charts::Shape::narrow))
@@ -108,6 +109,8 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
                   {{"page", tables::page_values(heading + ", " + time_of(statement), heading)},
                    {"since", statement.of.front().since.utc()},
                    {"until", statement.of.front().until.utc()},
+                   {"unit_in_full", statement.in().in_full()},
+                   {"Unit", capitalized_unit(statement.in())},
                    {"first", statement.clusters.front().cluster},
                    {"is_proven", report.is_proven()},
                    {"has_guests", has_guests(statement)},

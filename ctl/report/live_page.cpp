@@ -100,7 +100,7 @@ json elsewhere_values(const ledger::StatusReport& status) {
   std::vector<std::string> names;
   for (const ledger::OrganizationRow& row : status.organizations) names.push_back(row.is.name);
   json sentences = json::array();
-  const std::string lines = ctl::elsewhere_lines(status.clusters, names, status.at);
+  const std::string lines = ctl::elsewhere_lines(status.clusters, names, status.at, status.in);
   for (const std::string_view line : split(lines, '\n')) {
     if (!line.empty()) sentences.push_back(std::string(line));
   }
@@ -119,6 +119,7 @@ std::string live_page(const LiveReport& report) {
                    {"ranking", status.ranking.sentences},
                    {"elsewhere", elsewhere_values(status)},
                    {"is_idle", status.ranks_act == false},
+                   {"unit", status.in.in_full()},
                    {"standings", tables::table_values({.name = "Standings",
                                                        .columns = columns_of(k_standings_columns),
                                                        .rows = json_of(status.organizations)})},

@@ -86,6 +86,9 @@ json values_without_charts(const SiteReport& report) {
           {"period_begin", last.period_begin.utc()},
           {"standings_in_words", standings_in_words(last)},
           {"contribution", of.contribution},
+          {"unit", of.in.word()},
+          {"Unit", capitalized_unit(of.in)},
+          {"unit_in_full", of.in.in_full()},
           {"worth", worth_values(last)},
           {"overview", values_of(overview_sheet(report))},
           {"period_begins", period_begins(report.statement.periods)},
@@ -172,8 +175,9 @@ Expected<charts::Figure> standings_figure(const SiteReport& report) {
   }
   std::vector<charts::TimeLine> lines;
   for (const std::size_t i : largest_of(distances, charts::k_most_lines)) lines.push_back(line_of(names[i], instants));
-  const charts::TimeAxes axes{
-      .y = "core-hours, on average this period", .since = {instants.front().at}, .until = {instants.back().at}};
+  const charts::TimeAxes axes{.y = report.statement.of.in.word() + ", on average this period",
+                              .since = {instants.front().at},
+                              .until = {instants.back().at}};
   SHAPLEY_TRY_ASSIGN(charts::Figure figure,
                      charts::figure("Standings over time", [&](const std::filesystem::path& file, Shape shape) {
                        return charts::plot_over_time(file, axes, lines, shape);
@@ -203,7 +207,7 @@ Expected<charts::Figure> lending_figure(const SiteReport& report) {
   const auto draw = [&](const std::filesystem::path& file, Shape shape) {
     charts::Matrix matrix{.row_axis = "lent by the owner",
                           .column_axis = "to jobs of",
-                          .unit = "core-hours",
+                          .unit = report.statement.of.in.word(),
                           .diagonal = "its own jobs",
                           .names = {},
                           .cells = {}};
@@ -236,7 +240,7 @@ Expected<charts::Figure> waiting_figure(const SiteReport& report) {
   const auto draw = [&](const std::filesystem::path& file, Shape shape) {
     const std::vector<charts::BarRow> shown(
         rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(all, charts::most_rows(shape))));
-    return charts::plot_rows(file, "core-hours waited for", {"waited"}, shown, shape);
+    return charts::plot_rows(file, report.statement.of.in.word() + " waited for", {"waited"}, shown, shape);
   };
   SHAPLEY_TRY_ASSIGN(charts::Figure figure, charts::figure("Waiting by organization", draw));
   if (all > charts::most_rows(Shape::narrow))
@@ -272,7 +276,8 @@ Expected<charts::Figure> months_figure(const SiteReport& report) {
                         .values = {given, got}});
       }
     }
-    return charts::plot_rows(file, "core-hours", {"given, by " + report.months.of.contribution, "got"}, rows, shape);
+    return charts::plot_rows(file, report.statement.of.in.word(), {"given, by " + report.months.of.contribution, "got"},
+                             rows, shape);
   };
   SHAPLEY_TRY_ASSIGN(charts::Figure figure, charts::figure("Given and got by month", draw));
   if (shown_names < months.names.size() || shown_months < months.labels.size()) {

@@ -45,8 +45,8 @@ constexpr Field k_months_file[] = {{"begin_utc"},
                                    {"contribution"},
                                    {"given_core_hours"},
                                    {"got_core_hours"},
-                                   {"settled_core_hours"},
                                    {"given_less_got_core_hours"},
+                                   {"settled_core_hours"},
                                    {"given_processor_seconds"},
                                    {"got_processor_seconds"},
                                    {"settled_processor_seconds"}};
@@ -103,6 +103,13 @@ Sheet sheet_of(const std::string& name, std::span<const Field> page, const std::
   return {{.name = name, .columns = columns_of(page), .rows = std::move(page_rows)},
           file,
           {.columns = columns_of(values), .rows = std::move(file_rows)}};
+}
+
+// With the unit of the report's amounts.
+Sheet in_unit(Sheet sheet, const SiteReport& report) {
+  name_unit(sheet.table, report.statement.of.in);
+  name_unit(sheet.values, report.statement.of.in);
+  return sheet;
 }
 
 // The amounts of the whole time, by name; the standings at its end.
@@ -399,7 +406,7 @@ Sheet standings_sheet(const SiteReport& report) {
     }
     table.rows.push_back(std::move(cells));
   }
-  return {std::move(table), "standings.csv", std::move(values)};
+  return in_unit({std::move(table), "standings.csv", std::move(values)}, report);
 }
 
 Sheet lending_sheet(const SiteReport& report) {
@@ -422,7 +429,7 @@ Sheet lending_sheet(const SiteReport& report) {
     table.rows.push_back(std::move(cells));
   }
   add_sums(table, report, amounts);
-  return {std::move(table), "lending.csv", std::move(values)};
+  return in_unit({std::move(table), "lending.csv", std::move(values)}, report);
 }
 
 Sheet waiting_sheet(const SiteReport& report) {
@@ -445,8 +452,9 @@ Sheet waiting_sheet(const SiteReport& report) {
   }
   json rest{{"organization", k_rounding}, {"waiting_processors_on_average", ""}};
   rows.finish(rest, words(k_sum, all), std::array{amounts.nearest(all)});
-  return sheet_of("Waiting by organization", k_waiting_page, "waiting.csv", k_waiting_file, std::move(rows).take(),
-                  std::move(values));
+  return in_unit(sheet_of("Waiting by organization", k_waiting_page, "waiting.csv", k_waiting_file,
+                          std::move(rows).take(), std::move(values)),
+                 report);
 }
 
 Sheet months_sheet(const SiteReport& report) {
@@ -475,7 +483,7 @@ Sheet months_sheet(const SiteReport& report) {
       "Given, by " + report.months.of.contribution + " (core-hours)";
   if (!has_settled) drop_column(sheet.table, "settled");
   if (!has_rest) drop_column(sheet.table, "rounding");
-  return sheet;
+  return in_unit(std::move(sheet), report);
 }
 
 Sheet corrections_sheet(const SiteReport& report) {
@@ -501,7 +509,9 @@ Sheet corrections_sheet(const SiteReport& report) {
                     {"core_hours", work ? json(work->core_hours()) : json()},
                     {"processor_seconds", work ? json(format_micro(work->work.value)) : json()}});
   }
-  return sheet_of("Corrections of the books", k_corrections_page, "corrections.csv", k_corrections_file, rows, rows);
+  return in_unit(
+      sheet_of("Corrections of the books", k_corrections_page, "corrections.csv", k_corrections_file, rows, rows),
+      report);
 }
 
 Sheet users_sheet(const SiteReport& report) {

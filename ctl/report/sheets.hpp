@@ -65,7 +65,7 @@ struct Sheet {
 // A row for each instant of the history at which an interval of the report's `rows_by` ends, for its begin and its end;
 // a column for each organization.
 [[nodiscard]] Sheet standings_sheet(const SiteReport& report);
-// A row for each owner, a column for each organization whose jobs ran there. An empty cell: no core-hours; "?": not
+// A row for each owner, a column for each organization whose jobs ran there. An empty cell: nothing; "?": not
 // requested. Row and column `(rounding)`: what the printed amounts between organizations lack to what each borrowed and
 // lent, which the row and the column behind them show.
 [[nodiscard]] Sheet lending_sheet(const SiteReport& report);

@@ -50,10 +50,11 @@ void log_archived(const std::string& key, const std::optional<Instant>& before) 
 }
 
 // The figures at max(now, state.now()) by the estimators that have caught up (State::catch_up).
-HeldFigures hold_figures(accounting::State& state, Instant now, const accounting::EstimatorSet& able) {
+HeldFigures hold_figures(accounting::State& state, Instant now, const accounting::EstimatorSet& able,
+                         const ledger::StartableTasks& tasks) {
   HeldFigures held{.at = now, .status = {}, .no_start = ledger::no_start_report(state)};
   for (const accounting::EstimatorId estimator : accounting::estimator_ids())
-    held.status.push_back(ledger::status_report(state, now, estimator, able));
+    held.status.push_back(ledger::status_report(state, now, estimator, able, tasks));
   return held;
 }
 
@@ -132,7 +133,8 @@ void Books::hold(const accounting::Event& late, Instant now) {
 }
 
 void Books::hold(Instant now) {
-  held_ = std::make_shared<const HeldFigures>(hold_figures(state_, now, able(now)));
+  held_ = std::make_shared<const HeldFigures>(
+      hold_figures(state_, now, able(now), startable_tasks_ ? startable_tasks_() : ledger::StartableTasks{}));
   // Meanwhile, records are compared with all events of the ledger, late ones included.
   state_.keep_memory_only(last_observed_.value_or(state_.memory_horizon()));
 }

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,6 +36,7 @@
 #include "daemon/observer/run_writer.hpp"
 #include "ledger/recovery/background.hpp"
 #include "ledger/replication/chain_copy.hpp"
+#include "ledger/reports/report.hpp"
 #include "ledger/store/acknowledged.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -181,6 +183,8 @@ class Books {
   [[nodiscard]] std::optional<Incomplete> incomplete() const;
   // The figures of the moment before the books became incomplete; nullptr while they are complete.
   [[nodiscard]] const HeldFigures* held() const { return held_.get(); }
+  // By what the figures of held() count an array's rest.
+  void count_tasks_by(std::function<ledger::StartableTasks()> tasks) { startable_tasks_ = std::move(tasks); }
   // The number of successful rebuilds since the start.
   [[nodiscard]] std::int64_t rebuilds() const { return rebuilds_; }
   // Begins a rebuild in a thread of its own, if the books are incomplete and no rebuild has begun. Errc::unavailable.
@@ -261,6 +265,7 @@ class Books {
   std::optional<Instant> last_observed_;
   std::optional<Instant> day_;  // begin of the UTC day whose standings are to be written next
 
+  std::function<ledger::StartableTasks()> startable_tasks_;
   std::shared_ptr<const HeldFigures> held_;  // set while the books are incomplete
   std::int64_t rebuilds_ = 0;
   std::unique_ptr<ledger::Rebuild> rebuild_;              // set while a rebuild runs; then no checkpoint is made

@@ -151,6 +151,13 @@ const accounting::ClusterFigures* Consortium::last_of(const Cluster& cluster) co
   return is_newer ? &cluster.offered->figures : last;
 }
 
+std::optional<Instant> Consortium::heard_at(const Cluster& cluster) const {
+  const accounting::StandingReceived* last = ledger::last_statement(books_.state(), cluster.configuration.name);
+  if (!cluster.offered || last == nullptr || cluster.offered->figures.time < last->figures.time) return std::nullopt;
+  if (!cluster.changes_nothing && cluster.offered->figures != last->figures) return std::nullopt;
+  return cluster.offered->figures.time;
+}
+
 accounting::LedgerReplaced Consortium::replaced(const Cluster& cluster, Instant now) const {
   const accounting::State& state = books_.state();
   const accounting::ClusterFigures& other = cluster.other->figures;

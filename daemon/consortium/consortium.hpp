@@ -94,6 +94,9 @@ class Consortium {
   };
   [[nodiscard]] const std::vector<Cluster>& clusters() const { return clusters_; }
   [[nodiscard]] const config::ConsortiumConfig& configuration() const { return configuration_; }
+  // The time of its newest statement, if that is the one by whose figures ranks go or changes none of them, so that it
+  // was not recorded; nullopt: it is neither.
+  [[nodiscard]] std::optional<Instant> heard_at(const Cluster& cluster) const;
   // nullptr: no cluster of this name is configured.
   [[nodiscard]] const Cluster* find(const std::string& cluster) const;
   // The next cluster whose statement is to be asked for, which is noted as asked; nullptr: none yet.

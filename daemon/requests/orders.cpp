@@ -61,11 +61,13 @@ Expected<Answer> adjust(Service& service, const ledger::AdjustRequest& asked, co
   service.process(context.now);
   const accounting::AdjustmentMade& adjustment = made->made;
   spdlog::info("adjustment {}: {} by {}: {}", adjustment.number, adjustment.what, adjustment.author, adjustment.reason);
-  return reply_of(context.visible.show(
-      ledger::AdjustedReport{.adjustment = ledger::adjustment_row(adjustment),
-                             .core_hours = ledger::core_hours(made->work),
-                             .rebuild = service.books().incomplete().has_value(),
-                             .elsewhere = ledger::clusters_with_former_name(service.books().state(), adjustment)}));
+  const accounting::State& state = service.books().state();
+  return reply_of(
+      context.visible.show(ledger::AdjustedReport{.adjustment = ledger::adjustment_row(adjustment),
+                                                  .core_hours = ledger::core_hours(made->work),
+                                                  .rebuild = service.books().incomplete().has_value(),
+                                                  .elsewhere = ledger::clusters_with_former_name(state, adjustment),
+                                                  .in = ledger::unit_of(state.charges(), state.begin(), context.now)}));
 }
 
 Expected<Answer> rename_cluster(Service& service, const ledger::RenameClusterRequest& asked, const Context& context) {

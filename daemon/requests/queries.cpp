@@ -85,7 +85,7 @@ Expected<Answer> status(Service& service, const ledger::StatusRequest& asked, co
   for (ledger::OtherClusterReport& other : report.clusters) {
     const Consortium::Cluster* cluster = std::as_const(service).consortium().find(other.cluster);
     if (cluster == nullptr) continue;
-    if (cluster->offered) other.heard_at = cluster->offered->figures.time;
+    if (const auto heard = service.consortium().heard_at(*cluster)) other.heard_at = *heard;
     other.fault = cluster->fault;
     other.is_refused = cluster->is_refused;
     other.refused = cluster->refused;
@@ -111,13 +111,15 @@ Expected<Answer> jobs(Service& service, const ledger::JobsFilter& asked, const C
   auto no_start = no_start_report(service, asked.organizations);
   ledger::JobsFilter filter = asked;
   filter.organizations = ledger::booked_names(service.books().state(), asked.organizations);
-  return [filter = std::move(filter), now = context.now, visible = context.visible, no_start = std::move(no_start)](
-             ReadingThread::Connection& connection, ledger::QueryBudget budget) {
+  return [filter = std::move(filter), now = context.now, visible = context.visible, no_start = std::move(no_start),
+          books = ledger::JobsContext::of(service.books().state())](ReadingThread::Connection& connection,
+                                                                    ledger::QueryBudget budget) {
     const Expected<ledger::Ledger>& ledger = connection.ledger();
     if (!ledger) return text_of_error(ledger.error());
     auto report = ledger::jobs_report(*ledger, filter, now, budget, visible.jobs());
     if (!report) return text_of_error(report.error());
     report->no_start = no_start;
+    ledger::complete(*report, books);
     return reply_of(visible.show(*std::move(report)));
   };
 }

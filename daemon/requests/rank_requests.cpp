@@ -93,11 +93,12 @@ ledger::Priorities priorities_of(const Service& service, Instant now) {
           .level = std::nullopt};
 }
 
-// When the last statement of each other cluster was of that came and counts, recorded or not.
+// OtherClusterReport::heard_at by cluster.
 std::map<std::string, Instant> statements_of(const Service& service) {
   std::map<std::string, Instant> statements;
   for (const Consortium::Cluster& cluster : service.consortium().clusters()) {
-    if (cluster.offered) statements.emplace(cluster.configuration.name, cluster.offered->figures.time);
+    if (const auto heard = service.consortium().heard_at(cluster))
+      statements.emplace(cluster.configuration.name, *heard);
   }
   return statements;
 }

@@ -240,7 +240,13 @@ Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
 // A reader of another host may want other books, because several clusters may share munge's key.
 Expected<void> Server::check_books(const protocol::Hello& hello) const {
   const std::string& name = service_.cluster().name();
-  if (!name.empty() && !service_.cluster().is_ours(hello.cluster)) {
+  if (!hello.cluster.empty() && name.empty()) {
+    return fail(Errc::denied,
+                fmt::format("no slurmctld has fed the books here yet, so it is not known whether they are "
+                            "those of {}",
+                            hello.cluster));
+  }
+  if (!service_.cluster().is_ours(hello.cluster)) {
     return fail(Errc::denied, fmt::format("the books here are those of cluster {}, not of {}", name, hello.cluster));
   }
   if (hello.ledger.empty()) return {};

@@ -492,6 +492,23 @@ TEST_F(StateTest, RemembersWhatSlurmctldLost) {
   EXPECT_EQ(State::load(state_.save()).value().state_losses(), all);
 }
 
+TEST_F(StateTest, KnowsTheLastNameOfEachUser) {
+  for (const UserNamed& user : {UserNamed{at(60), 1'000, "ada"}, UserNamed{at(60), 1'001, "eve"},
+                                UserNamed{at(90), 1'001, "evelyn"}, UserNamed{at(10), 1'001, "e"}}) {
+    EXPECT_EQ(state_.apply(user).value(), Applied::changed);
+    EXPECT_EQ(state_.apply(user).value(), Applied::duplicate);
+  }
+  const UserNames names{{1'000, "ada"}, {1'001, "evelyn"}};
+  EXPECT_EQ(state_.user_names(), names);
+  EXPECT_EQ(State::load(state_.save()).value().user_names(), names);
+  EXPECT_TRUE(state_.is_called({at(95), 1'001, "evelyn"})) << "already";
+  EXPECT_TRUE(state_.is_called({at(80), 1'001, "eve"})) << "it was named later";
+  EXPECT_FALSE(state_.is_called({at(95), 1'001, "eve"}));
+  EXPECT_FALSE(state_.is_called({at(95), 1'002, "eve"}));
+  EXPECT_EQ(state_.apply(UserNamed{at(60), 1'000, "other"}).error().code, Errc::conflict);
+  EXPECT_EQ(state_.apply(UserNamed{at(70), 1'000, ""}).error().code, Errc::invalid_argument);
+}
+
 TEST_F(StateTest, KnowsTheLastNameOfItsCluster) {
   EXPECT_EQ(state_.cluster(), nullptr);
   const ClusterNamed renamed{at(60), "new", "uid 0 (root)", "a new machine room"};

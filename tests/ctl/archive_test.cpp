@@ -352,6 +352,16 @@ TEST_F(Archives, jobs_of_an_archive_are_listed) {
   }
 }
 
+// What the ledger no longer has is no misspelling, and the answer says where it is.
+TEST_F(Archives, jobs_of_an_account_that_only_an_archive_may_have_are_looked_for_there) {
+  const std::string asked = "jobs -A retired --ledger ";
+  const Outcome of_ledger = ends(ExitCode::usage, run(asked + ledger().string()));
+  EXPECT_PRED2(contains, of_ledger.err,
+               "the ledger has no job of account 'retired'; it goes on from an archive, and jobs that are older are in "
+               "its archives only: shapleyctl jobs --ledger ARCHIVE");
+  EXPECT_PRED2(lacks, ends(ExitCode::usage, run(asked + twin().string())).err, "archive");
+}
+
 TEST_F(Archives, archive_says_when_there_is_nothing_to_do) {
   const Outcome again = ends(ExitCode::success, run("archive " + ledger().string()));
   EXPECT_PRED2(contains, again.out, "nothing to archive");

@@ -288,11 +288,11 @@ TEST_F(ShapleyctlBinary, ARetractedRunCountsAtNoInstant) {
 TEST_F(ShapleyctlBinary, JobsOfACopiedLedger) {
   const std::string copy = copied(example_ledger()).string();
   const std::string format = " -nP -o job,organization,account,user,state,processors,processor_seconds,segments,name";
-  EXPECT_EQ(run("jobs --ledger " + copy + format).out, "3|guests|acct|4000000003|pending|1.5|0|1|it's job 3\n");
+  EXPECT_EQ(run("jobs --ledger " + copy + format).out, "3|guests|acct|uid 4000000003|pending|1.5|0|1|it's job 3\n");
   EXPECT_EQ(run("jobs -a --ledger " + copy + format).out,
-            "1|A|acct|4000000001|ended|2|20|1|it's job 1\n"
-            "2|B|acct|4000000002|ended|2|20|1|it's job 2\n"
-            "3|guests|acct|4000000003|pending|1.5|0|1|it's job 3\n");
+            "1|A|acct|uid 4000000001|ended|2|20|1|it's job 1\n"
+            "2|B|acct|uid 4000000002|ended|2|20|1|it's job 2\n"
+            "3|guests|acct|uid 4000000003|pending|1.5|0|1|it's job 3\n");
   EXPECT_EQ(run("jobs -j 2 --ledger " + copy + " -nP -o job,slurm_state,begin,end,elapsed,nodes").out,
             "2|FAILED|2026-11-18T11:07:00Z|2026-11-18T11:07:10Z|10|n1:1,n2:1\n");
   EXPECT_EQ(run("jobs -S 2026-11-18T11:07:00 --ledger " + copy + " -nP -o job").out, "2\n3\n");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,12 @@
 
 namespace shapley::ctl {
 namespace {
+
+// How a user is called whose name is not known.
+constexpr std::string_view k_unnamed = "uid ";
+std::uint32_t number_of(const std::string& user) {
+  return static_cast<std::uint32_t>(std::stoul(user.substr(k_unnamed.size())));
+}
 
 // What is asked for.
 struct Span {
@@ -128,9 +135,8 @@ void check_whole_time(const std::vector<ReadTable>& tables, const CalculatorSums
               printed_in(row, "Got"));
     const std::string& name = row.at("Organization");
     if (name != k_sum) got[name] += printed_in(row, "Got");
-    if (!row.at("User").starts_with("4")) continue;
-    const auto user =
-        sums.users.find({name, row.at("Account"), static_cast<std::uint32_t>(std::stoul(row.at("User")))});
+    if (!row.at("User").starts_with(k_unnamed)) continue;
+    const auto user = sums.users.find({name, row.at("Account"), number_of(row.at("User"))});
     ASSERT_NE(user, sums.users.end());
     expect_amount(row, "Own", user->second.first);
     expect_amount(row, "Borrowed", user->second.second);

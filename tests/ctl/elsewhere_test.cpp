@@ -115,6 +115,21 @@ TEST_F(Elsewhere, StatusNamesTheClusterWhoseFiguresDecide) {
             "A goes before B because of what south states: by the books of this cluster alone B would go first");
 }
 
+// B runs on less than its guaranteed part, so it goes first whatever the south states.
+TEST_F(Elsewhere, StatusNamesNoClusterWhereAGuaranteeDecides) {
+  RankingDeclared rule{second(1), "direct_contr", 0, 1'000'000, {{"A", 0}}};
+  write({rule, SegmentClosed{{.kind = SegmentKind::run, .job = JobId{2}, .anchor = second(20), .ordinal = 0},
+                             second(21),
+                             CloseReason::ended,
+                             "COMPLETED"}},
+        41);
+  const auto status = must(answers::answer(ledger::StatusRequest{}, {.path = file()}));
+  ASSERT_EQ(status.organizations[0].is.name, "B");
+  ASSERT_GT(status.organizations[1].is.key_core_hours, status.organizations[0].is.key_core_hours);
+  ASSERT_FALSE(status.ranking.sentences.empty()) << "of the guarantee";
+  for (const std::string& sentence : status.ranking.sentences) EXPECT_PRED2(lacks, sentence, "south");
+}
+
 // A forecast ends when what was stated is too old.
 TEST_F(Elsewhere, AForecastEndsWithTheStatement) {
   const json report = forecast();

@@ -107,7 +107,7 @@ TEST_F(Explain, OneJobAsks) {
 TEST_F(Explain, PrintsSentences) {
   const std::string text = printed("3");
   EXPECT_EQ(text,
-            "Job 3 (user 4000000000, account acct_A, partition main, QOS normal, submitted 2026-11-18T11:07:05Z) is of "
+            "Job 3 (uid 4000000000, account acct_A, partition main, QOS normal, submitted 2026-11-18T11:07:05Z) is of "
             "A: by the rule account acct_a.\n"
             "It has waited for 2 processors since 2026-11-18T11:07:05Z (15 s).\n"
             "\n"

@@ -34,6 +34,22 @@ class History : public testing::Test {
   ledger::testing::TemporaryDirectory directory;
 };
 
+// Programs may read columns by their position.
+TEST_F(History, new_columns_are_the_last) {
+  write_site(file());
+  const auto head = [this](const std::string& arguments) {
+    const std::string out =
+        ends(ExitCode::success, run_shapleyctl(directory.path(), "history --ledger " + file().string() + arguments))
+            .out;
+    return out.substr(0, out.find('\n'));
+  };
+  EXPECT_EQ(head(" -P"),
+            "begin|organization|standing|psi|phi|got|given|owned|used|lent|borrowed|waiting|waited|settled");
+  EXPECT_TRUE(head(" --csv").ends_with(
+      ",waited,owned,used,lent,borrowed,waiting,settled,got_processor_seconds,given_processor_seconds,"
+      "settled_processor_seconds"));
+}
+
 TEST_F(History, every_row_is_what_status_says_at_its_end) {
   ledger::testing::write_months(file(), 3, 12);
   const Instant since = month_begin(0) + Duration{27 * k_day_s};

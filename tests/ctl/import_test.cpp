@@ -388,6 +388,50 @@ TEST_F(ImportTest, runs_whose_end_was_not_seen_end_as_they_are_recorded) {
   expect_recorded(asked.sacct);
 }
 
+// Job 80 ended earlier than the ledger says: where it ran another run had all the room from then on.
+TEST_F(ImportTest, a_run_that_the_import_shortens_holds_nothing_beyond_its_end) {
+  ASSERT_TRUE(import_history(question(row("70", 70, "bio", "COMPLETED", 0, 0, 1, 2, 0, 1, 0, 0, "n2"))));
+  const auto opened = ledger::testing::opened(80, k_begin + 1000, "bio", 4);
+  must(ledger::testing::writer(file()).append(
+      std::vector<accounting::Event>{
+          opened, ledger::testing::closed(opened, k_begin + 2000, accounting::CloseReason::vanished)},
+      {1789999999}));
+  ImportQuestion asked = question(row("80", 80, "bio", "CANCELLED", 900, 900, 1000, 1100, 0, 4, 0, 0, "n1") +
+                                  row("90", 90, "astro", "COMPLETED", 1100, 1100, 1200, 1300, 0, 6, 0, 0, "n[1-2]"));
+  asked.into = file();
+  asked.ledger.clear();
+  const auto filled = must(import_history(asked));
+  EXPECT_EQ(filled.ends, 1);
+  EXPECT_EQ(filled.runs.runs, 1);
+  EXPECT_TRUE(filled.runs.without_room.empty());
+  EXPECT_EQ(ledger::testing::rows(file(), "SELECT node, processors FROM segment_nodes WHERE job = 90 ORDER BY node"),
+            (std::vector<std::string>{"n1|3000000", "n2|3000000"}));
+  expect_recorded(asked.sacct);
+}
+
+TEST_F(ImportTest, users_are_called_as_the_export_calls_them) {
+  const auto of = [](int job, const char* user, int number, int start) {
+    std::string text =
+        row(std::to_string(job), job, "astro", "COMPLETED", start, start, start, start + 10, 0, 1, 0, 0, "n1");
+    return text.replace(text.find("|u|7|"), 5, std::string("|") + user + "|" + std::to_string(number) + "|");
+  };
+  const auto named = [this] {
+    return ledger::testing::rows(file(),
+                                 "SELECT at, json_extract(payload, '$.user_id'), json_extract(payload, "
+                                 "'$.name') FROM events WHERE kind = 'user_named' ORDER BY seq");
+  };
+  const auto at = [](int second) { return std::to_string(k_begin + second); };
+  must(import_history(
+      question(of(1, "ada", 1000, 0) + of(2, "eve", 1001, 100) + of(3, "ada2", 1000, 200) + of(4, "1002", 1002, 300))));
+  const std::vector<std::string> first{at(200) + "|1000|ada2", at(100) + "|1001|eve"};
+  EXPECT_EQ(named(), first) << "the last name of each; a number is no name";
+  ImportQuestion more = question(of(5, "eve", 1001, 400) + of(6, "earlier", 1000, 50) + of(7, "max", 1003, 500));
+  more.into = more.ledger;
+  more.ledger.clear();
+  must(import_history(more));
+  EXPECT_EQ(named(), (std::vector<std::string>{first[0], first[1], at(500) + "|1003|max"}));
+}
+
 TEST_F(ImportTest, a_ledger_that_a_daemon_writes_is_left_alone) {
   ASSERT_TRUE(import_history(question(year())));
   const auto writer = ledger::testing::writer(file());

@@ -3,6 +3,7 @@
 #include "ctl/output/paper.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -290,6 +291,7 @@ TEST(Paper, HasAsManyDecimalsAsItsLargestAmountNeeds) {
   EXPECT_EQ(huge.signed_text(CpuTime{-Int128{10'000'000'000} * 1'000'000'000'000 * k_hour}),
             "-10,000,000,000,000,000,000,000.0");
   EXPECT_EQ(huge.text(work_of(-1e300)), huge.text(work_of(-1e24)));
+  EXPECT_EQ(work_of(std::nan("")), CpuTime{});
 }
 
 TEST(Paper, OfHugeAmountsAddsUp) {

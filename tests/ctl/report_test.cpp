@@ -398,11 +398,11 @@ TEST(FormatMicro, IsExact) {
 }
 
 TEST(StandingSentence, ReadsAsASentence) {
-  EXPECT_EQ(standing_sentence(0), "is even with the others");
-  EXPECT_EQ(standing_sentence(12.44), "is owed 12.4 core-hours by the others, on average this period");
-  EXPECT_EQ(standing_sentence(-1204.26), "owes the others 1,204.3 core-hours, on average this period");
-  EXPECT_EQ(standing_sentence(1e-9), "is owed less than 0.001 core-hours by the others, on average this period");
-  EXPECT_EQ(standing_sentence(-0.0412), "owes the others 0.0412 core-hours, on average this period");
+  EXPECT_EQ(standing_sentence(0, {}), "is even with the others");
+  EXPECT_EQ(standing_sentence(12.44, {}), "is owed 12.4 core-hours by the others, on average this period");
+  EXPECT_EQ(standing_sentence(-1204.26, {}), "owes the others 1,204.3 core-hours, on average this period");
+  EXPECT_EQ(standing_sentence(1e-9, {}), "is owed less than 0.001 core-hours by the others, on average this period");
+  EXPECT_EQ(standing_sentence(-0.0412, {}), "owes the others 0.0412 core-hours, on average this period");
 }
 
 }  // namespace

@@ -199,6 +199,12 @@ TEST(SlurmFacts, OfAFederatedJobAreWhereItRan) {
   EXPECT_EQ(std::ranges::count(asked.at(0), "--jobs=67108869"), 1);
   rows = "north|REVOKED|2026-11-23T10:00:05\nsouth|PENDING|Unknown\n";
   EXPECT_FALSE(ran_elsewhere(k_federated, run));
+  // It ran on this cluster, and is only pending on the others.
+  const auto here = [&](const std::vector<std::string>& words) -> Expected<std::string> {
+    if (words.front() == "scontrol") return "ClusterName             = north\n";
+    return "north|COMPLETED|2026-11-23T10:00:05\nsouth|PENDING|Unknown\n";
+  };
+  EXPECT_FALSE(ran_elsewhere(k_federated, here));
   asked.clear();
   EXPECT_FALSE(ran_elsewhere(4711, run)) << "no job of a federation";
   EXPECT_TRUE(asked.empty());

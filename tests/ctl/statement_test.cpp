@@ -154,6 +154,37 @@ TEST_F(Statement, of_a_thousand_organizations_has_each_of_them_in_each_form) {
   }
 }
 
+// The last record is of the instant at which a month begins, and an amount was settled then: it is in one statement.
+TEST_F(Statement, has_what_was_settled_at_the_instant_at_which_all_ends) {
+  using namespace accounting;
+  fs::remove(file());
+  const auto settle = [this](Instant at) {
+    auto ledger = ledger::testing::writer(file());
+    must(ledger.append(std::vector<Event>{OrganizationsDeclared{at_second(-1'000), {"astro", "bio"}},
+                                          PeriodDeclared{at_second(-1'000), Period::monthly}},
+                       at));
+    const ledger::Recovered books = must(ledger.recover());
+    const ledger::SettlementAsked asked{"astro", "bio", CpuTime{Int128{7'200} * k_micro}, at};
+    const auto plan = must(ledger::plan_adjustment(ledger, books.state, {asked, "uid 0", "paid"}, at));
+    must(ledger.append(plan.events(), at));
+  };
+  settle(k_november);
+  const json report = json::parse(run("-S 2026-10-31 --json").out);
+  ASSERT_EQ(report["periods"].size(), 2U) << report.dump(1);
+  EXPECT_EQ(named(report["organizations"], "bio")["settled"]["processor_seconds"], "-7200");
+  EXPECT_EQ(named(report["periods"][0]["organizations"], "bio")["settled"]["processor_seconds"], "0");
+  EXPECT_EQ(named(report["periods"][1]["organizations"], "bio")["settled"]["processor_seconds"], "-7200");
+  EXPECT_TRUE(report["exact"]);
+  // Where more is asked for than is recorded, and known to be empty, it is of the time that begins there.
+  const auto got_at = [this](std::optional<Instant> known_until) {
+    const auto status =
+        must(answers::answer(ledger::StatusAtRequest{k_november, {}}, {.path = file(), .known_until = known_until}));
+    return status.find("bio")->got;
+  };
+  EXPECT_EQ(got_at(std::nullopt), CpuTime{Int128{7'200} * k_micro});
+  EXPECT_EQ(got_at(at_second(100)), CpuTime{});
+}
+
 TEST_F(Statement, has_what_was_settled_in_a_column_of_its_own) {
   write_site(file(), Period::none);
   const json before = of(at_second(-400), at_second(1'500));
@@ -287,7 +318,7 @@ TEST_F(Statement, of_the_program) {
   EXPECT_PRED2(contains, csv.out, ",bio,alone,direct_contr,,,,");
   EXPECT_PRED2(contains, csv.out, ",astro,pair_alone,direct_contr,bio,,,");
   EXPECT_PRED2(contains, csv.out, ",bio,lent_to,direct_contr,astro,,,");
-  EXPECT_PRED2(contains, csv.out, ",bio,user_own,direct_contr,,bio_lab,4000003,");
+  EXPECT_PRED2(contains, csv.out, ",bio,user_own,direct_contr,,bio_lab,uid 4000003,");
   ends(ExitCode::usage, run("--month 2026-11 -O nosuch"));
   ends(ExitCode::usage, run("--month 2026-13"));
   ends(ExitCode::usage, run("--month 2030-01"));

@@ -44,7 +44,7 @@ TEST(Cluster, IsAskedWhereSlurmdbdSaysThatItsSlurmctldIs) {
   std::vector<std::string> asked;
   environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
     asked = words;
-    return "north|10.0.0.1\nsouth|\n";
+    return "north|10.0.0.1\nsouth|\nhome|127.0.0.1\n";
   };
   const auto ends_with = [&](std::vector<const char*> arguments, const std::string& words) {
     err.str("");
@@ -56,6 +56,11 @@ TEST(Cluster, IsAskedWhereSlurmdbdSaysThatItsSlurmctldIs) {
   EXPECT_EQ(asked.front(), "sacctmgr");
   ends_with({"status", "--cluster", "South"}, "-M: slurmdbd knows no slurmctld of 'south' that runs");
   ends_with({"-M", "north", "--timeout", "1", "status", "--socket", "/s"}, "name several places");
+  // Where all of Slurm is on one host: the daemon of this host, which says whose books it has.
+  environment.variable = [](const char* name) {
+    return std::string(name) == "SHAPLEY_SOCKET" ? std::optional<std::string>("/nowhere/s") : std::nullopt;
+  };
+  ends_with({"-M", "home", "--timeout", "1", "status"}, "/nowhere/s");
   ends_with({"-M", "north", "init"}, "-M: init is about the Slurm of this host");
   ends_with({"-M", "north", "statement", "--ledger", "x.db"}, "-M asks a daemon, and --ledger reads a file");
 }

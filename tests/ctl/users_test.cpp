@@ -19,6 +19,7 @@
 #include "interval_fixture.hpp"
 #include "named_row.hpp"
 #include "no_terminal.hpp"
+#include "program.hpp"
 #include "tests/support/text.hpp"
 #include "tests/support/waiting.hpp"
 
@@ -30,12 +31,20 @@ using ledger::testing::must;
 using nlohmann::json;
 
 constexpr const char* k_sshare =
-    "root||\n root|root|1.000000\n astro||\n  astro|4000001|0.250000\n  astro_theory|4000001|0.750000\n"
-    " bio||\n  bio|4000002|0.500000\n  bio_lab|4000003|0.500000\n";
+    "root||\n root|root|1.000000\n astro||\n  astro|ada1|0.250000\n  astro_theory|ada1|0.750000\n"
+    " bio||\n  bio|ada2|0.500000\n  bio_lab|ada3|0.500000\n";
 
 class StatusUsers : public testing::Test {
  protected:
-  void SetUp() override { write_site(file()); }
+  // Users have names in the ledger, except the guest.
+  void SetUp() override {
+    write_site(file());
+    std::vector<accounting::Event> users;
+    for (const std::uint32_t user : {1U, 2U, 3U})
+      users.emplace_back(accounting::UserNamed{at_second(1'000), 4'000'000 + user, "ada" + std::to_string(user)});
+    ledger::Ledger books = ledger::testing::writer(file());
+    must(books.append(users, at_second(2'000)));
+  }
   [[nodiscard]] fs::path file() const { return directory.path() / "ledger.db"; }
 
   // What it prints.
@@ -139,22 +148,22 @@ TEST_F(StatusUsers, OfADaemonHaveSlurmsFactorAndOrderBesideThem) {
   // Theory got 3,000 processor-seconds, which are 0.833 core-hours, and all of astro 1.333.
   EXPECT_EQ(text.substr(0, text.find("\nGot:")),
             "2026-11-01T00:35:00Z  contribution direct_contr  monthly period since 2026-11-01T00:00:00Z\n"
-            "Organization Account      User     Got Part% FairShare Order\n"
-            "------------ ------------ ------- ---- ----- --------- -----\n"
-            "astro                     (all)   1.33 100.0\n"
-            "astro        astro        4000001 0.50  37.5  0.250000     2\n"
-            "astro        astro_theory 4000001 0.83  62.5  0.750000     1\n"
-            "bio                       (all)   3.28 100.0\n"
-            "bio          bio          4000002 2.17  66.1  0.500000     1\n"
-            "bio          bio_lab      4000003 1.11  33.9  0.500000     1\n"
-            "guests                    (all)   0.22 100.0\n"
-            "guests                    4000004 0.22 100.0         ?     ?\n");
+            "Organization Account      User         Got Part% FairShare Order\n"
+            "------------ ------------ ----------- ---- ----- --------- -----\n"
+            "astro                     (all)       1.33 100.0\n"
+            "astro        astro        ada1        0.50  37.5  0.250000     2\n"
+            "astro        astro_theory ada1        0.83  62.5  0.750000     1\n"
+            "bio                       (all)       3.28 100.0\n"
+            "bio          bio          ada2        2.17  66.1  0.500000     1\n"
+            "bio          bio_lab      ada3        1.11  33.9  0.500000     1\n"
+            "guests                    (all)       0.22 100.0\n"
+            "guests                    uid 4000004 0.22 100.0         ?     ?\n");
   EXPECT_PRED2(lacks, text, "Slurm:");
   EXPECT_PRED2(lacks, text, "Private:");
   EXPECT_EQ(of_a_daemon({.parsable = true, .organizations = {"bio"}}),
             "organization|account|user|got|got_seconds|part|fair_share|order\n"
-            "bio|bio|4000002|2.1666666666666665|7800|0.6610169491525424|0.5|1\n"
-            "bio|bio_lab|4000003|1.1111111111111112|4000|0.3389830508474576|0.5|1\n");
+            "bio|bio|ada2|2.1666666666666665|7800|0.6610169491525424|0.5|1\n"
+            "bio|bio_lab|ada3|1.1111111111111112|4000|0.3389830508474576|0.5|1\n");
 }
 
 TEST_F(StatusUsers, WithoutSlurmdbdHaveNoFactorAndOneLineSaysWhy) {
@@ -182,8 +191,8 @@ TEST_F(StatusUsers, HideWhatPrivateDataHides) {
     }
   };
   const std::string text = of_a_daemon({}, hide);
-  EXPECT_PRED2(contains, text, "\nastro                     (others) 0.50  37.5         ?     ?\n");
-  EXPECT_PRED2(contains, text, "\nastro        astro_theory 4000001  0.83  62.5  0.750000     1\n");
+  EXPECT_PRED2(contains, text, "\nastro                     (others)    0.50  37.5         ?     ?\n");
+  EXPECT_PRED2(contains, text, "\nastro        astro_theory ada1        0.83  62.5  0.750000     1\n");
   EXPECT_PRED2(contains, text, "\nPrivate: what others used is hidden (PrivateData in slurm.conf): (others)\n");
   const json users = json::parse(of_a_daemon({.json = true}, hide))["users"];
   EXPECT_TRUE(users["private"]);
@@ -192,19 +201,34 @@ TEST_F(StatusUsers, HideWhatPrivateDataHides) {
   EXPECT_EQ(users["organizations"][0]["users"][0]["order"], 1);
 }
 
-// A number may be another one's here.
-TEST_F(StatusUsers, HaveTheNamesThatTheDaemonsHostGivesThem) {
-  const auto name = [](ledger::AccountReport& statement) {
-    for (ledger::AccountRow& row : statement.organizations) {
-      for (ledger::UserRow& user : row.users) {
-        user.user = "ada" + std::to_string(*user.user_id % 10);
-        user.user_id = 0;  // root's here
-      }
-    }
+// A number may be another one's here: 0 is root's.
+TEST_F(StatusUsers, HaveTheNamesOfTheLedgerOnEveryPaper) {
+  {
+    ledger::Ledger books = ledger::testing::writer(file());
+    accounting::JobDescribed job;
+    job.job = {4};
+    job.submit = at_second(96);  // it was described a second before by its own user
+    job.organization = "bio";
+    job.account = "bio_lab";
+    must(books.append(std::vector<accounting::Event>{job, accounting::UserNamed{at_second(1'500), 0, "eve"},
+                                                     accounting::UserNamed{at_second(1'990), 0, "max"}},
+                      at_second(2'000)));
+  }
+  const fs::path out = directory.path() / "page";
+  const auto run = [&](const std::string& arguments) {
+    return ends(ExitCode::success, run_shapleyctl(directory.path(), arguments + " --ledger " + file().native())).out;
   };
-  const std::string text = of_a_daemon({}, name);
-  EXPECT_PRED2(contains, text, " ada1 ");
-  EXPECT_PRED2(lacks, text, " root ");
+  run("report --no-audit --no-charts --users --month 2026-11 -o " + out.native());
+  for (const std::string& paper :
+       {of_a_daemon({}), of_the_file({}), run("statement --month 2026-11"), run("statement --csv --month 2026-11"),
+        run("jobs -j 4"), run("jobs -P -o user -j 4"), run("explain 4"), run("explain 4 --at 2026-11-01T00:20:00"),
+        content_of(out / "users.csv"), content_of(out / "index.html")}) {
+    EXPECT_PRED2(contains, paper, "max");
+    EXPECT_PRED2(lacks, paper, paper.starts_with("<!") ? ">root<" : "root") << "as this host calls it";
+  }
+  // By what it was called at the end of that time; if it had no name yet, by the first one.
+  EXPECT_PRED2(contains, run("statement -S 2026-11-01 -E 2026-11-01T00:30:00"), " eve ");
+  EXPECT_PRED2(contains, run("statement -S 2026-11-01 -E 2026-11-01T00:10:00"), " eve ");
 }
 
 // As people read it: users add up to the organization, parts to 100.

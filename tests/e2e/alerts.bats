@@ -237,5 +237,5 @@ health_names() { health_is 1 && grep -q "^SHAPLEY WARNING: $1" "$CLUSTER_DIR/log
 
   south_states 55 50000000
   wait_until 20 firing ShapleyWarning cluster_jump
-  wait_until 20 health_names ".*astro gave .* core-hours more in .* by its statements, more than the cluster can do"
+  wait_until 20 health_names ".*astro gave .* processor-hours more in .* by its statements, more than the cluster can do"
 }

@@ -211,6 +211,10 @@ void make_sense(HindsightBounded& e) {
   e.bound = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40U);
 }
 
+void make_sense(UserNamed& e) {
+  name(e.name);
+}
+
 void make_sense(ClusterNamed& e) {
   name(e.cluster);
 }

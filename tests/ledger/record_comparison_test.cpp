@@ -550,7 +550,7 @@ TEST_F(RecordComparison, a_record_that_has_ended_and_does_not_say_when_is_named)
   const std::string rows =
       sacct("17", 0, {}, 4, "NODE_FAIL") + sacct("19", 0, {}, 1) + sacct("20", 1, {}, 1, "RUNNING");
   run(20, 1, 50, 1);
-  EXPECT_TRUE(clean(against_sacct(rows), {"2 records say that a run has ended, and not when", "(line 2, 3)",
+  EXPECT_TRUE(clean(against_sacct(rows), {"2 records say that a run has ended, and not when", "(lines 2 and 3)",
                                           "1 run had not ended when the records were made"}))
       << "RUNNING is another thing";
   EXPECT_EQ(findings_of(against_sacct(rows + sacct("18", 5, {}, 2, "FAILED"))),

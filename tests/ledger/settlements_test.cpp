@@ -145,7 +145,7 @@ TEST_F(SettlementTest, WhatCannotBeIsRefused) {
   says({"a", "b", -hour, {900}}, "what b gave, write as from b");
   says({"a", "b", hour, {49}}, "before the books begin, at 1970-01-01T00:00:50Z");
   EXPECT_TRUE(plan(ledger, SettlementAsked{"a", "b", hour, {50}}, {1000}).has_value());
-  says({"a", "b", {k_max_settled.value + 1}, {900}}, "277 million core-hours at most");
+  says({"a", "b", {k_max_settled.value + 1}, {900}}, "277 million hours of a processor at most");
 }
 
 // October to January, of which October and November are archived, and December is closed.

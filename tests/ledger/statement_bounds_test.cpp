@@ -67,13 +67,14 @@ TEST(StatementBounds, WhatNoClusterDidIsNot) {
     change(figures);
     return impossible(figures);
   };
-  // 278 thousand million core-hours.
-  EXPECT_EQ(with([](auto& f) { f.organizations[0].figures.given_less_got.value = 278'000'000'000 * k_core_hour; }),
-            "A is owed 278,000,000,000 core-hours, which no cluster of 48 processors whose books count for 10 min has "
-            "done");
+  // 278 thousand million processor-hours.
+  EXPECT_EQ(
+      with([](auto& f) { f.organizations[0].figures.given_less_got.value = 278'000'000'000 * k_core_hour; }),
+      "A is owed 278,000,000,000 processor-hours, which no cluster of 48 processors whose books count for 10 min has "
+      "done");
   EXPECT_NE(with([](auto& f) {
               f.organizations[1].figures.given_less_got.value = -1'000 * k_core_hour;
-            }).find("B owes 1,000 core-hours"),
+            }).find("B owes 1,000 processor-hours"),
             std::string::npos);
   EXPECT_NE(with([](auto& f) { f.organizations[0].figures.balance.value *= 1'000; }).find("A's standing"),
             std::string::npos);
@@ -120,22 +121,23 @@ TEST(StatementBounds, AJumpIsNamed) {
     row.figures.given_less_got.value += hours * k_core_hour;
   };
   EXPECT_EQ(jumped([&](auto& next) { add(next.organizations[0], 100); }),
-            "A gave 100 core-hours more in 1 min by its statements, more than the cluster can do");
+            "A gave 100 processor-hours more in 1 min by its statements, more than the cluster can do");
   EXPECT_NE(jumped([&](auto& next) {
               add(next.organizations[0], 100);
               add(next.organizations[1], -200);
-            }).find("B got 200 core-hours more"),
+            }).find("B got 200 processor-hours more"),
             std::string::npos);
   EXPECT_NE(jumped([&](auto& next) {
               add(next.organizations[0], 200);
               add(next.organizations[1], -100);
-            }).find("A gave 200 core-hours more"),
+            }).find("A gave 200 processor-hours more"),
             std::string::npos);
   EXPECT_EQ(jumped([&](auto& next) {
               add(next.organizations[0], 100);
               next.organizations[0].settled_given = {100 * k_core_hour};
             }),
-            "A gave 100 core-hours more in 1 min by its statements, more than the cluster can do; 100 core-hours of "
+            "A gave 100 processor-hours more in 1 min by its statements, more than the cluster can do; 100 "
+            "processor-hours of "
             "that by agreed amounts");
   EXPECT_NE(jumped([](auto& next) { next.organizations[0].figures.balance.value *= 3; }), "");
   // By other books, or by figures that are restated, nothing is said.

@@ -1,5 +1,6 @@
 // Rows of sacct: what is read, and what is refused or left out. By hand.
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include "sacct/sacct_fields.hpp"
 #include "sacct/sacct_rows.hpp"
 #include "tests/support/must.hpp"
+#include "tests/support/text.hpp"
 #include "tests/support/time_zone.hpp"
 
 namespace shapley::sacct {
@@ -196,7 +198,12 @@ TEST_F(Rows, of_an_hour_that_clocks_show_twice_the_other_times_say_which) {
   EXPECT_EQ(
       note_of_twice({3, 17}),
       "2 rows have a time in the hour that clocks show twice, and nothing says which one is meant: the earlier is "
-      "taken (line 3, 17; TZ=UTC for sacct says it)");
+      "taken (lines 3 and 17; TZ=UTC for sacct says it)");
+  EXPECT_EQ(lines_text({3}), "line 3");
+  EXPECT_EQ(lines_text({3, 5, 17}), "lines 3, 5 and 17");
+  std::vector<std::int64_t> many(22);
+  std::iota(many.begin(), many.end(), 1);
+  EXPECT_PRED2(contains, lines_text(many), ", 19, 20 and 2 more");
 }
 
 TEST_F(Rows, a_part_of_a_resized_run_begins_before_its_own_submission) {

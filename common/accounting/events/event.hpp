@@ -211,7 +211,7 @@ constexpr auto description_of(std::type_identity<NodeWeight>) {
 // `charge`). What was booked stays: segments say what they were charged, capacities what nodes are worth.
 struct ChargeDeclared {
   Instant at;
-  std::string charge;             // "dominant", "cpu", "weights"
+  std::string charge;             // "dominant", "cpu", "weights", "billing"
   std::vector<Resource> weights;  // for the charge `weights`: what one unit of a resource counts; ascending by name
   std::vector<NodeWeight> node_weights;
   friend bool operator==(const ChargeDeclared&, const ChargeDeclared&) = default;
@@ -347,6 +347,20 @@ constexpr auto description_of(std::type_identity<ClusterNamed>) {
       .kept("cluster");
 }
 
+// From `at` on until the next such event the user of this number is called so where the jobs come from. The books do
+// not depend on it; papers name users by it, wherever they are made.
+struct UserNamed {
+  Instant at;
+  std::uint32_t user_id = 0;
+  std::string name;
+  friend bool operator==(const UserNamed&, const UserNamed&) = default;
+};
+constexpr auto description_of(std::type_identity<UserNamed>) {
+  return describe("user_named", member<Role::identity_and_time>("at", &UserNamed::at),
+                  member<Role::identity>("user_id", &UserNamed::user_id), member("name", &UserNamed::name))
+      .kept("user");
+}
+
 // Runs that no shapleyd observed, from an export of Slurm's accounting: their own events are stored right before this
 // one, in the same transaction or, in a new ledger, in all of it. The books do not depend on it; it is recorded to show
 // where those runs come from. Identity: `at`, `sha256`.
@@ -393,11 +407,12 @@ constexpr auto description_of(std::type_identity<HindsightBounded>) {
       .kept("bounded");
 }
 
-using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
-                           CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
-                           ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerBegan, JobChanged,
-                           ObservationGap, HistoryImported, AdjustmentMade, ResidualMeasured, StateLost, ClusterNamed,
-                           HindsightBounded, StandingReceived, ConsortiumDeclared, WorkSettled, LedgerReplaced>;
+using Event =
+    std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
+                 CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared, ChargeDeclared,
+                 PlacementResolved, ObservationsMistimed, ControllerBegan, JobChanged, ObservationGap, HistoryImported,
+                 AdjustmentMade, ResidualMeasured, StateLost, ClusterNamed, HindsightBounded, StandingReceived,
+                 ConsortiumDeclared, WorkSettled, LedgerReplaced, UserNamed>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);

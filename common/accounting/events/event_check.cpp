@@ -238,6 +238,10 @@ Expected<void> check_content(const ClusterNamed& event) {
   return event.cluster.empty() ? refuse("the cluster needs a name") : Expected<void>{};
 }
 
+Expected<void> check_content(const UserNamed& event) {
+  return event.name.empty() ? refuse("the user needs a name") : Expected<void>{};
+}
+
 Expected<void> check_content(const HindsightBounded& event) {
   if (event.coalitions == Coalitions::all) return refuse("a bound leaves some coalitions out");
   if (event.needed < 0 || event.bound < 0) return refuse("bytes count from 0");
@@ -320,7 +324,7 @@ Expected<void> check_sides(const std::string& from, const std::string& to) {
 Expected<void> check_content(const WorkSettled& event) {
   if (event.adjustment == 0) return refuse("adjustments count from 1");
   if (event.work.value == 0 || event.work > k_max_settled || -event.work > k_max_settled) {
-    return refuse("what is settled is more than nothing, and 277 million core-hours at most");
+    return refuse("what is settled is more than nothing, and 277 million hours of a processor at most");
   }
   return check_sides(event.from, event.to);
 }

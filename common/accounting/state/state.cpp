@@ -314,6 +314,25 @@ std::vector<HistoryImported> State::imports() const {
   return {all.begin(), all.end()};
 }
 
+std::vector<ChargeDeclared> State::charges() const {
+  const auto& all = impl_->kept.all<ChargeDeclared>();
+  return {all.begin(), all.end()};
+}
+
+UserNames State::user_names() const {
+  UserNames names;
+  for (const UserNamed& user : impl_->kept.all<UserNamed>()) names[user.user_id] = user.name;  // ascending by time
+  return names;
+}
+
+bool State::is_called(const UserNamed& user) const {
+  const UserNamed* last = nullptr;
+  for (const UserNamed& each : impl_->kept.all<UserNamed>()) {
+    if (each.user_id == user.user_id) last = &each;
+  }
+  return last != nullptr && (last->at >= user.at || last->name == user.name);
+}
+
 const ClusterNamed* State::cluster() const {
   const auto& names = impl_->kept.all<ClusterNamed>();
   return names.empty() ? nullptr : &*names.rbegin();

@@ -129,6 +129,7 @@ struct StateOptions {
   bool as_saved = false;
 };
 
+using UserNames = std::map<std::uint32_t, std::string>;
 using NodeNames = std::set<std::string, std::less<>>;
 
 // Nodes of the same owners, whose parts sum to 1,000,000.
@@ -254,8 +255,14 @@ class State {
   [[nodiscard]] std::vector<StateLost> state_losses() const;
   // All of them, ascending by `at`.
   [[nodiscard]] std::vector<HistoryImported> imports() const;
+  // The rules by which runs were charged, ascending by `at`.
+  [[nodiscard]] std::vector<ChargeDeclared> charges() const;
   // What the cluster was named last; nullptr: no feeder has named it.
   [[nodiscard]] const ClusterNamed* cluster() const;
+  // What users were called last, by number.
+  [[nodiscard]] UserNames user_names() const;
+  // Whether the user is called so at that time already, or was named later.
+  [[nodiscard]] bool is_called(const UserNamed& user) const;
   // All of them, ascending by number.
   [[nodiscard]] std::vector<AdjustmentMade> adjustments() const;
   // The one that continues the highest event; nullptr: there was no second controller ever.

@@ -64,11 +64,13 @@ std::string words_of_asked(const OwnershipAsked& asked, Instant until) {
 }
 
 // "500 core-hours given by physics to biology as of 2026-11-01T00:00:00Z", exactly.
-std::string words_of_asked(const SettlementAsked& asked) {
+std::string words_of_asked(const SettlementAsked& asked, const State& books) {
   constexpr Int128 k_hour_s = 3600;
   const bool is_hours = asked.work.value % k_hour_s == 0;
   const std::string amount = format_micro(is_hours ? asked.work.value / k_hour_s : asked.work.value);
-  return amount + (is_hours ? " core-hour" : " core-second") + (amount == "1" ? "" : "s") + " given by " + asked.from +
+  const std::string hours = unit_of(books.charges(), asked.at, asked.at).word();
+  const std::string of = hours.substr(0, hours.find('-'));
+  return amount + ' ' + of + (is_hours ? "-hour" : "-second") + (amount == "1" ? "" : "s") + " given by " + asked.from +
          " to " + asked.to + " as of " + format_instant(asked.at);
 }
 
@@ -216,7 +218,7 @@ class AdjustmentPlanner {
     plan_.made.kind = AdjustmentKind::settle;
     plan_.made.organization = asked.from;
     plan_.made.into = asked.to;
-    plan_.made.what = words_of_asked(asked);
+    plan_.made.what = words_of_asked(asked, books_);
     plan_.facts.emplace_back(WorkSettled{plan_.made.number, asked.at, asked.from, asked.to, asked.work});
     return {};
   }

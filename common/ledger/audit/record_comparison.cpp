@@ -343,12 +343,12 @@ class Comparison {
     if (count > 0) report_.notes.push_back(counted_as(count, what));
   }
 
-  // `what` before the list "3, 17", of many "3, 17, ... and others", and `after` behind it.
+  // `what` before the list "3, 5 and 17", of many "3, 5, ... and others", and `after` behind it.
   void note(const std::vector<std::int64_t>& numbers, const std::string& what, const std::string& after) {
     constexpr std::size_t k_most_named = 10;
     std::string text;
     for (std::size_t i = 0; i < std::min(numbers.size(), k_most_named); ++i)
-      text += (i > 0 ? ", " : "") + std::to_string(numbers[i]);
+      text += (i == 0 ? "" : i + 1 == numbers.size() ? " and " : ", ") + std::to_string(numbers[i]);
     if (numbers.size() > k_most_named) text += " and others";
     note(static_cast<std::int64_t>(numbers.size()), what + text + after);
   }
@@ -361,7 +361,7 @@ class Comparison {
     note(impossible_, "run[|s] of the ledger [is of such a job|are of such jobs]: not compared");
     note(end_untold_,
          "record[ says|s say] that a run has ended, and not when: its end is not compared, or it is in no ledger and "
-         "left out (line ",
+         "left out (line[|s] ",
          ")");
     note(runaway_,
          "recorded run[ has|s have] no end, and by the ledger, which goes on, slurmctld knows nothing of [it|them]: "
@@ -369,7 +369,7 @@ class Comparison {
          "");
     note(without_number_,
          "run[ is|s are] recorded without the number of [its|their] job, and compared by [its start|their starts] "
-         "(line ",
+         "(line[|s] ",
          "): slurmctld took the record of a federated job away before slurmdbd had all of it");
     note(records_.steps, "row[|s] of job steps left out");
     if (records_.records.empty()) report_.notes.emplace_back("the records have no row of a job");

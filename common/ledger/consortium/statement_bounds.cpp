@@ -19,9 +19,10 @@ Int128 magnitude(Int128 value) {
   return value < 0 ? -value : value;
 }
 
+// Whichever hours the other cluster counts: its statement does not say that.
 std::string hours(Int128 work) {
   constexpr Int128 k_hour = Int128{3600} * k_micro;
-  return grouped(magnitude(work) / k_hour) + " core-hours";
+  return grouped(magnitude(work) / k_hour) + " processor-hours";
 }
 
 Int128 whole_processors(Int128 millionths) {

@@ -79,6 +79,17 @@ Expected<std::string> read_cluster_name(const Database& database) {
   return names.empty() ? std::string() : names.rbegin()->second;
 }
 
+Expected<accounting::UserNames> read_user_names(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database.prepare("SELECT seq FROM event_texts WHERE " + keys_of("user_named") + " ORDER BY seq"));
+  SHAPLEY_TRY_ASSIGN(const std::vector<Event> events, read_events(database, std::move(select)));
+  accounting::UserNames names;
+  for (const Event& event : events) {
+    if (const auto* user = std::get_if<accounting::UserNamed>(&event)) names[user->user_id] = user->name;
+  }
+  return names;
+}
+
 Expected<std::set<std::string>> read_configured_organizations(const Database& database) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT name FROM organizations WHERE at = "
                                                         "(SELECT MAX(at) FROM organizations)"));
@@ -116,6 +127,10 @@ Expected<accounting::FormerNames> former_names(const Ledger& ledger) {
 
 Expected<std::string> cluster_name(const Ledger& ledger) {
   return ledger.rows().run("read the cluster's name", read_cluster_name);
+}
+
+Expected<accounting::UserNames> user_names(const Ledger& ledger) {
+  return ledger.rows().run("read the names of users", read_user_names);
 }
 
 Expected<std::set<std::string>> configured_organizations(const Ledger& ledger) {

@@ -9,6 +9,7 @@
 
 #include "accounting/events/event.hpp"
 #include "accounting/state/organizations.hpp"
+#include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/store/ledger.hpp"
@@ -29,6 +30,9 @@ namespace shapley::ledger {
 
 // The cluster's last name; empty: no feeder has reported one. Errors as above.
 [[nodiscard]] Expected<std::string> cluster_name(const Ledger& ledger);
+
+// What users were called last, as far as this file says, by number. Errors as above.
+[[nodiscard]] Expected<accounting::UserNames> user_names(const Ledger& ledger);
 
 // The organizations that the configuration named last. Errors as above.
 [[nodiscard]] Expected<std::set<std::string>> configured_organizations(const Ledger& ledger);

@@ -153,7 +153,13 @@ Expected<void> check_accounts(const Database& database, const JobsWanted& wanted
   for (const std::string& account : wanted.accounts) {
     SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT 1 FROM words WHERE text = ?1 LIMIT 1"));
     SHAPLEY_TRY_ASSIGN(const bool is_known, select.bind(1, account).step());
-    if (!is_known) return fail(Errc::invalid_argument, "the ledger has no job of account '" + account + "'");
+    if (is_known) continue;
+    SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+    return fail(Errc::invalid_argument,
+                "the ledger has no job of account '" + account + "'" +
+                    (begin.sequence == 0 ? ""
+                                         : "; it goes on from an archive, and jobs that are older are in its "
+                                           "archives only: shapleyctl jobs --ledger ARCHIVE"));
   }
   return {};
 }

@@ -205,6 +205,12 @@ Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem:
   }
 }
 
+accounting::UserNames PastBooks::user_names() {
+  accounting::UserNames names = state().user_names();
+  for (const accounting::UserNamed& user : events_.users()) names.emplace(user.user_id, user.name);
+  return names;
+}
+
 Expected<Instant> begin_of_books(const accounting::State& opening, Instant first, Instant asked) {
   const Instant begin = std::min(opening.begin(), first);
   if (begin <= asked) return begin;
@@ -256,6 +262,7 @@ Expected<void> PastEvents::add(const Ledger& ledger) {
   const EventRange& file = files_.emplace_back(EventRange{.database = &database, .after = begin.sequence});
   SHAPLEY_TRY(note_begin(file));
   SHAPLEY_TRY(note_retractions(file));
+  SHAPLEY_TRY(note_users(file));
   return note_adjustments(file);
 }
 
@@ -299,6 +306,20 @@ Expected<void> PastEvents::note_retractions(const EventRange& file) {
     if (!row) return {};
     SHAPLEY_TRY_ASSIGN(const SegmentKey key, typed_row<SegmentKey>(select));
     retracted_->insert(key);
+  }
+}
+
+Expected<void> PastEvents::note_users(const EventRange& file) {
+  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(*file.database));
+  SHAPLEY_TRY_ASSIGN(Statement select, file.database->prepare("SELECT seq FROM main.event_texts WHERE seq > ?1 AND "
+                                                              "key >= 'user_named/' AND key < 'user_named0' "
+                                                              "ORDER BY seq"));
+  select.bind(1, file.after);
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) return {};
+    SHAPLEY_TRY_ASSIGN(const StoredEvent stored, reader.read(select.integer(0)));
+    if (const auto* user = std::get_if<accounting::UserNamed>(&stored.event)) users_.push_back(*user);
   }
 }
 

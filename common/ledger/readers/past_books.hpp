@@ -136,6 +136,8 @@ class PastEvents {
   [[nodiscard]] const std::set<accounting::SegmentKey>& retracted() const { return *retracted_; }
   // All adjustments in the files, by number.
   [[nodiscard]] const std::vector<PastAdjustment>& adjustments() const { return adjustments_; }
+  // All names of users in the files, in the order of recording.
+  [[nodiscard]] const std::vector<accounting::UserNamed>& users() const { return users_; }
 
   // Books that go from `opening`, the books that the first file begins with, to `until` at most. Segments that
   // `opening` has and the files retract are retracted as of `since`. REQUIRES: this outlives the fold.
@@ -146,6 +148,7 @@ class PastEvents {
   [[nodiscard]] Expected<void> note_begin(const EventRange& file);
   [[nodiscard]] Expected<void> note_retractions(const EventRange& file);
   [[nodiscard]] Expected<void> note_adjustments(const EventRange& file);
+  [[nodiscard]] Expected<void> note_users(const EventRange& file);
 
   std::vector<Transaction> snapshots_;
   std::vector<EventRange> files_;  // the oldest first, each with its own events
@@ -154,6 +157,7 @@ class PastEvents {
   AdjustmentReader noting_;
   std::int64_t last_fact_ = 0;  // number of the last fact of the last adjustment so far
   std::vector<PastAdjustment> adjustments_;
+  std::vector<accounting::UserNamed> users_;
 };
 
 class PastBooks {
@@ -188,6 +192,8 @@ class PastBooks {
   // The submitter by the last submission of the job before `start` that is described; else account "", user 0.
   [[nodiscard]] Expected<Submitter> submitter_of(JobId job, Instant start) { return submitters_.of(job, start); }
   [[nodiscard]] const NameIndex& accounts() const { return submitters_.accounts(); }
+  // What users were called last, by number; of users that were named only later, what they were called first.
+  [[nodiscard]] accounting::UserNames user_names();
   // All adjustments in the files, by number, whenever they were made.
   [[nodiscard]] const std::vector<PastAdjustment>& adjustments() const { return events_.adjustments(); }
 

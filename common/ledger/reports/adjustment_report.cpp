@@ -240,6 +240,8 @@ Expected<PreviewReport> preview_report(const Ledger& ledger, const AdjustmentAsk
   }
   const bool joins = plan.made.kind == AdjustmentKind::rename || plan.made.kind == AdjustmentKind::merge;
   if (!joins) report.closed = restated(closed_before, closed_books(*with, estimator));
+  const Instant since = report.closed.empty() ? with->period_begin() : Instant{report.closed.front().begin.value};
+  report.in = unit_of(with->charges(), since, t);
   return report;
 }
 

@@ -119,7 +119,8 @@ CompareReport compared(const Moment& moment, const Side& a, const Side& b) {
                        .ranked_by = moment.status.ranked_by,
                        .ranking = moment.status.ranking,
                        .clusters = moment.status.clusters,
-                       .past = moment.is_past};
+                       .past = moment.is_past,
+                       .in = moment.status.in};
   report.sides = {side_report(moment, a), side_report(moment, b)};
   report.same_organization = a.organization == b.organization;
   if (const Dated& begin = moment.status.period.begin; begin.is_known()) report.period_begin = begin;
@@ -157,7 +158,7 @@ CompareReport compared(const Moment& moment, const Side& a, const Side& b) {
     const Int128 level = accounting::key_after(outlook, second, Duration{0}).value;
     game::FallingKey falling = accounting::falling_key(outlook.rows[first], outlook.terms);
     report.turning_processors = game::startable_until(falling, level) / k_micro;
-    // The same for core-hours that it gets more than it gives: each is done by now, and ages for m.
+    // The same for hours that it gets more than it gives: each is done by now, and ages for m.
     constexpr std::int64_t k_hour = 3600;
     falling.factor = k_hour * falling.residual;
     falling.residual = k_hour;

@@ -2,7 +2,7 @@
 //
 // What would change the order. A processor-second that is credited now is worth H seconds more by the time that ranks
 // look at (H: the horizon; game/serving_order.hpp), so a difference of keys D is compensated at once by
-//     D / H / 3600     core-hours
+//     D / H / 3600     hours
 // that the one gets more than it gives, or the other gives more than it gets. With H = 0 no amount does that at once:
 // then the report has none. A processor that starts now lowers its organization's key by c at once (the rule's third
 // term), so the one may start D / c processors before the other's first job. With c = 0 the report has none.

@@ -301,6 +301,9 @@ Expected<ExplainReport> explain_report(const Moment& moment, const Ledger& ledge
   report.priorities = sources.priorities;
   report.waits_for = sources.waits_for;
   report.job = std::move(job);
+  if (const auto user = moment.users.find(report.job.is.user_id); user != moment.users.end())
+    report.job.is.user = user->second;
+  report.in = moment.status.in;
   return report;
 }
 

@@ -140,4 +140,13 @@ Expected<JobsReport> jobs_report(const Ledger& ledger, const JobsFilter& filter,
   return report;
 }
 
+void complete(JobsReport& report, const JobsContext& context) {
+  Instant since = report.at;
+  for (JobRow& job : report.jobs) {
+    since = std::min(since, job.is.begin.value_or(since));
+    if (const auto user = context.users.find(job.is.user_id); user != context.users.end()) job.is.user = user->second;
+  }
+  report.in = unit_of(context.charges, since, report.at);
+}
+
 }  // namespace shapley::ledger

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/reports/report.hpp"
@@ -23,5 +24,15 @@ inline constexpr Duration k_reported_history{7 * 24 * 3600};
 // ask for less.
 [[nodiscard]] Expected<JobsReport> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at,
                                                QueryBudget budget = {}, const std::optional<JobsViewer>& viewer = {});
+
+// What the books know for all jobs: what their runs were charged in, and what their users are called.
+struct JobsContext {
+  std::vector<accounting::ChargeDeclared> charges;
+  accounting::UserNames users;
+
+  [[nodiscard]] static JobsContext of(const accounting::State& state) { return {state.charges(), state.user_names()}; }
+};
+// Sets the unit, from the first run on, and the names.
+void complete(JobsReport& report, const JobsContext& context);
 
 }  // namespace shapley::ledger

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ledger/readers/declarations.hpp"
+
 namespace shapley::ledger {
 
 const RankedRow* Moment::row(const std::string& organization) const {
@@ -57,6 +59,7 @@ Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wa
                 .adjustments = state.adjustments(),
                 .open = std::move(open),
                 .tasks = tasks,
+                .users = state.user_names(),
                 .next_starts = {}};
 }
 
@@ -65,6 +68,8 @@ Expected<Moment> past_moment(const Ledger& ledger, const PastQuestion& question)
   past.state.advance(question.at);
   Moment moment = moment_of(past.state, question.at, ranking_estimator(past.state));
   moment.is_past = true;
+  SHAPLEY_TRY_ASSIGN(accounting::UserNames later, user_names(ledger));
+  moment.users.merge(later);
   moment.next_starts = std::move(past.next_starts);
   return moment;
 }

@@ -31,6 +31,7 @@ struct Moment {
   std::vector<accounting::AdjustmentMade> adjustments;     // ascending by number
   std::vector<OpenSegment> open;                           // ascending by job
   StartableTasks tasks;
+  accounting::UserNames users;
   std::vector<accounting::SegmentOpened> next_starts;  // of the past only: runs that began after it, by begin
 
   // An organization's row of `status`; nullptr: no row has that name.

@@ -127,7 +127,8 @@ LineReport line_report(const accounting::State& state, const accounting::LedgerR
                     .event = accepted.event,
                     .time = first.figures.time,
                     .author = accepted.author,
-                    .reason = accepted.reason};
+                    .reason = accepted.reason,
+                    .in = unit_of(state.charges(), state.period_begin(), state.now())};
   std::map<std::string, std::pair<CpuTime, CpuTime>> owed;
   for (const accounting::ClusterShare& share : state.shares_elsewhere()) {
     if (share.cluster != accepted.cluster || share.statement == nullptr) continue;

@@ -55,6 +55,7 @@ struct RowContext {
   Duration elapsed;   // since the period began
   JobCounts jobs;
   Instant last_start;
+  const AmountUnit& in;
 };
 
 // commons has neither rank nor key.
@@ -98,7 +99,7 @@ OrganizationRow organization_row(const Standing& standing, const RowContext& con
   row.is.name = row.title = context.name;
   if (context.by != nullptr) add_rank(row, by_what_runs(*context.by, rate - standing.charged, context.terms), context);
   row.is.standing_core_hours = balance;
-  row.is.sentence = standing_sentence(balance);
+  row.is.sentence = standing_sentence(balance, context.in);
   row.is.gives = rate;
   if (standing.charged != standing.used) row.is.charged = standing.charged;
   row.is.owned = standing.owned;
@@ -178,9 +179,9 @@ std::vector<OrgId> report_order(const std::vector<accounting::Rank>& ranked, con
 }
 
 // "is owed 12.4 core-hours", "owes 3.1 core-hours", "is even".
-std::string owed(double core_hours) {
+std::string owed_text(double core_hours, const AmountUnit& in) {
   if (core_hours == 0) return "is even";
-  return (core_hours > 0 ? "is owed " : "owes ") + format_core_hours(core_hours) + " core-hours";
+  return (core_hours > 0 ? "is owed " : "owes ") + format_core_hours(core_hours) + ' ' + in.word();
 }
 
 std::string in_words(Duration duration) {
@@ -217,8 +218,9 @@ std::string counted_text(const RankingReport& ranking) {
 // Sentences about surprises: which organizations go before one that is owed more, and why. `rows` in rank order.
 // `by_clusters`: of sentence_of_clusters().
 std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& rows, const RankingReport& ranking,
-                                           const std::string& by_clusters) {
+                                           const std::string& by_clusters, const AmountUnit& in) {
   std::vector<std::string> sentences;
+  const auto owed = [&in](double core_hours) { return owed_text(core_hours, in); };
   const auto key = [](const RankedRow& row) { return *row.key_core_hours; };
   // The key if nothing ran.
   const auto idle_key = [](const RankedRow& row) { return *row.key_core_hours - *row.running_core_hours; };
@@ -363,6 +365,7 @@ StatusReport status_report(accounting::State& state, Instant t, EstimatorId want
   const std::vector<JobCounts> jobs = count_jobs(state, tasks);
   const std::vector<Instant> starts = state.last_starts();
   const Instant begin = state.period_begin();
+  const AmountUnit in = unit_of(state.charges(), begin, at);
 
   StatusReport report{.at = at,
                       .period = {state.period(), begin},
@@ -379,7 +382,8 @@ StatusReport status_report(accounting::State& state, Instant t, EstimatorId want
                       .clusters = other_clusters(state),
                       .ranks_act = {},
                       .daemon = {},
-                      .plugin = {}};
+                      .plugin = {},
+                      .in = in};
   const std::vector<OrgId> order = report_order(ranked, state);
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::size_t id = order[i].value;
@@ -392,10 +396,11 @@ StatusReport status_report(accounting::State& state, Instant t, EstimatorId want
                                          .able = able,
                                          .elapsed = at - begin,
                                          .jobs = jobs[id],
-                                         .last_start = starts[id]}));
+                                         .last_start = starts[id],
+                                         .in = in}));
   }
   std::vector<std::string>& sentences = report.ranking.sentences;
-  sentences = ranking_sentences(report.organizations, report.ranking, sentence_of_clusters(state, estimator));
+  sentences = ranking_sentences(report.organizations, report.ranking, sentence_of_clusters(state, estimator), in);
   if (const auto* bounded = state.hindsight_bounded();
       bounded != nullptr && accounting::estimators()[wanted.value].of_coalitions)
     sentences.insert(sentences.begin(), bounded_sentence(*bounded));

@@ -84,16 +84,20 @@ class Totals {
 
   [[nodiscard]] bool exact() const { return exact_; }
 
-  [[nodiscard]] std::vector<AccountRow> rows(const std::vector<OrgId>& order, const PastBooks& books,
+  [[nodiscard]] std::vector<AccountRow> rows(const std::vector<OrgId>& order, PastBooks& books,
                                              const std::vector<std::string>& names) const {
+    const accounting::UserNames users = books.user_names();
     const OwnerMatrix matrix = matrix_of(held_, names.size());
     std::vector<AccountRow> rows;
-    for (const OrgId organization : order) rows.push_back(row(organization, matrix, books, names));
+    for (const OrgId organization : order) {
+      rows.push_back(row(organization, matrix, names));
+      rows.back().users = users_of(organization, books, users);
+    }
     return rows;
   }
 
  private:
-  [[nodiscard]] AccountRow row(OrgId organization, const OwnerMatrix& matrix, const PastBooks& books,
+  [[nodiscard]] AccountRow row(OrgId organization, const OwnerMatrix& matrix,
                                const std::vector<std::string>& names) const {
     const std::size_t id = organization.value;
     AccountRow row{.name = names[id],
@@ -106,7 +110,7 @@ class Totals {
                    .waited = {at(waited_, id)},
                    .lent_to = {},
                    .borrowed_from = {},
-                   .users = users_of(organization, books)};
+                   .users = {}};
     for (std::size_t other = 0; other < names.size(); ++other) {
       if (other == id) continue;
       row.lent.work += matrix[other][id];
@@ -125,7 +129,8 @@ class Totals {
     if (work.value != 0) pairs.push_back({other, core_hours(work), work});
   }
 
-  [[nodiscard]] std::vector<UserRow> users_of(OrgId organization, const PastBooks& books) const {
+  [[nodiscard]] std::vector<UserRow> users_of(OrgId organization, const PastBooks& books,
+                                              const accounting::UserNames& names) const {
     std::map<std::pair<std::string, std::uint32_t>, UserWork> users;
     const HeldKey first{organization, OrgId{}};
     for (auto held = held_.lower_bound(first); held != held_.end(); ++held) {
@@ -136,8 +141,15 @@ class Totals {
       if (key.owner == organization) user.own += work;
     }
     std::vector<UserRow> rows;
-    for (const auto& [key, work] : users)
-      rows.push_back({key.first, key.second, {work.got}, {work.own}, {work.got - work.own}});
+    for (const auto& [key, work] : users) {
+      const auto name = names.find(key.second);
+      rows.push_back({key.first,
+                      key.second,
+                      {work.got},
+                      {work.own},
+                      {work.got - work.own},
+                      name == names.end() ? std::string() : name->second});
+    }
     return rows;
   }
 
@@ -147,7 +159,7 @@ class Totals {
 };
 
 PeriodPart part_of(const Stretch& stretch, EstimatorId estimator, const std::vector<OrgId>& order,
-                   const std::vector<std::string>& names) {
+                   const std::vector<std::string>& names, const AmountUnit& in) {
   PeriodPart part{.begin = std::max(stretch.begin, stretch.period_begin),  // the ledger may begin within the stretch
                   .end = stretch.end,
                   .period_begin = stretch.period_begin,
@@ -168,7 +180,7 @@ PeriodPart part_of(const Stretch& stretch, EstimatorId estimator, const std::vec
                   .closing = books_of(closing, estimator, stretch.end - stretch.period_begin),
                   .sentence = {}};
     row.sentence = difference_sentence(signed_text(row.closing.difference.core_hours()),
-                                       signed_text(row.closing.standing_core_hours));
+                                       signed_text(row.closing.standing_core_hours), in);
     part.organizations.push_back(std::move(row));
   }
   return part;
@@ -179,7 +191,13 @@ IntervalHeading heading(const IntervalAsked& asked) {
           .until = asked.until,
           .contribution = std::string(accounting::name_of(asked.estimator)),
           .books_begin = {},
-          .recorded_until = {}};
+          .recorded_until = {},
+          .in = {}};
+}
+
+// `since`: of the first period, from which amounts are carried into the time.
+AmountUnit unit_from(PastBooks& books, Instant since, const IntervalAsked& asked) {
+  return unit_of(books.state().charges(), std::min(since, asked.since), asked.until);
 }
 
 // The books at the interval's end, and what happened in it.
@@ -314,11 +332,12 @@ Expected<AccountReport> statement_report(PastBooks& books, const IntervalAsked& 
       .organizations = {},
       .adjustments = adjustments_of(books.adjustments(), asked.since, asked.until + Duration{asked.with_until ? 1 : 0}),
       .exact = totals.exact()};
+  report.of.in = unit_from(books, stretches.empty() ? asked.since : stretches.front().period_begin, asked);
   std::vector<std::string> shown;
   for (const OrgId id : order) shown.push_back(names[id.value]);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     totals.add_given(stretches[i], asked.estimator);
-    PeriodPart& part = report.periods.emplace_back(part_of(stretches[i], asked.estimator, order, names));
+    PeriodPart& part = report.periods.emplace_back(part_of(stretches[i], asked.estimator, order, names, report.of.in));
     const accounting::CooperationWorth* later = closed_worths.of_period_until(stretches[i].end);
     part.worth = worth_report(books.state(), later == nullptr ? worths[i] : *later);
     if (part.worth && !asked.only.empty()) keep_only(*part.worth, shown);
@@ -415,6 +434,8 @@ Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& as
                                 .with_until = asked.with_until},
                                add));
   SHAPLEY_TRY(chosen(books.state(), asked.only));
+  report.of.in =
+      unit_from(books, report.rows.empty() ? asked.since : Instant{report.rows.front().period_begin.value}, asked);
   return report;
 }
 

@@ -62,13 +62,28 @@ class Collector {
         stretch_.closing = with_t ? state.standings() : books_.rows();
         stretch_.period_begin = state.period_begin();
       }
+      const bool closes_period = stretch_.closes_period;
       finish(t);
       open(t);
+      if (closes_period && with_t) finish_instant(t);
     }
     return {};
   }
 
  private:
+  // What was settled at the instant at which a period begins is of that period, of which nothing else is known.
+  void finish_instant(Instant t) {
+    stretch_.closing = books_.state().standings();
+    const auto was_settled = [this](const Standing& row) {
+      const Standing before =
+          row.organization.value < stretch_.opening.size() ? stretch_.opening[row.organization.value] : Standing{};
+      return row.settled_got != before.settled_got || row.settled_given != before.settled_given;
+    };
+    if (std::ranges::none_of(stretch_.closing, was_settled)) return;
+    finish(t);
+    open(t);
+  }
+
   void open(Instant t) {
     stretch_ = {
         .begin = t, .end = t, .period_begin = t, .opening = books_.rows(), .closing = {}, .held = {}, .waited = {}};

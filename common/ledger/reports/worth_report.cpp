@@ -32,8 +32,8 @@ std::string amount_text(double core_hours) {
 }
 
 // " 12.4 core-hours instead of 9.3, on average this period".
-std::string instead(double got, double other) {
-  return amount_text(got) + (got == 0 ? "" : " core-hours") + " instead of " + amount_text(other) +
+std::string instead(double got, double other, const AmountUnit& in) {
+  return amount_text(got) + (got == 0 ? "" : ' ' + in.word()) + " instead of " + amount_text(other) +
          ", on average this period";
 }
 
@@ -44,7 +44,10 @@ int sign_of(Utility utility) {
 class Writer {
  public:
   Writer(const accounting::State& state, const Worth& worth)
-      : worth_(worth), names_(state.organizations()), order_(state.configured_order()) {}
+      : worth_(worth),
+        names_(state.organizations()),
+        order_(state.configured_order()),
+        in_(unit_of(state.charges(), worth.begin, worth.end)) {}
 
   [[nodiscard]] WorthReport make() const {
     WorthReport report{.begin = worth_.begin,
@@ -112,8 +115,8 @@ class Writer {
     const std::string& name = names_[row.organization.value];
     return {.name = name,
             .title = name,
-            .sentence =
-                worth_sentence({average(row.is.got.utility), average(row.is.alone.utility), sign_of(row.is.gain())}),
+            .sentence = worth_sentence(
+                {average(row.is.got.utility), average(row.is.alone.utility), sign_of(row.is.gain())}, in_),
             .is = comparison(row.is)};
   }
 
@@ -130,7 +133,8 @@ class Writer {
     const int gain = sign_of(all.gain());
     std::string more = gain == 0 ? "as much as" : (gain > 0 ? "more than" : "less than");
     if (gain != 0 && alone != 0) more = percent_text(100 * (got - alone) / alone) + ' ' + more;
-    return {.sentence = "together all have got " + more + " each alone: " + instead(got, alone), .is = comparison(all)};
+    return {.sentence = "together all have got " + more + " each alone: " + instead(got, alone, in_),
+            .is = comparison(all)};
   }
 
   [[nodiscard]] std::string nobody_would_gain() const {
@@ -154,28 +158,29 @@ class Writer {
     std::string who = names.front();
     for (std::size_t i = 1; i < names.size(); ++i) who += (i + 1 == names.size() ? " and " : ", ") + names[i];
     leaving.sentence = who + " would have gained most by leaving: alone " +
-                       (got == 0 ? "" : percent_text(100 * (alone - got) / got) + " more, ") + instead(alone, got);
+                       (got == 0 ? "" : percent_text(100 * (alone - got) / got) + " more, ") + instead(alone, got, in_);
     return leaving;
   }
 
   const Worth& worth_;
   const std::vector<std::string>& names_;
   std::vector<OrgId> order_;
+  AmountUnit in_;
 };
 
 }  // namespace
 
-std::string worth_sentence(const WorthSentence& of) {
+std::string worth_sentence(const WorthSentence& of, const AmountUnit& in) {
   const std::string average = ", on average this period";
   if (of.got == 0 && of.alone == 0) return "has got nothing, and would have got nothing alone";
   if (of.alone == 0)
-    return "has got " + format_core_hours(of.got) + " core-hours" + average + ", and would have got nothing alone";
+    return "has got " + format_core_hours(of.got) + ' ' + in.word() + average + ", and would have got nothing alone";
   if (of.gain == 0)
-    return "has got as much as it would have got alone: " + format_core_hours(of.got) + " core-hours" + average;
+    return "has got as much as it would have got alone: " + format_core_hours(of.got) + ' ' + in.word() + average;
   if (of.got == 0)
-    return "has got nothing, and would have got " + format_core_hours(of.alone) + " core-hours alone" + average;
+    return "has got nothing, and would have got " + format_core_hours(of.alone) + ' ' + in.word() + " alone" + average;
   return "has got " + percent_text(100 * (of.got - of.alone) / of.alone) + (of.gain > 0 ? " more" : " less") +
-         " than it would have got alone: " + instead(of.got, of.alone);
+         " than it would have got alone: " + instead(of.got, of.alone, in);
 }
 
 void keep_only(WorthReport& worth, const std::vector<std::string>& organizations) {

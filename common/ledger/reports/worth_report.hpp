@@ -1,8 +1,8 @@
 // The worth of cooperation (accounting/worth/worth.hpp) as a report: for `status --worth`, statements, the daemon's
 // answers and the exporter. docs/reference/shapleyctl.md lists every member.
 //
-// Utility in core-hours is its average over the period, as a standing's is (report.hpp):
-//     psi / (t - period begin) / 3600        [core-hours]
+// Utility in hours is its average over the period, as a standing's is (report.hpp):
+//     psi / (t - period begin) / 3600        [hours]
 // The gain of cooperating, psi - v({u}), has the sign and the per cent of the exact amounts. Pure.
 #pragma once
 
@@ -27,10 +27,10 @@ void keep_only(WorthReport& worth, const std::vector<std::string>& organizations
 // "has got 34 % more than it would have got alone: 12.4 core-hours instead of 9.3, on average this period". `gain` has
 // the sign of the exact amount.
 struct WorthSentence {
-  double got = 0;    // core-hours, on average
+  double got = 0;    // hours, on average
   double alone = 0;  // likewise
   int gain = 0;      // < 0, 0, > 0
 };
-[[nodiscard]] std::string worth_sentence(const WorthSentence& of);
+[[nodiscard]] std::string worth_sentence(const WorthSentence& of, const AmountUnit& in);
 
 }  // namespace shapley::ledger

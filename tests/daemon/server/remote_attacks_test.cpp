@@ -447,8 +447,14 @@ TEST_F(RemoteAttack, AnAnswerOfAnotherUserIsRefused) {
 }
 
 TEST_F(RemoteAttack, AQuestionToAnotherClusterOrLedgerIsRefused) {
-  const auto plugin = feeder();
   auto asked = options();
+  asked.cluster = "another";
+  EXPECT_NE(ask(asked).find("no slurmctld has fed the books here yet, so it is not known whether they are those of "
+                            "another"),
+            std::string::npos);
+  asked.cluster = "";
+  EXPECT_TRUE(is_pong(ask(asked)));
+  const auto plugin = feeder();
   asked.cluster = "another";
   const std::string other_cluster = ask(asked);
   EXPECT_NE(other_cluster.find("the books here are those of cluster"), std::string::npos) << other_cluster;

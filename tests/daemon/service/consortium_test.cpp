@@ -162,6 +162,31 @@ TEST_F(ConsortiumOfTwo, AStatementThatChangesNothingIsRecordedOnceAnHour) {
   EXPECT_EQ(north.recorded(), 2U);
 }
 
+// A statement that would change ranks and could not be recorded says nothing of the age of the figures that are shown.
+TEST_F(ConsortiumOfTwo, TheAgeIsThatOfTheFigures) {
+  north.hear(south, south.states(now), now);
+  const std::int64_t first = now;
+  now += 60;
+  // In the same second, so that it is recorded with the next tick.
+  south.see({running({.id = 1, .account = "chem", .node = "n1", .cpus = 8, .start = k_begin}),
+             running({.id = 2, .account = "phys", .node = "n1", .cpus = 8, .start = now - 50})},
+            now);
+  const json before = told_by_north(R"({"request":"status"})")["clusters"][0];
+  const Expected<std::string> stated = south.states(now);
+  north.service->consortium().receive(
+      "south", read_statement(stated, std::as_const(*north.service).consortium().find("south")->key), "north",
+      Instant{now});
+  for (const char* request : {R"({"request":"status"})", R"({"request":"compare","a":"physics","b":"chemistry"})"}) {
+    const json south_now = told_by_north(request)["clusters"][0];
+    EXPECT_EQ(south_now["organizations"], before["organizations"]) << "it is not recorded yet";
+    EXPECT_EQ(south_now["stated_at"], first) << request;
+    EXPECT_NE(south_now.value("heard_at", json()), json(now)) << request;
+  }
+  north.service->tick(Instant{now});
+  EXPECT_EQ(north.recorded(), 2U);
+  EXPECT_EQ(told_by_north(R"({"request":"status"})")["clusters"][0]["stated_at"], now);
+}
+
 // A statement that is ten minutes old when it is recorded would be too old for the last ten minutes of the hour.
 TEST_F(ConsortiumOfTwo, TheRecordedStatementIsNotTooOldWhileNewerOnesCome) {
   constexpr std::size_t k_minutes_late = 10;

@@ -108,6 +108,27 @@ TEST_F(RebuildTest, AnEventOlderThanTheHorizonIsBookedNevertheless) {
   EXPECT_EQ(service->books().replayed_at_start(), 0) << "a checkpoint was saved of the rebuilt books";
 }
 
+// Each task of an array counts as a job, as it does by the present books.
+TEST_F(RebuildTest, HeldFiguresCountTasks) {
+  connect(2);
+  protocol::JobUpdate rest = waiting({.id = 70, .account = "chem", .cpus = 2, .start = now});
+  rest.array_job_id = 70;
+  rest.pending_tasks = 8;
+  snapshot({rest});
+  const auto startable = [this] {
+    const json report = status();
+    for (const json& row : report["organizations"]) {
+      if (row["name"] == "chemistry") return row["waiting_jobs"].get<int>();
+    }
+    return -1;
+  };
+  EXPECT_EQ(startable(), 8);
+  now += 1;
+  receive_late_run();
+  ASSERT_TRUE(service->books().incomplete());
+  EXPECT_EQ(startable(), 8);
+}
+
 // The thread that rebuilds opens the file by its name.
 TEST_F(RebuildTest, NothingIsRebuiltFromAnotherFileThanTheLedger) {
   namespace fs = std::filesystem;

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
+#include "base/mutex.hpp"
 #include "daemon/requests/queries.hpp"
 #include "service_fixture.hpp"
 
@@ -41,6 +44,69 @@ TEST_F(ServiceTest, RanksBrakeAndAChangeOfThatIsAnEvent) {
   restart();
   service->tick(Instant{now});
   EXPECT_EQ(service->ranks().organizations.front(), "physics") << "the file's own rule again, as restart() reads it";
+}
+
+// Users of jobs are named in the ledger as this host calls them, each once, and again when the name changes.
+TEST_F(ServiceTest, UsersAreNamedOnceAndWhenTheirNamesChange) {
+  Mutex mutex;
+  std::vector<std::vector<std::uint32_t>> asked;
+  accounting::UserNames names{{1'000, "ada"}, {1'002, "eve"}};
+  options.user_names = [&](const std::vector<std::uint32_t>& users, const std::atomic<bool>& /*ended*/) {
+    const MutexLock lock(mutex);
+    asked.push_back(users);
+    accounting::UserNames known;
+    for (const std::uint32_t user : users) {
+      if (names.contains(user)) known[user] = names.at(user);
+    }
+    return known;
+  };
+  const auto named = [&](const Lines& lines) {
+    return test::eventually([&] {
+      service->tick(Instant{now});
+      return rows(
+                 "SELECT json_extract(payload, '$.user_id'), json_extract(payload, '$.name') FROM events WHERE kind = "
+                 "'user_named' ORDER BY seq") == lines;
+    });
+  };
+  const auto job_of = [&](std::uint32_t job, std::uint32_t user) {
+    protocol::JobUpdate update = running({.id = job, .start = now});
+    update.user_id = user;
+    return update;
+  };
+  restart();
+  connect(1);
+  snapshot({job_of(1, 1'000), job_of(2, 1'000), job_of(3, 1'001)});
+  ASSERT_TRUE(named({"1000|ada"}));
+  see({job_of(4, 1'000), job_of(5, 1'001), job_of(6, 1'002)});
+  ASSERT_TRUE(named({"1000|ada", "1002|eve"}));
+  {
+    const MutexLock lock(mutex);
+    EXPECT_EQ(asked, (std::vector<std::vector<std::uint32_t>>{{1'000, 1'001}, {1'002}})) << "who has no name, too";
+    names[1'000] = "ada2";
+  }
+  // A day later, and by another process, which asks again.
+  now += 24 * k_hour + 1;
+  see({job_of(7, 1'000)});
+  ASSERT_TRUE(named({"1000|ada", "1002|eve", "1000|ada2"}));
+  restart();
+  connect(2);
+  snapshot({job_of(7, 1'000), job_of(8, 1'002)});
+  ASSERT_TRUE(test::eventually([&] {
+    service->tick(Instant{now});
+    const MutexLock lock(mutex);
+    return asked.size() == 4;
+  }));
+  ++now;
+  ASSERT_TRUE(named({"1000|ada", "1002|eve", "1000|ada2"})) << "as the ledger has them";
+  const nlohmann::json jobs = ask(R"({"request":"jobs","all":true})")["jobs"];
+  EXPECT_EQ(jobs.back()["user"], "eve");
+  service.reset();  // before what its thread refers to
+}
+
+TEST(HostUserNames, AreThoseOfThisHost) {
+  const std::atomic<bool> ended = false;
+  EXPECT_EQ(host_user_names({0, 4'123'456'789}, ended), (accounting::UserNames{{0, "root"}}));
+  EXPECT_TRUE(host_user_names({4'123'456'789}, ended).empty());
 }
 
 // Physics runs on chemistry's node, eight processors that it does not give: by m = 3600, R' and S' change every second,
