@@ -88,6 +88,7 @@ json values_without_charts(const SiteReport& report) {
           {"contribution", of.contribution},
           {"worth", worth_values(last)},
           {"overview", values_of(overview_sheet(report))},
+          {"balances", values_of_balances(balance_sheets(report))},
           {"period_begins", period_begins(report.statement.periods)},
           {"users", users_values(report)},
           {"corrections", corrections_values(report)},
