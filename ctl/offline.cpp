@@ -7,7 +7,7 @@
 #include "base/calendar.hpp"
 #include "base/json.hpp"
 #include "base/time_text.hpp"
-#include "ctl/commands/interval.hpp"
+#include "ctl/commands/statement.hpp"
 #include "ledger/readers/declarations.hpp"
 
 namespace shapley::ctl {

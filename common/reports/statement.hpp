@@ -102,11 +102,17 @@ struct AccountRow {
   Amount lent = {};
   Amount borrowed = {};
   Amount waited = {};
+  // What its processors could have done = own + lent + both of the following: idle while startable jobs asked for as
+  // much (ledger/reports/stretches.hpp), and the rest.
+  Amount capacity = {};
+  Amount idle_wanted = {};
+  Amount idle_unwanted = {};
   std::vector<LentPair> lent_to = {};
   std::vector<LentPair> borrowed_from = {};
   std::vector<UserRow> users = {};
 };
-SHAPLEY_DESCRIBE(AccountRow, name, got, given, settled, own, lent, borrowed, waited, lent_to, borrowed_from, users);
+SHAPLEY_DESCRIBE(AccountRow, name, got, given, settled, own, lent, borrowed, waited, capacity, idle_wanted,
+                 idle_unwanted, lent_to, borrowed_from, users);
 
 struct AccountReport {
   IntervalHeading of = {};

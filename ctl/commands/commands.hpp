@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "config/keys.hpp"
 #include "ctl/client.hpp"
+#include "ctl/commands/balance.hpp"
 #include "ctl/commands/interval.hpp"
 #include "ctl/environment.hpp"
 #include "reports/workflows.hpp"
@@ -158,6 +159,7 @@ void add_rename_cluster(CLI::App& app, RenameClusterArguments& arguments);
 struct ReportArguments {
   IntervalArguments interval;
   std::string month;
+  BalanceArguments balance = {};
   std::string directory;   // for index.html and the files of values
   std::string heading;     // empty: the usual one
   std::string public_key;  // empty: the signed head is shown without verification

@@ -56,7 +56,7 @@ class Joining {
   Joining(const Membership& first, const std::vector<std::string>& only)
       : own_(first.cluster), declared_(*first.consortium), only_(only) {}
 
-  Expected<void> add(const std::string& cluster, ledger::AccountReport report) {
+  Expected<void> add(const std::string& cluster, ledger::AccountReport report, std::vector<BalanceRow> balances) {
     const accounting::OtherCluster* other = accounting::find_cluster(declared_, cluster);
     if (cluster != own_ && other == nullptr) {
       return fail(Errc::invalid_argument, "it is of the cluster '" + cluster + "', which is not in the consortium '" +
@@ -79,7 +79,12 @@ class Joining {
     const auto is_other = [this](const auto& row) { return !is_asked(row.name); };
     std::erase_if(report.organizations, is_other);
     for (ledger::PeriodPart& part : report.periods) std::erase_if(part.organizations, is_other);
-    joined_.decimals = std::min(joined_.decimals, PaperAmounts(report).decimals());
+    joined_.decimals = std::min(joined_.decimals, PaperAmounts(report, largest_amount_of(balances)).decimals());
+    for (BalanceRow& row : balances) {
+      rename(row.organization);
+      row.cluster = cluster;
+      if (is_asked(row.organization)) joined_.additions.balances.rows.push_back(std::move(row));
+    }
     return {};
   }
 
@@ -122,6 +127,8 @@ class Joining {
       return std::tuple(user.organization, cluster_number(joined_, user.cluster));
     };
     std::ranges::stable_sort(joined_.users, {}, place);
+    std::ranges::stable_sort(joined_.additions.balances.rows, {},
+                             &BalanceRow::organization);  // then by cluster, as they came
     return std::move(joined_);
   }
 
@@ -197,7 +204,7 @@ std::size_t cluster_number(const ConsortiumStatement& statement, const std::stri
   return static_cast<std::size_t>(found - statement.clusters.begin());
 }
 
-ledger::AmountUnit ConsortiumStatement::in() const {
+ledger::AmountUnit ConsortiumFigures::in() const {
   const ledger::AmountUnit& first = of.front().in;
   const auto is_as_first = [&first](const ledger::IntervalHeading& each) {
     return each.in.unit == first.unit && each.in.changes == first.changes;
@@ -209,7 +216,7 @@ ledger::AmountUnit ConsortiumStatement::in() const {
   return all;
 }
 
-Units ConsortiumStatement::sum_in_first(std::span<const Units> of_clusters) const {
+Units ConsortiumFigures::sum_in_first(std::span<const Units> of_clusters) const {
   Int128 sum = 0;
   for (std::size_t i = 0; i < of_clusters.size(); ++i) sum += of_clusters[i] * clusters[i].weight;
   return nearest_of_quotient(sum, clusters.front().weight);
@@ -227,7 +234,7 @@ std::string missing_line(const ConsortiumStatement& statement) {
   return "There is no sum, because the ledgers of these clusters of the consortium were not given: " + names;
 }
 
-std::string consortium_text(const ConsortiumStatement& statement) {
+std::string consortium_text(const ConsortiumStatement& statement, const StatementTables& tables) {
   std::string text = "Consortium " + printable(statement.consortium) + ": " + statement.of.front().since.utc() +
                      " to " + statement.of.front().until.utc() + "; amounts in " + printable(statement.in().in_full()) +
                      '\n';
@@ -249,15 +256,32 @@ std::string consortium_text(const ConsortiumStatement& statement) {
   }
   text += '\n' + (statement.has_sums() ? "" : printable(missing_line(statement)) + ".\n");
   if (has_guests(statement)) text += k_guests_apart;
-  const Table lent = lent_table(statement);
-  if (!lent.rows.empty()) text += '\n' + people_text(lent);
-  const Table users = users_table(statement);
-  if (!users.rows.empty()) text += '\n' + people_text(users);
+  if (!statement.additions.balances.rows.empty()) {
+    text += '\n' + balance_text(statement.additions.balances, balance_table(statement),
+                                PaperAmounts::with_decimals(statement.decimals), statement.has_sums());
+  }
+  const auto add = [&text](const Table& table) {
+    if (!table.rows.empty()) text += '\n' + people_text(table);
+  };
+  if (tables.pairs) add(lent_table(statement));
+  add(accounts_table(statement.additions.accounts, PaperAmounts::with_decimals(statement.decimals)));
+  if (tables.users) add(users_table(statement));
   return text +
          (statement.exact ? "" : "\nBooks:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
 }
 
 namespace {
+
+std::vector<UsersOf> users_of(const ConsortiumStatement& statement) {
+  std::vector<UsersOf> users;
+  for (const UserOnCluster& user : statement.users) {
+    const bool is_same =
+        !users.empty() && users.back().organization == user.organization && users.back().cluster == user.cluster;
+    if (!is_same) users.push_back({user.organization, user.cluster, {}});
+    users.back().users.push_back(user.is);
+  }
+  return users;
+}
 
 // Up to when the ledgers are known.
 struct Known {
@@ -285,7 +309,8 @@ Expected<ledger::AccountReport> report_of_known(const IntervalArguments& interva
 }  // namespace
 
 Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers, IntervalArguments interval,
-                                                   bool as_of_now) {
+                                                   bool as_of_now, const BalanceArguments& balance) {
+  SHAPLEY_TRY_ASSIGN(const Rates rates, Rates::parse(balance.rates));
   const std::vector<std::string> only = std::exchange(interval.organizations, {});  // others may have other names there
   std::vector<Membership> members;
   for (const std::string& file : ledgers) {
@@ -303,22 +328,40 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
     interval.ledger = ledgers[i];
     SHAPLEY_TRY_ASSIGN(ledger::AccountReport report,
                        report_of_known(interval, members[i].until, {least.until, most.until}, as_of_now));
-    if (auto added = joining.add(members[i].cluster, std::move(report)); !added)
+    std::vector<BalanceRow> balances;
+    if (balance.is_asked()) {
+      IntervalArguments same = interval;
+      if (members[i].until > least.until) same.until = report.of.until.utc();
+      SHAPLEY_TRY_ASSIGN(balances, balance_rows(report.of, same, {}));
+    }
+    if (auto added = joining.add(members[i].cluster, std::move(report), std::move(balances)); !added)
       return with_context(ledgers[i], std::move(added).error());
   }
   SHAPLEY_TRY(joining.check_asked());
-  return std::move(joining).finish();
+  ConsortiumStatement statement = std::move(joining).finish();
+  statement.additions.balances.by_month = balance.is_by_month();
+  if (balance.rates.empty()) return statement;
+  std::vector<std::string> known;
+  for (const accounting::ClusterWeight& cluster : statement.clusters) known.push_back(cluster.cluster);
+  SHAPLEY_TRY(rates.check_clusters(known));
+  SHAPLEY_TRY_ASSIGN(statement.additions.balances.invoice, invoice_rows(statement.additions.balances.rows, rates));
+  return statement;
 }
 
 Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Environment& environment) {
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
-  SHAPLEY_TRY_ASSIGN(const ConsortiumStatement statement,
-                     consortium_statement(arguments.consortium, interval, arguments.as_of == "now"));
+  SHAPLEY_TRY(take_year(arguments.balance, interval));
+  SHAPLEY_TRY_ASSIGN(ConsortiumStatement statement,
+                     consortium_statement(arguments.consortium, interval, arguments.as_of == "now", arguments.balance));
+  SHAPLEY_TRY_ASSIGN(statement.additions.accounts, subtotals_by(arguments.accounts, users_of(statement)));
   if (interval.json) {
-    environment.out << tables::json_text(json_of(statement));
+    json values = json_of(static_cast<const ConsortiumFigures&>(statement));
+    add_to_json(values, statement.additions);
+    environment.out << tables::json_text(values);
   } else {
-    environment.out << (interval.csv ? csv_text(exact_consortium(statement)) : consortium_text(statement));
+    environment.out << (interval.csv ? csv_text(exact_consortium(statement))
+                                     : consortium_text(statement, arguments.tables));
   }
   if (!statement.exact) return ExitCode::findings;
   if (statement.has_sums()) return ExitCode::success;

@@ -11,7 +11,7 @@
 #include "accounting/state/consortium.hpp"
 #include "base/description.hpp"
 #include "base/error.hpp"
-#include "ctl/commands/interval.hpp"
+#include "ctl/commands/statement.hpp"
 #include "ctl/output/paper.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/reports/statement.hpp"
@@ -49,7 +49,7 @@ struct UserOnCluster {
 };
 SHAPLEY_DESCRIBE(UserOnCluster, organization, cluster, (flattened, is));
 
-struct ConsortiumStatement {
+struct ConsortiumFigures {
   std::string consortium;
   std::vector<accounting::ClusterWeight> clusters;  // in the order of the files; not empty
   std::vector<ledger::IntervalHeading> of;          // of each cluster's books
@@ -71,7 +71,11 @@ struct ConsortiumStatement {
   // The sum of printed amounts, one of each cluster, likewise; to the nearest unit.
   [[nodiscard]] Units sum_in_first(std::span<const Units> of_clusters) const;
 };
-SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, users, missing, decimals, exact);
+SHAPLEY_DESCRIBE(ConsortiumFigures, consortium, clusters, of, members, lent, users, missing, decimals, exact);
+
+struct ConsortiumStatement : ConsortiumFigures {
+  StatementAdditions additions = {};
+};
 
 // From a ledger of each cluster, or a copy; `interval` says the time and the members to show, by their names in the
 // first ledger. The time ends where the first of the ledgers does, so that it is the same for all. What processors of
@@ -79,7 +83,8 @@ SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, u
 // the first ledger declares no consortium, or another ledger is of a cluster that is not declared in it, or of one that
 // another file was given of. REQUIRES: `ledgers` is not empty.
 [[nodiscard]] Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers,
-                                                                 IntervalArguments interval, bool as_of_now);
+                                                                 IntervalArguments interval, bool as_of_now,
+                                                                 const BalanceArguments& balance = {});
 
 // The number of a cluster among those of the statement. REQUIRES: it is one of them.
 [[nodiscard]] std::size_t cluster_number(const ConsortiumStatement& statement, const std::string& cluster);
@@ -92,8 +97,8 @@ SHAPLEY_DESCRIBE(ConsortiumStatement, consortium, clusters, of, members, lent, u
 // What the missing ledgers are, in words; empty: none is missing.
 [[nodiscard]] std::string missing_line(const ConsortiumStatement& statement);
 
-// All of it for people.
-[[nodiscard]] std::string consortium_text(const ConsortiumStatement& statement);
+// All of it for people, with the pairs and users that are asked for.
+[[nodiscard]] std::string consortium_text(const ConsortiumStatement& statement, const StatementTables& tables);
 [[nodiscard]] Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments,
                                                           const Environment& environment);
 

@@ -36,6 +36,16 @@ constexpr Field k_member_fields[] = {
     {"difference", "Difference"},
     {"standing", "Standing"},
 };
+constexpr Field k_member_balance_fields[] = {
+    left({"organization", "Organization"}),
+    left({"cluster", "Cluster"}),
+    {"before", "Before"},
+    {"given", "Given"},
+    {"got", "Got"},
+    {"settled", "Settled"},
+    {"rounding", k_rounding},
+    {"after", "After"},
+};
 constexpr Field k_lent_fields[] = {
     left({"owner", "Lent by"}),
     left({"borrower", "Borrowed by"}),
@@ -58,6 +68,8 @@ constexpr Field k_exact_consortium_fields[] = {{"begin_utc"}, {"end_utc"}, {"org
 
 constexpr AmountField k_member_amounts[] = {
     {"given"}, {"got"}, {"settled", true}, {"rounding", true}, {"difference", true}, {"standing", true}};
+constexpr AmountField k_member_balance_amounts[] = {{"before", true},  {"given"},          {"got"},
+                                                    {"settled", true}, {"rounding", true}, {"after", true}};
 constexpr AmountField k_lent_amounts[] = {{"core_hours"}};
 constexpr AmountField k_cluster_user_amounts[] = {{"got"}, {"own"}, {"borrowed"}, {"rounding", true}};
 
@@ -201,6 +213,25 @@ Table members_table(const ConsortiumStatement& statement) {
   return table;
 }
 
+Table balance_table(const ConsortiumStatement& statement) {
+  const PaperAmounts amounts = paper_amounts(statement);
+  const auto line_of = [&amounts](const Works& works) {
+    const std::array after{works[0], works[1], -works[2], works[3]};
+    return std::vector<Units>{amounts.nearest(works[0]), amounts.nearest(works[1]),
+                              amounts.nearest(works[2]), amounts.nearest(works[3]),
+                              amounts.left_over(after),  amounts.nearest(works[0] + works[1] - works[2] + works[3])};
+  };
+  ByCluster rows(statement, amounts, k_member_balance_amounts, std::size(k_member_balance_amounts), line_of);
+  std::map<std::string, std::map<std::size_t, Works>> members;
+  for (const BalanceRow& row : statement.additions.balances.rows) {
+    members[row.organization][cluster_number(statement, row.cluster)] = {row.before.work, row.given.work, row.got.work,
+                                                                         row.settled.work};
+  }
+  for (const auto& [name, clusters] : members) rows.add({{"organization", name}}, clusters);
+  return cluster_table("Balance by cluster", k_member_balance_fields,
+                       std::move(rows).finish({{"organization", k_rounding}}, {{"organization", k_sum}}));
+}
+
 Table lent_table(const ConsortiumStatement& statement) {
   const PaperAmounts amounts = paper_amounts(statement);
   ByCluster rows(statement, amounts, k_lent_amounts, std::size(k_lent_amounts),
@@ -285,8 +316,10 @@ Table exact_consortium(const ConsortiumStatement& statement) {
     table.rows.push_back(exact_row(statement, row.owner, row.cluster, "lent_to", row.amount));
     table.rows.back()["other"] = row.borrower;
   }
-  const Table users = exact_consortium_users(statement);
-  table.rows.insert(table.rows.end(), users.rows.begin(), users.rows.end());
+  const ledger::IntervalHeading& of = statement.of.front();
+  for (const json& rows : {exact_consortium_users(statement).rows, exact_balances(statement.additions.balances, of),
+                           exact_accounts(statement.additions.accounts, of)})
+    table.rows.insert(table.rows.end(), rows.begin(), rows.end());
   return table;
 }
 

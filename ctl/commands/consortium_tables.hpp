@@ -9,6 +9,8 @@ namespace shapley::ctl {
 // Its tables, the same in the text and on the page: a row for each cluster, then, if no ledger is missing, what
 // rounding leaves of the sum over clusters, and that sum; last the same of all rows.
 [[nodiscard]] tables::Table members_table(const ConsortiumStatement& statement);
+// Members' balances. REQUIRES: the statement has them.
+[[nodiscard]] tables::Table balance_table(const ConsortiumStatement& statement);
 [[nodiscard]] tables::Table lent_table(const ConsortiumStatement& statement);
 // By organization and cluster: its users, what rounding leaves of their sum, and the sum.
 [[nodiscard]] tables::Table users_table(const ConsortiumStatement& statement);

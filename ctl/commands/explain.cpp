@@ -11,6 +11,7 @@
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
+#include "ctl/commands/explain_own.hpp"
 #include "ctl/commands/explain_slurm.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/other_clusters.hpp"
@@ -350,7 +351,7 @@ std::optional<Place> place_in(const Explanation& explanation, const Endpoint& en
 
 Expected<ledger::ExplainRequest> request_from(const ExplainArguments& arguments, const Environment& environment) {
   if (!arguments.submit) {
-    if (arguments.job.empty()) return fail(Errc::invalid_argument, "explain needs a JOB, or --submit");
+    if (arguments.job.empty()) return fail(Errc::invalid_argument, "explain needs a JOB, --me, or --submit");
     if (const auto name = ledger::checked_job_name(arguments.job); !name)
       return fail(Errc::invalid_argument,
                   name.error().what + "; an organization is explained --against another one or a job");
@@ -406,6 +407,14 @@ void add_explain(CLI::App& app, ExplainArguments& arguments) {
                    "reverse that")
       ->excludes(submit)
       ->type_name("NAME");
+  CLI::Option* me = command
+                        ->add_flag("--me", arguments.me,
+                                   "Show all of your own jobs that wait in one table: places, what goes before each, "
+                                   "when they start, and what would let them start now")
+                        ->excludes(job)
+                        ->excludes(submit)
+                        ->excludes(command->get_option("--against"));
+  command->add_flag("-P,--parsable2", arguments.parsable, "Print exact values separated by |")->needs(me);
   command->add_option("-A,--account", arguments.asked.account, "Use this account")->needs(submit)->type_name("ACCOUNT");
   command->add_option("-n,--ntasks", arguments.asked.processors, "Let it ask for so many processors")
       ->needs(submit)
@@ -424,7 +433,8 @@ void add_explain(CLI::App& app, ExplainArguments& arguments) {
   RankSource& source = arguments.source;
   command->add_option("--ledger", source.ledger, "Read this ledger file or a copy of it, without asking a daemon")
       ->type_name("FILE");
-  command->add_option("--at", source.at, "Report as of this instant")->type_name("TIME");
+  command->add_option("--at", source.at, "Report as of this instant")->type_name("TIME")->excludes(me);
+  me->excludes(command->get_option("--ledger"));
   command
       ->add_option(
           "--archives", source.archives,
@@ -453,6 +463,7 @@ std::string render_explanation(const Explanation& explanation) {
 
 Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint& endpoint,
                                const Environment& environment) {
+  if (arguments.me) return explain_own_jobs(arguments, endpoint, environment);
   if (!arguments.against.empty()) {
     if (arguments.job.empty())
       return fail(Errc::invalid_argument, "explain --against needs the JOB or organization that is compared, too");

@@ -1,5 +1,5 @@
-// `shapleyctl explain JOB` explains why a job waits, `explain --submit` where one would stand, and `explain --against`
-// which of two organizations or jobs goes first.
+// `shapleyctl explain JOB` explains why a job waits, `explain --me` shows the caller's own jobs that wait, `explain
+// --submit` where a job would stand, and `explain --against` which of two organizations or jobs goes first.
 #pragma once
 
 #include <array>
@@ -22,6 +22,8 @@ namespace shapley::ctl {
 struct ExplainArguments {
   std::string job = {};      // or, with `against`, an organization
   std::string against = {};  // an organization or a job; empty: the job itself is explained
+  bool me = false;           // the caller's own jobs (explain_own.hpp)
+  bool parsable = false;     // with `me`
   bool submit = false;
   ledger::SubmissionAsked asked = {};  // with `submit`, as `time`
   std::string time = {};               // of sbatch; empty: the partition's own

@@ -12,7 +12,6 @@
 #include "ctl/environment.hpp"
 #include "ctl/offline.hpp"
 #include "reports/requests.hpp"
-#include "tables/table.hpp"
 
 namespace CLI {
 class App;
@@ -57,31 +56,5 @@ template <typename Request>
 
 // "" if the report covers the whole requested time, else lines with the begin of the books and the end of the ledger.
 [[nodiscard]] std::string recorded_line(const ledger::IntervalHeading& heading);
-
-// `shapleyctl statement`: what every organization got and gave in a month or another interval, which
-// organization lent to which, and which accounts and users used them.
-
-struct StatementArguments {
-  IntervalArguments interval;
-  std::string month;           // "2026-11"
-  std::string as_of = "then";  // or "now"
-  // Ledgers of the clusters of one consortium; by the first of them clusters are weighed and organizations named.
-  std::vector<std::string> consortium = {};
-  bool all = false;  // rows without any amount, too
-};
-
-void add_statement(CLI::App& app, StatementArguments& arguments);
-
-// Sets the name of each user who has none yet, by this host. Users that the asker may not see have neither account nor
-// number, and are one row.
-void name_users(ledger::AccountReport& report);
-
-[[nodiscard]] Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
-                                               const Environment& environment);
-
-// The text for people, and the exact amounts, of a report whose users have names. `all`: with the rows whose amounts
-// are all zero as they are printed.
-[[nodiscard]] std::string render_statement(const ledger::AccountReport& report, bool all = false);
-[[nodiscard]] tables::Table exact_statement(const ledger::AccountReport& report);
 
 }  // namespace shapley::ctl

@@ -13,7 +13,7 @@
 #include "ctl/commands/audit.hpp"
 #include "ctl/commands/commands.hpp"
 #include "ctl/commands/consortium_statement.hpp"
-#include "ctl/commands/interval.hpp"
+#include "ctl/commands/statement.hpp"
 #include "ctl/commands/users.hpp"
 #include "ctl/output/forecast.hpp"
 #include "ctl/output/paint.hpp"
@@ -126,6 +126,7 @@ Expected<SiteReport> figures(const ReportArguments& arguments, IntervalArguments
   SiteReport report;
   report.users = arguments.users;
   SHAPLEY_TRY_ASSIGN(report.statement, interval_report(interval, endpoint, ledger::StatementRequest{}));
+  SHAPLEY_TRY_ASSIGN(report.balances, balances_of(arguments.balance, report.statement.of, interval, endpoint));
   if (report.users) {
     name_users(report.statement);
     order_users(report.statement);
@@ -162,7 +163,8 @@ Expected<ConsortiumReport> gather_consortium(const ReportArguments& arguments, c
   SHAPLEY_TRY(take_month(arguments.month, interval));
   ConsortiumReport report;
   report.heading = arguments.heading;
-  SHAPLEY_TRY_ASSIGN(report.statement, consortium_statement(arguments.consortium, interval, false));
+  SHAPLEY_TRY(take_year(arguments.balance, interval));
+  SHAPLEY_TRY_ASSIGN(report.statement, consortium_statement(arguments.consortium, interval, false, arguments.balance));
   if (!arguments.users) report.statement.users.clear();
   for (const std::string& file : arguments.consortium) {
     std::vector<std::string> others = arguments.consortium;
@@ -288,6 +290,7 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->type_name("DIRECTORY");
   add_time_and_ledger(*command, arguments.interval);
   add_month(*command, arguments.month);
+  add_balance(*command, arguments.balance);
   command->add_option("--title", arguments.heading, "Use this text as the heading of the page")->type_name("TEXT");
   CLI::Option* public_key =
       command->add_option("--public-key", arguments.public_key, "Verify the signed head with this public key")
@@ -316,8 +319,8 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       "--live", arguments.live,
       "Write a page of the present: standings, which organization goes first and why, and the places of "
       "jobs that wait");
-  for (const char* other :
-       {"--consortium", "--per-organization", "--users", "--public-key", "--since", "--until", "--month"})
+  for (const char* other : {"--consortium", "--per-organization", "--users", "--public-key", "--since", "--until",
+                            "--month", "--year", "--by-month", "--rate"})
     live->excludes(command->get_option(other));
   command->add_option("--every", arguments.every_s, "Make browsers reload the page after so many seconds")
       ->needs(live)
@@ -355,6 +358,7 @@ Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& 
   }
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
+  SHAPLEY_TRY(take_year(arguments.balance, interval));
   SHAPLEY_TRY_ASSIGN(const SiteReport report, gather(arguments, interval, endpoint, environment));
   SHAPLEY_TRY_ASSIGN(const std::string page, report_page(report, charts));
   SHAPLEY_TRY(write_all(arguments.directory, page, all_sheets(report), environment));

@@ -1,3 +1,5 @@
+#include "ctl/commands/statement.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -14,7 +16,6 @@
 #include "base/printable.hpp"
 #include "ctl/commands/adjust.hpp"
 #include "ctl/commands/consortium_statement.hpp"
-#include "ctl/commands/interval.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/paper.hpp"
 #include "ctl/output/worth.hpp"
@@ -50,6 +51,16 @@ constexpr Field k_held_fields[] = {
     {"waited", "Waited"},
 };
 
+constexpr Field k_capacity_fields[] = {
+    left({"organization", "Organization", {}, "name"}),
+    {"capacity", "Capacity"},
+    {"own", "Own"},
+    {"lent", "Lent"},
+    {"wanted", "IdleWanted"},
+    {"unwanted", "IdleNotWanted"},
+    {"rounding", k_rounding},
+};
+
 constexpr Field k_pair_fields[] = {
     left({"owner", "Lent by"}),
     left({"borrower", "Borrowed by"}),
@@ -66,10 +77,6 @@ constexpr Field k_user_fields[] = {
     {"rounding", k_rounding},
 };
 
-constexpr Field k_exact_statement_fields[] = {{"begin_utc"},    {"end_utc"}, {"organization"}, {"item"},
-                                              {"contribution"}, {"other"},   {"account"},      {"user"},
-                                              {"core_hours"},   {"exact"},   {"unit"}};
-
 constexpr AmountField k_period_amounts[] = {{"before", true},
                                             {"given"},
                                             {"got"},
@@ -79,6 +86,8 @@ constexpr AmountField k_period_amounts[] = {{"before", true},
                                             {"standing_before", true},
                                             {"standing_after", true}};
 constexpr AmountField k_held_amounts[] = {{"got"}, {"own"}, {"borrowed"}, {"rounding", true}, {"lent"}, {"waited"}};
+constexpr AmountField k_capacity_amounts[] = {{"capacity"}, {"own"},      {"lent"},
+                                              {"wanted"},   {"unwanted"}, {"rounding", true}};
 constexpr AmountField k_pair_amounts[] = {{"core_hours"}};
 constexpr AmountField k_user_amounts[] = {{"got"}, {"own"}, {"borrowed"}, {"rounding", true}};
 
@@ -122,6 +131,20 @@ struct HeldWorks {
   }
 };
 
+// What processors could have done, and did.
+struct CapacityWorks {
+  CpuTime capacity = {}, own = {}, lent = {}, wanted = {}, unwanted = {};
+
+  CapacityWorks& operator+=(const CapacityWorks& other) {
+    capacity += other.capacity;
+    own += other.own;
+    lent += other.lent;
+    wanted += other.wanted;
+    unwanted += other.unwanted;
+    return *this;
+  }
+};
+
 HeldWorks works_of(const ledger::AccountRow& row) {
   return {row.got.work, row.own.work, row.borrowed.work, row.lent.work, row.waited.work};
 }
@@ -140,16 +163,17 @@ std::string text_of(std::span<const Field> fields, AmountRows rows,
 }
 
 // Empty if no organization had an amount in the period.
-std::string worth_text(const std::optional<ledger::WorthReport>& worth, const ledger::AmountUnit& in) {
+std::string worth_text(const std::optional<ledger::WorthReport>& worth, const ledger::AmountUnit& in, bool pairs) {
   if (!worth || worth->organizations.empty()) return {};
   return "\nWhat cooperation was worth since " + worth->begin.utc() + ", utility in " + in.word() +
-         " on average over that time:\n" + worth_tables(*worth, in);
+         " on average over that time:\n" + worth_tables(*worth, in, pairs);
 }
 
 // The tables and sentences of a statement for people.
 class Paper {
  public:
-  Paper(const ledger::AccountReport& report, bool all) : report_(report), all_(all), amounts_(report) {
+  Paper(const ledger::AccountReport& report, const StatementTables& tables, const Balances& balances)
+      : report_(report), tables_(tables), amounts_(report, largest_amount_of(balances.rows)) {
     for (const ledger::PeriodPart& part : report.periods) {
       AmountRows& rows = parts_.emplace_back(rows_of(part));
       with_settled_ = with_settled_ || rows.has("settled");
@@ -167,15 +191,7 @@ class Paper {
     Table table{.columns = columns_of(k_period_fields), .rows = std::move(parts_[number]).take()};
     if (!with_settled_) drop_column(table, "settled");
     if (!with_rounding_) drop_column(table, "rounding");
-    text += people_text(table) + '\n';
-    for (const ledger::PeriodRow& row : part.organizations) {
-      const PeriodWorks works(row);
-      if (shows(works)) {
-        text += printable(row.name) + ' ' +
-                ledger::difference_sentence(words(works.after), words(works.standing_after), report_.of.in) + ".\n";
-      }
-    }
-    text += worth_text(part.worth, report_.of.in);
+    text += people_text(table) + sentences(part) + worth_text(part.worth, report_.of.in, tables_.pairs);
     if (part.closes_period)
       text += "The period ends at " + part.end.utc() + ": standings start again from zero there.\n";
     return text + '\n';
@@ -200,8 +216,27 @@ class Paper {
     return text_of(k_held_fields, std::move(rows));
   }
 
-  // Empty, or with an empty line after it.
+  // Empty if it is not asked for, or with an empty line after it.
+  [[nodiscard]] std::string capacity() const {
+    if (!tables_.capacity) return {};
+    AmountRows rows(amounts_, k_capacity_amounts);
+    CapacityWorks all;
+    for (const ledger::AccountRow& row : report_.organizations) {
+      const CapacityWorks works{row.capacity.work, row.own.work, row.lent.work, row.idle_wanted.work,
+                                row.idle_unwanted.work};
+      all += works;
+      if (shows({works.capacity, works.own, works.lent, works.wanted, works.unwanted}))
+        rows.add({{"name", row.name}}, line_of(works));
+    }
+    rows.finish({{"name", k_rounding}}, {{"name", k_sum}}, line_of(all));
+    return text_of(k_capacity_fields, std::move(rows)) +
+           "\nCapacity: what its processors could have done. IdleWanted: idle while startable jobs asked for as "
+           "much.\n\n";
+  }
+
+  // Likewise.
   [[nodiscard]] std::string pairs() const {
+    if (!tables_.pairs) return {};
     AmountRows rows(amounts_, k_pair_amounts);
     std::set<std::pair<std::string, std::string>> taken;
     CpuTime all;
@@ -230,6 +265,7 @@ class Paper {
 
   // Likewise.
   [[nodiscard]] std::string users() const {
+    if (!tables_.users) return {};
     AmountRows rows(amounts_, k_user_amounts);
     HeldWorks all;
     const auto words = [](const std::string& name, const json& account, const std::string& user) {
@@ -253,7 +289,23 @@ class Paper {
     return rows.empty() ? "" : text_of(k_user_fields, std::move(rows)) + '\n';
   }
 
+  [[nodiscard]] const PaperAmounts& amounts() const { return amounts_; }
+
  private:
+  // Empty for many organizations, whose table says the same on fewer lines.
+  [[nodiscard]] std::string sentences(const ledger::PeriodPart& part) const {
+    constexpr std::size_t k_most_sentences = 8;
+    std::string text;
+    std::size_t count = 0;
+    for (const ledger::PeriodRow& row : part.organizations) {
+      const PeriodWorks works(row);
+      if (!shows(works)) continue;
+      text += printable(row.name) + ' ' +
+              ledger::difference_sentence(words(works.after), words(works.standing_after), report_.of.in) + ".\n";
+      ++count;
+    }
+    return '\n' + (count > k_most_sentences ? std::string() : text);
+  }
   [[nodiscard]] AmountRows rows_of(const ledger::PeriodPart& part) const {
     AmountRows rows(amounts_, k_period_amounts);
     PeriodWorks all;
@@ -283,13 +335,21 @@ class Paper {
     const auto [got, own, borrowed, rounding] = user_line(works);
     return {got, own, borrowed, rounding, amounts_.nearest(works.lent), amounts_.nearest(works.waited)};
   }
+  [[nodiscard]] std::array<Units, 6> line_of(const CapacityWorks& works) const {
+    return {amounts_.nearest(works.capacity),
+            amounts_.nearest(works.own),
+            amounts_.nearest(works.lent),
+            amounts_.nearest(works.wanted),
+            amounts_.nearest(works.unwanted),
+            amounts_.left_over(std::array{works.own, works.lent, works.wanted, works.unwanted})};
+  }
   [[nodiscard]] ledger::SignedText words(CpuTime work) const {
     const Units units = amounts_.nearest(work);
     return {amounts_.text(units < 0 ? -units : units), units > 0 ? 1 : units < 0 ? -1 : 0};
   }
   // Whether a row with these amounts has anything but zeros as printed, or is shown nevertheless.
   [[nodiscard]] bool shows(std::initializer_list<CpuTime> amounts) const {
-    return all_ || std::ranges::any_of(amounts, [this](CpuTime work) { return amounts_.nearest(work) != 0; });
+    return tables_.all || std::ranges::any_of(amounts, [this](CpuTime work) { return amounts_.nearest(work) != 0; });
   }
   [[nodiscard]] bool shows(const PeriodWorks& works) const {
     return shows({works.before, works.given, works.got, works.settled, works.after, works.standing_before,
@@ -297,103 +357,11 @@ class Paper {
   }
 
   const ledger::AccountReport& report_;
-  bool all_;
+  StatementTables tables_;
   PaperAmounts amounts_;
   std::vector<AmountRows> parts_ = {};
   bool with_settled_ = false;
   bool with_rounding_ = false;  // in the periods' tables
-};
-
-class ExactRows {
- public:
-  explicit ExactRows(const ledger::AccountReport& report) : report_(report) {}
-
-  json make() && {
-    for (const ledger::PeriodPart& part : report_.periods) {
-      begin_ = part.begin.utc();
-      end_ = part.end.utc();
-      add_part(part);
-    }
-    begin_ = report_.of.since.utc();
-    end_ = report_.of.until.utc();
-    for (const ledger::AccountRow& row : report_.organizations) add_whole(row);
-    return std::move(rows_);
-  }
-
- private:
-  void add(const std::string& name, std::string_view item, double core_hours, const std::string& exact,
-           const json& more) {
-    json row{{"begin_utc", begin_},
-             {"end_utc", end_},
-             {"organization", name},
-             {"item", item},
-             {"contribution", report_.of.contribution},
-             {"core_hours", core_hours},
-             {"exact", exact},
-             {"unit", "processor_seconds"}};
-    row.update(more);
-    rows_.push_back(std::move(row));
-  }
-
-  void add(const std::string& name, std::string_view item, const ledger::Amount& amount,
-           const json& more = json::object()) {
-    add(name, item, amount.core_hours(), format_micro(amount.work.value), more);
-  }
-
-  void add_utility(const std::string& name, std::string_view item, double core_hours, Utility exact,
-                   json more = json::object()) {
-    more.update({{"unit", "processor_seconds_squared"}});
-    add(name, item, core_hours, format_micro(exact.value), more);
-  }
-
-  void add_part(const ledger::PeriodPart& part) {
-    for (const ledger::PeriodRow& row : part.organizations) {
-      const auto& [name, opening, got, given, settled, closing, sentence] = row;
-      add_utility(name, "standing_before", opening.standing_core_hours, opening.phi_minus_psi);
-      add(name, "difference_before", opening.difference);
-      add(name, "given", given);
-      add(name, "got", got);
-      if (settled.work.value != 0) add(name, "settled", settled);
-      add(name, "difference_after", closing.difference);
-      add_utility(name, "standing_after", closing.standing_core_hours, closing.phi_minus_psi);
-    }
-    if (part.worth) add_worth(*part.worth);
-  }
-
-  void add_worth(const ledger::WorthReport& worth) {
-    for (const ledger::WorthRow& row : worth.organizations) {
-      add_utility(row.name, "psi", row.is.psi_core_hours, row.is.psi);
-      add_utility(row.name, "alone", row.is.alone_core_hours, row.is.alone);
-      if (const auto& bounds = row.is.bounds)
-        add_utility(row.name, "alone_if_ended", bounds->end_now_core_hours, bounds->end_now);
-    }
-    for (const ledger::WorthPair& pair : worth.pairs) {
-      const json other{{"other", pair.organizations.at(1)}};
-      const std::string& name = pair.organizations.front();
-      add_utility(name, "pair_psi", pair.is.psi_core_hours, pair.is.psi, other);
-      add_utility(name, "pair_alone", pair.is.alone_core_hours, pair.is.alone, other);
-    }
-  }
-
-  void add_whole(const ledger::AccountRow& row) {
-    add(row.name, "own", row.own);
-    add(row.name, "borrowed", row.borrowed);
-    add(row.name, "lent", row.lent);
-    add(row.name, "waited", row.waited);
-    for (const ledger::LentPair& pair : row.lent_to)
-      add(row.name, "lent_to", pair.amount(), {{"other", pair.organization}});
-    for (const ledger::LentPair& pair : row.borrowed_from)
-      add(row.name, "borrowed_from", pair.amount(), {{"other", pair.organization}});
-    for (const ledger::UserRow& user : row.users) {
-      const json who{{"account", json_of(user.account)}, {"user", user.user}};
-      add(row.name, "user_own", user.own, who);
-      add(row.name, "user_borrowed", user.borrowed, who);
-    }
-  }
-
-  const ledger::AccountReport& report_;
-  std::string begin_, end_;
-  json rows_ = json::array();
 };
 
 // nullptr: the worth of cooperation is unknown for all periods.
@@ -419,6 +387,17 @@ std::string corrections_text(const ledger::AccountReport& report) {
   return text;
 }
 
+// The tables of all periods, and what they mean.
+std::string period_parts(const ledger::AccountReport& report, Paper& paper) {
+  std::string text;
+  for (std::size_t i = 0; i < report.periods.size(); ++i) text += paper.part(i);
+  text += paper.identity() +
+          ": work given less work got since the period began, a sum. A standing is that\n"
+          "difference on average over the period so far, as status shows it.\n\n";
+  if (const ledger::WorthReport* limits = first_worth(report)) text += worth_limits(*limits) + '\n';
+  return text;
+}
+
 }  // namespace
 
 void name_users(ledger::AccountReport& report) {
@@ -430,17 +409,23 @@ void name_users(ledger::AccountReport& report) {
 }
 
 void add_statement(CLI::App& app, StatementArguments& arguments) {
-  CLI::App* command =
-      app.add_subcommand("statement", "Show what each organization got, gave and lent in a month, by account and user");
+  CLI::App* command = app.add_subcommand(
+      "statement", "Show what each organization got, gave and lent in a month or a year, by account and user");
   add_interval(*command, arguments.interval);
   add_month(*command, arguments.month);
+  add_balance(*command, arguments.balance);
   command
       ->add_option("--as-of", arguments.as_of,
                    "Show closed periods as they were known at their end (then), or as they are known today (now)")
       ->capture_default_str()
       ->check(CLI::IsMember({"then", "now"}))
       ->type_name("WHEN");
-  command->add_flag("--all", arguments.all, "Show organizations, users and pairs without any amount, too");
+  command->add_flag("--pairs", arguments.tables.pairs, "Show what each organization lent to each other one, too");
+  command->add_flag("--users", arguments.tables.users, "Show what each user of each account got, too");
+  add_accounts_option(*command, arguments.accounts);
+  command->add_flag("--capacity", arguments.tables.capacity,
+                    "Show what processors could have done, too, and what of it was wanted");
+  command->add_flag("--all", arguments.tables.all, "Show organizations, users and pairs without any amount, too");
   command
       ->add_option(
           "--consortium", arguments.consortium,
@@ -450,22 +435,23 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
       ->type_name("LEDGER");
 }
 
-std::string render_statement(const ledger::AccountReport& report, bool all) {
-  Paper paper(report, all);
+std::string render_statement(const ledger::AccountReport& report, const StatementTables& tables,
+                             const StatementAdditions& additions) {
+  const Balances& balances = additions.balances;
+  Paper paper(report, tables, balances);
   std::string text = "Statement: " + report.of.since.utc() + " to " + report.of.until.utc() +
                      ", months and days in UTC; contribution " + printable(report.of.contribution) + "; amounts in " +
                      report.of.in.in_full() + '\n' + recorded_line(report.of);
   if (report.as_of.is_known()) text += "Closed periods by what was known at " + report.as_of.utc() + ".\n";
   text += '\n';
-  for (std::size_t i = 0; i < report.periods.size(); ++i) text += paper.part(i);
-  text += paper.identity();
-  text +=
-      ": work given less work got since the period began, a sum. A standing is that\n"
-      "difference on average over the period so far, as status shows it.\n\n";
-  if (const ledger::WorthReport* limits = first_worth(report)) text += worth_limits(*limits) + '\n';
+  if (!balances.by_month) text += period_parts(report, paper);
+  if (!balances.rows.empty())
+    text += balance_text(balances, balance_table(balances.rows, paper.amounts()), paper.amounts(), true) + '\n';
   text += paper.held() +
           "\nOwn: on its own processors. Waited: what its startable jobs asked for, times how long.\n\n" +
-          paper.pairs() + paper.users();
+          paper.capacity() + paper.pairs();
+  if (!additions.accounts.empty()) text += people_text(accounts_table(additions.accounts, paper.amounts())) + '\n';
+  text += paper.users();
   if (report.is_private) text += "What others used is private here (PrivateData in slurm.conf): (others).\n\n";
   text += corrections_text(report);
   return text + (report.exact
@@ -473,24 +459,26 @@ std::string render_statement(const ledger::AccountReport& report, bool all) {
                      : "Books:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
 }
 
-Table exact_statement(const ledger::AccountReport& report) {
-  Table table{.columns = columns_of(k_exact_statement_fields), .rows = ExactRows(report).make()};
-  name_unit(table, report.of.in);
-  return table;
-}
-
 Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
                                  const Environment& environment) {
   if (!arguments.consortium.empty()) return run_consortium_statement(arguments, environment);
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
+  SHAPLEY_TRY(take_year(arguments.balance, interval));
   const ledger::StatementRequest request{.as_of = arguments.as_of == "now" ? ledger::AsOf::now : ledger::AsOf::then};
   SHAPLEY_TRY_ASSIGN(ledger::AccountReport report, interval_report(interval, endpoint, request));
   name_users(report);
+  StatementAdditions additions;
+  SHAPLEY_TRY_ASSIGN(additions.balances, balances_of(arguments.balance, report.of, interval, endpoint));
+  SHAPLEY_TRY_ASSIGN(additions.accounts, subtotals_by(arguments.accounts, users_of(report)));
   if (interval.json) {
-    environment.out << tables::json_text(json_of(report));
+    json values = json_of(report);
+    add_to_json(values, additions);
+    environment.out << tables::json_text(values);
+  } else if (interval.csv) {
+    environment.out << csv_text(exact_statement(report, additions));
   } else {
-    environment.out << (interval.csv ? csv_text(exact_statement(report)) : render_statement(report, arguments.all));
+    environment.out << render_statement(report, arguments.tables, additions);
   }
   return report.exact ? ExitCode::success : ExitCode::findings;
 }

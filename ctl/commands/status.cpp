@@ -14,7 +14,7 @@
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "ctl/commands/interval.hpp"
+#include "ctl/commands/statement.hpp"
 #include "ctl/commands/users.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"

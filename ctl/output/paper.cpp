@@ -46,7 +46,8 @@ PaperAmounts::PaperAmounts(CpuTime largest)
                 : magnitude(largest.value) >= k_core_hour     ? 2
                                                               : k_most_decimals) {}
 
-PaperAmounts::PaperAmounts(const AccountReport& report) : PaperAmounts(largest_amount_of(report)) {}
+PaperAmounts::PaperAmounts(const AccountReport& report, CpuTime others)
+    : PaperAmounts(CpuTime{std::max(largest_amount_of(report).value, magnitude(others.value))}) {}
 
 PaperAmounts PaperAmounts::with_decimals(int decimals) {
   SHAPLEY_REQUIRE(decimals >= 1 && decimals <= k_most_decimals);

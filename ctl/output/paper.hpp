@@ -59,7 +59,8 @@ class PaperAmounts {
   // three.
   explicit PaperAmounts(CpuTime largest);
   // Of a statement: by what its organizations got, gave and settled, and their differences.
-  explicit PaperAmounts(const ledger::AccountReport& report);
+  // `others`: the largest of the paper's other amounts.
+  explicit PaperAmounts(const ledger::AccountReport& report, CpuTime others = {});
   // REQUIRES: 1, 2 or 3.
   [[nodiscard]] static PaperAmounts with_decimals(int decimals);
 

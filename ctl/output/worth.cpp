@@ -118,12 +118,12 @@ std::string worth_limits(const ledger::WorthReport& worth) {
   return "Limits:  " + printable(worth.limits) + ".\n";
 }
 
-std::string worth_tables(const ledger::WorthReport& worth, const ledger::AmountUnit& in) {
+std::string worth_tables(const ledger::WorthReport& worth, const ledger::AmountUnit& in, bool pairs) {
   if (worth.organizations.empty()) return {};
   json rows = json::array();
   for (const ledger::WorthRow& row : worth.organizations) rows.push_back(row_of(row.is, {{"name", row.name}}));
-  return tables::people_text({.columns = columns_of(k_worth_fields), .rows = std::move(rows)}) + pairs_table(worth) +
-         '\n' + worth_sentences(worth) + bounds_lines(worth, in);
+  return tables::people_text({.columns = columns_of(k_worth_fields), .rows = std::move(rows)}) +
+         (pairs ? pairs_table(worth) : std::string()) + '\n' + worth_sentences(worth) + bounds_lines(worth, in);
 }
 
 std::string render_worth(const ledger::StatusReport& report) {

@@ -10,7 +10,8 @@ namespace shapley::ctl {
 // The table of organizations, that of pairs if there are any, then a sentence for each organization, for all together
 // and for the coalition that would gain most by leaving, and the bounds of provisional values. Empty if there is
 // nothing to show.
-[[nodiscard]] std::string worth_tables(const ledger::WorthReport& worth, const ledger::AmountUnit& in);
+[[nodiscard]] std::string worth_tables(const ledger::WorthReport& worth, const ledger::AmountUnit& in,
+                                       bool pairs = true);
 
 // Only the sentences; those of the first organizations if there are more than k_most_lines.
 [[nodiscard]] std::string worth_sentences(const ledger::WorthReport& worth);

@@ -74,6 +74,12 @@ json proofs_values(const ConsortiumReport& report) {
   return proofs;
 }
 
+std::vector<Sheet> balances_of(const ConsortiumStatement& statement) {
+  if (statement.additions.balances.rows.empty()) return {};
+  return balance_sheets(statement.additions.balances, balance_table(statement),
+                        PaperAmounts::with_decimals(statement.decimals), statement.of.front(), statement.has_sums());
+}
+
 }  // namespace
 
 bool ConsortiumReport::is_proven() const {
@@ -88,9 +94,11 @@ std::vector<Sheet> consortium_sheets(const ConsortiumStatement& statement) {
   // Reports are meant to be forwarded, so those who do not want users do not find them in a file either.
   ConsortiumStatement without_users = statement;
   without_users.users.clear();
+  without_users.additions.balances = {};  // in files of their own
   std::vector<Sheet> sheets{{members_table(statement), "statement.csv", exact_consortium(without_users)}};
   if (!statement.users.empty())
     sheets.push_back({users_table(statement), std::string(k_users_file), exact_consortium_users(statement)});
+  for (Sheet& sheet : balances_of(statement)) sheets.push_back(std::move(sheet));
   return sheets;
 }
 
@@ -119,7 +127,8 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
                    {"has_sums", statement.has_sums()},
                    {"standings_differ", statement.has_sums() && !standings_have_sums(statement)},
                    {"members", values_of(figure, sheets.front())},
-                   {"users", sheets.size() < 2 ? json() : values_of(sheets.back())},
+                   {"users", statement.users.empty() ? json() : values_of(sheets[1])},
+                   {"balances", values_of_balances(balances_of(statement))},
                    {"lent", lent.rows.empty() ? json() : table_values(lent)},
                    {"is_exact", statement.exact},
                    {"proofs", proofs_values(report)}});

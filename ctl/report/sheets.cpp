@@ -10,7 +10,7 @@
 
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
-#include "ctl/commands/interval.hpp"
+#include "ctl/commands/statement.hpp"
 #include "ctl/commands/users.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/paper.hpp"
@@ -51,6 +51,8 @@ constexpr Field k_months_file[] = {{"begin_utc"},
                                    {"got_processor_seconds"},
                                    {"settled_processor_seconds"}};
 
+constexpr Field k_balances_file[] = {{"begin_utc"},    {"end_utc"},    {"organization"}, {"cluster"}, {"item"},
+                                     {"contribution"}, {"core_hours"}, {"exact"},        {"unit"}};
 constexpr Field k_corrections_file[] = {{"number"},     {"at_utc"},           {"author"},     {"what"},
                                         {"reason"},     {"reversed_by"},      {"made_later"}, {"runs"},
                                         {"core_hours"}, {"processor_seconds"}};
@@ -486,6 +488,31 @@ Sheet months_sheet(const SiteReport& report) {
   return in_unit(std::move(sheet), report);
 }
 
+std::vector<Sheet> balance_sheets(const Balances& balances, const Table& balance, const PaperAmounts& amounts,
+                                  const ledger::IntervalHeading& of, bool with_sums) {
+  std::vector<Sheet> sheets;
+  if (balances.rows.empty()) return sheets;
+  const auto add = [&](Table table, const std::string& file, const Balances& part) {
+    Table values{.columns = columns_of(k_balances_file), .rows = exact_balances(part, of)};
+    if (std::ranges::all_of(part.rows, [](const BalanceRow& row) { return row.cluster.empty(); }) &&
+        std::ranges::all_of(part.invoice, [](const InvoiceRow& row) { return row.cluster.empty(); }))
+      drop_column(values, "cluster");
+    sheets.push_back({std::move(table), file, std::move(values)});
+  };
+  add(balance, "balances.csv", {.rows = balances.rows});
+  if (balances.by_month)
+    add(months_table(balances.rows, amounts), "balances_by_month.csv", {.rows = balances.rows, .by_month = true});
+  if (!balances.invoice.empty())
+    add(invoice_table(balances.invoice, with_sums), std::string(k_invoice_file), {.invoice = balances.invoice});
+  return sheets;
+}
+
+std::vector<Sheet> balance_sheets(const SiteReport& report) {
+  const PaperAmounts amounts(report.statement, largest_amount_of(report.balances.rows));
+  return balance_sheets(report.balances, balance_table(report.balances.rows, amounts), amounts, report.statement.of,
+                        true);
+}
+
 Sheet corrections_sheet(const SiteReport& report) {
   const PaperAmounts amounts(report.statement);
   json rows = json::array();
@@ -522,6 +549,7 @@ std::vector<Sheet> all_sheets(const SiteReport& report) {
   std::vector<Sheet> sheets{overview_sheet(report), standings_sheet(report), lending_sheet(report),
                             waiting_sheet(report),  months_sheet(report),    corrections_sheet(report)};
   if (report.users) sheets.push_back(users_sheet(report));
+  for (Sheet& sheet : balance_sheets(report)) sheets.push_back(std::move(sheet));
   return sheets;
 }
 

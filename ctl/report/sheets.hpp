@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "ctl/commands/audit.hpp"
+#include "ctl/commands/balance.hpp"
+#include "ctl/output/paper.hpp"
 #include "ledger/chain/signing.hpp"
 #include "ledger/reports/statement.hpp"
 #include "tables/table.hpp"
@@ -46,6 +48,7 @@ struct SiteReport {
   ledger::HistoryReport history;                     // of the same time, at intervals for the chart
   ledger::Interval rows_by = ledger::Interval::day;  // the table shows the instants at which such an interval ends
   ledger::HistoryReport months;                      // the same by month
+  Balances balances;                                 // of the same time; no rows: they were not asked for
   std::map<std::string, std::string> titles;
   Proof proof;
 
@@ -72,6 +75,12 @@ struct Sheet {
 [[nodiscard]] Sheet waiting_sheet(const SiteReport& report);
 // A row for each month and organization; below them each organization's sum over several months, and all of it.
 [[nodiscard]] Sheet months_sheet(const SiteReport& report);
+// Where balances were asked for, as a statement has them: of the whole time, by month, and in money.
+[[nodiscard]] std::vector<Sheet> balance_sheets(const Balances& balances, const tables::Table& balance,
+                                                const PaperAmounts& amounts, const ledger::IntervalHeading& of,
+                                                bool with_sums);
+[[nodiscard]] std::vector<Sheet> balance_sheets(const SiteReport& report);
+inline constexpr std::string_view k_invoice_file = "invoice.csv";
 // A row for each correction of the books that the statement names.
 [[nodiscard]] Sheet corrections_sheet(const SiteReport& report);
 // A row for each user of each account, and for what rounding leaves of an organization's users.

@@ -90,6 +90,44 @@ struct CalculatorBooks {
     return sums;
   }
 
+  // What each owner gave less what it got, and what was settled, during [lo, hi).
+  [[nodiscard]] ByName balances(Instant lo, Instant hi) const {
+    const CalculatorSums sums = this->sums(lo, hi);
+    ByName balances = sums.settled;
+    for (const auto& [name, work] : sums.given) balances[name] += work;
+    for (const auto& [name, work] : sums.got) balances[name] -= work;
+    return balances;
+  }
+
+  // What of each owner's node, which has 16 processors, was idle while jobs waited: as much of all that was idle as
+  // they asked for, each owner's part rounded down to the millionth.
+  [[nodiscard]] ByName idle_wanted(Instant lo, Instant hi) const {
+    std::vector<Instant> instants{lo, hi};
+    for (const CalculatorRun& run : runs) {
+      for (const Instant t : {run.submit, run.begin, run.end}) {
+        if (lo < t && t < hi) instants.push_back(t);
+      }
+    }
+    std::ranges::sort(instants);
+    ByName wanted;
+    for (std::size_t i = 0; i + 1 < instants.size(); ++i) {
+      const Instant t = instants[i];
+      ByName idle;
+      for (const std::string& name : names) idle[name] = name == "guests" || name == "commons" ? 0 : 16 * k_micro;
+      Int128 waiting = 0;
+      for (const CalculatorRun& run : runs) {
+        if (run.begin <= t && t < run.end) idle[run.owner] -= run.cores * k_micro;
+        if (run.submit <= t && t < run.begin) waiting += run.cores * k_micro;
+      }
+      Int128 all = 0;
+      for (const auto& [name, processors] : idle) all += processors;
+      if (all == 0) continue;
+      for (const auto& [name, processors] : idle)
+        wanted[name] += processors * std::min(all, waiting) / all * (instants[i + 1] - t).value;
+    }
+    return wanted;
+  }
+
   // The begin of the period that holds the second before t.
   [[nodiscard]] Instant period_begin_before(Instant t) const {
     if (period == Period::none) return k_books_begin;

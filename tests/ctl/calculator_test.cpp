@@ -12,9 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "calculator_books.hpp"
-#include "calculator_reader.hpp"
-#include "program.hpp"
+#include "calculator_fixture.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -24,15 +22,6 @@ constexpr std::string_view k_unnamed = "uid ";
 std::uint32_t number_of(const std::string& user) {
   return static_cast<std::uint32_t>(std::stoul(user.substr(k_unnamed.size())));
 }
-
-// What is asked for.
-struct Span {
-  const char* arguments;
-  Instant since, until;
-};
-constexpr std::array k_spans{Span{"--month 2023-08", k_august, k_september},
-                             Span{"-S 2023-07-01 -E 2023-10-01", k_books_begin, k_october},
-                             Span{"-S 2023-01-01 -E 2024-01-01", k_books_begin, k_books_end}};
 
 // [lo, hi) cut where periods begin.
 std::vector<std::pair<Instant, Instant>> parts_of(const CalculatorBooks& books, const Span& span) {
@@ -44,20 +33,6 @@ std::vector<std::pair<Instant, Instant>> parts_of(const CalculatorBooks& books, 
   }
   return parts;
 }
-
-class Calculator : public testing::Test {
- protected:
-  [[nodiscard]] std::string file(const std::string& name) const { return (directory.path() / name).string(); }
-  [[nodiscard]] std::string shown(const std::string& arguments) const {
-    return ends(ExitCode::success, run_shapleyctl(directory.path(), arguments)).out;
-  }
-  [[nodiscard]] std::string page(const std::string& arguments, const std::string& out) const {
-    (void)shown("report --no-audit --no-charts --users -o " + file(out) + ' ' + arguments);
-    return content_of(file(out + "/index.html"));
-  }
-
-  ledger::testing::TemporaryDirectory directory;
-};
 
 // Before + given - got + settled = after in every line, and down every column.
 void check_periods(const std::vector<ReadTable>& tables, const CalculatorBooks& books, const Span& span) {
@@ -147,25 +122,6 @@ void check_whole_time(const std::vector<ReadTable>& tables, const CalculatorSums
   for (const CellsByHead& row : held.rows) {
     if (row.at("Organization") != k_rounding && row.at("Organization") != k_sum)
       EXPECT_EQ(printed_in(row, "Got"), got[row.at("Organization")]) << "the users of " << row.at("Organization");
-  }
-}
-
-// The sums of the rows of a CSV by organization: those with this item.
-ByName exact_of(const Rows& rows, const std::string& item) {
-  ByName amounts;
-  for (const auto& row : rows) {
-    if (row.at("item") != item) continue;
-    const std::int64_t micro = static_cast<std::int64_t>(*parse_micro(row.at("exact")));
-    amounts[row.at("organization")] += micro;
-    EXPECT_NEAR(std::stod(row.at("core_hours")), static_cast<double>(micro) / 3.6e9, 1e-6);
-  }
-  return amounts;
-}
-
-void expect_same(const ByName& seen, const ByName& exact, const std::string& what) {
-  for (const ByName* names : {&seen, &exact}) {
-    for (const auto& [name, amount] : *names)
-      EXPECT_TRUE(amount_by(seen, name) == amount_by(exact, name)) << what << ' ' << name;
   }
 }
 
@@ -302,7 +258,7 @@ TEST_F(Calculator, agrees_with_every_paper_of_a_cluster) {
         SCOPED_TRACE(span.arguments);
         const std::string of_ledger = " --ledger " + file(name) + ' ' + span.arguments;
         const CalculatorSums sums = books.sums(span.since, span.until);
-        const auto tables = text_tables(shown("statement" + of_ledger));
+        const auto tables = text_tables(shown("statement --pairs --users" + of_ledger));
         check_periods(tables, books, span);
         check_whole_time(tables, sums);
         check_csv(parsed_csv(shown("statement --csv" + of_ledger)), sums);
@@ -318,27 +274,6 @@ TEST_F(Calculator, agrees_with_every_paper_of_a_cluster) {
     }
   }
 }
-
-// Two clusters, whose processors are worth 2 and 1; org1 is called partner on the second.
-struct TwoClusters {
-  std::array<CalculatorSite, 2> sites;
-
-  [[nodiscard]] static std::string name_in_south(const std::string& name) { return name == "org1" ? "partner" : name; }
-
-  void write(const std::string& north, const std::string& south) const {
-    using namespace accounting;
-    ConsortiumDeclared declared{k_books_begin, "uni", 2 * k_whole_weight, {}};
-    declared.clusters.push_back({.cluster = "south",
-                                 .weight = k_whole_weight,
-                                 .key = "SHA256:" + std::string(64, '1'),
-                                 .names = {{"org1", "partner"}}});
-    sites[0].write(north, [](const std::string& own) { return own; },
-                   {ClusterNamed{k_books_begin, "north", "uid 0", ""}, declared});
-    sites[1].write(
-        south, name_in_south,
-        {ClusterNamed{k_books_begin, "south", "uid 0", ""}, ConsortiumDeclared{k_books_begin, "", k_whole_weight, {}}});
-  }
-};
 
 // The sum in processors of the first cluster, each part rounded down to the millionth.
 Int128 in_sum(Int128 north, Int128 south) {
@@ -425,7 +360,7 @@ TEST_F(Calculator, agrees_with_every_paper_of_a_consortium) {
     for (const Span& span : k_spans) {
       SCOPED_TRACE(span.arguments);
       const std::string of_ledgers = " --consortium " + north + ' ' + south + ' ' + span.arguments;
-      const auto tables = text_tables(shown("statement" + of_ledgers));
+      const auto tables = text_tables(shown("statement --pairs --users" + of_ledgers));
       const ReadTable members = with_head(tables, {"Organization", "Cluster"});
       check_members(members, clusters, span);
       const auto users = std::ranges::find_if(tables, [](const ReadTable& table) { return table.has("User"); });

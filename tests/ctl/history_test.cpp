@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ctl/commands/commands.hpp"
-#include "ctl/commands/interval.hpp"
+#include "ctl/commands/statement.hpp"
 #include "ctl/environment.hpp"
 #include "ctl/offline.hpp"
 #include "interval_fixture.hpp"

@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "ctl/commands/interval.hpp"
+#include "ctl/commands/statement.hpp"
 #include "ctl/commands/users.hpp"
 #include "paper_books.hpp"
 #include "tests/support/text.hpp"
@@ -93,6 +93,11 @@ void expect_whole_time_is_nearest(const AccountReport& report, const std::string
   }
 }
 
+// With pairs and users.
+std::string whole_text(const AccountReport& report, bool all = false) {
+  return render_statement(report, {.all = all, .pairs = true, .users = true});
+}
+
 // With a pocket calculator, rows and columns of `(rounding)` included.
 void expect_adds_up(const std::string& text) {
   for (const PrintedRow& row : printed_rows(text, "Organization Before", 1)) {
@@ -131,14 +136,14 @@ Books books_of(std::uint64_t seed) {
 
 RC_GTEST_PROP(Paper, HasTheNearestAmountsAndAddsUp, (std::uint64_t seed)) {
   AccountReport report = books_of(seed).make();
-  for (const bool all : {true, false}) expect_adds_up(render_statement(report, all));
-  const std::string text = render_statement(report, true);
+  for (const bool all : {true, false}) expect_adds_up(whole_text(report, all));
+  const std::string text = whole_text(report, true);
   expect_periods_are_nearest(report, text);
   expect_whole_time_is_nearest(report, text);
   // A member's own statement adds up, too.
   report.organizations.resize(1);
   for (ledger::PeriodPart& part : report.periods) part.organizations.resize(1);
-  expect_adds_up(render_statement(report));
+  expect_adds_up(whole_text(report));
   RC_ASSERT(!testing::Test::HasFailure());
 }
 
@@ -212,7 +217,7 @@ AccountReport lender(const std::vector<double>& borrowed) {
 
 TEST(Paper, WhatIsLeftIsARow) {
   // 150.049 twice are 300.098.
-  const std::string text = render_statement(lender({150.049, 150.049}));
+  const std::string text = whole_text(lender({150.049, 150.049}));
   EXPECT_PRED2(contains, text,
                "Lent by Borrowed by CoreHours\n"
                "------- ----------- ---------\n"
@@ -224,7 +229,7 @@ TEST(Paper, WhatIsLeftIsARow) {
   EXPECT_PRED2(contains, text, "a               0.0 300.1   0.0 +300.1");
   EXPECT_PRED2(contains, text, "Before + Given - Got = After");
   // Nothing is left of amounts that are printed in full.
-  EXPECT_PRED2(lacks, render_statement(lender({150, 150.5})), k_rounding);
+  EXPECT_PRED2(lacks, whole_text(lender({150, 150.5})), k_rounding);
 }
 
 TEST(Paper, WhatALineLacksIsAColumn) {
@@ -239,7 +244,7 @@ TEST(Paper, WhatALineLacksIsAColumn) {
   report.organizations[0].own = hours(100.04);
   report.organizations[0].borrowed = hours(0.04);
   report.organizations[0].got = hours(100.08);
-  const std::string text = render_statement(report);
+  const std::string text = whole_text(report);
   EXPECT_PRED2(contains, text,
                "Organization Before Given Got (rounding)  After StandingBefore StandingAfter\n"
                "------------ ------ ----- --- ---------- ------ -------------- -------------\n"
@@ -268,7 +273,7 @@ TEST(Paper, ZeroStaysZeroAndHalvesGoAwayFromIt) {
   // 1.005 is no double, 3,618 processor-seconds are exact.
   EXPECT_EQ(paper_of(k_hour).text(work_of(1.005)), "1.01");
   // Of three halves one is too many; who got nothing has nothing of it.
-  const std::string halves = render_statement(lender({100.05, 100.05, 100.05, 0}), true);
+  const std::string halves = whole_text(lender({100.05, 100.05, 100.05, 0}), true);
   EXPECT_PRED2(contains, halves,
                "a       b0              100.1\n"
                "a       b1              100.1\n"
@@ -318,7 +323,7 @@ TEST(Paper, OfHugeAmountsAddsUp) {
       for (ledger::Amount* amount : {&user.got, &user.own, &user.borrowed}) grow(*amount);
     }
   }
-  const std::string text = render_statement(report, true);
+  const std::string text = whole_text(report, true);
   expect_adds_up(text);
   std::int64_t largest = 0;
   for (const PrintedRow& row : printed_rows(text, "Organization Before", 1)) largest = std::max(largest, row["Got"]);
@@ -326,9 +331,9 @@ TEST(Paper, OfHugeAmountsAddsUp) {
 }
 
 TEST(Paper, OfNothingHasNoRounding) {
-  EXPECT_PRED2(lacks, render_statement(AccountReport{}, true), k_rounding);
+  EXPECT_PRED2(lacks, whole_text(AccountReport{}, true), k_rounding);
   AccountReport report = lender({0, 0});
-  const std::string text = render_statement(report, true);
+  const std::string text = whole_text(report, true);
   EXPECT_PRED2(lacks, text, k_rounding);
   EXPECT_PRED2(contains, text, "b1            0.000 0.000 0.000 0.000");
   EXPECT_PRED2(lacks, text, "-0.000");
@@ -343,7 +348,7 @@ TEST(Paper, RoundingDoesNotHideWhatIsNotExact) {
   report.organizations[0].lent = hours(310);
   report.organizations[1].users[0].got = hours(140);
   report.organizations[1].users[0].borrowed = hours(140);
-  const std::string text = render_statement(report);
+  const std::string text = whole_text(report);
   EXPECT_PRED2(lacks, text, k_rounding);
   EXPECT_PRED2(contains, text, "NOT EXACT");
 }
@@ -356,9 +361,9 @@ TEST(Paper, RowsWithoutAmountsAreShownOnlyOnRequest) {
     report.organizations.push_back({.name = name, .got = got, .given = got, .own = got});
     report.periods[0].organizations.push_back({.name = name, .got = got, .given = got});
   }
-  EXPECT_EQ(render_statement(report).find("idle"), std::string::npos);
-  EXPECT_NE(render_statement(report, true).find("idle"), std::string::npos);
-  EXPECT_NE(render_statement(report).find("busy has got as much as it gave"), std::string::npos);
+  EXPECT_EQ(whole_text(report).find("idle"), std::string::npos);
+  EXPECT_NE(whole_text(report, true).find("idle"), std::string::npos);
+  EXPECT_NE(whole_text(report).find("busy has got as much as it gave"), std::string::npos);
 }
 
 TEST(Paper, UnitsAsText) {

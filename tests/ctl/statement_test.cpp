@@ -1,5 +1,7 @@
 // A statement's figures against sums that go second by second, against status --at, and against the auditor's own
 // books.
+#include "ctl/commands/statement.hpp"
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -10,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
-#include "ctl/commands/interval.hpp"
 #include "ctl/environment.hpp"
 #include "ctl/offline.hpp"
 #include "interval_fixture.hpp"
@@ -307,9 +308,10 @@ TEST_F(Statement, of_the_program) {
   EXPECT_PRED2(contains, text.out, " than it would have got alone: ");
   EXPECT_PRED2(contains, text.out, "Limits:  Alone is by virtual schedules");
   EXPECT_PRED2(contains, text.out, "months and days in UTC");
-  const Outcome one = run("--month 2026-11 -O bio");
+  const Outcome one = run("--month 2026-11 --pairs -O bio");
   EXPECT_PRED2(lacks, one.out, "astro owes");
   EXPECT_PRED2(contains, one.out, "astro   bio");
+  EXPECT_PRED2(lacks, text.out, "Lent by") << "pairs are shown where they are asked for";
   const Outcome csv = run("--month 2026-11 --csv -O bio");
   EXPECT_TRUE(csv.out.starts_with(
       "begin_utc,end_utc,organization,item,contribution,other,account,user,core_hours,exact,unit\n"))

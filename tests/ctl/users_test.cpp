@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "ctl/commands/interval.hpp"
+#include "ctl/commands/statement.hpp"
 #include "ctl/commands/status.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/slurm/fair_share.hpp"

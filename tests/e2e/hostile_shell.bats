@@ -53,6 +53,8 @@ of_now() {
     slurm: (.slurm | .parts |= length | .job |= {id, state, reason, partition, qos, utc: ((.start // "Z") | endswith("Z"))})}'
   json "$shell" "$user" explain --submit -A bio -n 2 -t 5 |
     jq -S '{job: (.job | del(.since, .since_utc, .submit, .submit_utc)), ahead, estimate: (.test_only | test("^Job .* to start at [-0-9T:]*Z "))}'
+  json "$shell" "$user" explain --me | jq -S '{user, time_zone, no_slurm, no_places, jobs: [.jobs[] | {job_id, organization, partition, cpus, time_limit_s, reason,
+    goes_first, known: .place.known, before: [.before[] | {organization, jobs}], utc: ((.by_slurm_utc // "Z") | endswith("Z")), fits_now}]}'
   as "$shell" "$user" health | sed 's/|.*//'
 }
 of_files() {
@@ -102,6 +104,8 @@ answers_have() { grep -q -- "$1" "$CLUSTER_DIR/hostile.answers" || { cat "$CLUST
   wait_until 60 same of_now "$OPERATOR" "$ORDINARY"
   answers_have '"estimate": true'
   answers_have '"fair_share": [0-9]'
+  answers_have '"no_places": "jobs of others are private here (PrivateData)"'
+  answers_have "\"job_id\": \"$waiting\""
   tell enough
   wait_drained 30
 }

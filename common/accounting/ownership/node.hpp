@@ -95,6 +95,9 @@ class Node {
   // The worth of the whole node over time.
   [[nodiscard]] std::vector<Worth> worths(Measure by) const;
 
+  // Calls visit(begin, end, offer) for stretches of [from, until) in which the offer is the same, ascending.
+  template <typename Visit>
+  void for_each_offer(Instant from, Instant until, Visit&& visit) const;
   // Calls visit(at, before, after) for every change of the offer at an instant >= from, ascending.
   template <typename Visit>
   void for_each_offer_change(Instant from, Visit&& visit) const;
@@ -151,6 +154,18 @@ void Node::for_each_claim(const NodeShare& share, Instant begin, Instant end, Vi
     claimed = then;
   }
   if (since < end) visit(since, end, claimed);
+}
+
+template <typename Visit>
+void Node::for_each_offer(Instant from, Instant until, Visit&& visit) const {
+  Cursor cursor = before(from);
+  pass(cursor, from);
+  while (from < until) {
+    const Instant next = std::min(next_instant(cursor), until);
+    visit(from, next, offer(cursor));
+    pass(cursor, next);
+    from = next;
+  }
 }
 
 template <typename Visit>

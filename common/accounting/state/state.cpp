@@ -419,13 +419,25 @@ void State::visit_pieces(Instant from, Instant until, const VisitPiece& visit) c
       from, until, [&](const SegmentRecord& run, const Piece& piece) { visit(run.live.opened.key, piece); });
 }
 
-void State::visit_waits(Instant from, Instant until, const VisitWait& visit) const {
+void State::visit_offers(Instant from, Instant until, const VisitLevel& visit) const {
+  SHAPLEY_REQUIRE(from >= memory_horizon() && until <= now());
+  for (const Node& node : impl_->nodes) {
+    node.for_each_offer(from, until, [&](Instant begin, Instant end, const Offer& offer) {
+      if (offer.amount.charged.value == 0) return;
+      split_among(*offer.owners, offer.amount.charged,
+                  [&](OrgId owner, ProcessorMillionths part) { visit(row_of(owner), part, begin, end); });
+    });
+  }
+}
+
+void State::visit_waits(Instant from, Instant until, const VisitLevel& visit) const {
   SHAPLEY_REQUIRE(from >= memory_horizon() && until <= now());
   impl_->jobs.for_each_counted([&](const SegmentRecord& record) {
     const SegmentOpened& opened = record.live.opened;
     if (opened.key.kind != SegmentKind::wait) return;
-    const Duration length = std::min(record.end(), until) - std::max(opened.begin, from);
-    if (length.value > 0) visit(row_of(impl_->posting.organization_of(record)), opened.processors, length);
+    const Instant begin = std::max(opened.begin, from);
+    const Instant end = std::min(record.end(), until);
+    if (begin < end) visit(row_of(impl_->posting.organization_of(record)), opened.processors, begin, end);
   });
 }
 

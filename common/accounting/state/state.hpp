@@ -292,13 +292,15 @@ class State {
   // Of each of placements(), how it is used. Walks over all remembered jobs.
   [[nodiscard]] std::map<std::string, PlacementUse, std::less<>> placement_uses() const;
 
-  // What the remembered runs held during [from, until), and what the remembered waits asked for: by what is known now,
-  // clipped to it, in no particular order. The pieces sum to what got and given by direct_contr grew by. REQUIRES: from
-  // >= memory_horizon(), until <= now().
+  // What the remembered runs held during [from, until), what the remembered waits asked for, and what owners offered:
+  // by what is known now, clipped to it, in no particular order, all in the unit of psi. The pieces sum to what got and
+  // given by direct_contr grew by. REQUIRES: from >= memory_horizon(), until <= now().
   using VisitPiece = std::function<void(const SegmentKey& run, const Piece& piece)>;
   void visit_pieces(Instant from, Instant until, const VisitPiece& visit) const;
-  using VisitWait = std::function<void(OrgId organization, ProcessorMillionths processors, Duration length)>;
-  void visit_waits(Instant from, Instant until, const VisitWait& visit) const;
+  using VisitLevel =
+      std::function<void(OrgId organization, ProcessorMillionths processors, Instant begin, Instant end)>;
+  void visit_waits(Instant from, Instant until, const VisitLevel& visit) const;
+  void visit_offers(Instant from, Instant until, const VisitLevel& visit) const;
 
   // Forgets closed segments, jobs and breakpoints from before the memory horizon that StateOptions give, or from before
   // `keep` if that is earlier. The books do not change. An estimator for which that is more than about `effort` steps

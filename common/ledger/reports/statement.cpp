@@ -63,10 +63,15 @@ class Totals {
  public:
   void add(const Stretch& stretch) {
     got_.resize(stretch.closing.size());
-    waited_.resize(stretch.closing.size());
+    for (std::vector<CpuTime>* const by_organization : {&waited_, &offered_, &idle_wanted_})
+      by_organization->resize(stretch.closing.size());
     for (std::size_t i = 0; i < stretch.closing.size(); ++i)
       got_[i] += change_between(stretch.opening[i], stretch.closing[i], accounting::k_default_estimator).got;
-    for (std::size_t i = 0; i < stretch.waited.size(); ++i) waited_[i] += stretch.waited[i];
+    for (std::size_t i = 0; i < stretch.waited.size(); ++i) {
+      waited_[i] += stretch.waited[i];
+      offered_[i] += stretch.offered[i];
+      idle_wanted_[i] += stretch.idle_wanted[i];
+    }
     for (const auto& [key, work] : stretch.held) held_[key] += work;
     exact_ = exact_ && is_exact(stretch);
   }
@@ -108,6 +113,9 @@ class Totals {
                    .lent = {},
                    .borrowed = {},
                    .waited = {at(waited_, id)},
+                   .capacity = {at(offered_, id)},
+                   .idle_wanted = {at(idle_wanted_, id)},
+                   .idle_unwanted = {},
                    .lent_to = {},
                    .borrowed_from = {},
                    .users = {}};
@@ -118,6 +126,7 @@ class Totals {
       add_pair(row.lent_to, names[other], matrix[other][id]);
       add_pair(row.borrowed_from, names[other], matrix[id][other]);
     }
+    row.idle_unwanted = {row.capacity.work - row.own.work - row.lent.work - row.idle_wanted.work};
     return row;
   }
 
@@ -153,7 +162,7 @@ class Totals {
     return rows;
   }
 
-  std::vector<CpuTime> got_, given_, settled_, waited_;
+  std::vector<CpuTime> got_, given_, settled_, waited_, offered_, idle_wanted_;
   Held held_;
   bool exact_ = true;
 };

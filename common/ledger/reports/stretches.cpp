@@ -85,25 +85,41 @@ class Collector {
   }
 
   void open(Instant t) {
-    stretch_ = {
-        .begin = t, .end = t, .period_begin = t, .opening = books_.rows(), .closing = {}, .held = {}, .waited = {}};
+    stretch_ = {.begin = t,
+                .end = t,
+                .period_begin = t,
+                .opening = books_.rows(),
+                .closing = {},
+                .held = {},
+                .waited = {},
+                .offered = {},
+                .idle_wanted = {}};
     collected_ = t;
   }
 
   Expected<void> collect(Instant t) {
     const State& state = books_.state();
+    IdleSweep sweep;
     Expected<Submitter> submitter;
     state.visit_pieces(collected_, t, [&](const SegmentKey& run, const Piece& piece) {
       if (submitter) submitter = books_.submitter_of(run.job, run.anchor);
       if (!submitter) return;
       stretch_.held[{piece.organization, piece.owner, submitter->account, submitter->user_id}] +=
           piece.processors * (piece.end - piece.begin);
+      sweep.idle(piece.owner, -piece.processors, piece.begin, piece.end);
     });
     if (!submitter) return tl::unexpected<Error>(std::move(submitter).error());
-    stretch_.waited.resize(state.organizations().size());
-    state.visit_waits(collected_, t, [&](OrgId organization, ProcessorMillionths processors, Duration length) {
-      stretch_.waited[organization.value] += processors * length;
+    for (std::vector<CpuTime>* const by_organization : {&stretch_.waited, &stretch_.offered, &stretch_.idle_wanted})
+      by_organization->resize(state.organizations().size());
+    state.visit_waits(collected_, t, [&](OrgId id, ProcessorMillionths processors, Instant begin, Instant end) {
+      stretch_.waited[id.value] += processors * (end - begin);
+      sweep.waits(processors, begin, end);
     });
+    state.visit_offers(collected_, t, [&](OrgId id, ProcessorMillionths processors, Instant begin, Instant end) {
+      stretch_.offered[id.value] += processors * (end - begin);
+      sweep.idle(id, processors, begin, end);
+    });
+    std::move(sweep).add_wanted(stretch_.idle_wanted);
     collected_ = t;
     return {};
   }
@@ -126,6 +142,34 @@ class Collector {
 };
 
 }  // namespace
+
+void IdleSweep::idle(OrgId owner, ProcessorMillionths processors, Instant begin, Instant end) {
+  changes_.push_back({begin, owner, processors.value});
+  changes_.push_back({end, owner, -Int128{processors.value}});
+}
+
+void IdleSweep::waits(ProcessorMillionths processors, Instant begin, Instant end) {
+  changes_.push_back({begin, std::nullopt, processors.value});
+  changes_.push_back({end, std::nullopt, -Int128{processors.value}});
+}
+
+void IdleSweep::add_wanted(std::vector<CpuTime>& wanted) && {
+  std::ranges::sort(changes_, {}, &Change::at);
+  std::vector<Int128> idle(wanted.size());
+  Int128 waiting = 0;
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    const auto& [at, owner, delta] = changes_[i];
+    (owner ? idle[owner->value] : waiting) += delta;
+    if (i + 1 == changes_.size() || changes_[i + 1].at == at || waiting == 0) continue;
+    Int128 all = 0;
+    for (const Int128 processors : idle) all += std::max<Int128>(0, processors);
+    const Int128 asked = std::min(all, waiting);
+    if (asked == 0) continue;
+    const std::int64_t length = (changes_[i + 1].at - at).value;
+    for (std::size_t o = 0; o < idle.size(); ++o)
+      wanted[o].value += std::max<Int128>(0, idle[o]) * asked / all * length;
+  }
+}
 
 Expected<void> for_each_stretch(PastBooks& books, const StretchesAsked& asked, const VisitStretch& visit,
                                 const BeforeForgetting& before_forgetting) {

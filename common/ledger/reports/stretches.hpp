@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "accounting/state/state.hpp"
@@ -41,7 +42,30 @@ struct Stretch {
   std::vector<accounting::Standing> opening;  // by OrgId
   std::vector<accounting::Standing> closing;  // as many
   Held held;                                  // without zeros
-  std::vector<CpuTime> waited;                // by OrgId: what its startable jobs asked for, times how long
+  // By OrgId, as long as there were organizations:
+  std::vector<CpuTime> waited;       // what its startable jobs asked for, times how long
+  std::vector<CpuTime> offered;      // its processors, times how long
+  std::vector<CpuTime> idle_wanted;  // what of them was idle while startable jobs asked for it (IdleSweep)
+};
+
+// What startable jobs asked for of idle processors. At each instant it is the smaller one of both sums, of all owners'
+// idle processors and of all waiting jobs, and each owner's part of it is as its part of the idle processors, rounded
+// down to the millionth of a processor. Whether a job could have used these very processors is not asked.
+class IdleSweep {
+ public:
+  // Processors are idle, or no longer (negative), or asked for, during [begin, end).
+  void idle(OrgId owner, ProcessorMillionths processors, Instant begin, Instant end);
+  void waits(ProcessorMillionths processors, Instant begin, Instant end);
+  // Adds what was asked for of each owner's. REQUIRES: it is as long as there are organizations.
+  void add_wanted(std::vector<CpuTime>& wanted) &&;
+
+ private:
+  struct Change {
+    Instant at;
+    std::optional<OrgId> owner;  // nullopt: of what is asked for
+    Int128 delta;
+  };
+  std::vector<Change> changes_;
 };
 
 // Called for each stretch, in the order of time; may ask `books` for names of organizations and accounts.

@@ -1,0 +1,57 @@
+// Subtotals of a statement by the tree of accounts: of each account what its own users and those of the accounts below
+// it got.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "ctl/output/paper.hpp"
+#include "reports/statement.hpp"
+#include "site_rules/attribution.hpp"
+#include "tables/table.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace shapley::ctl {
+
+// An organization's users on one cluster.
+struct UsersOf {
+  std::string organization = {};
+  std::string cluster = {};  // empty: the only one
+  std::vector<ledger::UserRow> users = {};
+};
+[[nodiscard]] std::vector<UsersOf> users_of(const ledger::AccountReport& report);
+
+struct AccountSubtotal {
+  std::string organization = {};
+  std::string cluster = {};
+  std::string account = {};
+  std::string above = {};  // its parent here; empty: none but root
+  ledger::Amount own = {};
+  ledger::Amount borrowed = {};
+  // The part of its own users.
+  ledger::Amount itself_own = {};
+  ledger::Amount itself_borrowed = {};
+};
+SHAPLEY_DESCRIBE(AccountSubtotal, organization, cluster, account, above, own, borrowed, itself_own, itself_borrowed);
+
+// An account before those below it.
+[[nodiscard]] std::vector<AccountSubtotal> account_subtotals(const std::vector<UsersOf>& users,
+                                                             const site_rules::AccountParents& parents);
+
+// As people read them: the rows of the accounts below an account, `(itself)` and `(rounding)` add up to it.
+[[nodiscard]] tables::Table accounts_table(const std::vector<AccountSubtotal>& accounts, const PaperAmounts& amounts);
+// Rows for the columns of a statement's CSV.
+[[nodiscard]] nlohmann::json exact_accounts(const std::vector<AccountSubtotal>& accounts,
+                                            const ledger::IntervalHeading& of);
+
+// The option --accounts, and the subtotals by the file that it names (site_rules::read_account_parents); none if it is
+// empty.
+void add_accounts_option(CLI::App& command, std::string& file);
+[[nodiscard]] Expected<std::vector<AccountSubtotal>> subtotals_by(const std::string& file,
+                                                                  const std::vector<UsersOf>& users);
+
+}  // namespace shapley::ctl

@@ -1,0 +1,343 @@
+#include "ctl/commands/explain_own.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/calendar.hpp"
+#include "base/printable.hpp"
+#include "base/text.hpp"
+#include "ctl/output/amounts.hpp"
+#include "ctl/slurm/own_queue.hpp"
+#include "ctl/slurm/submission.hpp"
+#include "tables/table.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using nlohmann::json;
+using tables::Field;
+using tables::left;
+
+// Those that go first of a user's; to look up more places would take seconds.
+constexpr std::size_t k_most_own_jobs = 100;
+// How often sbatch is asked, which plans a job each time.
+constexpr std::size_t k_most_tests = 8;
+// slurmctld tries to start jobs about so often.
+constexpr Duration k_soon{60};
+
+constexpr Field k_own_fields[] = {
+    left({"job_id", "JobId"}),  left({"partition", "Partition"}), {"cpus", "CPUs"},         {"limit", "Limit"},
+    {"place", "Place"},         left({"before", "Before"}),       left({"rule", "ByRule"}), left({"slurm", "BySlurm"}),
+    left({"reason", "Reason"}), left({"fits", "FitsNow"}),
+};
+constexpr Field k_parsable_fields[] = {
+    {"job_id"},     {"organization"}, {"partition"}, {"cpus"},        {"time_limit_s"},
+    {"reason"},     {"place"},        {"of"},        {"before_jobs"}, {"before"},
+    {"goes_first"}, {"by_rule"},      {"by_slurm"},  {"fits_cpus"},   {"fits_time_limit_s"},
+};
+
+std::int64_t jobs_before(const OwnJob& job) {
+  std::int64_t jobs = 0;
+  for (const ledger::Demand& demand : job.before) jobs += demand.jobs;
+  return jobs;
+}
+
+bool has_place(const OwnJob& job) {
+  return job.place && job.place->known;
+}
+
+// "8 jobs: chem 5, bio 3"; by ranks "chem 5, bio 3 by rank".
+std::string before_text(const OwnJob& job) {
+  if (job.organization.empty()) return "-";
+  std::string of;
+  for (const ledger::Demand& demand : job.before)
+    of += (of.empty() ? "" : ", ") + demand.organization + ' ' + std::to_string(demand.jobs);
+  if (of.empty()) return "none";
+  return has_place(job) ? count_of(jobs_before(job), "job") + ": " + of : of + " by rank";
+}
+
+std::string fits_text(const std::optional<FitsNow>& fits) {
+  if (!fits) return "-";
+  std::string text = fits->cpus ? count_of(*fits->cpus, "CPU") : "";
+  if (fits->time_limit_s) text += (text.empty() ? "" : ", ") + ("limit of " + short_duration(*fits->time_limit_s));
+  return text;
+}
+
+std::string utc_or_none(const Dated& time) {
+  return time.is_known() ? time.utc() : "-";
+}
+
+json people_row(const OwnJob& job) {
+  const std::string place = has_place(job) ? std::to_string(job.place->position) + '/' + std::to_string(job.place->of)
+                                           : std::string(job.organization.empty() ? "-" : "?");
+  return {{"job_id", job.job_id},
+          {"partition", job.partition},
+          {"cpus", job.cpus},
+          {"limit", job.time_limit_s ? short_duration(*job.time_limit_s) : "none"},
+          {"place", place},
+          {"before", before_text(job)},
+          {"rule", job.goes_first ? "now" : utc_or_none(job.by_rule)},
+          {"slurm", utc_or_none(job.by_slurm)},
+          {"reason", job.reason},
+          {"fits", fits_text(job.fits_now)}};
+}
+
+json parsable_row(const OwnJob& job) {
+  std::string before;
+  for (const ledger::Demand& demand : job.before)
+    before += (before.empty() ? "" : ",") + demand.organization + ':' + std::to_string(demand.jobs);
+  const FitsNow fits = job.fits_now.value_or(FitsNow{});
+  return {{"job_id", job.job_id},
+          {"organization", job.organization},
+          {"partition", job.partition},
+          {"cpus", job.cpus},
+          {"time_limit_s", json_of(job.time_limit_s)},
+          {"reason", job.reason},
+          {"place", has_place(job) ? json(job.place->position) : json()},
+          {"of", has_place(job) ? json(job.place->of) : json()},
+          {"before_jobs", jobs_before(job)},
+          {"before", before},
+          {"goes_first", job.goes_first},
+          {"by_rule", job.by_rule.utc()},
+          {"by_slurm", job.by_slurm.utc()},
+          {"fits_cpus", json_of(fits.cpus)},
+          {"fits_time_limit_s", json_of(fits.time_limit_s)}};
+}
+
+bool overlap(const std::string& a, const std::string& b) {
+  const std::vector<std::string_view> names = split(b, ',');
+  return std::ranges::any_of(split(a, ','),
+                             [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); });
+}
+
+// What would let jobs start now, by what is idle and by the jobs before them that this user may see.
+class Fitting {
+ public:
+  Fitting(const std::vector<PendingRecord>& records, Instant now, const ProgramRunner& run)
+      : records_(records), now_(now), run_(run), idle_(idle_cpus(run)) {}
+
+  std::optional<FitsNow> of(const PendingRecord& job) {
+    const std::int64_t idle = idle_in(idle_, job.partition).value_or(0);
+    if (idle == 0) return std::nullopt;
+    FitsNow fits;
+    if (job.cpus > idle) fits.cpus = idle;
+    if (const auto start = start_before(job)) {
+      const std::int64_t left = (*start - now_).value / 60 * 60;
+      if (left < 60) return std::nullopt;
+      if (job.time_limit_s.value_or(left + 1) > left) fits.time_limit_s = left;
+    }
+    const bool changes = fits.cpus || fits.time_limit_s;
+    return changes && starts_now(job, fits) ? std::optional(fits) : std::nullopt;
+  }
+
+ private:
+  // When Slurm expects to start the first of the jobs that go before it.
+  [[nodiscard]] std::optional<Instant> start_before(const PendingRecord& job) const {
+    std::optional<Instant> first;
+    for (const PendingRecord& other : records_) {
+      const bool is_before = std::tuple(-other.priority, other.job) < std::tuple(-job.priority, job.job);
+      if (!is_before || !other.start || !overlap(other.partition, job.partition)) continue;
+      first = std::min(first.value_or(*other.start), *other.start);
+    }
+    return first;
+  }
+
+  bool starts_now(const PendingRecord& job, const FitsNow& fits) {
+    const std::string partition = job.partition.substr(0, job.partition.find(','));
+    const auto limit = fits.time_limit_s ? fits.time_limit_s : job.time_limit_s;
+    const ledger::SubmissionAsked asked{
+        .account = job.account, .partition = partition, .qos = job.qos, .processors = fits.cpus.value_or(job.cpus)};
+    const std::string time = limit ? limit_text(*limit) : "";
+    const auto key = std::tuple(asked.account, asked.partition, asked.qos, asked.processors, time);
+    const auto known = tested_.find(key);
+    if (known != tested_.end()) return known->second;
+    if (tested_.size() >= k_most_tests) return false;
+    const auto start = estimate_in(test_only(asked, time, run_).value_or(""));
+    return tested_[key] = start && *start <= now_ + k_soon;
+  }
+
+  const std::vector<PendingRecord>& records_;
+  Instant now_;
+  const ProgramRunner& run_;
+  std::map<std::string, std::int64_t> idle_;
+  std::map<std::tuple<std::string, std::string, std::string, std::int64_t, std::string>, bool> tested_;
+};
+
+// When its organization has the best rank of those that wait, if nothing starts or ends: every better one is passed,
+// and none passes it again before.
+Dated best_rank_at(const ledger::ExplainReport& report) {
+  std::set<std::string> better;
+  for (const ledger::AheadRow& row : report.ahead.organizations) better.insert(row.waits.organization);
+  for (const ledger::Turn& turn : report.turns.next) {
+    if (turn.ahead)
+      better.erase(turn.organization);
+    else
+      better.insert(turn.organization);
+    if (better.empty()) return turn.at;
+  }
+  return {};
+}
+
+// The daemon's answers.
+class Asking {
+ public:
+  Asking(const Endpoint& endpoint, const Environment& environment) : endpoint_(endpoint), environment_(environment) {}
+
+  Expected<void> begin(OwnJobs& report, std::uint32_t user) {
+    ledger::JobsFilter filter;
+    filter.user_ids = {user};
+    SHAPLEY_TRY_ASSIGN(const auto jobs, ask_for<ledger::JobsReport>(endpoint_, ledger::request_of("jobs", filter)));
+    report.at = jobs.at;
+    for (const ledger::JobRow& row : jobs.jobs) {
+      if (row.state == "pending") waiting_.emplace(row.is.job, row.is);
+    }
+    return {};
+  }
+
+  // Those that wait for their turn, by number.
+  [[nodiscard]] const std::map<std::uint32_t, ledger::JobIdentity>& waiting() const { return waiting_; }
+
+  Expected<void> add_rank(OwnJob& job, std::uint32_t number) {
+    const auto known = waiting_.find(number);
+    if (known == waiting_.end()) return {};
+    job.organization = known->second.organization;
+    SHAPLEY_TRY_ASSIGN(const ledger::ExplainReport* report, explanation_of(job.organization, number));
+    job.goes_first = report->ahead.organizations.empty();
+    if (!job.goes_first) job.by_rule = best_rank_at(*report);
+    job.place = place_in(*report, number);
+    if (has_place(job)) {
+      job.before = job.place->before.value_or(std::vector<ledger::Demand>{});
+      return {};
+    }
+    for (const ledger::AheadRow& row : report->ahead.organizations) job.before.push_back(row.waits);
+    return {};
+  }
+
+  [[nodiscard]] std::string no_places() const { return queue_ && !*queue_ ? why_not(queue_->error()) : ""; }
+
+ private:
+  // One for each organization: its ranks are those of all of its jobs.
+  Expected<const ledger::ExplainReport*> explanation_of(const std::string& organization, std::uint32_t job) {
+    const auto known = explanations_.find(organization);
+    if (known != explanations_.end()) return &known->second;
+    SHAPLEY_TRY_ASSIGN(ledger::ExplainReport report, explained({.job = std::to_string(job)}, {}, endpoint_));
+    return &explanations_.emplace(organization, std::move(report)).first->second;
+  }
+
+  // nullopt: jobs have no places here.
+  std::optional<Place> place_in(const ledger::ExplainReport& report, std::uint32_t job) {
+    if (!report.priorities || !report.priorities->is_strict() || report.priorities->observes()) return std::nullopt;
+    if (!environment_.run_program) return place_not_known("Slurm is not asked for its priorities");
+    if (!queue_) {
+      queue_ = ask_for<ledger::QueueReport>(endpoint_, {{"request", "queue"}});
+      priorities_ = pending_priorities(environment_.run_program);
+    }
+    if (!*queue_) return place_not_known(why_not(queue_->error()));
+    if (!*priorities_) return place_not_known(priorities_->error().what);
+    return place_of(job, report.organization.name, **queue_, **priorities_, report.organizations);
+  }
+
+  static std::string why_not(const Error& error) {
+    return error.code == Errc::denied ? "jobs of others are private here (PrivateData)" : error.what;
+  }
+
+  const Endpoint& endpoint_;
+  const Environment& environment_;
+  std::map<std::uint32_t, ledger::JobIdentity> waiting_;
+  std::map<std::string, ledger::ExplainReport> explanations_;
+  std::optional<Expected<ledger::QueueReport>> queue_;
+  std::optional<Expected<PendingPriorities>> priorities_;
+};
+
+// A user's jobs as Slurm lists them; without its commands those that the daemon has.
+std::vector<PendingRecord> own_records(const Expected<std::vector<PendingRecord>>& all, std::uint32_t user,
+                                       const std::map<std::uint32_t, ledger::JobIdentity>& waiting) {
+  std::vector<PendingRecord> own;
+  if (!all) {
+    for (const auto& [number, job] : waiting) {
+      own.push_back({.job = number,
+                     .id = ledger::job_id_of(number, job.array_job, job.array_task),
+                     .user_id = user,
+                     .partition = job.partition,
+                     .cpus = job.processors ? static_cast<std::int64_t>(job.processors->number()) : 0});
+    }
+    return own;
+  }
+  std::ranges::copy_if(*all, std::back_inserter(own),
+                       [user](const PendingRecord& record) { return record.user_id == user; });
+  std::ranges::sort(own, {}, [](const PendingRecord& record) { return std::tuple(-record.priority, record.job); });
+  return own;
+}
+
+Expected<OwnJobs> own_jobs(const Endpoint& endpoint, const Environment& environment) {
+  const std::uint32_t user = ::geteuid();
+  OwnJobs report{.user = user_name_of(user)};
+  Asking asking(endpoint, environment);
+  SHAPLEY_TRY(asking.begin(report, user));
+  const Expected<std::vector<PendingRecord>> all = environment.run_program
+                                                       ? pending_records(environment.run_program)
+                                                       : fail(Errc::unavailable, "this program runs no others here");
+  if (!all) report.no_slurm = all.error().what;
+  std::vector<PendingRecord> own = own_records(all, user, asking.waiting());
+  report.left_out = static_cast<std::int64_t>(own.size() - std::min(own.size(), k_most_own_jobs));
+  own.resize(std::min(own.size(), k_most_own_jobs));
+  std::optional<Fitting> fitting;
+  if (all && !own.empty()) fitting.emplace(*all, report.at, environment.run_program);
+  for (const PendingRecord& record : own) {
+    OwnJob& job = report.jobs.emplace_back(OwnJob{.job_id = record.id,
+                                                  .partition = record.partition,
+                                                  .cpus = record.cpus,
+                                                  .time_limit_s = record.time_limit_s,
+                                                  .reason = record.reason,
+                                                  .by_slurm = record.start});
+    SHAPLEY_TRY(asking.add_rank(job, record.job));
+    if (fitting && !job.organization.empty()) job.fits_now = fitting->of(record);
+  }
+  report.no_places = asking.no_places();
+  return report;
+}
+
+}  // namespace
+
+std::string render_own_jobs(const OwnJobs& report) {
+  const std::string user = printable(report.user);
+  if (report.jobs.empty()) return "No job of " + user + " waits at " + report.at.utc() + ".\n";
+  tables::Table table{.columns = columns_of(k_own_fields)};
+  for (const OwnJob& job : report.jobs) table.rows.push_back(people_row(job));
+  std::string text = "Jobs of " + user + " that wait at " + report.at.utc() + "; all times are " + report.time_zone +
+                     ".\n\n" + people_text(table) + '\n';
+  if (report.left_out > 0) text += "And " + count_of(report.left_out, "job") + " of lower priorities.\n";
+  text +=
+      "Before: jobs and tasks that go before it. ByRule: when its organization has the best rank, if nothing starts\n"
+      "or ends. BySlurm: when Slurm expects to start it. FitsNow: with this it would start now, by what is idle and\n"
+      "sbatch --test-only.\n";
+  if (!report.no_places.empty()) {
+    text +=
+        "Places are not known: " + printable(report.no_places) + ". So Before is of organizations with better ranks.\n";
+  }
+  return text + (report.no_slurm.empty() ? "" : "Slurm:    not asked: " + printable(report.no_slurm) + ".\n");
+}
+
+std::string parsable_own_jobs(const OwnJobs& report) {
+  tables::Table table{.columns = columns_of(k_parsable_fields)};
+  for (const OwnJob& job : report.jobs) table.rows.push_back(parsable_row(job));
+  return parsable_text(table);
+}
+
+Expected<ExitCode> explain_own_jobs(const ExplainArguments& arguments, const Endpoint& endpoint,
+                                    const Environment& environment) {
+  SHAPLEY_TRY_ASSIGN(const OwnJobs report, own_jobs(endpoint, environment));
+  environment.out << (arguments.json       ? tables::json_text(json_of(report))
+                      : arguments.parsable ? parsable_own_jobs(report)
+                                           : render_own_jobs(report));
+  return ExitCode::success;
+}
+
+}  // namespace shapley::ctl

@@ -1,0 +1,49 @@
+// What Slurm's commands say of the jobs that wait: squeue about the jobs themselves, sinfo about what is idle where.
+// Names that users choose are not among the columns (job_facts.hpp). Pure, except that the commands are run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "ctl/slurm/job_facts.hpp"
+
+namespace shapley::ctl {
+
+// A pending record: a job, a task of an array, or all tasks of an array that have no records of their own.
+struct PendingRecord {
+  std::uint32_t job = 0;
+  std::string id = {};  // as squeue shows it: "72_[3-5]"
+  std::uint32_t user_id = 0;
+  std::string partition = {};  // several: with commas
+  std::string qos = {};
+  std::string account = {};
+  std::int64_t cpus = 0;
+  std::optional<std::int64_t> time_limit_s = {};  // nullopt: none
+  std::string reason = {};
+  std::int64_t priority = 0;
+  std::optional<Instant> start = {};  // when Slurm expects to start it
+};
+// Those that this user may see.
+[[nodiscard]] Expected<std::vector<PendingRecord>> pending_records(const ProgramRunner& run);
+
+// By partition. Empty if sinfo does not answer.
+[[nodiscard]] std::map<std::string, std::int64_t> idle_cpus(const ProgramRunner& run);
+// The most in one of the partitions; nullopt: none of them is known.
+[[nodiscard]] std::optional<std::int64_t> idle_in(const std::map<std::string, std::int64_t>& idle,
+                                                  std::string_view partitions);
+
+// "45:00", "2-12:30:00", as Slurm writes limits; nullopt: UNLIMITED, or no time.
+[[nodiscard]] std::optional<std::int64_t> limit_seconds(std::string_view text);
+// The same the other way, as sbatch takes it, of whole minutes.
+[[nodiscard]] std::string limit_text(std::int64_t seconds);
+
+// The instant in the answer of sbatch --test-only (submission.hpp); nullopt: it has no estimate.
+[[nodiscard]] std::optional<Instant> estimate_in(const std::string& answer);
+
+}  // namespace shapley::ctl

@@ -1,0 +1,123 @@
+// `shapleyctl explain --me`: what Slurm's commands say of the jobs that wait, and the table that a user gets.
+#include "ctl/commands/explain_own.hpp"
+
+#include <unistd.h>
+
+#include "ctl/slurm/own_queue.hpp"
+#include "explain_fixture.hpp"
+#include "tests/support/text.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+TEST(OwnQueue, reads_limits_as_slurm_writes_them) {
+  EXPECT_EQ(limit_seconds("5:00"), 300);
+  EXPECT_EQ(limit_seconds("2-12:30:01"), 2 * 86'400 + 12 * 3600 + 30 * 60 + 1);
+  for (const char* none : {"UNLIMITED", "INVALID", "", "x-1:00", "1:-5"}) EXPECT_EQ(limit_seconds(none), std::nullopt);
+  EXPECT_EQ(limit_text(2 * 3600), "120:00");
+}
+
+TEST(OwnQueue, reads_what_is_idle_by_partition_and_leaves_other_lines_out) {
+  const auto run = [](const std::vector<std::string>& words) -> Expected<std::string> {
+    if (words.front() == "sinfo") return "main|12/4/0/16\nwide|0/7/1/8\nnonsense\nbad|1/2\n";
+    return "9|9|1|main|normal|4|5:00|Priority|7|2001-09-09T02:00:00|acct_A\n"
+           "72|72_[1-3]|2|main,wide|normal|1|UNLIMITED|Resources|9|N/A|acct|with|bars\n";
+  };
+  const auto idle = idle_cpus(run);
+  EXPECT_EQ(idle_in(idle, "main"), 4);
+  EXPECT_EQ(idle_in(idle, "main,wide"), 7);
+  EXPECT_EQ(idle_in(idle, "absent"), std::nullopt);
+  const auto records = must(pending_records(run));
+  ASSERT_EQ(records.size(), 1U) << "a line with other columns is left out";
+  EXPECT_EQ(records[0].time_limit_s, 300);
+  EXPECT_EQ(format_instant(*records[0].start), "2001-09-09T02:00:00Z");
+  EXPECT_EQ(estimate_in("Job 5 to start at 2001-09-09T01:46:41Z using 4 processors"), Instant{1'000'000'001});
+  EXPECT_EQ(estimate_in("allocation failure: Requested node configuration is not available"), std::nullopt);
+}
+
+// Of the books of explain_fixture.hpp: job 3 of A waits for two processors, and B has the better rank.
+class OwnJobsTable : public RankedBooks {
+ protected:
+  void SetUp() override {
+    RankedBooks::SetUp();
+    told = explained("3");
+    told["priorities"] = strict_priorities();
+    jobs = json_of(ledger::JobsReport{.at = second(40)});
+    json row = json_of(ledger::JobRow{.is = {.job = 3, .organization = "A"}, .state = "pending"});
+    jobs["jobs"].push_back(row);
+    ledger::QueueReport waiting{.at = second(40)};
+    waiting.jobs = {{.job = 3, .organization = "A", .processors = 2}, {.job = 4, .organization = "B", .processors = 2}};
+    queue = json_of(waiting);
+    environment.run_program = [this](const std::vector<std::string>& words) -> Expected<std::string> {
+      if (words[0] == "sinfo") return "main|1/1/0/2\n";
+      if (words[0] == "sh") {
+        tested.push_back(words);
+        return "sbatch: Job 9 to start at " + format_instant(second(tested_start)).substr(0, 19) +
+               " using 1 processors";
+      }
+      if (words.back() == "--format=%A|%Q") return "3|10000\n4|40003\n";
+      const std::string me = std::to_string(::geteuid());
+      return "3|3|" + me + "|main|normal|2|1:00:00|Priority|10000|N/A|acct_A\n4|4|" + std::to_string(::geteuid() + 1) +
+             "|main|normal|2|1:00:00|Resources|40003|" + format_instant(second(640)).substr(0, 19) + "|acct_B\n8|8|" +
+             me + "|main|normal|2|1:00:00|Dependency|1|N/A|acct_A\n";
+    };
+  }
+
+  json shown() {
+    std::filesystem::remove(directory / "s");
+    const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([this](const json& asked_for) {
+                              if (asked_for["request"] == "jobs") return jobs;
+                              return asked_for["request"] == "queue" ? queue : told;
+                            }));
+    out.str("");
+    printed_by({.me = true, .json = true}, {.socket = directory / "s", .timeout = std::chrono::minutes(4)});
+    return json::parse(out.str());
+  }
+
+  json told, jobs, queue;
+  std::vector<std::vector<std::string>> tested;
+  std::int64_t tested_start = 40;
+};
+
+TEST_F(OwnJobsTable, has_ones_own_jobs_with_places_and_what_would_start_now) {
+  const json report = shown();
+  ASSERT_EQ(report["jobs"].size(), 2U) << "the job of another user is not among them";
+  const json& job = report["jobs"][0];
+  EXPECT_EQ(job["job_id"], "3");
+  EXPECT_EQ(job["place"]["position"], 2);
+  EXPECT_EQ(job["before"][0]["organization"], "B");
+  EXPECT_EQ(job["goes_first"], false);
+  EXPECT_EQ(job["by_slurm"], nullptr);
+  // One CPU is idle, and job 4 is to start in ten minutes.
+  EXPECT_EQ(job["fits_now"], (json{{"cpus", 1}, {"time_limit_s", 600}}));
+  ASSERT_EQ(tested.size(), 1U);
+  EXPECT_NE(std::ranges::find(tested[0], "--ntasks=1"), tested[0].end());
+  EXPECT_NE(std::ranges::find(tested[0], "--time=10:00"), tested[0].end());
+  EXPECT_EQ(report["jobs"][1]["organization"], "");
+  EXPECT_EQ(report["jobs"][1]["fits_now"], nullptr) << "it could not start whatever is idle";
+  const std::string text = render_own_jobs(must(from_json<OwnJobs>(report)));
+  EXPECT_PRED2(contains, text, "2026-11-18T11:07:20Z; all times are UTC.");
+  // Nothing starts or ends: A passes B at 50.
+  EXPECT_EQ(job["by_rule"], second(50).value);
+  EXPECT_PRED2(contains, text, " 1 job: B 1 2026-11-18T11:07:30Z -       Priority   1 CPU, limit of 10 min\n");
+  EXPECT_PRED2(contains, parsable_own_jobs(must(from_json<OwnJobs>(report))),
+               "3|A|main|2|3600|Priority|2|2|1|B:1|no|2026-11-18T11:07:30Z||1|600\n");
+}
+
+TEST_F(OwnJobsTable, advises_nothing_that_sbatch_would_not_start_now) {
+  tested_start = 640;
+  EXPECT_EQ(shown()["jobs"][0]["fits_now"], nullptr);
+  EXPECT_EQ(tested.size(), 1U);
+}
+
+TEST_F(OwnJobsTable, says_why_places_and_slurms_words_are_missing) {
+  environment.run_program = nullptr;
+  const json report = shown();
+  ASSERT_EQ(report["jobs"].size(), 1U);
+  EXPECT_EQ(report["no_slurm"], "this program runs no others here");
+  jobs["jobs"] = json::array();
+  EXPECT_PRED2(contains, render_own_jobs(must(from_json<OwnJobs>(shown()))), "waits at 2026-11-18T11:07:20Z.\n");
+}
+
+}  // namespace
+}  // namespace shapley::ctl
