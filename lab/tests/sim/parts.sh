@@ -47,6 +47,7 @@ merges consortium --cases cross,repay --length 2500000 --policies direct_contr@7
 merges strategy --cases load_1.05,junk_waits,twice --instances 2
 forms=('')
 merges stability --cases saturated,maintenance,windows --trace excerpt --length 8000 --windows 2 --policies direct_contr
+merges real_jobs --cases wide,gpu_two --windows 2 --length 20000 --policies fair_tree,hindsight_whole
 merges mosp --instances 1
 merges workflow --instances 1
 merges stability --cases search --instances 2
