@@ -68,7 +68,7 @@ jq -e --slurpfile speeds speeds '[.events_per_second[][]] == $speeds[0] and leng
   die "speeds of the parts are not in the merged table"
 
 # Every experiment was tried.
-for name in $("$sim" experiment --help | tr -d '\n' | sed -E 's/.*\{([a-z0-9, ]*)\}.*/\1/; s/,/ /g'); do
+for name in $("$sim" experiment --help | tr -d '\n' | sed -E 's/.*\{([a-z0-9_, ]*)\}.*/\1/; s/,/ /g'); do
   [[ -e $name-1.json ]] || die "experiment $name is not tried in parts"
 done
 
