@@ -20,6 +20,10 @@
 // asked for the whole order before every start of step 1 and once for step 3. Times and ties follow policy.hpp. A job
 // that is wider than all processors of the moment is skipped and delays no other job.
 //
+// Where processors are of several kinds, each kind has a reservation of its own, for the first job of the queue that
+// waits for it; a job that may use several kinds takes the first one that it fits, and waits for the one in which it
+// may start first. Jobs that share no kind do not affect each other.
+//
 // Pure. Cost: O(waiting + running) for every release and end.
 #pragma once
 
@@ -46,6 +50,10 @@ struct EasyInstance {
   std::vector<Job> jobs;  // releases >= 0
   std::vector<Duration> requested;  // by job, >= its duration
   Instant latest;                   // no simulated job may end after it (Errc::limit)
+  // By kind and organization: whose processors are of which kind. They sum to those of the only endowment. Empty: all
+  // processors are alike.
+  std::vector<std::vector<std::uint32_t>> kinds{};
+  Instant until = k_end_of_time;  // the simulation ends there, with what ends at it
 };
 
 inline constexpr std::int64_t k_never_started = -1;
@@ -58,13 +66,19 @@ struct EasySchedule {
 // Errc::invalid_argument names the job or endowment at fault; Errc::limit where psi could leave 63 bits by `latest`.
 [[nodiscard]] Expected<void> validate(const EasyInstance& instance);
 
+// Completes an instance whose processors are given by kind, and validates it: the endowment, and `latest`, by which
+// every job that starts before `until` has ended. REQUIRES: there is a kind.
+[[nodiscard]] Expected<void> finish_kinds(EasyInstance& instance);
+
 // The instance that a policy is constructed with: the first endowment, no jobs.
 [[nodiscard]] Instance first_instance(const EasyInstance& instance);
 
-// `policy`: null for FCFS; else one made for first_instance(). REQUIRES: validate(instance), and with a policy
-// k_max_organizations at most. Errc::invalid_argument when processors change and the policy does not support that
-// (Policy::endowed); Errc::limit when a job would end after `latest`.
-[[nodiscard]] Expected<EasySchedule> simulate_easy(const EasyInstance& instance, Policy* policy);
+// `policy`: null for FCFS; else one made for first_instance(). `observer`: where the order is FCFS, a policy that
+// learns what happens, and is not asked. REQUIRES: validate(instance), and with a policy k_max_organizations at most.
+// Errc::invalid_argument when processors change and the policy does not support that (Policy::endowed); Errc::limit
+// when a job would end after `latest`.
+[[nodiscard]] Expected<EasySchedule> simulate_easy(const EasyInstance& instance, Policy* policy,
+                                                   Policy* observer = nullptr);
 
 // psi_sp [SR13 Eq. 3] of every organization at t: its jobs' unit parts that began before t, each q times.
 [[nodiscard]] std::vector<std::int64_t> psi_of(const EasyInstance& instance, const EasySchedule& schedule, Instant t);

@@ -87,7 +87,6 @@ void add_parallel(CLI::App& command, workload::ParallelJobs& parallel) {
 }
 
 void add_window(CLI::App& command, ComparisonSettings& settings) {
-  add_parallel(command, settings.parallel);
   static const std::map<std::string, EndowmentChoice> endowments{{"zipf", EndowmentChoice::zipf},
                                                                  {"uniform", EndowmentChoice::uniform},
                                                                  {"alternate", EndowmentChoice::alternate}};
@@ -148,6 +147,7 @@ Action add_run(CLI::App& app) {
   auto permutations = std::make_shared<std::string>();
   add_option(*command, "--instance FILE", arguments->instance, "Read machines, jobs and t_end from this JSON file");
   add_source(*command, arguments->source);
+  add_parallel(*command, arguments->window.parallel);
   add_window(*command, arguments->window);
   add_rule(*command, arguments->window.rule, arguments->window.once_a_pass);
   add_option(*command, "--window N", arguments->number, "Use the window of this number for the seed (default: 0)");
@@ -195,12 +195,38 @@ Action add_run(CLI::App& app) {
   };
 }
 
+Action add_value(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("value",
+                         "Print what coalitions of whole jobs on processors of several kinds are worth, exactly and by "
+                         "each estimator");
+  auto arguments = std::make_shared<ValueArguments>();
+  add_option(*command, "--instance FILE", arguments->instance, "Read machines, jobs and t_end from this JSON file");
+  add_source(*command, arguments->source);
+  add_window(*command, arguments->window);
+  add_option(*command, "--window N", arguments->number, "Use the window of this number for the seed (default: 0)");
+  add_option(*command, "--begin SECOND", arguments->begin, "Use the window that begins at this second of the trace");
+  add_option(*command, "--owned KIND=NUMBERS", arguments->kinds.owned,
+             "Let organizations own so many processors of this kind each, such as gpu=0,0,8; once for each kind")
+      ->allow_extra_args(false);
+  add_option(*command, "--kinds PARTITION=KINDS", arguments->kinds.kinds,
+             "Run jobs of a partition on this kind, or on the first that they fit of several, such as "
+             "gpu=gpu,long=cpu+gpu (default: on any kind)")
+      ->delimiter(',');
+  command->add_flag("--json", arguments->json, "Print JSON instead of tables");
+  return [arguments]() -> Expected<int> {
+    SHAPLEY_TRY(value_command(*arguments, std::cout));
+    return k_exit_done;
+  };
+}
+
 Action add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand("compare", "Compare policies side by side on many windows of a workload");
   auto arguments = std::make_shared<CompareArguments>();
   arguments->settings.policies = {"round_robin",     "rand",         "direct_contr",    "fair_share", "ut_fair_share",
                                   "curr_fair_share", "shapley_rate", "shapley_rate_loo"};
   add_source(*command, arguments->source);
+  add_parallel(*command, arguments->settings.parallel);
   add_window(*command, arguments->settings);
   add_rule(*command, arguments->settings.rule, arguments->settings.once_a_pass);
   add_option(*command, "--windows N", arguments->settings.windows, "Compare on this many windows (default: 100)")
@@ -409,7 +435,7 @@ Action add_experiment(CLI::App& app) {
   add_option(*command, "--only NAMES", arguments->only, "Use only these traces, such as LPC-EGEE,RICC")->delimiter(',');
   add_option(*command, "--trace FILE", arguments->trace, "Use only this trace, or the embedded trace \"excerpt\"");
   add_option(*command, "--windows N", arguments->windows,
-             "Use this many windows per trace (default: 100; speed: 5; stability: 400)")
+             "Use this many windows per trace (default: 100; speed: 5; real_jobs: 20; stability: 400)")
       ->check(CLI::PositiveNumber);
   add_option(*command, "--instances N", arguments->instances,
              "Use this many instances per setting (mosp: 50; workflow: 10), or seeds (strategy: 20; consortium: 1)")
@@ -428,8 +454,8 @@ Action add_experiment(CLI::App& app) {
       ->delimiter(',');
   add_option(*command, "--cases NAMES", arguments->cases,
              "Run only these cases of stability (saturated, load_1.05, bursty, head_start, maintenance, debts, "
-             "years, windows, worlds, members, search), of consortium (cross, repay, symmetric), or of strategy "
-             "(load_0.80, load_1.05, saturated, and its attacks)")
+             "years, windows, worlds, members, search), of consortium (cross, repay, symmetric), of real_jobs (traces, "
+             "wide, gpu_one, gpu_two), or of strategy (load_0.80, load_1.05, saturated, and its attacks)")
       ->delimiter(',');
   add_option(*command, "--seed N", arguments->seed, "Draw from this seed (default: 1)");
   add_option(*command, "--threads N", arguments->threads, "Run on this many threads (default: one per core)");
@@ -472,17 +498,12 @@ int run_command_line(int argc, char** argv) {
       "Policies:\n" + policy_list() +
       "\nEnvironment:\n"
       "  SHAPLEY_TRACES   Read the archive's traces of experiment from this directory, unless --traces is given\n");
-  const std::map<std::string, Action> actions{{"run", add_run(app)},
-                                              {"compare", add_compare(app)},
-                                              {"trace", add_trace(app)},
-                                              {"replay", add_replay(app)},
-                                              {"experiment", add_experiment(app)},
-                                              {"merge", add_merge(app)},
-                                              {"window", add_window_command(app)},
-                                              {"judge", add_judge(app)},
-                                              {"axioms", add_axioms(app)},
-                                              {"plan", add_plan(app)},
-                                              {"workflow", add_workflow(app)}};
+  const std::map<std::string, Action> actions{{"run", add_run(app)},         {"value", add_value(app)},
+                                              {"compare", add_compare(app)}, {"trace", add_trace(app)},
+                                              {"replay", add_replay(app)},   {"experiment", add_experiment(app)},
+                                              {"merge", add_merge(app)},     {"window", add_window_command(app)},
+                                              {"judge", add_judge(app)},     {"axioms", add_axioms(app)},
+                                              {"plan", add_plan(app)},       {"workflow", add_workflow(app)}};
   // Quoted arguments are escaped, so that they add no line.
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
     return CLI::FailureMessage::simple(

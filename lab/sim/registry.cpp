@@ -194,8 +194,8 @@ const std::array k_policies{
           [](const Instance& i, const PolicyOptions& o) { return scheduling::make_fair_tree(i, o.fair_tree); }},
 };
 
-Expected<void> check_rigid(const Entry& entry, const Instance& instance) {
-  if (!entry.traits.of_coalitions || !instance.has_rigid_jobs()) return {};
+Expected<void> check_rigid(const Entry& entry, const Instance& instance, const PolicyOptions& options) {
+  if (!entry.traits.of_coalitions || (!options.backfill && !instance.has_rigid_jobs())) return {};
   return fail(Errc::invalid_argument,
               "policy " + std::string(entry.name) +
                   ": rigid parallel jobs have no schedule in a coalition with fewer processors than one of them needs, "
@@ -312,7 +312,7 @@ Expected<PolicyPtr> make_policy(std::string_view policy, const Instance& instanc
                                  " organizations exceed its limit of " + std::to_string(traits.max_organizations) +
                                  "; " + std::string(traits.alternative));
   }
-  SHAPLEY_TRY(check_rigid(*entry, instance));
+  SHAPLEY_TRY(check_rigid(*entry, instance, options));
   SHAPLEY_TRY(scheduling::check_horizon(instance, options.rule));
   SHAPLEY_TRY(check_permutations(instance, options.permutations));
   if (traits.check != nullptr) SHAPLEY_TRY(traits.check(instance, options));

@@ -27,6 +27,9 @@ struct PolicyOptions {
   scheduling::TakenProcessors taken{};                  // direct_contr: whose processors jobs took, where it is known
   game::ServingRule rule{};                             // for ranks by phi - psi, if the name has no rule
   bool once_a_pass = false;                             // likewise, except for ref, which cannot
+  // Rigid jobs start as processors are free, not in the order of each organization: policies that simulate coalitions
+  // are refused.
+  bool backfill = false;
 };
 
 [[nodiscard]] std::vector<std::string> policy_names();

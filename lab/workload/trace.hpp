@@ -26,6 +26,8 @@ struct TraceJob {
   std::int64_t processors = 1;  // >= 1
   std::uint32_t user = 0;       // index into Trace::users
   std::uint32_t group = 0;      // index into Trace::groups
+  Duration requested{};         // the time limit; 0: it is not known
+  std::uint32_t partition = 0;  // index into Trace::partitions
 };
 
 // What to do with a line that is no record.
@@ -44,9 +46,10 @@ struct Trace {
   std::vector<TraceJob> jobs;
   std::vector<std::string> users;
   std::vector<std::string> groups;
-  std::int64_t processors = 0;  // of the machine; 0: not in the trace
-  std::string computer;         // from the header, empty when it does not say
-  std::string acknowledge;      // the people that a publication must thank
+  std::vector<std::string> partitions;  // empty: they are not known
+  std::int64_t processors = 0;          // of the machine; 0: not in the trace
+  std::string computer;                 // from the header, empty when it does not say
+  std::string acknowledge;              // the people that a publication must thank
   Omissions omitted;
 };
 

@@ -45,6 +45,7 @@ constexpr std::size_t k_absent = static_cast<std::size_t>(-1);
 struct Columns {
   std::size_t id = k_absent, user = k_absent, submit = k_absent, elapsed = k_absent, processors = k_absent;
   std::size_t group = k_absent, cluster = k_absent, start = k_absent, state = k_absent;
+  std::size_t limit = k_absent, partition = k_absent;
   std::size_t count = 0;
 };
 
@@ -67,6 +68,8 @@ Expected<Columns> find_columns(std::string_view line) {
                   .cluster = find_column(header, {"Cluster"}),
                   .start = find_column(header, {"Start"}),
                   .state = find_column(header, {"State"}),
+                  .limit = find_column(header, {"TimelimitRaw"}),
+                  .partition = find_column(header, {"Partition"}),
                   .count = header.size()};
   const auto need = [](std::size_t place, const char* name) -> Expected<void> {
     if (place != k_absent) return {};
@@ -80,6 +83,10 @@ Expected<Columns> find_columns(std::string_view line) {
   SHAPLEY_TRY(need(columns.elapsed, "ElapsedRaw"));
   SHAPLEY_TRY(need(columns.processors, "AllocCPUS"));
   return columns;
+}
+
+std::string_view field(const std::vector<std::string_view>& fields, std::size_t place) {
+  return place == k_absent ? std::string_view() : fields[place];
 }
 
 // Job numbers are a cluster's own: rows of two clusters (sacct -M all) are refused. Where the export does not name
@@ -111,10 +118,6 @@ class OneCluster {
     std::uint64_t line = 0;
     std::string said;
   };
-
-  static std::string_view field(const std::vector<std::string_view>& fields, std::size_t place) {
-    return place == k_absent ? std::string_view() : fields[place];
-  }
 
   Expected<void> check_name(std::uint64_t line, std::string_view cluster) {
     if (line_ == 0) {
@@ -156,36 +159,40 @@ class Reader {
       return note_malformed(trace_.omitted, choice_, line_number,
                             "Submit, Elapsed or AllocCPUS is not what sacct -P writes");
     }
-    add(id, *submit, *elapsed, *processors, std::string(fields[columns_.user]),
-        columns_.group == k_absent ? std::string() : std::string(fields[columns_.group]));
+    add({.submit = *submit,
+         .run = *elapsed,
+         .processors = *processors,
+         .requested = {60 * number(field(fields, columns_.limit)).value_or(0)}},
+        fields);
     return {};
   }
 
   Trace finish() {
     trace_.users = users_.names();
     trace_.groups = groups_.names();
+    if (columns_.partition != k_absent) trace_.partitions = partitions_.names();
     order_jobs(trace_);
     return std::move(trace_);
   }
 
  private:
-  void add(std::string_view id, Instant submit, Duration run, std::int64_t processors, const std::string& user,
-           const std::string& group) {
+  // `job`: without what names it.
+  void add(TraceJob job, const std::vector<std::string_view>& fields) {
+    const std::string_view id = fields[columns_.id];
+    const std::string user(fields[columns_.user]);
     if (user.empty()) {
       ++trace_.omitted.unusable["no user"];
-    } else if (run.value == 0) {
+    } else if (job.run.value == 0) {
       ++trace_.omitted.unusable["no run time"];
-    } else if (processors == 0) {
+    } else if (job.processors == 0) {
       ++trace_.omitted.unusable["no processors"];
     } else {
       // An array task is "17_3"; its array's number is enough to find it again.
-      const std::int64_t raw = number(id.substr(0, id.find_first_of("_+"))).value_or(0);
-      trace_.jobs.push_back({.id = raw,
-                             .submit = submit,
-                             .run = run,
-                             .processors = processors,
-                             .user = users_.number_of(user),
-                             .group = groups_.number_of(group)});
+      job.id = number(id.substr(0, id.find_first_of("_+"))).value_or(0);
+      job.user = users_.number_of(user);
+      job.group = groups_.number_of(std::string(field(fields, columns_.group)));
+      job.partition = partitions_.number_of(std::string(field(fields, columns_.partition)));
+      trace_.jobs.push_back(job);
     }
   }
 
@@ -195,6 +202,7 @@ class Reader {
   Trace trace_;
   NameIndex users_;
   NameIndex groups_;
+  NameIndex partitions_;
 };
 
 constexpr std::size_t k_columns = 18;
@@ -298,6 +306,7 @@ Expected<Trace> parse_swf(std::istream& text, Malformed choice) {
   Trace trace;
   NameIndex users;
   NameIndex groups;
+  NameIndex partitions;
   std::int64_t nodes = 0;
   std::string line;
   Lines lines(text);
@@ -326,13 +335,16 @@ Expected<Trace> parse_swf(std::istream& text, Malformed choice) {
                           .run = {record[3]},
                           .processors = processors,
                           .user = users.number_of(std::to_string(record[11])),
-                          .group = groups.number_of(std::to_string(record[12]))});
+                          .group = groups.number_of(std::to_string(record[12])),
+                          .requested = {std::clamp<std::int64_t>(record[8], 0, k_max_time)},
+                          .partition = partitions.number_of(std::to_string(record[15]))});
   }
   SHAPLEY_TRY(lines.end());
   // The format leaves MaxProcs out where a node is one processor.
   if (trace.processors == 0) trace.processors = nodes;
   trace.users = users.names();
   trace.groups = groups.names();
+  trace.partitions = partitions.names();
   order_jobs(trace);
   return trace;
 }

@@ -2,7 +2,8 @@
 // --format=JobIDRaw,User,Account,Submit,ElapsedRaw,AllocCPUS,State`.
 //
 // The first line names the columns, in any order, further ones are ignored. Needed: JobID or JobIDRaw, User, Submit,
-// ElapsedRaw or Elapsed, AllocCPUS or NCPUS; Account (or Group) is the group where it is there. Steps ("17.batch") are
+// ElapsedRaw or Elapsed, AllocCPUS or NCPUS; Account (or Group) is the group where it is there, TimelimitRaw and
+// Partition say what was asked for. Steps ("17.batch") are
 // left out, as are jobs that never ran. Submit is read as it stands, as if in UTC: in a local time zone with summer
 // time one hour of the year appears twice, so export with TZ=UTC or SLURM_TIME_FORMAT=%s (seconds are understood, too).
 #pragma once
@@ -23,9 +24,9 @@ namespace shapley::workload {
 // The Standard Workload Format of the Parallel Workloads Archive: 18 numbers a line, header lines begin with ';'.
 //
 // Used columns: 1 job number, 2 submit time, 4 run time, 5 allocated processors (8, requested ones, where 5 is
-// unknown), 11 status, 12 user, 13 group; -1 is unknown. Records without a job that could be run again are left out and
-// counted by reason: no user, no run time, no processors, or a part of a job that other lines describe in full (status
-// 2-4).
+// unknown), 9 requested time, 11 status, 12 user, 13 group, 16 partition; -1 is unknown. Records without a job that
+// could be run again are left out and counted by reason: no user, no run time, no processors, or a part of a job that
+// other lines describe in full (status 2-4).
 //
 // Errc::invalid_argument under Malformed::refuse at the first line that is not 18 numbers: its number and why.
 [[nodiscard]] Expected<Trace> parse_swf(std::istream& text, Malformed choice);

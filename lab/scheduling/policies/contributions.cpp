@@ -23,24 +23,26 @@ class DirectContr final : public PolicyOfMany {
         brakes_(instance.processors, options_.rule.pace),
         got_(instance.organizations()),
         gave_(instance.organizations()),
-        free_(instance.processors.begin(), instance.processors.end()),
-        free_total_(instance.total_processors()) {}
+        free_(free_of(instance)) {}
 
+  void regards(std::uint32_t, std::size_t kind) override { kind_ = kind; }
   void released(std::int64_t, const Job&) override {}
 
   std::int32_t started(std::int64_t t, std::size_t organization) override {
     const std::size_t owner = options_.taken.empty() ? free_owner() : owner_taken(t);
-    --free_[owner];
-    --free_total_;
+    --free_[kind_].of_owner[owner];
+    --free_[kind_].total;
     got_[organization].change(t, 1);
     gave_[owner].change(t, 1);
-    return static_cast<std::int32_t>(owner);
+    return static_cast<std::int32_t>(kind_ * gave_.size() + owner);
   }
 
-  void completed(std::int64_t t, std::size_t organization, std::int32_t owner) override {
-    if (++free_[static_cast<std::size_t>(owner)] > 0) ++free_total_;
+  void completed(std::int64_t t, std::size_t organization, std::int32_t taken) override {
+    Free& free = free_[static_cast<std::size_t>(taken) / gave_.size()];
+    const std::size_t owner = static_cast<std::size_t>(taken) % gave_.size();
+    if (++free.of_owner[owner] > 0) ++free.total;
     got_[organization].change(t, -1);
-    gave_[static_cast<std::size_t>(owner)].change(t, -1);
+    gave_[owner].change(t, -1);
   }
 
   [[nodiscard]] bool asks_run_times() const override { return terms_.weigh_running(); }
@@ -56,10 +58,12 @@ class DirectContr final : public PolicyOfMany {
 
   // A run that began before a processor changed owners counts for the former owner to its end.
   [[nodiscard]] bool endowed(std::int64_t, const std::vector<std::uint32_t>& processors) override {
-    free_total_ = 0;
-    for (std::size_t u = 0; u < free_.size(); ++u) {
-      free_[u] = static_cast<std::int64_t>(processors[u]) - gave_[u].running;
-      free_total_ += static_cast<std::uint64_t>(std::max<std::int64_t>(free_[u], 0));
+    if (free_.size() > 1) return false;
+    Free& free = free_.front();
+    free.total = 0;
+    for (std::size_t u = 0; u < free.of_owner.size(); ++u) {
+      free.of_owner[u] = static_cast<std::int64_t>(processors[u]) - gave_[u].running;
+      free.total += static_cast<std::uint64_t>(std::max<std::int64_t>(free.of_owner[u], 0));
     }
     guaranteed_ = Guaranteed(processors, options_.rule.guarantee);
     brakes_ = Brakes(processors, options_.rule.pace);
@@ -78,6 +82,21 @@ class DirectContr final : public PolicyOfMany {
   }
 
  private:
+  // The free processors of a kind.
+  struct Free {
+    std::vector<std::int64_t> of_owner;  // negative: more of its processors are used than it owns by now
+    std::uint64_t total = 0;             // of the positive ones
+  };
+  static std::vector<Free> free_of(const Instance& instance) {
+    std::vector<Free> free;
+    const auto add = [&free](const std::vector<std::uint32_t>& owned) {
+      free.push_back({{owned.begin(), owned.end()}, std::accumulate(owned.begin(), owned.end(), std::uint64_t{0})});
+    };
+    for (const auto& kind : instance.kinds) add(kind);
+    if (free.empty()) add(instance.processors);
+    return free;
+  }
+
   [[nodiscard]] std::int64_t key(std::size_t u, std::int64_t t, const game::KeyTerms& terms) const {
     return game::looked_ahead(gave_[u].psi_at(t) - got_[u].psi_at(t), gave_[u].done_at(t) - got_[u].done_at(t),
                               gave_[u].running - got_[u].running, terms);
@@ -89,26 +108,28 @@ class DirectContr final : public PolicyOfMany {
 
   // The owner of the lowest-numbered free processor, or of one drawn among all free ones.
   [[nodiscard]] std::size_t free_owner() {
-    auto draw = static_cast<std::int64_t>(options_.identity ? 0 : rng_.below(free_total_));
+    const std::vector<std::int64_t>& free = free_[kind_].of_owner;
+    auto draw = static_cast<std::int64_t>(options_.identity ? 0 : rng_.below(free_[kind_].total));
     std::size_t owner = 0;
-    while (draw >= std::max<std::int64_t>(free_[owner], 0)) draw -= std::max<std::int64_t>(free_[owner++], 0);
+    while (draw >= std::max<std::int64_t>(free[owner], 0)) draw -= std::max<std::int64_t>(free[owner++], 0);
     return owner;
   }
 
   // The owner of the next processor that was taken at t, and is free; else the one with the fewest free processors.
   [[nodiscard]] std::size_t owner_taken(std::int64_t t) {
+    const std::vector<std::int64_t>& free = free_[kind_].of_owner;
     if (const auto now = options_.taken.find(t); now != options_.taken.end()) {
       std::vector<std::uint32_t>& owners = now->second;
-      const auto next = std::ranges::find_if(owners, [&](std::uint32_t owner) { return free_[owner] > 0; });
+      const auto next = std::ranges::find_if(owners, [&](std::uint32_t owner) { return free[owner] > 0; });
       if (next != owners.end()) {
         const std::size_t owner = *next;
         owners.erase(next);
         return owner;
       }
     }
-    std::size_t fewest = free_.size();
-    for (std::size_t u = 0; u < free_.size(); ++u) {
-      if (free_[u] > 0 && (fewest == free_.size() || free_[u] < free_[fewest])) fewest = u;
+    std::size_t fewest = free.size();
+    for (std::size_t u = 0; u < free.size(); ++u) {
+      if (free[u] > 0 && (fewest == free.size() || free[u] < free[fewest])) fewest = u;
     }
     return fewest;
   }
@@ -120,8 +141,8 @@ class DirectContr final : public PolicyOfMany {
   Brakes brakes_;
   std::vector<game::Accrual> got_;
   std::vector<game::Accrual> gave_;
-  std::vector<std::int64_t> free_;  // by owner; negative: more of its processors are used than it owns by now
-  std::uint64_t free_total_;        // of the positive ones
+  std::vector<Free> free_;  // by kind
+  std::size_t kind_ = 0;    // of the processors that the calls regard
 };
 
 // Contribution with a rate that changes from interval to interval, in scale-ths of a processor. Same recurrence as

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "base/contract.hpp"
@@ -58,13 +60,15 @@ class OverSchedules : public HindsightPolicy {
     begin_stretch(0);
   }
 
+  void regards(std::uint32_t job, std::size_t) final { regarded_ = job; }
   // The job's duration is not used.
   void released(std::int64_t t, const Job& job) final {
     if (ended_of_[job.organization] == waiting_[job.organization].size()) come_or_go(t, job.organization);
     waiting_[job.organization].push_back(schedules_.add(job.organization, t, 1));
+    if (regarded_) requests_[*regarded_].push_back(waiting_[job.organization].back());
   }
   std::int32_t started(std::int64_t t, std::size_t organization) final {
-    const hindsight::Request request = waiting_[organization][head_[organization]++];
+    const hindsight::Request request = first_request(organization);
     schedules_.started(request, t);
     runs_.push_back({request, static_cast<std::uint32_t>(organization), t});
     own_[organization].change(t, 1);
@@ -125,6 +129,13 @@ class OverSchedules : public HindsightPolicy {
     see(t, {});
     return shares();
   }
+  [[nodiscard]] std::vector<std::pair<Coalition, std::int64_t>> virtual_values(std::int64_t t) final {
+    evaluated_at_ = -1;
+    see(t, {});
+    std::vector<std::pair<Coalition, std::int64_t>> values;
+    for (std::size_t slot = 0; slot < coalitions_.size(); ++slot) values.emplace_back(coalitions_[slot], value(slot));
+    return values;
+  }
   // A key is linear in its terms: each figure is the difference that its term makes.
   [[nodiscard]] std::optional<Standings> standings(std::int64_t t) final {
     evaluated_at_ = -1;
@@ -169,6 +180,15 @@ class OverSchedules : public HindsightPolicy {
     std::uint32_t organization;
     std::int64_t began;
   };
+
+  // Of the job that starts: the one that is regarded, or the first that waits.
+  [[nodiscard]] hindsight::Request first_request(std::size_t organization) {
+    if (!regarded_) return waiting_[organization][head_[organization]++];
+    std::vector<hindsight::Request>& left = requests_[*regarded_];
+    const hindsight::Request request = left.back();
+    left.pop_back();
+    return request;
+  }
 
   void see(std::int64_t t, const game::KeyTerms& terms) {
     // What happens at t changes no v at t except through what runs, which is that of the second that begins at t.
@@ -257,6 +277,8 @@ class OverSchedules : public HindsightPolicy {
   std::vector<std::size_t> head_;                         // by organization: the first one that has not started
   std::vector<std::size_t> ended_of_;                     // by organization: how many of them have ended
   std::vector<Run> runs_;                                 // in the order of their starts
+  std::optional<std::uint32_t> regarded_;                 // the job that the calls regard, where it is known
+  std::map<std::uint32_t, std::vector<hindsight::Request>> requests_;  // of regarded jobs: those that have not started
   Coalition owners_ = 0;
   Coalition present_ = 0;
   std::vector<Stretch> stretches_;  // as many as the schedules' cuts; earlier ones are in did_

@@ -85,6 +85,8 @@ class HindsightPolicy : public Policy {
  public:
   // At t, the time reached, by organization: of those that wait the smallest is served first (lattice_keys.hpp).
   [[nodiscard]] virtual const std::vector<Int128>& keys(std::int64_t t) = 0;
+  // v of every coalition that has a virtual schedule, at t.
+  [[nodiscard]] virtual std::vector<std::pair<Coalition, std::int64_t>> virtual_values(std::int64_t t) = 0;
 };
 
 // REQUIRES: 1 <= organizations <= k_hindsight_organizations; no rigid jobs.

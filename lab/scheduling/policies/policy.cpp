@@ -24,6 +24,7 @@ class OnceAPass final : public PolicyOfMany {
  public:
   explicit OnceAPass(std::unique_ptr<Policy> policy) : policy_(std::move(policy)) {}
 
+  void regards(std::uint32_t job, std::size_t kind) override { policy_->regards(job, kind); }
   void released(std::int64_t t, const Job& job) override { policy_->released(t, job); }
   std::int32_t started(std::int64_t t, std::size_t organization) override { return policy_->started(t, organization); }
   void completed(std::int64_t t, std::size_t organization, std::int32_t owner) override {

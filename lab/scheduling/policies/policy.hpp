@@ -56,6 +56,11 @@ class Policy {
   Policy& operator=(const Policy&) = delete;
   virtual ~Policy() = default;
 
+  // The calls of released, started, completed, ended and ran that follow regard this job of the instance, and
+  // processors of this kind. Only simulate_easy says so: there a job may start before an earlier one of its
+  // organization.
+  virtual void regards(std::uint32_t /*job*/, std::size_t /*kind*/) {}
+
   // A job entered the queue. Only REF and RAND look at its duration, for their coalitions' own schedules (conventions:
   // they are not strictly non-clairvoyant).
   virtual void released(std::int64_t t, const Job& job) = 0;

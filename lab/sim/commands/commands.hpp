@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "sim/comparison.hpp"
 #include "sim/input/instance_files.hpp"
+#include "sim/input/kinds.hpp"
 #include "sim/input/workload_source.hpp"
 #include "sim/registry.hpp"
 #include "workload/trace.hpp"
@@ -34,6 +35,21 @@ struct RunArguments {
 
 // Prints a table, or with `json` {"results": [...]}.
 [[nodiscard]] Expected<void> run(const RunArguments& arguments, std::ostream& out);
+
+// `shapley-sim value`: what coalitions of whole jobs are worth, and what each estimator says of one real schedule.
+struct ValueArguments {
+  std::filesystem::path instance;  // empty: a window of `source`
+  WorkloadSource source;
+  ComparisonSettings window;
+  std::size_t number = 0;             // as in RunArguments
+  std::optional<std::int64_t> begin;  // likewise
+  KindOptions kinds;
+  bool json = false;
+};
+
+// Prints tables, or with `json` {"psi", "p_tot", "estimates": [{"estimator", "phi", "v_coalitions"}]}, the exact value
+// first, phi as fractions.
+[[nodiscard]] Expected<void> value_command(const ValueArguments& arguments, std::ostream& out);
 
 // `shapley-sim compare`: policies side by side on many windows.
 struct CompareArguments {

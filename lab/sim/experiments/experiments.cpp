@@ -424,6 +424,7 @@ const std::vector<NamedExperiment>& experiments() {
       {"stability", stability_experiment()},
       {"consortium", consortium_experiment()},
       {"strategy", strategy_experiment()},
+      {"real_jobs", real_jobs_experiment()},
       {"mosp", mosp_experiment()},
       {"workflow", workflow_experiment()}};
   return rows;

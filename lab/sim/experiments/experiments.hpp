@@ -65,6 +65,12 @@ namespace shapley::sim {
 // Prints tables, or with `json` {"experiment", "tables": [...]}.
 [[nodiscard]] Experiment consortium_experiment();
 
+// `shapley-sim experiment real_jobs`: whole jobs on nodes of several kinds. How far is each estimator's phi of one real
+// schedule from the exact one, and how far does a cluster that ranks by it stay from what is due?
+//
+// Prints tables, or with `json` {"experiment", "cases": [...]}.
+[[nodiscard]] Experiment real_jobs_experiment();
+
 // The traces of the papers' experiments, as far as they are available, and the papers' figures for them.
 //
 // The figures of the papers' tables, to be shown beside our measurements [SR13 Tables 1 and 2; FS13 Tables 1 and 2].

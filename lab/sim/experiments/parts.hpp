@@ -36,7 +36,8 @@ struct ExperimentSettings {
   std::optional<std::int64_t> length;
   std::vector<std::size_t> organizations;  // of figure10 and speed; for others, the first one
   std::vector<std::string> policies;       // empty: the preset's
-  std::vector<std::string> cases;        // stability, consortium, strategy: of cases; strategy: of attacks; empty: all
+  std::vector<std::string>
+      cases;  // stability, consortium, real_jobs, strategy: of cases; strategy: of attacks; empty: all
   std::optional<std::size_t> instances;  // mosp, workflow: per setting; strategy, consortium: seeds
   std::uint64_t seed = 1;
 };

@@ -35,12 +35,8 @@ auto read_with(const std::filesystem::path& file, Parse&& parse) -> decltype(par
 constexpr std::int64_t k_max_processors = 10'000'000;
 constexpr std::size_t k_max_jobs = 10'000'000;
 
-Expected<scheduling::Job> parse_job(const Json& entry, const std::string& name) {
-  if (!entry.is_array() || entry.size() < 3 || entry.size() > 4) {
-    return fail(
-        Errc::invalid_argument,
-        name + ": expected [release, duration, organization] or one more, its processors; found " + entry.dump());
-  }
+// The first four members.
+Expected<scheduling::Job> parse_job_members(const Json& entry, const std::string& name) {
   SHAPLEY_TRY_ASSIGN(const std::int64_t release, integer(entry[0], name + "[0]"));
   SHAPLEY_TRY_ASSIGN(const std::int64_t duration, integer(entry[1], name + "[1]"));
   SHAPLEY_TRY_ASSIGN(const std::int64_t organization, integer(entry[2], name + "[2]"));
@@ -53,6 +49,86 @@ Expected<scheduling::Job> parse_job(const Json& entry, const std::string& name) 
     return fail(Errc::invalid_argument, name + "[3]: expected 1 to 10,000,000 processors");
   job.processors = static_cast<std::uint32_t>(processors);
   return job;
+}
+
+Expected<scheduling::Job> parse_job(const Json& entry, const std::string& name) {
+  if (!entry.is_array() || entry.size() < 3 || entry.size() > 4) {
+    return fail(
+        Errc::invalid_argument,
+        name + ": expected [release, duration, organization] or one more, its processors; found " + entry.dump() +
+            (entry.is_array() && entry.size() > 4 ? "; `shapley-sim value` reads kinds and requested times" : ""));
+  }
+  return parse_job_members(entry, name);
+}
+
+Expected<std::uint32_t> parse_processors(const Json& value, const std::string& name) {
+  SHAPLEY_TRY_ASSIGN(const std::int64_t count, integer(value, name));
+  if (count < 0 || count > k_max_processors)
+    return fail(Errc::invalid_argument, name + ": expected 0 to 10,000,000 processors");
+  return static_cast<std::uint32_t>(count);
+}
+
+// Processors by kind and organization.
+Expected<std::vector<std::vector<std::uint32_t>>> parse_owned_kinds(const Json& machines) {
+  std::vector<std::vector<std::uint32_t>> kinds;
+  if (machines[0].is_array() && machines[0].size() > scheduling::k_most_kinds) {
+    return fail(Errc::invalid_argument, "machines[0]: processors are of more than " +
+                                            std::to_string(scheduling::k_most_kinds) + " kinds; put kinds together");
+  }
+  for (std::size_t u = 0; u < machines.size(); ++u) {
+    const std::string name = "machines[" + std::to_string(u) + "]";
+    const Json of_one = machines[u].is_array() ? machines[u] : Json::array({machines[u]});
+    if (u == 0) kinds.resize(of_one.size(), std::vector<std::uint32_t>(machines.size()));
+    if (of_one.size() != kinds.size() || kinds.empty()) {
+      return fail(Errc::invalid_argument, name + ": has processors of " + std::to_string(of_one.size()) +
+                                              " kinds, and machines[0] of " + std::to_string(kinds.size()) +
+                                              "; list a number for each kind, 0 where there are none");
+    }
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      const std::string place = machines[u].is_array() ? name + "[" + std::to_string(kind) + "]" : name;
+      SHAPLEY_TRY_ASSIGN(kinds[kind][u], parse_processors(of_one[kind], place));
+    }
+  }
+  return kinds;
+}
+
+Expected<scheduling::KindOrder> parse_kind_order(const Json& value, std::size_t kinds, const std::string& name) {
+  const Json listed = value.is_array() ? value : Json::array({value});
+  std::vector<std::uint32_t> order;
+  for (const Json& entry : listed) {
+    SHAPLEY_TRY_ASSIGN(const std::int64_t kind, integer(entry, name));
+    if (kind < 0 || static_cast<std::size_t>(kind) >= kinds) {
+      return fail(Errc::invalid_argument, name + ": there is no kind " + std::to_string(kind) + "; by machines[0], " +
+                                              "kinds are 0 to " + std::to_string(kinds - 1));
+    }
+    if (std::find(order.begin(), order.end(), kind) != order.end())
+      return fail(Errc::invalid_argument, name + ": kind " + std::to_string(kind) + " is there twice; name it once");
+    order.push_back(static_cast<std::uint32_t>(kind));
+  }
+  return scheduling::KindOrder(order);
+}
+
+Expected<void> add_whole_job(const Json& entry, const std::string& name, scheduling::EasyInstance& into) {
+  constexpr std::size_t k_kinds = 4;
+  constexpr std::size_t k_requested = 5;
+  if (!entry.is_array() || entry.size() < 3 || entry.size() > k_requested + 1) {
+    return fail(Errc::invalid_argument,
+                name +
+                    ": expected [release, duration, organization, processors, kinds, requested], the last three or "
+                    "fewer left out; found " +
+                    entry.dump());
+  }
+  SHAPLEY_TRY_ASSIGN(scheduling::Job job, parse_job_members(entry, name));
+  Duration requested = job.duration;
+  if (entry.size() > k_kinds) {
+    SHAPLEY_TRY_ASSIGN(job.kinds, parse_kind_order(entry[k_kinds], into.kinds.size(), name + "[4]"));
+  }
+  if (entry.size() > k_requested) {
+    SHAPLEY_TRY_ASSIGN(requested.value, integer(entry[k_requested], name + "[5]"));
+  }
+  into.jobs.push_back(job);
+  into.requested.push_back(requested);
+  return {};
 }
 
 Expected<void> add_job(scheduling::Instance& instance, scheduling::Job job, workload::ParallelJobs parallel) {
@@ -201,10 +277,12 @@ Expected<scheduling::Instance> parse_instance_json(std::string_view text, worklo
   scheduling::Instance instance;
   for (std::size_t i = 0; i < root["machines"].size(); ++i) {
     const std::string name = "machines[" + std::to_string(i) + "]";
-    SHAPLEY_TRY_ASSIGN(const std::int64_t count, integer(root["machines"][i], name));
-    if (count < 0 || count > k_max_processors)
-      return fail(Errc::invalid_argument, name + ": expected 0 to 10,000,000 processors");
-    instance.processors.push_back(static_cast<std::uint32_t>(count));
+    if (root["machines"][i].is_array()) {
+      return fail(Errc::invalid_argument,
+                  name + ": expected a number of processors; `shapley-sim value` reads processors of several kinds");
+    }
+    SHAPLEY_TRY_ASSIGN(const std::uint32_t count, parse_processors(root["machines"][i], name));
+    instance.processors.push_back(count);
   }
   for (std::size_t i = 0; i < root["jobs"].size(); ++i) {
     SHAPLEY_TRY_ASSIGN(const scheduling::Job job, parse_job(root["jobs"][i], "jobs[" + std::to_string(i) + "]"));
@@ -217,6 +295,23 @@ Expected<scheduling::Instance> parse_instance_json(std::string_view text, worklo
 
 Expected<scheduling::Instance> read_instance(const std::filesystem::path& file, workload::ParallelJobs parallel) {
   return read_with(file, [parallel](std::string_view text) { return parse_instance_json(text, parallel); });
+}
+
+Expected<scheduling::EasyInstance> parse_easy_instance_json(std::string_view text) {
+  SHAPLEY_TRY_ASSIGN(const Json root, parse_document(text, "instance"));
+  SHAPLEY_TRY(check_instance_members(root));
+  if (root["machines"].empty()) return fail(Errc::invalid_argument, "machines: no organization; list their processors");
+  scheduling::EasyInstance instance;
+  SHAPLEY_TRY_ASSIGN(instance.kinds, parse_owned_kinds(root["machines"]));
+  for (std::size_t i = 0; i < root["jobs"].size(); ++i)
+    SHAPLEY_TRY(add_whole_job(root["jobs"][i], "jobs[" + std::to_string(i) + "]", instance));
+  SHAPLEY_TRY_ASSIGN(instance.until.value, integer(root["t_end"], "t_end"));
+  SHAPLEY_TRY(scheduling::finish_kinds(instance));
+  return instance;
+}
+
+Expected<scheduling::EasyInstance> read_easy_instance(const std::filesystem::path& file) {
+  return read_with(file, parse_easy_instance_json);
 }
 
 Expected<NamedGrid> parse_grid_json(std::string_view text) {

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "planning/grid.hpp"
+#include "scheduling/easy.hpp"
 #include "scheduling/instance.hpp"
 #include "sim/input/workload_source.hpp"
 #include "workflow/reprioritize.hpp"
@@ -26,6 +27,13 @@ namespace shapley::sim {
     const std::filesystem::path& file, workload::ParallelJobs parallel = workload::ParallelJobs::copies);
 [[nodiscard]] Expected<scheduling::Instance> parse_instance_json(
     std::string_view text, workload::ParallelJobs parallel = workload::ParallelJobs::copies);
+
+// Instances of whole jobs on processors of several kinds: the same, where an entry of `machines` is a number or an
+// array, the organization's processors of each kind, and a job may go on with its kinds in order of preference (a
+// number, or an array; an empty one: any kind) and its requested time: [release, duration, organization, processors,
+// kinds, requested].
+[[nodiscard]] Expected<scheduling::EasyInstance> read_easy_instance(const std::filesystem::path& file);
+[[nodiscard]] Expected<scheduling::EasyInstance> parse_easy_instance_json(std::string_view text);
 
 // Planning instances as JSON files: {"m": [m0, ...], "jobs": [{"id": 7, "owner": 0, "p": 3, "q": 2}, ...]}, alone or as
 // the member "input" of a file that also has the expected results.

@@ -85,12 +85,10 @@ ReplayOutcome outcome_of(const SiteHistory& history, std::string policy, const E
   return outcome;
 }
 
-// Policies that simulate coalitions do not support backfill; they refuse a rigid job.
 Expected<std::unique_ptr<scheduling::Policy>> make_queue_policy(const EasyInstance& instance, const std::string& name,
-                                                                const PolicyOptions& options) {
-  scheduling::Instance first = first_instance(instance);
-  first.jobs.push_back({.release = {0}, .duration = {1}, .organization = 0, .processors = 2});
-  return make_policy(name, first, options);
+                                                                PolicyOptions options) {
+  options.backfill = true;
+  return make_policy(name, first_instance(instance), options);
 }
 
 struct Reference {

@@ -272,6 +272,97 @@ RC_GTEST_PROP(Easy, uses_no_more_than_there_is, ()) {
   }
 }
 
+// ---- kinds of processors ----
+
+KindOrder kinds_of(std::vector<std::uint32_t> kinds) {
+  return KindOrder(kinds);
+}
+
+// Kind 0: four processors, kind 1: two.
+EasyInstance two_kinds(const std::vector<Asked>& asked, const std::vector<KindOrder>& kinds) {
+  EasyInstance instance = instance_of({6}, asked);
+  instance.kinds = {{4}, {2}};
+  for (std::size_t i = 0; i < kinds.size(); ++i) instance.jobs[i].kinds = kinds[i];
+  return instance;
+}
+
+// The second job waits for kind 0 only: it keeps the third back there, and not the fourth, which runs on kind 1.
+TEST(EasyOfKinds, a_job_waits_for_processors_of_its_kinds_only) {
+  const auto instance = two_kinds({{0, 10, 10, 4}, {1, 10, 10, 3}, {2, 9, 9, 1}, {3, 50, 50, 2}, {4, 5, 5, 1}},
+                                  {kinds_of({0}), kinds_of({0}), kinds_of({0}), kinds_of({1}), kinds_of({1})});
+  EXPECT_EQ(starts(instance), (Starts{0, 10, 10, 3, 53}));
+}
+
+TEST(EasyOfKinds, a_job_starts_in_the_first_of_its_kinds_that_it_fits) {
+  // The third job prefers kind 1, which is full; a job without kinds may use any.
+  const auto instance = two_kinds({{0, 10, 10, 2}, {0, 10, 10, 2}, {0, 10, 10, 2}, {0, 10, 10, 2}},
+                                  {kinds_of({1, 0}), kinds_of({}), kinds_of({1, 0}), kinds_of({0, 1})});
+  EXPECT_EQ(starts(instance), (Starts{0, 0, 0, 10}));
+}
+
+TEST(EasyOfKinds, what_is_wider_than_its_kinds_never_starts) {
+  EXPECT_EQ(starts(two_kinds({{0, 10, 10, 3}, {0, 10, 10, 5}, {1, 10, 10, 3}},
+                             {kinds_of({1}), kinds_of({}), kinds_of({1, 0})})),
+            (Starts{k_never_started, k_never_started, 1}));
+}
+
+// With two processors each, the run of organization 0 takes those of kind 1, which are all organization 1's.
+TEST(EasyOfKinds, direct_contr_credits_the_owners_of_the_kind) {
+  EasyInstance instance = instance_of({2, 2}, {{0, 10, 10, 2, 0}});
+  instance.kinds = {{2, 0}, {0, 2}};
+  instance.jobs[0].kinds = kinds_of({1});
+  const auto direct = make_direct_contr(first_instance(instance), {});
+  ASSERT_TRUE(simulate_easy(instance, nullptr, direct.get()));
+  const auto phi = *direct->contributions(10);
+  EXPECT_EQ(phi[0].numerator, 0);
+  EXPECT_EQ(phi[1].numerator, 110);
+}
+
+TEST(EasyOfKinds, refuses_kinds_that_make_no_sense) {
+  EasyInstance instance = two_kinds({{0, 10, 10, 1}}, {kinds_of({2})});
+  EXPECT_EQ(validate(instance).error().what, "instance: job 0: there is no kind 2 of processors; kinds are 0 to 1");
+  instance.jobs[0].kinds = {};
+  instance.kinds[0] = {3};
+  EXPECT_EQ(validate(instance).error().what,
+            "instance: the processors of all kinds do not sum to what the organizations own");
+  instance.kinds[0] = {4};
+  instance.endowments.push_back({{5}, {6}});
+  EXPECT_EQ(validate(instance).error().code, Errc::invalid_argument);
+}
+
+TEST(EasyOfKinds, ends_with_what_ends_at_its_end) {
+  EasyInstance instance = instance_of({1}, {{0, 10, 10, 1}, {1, 10, 10, 1}});
+  instance.until = {10};
+  EXPECT_EQ(starts(instance), (Starts{0, k_never_started}));
+}
+
+// Jobs of one kind do not feel those of others: each kind is a machine of its own.
+RC_GTEST_PROP(EasyOfKinds, kinds_that_no_job_shares_are_machines_apart, ()) {
+  EasyInstance instance = any_easy_instance();
+  instance.kinds = {{4, 0}, {0, 4}};
+  std::vector<EasyInstance> apart(2, instance);
+  for (std::uint32_t kind = 0; kind < 2; ++kind) {
+    apart[kind].endowments.front().processors = instance.kinds[kind];
+    apart[kind].kinds.clear();
+    apart[kind].jobs.clear();
+    apart[kind].requested.clear();
+  }
+  std::vector<std::pair<std::uint32_t, std::size_t>> places;
+  for (std::size_t j = 0; j < instance.jobs.size(); ++j) {
+    const auto kind = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0U, 2U));
+    instance.jobs[j].kinds = kinds_of({kind});
+    places.emplace_back(kind, apart[kind].jobs.size());
+    apart[kind].jobs.push_back(instance.jobs[j]);
+    apart[kind].jobs.back().kinds = {};
+    apart[kind].requested.push_back(instance.requested[j]);
+  }
+  RC_ASSERT(validate(instance).has_value());
+  const auto together = simulate_easy(instance, nullptr);
+  const std::vector<Starts> starts{simulate_easy(apart[0], nullptr)->start, simulate_easy(apart[1], nullptr)->start};
+  for (std::size_t j = 0; j < places.size(); ++j)
+    RC_ASSERT(together->start[j] == starts[places[j].first][places[j].second]);
+}
+
 // Hears how long jobs ran.
 class Listener final : public Policy {
  public:

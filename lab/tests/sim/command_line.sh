@@ -53,6 +53,23 @@ served '[90,0]' --horizon 6h
 served '[45,45]' --horizon 6h --running-weight 0.1
 served '[45,45]' --guarantee 0.5
 served '[90,0]' --horizon 6h --guarantee 0.5 --running-weight 0.1 --once-a-pass
+# Whole jobs on processors of several kinds: an instance, and a window of a trace with a map of partitions.
+echo '{"machines": [1, 3], "jobs": [[0, 10, 0, 4]], "t_end": 20}' >"$dir/wide.json"
+ends 0 '' "$sim" value --instance "$dir/wide.json"
+grep -qE '^hindsight_whole +310 310$' "$dir/out" || die "value: $(<"$dir/out")"
+ends 0 '' "$sim" value --instance "$dir/wide.json" --json
+jq -e '.p_tot == 40 and .estimates[0].phi == ["310", "310"] and .estimates[1].v_coalitions == {"1": 210, "2": 0}' "$dir/out" >/dev/null ||
+  die "value --json: $(<"$dir/out")"
+partition=(value --trace excerpt --length 4000 --owned 'cpu=4,4,0' --owned 'gpu=0,0,2')
+ends 0 '' "$sim" "${partition[@]}" --kinds '2=gpu+cpu' --json
+cp "$dir/out" "$dir/kinds"
+ends 0 '' "$sim" "${partition[@]}" --kinds '2=cpu' --json
+! cmp -s "$dir/out" "$dir/kinds" || die "kinds make no difference"
+ends 1 'there is no kind "fpga"; --owned names cpu, gpu' "$sim" "${partition[@]}" --kinds '2=fpga'
+ends 1 'the trace has no such partition; it has' "$sim" "${partition[@]}" --kinds 'gpu=gpu'
+echo '{"machines": [1], "jobs": [[0, 1, 0, 1, 0]], "t_end": 2}' >"$dir/kinds.json"
+ends 1 'jobs\[0\].*`shapley-sim value` reads kinds' "$sim" run --instance "$dir/kinds.json" --policy fcfs
+ends 1 'known are traces, wide, gpu_one and gpu_two' "$sim" experiment real_jobs --cases narrow
 ends 2 'the weight of what runs is at most 1' "$sim" compare "${window[@]}" --running-weight 1.5
 ends 2 'a guarantee is at most 1' "$sim" compare "${window[@]}" --guarantee 1.5
 ends 1 'does not rank by phi - psi' "$sim" compare "${window[@]}" --policies fair_share@7d

@@ -42,7 +42,6 @@ hindsight() {
 }
 says hindsight.md "it is $(hindsight 'Unfairness' . . 5e5 | range %.1f) times closer to REF than \`shapley_rate\`"
 says hindsight.md "it is $(hindsight 'Unfairness' LPC 5 5e4 | range %.1f | cut -d' ' -f1) times closer on LPC-EGEE and $(hindsight 'Unfairness' KTH 5 5e4 | range %.1f | cut -d' ' -f1) times on KTH-SP2"
-says hindsight.md "on windows of 5e5 s it is $(hindsight 'With a horizon' . . 5e5 | range %.1f | sed 's/ to / and /') times closer than \`shapley_rate\`, on those of 5e4 s $(hindsight 'With a horizon' . 5 5e4 | range %.1f | cut -d' ' -f1) and $(hindsight 'With a horizon' . 10 5e4 | range %.1f | cut -d' ' -f1) times"
 
 # phi of attacks under hindsight: ATTACKS CASES.
 phi() {

@@ -47,6 +47,7 @@ merges consortium --cases cross,repay --length 2500000 --policies direct_contr@7
 merges strategy --cases load_1.05,junk_waits,twice --instances 2
 forms=('')
 merges stability --cases saturated,maintenance,windows --trace excerpt --length 8000 --windows 2 --policies direct_contr
+merges real_jobs --cases wide,gpu_two --windows 2 --length 20000 --policies fair_tree,hindsight_whole
 merges mosp --instances 1
 merges workflow --instances 1
 merges stability --cases search --instances 2
@@ -67,7 +68,7 @@ jq -e --slurpfile speeds speeds '[.events_per_second[][]] == $speeds[0] and leng
   die "speeds of the parts are not in the merged table"
 
 # Every experiment was tried.
-for name in $("$sim" experiment --help | tr -d '\n' | sed -E 's/.*\{([a-z0-9, ]*)\}.*/\1/; s/,/ /g'); do
+for name in $("$sim" experiment --help | tr -d '\n' | sed -E 's/.*\{([a-z0-9_, ]*)\}.*/\1/; s/,/ /g'); do
   [[ -e $name-1.json ]] || die "experiment $name is not tried in parts"
 done
 
