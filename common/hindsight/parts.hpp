@@ -11,71 +11,85 @@
 #include <vector>
 
 #include "base/contract.hpp"
+#include "hindsight/request_queue.hpp"
 
 namespace shapley::hindsight {
 
 // The greatest amount of a part. A larger amount is split into several parts.
-inline constexpr std::int64_t k_most_of_a_part = (std::int64_t{1} << 47U) - 1;
+inline constexpr std::int64_t k_most_of_a_part = (std::int64_t{1} << 41U) - 1;
 
-// A part of a request that started. REQUIRES: 0 <= start < 2^40, 0 <= amount <= k_most_of_a_part.
+// A part of a request that started, in one kind. REQUIRES: 0 <= start < 2^40, 0 <= amount <= k_most_of_a_part, kind <
+// k_most_kinds.
 class Part {
  public:
-  Part(std::uint32_t place, std::int64_t start, std::int64_t amount)
+  Part(std::uint32_t place, std::int64_t start, std::int64_t amount, Kind kind = 0)
       : start_and_amount_(static_cast<std::uint64_t>(start) << k_high | static_cast<std::uint64_t>(amount) >> k_low),
-        amount_and_place_((static_cast<std::uint64_t>(amount) & k_low_mask) << 32U | place) {
-    SHAPLEY_REQUIRE(0 <= start && start < std::int64_t{1} << 40U && 0 <= amount && amount <= k_most_of_a_part);
+        kind_amount_place_(std::uint64_t{kind} << (32U + k_low) |
+                           (static_cast<std::uint64_t>(amount) & k_low_mask) << 32U | place) {
+    SHAPLEY_REQUIRE(0 <= start && start < std::int64_t{1} << 40U && kind < k_most_kinds);
+    SHAPLEY_REQUIRE(0 <= amount && amount <= k_most_of_a_part);
   }
 
   // The place of its request in the queue.
-  [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint32_t>(amount_and_place_); }
+  [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint32_t>(kind_amount_place_); }
   [[nodiscard]] std::int64_t start() const { return static_cast<std::int64_t>(start_and_amount_ >> k_high); }
   [[nodiscard]] std::int64_t amount() const {
-    return static_cast<std::int64_t>((start_and_amount_ & k_high_mask) << k_low | amount_and_place_ >> 32U);
+    return static_cast<std::int64_t>((start_and_amount_ & k_high_mask) << k_low |
+                                     (kind_amount_place_ >> 32U & k_low_mask));
   }
-  void set_place(std::uint32_t place) { amount_and_place_ = amount_and_place_ >> 32U << 32U | place; }
+  [[nodiscard]] Kind kind() const { return static_cast<Kind>(kind_amount_place_ >> (32U + k_low)); }
+  void set_place(std::uint32_t place) { kind_amount_place_ = kind_amount_place_ >> 32U << 32U | place; }
   friend bool operator==(const Part&, const Part&) = default;
 
  private:
   static constexpr unsigned k_high = 24;  // bits of the amount in the word of the start
-  static constexpr unsigned k_low = 23;   // bits of it in the word of the place
+  static constexpr unsigned k_low = 17;   // bits of it in the word of the place
   static constexpr std::uint64_t k_high_mask = (std::uint64_t{1} << k_high) - 1;
   static constexpr std::uint64_t k_low_mask = (std::uint64_t{1} << k_low) - 1;
 
   std::uint64_t start_and_amount_;
-  std::uint64_t amount_and_place_;
+  std::uint64_t kind_amount_place_;
 };
 
-// The end of a part, or of several parts with one start. REQUIRES: as for Part, and 0 <= at < 2^41.
+// The end of a part, or of several parts with one start and kind. REQUIRES: as for Part, and 0 <= at < 2^41.
 class End {
  public:
-  End(std::int64_t at, std::int64_t start, std::int64_t amount)
+  End(std::int64_t at, std::int64_t start, std::int64_t amount, Kind kind = 0)
       : at_and_amount_(static_cast<std::uint64_t>(at) << k_high | static_cast<std::uint64_t>(amount) >> k_low),
-        start_and_amount_(static_cast<std::uint64_t>(start) << k_low |
-                          (static_cast<std::uint64_t>(amount) & k_low_mask)) {
+        start_amount_kind_(static_cast<std::uint64_t>(start) << (k_low + k_kind) |
+                           (static_cast<std::uint64_t>(amount) & k_low_mask) << k_kind | kind) {
     SHAPLEY_REQUIRE(0 <= at && at < std::int64_t{1} << 41U && 0 <= start && start < std::int64_t{1} << 40U);
-    SHAPLEY_REQUIRE(0 <= amount && amount <= k_most_of_a_part);
+    SHAPLEY_REQUIRE(0 <= amount && amount <= k_most_of_a_part && kind < k_most_kinds);
   }
 
   [[nodiscard]] std::int64_t at() const { return static_cast<std::int64_t>(at_and_amount_ >> k_high); }
-  [[nodiscard]] std::int64_t start() const { return static_cast<std::int64_t>(start_and_amount_ >> k_low); }
+  [[nodiscard]] std::int64_t start() const { return static_cast<std::int64_t>(start_amount_kind_ >> (k_low + k_kind)); }
   [[nodiscard]] std::int64_t amount() const {
-    return static_cast<std::int64_t>((at_and_amount_ & k_high_mask) << k_low | (start_and_amount_ & k_low_mask));
+    return static_cast<std::int64_t>((at_and_amount_ & k_high_mask) << k_low |
+                                     (start_amount_kind_ >> k_kind & k_low_mask));
+  }
+  [[nodiscard]] Kind kind() const { return static_cast<Kind>(start_amount_kind_ & (k_most_kinds - 1)); }
+  // Whether the amounts differ at most.
+  [[nodiscard]] bool is_like(const End& other) const {
+    return at() == other.at() && start() == other.start() && kind() == other.kind();
   }
   // False if the other end is earlier; ends of the same instant have any order.
   [[nodiscard]] bool comes_before(const End& other) const { return at_and_amount_ < other.at_and_amount_; }
   friend bool operator==(const End&, const End&) = default;
   friend auto operator<=>(const End& a, const End& b) {
-    return std::tuple(a.at(), a.start(), a.amount()) <=> std::tuple(b.at(), b.start(), b.amount());
+    return std::tuple(a.at(), a.start(), a.kind(), a.amount()) <=> std::tuple(b.at(), b.start(), b.kind(), b.amount());
   }
 
  private:
   static constexpr unsigned k_high = 23;  // bits of the amount in the word of the end
-  static constexpr unsigned k_low = 24;   // bits of it in the word of the start
+  static constexpr unsigned k_low = 18;   // bits of it in the word of the start
+  static constexpr unsigned k_kind = 6;
   static constexpr std::uint64_t k_high_mask = (std::uint64_t{1} << k_high) - 1;
   static constexpr std::uint64_t k_low_mask = (std::uint64_t{1} << k_low) - 1;
+  static_assert(std::size_t{1} << k_kind == k_most_kinds);
 
   std::uint64_t at_and_amount_;
-  std::uint64_t start_and_amount_;
+  std::uint64_t start_amount_kind_;
 };
 
 static_assert(sizeof(Part) == 16 && sizeof(End) == 16);

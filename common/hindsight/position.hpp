@@ -1,6 +1,7 @@
 // The state of a virtual schedule at an instant, and the facts that it is made from.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -46,6 +47,7 @@ struct CapacityChange {
   std::int64_t at = 0;
   std::int64_t by = 0;
   Coalition owner = 0;  // one bit
+  Kind kind = 0;
   friend bool operator==(const CapacityChange&, const CapacityChange&) = default;
 };
 
@@ -57,6 +59,8 @@ class Facts {
   std::vector<std::int64_t> marks;      // ascending: instants at which v is wanted
   std::int64_t settled = std::numeric_limits<std::int64_t>::min();
   std::int64_t outcomes_settled = std::numeric_limits<std::int64_t>::min();  // >= settled
+  std::size_t kinds = 1;
+  std::int64_t processor = 1;  // amount that is one processor
   // A schedule can go back by at least so many parts without a point.
   std::int64_t logged_parts = 0;
 
@@ -84,39 +88,96 @@ struct Effort {
   std::uint64_t undone = 0;
 };
 
+// What a coalition has in one kind.
+struct Pool {
+  std::int64_t free = 0;    // negative where capacity fell
+  std::int64_t size = 0;    // what its members offer
+  std::int64_t broken = 0;  // of that what is no whole processor: nothing that starts together fits there
+
+  // What a request of this form could take.
+  [[nodiscard]] std::int64_t room_for(const Form& form) const { return form.width == 0 ? free : free - broken; }
+  void change_size(std::int64_t by, std::int64_t processor) {
+    free += by;
+    size += by;
+    broken = processor == 1 ? 0 : (size % processor + processor) % processor;
+  }
+  friend bool operator==(const Pool&, const Pool&) = default;
+};
+
+// The first request of a form that waits; `begun` of it has started.
+struct Waiting {
+  FormId form = 0;
+  std::uint32_t place = 0;
+  std::int64_t begun = 0;
+  friend bool operator==(const Waiting&, const Waiting&) = default;
+};
+
 // The state of a schedule that is made up to an instant.
+//
+// Of the members' requests those from `head` on have not started. In front of it those have not started entirely that
+// are of a form that waits, from the first one that waits on. While nothing is free, `head` may stay behind what is
+// released.
 template <typename Unsigned>
 struct Position {
   std::int64_t at = std::numeric_limits<std::int64_t>::min();  // all before it is made, and nothing else
-  std::uint32_t head = 0;   // place in the queue: every member's request before it has started entirely
-  std::int64_t begun = 0;   // amount of the head that has started
-  std::int64_t free = 0;    // negative where capacity fell
+  std::uint32_t head = 0;                                      // a place in the queue, or its end
   std::size_t changes = 0;  // index of the next one; may be past some of other organizations
   std::int64_t made = 0;    // parts made so far
   Quadratic<Unsigned> value;
-  std::vector<End> coming;  // known ends from `at` on (EndsToCome)
+  std::vector<Pool> pools = std::vector<Pool>(1);  // by kind
+  std::vector<Waiting> waiting;                    // one for each form that waits, in any order
+  std::vector<End> coming;                         // known ends from `at` on (EndsToCome)
 
   // Ends a part that this position has.
   void end_part(const End& end);
   // Removes an end to come, or a part of one.
   void drop_coming(const End& end);
-  void seek_head(const RequestQueue& queue, Coalition members) {
-    while (head < queue.size() && ((queue[head].owner & members) == 0 || queue[head].amount == begun)) {
-      ++head;
-      begun = 0;
-    }
-  }
   void pass_changes_of_others(const std::vector<CapacityChange>& all, Coalition members) {
     while (changes < all.size() && (all[changes].owner & members) == 0) ++changes;
   }
+
+  void seek_head(const RequestQueue& queue, Coalition members) {
+    while (head < queue.size() && ((queue[head].owner & members) == 0 || queue[head].amount == 0)) ++head;
+  }
+  // Passes requests that need not wait any more.
+  void seek_waiting(const RequestQueue& queue, Coalition members);
+  // Lets all requests wait that were released before `at`.
+  void gather(const RequestQueue& queue, Coalition members);
+  [[nodiscard]] bool does_wait(FormId form) const {
+    return std::ranges::any_of(waiting, [form](const Waiting& of) { return of.form == form; });
+  }
+  // Whether something of the member's request at this place has started.
+  [[nodiscard]] bool has_begun(const RequestQueue& queue, std::uint32_t place) const;
+  [[nodiscard]] bool has_free() const {
+    return std::ranges::any_of(pools, [](const Pool& pool) { return pool.free > 0; });
+  }
+  [[nodiscard]] bool fits(const Form& form) const {
+    const std::int64_t least = std::max<std::int64_t>(form.width, 1);
+    return std::ranges::any_of(form.kinds, [&](Kind kind) { return pools[kind].room_for(form) >= least; });
+  }
+  // The index of the first request that waits and fits; that of the end of `waiting` if there is none.
+  [[nodiscard]] std::size_t first_fitting(const RequestQueue& queue) const;
+  // The request that waits there has started by `amount` more.
+  void begin_waiting(std::size_t index, std::int64_t amount, const RequestQueue& queue, Coalition members);
+  // Takes a part of the request at this place back. REQUIRES: nothing that is behind it in its form has started.
+  void take_back(const RequestQueue& queue, const Part& part);
+  // Of what is taken back, lets only that wait which was released before `to`.
+  void take_back_releases(const RequestQueue& queue, std::int64_t to);
+
   // A request was inserted at this place, which a schedule with the position has not started.
   void make_room(std::uint32_t place, bool is_member);
   // Splits the request at this place: its first `amount` is a request by itself, and the rest is the one behind it.
   void split(std::uint32_t place, std::int64_t amount, bool is_member);
+  // Requests were dropped.
+  void move(const RequestQueue::Moved& moved);
   // Brings it to the form that follows from the facts alone, whatever way it was reached.
-  void normalize();
+  void normalize(const RequestQueue& queue, Coalition members);
   // False if an index is out of range.
-  [[nodiscard]] bool is_sound(const RequestQueue& queue) const;
+  [[nodiscard]] bool is_sound(const Facts& facts, Coalition members) const;
+
+ private:
+  // Passes requests that need not wait; returns whether one of the form waits.
+  [[nodiscard]] bool seek(Waiting& of, const RequestQueue& queue, Coalition members) const;
 };
 
 // A position to go back to.

@@ -1,13 +1,18 @@
 // The requests of all organizations in the order in which every schedule serves them: by release, organization, order.
 //
+// Requests of one form are linked in that order. What starts of them in a schedule does so in that order, too, because
+// where one does not fit, no other does.
+//
 // A request keeps its name while other requests are inserted and dropped. Single-threaded; VirtualSchedules owns it.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +27,7 @@ using Request = std::uint32_t;
 
 inline constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t k_unknown = -1;
+inline constexpr Request k_no_request = std::numeric_limits<Request>::max();
 
 // Of equal releases of one organization the request with the smaller order is served first.
 struct Order {
@@ -34,6 +40,23 @@ struct Order {
   friend auto operator<=>(const Order&, const Order&) = default;
 };
 
+// Names a kind of nodes, as what they offer is one pool.
+using Kind = std::uint8_t;
+inline constexpr std::size_t k_most_kinds = 64;
+
+// Where a request may run, and what of it starts together.
+struct Form {
+  // The kinds that it may use, in the order in which they are tried; none of them twice.
+  std::vector<Kind> kinds = {0};
+  // So much of it starts together, in one kind; a request of several times that is as many that are alike. 0: any part
+  // of it starts.
+  std::int64_t width = 0;
+  [[nodiscard]] bool is_multiple(std::int64_t amount) const { return width == 0 || amount % width == 0; }
+  [[nodiscard]] bool may_use(Kind kind) const { return std::ranges::find(kinds, kind) != kinds.end(); }
+  friend auto operator<=>(const Form&, const Form&) = default;
+};
+using FormId = std::uint32_t;
+
 struct Known {
   std::int64_t release = 0;
   std::int64_t amount = 0;              // 0: withdrawn
@@ -42,13 +65,15 @@ struct Known {
   Order order;
   Coalition owner = 0;  // one bit
   Request name = 0;
+  FormId form = 0;
+  Request next = 0;  // of this form, or k_no_request
   friend bool operator==(const Known&, const Known&) = default;
 };
 
 class RequestQueue {
  public:
   RequestQueue() = default;
-  explicit RequestQueue(std::vector<std::uint32_t> ranks) : ranks_(std::move(ranks)) {}
+  RequestQueue(std::vector<std::uint32_t> ranks, std::vector<Form> forms);
   [[nodiscard]] const std::vector<std::uint32_t>& ranks() const { return ranks_; }
 
   // By organization: its rank among equal releases; all ranks are equal at first. REQUIRES: organizations that have
@@ -61,6 +86,20 @@ class RequestQueue {
   // As insert(), at this place. REQUIRES: that keeps the order.
   void insert_at(std::uint32_t place, Known known);
 
+  // The number of a form, which known.form names.
+  [[nodiscard]] FormId form_of(const Form& form);
+  [[nodiscard]] const std::vector<Form>& forms() const { return forms_; }
+  [[nodiscard]] const Form& form_at(std::uint32_t place) const { return forms_[queue_[place].form]; }
+  // Whether every request has the same form, so that all start in their order.
+  [[nodiscard]] bool is_fcfs() const { return forms_.size() <= 1; }
+  // Every form with this kind has the other one, too, right behind it.
+  void add_kind_behind(Kind kind, Kind added);
+  // The place of the next request of the same form; size() if there is none.
+  [[nodiscard]] std::uint32_t next_alike(std::uint32_t place) const {
+    const Request next = queue_[place].next;
+    return next == k_no_request ? static_cast<std::uint32_t>(queue_.size()) : place_of(next);
+  }
+
   // Withdrawn requests of this organization and release in front of `place` have no order of their own: they get one
   // before `order`.
   void move_withdrawn_before(std::uint32_t place, const Order& order);
@@ -72,13 +111,16 @@ class RequestQueue {
   [[nodiscard]] const std::vector<Known>& all() const { return queue_; }
   [[nodiscard]] bool is_ordered() const;
   // Memory in bytes.
-  [[nodiscard]] std::size_t bytes() const {
-    return queue_.capacity() * sizeof(Known) + place_.capacity() * sizeof(std::uint32_t);
-  }
+  [[nodiscard]] std::size_t bytes() const;
 
-  // Drops requests that are not kept. Returns for each old place, and the end, its new place or that of the next kept
-  // one.
-  std::vector<std::uint32_t> drop(const std::vector<bool>& keep);
+  // For each old place, and the end, its new place or that of the next kept request; for each old form of a kept
+  // request its new number.
+  struct Moved {
+    std::vector<std::uint32_t> places;
+    std::vector<FormId> forms;
+  };
+  // Drops requests that are not kept, and forms that none has.
+  Moved drop(const std::vector<bool>& keep);
   // Gives all requests the names 0, 1, 2, ... in their order.
   void rename();
 
@@ -91,10 +133,17 @@ class RequestQueue {
     return organization < ranks_.size() ? ranks_[organization] : 0;
   }
 
+  void link(std::uint32_t place);
+  void link_all();
+  std::vector<FormId> drop_forms();
+
   std::vector<Known> queue_;
   std::vector<std::uint32_t> place_;  // by request, from first_name_ on; k_dropped for dropped ones
   Request first_name_ = 0;
   std::vector<std::uint32_t> ranks_;
+  std::vector<Form> forms_;
+  std::map<Form, FormId> form_ids_;
+  std::vector<Request> last_;  // by form: its last request, or k_no_request
 };
 
 }  // namespace shapley::hindsight

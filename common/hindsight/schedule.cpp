@@ -38,102 +38,164 @@ std::size_t room_of(const std::vector<Entry>& entries) {
 // --- facts ---
 
 template <typename Unsigned>
-typename std::vector<Part>::iterator Schedule<Unsigned>::first_part(std::uint32_t place) {
-  return std::lower_bound(parts.begin(), parts.end(), place,
-                          [](const Part& part, std::uint32_t sought) { return part.place() < sought; });
+std::size_t Schedule<Unsigned>::first_candidate(const RequestQueue& queue, std::uint32_t place) const {
+  const auto by_place = [](const Part& part, std::uint32_t sought) { return part.place() < sought; };
+  const auto by_start = [](const Part& part, std::int64_t release) { return part.start() < release; };
+  const auto first = queue.is_fcfs() ? std::lower_bound(parts.begin(), parts.end(), place, by_place)
+                                     : std::lower_bound(parts.begin(), parts.end(), queue[place].release, by_start);
+  return static_cast<std::size_t>(first - parts.begin());
 }
 
 template <typename Unsigned>
-std::int64_t Schedule<Unsigned>::first_start(std::uint32_t place) {
-  const auto part = first_part(place);
-  return part == parts.end() || part->place() != place ? k_never : part->start();
+std::int64_t Schedule<Unsigned>::first_start(const RequestQueue& queue, std::uint32_t place) const {
+  std::int64_t start = k_never;
+  if (!this->has_begun(queue, place)) return start;
+  for_parts_of(queue, place, [&](const Part& part) {
+    start = part.start();
+    return false;
+  });
+  return start;
 }
 
 template <typename Unsigned>
 std::int64_t Schedule<Unsigned>::learn(const Facts& facts, std::span<const Request> ended) {
   const auto later = [](std::int64_t instant, const End& other) { return instant < other.at(); };
   std::int64_t wrong = k_never;
+  this->seek_head(facts.queue, members);
+  this->seek_waiting(facts.queue, members);
   for (const Request request : ended) {
     const std::uint32_t place = facts.queue.place_of(request);
     const Known& known = facts.queue[place];
-    if ((known.owner & members) == 0 || place > this->head) continue;
-    for (auto part = first_part(place); part != parts.end() && part->place() == place; ++part) {
-      const End end{part->start() + known.duration, part->start(), part->amount()};
+    if ((known.owner & members) == 0 || !this->has_begun(facts.queue, place)) continue;
+    for_parts_of(facts.queue, place, [&](const Part& part) {
+      const End end{part.start() + known.duration, part.start(), part.amount(), part.kind()};
       this->end_part(end);
       for (auto point = points.rbegin(); point != points.rend() && point->at > end.start(); ++point)
         point->end_part(end);
-      if (end.at() >= this->at) continue;
+      if (end.at() >= this->at) return true;
       if (end.at() >= logged) past.insert(std::upper_bound(past.begin(), past.end(), end.at(), later), end);
       for (std::size_t mark = marked.size(); mark-- > 0 && facts.marks[mark] > end.at();)
         marked[mark].change(end.at(), -end.amount());
-      wrong = std::min(wrong, first_wait(facts, end.at()));
-    }
+      wrong = std::min(wrong, first_wait(facts, end.at(), end.kind()));
+      return true;
+    });
   }
   return wrong;
 }
 
 template <typename Unsigned>
-void Schedule<Unsigned>::change_end(std::uint32_t place, std::int64_t before, std::int64_t after) {
-  for (auto part = first_part(place); part != parts.end() && part->place() == place; ++part) {
+void Schedule<Unsigned>::change_end(const RequestQueue& queue, std::uint32_t place, std::int64_t before,
+                                    std::int64_t after) {
+  if (!this->has_begun(queue, place)) return;
+  for_parts_of(queue, place, [&](const Part& part) {
+    const auto end_after = [&](std::int64_t duration) {
+      return End{part.start() + duration, part.start(), part.amount(), part.kind()};
+    };
     for_each_position([&](OnePosition& position) {
-      if (part->start() >= position.at) return;
-      position.drop_coming({part->start() + before, part->start(), part->amount()});
-      if (after != k_unknown) EndsToCome::push(position.coming, {part->start() + after, part->start(), part->amount()});
+      if (part.start() >= position.at) return;
+      position.drop_coming(end_after(before));
+      if (after != k_unknown) EndsToCome::push(position.coming, end_after(after));
     });
+    return true;
+  });
+}
+
+// Every request behind `place` moved one further.
+template <typename Unsigned>
+void Schedule<Unsigned>::shift_places(const RequestQueue& queue, std::uint32_t place) {
+  // What comes behind is not released earlier.
+  for (auto part = parts.rbegin(); part != parts.rend() && part->start() >= queue[place].release; ++part) {
+    if (part->place() >= place) {
+      part->set_place(part->place() + 1);
+    } else if (queue.is_fcfs()) {
+      return;
+    }
   }
 }
 
-// Every request from `place` on moved one further. None of them has started if the owner is a member.
+// None of those that moved has started if the owner is a member.
 template <typename Unsigned>
-void Schedule<Unsigned>::make_room(std::uint32_t place, Coalition owner) {
-  for (auto part = parts.rbegin(); part != parts.rend() && part->place() >= place; ++part)
-    part->set_place(part->place() + 1);
-  for_each_position([&](OnePosition& position) { position.make_room(place, (members & owner) != 0); });
+void Schedule<Unsigned>::make_room(const RequestQueue& queue, std::uint32_t place) {
+  shift_places(queue, place);
+  const bool is_member = (members & queue[place].owner) != 0;
+  for_each_position([&](OnePosition& position) { position.make_room(place, is_member); });
 }
 
 template <typename Unsigned>
-void Schedule<Unsigned>::split(std::uint32_t place, std::int64_t amount, Coalition owner) {
-  const bool is_member = (members & owner) != 0;
-  for (auto part = parts.rbegin(); part != parts.rend() && part->place() >= place; ++part)
-    part->set_place(part->place() + 1);
+void Schedule<Unsigned>::split(const RequestQueue& queue, std::uint32_t place, std::int64_t amount) {
+  const bool is_member = (members & queue[place].owner) != 0;
+  shift_places(queue, place);
   for_each_position([&](OnePosition& position) { position.split(place, amount, is_member); });
-  if (is_member) give_to_first(place, amount);
+  if (is_member && this->has_begun(queue, place)) give_to_first(queue, place, amount);
 }
 
 // The first `amount` of what the request behind `place` has started now belongs to the request at `place`.
 template <typename Unsigned>
-void Schedule<Unsigned>::give_to_first(std::uint32_t place, std::int64_t amount) {
-  for (auto part = first_part(place + 1); part != parts.end() && part->place() == place + 1 && amount > 0; ++part) {
-    const std::int64_t rest = part->amount() - amount;
+void Schedule<Unsigned>::give_to_first(const RequestQueue& queue, std::uint32_t place, std::int64_t amount) {
+  for (std::size_t i = first_candidate(queue, place + 1); i < parts.size() && amount > 0; ++i) {
+    const Part part = parts[i];
+    if (part.place() != place + 1) continue;
+    const std::int64_t rest = part.amount() - amount;
     if (rest > 0) {
-      *part = {place, part->start(), amount};
-      parts.insert(part + 1, {place + 1, part->start(), rest});
+      parts[i] = {place, part.start(), amount, part.kind()};
+      parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, {place + 1, part.start(), rest, part.kind()});
       return;
     }
-    part->set_place(place);
+    parts[i].set_place(place);
     amount = -rest;
   }
 }
 
-// An instant at or before the first one from `from` on at which a request waits; k_never: no request waits.
+// The first release of the requests of which a part counts(part, known, form) that started during [from, until).
 template <typename Unsigned>
-std::int64_t Schedule<Unsigned>::first_wait(const Facts& facts, std::int64_t from) const {
+template <typename Counts>
+std::int64_t Schedule<Unsigned>::first_release(const RequestQueue& queue, std::int64_t from, std::int64_t until,
+                                               Counts&& counts) const {
+  const auto earlier = [](const Part& part, std::int64_t instant) { return part.start() < instant; };
+  std::int64_t first = k_never;
+  for (auto part = std::lower_bound(parts.begin(), parts.end(), from, earlier); part != parts.end(); ++part) {
+    const bool is_found = first != k_never && queue.is_fcfs();
+    if (part->start() >= until || is_found) break;
+    const Known& known = queue[part->place()];
+    if (counts(*part, known, queue.forms()[known.form])) first = std::min(first, known.release);
+  }
+  return first;
+}
+
+// The first release of the requests that wait now and could use the kind.
+template <typename Unsigned>
+std::int64_t Schedule<Unsigned>::first_that_waits(const Facts& facts, Kind kind) const {
   const RequestQueue& queue = facts.queue;
-  if (last_delayed > from) {
+  std::int64_t first = k_never;
+  for (const Waiting& of : this->waiting) {
+    const Form& form = queue.forms()[of.form];
+    if (form.width <= widest[kind] && form.may_use(kind)) first = std::min(first, queue[of.place].release);
+  }
+  if (this->head < queue.size() && queue[this->head].release < this->at)
+    first = std::min(first, queue[this->head].release);
+  return first;
+}
+
+// An instant at or before the first one from `from` on at which a request waits for the kind, or starts in another one
+// for want of it; k_never: there is none.
+template <typename Unsigned>
+std::int64_t Schedule<Unsigned>::first_wait(const Facts& facts, std::int64_t from, Kind kind) const {
+  std::int64_t first = first_that_waits(facts, kind);
+  if (last_delayed >= from) {
     if (from < logged) {
-      for (auto point = point_before(points, from); point != points.end() && point->at < logged; ++point) {
-        if (point->first_wait != k_never) return std::max(from, point->first_wait);
-      }
+      for (auto point = point_before(points, from); point != points.end() && point->at < logged; ++point)
+        first = std::min(first, point->first_wait);
     }
-    const auto later = [](std::int64_t instant, const Part& part) { return instant < part.start(); };
-    for (auto part = std::upper_bound(parts.begin(), parts.end(), from, later); part != parts.end(); ++part) {
-      const std::int64_t release = queue[part->place()].release;
-      if (part->start() > release) return std::max(from, release);
+    if (first > from) {
+      // What waited until `from` and started then would have started then, too.
+      const auto counts = [=](const Part& part, const Known& known, const Form& form) {
+        const bool has_waited = part.start() > std::max(known.release, from);
+        return (has_waited || part.kind() != form.kinds.front()) && form.may_use(kind);
+      };
+      first = std::min(first, first_release(facts.queue, from, k_never, counts));
     }
   }
-  if (this->head == queue.size()) return k_never;
-  const Known& first = queue[this->head];
-  return (first.owner & members) != 0 && first.release < this->at ? std::max(from, first.release) : k_never;
+  return first == k_never ? k_never : std::max(from, first);
 }
 
 // --- back and forth ---
@@ -143,29 +205,22 @@ template <typename Unsigned>
 void Schedule<Unsigned>::walk_back(OnePosition& position, const Facts& facts, std::int64_t to) const {
   for (auto end = past.rbegin(); end != past.rend() && end->at() >= to; ++end) {
     position.value.change(end->at(), end->amount());
-    position.free -= end->amount();
+    position.pools[end->kind()].free -= end->amount();
     if (end->start() < to) EndsToCome::push(position.coming, *end);
   }
   bool end_comes = false;  // an end to come may belong to a part that is taken back
   for (auto part = parts.rbegin(); part != parts.rend() && part->start() >= to; ++part) {
-    const Known& known = facts.queue[part->place()];
-    position.value.change(part->start(), -part->amount());
-    position.free += part->amount();
-    if (part->place() != position.head) {
-      position.head = part->place();
-      position.begun = known.amount;
-    }
-    position.begun -= part->amount();
-    --position.made;
-    end_comes = end_comes || known.duration != k_unknown;
+    position.take_back(facts.queue, *part);
+    end_comes = end_comes || facts.queue[part->place()].duration != k_unknown;
   }
+  position.take_back_releases(facts.queue, to);
   if (end_comes) {
     std::erase_if(position.coming, [to](const End& end) { return end.start() >= to; });
     EndsToCome::make(position.coming);
   }
   for (; position.changes > 0 && facts.changes[position.changes - 1].at >= to; --position.changes) {
     const CapacityChange& change = facts.changes[position.changes - 1];
-    if ((change.owner & members) != 0) position.free -= change.by;
+    if ((change.owner & members) != 0) position.pools[change.kind].change_size(-change.by, facts.processor);
   }
   position.at = to;
 }
@@ -199,29 +254,25 @@ void Schedule<Unsigned>::note_marks(const Facts& facts, std::int64_t until) {
 
 template <typename Unsigned>
 bool Schedule<Unsigned>::run(const Facts& facts, std::int64_t until, std::uint64_t most, Effort& effort) {
-  std::vector<End>& ends = this->coming;
+  const RequestQueue& queue = facts.queue;
+  this->seek_waiting(queue, members);
+  // What waits starts at instants at which something becomes free: so does what an end that became known made room for.
+  bool may_start = this->first_fitting(queue) < this->waiting.size();
   while (true) {
-    this->seek_head(facts.queue, members);
+    this->seek_head(queue, members);
     this->pass_changes_of_others(facts.changes, members);
-    next = ends.empty() ? k_never : ends.front().at();
+    next = this->coming.empty() ? k_never : this->coming.front().at();
     if (this->changes < facts.changes.size()) next = std::min(next, facts.changes[this->changes].at);
-    if (this->free > 0 && this->head < facts.queue.size())
-      next = std::min(next, std::max(facts.queue[this->head].release, this->at));
+    if (this->head < queue.size() && this->has_free())
+      next = std::min(next, std::max(queue[this->head].release, this->at));
+    if (may_start) next = this->at;
     note_marks(facts, std::min(next, until));
     this->at = std::min(next, until);
     if (next >= until) return true;
     if (effort.parts >= most) return false;
-    std::int64_t more = 0;  // by how much the running amount grows
-    while (!ends.empty() && ends.front().at() == next) {
-      more -= ends.front().amount();
-      past.push_back(ends.front());
-      EndsToCome::pop(ends);
-    }
-    this->free -= more;
-    for (; this->changes < facts.changes.size() && facts.changes[this->changes].at == next; ++this->changes) {
-      const CapacityChange& change = facts.changes[this->changes];
-      if ((change.owner & members) != 0) this->free += change.by;
-    }
+    may_start = false;
+    std::int64_t more = -end_parts();  // by how much the running amount grows
+    change_pools(facts);
     more += start_waiting(facts, effort);
     if (more != 0) this->value.change(next, more);
     this->at = next + 1;
@@ -229,37 +280,93 @@ bool Schedule<Unsigned>::run(const Facts& facts, std::int64_t until, std::uint64
   }
 }
 
-// Starts what can start; returns the amount started.
+// Ends what ends at `at`; returns its amount.
+template <typename Unsigned>
+std::int64_t Schedule<Unsigned>::end_parts() {
+  std::vector<End>& ends = this->coming;
+  std::int64_t amount = 0;
+  while (!ends.empty() && ends.front().at() == this->at) {
+    const End& end = ends.front();
+    amount += end.amount();
+    this->pools[end.kind()].free += end.amount();
+    past.push_back(end);
+    EndsToCome::pop(ends);
+  }
+  return amount;
+}
+
+template <typename Unsigned>
+void Schedule<Unsigned>::change_pools(const Facts& facts) {
+  for (; this->changes < facts.changes.size() && facts.changes[this->changes].at == this->at; ++this->changes) {
+    const CapacityChange& change = facts.changes[this->changes];
+    if ((change.owner & members) == 0) continue;
+    Pool& pool = this->pools[change.kind];
+    pool.change_size(change.by, facts.processor);
+    widest[change.kind] = std::max(widest[change.kind], pool.size);
+  }
+}
+
+// Starts what can start; returns the amount started. First those that wait, then those that are released now.
 template <typename Unsigned>
 std::int64_t Schedule<Unsigned>::start_waiting(const Facts& facts, Effort& effort) {
   const RequestQueue& queue = facts.queue;
-  const std::int64_t free_before = this->free;
-  const std::int64_t now = this->at;
-  // Parts that end at the same instant share one end.
-  std::int64_t end = k_never;
-  std::int64_t ending = 0;
-  const auto note_end = [&](std::int64_t end_of_it, std::int64_t amount) {
-    if (ending > 0 && (end_of_it != end || amount > k_most_of_a_part - ending)) {
-      EndsToCome::push(this->coming, {end, now, ending});
-      ending = 0;
+  // Parts that end at the same instant in one kind share one end.
+  End shared{0, 0, 0};
+  const auto note_end = [&](const End& end) {
+    if (shared.is_like(end) && end.amount() <= k_most_of_a_part - shared.amount()) {
+      shared = {end.at(), end.start(), shared.amount() + end.amount(), end.kind()};
+      return;
     }
-    end = end_of_it;
-    ending += amount;
+    if (shared.amount() > 0) EndsToCome::push(this->coming, shared);
+    shared = end;
   };
-  for (; this->free > 0 && this->head < queue.size(); this->seek_head(queue, members)) {
-    const Known& first = queue[this->head];
-    if (first.release > now) break;
-    if (first.release < now) last_delayed = now;
-    const std::int64_t amount = std::min({this->free, first.amount - this->begun, k_most_of_a_part});
-    parts.push_back({this->head, now, amount});
-    if (first.duration != k_unknown) note_end(now + first.duration, amount);
-    this->begun += amount;
-    this->free -= amount;
-    ++this->made;
-    ++effort.parts;
+  std::int64_t started = 0;
+  while (true) {
+    const std::size_t first = this->first_fitting(queue);
+    if (first == this->waiting.size()) break;
+    const std::int64_t amount = start(facts, this->waiting[first], effort, note_end);
+    started += amount;
+    this->begin_waiting(first, amount, queue, members);
   }
-  note_end(k_never, 0);
-  return free_before - this->free;
+  for (; this->has_free(); this->seek_head(queue, members)) {
+    if (this->head == queue.size() || queue[this->head].release > this->at) break;
+    Waiting of{queue[this->head].form, this->head, 0};
+    ++this->head;
+    if (this->does_wait(of.form)) continue;  // the one in front of it does not fit, so nor does it
+    of.begun = start(facts, of, effort, note_end);
+    started += of.begun;
+    if (of.begun < queue[of.place].amount) this->waiting.push_back(of);
+  }
+  note_end({0, 0, 0});
+  return started;
+}
+
+// Starts at `at` what fits of a request; returns its amount.
+template <typename Unsigned>
+template <typename NoteEnd>
+std::int64_t Schedule<Unsigned>::start(const Facts& facts, const Waiting& of, Effort& effort, NoteEnd&& note_end) {
+  const Known& known = facts.queue[of.place];
+  const Form& form = facts.queue.forms()[of.form];
+  const std::int64_t now = this->at;
+  std::int64_t left = known.amount - of.begun;
+  for (const Kind kind : form.kinds) {
+    std::int64_t amount = std::min(this->pools[kind].room_for(form), left);
+    if (form.width > 0 && amount < left) amount -= amount % form.width;
+    if (amount <= 0) continue;
+    if (known.release < now || kind != form.kinds.front()) last_delayed = now;
+    this->pools[kind].free -= amount;
+    left -= amount;
+    while (amount > 0) {
+      const std::int64_t part = std::min(amount, k_most_of_a_part);
+      parts.push_back({of.place, now, part, kind});
+      if (known.duration != k_unknown) note_end(End{now + known.duration, now, part, kind});
+      amount -= part;
+      ++this->made;
+      ++effort.parts;
+    }
+    if (left == 0) break;
+  }
+  return known.amount - of.begun - left;
 }
 
 // --- memory ---
@@ -279,11 +386,10 @@ void Schedule<Unsigned>::note_point(const Facts& facts) {
     walk_back(points.back(), facts, of);
   };
   if (points.empty()) add_point(begin);
-  const auto waited = std::find_if(parts.begin(), parts.end(), [&](const Part& part) {
-    return part.start() >= begin && part.start() > facts.queue[part.place()].release;
-  });
-  if (waited != parts.end() && waited->start() < instant)
-    points.back().first_wait = std::min(points.back().first_wait, facts.queue[waited->place()].release);
+  const auto counts = [](const Part& part, const Known& known, const Form& form) {
+    return part.start() > known.release || part.kind() != form.kinds.front();
+  };
+  points.back().first_wait = std::min(points.back().first_wait, first_release(facts.queue, begin, instant, counts));
   add_point(instant);
   thin_points();
   logged = instant;
@@ -345,9 +451,12 @@ Position<Unsigned>& Schedule<Unsigned>::first_position() {
 
 template <typename Unsigned>
 std::size_t Schedule<Unsigned>::bytes() const {
-  std::size_t bytes = room_of(this->coming) + room_of(marked) + room_of(parts) + room_of(past) + room_of(points);
-  for (const auto& point : points) bytes += room_of(point.coming);
-  return bytes;
+  const auto of_position = [](const OnePosition& position) {
+    return room_of(position.coming) + room_of(position.pools) + room_of(position.waiting);
+  };
+  std::size_t bytes = of_position(*this) + room_of(marked) + room_of(parts) + room_of(past) + room_of(points);
+  for (const auto& point : points) bytes += of_position(point);
+  return bytes + room_of(widest);
 }
 
 // --- images ---
@@ -370,10 +479,8 @@ Position<Unsigned> Schedule<Unsigned>::position_at(const Facts& facts, std::int6
 template <typename Unsigned>
 void Schedule<Unsigned>::reduce_to_image(const Facts& facts, std::int64_t time) {
   Point<Unsigned> first{position_at(facts, reached)};
-  this->seek_head(facts.queue, members);
-  first.seek_head(facts.queue, members);
-  this->normalize();
-  first.normalize();
+  this->normalize(facts.queue, members);
+  first.normalize(facts.queue, members);
   points = {std::move(first)};
   logged = time;
   forget_lists_before(facts, time);
@@ -383,19 +490,19 @@ template <typename Unsigned>
 bool Schedule<Unsigned>::is_sound(const Facts& facts, std::int64_t time) const {
   SHAPLEY_REQUIRE(points.size() == 1);
   const Point<Unsigned>& first = points.front();
-  if (!OnePosition::is_sound(facts.queue) || !first.is_sound(facts.queue)) return false;
+  if (!OnePosition::is_sound(facts, members) || !first.is_sound(facts, members)) return false;
   if (first.at != reached || first.at > this->at || this->head < first.head) return false;
   if (marked.size() > facts.marks.size()) return false;
-  std::uint32_t place = 0;
   std::int64_t start = std::numeric_limits<std::int64_t>::min();
   for (const Part& part : parts) {
-    if (part.place() < place || part.place() >= facts.queue.size() || part.place() > this->head) return false;
-    if (part.start() < start || part.start() >= time || part.amount() <= 0) return false;
-    if ((facts.queue[part.place()].owner & members) == 0) return false;
-    place = part.place();
+    if (part.place() >= facts.queue.size() || !this->has_begun(facts.queue, part.place())) return false;
+    const Known& known = facts.queue[part.place()];
+    if (part.start() < std::max(start, known.release) || part.start() >= time || part.amount() <= 0) return false;
+    if ((known.owner & members) == 0 || part.kind() >= facts.kinds) return false;
     start = part.start();
   }
-  return true;
+  const auto by_place = [](const Part& a, const Part& b) { return a.place() < b.place(); };
+  return !facts.queue.is_fcfs() || std::is_sorted(parts.begin(), parts.end(), by_place);
 }
 
 template <typename Unsigned>
@@ -408,12 +515,27 @@ void Schedule<Unsigned>::begin_again(const Facts& facts, std::int64_t time) {
                                             [&](const CapacityChange& change) { return change.at < position.at; });
     position.changes = static_cast<std::size_t>(later - facts.changes.begin());
     EndsToCome::make(position.coming);
+    for (Pool& pool : position.pools) pool.change_size(0, facts.processor);
   });
+  note_widest(facts);
   if (!is_whole) return;
   Effort effort;
   rewind(facts, reached, effort);
   points.clear();
   run(facts, time, std::numeric_limits<std::uint64_t>::max(), effort);
+}
+
+template <typename Unsigned>
+void Schedule<Unsigned>::note_widest(const Facts& facts) {
+  std::vector<Pool> pools = points.front().pools;
+  widest.resize(pools.size());
+  for (std::size_t kind = 0; kind < pools.size(); ++kind) widest[kind] = pools[kind].size;
+  for (std::size_t i = points.front().changes; i < this->changes; ++i) {
+    const CapacityChange& change = facts.changes[i];
+    if ((change.owner & members) == 0) continue;
+    pools[change.kind].size += change.by;
+    widest[change.kind] = std::max(widest[change.kind], pools[change.kind].size);
+  }
 }
 
 template class Schedule<std::uint64_t>;

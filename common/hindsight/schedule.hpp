@@ -1,12 +1,15 @@
 // The virtual schedule of one coalition: the instant up to which it is made, how it goes on, and how it goes back.
 //
-// - It consists of two lists, the parts in the order of their starts (which is the order of the queue) and the past
-//   ends in order of time, and a heap of known ends to come. To go back to x, both lists are walked back to x.
+// - It consists of two lists, the parts in the order of their starts and the past ends in order of time, and a heap of
+//   known ends to come. To go back to x, both lists are walked back to x. While all requests have one form, the parts
+//   are in the order of the queue, too.
+// - Of each form only the first request that waits is looked at: where it does not fit, no other does.
 // - These lists are complete for the recent time only. For earlier times there are points: the whole state of the
 //   schedule at an instant. To go back farther, the schedule goes on from the last point before x. The older points
 //   are, the fewer are kept, so that going on from one takes at most twice as long as going on from x.
 // - When a duration becomes known whose part ended in the past, what follows differs only from the first later instant
-//   on at which some request waited. If none did, nothing is made again.
+//   on at which some request that could use its kind waited, or had to take another kind. If none did, nothing is made
+//   again.
 // - An end adds to v the reverse of what a start at that instant adds. So capacity that is handed on to the next part
 //   changes nothing, and an instant's ends and starts count as their sum.
 //
@@ -31,16 +34,17 @@ class Schedule : public Position<Unsigned> {
   Coalition members = 0;
   bool is_whole = false;          // it has its whole lists and no points, because what was done at cuts is wanted
   std::int64_t next = k_never;    // nothing happens before this instant unless a fact is added
-  std::int64_t last_delayed = 0;  // no part that had waited started later than this
+  std::int64_t last_delayed = 0;  // no part that had waited or took another kind than its first started later than this
   std::int64_t reached = std::numeric_limits<std::int64_t>::min();  // nothing before it is made again
   std::vector<Quadratic<Unsigned>> marked;                          // value at the marks before `at`, or at it
   // From `logged` on the lists have all parts and past ends; before, the parts of requests that are not final, and no
   // ends. If `logged` is later than `reached` there are points, none later than `logged`, the first not later than
   // `reached`.
   std::int64_t logged = std::numeric_limits<std::int64_t>::min();
-  std::vector<Part> parts;              // by place, and so by start
-  std::vector<End> past;                // by instant
-  std::vector<Point<Unsigned>> points;  // by instant
+  std::vector<Part> parts;                                          // by start
+  std::vector<End> past;                                            // by instant
+  std::vector<Point<Unsigned>> points;                              // by instant
+  std::vector<std::int64_t> widest = std::vector<std::int64_t>(1);  // by kind: the pool was never larger
 
   // Makes what happens before `until`. False: effort.parts reached `most` before that.
   bool run(const Facts& facts, std::int64_t until, std::uint64_t most, Effort& effort);
@@ -51,12 +55,27 @@ class Schedule : public Position<Unsigned> {
   // Notes the ends that became known; returns the instant from which the schedule may be wrong, or k_never.
   [[nodiscard]] std::int64_t learn(const Facts& facts, std::span<const Request> ended);
   // In every position, started parts of this place end `after` seconds later instead of `before`; k_unknown: never.
-  void change_end(std::uint32_t place, std::int64_t before, std::int64_t after);
-  void make_room(std::uint32_t place, Coalition owner);
-  void split(std::uint32_t place, std::int64_t amount, Coalition owner);
-  [[nodiscard]] typename std::vector<Part>::iterator first_part(std::uint32_t place);
+  void change_end(const RequestQueue& queue, std::uint32_t place, std::int64_t before, std::int64_t after);
+  // Both: the request at `place` was inserted.
+  void make_room(const RequestQueue& queue, std::uint32_t place);
+  void split(const RequestQueue& queue, std::uint32_t place, std::int64_t amount);
   // When the request at `place` started, or k_never.
-  [[nodiscard]] std::int64_t first_start(std::uint32_t place);
+  [[nodiscard]] std::int64_t first_start(const RequestQueue& queue, std::uint32_t place) const;
+  // Calls visit(part) for the parts of the request at `place`, in order, until that returns false.
+  template <typename Visit>
+  void for_parts_of(const RequestQueue& queue, std::uint32_t place, Visit&& visit) const {
+    const Known& known = queue[place];
+    const bool is_fcfs = queue.is_fcfs();
+    std::int64_t left = known.amount;
+    for (std::size_t i = first_candidate(queue, place); i < parts.size() && left > 0; ++i) {
+      if (parts[i].place() == place) {
+        left -= parts[i].amount();
+        if (!visit(parts[i])) return;
+      } else if (is_fcfs) {
+        return;
+      }
+    }
+  }
 
   // Whether there are so many parts and ends that it is worthwhile to forget some.
   [[nodiscard]] bool is_full() const { return parts.size() + past.size() > full_; }
@@ -87,13 +106,25 @@ class Schedule : public Position<Unsigned> {
  private:
   using OnePosition = Position<Unsigned>;
 
-  void give_to_first(std::uint32_t place, std::int64_t amount);
-  [[nodiscard]] std::int64_t first_wait(const Facts& facts, std::int64_t from) const;
+  // No part of the request at `place` is before this index.
+  [[nodiscard]] std::size_t first_candidate(const RequestQueue& queue, std::uint32_t place) const;
+  void shift_places(const RequestQueue& queue, std::uint32_t place);
+  void give_to_first(const RequestQueue& queue, std::uint32_t place, std::int64_t amount);
+  [[nodiscard]] std::int64_t first_wait(const Facts& facts, std::int64_t from, Kind kind) const;
+  [[nodiscard]] std::int64_t first_that_waits(const Facts& facts, Kind kind) const;
+  template <typename Counts>
+  [[nodiscard]] std::int64_t first_release(const RequestQueue& queue, std::int64_t from, std::int64_t until,
+                                           Counts&& counts) const;
   // Its present state without the lists.
   [[nodiscard]] const OnePosition& position() const { return *this; }
   void walk_back(OnePosition& position, const Facts& facts, std::int64_t to) const;
+  std::int64_t end_parts();
+  void change_pools(const Facts& facts);
   std::int64_t start_waiting(const Facts& facts, Effort& effort);
+  template <typename NoteEnd>
+  std::int64_t start(const Facts& facts, const Waiting& of, Effort& effort, NoteEnd&& note_end);
   void note_point(const Facts& facts);
+  void note_widest(const Facts& facts);
   void thin_points();
   void forget_lists_before(const Facts& facts, std::int64_t instant);
   [[nodiscard]] OnePosition position_at(const Facts& facts, std::int64_t instant) const;

@@ -1,21 +1,25 @@
 #include "hindsight/virtual_schedules.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace shapley::hindsight {
 
 namespace {
 
-constexpr auto first_start = [](auto& schedule, std::uint32_t place) { return schedule.first_start(place); };
+constexpr auto first_start = [](auto& schedule, const RequestQueue& queue, std::uint32_t place) {
+  return schedule.first_start(queue, place);
+};
 
 }  // namespace
 
 template <typename Integer>
 VirtualSchedules<Integer>::VirtualSchedules(std::size_t organizations, std::span<const Coalition> coalitions,
-                                            std::int64_t logged_parts)
+                                            Options options)
     : schedules_(coalitions.size()) {
-  facts_.logged_parts = logged_parts;
+  facts_.processor = options.processor;
+  facts_.logged_parts = options.logged_parts;
   const Coalition grand = game::grand_coalition(organizations);
   for (std::size_t slot = 0; slot < schedules_.size(); ++slot) {
     schedules_[slot].members = coalitions[slot] & grand;
@@ -27,7 +31,21 @@ VirtualSchedules<Integer>::VirtualSchedules(std::size_t organizations, std::span
 // --- facts ---
 
 template <typename Integer>
-void VirtualSchedules<Integer>::change_capacity(std::size_t organization, std::int64_t at, std::int64_t by) {
+void VirtualSchedules<Integer>::make_kinds(std::span<const Kind> kinds) {
+  SHAPLEY_REQUIRE(!kinds.empty());
+  const std::size_t needed = std::size_t{*std::ranges::max_element(kinds)} + 1;
+  SHAPLEY_REQUIRE(needed <= k_most_kinds);
+  if (needed <= facts_.kinds) return;
+  facts_.kinds = needed;
+  for (OneSchedule& schedule : schedules_) {
+    schedule.for_each_position([needed](auto& position) { position.pools.resize(needed); });
+    schedule.widest.resize(needed);
+  }
+}
+
+template <typename Integer>
+void VirtualSchedules<Integer>::change_capacity(std::size_t organization, std::int64_t at, std::int64_t by, Kind kind) {
+  make_kinds(std::span(&kind, 1));
   const Coalition owner = Coalition{1} << organization;
   const auto later = [](std::int64_t t, const CapacityChange& change) { return t < change.at; };
   learn();
@@ -42,18 +60,27 @@ void VirtualSchedules<Integer>::change_capacity(std::size_t organization, std::i
       if (!is_member && before.changes > index) ++before.changes;
     });
   }
-  facts_.changes.insert(position, {at, by, owner});
+  facts_.changes.insert(position, {at, by, owner, kind});
   touched_ |= owner;
 }
 
 template <typename Integer>
-Request VirtualSchedules<Integer>::add(std::size_t organization, std::int64_t release, std::int64_t amount,
-                                       Order order) {
+void VirtualSchedules<Integer>::split_kind(Kind kind, Kind added) {
+  make_kinds(std::array{kind, added});
+  facts_.queue.add_kind_behind(kind, added);
+}
+
+template <typename Integer>
+Request VirtualSchedules<Integer>::add(std::size_t organization, std::int64_t release, std::int64_t amount, Order order,
+                                       const Form& form) {
+  SHAPLEY_REQUIRE(amount > 0 && form.is_multiple(amount));
+  make_kinds(form.kinds);
   Known request;
   request.release = release;
   request.amount = amount;
   request.order = order;
   request.owner = Coalition{1} << organization;
+  request.form = facts_.queue.form_of(form);
   if (release < time_) {
     learn();
     for (OneSchedule& schedule : schedules_) {
@@ -62,7 +89,7 @@ Request VirtualSchedules<Integer>::add(std::size_t organization, std::int64_t re
   }
   const std::uint32_t place = facts_.queue.insert(request);
   if (place + 1 != facts_.queue.size()) {
-    for (OneSchedule& schedule : schedules_) schedule.make_room(place, request.owner);
+    for (OneSchedule& schedule : schedules_) schedule.make_room(facts_.queue, place);
   }
   touched_ |= request.owner;
   return facts_.queue[place].name;
@@ -73,6 +100,7 @@ Request VirtualSchedules<Integer>::split(Request pending, std::int64_t amount, O
   RequestQueue& queue = facts_.queue;
   const std::uint32_t place = queue.place_of(pending);
   SHAPLEY_REQUIRE(0 < amount && amount <= queue[place].amount && queue[place].duration == k_unknown);
+  SHAPLEY_REQUIRE(queue.form_at(place).is_multiple(amount));
   queue.move_withdrawn_before(place, order);
   if (queue[place].amount == amount) {
     queue[place].order = order;
@@ -83,7 +111,7 @@ Request VirtualSchedules<Integer>::split(Request pending, std::int64_t amount, O
   first.order = order;
   queue[place].amount -= amount;
   queue.insert_at(place, first);
-  for (OneSchedule& schedule : schedules_) schedule.split(place, amount, first.owner);
+  for (OneSchedule& schedule : schedules_) schedule.split(queue, place, amount);
   return queue[place].name;
 }
 
@@ -91,18 +119,20 @@ Request VirtualSchedules<Integer>::split(Request pending, std::int64_t amount, O
 // later. If it shrinks, everything is made again from the first part that exceeds the amount.
 template <typename Integer>
 void VirtualSchedules<Integer>::amend(Request pending, std::int64_t amount) {
-  const std::int64_t before = facts_.queue[facts_.queue.place_of(pending)].amount;
+  const std::uint32_t of = facts_.queue.place_of(pending);
+  const std::int64_t before = facts_.queue[of].amount;
+  SHAPLEY_REQUIRE(amount > 0 && facts_.queue.form_at(of).is_multiple(amount));
   if (amount == before) return;
-  const auto from_when = [&](OneSchedule& schedule, std::uint32_t place) {
-    auto part = schedule.first_part(place);
+  const auto from_when = [&](OneSchedule& schedule, const RequestQueue& queue, std::uint32_t place) {
+    if (!schedule.has_begun(queue, place)) return k_never;
     std::int64_t begun = 0;
     std::int64_t last = k_never;
-    for (; part != schedule.parts.end() && part->place() == place; ++part) {
-      begun += part->amount();
-      last = part->start();
-      if (begun > amount) return last;
-    }
-    return amount > before && begun == before ? last : k_never;
+    schedule.for_parts_of(queue, place, [&](const Part& part) {
+      begun += part.amount();
+      last = part.start();
+      return begun <= amount;
+    });
+    return begun > amount || (amount > before && begun == before) ? last : k_never;
   };
   take_back(pending, from_when).amount = amount;
 }
@@ -145,7 +175,7 @@ Known& VirtualSchedules<Integer>::take_back(Request request, FromWhen&& from_whe
   const std::uint32_t place = facts_.queue.place_of(request);
   const Coalition owner = facts_.queue[place].owner;
   for (OneSchedule& schedule : schedules_) {
-    if ((schedule.members & owner) != 0) schedule.rewind(facts_, from_when(schedule, place), effort_);
+    if ((schedule.members & owner) != 0) schedule.rewind(facts_, from_when(schedule, facts_.queue, place), effort_);
   }
   touched_ |= owner;
   return facts_.queue[place];
@@ -158,14 +188,14 @@ void VirtualSchedules<Integer>::change_end(Request request, std::int64_t duratio
   const std::int64_t before = facts_.queue[place].duration;
   if (before == k_unknown) return;
   const std::int64_t least = duration == k_unknown ? before : std::min(before, duration);
-  const auto first_end = [least](OneSchedule& schedule, std::uint32_t of) {
-    const std::int64_t start = schedule.first_start(of);
+  const auto first_end = [least](OneSchedule& schedule, const RequestQueue& queue, std::uint32_t of) {
+    const std::int64_t start = schedule.first_start(queue, of);
     return start == k_never ? k_never : start + least;
   };
   Known& known = take_back(request, first_end);
   known.duration = duration;
   for (OneSchedule& schedule : schedules_) {
-    if ((schedule.members & known.owner) != 0) schedule.change_end(place, before, duration);
+    if ((schedule.members & known.owner) != 0) schedule.change_end(facts_.queue, place, before, duration);
   }
 }
 
@@ -223,6 +253,8 @@ void VirtualSchedules<Integer>::set_coalitions(std::size_t organizations, std::s
       schedules[slot] = *like;
     } else {
       schedules[slot].last_delayed = std::numeric_limits<std::int64_t>::min();
+      schedules[slot].pools.resize(facts_.kinds);
+      schedules[slot].widest.resize(facts_.kinds);
       schedules[slot].at = time_;
       schedules[slot].note_marks(facts_, time_);
     }
@@ -328,32 +360,48 @@ void VirtualSchedules<Integer>::drop_requests() {
   queue_full_ = 2 * facts_.queue.size() + 16;
 }
 
-// Drops requests that are withdrawn, and final ones that every schedule has passed and whose parts all have forgotten.
+// By place: whether some schedule has not passed the request, or has parts of it that it has not forgotten.
 template <typename Integer>
-void VirtualSchedules<Integer>::drop_unneeded() {
-  std::vector<bool> keep(facts_.queue.size());
-  // By organization: the first place from which some schedule goes on.
-  std::vector<std::uint32_t> first(std::numeric_limits<Coalition>::digits, static_cast<std::uint32_t>(keep.size()));
+std::vector<bool> VirtualSchedules<Integer>::needed() {
+  const RequestQueue& queue = facts_.queue;
+  const std::size_t forms = queue.forms().size();
+  constexpr std::size_t k_owners = std::numeric_limits<Coalition>::digits;
+  std::vector<bool> keep(queue.size());
+  // By organization, and by organization and form: the first place from which some schedule goes on.
+  const auto end = static_cast<std::uint32_t>(keep.size());
+  std::vector<std::uint32_t> first(k_owners, end);
+  std::vector<std::uint32_t> first_that_waits(k_owners * forms, end);
+  const auto lower = [](std::uint32_t& of, std::uint32_t place) { of = std::min(of, place); };
   for (OneSchedule& schedule : schedules_) {
     for (const Part& part : schedule.parts) keep[part.place()] = true;
+    schedule.for_each_position([&](auto& position) { position.seek_waiting(queue, schedule.members); });
     auto& position = schedule.first_position();
-    position.seek_head(facts_.queue, schedule.members);
+    position.seek_head(queue, schedule.members);
     for (Coalition members = schedule.members; members != 0; members &= members - 1) {
-      std::uint32_t& of_it = first[static_cast<std::size_t>(std::countr_zero(members))];
-      of_it = std::min(of_it, position.head);
+      const auto owner = static_cast<std::size_t>(std::countr_zero(members));
+      lower(first[owner], position.head);
+      for (const Waiting& of : position.waiting) lower(first_that_waits[owner * forms + of.form], of.place);
     }
   }
   for (std::uint32_t place = 0; place < keep.size(); ++place) {
-    const Known& known = facts_.queue[place];
-    const bool is_ahead = place >= first[static_cast<std::size_t>(std::countr_zero(known.owner))];
+    const Known& known = queue[place];
+    const auto owner = static_cast<std::size_t>(std::countr_zero(known.owner));
+    const bool is_ahead = place >= std::min(first[owner], first_that_waits[owner * forms + known.form]);
     if (known.amount != 0 && (is_ahead || !facts_.is_final(known))) keep[place] = true;
   }
+  return keep;
+}
+
+// Drops requests that are withdrawn, and final ones that every schedule has passed and whose parts all have forgotten.
+template <typename Integer>
+void VirtualSchedules<Integer>::drop_unneeded() {
+  std::vector<bool> keep = needed();
   for (const Request request : learned_) keep[facts_.queue.place_of(request)] = true;
-  const std::vector<std::uint32_t> moved = facts_.queue.drop(keep);
+  const RequestQueue::Moved moved = facts_.queue.drop(keep);
   facts_.forget_certain();
   for (OneSchedule& schedule : schedules_) {
-    schedule.for_each_position([&](auto& position) { position.head = moved[position.head]; });
-    for (Part& part : schedule.parts) part.set_place(moved[part.place()]);
+    schedule.for_each_position([&](auto& position) { position.move(moved); });
+    for (Part& part : schedule.parts) part.set_place(moved.places[part.place()]);
   }
   drop_changes();
 }
@@ -423,28 +471,54 @@ auto VirtualSchedules<Integer>::image() const -> Renamed {
                    .marks = settled.facts_.marks,
                    .cuts = settled.cuts_,
                    .at_final_cuts = settled.at_final_cuts_,
+                   .forms = queue.forms(),
                    .requests = queue.all(),
                    .changes = settled.facts_.changes,
                    .schedules = std::move(settled.schedules_)};
   return renamed;
 }
 
-// Whether every index is in range, and every order is the one that searches rely on.
+// Both: whether every index is in range, and every order is the one that searches rely on.
+template <typename Integer>
+bool VirtualSchedules<Integer>::restore_facts(Image& image) {
+  if (image.forms.empty()) image.forms.emplace_back();
+  const auto is_sound = [](const Form& form) {
+    return form.width >= 0 && !form.kinds.empty() && std::ranges::max(form.kinds) < k_most_kinds;
+  };
+  if (!std::ranges::all_of(image.forms, is_sound)) return false;
+  facts_.queue = RequestQueue(facts_.queue.ranks(), image.forms);
+  if (facts_.queue.forms().size() != image.forms.size()) return false;
+  for (const Form& form : image.forms) make_kinds(form.kinds);
+  for (const OneSchedule& schedule : image.schedules) {
+    if (schedule.pools.empty() || schedule.pools.size() > k_most_kinds) return false;
+    const auto last = static_cast<Kind>(schedule.pools.size() - 1);
+    make_kinds(std::span(&last, 1));
+  }
+  for (const Known& known : image.requests) {
+    if (known.form >= image.forms.size()) return false;
+    if (known.amount < 0 || !image.forms[known.form].is_multiple(known.amount)) return false;
+    facts_.queue.insert_at(static_cast<std::uint32_t>(facts_.queue.size()), known);
+  }
+  for (const CapacityChange& change : image.changes) {
+    if (change.kind >= k_most_kinds) return false;
+    make_kinds(std::span(&change.kind, 1));
+  }
+  const auto earlier = [](const CapacityChange& a, const CapacityChange& b) { return a.at < b.at; };
+  facts_.changes = std::move(image.changes);
+  facts_.forget_certain();
+  return facts_.queue.is_ordered() && std::is_sorted(facts_.changes.begin(), facts_.changes.end(), earlier);
+}
+
 template <typename Integer>
 bool VirtualSchedules<Integer>::restore(Image image) {
   if (image.schedules.size() != schedules_.size() || image.settled > image.time) return false;
-  facts_.queue = RequestQueue(facts_.queue.ranks());
-  for (const Known& known : image.requests)
-    facts_.queue.insert_at(static_cast<std::uint32_t>(facts_.queue.size()), known);
-  const auto earlier = [](const CapacityChange& a, const CapacityChange& b) { return a.at < b.at; };
-  if (!facts_.queue.is_ordered() || !std::is_sorted(image.changes.begin(), image.changes.end(), earlier)) return false;
   if (!std::is_sorted(image.marks.begin(), image.marks.end())) return false;
   if (!std::is_sorted(image.cuts.begin(), image.cuts.end()) || image.at_final_cuts.size() > image.cuts.size())
     return false;
+  if (!restore_facts(image)) return false;
   time_ = image.time;
   facts_.settled = facts_.outcomes_settled = image.settled;
   facts_.marks = std::move(image.marks);
-  facts_.changes = std::move(image.changes);
   facts_.forget_certain();
   cuts_ = std::move(image.cuts);
   at_final_cuts_ = std::move(image.at_final_cuts);

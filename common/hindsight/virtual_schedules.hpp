@@ -1,11 +1,21 @@
 // What coalitions would have done alone, as far as is known: schedules that are made again from the instant on at which
 // a new fact makes a difference.
 //
-// Coalition C has the capacity and the requests of its members and serves them FCFS by (release, order), greedily. A
-// request of amount q is q units side by side that start as capacity becomes free, in parts if necessary [SR13 Sec. 7:
-// parallel jobs as copies]. A part that started at s ends at s + p once the duration p of its request is known; until
-// then it does not end. Capacity that falls below what runs stops new starts and preempts nothing. v(C) is the sum of
-// psi_sp of the parts [SR13 Eq. 3].
+// Coalition C has the capacity and the requests of its members. Its capacity is a pool for each kind of nodes. At every
+// instant at which something is released or becomes free it goes once through the requests that wait, by (release,
+// order), and starts of each what fits (first-fit without a reservation). What fits is said by the request's form:
+//
+// - width > 0, jobs that start whole: so much of the amount, or a multiple of it, in one of the form's kinds, the first
+//   one that has room. Of a pool only whole processors count then. A request that is wider than all of C's pools that
+//   it may use never starts in C, and changes nothing there.
+// - width = 0, and one kind: any part of it. If all requests are of that form it is FCFS, and no processor is free
+// while
+//   a request waits: the definition of before whole jobs, in which a request of amount q is q units side by side that
+//   start as capacity becomes free [SR13 Sec. 7: parallel jobs as copies].
+//
+// A part that started at s ends at s + p once the duration p of its request is known; until then it does not end.
+// Capacity that falls below what runs stops new starts and preempts nothing. v(C) is the sum of psi_sp of the parts
+// [SR13 Eq. 3].
 //
 // The schedules are a function of the set of facts: when, and in what order, they are added makes no difference.
 //
@@ -18,10 +28,12 @@
 // ends of runs below 2^41.
 // Pure; single-threaded; the caller owns it.
 //
-// Memory (bytes()): 84 bytes per request, until it is final everywhere; per coalition 260 bytes, for each part whose
-// request is not final 16, a few hundred entries of the lists, and a few dozen points with an end for each part that
-// runs and whose end is known, 16 bytes each; up to twice that while vectors grow. The last coalition has its whole
-// lists, 32 for each part that may still be changed. Per cut 8 bytes, and 32 more once it is final.
+// Memory (bytes()): 92 bytes per request, until it is final everywhere and has started in every coalition of its
+// organization (one that is too wide for one of them stays); per coalition 380 bytes, for each part whose request is
+// not final 16, a few hundred entries of the lists, and a few dozen points of 150 bytes with 24 for each kind, 16 for
+// each form that waits, and 16 for each part that runs and whose end is known; up to twice that while vectors grow. The
+// last coalition has its whole lists, 32 for each part that may still be changed. Per cut 8 bytes, and 32 more once it
+// is final.
 #pragma once
 
 #include <cstddef>
@@ -48,15 +60,28 @@ class VirtualSchedules {
   // A schedule can go back by at least so many parts without a point.
   static constexpr std::int64_t k_logged_parts = 128;
 
-  // `coalitions` become the slots, in this order; none is empty. No organization has any capacity at first.
-  VirtualSchedules(std::size_t organizations, std::span<const Coalition> coalitions,
-                   std::int64_t logged_parts = k_logged_parts);
+  struct Options {
+    std::int64_t processor = 1;  // the amount that is one processor
+    std::int64_t logged_parts = k_logged_parts;
+  };
 
-  // Adds `by` to the capacity of `organization` from `at` on.
-  void change_capacity(std::size_t organization, std::int64_t at, std::int64_t by);
+  // `coalitions` become the slots, in this order; none is empty. No organization has any capacity at first.
+  VirtualSchedules(std::size_t organizations, std::span<const Coalition> coalitions, Options options);
+  VirtualSchedules(std::size_t organizations, std::span<const Coalition> coalitions)
+      : VirtualSchedules(organizations, coalitions, Options{}) {}
+
+  // Adds `by` to the capacity of `organization` from `at` on. Here and in forms, kinds are numbers below k_most_kinds
+  // that the caller gives.
+  void change_capacity(std::size_t organization, std::int64_t at, std::int64_t by, Kind kind = 0);
+  // From now on `added`, a kind that no fact has named, is tried right behind `kind` by every request so far that may
+  // use that. With changes of capacity from one to the other, a kind whose nodes are not alike any more becomes two;
+  // what runs then stays in `kind`.
+  void split_kind(Kind kind, Kind added);
   // Adds a request of amount > 0 that exists from `release` on. Of equal releases the one with the smaller `order` is
-  // served first, of equal orders the one that was added first.
-  Request add(std::size_t organization, std::int64_t release, std::int64_t amount, Order order = {});
+  // served first, of equal orders the one that was added first. REQUIRES: the amount is a multiple of the form's width,
+  // here and below; the form has a kind.
+  Request add(std::size_t organization, std::int64_t release, std::int64_t amount, Order order = {},
+              const Form& form = {});
   // By organization: the rank among equal releases, which comes before orders; all ranks are equal at first. REQUIRES:
   // organizations that have requests keep their order.
   void set_ranks(std::vector<std::uint32_t> by_organization) { facts_.queue.set_ranks(std::move(by_organization)); }
@@ -64,7 +89,9 @@ class VirtualSchedules {
   // which goes before the rest. No schedule changes. Returns the name of the first part: a new one, or, if nothing is
   // left, the request's own. REQUIRES: 0 < amount <= that of the request, whose duration is not known.
   Request split(Request pending, std::int64_t amount, Order order);
-  // Sets the amount (> 0) of a waiting request, from its release on. REQUIRES: it was not withdrawn.
+  // Sets the amount (> 0) of a waiting request, from its release on; the form stays. (A job that asks for another width
+  // is withdrawn and added again: what was free since its release is not known any more.) REQUIRES: it was not
+  // withdrawn.
   void amend(Request pending, std::int64_t amount);
   // The request's run really began at `at`.
   void started(Request request, std::int64_t at);
@@ -167,6 +194,7 @@ class VirtualSchedules {
     std::vector<std::int64_t> marks;
     std::vector<std::int64_t> cuts;
     std::vector<Done<Int128>> at_final_cuts;
+    std::vector<Form> forms;  // empty: one, of one kind and without a width
     std::vector<Known> requests;
     std::vector<CapacityChange> changes;
     // Each has one point, at `reached`, and the parts of requests that are not final.
@@ -182,15 +210,18 @@ class VirtualSchedules {
   [[nodiscard]] bool restore(Image image);
 
  private:
+  [[nodiscard]] bool restore_facts(Image& image);
   // Takes schedules back to where newly known durations make a difference.
   void learn();
   void change_end(Request request, std::int64_t duration);
+  void make_kinds(std::span<const Kind> kinds);
   template <typename FromWhen>
   Known& take_back(Request request, FromWhen&& from_when);
   void forget(OneSchedule& schedule);
   void add_done_at_cuts(std::vector<Done<Int128>>& done, std::int64_t until) const;
   void drop_requests();
   void drop_unneeded();
+  [[nodiscard]] std::vector<bool> needed();
   void drop_changes();
 
   Facts facts_;

@@ -1,8 +1,9 @@
 // The witness of virtual_schedules.hpp: a coalition's schedule from the first second on, second by second, from the
-// facts that are known. Slow, and shares no code with common/.
+// facts that are known, with a pool for each kind and jobs that start whole. Slow, and shares no code with common/.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,8 @@ namespace shapley::hindsight::naive {
 
 __extension__ using Wide = __int128;
 
+constexpr std::size_t k_kinds = 8;
+
 struct Request {
   std::int64_t release = 0;
   std::uint64_t order = 0;  // of equal releases the smaller one is first
@@ -20,17 +23,22 @@ struct Request {
   std::size_t organization = 0;
   std::optional<std::int64_t> duration{};
   bool withdrawn = false;
+  // Kinds that it may use, as they are tried, and how much of it starts together, in one of them; 0: any part.
+  std::vector<std::size_t> kinds{0};
+  std::int64_t width = 0;
 };
 
 struct Change {
   std::int64_t at = 0;
   std::size_t organization = 0;
   std::int64_t by = 0;
+  std::size_t kind = 0;
 };
 
 struct Facts {
   std::vector<Request> requests;
   std::vector<Change> capacity;
+  std::int64_t processor = 1;  // a pool has whole ones of this amount for what starts together
 };
 
 struct Value {
@@ -53,6 +61,7 @@ inline Value value_of(const Facts& facts, std::uint32_t coalition, std::int64_t 
   struct Part {
     std::int64_t amount;
     std::optional<std::int64_t> end;
+    std::size_t kind;
   };
   std::vector<Waiting> queue;
   std::int64_t first = t;
@@ -68,19 +77,26 @@ inline Value value_of(const Facts& facts, std::uint32_t coalition, std::int64_t 
   Value value;
   for (std::int64_t x = first; x < t; ++x) {
     std::erase_if(running, [x](const Part& part) { return part.end && *part.end <= x; });
-    std::int64_t free = 0;
+    std::array<std::int64_t, k_kinds> pools{};
+    std::array<std::int64_t, k_kinds> used{};
     for (const Change& change : facts.capacity) {
-      if (change.at <= x && holds(coalition, change.organization)) free += change.by;
+      if (change.at <= x && holds(coalition, change.organization)) pools[change.kind] += change.by;
     }
-    for (const Part& part : running) free -= part.amount;
+    for (const Part& part : running) used[part.kind] += part.amount;
     for (Waiting& waiting : queue) {
-      if (waiting.request.release > x || free <= 0) break;
-      const std::int64_t amount = std::min(free, waiting.left);
-      if (amount == 0) continue;
-      waiting.left -= amount;
-      free -= amount;
-      const auto& duration = waiting.request.duration;
-      running.push_back({amount, duration ? std::optional(x + *duration) : std::nullopt});
+      const Request& request = waiting.request;
+      if (request.release > x) break;
+      for (const std::size_t kind : request.kinds) {
+        const std::int64_t unit = request.width > 0 ? facts.processor : 1;
+        const std::int64_t together = request.width > 0 ? request.width : 1;
+        const std::int64_t broken = (pools[kind] % unit + unit) % unit;
+        const std::int64_t room = std::max<std::int64_t>(pools[kind] - broken - used[kind], 0);
+        const std::int64_t amount = std::min(waiting.left, room) / together * together;
+        waiting.left -= amount;
+        used[kind] += amount;
+        const auto& duration = request.duration;
+        if (amount > 0) running.push_back({amount, duration ? std::optional(x + *duration) : std::nullopt, kind});
+      }
     }
     for (const Part& part : running) {
       value.utility += static_cast<Wide>(part.amount) * (t - x);

@@ -1,5 +1,6 @@
 // Virtual schedules against their witness (naive_schedules.hpp), on random histories of a cluster: jobs that are
-// cancelled, killed and requeued, capacity that comes and goes, facts that come late and in any order.
+// cancelled, killed and requeued, capacity that comes and goes, facts that come late and in any order; with one pool
+// and jobs that start in parts, and with kinds of nodes and jobs that start whole.
 #include "hindsight/virtual_schedules.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
-#include "tests/hindsight/naive_schedules.hpp"
+#include "tests/hindsight/compared_schedules.hpp"
 
 namespace shapley::hindsight {
 namespace {
@@ -16,155 +17,15 @@ namespace {
 constexpr std::uint64_t k_instances = 1'500;
 constexpr std::int64_t k_origin = 1'700'000'000;  // instants are seconds since 1970
 
-template <typename Integer>
-class Pair {
- public:
-  Pair(std::size_t organizations, std::int64_t unit,
-       std::int64_t logged_parts = VirtualSchedules<Integer>::k_logged_parts)
-      : unit_(unit),
-        organizations_(organizations),
-        logged_parts_(logged_parts),
-        coalitions_(game::all_coalitions(organizations)),
-        schedules_(organizations, coalitions_, logged_parts),
-        names_() {}
-
-  void change_capacity(std::size_t organization, std::int64_t at, std::int64_t by) {
-    facts_.capacity.push_back({at, organization, by});
-    schedules_.change_capacity(organization, at, by * unit_);
-  }
-  std::size_t add(const naive::Request& request) {
-    facts_.requests.push_back(request);
-    names_.push_back(schedules_.add(request.organization, request.release, request.amount * unit_, request.order));
-    if (request.duration) schedules_.ended(names_.back(), *request.duration);
-    if (request.withdrawn) schedules_.withdraw(names_.back());
-    return names_.size() - 1;
-  }
-  void started(std::size_t request, std::int64_t at) { schedules_.started(names_[request], at); }
-  void ended(std::size_t request, std::int64_t duration) {
-    facts_.requests[request].duration = duration;
-    schedules_.ended(names_[request], duration);
-  }
-  void retract_end(std::size_t request) {
-    facts_.requests[request].duration.reset();
-    schedules_.retract_end(names_[request]);
-  }
-  void withdraw(std::size_t request) {
-    facts_.requests[request].withdrawn = true;
-    schedules_.withdraw(names_[request]);
-  }
-  // The first `amount` of a waiting request runs; returns its index.
-  std::size_t split(std::size_t request, std::int64_t amount) {
-    naive::Request& rest = facts_.requests[request];
-    naive::Request first = rest;
-    first.order = rest.order - k_parts + ++splits_;
-    first.amount = amount;
-    const Request name = schedules_.split(names_[request], amount * unit_, first.order);
-    if (amount == rest.amount) {
-      rest.order = first.order;
-      return request;
-    }
-    rest.amount -= amount;
-    facts_.requests.push_back(first);
-    names_.push_back(name);
-    return names_.size() - 1;
-  }
-  void amend(std::size_t request, std::int64_t amount) {
-    facts_.requests[request].amount = amount;
-    schedules_.amend(names_[request], amount * unit_);
-  }
-  void settle(std::int64_t until) { schedules_.settle(until); }
-  void mark(std::int64_t at) { schedules_.mark(at); }
-  void forget_marks_before(std::int64_t at) { schedules_.forget_marks_before(at); }
-  // Not before what is settled.
-  void cut(std::int64_t at) {
-    std::vector<std::int64_t> cuts = schedules_.cuts();
-    const auto place = std::lower_bound(cuts.begin(), cuts.end(), at);
-    if (at < schedules_.settled() || (place != cuts.end() && *place == at)) return;
-    const auto kept = static_cast<std::size_t>(place - cuts.begin());
-    cuts.insert(place, at);
-    schedules_.set_cuts(kept, std::span(cuts).subspan(kept));
-  }
-  void forget_cuts() {
-    final_cuts_ += schedules_.final_cuts();
-    schedules_.forget_cuts(schedules_.final_cuts());
-  }
-  void join() {
-    coalitions_ = game::all_coalitions(++organizations_);
-    schedules_.set_coalitions(organizations_, coalitions_);
-  }
-
-  // Goes on from what is saved.
-  void save_and_restore() {
-    auto saved = schedules_.image();
-    VirtualSchedules<Integer> restored(organizations_, coalitions_, logged_parts_);
-    ASSERT_TRUE(restored.restore(saved.image));
-    const auto again = restored.image();
-    ASSERT_EQ(again.image.requests, saved.image.requests);
-    for (std::size_t slot = 0; slot < coalitions_.size(); ++slot) {
-      ASSERT_EQ(again.image.schedules[slot].parts, saved.image.schedules[slot].parts);
-      ASSERT_EQ(again.image.schedules[slot].points.size(), 1U);
-      const auto same = [](const auto& a, const auto& b) {
-        ASSERT_EQ(a.at, b.at);
-        ASSERT_EQ(a.head, b.head);
-        ASSERT_EQ(a.begun, b.begun);
-        ASSERT_EQ(a.free, b.free);
-        ASSERT_EQ(a.value, b.value);
-        ASSERT_EQ(a.coming, b.coming);
-      };
-      ASSERT_NO_FATAL_FAILURE(same(again.image.schedules[slot], saved.image.schedules[slot]));
-      ASSERT_NO_FATAL_FAILURE(
-          same(again.image.schedules[slot].points.front(), saved.image.schedules[slot].points.front()));
-    }
-    schedules_ = std::move(restored);
-    for (Request& name : names_) {
-      const auto now = std::lower_bound(saved.names.begin(), saved.names.end(), std::pair(name, Request{0}));
-      if (now != saved.names.end() && now->first == name) name = now->second;
-    }
-  }
-
-  // A few parts at a time, which is to make no difference.
-  void compare_at(std::int64_t t) {
-    while (!schedules_.advance(t, 3)) {
-    }
-    for (std::size_t slot = 0; slot < coalitions_.size(); ++slot) {
-      const naive::Value expected = naive::value_of(facts_, coalitions_[slot], t);
-      ASSERT_EQ(static_cast<Int128>(schedules_.utility(slot, t)), expected.utility * unit_)
-          << "coalition " << coalitions_[slot] << " at " << t;
-      ASSERT_EQ(static_cast<Int128>(schedules_.work(slot, t)), expected.work * unit_)
-          << "coalition " << coalitions_[slot] << " at " << t;
-      for (std::size_t mark = 0; mark < schedules_.marks().size(); ++mark) {
-        const naive::Value then = naive::value_of(facts_, coalitions_[slot], schedules_.marks()[mark]);
-        ASSERT_EQ(static_cast<Int128>(schedules_.utility_at_mark(slot, mark)), then.utility * unit_);
-        ASSERT_EQ(static_cast<Int128>(schedules_.work_at_mark(slot, mark)), then.work * unit_);
-      }
-    }
-    const std::vector<Done<Int128>> at_cuts = schedules_.done_at_cuts();
-    for (std::size_t cut = 0; cut < schedules_.cuts().size(); ++cut) {
-      const std::int64_t at = schedules_.cuts()[cut];
-      ASSERT_EQ(cut < at_cuts.size(), at <= t);
-      if (at > t) continue;
-      const naive::Value then = naive::value_of(facts_, coalitions_.back(), at);
-      ASSERT_EQ(at_cuts[cut].work, then.work * unit_) << "cut at " << at << ", now " << t;
-      ASSERT_EQ(at_cuts[cut].utility_at(at), then.utility * unit_) << "cut at " << at << ", now " << t;
-    }
-  }
-  [[nodiscard]] std::uint64_t undone() const { return schedules_.effort().undone; }
-  [[nodiscard]] std::uint64_t final_cuts() const { return final_cuts_; }
-  [[nodiscard]] const naive::Facts& facts() const { return facts_; }
-
-  // Orders of one request's parts have room between those of others.
-  static constexpr std::uint64_t k_parts = 1U << 20U;
-
- private:
-  std::int64_t unit_;
-  std::size_t organizations_;
-  std::int64_t logged_parts_;
-  std::uint64_t splits_ = 0;
-  std::uint64_t final_cuts_ = 0;
-  std::vector<Coalition> coalitions_;
-  VirtualSchedules<Integer> schedules_;
-  std::vector<Request> names_;
-  naive::Facts facts_;
+// What the cluster is.
+struct Site {
+  std::int64_t unit = 1;
+  bool settles = false;
+  std::int64_t logged_parts = VirtualSchedules<Int128>::k_logged_parts;
+  std::size_t kinds = 1;
+  std::int64_t processor = 1;
+  bool has_whole_jobs = false;
+  bool has_parts = true;  // jobs that start in parts
 };
 
 // A cluster whose facts come when they happen. Who starts when is left to chance: the real schedule may be
@@ -172,16 +33,21 @@ class Pair {
 template <typename Integer>
 class Cluster {
  public:
-  Cluster(std::uint64_t seed, std::int64_t unit, bool settles, std::int64_t logged_parts)
-      : rng_(seed), settles_(settles), organizations_(1 + rng_.below(4)), pair_(organizations_, unit, logged_parts) {}
+  Cluster(std::uint64_t seed, const Site& site)
+      : rng_(seed),
+        site_(site),
+        kinds_(site.kinds),
+        organizations_(1 + rng_.below(4)),
+        pair_(organizations_, site.unit, site.logged_parts, site.processor) {}
 
   void live() {
     const auto length = static_cast<std::int64_t>(12 + rng_.below(30));
     arrivals_ = 1 + rng_.below(4);
-    for (std::size_t u = 0; u < organizations_; ++u)
-      pair_.change_capacity(u, k_origin, static_cast<std::int64_t>(rng_.below(4)));
+    for (std::size_t u = 0; u < organizations_; ++u) {
+      for (std::size_t kind = 0; kind < kinds_; ++kind) pair_.change_capacity(u, k_origin, some_capacity(), kind);
+    }
     for (now_ = k_origin; now_ < k_origin + length; ++now_) {
-      if (settles_ && rng_.below(3) == 0) {
+      if (site_.settles && rng_.below(3) == 0) {
         ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
         pair_.settle(now_);
       }
@@ -189,6 +55,7 @@ class Cluster {
       end_some();
       arrive();
       if (rng_.below(8) == 0) change_some_capacity();
+      if (site_.kinds > 1 && kinds_ < naive::k_kinds && rng_.below(25) == 0) split_some_kind();
       withdraw_some();
       amend_some();
       start_some();
@@ -253,13 +120,49 @@ class Cluster {
     request.order = next_order();
     request.amount = 1 + static_cast<std::int64_t>(rng_.below(4));
     request.organization = rng_.below(organizations_);
+    if (site_.has_whole_jobs) make_whole(request);
     waiting_.push_back(pair_.add(request));
+  }
+  // A job that starts whole, wider than any pool perhaps, or several of them, or, seldom, one that starts in parts.
+  void make_whole(naive::Request& request) {
+    if (kinds_ > 1) request.kinds = some_kinds();
+    if (site_.has_parts && rng_.below(6) == 0) {
+      request.kinds.resize(1);
+      return;
+    }
+    request.width = 1 + static_cast<std::int64_t>(rng_.below(rng_.below(4) == 0 ? 9 : 3));
+    request.amount = request.width * (rng_.below(4) == 0 ? 1 + static_cast<std::int64_t>(rng_.below(4)) : 1);
+  }
+  std::vector<std::size_t> some_kinds() {
+    std::vector<std::size_t> kinds;
+    for (std::uint64_t i = 1 + rng_.below(3); i > 0; --i) {
+      const std::size_t kind = rng_.below(kinds_);
+      if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+    }
+    return kinds;
+  }
+  std::int64_t some_capacity() { return static_cast<std::int64_t>(rng_.below(site_.processor == 1 ? 4 : 7)); }
+  [[nodiscard]] std::int64_t owned(std::size_t u, std::size_t kind) const {
+    std::int64_t owned = 0;
+    for (const naive::Change& change : pair_.facts().capacity)
+      owned += change.organization == u && change.kind == kind ? change.by : 0;
+    return owned;
+  }
+  // Some nodes of a kind become one of their own.
+  void split_some_kind() {
+    const std::size_t kind = rng_.below(kinds_);
+    pair_.split_kind(kind, kinds_);
+    for (std::size_t u = 0; u < organizations_; ++u) {
+      const auto moved = static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(owned(u, kind)) + 1));
+      pair_.change_capacity(u, now_, -moved, kind);
+      pair_.change_capacity(u, now_, moved, kinds_);
+    }
+    ++kinds_;
   }
   void change_some_capacity() {
     const std::size_t u = rng_.below(organizations_);
-    std::int64_t owned = 0;
-    for (const naive::Change& change : pair_.facts().capacity) owned += change.organization == u ? change.by : 0;
-    pair_.change_capacity(u, now_, static_cast<std::int64_t>(rng_.below(4)) - owned);
+    const std::size_t kind = kinds_ == 1 ? 0 : rng_.below(kinds_);
+    pair_.change_capacity(u, now_, some_capacity() - owned(u, kind), kind);
   }
   void withdraw_some() {
     if (waiting_.empty() || rng_.below(6) != 0) return;
@@ -268,7 +171,8 @@ class Cluster {
   std::uint64_t next_order() { return (rng_.below(3) * 1000 + ++added_) * Pair<Integer>::k_parts; }
   void amend_some() {
     if (waiting_.empty() || rng_.below(6) != 0) return;
-    pair_.amend(waiting_[rng_.below(waiting_.size())], 1 + static_cast<std::int64_t>(rng_.below(5)));
+    const std::size_t request = waiting_[rng_.below(waiting_.size())];
+    pair_.amend(request, together(request) * (1 + static_cast<std::int64_t>(rng_.below(5))));
   }
   void start_some() {
     for (std::size_t i = 0; i < waiting_.size();) {
@@ -276,14 +180,18 @@ class Cluster {
         ++i;
         continue;
       }
-      const auto amount = static_cast<std::int64_t>(
-          1 + rng_.below(static_cast<std::uint64_t>(pair_.facts().requests[waiting_[i]].amount)));
       const std::size_t pending = waiting_[i];
+      const std::int64_t all = pair_.facts().requests[pending].amount / together(pending);
+      const std::int64_t amount =
+          together(pending) * static_cast<std::int64_t>(1 + rng_.below(static_cast<std::uint64_t>(all)));
       const std::size_t request = pair_.split(pending, amount);
       if (request == pending) take_waiting(i);
       running_.push_back({request, now_, now_ + 1 + static_cast<std::int64_t>(rng_.below(9))});
       pair_.started(request, now_);
     }
+  }
+  [[nodiscard]] std::int64_t together(std::size_t request) const {
+    return std::max<std::int64_t>(pair_.facts().requests[request].width, 1);
   }
   std::size_t take_waiting(std::size_t index) {
     const std::size_t request = waiting_[index];
@@ -292,7 +200,8 @@ class Cluster {
   }
 
   Rng rng_;
-  bool settles_;
+  Site site_;
+  std::size_t kinds_;
   std::size_t organizations_;
   std::uint64_t arrivals_ = 0;
   Pair<Integer> pair_;
@@ -304,38 +213,52 @@ class Cluster {
 };
 
 template <typename Integer>
-void live_many(std::int64_t unit, bool settles, std::int64_t logged_parts = VirtualSchedules<Integer>::k_logged_parts) {
+void live_many(const Site& site) {
   std::uint64_t undone = 0;
   std::uint64_t final_cuts = 0;
   for (std::uint64_t seed = 0; seed < k_instances; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Cluster<Integer> cluster(seed, unit, settles, logged_parts);
+    Cluster<Integer> cluster(seed, site);
     ASSERT_NO_FATAL_FAILURE(cluster.live());
     undone += cluster.undone();
     final_cuts += cluster.final_cuts();
   }
   EXPECT_GT(undone, k_instances);  // otherwise nothing was tried
-  if (settles) {
+  if (site.settles) {
     EXPECT_GT(final_cuts, k_instances / 4);
   }
 }
 
 TEST(VirtualSchedules, AreThoseOfTheFactsKnown) {
-  live_many<Int128>(1'000'000, false);
+  live_many<Int128>({.unit = 1'000'000});
 }
 
 TEST(VirtualSchedules, ForgetOnlyWhatNoFactCanReach) {
-  live_many<Int128>(1, true);
+  live_many<Int128>({.settles = true});
 }
 
 // Lists of a few parts: nearly whenever it goes back it does so by a point.
 TEST(VirtualSchedules, AreThoseOfTheFactsKnownWherePointsAreGoneBackTo) {
-  live_many<Int128>(1, true, 1);
-  live_many<Int128>(1, false, 2);
+  live_many<Int128>({.settles = true, .logged_parts = 1});
+  live_many<Int128>({.logged_parts = 2});
 }
 
 TEST(VirtualSchedules, AreTheSameInSixtyFourBits) {
-  live_many<std::int64_t>(1, true);
+  live_many<std::int64_t>({.settles = true});
+}
+
+TEST(VirtualSchedules, OfWholeJobsAreThoseOfTheFactsKnown) {
+  live_many<Int128>({.unit = 1'000'000, .has_whole_jobs = true, .has_parts = false});
+}
+
+TEST(VirtualSchedules, OfKindsForgetOnlyWhatNoFactCanReach) {
+  live_many<Int128>({.settles = true, .kinds = 3, .has_whole_jobs = true});
+}
+
+// Two units are a processor, so that pools are broken.
+TEST(VirtualSchedules, OfKindsAreThoseOfTheFactsKnownWherePointsAreGoneBackTo) {
+  live_many<Int128>({.settles = true, .logged_parts = 1, .kinds = 2, .processor = 2, .has_whole_jobs = true});
+  live_many<Int128>({.unit = 500'000, .logged_parts = 2, .kinds = 2, .processor = 2, .has_whole_jobs = true});
 }
 
 // What starts of a request goes before those that were withdrawn where it waits, and what comes between has its place.

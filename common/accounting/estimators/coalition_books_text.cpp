@@ -53,6 +53,13 @@ std::int64_t read_amount(TextReader& in) {
   return in.small(1, k_max_wanted.value);
 }
 
+// Calls visit(amount) for amounts that a part may have.
+template <typename Visit>
+void for_parts(std::int64_t amount, Visit&& visit) {
+  for (; amount > 0; amount -= std::min(amount, hindsight::k_most_of_a_part))
+    visit(std::min(amount, hindsight::k_most_of_a_part));
+}
+
 std::int64_t read_begin(TextReader& in) {
   const std::int64_t begin = in.small(k_first, k_highest);
   return begin > k_last ? hindsight::k_never : begin;
@@ -68,24 +75,29 @@ std::vector<hindsight::End> read_ends(TextReader& in) {
   for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left) {
     const std::int64_t at = in.small(0, 2 * k_last_instant.value);
     const std::int64_t start = in.small(0, k_last_instant.value);
-    ends.emplace_back(at, start, read_amount(in));
+    for_parts(read_amount(in), [&](std::int64_t amount) { ends.emplace_back(at, start, amount); });
   }
   return ends;
 }
 
 using Position = hindsight::Position<hindsight::UInt128>;
 
+// All requests have one form, of one kind: the first one that waits is the first one that has not started entirely.
 void write_position(TextWriter& out, const Position& position) {
-  out.number(position.head).number(position.begun).number(position.free);
+  const hindsight::Waiting first =
+      position.waiting.empty() ? hindsight::Waiting{.place = position.head} : position.waiting.front();
+  out.number(first.place).number(first.begun).number(position.pools.front().free);
   write_value(out, position.value);
   write_ends(out, position.coming);
 }
 
 void read_position(TextReader& in, Position& position) {
   position.head = static_cast<std::uint32_t>(in.small(0, k_most_counted));
-  position.begun = in.small(0, k_max_wanted.value);
-  position.free = in.small(-k_level, k_level);
+  const std::int64_t begun = in.small(0, k_max_wanted.value);
+  if (begun > 0) position.waiting.push_back({.place = position.head++, .begun = begun});
+  const std::int64_t free = in.small(-k_level, k_level);
   position.value = read_value(in);
+  position.pools.front() = {.free = free, .size = free + position.value.running};
   position.coming = read_ends(in);
 }
 
@@ -112,7 +124,7 @@ Schedule read_schedule(TextReader& in) {
   for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left) {
     const auto place = static_cast<std::uint32_t>(in.small(0, k_most_counted));
     const std::int64_t start = in.small(0, k_last_instant.value);
-    schedule.parts.emplace_back(place, start, read_amount(in));
+    for_parts(read_amount(in), [&](std::int64_t amount) { schedule.parts.emplace_back(place, start, amount); });
   }
   return schedule;
 }
