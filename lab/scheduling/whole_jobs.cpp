@@ -1,9 +1,7 @@
 #include "scheduling/whole_jobs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -12,6 +10,7 @@
 
 #include "base/contract.hpp"
 #include "game/shapley_value.hpp"
+#include "hindsight/virtual_schedules.hpp"
 
 namespace shapley::scheduling {
 
@@ -42,147 +41,41 @@ EasyInstance alone(const EasyInstance& all, Coalition c) {
   return instance;
 }
 
-// A virtual schedule of one coalition.
-class WholeSchedule {
- public:
-  static constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max();
-
-  struct Fact {
-    Job job;
-    std::int64_t ran = k_never;  // how long it ran; k_never: it is not known
-  };
-
-  WholeSchedule(const std::vector<std::vector<std::uint32_t>>& kinds, Coalition members)
-      : members_(members), kinds_(kinds.size()) {
-    for (std::size_t kind = 0; kind < kinds_; ++kind) {
-      for (std::size_t u = 0; u < kinds[kind].size(); ++u)
-        if ((members >> u & 1U) != 0) capacity_[kind] += kinds[kind][u];
-    }
-    state_.free = capacity_;
-    earlier_.push_back(state_);
-  }
-
-  // `learned`: the facts that became known since the last call.
-  [[nodiscard]] std::int64_t value(std::int64_t t, const std::vector<Fact>& facts,
-                                   const std::set<std::uint32_t>& learned) {
-    std::int64_t again_from = k_never;
-    for (const Run& run : state_.running) {
-      if (run.end == k_never && learned.contains(run.fact))
-        again_from = std::min(again_from, run.start + facts[run.fact].ran);
-    }
-    if (again_from < state_.time) {
-      while (earlier_.back().time > again_from) earlier_.pop_back();
-      state_ = earlier_.back();
-    }
-    for (Run& run : state_.running) {
-      if (run.end == k_never && facts[run.fact].ran != k_never) run.end = run.start + facts[run.fact].ran;
-    }
-    advance(t, facts);
-    return state_.done.psi_at(t);
-  }
-
- private:
-  using Processors = std::array<std::int64_t, k_most_kinds>;  // by kind
-  struct Run {
-    std::int64_t start;
-    std::int64_t end;
-    std::uint32_t fact;
-    std::uint32_t kind;
-  };
-  struct State {
-    std::int64_t time = 0;  // what happens before it is done
-    Processors free{};
-    std::vector<Run> running;
-    std::vector<std::uint32_t> waiting;  // facts, in order
-    std::size_t released = 0;            // of all facts
-    game::Accrual done;
-  };
-
-  void advance(std::int64_t t, const std::vector<Fact>& facts) {
-    constexpr std::size_t k_kept_each = 16;  // instants
-    while (true) {
-      std::int64_t next = state_.released < facts.size() ? facts[state_.released].job.release.value : k_never;
-      for (const Run& run : state_.running) next = std::min(next, run.end);
-      if (next >= t) break;
-      state_.time = next;
-      if (++instants_ % k_kept_each == 0) earlier_.push_back(state_);
-      happen(facts);
-    }
-    state_.time = t;
-  }
-
-  void happen(const std::vector<Fact>& facts) {
-    const std::int64_t t = state_.time;
-    std::erase_if(state_.running, [&](const Run& run) {
-      if (run.end != t) return false;
-      const std::int64_t processors = facts[run.fact].job.processors;
-      state_.free[run.kind] += processors;
-      state_.done.change(t, -processors);
-      return true;
-    });
-    for (; state_.released < facts.size() && facts[state_.released].job.release.value == t; ++state_.released) {
-      const Job& job = facts[state_.released].job;
-      const bool fits = first_kind(job, capacity_).has_value();
-      if ((members_ >> job.organization & 1U) != 0 && fits)
-        state_.waiting.push_back(static_cast<std::uint32_t>(state_.released));
-    }
-    if (std::ranges::all_of(state_.free, [](std::int64_t free) { return free == 0; })) return;
-    std::erase_if(state_.waiting, [&](std::uint32_t fact) {
-      const Job& job = facts[fact].job;
-      const auto kind = first_kind(job, state_.free);
-      if (!kind) return false;
-      state_.free[*kind] -= job.processors;
-      state_.done.change(t, job.processors);
-      const std::int64_t ran = facts[fact].ran;
-      state_.running.push_back({t, ran == k_never ? k_never : t + ran, fact, *kind});
-      return true;
-    });
-  }
-
-  // The first of the job's kinds of which there are enough processors.
-  [[nodiscard]] std::optional<std::uint32_t> first_kind(const Job& job, const Processors& processors) const {
-    std::optional<std::uint32_t> first;
-    job.kinds.for_each(kinds_, [&](std::uint32_t kind) {
-      if (!first && job.processors <= processors[kind]) first = kind;
-    });
-    return first;
-  }
-
-  Coalition members_;
-  std::size_t kinds_;
-  Processors capacity_{};
-  State state_;
-  std::vector<State> earlier_;  // of some instants, in order of time, the beginning included
-  std::size_t instants_ = 0;
-};
-
+// In hindsight, by the schedules that shapleyd has, too.
 class WholeSchedules final : public CoalitionSchedules {
  public:
   explicit WholeSchedules(const std::vector<std::vector<std::uint32_t>>& kinds)
-      : values_(std::size_t{1} << kinds.front().size()) {
-    SHAPLEY_REQUIRE(!kinds.front().empty() && kinds.front().size() <= k_exact_organizations);
-    for (Coalition c = 1; c < values_.size(); ++c) schedules_.emplace_back(kinds, c);
+      : kinds_(kinds.size()),
+        schedules_(kinds.front().size(), all_coalitions(kinds.front().size())),
+        values_(std::size_t{1} << kinds.front().size()) {
+    for (std::size_t kind = 0; kind < kinds_; ++kind) {
+      for (std::size_t u = 0; u < kinds[kind].size(); ++u)
+        schedules_.change_capacity(u, 0, kinds[kind][u], static_cast<hindsight::Kind>(kind));
+    }
   }
   void released(std::uint32_t number, const Job& job) override {
-    place_[number] = static_cast<std::uint32_t>(facts_.size());
-    facts_.push_back({job});
+    hindsight::Form form{.kinds = {}, .width = job.processors};
+    job.kinds.for_each(kinds_, [&](std::uint32_t kind) { form.kinds.push_back(static_cast<hindsight::Kind>(kind)); });
+    requests_[number] = schedules_.add(job.organization, job.release.value, job.processors, requests_.size(), form);
   }
-  void ended(std::uint32_t number, Duration ran) override {
-    const std::uint32_t place = place_.at(number);
-    facts_[place].ran = ran.value;
-    learned_.insert(place);
-  }
+  void ended(std::uint32_t number, Duration ran) override { schedules_.ended(requests_.at(number), ran.value); }
   [[nodiscard]] const std::vector<std::int64_t>& values(std::int64_t t) override {
-    for (std::size_t c = 1; c < values_.size(); ++c) values_[c] = schedules_[c - 1].value(t, facts_, learned_);
-    learned_.clear();
+    (void)schedules_.advance(t);
+    for (std::size_t c = 1; c < values_.size(); ++c) values_[c] = schedules_.utility(c - 1, t);
     return values_;
   }
 
  private:
-  std::vector<WholeSchedule> schedules_;  // by coalition, from 1 on
-  std::vector<WholeSchedule::Fact> facts_;
-  std::map<std::uint32_t, std::uint32_t> place_;  // of a job in facts_
-  std::set<std::uint32_t> learned_;
+  static std::vector<Coalition> all_coalitions(std::size_t organizations) {
+    SHAPLEY_REQUIRE(0 < organizations && organizations <= k_exact_organizations);
+    std::vector<Coalition> all((std::size_t{1} << organizations) - 1);
+    std::iota(all.begin(), all.end(), Coalition{1});
+    return all;
+  }
+
+  std::size_t kinds_;
+  hindsight::VirtualSchedules<std::int64_t> schedules_;  // by coalition, from 1 on
+  std::map<std::uint32_t, hindsight::Request> requests_;
   std::vector<std::int64_t> values_;
 };
 

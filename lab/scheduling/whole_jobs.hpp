@@ -7,7 +7,8 @@
 // In hindsight: v(C) of a virtual schedule that is made from what is known. At each instant at which processors become
 // free or jobs are released, C's waiting jobs are gone through in the order of (release, position), and each that fits
 // whole into the free processors of one of its kinds starts, in the first such kind. Nothing is reserved. A job whose
-// duration is not known holds its processors; when it becomes known the schedule is made again from there.
+// duration is not known holds its processors; when it becomes known the schedule is made again from there
+// (hindsight/virtual_schedules.hpp, which the product has, too).
 //
 // Pure.
 #pragma once
