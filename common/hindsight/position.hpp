@@ -155,7 +155,7 @@ struct Position {
     const std::int64_t least = std::max<std::int64_t>(form.width, 1);
     return std::ranges::any_of(form.kinds, [&](Kind kind) { return pools[kind].room_for(form) >= least; });
   }
-  // The index of the first request that waits and fits; that of the end of `waiting` if there is none.
+  // The index of the first request that waits and fits; that of the end of `waiting` if no request fits.
   [[nodiscard]] std::size_t first_fitting(const RequestQueue& queue) const;
   // The request that waits there has started by `amount` more.
   void begin_waiting(std::size_t index, std::int64_t amount, const RequestQueue& queue, Coalition members);

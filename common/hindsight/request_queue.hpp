@@ -94,7 +94,7 @@ class RequestQueue {
   [[nodiscard]] bool is_fcfs() const { return forms_.size() <= 1; }
   // Every form with this kind has the other one, too, right behind it.
   void add_kind_behind(Kind kind, Kind added);
-  // The place of the next request of the same form; size() if there is none.
+  // The place of the next request of the same form; size() if no later one is of it.
   [[nodiscard]] std::uint32_t next_alike(std::uint32_t place) const {
     const Request next = queue_[place].next;
     return next == k_no_request ? static_cast<std::uint32_t>(queue_.size()) : place_of(next);

@@ -177,7 +177,7 @@ std::int64_t Schedule<Unsigned>::first_that_waits(const Facts& facts, Kind kind)
 }
 
 // An instant at or before the first one from `from` on at which a request waits for the kind, or starts in another one
-// for want of it; k_never: there is none.
+// for want of it; k_never if no request does.
 template <typename Unsigned>
 std::int64_t Schedule<Unsigned>::first_wait(const Facts& facts, std::int64_t from, Kind kind) const {
   std::int64_t first = first_that_waits(facts, kind);

@@ -278,7 +278,7 @@ std::vector<PendingRecord> own_records(const Expected<std::vector<PendingRecord>
 
 Expected<OwnJobs> own_jobs(const Endpoint& endpoint, const Environment& environment) {
   const std::uint32_t user = ::geteuid();
-  OwnJobs report{.user = user_name_of(user)};
+  OwnJobs report{.user = user_name_of(user, {})};
   Asking asking(endpoint, environment);
   SHAPLEY_TRY(asking.begin(report, user));
   const Expected<std::vector<PendingRecord>> all = environment.run_program

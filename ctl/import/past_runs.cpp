@@ -117,7 +117,8 @@ class Importer {
 
   void note_user(const Run& run) {
     const SacctRow& row = run.first();
-    if (row.user.empty() || parse_number<std::uint32_t>(row.user)) return;
+    if (row.user.empty() || row.user.size() > accounting::k_most_user_name) return;
+    if (parse_number<std::uint32_t>(row.user)) return;
     const std::uint32_t number = source_.attribution.user_of(row);
     if (number == site_rules::k_unknown_number) return;
     accounting::UserNamed& known = out_.users[number];

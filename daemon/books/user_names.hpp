@@ -2,7 +2,8 @@
 // this host does, wherever and whenever they are made.
 //
 // A directory of users may not answer for long, so a thread asks; the ledger has a name some seconds after the first
-// job. Each user is asked for once a day, if there are jobs of it. Single-threaded; time is passed in.
+// job. Each user is asked for once a day, if there are jobs of it, and, where the directory did not answer in time,
+// again after some minutes, fewer at once. Single-threaded; time is passed in.
 #pragma once
 
 #include <atomic>
@@ -22,13 +23,16 @@
 
 namespace shapley::daemon {
 
-// The names of those of these users that have one. `ended`: it is to return soon.
-using UserLookup =
-    std::function<accounting::UserNames(const std::vector<std::uint32_t>& users, const std::atomic<bool>& ended)>;
+// The names of those users that have one. `is_whole`: each was looked for; otherwise the directory was too slow.
+struct FoundUsers {
+  accounting::UserNames names;
+  bool is_whole = true;
+};
+// `ended`: it is to return soon.
+using UserLookup = std::function<FoundUsers(const std::vector<std::uint32_t>& users, const std::atomic<bool>& ended)>;
 
-// As this host knows them (getent).
-[[nodiscard]] accounting::UserNames host_user_names(const std::vector<std::uint32_t>& users,
-                                                    const std::atomic<bool>& ended);
+// As this host knows them (getent); names longer than accounting::k_most_user_name are left out.
+[[nodiscard]] FoundUsers host_user_names(const std::vector<std::uint32_t>& users, const std::atomic<bool>& ended);
 
 class NamedUsers {
  public:
@@ -44,17 +48,20 @@ class NamedUsers {
   [[nodiscard]] Expected<void> record(Instant now);
 
  private:
-  [[nodiscard]] std::optional<accounting::UserNames> take_answer();
+  [[nodiscard]] std::optional<FoundUsers> take_answer();
+  void take_in(FoundUsers answer, Instant now);
 
   Books& books_;
   std::set<std::uint32_t> waiting_;  // to be asked for
   std::set<std::uint32_t> asked_;    // until then
   Instant ask_again_ = k_beginning_of_time;
-  bool is_asking_ = false;
-  accounting::UserNames found_;  // and not recorded yet
+  std::vector<std::uint32_t> asking_;         // empty: no question is open
+  std::size_t most_asked_;                    // in one question
+  Instant not_before_ = k_beginning_of_time;  // no question
+  accounting::UserNames found_;               // and not recorded yet
   std::atomic<bool> ended_ = false;
   Mutex mutex_;
-  std::optional<accounting::UserNames> answer_ SHAPLEY_GUARDED_BY(mutex_);
+  std::optional<FoundUsers> answer_ SHAPLEY_GUARDED_BY(mutex_);
   std::optional<TaskThread<std::vector<std::uint32_t>>> thread_;  // the last member: it uses the others
 };
 

@@ -220,15 +220,15 @@ TEST_F(StatusUsers, HaveTheNamesOfTheLedgerOnEveryPaper) {
   };
   run("report --no-audit --no-charts --users --month 2026-11 -o " + out.native());
   for (const std::string& paper :
-       {of_a_daemon({}), of_the_file({}), run("statement --month 2026-11"), run("statement --csv --month 2026-11"),
-        run("jobs -j 4"), run("jobs -P -o user -j 4"), run("explain 4"), run("explain 4 --at 2026-11-01T00:20:00"),
-        content_of(out / "users.csv"), content_of(out / "index.html")}) {
+       {of_a_daemon({}), of_the_file({}), run("statement --users --month 2026-11"),
+        run("statement --csv --month 2026-11"), run("jobs -j 4"), run("jobs -P -o user -j 4"), run("explain 4"),
+        run("explain 4 --at 2026-11-01T00:20:00"), content_of(out / "users.csv"), content_of(out / "index.html")}) {
     EXPECT_PRED2(contains, paper, "max");
     EXPECT_PRED2(lacks, paper, paper.starts_with("<!") ? ">root<" : "root") << "as this host calls it";
   }
   // By what it was called at the end of that time; if it had no name yet, by the first one.
-  EXPECT_PRED2(contains, run("statement -S 2026-11-01 -E 2026-11-01T00:30:00"), " eve ");
-  EXPECT_PRED2(contains, run("statement -S 2026-11-01 -E 2026-11-01T00:10:00"), " eve ");
+  EXPECT_PRED2(contains, run("statement --users -S 2026-11-01 -E 2026-11-01T00:30:00"), " eve ");
+  EXPECT_PRED2(contains, run("statement --users -S 2026-11-01 -E 2026-11-01T00:10:00"), " eve ");
 }
 
 // As people read it: users add up to the organization, parts to 100.

@@ -485,7 +485,7 @@ TEST_F(RecordComparison, runaway_jobs_of_slurmdbd_are_named_as_what_they_are) {
   EXPECT_TRUE(clean(against_sacct(sacct("17", 0, {}, 4, "RUNNING") + sacct("18", 0, {}, 4, "RUNNING") +
                                   sacct("20", 10, {}, 1, "SUSPENDED") + other),
                     {"3 recorded runs have no end, and by the ledger, which goes on, slurmctld knows nothing of them",
-                     "sacctmgr show runawayjobs lists and ends them), not compared: jobs 17, 18, 20"}));
+                     "sacctmgr show runawayjobs lists and ends them), not compared: jobs 17, 18 and 20"}));
   // One that ended only just may still be on its way to slurmdbd, and one that ended without an end is no such job.
   run(21, 0, 195, 1);
   EXPECT_TRUE(clean(against_sacct(sacct("21", 0, {}, 1, "RUNNING") + sacct("18", 0, 50, 4) + other),

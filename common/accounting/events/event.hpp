@@ -347,6 +347,9 @@ constexpr auto description_of(std::type_identity<ClusterNamed>) {
       .kept("cluster");
 }
 
+// Bytes of the longest name of a user.
+inline constexpr std::size_t k_most_user_name = 255;
+
 // From `at` on until the next such event the user of this number is called so where the jobs come from. The books do
 // not depend on it; papers name users by it, wherever they are made.
 struct UserNamed {

@@ -239,6 +239,7 @@ Expected<void> check_content(const ClusterNamed& event) {
 }
 
 Expected<void> check_content(const UserNamed& event) {
+  if (event.name.size() > k_most_user_name) return refuse("the name of a user has at most 255 bytes");
   return event.name.empty() ? refuse("the user needs a name") : Expected<void>{};
 }
 

@@ -58,7 +58,7 @@ TEST_F(ServiceTest, UsersAreNamedOnceAndWhenTheirNamesChange) {
     for (const std::uint32_t user : users) {
       if (names.contains(user)) known[user] = names.at(user);
     }
-    return known;
+    return FoundUsers{.names = known, .is_whole = true};
   };
   const auto named = [&](const Lines& lines) {
     return test::eventually([&] {
@@ -103,10 +103,45 @@ TEST_F(ServiceTest, UsersAreNamedOnceAndWhenTheirNamesChange) {
   service.reset();  // before what its thread refers to
 }
 
+// A directory that was too slow is asked again some minutes later, for half as many users at once.
+TEST_F(ServiceTest, UsersThatTheDirectoryDidNotComeToAreAskedForAgain) {
+  Mutex mutex;
+  std::vector<std::vector<std::uint32_t>> asked;
+  options.user_names = [&](const std::vector<std::uint32_t>& users, const std::atomic<bool>& /*ended*/) {
+    const MutexLock lock(mutex);
+    asked.push_back(users);
+    return FoundUsers{.names = {{users.front(), "ada"}}, .is_whole = asked.size() > 1};
+  };
+  restart();
+  connect(1);
+  std::vector<protocol::JobUpdate> jobs;
+  for (std::uint32_t i = 1; i <= 4; ++i) {
+    jobs.push_back(running({.id = i, .start = now}));
+    jobs.back().user_id = 1'000 + i;
+  }
+  snapshot(jobs);
+  const auto were_asked = [&](const std::vector<std::vector<std::uint32_t>>& questions) {
+    return test::eventually([&] {
+      service->tick(Instant{now});
+      const MutexLock lock(mutex);
+      return asked == questions;
+    });
+  };
+  ASSERT_TRUE(were_asked({{1'001, 1'002, 1'003, 1'004}}));
+  ASSERT_TRUE(test::eventually([&] {
+    service->tick(Instant{now});
+    return rows("SELECT 1 FROM events WHERE kind = 'user_named'").size() == 1;
+  }));
+  now += 601;
+  ASSERT_TRUE(were_asked({{1'001, 1'002, 1'003, 1'004}, {1'002, 1'003}, {1'004}}));
+  service.reset();  // before what its thread refers to
+}
+
 TEST(HostUserNames, AreThoseOfThisHost) {
   const std::atomic<bool> ended = false;
-  EXPECT_EQ(host_user_names({0, 4'123'456'789}, ended), (accounting::UserNames{{0, "root"}}));
-  EXPECT_TRUE(host_user_names({4'123'456'789}, ended).empty());
+  EXPECT_EQ(host_user_names({0, 4'123'456'789}, ended).names, (accounting::UserNames{{0, "root"}}));
+  EXPECT_TRUE(host_user_names({0}, ended).is_whole);
+  EXPECT_TRUE(host_user_names({4'123'456'789}, ended).names.empty());
 }
 
 // Physics runs on chemistry's node, eight processors that it does not give: by m = 3600, R' and S' change every second,
