@@ -15,6 +15,7 @@
 #include "ctl/output/amounts.hpp"
 #include "ctl/slurm/own_queue.hpp"
 #include "ctl/slurm/submission.hpp"
+#include "ledger/reports/jobs_report.hpp"
 #include "tables/table.hpp"
 
 namespace shapley::ctl {
@@ -28,7 +29,7 @@ using tables::left;
 // Those that go first of a user's; to look up more places would take seconds.
 constexpr std::size_t k_most_own_jobs = 100;
 // How often sbatch is asked, which plans a job each time.
-constexpr std::size_t k_most_tests = 8;
+constexpr std::size_t k_most_tests = 12;
 // slurmctld tries to start jobs about so often.
 constexpr Duration k_soon{60};
 
@@ -124,17 +125,18 @@ class Fitting {
       : records_(records), now_(now), run_(run), idle_(idle_cpus(run)) {}
 
   std::optional<FitsNow> of(const PendingRecord& job) {
-    const std::int64_t idle = idle_in(idle_, job.partition).value_or(0);
-    if (idle == 0) return std::nullopt;
+    if (job.asks_for_more) return std::nullopt;
+    const std::optional<IdlePartition> idle = idle_in(idle_, job.partition);
+    if (!idle || idle->cpus == 0) return std::nullopt;
     FitsNow fits;
-    if (job.cpus > idle) fits.cpus = idle;
+    if (job.cpus > idle->cpus) fits.cpus = idle->cpus;
     if (const auto start = start_before(job)) {
       const std::int64_t left = (*start - now_).value / 60 * 60;
       if (left < 60) return std::nullopt;
       if (job.time_limit_s.value_or(left + 1) > left) fits.time_limit_s = left;
     }
     const bool changes = fits.cpus || fits.time_limit_s;
-    return changes && starts_now(job, fits) ? std::optional(fits) : std::nullopt;
+    return changes && starts_now(job, idle->partition, fits) ? std::optional(fits) : std::nullopt;
   }
 
  private:
@@ -143,31 +145,40 @@ class Fitting {
     std::optional<Instant> first;
     for (const PendingRecord& other : records_) {
       const bool is_before = std::tuple(-other.priority, other.job) < std::tuple(-job.priority, job.job);
-      if (!is_before || !other.start || !overlap(other.partition, job.partition)) continue;
+      // squeue may show a start of a job that waits for its time, too.
+      const bool could_start = other.priority != 0 && other.reason != "BeginTime";
+      if (!is_before || !could_start || !other.start || !overlap(other.partition, job.partition)) continue;
       first = std::min(first.value_or(*other.start), *other.start);
     }
     return first;
   }
 
-  bool starts_now(const PendingRecord& job, const FitsNow& fits) {
-    const std::string partition = job.partition.substr(0, job.partition.find(','));
+  // slurmctld puts off each estimate by what the jobs before the tested one ask for, the explained job among them
+  // (_delayed_job_start_time): alike for all of an account, a partition and a QOS. So it is compared with the least's.
+  bool starts_now(const PendingRecord& job, const std::string& partition, const FitsNow& fits) {
     const auto limit = fits.time_limit_s ? fits.time_limit_s : job.time_limit_s;
-    const ledger::SubmissionAsked asked{
-        .account = job.account, .partition = partition, .qos = job.qos, .processors = fits.cpus.value_or(job.cpus)};
-    const std::string time = limit ? limit_text(*limit) : "";
+    ledger::SubmissionAsked asked{.account = job.account, .partition = partition, .qos = job.qos, .processors = 1};
+    const std::optional<Instant> least = estimate(asked, limit_text(60));
+    if (!least) return false;
+    asked.processors = fits.cpus.value_or(job.cpus);
+    const std::optional<Instant> start = estimate(asked, limit ? limit_text(*limit) : "");
+    return start && *start <= *least + k_soon;
+  }
+
+  std::optional<Instant> estimate(const ledger::SubmissionAsked& asked, const std::string& time) {
     const auto key = std::tuple(asked.account, asked.partition, asked.qos, asked.processors, time);
     const auto known = tested_.find(key);
     if (known != tested_.end()) return known->second;
-    if (tested_.size() >= k_most_tests) return false;
-    const auto start = estimate_in(test_only(asked, time, run_).value_or(""));
-    return tested_[key] = start && *start <= now_ + k_soon;
+    if (tested_.size() >= k_most_tests) return std::nullopt;
+    return tested_[key] = estimate_in(test_only(asked, time, run_).value_or(""));
   }
 
   const std::vector<PendingRecord>& records_;
   Instant now_;
   const ProgramRunner& run_;
   std::map<std::string, std::int64_t> idle_;
-  std::map<std::tuple<std::string, std::string, std::string, std::int64_t, std::string>, bool> tested_;
+  std::map<std::tuple<std::string, std::string, std::string, std::int64_t, std::string>, std::optional<Instant>>
+      tested_;
 };
 
 // When its organization has the best rank of those that wait, if nothing starts or ends: every better one is passed,
@@ -195,6 +206,7 @@ class Asking {
     filter.user_ids = {user};
     SHAPLEY_TRY_ASSIGN(const auto jobs, ask_for<ledger::JobsReport>(endpoint_, ledger::request_of("jobs", filter)));
     report.at = jobs.at;
+    report.truncated = jobs.truncated;
     for (const ledger::JobRow& row : jobs.jobs) {
       if (row.state == "pending") waiting_.emplace(row.is.job, row.is);
     }
@@ -318,6 +330,10 @@ std::string render_own_jobs(const OwnJobs& report) {
       "Before: jobs and tasks that go before it. ByRule: when its organization has the best rank, if nothing starts\n"
       "or ends. BySlurm: when Slurm expects to start it. FitsNow: with this it would start now, by what is idle and\n"
       "sbatch --test-only.\n";
+  if (report.truncated) {
+    text += "The daemon lists the newest " + std::to_string(ledger::k_max_reported_jobs) +
+            " jobs only: of older ones no place is shown.\n";
+  }
   if (!report.no_places.empty()) {
     text +=
         "Places are not known: " + printable(report.no_places) + ". So Before is of organizations with better ranks.\n";

@@ -46,9 +46,11 @@ struct OwnJobs {
   std::string no_places = {};  // why places are not known; empty: they are, or there are none here
   std::string no_slurm = {};   // why Slurm's words are missing
   std::vector<OwnJob> jobs = {};
-  std::int64_t left_out = 0;  // jobs beyond the first thousand
+  std::int64_t left_out = 0;  // jobs beyond the first hundred (k_most_own_jobs)
+  bool truncated = false;     // the daemon has more jobs of this user than it lists
 };
-SHAPLEY_DESCRIBE(OwnJobs, user, at, time_zone, (supplement, no_places), (supplement, no_slurm), jobs, left_out);
+SHAPLEY_DESCRIBE(OwnJobs, user, at, time_zone, (supplement, no_places), (supplement, no_slurm), jobs, left_out,
+                 (supplement, truncated));
 
 [[nodiscard]] std::string render_own_jobs(const OwnJobs& report);
 [[nodiscard]] std::string parsable_own_jobs(const OwnJobs& report);

@@ -1,7 +1,9 @@
 #include "ctl/slurm/own_queue.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <utility>
 
 #include "base/calendar.hpp"
 #include "base/text.hpp"
@@ -16,6 +18,38 @@ std::optional<Number> whole_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_number = error == std::errc{} && end == text.data() + text.size();
   return is_number ? std::optional(number) : std::nullopt;
+}
+
+// squeue has words for none.
+std::string name_in(std::string_view cell) {
+  return cell == "(null)" || cell == "N/A" ? std::string() : std::string(cell);
+}
+
+// From A|i|U|P|q|C|l|r|Q|S|a|b|n|v|h|f. The features come last, as they may have bars ("rack1|rack2").
+std::optional<PendingRecord> record_in(std::string_view line) {
+  std::vector<std::string_view> cells = split(line, '|');
+  constexpr std::size_t k_cells = 16;
+  if (cells.size() < k_cells) return std::nullopt;
+  std::ranges::transform(cells, cells.begin(), [](std::string_view cell) { return trimmed(cell); });
+  const auto job = whole_number<std::uint32_t>(cells[0]);
+  const auto user = whole_number<std::uint32_t>(cells[2]);
+  if (!job || !user) return std::nullopt;
+  const bool names_more = std::ranges::any_of(std::array{cells[11], cells[12], cells[13], cells[15]},
+                                              [](std::string_view cell) { return !name_in(cell).empty(); });
+  // As job_share_string() of Slurm; the others are NO, USER, MCS.
+  const bool shares = cells[14] == "OK" || cells[14] == "YES";
+  return PendingRecord{.job = *job,
+                       .id = std::string(cells[1]),
+                       .user_id = *user,
+                       .partition = std::string(cells[3]),
+                       .qos = name_in(cells[4]),
+                       .account = name_in(cells[10]),
+                       .cpus = whole_number<std::int64_t>(cells[5]).value_or(1),
+                       .time_limit_s = limit_seconds(cells[6]),
+                       .reason = std::string(cells[7]),
+                       .priority = whole_number<std::int64_t>(cells[8]).value_or(0),
+                       .start = parse_instant(std::string(cells[9])),
+                       .asks_for_more = names_more || !shares};
 }
 
 }  // namespace
@@ -43,28 +77,12 @@ std::string limit_text(std::int64_t seconds) {
 }
 
 Expected<std::vector<PendingRecord>> pending_records(const ProgramRunner& run) {
-  SHAPLEY_TRY_ASSIGN(const std::string output, run({"squeue", "--noheader", "--all", "--local", "--array-unique",
-                                                    "--states=PENDING", "--format=%A|%i|%U|%P|%q|%C|%l|%r|%Q|%S|%a"}));
+  SHAPLEY_TRY_ASSIGN(const std::string output,
+                     run({"squeue", "--noheader", "--all", "--local", "--array-unique", "--states=PENDING",
+                          "--format=%A|%i|%U|%P|%q|%C|%l|%r|%Q|%S|%a|%b|%n|%v|%h|%f"}));
   std::vector<PendingRecord> records;
   for (const std::string_view line : split(output, '\n')) {
-    std::vector<std::string_view> cells = split(line, '|');
-    constexpr std::size_t k_cells = 11;
-    if (cells.size() != k_cells) continue;
-    std::ranges::transform(cells, cells.begin(), [](std::string_view cell) { return trimmed(cell); });
-    const auto job = whole_number<std::uint32_t>(cells[0]);
-    const auto user = whole_number<std::uint32_t>(cells[2]);
-    if (!job || !user) continue;
-    records.push_back({.job = *job,
-                       .id = std::string(cells[1]),
-                       .user_id = *user,
-                       .partition = std::string(cells[3]),
-                       .qos = std::string(cells[4]),
-                       .account = std::string(cells[10]),
-                       .cpus = whole_number<std::int64_t>(cells[5]).value_or(1),
-                       .time_limit_s = limit_seconds(cells[6]),
-                       .reason = std::string(cells[7]),
-                       .priority = whole_number<std::int64_t>(cells[8]).value_or(0),
-                       .start = parse_instant(std::string(cells[9]))});
+    if (auto record = record_in(line)) records.push_back(std::move(*record));
   }
   return records;
 }
@@ -84,11 +102,12 @@ std::map<std::string, std::int64_t> idle_cpus(const ProgramRunner& run) {
   return idle;
 }
 
-std::optional<std::int64_t> idle_in(const std::map<std::string, std::int64_t>& idle, std::string_view partitions) {
-  std::optional<std::int64_t> most;
+std::optional<IdlePartition> idle_in(const std::map<std::string, std::int64_t>& idle, std::string_view partitions) {
+  std::optional<IdlePartition> most;
   for (const std::string_view partition : split(partitions, ',')) {
     const auto known = idle.find(std::string(partition));
-    if (known != idle.end()) most = std::max(most.value_or(0), known->second);
+    if (known == idle.end() || (most && most->cpus >= known->second)) continue;
+    most = IdlePartition{.partition = known->first, .cpus = known->second};
   }
   return most;
 }

@@ -28,15 +28,22 @@ struct PendingRecord {
   std::string reason = {};
   std::int64_t priority = 0;
   std::optional<Instant> start = {};  // when Slurm expects to start it
+  // It asks for more than CPUs and time: generic resources of each node, features, nodes by name, a reservation, or
+  // nodes that it does not share. Memory is not among them: squeue shows the default as a wish, too.
+  bool asks_for_more = false;
 };
 // Those that this user may see.
 [[nodiscard]] Expected<std::vector<PendingRecord>> pending_records(const ProgramRunner& run);
 
 // By partition. Empty if sinfo does not answer.
 [[nodiscard]] std::map<std::string, std::int64_t> idle_cpus(const ProgramRunner& run);
-// The most in one of the partitions; nullopt: none of them is known.
-[[nodiscard]] std::optional<std::int64_t> idle_in(const std::map<std::string, std::int64_t>& idle,
-                                                  std::string_view partitions);
+struct IdlePartition {
+  std::string partition = {};
+  std::int64_t cpus = 0;
+};
+// The one of the partitions with the most; nullopt: none of them is known.
+[[nodiscard]] std::optional<IdlePartition> idle_in(const std::map<std::string, std::int64_t>& idle,
+                                                   std::string_view partitions);
 
 // "45:00", "2-12:30:00", as Slurm writes limits; nullopt: UNLIMITED, or no time.
 [[nodiscard]] std::optional<std::int64_t> limit_seconds(std::string_view text);

@@ -20,19 +20,47 @@ TEST(OwnQueue, reads_limits_as_slurm_writes_them) {
 TEST(OwnQueue, reads_what_is_idle_by_partition_and_leaves_other_lines_out) {
   const auto run = [](const std::vector<std::string>& words) -> Expected<std::string> {
     if (words.front() == "sinfo") return "main|12/4/0/16\nwide|0/7/1/8\nnonsense\nbad|1/2\n";
-    return "9|9|1|main|normal|4|5:00|Priority|7|2001-09-09T02:00:00|acct_A\n"
+    return "9|9|1|main|normal|4|5:00|Priority|7|2001-09-09T02:00:00|acct_A|N/A|(null)|(null)|OK|(null)\n"
            "72|72_[1-3]|2|main,wide|normal|1|UNLIMITED|Resources|9|N/A|acct|with|bars\n";
   };
   const auto idle = idle_cpus(run);
-  EXPECT_EQ(idle_in(idle, "main"), 4);
-  EXPECT_EQ(idle_in(idle, "main,wide"), 7);
-  EXPECT_EQ(idle_in(idle, "absent"), std::nullopt);
+  EXPECT_EQ(idle_in(idle, "main")->cpus, 4);
+  for (const char* both : {"main,wide", "wide,main"}) {
+    EXPECT_EQ(idle_in(idle, both)->cpus, 7);
+    EXPECT_EQ(idle_in(idle, both)->partition, "wide");
+  }
+  EXPECT_FALSE(idle_in(idle, "absent"));
   const auto records = must(pending_records(run));
   ASSERT_EQ(records.size(), 1U) << "a line with other columns is left out";
   EXPECT_EQ(records[0].time_limit_s, 300);
   EXPECT_EQ(format_instant(*records[0].start), "2001-09-09T02:00:00Z");
   EXPECT_EQ(estimate_in("Job 5 to start at 2001-09-09T01:46:41Z using 4 processors"), Instant{1'000'000'001});
   EXPECT_EQ(estimate_in("allocation failure: Requested node configuration is not available"), std::nullopt);
+}
+
+PendingRecord record_of(const std::string& qos_and_account, const std::string& more) {
+  const auto records = must(pending_records([&](const std::vector<std::string>&) -> Expected<std::string> {
+    return "9|9|1|main|" + qos_and_account + "|4|5:00|Priority|7|N/A|" + qos_and_account + '|' + more + '\n';
+  }));
+  return records.empty() ? PendingRecord{} : records.front();
+}
+
+TEST(OwnQueue, takes_squeues_words_for_none_as_none) {
+  for (const char* none : {"(null)", "N/A", ""}) {
+    EXPECT_EQ(record_of(none, "N/A|||OK|").qos, "") << none;
+    EXPECT_EQ(record_of(none, "N/A|||OK|").account, "") << none;
+  }
+  EXPECT_EQ(record_of("high", "N/A|||OK|").qos, "high");
+}
+
+TEST(OwnQueue, knows_which_jobs_ask_for_more_than_processors_and_time) {
+  for (const char* plain : {"N/A|(null)|(null)|OK|(null)", "N/A||(null)|YES|"})
+    EXPECT_FALSE(record_of("a", plain).asks_for_more) << plain;
+  for (const char* more :
+       {"gres:gpu:1|||OK|", "N/A|n[1-2]||OK|", "N/A||maint|OK|", "N/A|||NO|", "N/A|||USER|", "N/A|||OK|rack1|rack2"}) {
+    EXPECT_EQ(record_of("a", more).job, 9U) << more;
+    EXPECT_TRUE(record_of("a", more).asks_for_more) << more;
+  }
 }
 
 // Of the books of explain_fixture.hpp: job 3 of A waits for two processors, and B has the better rank.
@@ -51,16 +79,26 @@ class OwnJobsTable : public RankedBooks {
     environment.run_program = [this](const std::vector<std::string>& words) -> Expected<std::string> {
       if (words[0] == "sinfo") return "main|1/1/0/2\n";
       if (words[0] == "sh") {
+        // slurmctld puts every estimate off by what waits.
+        constexpr std::int64_t k_delay_s = 300;
+        const bool is_least = std::ranges::find(words, "--time=1:00") != words.end();
         tested.push_back(words);
-        return "sbatch: Job 9 to start at " + format_instant(second(tested_start)).substr(0, 19) +
-               " using 1 processors";
+        return "sbatch: Job 9 to start at " + utc(k_delay_s + (is_least ? 40 : tested_start)) + " using 1 processors";
       }
       if (words.back() == "--format=%A|%Q") return "3|10000\n4|40003\n";
       const std::string me = std::to_string(::geteuid());
-      return "3|3|" + me + "|main|normal|2|1:00:00|Priority|10000|N/A|acct_A\n4|4|" + std::to_string(::geteuid() + 1) +
-             "|main|normal|2|1:00:00|Resources|40003|" + format_instant(second(640)).substr(0, 19) + "|acct_B\n8|8|" +
-             me + "|main|normal|2|1:00:00|Dependency|1|N/A|acct_A\n";
+      const std::string no_more = "|N/A|(null)|(null)|OK|(null)\n";
+      return "3|3|" + me + '|' + partitions + "|normal|2|1:00:00|Priority|10000|N/A|acct_A|" + asks_for + '\n' +
+             other("4", "Resources|40003|" + utc(640)) + others + "8|8|" + me +
+             "|main|normal|2|1:00:00|Dependency|1|N/A|acct_A" + no_more;
     };
+  }
+
+  static std::string utc(std::int64_t at) { return format_instant(second(at)).substr(0, 19); }
+  // Another user's job: its number, and its reason, priority and start.
+  static std::string other(const std::string& job, const std::string& words) {
+    return job + '|' + job + '|' + std::to_string(::geteuid() + 1) + "|main|normal|2|1:00:00|" + words +
+           "|acct_B|N/A|(null)|(null)|OK|(null)\n";
   }
 
   json shown() {
@@ -77,6 +115,9 @@ class OwnJobsTable : public RankedBooks {
   json told, jobs, queue;
   std::vector<std::vector<std::string>> tested;
   std::int64_t tested_start = 40;
+  std::string partitions = "main";
+  std::string asks_for = "N/A|(null)|(null)|OK|(null)";
+  std::string others;  // lines of squeue
 };
 
 TEST_F(OwnJobsTable, has_ones_own_jobs_with_places_and_what_would_start_now) {
@@ -90,9 +131,10 @@ TEST_F(OwnJobsTable, has_ones_own_jobs_with_places_and_what_would_start_now) {
   EXPECT_EQ(job["by_slurm"], nullptr);
   // One CPU is idle, and job 4 is to start in ten minutes.
   EXPECT_EQ(job["fits_now"], (json{{"cpus", 1}, {"time_limit_s", 600}}));
-  ASSERT_EQ(tested.size(), 1U);
-  EXPECT_NE(std::ranges::find(tested[0], "--ntasks=1"), tested[0].end());
-  EXPECT_NE(std::ranges::find(tested[0], "--time=10:00"), tested[0].end());
+  ASSERT_EQ(tested.size(), 2U) << "the least job, and the one of the advice";
+  for (const auto& words : tested) EXPECT_NE(std::ranges::find(words, "--ntasks=1"), words.end());
+  EXPECT_NE(std::ranges::find(tested[0], "--time=1:00"), tested[0].end());
+  EXPECT_NE(std::ranges::find(tested[1], "--time=10:00"), tested[1].end());
   EXPECT_EQ(report["jobs"][1]["organization"], "");
   EXPECT_EQ(report["jobs"][1]["fits_now"], nullptr) << "it could not start whatever is idle";
   const std::string text = render_own_jobs(must(from_json<OwnJobs>(report)));
@@ -107,7 +149,36 @@ TEST_F(OwnJobsTable, has_ones_own_jobs_with_places_and_what_would_start_now) {
 TEST_F(OwnJobsTable, advises_nothing_that_sbatch_would_not_start_now) {
   tested_start = 640;
   EXPECT_EQ(shown()["jobs"][0]["fits_now"], nullptr);
-  EXPECT_EQ(tested.size(), 1U);
+  EXPECT_EQ(tested.size(), 2U);
+}
+
+TEST_F(OwnJobsTable, advises_nothing_to_a_job_that_asks_for_more_than_processors_and_time) {
+  asks_for = "gres:gpu:1|(null)|(null)|OK|(null)";
+  EXPECT_EQ(shown()["jobs"][0]["fits_now"], nullptr);
+  EXPECT_TRUE(tested.empty());
+}
+
+TEST_F(OwnJobsTable, tests_the_partition_whose_idle_processors_it_advises) {
+  partitions = "absent,main";
+  EXPECT_EQ(shown()["jobs"][0]["fits_now"]["cpus"], 1);
+  ASSERT_EQ(tested.size(), 2U);
+  for (const auto& words : tested) EXPECT_NE(std::ranges::find(words, "--partition=main"), words.end());
+}
+
+TEST_F(OwnJobsTable, takes_no_job_that_cannot_start_for_one_before) {
+  others = other("5", "BeginTime|50000|" + utc(160)) + other("6", "JobHeldUser|0|" + utc(160));
+  EXPECT_EQ(shown()["jobs"][0]["fits_now"]["time_limit_s"], 600);
+  others = other("5", "Resources|50000|" + utc(160));
+  EXPECT_EQ(shown()["jobs"][0]["fits_now"]["time_limit_s"], 120);
+}
+
+TEST_F(OwnJobsTable, says_that_the_daemon_lists_the_newest_jobs_only) {
+  EXPECT_FALSE(shown().contains("truncated"));
+  jobs["truncated"] = true;
+  const json report = shown();
+  EXPECT_EQ(report["truncated"], true);
+  EXPECT_PRED2(contains, render_own_jobs(must(from_json<OwnJobs>(report))),
+               "The daemon lists the newest 10000 jobs only: of older ones no place is shown.\n");
 }
 
 TEST_F(OwnJobsTable, says_why_places_and_slurms_words_are_missing) {

@@ -97,7 +97,7 @@ lists_of_array() { squeue -h -t PENDING -o %F | grep -c "^$1\$"; }
 # own_tells WHAT: of the member's own jobs.
 own_tells() { member shapleyctl explain --me --json >"$CLUSTER_DIR/own.json" && jq -e "$1" "$CLUSTER_DIR/own.json" >/dev/null; }
 
-@test "one's own jobs in one table: places, what goes before each, and when they start" {
+@test "one's own jobs in one table: places, what goes before each, when they start, and with how many CPUs one would start now" {
   CLUSTER_SCHEDULER=sched/backfill CLUSTER_EXTRA_CONF=$CLUSTER_BACKFILL
   start_with
   held=$(submit bio -N3 --exclusive -t 10 "$(until_told enough)")
@@ -113,8 +113,11 @@ own_tells() { member shapleyctl explain --me --json >"$CLUSTER_DIR/own.json" && 
   own_tells '[.jobs[] | select(.job_id == "'"$long"'") | (.place.position - 1) == ([.before[].jobs] | add) and (.before | length) > 0] == [true]'
   own_tells '[.jobs[] | select(.job_id == "'"$later"'") | .organization == "" and .reason == "Dependency"] == [true]'
   own_tells '[.jobs[] | select(.job_id == "'"$wide"'").by_slurm_utc | endswith("Z")] == [true]'
+  # 64 CPUs are not idle, 16 are.
+  wait_until 30 own_tells '[.jobs[] | select(.job_id == "'"$wide"'").fits_now.cpus] == [16]'
   member shapleyctl explain --me >"$CLUSTER_DIR/explanation"
   says "all times are UTC."
+  says "16 CPUs"
   member shapleyctl explain --me -P | head -n 1 | grep -qx 'job_id|organization|partition|cpus|time_limit_s|reason|place|of|before_jobs|before|goes_first|by_rule|by_slurm|fits_cpus|fits_time_limit_s'
   [ "$(member shapleyctl explain --me -P | wc -l)" -eq "$(jq '.jobs | length + 1' "$CLUSTER_DIR/own.json")" ]
   scancel "$array" "$later" "$wide" "$long" "$other"
