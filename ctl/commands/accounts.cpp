@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -24,7 +25,6 @@ using tables::Table;
 
 constexpr Field k_account_fields[] = {
     left({"organization", "Organization"}),
-    left({"cluster", "Cluster"}),
     left({"account", "Account"}),
     left({"above", "Above"}),
     {"got", "Got"},
@@ -46,9 +46,24 @@ struct AccountWorks {
   }
 };
 
-// Users that the asker may not see have no account.
+// Users that the asker may not see have no account, and jobs may have an empty one.
 std::string account_of(const ledger::UserRow& user) {
-  return user.account.value_or("(others)");
+  const std::string account = user.account.value_or("(others)");
+  return account.empty() ? "(none)" : account;
+}
+
+constexpr std::size_t k_deepest = 1000;
+
+// Whether more accounts than that are below each other; each of those that lead back to themselves counts once.
+bool is_too_deep(const site_rules::AccountParents& parents) {
+  return std::ranges::any_of(parents, [&parents](const auto& entry) {
+    std::set<std::string_view> passed;
+    for (auto at = parents.find(entry.first); at != parents.end() && passed.insert(at->first).second;
+         at = parents.find(at->second)) {
+      if (passed.size() > k_deepest) return true;
+    }
+    return false;
+  });
 }
 
 // The accounts of an organization's users, and those above them except root.
@@ -70,7 +85,6 @@ class AccountTree {
       const AccountWorks& all = all_[account];
       const AccountWorks& itself = itself_[account];
       rows.push_back({.organization = users_.organization,
-                      .cluster = users_.cluster,
                       .account = account,
                       .above = above,
                       .own = {all.own},
@@ -106,24 +120,23 @@ class AccountLines {
   AccountLines(const std::vector<AccountSubtotal>& accounts, const PaperAmounts& amounts)
       : accounts_(accounts), amounts_(amounts), rows_(amounts, k_account_amounts) {}
 
-  // Of one organization, on one cluster.
-  void add(const std::string& organization, const std::string& cluster) {
+  // Of one organization.
+  void add(const std::string& organization) {
     organization_ = organization;
-    cluster_ = cluster;
     AccountWorks sum;
     for (const AccountSubtotal* account : below("")) sum += {account->own.work, account->borrowed.work};
+    all_ += sum;
     if (line_of(sum) == std::array<Units, 4>{}) return;
     add_below("", sum);
     const auto line = line_of(sum);
     rows_.note(words(k_sum, ""), line);
     printed_.add(line);
-    all_ += sum;
     ++organizations_;
   }
 
-  // `with_sum`: of all organizations.
-  AmountRows finish(bool with_sum) && {
-    if (!with_sum || organizations_ < 2) return std::move(rows_);
+  // With the sum of all organizations.
+  AmountRows finish() && {
+    if (organizations_ < 2) return std::move(rows_);
     organization_ = k_rounding;
     rows_.note_rest(words("", ""), printed_.rest(line_of(all_)));
     organization_ = k_sum;
@@ -135,8 +148,7 @@ class AccountLines {
   [[nodiscard]] std::vector<const AccountSubtotal*> below(const std::string& above) const {
     std::vector<const AccountSubtotal*> found;
     for (const AccountSubtotal& account : accounts_) {
-      if (account.organization == organization_ && account.cluster == cluster_ && account.above == above)
-        found.push_back(&account);
+      if (account.organization == organization_ && account.above == above) found.push_back(&account);
     }
     return found;
   }
@@ -164,13 +176,13 @@ class AccountLines {
             amounts_.left_over(std::array{works.own, works.borrowed})};
   }
   [[nodiscard]] json words(const std::string& account, const std::string& above) const {
-    return {{"organization", organization_}, {"cluster", cluster_}, {"account", account}, {"above", above}};
+    return {{"organization", organization_}, {"account", account}, {"above", above}};
   }
 
   const std::vector<AccountSubtotal>& accounts_;
   const PaperAmounts& amounts_;
   AmountRows rows_;
-  std::string organization_, cluster_;
+  std::string organization_;
   ColumnSums printed_;
   AccountWorks all_;
   std::size_t organizations_ = 0;
@@ -180,7 +192,7 @@ class AccountLines {
 
 std::vector<UsersOf> users_of(const ledger::AccountReport& report) {
   std::vector<UsersOf> users;
-  for (const ledger::AccountRow& row : report.organizations) users.push_back({row.name, "", row.users});
+  for (const ledger::AccountRow& row : report.organizations) users.push_back({row.name, row.users});
   return users;
 }
 
@@ -193,17 +205,12 @@ std::vector<AccountSubtotal> account_subtotals(const std::vector<UsersOf>& users
 
 Table accounts_table(const std::vector<AccountSubtotal>& accounts, const PaperAmounts& amounts) {
   AccountLines lines(accounts, amounts);
-  bool has_clusters = false;
   for (std::size_t i = 0; i < accounts.size(); ++i) {
-    has_clusters = has_clusters || !accounts[i].cluster.empty();
-    const bool is_first = i == 0 || accounts[i - 1].organization != accounts[i].organization ||
-                          accounts[i - 1].cluster != accounts[i].cluster;
-    if (is_first) lines.add(accounts[i].organization, accounts[i].cluster);
+    if (i == 0 || accounts[i - 1].organization != accounts[i].organization) lines.add(accounts[i].organization);
   }
   Table table{.name = "Accounts of each organization", .columns = columns_of(k_account_fields)};
-  AmountRows rows = std::move(lines).finish(!has_clusters);
+  AmountRows rows = std::move(lines).finish();
   if (!rows.has("rounding")) drop_column(table, "rounding");
-  if (!has_clusters) drop_column(table, "cluster");
   table.rows = std::move(rows).take();
   return table;
 }
@@ -216,7 +223,6 @@ json exact_accounts(const std::vector<AccountSubtotal>& accounts, const ledger::
       rows.push_back({{"begin_utc", of.since.utc()},
                       {"end_utc", of.until.utc()},
                       {"organization", account.organization},
-                      {"cluster", account.cluster},
                       {"item", item},
                       {"contribution", of.contribution},
                       {"other", account.above},
@@ -243,6 +249,10 @@ Expected<std::vector<AccountSubtotal>> subtotals_by(const std::string& file, con
   if (!opened) return with_context("--accounts", std::move(opened).error());
   const auto parents = site_rules::read_account_parents(*opened);
   if (!parents) return with_context("--accounts: " + file, parents.error());
+  if (is_too_deep(*parents)) {
+    return fail(Errc::invalid_argument,
+                "--accounts: " + file + ": the tree is more than " + std::to_string(k_deepest) + " accounts deep");
+  }
   return account_subtotals(users, *parents);
 }
 

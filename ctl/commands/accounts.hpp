@@ -17,17 +17,15 @@ class App;
 
 namespace shapley::ctl {
 
-// An organization's users on one cluster.
+// An organization's users.
 struct UsersOf {
   std::string organization = {};
-  std::string cluster = {};  // empty: the only one
   std::vector<ledger::UserRow> users = {};
 };
 [[nodiscard]] std::vector<UsersOf> users_of(const ledger::AccountReport& report);
 
 struct AccountSubtotal {
   std::string organization = {};
-  std::string cluster = {};
   std::string account = {};
   std::string above = {};  // its parent here; empty: none but root
   ledger::Amount own = {};
@@ -36,7 +34,7 @@ struct AccountSubtotal {
   ledger::Amount itself_own = {};
   ledger::Amount itself_borrowed = {};
 };
-SHAPLEY_DESCRIBE(AccountSubtotal, organization, cluster, account, above, own, borrowed, itself_own, itself_borrowed);
+SHAPLEY_DESCRIBE(AccountSubtotal, organization, account, above, own, borrowed, itself_own, itself_borrowed);
 
 // An account before those below it.
 [[nodiscard]] std::vector<AccountSubtotal> account_subtotals(const std::vector<UsersOf>& users,
@@ -49,7 +47,7 @@ SHAPLEY_DESCRIBE(AccountSubtotal, organization, cluster, account, above, own, bo
                                             const ledger::IntervalHeading& of);
 
 // The option --accounts, and the subtotals by the file that it names (site_rules::read_account_parents); none if it is
-// empty.
+// empty. Errc::invalid_argument: that is no tree, or too deep a one.
 void add_accounts_option(CLI::App& command, std::string& file);
 [[nodiscard]] Expected<std::vector<AccountSubtotal>> subtotals_by(const std::string& file,
                                                                   const std::vector<UsersOf>& users);

@@ -12,6 +12,7 @@
 
 #include "base/calendar.hpp"
 #include "base/json.hpp"
+#include "base/printable.hpp"
 
 namespace shapley::ctl {
 
@@ -57,7 +58,7 @@ constexpr AmountField k_balance_amounts[] = {{"before", true},  {"given"},      
 constexpr const char* k_before = "(before)";
 constexpr int k_cents = 2;  // decimals
 
-// Work times rate, of a hundredth of the money: millionths of processor-seconds times millionths per core-hour.
+// Work times rate, of a hundredth of the money: millionths of processor-seconds times millionths per hour.
 constexpr Int128 k_hundredth = ledger::k_core_hour * k_micro / 100;
 
 Units cents_of(Int128 money) {
@@ -248,7 +249,7 @@ Expected<Rates> Rates::parse(const std::vector<std::string>& words) {
     const auto rate = money_in(equals == std::string::npos ? word : word.substr(equals + 1));
     if (!rate || equals == 0) {
       return fail(Errc::invalid_argument, "--rate: '" + word +
-                                              "' is no money per core-hour; write 0.025, or CLUSTER=0.025, with at "
+                                              "' is no money per hour; write 0.025, or CLUSTER=0.025, with at "
                                               "most six decimals");
     }
     if (!rates.rates_.emplace(cluster, *rate).second) {
@@ -288,8 +289,8 @@ void add_balance(CLI::App& command, BalanceArguments& arguments) {
                    "Show the months of another time so; it has to begin with a month");
   command
       .add_option("--rate", arguments.rates,
-                  "Print an invoice, too, by this money per core-hour, or that of one cluster of a consortium; may be "
-                  "given several times")
+                  "Print an invoice, too, by this money per hour of the amounts' unit, or that of one cluster of a "
+                  "consortium; may be given several times")
       ->type_name("[CLUSTER=]MONEY");
 }
 
@@ -300,23 +301,17 @@ Expected<void> take_year(const BalanceArguments& arguments, IntervalArguments& i
   const auto begin = parse_instant(arguments.year + "-01-01");
   if (!is_year || !begin)
     return fail(Errc::invalid_argument, "--year: '" + arguments.year + "' is no year; write 2026");
+  const auto until = parse_instant(std::to_string(std::stoi(arguments.year) + 1) + "-01-01");
+  if (!until) return fail(Errc::invalid_argument, "--year: '" + arguments.year + "' is too late a year");
   interval.since = format_instant(*begin);
-  interval.until = std::to_string(std::stoi(arguments.year) + 1) + "-01-01T00:00:00Z";
+  interval.until = format_instant(*until);
   return {};
 }
 
-Expected<std::vector<BalanceRow>> balance_rows(const ledger::IntervalHeading& of, IntervalArguments interval,
-                                               const Endpoint& endpoint) {
-  const Instant since = of.since;
-  if (period_begin(Period::monthly, since) != since) {
-    return fail(Errc::invalid_argument, "balances are of whole months, and " + of.since.utc() +
-                                            " is within one; begin at the first instant of a month (UTC)");
-  }
-  interval.since = format_instant(Instant{0});
-  // Of a file the same end means the same time; a daemon's present advances.
-  if (interval.ledger.empty()) interval.until = of.until.utc();
-  SHAPLEY_TRY_ASSIGN(const ledger::HistoryReport history,
-                     interval_report(interval, endpoint, ledger::HistoryRequest{.by = ledger::Interval::month}));
+namespace {
+
+// `since`: the begin of the time; the history begins with the books.
+std::vector<BalanceRow> rows_of(const ledger::HistoryReport& history, Instant since) {
   std::vector<BalanceRow> rows;
   for (const ledger::HistoryRow& is : history.rows) {
     auto row = std::ranges::find(rows, is.organization, &BalanceRow::organization);
@@ -345,6 +340,29 @@ Expected<std::vector<BalanceRow>> balance_rows(const ledger::IntervalHeading& of
   return rows;
 }
 
+}  // namespace
+
+Expected<Balances> balance_rows(const ledger::IntervalHeading& of, IntervalArguments interval,
+                                const Endpoint& endpoint) {
+  const Instant since = of.since;
+  if (period_begin(Period::monthly, since) != since) {
+    return fail(Errc::invalid_argument, "balances are of whole months, and " + of.since.utc() +
+                                            " is within one; begin at the first instant of a month (UTC)");
+  }
+  interval.since = format_instant(Instant{0});
+  // Of a file the same end means the same time; a daemon's present advances.
+  if (interval.ledger.empty()) interval.until = of.until.utc();
+  SHAPLEY_TRY_ASSIGN(const ledger::HistoryReport history,
+                     interval_report(interval, endpoint, ledger::HistoryRequest{.by = ledger::Interval::month}));
+  return Balances{.rows = rows_of(history, since), .in = history.of.in};
+}
+
+Expected<void> check_rate_unit(const ledger::AmountUnit& in) {
+  if (in.changes.empty()) return {};
+  return fail(Errc::invalid_argument,
+              "--rate: balances since the books began are in " + in.in_full() + ", and a rate is of one unit");
+}
+
 Expected<std::vector<InvoiceRow>> invoice_rows(const std::vector<BalanceRow>& rows, const Rates& rates) {
   std::vector<InvoiceRow> invoice;
   for (const BalanceRow& row : rows) {
@@ -360,12 +378,13 @@ Expected<std::vector<InvoiceRow>> invoice_rows(const std::vector<BalanceRow>& ro
 
 Expected<Balances> balances_of(const BalanceArguments& arguments, const ledger::IntervalHeading& of,
                                const IntervalArguments& interval, const Endpoint& endpoint) {
-  Balances balances{.by_month = arguments.is_by_month()};
-  if (!arguments.is_asked()) return balances;
+  if (!arguments.is_asked()) return Balances{};
   SHAPLEY_TRY_ASSIGN(const Rates rates, Rates::parse(arguments.rates));
   SHAPLEY_TRY(rates.check_clusters({}));
-  SHAPLEY_TRY_ASSIGN(balances.rows, balance_rows(of, interval, endpoint));
+  SHAPLEY_TRY_ASSIGN(Balances balances, balance_rows(of, interval, endpoint));
+  balances.by_month = arguments.is_by_month();
   if (arguments.rates.empty()) return balances;
+  SHAPLEY_TRY(check_rate_unit(balances.in));
   SHAPLEY_TRY_ASSIGN(balances.invoice, invoice_rows(balances.rows, rates));
   return balances;
 }
@@ -434,10 +453,11 @@ std::string balance_text(const Balances& balances, const Table& balance, const P
   };
   std::string text = people_text(balance) + "\nBefore + Given - Got" + (has("settled") ? " + Settled" : "") +
                      (has("rounding") ? std::string(" + ") + k_rounding : "") +
-                     " = After: balances since the books began, carried on where a period begins.\n";
+                     " = After: balances since the books began, in " + printable(balances.in.in_full()) +
+                     ", carried on where a period begins.\n";
   if (balances.by_month) text += '\n' + people_text(months_table(balances.rows, amounts));
   if (balances.invoice.empty()) return text;
-  return text + "\nInvoice: balances at the rate, in money per core-hour; + is to be paid to it, - by it.\n" +
+  return text + "\nInvoice: balances at the rate, in money per hour; + is to be paid to it, - by it.\n" +
          people_text(invoice_table(balances.invoice, with_sums));
 }
 
@@ -474,6 +494,7 @@ json exact_balances(const Balances& balances, const ledger::IntervalHeading& of)
 
 void add_balances(json& report, const Balances& balances) {
   report["balances"] = json_of(balances.rows);
+  report["balances_in"] = balances.in.in_full();
   if (balances.invoice.empty()) return;
   json rows = json::array();
   const auto money = [](Int128 amount) { return format_micro(cents_of(amount) * (k_micro / 100)); };

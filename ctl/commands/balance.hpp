@@ -47,7 +47,7 @@ struct BalanceRow {
 };
 SHAPLEY_DESCRIBE(BalanceRow, organization, cluster, before, given, got, settled, after, months);
 
-// Money per core-hour, in millionths.
+// Money per hour of the unit of the balances, in millionths.
 class Rates {
  public:
   // Of words MONEY, for every cluster that no other word names, or CLUSTER=MONEY. Errc::invalid_argument names the word
@@ -62,7 +62,7 @@ class Rates {
   std::map<std::string, Int128> rates_;  // by cluster; "": every other one
 };
 
-// A balance at its cluster's rate, exact: millionths of processor-seconds times millionths of money per core-hour.
+// A balance at its cluster's rate, exact: millionths of processor-seconds times millionths of money per hour.
 struct InvoiceRow {
   std::string organization = {};
   std::string cluster = {};
@@ -77,6 +77,12 @@ struct Balances {
   std::vector<BalanceRow> rows = {};     // those of an organization one after the other
   std::vector<InvoiceRow> invoice = {};  // likewise; empty: no rate was given
   bool by_month = false;                 // with a table of months
+  ledger::AmountUnit in = {};            // since the books began
+
+  // Of a table with other amounts too, of a part of the time, which are in `others`.
+  [[nodiscard]] const ledger::AmountUnit& unit_beside(const ledger::AmountUnit& others) const {
+    return rows.empty() ? others : in;
+  }
 };
 
 // The options.
@@ -95,8 +101,10 @@ void add_balance(CLI::App& command, BalanceArguments& arguments);
 
 // The balances of the time of a statement, without the invoice; `interval`: what it was asked of.
 // Errc::invalid_argument: that time does not begin with a month.
-[[nodiscard]] Expected<std::vector<BalanceRow>> balance_rows(const ledger::IntervalHeading& of,
-                                                             IntervalArguments interval, const Endpoint& endpoint);
+[[nodiscard]] Expected<Balances> balance_rows(const ledger::IntervalHeading& of, IntervalArguments interval,
+                                              const Endpoint& endpoint);
+// Errc::invalid_argument: balances are in several units, of which a rate is of one only.
+[[nodiscard]] Expected<void> check_rate_unit(const ledger::AmountUnit& in);
 [[nodiscard]] Expected<std::vector<InvoiceRow>> invoice_rows(const std::vector<BalanceRow>& rows, const Rates& rates);
 // Both, of one cluster.
 [[nodiscard]] Expected<Balances> balances_of(const BalanceArguments& arguments, const ledger::IntervalHeading& of,

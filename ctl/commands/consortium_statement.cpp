@@ -50,13 +50,27 @@ struct OnCluster {
   Utility balance;  // phi - psi, of which the standing is
 };
 
+// What all amounts are counted in; of clusters that count in different ones, which counts in which.
+ledger::AmountUnit unit_of(const std::vector<accounting::ClusterWeight>& clusters,
+                           const std::vector<ledger::AmountUnit>& units) {
+  const ledger::AmountUnit& first = units.front();
+  const auto is_as_first = [&first](const ledger::AmountUnit& in) {
+    return in.unit == first.unit && in.changes == first.changes;
+  };
+  if (std::ranges::all_of(units, is_as_first)) return first;
+  ledger::AmountUnit all{.unit = "charged-hours"};
+  for (std::size_t i = 0; i < clusters.size(); ++i)
+    all.changes += (i == 0 ? "" : "; ") + clusters[i].cluster + ": " + units[i].in_full();
+  return all;
+}
+
 class Joining {
  public:
   // `only`: the members that are asked for; empty: all.
   Joining(const Membership& first, const std::vector<std::string>& only)
       : own_(first.cluster), declared_(*first.consortium), only_(only) {}
 
-  Expected<void> add(const std::string& cluster, ledger::AccountReport report, std::vector<BalanceRow> balances) {
+  Expected<void> add(const std::string& cluster, ledger::AccountReport report, Balances balances) {
     const accounting::OtherCluster* other = accounting::find_cluster(declared_, cluster);
     if (cluster != own_ && other == nullptr) {
       return fail(Errc::invalid_argument, "it is of the cluster '" + cluster + "', which is not in the consortium '" +
@@ -79,8 +93,9 @@ class Joining {
     const auto is_other = [this](const auto& row) { return !is_asked(row.name); };
     std::erase_if(report.organizations, is_other);
     for (ledger::PeriodPart& part : report.periods) std::erase_if(part.organizations, is_other);
-    joined_.decimals = std::min(joined_.decimals, PaperAmounts(report, largest_amount_of(balances)).decimals());
-    for (BalanceRow& row : balances) {
+    joined_.decimals = std::min(joined_.decimals, PaperAmounts(report, largest_amount_of(balances.rows)).decimals());
+    balances_in_.push_back(balances.in);
+    for (BalanceRow& row : balances.rows) {
       rename(row.organization);
       row.cluster = cluster;
       if (is_asked(row.organization)) joined_.additions.balances.rows.push_back(std::move(row));
@@ -100,6 +115,7 @@ class Joining {
 
   ConsortiumStatement finish() && {
     joined_.consortium = declared_.consortium;
+    joined_.additions.balances.in = unit_of(joined_.clusters, balances_in_);
     if (!seen_.contains(own_)) joined_.missing.push_back(own_);
     for (const accounting::OtherCluster& other : declared_.clusters) {
       if (!seen_.contains(other.cluster)) joined_.missing.push_back(other.cluster);
@@ -185,6 +201,7 @@ class Joining {
   std::map<std::string, std::map<std::size_t, OnCluster>> members_;            // by the number of the cluster
   std::map<std::tuple<std::string, std::string, std::size_t>, CpuTime> lent_;  // by owner, borrower, cluster
   std::set<std::int64_t> period_begins_;                                       // of the clusters' last periods
+  std::vector<ledger::AmountUnit> balances_in_;                                // of each cluster
   ConsortiumStatement joined_;
 };
 
@@ -205,15 +222,9 @@ std::size_t cluster_number(const ConsortiumStatement& statement, const std::stri
 }
 
 ledger::AmountUnit ConsortiumFigures::in() const {
-  const ledger::AmountUnit& first = of.front().in;
-  const auto is_as_first = [&first](const ledger::IntervalHeading& each) {
-    return each.in.unit == first.unit && each.in.changes == first.changes;
-  };
-  if (std::ranges::all_of(of, is_as_first)) return first;
-  ledger::AmountUnit all{.unit = "charged-hours"};
-  for (std::size_t i = 0; i < clusters.size(); ++i)
-    all.changes += (i == 0 ? "" : "; ") + clusters[i].cluster + ": " + of[i].in.in_full();
-  return all;
+  std::vector<ledger::AmountUnit> units;
+  for (const ledger::IntervalHeading& each : of) units.push_back(each.in);
+  return unit_of(clusters, units);
 }
 
 Units ConsortiumFigures::sum_in_first(std::span<const Units> of_clusters) const {
@@ -264,24 +275,12 @@ std::string consortium_text(const ConsortiumStatement& statement, const Statemen
     if (!table.rows.empty()) text += '\n' + people_text(table);
   };
   if (tables.pairs) add(lent_table(statement));
-  add(accounts_table(statement.additions.accounts, PaperAmounts::with_decimals(statement.decimals)));
   if (tables.users) add(users_table(statement));
   return text +
          (statement.exact ? "" : "\nBooks:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
 }
 
 namespace {
-
-std::vector<UsersOf> users_of(const ConsortiumStatement& statement) {
-  std::vector<UsersOf> users;
-  for (const UserOnCluster& user : statement.users) {
-    const bool is_same =
-        !users.empty() && users.back().organization == user.organization && users.back().cluster == user.cluster;
-    if (!is_same) users.push_back({user.organization, user.cluster, {}});
-    users.back().users.push_back(user.is);
-  }
-  return users;
-}
 
 // Up to when the ledgers are known.
 struct Known {
@@ -328,11 +327,13 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
     interval.ledger = ledgers[i];
     SHAPLEY_TRY_ASSIGN(ledger::AccountReport report,
                        report_of_known(interval, members[i].until, {least.until, most.until}, as_of_now));
-    std::vector<BalanceRow> balances;
+    Balances balances;
     if (balance.is_asked()) {
       IntervalArguments same = interval;
       if (members[i].until > least.until) same.until = report.of.until.utc();
       SHAPLEY_TRY_ASSIGN(balances, balance_rows(report.of, same, {}));
+      // Clusters may count in different units: each has its own rate.
+      if (!balance.rates.empty()) SHAPLEY_TRY(check_rate_unit(balances.in));
     }
     if (auto added = joining.add(members[i].cluster, std::move(report), std::move(balances)); !added)
       return with_context(ledgers[i], std::move(added).error());
@@ -352,9 +353,8 @@ Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments,
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
   SHAPLEY_TRY(take_year(arguments.balance, interval));
-  SHAPLEY_TRY_ASSIGN(ConsortiumStatement statement,
+  SHAPLEY_TRY_ASSIGN(const ConsortiumStatement statement,
                      consortium_statement(arguments.consortium, interval, arguments.as_of == "now", arguments.balance));
-  SHAPLEY_TRY_ASSIGN(statement.additions.accounts, subtotals_by(arguments.accounts, users_of(statement)));
   if (interval.json) {
     json values = json_of(static_cast<const ConsortiumFigures&>(statement));
     add_to_json(values, statement.additions);

@@ -297,7 +297,7 @@ json exact_row(const ConsortiumStatement& statement, const std::string& organiza
 
 Table exact_consortium(const ConsortiumStatement& statement) {
   Table table{.columns = columns_of(k_exact_consortium_fields)};
-  name_unit(table, statement.in());
+  name_unit(table, statement.additions.balances.unit_beside(statement.in()));
   for (const MemberOnCluster& row : statement.members) {
     const auto add = [&](const char* item, const ledger::Amount& amount) {
       table.rows.push_back(exact_row(statement, row.organization, row.cluster, item, amount));
@@ -317,8 +317,7 @@ Table exact_consortium(const ConsortiumStatement& statement) {
     table.rows.back()["other"] = row.borrower;
   }
   const ledger::IntervalHeading& of = statement.of.front();
-  for (const json& rows : {exact_consortium_users(statement).rows, exact_balances(statement.additions.balances, of),
-                           exact_accounts(statement.additions.accounts, of)})
+  for (const json& rows : {exact_consortium_users(statement).rows, exact_balances(statement.additions.balances, of)})
     table.rows.insert(table.rows.end(), rows.begin(), rows.end());
   return table;
 }

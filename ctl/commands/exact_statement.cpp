@@ -122,7 +122,7 @@ Table exact_statement(const ledger::AccountReport& report, const StatementAdditi
   for (const json& rows :
        {exact_balances(additions.balances, report.of), exact_accounts(additions.accounts, report.of)})
     table.rows.insert(table.rows.end(), rows.begin(), rows.end());
-  name_unit(table, report.of.in);
+  name_unit(table, additions.balances.unit_beside(report.of.in));
   return table;
 }
 

@@ -223,9 +223,10 @@ Expected<void> write_all(const std::filesystem::path& directory, const std::stri
     return shapley::replace_file(directory / name, text, shapley::Readers::by_umask);
   };
   for (const Sheet& sheet : sheets) SHAPLEY_TRY(write(sheet.file, csv_text(sheet.values)));
-  // Who asks for no users is not to forward those of an earlier report.
-  if (std::ranges::find(sheets, k_users_file, &Sheet::file) == sheets.end())
-    std::filesystem::remove(directory / k_users_file, fault);
+  // Who asks for no users, balances or invoice is not to forward those of an earlier report.
+  for (const std::string_view file : k_files_on_request) {
+    if (std::ranges::find(sheets, file, &Sheet::file) == sheets.end()) std::filesystem::remove(directory / file, fault);
+  }
   // The page is written last: if it exists, its files exist, too.
   SHAPLEY_TRY(write("index.html", page));
   environment.out << printable((directory / "index.html").native()) << '\n';

@@ -432,6 +432,9 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
           "Show a consortium's members by cluster and in sum, from the ledgers of its clusters; the first one's "
           "names and weights count")
       ->excludes(command->get_option("--ledger"))
+      ->excludes(command->get_option("--accounts"))  // one cluster's tree is not another's
+      ->excludes(command->get_option("--capacity"))
+      ->excludes(command->get_option("--all"))
       ->type_name("LEDGER");
 }
 
@@ -461,6 +464,11 @@ std::string render_statement(const ledger::AccountReport& report, const Statemen
 
 Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
                                  const Environment& environment) {
+  if (arguments.as_of == "now" && arguments.balance.is_asked()) {
+    return fail(Errc::invalid_argument,
+                "--as-of now does not go with --year, --by-month or --rate: balances carry on what was known at the "
+                "end of each period");
+  }
   if (!arguments.consortium.empty()) return run_consortium_statement(arguments, environment);
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));

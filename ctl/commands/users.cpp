@@ -204,8 +204,7 @@ std::string parsable_users(const UsersReport& report, bool header) {
   return parsable_text(table, header);
 }
 
-tables::Table printed_users(const AccountReport& statement) {
-  const PaperAmounts amounts(statement);
+tables::Table printed_users(const AccountReport& statement, const PaperAmounts& amounts) {
   tables::Table table{.name = "Users of each organization", .columns = columns_of(k_page_fields)};
   name_unit(table, statement.of.in);
   const auto add = [&table](const std::string& organization, const std::string& account, const std::string& user,

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "ctl/output/paper.hpp"
 #include "ctl/slurm/fair_share.hpp"
 #include "ledger/reports/statement.hpp"
 #include "tables/table.hpp"
@@ -54,7 +55,7 @@ void order_users(ledger::AccountReport& statement);
 
 // The users of a statement as the page of `report` shows them, without factors: a row for each, and for what rounding
 // leaves of an organization's; and their exact amounts.
-[[nodiscard]] tables::Table printed_users(const ledger::AccountReport& statement);
+[[nodiscard]] tables::Table printed_users(const ledger::AccountReport& statement, const PaperAmounts& amounts);
 [[nodiscard]] tables::Table exact_users(const ledger::AccountReport& statement);
 
 }  // namespace shapley::ctl

@@ -128,7 +128,7 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
                    {"standings_differ", statement.has_sums() && !standings_have_sums(statement)},
                    {"members", values_of(figure, sheets.front())},
                    {"users", statement.users.empty() ? json() : values_of(sheets[1])},
-                   {"balances", values_of_balances(balances_of(statement))},
+                   {"balances", values_of_balances(balances_of(statement), statement.additions.balances.in)},
                    {"lent", lent.rows.empty() ? json() : table_values(lent)},
                    {"is_exact", statement.exact},
                    {"proofs", proofs_values(report)}});

@@ -91,7 +91,7 @@ json values_without_charts(const SiteReport& report) {
           {"unit_in_full", of.in.in_full()},
           {"worth", worth_values(last)},
           {"overview", values_of(overview_sheet(report))},
-          {"balances", values_of_balances(balance_sheets(report))},
+          {"balances", values_of_balances(balance_sheets(report), report.balances.in)},
           {"period_begins", period_begins(report.statement.periods)},
           {"users", users_values(report)},
           {"corrections", corrections_values(report)},

@@ -57,18 +57,18 @@ json values_of(const Sheet& sheet) {
   return sheet_values(sheet.table, sheet.file, sheet.values);
 }
 
-json values_of_balances(const std::vector<Sheet>& sheets) {
+json values_of_balances(const std::vector<Sheet>& sheets, const ledger::AmountUnit& in) {
   if (sheets.empty()) return nullptr;
   json each = json::array();
   for (const Sheet& sheet : sheets) {
     json values = values_of(sheet);
     values["name"] = sheet.table.name;
     values["note"] = sheet.file == k_invoice_file
-                         ? json("Balances at the rate, in money per core-hour: + is to be paid to it, - by it.")
+                         ? json("Balances at the rate, in money per hour: + is to be paid to it, - by it.")
                          : json();
     each.push_back(std::move(values));
   }
-  return {{"each", std::move(each)}};
+  return {{"unit", in.in_full()}, {"each", std::move(each)}};
 }
 
 json values_of(const std::optional<charts::Figure>& figure, const Sheet& sheet) {

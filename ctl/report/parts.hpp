@@ -23,8 +23,8 @@ namespace shapley::ctl {
 // Of sheet.mustache: the table, and a link that saves its exact values.
 [[nodiscard]] nlohmann::json values_of(const Sheet& sheet);
 
-// Of balances.mustache; null: there are none.
-[[nodiscard]] nlohmann::json values_of_balances(const std::vector<Sheet>& sheets);
+// Of balances.mustache, of balances in this unit; null: there are none.
+[[nodiscard]] nlohmann::json values_of_balances(const std::vector<Sheet>& sheets, const ledger::AmountUnit& in);
 
 // Of beside.mustache. null as a figure: the page has no charts.
 [[nodiscard]] nlohmann::json values_of(const std::optional<charts::Figure>& figure, const Sheet& sheet);

@@ -114,6 +114,11 @@ Sheet in_unit(Sheet sheet, const SiteReport& report) {
   return sheet;
 }
 
+// One number of decimals for all tables of the page.
+PaperAmounts paper_amounts(const SiteReport& report) {
+  return PaperAmounts(report.statement, largest_amount_of(report.balances.rows));
+}
+
 // The amounts of the whole time, by name; the standings at its end.
 std::map<std::string, const ledger::PeriodRow*> closing_rows(const SiteReport& report) {
   std::map<std::string, const ledger::PeriodRow*> rows;
@@ -354,7 +359,7 @@ std::string month_label(const ledger::HistoryRow& row) {
 
 Sheet overview_sheet(const SiteReport& report) {
   const auto closing = closing_rows(report);
-  const PaperAmounts amounts(report.statement);
+  const PaperAmounts amounts = paper_amounts(report);
   Table table{.name = "Every organization", .columns = columns_of(k_overview_page)};
   std::ranges::find(table.columns, "given", &tables::Column::name)->title += report.statement.of.contribution;
   if (report.titles.empty()) drop_column(table, "title");
@@ -386,7 +391,7 @@ Sheet overview_sheet(const SiteReport& report) {
 }
 
 Sheet standings_sheet(const SiteReport& report) {
-  const PaperAmounts amounts(report.statement);
+  const PaperAmounts amounts = paper_amounts(report);
   Table table{.name = "Standings over time", .columns = {text_column("At (UTC)"), text_column("Period since (UTC)")}};
   Table values{.columns = columns_of(k_standings_file)};
   const std::vector<std::string> names = organizations_of(report);
@@ -413,7 +418,7 @@ Sheet standings_sheet(const SiteReport& report) {
 
 Sheet lending_sheet(const SiteReport& report) {
   const Lending lending = lending_of(report);
-  const PaperAmounts amounts(report.statement);
+  const PaperAmounts amounts = paper_amounts(report);
   Table table{.name = "Lending between organizations", .columns = {text_column("Owner")}};
   Table values{.columns = columns_of(k_lending_file)};
   for (const std::string& name : lending.names) table.columns.push_back(amount_column(name));
@@ -435,7 +440,7 @@ Sheet lending_sheet(const SiteReport& report) {
 }
 
 Sheet waiting_sheet(const SiteReport& report) {
-  const PaperAmounts amounts(report.statement);
+  const PaperAmounts amounts = paper_amounts(report);
   AmountRows rows(amounts, k_waiting_amounts);
   json values = json::array();
   CpuTime all;
@@ -460,7 +465,7 @@ Sheet waiting_sheet(const SiteReport& report) {
 }
 
 Sheet months_sheet(const SiteReport& report) {
-  const PaperAmounts amounts(report.statement);
+  const PaperAmounts amounts = paper_amounts(report);
   json values = json::array();
   for (const ledger::HistoryRow& interval : report.months.rows) {
     const MonthWorks works{interval.given, interval.got, interval.settled};
@@ -497,24 +502,26 @@ std::vector<Sheet> balance_sheets(const Balances& balances, const Table& balance
     if (std::ranges::all_of(part.rows, [](const BalanceRow& row) { return row.cluster.empty(); }) &&
         std::ranges::all_of(part.invoice, [](const InvoiceRow& row) { return row.cluster.empty(); }))
       drop_column(values, "cluster");
+    name_unit(values, balances.in);
     sheets.push_back({std::move(table), file, std::move(values)});
   };
-  add(balance, "balances.csv", {.rows = balances.rows});
+  add(balance, std::string(k_balances_file_name), {.rows = balances.rows});
   if (balances.by_month)
-    add(months_table(balances.rows, amounts), "balances_by_month.csv", {.rows = balances.rows, .by_month = true});
+    add(months_table(balances.rows, amounts), std::string(k_months_file_name),
+        {.rows = balances.rows, .by_month = true});
   if (!balances.invoice.empty())
     add(invoice_table(balances.invoice, with_sums), std::string(k_invoice_file), {.invoice = balances.invoice});
   return sheets;
 }
 
 std::vector<Sheet> balance_sheets(const SiteReport& report) {
-  const PaperAmounts amounts(report.statement, largest_amount_of(report.balances.rows));
+  const PaperAmounts amounts = paper_amounts(report);
   return balance_sheets(report.balances, balance_table(report.balances.rows, amounts), amounts, report.statement.of,
                         true);
 }
 
 Sheet corrections_sheet(const SiteReport& report) {
-  const PaperAmounts amounts(report.statement);
+  const PaperAmounts amounts = paper_amounts(report);
   json rows = json::array();
   for (const ledger::ListedAdjustment& adjustment : report.statement.adjustments) {
     const ledger::AdjustmentRow& is = adjustment.is;
@@ -542,7 +549,8 @@ Sheet corrections_sheet(const SiteReport& report) {
 }
 
 Sheet users_sheet(const SiteReport& report) {
-  return {printed_users(report.statement), std::string(k_users_file), exact_users(report.statement)};
+  return {printed_users(report.statement, paper_amounts(report)), std::string(k_users_file),
+          exact_users(report.statement)};
 }
 
 std::vector<Sheet> all_sheets(const SiteReport& report) {

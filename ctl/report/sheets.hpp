@@ -6,10 +6,12 @@
 // estimator.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ctl/commands/audit.hpp"
@@ -80,12 +82,16 @@ struct Sheet {
                                                 const PaperAmounts& amounts, const ledger::IntervalHeading& of,
                                                 bool with_sums);
 [[nodiscard]] std::vector<Sheet> balance_sheets(const SiteReport& report);
+inline constexpr std::string_view k_balances_file_name = "balances.csv";
+inline constexpr std::string_view k_months_file_name = "balances_by_month.csv";
 inline constexpr std::string_view k_invoice_file = "invoice.csv";
 // A row for each correction of the books that the statement names.
 [[nodiscard]] Sheet corrections_sheet(const SiteReport& report);
 // A row for each user of each account, and for what rounding leaves of an organization's users.
 inline constexpr std::string_view k_users_file = "users.csv";
 [[nodiscard]] Sheet users_sheet(const SiteReport& report);
+// Those that a report has only where they are asked for.
+inline constexpr std::array k_files_on_request{k_users_file, k_balances_file_name, k_months_file_name, k_invoice_file};
 [[nodiscard]] std::vector<Sheet> all_sheets(const SiteReport& report);
 
 // Names in the configuration's order, as the statement has them.

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
@@ -197,6 +199,10 @@ class CalculatorBalances : public Calculator {
     EXPECT_EQ(page_table(out, "Balance of every organization").rows, balances.rows);
     EXPECT_EQ(page_table(out, "Balance by month").rows, months.rows);
     EXPECT_EQ(page_table(out, "Invoice").rows, invoice.rows);
+    // A report without them does not leave those of an earlier one.
+    (void)page(of_ledger, "balances");
+    for (const char* name : {"balances.csv", "balances_by_month.csv", "invoice.csv"})
+      EXPECT_FALSE(std::filesystem::exists(file("balances") + '/' + name)) << name;
     const ByName after = books.balances(k_books_begin, span.until);
     const auto exact = parsed_csv(shown("statement --csv" + asked));
     expect_same(exact_of(exact, "balance_after"), after, "balance after");
@@ -278,9 +284,18 @@ TEST_F(CalculatorBalances, of_a_year_and_what_is_refused) {
                  ends(ExitCode::usage, run_shapleyctl(directory.path(), "statement" + of_ledger + arguments)).err, why);
   };
   refused(" --by-month -S 2023-08-02", "2023-08-02T00:00:00Z is within one");
+  for (int i = 0; i <= 1000; ++i) std::ofstream(file("deep"), std::ios::app) << 'a' << i << "|a" << i + 1 << '\n';
+  refused(" --accounts " + file("deep"), "/deep: the tree is more than 1000 accounts deep");
+  refused(" --year 9999", "--year: '9999' is too late a year");
+  for (const char* balances : {" --year 2023", " --month 2023-08 --by-month", " --month 2023-08 --rate 1"})
+    refused(std::string(" --as-of now") + balances, "--as-of now does not go with --year, --by-month or --rate");
   refused(" --year 23", "--year: '23' is no year");
-  refused(" --month 2023-08 --rate -1", "'-1' is no money per core-hour");
-  refused(" --month 2023-08 --rate 1e3", "'1e3' is no money per core-hour");
+  for (const std::string& option : std::vector<std::string>{" --all", " --capacity", " --accounts " + file("deep")}) {
+    const Outcome both = run_shapleyctl(directory.path(), "statement --consortium " + file("l") + option);
+    EXPECT_PRED2(contains, ends(ExitCode::usage, both).err, "--consortium");
+  }
+  refused(" --month 2023-08 --rate -1", "'-1' is no money per hour");
+  refused(" --month 2023-08 --rate 1e3", "'1e3' is no money per hour");
   refused(" --month 2023-08 --rate 0.0000001", "with at most six decimals");
   refused(" --month 2023-08 --rate 1 --rate 2", "there are two rates");
   refused(" --month 2023-08 --rate north=1", "no ledger here is of the cluster 'north'");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string>
@@ -157,7 +158,7 @@ RC_GTEST_PROP(Paper, HasUsersThatAddUpToTheirOrganization, (std::uint64_t seed))
       exact[{row.name, user.user}] = {user.got, 100 * user.got.core_hours() / row.got.core_hours()};
   }
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> sums;
-  for (const std::vector<std::string>& row : PrintedTable(printed_users(statement)).rows) {
+  for (const std::vector<std::string>& row : PrintedTable(printed_users(statement, PaperAmounts(statement))).rows) {
     if (row[0].starts_with('(') || row[2] == k_sum) continue;
     if (row[2] != k_rounding) {
       const auto& [got, part] = exact.at({row[0], row[2]});
@@ -364,6 +365,32 @@ TEST(Paper, RowsWithoutAmountsAreShownOnlyOnRequest) {
   EXPECT_EQ(whole_text(report).find("idle"), std::string::npos);
   EXPECT_NE(whole_text(report, true).find("idle"), std::string::npos);
   EXPECT_NE(whole_text(report).find("busy has got as much as it gave"), std::string::npos);
+}
+
+// Jobs may have an empty account, and users that the asker may not see have none.
+TEST(Paper, HasALineForRunsWithoutAnAccount) {
+  const std::vector<UsersOf> users{{"physics",
+                                    {{.account = "", .own = hours(2), .user = "maya"},
+                                     {.account = std::nullopt, .own = hours(1), .user = "(others)"},
+                                     {.account = "lab", .own = hours(3), .user = "karl"}}}};
+  std::map<std::string, CpuTime> own;
+  for (const AccountSubtotal& account : account_subtotals(users, {{"lab", "physics"}}))
+    own[account.account] = account.own.work;
+  EXPECT_EQ(
+      own,
+      (std::map<std::string, CpuTime>{
+          {"(none)", hours(2).work}, {"(others)", hours(1).work}, {"lab", hours(3).work}, {"physics", hours(3).work}}));
+}
+
+// What prints as zero is a part of the sum nevertheless.
+TEST(Paper, AccountsOfZerosCountInTheSum) {
+  std::vector<AccountSubtotal> accounts;
+  for (const auto& [organization, work] :
+       std::map<std::string, double>{{"a", 100}, {"b", 200}, {"c", 0.04}, {"d", 0.04}})
+    accounts.push_back({.organization = organization, .account = "lab", .own = hours(work), .itself_own = hours(work)});
+  const tables::Table table = accounts_table(accounts, PaperAmounts(hours(200).work));
+  EXPECT_EQ(table.rows.back()["organization"], k_sum);
+  EXPECT_EQ(table.rows.back()["got"], "300.1");
 }
 
 TEST(Paper, UnitsAsText) {
