@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "daemon/requests/handlers.hpp"
+
 namespace shapley::daemon {
 
 Server::Server(boost::asio::io_context& io, Service& service, Clock clock, Limits limits)

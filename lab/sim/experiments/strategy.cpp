@@ -12,6 +12,7 @@
 #include "accounting/estimators/table.hpp"
 #include "base/contract.hpp"
 #include "base/text.hpp"
+#include "game/braking.hpp"
 #include "sim/experiments/experiments.hpp"
 #include "sim/registry.hpp"
 #include "sim/system.hpp"

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "base/time_text.hpp"
+#include "game/braking.hpp"
 #include "game/shapley_value.hpp"
 #include "scheduling/simulate.hpp"
 
