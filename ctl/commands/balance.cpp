@@ -13,6 +13,7 @@
 #include "base/calendar.hpp"
 #include "base/json.hpp"
 #include "base/printable.hpp"
+#include "ctl/commands/balance_line.hpp"
 
 namespace shapley::ctl {
 
@@ -52,9 +53,6 @@ constexpr Field k_invoice_fields[] = {
     {"owed", "Owed"},
 };
 
-constexpr AmountField k_balance_amounts[] = {{"before", true},  {"given"},          {"got"},
-                                             {"settled", true}, {"rounding", true}, {"after", true}};
-
 constexpr const char* k_before = "(before)";
 constexpr int k_cents = 2;  // decimals
 
@@ -63,28 +61,6 @@ constexpr Int128 k_hundredth = ledger::k_core_hour * k_micro / 100;
 
 Units cents_of(Int128 money) {
   return nearest_of_quotient(money, k_hundredth);
-}
-
-struct BalanceWorks {
-  CpuTime before = {}, given = {}, got = {}, settled = {};
-
-  [[nodiscard]] CpuTime after() const { return before + given - got + settled; }
-  BalanceWorks& operator+=(const BalanceWorks& other) {
-    before += other.before;
-    given += other.given;
-    got += other.got;
-    settled += other.settled;
-    return *this;
-  }
-};
-
-std::array<Units, 6> balance_line(const BalanceWorks& works, const PaperAmounts& amounts) {
-  return {amounts.nearest(works.before),
-          amounts.nearest(works.given),
-          amounts.nearest(works.got),
-          amounts.nearest(works.settled),
-          amounts.left_over(std::array{works.before, works.given, -works.got, works.settled}),
-          amounts.nearest(works.after())};
 }
 
 // Whether all of its amounts are zero.

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "ctl/commands/balance_line.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/paper.hpp"
 
@@ -68,8 +69,6 @@ constexpr Field k_exact_consortium_fields[] = {{"begin_utc"}, {"end_utc"}, {"org
 
 constexpr AmountField k_member_amounts[] = {
     {"given"}, {"got"}, {"settled", true}, {"rounding", true}, {"difference", true}, {"standing", true}};
-constexpr AmountField k_member_balance_amounts[] = {{"before", true},  {"given"},          {"got"},
-                                                    {"settled", true}, {"rounding", true}, {"after", true}};
 constexpr AmountField k_lent_amounts[] = {{"core_hours"}};
 constexpr AmountField k_cluster_user_amounts[] = {{"got"}, {"own"}, {"borrowed"}, {"rounding", true}};
 
@@ -216,12 +215,10 @@ Table members_table(const ConsortiumStatement& statement) {
 Table balance_table(const ConsortiumStatement& statement) {
   const PaperAmounts amounts = paper_amounts(statement);
   const auto line_of = [&amounts](const Works& works) {
-    const std::array after{works[0], works[1], -works[2], works[3]};
-    return std::vector<Units>{amounts.nearest(works[0]), amounts.nearest(works[1]),
-                              amounts.nearest(works[2]), amounts.nearest(works[3]),
-                              amounts.left_over(after),  amounts.nearest(works[0] + works[1] - works[2] + works[3])};
+    const auto line = balance_line({works[0], works[1], works[2], works[3]}, amounts);
+    return std::vector<Units>(line.begin(), line.end());
   };
-  ByCluster rows(statement, amounts, k_member_balance_amounts, std::size(k_member_balance_amounts), line_of);
+  ByCluster rows(statement, amounts, k_balance_amounts, std::size(k_balance_amounts), line_of);
   std::map<std::string, std::map<std::size_t, Works>> members;
   for (const BalanceRow& row : statement.additions.balances.rows) {
     members[row.organization][cluster_number(statement, row.cluster)] = {row.before.work, row.given.work, row.got.work,
