@@ -37,11 +37,13 @@ empty() { rm -f "$1/fill" "$1/fill-rest"; }
 # seconds: slurmctld forgot what began since SAVED, the plugin's observations since BLIND may be lost.
 
 # losing COMMAND...: runs what may lose observations. With a writable spool a death of the plugin costs those of the last two seconds (one
-# until they are spooled, one for the scan); without, all since the round's first fault.
+# until they are spooled, one for the scan); without, all since the round's first fault. What a restored ledger lacks is known to slurmctld
+# alone until the next snapshot, so its death in that round costs all since the copy.
 losing() {
   local saved blind=$((EPOCHSECONDS - 2))
   saved=$(stat -c %Y "$CLUSTER_DIR/state/job_state" 2>/dev/null || echo 0)
   [ "$spool_disk" = free ] || blind=$first_fault_at
+  [ -z "$copy_of" ] || [ "$copy_of" -ge "$blind" ] || blind=$copy_of
   "$@"
   printf '%d %d %d\n' "$saved" "$blind" "$EPOCHSECONDS" >>"$CLUSTER_DIR/lost"
 }
@@ -134,7 +136,10 @@ fault_restore() {
   rm -f "$CLUSTER_LEDGER".replaced-*
   sed -i "$((kept + 1)),\$d" "$CLUSTER_DIR/adjusted"
   printf '%d %d %d\n' 9999999999 "$copied_at" "$EPOCHSECONDS" >>"$CLUSTER_DIR/lost"
+  copy_of=${copy_of:-$copied_at}
 }
+# The second from which on the ledger may lack what it once had, because a copy took its place in this round.
+copy_of=""
 # gap_is_known: what a restored copy lacks is a gap that the ledger tells of.
 must_have_gap_since=""
 gap_is_known() {
