@@ -21,13 +21,6 @@ constexpr std::uint64_t k_events_a_job = 4;
 constexpr std::int64_t k_longest_rest_order_ms = 600'000;
 constexpr std::int64_t k_shortest_rest_order_ms = 1'000;
 constexpr std::int64_t k_any_cluster = game::k_most_started * k_micro;
-// If nothing started or ended for this time, or for so many times the usual time between two ends, the whole line is
-// corrected; and again whenever it has been quiet twice as long as at the last time, or for the longest time since.
-// Meanwhile the first places are right after every scan: so many runs may end before the next one.
-constexpr std::int64_t k_least_quiet_ms = 2'000;
-constexpr std::int64_t k_longest_quiet_ms = 30'000;
-constexpr std::int64_t k_quiet_intervals = 8;
-constexpr std::size_t k_quiet_depth = 8;
 // Scans with a change that are remembered, because leads that include them may still arrive: the first one that no
 // leads have superseded, and the latest.
 constexpr std::size_t k_max_remembered_scans = 256;
@@ -157,35 +150,6 @@ void Places::measure_runs() {
   std::sort(runs_.begin(), runs_.end());
 }
 
-void Places::count_events() {
-  std::int64_t ended = 0;
-  for (std::size_t i = 0, j = 0; i < runs_.size() || j < runs_before_.size();) {
-    const bool has_ended = i == runs_.size() || (j < runs_before_.size() && runs_before_[j].job_id < runs_[i].job_id);
-    const bool has_started = j == runs_before_.size() || (i < runs_.size() && runs_[i].job_id < runs_before_[j].job_id);
-    if (has_ended) {
-      freed_ += runs_before_[j++].blocked;
-      ++ended;
-    } else if (has_started) {
-      freed_ -= runs_[i++].blocked;
-    } else {
-      ++i, ++j;
-    }
-    if (has_ended || has_started) ++decisions_.events;
-  }
-  freed_ = std::max<std::int64_t>(freed_, 0);
-  // A start follows the end that makes it possible at once, and says nothing of the time to the next one.
-  if (ended > 0) {
-    const std::int64_t interval = (now_ms_ - last_end_ms_) / ended;
-    interval_ms_ = last_end_ms_ == 0 ? 0 : (15 * interval_ms_ + std::min(interval, k_longest_quiet_ms)) / 16;
-    last_end_ms_ = now_ms_;
-  }
-  if (decisions_.events > 0) {
-    last_event_ms_ = now_ms_;
-    events_ += decisions_.events;
-  }
-  runs_before_ = runs_;
-}
-
 const std::vector<Places::Use>& Places::note_used() {
   std::vector<Use> used(ranking_.contenders.size());
   for (const Run& run : runs_) {
@@ -269,33 +233,6 @@ void Places::order_rest() {
   }
 }
 
-// One pass serves as many places as there is room for, however many runs ended before it.
-std::size_t Places::depth(std::span<const Entry> in_line) {
-  const bool is_whole = is_due(now_ms_) || whole_is_due_;
-  whole_is_due_ = false;
-  const std::uint64_t looked_at = std::exchange(events_looked_at_, events_);
-  if (is_whole) {
-    freed_ = 0;
-    whole_ms_ = now_ms_;
-    return k_whole_line;
-  }
-  std::size_t served = 0;
-  for (std::int64_t left = freed_; left > 0 && served < in_line.size(); ++served) {
-    left -= in_line_[in_line[served].job].blocked;
-  }
-  // Leads may have changed without a start or an end.
-  return std::max({depth_after(looked_at, events_), served, is_quiet(now_ms_) ? k_quiet_depth : 1});
-}
-
-bool Places::is_quiet(std::int64_t now_ms) const {
-  return now_ms - last_event_ms_ >= std::clamp(k_quiet_intervals * interval_ms_, k_least_quiet_ms, k_longest_quiet_ms);
-}
-
-bool Places::is_due(std::int64_t now_ms) const {
-  const std::int64_t again = std::min(whole_ms_ - last_event_ms_, k_longest_quiet_ms);
-  return unfinished_ && is_quiet(now_ms) && now_ms - whole_ms_ >= again;
-}
-
 // Sorted piece by piece: of a hundred thousand jobs the first few hundred matter.
 std::vector<OwnQueue> Places::own_queues(const NodeSetTable& sets, std::size_t longest) {
   const std::size_t organizations = ranking_.contenders.size();
@@ -375,31 +312,6 @@ std::vector<Places::Entry> Places::entries(std::span<const LinePlace> line) {
   return entries;
 }
 
-// Behind the part of the line that is corrected an older job may have the label of an earlier line, and a new one its
-// true place: within an organization a job's label is at most those of the jobs before it.
-void Places::keep_own_order(std::span<const Entry> entries, const NodeSetTable& sets,
-                            std::vector<std::uint32_t>& labels) const {
-  struct Least {
-    NodeSetId nodes = 0;
-    enum shapley_hindrance hindrance = SHAPLEY_HINDRANCE_NONE;
-    std::uint32_t label = k_no_label;
-  };
-  std::vector<std::vector<Least>> least(ranking_.contenders.size());
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const InLine& job = in_line_[entries[i].job];
-    const enum shapley_hindrance hindrance = job.waiting->hindrance;
-    std::vector<Least>& own = least[job.waiting->organization];
-    Least* same = nullptr;
-    for (Least& other : own) {
-      const bool counts = other.hindrance <= hindrance && sets.overlap(other.nodes, job.nodes);
-      if (counts) labels[i] = std::min(labels[i], other.label);
-      if (other.nodes == job.nodes && other.hindrance == hindrance) same = &other;
-    }
-    if (same == nullptr) same = &own.emplace_back(Least{job.nodes, hindrance, labels[i]});
-    same->label = std::min(same->label, labels[i]);
-  }
-}
-
 Room Places::room_now(const NodeSetTable& sets) const {
   std::int64_t running = 0;
   Room room;
@@ -437,15 +349,7 @@ void Places::decide() {
   if (in_line.size() > longest) in_line.resize(longest);
   decisions_.in_line = in_line.size();
 
-  std::vector<std::uint32_t> labels;
-  labels.reserve(in_line.size());
-  for (const Entry& entry : in_line) {
-    labels.push_back(entry.is_split ? k_no_label : in_line_[entry.job].waiting->label);
-  }
-  const std::size_t looked_at = depth(in_line);
-  std::vector<std::uint32_t> wanted = relabel(labels, range, looked_at);
-  decisions_.looked_at = std::min(looked_at, wanted.size());
-  unfinished_ = looked_at < wanted.size();
+  std::vector<std::uint32_t> wanted = put_in_order(in_line, range);
   keep_own_order(in_line, sets, wanted);
   take_labels(in_line, wanted);
 }

@@ -173,7 +173,11 @@ class Places {
   [[nodiscard]] Room room_now(const NodeSetTable& sets) const;
   void take_labels(std::span<const Entry> in_line, std::span<const std::uint32_t> wanted);
   void decide();
+  [[nodiscard]] bool waits_for_nodes(const Entry& entry) const;
+  // How many of the first places of those that do not wait for nodes are to be right.
   [[nodiscard]] std::size_t depth(std::span<const Entry> in_line);
+  // The labels of all in line, of which the first ones are new.
+  [[nodiscard]] std::vector<std::uint32_t> put_in_order(std::span<const Entry> in_line, LabelRange range);
   [[nodiscard]] bool is_quiet(std::int64_t now_ms) const;
 
   Requests& requests_;
