@@ -76,9 +76,9 @@ static void fill_array(const job_record_t* record, shapley_waiting_t* waiting) {
   waiting->array_room = shapley_array_room(array);
 }
 
-/* The reason to wait was found when the scheduler tried the job last. Reasons that nodes were not available then may be
- * over in the pass in which they are back. Of limits of accounts and users it is not known; their jobs delay no others.
- */
+/* The reason to wait was found when the scheduler tried the job last, if it has tried it: whether its partition is open
+ * is looked at. Reasons that nodes were not available then may be over in the pass in which they are back. Of limits of
+ * accounts and users it is not known; their jobs delay no others. */
 static bool could_start(const job_record_t* record, time_t now, shapley_waiting_t* waiting) {
   if (IS_JOB_COMPLETING(record) || (record->details && record->details->begin_time > now)) return false;
   if (waiting->array && !waiting->array_room) return false;
@@ -89,9 +89,10 @@ static bool could_start(const job_record_t* record, time_t now, shapley_waiting_
     case WAIT_RESOURCES:
     case WAIT_TIME: /* its time has come, see above */
     case WAIT_LICENSES:
-      break;
     case WAIT_PART_DOWN:
     case WAIT_PART_INACTIVE:
+      if (shapley_is_closed_out(record)) waiting->hindrance = SHAPLEY_HINDRANCE_NODES;
+      break;
     case WAIT_NODE_NOT_AVAIL:
     case WAIT_RESERVATION:
       waiting->hindrance = SHAPLEY_HINDRANCE_NODES;

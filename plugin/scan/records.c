@@ -160,6 +160,20 @@ static void fill_lists(shapley_records_t* records, const job_record_t* record, s
 
 /* Whether only a user's edit can change this waiting job's fingerprint while its quick hash stays. Begin times pass by
  * the clock, an array's rest shrinks by counters of its own, and a completing job still changes its times. */
+static int look_for_open(void* element, void* to) {
+  bool* found = to;
+  *found = *found || shapley_starts_jobs(element);
+  return *found ? -1 : 0;
+}
+
+/* part_ptr goes through all requested partitions of a waiting job, see job_traits.c. */
+bool shapley_is_closed_out(const job_record_t* record) {
+  if (!record->part_ptr_list) return record->part_ptr && !shapley_starts_jobs(record->part_ptr);
+  bool found = false;
+  list_for_each_ro(record->part_ptr_list, look_for_open, &found);
+  return !found;
+}
+
 static bool quick_hash_suffices(const job_record_t* record, const shapley_job_t* job) {
   return IS_JOB_PENDING(record) && !job->completing && job->wait != SHAPLEY_WAIT_BEGIN_TIME && !record->array_recs;
 }

@@ -45,17 +45,24 @@ void shapley_records_pass_job(shapley_records_t* records, const job_record_t* re
 /* The same for a node with a name, `index` in slurmctld's table. */
 void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const node_record_t* record);
 
-/* A hash over the fields of a waiting job that change when slurmctld or one of its schedulers does something with it: a
- * quarter of the memory that the fingerprint reads. What users edit in place (name, account, dependencies, times) is
- * not included. */
+/* Whether slurmctld starts jobs in it: it is neither down nor inactive. Partition lock. */
+static inline bool shapley_starts_jobs(const part_record_t* partition) {
+  return partition->state_up & PARTITION_SCHED;
+}
+/* Whether none of the partitions that the job asked for starts jobs. Job and partition lock. */
+bool shapley_is_closed_out(const job_record_t* record);
 
-/* 0: the job does not wait. Job lock. */
+/* A hash over the fields of a waiting job that change when slurmctld or one of its schedulers does something with it,
+ * and over its partitions' state: a quarter of the memory that the fingerprint reads. What users edit in place (name,
+ * account, dependencies, times) is not included. */
+
+/* 0: the job does not wait. Job and partition lock. */
 static inline uint64_t shapley_quick_hash(const job_record_t* record) {
   if (!IS_JOB_PENDING(record)) return 0;
   uint64_t hash = SHAPLEY_FINGERPRINT_START;
   hash = shapley_mix(hash, (uint64_t)record->job_state << 32 | record->priority);
   hash = shapley_mix(hash, (uint64_t)record->state_reason << 32 | record->site_factor);
-  hash = shapley_mix(hash, record->restart_cnt);
+  hash = shapley_mix(hash, (uint64_t)record->restart_cnt << 1 | shapley_is_closed_out(record));
   return hash ? hash : 1;
 }
 

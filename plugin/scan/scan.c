@@ -68,7 +68,7 @@ static void scan_nodes(shapley_scan_t* scan) {
 static int note_closed(void* element, void* to) {
   const part_record_t* partition = element;
   shapley_scan_t* scan = to;
-  if (partition->name && !(partition->state_up & PARTITION_SCHED))
+  if (partition->name && !shapley_starts_jobs(partition))
     shapley_client_scan_closed_partition(scan->records.client, partition->name);
   return 0;
 }

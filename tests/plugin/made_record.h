@@ -34,6 +34,7 @@ static inline void make(made_t* made) {
   made->requested[1] = 2000;
   made->allocated[0] = 8;
   made->partition.name = "main";
+  made->partition.state_up = PARTITION_UP;
   made->partition.max_share = 1; /* OverSubscribe=NO */
   made->record.job_id = 7;
   made->record.array_task_id = NO_VAL;

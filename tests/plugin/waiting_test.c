@@ -195,6 +195,30 @@ static void test_the_quick_hash_shows_what_slurmctld_does(void) {
   CHECK(quick_hash_with(JOB_CANCELLED, 5, WAIT_PRIORITY, 7, 0) == 0);
 }
 
+/* A partition that goes down changes no record of its jobs until the scheduler tries them. */
+static void test_partitions_that_start_no_jobs(void) {
+  made_t made;
+  part_record_t drained = {.name = "drained", .state_up = PARTITION_DRAIN};
+  make(&made);
+  uint64_t open = shapley_quick_hash(&made.record);
+  CHECK(!shapley_is_closed_out(&made.record));
+  made.partition.state_up = PARTITION_INACTIVE;
+  CHECK(shapley_is_closed_out(&made.record));
+  made.partition.state_up = PARTITION_DOWN;
+  CHECK(shapley_is_closed_out(&made.record));
+  CHECK(shapley_quick_hash(&made.record) != open);
+  made.record.part_ptr_list = list_create(NULL);
+  list_append(made.record.part_ptr_list, &made.partition);
+  CHECK(shapley_is_closed_out(&made.record));
+  list_append(made.record.part_ptr_list, &drained); /* it takes no more jobs, and starts those that it has */
+  CHECK(!shapley_is_closed_out(&made.record));
+  CHECK(shapley_quick_hash(&made.record) == open);
+  list_destroy(made.record.part_ptr_list);
+  made.record.part_ptr_list = NULL;
+  made.record.part_ptr = NULL; /* its partition was deleted */
+  CHECK(!shapley_is_closed_out(&made.record));
+}
+
 /* Whether the quick hash was handed to the client with the job. */
 static bool suffices(const made_t* made) {
   (void)read_job(made);
@@ -246,6 +270,7 @@ int main(void) {
   test_a_list_of_thousands_is_cut();
   test_time_limit();
   test_the_quick_hash_shows_what_slurmctld_does();
+  test_partitions_that_start_no_jobs();
   test_when_the_quick_hash_suffices();
   test_the_earliest_begin_time_is_kept();
   shapley_records_free(&records);

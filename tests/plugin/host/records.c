@@ -136,6 +136,7 @@ void host_tables_make(uint64_t random) {
   for (size_t i = 0; i < 2; i++) {
     partitions[i] = allocate(sizeof(part_record_t));
     partitions[i]->name = copy_of(names[i]);
+    partitions[i]->state_up = PARTITION_UP;
     partitions[i]->priority_job_factor = 1;
     partitions[i]->norm_priority = 1;
     for (size_t place = 0; place < k_host_nodes; place++)
