@@ -14,7 +14,7 @@
 namespace shapley::hindsight {
 namespace {
 
-constexpr std::uint64_t k_instances = 1'500;
+constexpr std::uint64_t k_instances = 500;
 constexpr std::int64_t k_origin = 1'700'000'000;  // instants are seconds since 1970
 
 // What the cluster is.
