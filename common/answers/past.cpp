@@ -209,7 +209,7 @@ Expected<ledger::JobsReport> answer(const ledger::JobsFilter& asked, const Ledge
   const auto recovered = ledger.recover();
   if (!recovered) return with_context(file.path.native(), recovered.error());
   SHAPLEY_TRY(ledger::check_organizations(recovered->state, asked.organizations));
-  ledger::JobsFilter booked = asked;
+  SHAPLEY_TRY_ASSIGN(ledger::JobsFilter booked, ledger::with_users_of(recovered->state.user_names(), asked));
   booked.organizations = ledger::booked_names(recovered->state, asked.organizations);
   SHAPLEY_TRY_ASSIGN(ledger::JobsReport report, ledger::jobs_report(ledger, booked, *at));
   report.no_start = ledger::no_start_report(recovered->state, asked.organizations);

@@ -266,7 +266,8 @@ Expected<void> plot_over_time(const std::filesystem::path& file, const TimeAxes&
        << value_range(smallest, largest) << "\nset xzeroaxis lc rgb '" << k_axis_color << "' lw 1.5 lt 1\nset xtics "
        << time_step(axes.until - axes.since, shape) << '\n'
        << (wide ? "set key outside right top Left reverse samplen 3\n"
-                : "set key bmargin left vertical maxcols 1 Left reverse samplen 3\n");
+                // The last label of the axis stands half beyond its end.
+                : "set rmargin 5\nset key bmargin left vertical maxcols 1 Left reverse samplen 3\n");
   return draw(file, head.str() + script.str() + plots + "\n");
 }
 

@@ -24,12 +24,13 @@ struct AttributionAsked {
   std::optional<std::uint32_t> part;  // of the heterogeneous job `job`, from 0; not both
   std::optional<std::string> account;
   std::optional<std::uint32_t> user_id;
-  std::optional<Instant> since;  // required with account and user_id
+  std::optional<std::string> user;  // the name; user_id is meant where the ledger knows no user of that name
+  std::optional<Instant> since;     // required with account and user_id
   std::optional<Instant> until;
   std::string into;
 };
 SHAPLEY_DESCRIBE(AttributionAsked, (supplement, job), (supplement, task), (supplement, part), (supplement, account),
-                 (supplement, user_id), (supplement, since), (supplement, until), into);
+                 (supplement, user_id), (supplement, user), (supplement, since), (supplement, until), into);
 
 // The owners of nodes in [since, until), as agreed afterwards.
 struct OwnershipAsked {

@@ -43,6 +43,15 @@ struct JobsReport;
 
 // An empty list selects everything; several lists must all match, except that `jobs`, `tasks` and `parts` count as one
 // list.
+// A user by name. The number is the one that the asker's host has for it, k_no_user: none; it is meant where the ledger
+// knows no user of that name.
+inline constexpr std::uint32_t k_no_user = 0xffff'ffffU;
+struct UserAsked {
+  std::string name = {};
+  std::uint32_t user_id = k_no_user;
+};
+SHAPLEY_DESCRIBE(UserAsked, name, user_id);
+
 struct JobsFilter {
   using Report = JobsReport;
   static constexpr std::string_view k_name = "jobs";
@@ -51,7 +60,8 @@ struct JobsFilter {
   std::optional<Instant> since = std::nullopt;
   std::vector<std::string> organizations = {};
   std::vector<std::string> accounts = {};
-  std::vector<std::uint32_t> user_ids = {};
+  std::vector<std::uint32_t> user_ids = {};  // of `users`, too
+  std::vector<UserAsked> users = {};
   std::vector<std::uint32_t> jobs = {};  // a job of an array is found by the array's id, too
   std::vector<ArrayTask> tasks = {};     // a waiting task is part of its array's record, and is not found by a number
   std::vector<HetPart> parts = {};
@@ -61,8 +71,8 @@ struct JobsFilter {
 
 // As members of the request `jobs`.
 SHAPLEY_DESCRIBE(JobsFilter, (supplement, all), (supplement, since), (supplement, organizations),
-                 (supplement, accounts), (supplement, user_ids), (supplement, jobs), (supplement, tasks),
-                 (supplement, parts));
+                 (supplement, accounts), (supplement, user_ids), (supplement, users), (supplement, jobs),
+                 (supplement, tasks), (supplement, parts));
 // In a request: [array, task] and [job, part].
 [[nodiscard]] nlohmann::json json_value(const ArrayTask& task);
 [[nodiscard]] bool take_json_value(const nlohmann::json& value, ArrayTask& task);

@@ -9,6 +9,7 @@
 #include "base/contract.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "tables/instants.hpp"
 
 namespace shapley::tables {
 
@@ -94,8 +95,23 @@ class AllThere : public mustache::context<std::string> {
   }
 };
 
+// As markup. A long name in a narrow column breaks behind a sign that separates its words, rather than within one.
+std::string cell_markup(const std::string& text) {
+  constexpr std::size_t k_long = 16;
+  std::string markup = html(text);
+  if (text.size() <= k_long) return markup;
+  constexpr std::string_view k_break = "<wbr>";
+  for (std::size_t at = markup.find('_'); at != std::string::npos; at = markup.find('_', at + 1 + k_break.size()))
+    markup.insert(at + 1, k_break);
+  return markup;
+}
+
 json cell_values(const Column& column, const std::string& text, bool names_row) {
-  return {{"value", text}, {"is_text", column.align == Align::left}, {"names_row", names_row}};
+  constexpr std::size_t k_sentence = 60;
+  return {{"markup", cell_markup(text)},
+          {"is_text", column.align == Align::left},
+          {"is_long", text.size() > k_sentence},
+          {"names_row", names_row}};
 }
 
 }  // namespace
@@ -141,7 +157,7 @@ std::string rendered(std::string_view name, std::span<const Template> templates,
   AllThere context(&data);
   std::string text = parsed.render(context);
   SHAPLEY_REQUIRE(parsed.is_valid());
-  return text;
+  return with_instants_in_words(text);
 }
 
 json page_values(const std::string& title, const std::string& heading, std::int64_t reload_s) {

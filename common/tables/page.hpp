@@ -35,8 +35,8 @@ struct Template {
 [[nodiscard]] std::span<const Template> common_templates();
 
 // The template of this name, filled with `values`. Besides those of this list, it may use the common ones. A line of a
-// template that has nothing but the tag of a section or of another template adds no line to the page. REQUIRES: the
-// values that a template names are there; null stands for nothing.
+// template that has nothing but the tag of a section or of another template adds no line to the page. Instants are
+// written in words (instants.hpp). REQUIRES: the values that a template names are there; null stands for nothing.
 [[nodiscard]] std::string rendered(std::string_view name, std::span<const Template> templates,
                                    const nlohmann::json& values);
 

@@ -13,6 +13,9 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "ctl/offline.hpp"
+#include "ctl/slurm/submission.hpp"
+#include "ledger/readers/declarations.hpp"
 
 namespace shapley::ctl {
 
@@ -114,6 +117,11 @@ class AccountTree {
   std::map<std::string, std::set<std::string>> below_;
   std::map<std::string, AccountWorks> all_, itself_;
 };
+
+Expected<std::string> cluster_of(const std::filesystem::path& ledger) {
+  if (ledger.empty()) return std::string();
+  return answers::from_ledger(ledger, [](const ledger::Ledger& books) { return ledger::cluster_name(books); });
+}
 
 class AccountLines {
  public:
@@ -235,23 +243,36 @@ json exact_accounts(const std::vector<AccountSubtotal>& accounts, const ledger::
   return rows;
 }
 
-void add_accounts_option(CLI::App& command, std::string& file) {
+void add_accounts_option(CLI::App& command, AccountsAsked& accounts) {
+  const auto take = [&accounts](const std::string& file) { accounts = {.is_asked = true, .file = file}; };
   command
-      .add_option("--accounts", file,
-                  "Show subtotals by the tree of accounts in this output of sacctmgr -nP list associations "
-                  "cluster=NAME format=Account,ParentName")
-      ->type_name("FILE");
+      .add_option_function<std::string>(
+          "--accounts", take,
+          "Show subtotals by the tree of accounts, which Slurm is asked for, or in this output of sacctmgr -nP list "
+          "associations cluster=NAME format=Account,ParentName")
+      ->expected(0, 1)
+      ->type_name("[FILE]");
 }
 
-Expected<std::vector<AccountSubtotal>> subtotals_by(const std::string& file, const std::vector<UsersOf>& users) {
-  if (file.empty()) return std::vector<AccountSubtotal>{};
-  auto opened = InputFile::open(file);
-  if (!opened) return with_context("--accounts", std::move(opened).error());
-  const auto parents = site_rules::read_account_parents(*opened);
-  if (!parents) return with_context("--accounts: " + file, parents.error());
+Expected<std::vector<AccountSubtotal>> subtotals_by(const AccountsAsked& asked, const std::filesystem::path& ledger,
+                                                    const std::vector<UsersOf>& users, const ProgramRunner& run) {
+  if (!asked.is_asked) return std::vector<AccountSubtotal>{};
+  const auto read = [&]() -> Expected<site_rules::AccountParents> {
+    if (asked.file.empty()) {
+      SHAPLEY_TRY_ASSIGN(std::string cluster, cluster_of(ledger));
+      return account_parents(std::move(cluster), run);
+    }
+    auto opened = InputFile::open(asked.file);
+    if (!opened) return tl::unexpected(std::move(opened).error());
+    auto parents = site_rules::read_account_parents(*opened);
+    if (!parents) return with_context(asked.file, std::move(parents).error());
+    return parents;
+  };
+  const auto parents = read();
+  if (!parents) return with_context("--accounts", parents.error());
   if (is_too_deep(*parents)) {
-    return fail(Errc::invalid_argument,
-                "--accounts: " + file + ": the tree is more than " + std::to_string(k_deepest) + " accounts deep");
+    return fail(Errc::invalid_argument, "--accounts: " + (asked.file.empty() ? "" : asked.file + ": ") +
+                                            "the tree is more than " + std::to_string(k_deepest) + " accounts deep");
   }
   return account_subtotals(users, *parents);
 }

@@ -2,11 +2,13 @@
 // it got.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "ctl/output/paper.hpp"
+#include "ctl/slurm/job_facts.hpp"
 #include "reports/statement.hpp"
 #include "site_rules/attribution.hpp"
 #include "tables/table.hpp"
@@ -46,10 +48,18 @@ SHAPLEY_DESCRIBE(AccountSubtotal, organization, account, above, own, borrowed, i
 [[nodiscard]] nlohmann::json exact_accounts(const std::vector<AccountSubtotal>& accounts,
                                             const ledger::IntervalHeading& of);
 
-// The option --accounts, and the subtotals by the file that it names (site_rules::read_account_parents); none if it is
-// empty. Errc::invalid_argument: that is no tree, or too deep a one.
-void add_accounts_option(CLI::App& command, std::string& file);
-[[nodiscard]] Expected<std::vector<AccountSubtotal>> subtotals_by(const std::string& file,
-                                                                  const std::vector<UsersOf>& users);
+// The option --accounts: the tree in a file (site_rules::read_account_parents), or, where none is named, of Slurm.
+struct AccountsAsked {
+  bool is_asked = false;
+  std::string file = {};
+};
+void add_accounts_option(CLI::App& command, AccountsAsked& accounts);
+// None where none are asked for. `ledger`: the file that was read, of whose cluster Slurm is asked;
+// empty: of this host's. `run`: as of Environment. Errc::invalid_argument: that is no tree, or too deep a one;
+// Errc::unavailable: Slurm does not answer.
+[[nodiscard]] Expected<std::vector<AccountSubtotal>> subtotals_by(const AccountsAsked& asked,
+                                                                  const std::filesystem::path& ledger,
+                                                                  const std::vector<UsersOf>& users,
+                                                                  const ProgramRunner& run);
 
 }  // namespace shapley::ctl

@@ -91,8 +91,7 @@ Expected<ledger::AttributionAsked> attribution(const AdjustArguments& arguments)
   if (!arguments.account.empty()) attribute.account = arguments.account;
   if (!arguments.user.empty()) {
     attribute.user_id = user_number_of(arguments.user);
-    if (!attribute.user_id)
-      return wrong("--user: this machine knows no user '" + arguments.user + "'; give the user's number");
+    if (!parse_number<std::uint32_t>(arguments.user)) attribute.user = arguments.user;
   }
   const bool timed = !arguments.since.empty() && !arguments.until.empty();
   if (arguments.job.empty() && !timed) {

@@ -28,7 +28,7 @@ using tables::left;
 
 // Those that go first of a user's; to look up more places would take seconds.
 constexpr std::size_t k_most_own_jobs = 100;
-// How often sbatch is asked, which plans a job each time.
+// How often sbatch is asked, which plans a job each time, and scontrol.
 constexpr std::size_t k_most_tests = 12;
 // slurmctld tries to start jobs about so often.
 constexpr Duration k_soon{60};
@@ -156,29 +156,35 @@ class Fitting {
   // slurmctld puts off each estimate by what the jobs before the tested one ask for, the explained job among them
   // (_delayed_job_start_time): alike for all of an account, a partition and a QOS. So it is compared with the least's.
   bool starts_now(const PendingRecord& job, const std::string& partition, const FitsNow& fits) {
+    if (++asked_jobs_ > k_most_tests) return false;
+    const std::optional<JobWishes> wishes = wishes_of(job.job, run_);
+    if (!wishes || wishes->asks_for_more) return false;
     const auto limit = fits.time_limit_s ? fits.time_limit_s : job.time_limit_s;
     ledger::SubmissionAsked asked{.account = job.account, .partition = partition, .qos = job.qos, .processors = 1};
     const std::optional<Instant> least = estimate(asked, limit_text(60));
     if (!least) return false;
     asked.processors = fits.cpus.value_or(job.cpus);
-    const std::optional<Instant> start = estimate(asked, limit ? limit_text(*limit) : "");
+    const std::optional<Instant> start = estimate(asked, limit ? limit_text(*limit) : "", wishes->memory);
     return start && *start <= *least + k_soon;
   }
 
-  std::optional<Instant> estimate(const ledger::SubmissionAsked& asked, const std::string& time) {
-    const auto key = std::tuple(asked.account, asked.partition, asked.qos, asked.processors, time);
+  std::optional<Instant> estimate(const ledger::SubmissionAsked& asked, const std::string& time,
+                                  const std::string& memory = {}) {
+    const auto key = std::tuple(asked.account, asked.partition, asked.qos, asked.processors, time, memory);
     const auto known = tested_.find(key);
     if (known != tested_.end()) return known->second;
     if (tested_.size() >= k_most_tests) return std::nullopt;
-    return tested_[key] = estimate_in(test_only(asked, time, run_).value_or(""));
+    return tested_[key] = estimate_in(test_only(asked, time, run_, memory).value_or(""));
   }
 
   const std::vector<PendingRecord>& records_;
   Instant now_;
   const ProgramRunner& run_;
   std::map<std::string, std::int64_t> idle_;
-  std::map<std::tuple<std::string, std::string, std::string, std::int64_t, std::string>, std::optional<Instant>>
+  std::map<std::tuple<std::string, std::string, std::string, std::int64_t, std::string, std::string>,
+           std::optional<Instant>>
       tested_;
+  std::size_t asked_jobs_ = 0;
 };
 
 // When its organization has the best rank of those that wait, if nothing starts or ends: every better one is passed,
@@ -329,7 +335,7 @@ std::string render_own_jobs(const OwnJobs& report) {
   text +=
       "Before: jobs and tasks that go before it. ByRule: when its organization has the best rank, if nothing starts\n"
       "or ends. BySlurm: when Slurm expects to start it. FitsNow: with this it would start now, by what is idle and\n"
-      "sbatch --test-only.\n";
+      "sbatch --test-only, unless it asks for more nodes than these CPUs have.\n";
   if (report.truncated) {
     text += "The daemon lists the newest " + std::to_string(ledger::k_max_reported_jobs) +
             " jobs only: of older ones no place is shown.\n";

@@ -97,10 +97,8 @@ Expected<ledger::JobsFilter> filter_of(const JobsArguments& arguments) {
   // Slurm keeps account names in lower case and accepts them in any case.
   for (const std::string& account : arguments.accounts) filter.accounts.push_back(lower(account));
   for (const std::string& user : arguments.users) {
-    const auto number = user_number_of(user);
-    if (!number)
-      return fail(Errc::invalid_argument, "-u: this machine knows no user '" + user + "'; give the user's number");
-    filter.user_ids.push_back(*number);
+    filter.user_ids.push_back(user_number_of(user).value_or(ledger::k_no_user));
+    if (!parse_number<std::uint32_t>(user)) filter.users.push_back({user, filter.user_ids.back()});
   }
   return filter;
 }

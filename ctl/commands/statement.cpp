@@ -478,7 +478,8 @@ Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endp
   name_users(report);
   StatementAdditions additions;
   SHAPLEY_TRY_ASSIGN(additions.balances, balances_of(arguments.balance, report.of, interval, endpoint));
-  SHAPLEY_TRY_ASSIGN(additions.accounts, subtotals_by(arguments.accounts, users_of(report)));
+  SHAPLEY_TRY_ASSIGN(additions.accounts,
+                     subtotals_by(arguments.accounts, interval.ledger, users_of(report), environment.run_program));
   if (interval.json) {
     json values = json_of(report);
     add_to_json(values, additions);

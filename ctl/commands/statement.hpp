@@ -36,7 +36,7 @@ struct StatementArguments {
   // Ledgers of the clusters of one consortium; by the first of them clusters are weighed and organizations named.
   std::vector<std::string> consortium = {};
   StatementTables tables = {};
-  std::string accounts = {};  // a file of the tree of accounts; empty: no subtotals
+  AccountsAsked accounts = {};
 };
 
 void add_statement(CLI::App& app, StatementArguments& arguments);

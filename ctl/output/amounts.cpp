@@ -73,7 +73,9 @@ std::string capitalized_unit(const ledger::AmountUnit& in) {
 }
 
 std::string amounts_help(std::span<const tables::Field> fields) {
-  return field_help(fields) + "With charge: billing or weights core-hours are billing-hours, in names, too.\n";
+  return field_help(fields) +
+         "With charge: billing or weights heads have billing-hours (billing_hours) for core-hours, and charged-hours\n"
+         "(charged_hours) where that rule changed; --format takes the names above.\n";
 }
 
 void name_unit(tables::Table& table, const ledger::AmountUnit& in) {

@@ -21,13 +21,9 @@ using tables::left;
 using tables::Table;
 
 constexpr Field k_clusters_page[] = {
-    left({"cluster", "Cluster"}),       left({"contribution", "Contribution"}), left({"since_utc", "Books from (UTC)"}),
-    left({"until_utc", "Until (UTC)"}), {"weight", "A processor is worth"},
+    left({"cluster", "Cluster"}), left({"contribution", "Contribution"}), left({"since_utc", "Books from"}),
+    left({"until_utc", "Until"}), {"weight", "A processor is worth"},
 };
-
-std::string time_of(const ConsortiumStatement& statement) {
-  return statement.of.front().since.utc().substr(0, 10) + " to " + statement.of.front().until.utc().substr(0, 10);
-}
 
 Table clusters_table(const ConsortiumStatement& statement) {
   Table table{.name = "Clusters", .columns = columns_of(k_clusters_page)};
@@ -114,7 +110,7 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
   const Table lent = lent_table(statement);
   const std::vector<Sheet> sheets = consortium_sheets(statement);
   return rendered("consortium.mustache", page_templates(),
-                  {{"page", tables::page_values(heading + ", " + time_of(statement), heading)},
+                  {{"page", tables::page_values(heading + ", " + time_in_words(statement.of.front()), heading)},
                    {"since", statement.of.front().since.utc()},
                    {"until", statement.of.front().until.utc()},
                    {"unit_in_full", statement.in().in_full()},

@@ -16,6 +16,7 @@
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/worth.hpp"
 #include "ctl/report/parts.hpp"
+#include "tables/instants.hpp"
 
 namespace shapley::ctl {
 
@@ -43,11 +44,11 @@ json worth_values(const ledger::PeriodPart& last) {
 
 json period_begins(const std::vector<ledger::PeriodPart>& periods) {
   if (periods.size() < 2) return nullptr;
-  json days = json::array();
+  std::string days;
   for (const ledger::PeriodPart& part : periods) {
-    if (part.opens_period) days.push_back(part.period_begin.utc().substr(0, 10));
+    if (part.opens_period) days += (days.empty() ? "" : ", ") + tables::date_in_words(part.period_begin);
   }
-  return {{"each", std::move(days)}};
+  return {{"days", std::move(days)}};
 }
 
 json users_values(const SiteReport& report) {
@@ -74,8 +75,7 @@ json head_values(const Proof& proof) {
 json values_without_charts(const SiteReport& report) {
   const ledger::IntervalHeading& of = report.statement.of;
   const ledger::PeriodPart& last = report.statement.periods.back();
-  const std::string time = of.since.utc().substr(0, 10) + " to " + of.until.utc().substr(0, 10);
-  return {{"page", tables::page_values(report.heading + ", " + time, report.heading)},
+  return {{"page", tables::page_values(report.heading + ", " + time_in_words(of), report.heading)},
           {"cluster", text_or_null(report.cluster)},
           {"consortium", text_or_null(report.consortium)},
           {"since", of.since.utc()},

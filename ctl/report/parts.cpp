@@ -9,6 +9,7 @@
 #include "ctl/commands/audit.hpp"
 #include "ledger/archive/links.hpp"
 #include "ledger/chain/hash_chain.hpp"
+#include "tables/instants.hpp"
 
 namespace shapley::ctl {
 
@@ -51,6 +52,10 @@ std::vector<std::string> text_lines(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
+}
+
+std::string time_in_words(const ledger::IntervalHeading& of) {
+  return tables::date_in_words(of.since) + " to " + tables::date_in_words(of.until);
 }
 
 json values_of(const Sheet& sheet) {

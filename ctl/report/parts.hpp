@@ -20,6 +20,9 @@ namespace shapley::ctl {
 // The whole lines of a text.
 [[nodiscard]] std::vector<std::string> text_lines(const std::string& text);
 
+// "1 November 2026 to 1 December 2026", for a page's title.
+[[nodiscard]] std::string time_in_words(const ledger::IntervalHeading& of);
+
 // Of sheet.mustache: the table, and a link that saves its exact values.
 [[nodiscard]] nlohmann::json values_of(const Sheet& sheet);
 

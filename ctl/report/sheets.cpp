@@ -14,6 +14,7 @@
 #include "ctl/commands/users.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/paper.hpp"
+#include "tables/instants.hpp"
 
 namespace shapley::ctl {
 
@@ -96,8 +97,8 @@ constexpr AmountField k_month_amounts[] = {
     {"given"}, {"got"}, {"settled", true}, {"rounding", true}, {"difference", true}};
 
 constexpr Field k_corrections_page[] = {
-    left({"number", "Number"}), left({"at_utc", "Made (UTC)"}), left({"author", "By"}),  left({"what_became", "What"}),
-    left({"reason", "Why"}),    {"runs_moved", "Runs"},         {"moved", "Core-hours"},
+    left({"number", "Number"}), left({"at_utc", "Made"}), left({"author", "By"}),  left({"what_became", "What"}),
+    left({"reason", "Why"}),    {"runs_moved", "Runs"},   {"moved", "Core-hours"},
 };
 
 Sheet sheet_of(const std::string& name, std::span<const Field> page, const std::string& file,
@@ -347,7 +348,8 @@ Lending lending_of(const SiteReport& report) {
 
 std::string short_instant(const std::string& utc) {
   constexpr std::string_view k_midnight = "T00:00:00Z";
-  return utc.ends_with(k_midnight) ? utc.substr(0, utc.size() - k_midnight.size()) : utc;
+  const auto t = parse_instant(utc);
+  return t && utc.ends_with(k_midnight) ? tables::date_in_words(*t) : utc;
 }
 
 std::string month_label(const ledger::HistoryRow& row) {

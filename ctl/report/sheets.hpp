@@ -118,7 +118,7 @@ struct Lending {
 };
 [[nodiscard]] Lending lending_of(const SiteReport& report);
 
-// "2026-11-21T07:00:00Z"; for midnight only the date.
+// "2026-11-21T07:00:00Z", which a page writes in words (tables/instants.hpp); of midnight "21 November 2026".
 [[nodiscard]] std::string short_instant(const std::string& utc);
 
 // "2026-11", or "2026-11 (part)" if the row does not cover the whole month.

@@ -87,6 +87,29 @@ Expected<std::vector<PendingRecord>> pending_records(const ProgramRunner& run) {
   return records;
 }
 
+std::optional<JobWishes> wishes_of(std::uint32_t job, const ProgramRunner& run) {
+  const std::string number = std::to_string(job);
+  const std::string output = run({"scontrol", "--oneliner", "show", "job", number}).value_or("");
+  // Of an array's number scontrol shows the tasks that have records of their own, too.
+  for (const std::string_view line : split(output, '\n')) {
+    const std::vector<std::string_view> words = split(line, ' ');
+    if (words.front() != "JobId=" + number) continue;
+    JobWishes wishes;
+    for (const std::string_view word : words) {
+      const std::size_t equals = std::min(word.find('='), word.size());
+      const std::string_view key = word.substr(0, equals);
+      const std::string_view value = word.substr(std::min(equals + 1, word.size()));
+      // What a user named it may look like another member; then the user's own job has no advice.
+      if (key.starts_with("TresPer")) wishes.asks_for_more = true;
+      if (value.empty() || value == "0") continue;
+      if (key == "MinMemoryNode") wishes.memory = "--mem=" + std::string(value);
+      if (key == "MinMemoryCPU") wishes.memory = "--mem-per-cpu=" + std::string(value);
+    }
+    return wishes;
+  }
+  return std::nullopt;
+}
+
 std::map<std::string, std::int64_t> idle_cpus(const ProgramRunner& run) {
   std::map<std::string, std::int64_t> idle;
   const std::string output = run({"sinfo", "--noheader", "--all", "--local", "--format=%R|%C"}).value_or("");

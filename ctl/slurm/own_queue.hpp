@@ -35,6 +35,16 @@ struct PendingRecord {
 // Those that this user may see.
 [[nodiscard]] Expected<std::vector<PendingRecord>> pending_records(const ProgramRunner& run);
 
+// What squeue does not show of a job. The number of nodes that a job asks for is in no command's answer: of a job that
+// waits they all show an estimate.
+struct JobWishes {
+  std::string memory = {};  // as an option of sbatch; empty: none
+  // Generic resources of the whole job, its tasks or its sockets (--gpus and its like).
+  bool asks_for_more = false;
+};
+// nullopt: scontrol does not show it.
+[[nodiscard]] std::optional<JobWishes> wishes_of(std::uint32_t job, const ProgramRunner& run);
+
 // By partition. Empty if sinfo does not answer.
 [[nodiscard]] std::map<std::string, std::int64_t> idle_cpus(const ProgramRunner& run);
 struct IdlePartition {

@@ -7,7 +7,6 @@
 #include "base/calendar.hpp"
 #include "base/text.hpp"
 #include "ctl/adoption/slurm_site.hpp"
-#include "site_rules/attribution.hpp"
 
 namespace shapley::ctl {
 
@@ -83,19 +82,22 @@ ledger::SubmissionAsked completed(ledger::SubmissionAsked asked, const std::stri
   return asked;
 }
 
+Expected<site_rules::AccountParents> account_parents(std::string cluster, const ProgramRunner& run) {
+  if (!run) return fail(Errc::unavailable, "this program runs no others here");
+  if (cluster.empty()) cluster = cluster_name(run);
+  if (cluster.empty()) return fail(Errc::unavailable, "scontrol show config does not name the cluster; name a file");
+  SHAPLEY_TRY_ASSIGN(const std::string output, run({"sacctmgr", "-n", "-P", "list", "associations",
+                                                    "cluster=" + cluster, "format=Account,ParentName"}));
+  std::istringstream text(output);
+  return site_rules::read_account_parents(text);
+}
+
 std::vector<std::string> accounts_above(const std::string& account, const ProgramRunner& run) {
-  if (!run) return {};
-  const std::string cluster = cluster_name(run);
-  if (cluster.empty()) return {};
-  const auto output =
-      run({"sacctmgr", "-n", "-P", "list", "associations", "cluster=" + cluster, "format=Account,ParentName"});
-  std::istringstream text(output.value_or(""));
-  return site_rules::accounts_above(site_rules::read_account_parents(text).value_or(site_rules::AccountParents()),
-                                    account);
+  return site_rules::accounts_above(account_parents("", run).value_or(site_rules::AccountParents()), account);
 }
 
 std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const std::string& time,
-                                     const ProgramRunner& run) {
+                                     const ProgramRunner& run, const std::string& memory) {
   if (!run) return std::nullopt;
   // sbatch writes its answer to its standard error. The shell's text is fixed; what users write are arguments.
   std::vector<std::string> words{"sh", "-c",          "sbatch \"$@\" 2>&1 || true",
@@ -104,6 +106,7 @@ std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const
   if (!asked.partition.empty()) words.push_back("--partition=" + asked.partition);
   if (!asked.qos.empty()) words.push_back("--qos=" + asked.qos);
   if (!time.empty()) words.push_back("--time=" + time);
+  if (!memory.empty()) words.push_back(memory);
   words.emplace_back("--wrap=true");
   const auto output = run(words);
   std::string answer = output ? *output : output.error().what;

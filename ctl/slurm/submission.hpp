@@ -8,11 +8,16 @@
 
 #include "ctl/slurm/job_facts.hpp"
 #include "ledger/reports/explain_report.hpp"
+#include "site_rules/attribution.hpp"
 
 namespace shapley::ctl {
 
+// A cluster's accounts with their parents, by sacctmgr; `cluster` empty: this host's. `run`: as of Environment.
+// Errc::unavailable: Slurm does not answer.
+[[nodiscard]] Expected<site_rules::AccountParents> account_parents(std::string cluster, const ProgramRunner& run);
+
 // From the account's parent to the root; none if sacctmgr does not answer: then rules about accounts above are not
-// found. `run`: as of Environment.
+// found.
 [[nodiscard]] std::vector<std::string> accounts_above(const std::string& account, const ProgramRunner& run);
 
 // The job with what slurmctld adds where it says nothing: the default partition, this user's default account, and the
@@ -22,8 +27,8 @@ namespace shapley::ctl {
                                                 const ProgramRunner& run);
 
 // The answer of sbatch --test-only, a line, or the reason for which it is missing; nullopt: no command is run. `time`:
-// its time limit, as sbatch takes it; empty: the partition's default.
+// its time limit, as sbatch takes it; empty: the partition's default. `memory`: the option for it; empty: likewise.
 [[nodiscard]] std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const std::string& time,
-                                                   const ProgramRunner& run);
+                                                   const ProgramRunner& run, const std::string& memory = {});
 
 }  // namespace shapley::ctl

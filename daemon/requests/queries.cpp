@@ -109,7 +109,7 @@ Expected<Answer> jobs(Service& service, const ledger::JobsFilter& asked, const C
   SHAPLEY_TRY(ledger::check_organizations(service.books().state(), asked.organizations));
   // From the present books; the thread reads the ledger a moment later.
   auto no_start = no_start_report(service, asked.organizations);
-  ledger::JobsFilter filter = asked;
+  SHAPLEY_TRY_ASSIGN(ledger::JobsFilter filter, ledger::with_users_of(service.books().state().user_names(), asked));
   filter.organizations = ledger::booked_names(service.books().state(), asked.organizations);
   return [filter = std::move(filter), now = context.now, visible = context.visible, no_start = std::move(no_start),
           books = ledger::JobsContext::of(service.books().state())](ReadingThread::Connection& connection,

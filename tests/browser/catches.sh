@@ -13,6 +13,7 @@ cat >"$dir/spoiled.html" <<'HTML'
 <figure><svg role="img" aria-label="Second" viewBox="0 0 200 100" width="200" height="100" style="--series-0:#fff;--series-1:#00f">
 <path d="M0,0 L50,50" stroke="var(--series-0)"/><path d="M0,0 L50,50" stroke="var(--series-1)"/>
 <text x="10" y="50">under</text><text x="14" y="50">over</text><text x="10" y="80" font-size="5">tiny</text></svg></figure>
+<p>at 2026-11-01T00:00:00Z</p><div style="width:50px;overflow:auto" aria-label="Cut"><table><tr><td style="min-width:120px">1</td></tr></table></div>
 </body></html>
 HTML
 printf 'b' >"$dir/x.csv"
@@ -23,7 +24,7 @@ fi
 wrong=0
 for fault in 'the document is 3008 wide' 'spoiled-light-phone: is laid out 980 wide' '"pale": contrast' 'console: error' 'asks for http://127.0.0.1:9/x.png' 'x.csv as it is saved is not the file' \
   'First: a colour that does not follow' 'First: no marks' 'First: "outside" is cut off' 'Second: a mark of var(--series-0) has contrast 1.00' \
-  'Second: "over" and "under" run into each other' 'Second: "tiny" is 5.0 pixels high' 'spoiled-dark-desktop: the ground is 255' 'spoiled-light-wide: charts and tables take 200 of 1920'; do
+  '2026-11-01T00:00:00Z is not in words' 'Cut: goes on beyond its edge without a sign' 'Cut: the names of its rows scroll away' 'Second: "over" and "under" run into each other' 'Second: "tiny" is 5.0 pixels high' 'spoiled-dark-desktop: the ground is 255' 'spoiled-light-wide: charts and tables take 240 of 1920'; do
   grep -qF -- "$fault" "$dir/said" || { echo "catches: not named: $fault"; wrong=1; }
 done
 [[ $wrong == 0 ]] || { cat "$dir/said"; exit 1; }

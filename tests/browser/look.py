@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Opens pages in headless Chromium as their readers do: light, dark, on a desktop, on a phone, on a wide screen, on paper.
+"""Opens pages in headless Chromium as their readers do: light, dark, on a desktop, in smaller windows, on phones, on a wide screen, on paper.
 
 Usage: look.py OUTPUT PAGE...     PAGE: NAME=FILE.html; screenshots are OUTPUT/NAME-THEME-WIDTH.png
 
 Of each page and each way to see it: every chart has marks in colours that differ from the ground, every text is readable
-against what is behind it and none of a chart is cut off, the document is no wider than the screen, nothing is written to the
-console, nothing is asked of the network. A page has charts unless its NAME begins with "live-"; its charts and tables take nine
+against what is behind it and none of a chart is cut off, the document is no wider than the screen, a table that goes on beyond an
+edge has a sign there and keeps its first column, instants are in words, nothing is written to the console, nothing is asked of the
+network. A page has charts unless its NAME begins with "live-"; its charts and tables take nine
 tenths of a wide screen. Once for each page: every
 download saves the file that lies beside the page, where there is one, and the page prints. All that is wrong is listed; exit code 1 if anything is.
 
@@ -25,7 +26,7 @@ import time
 import zlib
 
 DEADLINE_S = 300  # for one answer of the browser; a busy machine may need much
-WIDTHS = {"desktop": (1280, 900, False), "phone": (360, 740, True), "wide": (1920, 1080, False)}
+WIDTHS = {"desktop": (1280, 900, False), "phone": (360, 740, True), "turned": (600, 360, True), "window": (800, 600, False), "wide": (1920, 1080, False)}
 THEMES = ("light", "dark")
 
 LOOK = r"""
@@ -66,9 +67,24 @@ LOOK = r"""
     if (!node.data.trim() || !visible(element)) continue;
     const style = getComputedStyle(element);
     const svg = element.closest('svg');
+    const instant = /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z/.exec(node.data);
+    if (instant && !element.closest('pre')) wrong.push(`${instant[0]} is not in words`);
     const ratio = contrast(rgb(svg ? style.fill : style.color), ground(element));
     texts += 1;
     if (ratio < 4.5) wrong.push(`"${node.data.trim().slice(0, 40)}": contrast ${ratio.toFixed(2)}`);
+  }
+
+  const clear = (e) => rgb(getComputedStyle(e).backgroundColor)[3] === 0;
+  for (const e of document.body.querySelectorAll(':not(svg *)')) {
+    const style = getComputedStyle(e);
+    const goes_on = [e.scrollWidth > e.clientWidth + 1 && style.overflowX !== 'visible', e.scrollHeight > e.clientHeight + 1 && style.overflowY !== 'visible'];
+    if (!visible(e) || !(goes_on[0] || goes_on[1])) continue;
+    const name = e.getAttribute('aria-label') || e.tagName;
+    const attached = style.backgroundImage === 'none' ? [] : style.backgroundAttachment.split(', ');
+    const signs = ['local', 'scroll'].every((kind) => attached.filter((a) => a === kind).length >= 2);
+    if (!signs || ![...e.querySelectorAll('td')].every(clear)) wrong.push(`${name}: goes on beyond its edge without a sign`);
+    const first = e.querySelector('tbody th');
+    if (goes_on[0] && !(first && getComputedStyle(first).position === 'sticky')) wrong.push(`${name}: the names of its rows scroll away`);
   }
 
   let charts = 0, marks = 0;
@@ -329,10 +345,10 @@ def main():
     finally:
         browser.close()
         shutil.rmtree(profile, ignore_errors=True)
-    for what in reader.wrong[:60]:
+    for what in reader.wrong[:200]:
         print(what)
-    if len(reader.wrong) > 60:
-        print(f"and {len(reader.wrong) - 60} more")
+    if len(reader.wrong) > 200:
+        print(f"and {len(reader.wrong) - 200} more")
     return 1 if reader.wrong else 0
 
 

@@ -1,23 +1,39 @@
 #!/usr/bin/env bash
-# The pages of `shapleyctl report` (3 and 40 organizations, of a time and of the present) in a real browser: look.py.
+# The pages of `shapleyctl report` in a real browser: look.py. Of 3 and 40 organizations, of a time and of the present, of one
+# organization, of a consortium, and of books that were corrected.
 # Usage: pages.sh SHAPLEYCTL MAKE_CONSORTIUM OUTPUT; pages and screenshots stay in OUTPUT.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 shapleyctl=$1 make_consortium=$2 output=$3
+ledgers=$here/../recordings/ledgers
 die() { echo "pages: $*"; exit 1; }
+
+pages=()
+# page NAME ARGUMENTS...: with an invoice and users, too.
+page() {
+  local name=$1
+  shift
+  "$shapleyctl" report -o "$output/$name" "$@" >"$output/out" || [[ $? == 6 ]] || die "$name is not written: $(<"$output/out")"
+  [[ $(head -n 1 "$output/out") == "$output/$name/index.html" ]] || die "report does not say where the page is: $(<"$output/out")"
+  pages+=("$name=$output/$name/index.html")
+}
 
 rm -rf "$output"
 mkdir -p "$output"
-pages=()
 for organizations in 3 40; do
   ledger=$output/$organizations.db
   "$make_consortium" "$ledger" "$organizations"
-  "$shapleyctl" report --ledger "$ledger" --since 2026-10-10 -o "$output/report-$organizations" >"$output/out"
-  [[ $(<"$output/out") == "$output/report-$organizations/index.html" ]] || die "report does not say where the page is: $(<"$output/out")"
-  pages+=("report-$organizations=$output/report-$organizations/index.html")
+  each=()
+  [[ $organizations != 3 ]] || each=(--per-organization)
+  page "report-$organizations" --ledger "$ledger" --since 2026-10-10 "${each[@]}"
+  page "live-$organizations" --live --every 30 --ledger "$ledger"
 done
-for organizations in 3 40; do
-  "$shapleyctl" report --live --every 30 --ledger "$output/$organizations.db" -o "$output/live-$organizations" >"$output/out"
-  pages+=("live-$organizations=$output/live-$organizations/index.html")
+page invoice-40 --ledger "$output/40.db" -S 2026-10-01 -E 2026-12-01 --users --by-month --rate 0.02
+pages+=("member=$output/report-3/organizations/physics/index.html")
+for recording in consortium adjusted; do
+  mkdir "$output/$recording.ledgers"
+  tar -xJf "$ledgers/$recording.tar.xz" -C "$output/$recording.ledgers"
 done
+page corrected --ledger "$output/adjusted.ledgers/ledger.db" --users
+page consortium --consortium "$output"/consortium.ledgers/{north,south}.db --users
 setpriv --pdeathsig KILL "$here/look.py" "$output" "${pages[@]}"

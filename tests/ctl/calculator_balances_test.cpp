@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,8 @@
 #include <nlohmann/json.hpp>
 
 #include "calculator_fixture.hpp"
+#include "ctl/app.hpp"
+#include "no_terminal.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -254,6 +257,65 @@ TEST_F(CalculatorBalances, go_on_where_a_period_begins_on_every_paper_of_a_clust
       check_accounts(with_head(tables, {"Organization", "Account"}), books.sums(span.since, span.until));
     }
   }
+}
+
+// Of the cluster whose books they are.
+TEST_F(CalculatorBalances, have_the_accounts_of_slurm_where_no_file_is_named) {
+  CalculatorSite site{.random = std::mt19937_64(14)};
+  site.make(3, Period::monthly);
+  site.write(file("l"), [](const std::string& own) { return own; },
+             {accounting::ClusterNamed{k_books_begin, "newton", "uid 0", ""}});
+  std::ostringstream out;
+  std::ostringstream err;
+  std::vector<std::string> asked;
+  Environment environment = no_terminal(out, err);
+  const auto statement = [&](std::vector<std::string> more) {
+    out.str("");
+    err.str("");
+    more.insert(more.begin(), {"shapleyctl", "statement", "--month", "2023-08", "--ledger", file("l")});
+    std::vector<const char*> words;
+    for (const std::string& word : more) words.push_back(word.c_str());
+    return run(static_cast<int>(words.size()), words.data(), environment);
+  };
+  ASSERT_EQ(statement({"--accounts", tree()}), ExitCode::success) << err.str();
+  const std::string by_file = out.str();
+  EXPECT_EQ(statement({"--accounts"}), ExitCode::unavailable);
+  environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
+    asked = words;
+    return content_of(tree());
+  };
+  EXPECT_EQ(statement({"--accounts"}), ExitCode::success) << err.str();
+  EXPECT_EQ(out.str(), by_file);
+  EXPECT_NE(std::ranges::find(asked, "cluster=newton"), asked.end());
+  environment.run_program = [&](const std::vector<std::string>&) -> Expected<std::string> { return "a|b\na|c\n"; };
+  EXPECT_EQ(statement({"--accounts", "--users"}), ExitCode::usage);
+  EXPECT_PRED2(contains, err.str(), "--accounts: line 2: account a has the parent c");
+}
+
+// By `charge: billing` the same amounts are billing-hours, and a rate is of one of them; where the rule changed since
+// the books began, there is no such rate.
+TEST_F(CalculatorBalances, are_billing_hours_by_charge_billing) {
+  using accounting::ChargeDeclared;
+  CalculatorSite site{.random = std::mt19937_64(13)};
+  const CalculatorBooks& books = site.make(3, Period::monthly);
+  const auto own_name = [](const std::string& own) { return own; };
+  site.write(file("billing"), own_name, {ChargeDeclared{k_books_begin, "billing", {}, {}}});
+  for (const Span& span : k_spans) {
+    SCOPED_TRACE(span.arguments);
+    const std::string of_ledger = " --ledger " + file("billing") + ' ' + span.arguments;
+    check_cluster(of_ledger, books, span);
+    const std::string text = shown("statement --by-month --rate 1" + of_ledger);
+    EXPECT_PRED2(contains, text, "amounts in billing-hours\n");
+    EXPECT_PRED2(lacks, text, "core-hours");
+  }
+  site.write(file("both"), own_name,
+             {ChargeDeclared{k_books_begin, "cpu", {}, {}}, ChargeDeclared{k_august, "billing", {}, {}}});
+  const std::string late = "statement --month 2023-09 --ledger " + file("both");
+  EXPECT_PRED2(contains, shown(late + " --by-month"), "amounts in billing-hours\n");
+  const Outcome refused = ends(ExitCode::usage, run_shapleyctl(directory.path(), late + " --rate 1"));
+  EXPECT_PRED2(contains, refused.err,
+               "--rate: balances since the books began are in charged-hours (core-hours until 2023-08-01T00:00:00Z, "
+               "then billing-hours), and a rate is of one unit");
 }
 
 TEST_F(CalculatorBalances, go_on_where_a_period_begins_on_every_paper_of_a_consortium) {

@@ -53,7 +53,8 @@ inline ByName exact_of(const Rows& rows, const std::string& item) {
     if (row.at("item") != item) continue;
     const std::int64_t micro = static_cast<std::int64_t>(*parse_micro(row.at("exact")));
     amounts[row.at("organization")] += micro;
-    EXPECT_NEAR(std::stod(row.at("core_hours")), static_cast<double>(micro) / 3.6e9, 1e-6);
+    EXPECT_NEAR(std::stod(row.at(row.contains("core_hours") ? "core_hours" : "billing_hours")),
+                static_cast<double>(micro) / 3.6e9, 1e-6);
   }
   return amounts;
 }

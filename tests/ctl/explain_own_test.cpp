@@ -38,6 +38,17 @@ TEST(OwnQueue, reads_what_is_idle_by_partition_and_leaves_other_lines_out) {
   EXPECT_EQ(estimate_in("allocation failure: Requested node configuration is not available"), std::nullopt);
 }
 
+TEST(OwnQueue, reads_what_scontrol_shows_of_the_job_itself) {
+  std::string output;
+  const auto run = [&](const std::vector<std::string>&) -> Expected<std::string> { return output; };
+  output = "JobId=73 ArrayJobId=72 ArrayTaskId=1 TresPerJob=gres:gpu:1\nJobId=72 JobName= MinMemoryCPU=1G\n";
+  EXPECT_FALSE(wishes_of(72, run)->asks_for_more);
+  EXPECT_EQ(wishes_of(72, run)->memory, "--mem-per-cpu=1G");
+  EXPECT_TRUE(wishes_of(73, run)->asks_for_more);
+  EXPECT_EQ(wishes_of(73, run)->memory, "");
+  EXPECT_FALSE(wishes_of(7, run));
+}
+
 PendingRecord record_of(const std::string& qos_and_account, const std::string& more) {
   const auto records = must(pending_records([&](const std::vector<std::string>&) -> Expected<std::string> {
     return "9|9|1|main|" + qos_and_account + "|4|5:00|Priority|7|N/A|" + qos_and_account + '|' + more + '\n';
@@ -85,6 +96,7 @@ class OwnJobsTable : public RankedBooks {
         tested.push_back(words);
         return "sbatch: Job 9 to start at " + utc(k_delay_s + (is_least ? 40 : tested_start)) + " using 1 processors";
       }
+      if (words[0] == "scontrol") return "JobId=" + words.back() + " JobName=a b " + scontrol_says + '\n';
       if (words.back() == "--format=%A|%Q") return "3|10000\n4|40003\n";
       const std::string me = std::to_string(::geteuid());
       const std::string no_more = "|N/A|(null)|(null)|OK|(null)\n";
@@ -118,6 +130,7 @@ class OwnJobsTable : public RankedBooks {
   std::string partitions = "main";
   std::string asks_for = "N/A|(null)|(null)|OK|(null)";
   std::string others;  // lines of squeue
+  std::string scontrol_says = "NumNodes=1 MinMemoryNode=0";
 };
 
 TEST_F(OwnJobsTable, has_ones_own_jobs_with_places_and_what_would_start_now) {
@@ -156,6 +169,26 @@ TEST_F(OwnJobsTable, advises_nothing_to_a_job_that_asks_for_more_than_processors
   asks_for = "gres:gpu:1|(null)|(null)|OK|(null)";
   EXPECT_EQ(shown()["jobs"][0]["fits_now"], nullptr);
   EXPECT_TRUE(tested.empty());
+}
+
+TEST_F(OwnJobsTable, advises_nothing_to_a_job_with_resources_that_squeue_does_not_show) {
+  for (const char* says : {"MinMemoryNode=0 TresPerJob=gres:gpu:2", "TresPerTask=gres:gpu:1", "TresPerSocket=gres:x"}) {
+    scontrol_says = says;
+    EXPECT_EQ(shown()["jobs"][0]["fits_now"], nullptr) << says;
+  }
+  EXPECT_TRUE(tested.empty());
+}
+
+TEST_F(OwnJobsTable, tests_with_the_memory_that_the_job_asks_for) {
+  for (const auto& [says, option] :
+       {std::pair("MinMemoryNode=4000M", "--mem=4000M"), std::pair("MinMemoryCPU=500M", "--mem-per-cpu=500M")}) {
+    scontrol_says = says;
+    tested.clear();
+    EXPECT_EQ(shown()["jobs"][0]["fits_now"]["cpus"], 1);
+    ASSERT_EQ(tested.size(), 2U);
+    EXPECT_EQ(std::ranges::find(tested[0], option), tested[0].end()) << "the least job";
+    EXPECT_NE(std::ranges::find(tested[1], option), tested[1].end()) << says;
+  }
 }
 
 TEST_F(OwnJobsTable, tests_the_partition_whose_idle_processors_it_advises) {

@@ -288,6 +288,7 @@ TEST_F(JobsReport, AFilterSurvivesTheWire) {
                           .organizations = {"A", "B's"},
                           .accounts = {"x"},
                           .user_ids = {0, 4'000'000'000U},
+                          .users = {{"max", 4'000'000'000U}, {"eve"}},
                           .jobs = {1},
                           .tasks = {{72, 3}, {72, 0}},
                           .parts = {{3, 1}}};

@@ -31,7 +31,7 @@ TEST_F(LivePage, SaysWhatStatusAndForecastSay) {
   EXPECT_NE(at, std::string::npos) << "in the order of ranks";
   ASSERT_FALSE(report.status.forecast->turns.empty());
   const ledger::ForecastTurn& turn = report.status.forecast->turns[0];
-  EXPECT_PRED2(contains, page, turn.first + " passes " + turn.then + " at " + turn.at.utc());
+  EXPECT_PRED2(contains, page, turn.first + " passes " + turn.then + " at <time datetime=\"" + turn.at.utc() + "\">");
   EXPECT_PRED2(contains, page, "The jobs are not listed here: x.");
   report.no_jobs.clear();
   EXPECT_PRED2(contains, live_page(report), "No job waits that could start.");

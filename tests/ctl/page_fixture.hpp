@@ -54,6 +54,13 @@ inline Rows parsed_csv(const std::string& text) {
   return rows;
 }
 
+// Without the elements of instants.
+inline std::string shown_text(std::string markup) {
+  for (std::size_t at = markup.find('<'); at != std::string::npos; at = markup.find('<', at))
+    markup.erase(at, markup.find('>', at) + 1 - at);
+  return markup;
+}
+
 // The cells of the table of this name, as a browser would show them.
 inline std::vector<std::vector<std::string>> table_of(const std::string& page, const std::string& name) {
   std::size_t at = page.find("aria-label=\"" + name + "\"><table>");
@@ -62,10 +69,10 @@ inline std::vector<std::vector<std::string>> table_of(const std::string& page, c
   for (at = page.find("<tr>", at); at < end; at = page.find("<tr>", at)) {
     const std::size_t last = page.find("</tr>", at);
     std::vector<std::string>& cells = rows.emplace_back();
-    for (at = page.find('>', at + 4); at < last; at = page.find('>', page.find("</t", at) + 5)) {
-      const std::size_t close = page.find("</t", at);
-      if (close > last) break;
-      cells.push_back(page.substr(at + 1, close - at - 1));
+    for (at = page.find("<t", at + 4); at < last; at = page.find("<t", at + 5)) {
+      const std::size_t begin = page.find('>', at) + 1;
+      at = page.find(page.compare(at, 3, "<th") == 0 ? "</th>" : "</td>", begin);
+      cells.push_back(shown_text(page.substr(begin, at - begin)));
     }
   }
   return rows;

@@ -336,7 +336,8 @@ TEST_F(Page, opens_with_what_each_member_is_owed) {
     const std::string page = must(report_page(report, Charts::left_out));
     return page.substr(0, page.find("Every organization</h2>"));
   };
-  EXPECT_PRED2(contains, opening(), "<p>Cluster north, from 2026-10-10T00:00:00Z to ");
+  EXPECT_PRED2(contains, opening(),
+               "<p>Cluster north, from <time datetime=\"2026-10-10T00:00:00Z\">10 October 2026, 00:00 UTC</time> to ");
   report.consortium = "<all>";
   EXPECT_PRED2(contains, opening(), "<p>Cluster north of the consortium &lt;all&gt;, from ");
   const std::string text = opening();

@@ -173,7 +173,8 @@ TEST_F(Page, of_the_daemon_has_its_figures_and_no_audit) {
                                          "SHAPLEY_SOCKET=" + (directory.path() / "s").string()));
   EXPECT_EQ(asked, (std::vector<std::string>{"statement", "history", "history", "status", "head"}));
   const std::string page = content_of(fs::path(out()) / "index.html");
-  EXPECT_PRED2(contains, page, "Cluster newton, from 2026-11-01T00:00:00Z to 2026-12-01T00:00:00Z");
+  EXPECT_PRED2(contains, page,
+               "Cluster newton, from <time datetime=\"2026-11-01T00:00:00Z\">1 November 2026, 00:00 UTC</time> to ");
   EXPECT_PRED2(contains, page,
                "No audit was made for this page: the figures are the daemon&#39;s; shapleyctl report --ledger");
   const auto rows = table_of(page, "Every organization");

@@ -101,6 +101,18 @@ TEST_F(Units, a_period_with_both_says_which_until_when) {
   EXPECT_PRED2(contains, of("status --at 2026-11-01T00:08:20"), "Given are core-hours.\n");
 }
 
+TEST_F(Units, the_list_of_columns_has_the_words_of_their_heads) {
+  const std::string help = run("jobs --helpformat");
+  for (const auto& [rule, unit] : {std::pair("billing", "billing"), std::pair("cpu", "charged")}) {
+    fs::remove(file());
+    write({charge(-1'000, "billing"), charge(500, rule)});
+    const std::string heads = of("jobs -a -S 2026-10-01 -P -o core_hours");
+    EXPECT_EQ(heads.substr(0, heads.find('\n')), std::string(unit) + "_hours");
+    EXPECT_PRED2(contains, help, std::string(unit) + "_hours");
+    EXPECT_PRED2(contains, help, std::string(unit) + "-hours");
+  }
+}
+
 TEST_F(Units, clusters_of_a_consortium_may_count_in_different_units) {
   write_two_clusters(directory.path());
   {

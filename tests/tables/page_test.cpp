@@ -68,6 +68,12 @@ TEST(Page, HasTablesAsPeopleSeeThem) {
             alone +
                 "<p><a class=\"download\" download=\"a.csv\" href=\"data:text/csv;charset=utf-8,"
                 "a,%22%22%22%25%22%22%22%0A\">Save as a.csv (exact values)</a></p>\n");
+  table.rows = json::array({json::array({"institute_for_<b>_and_more", "some_number"})});
+  EXPECT_PRED2(contains, filled(text, {{"sheet", sheet_values(table)}}),
+               "class=\"text\">institute_<wbr>for_<wbr>&lt;b&gt;_<wbr>and_<wbr>more</th><td>some_number</td>");
+  table.columns[1] = text_column("b");
+  table.rows = json::array({json::array({"a", std::string(61, 'x')})});
+  EXPECT_PRED2(contains, filled(text, {{"sheet", sheet_values(table)}}), "<td class=\"text long\">");
   for (int i = 0; i < 9; ++i) table.columns.push_back(amount_column("more"));
   table.rows = json::array();
   EXPECT_PRED2(contains, filled(text, {{"sheet", sheet_values(table)}}), "<div class=\"wide no-paper\"");

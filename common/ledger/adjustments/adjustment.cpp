@@ -129,7 +129,7 @@ class AdjustmentPlanner {
   }
 
   Expected<void> plan(const AttributionAsked& asked) {
-    const int ways = (asked.job ? 1 : 0) + (asked.account ? 1 : 0) + (asked.user_id ? 1 : 0);
+    const int ways = (asked.job ? 1 : 0) + (asked.account ? 1 : 0) + (asked.user_id || asked.user ? 1 : 0);
     if (ways != 1) return fail(Errc::invalid_argument, "name one of a job, an account and a user");
     if (asked.task && asked.part) return fail(Errc::invalid_argument, "name a task of an array, or a part of a job");
     if (!asked.job && (!asked.since || !asked.until)) {
@@ -140,10 +140,11 @@ class AdjustmentPlanner {
       return fail(Errc::invalid_argument, "commons runs nothing; runs of no organization belong to guests");
     }
     SHAPLEY_TRY(check_row(books_, asked.into));
-    SHAPLEY_TRY_ASSIGN(Restated restated, attribute_runs(ledger_, asked, now_));
+    SHAPLEY_TRY_ASSIGN(const AttributionAsked meant, with_user_of_books(asked));
+    SHAPLEY_TRY_ASSIGN(Restated restated, attribute_runs(ledger_, meant, now_));
     plan_.made.kind = AdjustmentKind::attribute;
     plan_.made.into = asked.into;
-    plan_.made.what = words_of_asked(asked);
+    plan_.made.what = words_of_asked(meant);
     if (restated.runs == 0) {
       return fail(Errc::invalid_argument,
                   "there are no " + plan_.made.what + " that are not booked under " + asked.into + " already");
@@ -253,6 +254,20 @@ class AdjustmentPlanner {
   }
 
  private:
+  // With the number of a user that is named.
+  [[nodiscard]] Expected<AttributionAsked> with_user_of_books(AttributionAsked asked) const {
+    if (!asked.user) return asked;
+    const std::vector<std::uint32_t> numbers = users_called(books_.user_names(), *asked.user);
+    if (numbers.size() == 1) asked.user_id = numbers.front();
+    if (numbers.size() > 1) {
+      return fail(Errc::invalid_argument, "the books know " + std::to_string(numbers.size()) + " users '" +
+                                              *asked.user + "'; give the user's number");
+    }
+    if (asked.user_id) return asked;
+    return fail(Errc::invalid_argument,
+                "neither the books nor the asker's host know a user '" + *asked.user + "'; give the user's number");
+  }
+
   Expected<void> check_time(const std::optional<Instant>& since, const std::optional<Instant>& until) const {
     if (since && *since > now_) return fail(Errc::invalid_argument, "since lies in the future");
     if (since && until && *until <= *since) return fail(Errc::invalid_argument, "until is not after since");

@@ -129,6 +129,14 @@ Expected<std::string> cluster_name(const Ledger& ledger) {
   return ledger.rows().run("read the cluster's name", read_cluster_name);
 }
 
+std::vector<std::uint32_t> users_called(const accounting::UserNames& names, std::string_view name) {
+  std::vector<std::uint32_t> numbers;
+  for (const auto& [number, called] : names) {
+    if (called == name) numbers.push_back(number);
+  }
+  return numbers;
+}
+
 Expected<accounting::UserNames> user_names(const Ledger& ledger) {
   return ledger.rows().run("read the names of users", read_user_names);
 }

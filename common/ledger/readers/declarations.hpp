@@ -33,6 +33,8 @@ namespace shapley::ledger {
 
 // What users were called last, as far as this file says, by number. Errors as above.
 [[nodiscard]] Expected<accounting::UserNames> user_names(const Ledger& ledger);
+// The numbers that have this name; ascending.
+[[nodiscard]] std::vector<std::uint32_t> users_called(const accounting::UserNames& names, std::string_view name);
 
 // The organizations that the configuration named last. Errors as above.
 [[nodiscard]] Expected<std::set<std::string>> configured_organizations(const Ledger& ledger);

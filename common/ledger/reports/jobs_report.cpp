@@ -1,8 +1,10 @@
 #include "ledger/reports/jobs_report.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "accounting/events/event.hpp"
+#include "ledger/readers/declarations.hpp"
 #include "ledger/readers/jobs.hpp"
 
 namespace shapley::ledger {
@@ -138,6 +140,22 @@ Expected<JobsReport> jobs_report(const Ledger& ledger, const JobsFilter& filter,
         "; ask for fewer jobs (a later 'since', fewer ids), or read a copy of the ledger (shapleyctl backup)";
   }
   return report;
+}
+
+Expected<JobsFilter> with_users_of(const accounting::UserNames& names, JobsFilter filter) {
+  for (const UserAsked& user : filter.users) {
+    const std::vector<std::uint32_t> numbers = users_called(names, user.name);
+    if (numbers.empty() && user.user_id == k_no_user) {
+      return fail(Errc::invalid_argument,
+                  "neither the books nor the asker's host know a user '" + user.name + "'; give the user's number");
+    }
+    if (numbers.empty()) continue;
+    // One of them: the number may have been asked for by itself, too.
+    const auto own = std::ranges::find(filter.user_ids, user.user_id);
+    if (own != filter.user_ids.end()) filter.user_ids.erase(own);
+    filter.user_ids.insert(filter.user_ids.end(), numbers.begin(), numbers.end());
+  }
+  return filter;
 }
 
 void complete(JobsReport& report, const JobsContext& context) {

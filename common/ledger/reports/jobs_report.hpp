@@ -25,6 +25,10 @@ inline constexpr Duration k_reported_history{7 * 24 * 3600};
 [[nodiscard]] Expected<JobsReport> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at,
                                                QueryBudget budget = {}, const std::optional<JobsViewer>& viewer = {});
 
+// The filter with the numbers that the ledger has for the names of `users` in place of the asker's.
+// Errc::invalid_argument: neither knows one.
+[[nodiscard]] Expected<JobsFilter> with_users_of(const accounting::UserNames& names, JobsFilter filter);
+
 // What the books know for all jobs: what their runs were charged in, and what their users are called.
 struct JobsContext {
   std::vector<accounting::ChargeDeclared> charges;
