@@ -98,6 +98,23 @@ void phi_by_estimator(const Status& status, MetricFamily& family) {
   }
 }
 
+// They add up to what its nodes have.
+void use_of_processors(const Status& status, MetricFamily& family) {
+  for (const OrganizationRow& row : status.report.organizations) {
+    const RankedRow& is = row.is;
+    const ProcessorMillionths own = is.used.count - is.borrowed.count;
+    const ProcessorMillionths idle = is.owned.count - own - is.lent.count;
+    const auto sample = [&](const char* state, ProcessorMillionths processors) {
+      add(family, from_micro(processors.value), {{"organization", is.name}, {"state", state}});
+    };
+    sample("own", own);
+    sample("lent", is.lent.count);
+    sample("idle_wanted", is.idle_wanted.count);
+    sample("idle_not_wanted", idle - is.idle_wanted.count);
+    sample("down", is.down.count);
+  }
+}
+
 // Of those that are kept; 1 while there is something to catch up with.
 void estimators_behind(const Status& status, MetricFamily& family) {
   const auto lists = [](const std::vector<std::string>& list, std::string_view name) {
@@ -227,6 +244,10 @@ std::vector<Metric> organization_metrics() {
        "Processors that its jobs use now beyond its own", organizations(&RankedRow::borrowed)},
       {"shapley_organization_waiting_processors", k_gauge, k_organization,
        "Processors that its startable pending jobs ask for", organizations(&RankedRow::waiting)},
+      {"shapley_organization_processors", k_gauge, "organization, state",
+       "What its processors do: own, lent, idle_wanted (startable jobs ask for as much), idle_not_wanted, down (also "
+       "drained)",
+       use_of_processors},
       {"shapley_organization_running_jobs", k_gauge, k_organization, "Its jobs that run",
        organizations(&RankedRow::running_jobs)},
       {"shapley_organization_waiting_jobs", k_gauge, k_organization,

@@ -196,8 +196,8 @@ Expected<ledger::HistoryReport> answer(const ledger::HistoryRequest& asked, cons
   const ledger::Interval by = asked.by.value_or(ledger::Interval::day);
   const auto usual = [by](Instant until) { return usual_begin(by, until); };
   return of_file<ledger::HistoryReport>(file, asked.of, {usual, needed_for_stretches},
-                                        [by](ledger::PastBooks& books, const ledger::IntervalAsked& interval) {
-                                          return ledger::history_report(books, interval, by);
+                                        [&](ledger::PastBooks& books, const ledger::IntervalAsked& interval) {
+                                          return ledger::history_report(books, interval, by, asked.utilization);
                                         });
 }
 

@@ -92,8 +92,9 @@ struct HistoryRequest {
   static constexpr std::string_view k_name = "history";
   IntervalRequest of = {};
   std::optional<Interval> by = {};  // nullopt: day
+  bool utilization = false;
 };
-SHAPLEY_DESCRIBE(HistoryRequest, (flattened, of), (supplement, by));
+SHAPLEY_DESCRIBE(HistoryRequest, (flattened, of), (supplement, by), (supplement, utilization));
 
 // The two requests about ranks; without `at` they are about the present.
 // A job that was submitted, by its name, or one that could be.

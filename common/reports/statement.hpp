@@ -22,6 +22,7 @@
 #include "reports/adjustments.hpp"
 #include "reports/amounts.hpp"
 #include "reports/status.hpp"
+#include "reports/utilization.hpp"
 #include "reports/worth.hpp"
 
 namespace shapley::ledger {
@@ -171,7 +172,8 @@ struct HistoryReport {
   std::string by = {};
   std::vector<HistoryRow> rows = {};
   bool exact = true;
+  std::optional<UtilizationReport> utilization = {};  // where it was asked for
 };
-SHAPLEY_DESCRIBE(HistoryReport, (flattened, of), by, rows, exact);
+SHAPLEY_DESCRIBE(HistoryReport, (flattened, of), by, rows, exact, (supplement, utilization));
 
 }  // namespace shapley::ledger

@@ -84,6 +84,8 @@ struct RankedRow {
   Processors lent = {};
   Processors borrowed = {};
   Processors waiting = {};
+  Processors idle_wanted = {};  // of its processors, idle while startable jobs ask for as much
+  Processors down = {};         // of its nodes that Slurm has as down or drained, or no longer has; not among `owned`
   std::int64_t running_jobs = 0;
   std::int64_t waiting_jobs = 0;
   // Since when it has had a startable job and no start. Null: it has no startable job.
@@ -91,8 +93,8 @@ struct RankedRow {
 };
 SHAPLEY_DESCRIBE(RankedRow, name, rank, key_core_hours, running_core_hours, lead, lacking, guarantee, below_guarantee,
                  (supplement, last), (supplement, braking), (supplement, settled_in_s), standing_core_hours, sentence,
-                 gives, (supplement, charged), owned, used, lent, borrowed, waiting, running_jobs, waiting_jobs,
-                 no_start_since);
+                 gives, (supplement, charged), owned, used, lent, borrowed, waiting, (supplement, idle_wanted),
+                 (supplement, down), running_jobs, waiting_jobs, no_start_since);
 
 struct OrganizationRow {
   RankedRow is = {};

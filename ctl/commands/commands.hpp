@@ -90,7 +90,8 @@ void add_check_config(CLI::App& app, CheckConfigArguments& arguments);
 
 struct HistoryArguments {
   IntervalArguments interval;
-  std::string by = "day";
+  std::string by;  // empty: day, or with `utilization` month
+  bool utilization = false;
   std::string format;
   bool parsable = false;
   bool no_header = false;
@@ -167,6 +168,8 @@ struct ReportArguments {
   bool no_audit = false;
   bool per_organization = false;
   bool users = false;                             // with a table of users
+  bool utilization = false;                       // with what nodes were used for
+  bool board = false;                             // of a consortium, with its board (board.hpp)
   std::vector<std::string> consortium = {};       // as StatementArguments::consortium
   std::vector<std::string> consortium_keys = {};  // public keys of its clusters
   bool live = false;                              // the page of the present (report/live_page.hpp)

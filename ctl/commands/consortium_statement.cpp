@@ -14,6 +14,7 @@
 
 #include "base/json.hpp"
 #include "base/printable.hpp"
+#include "ctl/commands/board.hpp"
 #include "ctl/commands/consortium_tables.hpp"
 #include "ledger/readers/past_books.hpp"
 #include "tables/table.hpp"
@@ -307,8 +308,13 @@ Expected<ledger::AccountReport> report_of_known(const IntervalArguments& interva
 
 }  // namespace
 
-Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers, IntervalArguments interval,
-                                                   bool as_of_now, const BalanceArguments& balance) {
+namespace {
+
+enum class WithoutBooks { refused, missing };
+
+// `without_books`: what becomes of a ledger that has no books of the time.
+Expected<ConsortiumStatement> joined(const std::vector<std::string>& ledgers, IntervalArguments interval,
+                                     bool as_of_now, const BalanceArguments& balance, WithoutBooks without_books) {
   SHAPLEY_TRY_ASSIGN(const Rates rates, Rates::parse(balance.rates));
   const std::vector<std::string> only = std::exchange(interval.organizations, {});  // others may have other names there
   std::vector<Membership> members;
@@ -325,8 +331,10 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
   Joining joining(first, only);
   for (std::size_t i = 0; i < ledgers.size(); ++i) {
     interval.ledger = ledgers[i];
-    SHAPLEY_TRY_ASSIGN(ledger::AccountReport report,
-                       report_of_known(interval, members[i].until, {least.until, most.until}, as_of_now));
+    auto of_cluster = report_of_known(interval, members[i].until, {least.until, most.until}, as_of_now);
+    if (!of_cluster && of_cluster.error().code == Errc::invalid_argument && without_books == WithoutBooks::missing)
+      continue;
+    SHAPLEY_TRY_ASSIGN(ledger::AccountReport report, std::move(of_cluster));
     Balances balances;
     if (balance.is_asked()) {
       IntervalArguments same = interval;
@@ -338,7 +346,7 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
     if (auto added = joining.add(members[i].cluster, std::move(report), std::move(balances)); !added)
       return with_context(ledgers[i], std::move(added).error());
   }
-  SHAPLEY_TRY(joining.check_asked());
+  if (without_books == WithoutBooks::refused) SHAPLEY_TRY(joining.check_asked());
   ConsortiumStatement statement = std::move(joining).finish();
   statement.additions.balances.by_month = balance.is_by_month();
   if (balance.rates.empty()) return statement;
@@ -349,19 +357,40 @@ Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string
   return statement;
 }
 
+}  // namespace
+
+Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers, IntervalArguments interval,
+                                                   bool as_of_now, const BalanceArguments& balance) {
+  return joined(ledgers, std::move(interval), as_of_now, balance, WithoutBooks::refused);
+}
+
+Expected<std::optional<ConsortiumStatement>> earlier_statement(const std::vector<std::string>& ledgers,
+                                                               const IntervalArguments& interval) {
+  SHAPLEY_TRY_ASSIGN(ConsortiumStatement statement, joined(ledgers, interval, false, {}, WithoutBooks::missing));
+  return statement.clusters.empty() ? std::nullopt : std::optional(std::move(statement));
+}
+
 Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments, const Environment& environment) {
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
   SHAPLEY_TRY(take_year(arguments.balance, interval));
   SHAPLEY_TRY_ASSIGN(const ConsortiumStatement statement,
                      consortium_statement(arguments.consortium, interval, arguments.as_of == "now", arguments.balance));
+  std::optional<Board> board;
+  if (arguments.tables.board) {
+    SHAPLEY_TRY_ASSIGN(board, board_of(arguments.consortium, interval, statement));
+  }
   if (interval.json) {
     json values = json_of(static_cast<const ConsortiumFigures&>(statement));
     add_to_json(values, statement.additions);
+    if (board) values["board"] = board_values(*board);
     environment.out << tables::json_text(values);
+  } else if (interval.csv) {
+    Table table = exact_consortium(statement);
+    if (board) add_exact(table, statement, *board);
+    environment.out << csv_text(table);
   } else {
-    environment.out << (interval.csv ? csv_text(exact_consortium(statement))
-                                     : consortium_text(statement, arguments.tables));
+    environment.out << consortium_text(statement, arguments.tables) << (board ? board_text(statement, *board) : "");
   }
   if (!statement.exact) return ExitCode::findings;
   if (statement.has_sums()) return ExitCode::success;

@@ -85,6 +85,10 @@ struct ConsortiumStatement : ConsortiumFigures {
 [[nodiscard]] Expected<ConsortiumStatement> consortium_statement(const std::vector<std::string>& ledgers,
                                                                  IntervalArguments interval, bool as_of_now,
                                                                  const BalanceArguments& balance = {});
+// The same, without balances, of a time of which not all of the ledgers have books: those that have none are missing.
+// nullopt: none of them has.
+[[nodiscard]] Expected<std::optional<ConsortiumStatement>> earlier_statement(const std::vector<std::string>& ledgers,
+                                                                             const IntervalArguments& interval);
 
 // The number of a cluster among those of the statement. REQUIRES: it is one of them.
 [[nodiscard]] std::size_t cluster_number(const ConsortiumStatement& statement, const std::string& cluster);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -47,6 +48,12 @@ constexpr Field k_member_balance_fields[] = {
     {"rounding", k_rounding},
     {"after", "After"},
 };
+constexpr Field k_standings_before_fields[] = {
+    left({"organization", "Organization"}),
+    left({"cluster", "Cluster"}),
+    {"standing", "Standing"},
+    {"earlier", "MonthBefore"},
+};
 constexpr Field k_lent_fields[] = {
     left({"owner", "Lent by"}),
     left({"borrower", "Borrowed by"}),
@@ -69,6 +76,7 @@ constexpr Field k_exact_consortium_fields[] = {{"begin_utc"}, {"end_utc"}, {"org
 
 constexpr AmountField k_member_amounts[] = {
     {"given"}, {"got"}, {"settled", true}, {"rounding", true}, {"difference", true}, {"standing", true}};
+constexpr AmountField k_standings_before_amounts[] = {{"standing", true}, {"earlier", true}};
 constexpr AmountField k_lent_amounts[] = {{"core_hours"}};
 constexpr AmountField k_cluster_user_amounts[] = {{"got"}, {"own"}, {"borrowed"}, {"rounding", true}};
 
@@ -208,6 +216,42 @@ Table members_table(const ConsortiumStatement& statement) {
   if (standings_have_sums(statement)) return table;
   for (json& row : table.rows) {
     if (row["cluster"] == k_sum || row["cluster"] == k_rounding) row["standing"] = "";
+  }
+  return table;
+}
+
+Table standings_table(const ConsortiumStatement& statement, const ConsortiumStatement* earlier) {
+  const PaperAmounts amounts = paper_amounts(statement);
+  const auto line_of = [&amounts](const Works& works) {
+    return std::vector<Units>{amounts.nearest(works[0]), amounts.nearest(works[1])};
+  };
+  const bool has_sum = standings_have_sums(statement);
+  const bool has_earlier_sum = earlier != nullptr && earlier->has_sums() && standings_have_sums(*earlier);
+  ByCluster rows(statement, amounts, k_standings_before_amounts, !has_sum ? 0 : has_earlier_sum ? 2 : 1, line_of);
+  std::map<std::string, std::map<std::size_t, Works>> members;
+  std::set<std::pair<std::string, std::string>> known;  // earlier ones, by organization and cluster
+  for (const MemberOnCluster& row : statement.members) {
+    if (row.cluster.empty()) continue;
+    members[row.organization][cluster_number(statement, row.cluster)] = {work_of(row.standing_core_hours.value_or(0)),
+                                                                         CpuTime{}};
+  }
+  for (const MemberOnCluster& row : earlier == nullptr ? std::vector<MemberOnCluster>{} : earlier->members) {
+    const auto member = members.find(row.organization);
+    if (row.cluster.empty() || member == members.end()) continue;
+    const auto on = member->second.find(cluster_number(statement, row.cluster));
+    if (on == member->second.end()) continue;
+    on->second[1] = work_of(row.standing_core_hours.value_or(0));
+    for (const std::string& whose : {row.organization, std::string(k_sum), std::string(k_rounding)})
+      known.emplace(whose, row.cluster);
+  }
+  for (const auto& [name, clusters] : members) rows.add({{"organization", name}}, clusters);
+  Table table = cluster_table("Standings, and a month before", k_standings_before_fields,
+                              std::move(rows).finish({{"organization", k_rounding}}, {{"organization", k_sum}}));
+  for (json& row : table.rows) {
+    const std::string cluster = row["cluster"];
+    const bool is_sum = cluster == k_sum || cluster == k_rounding;
+    if (is_sum && !has_sum) row["standing"] = "";
+    if (is_sum ? !has_sum || !has_earlier_sum : !known.contains({row["organization"], cluster})) row["earlier"] = "-";
   }
   return table;
 }

@@ -12,6 +12,9 @@ namespace shapley::ctl {
 // Members' balances. REQUIRES: the statement has them.
 [[nodiscard]] tables::Table balance_table(const ConsortiumStatement& statement);
 [[nodiscard]] tables::Table lent_table(const ConsortiumStatement& statement);
+// Standings at the end of the statement's time, and beside them those at the end of an earlier one; nullptr: no ledger
+// has books of that time.
+[[nodiscard]] tables::Table standings_table(const ConsortiumStatement& statement, const ConsortiumStatement* earlier);
 // By organization and cluster: its users, what rounding leaves of their sum, and the sum.
 [[nodiscard]] tables::Table users_table(const ConsortiumStatement& statement);
 

@@ -7,6 +7,7 @@
 
 #include "base/printable.hpp"
 #include "ctl/commands/commands.hpp"
+#include "ctl/commands/utilization.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ledger/reports/statement.hpp"
 #include "tables/table.hpp"
@@ -88,6 +89,20 @@ std::string period_lines(const std::vector<ledger::HistoryRow>& rows) {
   return text;
 }
 
+void show_utilization(const ledger::HistoryReport& report, const HistoryArguments& arguments,
+                      const Environment& environment) {
+  if (arguments.interval.json) {
+    environment.out << tables::json_text(json_of(report));
+  } else if (arguments.interval.csv) {
+    environment.out << csv_text(exact_utilization(report));
+  } else if (arguments.parsable) {
+    environment.out << parsable_text(exact_utilization(report), !arguments.no_header);
+  } else {
+    environment.out << "By " << report.by << ", in UTC; amounts in " << report.of.in.in_full() << '\n'
+                    << recorded_line(report.of) << utilization_text(report);
+  }
+}
+
 }  // namespace
 
 std::span<const tables::Field> history_fields() {
@@ -99,9 +114,13 @@ void add_history(CLI::App& app, HistoryArguments& arguments) {
   std::string names;
   for (const ledger::Interval interval : ledger::k_intervals)
     names.append(names.empty() ? "" : ",").append(ledger::name_of(interval));
-  command->add_option("--by", arguments.by, "Print a row for each of these intervals (UTC)")
-      ->capture_default_str()
+  command
+      ->add_option("--by", arguments.by,
+                   "Print a row for each of these intervals (UTC; default: day, with --utilization month)")
       ->type_name("INTERVAL:{" + names + "}");
+  CLI::Option* utilization =
+      command->add_flag("--utilization", arguments.utilization,
+                        "Show what each organization's nodes were used for, GPU hours, and how long runs had waited");
   add_interval(*command, arguments.interval);
   command->add_flag("-P,--parsable2", arguments.parsable,
                     "Print exact values between '|', below a header of the fields' names");
@@ -109,6 +128,7 @@ void add_history(CLI::App& app, HistoryArguments& arguments) {
   command
       ->add_option("-o,--format", arguments.format,
                    "Print these columns: name[%width],...; a negative width aligns left")
+      ->excludes(utilization)
       ->type_name("FORMAT");
   command->add_flag("--helpformat", arguments.help_format, "List the columns for --format, with their meanings");
 }
@@ -120,13 +140,19 @@ Expected<ExitCode> run_history(const HistoryArguments& arguments, const Endpoint
     return ExitCode::success;
   }
   const bool plain = arguments.format.empty();
-  SHAPLEY_TRY_ASSIGN(const ledger::Interval by, interval_named(arguments.by));
+  const std::string by_name = !arguments.by.empty() ? arguments.by : arguments.utilization ? "month" : "day";
+  SHAPLEY_TRY_ASSIGN(const ledger::Interval by, interval_named(by_name));
   tables::Table table;
   SHAPLEY_TRY_ASSIGN(table.columns, parse_columns(plain ? (arguments.parsable ? k_parsable_format : k_history_format)
                                                         : std::string_view(arguments.format),
                                                   history_fields()));
   SHAPLEY_TRY_ASSIGN(const ledger::HistoryReport report,
-                     interval_report(arguments.interval, endpoint, ledger::HistoryRequest{.by = by}));
+                     interval_report(arguments.interval, endpoint,
+                                     ledger::HistoryRequest{.by = by, .utilization = arguments.utilization}));
+  if (arguments.utilization) {
+    show_utilization(report, arguments, environment);
+    return report.exact ? ExitCode::success : ExitCode::findings;
+  }
   name_unit(table, report.of.in);
   table.rows = json_of(report.rows);
   const auto has_settled = [](const ledger::HistoryRow& row) { return row.settled != CpuTime{}; };
@@ -139,7 +165,7 @@ Expected<ExitCode> run_history(const HistoryArguments& arguments, const Endpoint
     environment.out << csv_text(table);
   } else {
     if (plain && !arguments.parsable && !arguments.no_header) {
-      environment.out << "By " << arguments.by << ", in UTC; contribution " << printable(report.of.contribution)
+      environment.out << "By " << by_name << ", in UTC; contribution " << printable(report.of.contribution)
                       << unit_words(report.of.in) << '\n'
                       << recorded_line(report.of) << period_lines(report.rows);
     }

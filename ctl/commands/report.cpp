@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "charts/plot.hpp"
 #include "ctl/commands/audit.hpp"
+#include "ctl/commands/board.hpp"
 #include "ctl/commands/commands.hpp"
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/commands/statement.hpp"
@@ -44,8 +45,8 @@ ledger::Interval rows_for(Duration span) {
 }
 
 Expected<ledger::HistoryReport> history(const IntervalArguments& interval, const Endpoint& endpoint,
-                                        ledger::Interval by) {
-  return interval_report(interval, endpoint, ledger::HistoryRequest{.by = by});
+                                        ledger::Interval by, bool utilization = false) {
+  return interval_report(interval, endpoint, ledger::HistoryRequest{.by = by, .utilization = utilization});
 }
 
 // `ledger`: empty if no file was named. `others`: ledgers of the consortium's other clusters, with which the recorded
@@ -139,7 +140,7 @@ Expected<SiteReport> figures(const ReportArguments& arguments, IntervalArguments
   SHAPLEY_TRY_ASSIGN(report.history,
                      history(interval, endpoint, ledger::shortest_interval(until - since, k_most_points)));
   report.rows_by = rows_for(until - since);
-  SHAPLEY_TRY_ASSIGN(report.months, history(interval, endpoint, ledger::Interval::month));
+  SHAPLEY_TRY_ASSIGN(report.months, history(interval, endpoint, ledger::Interval::month, arguments.utilization));
   if (interval.ledger.empty())
     SHAPLEY_TRY(add_names_of_daemon(report, endpoint));
   else
@@ -166,6 +167,9 @@ Expected<ConsortiumReport> gather_consortium(const ReportArguments& arguments, c
   SHAPLEY_TRY(take_year(arguments.balance, interval));
   SHAPLEY_TRY_ASSIGN(report.statement, consortium_statement(arguments.consortium, interval, false, arguments.balance));
   if (!arguments.users) report.statement.users.clear();
+  if (arguments.board) {
+    SHAPLEY_TRY_ASSIGN(report.board, board_of(arguments.consortium, interval, report.statement));
+  }
   for (const std::string& file : arguments.consortium) {
     std::vector<std::string> others = arguments.consortium;
     std::erase(others, file);
@@ -316,12 +320,21 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->excludes(command->get_option("--consortium"));
   command->add_flag("--users", arguments.users,
                     "Show what each user of each account got, too, to every reader of the page");
+  command
+      ->add_flag("--utilization", arguments.utilization,
+                 "Show what nodes were used for by month, GPU hours, and how long runs had waited, too")
+      ->excludes(command->get_option("--consortium"));
+  command
+      ->add_flag("--board", arguments.board,
+                 "Show standings beside those of a month before, what was decided on all clusters, and how long their "
+                 "statements did not count, too")
+      ->needs(command->get_option("--consortium"));
   CLI::Option* live = command->add_flag(
       "--live", arguments.live,
       "Write a page of the present: standings, which organization goes first and why, and the places of "
       "jobs that wait");
-  for (const char* other : {"--consortium", "--per-organization", "--users", "--public-key", "--since", "--until",
-                            "--month", "--year", "--by-month", "--rate"})
+  for (const char* other : {"--consortium", "--per-organization", "--users", "--utilization", "--public-key", "--since",
+                            "--until", "--month", "--year", "--by-month", "--rate"})
     live->excludes(command->get_option(other));
   command->add_option("--every", arguments.every_s, "Make browsers reload the page after so many seconds")
       ->needs(live)
@@ -352,7 +365,7 @@ Expected<ExitCode> run_report(const ReportArguments& arguments, const Endpoint& 
   if (!arguments.consortium.empty()) {
     SHAPLEY_TRY_ASSIGN(const ConsortiumReport report, gather_consortium(arguments, endpoint, environment));
     SHAPLEY_TRY_ASSIGN(const std::string page, consortium_page(report, charts));
-    SHAPLEY_TRY(write_all(arguments.directory, page, consortium_sheets(report.statement), environment));
+    SHAPLEY_TRY(write_all(arguments.directory, page, consortium_sheets(report), environment));
     if (!report.statement.has_sums())
       environment.err << "shapleyctl: " << printable(missing_line(report.statement)) << '\n';
     return verdict(report.is_proven(), report.is_complete(), environment);

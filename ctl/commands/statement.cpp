@@ -436,6 +436,11 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
       ->excludes(command->get_option("--capacity"))
       ->excludes(command->get_option("--all"))
       ->type_name("LEDGER");
+  command
+      ->add_flag("--board", arguments.tables.board,
+                 "Show standings beside those of a month before, what was decided on all clusters, and how long their "
+                 "statements did not count, too")
+      ->needs(command->get_option("--consortium"));
 }
 
 std::string render_statement(const ledger::AccountReport& report, const StatementTables& tables,

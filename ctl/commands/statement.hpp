@@ -26,6 +26,7 @@ struct StatementTables {
   bool pairs = false;
   bool capacity = false;
   bool users = false;
+  bool board = false;  // of a consortium (board.hpp)
 };
 
 struct StatementArguments {

@@ -76,6 +76,17 @@ std::vector<Sheet> balances_of(const ConsortiumStatement& statement) {
                         PaperAmounts::with_decimals(statement.decimals), statement.of.front(), statement.has_sums());
 }
 
+// null: it was not asked for.
+json board_values(const ConsortiumReport& report) {
+  if (!report.board) return nullptr;
+  json each = json::array();
+  for (const BoardPart& part : board_parts(report.statement, *report.board)) {
+    each.push_back(values_of(Sheet{part.table, part.file, part.values}));
+    each.back().update({{"name", part.table.name}, {"note", part.note}});
+  }
+  return {{"each", std::move(each)}};
+}
+
 }  // namespace
 
 bool ConsortiumReport::is_proven() const {
@@ -86,7 +97,8 @@ bool ConsortiumReport::is_complete() const {
   return statement.has_sums() && std::ranges::all_of(proofs, &Proof::is_complete);
 }
 
-std::vector<Sheet> consortium_sheets(const ConsortiumStatement& statement) {
+std::vector<Sheet> consortium_sheets(const ConsortiumReport& report) {
+  const ConsortiumStatement& statement = report.statement;
   // Reports are meant to be forwarded, so those who do not want users do not find them in a file either.
   ConsortiumStatement without_users = statement;
   without_users.users.clear();
@@ -95,6 +107,9 @@ std::vector<Sheet> consortium_sheets(const ConsortiumStatement& statement) {
   if (!statement.users.empty())
     sheets.push_back({users_table(statement), std::string(k_users_file), exact_consortium_users(statement)});
   for (Sheet& sheet : balances_of(statement)) sheets.push_back(std::move(sheet));
+  if (!report.board) return sheets;
+  for (BoardPart& part : board_parts(statement, *report.board))
+    sheets.push_back({std::move(part.table), part.file, std::move(part.values)});
   return sheets;
 }
 
@@ -108,7 +123,7 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
     SHAPLEY_TRY_ASSIGN(figure, members_figure(statement));
   }
   const Table lent = lent_table(statement);
-  const std::vector<Sheet> sheets = consortium_sheets(statement);
+  const std::vector<Sheet> sheets = consortium_sheets(report);
   return rendered("consortium.mustache", page_templates(),
                   {{"page", tables::page_values(heading + ", " + time_in_words(statement.of.front()), heading)},
                    {"since", statement.of.front().since.utc()},
@@ -125,6 +140,7 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
                    {"members", values_of(figure, sheets.front())},
                    {"users", statement.users.empty() ? json() : values_of(sheets[1])},
                    {"balances", values_of_balances(balances_of(statement), statement.additions.balances.in)},
+                   {"board", board_values(report)},
                    {"lent", lent.rows.empty() ? json() : table_values(lent)},
                    {"is_exact", statement.exact},
                    {"proofs", proofs_values(report)}});

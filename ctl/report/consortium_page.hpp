@@ -3,10 +3,12 @@
 // gives the same page, byte for byte.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "ctl/commands/board.hpp"
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/report/page.hpp"
 #include "ctl/report/sheets.hpp"
@@ -16,6 +18,7 @@ namespace shapley::ctl {
 struct ConsortiumReport {
   std::string heading;  // empty: the usual one
   ConsortiumStatement statement;
+  std::optional<Board> board = {};
   std::vector<Proof> proofs;  // of the clusters, in the order of the statement; signed heads are not shown
 
   // Whether the sums are exact and no audit has a finding.
@@ -28,7 +31,7 @@ struct ConsortiumReport {
 [[nodiscard]] Expected<std::string> consortium_page(const ConsortiumReport& report, Charts charts);
 
 // The members' table, whose file is that of `shapleyctl statement --consortium --csv` without users; and if the
-// statement has users, theirs.
-[[nodiscard]] std::vector<Sheet> consortium_sheets(const ConsortiumStatement& statement);
+// report has users, balances or a board, theirs.
+[[nodiscard]] std::vector<Sheet> consortium_sheets(const ConsortiumReport& report);
 
 }  // namespace shapley::ctl

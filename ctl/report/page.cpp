@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "charts/plot.hpp"
 #include "ctl/commands/interval.hpp"
+#include "ctl/commands/utilization.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/worth.hpp"
 #include "ctl/report/parts.hpp"
@@ -58,6 +59,19 @@ json users_values(const SiteReport& report) {
   return values;
 }
 
+json utilization_values(const SiteReport& report) {
+  const std::vector<Sheet> sheets = utilization_sheets(report);
+  if (sheets.empty()) return nullptr;
+  json each = json::array();
+  for (const Sheet& sheet : sheets) {
+    each.push_back(values_of(sheet));
+    each.back()["name"] = sheet.table.name;
+  }
+  return {{"unit", report.months.of.in.in_full()},
+          {"notes", text_lines(utilization_notes(report.months))},
+          {"each", std::move(each)}};
+}
+
 json corrections_values(const SiteReport& report) {
   const Sheet sheet = corrections_sheet(report);
   return sheet.table.rows.empty() ? json() : values_of(sheet);
@@ -94,6 +108,7 @@ json values_without_charts(const SiteReport& report) {
           {"balances", values_of_balances(balance_sheets(report), report.balances.in)},
           {"period_begins", period_begins(report.statement.periods)},
           {"users", users_values(report)},
+          {"utilization", utilization_values(report)},
           {"corrections", corrections_values(report)},
           {"is_exact", report.exact()},
           {"proof", values_of(report.proof)},

@@ -12,6 +12,7 @@
 #include "base/printable.hpp"
 #include "ctl/commands/statement.hpp"
 #include "ctl/commands/users.hpp"
+#include "ctl/commands/utilization.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/paper.hpp"
 #include "tables/instants.hpp"
@@ -555,11 +556,20 @@ Sheet users_sheet(const SiteReport& report) {
           exact_users(report.statement)};
 }
 
+std::vector<Sheet> utilization_sheets(const SiteReport& report) {
+  std::vector<Sheet> sheets;
+  if (!report.months.utilization) return sheets;
+  for (UtilizationView& view : utilization_views(report.months))
+    sheets.push_back({std::move(view.table), view.name + ".csv", std::move(view.values)});
+  return sheets;
+}
+
 std::vector<Sheet> all_sheets(const SiteReport& report) {
   std::vector<Sheet> sheets{overview_sheet(report), standings_sheet(report), lending_sheet(report),
                             waiting_sheet(report),  months_sheet(report),    corrections_sheet(report)};
   if (report.users) sheets.push_back(users_sheet(report));
   for (Sheet& sheet : balance_sheets(report)) sheets.push_back(std::move(sheet));
+  for (Sheet& sheet : utilization_sheets(report)) sheets.push_back(std::move(sheet));
   return sheets;
 }
 

@@ -90,8 +90,15 @@ inline constexpr std::string_view k_invoice_file = "invoice.csv";
 // A row for each user of each account, and for what rounding leaves of an organization's users.
 inline constexpr std::string_view k_users_file = "users.csv";
 [[nodiscard]] Sheet users_sheet(const SiteReport& report);
+// Where it was asked for: what nodes were used for, their GPUs, and waits (utilization.hpp).
+inline constexpr std::array<std::string_view, 3> k_utilization_files{"utilization.csv", "gpus.csv", "waits.csv"};
+[[nodiscard]] std::vector<Sheet> utilization_sheets(const SiteReport& report);
+// Of a consortium, its board (board.hpp).
+inline constexpr std::array<std::string_view, 3> k_board_files{"standings_before.csv", "decisions.csv", "heard.csv"};
 // Those that a report has only where they are asked for.
-inline constexpr std::array k_files_on_request{k_users_file, k_balances_file_name, k_months_file_name, k_invoice_file};
+inline constexpr std::array k_files_on_request{
+    k_users_file,           k_balances_file_name,   k_months_file_name, k_invoice_file,   k_utilization_files[0],
+    k_utilization_files[1], k_utilization_files[2], k_board_files[0],   k_board_files[1], k_board_files[2]};
 [[nodiscard]] std::vector<Sheet> all_sheets(const SiteReport& report);
 
 // Names in the configuration's order, as the statement has them.

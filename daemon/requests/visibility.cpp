@@ -86,6 +86,11 @@ Visible<ledger::StatusReport> Visibility::show(ledger::StatusReport report) cons
 }
 
 Visible<ledger::HistoryReport> Visibility::show(ledger::HistoryReport report) const {
+  // Of few runs, or of one, a wait says whose it was.
+  if (report.utilization && !sees_all_jobs()) {
+    report.utilization->waits.clear();
+    report.utilization->is_private = true;
+  }
   return Visible(std::move(report));
 }
 

@@ -22,10 +22,6 @@ Measured offer_of(const CapacityChanged& node) {
   return {node.processors, node.usable_cpus ? processors_of(*node.usable_cpus) : node.processors};
 }
 
-Measured worth_of(const CapacityChanged& node) {
-  return {node.whole, node.usable_cpus ? processors_of(node.cpus) : node.whole};
-}
-
 // Of what a run holds, or of what a node has.
 template <typename Holder>
 game::Amounts amounts_of(const Holder& holder) {
@@ -48,6 +44,10 @@ bool any_measure(Predicate&& holds) {
 }
 
 }  // namespace
+
+Measured worth_of(const CapacityChanged& node) {
+  return {node.whole, node.usable_cpus ? processors_of(node.cpus) : node.whole};
+}
 
 Measured claim_of(const NodeShare& share, const CapacityChanged* capacity) {
   // Where it is not known what the run holds, its charge is all that is known.
@@ -193,7 +193,8 @@ Offer Node::offer(const Cursor& cursor) const {
   const Measured there = capacity(cursor);
   const Measured runs = running(cursor);
   return {{std::max(there.charged, runs.charged), std::max(there.blocked, runs.blocked)},
-          &ownership.in_force()[cursor.stretch - 1].owners};
+          &ownership.in_force()[cursor.stretch - 1].owners,
+          cursor.capacity == 0 ? nullptr : &capacities[cursor.capacity - 1]};
 }
 
 void Node::forget_before(Instant horizon) {

@@ -49,6 +49,7 @@ using Measure = ProcessorMillionths Measured::*;
 struct Offer {
   Measured amount;
   const Owners* owners = nullptr;
+  const CapacityChanged* known = nullptr;  // its capacity then; nullptr: not known
   // Whether it is the same by one measure.
   [[nodiscard]] bool same_as(const Offer& other, Measure by) const {
     if (amount.*by != other.amount.*by) return false;
@@ -137,6 +138,9 @@ class Node {
   std::vector<ClaimChange> claims_;  // ascending, one entry per instant, no zero
   Measured claimed_;                 // after all of claims_
 };
+
+// What the whole node is worth, offered or not. 0: not known.
+[[nodiscard]] Measured worth_of(const CapacityChanged& node);
 
 // What a run that holds the share claims of a node while this is the node's capacity (nullptr: not known).
 [[nodiscard]] Measured claim_of(const NodeShare& share, const CapacityChanged* capacity);

@@ -419,15 +419,46 @@ void State::visit_pieces(Instant from, Instant until, const VisitPiece& visit) c
       from, until, [&](const SegmentRecord& run, const Piece& piece) { visit(run.live.opened.key, piece); });
 }
 
-void State::visit_offers(Instant from, Instant until, const VisitLevel& visit) const {
+void State::visit_nodes(Instant from, Instant until, const VisitNode& visit) const {
   SHAPLEY_REQUIRE(from >= memory_horizon() && until <= now());
   for (const Node& node : impl_->nodes) {
     node.for_each_offer(from, until, [&](Instant begin, Instant end, const Offer& offer) {
-      if (offer.amount.charged.value == 0) return;
-      split_among(*offer.owners, offer.amount.charged,
-                  [&](OrgId owner, ProcessorMillionths part) { visit(row_of(owner), part, begin, end); });
+      const Measured worth = offer.known == nullptr ? Measured{} : worth_of(*offer.known);
+      NodeStretch stretch{.node = node.name,
+                          .begin = begin,
+                          .end = end,
+                          .known = offer.known,
+                          .offered = offer.amount.charged,
+                          .whole = std::max(worth.charged, offer.amount.charged),
+                          .owners = {}};
+      for (const OwnerShare& share : *offer.owners)
+        stretch.owners.emplace_back(row_of(share.owner), share.parts_per_million);
+      visit(stretch);
     });
   }
+}
+
+std::vector<ProcessorMillionths> State::down() const {
+  std::vector<ProcessorMillionths> down(organizations().size());
+  for (const Node& node : impl_->nodes) {
+    node.for_each_offer(now(), now() + Duration{1}, [&](Instant, Instant, const Offer& offer) {
+      if (offer.known == nullptr) return;
+      const ProcessorMillionths missing = worth_of(*offer.known).blocked - offer.amount.blocked;
+      if (missing.value <= 0) return;
+      split_among(*offer.owners, missing,
+                  [&](OrgId owner, ProcessorMillionths part) { down[row_of(owner).value] += part; });
+    });
+  }
+  return down;
+}
+
+void State::visit_runs(Instant from, Instant until, const VisitRun& visit) const {
+  SHAPLEY_REQUIRE(from >= memory_horizon() && until <= now());
+  impl_->jobs.for_each_counted([&](const SegmentRecord& record) {
+    const SegmentOpened& opened = record.live.opened;
+    if (opened.key.kind != SegmentKind::run || opened.begin >= until) return;
+    if (record.end() > from || opened.begin >= from) visit(record.live, row_of(impl_->posting.organization_of(record)));
+  });
 }
 
 void State::visit_waits(Instant from, Instant until, const VisitLevel& visit) const {

@@ -23,6 +23,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "accounting/estimators/estimator.hpp"
@@ -32,6 +33,7 @@
 #include "accounting/worth/worth.hpp"
 #include "base/error.hpp"
 #include "game/serving_order.hpp"
+#include "game/split.hpp"
 
 namespace shapley::accounting {
 
@@ -83,6 +85,24 @@ struct LiveSegment {
 struct RetractedSegment {
   SegmentKey key;  // stays used: another segment with it would be a repetition or a contradiction
   Instant at;
+};
+
+// A node during [begin, end), in which it offers the same to the same owners.
+struct NodeStretch {
+  const std::string& node;
+  Instant begin, end;
+  const CapacityChanged* known;  // its capacity; nullptr: not known
+  ProcessorMillionths offered;   // in the unit of psi, as `whole`
+  ProcessorMillionths whole;     // what it is worth, offered or not; `offered` where that is not known
+  std::vector<std::pair<OrgId, std::int64_t>> owners;  // rows, with their parts per million, which sum to 1,000,000
+
+  // Calls visit(owner, part) for each owner's part of `total`; the parts sum to total.
+  template <typename Visit>
+  void split(ProcessorMillionths total, Visit&& visit) const {
+    game::split_among(
+        owners, total.value, [](const auto& owner) { return Int128{owner.second}; },
+        [&](const auto& owner, std::int64_t part) { visit(owner.first, ProcessorMillionths{part}); });
+  }
 };
 
 // How the remembered waits and runs of a placement use it.
@@ -243,6 +263,8 @@ class State {
   [[nodiscard]] std::vector<OwnedNodes> owned_nodes() const;
   // Rises when they may have changed.
   [[nodiscard]] std::uint64_t owners_epoch() const;
+  // What each organization's nodes are worth and do not offer at now(), in processors; by OrgId.
+  [[nodiscard]] std::vector<ProcessorMillionths> down() const;
   // Of all nodes that the books know, as they are now or were last, whole, whether or not they are there: by the
   // measure, processors or the unit of psi, by which each is more.
   [[nodiscard]] ProcessorMillionths whole_processors() const;
@@ -292,15 +314,20 @@ class State {
   // Of each of placements(), how it is used. Walks over all remembered jobs.
   [[nodiscard]] std::map<std::string, PlacementUse, std::less<>> placement_uses() const;
 
-  // What the remembered runs held during [from, until), what the remembered waits asked for, and what owners offered:
-  // by what is known now, clipped to it, in no particular order, all in the unit of psi. The pieces sum to what got and
+  // What the remembered runs held during [from, until), what the remembered waits asked for, and what nodes offered: by
+  // what is known now, clipped to it, in no particular order, all in the unit of psi. The pieces sum to what got and
   // given by direct_contr grew by. REQUIRES: from >= memory_horizon(), until <= now().
   using VisitPiece = std::function<void(const SegmentKey& run, const Piece& piece)>;
   void visit_pieces(Instant from, Instant until, const VisitPiece& visit) const;
   using VisitLevel =
       std::function<void(OrgId organization, ProcessorMillionths processors, Instant begin, Instant end)>;
   void visit_waits(Instant from, Instant until, const VisitLevel& visit) const;
-  void visit_offers(Instant from, Instant until, const VisitLevel& visit) const;
+  // Each node while it offers the same to the same owners.
+  using VisitNode = std::function<void(const NodeStretch& node)>;
+  void visit_nodes(Instant from, Instant until, const VisitNode& visit) const;
+  // The segments of remembered runs that hold something during [from, until), or begin then, by the organization's row.
+  using VisitRun = std::function<void(const LiveSegment& run, OrgId organization)>;
+  void visit_runs(Instant from, Instant until, const VisitRun& visit) const;
 
   // Forgets closed segments, jobs and breakpoints from before the memory horizon that StateOptions give, or from before
   // `keep` if that is earlier. The books do not change. An estimator for which that is more than about `effort` steps

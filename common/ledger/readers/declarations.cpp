@@ -1,6 +1,8 @@
 #include "ledger/readers/declarations.hpp"
 
+#include <initializer_list>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -19,10 +21,9 @@ std::string keys_of(const std::string& kind) {
   return "key >= '" + kind + "/' AND key < '" + kind + "0'";
 }
 
-std::string declared_sql() {
+std::string sql_of_kinds(std::initializer_list<const char*> kinds) {
   std::string chosen;
-  for (const char* kind : {"organizations_declared", "ownership_stated", "period_declared", "configuration_loaded",
-                           "ranking_declared", "charge_declared", "residual_measured", "consortium_declared"})
+  for (const char* kind : kinds)
     chosen += (chosen.empty() ? "" : " UNION ") + ("SELECT seq FROM event_texts WHERE " + keys_of(kind));
   return chosen + " ORDER BY seq";
 }
@@ -40,8 +41,38 @@ Expected<std::vector<Event>> read_events(const Database& database, Statement sel
 }
 
 Expected<std::vector<Event>> read_declarations(const Database& database) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(declared_sql()));
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database.prepare(sql_of_kinds({"organizations_declared", "ownership_stated", "period_declared",
+                                                    "configuration_loaded", "ranking_declared", "charge_declared",
+                                                    "residual_measured", "consortium_declared"})));
   return read_events(database, std::move(select));
+}
+
+Expected<std::vector<Event>> read_decisions(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(
+      Statement select,
+      database.prepare(sql_of_kinds({"configuration_loaded", "consortium_declared", "residual_measured",
+                                     "adjustment_made", "ledger_replaced", "cluster_named", "history_imported"})));
+  return read_events(database, std::move(select));
+}
+
+// A key is standing_received/AT/CLUSTER.
+constexpr std::string_view k_statements =
+    "SELECT seq FROM (SELECT t.seq AS seq, e.at AS at, ROW_NUMBER() OVER (PARTITION BY e.at < ?1, "
+    "  substr(t.key, 19 + instr(substr(t.key, 19), '/')) ORDER BY e.at DESC, t.seq DESC) AS newest "
+    "  FROM event_texts t JOIN event_rows e ON e.seq = t.seq WHERE t.key >= 'standing_received/' AND "
+    "  t.key < 'standing_received0' AND e.at < ?2) WHERE at >= ?1 OR newest = 1 ORDER BY at, seq";
+
+Expected<std::vector<accounting::StandingReceived>> read_statements(const Database& database, Instant since,
+                                                                    Instant until) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(std::string(k_statements)));
+  select.bind(1, since.value).bind(2, until.value);
+  SHAPLEY_TRY_ASSIGN(const std::vector<Event> events, read_events(database, std::move(select)));
+  std::vector<accounting::StandingReceived> statements;
+  for (const Event& event : events) {
+    if (const auto* statement = std::get_if<accounting::StandingReceived>(&event)) statements.push_back(*statement);
+  }
+  return statements;
 }
 
 // `chosen`: SQL that selects and orders the candidates; ?1 is `at`.
@@ -114,6 +145,15 @@ Expected<std::optional<std::int64_t>> read_number(const Database& database, cons
 
 Expected<std::vector<Event>> declarations(const Ledger& ledger) {
   return ledger.rows().run("read declarations", read_declarations);
+}
+
+Expected<std::vector<Event>> decisions(const Ledger& ledger) {
+  return ledger.rows().run("read decisions", read_decisions);
+}
+
+Expected<std::vector<accounting::StandingReceived>> statements_received(const Ledger& ledger, Instant since,
+                                                                        Instant until) {
+  return ledger.rows().run("read statements", read_statements, since, until);
 }
 
 Expected<std::optional<ConfigurationLoaded>> configuration_at(const Ledger& ledger, Instant at) {

@@ -21,6 +21,14 @@ namespace shapley::ledger {
 // (says which), Errc::io.
 [[nodiscard]] Expected<std::vector<accounting::Event>> declarations(const Ledger& ledger);
 
+// What was decided, and the rules by which: every ConfigurationLoaded, ConsortiumDeclared, ResidualMeasured,
+// AdjustmentMade, LedgerReplaced, ClusterNamed and HistoryImported, in the order of recording. Errors as above.
+[[nodiscard]] Expected<std::vector<accounting::Event>> decisions(const Ledger& ledger);
+// The statements of other clusters that were recorded in [since, until), and the last one of each before that,
+// ascending by `at`. Errors as above.
+[[nodiscard]] Expected<std::vector<accounting::StandingReceived>> statements_received(const Ledger& ledger,
+                                                                                      Instant since, Instant until);
+
 // The configuration in force at `at`: the last one loaded by then; nullopt: none was loaded. Errors as above.
 [[nodiscard]] Expected<std::optional<accounting::ConfigurationLoaded>> configuration_at(const Ledger& ledger,
                                                                                         Instant at);

@@ -152,6 +152,10 @@ Expected<Submitters> Submitters::open(const std::vector<const Ledger*>& files) {
                            "SELECT j.submit, w.text, j.user_id FROM main.event_jobs j JOIN main.words w ON w.word = "
                            "j.account WHERE j.job = ?1 AND j.submit <= ?2 ORDER BY j.submit DESC LIMIT 1"));
     submitters.lookups_.push_back(std::move(lookup));
+    SHAPLEY_TRY_ASSIGN(Statement of_partition,
+                       file->rows().database().prepare("SELECT submit, partition FROM main.jobs WHERE job = ?1 AND "
+                                                       "submit <= ?2 ORDER BY submit DESC LIMIT 1"));
+    submitters.lookups_of_partition_.push_back(std::move(of_partition));
   }
   return submitters;
 }
@@ -171,6 +175,20 @@ Expected<Submitter> Submitters::of(JobId job, Instant start) {
   if (known_.size() >= k_kept) known_.clear();
   known_.emplace(std::pair(job, start), submitter);
   return submitter;
+}
+
+Expected<std::string> Submitters::partition_of(JobId job, Instant start) {
+  std::string partition;
+  std::optional<std::int64_t> last;
+  for (Statement& lookup : lookups_of_partition_) {
+    SHAPLEY_TRY_ASSIGN(const bool row, lookup.bind(1, std::int64_t{job.value}).bind(2, start.value).step());
+    if (row && (!last || lookup.integer(0) >= *last)) {
+      last = lookup.integer(0);
+      partition = std::string(lookup.text(1));
+    }
+    lookup.reset();
+  }
+  return partition;
 }
 
 Expected<Instant> last_recorded(const Ledger& ledger) {

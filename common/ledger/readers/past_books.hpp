@@ -82,14 +82,17 @@ class Submitters {
   // The submitter by the last submission of the job before `start` that is described; else account "" and user 0.
   [[nodiscard]] Expected<Submitter> of(JobId job, Instant start);
   [[nodiscard]] const NameIndex& accounts() const { return accounts_; }
+  // The partition by that submission as it was seen last; empty: not known.
+  [[nodiscard]] Expected<std::string> partition_of(JobId job, Instant start);
   // Drops the submitters looked up so far, which will hardly be asked for again.
   void forget() { known_.clear(); }
 
  private:
   Submitters() { (void)accounts_.number_of(""); }
 
-  std::vector<Statement> lookups_;  // by file
-  NameIndex accounts_;              // the first is ""
+  std::vector<Statement> lookups_;               // by file
+  std::vector<Statement> lookups_of_partition_;  // likewise
+  NameIndex accounts_;                           // the first is ""
   std::map<std::pair<JobId, Instant>, Submitter> known_;
 };
 
@@ -192,6 +195,9 @@ class PastBooks {
   // The submitter by the last submission of the job before `start` that is described; else account "", user 0.
   [[nodiscard]] Expected<Submitter> submitter_of(JobId job, Instant start) { return submitters_.of(job, start); }
   [[nodiscard]] const NameIndex& accounts() const { return submitters_.accounts(); }
+  [[nodiscard]] Expected<std::string> partition_of(JobId job, Instant start) {
+    return submitters_.partition_of(job, start);
+  }
   // What users were called last, by number; of users that were named only later, what they were called first.
   [[nodiscard]] accounting::UserNames user_names();
   // All adjustments in the files, by number, whenever they were made.

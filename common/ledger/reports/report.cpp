@@ -9,6 +9,7 @@
 #include "base/calendar.hpp"
 #include "base/nearest.hpp"
 #include "ledger/reports/other_clusters.hpp"
+#include "ledger/reports/stretches.hpp"
 
 namespace shapley::ledger {
 
@@ -55,8 +56,23 @@ struct RowContext {
   Duration elapsed;   // since the period began
   JobCounts jobs;
   Instant last_start;
+  ProcessorMillionths idle_wanted, down;
   const AmountUnit& in;
 };
+
+// What is idle of each owner's processors and asked for (stretches.hpp, IdleSweep), by OrgId.
+std::vector<ProcessorMillionths> idle_wanted(const std::vector<Standing>& standings) {
+  IdleSweep sweep;
+  for (const Standing& row : standings) {
+    sweep.idle(row.organization, row.owned - (row.used - row.borrowed) - row.lent, Instant{0}, Instant{1});
+    sweep.waits(row.waiting, Instant{0}, Instant{1});
+  }
+  std::vector<CpuTime> wanted(standings.size());
+  std::move(sweep).add_wanted(wanted);
+  std::vector<ProcessorMillionths> processors;
+  for (const CpuTime& second : wanted) processors.push_back({static_cast<std::int64_t>(second.value)});
+  return processors;
+}
 
 // commons has neither rank nor key.
 void add_rank(OrganizationRow& row, const Utility& running, const RowContext& context) {
@@ -107,6 +123,8 @@ OrganizationRow organization_row(const Standing& standing, const RowContext& con
   row.is.lent = standing.lent;
   row.is.borrowed = standing.borrowed;
   row.is.waiting = standing.waiting;
+  row.is.idle_wanted = context.idle_wanted;
+  row.is.down = context.down;
   row.is.running_jobs = context.jobs.running;
   row.is.waiting_jobs = context.jobs.waiting;
   row.is.no_start_since = no_start_since(context.jobs, context.last_start);
@@ -385,6 +403,8 @@ StatusReport status_report(accounting::State& state, Instant t, EstimatorId want
                       .plugin = {},
                       .in = in};
   const std::vector<OrgId> order = report_order(ranked, state);
+  const std::vector<ProcessorMillionths> asked_for = idle_wanted(standings);
+  const std::vector<ProcessorMillionths> down = state.down();
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::size_t id = order[i].value;
     report.organizations.push_back(
@@ -397,6 +417,8 @@ StatusReport status_report(accounting::State& state, Instant t, EstimatorId want
                                          .elapsed = at - begin,
                                          .jobs = jobs[id],
                                          .last_start = starts[id],
+                                         .idle_wanted = asked_for[id],
+                                         .down = down[id],
                                          .in = in}));
   }
   std::vector<std::string>& sentences = report.ranking.sentences;

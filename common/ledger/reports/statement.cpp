@@ -7,6 +7,7 @@
 
 #include "base/calendar.hpp"
 #include "ledger/reports/report.hpp"
+#include "ledger/reports/utilization.hpp"
 
 namespace shapley::ledger {
 
@@ -413,7 +414,8 @@ bool is_before_anything(const Stretch& stretch) {
 
 }  // namespace
 
-Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& asked, Interval by) {
+Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& asked, Interval by,
+                                       bool with_utilization) {
   const std::int64_t length = length_of(by);
   if (length > 0 && length < k_hour_s && (asked.until - asked.since).value > k_most_short_intervals * length) {
     return fail(Errc::invalid_argument, "a history by " + std::string(name_of(by)) + " has at most " +
@@ -421,6 +423,7 @@ Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& as
                                             " intervals; ask for a shorter time, or for longer intervals");
   }
   HistoryReport report{.of = heading(asked), .by = std::string(name_of(by)), .rows = {}};
+  if (with_utilization) report.utilization = UtilizationReport{.not_known = {"drained", "reserved"}};
   bool begun = false;
   const auto add = [&](const Stretch& stretch, PastBooks& then) {
     begun = begun || !is_before_anything(stretch);
@@ -428,19 +431,23 @@ Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& as
     const std::vector<std::string>& names = then.state().organizations();
     const OwnerMatrix matrix = matrix_of(stretch.held, names.size());
     report.exact = report.exact && is_exact(stretch);
+    std::vector<std::pair<OrgId, std::string>> shown;
     for (const OrgId id : then.state().configured_order()) {
       const std::string& name = names[id.value];
       if (id.value >= stretch.closing.size()) continue;
       const auto is_asked = [&](const std::string& only) { return then.state().find_organization(only) == id; };
       if (!asked.only.empty() && std::ranges::none_of(asked.only, is_asked)) continue;
       report.rows.push_back(history_row(stretch, id.value, asked.estimator, matrix, name));
+      shown.emplace_back(id, name);
     }
+    if (report.utilization) add_utilization(*report.utilization, stretch, matrix, shown);
   };
   SHAPLEY_TRY(for_each_stretch(books,
                                {.since = asked.since,
                                 .until = asked.until,
                                 .cuts = begins_between(by, asked.since, asked.until),
-                                .with_until = asked.with_until},
+                                .with_until = asked.with_until,
+                                .with_use = with_utilization},
                                add));
   SHAPLEY_TRY(chosen(books.state(), asked.only));
   report.of.in =

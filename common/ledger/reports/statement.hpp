@@ -45,7 +45,9 @@ struct IntervalAsked {
 [[nodiscard]] std::vector<Instant> begins_between(Interval interval, Instant since, Instant until);
 
 // A row for each interval and organization, from the interval in which the books begin: the books at its end, and what
-// happened in it. Errors as above, and if more than 2,000 intervals shorter than an hour are requested.
-[[nodiscard]] Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& asked, Interval by);
+// happened in it; `with_utilization`: what nodes were used for, too. Errors as above, and if more than 2,000 intervals
+// shorter than an hour are requested.
+[[nodiscard]] Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& asked, Interval by,
+                                                     bool with_utilization = false);
 
 }  // namespace shapley::ledger

@@ -30,8 +30,8 @@ std::vector<Instant> stops_between(Instant since, Instant until, const std::vect
 
 class Collector {
  public:
-  Collector(PastBooks& books, const VisitStretch& visit, const BeforeForgetting& before_forgetting)
-      : books_(books), visit_(visit), before_forgetting_(before_forgetting) {}
+  Collector(PastBooks& books, bool with_use, const VisitStretch& visit, const BeforeForgetting& before_forgetting)
+      : books_(books), with_use_(with_use), visit_(visit), before_forgetting_(before_forgetting) {}
 
   Expected<void> begin_at(Instant t) {
     SHAPLEY_TRY(books_.advance_to(t));
@@ -93,7 +93,8 @@ class Collector {
                 .held = {},
                 .waited = {},
                 .offered = {},
-                .idle_wanted = {}};
+                .idle_wanted = {},
+                .use = with_use_ ? std::optional<NodeUse>(std::in_place) : std::nullopt};
     collected_ = t;
   }
 
@@ -115,11 +116,15 @@ class Collector {
       stretch_.waited[id.value] += processors * (end - begin);
       sweep.waits(processors, begin, end);
     });
-    state.visit_offers(collected_, t, [&](OrgId id, ProcessorMillionths processors, Instant begin, Instant end) {
-      stretch_.offered[id.value] += processors * (end - begin);
-      sweep.idle(id, processors, begin, end);
+    state.visit_nodes(collected_, t, [&](const accounting::NodeStretch& node) {
+      if (node.offered.value == 0) return;
+      node.split(node.offered, [&](OrgId id, ProcessorMillionths processors) {
+        stretch_.offered[id.value] += processors * (node.end - node.begin);
+        sweep.idle(id, processors, node.begin, node.end);
+      });
     });
     std::move(sweep).add_wanted(stretch_.idle_wanted);
+    if (stretch_.use) SHAPLEY_TRY(stretch_.use->collect(books_, collected_, t));
     collected_ = t;
     return {};
   }
@@ -135,6 +140,7 @@ class Collector {
   }
 
   PastBooks& books_;
+  const bool with_use_;
   const VisitStretch& visit_;
   const BeforeForgetting& before_forgetting_;
   Stretch stretch_;
@@ -174,7 +180,7 @@ void IdleSweep::add_wanted(std::vector<CpuTime>& wanted) && {
 Expected<void> for_each_stretch(PastBooks& books, const StretchesAsked& asked, const VisitStretch& visit,
                                 const BeforeForgetting& before_forgetting) {
   SHAPLEY_REQUIRE(asked.since < asked.until);
-  Collector collector(books, visit, before_forgetting);
+  Collector collector(books, asked.with_use, visit, before_forgetting);
   SHAPLEY_TRY(collector.begin_at(asked.since));
   for (const Instant stop : stops_between(asked.since, asked.until, asked.cuts)) {
     const bool is_last = stop == asked.until;

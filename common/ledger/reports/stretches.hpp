@@ -20,6 +20,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/readers/past_books.hpp"
+#include "ledger/reports/node_use.hpp"
 
 namespace shapley::ledger {
 
@@ -46,6 +47,7 @@ struct Stretch {
   std::vector<CpuTime> waited;       // what its startable jobs asked for, times how long
   std::vector<CpuTime> offered;      // its processors, times how long
   std::vector<CpuTime> idle_wanted;  // what of them was idle while startable jobs asked for it (IdleSweep)
+  std::optional<NodeUse> use = {};   // where it is asked for
 };
 
 // What startable jobs asked for of idle processors. At each instant it is the smaller one of both sums, of all owners'
@@ -78,6 +80,7 @@ struct StretchesAsked {
   Instant until;
   std::vector<Instant> cuts = {};  // between them, ascending
   bool with_until = false;         // what was settled at `until` itself counts, too
+  bool with_use = false;           // Stretch::use
 };
 
 // The stretches of [since, until), from the one in which the books begin. REQUIRES: books of that time that were not
