@@ -268,11 +268,11 @@ TEST_F(Page, corrections_are_those_of_the_statement) {
   report.statement.adjustments = {partial<ledger::ListedAdjustment>(moved), partial<ledger::ListedAdjustment>(owned)};
   const auto rows = table_of(must(report_page(report, Charts::left_out)), "Corrections of the books");
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[1], (std::vector<std::string>{"1", "2026-11-03T10:00:00Z", "uid 0 (root)",
+  EXPECT_EQ(rows[1], (std::vector<std::string>{"1", "3 November 2026, 10:00 UTC", "uid 0 (root)",
                                                "runs of job 7 are biology&#39;s (reversed by 3)", "a &lt;typo&gt;", "2",
                                                "12.5"}));
-  EXPECT_EQ(rows[2], (std::vector<std::string>{"2", "2026-11-03T10:00:00Z", "uid 0 (root)", "nodes n1 of physics 100%",
-                                               "a &lt;typo&gt;", "", ""}));
+  EXPECT_EQ(rows[2], (std::vector<std::string>{"2", "3 November 2026, 10:00 UTC", "uid 0 (root)",
+                                               "nodes n1 of physics 100%", "a &lt;typo&gt;", "", ""}));
   const Rows values = parsed_csv(csv_text(corrections_sheet(report).values));
   ASSERT_EQ(values.size(), 2U);
   EXPECT_EQ(values[0].at("processor_seconds"), "45000");
