@@ -439,9 +439,12 @@ TEST_F(StandingsChart, says_in_plain_lines_where_the_books_do_not_have_all_of_th
   write_site(file(), Period::none);
   EXPECT_EQ(run("--no-audit --no-charts -S 2026-10-01 -E 2027-01-01 -o " + out()).exit_code, 0);
   const std::string page = content_of(fs::path(out()) / "index.html");
-  EXPECT_PRED2(contains, page, "<p>Not all of that time: the books begin at 2026-10-31T23:43:20Z.</p>");
   EXPECT_PRED2(contains, page,
-               "<p>Not all of that time: the ledger recorded something last at 2026-11-01T00:33:20Z.</p>");
+               "<p>Not all of that time: the books begin at <time datetime=\"2026-10-31T23:43:20Z\">31 October 2026, "
+               "23:43:20 UTC</time>.</p>");
+  EXPECT_PRED2(contains, page,
+               "<p>Not all of that time: the ledger recorded something last at <time "
+               "datetime=\"2026-11-01T00:33:20Z\">1 November 2026, 00:33:20 UTC</time>.</p>");
   EXPECT_PRED2(lacks, page, "\\x0a");
 }
 
