@@ -268,11 +268,11 @@ TEST_F(Page, corrections_are_those_of_the_statement) {
   report.statement.adjustments = {partial<ledger::ListedAdjustment>(moved), partial<ledger::ListedAdjustment>(owned)};
   const auto rows = table_of(must(report_page(report, Charts::left_out)), "Corrections of the books");
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[1], (std::vector<std::string>{"1", "2026-11-03T10:00:00Z", "uid 0 (root)",
+  EXPECT_EQ(rows[1], (std::vector<std::string>{"1", "3 November 2026, 10:00 UTC", "uid 0 (root)",
                                                "runs of job 7 are biology&#39;s (reversed by 3)", "a &lt;typo&gt;", "2",
                                                "12.5"}));
-  EXPECT_EQ(rows[2], (std::vector<std::string>{"2", "2026-11-03T10:00:00Z", "uid 0 (root)", "nodes n1 of physics 100%",
-                                               "a &lt;typo&gt;", "", ""}));
+  EXPECT_EQ(rows[2], (std::vector<std::string>{"2", "3 November 2026, 10:00 UTC", "uid 0 (root)",
+                                               "nodes n1 of physics 100%", "a &lt;typo&gt;", "", ""}));
   const Rows values = parsed_csv(csv_text(corrections_sheet(report).values));
   ASSERT_EQ(values.size(), 2U);
   EXPECT_EQ(values[0].at("processor_seconds"), "45000");
@@ -439,9 +439,12 @@ TEST_F(StandingsChart, says_in_plain_lines_where_the_books_do_not_have_all_of_th
   write_site(file(), Period::none);
   EXPECT_EQ(run("--no-audit --no-charts -S 2026-10-01 -E 2027-01-01 -o " + out()).exit_code, 0);
   const std::string page = content_of(fs::path(out()) / "index.html");
-  EXPECT_PRED2(contains, page, "<p>Not all of that time: the books begin at 2026-10-31T23:43:20Z.</p>");
   EXPECT_PRED2(contains, page,
-               "<p>Not all of that time: the ledger recorded something last at 2026-11-01T00:33:20Z.</p>");
+               "<p>Not all of that time: the books begin at <time datetime=\"2026-10-31T23:43:20Z\">31 October 2026, "
+               "23:43:20 UTC</time>.</p>");
+  EXPECT_PRED2(contains, page,
+               "<p>Not all of that time: the ledger recorded something last at <time "
+               "datetime=\"2026-11-01T00:33:20Z\">1 November 2026, 00:33:20 UTC</time>.</p>");
   EXPECT_PRED2(lacks, page, "\\x0a");
 }
 

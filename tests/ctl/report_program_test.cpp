@@ -24,7 +24,7 @@ TEST_F(Page, of_the_program) {
   EXPECT_EQ(made.out, out() + "/index.html\n");
   const std::string page = content_of(fs::path(out()) / "index.html");
   EXPECT_PRED2(contains, page, "<h1>The &lt;consortium&gt;</h1>") << page.substr(0, 400);
-  EXPECT_PRED2(contains, page, "<title>The &lt;consortium&gt;, 2026-11-01 to 2026-12-01</title>");
+  EXPECT_PRED2(contains, page, "<title>The &lt;consortium&gt;, 1 November 2026 to 1 December 2026</title>");
   EXPECT_PRED2(contains, page, "Correct to the last unit");
   EXPECT_PRED2(contains, page, "There is no head: the ledger holds none");
   EXPECT_EQ(count(page, "<figure>"), 4U);
