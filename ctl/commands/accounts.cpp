@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
@@ -251,7 +252,7 @@ Expected<std::vector<AccountSubtotal>> subtotals_by(const std::string& file, con
   if (!parents) return with_context("--accounts: " + file, parents.error());
   if (is_too_deep(*parents)) {
     return fail(Errc::invalid_argument,
-                "--accounts: " + file + ": the tree is more than " + std::to_string(k_deepest) + " accounts deep");
+                fmt::format("--accounts: {}: the tree is more than {} accounts deep", file, k_deepest));
   }
   return account_subtotals(users, *parents);
 }

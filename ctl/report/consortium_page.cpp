@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "charts/plot.hpp"
 #include "ctl/commands/consortium_tables.hpp"
 #include "ctl/output/amounts.hpp"
@@ -26,7 +28,8 @@ constexpr Field k_clusters_page[] = {
 };
 
 std::string time_of(const ConsortiumStatement& statement) {
-  return statement.of.front().since.utc().substr(0, 10) + " to " + statement.of.front().until.utc().substr(0, 10);
+  return fmt::format("{} to {}", statement.of.front().since.utc().substr(0, 10),
+                     statement.of.front().until.utc().substr(0, 10));
 }
 
 Table clusters_table(const ConsortiumStatement& statement) {
@@ -104,9 +107,9 @@ std::vector<Sheet> consortium_sheets(const ConsortiumStatement& statement) {
 
 Expected<std::string> consortium_page(const ConsortiumReport& report, Charts charts) {
   const ConsortiumStatement& statement = report.statement;
-  const std::string heading = report.heading.empty()
-                                  ? "Consortium " + statement.consortium + ": what every member gave, got and lent"
-                                  : report.heading;
+  const std::string heading =
+      report.heading.empty() ? fmt::format("Consortium {}: what every member gave, got and lent", statement.consortium)
+                             : report.heading;
   std::optional<charts::Figure> figure;
   if (charts == Charts::drawn) {
     SHAPLEY_TRY_ASSIGN(figure, members_figure(statement));
@@ -114,7 +117,7 @@ Expected<std::string> consortium_page(const ConsortiumReport& report, Charts cha
   const Table lent = lent_table(statement);
   const std::vector<Sheet> sheets = consortium_sheets(statement);
   return rendered("consortium.mustache", page_templates(),
-                  {{"page", tables::page_values(heading + ", " + time_of(statement), heading)},
+                  {{"page", tables::page_values(fmt::format("{}, {}", heading, time_of(statement)), heading)},
                    {"since", statement.of.front().since.utc()},
                    {"until", statement.of.front().until.utc()},
                    {"unit_in_full", statement.in().in_full()},
