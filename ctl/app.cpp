@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "base/nearest.hpp"
 #include "base/printable.hpp"
@@ -154,10 +155,13 @@ Expected<std::string> control_host(const std::string& cluster, const Environment
     known.emplace_back(trimmed(cells[0]));
     if (known.back() != cluster) continue;
     if (!trimmed(cells[1]).empty()) return std::string(trimmed(cells[1]));
-    return fail(Errc::unavailable, "-M: slurmdbd knows no slurmctld of '" + cluster +
-                                       "' that runs; name the host of its shapleyd with --host");
+    return fail(
+        Errc::unavailable,
+        fmt::format("-M: slurmdbd knows no slurmctld of '{}' that runs; name the host of its shapleyd with --host",
+                    cluster));
   }
-  return fail(Errc::invalid_argument, "-M: slurmdbd has no cluster '" + cluster + "'" + did_you_mean(cluster, known));
+  return fail(Errc::invalid_argument,
+              fmt::format("-M: slurmdbd has no cluster '{}'{}", cluster, did_you_mean(cluster, known)));
 }
 
 bool is_loopback(const std::string& host) {
@@ -196,8 +200,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   for (const auto& [name, run] : line.runs) {
     if (!app.got_subcommand(std::string(name))) continue;
     if (!line.cluster.empty() && (name == "init" || name == "check-config"))
-      return fail(Errc::invalid_argument,
-                  "-M: " + std::string(name) + " is about the Slurm of this host; run it there");
+      return fail(Errc::invalid_argument, fmt::format("-M: {} is about the Slurm of this host; run it there", name));
     const CLI::Option* const ledger = app.get_subcommand(std::string(name))->get_option_no_throw("--ledger");
     if (!line.cluster.empty() && ledger != nullptr && ledger->count() > 0)
       return fail(Errc::invalid_argument, "-M asks a daemon, and --ledger reads a file; give one of them");

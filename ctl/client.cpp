@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
 #include <pwd.h>
 
 #include "base/files.hpp"
@@ -69,7 +70,7 @@ Endpoint remote_endpoint(std::vector<config::Endpoint> hosts, const std::string&
   endpoint.trusted = uids_of(user);
   endpoint.cluster = cluster;
   endpoint.otherwise =
-      because.empty() ? std::string(k_remedy) : "(It is asked there because of " + because + ".) " + k_remedy;
+      because.empty() ? std::string(k_remedy) : fmt::format("(It is asked there because of {}.) {}", because, k_remedy);
   return endpoint;
 }
 
@@ -78,7 +79,8 @@ Expected<config::Endpoint> parse_host(const std::string& text) {
   const bool has_port = text.ends_with(']') ? false : text.rfind(':') != std::string::npos;
   auto parsed = config::parse_endpoint(has_port ? text : text + ':' + std::to_string(k_default_port));
   if (parsed) return parsed;
-  return fail(Errc::invalid_argument, "--host: '" + text + "' is no place to connect: " + parsed.error().what);
+  return fail(Errc::invalid_argument,
+              fmt::format("--host: '{}' is no place to connect: {}", text, parsed.error().what));
 }
 
 std::optional<std::pair<std::string, SlurmConf>> find_slurm_conf(const Environment& environment) {
@@ -123,8 +125,10 @@ Expected<Endpoint> at_host(const std::string& host, const Environment& environme
 std::string missing_here(const std::filesystem::path& socket, const Environment& environment) {
   const auto slurm = find_slurm_conf(environment);
   if (!slurm || !is_controller(slurm->second, environment.host_name)) return {};
-  return "no shapleyd runs on this host, which is slurmctld's by SlurmctldHost in " + slurm->first + " (" +
-         socket.native() + " is not there; systemctl status shapleyd)";
+  return fmt::format(
+      "no shapleyd runs on this host, which is slurmctld's by SlurmctldHost in {} ({} is not there; systemctl status "
+      "shapleyd)",
+      slurm->first, socket.native());
 }
 
 Expected<Endpoint> elsewhere(const std::filesystem::path& socket, const Environment& environment,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace shapley::ctl {
 
@@ -18,7 +19,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     if (is_positional || !option->get_positional()) return CLI::Formatter::make_option(option, is_positional);
     std::stringstream line;
-    CLI::detail::format_help(line, make_option_name(option, false) + " " + option->get_type_name(),
+    CLI::detail::format_help(line, fmt::format("{} {}", make_option_name(option, false), option->get_type_name()),
                              "Use this as " + make_option_name(option, true), get_column_width());
     return line.str();
   }
@@ -71,7 +72,7 @@ std::string variables_of(std::string_view command, bool all) {
     if (all || variable.command.empty() || variable.command == command)
       text += help_line(variable.name, variable.meaning);
   }
-  return "Environment:\n" + text + "\n";
+  return fmt::format("Environment:\n{}\n", text);
 }
 
 std::string value_lines(const CLI::App& command) {
@@ -83,7 +84,7 @@ std::string value_lines(const CLI::App& command) {
     };
     if (std::ranges::any_of(options, takes)) text += help_line(value.type, value.meaning);
   }
-  return text.empty() ? "" : "Values:\n" + text + "\n";
+  return text.empty() ? "" : fmt::format("Values:\n{}\n", text);
 }
 
 std::string usage_of(const CLI::Option& option) {
@@ -135,8 +136,7 @@ std::shared_ptr<CLI::FormatterBase> help_formatter() {
 }
 
 std::string program_footer() {
-  return variables_of("", true) + "Exit codes:\n" + std::string(k_exit_codes) + std::string(k_health_codes) +
-         ": those of health\n";
+  return fmt::format("{}Exit codes:\n{}{}: those of health\n", variables_of("", true), k_exit_codes, k_health_codes);
 }
 
 std::string command_footer(const CLI::App& app, const CLI::App& command, bool asks_daemon) {
@@ -147,8 +147,8 @@ std::string command_footer(const CLI::App& app, const CLI::App& command, bool as
       text += HelpFormatter().make_option(app.get_option(name), false);
     text += "\n" + variables_of(command.get_name(), false);
   }
-  return text + "Exit codes:\n" +
-         (command.get_name() == "health" ? std::string(k_health_codes) + "\n" : std::string(k_exit_codes));
+  return fmt::format("{}Exit codes:\n{}", text,
+                     command.get_name() == "health" ? std::string(k_health_codes) + "\n" : std::string(k_exit_codes));
 }
 
 }  // namespace shapley::ctl

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
@@ -14,7 +15,7 @@ namespace shapley::ctl {
 
 Expected<Instant> parse_time(const std::string& text, const std::string& option) {
   if (const auto instant = shapley::parse_time(text, wall_clock())) return *instant;
-  return fail(Errc::invalid_argument, option + ": '" + text + "' is no time; " + std::string(k_times_allowed));
+  return fail(Errc::invalid_argument, fmt::format("{}: '{}' is no time; {}", option, text, k_times_allowed));
 }
 
 Expected<Instant> parse_past_time(const std::string& text, const std::string& option,
@@ -28,9 +29,9 @@ Expected<Instant> parse_past_time(const std::string& text, const std::string& op
     const auto last = ledger::last_recorded(opened.ledger());
     if (last && instant <= *last) return instant;
   }
-  return fail(Errc::invalid_argument, option + ": " + format_instant(instant) +
-                                          " lies in the future, of which the books know nothing; it is " +
-                                          format_instant(present));
+  return fail(Errc::invalid_argument,
+              fmt::format("{}: {} lies in the future, of which the books know nothing; it is {}", option,
+                          format_instant(instant), format_instant(present)));
 }
 
 Expected<TimesAsked> parse_times(const std::string& since_text, const std::string& until_text,
@@ -45,7 +46,7 @@ Expected<TimesAsked> parse_times(const std::string& since_text, const std::strin
   }
   if (!since || !until || *since < *until) return times;
   return fail(Errc::invalid_argument,
-              "--until: " + format_instant(*until) + " is not after --since " + format_instant(*since));
+              fmt::format("--until: {} is not after --since {}", format_instant(*until), format_instant(*since)));
 }
 
 Expected<void> check_file_options(const std::filesystem::path& ledger, std::initializer_list<FileOption> options) {

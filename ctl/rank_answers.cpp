@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "answers/ranks.hpp"
 #include "base/calendar.hpp"
 #include "ctl/offline.hpp"
@@ -54,12 +56,12 @@ constexpr tables::Field k_standing_fields[] = {
 }  // namespace
 
 std::string count_of(std::int64_t count, std::string_view one) {
-  return std::to_string(count) + ' ' + std::string(one) + (count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
 std::string count_of(double number, std::string_view one) {
   const std::string count = processors_or_unknown(number);
-  return count + ' ' + std::string(one) + (count == "1" ? "" : "s");
+  return fmt::format("{} {}{}", count, one, count == "1" ? "" : "s");
 }
 
 std::string count_of(const ledger::Processors& processors, std::string_view one) {
@@ -75,11 +77,11 @@ std::string plain(const ledger::Processors& processors) {
 }
 
 std::string since_text(Instant since, Instant at) {
-  return format_instant(since) + " (" + short_duration((at - since).value) + ")";
+  return fmt::format("{} ({})", format_instant(since), short_duration((at - since).value));
 }
 
 std::string ahead_text(Instant then, Instant at) {
-  return format_instant(then) + " (in " + short_duration((then - at).value) + ")";
+  return fmt::format("{} (in {})", format_instant(then), short_duration((then - at).value));
 }
 
 std::string about(Duration duration) {
@@ -93,8 +95,9 @@ std::string about(Duration duration) {
 }
 
 std::string until_text(const ledger::OutlookLimit& limit) {
-  if (limit.by_date) return " up to " + limit.until.utc() + ", when a period ends or a node changes hands";
-  if (limit.by_statement) return " up to " + limit.until.utc() + ", when what another cluster stated is too old";
+  if (limit.by_date) return fmt::format(" up to {}, when a period ends or a node changes hands", limit.until.utc());
+  if (limit.by_statement)
+    return fmt::format(" up to {}, when what another cluster stated is too old", limit.until.utc());
   return " for a year at least";
 }
 
@@ -108,18 +111,18 @@ bool is_braking(const ledger::RankingReport& ranking) {
 
 std::string counting_text(const ledger::RankingReport& ranking) {
   if (ranking.running_factor == 0) return "";
-  return "what runs now counts for " + short_duration(ranking.residual_s) + " more" +
-         (ranking.residual_assumed ? " (assumed)" : "") +
-         (is_braking(ranking) ? "" : ", with weight " + tables::plain_number(ranking.running_weight));
+  return fmt::format("what runs now counts for {} more{}{}", short_duration(ranking.residual_s),
+                     ranking.residual_assumed ? " (assumed)" : "",
+                     is_braking(ranking) ? "" : ", with weight " + tables::plain_number(ranking.running_weight));
 }
 
 std::string horizon_text(const ledger::RankingReport& ranking) {
-  if (is_braking(ranking)) return " (ranks look at how far there is to brake; " + counting_text(ranking) + ")";
+  if (is_braking(ranking)) return fmt::format(" (ranks look at how far there is to brake; {})", counting_text(ranking));
   if (ranking.horizon_s == 0) return "";
   const DurationUnit& unit = largest_unit(Duration{ranking.horizon_s});
   const std::int64_t count = ranking.horizon_s / unit.seconds;
   const std::string counting = counting_text(ranking);
-  return " (ranks look " + count_of(count, unit.word) + " ahead" + (counting.empty() ? "" : "; " + counting) + ")";
+  return fmt::format(" (ranks look {} ahead{})", count_of(count, unit.word), counting.empty() ? "" : "; " + counting);
 }
 
 std::string standings_table(const std::vector<ledger::RankedRow>& organizations) {

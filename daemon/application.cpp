@@ -295,7 +295,7 @@ ledger::OnProgress tell_of_migration(const std::filesystem::path& file) {
   return [file, said = std::string()](const ledger::Progress& progress) mutable {
     std::string now(progress.what);
     if (progress.all > 0) now += fmt::format(", {} %", progress.done * 10 / progress.all * 10);
-    notify(std::string(k_watchdog_ping) + "\nEXTEND_TIMEOUT_USEC=1800000000\nSTATUS=migrating the ledger: " + now);
+    notify(fmt::format("{}\nEXTEND_TIMEOUT_USEC=1800000000\nSTATUS=migrating the ledger: {}", k_watchdog_ping, now));
     if (now != said) spdlog::info("ledger: {}: migration: {}", file.string(), now);
     said = std::move(now);
   };

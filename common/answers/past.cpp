@@ -5,6 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
 #include "config/configuration.hpp"
@@ -146,9 +148,10 @@ Expected<Report> interval_report(const ledger::Ledger& ledger, const LedgerFile&
   const Instant until = std::min(asked.until.value_or(last), last);
   const Instant since = asked.since.value_or(kind.usual(until));
   if (since >= until) {
-    return fail(Errc::invalid_argument, "there is nothing to report of the time from " + format_instant(since) +
-                                            " to " + format_instant(asked.until.value_or(last)) +
-                                            ": the ledger recorded something last at " + format_instant(last));
+    return fail(
+        Errc::invalid_argument,
+        fmt::format("there is nothing to report of the time from {} to {}: the ledger recorded something last at {}",
+                    format_instant(since), format_instant(asked.until.value_or(last)), format_instant(last)));
   }
   SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, until));
   const accounting::EstimatorId contribution = wanted_by(asked.contribution, configuration);

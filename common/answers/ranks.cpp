@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "ledger/readers/declarations.hpp"
 #include "ledger/readers/past_books.hpp"
 #include "ledger/reports/compare_report.hpp"
@@ -84,7 +86,7 @@ Expected<void> check(const ledger::ExplainRequest& asked) {
   if (!asked.submit) return ledger::checked_job_name(asked.job).map([](const JobName& /*name*/) {});
   if (asked.submit->processors >= 1 && asked.submit->processors <= ledger::k_most_processors_asked) return {};
   return fail(Errc::invalid_argument,
-              "a job asks for 1 to " + std::to_string(ledger::k_most_processors_asked) + " processors");
+              fmt::format("a job asks for 1 to {} processors", ledger::k_most_processors_asked));
 }
 
 Expected<void> check(const ledger::CompareRequest& asked) {

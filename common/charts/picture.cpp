@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/files.hpp"
@@ -39,9 +40,9 @@ std::vector<std::pair<std::string, std::string>> variables() {
                                                          {numbers_of(k_grid_color), "var(--grid)"},
                                                          {numbers_of(k_own_color), "var(--own)"}};
   for (std::size_t i = 0; i < k_colors; ++i)
-    table.emplace_back(numbers_of(color(i)), "var(--series-" + std::to_string(i) + ")");
+    table.emplace_back(numbers_of(color(i)), fmt::format("var(--series-{})", i));
   for (std::size_t i = 0; i < k_heat_steps; ++i)
-    table.emplace_back(numbers_of(heat_color(i)), "var(--heat-" + std::to_string(i) + ")");
+    table.emplace_back(numbers_of(heat_color(i)), fmt::format("var(--heat-{})", i));
   return table;
 }
 
@@ -121,9 +122,9 @@ Expected<std::string> inline_svg(const Draw& draw, std::string_view label) {
   SHAPLEY_TRY(text);
   std::string svg = recolored(*text);
   if (svg.empty()) return fail(Errc::io, "chart: gnuplot drew no SVG");
-  std::string attributes = "<svg role=\"img\" aria-label=\"" + tables::html(label) + '"';
+  std::string attributes = fmt::format("<svg role=\"img\" aria-label=\"{}\"", tables::html(label));
   if (const auto width = width_of(svg); width > 0)
-    attributes += " style=\"max-width:" + std::to_string(width * k_most_growth / 100) + "px\"";
+    attributes += fmt::format(" style=\"max-width:{}px\"", width * k_most_growth / 100);
   return svg.replace(0, std::string_view("<svg").size(), attributes);
 }
 

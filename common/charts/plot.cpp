@@ -6,6 +6,8 @@
 #include <cmath>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/contract.hpp"
 #include "base/printable.hpp"
@@ -135,7 +137,7 @@ std::string page_preamble(const std::filesystem::path& file, Size size) {
 std::string tics(const std::vector<std::string>& labels, Shape shape) {
   std::string list = "(";
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    list += (i == 0 ? "" : ", ") + quote(short_label(labels[i], label_length(shape))) + ' ' + std::to_string(i);
+    list += fmt::format("{}{} {}", i == 0 ? "" : ", ", quote(short_label(labels[i], label_length(shape))), i);
   }
   return list + ")";
 }
@@ -213,8 +215,8 @@ std::string preamble(const std::filesystem::path& file, const std::string& title
 Expected<void> draw(const std::filesystem::path& file, const std::string& script) {
   SHAPLEY_TRY_ASSIGN(const ChildRun run, run_gnuplot(script));
   if (run.end != ChildEnd::exited || run.exit_code != 0) {
-    return fail(Errc::io,
-                "plot: gnuplot could not draw " + file.string() + "; can the file be written? It says: " + run.errors);
+    return fail(Errc::io, fmt::format("plot: gnuplot could not draw {}; can the file be written? It says: {}",
+                                      file.string(), run.errors));
   }
   return {};
 }
@@ -370,7 +372,7 @@ Expected<void> plot_matrix(const std::filesystem::path& file, const Matrix& matr
   for (std::size_t s = 0; s < k_heat_steps; ++s) {
     const std::string title =
         s == 0 ? "up to " + text_of(limits[1]) : text_of(limits[s]) + " to " + text_of(limits[s + 1]);
-    add("s" + std::to_string(s), steps[s].str(), heat_color(s), title + ' ' + matrix.unit);
+    add("s" + std::to_string(s), steps[s].str(), heat_color(s), fmt::format("{} {}", title, matrix.unit));
   }
   if (owned) add("own", diagonal.str(), k_own_color, matrix.diagonal);
   const int cell = shape == Shape::wide ? std::clamp(600 / static_cast<int>(n), 19, 60) : 20;

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
 
@@ -32,11 +33,12 @@ void doubt_second_rules(const Configuration& configuration, std::vector<Fault>& 
       const auto [earlier, is_new] = first.emplace(std::pair(rule.kind, number), &rule);
       if (is_new) continue;
       const std::string word(names_of(rule.kind).word);
-      doubts.push_back({rule.line,
-                        "organization '" + organization.name + "': the rule of " + word + " '" + rule.name +
-                            "' never matches: it is " + word + " '" + earlier->second->name + "' of line " +
-                            std::to_string(earlier->second->line) + ", whose rule comes first",
-                        "leave the " + word + " in one place"});
+      doubts.push_back(
+          {rule.line,
+           fmt::format(
+               "organization '{}': the rule of {} '{}' never matches: it is {} '{}' of line {}, whose rule comes first",
+               organization.name, word, rule.name, word, earlier->second->name, earlier->second->line),
+           fmt::format("leave the {} in one place", word)});
     }
   }
 }
@@ -84,7 +86,8 @@ std::vector<Fault> doubts(const Configuration& configuration) {
   std::vector<Fault> doubts;
   for (const OrganizationConfig& organization : configuration.organizations) {
     if (!organization.rules.empty() || !organization.nodes.empty()) continue;
-    doubts.push_back({organization.line, "organization '" + organization.name + "' has neither rules nor nodes",
+    doubts.push_back({organization.line,
+                      fmt::format("organization '{}' has neither rules nor nodes", organization.name),
                       "no job is booked under it and it lends nothing; give it accounts or nodes, or leave it out"});
   }
   doubt_second_rules(configuration, doubts);
@@ -97,10 +100,9 @@ std::vector<Fault> doubts(const Configuration& configuration) {
     const std::string name(accounting::name_of(id));
     if (configuration.off.contains(id) || kept_estimators(configuration).contains(id)) continue;
     const bool has_key = accounting::estimators()[id.value].has_key;
-    doubts.push_back({0,
-                      name + " is not kept for more than " + std::to_string(most_organizations(id)) + " organizations",
+    doubts.push_back({0, fmt::format("{} is not kept for more than {} organizations", name, most_organizations(id)),
                       "the other estimators are" +
-                          (has_key ? "; write " + name + ": off to say that this is as it should be" : "")});
+                          (has_key ? fmt::format("; write {}: off to say that this is as it should be", name) : "")});
   }
   return doubts;
 }
@@ -112,10 +114,11 @@ std::vector<Fault> former_name_faults(const Configuration& configuration, const 
     const auto found = former.find(organization.name);
     if (found == former.end()) continue;
     const auto& [name, now] = *found;
-    faults.push_back({organization.line,
-                      "organization '" + name + "' was " + (now.merged ? "merged into " : "renamed to ") + now.today +
-                          " by a correction of the books of " + format_instant(now.at).substr(0, k_date),
-                      "write " + now.today});
+    faults.push_back(
+        {organization.line,
+         fmt::format("organization '{}' was {}{} by a correction of the books of {}", name,
+                     now.merged ? "merged into " : "renamed to ", now.today, format_instant(now.at).substr(0, k_date)),
+         "write " + now.today});
   }
   return faults;
 }
@@ -124,7 +127,7 @@ std::vector<Fault> consortium_faults(const Configuration& configuration, std::st
   std::vector<Fault> faults;
   for (const OtherClusterConfig& other : configuration.consortium.clusters) {
     if (other.name != lower(cluster)) continue;
-    faults.push_back({other.line, "consortium: cluster '" + other.name + "' is this cluster itself",
+    faults.push_back({other.line, fmt::format("consortium: cluster '{}' is this cluster itself", other.name),
                       "name only the other clusters in the list"});
   }
   return faults;
@@ -140,12 +143,11 @@ void check_contribution(const Configuration& configuration, FaultList& faults) {
   if (configuration.organizations.size() <= most) return;
   const OrganizationConfig& first = configuration.organizations[most];
   const std::string name(accounting::name_of(configuration.contribution));
-  faults.add(first.line,
-             "organization '" + first.name + "' is one more than contribution: " + name + " can rank, which are " +
-                 std::to_string(most),
-             "write another contribution, such as " +
-                 std::string(accounting::estimators()[configuration.contribution.value].stand_in) +
-                 ", or name fewer organizations");
+  faults.add(
+      first.line,
+      fmt::format("organization '{}' is one more than contribution: {} can rank, which are {}", first.name, name, most),
+      fmt::format("write another contribution, such as {}, or name fewer organizations",
+                  accounting::estimators()[configuration.contribution.value].stand_in));
 }
 
 accounting::EstimatorSet kept_estimators(const Configuration& configuration) {
@@ -165,8 +167,8 @@ tl::expected<Identities, std::vector<Fault>> identify(const Configuration& confi
         identities.rules.push_back(*id);
       } else {
         faults.push_back({rule.line,
-                          "organization '" + organization.name + "': " + std::string(names_of(rule.kind).word) + " '" +
-                              rule.name + "' is unknown on this machine",
+                          fmt::format("organization '{}': {} '{}' is unknown on this machine", organization.name,
+                                      names_of(rule.kind).word, rule.name),
                           "correct the name, create it, or give the numeric id"});
       }
     }
@@ -174,7 +176,7 @@ tl::expected<Identities, std::vector<Fault>> identify(const Configuration& confi
   if (const auto uid = find_user(configuration.slurm_user)) {
     identities.slurm_user = *uid;
   } else {
-    faults.push_back({0, "slurm_user: user '" + configuration.slurm_user + "' is unknown on this machine",
+    faults.push_back({0, fmt::format("slurm_user: user '{}' is unknown on this machine", configuration.slurm_user),
                       "name the user that slurmctld runs as (SlurmUser in slurm.conf)"});
   }
   std::ranges::stable_sort(faults, {}, &Fault::line);
@@ -198,7 +200,7 @@ Fault signing_key_fault(const Error& why) {
 }
 
 Fault public_key_fault(const OtherClusterConfig& cluster, const Error& why) {
-  return {cluster.line, "consortium: cluster '" + cluster.name + "': public_key: " + why.what,
+  return {cluster.line, fmt::format("consortium: cluster '{}': public_key: {}", cluster.name, why.what),
           "name the public key that the other site's shapleyctl keygen made"};
 }
 

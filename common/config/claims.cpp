@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 #include "config/settings.hpp"
 #include "config/values.hpp"
@@ -29,7 +31,7 @@ using Claims = std::vector<Claim>;
 // The name by which messages call an organization whose own name may be at fault.
 std::string label(const OrganizationConfig& organization) {
   if (organization.name.empty()) return "the organization of line " + std::to_string(organization.line);
-  return "organization '" + organization.name + "'";
+  return fmt::format("organization '{}'", organization.name);
 }
 
 std::map<std::string_view, Claims> claims_by_node(const std::vector<OrganizationConfig>& organizations) {
@@ -49,11 +51,11 @@ void check_names(const std::vector<OrganizationConfig>& organizations, FaultList
     const auto [earlier, is_new] = seen.emplace(lower(organization.name), &organization);
     if (is_new) continue;
     const OrganizationConfig& first = *earlier->second;
-    const std::string difference = first.name == organization.name ? "" : " as '" + first.name + "'";
-    faults.add(organization.line,
-               "organization '" + organization.name + "' was declared already in line " + std::to_string(first.line) +
-                   difference,
-               "merge the two, or choose names that differ in more than capitals");
+    const std::string difference = first.name == organization.name ? "" : fmt::format(" as '{}'", first.name);
+    faults.add(
+        organization.line,
+        fmt::format("organization '{}' was declared already in line {}{}", organization.name, first.line, difference),
+        "merge the two, or choose names that differ in more than capitals");
   }
 }
 
@@ -72,9 +74,9 @@ void check_rules(const std::vector<OrganizationConfig>& organizations, FaultList
       const std::string by = owner.organization == &organization ? "" : " by " + label(*owner.organization);
       const std::string word(names_of(rule.kind).word);
       faults.add(rule.line,
-                 label(organization) + ": " + word + " '" + rule.name + "' was claimed already" + by + " in line " +
-                     std::to_string(owner.line),
-                 "jobs belong to one organization: leave the " + word + " in one place");
+                 fmt::format("{}: {} '{}' was claimed already{} in line {}", label(organization), word, rule.name, by,
+                             owner.line),
+                 fmt::format("jobs belong to one organization: leave the {} in one place", word));
     }
   }
 }
@@ -124,7 +126,7 @@ std::string some_of(const std::vector<std::string_view>& nodes) {
     if (i > 0) text += i + 1 == nodes.size() ? " and " : ", ";
     text += nodes[i];
   }
-  if (nodes.size() > named) text += " and " + std::to_string(nodes.size() - named) + " more";
+  if (nodes.size() > named) text += fmt::format(" and {} more", nodes.size() - named);
   return text;
 }
 
@@ -141,10 +143,10 @@ void report_excess(const Claims& claims, const std::vector<std::string_view>& no
     line = std::max(line, c.claim->line);
     if (++count > k_max_owners) continue;
     const std::string& name = c.organization->name;
-    owners += (owners.empty() ? "" : ", ") + (name.empty() ? label(*c.organization) : name) + ' ' +
-              format_share(c.claim->share.parts_per_million()) + " (line " + std::to_string(c.claim->line) + ')';
+    owners += fmt::format("{}{} {} (line {})", owners.empty() ? "" : ", ", name.empty() ? label(*c.organization) : name,
+                          format_share(c.claim->share.parts_per_million()), c.claim->line);
   }
-  if (count > k_max_owners) owners += " and " + std::to_string(count - k_max_owners) + " more";
+  if (count > k_max_owners) owners += fmt::format(" and {} more", count - k_max_owners);
   // Rounded up: it is more than the whole node, as little as that may be.
   const auto parts = static_cast<std::int64_t>((sum * accounting::k_whole_node + whole - 1) / whole);
   const std::string when = at == k_beginning_of_time ? "" : " from " + format_instant(at);

@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/files.hpp"
 #include "base/printable.hpp"
 #include "config/settings.hpp"
@@ -99,7 +101,7 @@ std::string format_faults(const Faults& faults, std::string_view file) {
     if (!text.empty()) text += '\n';
     text += printable(file);
     if (fault.line > 0) text += ':' + std::to_string(fault.line);
-    text += ": " + printable(fault.what + "; " + fault.remedy);
+    text += ": " + printable(fmt::format("{}; {}", fault.what, fault.remedy));
   }
   return text;
 }

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 #include "config/settings.hpp"
 
@@ -62,7 +64,7 @@ bool is_organization(YamlReader& reader, const Mapping::Entry& entry,
   const std::string_view near = nearest(entry.key, known);
   reader.fault(entry.value, "the file has no organization " + shown(entry.key),
                near.empty() ? "write an organization of this file, then its name there"
-                            : "did you mean '" + std::string(near) + "'?");
+                            : fmt::format("did you mean '{}'?", near));
   return false;
 }
 
@@ -86,7 +88,7 @@ void read_names(YamlReader& reader, const Value& value, const std::vector<Organi
     }
     const auto [first, is_new] = here_by_there.emplace(there, entry.key);
     if (!is_new) {
-      reader.fault(entry.value, shown(there) + " is there the name of '" + first->second + "' already",
+      reader.fault(entry.value, fmt::format("{} is there the name of '{}' already", shown(there), first->second),
                    "give each organization a name of its own there");
       continue;
     }
@@ -100,9 +102,11 @@ void check_once(YamlReader& reader, const Value& value, const OtherClusterConfig
   for (const OtherClusterConfig& earlier : earlier_ones) {
     const std::string line = " of line " + std::to_string(earlier.line);
     if (!cluster.name.empty() && earlier.name == cluster.name) {
-      reader.fault(value, "is the cluster" + line + " again", "name each cluster once; capitals do not matter");
+      reader.fault(value, fmt::format("is the cluster{} again", line),
+                   "name each cluster once; capitals do not matter");
     } else if (!cluster.standing.empty() && earlier.standing == cluster.standing) {
-      reader.fault(value, "its standing is where that of the cluster" + line + " is", "a statement is of one cluster");
+      reader.fault(value, fmt::format("its standing is where that of the cluster{} is", line),
+                   "a statement is of one cluster");
     }
   }
 }
@@ -117,7 +121,7 @@ void read_cluster(YamlReader& reader, const Value& value, Configuration& into) {
   // A statement that is too old before the next one is due would never be carried on.
   if (cluster.stale_after > Duration{0} && cluster.stale_after < consortium.every) {
     reader.fault(*entries->find("stale_after"), seconds_text(cluster.stale_after) + " is less than `every`",
-                 "write " + seconds_text(consortium.every) + " or more");
+                 fmt::format("write {} or more", seconds_text(consortium.every)));
   }
   if (const Value* names = entries->find("as")) read_names(reader, *names, into.organizations, cluster);
   check_once(reader, value, cluster, consortium.clusters);
@@ -185,12 +189,12 @@ void read_consortium(YamlReader& reader, const Value& value, Configuration& into
 
 std::string consortium_text(const Configuration& configuration) {
   const std::string& name = configuration.consortium.name;
-  return name.empty() ? "none" : name + ", " + rows_text(consortium_rows(), configuration);
+  return name.empty() ? "none" : fmt::format("{}, {}", name, rows_text(consortium_rows(), configuration));
 }
 
 std::string cluster_text(const OtherClusterConfig& cluster) {
   std::string text = rows_text(cluster_rows(), cluster);
-  for (const accounting::NameElsewhere& name : cluster.names) text += ", " + name.here + " as " + name.there;
+  for (const accounting::NameElsewhere& name : cluster.names) text += fmt::format(", {} as {}", name.here, name.there);
   return text;
 }
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/slurm_text.hpp"
 #include "config/checks.hpp"
@@ -22,7 +24,7 @@ void compare_values(const Configuration& before, const Configuration& after, std
     if (!row.text) continue;
     const std::string was = row.text(before);
     const std::string is = row.text(after);
-    if (was != is) lines.push_back("key " + std::string(row.key.name) + ": " + was + " -> " + is);
+    if (was != is) lines.push_back(fmt::format("key {}: {} -> {}", row.key.name, was, is));
   }
 }
 
@@ -33,15 +35,16 @@ void compare_clusters(const ConsortiumConfig& before, const ConsortiumConfig& af
   };
   for (const OtherClusterConfig& cluster : after.clusters) {
     if (find(before, cluster.name) == nullptr) {
-      lines.push_back("cluster " + cluster.name + ": new, " + cluster_text(cluster));
+      lines.push_back(fmt::format("cluster {}: new, {}", cluster.name, cluster_text(cluster)));
     }
   }
   for (const OtherClusterConfig& cluster : before.clusters) {
     const OtherClusterConfig* now = find(after, cluster.name);
     if (now == nullptr) {
-      lines.push_back("cluster " + cluster.name + ": no longer named; what is owed there does not count any more");
+      lines.push_back(
+          fmt::format("cluster {}: no longer named; what is owed there does not count any more", cluster.name));
     } else if (cluster_text(cluster) != cluster_text(*now)) {
-      lines.push_back("cluster " + cluster.name + ": " + cluster_text(cluster) + " -> " + cluster_text(*now));
+      lines.push_back(fmt::format("cluster {}: {} -> {}", cluster.name, cluster_text(cluster), cluster_text(*now)));
     }
   }
 }
@@ -70,12 +73,13 @@ std::string value_of_file(const Row<OrganizationConfig>& of, const Configuration
 
 void compare_organizations(const Configuration& before, const Configuration& after, std::vector<std::string>& lines) {
   for (const OrganizationConfig& o : after.organizations) {
-    if (organization_of(before, o.name) == nullptr) lines.push_back("organization " + o.name + ": new");
+    if (organization_of(before, o.name) == nullptr) lines.push_back(fmt::format("organization {}: new", o.name));
   }
   for (const OrganizationConfig& o : before.organizations) {
     const OrganizationConfig* now = organization_of(after, o.name);
     if (now == nullptr) {
-      lines.push_back("organization " + o.name + ": no longer named; it keeps its row and its standing in the books");
+      lines.push_back(
+          fmt::format("organization {}: no longer named; it keeps its row and its standing in the books", o.name));
       continue;
     }
     for (const Row<OrganizationConfig>& row : organization_rows()) {
@@ -83,7 +87,7 @@ void compare_organizations(const Configuration& before, const Configuration& aft
       const std::string was = row.text(o);
       const std::string is = row.text(*now);
       if (was == is || (was == value_of_file(row, before) && is == value_of_file(row, after))) continue;
-      lines.push_back("organization " + o.name + ": " + std::string(row.key.name) + ' ' + was + " -> " + is);
+      lines.push_back(fmt::format("organization {}: {} {} -> {}", o.name, row.key.name, was, is));
     }
   }
   if (common_names(before, after) != common_names(after, before)) {
@@ -115,18 +119,20 @@ void compare_rules(const Configuration& before, const Configuration& after, std:
   const auto new_owners = owners_of_rules(after);
   const std::size_t so_far = lines.size();
   const auto name_of_rule = [](const RuleName& rule) {
-    return std::string(names_of(rule.first).word) + ' ' + rule.second;
+    return fmt::format("{} {}", names_of(rule.first).word, rule.second);
   };
   for (const auto& [rule, owner] : new_owners) {
     const auto old = old_owners.find(rule);
     if (old == old_owners.end()) {
-      lines.push_back(name_of_rule(rule) + ": new, -> " + owner);
+      lines.push_back(fmt::format("{}: new, -> {}", name_of_rule(rule), owner));
     } else if (old->second != owner) {
-      lines.push_back(name_of_rule(rule) + ": " + old->second + " -> " + owner + ", for runs that begin from then on");
+      lines.push_back(
+          fmt::format("{}: {} -> {}, for runs that begin from then on", name_of_rule(rule), old->second, owner));
     }
   }
   for (const auto& [rule, owner] : old_owners) {
-    if (!new_owners.contains(rule)) lines.push_back(name_of_rule(rule) + ": no longer named, was of " + owner);
+    if (!new_owners.contains(rule))
+      lines.push_back(fmt::format("{}: no longer named, was of {}", name_of_rule(rule), owner));
   }
   if (lines.size() == so_far && rule_order(before) != rule_order(after)) {
     lines.emplace_back("rules: another order, which matters for jobs that several match");
@@ -152,7 +158,7 @@ std::string ownership_text(const std::vector<OwnershipSpan>& spans, Instant now)
     if (span.from <= now) {
       text = owners_text(span.owners);
     } else {
-      text += ", from " + format_instant(span.from) + ' ' + owners_text(span.owners);
+      text += fmt::format(", from {} {}", format_instant(span.from), owners_text(span.owners));
     }
   }
   return text;
@@ -183,9 +189,10 @@ void compare_nodes(const Configuration& before, const Configuration& after, Inst
   for (const std::string& node : nodes) {
     const std::string was = owner(old_owners, node);
     const std::string is = owner(new_owners, node);
-    if (was != is) by_change[was + " -> " + is].push_back(node);
+    if (was != is) by_change[fmt::format("{} -> {}", was, is)].push_back(node);
   }
-  for (const auto& [change, changed] : by_change) lines.push_back("nodes " + collapse_names(changed) + ": " + change);
+  for (const auto& [change, changed] : by_change)
+    lines.push_back(fmt::format("nodes {}: {}", collapse_names(changed), change));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/text.hpp"
 #include "config/checks.hpp"
@@ -30,8 +32,7 @@ OrFault<std::string> parse_organization(const std::string& text) {
 
 OrFault<std::string> parse_title(const std::string& text) {
   if (text.size() <= k_max_title && !has_control_character(text)) return text;
-  return tl::unexpected(
-      Fault{0, "this is no title", "write one line of at most " + std::to_string(k_max_title) + " bytes"});
+  return tl::unexpected(Fault{0, "this is no title", fmt::format("write one line of at most {} bytes", k_max_title)});
 }
 
 OrFault<Instant> parse_date(const std::string& text) {
@@ -50,12 +51,12 @@ void read_rules_of(YamlReader& reader, const Value& value, const RuleKindNames& 
   const auto list = reader.list(value, "write a list: [a, b], or [] for none");
   if (!list) return;
   for (const Value& element : *list) {
-    const auto name = reader.text(element, "write " + std::string(kind.word) + " names");
+    const auto name = reader.text(element, fmt::format("write {} names", kind.word));
     if (!name) continue;
     // Slurm keeps account and QOS names in lower case, however they were typed.
     const bool is_of_accounting = kind.kind == RuleKind::account || kind.kind == RuleKind::qos;
     if (!is_rule_name(*name, is_of_accounting)) {
-      reader.fault(element, shown(*name) + " is no " + std::string(kind.word) + " name",
+      reader.fault(element, fmt::format("{} is no {} name", shown(*name), kind.word),
                    std::string("write each name as one element of the list, without commas") +
                        (is_of_accounting ? " and without blanks around it" : " and blanks"));
       continue;
@@ -88,7 +89,8 @@ std::optional<NodeClaim> read_long_claim(YamlReader& reader, const Value& value)
   if (!names || reader.reported() != faults) return std::nullopt;
   claim.nodes = *std::move(names);
   if (claim.from < claim.until) return claim;
-  reader.fault(value, "until " + format_instant(claim.until) + " is not after from " + format_instant(claim.from),
+  reader.fault(value,
+               fmt::format("until {} is not after from {}", format_instant(claim.until), format_instant(claim.from)),
                "correct the dates; from is included, until is not");
   return std::nullopt;
 }
@@ -175,13 +177,12 @@ const Rows<NodeClaim>& claim_rows() {
 OrFault<std::string> parse_name(const std::string& text) {
   constexpr std::string_view k_allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
   if (!text.empty() && text.size() <= k_max_name && text.find_first_not_of(k_allowed) == std::string::npos) return text;
-  return tl::unexpected(
-      Fault{0, shown(text) + " is no allowed name",
-            "use 1 to " + std::to_string(k_max_name) + " letters A-Z and a-z, digits, '.', '_' and '-'"});
+  return tl::unexpected(Fault{0, shown(text) + " is no allowed name",
+                              fmt::format("use 1 to {} letters A-Z and a-z, digits, '.', '_' and '-'", k_max_name)});
 }
 
 Format<std::string> name(OrFault<std::string> (*parse)(const std::string& text)) {
-  return scalar<std::string>("1 to " + std::to_string(k_max_name) + " letters A-Z and a-z, digits, `.`, `_` and `-`",
+  return scalar<std::string>(fmt::format("1 to {} letters A-Z and a-z, digits, `.`, `_` and `-`", k_max_name),
                              "write a name", parse);
 }
 
@@ -191,11 +192,11 @@ Value named_element(const Value& element, const std::string& word, std::size_t n
       const bool is_name = entry.first.IsScalar() && entry.first.Scalar() == "name" && entry.second.IsScalar();
       if (is_name && !entry.second.Scalar().empty() && entry.second.Scalar().size() <= k_max_name &&
           !has_control_character(entry.second.Scalar())) {
-        return {element.node, element.line, word + " '" + entry.second.Scalar() + "'"};
+        return {element.node, element.line, fmt::format("{} '{}'", word, entry.second.Scalar())};
       }
     }
   }
-  return {element.node, element.line, word + ' ' + std::to_string(number)};
+  return {element.node, element.line, fmt::format("{} {}", word, number)};
 }
 
 bool is_reserved(std::string_view organization) {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 
 namespace shapley::config {
@@ -17,7 +19,7 @@ OrFault<std::filesystem::path> parse_path(const std::string& text, std::size_t m
     return tl::unexpected(Fault{0, shown(text) + " is no absolute path", "write a path that begins with '/'"});
   }
   if (text.size() > max_length) {
-    return tl::unexpected(Fault{0, "a path of " + std::to_string(text.size()) + " characters",
+    return tl::unexpected(Fault{0, fmt::format("a path of {} characters", text.size()),
                                 "use one of at most " + std::to_string(max_length)});
   }
   return text;
@@ -50,9 +52,10 @@ Format<Duration> duration(Duration least, Duration most, const std::string& noth
     if (unit.seconds <= most.value) letters.insert(letters.begin(), std::string_view(&unit.letter, 1));
   }
   const auto parse = [least, most](std::string_view text) { return parse_duration(text, least, most); };
-  auto format = scalar<Duration>(
-      "Seconds, or a number with " + quoted(letters) + ", from " + seconds_text(least) + " to " + seconds_text(most),
-      "write a duration such as 5m", or_fault(parse, " is no such duration"), seconds_text, nothing);
+  auto format =
+      scalar<Duration>(fmt::format("Seconds, or a number with {}, from {} to {}", quoted(letters), seconds_text(least),
+                                   seconds_text(most)),
+                       "write a duration such as 5m", or_fault(parse, " is no such duration"), seconds_text, nothing);
   format.written = [](const Duration& duration) {
     const DurationUnit& unit = largest_unit(duration);
     return std::to_string(duration.value / unit.seconds) + unit.letter;

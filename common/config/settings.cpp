@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "accounting/estimators/table.hpp"
 #include "base/slurm_text.hpp"
 #include "config/checks.hpp"
@@ -16,7 +18,7 @@ namespace {
 // A Unix socket's address holds no longer path (sun_path, with its final zero).
 constexpr std::size_t k_max_socket_path = 107;
 std::string socket_path() {
-  return "Absolute path of at most " + std::to_string(k_max_socket_path) + " characters";
+  return fmt::format("Absolute path of at most {} characters", k_max_socket_path);
 }
 
 // A node of a thousand processors stays below the million weighted processors that the daemon takes for a real node.
@@ -33,9 +35,8 @@ Format<T> whole_number(IntegerRange range) {
   const auto parse = [range](std::string_view text) {
     return parse_integer(text, range).map([](std::int64_t number) { return static_cast<T>(number); });
   };
-  return scalar<T>("Whole number from " + std::to_string(range.least) + " to " + std::to_string(range.most),
-                   "write a whole number", or_fault(parse, " is no such number"),
-                   [](const T& number) { return std::to_string(number); });
+  return scalar<T>(fmt::format("Whole number from {} to {}", range.least, range.most), "write a whole number",
+                   or_fault(parse, " is no such number"), [](const T& number) { return std::to_string(number); });
 }
 
 OrFault<std::string> parse_place(const std::string& text) {
@@ -84,7 +85,8 @@ Format<accounting::EstimatorId> estimator() {
 Row<Configuration> row_of(accounting::EstimatorId id) {
   const Format<bool> format = on_or_off();
   const std::string name(accounting::name_of(id));
-  Row<Configuration> row{{accounting::name_of(id), format.type, "`on`", "whether phi by " + name + " is kept"}};
+  Row<Configuration> row{
+      {accounting::name_of(id), format.type, "`on`", fmt::format("whether phi by {} is kept", name)}};
   row.read = [format, id, name](YamlReader& reader, const Mapping& entries, Configuration& into) {
     const Value* value = entries.find(name);
     bool on = true;
@@ -92,8 +94,8 @@ Row<Configuration> row_of(accounting::EstimatorId id) {
     if (on) return;
     into.off.insert(id);
     if (into.contribution != id) return;
-    reader.fault(*value, "off, but contribution: " + name + " makes the ranks by it",
-                 "write " + name + ": on, or another contribution");
+    reader.fault(*value, fmt::format("off, but contribution: {} makes the ranks by it", name),
+                 fmt::format("write {}: on, or another contribution", name));
   };
   row.text = [format, id](const Configuration& of) { return format.text(!of.off.contains(id)); };
   return row;
@@ -112,8 +114,8 @@ void read_charge(YamlReader& reader, const Mapping& entries, Configuration& into
   }
   if (nodes != nullptr && (by_weights || into.charge == Charge::billing)) {
     reader.fault(*nodes,
-                 "is not read with charge: " + name + ", where " +
-                     (by_weights ? "weights say" : "slurmctld says (TRESBillingWeights)") + " what a node is worth",
+                 fmt::format("is not read with charge: {}, where {} what a node is worth", name,
+                             by_weights ? "weights say" : "slurmctld says (TRESBillingWeights)"),
                  "write charge: dominant or charge: cpu, or remove node_weights");
   }
 }
@@ -165,7 +167,7 @@ void read_node_weights(YamlReader& reader, const Value& value, std::vector<NodeW
     }
     for (const std::string& node : *nodes) {
       if (seen.insert(node).second) continue;
-      reader.fault(entry.value, "node " + node + " has a weight twice", "give it one weight");
+      reader.fault(entry.value, fmt::format("node {} has a weight twice", node), "give it one weight");
     }
     into.push_back({*std::move(nodes), weight_of(reader, entry), entry.key});
   }
@@ -173,7 +175,7 @@ void read_node_weights(YamlReader& reader, const Value& value, std::vector<NodeW
 
 std::string resource_weights_text(const ResourceWeights& weights) {
   std::string text;
-  for (const auto& [name, weight] : weights) text += (text.empty() ? "" : ", ") + name + ": " + std::to_string(weight);
+  for (const auto& [name, weight] : weights) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, weight);
   return text;
 }
 
@@ -207,7 +209,7 @@ std::string workflow_rules_text(const std::vector<workflow::KeyRule>& rules) {
 }
 
 Format<std::string> delimiter() {
-  const std::string allowed = "1 to " + std::to_string(k_max_delimiter) + " characters without blanks";
+  const std::string allowed = fmt::format("1 to {} characters without blanks", k_max_delimiter);
   const auto parse = [allowed](const std::string& text) -> OrFault<std::string> {
     const auto unfit = [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 127; };
     if (!text.empty() && text.size() <= k_max_delimiter && std::ranges::none_of(text, unfit)) return text;

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "accounting/events/consortium_events.hpp"
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
@@ -108,7 +110,7 @@ Expected<Duration> parse_duration(std::string_view text, Duration least, Duratio
   if (!number) return fail(Errc::invalid_argument, "write seconds (300) or a number with s, m, h or d (5m)");
   const std::int64_t seconds = *number * unit_s;
   if (seconds < least.value || seconds > most.value) {
-    return fail(Errc::invalid_argument, "allowed are " + seconds_text(least) + " to " + seconds_text(most));
+    return fail(Errc::invalid_argument, fmt::format("allowed are {} to {}", seconds_text(least), seconds_text(most)));
   }
   return Duration{seconds};
 }
@@ -140,8 +142,7 @@ Expected<std::int64_t> parse_integer(std::string_view text, IntegerRange range) 
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || value < range.least || value > range.most) {
-    return fail(Errc::invalid_argument,
-                "write a whole number from " + std::to_string(range.least) + " to " + std::to_string(range.most));
+    return fail(Errc::invalid_argument, fmt::format("write a whole number from {} to {}", range.least, range.most));
   }
   return value;
 }
@@ -158,7 +159,7 @@ std::optional<std::string> no_command(std::span<const std::string> words, const 
   const auto word = std::ranges::find_if(words, [](const std::string& each) { return !each.starts_with('-'); });
   if (word == words.end()) return std::nullopt;
   const std::string_view near = nearest(*word, std::vector<std::string_view>(commands.begin(), commands.end()));
-  return "'" + *word + "' is no command" + (near.empty() ? "" : "; did you mean " + std::string(near) + "?");
+  return fmt::format("'{}' is no command{}", *word, near.empty() ? "" : fmt::format("; did you mean {}?", near));
 }
 
 std::optional<std::string> no_option(std::span<const std::string> words, const std::vector<std::string>& options) {
@@ -166,8 +167,8 @@ std::optional<std::string> no_option(std::span<const std::string> words, const s
   if (word == words.end()) return std::nullopt;
   const std::string name = word->substr(0, word->find('='));
   const std::string_view near = nearest(name, std::vector<std::string_view>(options.begin(), options.end()));
-  return "'" + name + "' is no option of this command" +
-         (near.empty() ? "; --help lists them" : "; did you mean " + std::string(near) + "?");
+  return fmt::format("'{}' is no option of this command{}", name,
+                     near.empty() ? "; --help lists them" : fmt::format("; did you mean {}?", near));
 }
 
 std::string shown(std::string_view text) {

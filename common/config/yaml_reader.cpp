@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 
 #include "base/slurm_text.hpp"
@@ -152,20 +153,19 @@ void YamlReader::add(int line, std::string what, std::string remedy) {
 }
 
 void YamlReader::fault(const Value& value, const std::string& what, std::string remedy) {
-  add(value.line, value.name + ": " + what, std::move(remedy));
+  add(value.line, fmt::format("{}: {}", value.name, what), std::move(remedy));
 }
 
 bool YamlReader::spend(const Value& value) {
   if (values_ > k_max_values) return false;
   if (++values_ <= k_max_values) return true;
-  add(value.line, "more than " + std::to_string(k_max_values) + " values, aliases followed",
+  add(value.line, fmt::format("more than {} values, aliases followed", k_max_values),
       "write the file without so many aliases (*name)");
   return false;
 }
 
 void YamlReader::wrong_type(const Value& value, std::string_view wanted, std::string_view remedy) {
-  add(value.line,
-      value.name + " is " + std::string(kind_of(value.node)) + " where " + std::string(wanted) + " is expected",
+  add(value.line, fmt::format("{} is {} where {} is expected", value.name, kind_of(value.node), wanted),
       std::string(remedy));
 }
 
@@ -201,8 +201,8 @@ std::optional<Value> YamlReader::document(std::string_view text) {
 void YamlReader::add_syntax_fault(int line, const std::string& message) {
   const bool may_lack_a_sign = message == YAML::ErrorMsg::MAP_VALUE || message == YAML::ErrorMsg::END_OF_MAP;
   if (const auto lost = may_lack_a_sign ? key_without_value_sign(text_, line) : std::nullopt) {
-    add(lost->line, "'" + lost->key + "' is not followed by ': '",
-        "write '" + lost->key + ": ...'; without it what follows cannot be read");
+    add(lost->line, fmt::format("'{}' is not followed by ': '", lost->key),
+        fmt::format("write '{}: ...'; without it what follows cannot be read", lost->key));
     return;
   }
   add(line, "this is no YAML: " + message, std::string(k_syntax_remedy));
@@ -215,12 +215,12 @@ std::optional<Mapping> YamlReader::unique_entries(const Value& value) {
     if (!spend(value)) return std::nullopt;
     const int line = line_of(entry.first);
     if (!entry.first.IsScalar()) {
-      add(line, context + "a key is " + std::string(kind_of(entry.first)), "write 'key: value'");
+      add(line, fmt::format("{}a key is {}", context, kind_of(entry.first)), "write 'key: value'");
       continue;
     }
     const std::string& key = entry.first.Scalar();
     if (const Value* earlier = mapping.find(key)) {
-      add(line, context + "key " + shown(key) + " was given already in line " + std::to_string(earlier->line),
+      add(line, fmt::format("{}key {} was given already in line {}", context, shown(key), earlier->line),
           "keep one of the two");
       continue;
     }
@@ -244,8 +244,8 @@ void YamlReader::add_unknown(const Value& table, const Mapping::Entry& entry,
                              std::span<const std::string_view> known_keys) {
   if (std::find(known_keys.begin(), known_keys.end(), entry.key) != known_keys.end()) return;
   const std::string_view near = nearest(entry.key, known_keys);
-  add(entry.value.line, prefix_of(table) + "unknown key " + shown(entry.key),
-      near.empty() ? known_list(known_keys) : "did you mean '" + std::string(near) + "'?");
+  add(entry.value.line, fmt::format("{}unknown key {}", prefix_of(table), shown(entry.key)),
+      near.empty() ? known_list(known_keys) : fmt::format("did you mean '{}'?", near));
 }
 
 std::optional<Mapping> YamlReader::mapping(const Value& value, std::span<const std::string_view> known_keys) {
@@ -265,7 +265,7 @@ std::optional<Mapping> YamlReader::file(const Value& value, std::span<const std:
       add_unknown(value, entry, known_keys);
       continue;
     }
-    std::string what = entry.key + ": " + std::string(gone->why);
+    std::string what = fmt::format("{}: {}", entry.key, gone->why);
     if (former == nullptr) {
       add(entry.value.line, std::move(what), std::string(gone->remedy));
     } else {
@@ -314,18 +314,18 @@ std::optional<std::vector<std::string>> YamlReader::nodes(const Value& value) {
   if (!text || nodes_ > k_max_expanded_nodes) return std::nullopt;
   auto names = expand_brackets(*text);
   if (!names) {
-    fault(value, shown(*text) + ": " + names.error().what, "write names as Slurm does: n[1-4,7],gpu01");
+    fault(value, fmt::format("{}: {}", shown(*text), names.error().what), "write names as Slurm does: n[1-4,7],gpu01");
     return std::nullopt;
   }
   nodes_ += names->size();
   if (nodes_ > k_max_expanded_nodes) {
-    fault(value, "the file names more than " + std::to_string(k_max_expanded_nodes) + " nodes", "correct the ranges");
+    fault(value, fmt::format("the file names more than {} nodes", k_max_expanded_nodes), "correct the ranges");
     return std::nullopt;
   }
   std::unordered_set<std::string_view> seen;
   for (const std::string& name : *names) {
     if (seen.insert(name).second) continue;
-    fault(value, "node " + name + " is named twice in " + shown(*text), "name it once");
+    fault(value, fmt::format("node {} is named twice in {}", name, shown(*text)), "name it once");
     return std::nullopt;
   }
   return *std::move(names);

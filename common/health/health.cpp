@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "accounting/events/event.hpp"
 #include "base/calendar.hpp"
 #include "base/text.hpp"
@@ -77,8 +79,8 @@ Causes plugin_is_heard(const Subject& of) {
   if (is_standby(of.daemon)) return fine();
   const auto silence = plugin_silence(of.plugin, of.now());
   if (!silence) return fine();
-  const std::string cause =
-      "the plugin is connected and silent for " + short_duration(silence->value) + ": slurmctld hangs or is very busy";
+  const std::string cause = fmt::format("the plugin is connected and silent for {}: slurmctld hangs or is very busy",
+                                        short_duration(silence->value));
   return *silence > k_hangs ? critical(cause) : warning(cause);
 }
 
@@ -86,7 +88,8 @@ Causes plugin_is_heard(const Subject& of) {
 Causes ranks_are_new(const Subject& of) {
   if (is_standby(of.daemon) || !of.plugin.connected) return fine();
   const Duration age = of.now() - of.daemon.ranks_computed_at;
-  return age > of.daemon.stale_after ? critical("the ranks are " + short_duration(age.value) + " old") : fine();
+  return age > of.daemon.stale_after ? critical(fmt::format("the ranks are {} old", short_duration(age.value)))
+                                     : fine();
 }
 
 Causes books_are_balanced(const Subject& of) {
@@ -96,7 +99,7 @@ Causes books_are_balanced(const Subject& of) {
 Causes operations_succeed(const Subject& of) {
   Causes causes;
   for (const auto& [operation, cause] : of.daemon.failures)
-    causes.push_back({State::critical, operation + " fails: " + cause});
+    causes.push_back({State::critical, fmt::format("{} fails: {}", operation, cause)});
   return causes;
 }
 
@@ -115,25 +118,27 @@ Causes all_was_observed(const Subject& of) {
   const bool is_loss = gaps.last_cause != name_of(accounting::GapCause::slurmctld_down);
   if (!is_loss || !gaps.last_begin || !gaps.last_end || of.now() - *gaps.last_end >= k_day) return fine();
   const bool are_lost = gaps.last_cause == name_of(accounting::GapCause::events_lost);
-  return warning((are_lost ? "the ledger lost what was observed for " : "nothing was observed for ") +
-                 short_duration((*gaps.last_end - *gaps.last_begin).value) + " until " + of.ago(*gaps.last_end));
+  return warning(fmt::format("{}{} until {}",
+                             are_lost ? "the ledger lost what was observed for " : "nothing was observed for ",
+                             short_duration((*gaps.last_end - *gaps.last_begin).value), of.ago(*gaps.last_end)));
 }
 
 // A plugin that is refused tries again every few seconds.
 Causes no_plugin_is_refused(const Subject& of) {
   const auto& refused = of.daemon.cluster.refused;
   if (!refused || of.now() - refused->last_at >= k_hour) return fine();
-  return warning("the plugin of " +
-                 (refused->state_location
+  return warning(
+      fmt::format("the plugin of {}, is refused, last {}",
+                  refused->state_location
                       ? "a second slurmctld of this cluster, whose StateSaveLocation is " + *refused->state_location
-                      : "another cluster, " + refused->cluster) +
-                 ", is refused, last " + of.ago(refused->last_at));
+                      : "another cluster, " + refused->cluster,
+                  of.ago(refused->last_at)));
 }
 
 Causes slurmctld_kept_its_state(const Subject& of) {
   const auto& loss = of.daemon.state_losses.last;
   if (!loss || of.now() - loss->at >= k_day) return fine();
-  return warning("slurmctld lost runs " + of.ago(loss->at) + ": " + lost_runs_in_words(loss->runs));
+  return warning(fmt::format("slurmctld lost runs {}: {}", of.ago(loss->at), lost_runs_in_words(loss->runs)));
 }
 
 Causes no_message_was_dropped(const Subject& of) {
@@ -158,22 +163,24 @@ Causes messages_are_booked(const Subject& of) {
 Causes spool_sufficed(const Subject& of) {
   const std::uint64_t times = of.plugin.dropped_backlogs.value_or(0);
   if (times == 0) return fine();
-  return warning("the plugin dropped what its spool could not hold, " + number_of(times, "time") +
-                 " since it was loaded: runs may be missing");
+  return warning(
+      fmt::format("the plugin dropped what its spool could not hold, {} since it was loaded: runs may be missing",
+                  number_of(times, "time")));
 }
 
 Causes commits_are_fast(const Subject& of) {
   const std::uint64_t slow = of.daemon.commits.slow_in_a_row;
   if (slow < k_slow_commits) return fine();
-  return warning("the last " + number_of(slow, "commit") +
-                 " took longer than a second each: the ledger's disk is slow");
+  return warning(
+      fmt::format("the last {} took longer than a second each: the ledger's disk is slow", number_of(slow, "commit")));
 }
 
 Causes disk_has_room(const Subject& of) {
   const auto& free = of.daemon.storage.free_bytes;
   if (!free || *free >= k_little_room) return fine();
   constexpr std::uint64_t k_megabyte = 1'000'000;
-  return warning("the ledger's file system has " + grouped(static_cast<std::int64_t>(*free / k_megabyte)) + " MB left");
+  return warning(
+      fmt::format("the ledger's file system has {} MB left", grouped(static_cast<std::int64_t>(*free / k_megabyte))));
 }
 
 // One that is silent counts until its last statement is too old.
@@ -189,14 +196,16 @@ Causes clusters_count(const Subject& of) {
   for (const OtherCluster& other : of.clusters) {
     if (counts(other)) continue;
     if (!other.stated_at.is_known()) {
-      causes.push_back({State::warning, "ranks do not count the cluster " + other.cluster +
-                                            " yet, of which there is no statement" + fault_of(other)});
+      causes.push_back(
+          {State::warning, fmt::format("ranks do not count the cluster {} yet, of which there is no statement{}",
+                                       other.cluster, fault_of(other))});
       continue;
     }
     const Duration age = std::max(Duration{0}, of.now() - other.stated_at);
-    causes.push_back({State::warning, "the last statement of the cluster " + other.cluster + " is " +
-                                          short_duration(age.value) + " old, and what ranks count of it stands still" +
-                                          fault_of(other)});
+    causes.push_back(
+        {State::warning,
+         fmt::format("the last statement of the cluster {} is {} old, and what ranks count of it stands still{}",
+                     other.cluster, short_duration(age.value), fault_of(other))});
   }
   return causes;
 }
@@ -207,7 +216,7 @@ Causes statements_are_accepted(const Subject& of) {
   for (const OtherCluster& other : of.clusters) {
     if (counts(other) && other.is_refused)
       causes.push_back(
-          {State::warning, "a statement of the cluster " + other.cluster + " is refused" + fault_of(other)});
+          {State::warning, fmt::format("a statement of the cluster {} is refused{}", other.cluster, fault_of(other))});
   }
   return causes;
 }
@@ -215,7 +224,8 @@ Causes statements_are_accepted(const Subject& of) {
 Causes clusters_can_have_done_it(const Subject& of) {
   Causes causes;
   for (const OtherCluster& other : of.clusters) {
-    if (!other.jump.empty()) causes.push_back({State::warning, "the cluster " + other.cluster + ": " + other.jump});
+    if (!other.jump.empty())
+      causes.push_back({State::warning, fmt::format("the cluster {}: {}", other.cluster, other.jump)});
   }
   return causes;
 }
@@ -224,8 +234,8 @@ Causes clusters_clocks_agree(const Subject& of) {
   Causes causes;
   for (const OtherCluster& other : of.clusters) {
     if (other.ahead && *other.ahead >= k_clocks_differ)
-      causes.push_back({State::warning, "the clock of the cluster " + other.cluster + " is " +
-                                            short_duration(other.ahead->value) + " ahead of the one here"});
+      causes.push_back({State::warning, fmt::format("the clock of the cluster {} is {} ahead of the one here",
+                                                    other.cluster, short_duration(other.ahead->value))});
   }
   return causes;
 }
@@ -234,7 +244,7 @@ Causes configuration_is_in_force(const Subject& of) {
   const auto& at = of.daemon.configuration.refused_at;
   if (!at) return fine();
   const std::string refusal = of.daemon.configuration.refusal.value_or("");
-  return warning("the configuration was refused " + of.ago(*at) + (refusal.empty() ? "" : ": " + refusal));
+  return warning(fmt::format("the configuration was refused {}{}", of.ago(*at), refusal.empty() ? "" : ": " + refusal));
 }
 
 Causes controllers_agree(const Subject& of) {
@@ -256,8 +266,8 @@ Causes peer_is_in_step(const Subject& of) {
 
 template <typename Done>
 Causes upkeep(const Subject& of, const std::string& what, const std::optional<Done>& done, Duration limit) {
-  if (!done) return warning("no " + what + " is known of");
-  return of.now() - done->at > limit ? warning("the last " + what + " was " + of.ago(done->at)) : fine();
+  if (!done) return warning(fmt::format("no {} is known of", what));
+  return of.now() - done->at > limit ? warning(fmt::format("the last {} was ", what) + of.ago(done->at)) : fine();
 }
 
 Causes backup_is_new(const Subject& of) {
@@ -274,12 +284,13 @@ Causes papers_are_there(const Subject& of) {
   const Instant until = of.daemon.papers->until;
   if (of.now() - period_end(Period::monthly, until) <= *of.limits.papers_delay) return fine();
   const auto month = [](Instant at) { return format_instant(at).substr(0, std::string_view("2026-11").size()); };
-  return warning("the papers of " + month(until) + " are missing; the last ones are of " + month(until - Duration{1}));
+  return warning(
+      fmt::format("the papers of {} are missing; the last ones are of {}", month(until), month(until - Duration{1})));
 }
 
 Causes audit_is_clean(const Subject& of) {
   const auto& audit = of.daemon.audit;
-  return audit && !audit->clean ? critical("the last audit, " + of.ago(audit->at) + ", had findings") : fine();
+  return audit && !audit->clean ? critical(fmt::format("the last audit, {}, had findings", of.ago(audit->at))) : fine();
 }
 
 struct Rule {
@@ -385,7 +396,7 @@ bool is_standby(const DaemonReport& daemon) {
 std::string lost_runs_in_words(const protocol::LostRunsReport& runs) {
   const auto part = [](std::int64_t count, std::int64_t seconds, const char* fate) {
     if (count == 0) return std::string();
-    return grouped(count, "run") + " (" + grouped(seconds) + " processor-seconds) " + fate;
+    return fmt::format("{} ({} processor-seconds) {}", grouped(count, "run"), grouped(seconds), fate);
   };
   const std::string closed = part(runs.closed, runs.closed_seconds, "counted until the last look");
   const std::string retracted =

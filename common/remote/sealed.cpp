@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <netinet/tcp.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -49,7 +50,7 @@ std::string text_of(const FirstLine& line) {
 }
 
 std::string text_of(const Greeting& greeting) {
-  return std::string(k_purpose) + greeting.challenge + ' ' + std::to_string(greeting.uid);
+  return fmt::format("{}{} {}", k_purpose, greeting.challenge, greeting.uid);
 }
 
 // nullopt: the text does not begin with such a line exactly as we would write it.
@@ -168,8 +169,7 @@ Expected<SealedConnection> SealedConnection::meet(TimedStream stream, const Opti
   const bool is_trusted = options.trusts_any || greeting->uid == 0 ||
                           std::ranges::find(options.trusted, greeting->uid) != options.trusted.end();
   if (!is_trusted) {
-    return fail(Errc::unavailable,
-                "who answers there has uid " + std::to_string(greeting->uid) + ", which is not trusted to");
+    return fail(Errc::unavailable, fmt::format("who answers there has uid {}, which is not trusted to", greeting->uid));
   }
   SHAPLEY_TRY_ASSIGN(std::string nonce, random_digits());
   SHAPLEY_TRY_ASSIGN(std::string there, other_end(stream.descriptor()));
@@ -222,8 +222,8 @@ Expected<std::string> SealedConnection::ask(std::string_view request, Clock::tim
   if (!answer) return not_answered(answer.error());
   if (answer->heading != heading_) return not_answered({Errc::unavailable, "its answer is to another question"});
   if (answer->uid == other_) return std::move(answer->text);
-  return not_answered({Errc::unavailable, "who answers there has uid " + std::to_string(answer->uid) + ", not uid " +
-                                              std::to_string(other_) + " who greeted"});
+  return not_answered(
+      {Errc::unavailable, fmt::format("who answers there has uid {}, not uid {} who greeted", answer->uid, other_)});
 }
 
 // ---- the listening side ----
@@ -248,8 +248,9 @@ Expected<SealedMessage> SealedGuest::next(Clock::time_point until) {
   const Heading& asked = question.heading;
   if (asked.challenge != heading_.challenge) return fail(Errc::denied, "a question of another conversation");
   if (asked.addressee != heading_.addressee) {
-    return fail(Errc::denied, "a question to " + asked.addressee + ", and this is " + heading_.addressee +
-                                  "; with translated addresses or forwarded ports between them nothing is answered");
+    return fail(Errc::denied, fmt::format("a question to {}, and this is {}; with translated addresses or forwarded "
+                                          "ports between them nothing is answered",
+                                          asked.addressee, heading_.addressee));
   }
   if (asked.number != heading_.number + 1) return fail(Errc::denied, "a question out of its turn");
   if (asked.number > 1 && question.uid != uid_) {

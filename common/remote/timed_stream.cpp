@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -42,7 +43,7 @@ Expected<Addresses> resolve(const config::Endpoint& endpoint) {
   hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
-  if (error != 0) return fail(Errc::unavailable, endpoint.host + ": " + ::gai_strerror(error));
+  if (error != 0) return fail(Errc::unavailable, fmt::format("{}: {}", endpoint.host, ::gai_strerror(error)));
   return Addresses(found);
 }
 

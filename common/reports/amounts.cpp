@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "reports/rounding.hpp"
 
@@ -38,8 +40,8 @@ AmountUnit unit_of(std::span<const accounting::ChargeDeclared> charges, Instant 
     if (last.empty()) {
       if (hours != of.word()) of.unit = hours;
     } else if (hours != last) {
-      of.changes =
-          (of.changes.empty() ? last : of.changes) + " until " + format_instant(charges[i].at) + ", then " + hours;
+      of.changes = fmt::format("{} until {}, then {}", of.changes.empty() ? last : of.changes,
+                               format_instant(charges[i].at), hours);
       of.unit = "charged-hours";
     }
     last = hours;
@@ -99,8 +101,9 @@ std::string standing_sentence(double standing_core_hours, const AmountUnit& in) 
   // 0.001 hours are 3.6 seconds of a core: a smaller amount is not worth reading.
   const std::string amount =
       std::fabs(standing_core_hours) < 0.001 ? "less than 0.001" : format_core_hours(standing_core_hours);
-  if (standing_core_hours > 0) return "is owed " + amount + ' ' + in.word() + " by the others, on average this period";
-  return "owes the others " + amount + ' ' + in.word() + ", on average this period";
+  if (standing_core_hours > 0)
+    return fmt::format("is owed {} {} by the others, on average this period", amount, in.word());
+  return fmt::format("owes the others {} {}, on average this period", amount, in.word());
 }
 
 SignedText signed_text(double core_hours) {
@@ -109,8 +112,8 @@ SignedText signed_text(double core_hours) {
 
 std::string difference_sentence(const SignedText& difference, const SignedText& standing, const AmountUnit& in) {
   std::string text = "has got as much as it gave";
-  if (difference.sign > 0) text = "has given " + difference.amount + ' ' + in.word() + " more than it got";
-  if (difference.sign < 0) text = "has got " + difference.amount + ' ' + in.word() + " more than it gave";
+  if (difference.sign > 0) text = fmt::format("has given {} {} more than it got", difference.amount, in.word());
+  if (difference.sign < 0) text = fmt::format("has got {} {} more than it gave", difference.amount, in.word());
   text += "; on average over the period it ";
   if (standing.sign == 0) return text + "owed nothing";
   return text + (standing.sign > 0 ? "was owed " : "owed ") + standing.amount;
@@ -121,7 +124,7 @@ std::string listed_names(const std::vector<std::string>& names, std::size_t most
   const std::size_t shown = names.size() <= most + 1 ? names.size() : most;
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];
-  return shown == names.size() ? text : text + " and " + std::to_string(names.size() - shown) + " others";
+  return shown == names.size() ? text : fmt::format("{} and {} others", text, names.size() - shown);
 }
 
 }  // namespace shapley::ledger

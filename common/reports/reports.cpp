@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "reports/adjustments.hpp"
@@ -89,7 +90,7 @@ bool take_json_value(const json& value, HetPart& part) {
 }
 
 std::string AdjustmentRow::sentence() const {
-  return what + (kind == accounting::AdjustmentKind::attribute ? " are " + into + "'s" : "");
+  return what + (kind == accounting::AdjustmentKind::attribute ? fmt::format(" are {}'s", into) : "");
 }
 
 const OrganizationRow* StatusReport::find(const std::string& organization) const {

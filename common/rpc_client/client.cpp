@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <variant>
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -39,8 +40,8 @@ Expected<sockaddr_un> address_of(const std::filesystem::path& socket) {
   address.sun_family = AF_UNIX;
   const std::string& path = socket.native();
   if (path.empty() || path.size() >= sizeof(address.sun_path)) {
-    return fail(Errc::invalid_argument, "socket: '" + path + "': a path of 1 to " +
-                                            std::to_string(sizeof(address.sun_path) - 1) + " bytes is allowed");
+    return fail(Errc::invalid_argument,
+                fmt::format("socket: '{}': a path of 1 to {} bytes is allowed", path, sizeof(address.sun_path) - 1));
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   return address;
@@ -79,7 +80,8 @@ class SocketTransport : public Client::Transport {
       return fail(Errc::denied, "shapleyd refuses: " + refused->reason);
     }
     if (std::holds_alternative<protocol::Welcome>(answer)) return {};
-    return fail(Errc::protocol, "what listens at " + endpoint_.socket.native() + " does not greet as shapleyd does");
+    return fail(Errc::protocol,
+                fmt::format("what listens at {} does not greet as shapleyd does", endpoint_.socket.native()));
   }
 
   Expected<void> check_listener() {
@@ -90,15 +92,14 @@ class SocketTransport : public Client::Transport {
     }
     const auto& trusted = endpoint_.trusted;
     if (trusted.empty() || listener.uid == 0 || std::ranges::find(trusted, listener.uid) != trusted.end()) return {};
-    return fail(Errc::unavailable,
-                "who listens there has uid " + std::to_string(listener.uid) + ", which is not trusted to");
+    return fail(Errc::unavailable, fmt::format("who listens there has uid {}, which is not trusted to", listener.uid));
   }
 
   [[nodiscard]] tl::unexpected<Error> with_remedy(const Error& error) const {
     if (error.code != Errc::unavailable) return tl::unexpected<Error>(error);
-    return fail(error.code, "cannot reach shapleyd at " + endpoint_.socket.native() + ": " + error.what +
-                                "; is it running (systemctl status shapleyd)?" +
-                                (endpoint_.otherwise.empty() ? std::string() : ' ' + endpoint_.otherwise));
+    return fail(error.code, fmt::format("cannot reach shapleyd at {}: {}; is it running (systemctl status shapleyd)?{}",
+                                        endpoint_.socket.native(), error.what,
+                                        endpoint_.otherwise.empty() ? std::string() : ' ' + endpoint_.otherwise));
   }
 
   protocol::Asking<remote::TimedStream> asking_;
@@ -127,7 +128,7 @@ class TcpTransport : public Client::Transport {
 
   Expected<std::string> ask(const std::string& request, Deadline until) override {
     auto answer = connection_.ask(request, until);
-    if (!answer) return fail(answer.error().code, "shapleyd at " + where_ + ": " + answer.error().what);
+    if (!answer) return fail(answer.error().code, fmt::format("shapleyd at {}: {}", where_, answer.error().what));
     return answer;
   }
 
@@ -148,12 +149,13 @@ Expected<Transport> connect_by_tcp(const Endpoint& endpoint, Deadline until) {
                                                       .ledger = endpoint.ledger},
                                                      until);
     if (connection) return std::make_unique<TcpTransport>(*std::move(connection), address_text(host));
-    tried += (tried.empty() ? "" : "; ") + address_text(host) + ' ' + connection.error().what;
+    tried += fmt::format("{}{} {}", tried.empty() ? "" : "; ", address_text(host), connection.error().what);
   }
   const std::string what =
       endpoint.missing_here.empty()
-          ? "cannot reach shapleyd over TCP: " + tried + "; is it running, and does its configuration say `listen`?"
-          : "cannot reach shapleyd: " + endpoint.missing_here + "; nor over TCP: " + tried + '.';
+          ? fmt::format("cannot reach shapleyd over TCP: {}; is it running, and does its configuration say `listen`?",
+                        tried)
+          : fmt::format("cannot reach shapleyd: {}; nor over TCP: {}.", endpoint.missing_here, tried);
   return fail(Errc::unavailable, what + (endpoint.otherwise.empty() ? "" : ' ' + endpoint.otherwise));
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 
 namespace shapley::sacct {
@@ -24,7 +26,7 @@ Fields::Fields(const Columns& columns, std::string_view line) : columns_(columns
 
 std::string Fields::miscount() const {
   if (texts_.size() == columns_.count()) return {};
-  return std::to_string(texts_.size()) + " fields where the header has " + std::to_string(columns_.count());
+  return fmt::format("{} fields where the header has {}", texts_.size(), columns_.count());
 }
 
 RowKind Fields::kind() const {

@@ -6,6 +6,8 @@
 #include <queue>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/text.hpp"
 #include "sacct/runs.hpp"
@@ -24,7 +26,7 @@ Expected<void> Findings::finish() {
   if (choice_ == Malformed::refuse) {
     const auto& [line, why] = *kept_.begin();
     const std::size_t others = count_ - 1;
-    return refused({line, others == 0 ? why : why + " (and " + counted(others, "more such row") + ")"});
+    return refused({line, others == 0 ? why : fmt::format("{} (and {})", why, counted(others, "more such row"))});
   }
   for (auto& [line, why] : kept_) {
     sacct_.rows.leave_out(line);
@@ -75,19 +77,22 @@ void check_job(const std::vector<SacctRow>& of_job, Faults& faults) {
     if (!beside) {
       before = row;
     } else if (!before->end && *row->start > *before->start) {
-      faults.emplace(before->line, "End: " + name + " ran again from " + format_instant(*row->start) + " on (" +
-                                       line_text(*row) + "), so it had ended, and nothing says when; correct the row");
+      faults.emplace(
+          before->line,
+          fmt::format("End: {} ran again from {} on ({}), so it had ended, and nothing says when; correct the row",
+                      name, format_instant(*row->start), line_text(*row)));
       before = row;
     } else if (row->start == before->start && before->state == "RESIZING" && same_owner(*row, *before)) {
       before = row;
     } else if (row->start == before->start && before->end && !row->end && same_owner(*row, *before)) {
-      faults.emplace(row->line, "End: is missing, but " + line_text(*before) + " has it for the same run of " + name +
-                                    "; leave one of the rows out");
+      faults.emplace(row->line,
+                     fmt::format("End: is missing, but {} has it for the same run of {}; leave one of the rows out",
+                                 line_text(*before), name));
     } else if (const std::string what = differences(*row, *before); !what.empty()) {
       const auto contradict = [&](const SacctRow& one, const SacctRow& other) {
-        faults.emplace(one.line,
-                       name + " has another " + what + " in " + line_text(other) +
-                           " at the same time; are these jobs of two clusters? Export one at a time (sacct -M)");
+        faults.emplace(one.line, fmt::format("{} has another {} in {} at the same time; are these jobs of two "
+                                             "clusters? Export one at a time (sacct -M)",
+                                             name, what, line_text(other)));
       };
       contradict(*row, *before);
       contradict(*before, *row);
@@ -105,11 +110,11 @@ void check_submission(const Run& run, Faults& faults) {
   constexpr Duration k_set{600};  // clocks are set now and then
   const SacctRow& row = run.first();
   if (*row.start >= row.submit - k_set) return;
-  add_run(
-      run,
-      "Start: " + format_instant(*row.start) + " lies before Submit, " + format_instant(row.submit) +
-          ", and no row RESIZING says what the run held before; correct the row, or export from before its start on",
-      faults);
+  add_run(run,
+          fmt::format("Start: {} lies before Submit, {}, and no row RESIZING says what the run held before; correct "
+                      "the row, or export from before its start on",
+                      format_instant(*row.start), format_instant(row.submit)),
+          faults);
 }
 
 void check_sizes(const Run& run, const SiteNodes& nodes, Faults& faults) {
@@ -119,16 +124,19 @@ void check_sizes(const Run& run, const SiteNodes& nodes, Faults& faults) {
       const auto node = nodes.find(name);
       if (node == nodes.end()) {
         return add_run(
-            run, "NodeList: it is not known what node " + name + " has; --nodes must name every node that ran anything",
+            run,
+            fmt::format("NodeList: it is not known what node {} has; --nodes must name every node that ran anything",
+                        name),
             faults);
       }
       cpus += node->second.cpus;
     }
     if (row.nodes.empty() || row.cpus <= cpus) continue;
-    return add_run(run,
-                   "AllocCPUS: " + std::to_string(row.cpus) + " are more than the " + std::to_string(cpus) +
-                       " that its nodes have; correct the row, or what --nodes says",
-                   faults);
+    return add_run(
+        run,
+        fmt::format("AllocCPUS: {} are more than the {} that its nodes have; correct the row, or what --nodes says",
+                    row.cpus, cpus),
+        faults);
   }
 }
 
@@ -199,9 +207,10 @@ class Placing {
       Node& node = nodes_[name];
       for (; !node.held.empty() && node.held.top().until <= begin; node.held.pop()) node.busy -= node.held.top().cpus;
       const auto too_much = [&](std::int64_t beside) {
-        return "NodeList: beside line " + std::to_string(beside) + " its run would hold more than the " +
-               std::to_string(node.size) + " CPUs of node " + name +
-               "; correct the row, or say --oversubscribed where jobs share CPUs";
+        return fmt::format(
+            "NodeList: beside line {} its run would hold more than the {} CPUs of node {}; correct the row, or say "
+            "--oversubscribed where jobs share CPUs",
+            beside, node.size, name);
       };
       while (node.busy + part.least[i] > node.size) {
         if (node.open.empty()) {
@@ -285,8 +294,10 @@ Expected<void> check_places(SacctExport& sacct, Malformed choice) {
     Faults faults;
     for (const SacctRow& row : of_job) {
       if (!row.ran() || !row.nodes.empty()) continue;
-      faults.emplace(row.line, "NodeList: job " + std::to_string(row.job) +
-                                   " ran, and on no node; export the column NodeList, or leave the row out");
+      faults.emplace(
+          row.line,
+          fmt::format("NodeList: job {} ran, and on no node; export the column NodeList, or leave the row out",
+                      row.job));
     }
     findings.take(faults);
     return {};

@@ -3,6 +3,8 @@
 #include <queue>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "sacct/packed.hpp"
 
 namespace shapley::sacct {
@@ -108,10 +110,10 @@ Expected<void> RunsInTime::for_each(
     for (const Moment& moment : moments) first = std::min(first, moment.at);
     SHAPLEY_TRY(visit_before(first));
     if (names > k_max_names) {
-      return fail(Errc::invalid_argument, "line " + std::to_string(run->first().line) +
-                                              ": the runs that went on when this one began name more than " +
-                                              std::to_string(k_max_names) + " nodes; correct the rows, or export a " +
-                                              "shorter time (sacct -S and -E)");
+      return fail(Errc::invalid_argument,
+                  fmt::format("line {}: the runs that went on when this one began name more than {} nodes; correct the "
+                              "rows, or export a shorter time (sacct -S and -E)",
+                              run->first().line, k_max_names));
     }
     for (const Moment& moment : moments) next.push({run, moment, left});
     return {};

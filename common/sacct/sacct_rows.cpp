@@ -4,6 +4,8 @@
 #include <istream>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/files.hpp"
 #include "base/job_name.hpp"
 #include "base/slurm_text.hpp"
@@ -22,7 +24,7 @@ Expected<Columns> read_header(std::string_view line) {
   Columns columns(line);
   const auto missing = [](Column column) {
     return fail(Errc::invalid_argument,
-                "line 1: column " + std::string(name_of(column)) + " is missing; export with " + std::string(k_export));
+                fmt::format("line 1: column {} is missing; export with {}", name_of(column), k_export));
   };
   if (!columns.has(Column::job_id) && !columns.has(Column::job_id_raw)) return missing(Column::job_id_raw);
   if (!columns.has(Column::user) && !columns.has(Column::user_id)) return missing(Column::user);
@@ -35,7 +37,7 @@ Expected<Columns> read_header(std::string_view line) {
 // The error of a bad field names its column.
 tl::unexpected<Error> bad(const Fields& fields, Column column, const std::string& what) {
   return fail(Errc::invalid_argument,
-              std::string(name_of(column)) + ": '" + std::string(fields.text(column).substr(0, 64)) + "' " + what);
+              fmt::format("{}: '{}' {}", name_of(column), fields.text(column).substr(0, 64), what));
 }
 
 Expected<std::optional<std::uint32_t>> id_of(const Fields& fields, Column column) {
@@ -100,9 +102,10 @@ Expected<void> check_end(const Fields& fields, const SacctRow& row) {
   if (row.start && row.end && row.suspended > *row.end - *row.start)
     return bad(fields, Column::suspended, "is more than the time from Start to End; correct the row or leave it out");
   if (row.start && row.cpus > 0 && !row.end && !may_go_on(row.state))
-    return bad(fields, Column::end, "is no end, and State is " + row.state + "; correct the row or leave it out");
+    return bad(fields, Column::end,
+               fmt::format("is no end, and State is {}; correct the row or leave it out", row.state));
   if (row.end && (row.state == "RUNNING" || row.state == "SUSPENDED"))
-    return bad(fields, Column::end, "is given for a job that is " + row.state + "; export without sacct -T");
+    return bad(fields, Column::end, fmt::format("is given for a job that is {}; export without sacct -T", row.state));
   return {};
 }
 
@@ -215,19 +218,17 @@ Expected<void> read_line(const Fields& fields, std::int64_t number, SacctExport&
   }
   if (one_cluster.takes(fields, number)) return take_row(fields, number, out, why);
   const std::string first = one_cluster.name();
-  return fail(Errc::invalid_argument,
-              "line " + std::to_string(number) + ": Cluster: '" +
-                  std::string(fields.text(Column::cluster).substr(0, 64)) + "', and line " +
-                  std::to_string(one_cluster.line()) + " is of '" + first +
-                  "'; their jobs have the same numbers, so export one cluster at a time (sacct -M " +
-                  (first.empty() ? "NAME" : first) + ")");
+  return fail(Errc::invalid_argument, fmt::format("line {}: Cluster: '{}', and line {} is of '{}'; their jobs have the "
+                                                  "same numbers, so export one cluster at a time (sacct -M {})",
+                                                  number, fields.text(Column::cluster).substr(0, 64),
+                                                  one_cluster.line(), first, first.empty() ? "NAME" : first));
 }
 
 }  // namespace
 
 tl::unexpected<Error> refused(const BadRow& row) {
-  return fail(Errc::invalid_argument, "line " + std::to_string(row.line) + ": " + row.why +
-                                          "; --malformed skip leaves such rows out and lists them");
+  return fail(Errc::invalid_argument,
+              fmt::format("line {}: {}; --malformed skip leaves such rows out and lists them", row.line, row.why));
 }
 
 Expected<SacctExport> read_sacct_rows(std::istream& text, Malformed choice, const std::filesystem::path& directory) {
@@ -260,14 +261,15 @@ std::string lines_text(const std::vector<std::int64_t>& lines) {
   std::string text = lines.size() == 1 ? "line " : "lines ";
   for (std::size_t i = 0; i < named; ++i)
     text += (i == 0 ? "" : i + 1 == lines.size() ? " and " : ", ") + std::to_string(lines[i]);
-  return lines.size() > named ? text + " and " + std::to_string(lines.size() - named) + " more" : text;
+  return lines.size() > named ? fmt::format("{} and {} more", text, lines.size() - named) : text;
 }
 
 std::string note_of_twice(const std::vector<std::int64_t>& lines) {
   if (lines.empty()) return {};
-  return std::to_string(lines.size()) + (lines.size() == 1 ? " row has" : " rows have") +
-         " a time in the hour that clocks show twice, and nothing says which one is meant: the earlier is taken (" +
-         lines_text(lines) + "; TZ=UTC for sacct says it)";
+  return fmt::format(
+      "{}{} a time in the hour that clocks show twice, and nothing says which one is meant: the earlier is taken ({}; "
+      "TZ=UTC for sacct says it)",
+      lines.size(), lines.size() == 1 ? " row has" : " rows have", lines_text(lines));
 }
 
 }  // namespace shapley::sacct

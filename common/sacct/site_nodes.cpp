@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/files.hpp"
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
@@ -142,9 +144,11 @@ Expected<SiteNodes> read_nodes(std::istream& text) {
     const bool scontrol = line.starts_with("NodeName=");
     auto node = scontrol ? read_scontrol_line(line) : read_sinfo_line(line);
     if (!node) {
-      return fail(Errc::invalid_argument, "line " + std::to_string(lines.number()) +
-                                              ": no line of scontrol show nodes --oneliner, nor NODE CPUS; export "
-                                              "the nodes with one of them");
+      return fail(
+          Errc::invalid_argument,
+          fmt::format(
+              "line {}: no line of scontrol show nodes --oneliner, nor NODE CPUS; export the nodes with one of them",
+              lines.number()));
     }
     std::string name = node->name;
     nodes.insert_or_assign(std::move(name), *std::move(node));  // sinfo has a line for every partition

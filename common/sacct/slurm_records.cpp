@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/files.hpp"
 #include "base/job_name.hpp"
 #include "base/slurm_text.hpp"
@@ -103,8 +105,8 @@ void read_sacct_job(const Fields& row, std::int64_t line, const RecordReading& r
   const std::string_view name = row.text(row.has(Column::job_id_raw) ? Column::job_id_raw : Column::job_id);
   const auto job = find_job(name, reading.find_task);
   if (!job) {
-    return reading.set_aside(line, "'" + std::string(name.substr(0, 64)) +
-                                       "' names no job that is known; ask sacct for the column JobIDRaw");
+    return reading.set_aside(
+        line, fmt::format("'{}' names no job that is known; ask sacct for the column JobIDRaw", name.substr(0, 64)));
   }
   SlurmRecord record{
       .line = line, .job = *job, .state = std::string(row.state()), .billing = billing_of(row.text(Column::tres))};
@@ -137,8 +139,9 @@ Expected<void> read_sacct_row(const Fields& row, std::int64_t line, const Record
     const std::string name = one_cluster.name();
     const auto [first, second] = std::minmax(name, other);
     return fail(Errc::invalid_argument,
-                "line " + std::to_string(line) + ": Cluster: the records are of '" + first + "' and '" + second +
-                    "', whose jobs have the same numbers; ask sacct for one cluster at a time (-M NAME)");
+                fmt::format("line {}: Cluster: the records are of '{}' and '{}', whose jobs have the same numbers; ask "
+                            "sacct for one cluster at a time (-M NAME)",
+                            line, first, second));
   }
   switch (row.kind()) {
     case RowKind::step:
@@ -169,8 +172,10 @@ void set_contradictions_aside(const RecordReading& reading) {
     const auto [place, is_new] = first.emplace(std::pair(record.job, record.start->instant), &record);
     if (is_new || !contradict(record, *place->second)) continue;
     const auto why = [&](const SlurmRecord& other) {
-      return "job " + std::to_string(record.job.value) + " started then in line " + std::to_string(other.line) +
-             ", too, and that line says otherwise; are these jobs of two clusters? Ask sacct for one at a time (-M)";
+      return fmt::format(
+          "job {} started then in line {}, too, and that line says otherwise; are these jobs of two clusters? Ask "
+          "sacct for one at a time (-M)",
+          record.job.value, other.line);
     };
     aside.emplace(place->second->line, why(record));
     aside.emplace(record.line, why(*place->second));
@@ -230,7 +235,7 @@ void read_jobcomp_record(std::string_view text, std::int64_t line, const RecordR
     why = std::move(fault);
   }
   if (found == 0) why = "no jobcomp/filetxt record: JobState=... to ProcCnt=... is not there, or cut off";
-  if (found > 1) why = "job " + std::to_string(id->value) + ": the job's name or directory looks like a record itself";
+  if (found > 1) why = fmt::format("job {}: the job's name or directory looks like a record itself", id->value);
   if (!why.empty()) return reading.set_aside(line, std::move(why));
   keep(std::move(record), std::nullopt, reading);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/slurm_text.hpp"
 #include "sacct/packed.hpp"
 
@@ -56,9 +58,9 @@ Expected<void> SortedRows::for_each_job(
     }
     names += row.nodes.size();
     if (names > k_max_names) {
-      return fail(Errc::invalid_argument, "line " + std::to_string(row.line) + ": the rows of job " +
-                                              std::to_string(row.job) + " name more than " +
-                                              std::to_string(k_max_names) + " nodes; correct them, or leave them out");
+      return fail(Errc::invalid_argument,
+                  fmt::format("line {}: the rows of job {} name more than {} nodes; correct them, or leave them out",
+                              row.line, row.job, k_max_names));
     }
     of_job.push_back(std::move(row));
     return {};

@@ -4,6 +4,7 @@
 #include <istream>
 #include <utility>
 
+#include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
 
@@ -56,8 +57,8 @@ Expected<AccountParents> read_account_parents(std::istream& text) {
     if (line.empty()) continue;
     const std::size_t bar = line.find('|');
     if (bar == std::string::npos || line.find('|', bar + 1) != std::string::npos) {
-      return fail(Errc::invalid_argument, "line " + std::to_string(lines.number()) + ": no line ACCOUNT|PARENT; " +
-                                              std::string(k_export_accounts));
+      return fail(Errc::invalid_argument,
+                  fmt::format("line {}: no line ACCOUNT|PARENT; {}", lines.number(), k_export_accounts));
     }
     if (bar + 1 == line.size()) continue;
     const std::string account = lower(line.substr(0, bar));
@@ -65,11 +66,11 @@ Expected<AccountParents> read_account_parents(std::istream& text) {
     if (is_new) {
       named.emplace(account, lines.number());
     } else if (known->second != lower(line.substr(bar + 1))) {
-      return fail(Errc::invalid_argument, "line " + std::to_string(lines.number()) + ": account " + account +
-                                              " has the parent " + line.substr(bar + 1) + ", and in line " +
-                                              std::to_string(named.at(account)) + " the parent " + known->second +
-                                              "; each cluster of a slurmdbd has accounts of its own, so " +
-                                              std::string(k_export_accounts));
+      return fail(Errc::invalid_argument,
+                  fmt::format("line {}: account {} has the parent {}, and in line {} the parent {}; each cluster of a "
+                              "slurmdbd has accounts of its own, so {}",
+                              lines.number(), account, line.substr(bar + 1), named.at(account), known->second,
+                              k_export_accounts));
     }
   }
   SHAPLEY_TRY(lines.end());

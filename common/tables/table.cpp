@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/contract.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -54,8 +56,9 @@ Expected<int> parse_width(std::string_view text, std::string_view word) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), width);
   if (failure != std::errc{} || end != text.data() + text.size() || width == 0 || width > k_max_width ||
       width < -k_max_width) {
-    return fail(Errc::invalid_argument, "format: '" + std::string(word) + "': the width after '%' must be 1 to " +
-                                            std::to_string(k_max_width) + ", or negative to align left");
+    return fail(
+        Errc::invalid_argument,
+        fmt::format("format: '{}': the width after '%' must be 1 to {}, or negative to align left", word, k_max_width));
   }
   return width;
 }
@@ -71,7 +74,8 @@ Expected<Column> parse_column(std::string_view word, std::span<const Field> fiel
   const std::string name = lower(trimmed(word.substr(0, percent)));
   const auto field = std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == name; });
   if (field == fields.end()) {
-    return fail(Errc::invalid_argument, "format: no field is called '" + name + "'; there are " + names_of(fields));
+    return fail(Errc::invalid_argument,
+                fmt::format("format: no field is called '{}'; there are {}", name, names_of(fields)));
   }
   Column column = column_of(*field);
   if (percent == std::string_view::npos) return column;

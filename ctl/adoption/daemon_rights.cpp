@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sys/syscall.h>
@@ -71,10 +72,10 @@ std::optional<NotReadable> not_readable(std::uint32_t user, const path& file, Se
     can_read = closed.empty() && may(file, R_OK);
   }).join();
   if (can_read) return std::nullopt;
-  const std::string what = file.string() + ": " + who->name + ", as which shapleyd runs, cannot read it";
+  const std::string what = fmt::format("{}: {}, as which shapleyd runs, cannot read it", file.string(), who->name);
   if (!closed.empty())
-    return NotReadable{what + ": it may not enter " + closed.string(), "chmod a+x " + closed.string()};
-  const std::string command = secret == Secret::yes ? "chown " + who->name + ": " : "chmod a+r ";
+    return NotReadable{fmt::format("{}: it may not enter {}", what, closed.string()), "chmod a+x " + closed.string()};
+  const std::string command = secret == Secret::yes ? fmt::format("chown {}: ", who->name) : "chmod a+r ";
   return NotReadable{what, command + file.string()};
 }
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 #include "ctl/adoption/slurm_site.hpp"
@@ -16,7 +18,7 @@ namespace shapley::ctl {
 namespace {
 
 std::string price_of(const SlurmPartition& partition) {
-  return partition.name + " (" + (partition.billing.empty() ? "no weights: CPUs" : partition.billing) + ")";
+  return fmt::format("{} ({})", partition.name, partition.billing.empty() ? "no weights: CPUs" : partition.billing);
 }
 
 // What a job of one CPU and nothing else is billed, before Slurm cuts it to a whole number.
@@ -57,12 +59,12 @@ std::string listed(const std::set<std::string>& names) {
 void compare_prices(const config::Configuration& configuration, const SlurmSite& slurm, SlurmComparison& comparison) {
   if (configuration.charge != config::Charge::billing) return;
   for (const auto& [partitions, nodes] : dear_and_cheap_nodes(slurm)) {
-    comparison.doubts.push_back({0,
-                                 "charge: billing: the partitions of " + collapse_names(nodes) +
-                                     " have different TRESBillingWeights: " + listed(partitions) +
-                                     ". A node is worth what the dearest bills for it, and its owner is credited less "
-                                     "for jobs of the others",
-                                 "give partitions of the same nodes the same weights, or choose charge: dominant"});
+    comparison.doubts.push_back(
+        {0,
+         fmt::format("charge: billing: the partitions of {} have different TRESBillingWeights: {}. A node is worth "
+                     "what the dearest bills for it, and its owner is credited less for jobs of the others",
+                     collapse_names(nodes), listed(partitions)),
+         "give partitions of the same nodes the same weights, or choose charge: dominant"});
   }
   std::set<std::string> for_nothing;
   for (const SlurmPartition& partition : slurm.partitions) {
@@ -70,11 +72,10 @@ void compare_prices(const config::Configuration& configuration, const SlurmSite&
   }
   if (for_nothing.empty()) return;
   comparison.notes.push_back(
-      "charge: billing: Slurm cuts what it bills to a whole number, so a small job may be billed "
-      "0 in " +
-      listed(for_nothing) +
-      ". Such a job is booked, and what it blocks counts as used; it costs its organization "
-      "nothing and its nodes' owners get nothing for it");
+      fmt::format("charge: billing: Slurm cuts what it bills to a whole number, so a small job may be billed 0 in {}. "
+                  "Such a job is booked, and what it blocks counts as used; it costs its organization nothing and its "
+                  "nodes' owners get nothing for it",
+                  listed(for_nothing)));
 }
 
 }  // namespace shapley::ctl

@@ -4,6 +4,8 @@
 #include <set>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 #include "config/configuration.hpp"
@@ -141,38 +143,38 @@ class Proposal {
 
   [[nodiscard]] std::string head() const {
     const bool usual = slurm_.slurm_user.empty() || slurm_.slurm_user == config::Configuration{}.slurm_user;
-    std::string text =
-        "# shapleyd's configuration, proposed by shapleyctl init for the cluster " + in_quotes(slurm_.cluster) +
-        ". Read it, correct it, and\n"
+    std::string text = fmt::format(
+        "# shapleyd's configuration, proposed by shapleyctl init for the cluster {}. Read it, correct it, and\n"
         "# check it: shapleyctl check-config --against-slurm FILE. Every key has a page: man shapleyd.yaml\n"
         "\n"
         "# The books are kept and every priority is left alone: shapleyctl status shows the ranks that would be in\n"
         "# force. When the members agree with what they read: mode: priorities, and systemctl reload shapleyd.\n"
         "mode: observe\n"
         "\n"
-        "# The user that slurmctld runs as (SlurmUser). Besides root the only one who may feed the books.\n";
-    return text + "slurm_user: " + (usual ? config::Configuration{}.slurm_user : in_quotes(slurm_.slurm_user)) +
-           "\n"
-           "\n"
-           "# What is not said here is as the manual page says. To be agreed on before the ranks act: guarantee (the "
-           "part\n"
-           "# of its own processors that each may count on, a half), period (when standings begin again from zero, "
-           "never)\n"
-           "# and charge (what a job is charged on a node, dominant).\n"
-           "\n"
-           "# " +
-           (by_account_
-                ? std::string("One organization for each account directly below root in slurmdbd. A rule covers the "
-                              "accounts below its own.")
-                : std::string("Slurm runs without slurmdbd, so there is one organization for each partition.")) +
-           "\n# The order breaks ties of rank. Who matches no rule is a guest. Names stay in the books: choose them "
-           "well.\n"
-           "organizations:\n";
+        "# The user that slurmctld runs as (SlurmUser). Besides root the only one who may feed the books.\n",
+        in_quotes(slurm_.cluster));
+    return fmt::format(
+        "{}slurm_user: {}\n"
+        "\n"
+        "# What is not said here is as the manual page says. To be agreed on before the ranks act: guarantee (the "
+        "part\n"
+        "# of its own processors that each may count on, a half), period (when standings begin again from zero, "
+        "never)\n"
+        "# and charge (what a job is charged on a node, dominant).\n"
+        "\n"
+        "# {}\n# The order breaks ties of rank. Who matches no rule is a guest. Names stay in the books: choose them "
+        "well.\n"
+        "organizations:\n",
+        text, usual ? config::Configuration{}.slurm_user : in_quotes(slurm_.slurm_user),
+        by_account_
+            ? std::string("One organization for each account directly below root in slurmdbd. A rule covers the "
+                          "accounts below its own.")
+            : std::string("Slurm runs without slurmdbd, so there is one organization for each partition."));
   }
 
   [[nodiscard]] std::string entry(const Proposed& organization) const {
-    std::string text = "  - name: " + in_quotes(organization.name) + "\n    " +
-                       (by_account_ ? "accounts" : "partitions") + ": [" + in_quotes(organization.named_after) + "]\n";
+    std::string text = fmt::format("  - name: {}\n    {}: [{}]\n", in_quotes(organization.name),
+                                   by_account_ ? "accounts" : "partitions", in_quotes(organization.named_after));
     if (organization.nodes.empty()) {
       return text +
              "    # No partition is for it alone or has its name, so nothing says which nodes are its own.\n    nodes: "
@@ -180,14 +182,15 @@ class Proposal {
     }
     if (by_account_)
       text += "    # From the partitions that it alone may use, or that have its name. Who bought them knows better.\n";
-    return text + "    nodes: [" + in_quotes(collapse_names(organization.nodes)) + "]\n";
+    return fmt::format("{}    nodes: [{}]\n", text, in_quotes(collapse_names(organization.nodes)));
   }
 
   // Nodes without an owner, with equal ones in one line.
   [[nodiscard]] std::string rest() const {
     std::string text;
     for (const std::string& name : left_out_) {
-      text += "\n# Left out, because no rule can name it (a comma, or a blank around it): " + in_quotes(name) + '\n';
+      text += fmt::format("\n# Left out, because no rule can name it (a comma, or a blank around it): {}\n",
+                          in_quotes(name));
     }
     if (unclaimed_.empty()) return text;
     using Kind = std::array<std::string, 3>;

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 #include "ctl/slurm/run_program.hpp"
@@ -57,7 +59,7 @@ Expected<std::string> output_of(const std::vector<std::string>& arguments, std::
   std::string said = output.err.empty() ? output.out : output.err;
   while (said.ends_with('\n')) said.pop_back();
   return fail(Errc::unavailable,
-              command + ": exit code " + std::to_string(output.exit_code) + (said.empty() ? "" : ": " + said));
+              fmt::format("{}: exit code {}{}", command, output.exit_code, said.empty() ? "" : ": " + said));
 }
 
 Expected<SlurmAccounting> read_accounting(const std::string& cluster, std::chrono::milliseconds limit) {

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 #include "ctl/adoption/slurm_site.hpp"
@@ -30,7 +32,7 @@ std::string first_names(const std::vector<std::string>& names) {
   constexpr std::size_t k_most = 20;
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), k_most); ++i) text += (i == 0 ? "" : ", ") + names[i];
-  return names.size() <= k_most ? text : text + " and " + std::to_string(names.size() - k_most) + " more";
+  return names.size() <= k_most ? text : fmt::format("{} and {} more", text, names.size() - k_most);
 }
 
 class SlurmCheck {
@@ -58,7 +60,7 @@ class SlurmCheck {
 
  private:
   void unknown(int line, const std::string& organization, const std::string& what, const std::string& command) {
-    out_.unknown.push_back({line, "organization '" + organization + "': " + what + " unknown to Slurm",
+    out_.unknown.push_back({line, fmt::format("organization '{}': {} unknown to Slurm", organization, what),
                             "correct the name, or see what there is: " + command});
   }
 
@@ -66,24 +68,24 @@ class SlurmCheck {
     switch (rule.kind) {
       case RuleKind::account:
         if (slurm_.accounting && !has_account(lower(rule.name))) {
-          unknown(rule.line, organization, "account '" + rule.name + "' is", "sacctmgr show account");
+          unknown(rule.line, organization, fmt::format("account '{}' is", rule.name), "sacctmgr show account");
         }
         return;
       case RuleKind::qos:
         if (slurm_.accounting && !lower_names(slurm_.accounting->qos).contains(lower(rule.name))) {
-          unknown(rule.line, organization, "QOS '" + rule.name + "' is", "sacctmgr show qos");
+          unknown(rule.line, organization, fmt::format("QOS '{}' is", rule.name), "sacctmgr show qos");
         }
         return;
       case RuleKind::user:
         if (slurm_.accounting && !is_numeric_id(rule.name) &&
             std::ranges::find(slurm_.accounting->users, rule.name) == slurm_.accounting->users.end()) {
-          unknown(rule.line, organization, "user '" + rule.name + "' has no association and is",
+          unknown(rule.line, organization, fmt::format("user '{}' has no association and is", rule.name),
                   "sacctmgr show associations");
         }
         return;
       case RuleKind::partition:
         if (std::ranges::find(slurm_.partitions, rule.name, &SlurmPartition::name) == slurm_.partitions.end()) {
-          unknown(rule.line, organization, "partition '" + rule.name + "' is", "scontrol show partition");
+          unknown(rule.line, organization, fmt::format("partition '{}' is", rule.name), "scontrol show partition");
         }
         return;
       case RuleKind::group:
@@ -133,12 +135,12 @@ class SlurmCheck {
         for (const std::string& above : site_rules::accounts_above(parents, rule.name)) {
           const auto first = before.find(above);
           if (first == before.end() || *first->second.organization == organization.name) continue;
-          out_.doubts.push_back({rule.line,
-                                 "organization '" + organization.name + "': the rule of account '" + rule.name +
-                                     "' never matches: the account is below '" + above + "', whose rule of '" +
-                                     *first->second.organization + "' in line " +
-                                     std::to_string(first->second.rule->line) + " comes first",
-                                 "name '" + organization.name + "' before '" + *first->second.organization + "'"});
+          out_.doubts.push_back(
+              {rule.line,
+               fmt::format("organization '{}': the rule of account '{}' never matches: the account is below '{}', "
+                           "whose rule of '{}' in line {} comes first",
+                           organization.name, rule.name, above, *first->second.organization, first->second.rule->line),
+               fmt::format("name '{}' before '{}'", organization.name, *first->second.organization)});
           break;
         }
         before.emplace(lower(rule.name), Named{&rule, &organization.name});

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
@@ -271,8 +272,8 @@ Expected<std::vector<AccountSubtotal>> subtotals_by(const AccountsAsked& asked, 
   const auto parents = read();
   if (!parents) return with_context("--accounts", parents.error());
   if (is_too_deep(*parents)) {
-    return fail(Errc::invalid_argument, "--accounts: " + (asked.file.empty() ? "" : asked.file + ": ") +
-                                            "the tree is more than " + std::to_string(k_deepest) + " accounts deep");
+    return fail(Errc::invalid_argument, fmt::format("--accounts: {}the tree is more than {} accounts deep",
+                                                    asked.file.empty() ? "" : asked.file + ": ", k_deepest));
   }
   return account_subtotals(users, *parents);
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -35,14 +36,16 @@ Expected<void> take_job(const std::string& text, ledger::AttributionAsked& attri
   const std::size_t mark = text.find_first_of("_+");
   const auto job = parse_number<std::uint32_t>(std::string_view(text).substr(0, mark));
   if (!job)
-    return wrong("--job: '" + text +
-                 "' is no job; write 4711, 72_3 for a task of an array, or 72+1 for a part of a heterogeneous job");
+    return wrong(fmt::format(
+        "--job: '{}' is no job; write 4711, 72_3 for a task of an array, or 72+1 for a part of a heterogeneous job",
+        text));
   attribute.job = JobId{*job};
   if (mark == std::string::npos) return {};
   const bool is_task = text[mark] == '_';
   const auto number = parse_number<std::uint32_t>(std::string_view(text).substr(mark + 1));
   if (!number)
-    return wrong("--job: '" + text + (is_task ? "' names no task; write 72_3" : "' names no part; write 72+1"));
+    return wrong(
+        fmt::format("--job: '{}{}", text, is_task ? "' names no task; write 72_3" : "' names no part; write 72+1"));
   (is_task ? attribute.task : attribute.part) = *number;
   return {};
 }
@@ -69,7 +72,7 @@ Expected<std::vector<accounting::OwnerPart>> owners_of(const std::string& text) 
     const auto parts = mark == std::string::npos ? std::optional<std::int64_t>(1'000'000)
                                                  : parts_of(std::string_view(word).substr(mark + 1));
     if (word.empty() || mark == 0 || !parts) {
-      return wrong("--owners: '" + word + "' is no owner; write physics, or physics=50%,biology=50%");
+      return wrong(fmt::format("--owners: '{}' is no owner; write physics, or physics=50%,biology=50%", word));
     }
     owners.push_back({word.substr(0, mark), *parts});
     begin = end + 1;
@@ -119,7 +122,7 @@ Expected<CpuTime> amount_asked(const std::string& text) {
   const auto number = parse_micro(std::string_view(text).substr(0, text.empty() ? 0 : text.size() - 1));
   if (!number || *number <= 0 || *number > accounting::k_max_settled.value / seconds ||
       (seconds == 1 && !text.ends_with('s'))) {
-    return wrong("--amount: '" + text + "' is no amount; write hours, 500h or 0.5h, or seconds, 1800s");
+    return wrong(fmt::format("--amount: '{}' is no amount; write hours, 500h or 0.5h, or seconds, 1800s", text));
   }
   return CpuTime{*number * seconds};
 }
@@ -162,7 +165,8 @@ std::string elsewhere_line(const ledger::AdjustmentRow& adjustment, const std::v
   if (clusters.empty()) return {};
   std::string names;
   for (const std::string& cluster : clusters) names += (names.empty() ? "" : ", ") + printable(cluster);
-  return "Other clusters (" + names + ") do not count " + printable(adjustment.into) + " until they name it in `as`\n";
+  return fmt::format("Other clusters ({}) do not count {} until they name it in `as`\n", names,
+                     printable(adjustment.into));
 }
 
 // The closed periods that are restated: the last ones.
@@ -171,12 +175,13 @@ std::string closed_lines(const std::vector<ledger::RestatedPeriod>& periods, con
   const std::size_t left_out = periods.size() > k_most ? periods.size() - k_most : 0;
   std::string text;
   if (left_out > 0) {
-    text = "\n" + counted_as(static_cast<std::int64_t>(left_out), "earlier period[ changes|s change], too") +
-           "; --json lists all of them.\n";
+    text = fmt::format("\n{}; --json lists all of them.\n",
+                       counted_as(static_cast<std::int64_t>(left_out), "earlier period[ changes|s change], too"));
   }
   for (std::size_t i = left_out; i < periods.size(); ++i) {
-    text += "\nFrom " + periods[i].begin.utc() + " to " + periods[i].end.utc() + ", in " + in.word() + ":\n" +
-            tables::people_text({.columns = columns_of(k_closed_fields), .rows = json_of(periods[i].organizations)});
+    text += fmt::format(
+        "\nFrom {} to {}, in {}:\n{}", periods[i].begin.utc(), periods[i].end.utc(), in.word(),
+        tables::people_text({.columns = columns_of(k_closed_fields), .rows = json_of(periods[i].organizations)}));
   }
   return text;
 }
@@ -188,26 +193,27 @@ bool changes(const ledger::StandingsRow& row) {
 std::string render_preview(const ledger::PreviewReport& report) {
   const ledger::AdjustmentRow& adjustment = report.adjustment;
   const std::string amount = amount_of(adjustment, report.core_hours, report.in);
-  std::string text = "Adjustment " + std::to_string(adjustment.number) + ": " + printable(adjustment.sentence()) + '\n';
-  if (!amount.empty()) text += "Moves:  " + amount + " so far\n";
+  std::string text = fmt::format("Adjustment {}: {}\n", adjustment.number, printable(adjustment.sentence()));
+  if (!amount.empty()) text += fmt::format("Moves:  {} so far\n", amount);
   text += elsewhere_line(adjustment, report.elsewhere);
-  text += "Reason: " + printable(adjustment.reason) + "\n\n";
+  text += fmt::format("Reason: {}\n\n", printable(adjustment.reason));
   text += tables::people_text({.columns = columns_of(k_preview_fields), .rows = json_of(report.organizations)});
-  text += "\nStandings in " + report.in.in_full() + ", on average this period, by " + printable(report.contribution) +
-          "; ranks go by the keys.\n";
+  text += fmt::format("\nStandings in {}, on average this period, by {}; ranks go by the keys.\n", report.in.in_full(),
+                      printable(report.contribution));
   if (std::ranges::none_of(report.organizations, changes)) text += "No standing of this period changes, and no key.\n";
-  return text + closed_lines(report.closed, report.in) + "\nNothing is booked yet: the same with --yes books it.\n";
+  return fmt::format("{}{}\nNothing is booked yet: the same with --yes books it.\n", text,
+                     closed_lines(report.closed, report.in));
 }
 
 std::string render_made(const ledger::AdjustedReport& report) {
   const ledger::AdjustmentRow& adjustment = report.adjustment;
   const std::string amount = amount_of(adjustment, report.core_hours, report.in);
   const std::string number = std::to_string(adjustment.number);
-  std::string text = "adjustment " + number + " is booked: " + printable(adjustment.sentence());
-  if (!amount.empty()) text += ": " + amount + " so far";
+  std::string text = fmt::format("adjustment {} is booked: {}", number, printable(adjustment.sentence()));
+  if (!amount.empty()) text += fmt::format(": {} so far", amount);
   text += '\n';
   if (adjustment.kind != accounting::AdjustmentKind::reverse)
-    text += "shapleyctl adjust --reverse " + number + " takes it back\n";
+    text += fmt::format("shapleyctl adjust --reverse {} takes it back\n", number);
   text += elsewhere_line(adjustment, report.elsewhere);
   if (report.alone) text += std::string(k_alone) + '\n';
   if (report.rebuild) text += "the books are rebuilt for it: ranks and standings follow in a while\n";
@@ -313,7 +319,8 @@ Expected<ledger::AdjustRequest> adjust_request(const AdjustArguments& arguments)
     request.merge = {.organization = arguments.merge, .into = arguments.to};
   } else {
     const auto number = parse_number<std::uint32_t>(arguments.reverse);
-    if (!number) return wrong("--reverse: '" + arguments.reverse + "' is no number; shapleyctl adjust --list has them");
+    if (!number)
+      return wrong(fmt::format("--reverse: '{}' is no number; shapleyctl adjust --list has them", arguments.reverse));
     request.reverse = *number;
   }
   return request;
@@ -324,10 +331,10 @@ std::string adjustment_lines(const std::vector<ledger::ListedAdjustment>& adjust
   for (const ledger::ListedAdjustment& adjustment : adjustments) {
     const ledger::AdjustmentRow& is = adjustment.is;
     const std::optional<ledger::Amount> work = adjustment.work.value_or(std::nullopt);
-    text += "Adjustment " + std::to_string(is.number) + ", " + is.at.utc() + ", " + printable(is.author) +
-            (adjustment.reversed_by ? ", reversed by " + std::to_string(*adjustment.reversed_by) : "") + ":\n  " +
-            printable(is.sentence()) + (work ? ": " + amount_of(is, work->core_hours(), in) : "") + "; " +
-            printable(is.reason) + '\n';
+    text += fmt::format("Adjustment {}, {}, {}{}:\n  {}{}; {}\n", is.number, is.at.utc(), printable(is.author),
+                        adjustment.reversed_by ? ", reversed by " + std::to_string(*adjustment.reversed_by) : "",
+                        printable(is.sentence()), work ? ": " + amount_of(is, work->core_hours(), in) : "",
+                        printable(is.reason));
   }
   return text;
 }

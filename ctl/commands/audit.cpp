@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
@@ -140,24 +141,25 @@ std::string what_was_checked(const Examination& examination) {
     return grouped(report.events, "event") + ": the chain computed from their content against the signed heads";
   }
   if (examination.kind == ExaminationKind::records) {
-    return grouped(report.records, "record") + " read, " + grouped(report.runs_compared, "run") + " compared";
+    return fmt::format("{} read, {} compared", grouped(report.records, "record"), grouped(report.runs_compared, "run"));
   }
   if (examination.kind == ExaminationKind::consortium) {
-    return grouped(report.statements, "statement") + " against the ledgers that they are of, ranks at " +
-           grouped(report.rank_checks, "instant") + " against the sum over clusters";
+    return fmt::format("{} against the ledgers that they are of, ranks at {} against the sum over clusters",
+                       grouped(report.statements, "statement"), grouped(report.rank_checks, "instant"));
   }
-  return grouped(report.events, "event") + ", " + grouped(report.segments, "segment") +
-         ": hash chain, conservation, books against an independent sum, projections against a rebuild";
+  return fmt::format(
+      "{}, {}: hash chain, conservation, books against an independent sum, projections against a rebuild",
+      grouped(report.events, "event"), grouped(report.segments, "segment"));
 }
 
 std::string render_examination(const Examination& examination) {
   const ledger::AuditReport& report = examination.report;
   std::string text = printable(examination.subject) + '\n';
-  text += "  checked: " + what_was_checked(examination) + '\n';
-  for (const std::string& note : report.notes) text += "  note: " + printable(note) + '\n';
+  text += fmt::format("  checked: {}\n", what_was_checked(examination));
+  for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", printable(note));
   for (const ledger::Finding& finding : report.findings)
-    text += "  FINDING " + finding.check + ": " + printable(finding.what) + '\n';
-  for (const std::string& missing : report.missing) text += "  MISSING " + printable(missing) + '\n';
+    text += fmt::format("  FINDING {}: {}\n", finding.check, printable(finding.what));
+  for (const std::string& missing : report.missing) text += fmt::format("  MISSING {}\n", printable(missing));
   if (report.clean() && examination.is_empty()) {
     if (examination.kind == ExaminationKind::consortium)
       return text + "  NOTHING COMPARED: no statement could be compared, so nothing is known to be correct\n";
@@ -167,7 +169,8 @@ std::string render_examination(const Examination& examination) {
     return text + (report.missing.empty() ? "  correct to the last unit\n"
                                           : "  what was compared is correct to the last unit\n");
   }
-  return text + "  NOT correct: " + grouped(static_cast<std::int64_t>(report.findings.size()), "finding") + '\n';
+  return fmt::format("{}  NOT correct: {}\n", text,
+                     grouped(static_cast<std::int64_t>(report.findings.size()), "finding"));
 }
 
 json examination_json(const Examination& examination) {
@@ -331,8 +334,8 @@ class Examiner {
     }
     SHAPLEY_TRY_ASSIGN(ledger::AuditReport report, ledger::audit_against(files, against_, interval_));
     if (files.size() > 1)
-      report.notes.push_back("of the archives " + std::to_string(files.size() - 1) + " were compared, too");
-    add(file_.native() + " against " + against_, ExaminationKind::records, std::move(report));
+      report.notes.push_back(fmt::format("of the archives {} were compared, too", files.size() - 1));
+    add(fmt::format("{} against {}", file_.native(), against_), ExaminationKind::records, std::move(report));
     return {};
   }
 
@@ -368,7 +371,7 @@ class Examiner {
     ledger::AuditReport report;
     for (const ledger::SignedHead& head : heads_) {
       report.findings.push_back(
-          {"head", "the head of event " + std::to_string(head.sequence) + ": no file was read that has this event"});
+          {"head", fmt::format("the head of event {}: no file was read that has this event", head.sequence)});
     }
     add(file_.native() + names_of_heads_, ExaminationKind::heads, std::move(report));
   }
@@ -389,7 +392,8 @@ class Examiner {
     if (opened.error().code != Errc::corrupt) return tl::unexpected<Error>(std::move(opened).error());
     ledger::AuditReport report;
     report.findings.push_back({"archive", opened.error().what});
-    report.notes.push_back("expected is " + described(link) + "; neither it nor what is before it was examined");
+    report.notes.push_back(
+        fmt::format("expected is {}; neither it nor what is before it was examined", described(link)));
     add(there->native(), ExaminationKind::itself, std::move(report));
     return std::nullopt;
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
@@ -224,9 +225,10 @@ Expected<Rates> Rates::parse(const std::vector<std::string>& words) {
     const std::string cluster = equals == std::string::npos ? "" : word.substr(0, equals);
     const auto rate = money_in(equals == std::string::npos ? word : word.substr(equals + 1));
     if (!rate || equals == 0) {
-      return fail(Errc::invalid_argument, "--rate: '" + word +
-                                              "' is no money per hour; write 0.025, or CLUSTER=0.025, with at "
-                                              "most six decimals");
+      return fail(
+          Errc::invalid_argument,
+          fmt::format("--rate: '{}' is no money per hour; write 0.025, or CLUSTER=0.025, with at most six decimals",
+                      word));
     }
     if (!rates.rates_.emplace(cluster, *rate).second) {
       return fail(Errc::invalid_argument,
@@ -242,13 +244,13 @@ Expected<Int128> Rates::of(const std::string& cluster) const {
   const auto other = rates_.find("");
   if (other != rates_.end()) return other->second;
   if (cluster.empty()) return fail(Errc::invalid_argument, "--rate: CLUSTER=MONEY goes with --consortium; write MONEY");
-  return fail(Errc::invalid_argument, "--rate: there is none of the cluster '" + cluster + "'");
+  return fail(Errc::invalid_argument, fmt::format("--rate: there is none of the cluster '{}'", cluster));
 }
 
 Expected<void> Rates::check_clusters(const std::vector<std::string>& known) const {
   for (const auto& [cluster, rate] : rates_) {
     if (!cluster.empty() && std::ranges::find(known, cluster) == known.end())
-      return fail(Errc::invalid_argument, "--rate: no ledger here is of the cluster '" + cluster + "'");
+      return fail(Errc::invalid_argument, fmt::format("--rate: no ledger here is of the cluster '{}'", cluster));
   }
   return {};
 }
@@ -276,9 +278,9 @@ Expected<void> take_year(const BalanceArguments& arguments, IntervalArguments& i
       arguments.year.size() == 4 && arguments.year.find_first_not_of("0123456789") == std::string::npos;
   const auto begin = parse_instant(arguments.year + "-01-01");
   if (!is_year || !begin)
-    return fail(Errc::invalid_argument, "--year: '" + arguments.year + "' is no year; write 2026");
+    return fail(Errc::invalid_argument, fmt::format("--year: '{}' is no year; write 2026", arguments.year));
   const auto until = parse_instant(std::to_string(std::stoi(arguments.year) + 1) + "-01-01");
-  if (!until) return fail(Errc::invalid_argument, "--year: '" + arguments.year + "' is too late a year");
+  if (!until) return fail(Errc::invalid_argument, fmt::format("--year: '{}' is too late a year", arguments.year));
   interval.since = format_instant(*begin);
   interval.until = format_instant(*until);
   return {};
@@ -322,8 +324,10 @@ Expected<Balances> balance_rows(const ledger::IntervalHeading& of, IntervalArgum
                                 const Endpoint& endpoint) {
   const Instant since = of.since;
   if (period_begin(Period::monthly, since) != since) {
-    return fail(Errc::invalid_argument, "balances are of whole months, and " + of.since.utc() +
-                                            " is within one; begin at the first instant of a month (UTC)");
+    return fail(
+        Errc::invalid_argument,
+        fmt::format("balances are of whole months, and {} is within one; begin at the first instant of a month (UTC)",
+                    of.since.utc()));
   }
   interval.since = format_instant(Instant{0});
   // Of a file the same end means the same time; a daemon's present advances.
@@ -336,7 +340,7 @@ Expected<Balances> balance_rows(const ledger::IntervalHeading& of, IntervalArgum
 Expected<void> check_rate_unit(const ledger::AmountUnit& in) {
   if (in.changes.empty()) return {};
   return fail(Errc::invalid_argument,
-              "--rate: balances since the books began are in " + in.in_full() + ", and a rate is of one unit");
+              fmt::format("--rate: balances since the books began are in {}, and a rate is of one unit", in.in_full()));
 }
 
 Expected<std::vector<InvoiceRow>> invoice_rows(const std::vector<BalanceRow>& rows, const Rates& rates) {
@@ -427,14 +431,15 @@ std::string balance_text(const Balances& balances, const Table& balance, const P
   const auto has = [&](const char* name) {
     return std::ranges::find(balance.columns, name, &tables::Column::name) != balance.columns.end();
   };
-  std::string text = people_text(balance) + "\nBefore + Given - Got" + (has("settled") ? " + Settled" : "") +
-                     (has("rounding") ? std::string(" + ") + k_rounding : "") +
-                     " = After: balances since the books began, in " + printable(balances.in.in_full()) +
-                     ", carried on where a period begins.\n";
+  std::string text = fmt::format(
+      "{}\nBefore + Given - Got{}{} = After: balances since the books began, in {}, carried on where a period "
+      "begins.\n",
+      people_text(balance), has("settled") ? " + Settled" : "", has("rounding") ? std::string(" + ") + k_rounding : "",
+      printable(balances.in.in_full()));
   if (balances.by_month) text += '\n' + people_text(months_table(balances.rows, amounts));
   if (balances.invoice.empty()) return text;
-  return text + "\nInvoice: balances at the rate, in money per hour; + is to be paid to it, - by it.\n" +
-         people_text(invoice_table(balances.invoice, with_sums));
+  return fmt::format("{}\nInvoice: balances at the rate, in money per hour; + is to be paid to it, - by it.\n{}", text,
+                     people_text(invoice_table(balances.invoice, with_sums)));
 }
 
 json exact_balances(const Balances& balances, const ledger::IntervalHeading& of) {

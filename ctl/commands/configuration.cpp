@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -46,8 +47,8 @@ std::string summary(const config::Configuration& configuration) {
     rules += organization.rules.size();
     for (const config::NodeClaim& claim : organization.nodes) nodes.insert(claim.nodes.begin(), claim.nodes.end());
   }
-  return counted(configuration.organizations.size(), "organization") + ", " + counted(rules, "rule") + ", " +
-         counted(nodes.size(), "node") + " with owners";
+  return fmt::format("{}, {}, {} with owners", counted(configuration.organizations.size(), "organization"),
+                     counted(rules, "rule"), counted(nodes.size(), "node"));
 }
 
 // What another cluster states, from its file or asked for there.
@@ -80,7 +81,7 @@ tl::expected<config::Configuration, std::vector<config::Fault>> checked(const st
     }
   }
   for (const config::OtherClusterConfig& cluster : configuration.consortium.clusters) {
-    const std::string title = "consortium: cluster '" + cluster.name + "': ";
+    const std::string title = fmt::format("consortium: cluster '{}': ", cluster.name);
     const auto key = ledger::PublicKey::read(cluster.public_key);
     if (!key) {
       faults.push_back(config::public_key_fault(cluster, key.error()));
@@ -106,7 +107,7 @@ Expected<void> check_readable(const std::string& file) {
   }
   if (cause == 0) return {};
   return fail(Errc::io,
-              "check-config: " + file + ": " + std::generic_category().message(cause) + "; name a readable file");
+              fmt::format("check-config: {}: {}; name a readable file", file, std::generic_category().message(cause)));
 }
 
 void print_faults(const std::vector<config::Fault>& faults, const std::string& file, const Environment& environment) {
@@ -240,10 +241,10 @@ std::vector<config::Fault> faults_by_statements(const config::Configuration& con
                                .consortium = config::consortium_statement(configuration, fingerprints, now)};
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const config::OtherClusterConfig& cluster = configuration.consortium.clusters[i];
-    const std::string title = "cluster '" + cluster.name + "': its statement at " + cluster.standing + ": ";
+    const std::string title = fmt::format("cluster '{}': its statement at {}: ", cluster.name, cluster.standing);
     const auto note = [&](const std::string& what) { environment.out << "note: " << printable(title + what) << '\n'; };
     const auto add = [&](const Error& error, const char* remedy) {
-      faults.push_back({cluster.line, "consortium: " + title + error.what, remedy});
+      faults.push_back({cluster.line, fmt::format("consortium: {}{}", title, error.what), remedy});
     };
     const auto text = read_statement(cluster, configuration);
     if (!text) {
@@ -276,8 +277,8 @@ std::vector<config::Fault> faults_by_statements(const config::Configuration& con
     const std::string unknown = names_unknown_here(*statement, cluster, configuration);
     const std::string absent = names_unknown_there(*statement, cluster);
     if (!unknown.empty()) {
-      note("has organizations that this file does not name: " + unknown +
-           (absent.empty() ? "" : "; and none of these names of `as`: " + absent));
+      note(fmt::format("has organizations that this file does not name: {}{}", unknown,
+                       absent.empty() ? "" : "; and none of these names of `as`: " + absent));
     }
   }
   return faults;
@@ -325,8 +326,8 @@ Expected<void> print_changes(const CheckConfigArguments& arguments, const config
                      arguments.ledger.empty() ? in_force_of_daemon(endpoint) : in_force_of_ledger(arguments.ledger));
   const auto before = config::parse_recorded(in_force.text);
   if (!before) {
-    return fail(Errc::corrupt, in_force.where + ": its configuration cannot be read by this release: " +
-                                   config::format_faults(before.error(), "in force"));
+    return fail(Errc::corrupt, fmt::format("{}: its configuration cannot be read by this release: {}", in_force.where,
+                                           config::format_faults(before.error(), "in force")));
   }
   std::vector<std::string> lines;
   for (const std::string& key : before->former) lines.push_back("key " + key);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
@@ -61,7 +62,7 @@ ledger::AmountUnit unit_of(const std::vector<accounting::ClusterWeight>& cluster
   if (std::ranges::all_of(units, is_as_first)) return first;
   ledger::AmountUnit all{.unit = "charged-hours"};
   for (std::size_t i = 0; i < clusters.size(); ++i)
-    all.changes += (i == 0 ? "" : "; ") + clusters[i].cluster + ": " + units[i].in_full();
+    all.changes += fmt::format("{}{}: {}", i == 0 ? "" : "; ", clusters[i].cluster, units[i].in_full());
   return all;
 }
 
@@ -74,11 +75,12 @@ class Joining {
   Expected<void> add(const std::string& cluster, ledger::AccountReport report, Balances balances) {
     const accounting::OtherCluster* other = accounting::find_cluster(declared_, cluster);
     if (cluster != own_ && other == nullptr) {
-      return fail(Errc::invalid_argument, "it is of the cluster '" + cluster + "', which is not in the consortium '" +
-                                              declared_.consortium + "' of the first ledger");
+      return fail(Errc::invalid_argument,
+                  fmt::format("it is of the cluster '{}', which is not in the consortium '{}' of the first ledger",
+                              cluster, declared_.consortium));
     }
     if (!seen_.insert(cluster).second)
-      return fail(Errc::invalid_argument, "a ledger of the cluster '" + cluster + "' was given already");
+      return fail(Errc::invalid_argument, fmt::format("a ledger of the cluster '{}' was given already", cluster));
     joined_.clusters.push_back({cluster, cluster == own_ ? declared_.weight : other->weight});
     joined_.of.push_back(report.of);
     joined_.exact = joined_.exact && report.exact;
@@ -154,7 +156,7 @@ class Joining {
                                       const std::string& there) const {
     if (cluster == own_) return there;
     const std::string* here = accounting::name_here(*other, there);
-    return here == nullptr ? there + " (" + cluster + ")" : *here;
+    return here == nullptr ? fmt::format("{} ({})", there, cluster) : *here;
   }
 
   void add_renamed(const ledger::AccountReport& report) {
@@ -247,23 +249,24 @@ std::string missing_line(const ConsortiumStatement& statement) {
 }
 
 std::string consortium_text(const ConsortiumStatement& statement, const StatementTables& tables) {
-  std::string text = "Consortium " + printable(statement.consortium) + ": " + statement.of.front().since.utc() +
-                     " to " + statement.of.front().until.utc() + "; amounts in " + printable(statement.in().in_full()) +
-                     '\n';
+  std::string text = fmt::format("Consortium {}: {} to {}; amounts in {}\n", printable(statement.consortium),
+                                 statement.of.front().since.utc(), statement.of.front().until.utc(),
+                                 printable(statement.in().in_full()));
   for (std::size_t i = 0; i < statement.clusters.size(); ++i) {
     const ledger::IntervalHeading& of = statement.of[i];
-    text += "Cluster " + printable(statement.clusters[i].cluster) + ": a processor is worth " +
-            format_micro(statement.clusters[i].weight) + "; contribution " + printable(of.contribution) + "\n" +
-            recorded_line(of);
+    text += fmt::format("Cluster {}: a processor is worth {}; contribution {}\n{}",
+                        printable(statement.clusters[i].cluster), format_micro(statement.clusters[i].weight),
+                        printable(of.contribution), recorded_line(of));
   }
   const Table members = members_table(statement);
   const bool has_settled =
       std::ranges::find(members.columns, "settled", &tables::Column::name) != members.columns.end();
-  text += '\n' + people_text(members) + "\nDifference: work given less work got in that time" +
-          (has_settled ? ", and what was settled" : "") +
-          ". Standing: at its end, on average over each cluster's\nperiod so far.";
+  text += fmt::format(
+      "\n{}\nDifference: work given less work got in that time{}. Standing: at its end, on average over each "
+      "cluster's\nperiod so far.",
+      people_text(members), has_settled ? ", and what was settled" : "");
   if (statement.has_sums()) {
-    text += " (sum): over clusters, in processors of " + printable(statement.clusters.front().cluster) + '.';
+    text += fmt::format(" (sum): over clusters, in processors of {}.", printable(statement.clusters.front().cluster));
     if (!standings_have_sums(statement)) text += " The clusters' periods differ, so standings have none.";
   }
   text += '\n' + (statement.has_sums() ? "" : printable(missing_line(statement)) + ".\n");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -32,8 +33,8 @@ std::string demands_text(const std::vector<ledger::Demand>& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ledger::Demand& row = rows[i];
     text += i == 0 ? "" : i + 1 == rows.size() ? " and " : ", ";
-    text += printable(row.organization) + " " + count_of(row.jobs, "job") + " with " +
-            (i == 0 ? count_of(row.processors) : plain(row.processors));
+    text += fmt::format("{} {} with {}", printable(row.organization), count_of(row.jobs, "job"),
+                        i == 0 ? count_of(row.processors) : plain(row.processors));
   }
   return text;
 }
@@ -43,20 +44,20 @@ std::string hidden_lines(const std::optional<ledger::HiddenStarts>& hidden) {
   std::string text;
   if (!hidden) return text;
   for (const auto& [organization, jobs] : *hidden) {
-    text += "  " + count_of(std::int64_t{jobs}, "job") + " of " + printable(organization) +
-            ", not yours to see (PrivateData)\n";
+    text += fmt::format("  {} of {}, not yours to see (PrivateData)\n", count_of(std::int64_t{jobs}, "job"),
+                        printable(organization));
   }
   return text;
 }
 
 std::string rule_words(const ledger::RuleMatched& rule) {
-  return "the rule " + printable(rule.kind) + " " + printable(rule.name);
+  return fmt::format("the rule {} {}", printable(rule.kind), printable(rule.name));
 }
 
 // For a job that the rules in force would give to another organization.
 std::string today(const ExplainReport& report) {
   if (!report.rule) return report.job.is.organization == "guests" ? "" : "; no rule in force has it so";
-  return "; by " + rule_words(*report.rule) + " it would be of " + printable(report.rule->organization) + " now";
+  return fmt::format("; by {} it would be of {} now", rule_words(*report.rule), printable(report.rule->organization));
 }
 
 // "by the rule account bio", or another reason.
@@ -67,11 +68,12 @@ std::string rule_text(const ExplainReport& report) {
       if (report.rule) return "by " + rule_words(*report.rule);
       break;
     case ledger::BookedWay::adjustment:
-      return "by adjustment " + std::to_string(booked.number) + " of " + booked.at.utc() + " (" +
-             printable(booked.reason) + ")" + today(report);
+      return fmt::format("by adjustment {} of {} ({}){}", booked.number, booked.at.utc(), printable(booked.reason),
+                         today(report));
     case ledger::BookedWay::rule_of_then:
       if (!booked.rule) break;
-      return "by " + rule_words(*booked.rule) + " of the configuration of " + booked.loaded.utc() + today(report);
+      return fmt::format("by {} of the configuration of {}{}", rule_words(*booked.rule), booked.loaded.utc(),
+                         today(report));
     case ledger::BookedWay::no_rule:
       return report.rule ? "no rule matched it then" + today(report) : "no rule matches";
     case ledger::BookedWay::account_above:
@@ -98,18 +100,18 @@ std::string traits_text(const ledger::JobIdentity& job) {
 std::string whose_line(const ExplainReport& report) {
   const ledger::JobIdentity& job = report.job.is;
   if (report.job.state == JobTurn::hypothetical) {
-    return "A job submitted now (" + user_words(job) + ", " + traits_text(job) + ") would be of " +
-           printable(job.organization) + ": " + rule_text(report) + ".\n";
+    return fmt::format("A job submitted now ({}, {}) would be of {}: {}.\n", user_words(job), traits_text(job),
+                       printable(job.organization), rule_text(report));
   }
-  return "Job " + printable(report.job.job_id) + " (" + user_words(job) + ", " + traits_text(job) + ", submitted " +
-         report.job.submit.utc() + ") is of " + printable(job.organization) + ": " + rule_text(report) + ".\n";
+  return fmt::format("Job {} ({}, {}, submitted {}) is of {}: {}.\n", printable(report.job.job_id), user_words(job),
+                     traits_text(job), report.job.submit.utc(), printable(job.organization), rule_text(report));
 }
 
 // "It ran on 2 processors from ... to ... (1 h 2 min; COMPLETED)."
 std::string ran_line(const ExplainReport& report, const ledger::JobHistory& history) {
   const std::int64_t length = (history.end - history.begin).value;
   const std::string suspended =
-      history.held_s < length ? ", suspended for " + short_duration(length - history.held_s) + " of it" : "";
+      history.held_s < length ? fmt::format(", suspended for {} of it", short_duration(length - history.held_s)) : "";
   const std::string state = printable(report.job.is.slurm_state);
   return "It ran on " + count_of(history.processors) + " from " + history.begin.utc() + " to " + history.end.utc() +
          " (" + short_duration(length) + suspended + (state.empty() ? "" : "; " + state) + ").\n";
@@ -118,15 +120,15 @@ std::string ran_line(const ExplainReport& report, const ledger::JobHistory& hist
 std::string ended_line(const ExplainReport& report) {
   if (report.history && report.history->end.is_known()) return ran_line(report, *report.history);
   const std::string word = printable(report.job.is.slurm_state);
-  const std::string ended = word.empty() ? "It has ended" : "It has ended (" + word + ")";
+  const std::string ended = word.empty() ? "It has ended" : fmt::format("It has ended ({})", word);
   return report.past || report.job.is.begin ? ended + ".\n" : ended + " without having started.\n";
 }
 
 // Of a federated job: "It ran on the cluster south of its federation (COMPLETED)."
 std::string federated_line(const RanElsewhere& elsewhere) {
   const bool is_running = elsewhere.state == "RUNNING" || elsewhere.state == "SUSPENDED";
-  return std::string(is_running ? "It runs" : "It ran") + " on the cluster " + printable(elsewhere.cluster) +
-         " of its federation (" + printable(elsewhere.state) + "), whose books have it; it is no demand here.\n";
+  return fmt::format("{} on the cluster {} of its federation ({}), whose books have it; it is no demand here.\n",
+                     is_running ? "It runs" : "It ran", printable(elsewhere.cluster), printable(elsewhere.state));
 }
 
 std::string state_line(const Explanation& explanation) {
@@ -136,13 +138,13 @@ std::string state_line(const Explanation& explanation) {
   const std::string since = report.job.since.is_known() ? since_text(report.job.since, report.at) : std::string();
   switch (report.job.state) {
     case JobTurn::waiting:
-      return "It has waited for " + processors + " since " + since + ".\n";
+      return fmt::format("It has waited for {} since {}.\n", processors, since);
     case JobTurn::running:
-      if (!explanation.slurm.is_configuring()) return "It runs on " + processors + " since " + since + ".\n";
-      return "It has " + processors + " since " + since +
-             " and has not begun: its nodes boot, or PrologSlurmctld runs. Slurm counts its time from the beginning "
-             "when nodes that "
-             "boot are up.\n";
+      if (!explanation.slurm.is_configuring()) return fmt::format("It runs on {} since {}.\n", processors, since);
+      return fmt::format(
+          "It has {} since {} and has not begun: its nodes boot, or PrologSlurmctld runs. Slurm counts its time from "
+          "the beginning when nodes that boot are up.\n",
+          processors, since);
     case JobTurn::blocked:
       if (report.waits_for == "nice") {
         return "It does not wait for its turn: its --nice is above 10000, so it goes behind jobs of other "
@@ -151,7 +153,7 @@ std::string state_line(const Explanation& explanation) {
       return "It does not wait for its turn: Slurm would not start it now whatever is free, so it is no demand in the "
              "books.\n";
     case JobTurn::hypothetical:
-      return "It would wait for " + processors + ".\n";
+      return fmt::format("It would wait for {}.\n", processors);
     case JobTurn::suspended:
       return "It is suspended.\n";
     case JobTurn::not_submitted:
@@ -167,15 +169,15 @@ std::string history_lines(const ExplainReport& report) {
   if (!report.history || !report.history->waited_s) return "";
   const ledger::JobHistory& history = *report.history;
   if (*history.waited_s == 0) return "It started as soon as it could.\n";
-  std::string text = "Before it started it had waited for " + short_duration(*history.waited_s) + ", since " +
-                     history.waited_since.utc();
+  std::string text = fmt::format("Before it started it had waited for {}, since {}", short_duration(*history.waited_s),
+                                 history.waited_since.utc());
   if (!history.meanwhile) return text + ". So much started meanwhile that it is not listed.\n";
   const ledger::Meanwhile& meanwhile = *history.meanwhile;
   if (meanwhile.organizations.empty()) return text + ", and nothing else started meanwhile.\n";
-  text += ". Meanwhile started: " + demands_text(meanwhile.organizations) + ". The last of them:\n";
+  text += fmt::format(". Meanwhile started: {}. The last of them:\n", demands_text(meanwhile.organizations));
   for (auto start = meanwhile.last.rbegin(); start != meanwhile.last.rend(); ++start) {
-    text += "  " + start->begin.utc() + "  job " + std::to_string(start->job) + " of " +
-            printable(start->organization) + " on " + count_of(start->processors) + "\n";
+    text += fmt::format("  {}  job {} of {} on {}\n", start->begin.utc(), start->job, printable(start->organization),
+                        count_of(start->processors));
   }
   return text + hidden_lines(meanwhile.hidden);
 }
@@ -190,16 +192,17 @@ std::string braking_text(const ledger::RankedRow& row, const ledger::AmountUnit&
   const ledger::BrakingRow& braking = *row.braking;
   const double owed = braking.owed_core_hours;
   const double stopping = braking.stopping_core_hours;
-  std::string text =
-      " In " + short_duration(braking.residual_s) + ", when what runs now has ended, it will " +
-      (owed == 0 ? "be even"
-                 : (owed < 0 ? "owe " : "be owed ") + unsigned_core_hours(std::fabs(owed)) + ' ' + in.word());
+  std::string text = fmt::format(" In {}, when what runs now has ended, it will {}", short_duration(braking.residual_s),
+                                 owed == 0 ? "be even"
+                                           : fmt::format("{}{} {}", owed < 0 ? "owe " : "be owed ",
+                                                         unsigned_core_hours(std::fabs(owed)), in.word()));
   if (stopping != 0) {
-    text += std::string(", and ") + (stopping > 0 ? "be owed " : "owe ") + unsigned_core_hours(std::fabs(stopping)) +
-            " more until it has " + (stopping > 0 ? "got as much as it gave" : "given as much as it got");
+    text += fmt::format(", and {}{} more until it has {}", stopping > 0 ? "be owed " : "owe ",
+                        unsigned_core_hours(std::fabs(stopping)),
+                        stopping > 0 ? "got as much as it gave" : "given as much as it got");
   }
   if (row.settled_in_s.value_or(0) > 0)
-    text += "; it is even in about " + about(Duration{*row.settled_in_s}) + " if work waits on all sides";
+    text += fmt::format("; it is even in about {} if work waits on all sides", about(Duration{*row.settled_in_s}));
   return text + ".";
 }
 
@@ -207,21 +210,21 @@ std::string standing_line(const ExplainReport& report) {
   const ledger::RankedRow& row = report.organization;
   const std::string name = printable(row.name);
   if (!row.rank) return name + " has no rank.\n";
-  std::string text = name + " has rank " + std::to_string(*row.rank) + " of " + std::to_string(report.ranked) +
-                     ": it " + printable(row.sentence) + "; key " + signed_core_hours(row.key_core_hours.value_or(0)) +
-                     horizon_text(report.ranking) + ".";
+  std::string text =
+      fmt::format("{} has rank {} of {}: it {}; key {}{}.", name, *row.rank, report.ranked, printable(row.sentence),
+                  signed_core_hours(row.key_core_hours.value_or(0)), horizon_text(report.ranking));
   text += braking_text(row, report.in);
   if (row.below_guarantee == true) {
     text += " It runs on fewer than its guaranteed part of its own processors, so it goes before those that do not.";
   }
   if (row.last == true) text += " Its jobs go after those of every organization (guests: last).";
-  text += " It owns " + count_of(row.owned) + " and uses " + plain(row.used) + ".";
+  text += fmt::format(" It owns {} and uses {}.", count_of(row.owned), plain(row.used));
   if (std::ranges::any_of(report.ahead.organizations, &ledger::AheadRow::by_what_runs)) {
     const double running = row.running_core_hours.value_or(0);
-    text += " It gives " + plain(row.gives) + " now";
+    text += fmt::format(" It gives {} now", plain(row.gives));
     if (running != 0) {
-      text += std::string(", and what runs now ") + (running < 0 ? "lowers" : "raises") + " its key by " +
-              unsigned_core_hours(running);
+      text += fmt::format(", and what runs now {} its key by {}", running < 0 ? "lowers" : "raises",
+                          unsigned_core_hours(running));
     }
     text += "; if nothing ran it would have a better rank.";
   }
@@ -260,16 +263,16 @@ std::string leads_line(const std::vector<LeadBefore>& leads) {
 // Order strict: the jobs that slurmctld tries before this one.
 std::string place_lines(const std::optional<Place>& place, const std::string& organization) {
   if (!place) return "";
-  if (!place->known) return "Place: not known: " + printable(place->why) + ".\n";
-  std::string text = "Place: " + ordinal(place->position) + " of " + std::to_string(place->of) + " that wait";
+  if (!place->known) return fmt::format("Place: not known: {}.\n", printable(place->why));
+  std::string text = fmt::format("Place: {} of {} that wait", ordinal(place->position), place->of);
   const std::vector<ledger::Demand> before = place->before.value_or(std::vector<ledger::Demand>{});
   const auto own = std::ranges::find(before, organization, &ledger::Demand::organization);
-  text += ", " + ordinal(own == before.end() ? 1 : own->jobs + 1) + " of " + printable(organization);
+  text += fmt::format(", {} of {}", ordinal(own == before.end() ? 1 : own->jobs + 1), printable(organization));
   if (before.empty()) {
     text += ": no job goes before it";
   } else {
     const bool is_one = before.size() == 1 && before[0].jobs == 1;
-    text += ": " + demands_text(before) + (is_one ? " goes" : " go") + " before it";
+    text += fmt::format(": {}{} before it", demands_text(before), is_one ? " goes" : " go");
   }
   if (place->truncated == true) text += ", as far as the 20,000 jobs of the lowest numbers show";
   return text + ".\n" + leads_line(place->leads.value_or(std::vector<LeadBefore>{}));
@@ -304,9 +307,9 @@ std::string ahead_lines(const Explanation& explanation) {
   }
   const ledger::OwnJobs& own = explanation.report.own;
   if (own.jobs != 0) {
-    text += "Within " + printable(explanation.report.organization.name) + ": " + count_of(own.jobs, "other job") +
-            (own.jobs == 1 ? " waits" : " wait") + " for " + count_of(own.processors) + ", " + longer_text(own) +
-            "; which of these goes first is up to Slurm's own factors.\n";
+    text += fmt::format("Within {}: {}{} for {}, {}; which of these goes first is up to Slurm's own factors.\n",
+                        printable(explanation.report.organization.name), count_of(own.jobs, "other job"),
+                        own.jobs == 1 ? " waits" : " wait", count_of(own.processors), longer_text(own));
   }
   return text;
 }
@@ -315,14 +318,14 @@ std::string turns_lines(const ExplainReport& report) {
   const ledger::Turns& turns = report.turns;
   const std::string name = printable(report.organization.name);
   if (turns.next.empty())
-    return "If nothing starts or ends " + name + " keeps its rank" + until_text(turns.limit) + ".\n";
+    return fmt::format("If nothing starts or ends {} keeps its rank{}.\n", name, until_text(turns.limit));
   std::string text;
   constexpr std::size_t k_told = 3;
   for (std::size_t i = 0; i < turns.next.size() && i < k_told; ++i) {
     const ledger::Turn& turn = turns.next[i];
     const std::string other = printable(turn.organization);
-    text += (text.empty() ? "If nothing starts or ends " : "; ") + (turn.ahead ? name : other) + " passes " +
-            (turn.ahead ? other : name) + " at " + ahead_text(turn.at, report.at);
+    text += fmt::format("{}{} passes {} at {}", text.empty() ? "If nothing starts or ends " : "; ",
+                        turn.ahead ? name : other, turn.ahead ? other : name, ahead_text(turn.at, report.at));
   }
   return text + ".\n";
 }
@@ -374,14 +377,14 @@ bool may_be_elsewhere(const ExplainReport& report) {
 
 // For the past: the jobs of that time, and the jobs that started next.
 std::string past_lines(const ExplainReport& report) {
-  std::string text = "\nAt " + report.at.utc() + ":\n" + standings_table(report.organizations) + "\n";
+  std::string text = fmt::format("\nAt {}:\n{}\n", report.at.utc(), standings_table(report.organizations));
   const std::string hidden = hidden_lines(report.hidden_starts);
   if (report.next_starts.empty() && hidden.empty()) return text + "Nothing has started since.\n";
   text += "Started next:\n";
   for (const ledger::NextStart& start : report.next_starts) {
-    text += "  " + start.is.begin.utc() + "  job " + printable(start.job_id) + " of " +
-            printable(start.is.organization) + (start.rank ? " (rank " + std::to_string(*start.rank) + ")" : "") +
-            " on " + count_of(start.is.processors) + "\n";
+    text += fmt::format("  {}  job {} of {}{} on {}\n", start.is.begin.utc(), printable(start.job_id),
+                        printable(start.is.organization), start.rank ? fmt::format(" (rank {})", *start.rank) : "",
+                        count_of(start.is.processors));
   }
   return text + hidden;
 }

@@ -1,6 +1,8 @@
 // `explain --against`: which of two organizations or jobs goes first.
 #include <array>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "ctl/commands/explain.hpp"
@@ -23,15 +25,15 @@ std::string side_line(const ledger::SideReport& side, Instant at) {
   std::string text;
   if (side.job) {
     const ledger::JobAt& job = *side.job;
-    text = "Job " + printable(job.job_id) + " of " + name + ": ";
+    text = fmt::format("Job {} of {}: ", printable(job.job_id), name);
     if (job.state == JobTurn::blocked) {
       text += "it could not start whatever is free";
     } else {
       text += std::string(name_of(job.state)) + (job.since.is_known() ? " since " + since_text(job.since, at) : "");
     }
-    text += ", " + count_of(job.is.processors) + ".\n";
+    text += fmt::format(", {}.\n", count_of(job.is.processors));
   }
-  if (!side.rank) return text + name + " has no rank.\n";
+  if (!side.rank) return fmt::format("{}{} has no rank.\n", text, name);
   const auto of = [](const std::optional<ledger::Processors>& processors) {
     return processors.value_or(ledger::Processors{});
   };
@@ -45,37 +47,39 @@ std::string why_line(const CompareReport& report) {
   const std::string first = printable(*report.first);
   const std::string other = printable(report.behind().organization);
   const double difference = report.difference_core_hours.value_or(0);
-  std::string text = first + " goes before " + other + ": ";
+  std::string text = fmt::format("{} goes before {}: ", first, other);
   if (report.because == Because::guarantee) {
-    return text + first +
-           " has jobs that could start and runs on fewer than its guaranteed part of its own processors" +
-           (difference < 0 ? "; by its key alone " + other + " would go first" : std::string()) + ".\n";
+    return fmt::format(
+        "{}{} has jobs that could start and runs on fewer than its guaranteed part of its own processors{}.\n", text,
+        first, difference < 0 ? fmt::format("; by its key alone {} would go first", other) : std::string());
   }
   if (report.because == Because::guests) {
-    return text + "jobs of guests go after those of every organization (guests: last)" +
-           (difference < 0 ? "; by its key alone " + other + " would go first" : std::string()) + ".\n";
+    return fmt::format("{}jobs of guests go after those of every organization (guests: last){}.\n", text,
+                       difference < 0 ? fmt::format("; by its key alone {} would go first", other) : std::string());
   }
   if (report.because == Because::order) return text + "they are even, and the configuration names it first.\n";
   const std::string states =
       report.deciding_clusters.empty() ? "" : printable(ledger::states_text(report.deciding_clusters));
   return text + "its key is greater by " + unsigned_core_hours(difference) + ' ' + report.in.word() +
          (states.empty() ? "" : ", by what " + states) + horizon_text(report.ranking) +
-         (report.by_what_runs == true ? "; if nothing ran, " + other + " would go first" : std::string()) +
-         (states.empty() ? "" : "; by the books of this cluster alone, " + other + " would go first") + ".\n";
+         (report.by_what_runs == true ? fmt::format("; if nothing ran, {} would go first", other) : std::string()) +
+         (states.empty() ? "" : fmt::format("; by the books of this cluster alone, {} would go first", other)) + ".\n";
 }
 
 std::string history_line(const CompareReport& report) {
   if (!report.since || !report.since->order.is_known()) {
-    return report.since_unknown ? "Since when is not known: " + printable(*report.since_unknown) + ".\n"
+    return report.since_unknown ? fmt::format("Since when is not known: {}.\n", printable(*report.since_unknown))
                                 : std::string();
   }
   const Instant at = report.at;
-  if (report.because == Because::guests) return "It has done so since " + since_text(report.since->order, at) + ".\n";
+  if (report.because == Because::guests)
+    return fmt::format("It has done so since {}.\n", since_text(report.since->order, at));
   std::string text = "It has done so since " + since_text(report.since->order, at);
   if (report.period_begin && report.since->keys <= *report.period_begin) {
-    return text + "; the difference has grown since the period began, " + since_text(*report.period_begin, at) + ".\n";
+    return fmt::format("{}; the difference has grown since the period began, {}.\n", text,
+                       since_text(*report.period_begin, at));
   }
-  return text + "; the difference was zero last at " + since_text(report.since->keys, at) + ".\n";
+  return fmt::format("{}; the difference was zero last at {}.\n", text, since_text(report.since->keys, at));
 }
 
 // "35 more processors".
@@ -90,27 +94,28 @@ std::string turning_lines(const CompareReport& report) {
   if (report.because == Because::guests) return "It stays so as long as the configuration says guests: last.\n";
   if (report.because == Because::guarantee) {
     const auto& lacking = report.ahead().lacking;
-    text = "It turns when " + first + " runs on its guaranteed part" +
-           (lacking ? ", " + more_processors(*lacking) : std::string()) + ", or has nothing more to start.\n";
+    text = fmt::format("It turns when {} runs on its guaranteed part{}, or has nothing more to start.\n", first,
+                       lacking ? ", " + more_processors(*lacking) : std::string());
   }
   if (report.because == Because::key && report.turning_processors) {
     const std::int64_t startable = *report.turning_processors;
-    text = first + " may start " + (startable == 0 ? "one job" : more_processors(startable)) + " before " + other +
-           "'s first job.\n";
+    text = fmt::format("{} may start {} before {}'s first job.\n", first,
+                       startable == 0 ? "one job" : more_processors(startable), other);
   }
   if (report.because == Because::key && report.turning_core_hours) {
     const std::string amount = unsigned_core_hours(*report.turning_core_hours);
-    text += "It turns at once when " + first + " gets " + amount + ' ' + report.in.word() + " more than it gives";
+    text += fmt::format("It turns at once when {} gets {} {} more than it gives", first, amount, report.in.word());
     // By a rule that brakes another amount would do that on the other side.
     if (report.ranking.rule == accounting::KeyRule::horizon)
-      text += ", or when " + other + " gives " + amount + ' ' + report.in.word() + " more than it gets";
+      text += fmt::format(", or when {} gives {} {} more than it gets", other, amount, report.in.word());
     text += ".\n";
   }
-  if (report.turns.empty()) return text + "If nothing starts or ends it stays so" + until_text(report.limit) + ".\n";
+  if (report.turns.empty())
+    return fmt::format("{}If nothing starts or ends it stays so{}.\n", text, until_text(report.limit));
   for (std::size_t i = 0; i < report.turns.size(); ++i) {
     const ledger::PairTurn& turn = report.turns[i];
-    text += std::string(i == 0 ? "If nothing starts or ends " : "and then ") + printable(turn.first) +
-            " goes first from " + ahead_text(turn.at, report.at) + " on.\n";
+    text += fmt::format("{}{} goes first from {} on.\n", i == 0 ? "If nothing starts or ends " : "and then ",
+                        printable(turn.first), ahead_text(turn.at, report.at));
   }
   return text;
 }
@@ -123,16 +128,16 @@ std::string slurm_line(const Comparison& comparison) {
     const SlurmFacts& slurm = (*comparison.slurm)[i];
     const auto& side = comparison.report.sides[i];
     const std::string job = side.job ? printable(side.job->job_id) : std::string();
-    if (!slurm.asked) return "Slurm was not asked: " + printable(slurm.why) + ".\n";
+    if (!slurm.asked) return fmt::format("Slurm was not asked: {}.\n", printable(slurm.why));
     if (slurm.known_job() == nullptr) {
-      text += "Slurm does not know job " + job + " any more. ";
+      text += fmt::format("Slurm does not know job {} any more. ", job);
       continue;
     }
     const SlurmJob& is = *slurm.known_job();
     const std::optional<std::string> reason = is.told_reason();
-    text += "Slurm: job " + job + " " + printable(is.state) + ", priority " +
-            (is.priority ? std::to_string(*is.priority) : std::string()) +
-            (reason ? ", reason " + printable(*reason) : std::string()) + ". ";
+    text += fmt::format("Slurm: job {} {}, priority {}{}. ", job, printable(is.state),
+                        is.priority ? std::to_string(*is.priority) : std::string(),
+                        reason ? ", reason " + printable(*reason) : std::string());
   }
   text.back() = '\n';
   return text;
@@ -146,8 +151,8 @@ std::string past_hint(const CompareReport& report) {
   std::string text;
   for (const ledger::SideReport& side : report.sides) {
     if (!side.job || side.job->state != JobTurn::running || report.past) continue;
-    text += "Why job " + name(side) + " started when it did: shapleyctl explain " + name(report.sides[0]) +
-            " --against " + name(report.sides[1]) + " --at " + format_instant(side.job->since - Duration{1}) + "\n";
+    text += fmt::format("Why job {} started when it did: shapleyctl explain {} --against {} --at {}\n", name(side),
+                        name(report.sides[0]), name(report.sides[1]), format_instant(side.job->since - Duration{1}));
   }
   return text;
 }
@@ -161,13 +166,13 @@ std::string render_comparison(const Comparison& comparison) {
   std::string text = side_line(a, at);
   if (report.same_organization) {
     const std::string name = printable(a.organization);
-    if (!a.job || !b.job) return text + "There is nothing to compare: both are " + name + ".\n";
+    if (!a.job || !b.job) return fmt::format("{}There is nothing to compare: both are {}.\n", text, name);
     const std::string second = side_line(b, at);
     text += second.substr(0, second.find('\n') + 1);
-    return text + "Both are of " + name +
-           ": their ranks are the same, and Slurm's own factors (age, fairshare, size, QOS, nice) and levels "
-           "decide.\n" +
-           slurm_line(comparison);
+    return fmt::format(
+        "{}Both are of {}: their ranks are the same, and Slurm's own factors (age, fairshare, size, QOS, nice) and "
+        "levels decide.\n{}",
+        text, name, slurm_line(comparison));
   }
   text += side_line(b, at) + "\n";
   if (!report.first) return text;

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/calendar.hpp"
@@ -59,15 +60,16 @@ std::string before_text(const OwnJob& job) {
   if (job.organization.empty()) return "-";
   std::string of;
   for (const ledger::Demand& demand : job.before)
-    of += (of.empty() ? "" : ", ") + demand.organization + ' ' + std::to_string(demand.jobs);
+    of += fmt::format("{}{} {}", of.empty() ? "" : ", ", demand.organization, demand.jobs);
   if (of.empty()) return "none";
-  return has_place(job) ? count_of(jobs_before(job), "job") + ": " + of : of + " by rank";
+  return has_place(job) ? fmt::format("{}: {}", count_of(jobs_before(job), "job"), of) : of + " by rank";
 }
 
 std::string fits_text(const std::optional<FitsNow>& fits) {
   if (!fits) return "-";
   std::string text = fits->cpus ? count_of(*fits->cpus, "CPU") : "";
-  if (fits->time_limit_s) text += (text.empty() ? "" : ", ") + ("limit of " + short_duration(*fits->time_limit_s));
+  if (fits->time_limit_s)
+    text += fmt::format("{}limit of {}", text.empty() ? "" : ", ", short_duration(*fits->time_limit_s));
   return text;
 }
 
@@ -326,25 +328,25 @@ Expected<OwnJobs> own_jobs(const Endpoint& endpoint, const Environment& environm
 
 std::string render_own_jobs(const OwnJobs& report) {
   const std::string user = printable(report.user);
-  if (report.jobs.empty()) return "No job of " + user + " waits at " + report.at.utc() + ".\n";
+  if (report.jobs.empty()) return fmt::format("No job of {} waits at {}.\n", user, report.at.utc());
   tables::Table table{.columns = columns_of(k_own_fields)};
   for (const OwnJob& job : report.jobs) table.rows.push_back(people_row(job));
-  std::string text = "Jobs of " + user + " that wait at " + report.at.utc() + "; all times are " + report.time_zone +
-                     ".\n\n" + people_text(table) + '\n';
-  if (report.left_out > 0) text += "And " + count_of(report.left_out, "job") + " of lower priorities.\n";
+  std::string text = fmt::format("Jobs of {} that wait at {}; all times are {}.\n\n{}\n", user, report.at.utc(),
+                                 report.time_zone, people_text(table));
+  if (report.left_out > 0) text += fmt::format("And {} of lower priorities.\n", count_of(report.left_out, "job"));
   text +=
       "Before: jobs and tasks that go before it. ByRule: when its organization has the best rank, if nothing starts\n"
       "or ends. BySlurm: when Slurm expects to start it. FitsNow: with this it would start now, by what is idle and\n"
       "sbatch --test-only, unless it asks for more nodes than these CPUs have.\n";
   if (report.truncated) {
-    text += "The daemon lists the newest " + std::to_string(ledger::k_max_reported_jobs) +
-            " jobs only: of older ones no place is shown.\n";
+    text += fmt::format("The daemon lists the newest {} jobs only: of older ones no place is shown.\n",
+                        ledger::k_max_reported_jobs);
   }
   if (!report.no_places.empty()) {
-    text +=
-        "Places are not known: " + printable(report.no_places) + ". So Before is of organizations with better ranks.\n";
+    text += fmt::format("Places are not known: {}. So Before is of organizations with better ranks.\n",
+                        printable(report.no_places));
   }
-  return text + (report.no_slurm.empty() ? "" : "Slurm:    not asked: " + printable(report.no_slurm) + ".\n");
+  return text + (report.no_slurm.empty() ? "" : fmt::format("Slurm:    not asked: {}.\n", printable(report.no_slurm)));
 }
 
 std::string parsable_own_jobs(const OwnJobs& report) {

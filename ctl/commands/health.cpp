@@ -6,6 +6,7 @@
 #include <functional>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
@@ -24,7 +25,7 @@ std::string performance_of(const health::Report& report) {
   std::string text = "plugin_connected=" + std::to_string(report.plugin.connected ? 1 : 0);
   const auto add = [&](const char* label, const auto& value, const char* unit) {
     if (const json number = json_of(value); !number.is_null())
-      text += ' ' + std::string(label) + '=' + number.dump() + unit;
+      text += fmt::format(" {}={}{}", label, number.dump(), unit);
   };
   add("ranks_age", std::max(Duration{0}, daemon.now - daemon.ranks_computed_at), "s");
   add("events", daemon.events, "c");
@@ -68,7 +69,7 @@ Health health_of(const Expected<health::Report>& report, const health::Limits& l
 }
 
 std::string health_line(const Health& health) {
-  std::string text = "SHAPLEY " + std::string(k_states.at(static_cast<std::size_t>(health.state))) + ": ";
+  std::string text = fmt::format("SHAPLEY {}: ", k_states.at(static_cast<std::size_t>(health.state)));
   for (std::size_t i = 0; i < health.causes.size(); ++i) text += (i > 0 ? "; " : "") + printable(health.causes[i]);
   // The text after a '|' is numbers for monitors.
   std::ranges::replace(text, '|', '/');

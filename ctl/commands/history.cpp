@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -69,7 +70,8 @@ constexpr Field k_history_fields[] = {
 
 Expected<ledger::Interval> interval_named(const std::string& name) {
   if (const auto interval = ledger::parse_interval(name)) return *interval;
-  return fail(Errc::invalid_argument, "--by: '" + name + "' is not known; it is one of " + ledger::interval_names());
+  return fail(Errc::invalid_argument,
+              fmt::format("--by: '{}' is not known; it is one of {}", name, ledger::interval_names()));
 }
 
 // Empty where they are core-hours, as the page of the command says.
@@ -83,7 +85,8 @@ std::string period_lines(const std::vector<ledger::HistoryRow>& rows) {
   Instant last = k_beginning_of_time;
   for (const ledger::HistoryRow& row : rows) {
     if (!row.opens_period || row.period_begin == last) continue;
-    text += "A period begins at " + row.period_begin.utc() + ": standings, psi and phi start again from zero there.\n";
+    text += fmt::format("A period begins at {}: standings, psi and phi start again from zero there.\n",
+                        row.period_begin.utc());
     last = row.period_begin;
   }
   return text;

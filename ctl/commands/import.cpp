@@ -3,6 +3,7 @@
 #include <map>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
@@ -93,7 +94,7 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
   }
   environment.out << printable(file) << ": ";
   if (runs.runs == 0) {
-    const std::string all = runs.known == 1 ? "the only run" : "all " + grouped(runs.known) + " runs";
+    const std::string all = runs.known == 1 ? "the only run" : fmt::format("all {} runs", grouped(runs.known));
     environment.out << (result.ends == 0 ? "nothing to import: " : "") << "it has " << all << " of the export";
     if (result.ends > 0)
       environment.out << ", " << grouped(result.ends) << " ended otherwise: " << grouped(result.events, "event");

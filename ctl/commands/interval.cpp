@@ -1,6 +1,7 @@
 #include "ctl/commands/interval.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "accounting/estimators/table.hpp"
 #include "base/calendar.hpp"
@@ -49,7 +50,7 @@ void add_month(CLI::App& command, std::string& month) {
 Expected<void> take_month(const std::string& month, IntervalArguments& arguments) {
   if (month.empty()) return {};
   const auto begin = parse_instant(month + "-01");
-  if (!begin) return fail(Errc::invalid_argument, "--month: '" + month + "' is no month; write 2026-11");
+  if (!begin) return fail(Errc::invalid_argument, fmt::format("--month: '{}' is no month; write 2026-11", month));
   arguments.since = format_instant(*begin);
   arguments.until = format_instant(period_end(Period::monthly, *begin));
   return {};
@@ -73,8 +74,8 @@ Expected<IntervalQuestion> interval_question(const IntervalArguments& arguments)
 std::string recorded_line(const ledger::IntervalHeading& heading) {
   const std::string begin = heading.books_begin.utc();
   const std::string until = heading.recorded_until.utc();
-  return (begin.empty() ? "" : "Not all of that time: the books begin at " + begin + ".\n") +
-         (until.empty() ? "" : "Not all of that time: the ledger recorded something last at " + until + ".\n");
+  return (begin.empty() ? "" : fmt::format("Not all of that time: the books begin at {}.\n", begin)) +
+         (until.empty() ? "" : fmt::format("Not all of that time: the ledger recorded something last at {}.\n", until));
 }
 
 }  // namespace shapley::ctl

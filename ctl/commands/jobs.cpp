@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "base/calendar.hpp"
 #include "base/text.hpp"
@@ -195,23 +196,23 @@ void add_jobs(CLI::App& app, JobsArguments& arguments) {
 
 Expected<void> add_jobs_named(const std::string& text, ledger::JobsFilter& filter) {
   const auto wrong = [&](const std::string& why) {
-    return fail(Errc::invalid_argument, "-j: '" + text + "': " + why + "; jobs are 72, 72_3, 72_[1-3,7] or 72+1");
+    return fail(Errc::invalid_argument, fmt::format("-j: '{}': {}; jobs are 72, 72_3, 72_[1-3,7] or 72+1", text, why));
   };
   for (const std::string_view word : words_outside_brackets(text)) {
     const std::size_t mark = word.find_first_of("_+");
     const auto job = parse_number<std::uint32_t>(word.substr(0, mark));
-    if (!job) return wrong("'" + std::string(word) + "' is no job");
+    if (!job) return wrong(fmt::format("'{}' is no job", word));
     if (mark == std::string_view::npos) {
       filter.jobs.push_back(*job);
     } else if (word[mark] == '+') {
       const auto part = parse_number<std::uint32_t>(word.substr(mark + 1));
-      if (!part) return wrong("'" + std::string(word.substr(mark + 1)) + "' names no part of a heterogeneous job");
+      if (!part) return wrong(fmt::format("'{}' names no part of a heterogeneous job", word.substr(mark + 1)));
       filter.parts.push_back({*job, *part});
     } else if (!add_tasks(*job, word.substr(mark + 1), filter.tasks)) {
-      return wrong("'" + std::string(word.substr(mark + 1)) + "' names no tasks");
+      return wrong(fmt::format("'{}' names no tasks", word.substr(mark + 1)));
     }
     if (filter.jobs.size() + filter.tasks.size() + filter.parts.size() <= ledger::k_max_reported_jobs) continue;
-    return wrong("these are more than the " + std::to_string(ledger::k_max_reported_jobs) + " jobs of one answer");
+    return wrong(fmt::format("these are more than the {} jobs of one answer", ledger::k_max_reported_jobs));
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include "base/calendar.hpp"
@@ -222,7 +223,7 @@ Expected<void> write_all(const std::filesystem::path& directory, const std::stri
                          const std::vector<Sheet>& sheets, const Environment& environment) {
   std::error_code fault;
   std::filesystem::create_directories(directory, fault);
-  if (fault) return fail(Errc::io, directory.native() + ": cannot be made: " + fault.message());
+  if (fault) return fail(Errc::io, fmt::format("{}: cannot be made: {}", directory.native(), fault.message()));
   const auto write = [&](const std::string& name, const std::string& text) {
     return shapley::replace_file(directory / name, text, shapley::Readers::by_umask);
   };
@@ -256,7 +257,7 @@ Expected<void> write_own_pages(const SiteReport& whole, const ReportArguments& a
     interval.organizations = {name};
     SHAPLEY_TRY_ASSIGN(SiteReport own, figures(arguments, interval, endpoint));
     const auto title = own.titles.find(name);
-    own.heading = (title == own.titles.end() ? name : title->second) + ": " + whole.heading;
+    own.heading = fmt::format("{}: {}", title == own.titles.end() ? name : title->second, whole.heading);
     own.proof = whole.proof;
     SHAPLEY_TRY_ASSIGN(const std::string page, report_page(own, charts));
     const std::filesystem::path directory = std::filesystem::path(arguments.directory) / "organizations";

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
@@ -21,8 +22,8 @@ namespace shapley::ctl {
 namespace {
 
 std::string ledger_position(const std::string& ledger, std::int64_t event, const Dated& time) {
-  return "event " + grouped(event) + " of the ledger " + printable(ledger) +
-         (time.is_known() ? ", of " + time.utc() : "");
+  return fmt::format("event {} of the ledger {}{}", grouped(event), printable(ledger),
+                     time.is_known() ? ", of " + time.utc() : "");
 }
 
 constexpr tables::Field k_line_fields[] = {
@@ -33,17 +34,17 @@ constexpr tables::Field k_line_fields[] = {
 
 std::string render_line(const ledger::LineReport& report) {
   const std::string cluster = printable(report.cluster);
-  std::string text = "Cluster " + cluster + ": its ledger was replaced.\n";
-  text += "Now:      " + ledger_position(report.former_ledger, report.former_event, report.former_time) + '\n';
-  text += "Accepted: " + ledger_position(report.ledger, report.event, report.time) + '\n';
-  text += "Reason:   " + printable(report.reason) + "\n\n";
+  std::string text = fmt::format("Cluster {}: its ledger was replaced.\n", cluster);
+  text += fmt::format("Now:      {}\n", ledger_position(report.former_ledger, report.former_event, report.former_time));
+  text += fmt::format("Accepted: {}\n", ledger_position(report.ledger, report.event, report.time));
+  text += fmt::format("Reason:   {}\n\n", printable(report.reason));
   text += tables::people_text({.columns = columns_of(k_line_fields), .rows = json_of(report.organizations)});
-  text += "\nWork given less work got there, as ranks here count it, in " + report.in.in_full() +
-          ". What the other line does not have\n"
-          "is owed no more; where it is still agreed, " +
-          cluster + " books it (shapleyctl adjust --amount).\n";
+  text += fmt::format(
+      "\nWork given less work got there, as ranks here count it, in {}. What the other line does not have\n"
+      "is owed no more; where it is still agreed, {} books it (shapleyctl adjust --amount).\n",
+      report.in.in_full(), cluster);
   if (!report.booked) return text + "Nothing is recorded yet: the same with --yes records it.\n";
-  text += "Recorded: statements of " + cluster + " count again, and those of before do not any more.\n";
+  text += fmt::format("Recorded: statements of {} count again, and those of before do not any more.\n", cluster);
   if (report.alone) text += std::string(k_alone) + '\n';
   return text;
 }

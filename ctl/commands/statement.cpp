@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
@@ -165,8 +166,8 @@ std::string text_of(std::span<const Field> fields, AmountRows rows,
 // Empty if no organization had an amount in the period.
 std::string worth_text(const std::optional<ledger::WorthReport>& worth, const ledger::AmountUnit& in, bool pairs) {
   if (!worth || worth->organizations.empty()) return {};
-  return "\nWhat cooperation was worth since " + worth->begin.utc() + ", utility in " + in.word() +
-         " on average over that time:\n" + worth_tables(*worth, in, pairs);
+  return fmt::format("\nWhat cooperation was worth since {}, utility in {} on average over that time:\n{}",
+                     worth->begin.utc(), in.word(), worth_tables(*worth, in, pairs));
 }
 
 // The tables and sentences of a statement for people.
@@ -186,21 +187,22 @@ class Paper {
   // Of the period of this number. To be called once for each.
   [[nodiscard]] std::string part(std::size_t number) {
     const ledger::PeriodPart& part = report_.periods[number];
-    std::string text = part.begin.utc() + " to " + part.end.utc() + ", of the period since " + part.period_begin.utc();
+    std::string text =
+        fmt::format("{} to {}, of the period since {}", part.begin.utc(), part.end.utc(), part.period_begin.utc());
     text += part.opens_period ? " (which begins here: before it every standing is zero)\n" : "\n";
     Table table{.columns = columns_of(k_period_fields), .rows = std::move(parts_[number]).take()};
     if (!with_settled_) drop_column(table, "settled");
     if (!with_rounding_) drop_column(table, "rounding");
     text += people_text(table) + sentences(part) + worth_text(part.worth, report_.of.in, tables_.pairs);
     if (part.closes_period)
-      text += "The period ends at " + part.end.utc() + ": standings start again from zero there.\n";
+      text += fmt::format("The period ends at {}: standings start again from zero there.\n", part.end.utc());
     return text + '\n';
   }
 
   // What each of the periods' rows adds up to.
   [[nodiscard]] std::string identity() const {
-    return std::string("Before + Given - Got") + (with_settled_ ? " + Settled" : "") +
-           (with_rounding_ ? std::string(" + ") + k_rounding : "") + " = After";
+    return fmt::format("Before + Given - Got{}{} = After", with_settled_ ? " + Settled" : "",
+                       with_rounding_ ? std::string(" + ") + k_rounding : "");
   }
 
   [[nodiscard]] std::string held() const {
@@ -300,8 +302,8 @@ class Paper {
     for (const ledger::PeriodRow& row : part.organizations) {
       const PeriodWorks works(row);
       if (!shows(works)) continue;
-      text += printable(row.name) + ' ' +
-              ledger::difference_sentence(words(works.after), words(works.standing_after), report_.of.in) + ".\n";
+      text += fmt::format("{} {}.\n", printable(row.name),
+                          ledger::difference_sentence(words(works.after), words(works.standing_after), report_.of.in));
       ++count;
     }
     return '\n' + (count > k_most_sentences ? std::string() : text);
@@ -380,10 +382,10 @@ std::string corrections_text(const ledger::AccountReport& report) {
     (adjustment.later == true ? later : then).push_back(adjustment);
   std::string text;
   if (!then.empty())
-    text += "Corrections of the books made in that time:\n" + adjustment_lines(then, report.of.in) + '\n';
+    text += fmt::format("Corrections of the books made in that time:\n{}\n", adjustment_lines(then, report.of.in));
   if (!later.empty())
-    text += "Corrections of the books made later that changed amounts of that time:\n" +
-            adjustment_lines(later, report.of.in) + '\n';
+    text += fmt::format("Corrections of the books made later that changed amounts of that time:\n{}\n",
+                        adjustment_lines(later, report.of.in));
   return text;
 }
 
@@ -447,17 +449,17 @@ std::string render_statement(const ledger::AccountReport& report, const Statemen
                              const StatementAdditions& additions) {
   const Balances& balances = additions.balances;
   Paper paper(report, tables, balances);
-  std::string text = "Statement: " + report.of.since.utc() + " to " + report.of.until.utc() +
-                     ", months and days in UTC; contribution " + printable(report.of.contribution) + "; amounts in " +
-                     report.of.in.in_full() + '\n' + recorded_line(report.of);
-  if (report.as_of.is_known()) text += "Closed periods by what was known at " + report.as_of.utc() + ".\n";
+  std::string text = fmt::format("Statement: {} to {}, months and days in UTC; contribution {}; amounts in {}\n{}",
+                                 report.of.since.utc(), report.of.until.utc(), printable(report.of.contribution),
+                                 report.of.in.in_full(), recorded_line(report.of));
+  if (report.as_of.is_known()) text += fmt::format("Closed periods by what was known at {}.\n", report.as_of.utc());
   text += '\n';
   if (!balances.by_month) text += period_parts(report, paper);
   if (!balances.rows.empty())
     text += balance_text(balances, balance_table(balances.rows, paper.amounts()), paper.amounts(), true) + '\n';
-  text += paper.held() +
-          "\nOwn: on its own processors. Waited: what its startable jobs asked for, times how long.\n\n" +
-          paper.capacity() + paper.pairs();
+  text +=
+      fmt::format("{}\nOwn: on its own processors. Waited: what its startable jobs asked for, times how long.\n\n{}{}",
+                  paper.held(), paper.capacity(), paper.pairs());
   if (!additions.accounts.empty()) text += people_text(accounts_table(additions.accounts, paper.amounts())) + '\n';
   text += paper.users();
   if (report.is_private) text += "What others used is private here (PrivateData in slurm.conf): (others).\n\n";

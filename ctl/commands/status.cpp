@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <poll.h>
 
 #include "accounting/state/state.hpp"
@@ -104,17 +105,17 @@ Field phi_by(EstimatorId estimator, std::deque<std::string>& texts) {
   const std::string& name = texts.emplace_back(accounting::figure_name("phi", estimator));
   std::string& title = texts.emplace_back("Phi" + name.substr(name.find('_') + 1));
   title[3] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[3])));
-  const std::string& meaning = texts.emplace_back("contribution by " + std::string(accounting::name_of(estimator)) +
-                                                  ", processor-seconds squared");
+  const std::string& meaning =
+      texts.emplace_back(fmt::format("contribution by {}, processor-seconds squared", accounting::name_of(estimator)));
   return {name, title, meaning, {}, utility_or_unknown};
 }
 
 std::string header_line(const StatusReport& report) {
-  std::string line = report.at.utc() + "  contribution " + printable(report.contribution);
+  std::string line = fmt::format("{}  contribution {}", report.at.utc(), printable(report.contribution));
   const ledger::PeriodReport& period = report.period;
   if (!period.begin.is_known()) return line + "  no event yet\n";
   const std::string since =
-      period.name == Period::none ? "  books since " : "  " + std::string(name_of(period.name)) + " period since ";
+      period.name == Period::none ? "  books since " : fmt::format("  {} period since ", name_of(period.name));
   return line + since + period.begin.utc() + '\n';
 }
 
@@ -149,8 +150,8 @@ std::vector<std::string> default_words(const StatusReport& report, bool long_for
 }
 
 std::string units_line(const StatusReport& report, bool long_form) {
-  return "Standing, Key, Got and Given are " + report.in.in_full() +
-         (long_form ? "; Psi and Phi are processor-seconds squared" : "") + ".\n";
+  return fmt::format("Standing, Key, Got and Given are {}{}.\n", report.in.in_full(),
+                     long_form ? "; Psi and Phi are processor-seconds squared" : "");
 }
 
 std::string observe_line(const StatusReport& report) {
@@ -162,14 +163,15 @@ std::string observe_line(const StatusReport& report) {
   std::ranges::sort(order);
   std::vector<std::string> names;
   for (auto& [place, name] : order) names.push_back(std::move(name));
-  return "Ranks:   not in force (mode observe): priorities are untouched; with mode priorities: " +
-         ledger::listed_names(names, k_most_lines) + '\n';
+  return fmt::format("Ranks:   not in force (mode observe): priorities are untouched; with mode priorities: {}\n",
+                     ledger::listed_names(names, k_most_lines));
 }
 
 std::string sentences(const std::vector<OrganizationRow>& rows) {
   std::vector<std::string> lines;
   for (const OrganizationRow& row : rows) {
-    if (row.is.rank) lines.push_back(titled(row.is.name, row.title) + ' ' + printable(row.is.sentence) + ".\n");
+    if (row.is.rank)
+      lines.push_back(fmt::format("{} {}.\n", titled(row.is.name, row.title), printable(row.is.sentence)));
   }
   return first_lines(lines, "");
 }
@@ -186,20 +188,20 @@ std::string no_start_lines(const StatusReport& report) {
 std::string ranking_lines(const StatusReport& report) {
   std::vector<std::string> lines;
   for (const std::string& sentence : report.ranking.sentences)
-    lines.push_back("Ranks:   " + printable(sentence) + ".\n");
+    lines.push_back(fmt::format("Ranks:   {}.\n", printable(sentence)));
   return first_lines(lines, "Ranks:   ");
 }
 
 std::string conservation_line(const StatusReport& report) {
   const ledger::Conservation& sums = report.conservation;
   if (sums.holds) return "Books:   balanced: Sum(psi) = Sum(phi), to the unit\n";
-  std::string line = "Books:   NOT BALANCED: Sum(psi) " + format_micro(sums.sum_psi.value) + ", Sum(phi)";
+  std::string line = fmt::format("Books:   NOT BALANCED: Sum(psi) {}, Sum(phi)", format_micro(sums.sum_psi.value));
   // Estimators that are behind or not kept have no value.
   const char* separator = " ";
   for (const EstimatorId estimator : accounting::estimator_ids()) {
     if (!sums.sum_phi[estimator]) continue;
-    line += separator + std::string(accounting::estimators()[estimator.value].member) + ' ' +
-            format_micro(sums.sum_phi[estimator]->value);
+    line += fmt::format("{}{} {}", separator, accounting::estimators()[estimator.value].member,
+                        format_micro(sums.sum_phi[estimator]->value));
     separator = ", ";
   }
   return line + "; run shapleyctl audit\n";
@@ -237,11 +239,12 @@ Expected<FairShares> factors_of_now(const StatusArguments& arguments, const Envi
 }
 
 std::string users_lines(const UsersReport& users, const ledger::AmountUnit& in) {
-  std::string text = "\nGot: " + in.in_full() +
-                     " of the period so far. Part%: of what its organization got. FairShare: Slurm's own factor now\n"
-                     "(sshare). Order: by that factor within the organization, where the order is Slurm's.\n";
+  std::string text = fmt::format(
+      "\nGot: {} of the period so far. Part%: of what its organization got. FairShare: Slurm's own factor now\n"
+      "(sshare). Order: by that factor within the organization, where the order is Slurm's.\n",
+      in.in_full());
   if (users.no_fair_share)
-    text += "Slurm:   FairShare and Order are not known: " + printable(*users.no_fair_share) + '\n';
+    text += fmt::format("Slurm:   FairShare and Order are not known: {}\n", printable(*users.no_fair_share));
   if (users.is_private) text += "Private: what others used is hidden (PrivateData in slurm.conf): (others)\n";
   if (!users.exact) text += "Books:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n";
   return text;
@@ -351,7 +354,7 @@ Expected<std::string> render_status(const StatusReport& report, const StatusView
   const std::string text = people_text(table, {.header = view.header, .colour = view.colour});
   // If the user chose the columns, only the table is printed.
   if (!plain) return text;
-  const std::string rest = view.left_out == 0 ? "" : "and " + counted(view.left_out, "other") + '\n';
+  const std::string rest = view.left_out == 0 ? "" : fmt::format("and {}\n", counted(view.left_out, "other"));
   return (view.header ? header_line(report) + units_line(report, view.long_form) : std::string()) + text + rest + '\n' +
          sentences(report.organizations) + '\n' + ranking_lines(report) + no_start_lines(report) +
          observe_line(report) + other_cluster_lines(report, view.colour) + conservation_line(report) +

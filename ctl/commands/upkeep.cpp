@@ -3,6 +3,7 @@
 #include <optional>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
@@ -20,14 +21,15 @@ namespace shapley::ctl {
 namespace {
 
 std::string described(const ledger::BackupResult& result) {
-  return grouped(result.events, "event") + ", the last one's hash is " + result.hash;
+  return fmt::format("{}, the last one's hash is {}", grouped(result.events, "event"), result.hash);
 }
 
 // The ledger's size before and after.
 template <typename Result>
 std::string sizes(const Result& result) {
-  return ": " + grouped(static_cast<std::int64_t>(result.bytes_before)) + " bytes before, " +
-         grouped(static_cast<std::int64_t>(result.bytes_after)) + " bytes now; verified: ";
+  return fmt::format(
+      ": {} bytes before, {} bytes now; verified: ", grouped(static_cast<std::int64_t>(result.bytes_before)),
+      grouped(static_cast<std::int64_t>(result.bytes_after)));
 }
 
 }  // namespace
@@ -94,9 +96,11 @@ namespace {
 
 std::string why_nothing(int uncut) {
   if (uncut == 0) return "it has no closed period but the last one";
-  return "of its closed periods but the last one " + std::to_string(uncut) + (uncut == 1 ? " stays" : " stay") +
-         ": events that were recorded later (import --into, late records) change books more than two weeks "
-         "before their ends, or they have no events; they go with the next period that can be archived";
+  return fmt::format(
+      "of its closed periods but the last one {}{}: events that were recorded later (import --into, late records) "
+      "change books more than two weeks before their ends, or they have no events; they go with the next period that "
+      "can be archived",
+      uncut, uncut == 1 ? " stays" : " stay");
 }
 
 }  // namespace

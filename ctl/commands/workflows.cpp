@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "base/calendar.hpp"
 #include "base/json.hpp"
@@ -62,7 +63,7 @@ constexpr Field k_activity_fields[] = {
 };
 
 std::string turn_text(const std::optional<ledger::PastEta>& turn) {
-  return turn ? two_digits(turn->eta) + " at " + format_instant(turn->at) : std::string("none");
+  return turn ? fmt::format("{} at {}", two_digits(turn->eta), format_instant(turn->at)) : std::string("none");
 }
 
 std::string heading(const ledger::OrganizationWorkflows& is) {
@@ -94,8 +95,8 @@ json activity_rows(const std::vector<ledger::WorkflowRow>& workflows) {
 }
 
 std::string hidden_line(std::uint64_t hidden) {
-  return grouped(static_cast<std::int64_t>(hidden)) + (hidden == 1 ? " workflow has" : " workflows have") +
-         " jobs of others, which are private here (PrivateData in slurm.conf).\n";
+  return fmt::format("{}{} jobs of others, which are private here (PrivateData in slurm.conf).\n",
+                     grouped(static_cast<std::int64_t>(hidden)), hidden == 1 ? " workflow has" : " workflows have");
 }
 
 }  // namespace

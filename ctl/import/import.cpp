@@ -9,6 +9,7 @@
 #include <streambuf>
 #include <utility>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "accounting/state/state.hpp"
@@ -34,20 +35,20 @@ using sacct::BadRow;
 using sacct::Run;
 
 std::string name_of(const Run& run) {
-  return "job " + std::to_string(run.first().job) + ", run from " + format_instant(run.start());
+  return fmt::format("job {}, run from {}", run.first().job, format_instant(run.start()));
 }
 
 std::optional<BadRow> difference(const Run& run, const BookedRun& booked) {
   if (!booked.end_seen || !run.end()) return std::nullopt;
   if (*run.end() != *booked.end) {
     return BadRow{run.last().line,
-                  "End: " + name_of(run) + ": the ledger has its end at " + format_instant(*booked.end)};
+                  fmt::format("End: {}: the ledger has its end at {}", name_of(run), format_instant(*booked.end))};
   }
   std::uint64_t cpus = 0;
   for (const sacct::SacctRow& row : run.rows) cpus = std::max<std::uint64_t>(cpus, row.cpus);
   if (booked.cpus == 0 || cpus == booked.cpus) return std::nullopt;
   return BadRow{run.first().line,
-                "AllocCPUS: " + name_of(run) + ": the ledger has " + std::to_string(booked.cpus) + " CPUs of it"};
+                fmt::format("AllocCPUS: {}: the ledger has {} CPUs of it", name_of(run), booked.cpus)};
 }
 
 // The run of the ledger at the same time.
@@ -80,10 +81,10 @@ Expected<std::vector<BadRow>> check_booked(const ledger::Ledger& ledger, sacct::
       if (same != booked.end()) {
         if (auto differs = difference(run, *same)) differing.push_back(*std::move(differs));
       } else if (const BookedRun* other = beside(run, booked, recorded)) {
-        const std::string why =
-            "Start: in the ledger job " + std::to_string(job) + " runs from " + format_instant(other->start) + " to " +
-            format_instant(*other->end) +
-            ", at the same time; is the export of another cluster? Correct the row, or leave it out";
+        const std::string why = fmt::format(
+            "Start: in the ledger job {} runs from {} to {}, at the same time; is the export of another cluster? "
+            "Correct the row, or leave it out",
+            job, format_instant(other->start), format_instant(*other->end));
         for (const std::int64_t line : run.lines()) faults.emplace(line, why);
       }
     }
@@ -132,7 +133,7 @@ auto parse_file(const path& file, const Read& read, std::string* sha256 = nullpt
     -> decltype(read(std::declval<std::istream&>())) {
   SHAPLEY_TRY_ASSIGN(ledger::Hasher hasher, ledger::Hasher::create());
   const auto unreadable = [&] {
-    return fail(Errc::io, "import: " + file.string() + ": cannot be read; is it there, and may you read it?");
+    return fail(Errc::io, fmt::format("import: {}: cannot be read; is it there, and may you read it?", file.string()));
   };
   auto opened = InputFile::open(file);
   if (!opened) return unreadable();
@@ -172,10 +173,9 @@ Expected<Past> read_past(const ImportQuestion& question) {
   };
   SHAPLEY_TRY_ASSIGN(past.sacct, parse_file(question.sacct, read_rows, &past.sha256));
   if (!past.sacct.has_nodes) {
-    return fail(Errc::invalid_argument,
-                "import: " + question.sacct.string() +
-                    ": line 1: column NodeList is missing; without it it is not known whose nodes "
-                    "were used; export it, too");
+    return fail(Errc::invalid_argument, fmt::format("import: {}: line 1: column NodeList is missing; without it it is "
+                                                    "not known whose nodes were used; export it, too",
+                                                    question.sacct.string()));
   }
   if (const auto placed = sacct::check_places(past.sacct, question.malformed); !placed)
     return with_context("import: " + question.sacct.string(), placed.error());
@@ -196,12 +196,12 @@ Expected<void> need_runs(const ImportQuestion& question, Past& past) {
   SHAPLEY_TRY_ASSIGN(past.first, first_instant(past.sacct.rows));
   if (past.first != k_end_of_time) return {};
   const std::size_t bad = past.sacct.bad.size();
-  return fail(
-      Errc::not_found,
-      "import: " + question.sacct.string() + ": no row of it is a run" +
-          (bad == 0 ? std::string("; export an earlier time")
-                    : ", and " + counted_as(static_cast<std::int64_t>(bad), "[was|were] left out as malformed") +
-                          "; without --malformed skip the first one is named"));
+  return fail(Errc::not_found,
+              fmt::format("import: {}: no row of it is a run{}", question.sacct.string(),
+                          bad == 0 ? std::string("; export an earlier time")
+                                   : fmt::format(", and {}; without --malformed skip the first one is named",
+                                                 counted_as(static_cast<std::int64_t>(bad),
+                                                            "[was|were] left out as malformed"))));
 }
 
 Expected<void> check_nodes(const ImportQuestion& question, const sacct::SiteNodes& nodes, Past& past) {
@@ -264,8 +264,9 @@ void note_assumptions(const ImportQuestion& question, const Past& past, const Pa
     result.notes.push_back(std::move(twice));
   if (!question.oversubscribed) {
     note(static_cast<std::int64_t>(runs.without_room.size()),
-         "run[|s] held CPUs for which [its|their] nodes had no room beside other runs (" +
-             sacct::lines_text(runs.without_room) + "): what a node has is divided among its runs");
+         fmt::format("run[|s] held CPUs for which [its|their] nodes had no room beside other runs ({}): what a node "
+                     "has is divided among its runs",
+                     sacct::lines_text(runs.without_room)));
   }
   note(runs.suspended, "run[ was|s were] suspended; when is not known, so it is taken to be [its|their] last seconds");
 }
@@ -311,18 +312,18 @@ class Writer {
 Expected<void> check_worth(const ImportQuestion& question, const Past& past) {
   if (past.site.configuration.charge != config::Charge::billing) return {};
   if (!past.nodes) {
-    return fail(Errc::invalid_argument,
-                "import: " + question.config.string() +
-                    ": charge: billing needs to know what each node is worth; give --nodes the output of "
-                    "scontrol show nodes --oneliner");
+    return fail(Errc::invalid_argument, fmt::format("import: {}: charge: billing needs to know what each node is "
+                                                    "worth; give --nodes the output of scontrol show nodes --oneliner",
+                                                    question.config.string()));
   }
   for (const auto& [name, node] : *past.nodes) {
     if (std::ranges::find(node.tres, "billing", &protocol::Tres::name) != node.tres.end()) continue;
-    return fail(Errc::invalid_argument,
-                "import: " + question.nodes.string() + ": node " + name + ": has no " +
-                    (node.tres.empty() ? "CfgTRES" : "billing in CfgTRES") +
-                    ", which says what the node is worth (charge: billing); export the nodes by scontrol show nodes "
-                    "--oneliner, and where Slurm bills nothing for a node write billing=0 there");
+    return fail(
+        Errc::invalid_argument,
+        fmt::format(
+            "import: {}: node {}: has no {}, which says what the node is worth (charge: billing); export the nodes by "
+            "scontrol show nodes --oneliner, and where Slurm bills nothing for a node write billing=0 there",
+            question.nodes.string(), name, node.tres.empty() ? "CfgTRES" : "billing in CfgTRES"));
   }
   return {};
 }
@@ -368,8 +369,9 @@ Expected<void> write_new(const ImportQuestion& question, const Past& past, const
 
 Expected<void> make_new(const ImportQuestion& question, Past& past, ImportResult& result) {
   if (std::filesystem::exists(question.ledger)) {
-    return fail(Errc::conflict, "import: " + question.ledger.string() +
-                                    " is there already; name a new file, or fill its gaps with --into");
+    return fail(Errc::conflict,
+                fmt::format("import: {} is there already; name a new file, or fill its gaps with --into",
+                            question.ledger.string()));
   }
   SHAPLEY_TRY(check_worth(question, past));
   if (past.nodes) SHAPLEY_TRY(check_nodes(question, *past.nodes, past));
@@ -393,10 +395,9 @@ Expected<void> check_charge(const ledger::Ledger& ledger, const ImportQuestion& 
     if (const auto* charge = std::get_if<accounting::ChargeDeclared>(&event)) last = charge;
   }
   if (last == nullptr || config::charge_statement(past.site.configuration, last->at) == *last) return {};
-  return fail(Errc::conflict, "import: " + question.config.string() +
-                                  ": charge, weights or node_weights are not what " + question.into.string() +
-                                  " declared last (charge: " + last->charge +
-                                  "); import with the configuration that is in force there");
+  return fail(Errc::conflict, fmt::format("import: {}: charge, weights or node_weights are not what {} declared last "
+                                          "(charge: {}); import with the configuration that is in force there",
+                                          question.config.string(), question.into.string(), last->charge));
 }
 
 // All refusals are decided before the transaction.
@@ -404,9 +405,9 @@ Expected<void> check_open(ledger::Ledger& ledger, const ImportQuestion& question
   for (const Event& event : events) {
     SHAPLEY_TRY_ASSIGN(const bool archived, ledger.is_archived(event));
     if (!archived) continue;
-    return fail(Errc::denied, "import: " + question.into.string() + ": " + accounting::event_key(event) +
-                                  " lies in a period that was archived and cannot be changed; leave rows of that time "
-                                  "out of the export");
+    return fail(Errc::denied, fmt::format("import: {}: {} lies in a period that was archived and cannot be changed; "
+                                          "leave rows of that time out of the export",
+                                          question.into.string(), accounting::event_key(event)));
   }
   return {};
 }
@@ -423,7 +424,8 @@ Expected<KnownRun> known_run(const ledger::Ledger& ledger, JobId job, Instant st
 
 Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResult& result) {
   if (!std::filesystem::exists(question.into))
-    return fail(Errc::not_found, "import: " + question.into.string() + ": no such ledger; --ledger makes a new one");
+    return fail(Errc::not_found,
+                fmt::format("import: {}: no such ledger; --ledger makes a new one", question.into.string()));
   SHAPLEY_TRY_ASSIGN(ledger::Ledger ledger, ledger::Ledger::open(question.into, ledger::OpenMode::create_or_write));
   SHAPLEY_TRY(check_charge(ledger, question, past));
   SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 
@@ -103,8 +105,8 @@ bool is_worth_a_line(Instant since, Instant at) {
 }
 
 std::string no_start_line(const std::string& organization, Instant since, Instant at) {
-  return "Waits:   " + printable(organization) + " has startable jobs and has had no start since " +
-         format_instant(since) + " (" + short_duration((at - since).value) + ")\n";
+  return fmt::format("Waits:   {} has startable jobs and has had no start since {} ({})\n", printable(organization),
+                     format_instant(since), short_duration((at - since).value));
 }
 
 std::string first_lines(const std::vector<std::string>& lines, std::string_view word) {
@@ -117,7 +119,7 @@ std::string first_lines(const std::vector<std::string>& lines, std::string_view 
 }
 
 std::string titled(const std::string& name, const std::string& title) {
-  return printable(title.empty() || title == name ? name : name + " (" + title + ')');
+  return printable(title.empty() || title == name ? name : fmt::format("{} ({})", name, title));
 }
 
 }  // namespace shapley::ctl

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/contract.hpp"
 #include "base/printable.hpp"
@@ -21,12 +23,12 @@ Expected<void> check_forecast(const ledger::StatusReport& report) {
 std::string render_forecast(const ledger::StatusReport& report) {
   SHAPLEY_REQUIRE(report.forecast);
   const ledger::ForecastReport& forecast = *report.forecast;
-  std::string text = "Ranks at " + report.at.utc() + ":";
+  std::string text = fmt::format("Ranks at {}:", report.at.utc());
   for (const ledger::ForecastRow& row : forecast.organizations)
     text += (text.back() == ':' ? " " : ", ") + printable(row.name);
   text += "\n\n";
   if (forecast.turns.empty()) {
-    text += "No pair of them turns" + until_text(forecast.limit) + ".\n";
+    text += fmt::format("No pair of them turns{}.\n", until_text(forecast.limit));
   } else {
     nlohmann::json rows = nlohmann::json::array();
     for (const ledger::ForecastTurn& turn : forecast.turns) {
@@ -37,18 +39,20 @@ std::string render_forecast(const ledger::StatusReport& report) {
     constexpr tables::Field k_fields[] = {
         left({"at", "At"}), {"in", "In"}, left({"first", "Passes"}), left({"then", "Whom"})};
     text += tables::people_text({.columns = columns_of(k_fields), .rows = std::move(rows)});
-    text += "\nAll other pairs keep their order" + until_text(forecast.limit) + ".\n";
+    text += fmt::format("\nAll other pairs keep their order{}.\n", until_text(forecast.limit));
   }
   text +=
       "This is exact as long as no job starts or ends, none begins or stops waiting, and no node changes; each of "
       "these makes another forecast.\n";
   const std::string counting = counting_text(report.ranking);
   if (!counting.empty()) {
-    text += "It takes that mean residual run time to stay: " + counting + "; it is measured once a day at most.\n";
+    text +=
+        fmt::format("It takes that mean residual run time to stay: {}; it is measured once a day at most.\n", counting);
   }
   const auto ranked_by = accounting::parse_estimator(report.ranked_by);
   if (ranked_by && accounting::estimators()[ranked_by->value].of_coalitions) {
-    text += "By " + report.ranked_by + " so does a job that starts or ends in what a coalition would have run alone.\n";
+    text += fmt::format("By {} so does a job that starts or ends in what a coalition would have run alone.\n",
+                        report.ranked_by);
   }
   return text;
 }

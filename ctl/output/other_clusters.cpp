@@ -4,6 +4,8 @@
 #include <iterator>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
@@ -45,12 +47,12 @@ std::string other_cluster_lines(const ledger::StatusReport& report, bool colour)
     if (!other.stated_at.is_known()) {
       line += ", no statement yet";
     } else {
-      line += (other.is_stale ? ", TOO OLD: stated " : ", stated ") + age_text(other, report.at) + ": " +
-              in_words(other.organizations, report.in);
+      line += fmt::format("{}{}: {}", other.is_stale ? ", TOO OLD: stated " : ", stated ", age_text(other, report.at),
+                          in_words(other.organizations, report.in));
       if (other.is_stale) line += "; that has stood still since " + other.stands_still.utc();
     }
     for (const std::string& name : other.uncounted)
-      line += "; " + printable(name) + " is no organization here and does not count";
+      line += fmt::format("; {} is no organization here and does not count", printable(name));
     if (!other.jump.empty()) line += "; " + printable(other.jump);
     if (!other.fault.empty()) line += "; " + printable(other.fault);
     const bool is_bad = other.is_stale || !other.fault.empty();
@@ -65,7 +67,7 @@ std::string elsewhere_lines(std::span<const OtherClusterReport> clusters, std::s
   for (const OtherClusterReport& other : clusters) {
     const std::string name = printable(other.cluster);
     if (!other.stated_at.is_known()) {
-      lines.push_back("Ranks do not count the cluster " + name + " yet: no statement of it has come.\n");
+      lines.push_back(fmt::format("Ranks do not count the cluster {} yet: no statement of it has come.\n", name));
       continue;
     }
     std::vector<OwedElsewhere> rows;
@@ -73,8 +75,8 @@ std::string elsewhere_lines(std::span<const OtherClusterReport> clusters, std::s
       return row.core_hours != 0 && std::ranges::find(organizations, row.organization) != organizations.end();
     });
     if (rows.empty()) continue;
-    std::string line = "Ranks also count the cluster " + name + ", which stated " + age_text(other, at) + ": there " +
-                       in_words(rows, in);
+    std::string line = fmt::format("Ranks also count the cluster {}, which stated {}: there {}", name,
+                                   age_text(other, at), in_words(rows, in));
     if (other.is_stale)
       line += "; that is too old, so these figures have stood still since " + other.stands_still.utc();
     lines.push_back(line + ".\n");

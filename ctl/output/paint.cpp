@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include <fmt/format.h>
+
 #include "base/printable.hpp"
 #include "base/text.hpp"
 
@@ -38,7 +40,7 @@ void print_painted(std::ostream& out, std::string_view text) {
 void ProgressLine::show(const ledger::Progress& progress) {
   std::string text(progress.what);
   if (progress.all > 0) {
-    text += ": " + std::to_string(std::min<std::int64_t>(100, progress.done * 100 / progress.all)) + " %";
+    text += fmt::format(": {} %", std::min<std::int64_t>(100, progress.done * 100 / progress.all));
   } else if (progress.done > 0) {
     text += ": " + grouped(progress.done);
   }

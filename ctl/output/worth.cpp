@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
 #include "tables/table.hpp"
@@ -59,9 +61,9 @@ std::string pairs_table(const ledger::WorthReport& worth) {
 
 // "Bounds:  physics alone: 9.3 core-hours if what goes on never ended, 9.1 if it ended now; provisional.".
 std::string bounds_line(const std::string& who, const ledger::WorthBounds& bounds, const ledger::AmountUnit& in) {
-  return "Bounds:  " + who + " alone: " + ledger::format_core_hours(bounds.never_end_core_hours) + ' ' + in.word() +
-         " if what goes on never ended, " + ledger::format_core_hours(bounds.end_now_core_hours) +
-         " if it ended now.\n";
+  return fmt::format("Bounds:  {} alone: {} {} if what goes on never ended, {} if it ended now.\n", who,
+                     ledger::format_core_hours(bounds.never_end_core_hours), in.word(),
+                     ledger::format_core_hours(bounds.end_now_core_hours));
 }
 
 std::string bounds_lines(const ledger::WorthReport& worth, const ledger::AmountUnit& in) {
@@ -92,7 +94,8 @@ std::string worth_unknown(const ledger::StatusReport& report) {
       return std::ranges::find(names, row.name) != names.end();
     };
     const std::string name(row.name);
-    if (is_in(report.not_kept)) return name + " is not kept here (" + name + ": off, or too many organizations)";
+    if (is_in(report.not_kept))
+      return fmt::format("{} is not kept here ({}: off, or too many organizations)", name, name);
     if (is_in(report.behind)) return name + " is behind what happened and catches up by itself; ask again in a minute";
   }
   return "the books are rebuilt at present; shapleyctl status says how far that is";
@@ -104,7 +107,7 @@ std::string worth_sentences(const ledger::WorthReport& worth) {
   const auto full_stop = [](const ledger::WorthComparison& is) { return is.provisional ? " (provisional).\n" : ".\n"; };
   std::vector<std::string> lines;
   for (const ledger::WorthRow& row : worth.organizations)
-    lines.push_back(titled(row.name, row.title) + ' ' + printable(row.sentence) + full_stop(row.is));
+    lines.push_back(fmt::format("{} {}{}", titled(row.name, row.title), printable(row.sentence), full_stop(row.is)));
   std::string text = first_lines(lines, "");
   if (lines.size() > 1) text += capitalized(printable(worth.together.sentence)) + full_stop(worth.together.is);
   if (!worth.leaving) return text;
@@ -115,7 +118,7 @@ std::string worth_sentences(const ledger::WorthReport& worth) {
 }
 
 std::string worth_limits(const ledger::WorthReport& worth) {
-  return "Limits:  " + printable(worth.limits) + ".\n";
+  return fmt::format("Limits:  {}.\n", printable(worth.limits));
 }
 
 std::string worth_tables(const ledger::WorthReport& worth, const ledger::AmountUnit& in, bool pairs) {
@@ -128,13 +131,13 @@ std::string worth_tables(const ledger::WorthReport& worth, const ledger::AmountU
 
 std::string render_worth(const ledger::StatusReport& report) {
   if (!report.worth || !*report.worth)
-    return "What cooperation is worth cannot be said: " + worth_unknown(report) + ".\n";
+    return fmt::format("What cooperation is worth cannot be said: {}.\n", worth_unknown(report));
   const ledger::WorthReport& worth = **report.worth;
   const std::string tables = worth_tables(worth, report.in);
   const std::string heading = worth.end.utc() + "  what cooperation is worth, ";
   if (tables.empty()) return heading + "of nothing so far\n";
-  return heading + "since " + worth.begin.utc() + "; " + report.in.in_full() + ", on average over that time\n" +
-         tables + '\n' + worth_limits(worth);
+  return fmt::format("{}since {}; {}, on average over that time\n{}\n{}", heading, worth.begin.utc(),
+                     report.in.in_full(), tables, worth_limits(worth));
 }
 
 }  // namespace shapley::ctl

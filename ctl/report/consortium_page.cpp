@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "charts/plot.hpp"
 #include "ctl/commands/consortium_tables.hpp"
 #include "ctl/output/amounts.hpp"
@@ -115,35 +117,36 @@ std::vector<Sheet> consortium_sheets(const ConsortiumReport& report) {
 
 Expected<std::string> consortium_page(const ConsortiumReport& report, Charts charts) {
   const ConsortiumStatement& statement = report.statement;
-  const std::string heading = report.heading.empty()
-                                  ? "Consortium " + statement.consortium + ": what every member gave, got and lent"
-                                  : report.heading;
+  const std::string heading =
+      report.heading.empty() ? fmt::format("Consortium {}: what every member gave, got and lent", statement.consortium)
+                             : report.heading;
   std::optional<charts::Figure> figure;
   if (charts == Charts::drawn) {
     SHAPLEY_TRY_ASSIGN(figure, members_figure(statement));
   }
   const Table lent = lent_table(statement);
   const std::vector<Sheet> sheets = consortium_sheets(report);
-  return rendered("consortium.mustache", page_templates(),
-                  {{"page", tables::page_values(heading + ", " + time_in_words(statement.of.front()), heading)},
-                   {"since", statement.of.front().since.utc()},
-                   {"until", statement.of.front().until.utc()},
-                   {"unit_in_full", statement.in().in_full()},
-                   {"Unit", capitalized_unit(statement.in())},
-                   {"first", statement.clusters.front().cluster},
-                   {"is_proven", report.is_proven()},
-                   {"has_guests", has_guests(statement)},
-                   {"clusters", table_values(clusters_table(statement))},
-                   {"missing", statement.has_sums() ? json() : json(missing_line(statement) + ".")},
-                   {"has_sums", statement.has_sums()},
-                   {"standings_differ", statement.has_sums() && !standings_have_sums(statement)},
-                   {"members", values_of(figure, sheets.front())},
-                   {"users", statement.users.empty() ? json() : values_of(sheets[1])},
-                   {"balances", values_of_balances(balances_of(statement), statement.additions.balances.in)},
-                   {"board", board_values(report)},
-                   {"lent", lent.rows.empty() ? json() : table_values(lent)},
-                   {"is_exact", statement.exact},
-                   {"proofs", proofs_values(report)}});
+  return rendered(
+      "consortium.mustache", page_templates(),
+      {{"page", tables::page_values(fmt::format("{}, {}", heading, time_in_words(statement.of.front())), heading)},
+       {"since", statement.of.front().since.utc()},
+       {"until", statement.of.front().until.utc()},
+       {"unit_in_full", statement.in().in_full()},
+       {"Unit", capitalized_unit(statement.in())},
+       {"first", statement.clusters.front().cluster},
+       {"is_proven", report.is_proven()},
+       {"has_guests", has_guests(statement)},
+       {"clusters", table_values(clusters_table(statement))},
+       {"missing", statement.has_sums() ? json() : json(missing_line(statement) + ".")},
+       {"has_sums", statement.has_sums()},
+       {"standings_differ", statement.has_sums() && !standings_have_sums(statement)},
+       {"members", values_of(figure, sheets.front())},
+       {"users", statement.users.empty() ? json() : values_of(sheets[1])},
+       {"balances", values_of_balances(balances_of(statement), statement.additions.balances.in)},
+       {"board", board_values(report)},
+       {"lent", lent.rows.empty() ? json() : table_values(lent)},
+       {"is_exact", statement.exact},
+       {"proofs", proofs_values(report)}});
 }
 
 }  // namespace shapley::ctl

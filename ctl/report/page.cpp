@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
@@ -33,7 +34,7 @@ json text_or_null(const std::string& text) {
 json standings_in_words(const ledger::PeriodPart& last) {
   if (last.organizations.size() > k_most_lines + 1) return nullptr;
   json lines = json::array();
-  for (const ledger::PeriodRow& row : last.organizations) lines.push_back(row.name + ' ' + row.sentence);
+  for (const ledger::PeriodRow& row : last.organizations) lines.push_back(fmt::format("{} {}", row.name, row.sentence));
   return {{"each", std::move(lines)}};
 }
 
@@ -89,7 +90,7 @@ json head_values(const Proof& proof) {
 json values_without_charts(const SiteReport& report) {
   const ledger::IntervalHeading& of = report.statement.of;
   const ledger::PeriodPart& last = report.statement.periods.back();
-  return {{"page", tables::page_values(report.heading + ", " + time_in_words(of), report.heading)},
+  return {{"page", tables::page_values(fmt::format("{}, {}", report.heading, time_in_words(of)), report.heading)},
           {"cluster", text_or_null(report.cluster)},
           {"consortium", text_or_null(report.consortium)},
           {"since", of.since.utc()},
@@ -163,7 +164,8 @@ struct Months {
 // "physics 2026-11"; on a narrow page "physics 26-11".
 std::string row_label(const std::string& name, const std::string& month, Shape shape) {
   const std::string short_month = shape == Shape::wide ? month.substr(0, 7) : month.substr(2, 5);
-  return charts::short_label(name, charts::label_length(shape) - short_month.size() - 1) + ' ' + short_month;
+  return fmt::format("{} {}", charts::short_label(name, charts::label_length(shape) - short_month.size() - 1),
+                     short_month);
 }
 
 Months months_of(const SiteReport& report) {
@@ -199,9 +201,9 @@ Expected<charts::Figure> standings_figure(const SiteReport& report) {
                        return charts::plot_over_time(file, axes, lines, shape);
                      }));
   if (names.size() > lines.size()) {
-    figure.notes.push_back("The chart shows the " + std::to_string(lines.size()) +
-                           " organizations that stand farthest from zero at the end, the table all " +
-                           std::to_string(names.size()) + ".");
+    figure.notes.push_back(
+        fmt::format("The chart shows the {} organizations that stand farthest from zero at the end, the table all {}.",
+                    lines.size(), names.size()));
   }
   return figure;
 }
@@ -237,9 +239,8 @@ Expected<charts::Figure> lending_figure(const SiteReport& report) {
   };
   SHAPLEY_TRY_ASSIGN(charts::Figure figure, charts::figure("Lending between organizations", draw));
   if (n > charts::most_cells(Shape::narrow)) {
-    figure.notes.push_back(
-        "The chart shows those who lent and borrowed the most, as many as can be read; the table all " +
-        std::to_string(n) + ".");
+    figure.notes.push_back(fmt::format(
+        "The chart shows those who lent and borrowed the most, as many as can be read; the table all {}.", n));
   }
   return figure;
 }
@@ -297,9 +298,9 @@ Expected<charts::Figure> months_figure(const SiteReport& report) {
   };
   SHAPLEY_TRY_ASSIGN(charts::Figure figure, charts::figure("Given and got by month", draw));
   if (shown_names < months.names.size() || shown_months < months.labels.size()) {
-    figure.notes.push_back("The chart shows the organizations that gave and got the most" +
-                           std::string(shown_months < months.labels.size() ? ", in the last 12 months" : "") +
-                           ", as many as can be read; the table all.");
+    figure.notes.push_back(fmt::format(
+        "The chart shows the organizations that gave and got the most{}, as many as can be read; the table all.",
+        shown_months < months.labels.size() ? ", in the last 12 months" : ""));
   }
   return figure;
 }

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/printable.hpp"
 #include "ctl/commands/statement.hpp"
@@ -490,7 +492,7 @@ Sheet months_sheet(const SiteReport& report) {
   Sheet sheet = sheet_of("Given and got by month", k_months_page, "months.csv", k_months_file, std::move(rows).take(),
                          std::move(values));
   std::ranges::find(sheet.table.columns, "given", &tables::Column::name)->title =
-      "Given, by " + report.months.of.contribution + " (core-hours)";
+      fmt::format("Given, by {} (core-hours)", report.months.of.contribution);
   if (!has_settled) drop_column(sheet.table, "settled");
   if (!has_rest) drop_column(sheet.table, "rounding");
   return in_unit(std::move(sheet), report);
@@ -530,7 +532,7 @@ Sheet corrections_sheet(const SiteReport& report) {
     const ledger::AdjustmentRow& is = adjustment.is;
     const std::string what = printable(is.sentence());
     const std::string reversed =
-        adjustment.reversed_by ? " (reversed by " + std::to_string(*adjustment.reversed_by) + ")" : "";
+        adjustment.reversed_by ? fmt::format(" (reversed by {})", *adjustment.reversed_by) : "";
     const std::optional<ledger::Amount> work = adjustment.work.value_or(std::nullopt);
     rows.push_back({{"number", is.number},
                     {"at_utc", is.at.utc()},

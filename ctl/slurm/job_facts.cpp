@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/text.hpp"
 #include "ctl/adoption/slurm_site.hpp"
@@ -283,8 +285,9 @@ std::string_view word_of(std::string_view reason) {
 std::string limit_sentence(std::string_view word, const std::string& whose) {
   // "AssocMaxCpuPerJobLimit", "QOSMaxMemoryPerNode": limits of each single job.
   if (word.find("PerJob") != std::string_view::npos || word.find("PerNode") != std::string_view::npos)
-    return "it asks for more than " + whose + " may have in one job; it does not start before it or the limit changes";
-  return "a limit of " + whose + " is reached; ranks do not matter until others of it end";
+    return fmt::format("it asks for more than {} may have in one job; it does not start before it or the limit changes",
+                       whose);
+  return fmt::format("a limit of {} is reached; ranks do not matter until others of it end", whose);
 }
 
 }  // namespace

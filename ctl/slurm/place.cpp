@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/contract.hpp"
 #include "base/text.hpp"
 
@@ -140,12 +142,14 @@ std::string why_without_parts(const SlurmFacts& slurm) {
   const bool is_early = reason == "BeginTime" || reason == "Dependency" || reason == "DependencyNeverSatisfied" ||
                         reason == "JobArrayTaskLimit";
   if (is_early) {
-    return "sprio does not list it, because it is not its time yet (" + reason +
-           "); Slurm gives it its place in the order when it could start";
+    return fmt::format(
+        "sprio does not list it, because it is not its time yet ({}); Slurm gives it its place in the order when it "
+        "could start",
+        reason);
   }
   const SlurmWeights* weights = slurm.known_weights();
   if (weights != nullptr && weights->type != "priority/shapley" && weights->type != "priority/multifactor")
-    return "PriorityType is " + weights->type + ": ranks do not order jobs";
+    return fmt::format("PriorityType is {}: ranks do not order jobs", weights->type);
   return "sprio does not list it: it is not its time yet, or sprio failed";
 }
 

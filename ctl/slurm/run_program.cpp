@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/own_environment.hpp"
 #include "base/process.hpp"
 
@@ -55,16 +57,18 @@ Expected<CommandOutput> run_command(const std::vector<std::string>& words, std::
                                .output_bytes = most_mib << 20U,
                                .error_bytes = k_kept_errors,
                                .environment = neutral_environment(own_environment())});
-  const auto failed = [&](Errc code, const std::string& how) { return fail(code, words.front() + ": " + how); };
+  const auto failed = [&](Errc code, const std::string& how) {
+    return fail(code, fmt::format("{}: {}", words.front(), how));
+  };
   if (!run && run.error().code == Errc::not_found)
     return failed(Errc::unavailable, "it is not on this machine; is Slurm's bin folder in PATH?");
   SHAPLEY_TRY(run);
   switch (run->end) {
     case ChildEnd::late:
     case ChildEnd::unwanted:
-      return failed(Errc::unavailable, "no end within " + std::to_string(limit.count() / 1000) + " s");
+      return failed(Errc::unavailable, fmt::format("no end within {} s", limit.count() / 1000));
     case ChildEnd::overlong:
-      return failed(Errc::limit, "wrote more than " + std::to_string(most_mib) + " MiB");
+      return failed(Errc::limit, fmt::format("wrote more than {} MiB", most_mib));
     case ChildEnd::signalled:
       return failed(Errc::unavailable, "was killed by a signal");
     case ChildEnd::exited:
@@ -78,7 +82,7 @@ Expected<std::string> run_program(const std::vector<std::string>& words, std::ch
   SHAPLEY_TRY_ASSIGN(CommandOutput output, run_command(words, timeout, k_most_mib));
   if (output.exit_code == 0) return std::move(output.out);
   const std::string said = output.err.substr(0, output.err.find('\n'));
-  return fail(Errc::unavailable, words.front() + " failed" + (said.empty() ? "" : ": " + said));
+  return fail(Errc::unavailable, fmt::format("{} failed{}", words.front(), said.empty() ? "" : ": " + said));
 }
 
 }  // namespace shapley::ctl

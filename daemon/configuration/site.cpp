@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/contract.hpp"
 #include "base/files.hpp"
 #include "config/checks.hpp"
@@ -72,7 +74,7 @@ std::string one_line(const std::vector<config::Fault>& faults, const std::string
   SHAPLEY_REQUIRE(!faults.empty());
   std::string line = config::format_faults({faults.front()}, file);
   const std::size_t more = faults.size() - 1;
-  if (more > 0) line += " (and " + std::to_string(more) + (more == 1 ? " more fault)" : " more faults)");
+  if (more > 0) line += fmt::format(" (and {}{}", more, more == 1 ? " more fault)" : " more faults)");
   return line;
 }
 
@@ -107,10 +109,10 @@ Expected<std::vector<std::string>> protect_ledger_files(const std::filesystem::p
     const auto mode_before = make_private(file, "ledger");
     if (!mode_before && mode_before.error().code == Errc::denied) return tl::unexpected<Error>(mode_before.error());
     if (!mode_before || !*mode_before) continue;
-    warnings.push_back(
-        "ledger: " + file.string() + " had mode " + **mode_before +
-        ", so that others could read it and hold up commits by a lock on it; its mode is 0600 now. "
-        "Auditors get copies (shapleyctl backup) or ask shapleyd; who has it open still should close it");
+    warnings.push_back(fmt::format(
+        "ledger: {} had mode {}, so that others could read it and hold up commits by a lock on it; its mode is 0600 "
+        "now. Auditors get copies (shapleyctl backup) or ask shapleyd; who has it open still should close it",
+        file.string(), **mode_before));
   }
   return warnings;
 }
@@ -120,9 +122,9 @@ Expected<std::vector<std::string>> check_socket_place(const std::filesystem::pat
   SHAPLEY_TRY(only_refusals(check_directory(directory, "socket", Sticky::allowed)));
   if (only_refusals(check_directory(directory, "socket"))) return std::vector<std::string>{};
   return std::vector<std::string>{
-      "socket: every user can write to " + directory.string() +
-      ": whenever shapleyd is down, another program can listen on " + socket.string() +
-      " and answer shapleyctl as it likes; put it into a directory of its own, such as /run/shapley"};
+      fmt::format("socket: every user can write to {}: whenever shapleyd is down, another program can listen on {} and "
+                  "answer shapleyctl as it likes; put it into a directory of its own, such as /run/shapley",
+                  directory.string(), socket.string())};
 }
 
 }  // namespace shapley::daemon

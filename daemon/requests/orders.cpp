@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <pwd.h>
 #include <spdlog/spdlog.h>
@@ -102,15 +103,17 @@ Expected<Answer> note_upkeep(Service& service, const ledger::UpkeepRequest& aske
     return fail(Errc::invalid_argument, "upkeep: until is the end of a month (UTC) that has ended");
   SHAPLEY_TRY_ASSIGN(const auto own, ledger::hash_at(service.books().ledger(), asked.sequence));
   if (!own || ledger::to_hex(*own) != asked.hash) {
-    return fail(Errc::conflict, "upkeep: event " + std::to_string(asked.sequence) +
-                                    " of this hash is not in the ledger: that was another one");
+    return fail(Errc::conflict, fmt::format("upkeep: event {} of this hash is not in the ledger: that was another one",
+                                            asked.sequence));
   }
   if (is_of_papers) {
     SHAPLEY_TRY_ASSIGN(const auto next,
                        ledger::chain_after(service.books().ledger(), {asked.sequence, *own}, {.rows = 1}));
     if (!next.rows.empty() && next.rows.front().received < asked.until) {
-      return fail(Errc::conflict, "upkeep: the report was made of a copy that ends at event " +
-                                      std::to_string(asked.sequence) + ", before the end of that month");
+      return fail(
+          Errc::conflict,
+          fmt::format("upkeep: the report was made of a copy that ends at event {}, before the end of that month",
+                      asked.sequence));
     }
   }
   Upkeep upkeep = service.upkeep();
@@ -161,7 +164,7 @@ std::string author_of(std::uint32_t uid) {
   passwd* found = nullptr;
   std::string author = "uid " + std::to_string(uid);
   if (::getpwuid_r(uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr) {
-    author += " (" + std::string(entry.pw_name) + ")";
+    author += fmt::format(" ({})", entry.pw_name);
   }
   return author;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -265,7 +266,7 @@ Expected<const Request*> find_request(std::span<const Request> table, const json
   const auto name = named->get<std::string>();
   const auto row = std::ranges::find(table, name, &Request::name);
   if (row == table.end()) {
-    return fail(Errc::not_found, "unknown request '" + name + "'; known are " + names_of(table));
+    return fail(Errc::not_found, fmt::format("unknown request '{}'; known are {}", name, names_of(table)));
   }
   return &*row;
 }
@@ -273,9 +274,10 @@ Expected<const Request*> find_request(std::span<const Request> table, const json
 Expected<void> check_asker(const Request& row, Asker asker) {
   if (asker >= row.may_ask) return {};
   const std::string name(row.name);
-  if (asker == Asker::anybody) return fail(Errc::denied, "only root and slurm_user may ask '" + name + "'");
-  return fail(Errc::denied,
-              "'" + name + "' changes something: root or slurm_user ask it themselves, on shapleyd's own host");
+  if (asker == Asker::anybody) return fail(Errc::denied, fmt::format("only root and slurm_user may ask '{}'", name));
+  return fail(
+      Errc::denied,
+      fmt::format("'{}' changes something: root or slurm_user ask it themselves, on shapleyd's own host", name));
 }
 
 ParsedRequest parse_request(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -81,10 +82,10 @@ Expected<json> ask_program(const std::vector<std::string>& words, const json& re
   switch (run->end) {
     case ChildEnd::late:
       return fail(Errc::limit,
-                  "report: it took more than " + std::to_string(limits.time.count() / 1000) + " s" + k_without_limits);
+                  fmt::format("report: it took more than {} s{}", limits.time.count() / 1000, k_without_limits));
     case ChildEnd::overlong:
-      return fail(Errc::limit, "report: its answer has more than " + std::to_string(limits.output_bytes >> 20U) +
-                                   " MiB" + k_without_limits);
+      return fail(Errc::limit, fmt::format("report: its answer has more than {} MiB{}", limits.output_bytes >> 20U,
+                                           k_without_limits));
     case ChildEnd::unwanted:
       return fail(Errc::limit, "report: the client disconnected");
     case ChildEnd::exited:
@@ -96,8 +97,8 @@ Expected<json> ask_program(const std::vector<std::string>& words, const json& re
   const auto report = reply.is_object() ? reply.find("report") : reply.end();
   if (reply.is_object() && report != reply.end()) return std::move(*report);
   const std::string why = run->errors.substr(0, run->errors.find('\n'));
-  return fail(Errc::io, "report: the program ended with code " + std::to_string(run->exit_code) + " and no reply" +
-                            (why.empty() ? "" : ": " + why));
+  return fail(Errc::io, fmt::format("report: the program ended with code {} and no reply{}", run->exit_code,
+                                    why.empty() ? "" : ": " + why));
 }
 
 std::filesystem::path reading_program() {
@@ -112,7 +113,7 @@ std::filesystem::path reading_program() {
 Expected<void> check_contribution(const std::string& name) {
   if (name.empty() || accounting::parse_estimator(name)) return {};
   return fail(Errc::invalid_argument,
-              "contribution is " + config::join(accounting::estimator_names(), " or ") + ", not \"" + name + '"');
+              fmt::format("contribution is {}, not \"{}\"", config::join(accounting::estimator_names(), " or "), name));
 }
 
 Expected<Answer> status_at(Service& service, const ledger::StatusAtRequest& asked, const Context& context) {

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 
 namespace shapley::accounting {
@@ -138,7 +140,7 @@ Int128 TextReader::number(Int128 low, Int128 high) {
 }
 
 void TextReader::fault(std::string_view what) {
-  if (ok()) fault_ = "line " + std::to_string(line_number_) + ": " + std::string(what);
+  if (ok()) fault_ = fmt::format("line {}: {}", line_number_, what);
 }
 
 bool TextReader::finished() {

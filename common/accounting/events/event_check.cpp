@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 #include "game/serving_order.hpp"
@@ -30,12 +32,12 @@ bool all_distinct(const std::vector<std::string>& names) {
 
 // Checks the resources of a node, or of a run on it.
 Expected<void> check_resources(const std::string& node, std::int64_t memory, const std::vector<Resource>& gres) {
-  if (memory < 0) return refuse("the memory of node " + node + " must not be negative");
+  if (memory < 0) return refuse(fmt::format("the memory of node {} must not be negative", node));
   for (std::size_t i = 0; i < gres.size(); ++i) {
-    if (gres[i].name.empty()) return refuse("a resource of node " + node + " needs a name");
-    if (gres[i].count < 0) return refuse("the " + gres[i].name + " of node " + node + " must not be negative");
+    if (gres[i].name.empty()) return refuse(fmt::format("a resource of node {} needs a name", node));
+    if (gres[i].count < 0) return refuse(fmt::format("the {} of node {} must not be negative", gres[i].name, node));
     if (i > 0 && gres[i - 1].name >= gres[i].name) {
-      return refuse("the resources of node " + node + " must ascend by name, each once");
+      return refuse(fmt::format("the resources of node {} must ascend by name, each once", node));
     }
   }
   return {};
@@ -48,7 +50,7 @@ Expected<void> check_nodes(const SegmentOpened& event) {
     if (share.node.empty()) return refuse("a node needs a name");
     if (previous != nullptr && *previous >= share.node) return refuse("nodes must ascend by name, each once");
     if (share.processors.value <= 0 || share.processors > k_max_held) {
-      return refuse("the processors on node " + share.node + " must be positive, a million at most");
+      return refuse(fmt::format("the processors on node {} must be positive, a million at most", share.node));
     }
     SHAPLEY_TRY(check_resources(share.node, share.memory, share.gres));
     sum += share.processors;
@@ -82,7 +84,7 @@ Expected<void> check_owners(const OwnershipSpan& span) {
     if (part.organization == k_guests) return refuse("guests own nothing; leave the part to commons");
     if (!seen.insert(part.organization).second) return refuse(part.organization + " owns twice; add its parts up");
     if (part.parts_per_million <= 0 || part.parts_per_million > k_whole_node) {
-      return refuse("the part of " + part.organization + " must be 1 to 1000000 parts per million");
+      return refuse(fmt::format("the part of {} must be 1 to 1000000 parts per million", part.organization));
     }
     sum += part.parts_per_million;
   }
@@ -272,7 +274,8 @@ Expected<void> check_content(const StandingReceived& event) {
     if (i > 0 && figures.organizations[i - 1].organization >= row.organization) {
       return refuse("organizations ascend by name, each once");
     }
-    if (!in_bounds(row)) return refuse("the figures of " + row.organization + " are larger than any cluster's");
+    if (!in_bounds(row))
+      return refuse(fmt::format("the figures of {} are larger than any cluster's", row.organization));
   }
   return {};
 }
@@ -310,7 +313,7 @@ Expected<void> check_content(const ConsortiumDeclared& event) {
         return refuse("organizations ascend by name, each once");
       if (!is_within(row.balance.value, k_max_balance_elsewhere) ||
           !is_within(row.given_less_got.value, k_max_work_elsewhere))
-        return refuse("the earlier figures of " + row.organization + " are larger than any cluster's");
+        return refuse(fmt::format("the earlier figures of {} are larger than any cluster's", row.organization));
     }
   }
   return {};

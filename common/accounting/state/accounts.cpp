@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "accounting/checkpoint/fact_text.hpp"
 #include "accounting/checkpoint/text_format.hpp"
 #include "accounting/events/event_check.hpp"
@@ -444,7 +446,7 @@ void Accounts::save_estimators(TextWriter& out, const Estimator::Remembered& rem
 void Accounts::load_estimators(TextReader& in, StateOptions& options, const Estimator::Remembered& remembered) {
   for (const EstimatorId id : estimator_ids()) {
     if (!in.next("estimator") || in.word() != name_of(id)) {
-      return in.fault("the lines of " + std::string(name_of(id)) + " are missing");
+      return in.fault(fmt::format("the lines of {} are missing", name_of(id)));
     }
     load_estimator(in, id, options, remembered);
     if (!in.ok()) return;

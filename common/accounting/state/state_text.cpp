@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "accounting/checkpoint/fact_text.hpp"
 #include "accounting/checkpoint/text_format.hpp"
 #include "accounting/state/state_impl.hpp"
@@ -64,7 +66,7 @@ class Loader {
     if (is_set(stop_)) return fail(Errc::unavailable, "checkpoint: the reading was ended");
     state_.accounts.load_estimators(in_, state_.options, state_.posting.remembered());
     if (!in_.finished()) {
-      return fail(Errc::corrupt, "checkpoint: " + in_.complaint() + "; rebuild it from the events");
+      return fail(Errc::corrupt, fmt::format("checkpoint: {}; rebuild it from the events", in_.complaint()));
     }
     // These follow from all facts together.
     if (version == k_text_before_blocked) state_.accounts.use_what_ran();
@@ -116,7 +118,7 @@ class Loader {
       if (std::same_as<Fact, RankingDeclared> && !has_rules_) missing = "rule";
       read_fact(in_, fact, missing);
       if (!accept(in_, fact, state_.present.now)) return;
-      if (state_.kept.find(fact) != nullptr) return in_.fault("a " + std::string(word) + " twice");
+      if (state_.kept.find(fact) != nullptr) return in_.fault(fmt::format("a {} twice", std::string(word)));
       restore(fact);
     }
   }

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "accounting/events/event_check.hpp"
 #include "base/calendar.hpp"
 #include "base/nearest.hpp"
@@ -35,9 +37,9 @@ std::string in_time(const std::optional<Instant>& since, const std::optional<Ins
 std::string words_of_asked(const AttributionAsked& asked) {
   std::string whose;
   if (asked.job && asked.task) {
-    whose = "job " + std::to_string(asked.job->value) + "_" + std::to_string(*asked.task);
+    whose = fmt::format("job {}_{}", asked.job->value, *asked.task);
   } else if (asked.job && asked.part) {
-    whose = "job " + std::to_string(asked.job->value) + "+" + std::to_string(*asked.part);
+    whose = fmt::format("job {}+{}", asked.job->value, *asked.part);
   } else if (asked.job) {
     whose = "job " + std::to_string(asked.job->value);
   } else if (asked.account) {
@@ -45,7 +47,7 @@ std::string words_of_asked(const AttributionAsked& asked) {
   } else {
     whose = "user " + std::to_string(asked.user_id.value_or(0));
   }
-  return "runs of " + whose + in_time(asked.since, asked.until);
+  return fmt::format("runs of {}{}", whose, in_time(asked.since, asked.until));
 }
 
 std::string percent_text(std::int64_t parts_per_million) {
@@ -58,9 +60,11 @@ std::string percent_text(std::int64_t parts_per_million) {
 std::string words_of_asked(const OwnershipAsked& asked, Instant until) {
   std::string owners;
   for (const accounting::OwnerPart& part : asked.owners) {
-    owners += (owners.empty() ? "" : ", ") + part.organization + " " + percent_text(part.parts_per_million);
+    owners +=
+        fmt::format("{}{} {}", owners.empty() ? "" : ", ", part.organization, percent_text(part.parts_per_million));
   }
-  return "nodes " + asked.nodes + " of " + (owners.empty() ? "no organization" : owners) + in_time(asked.since, until);
+  return fmt::format("nodes {} of {}{}", asked.nodes, owners.empty() ? "no organization" : owners,
+                     in_time(asked.since, until));
 }
 
 // "500 core-hours given by physics to biology as of 2026-11-01T00:00:00Z", exactly.
@@ -108,13 +112,13 @@ Expected<void> check_row(const State& books, const std::string& name) {
     const std::vector<std::string> known = rows_of(books);
     std::string names;
     for (const std::string& each : known) names += (names.empty() ? "" : ", ") + each;
-    return fail(Errc::invalid_argument,
-                "the books know no organization '" + name + "'" + did_you_mean(name, known) + "; they know " + names);
+    return fail(Errc::invalid_argument, fmt::format("the books know no organization '{}'{}; they know {}", name,
+                                                    did_you_mean(name, known), names));
   }
   const std::string& today = books.organizations()[row->value];
   if (today == name) return {};
-  return fail(Errc::invalid_argument, "'" + name + "' is a part of " + today + " by " +
-                                          adjustment_named(joined_by(books, name)) + "; write " + today);
+  return fail(Errc::invalid_argument, fmt::format("'{}' is a part of {} by {}; write {}", name, today,
+                                                  adjustment_named(joined_by(books, name)), today));
 }
 
 class AdjustmentPlanner {
@@ -147,7 +151,7 @@ class AdjustmentPlanner {
     plan_.made.what = words_of_asked(meant);
     if (restated.runs == 0) {
       return fail(Errc::invalid_argument,
-                  "there are no " + plan_.made.what + " that are not booked under " + asked.into + " already");
+                  fmt::format("there are no {} that are not booked under {} already", plan_.made.what, asked.into));
     }
     take(std::move(restated));
     return {};
@@ -172,7 +176,7 @@ class AdjustmentPlanner {
     const auto known = books_.nodes();
     for (const std::string& node : each) {
       if (std::find(known.begin(), known.end(), node) == known.end()) {
-        return fail(Errc::invalid_argument, "the books know no node '" + node + "'");
+        return fail(Errc::invalid_argument, fmt::format("the books know no node '{}'", node));
       }
       take(revise_ownership(node, statements_[node], asked.owners, asked.since, until, plan_.made.number));
     }
@@ -209,12 +213,13 @@ class AdjustmentPlanner {
     // It would count for its whole age, of which the books know nothing.
     if (asked.at < books_.begin()) {
       const std::string begin = format_instant(books_.begin());
-      return fail(Errc::invalid_argument,
-                  "at lies before the books begin, at " + begin + "; date what is older to the begin: at " + begin);
+      return fail(
+          Errc::invalid_argument,
+          fmt::format("at lies before the books begin, at {}; date what is older to the begin: at {}", begin, begin));
     }
     if (asked.work.value < 0) {
       return fail(Errc::invalid_argument,
-                  "an amount is more than nothing; what " + asked.to + " gave, write as from " + asked.to);
+                  fmt::format("an amount is more than nothing; what {} gave, write as from {}", asked.to, asked.to));
     }
     plan_.made.kind = AdjustmentKind::settle;
     plan_.made.organization = asked.from;
@@ -228,7 +233,7 @@ class AdjustmentPlanner {
     SHAPLEY_TRY_ASSIGN(const AdjustmentMade made, reversible(asked.number));
     plan_.made.kind = AdjustmentKind::reverse;
     plan_.made.reverses = made.number;
-    plan_.made.what = adjustment_named(made.number) + " (" + made.what + ") does not hold";
+    plan_.made.what = fmt::format("{} ({}) does not hold", adjustment_named(made.number), made.what);
     if (made.kind == AdjustmentKind::rename || made.kind == AdjustmentKind::merge) return {};
     SHAPLEY_TRY_ASSIGN(const std::vector<Event> facts, facts_of(made));
     if (made.kind == AdjustmentKind::attribute) {
@@ -278,12 +283,16 @@ class AdjustmentPlanner {
   Expected<void> check_configured(const JoinAsked& asked) {
     SHAPLEY_TRY_ASSIGN(const std::set<std::string> names, configured_organizations(ledger_));
     if (names.contains(asked.organization)) {
-      return fail(Errc::conflict, "the configuration in force still has " + asked.organization +
-                                      ": give its rules and nodes to " + asked.into + " there, and reload, first");
+      return fail(
+          Errc::conflict,
+          fmt::format(
+              "the configuration in force still has {}: give its rules and nodes to {} there, and reload, first",
+              asked.organization, asked.into));
     }
     if (names.contains(asked.into)) return {};
-    return fail(Errc::conflict,
-                "the configuration in force does not have " + asked.into + ": name it there, and reload, first");
+    return fail(
+        Errc::conflict,
+        fmt::format("the configuration in force does not have {}: name it there, and reload, first", asked.into));
   }
 
   Expected<AdjustmentMade> reversible(std::uint32_t number) const {
@@ -291,16 +300,16 @@ class AdjustmentPlanner {
     const auto made = std::find_if(all.begin(), all.end(), [&](const auto& a) { return a.number == number; });
     if (made == all.end()) {
       return fail(Errc::invalid_argument,
-                  "there is no " + adjustment_named(number) + "; shapleyctl adjust --list has them");
+                  fmt::format("there is no {}; shapleyctl adjust --list has them", adjustment_named(number)));
     }
     if (made->kind == AdjustmentKind::reverse) {
-      return fail(Errc::invalid_argument, adjustment_named(number) + " reverses " + adjustment_named(made->reverses) +
-                                              " itself; make that one again");
+      return fail(Errc::invalid_argument, fmt::format("{} reverses {} itself; make that one again",
+                                                      adjustment_named(number), adjustment_named(made->reverses)));
     }
     for (const AdjustmentMade& later : all) {
       if (later.reverses == number) {
-        return fail(Errc::conflict,
-                    adjustment_named(number) + " was reversed by " + adjustment_named(later.number) + " already");
+        return fail(Errc::conflict, fmt::format("{} was reversed by {} already", adjustment_named(number),
+                                                adjustment_named(later.number)));
       }
     }
     return *made;
@@ -346,8 +355,8 @@ class AdjustmentPlanner {
         const bool is_of_node = std::any_of(statements_[node].begin(), statements_[node].end(),
                                             [&](const auto& statement) { return statement.revision == later.number; });
         if (is_of_node) {
-          return fail(Errc::conflict, "node " + node + " was corrected again by " + adjustment_named(later.number) +
-                                          ": reverse that first");
+          return fail(Errc::conflict, fmt::format("node {} was corrected again by {}: reverse that first", node,
+                                                  adjustment_named(later.number)));
         }
       }
       take(restore_ownership(statements_[node], made.number, plan_.made.number));
@@ -369,10 +378,9 @@ class AdjustmentPlanner {
     for (const Event& event : plan_.facts) {
       SHAPLEY_TRY_ASSIGN(const bool closed, reaches_archive(event, **archived));
       if (!closed) continue;
-      return fail(Errc::denied, plan_.made.what +
-                                    ": that changes books that are archived; they can be corrected "
-                                    "back to " +
-                                    format_instant(**archived) + " only");
+      return fail(Errc::denied,
+                  fmt::format("{}: that changes books that are archived; they can be corrected back to {} only",
+                              plan_.made.what, format_instant(**archived)));
     }
     return {};
   }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/contract.hpp"
 #include "ledger/encoding/event_reader.hpp"
@@ -82,8 +84,9 @@ class Restating {
     }
     if (!moved || std::get<SegmentKind>(stay) == SegmentKind::wait) return {};
     if (++result_.runs <= k_most_adjusted_runs) return {};
-    return fail(Errc::limit, "these are more than " + std::to_string(k_most_adjusted_runs) +
-                                 " runs; adjust a shorter time at once (--since, --until)");
+    return fail(Errc::limit,
+                fmt::format("these are more than {} runs; adjust a shorter time at once (--since, --until)",
+                            k_most_adjusted_runs));
   }
 
   // `jobs` and `shapleyctl jobs` take a job's organization from its newest run, from the run's begin on.
@@ -109,7 +112,7 @@ class Restating {
   Expected<void> restate(const StoredSegment& segment, std::uint32_t ordinal, const std::string& into) {
     SHAPLEY_TRY_ASSIGN(StoredEvent event_opened, reader_.read(*segment.opened));
     auto* opened = std::get_if<SegmentOpened>(&event_opened.event);
-    if (opened == nullptr) return fail(Errc::corrupt, "event " + std::to_string(*segment.opened) + " opens nothing");
+    if (opened == nullptr) return fail(Errc::corrupt, fmt::format("event {} opens nothing", *segment.opened));
     result_.facts.emplace_back(SegmentRetracted{segment.key, *segment.begin});
     opened->key.ordinal = ordinal;
     opened->organization = into;
@@ -120,7 +123,7 @@ class Restating {
     if (!segment.closed) return {};
     SHAPLEY_TRY_ASSIGN(StoredEvent event_closed, reader_.read(*segment.closed));
     auto* closed = std::get_if<SegmentClosed>(&event_closed.event);
-    if (closed == nullptr) return fail(Errc::corrupt, "event " + std::to_string(*segment.closed) + " closes nothing");
+    if (closed == nullptr) return fail(Errc::corrupt, fmt::format("event {} closes nothing", *segment.closed));
     closed->key.ordinal = ordinal;
     result_.facts.push_back(std::move(event_closed.event));
     return {};
@@ -213,9 +216,10 @@ class Attributing {
 };
 
 tl::unexpected<Error> booked_otherwise(const StoredSegment& segment, const std::string& into) {
-  return fail(Errc::conflict, "the run of job " + std::to_string(segment.key.job.value) + " that began " +
-                                  format_instant(segment.key.anchor) + " is booked under " + *segment.organization +
-                                  " by now, not under " + into + ": reverse what was adjusted since first");
+  return fail(Errc::conflict,
+              fmt::format("the run of job {} that began {} is booked under {} by now, not under {}: reverse what was "
+                          "adjusted since first",
+                          segment.key.job.value, format_instant(segment.key.anchor), *segment.organization, into));
 }
 
 // The organization of each stay before the adjustment.

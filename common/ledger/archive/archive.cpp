@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "ledger/archive/links.hpp"
@@ -163,8 +164,9 @@ class Archivist {
     auto fits = unpack(file, begun.plain.file(), on_progress_);
     if (fits) fits = check_part(ledger_, begun.plain.file(), part, on_progress_);
     if (fits || fits.error().code != Errc::corrupt) return fits;
-    return fail(Errc::conflict, file.string() + " is there already, and is not what is to be archived (" +
-                                    fits.error().what + "); move it away and try again");
+    return fail(Errc::conflict,
+                fmt::format("{} is there already, and is not what is to be archived ({}); move it away and try again",
+                            file.string(), fits.error().what));
   }
 
   Expected<void> make(const path& file, const Begun& begun, LedgerPart& part) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <lzma.h>
 #include <unistd.h>
 
@@ -67,7 +68,7 @@ Expected<void> compare_books(const Database& archive, const Genesis& genesis, Au
 Expected<std::string> identity_fault(const Ledger& ledger, const Ledger& archive) {
   SHAPLEY_TRY_ASSIGN(const std::string identity, ledger.identity());
   SHAPLEY_TRY_ASSIGN(const std::string theirs, archive.identity());
-  return identity == theirs ? "" : "it is of another ledger: " + theirs + ", not " + identity;
+  return identity == theirs ? "" : fmt::format("it is of another ledger: {}, not {}", theirs, identity);
 }
 
 // Why the archive does not end where the next file continues; "" if it does.
@@ -78,10 +79,11 @@ Expected<std::string> end_fault(const Genesis& genesis, const Database& archive)
       head.sequence - begin.sequence == genesis.events) {
     return "";
   }
-  return "it has events " + std::to_string(begin.sequence + 1) + " to " + std::to_string(head.sequence) +
-         ", the last one with hash " + to_hex(head.hash) + "; the next file goes on after events " +
-         std::to_string(genesis.sequence - genesis.events + 1) + " to " + std::to_string(genesis.sequence) +
-         ", the last one with hash " + to_hex(genesis.hash) + ": it was exchanged or changed";
+  return fmt::format(
+      "it has events {} to {}, the last one with hash {}; the next file goes on after events {} to {}, the last one "
+      "with hash {}: it was exchanged or changed",
+      begin.sequence + 1, head.sequence, to_hex(head.hash), genesis.sequence - genesis.events + 1, genesis.sequence,
+      to_hex(genesis.hash));
 }
 
 Expected<Genesis> genesis_of(const Ledger& ledger) {
@@ -169,8 +171,8 @@ Expected<std::optional<ArchiveLink>> archive_before(const Ledger& ledger, const 
 }
 
 std::string described(const ArchiveLink& link) {
-  return link.name + " (" + format_instant(link.begin) + " to " + format_instant(link.until) + ", up to event " +
-         std::to_string(link.sequence) + " with hash " + link.hash + ")";
+  return fmt::format("{} ({} to {}, up to event {} with hash {})", link.name, format_instant(link.begin),
+                     format_instant(link.until), link.sequence, link.hash);
 }
 
 std::optional<path> find_archive(const path& directory, const std::string& name) {
@@ -186,7 +188,8 @@ std::optional<path> find_archive(const path& directory, const std::string& name)
 
 Expected<OpenedFile> open_archive(const Ledger& ledger, const ArchiveLink& link, const path& directory) {
   const auto there = find_archive(directory, link.name);
-  if (!there) return fail(Errc::not_found, "the archive " + described(link) + " is not in " + directory.native());
+  if (!there)
+    return fail(Errc::not_found, fmt::format("the archive {} is not in {}", described(link), directory.native()));
   SHAPLEY_TRY_ASSIGN(OpenedFile opened, OpenedFile::open(*there));
   SHAPLEY_TRY_ASSIGN(const Genesis genesis, genesis_of(ledger));
   SHAPLEY_TRY_ASSIGN(std::string fault, identity_fault(ledger, opened.ledger()));
@@ -194,8 +197,8 @@ Expected<OpenedFile> open_archive(const Ledger& ledger, const ArchiveLink& link,
     SHAPLEY_TRY_ASSIGN(fault, end_fault(genesis, opened.ledger().rows().database()));
   }
   if (fault.empty()) return opened;
-  return fail(Errc::corrupt, there->native() + ": " + fault + "; expected is " + described(link) +
-                                 "; put a copy of that one in its place");
+  return fail(Errc::corrupt, fmt::format("{}: {}; expected is {}; put a copy of that one in its place", there->native(),
+                                         fault, described(link)));
 }
 
 path archives_near(const path& file) {
@@ -276,7 +279,7 @@ std::string words_of(lzma_ret result) {
 
 tl::unexpected<Error> lzma_failure(const path& file, lzma_ret result) {
   if (result == LZMA_MEM_ERROR) return fail(Errc::limit, file.string() + ": there is not enough memory");
-  return fail(Errc::corrupt, file.string() + ": " + words_of(result));
+  return fail(Errc::corrupt, fmt::format("{}: {}", file.string(), words_of(result)));
 }
 
 struct Pump {
@@ -343,7 +346,7 @@ Expected<void> pack(const path& from, const path& to, const OnProgress& on_progr
 Expected<void> unpack(const path& from, const path& to, const OnProgress& on_progress) {
   std::error_code error;
   const std::uintmax_t packed = std::filesystem::file_size(from, error);
-  if (error) return fail(Errc::not_found, from.string() + ": " + error.message());
+  if (error) return fail(Errc::not_found, fmt::format("{}: {}", from.string(), error.message()));
   Stream stream;
   if (const lzma_ret begun = lzma_stream_decoder(&stream.get(), UINT64_MAX, 0); begun != LZMA_OK) {
     return lzma_failure(from, begun);

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/encoding/event_reader.hpp"
@@ -184,8 +186,8 @@ Expected<void> audit_part(const path& to) {
   SHAPLEY_TRY_ASSIGN(const Ledger ledger, Ledger::open(to, OpenMode::read_only));
   SHAPLEY_TRY_ASSIGN(const AuditReport report, audit(ledger));
   if (report.clean()) return {};
-  return fail(Errc::corrupt, "an audit of it finds: " + report.findings.front().check + ": " +
-                                 report.findings.front().what + "; shapleyctl audit of the ledger says more");
+  return fail(Errc::corrupt, fmt::format("an audit of it finds: {}: {}; shapleyctl audit of the ledger says more",
+                                         report.findings.front().check, report.findings.front().what));
 }
 
 }  // namespace
@@ -286,7 +288,7 @@ class Planner {
     const Instant needed = std::min(until - k_usual_memory, Instant{reach.value_or(until.value)});
     if (needed < until - k_longest_memory) return false;
     SHAPLEY_TRY_ASSIGN(const auto hash, hash_of_event(database_, sequence));
-    if (!hash) return fail(Errc::corrupt, "event " + std::to_string(sequence) + " is missing");
+    if (!hash) return fail(Errc::corrupt, fmt::format("event {} is missing", sequence));
     Genesis genesis{.sequence = sequence,
                     .hash = *hash,
                     .events = sequence - last_.sequence,
@@ -316,7 +318,8 @@ class Planner {
 
 std::string archive_name(const std::filesystem::path& ledger, Instant until) {
   constexpr std::size_t k_year_and_month = 7;
-  return ledger.stem().string() + '.' + format_instant(until - Duration{1}).substr(0, k_year_and_month) + ".db.xz";
+  return fmt::format("{}.{}.db.xz", ledger.stem().string(),
+                     format_instant(until - Duration{1}).substr(0, k_year_and_month));
 }
 
 Expected<BooksAtCut> books_at_cut(const Database& database, const Genesis* from, std::int64_t sequence,

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/text.hpp"
 #include "ledger/audit/audit_parts.hpp"
@@ -80,7 +82,7 @@ Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& 
   std::int64_t bad = 0;
   bool readable = true;
   const auto find = [&](std::int64_t sequence, const std::string& what) {
-    if (bad++ == 0) report.findings.push_back({"chain", "event " + std::to_string(sequence) + ": " + what});
+    if (bad++ == 0) report.findings.push_back({"chain", fmt::format("event {}: {}", sequence, what)});
   };
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool there, select.step());
@@ -112,14 +114,16 @@ Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& 
     if (const std::string fault = row_fault(row, *event); !fault.empty()) find(row.sequence, fault);
     facts.survey(*event);
   }
-  if (bad > 1) report.notes.push_back("the chain of events has " + std::to_string(bad) + " faults; the first is named");
-  report.notes.push_back("the chain ends at event " + std::to_string(begin.sequence + report.events) + " with hash " +
-                         to_hex(previous) + "; a copy of this hash proves later that nothing before it was changed");
+  if (bad > 1) report.notes.push_back(fmt::format("the chain of events has {} faults; the first is named", bad));
+  report.notes.push_back(fmt::format(
+      "the chain ends at event {} with hash {}; a copy of this hash proves later that nothing before it was changed",
+      begin.sequence + report.events, to_hex(previous)));
   for (std::string& note : adjustment_notes(facts.adjustments)) report.notes.push_back(std::move(note));
   for (const accounting::ObservationGap& gap : facts.gaps) {
     if (gap.cause != accounting::GapCause::events_lost) continue;
-    report.notes.push_back("the ledger lost what it had from " + format_instant(gap.begin) + " to " +
-                           format_instant(gap.end) + "; shapleyctl import --into takes the runs of that time");
+    report.notes.push_back(
+        fmt::format("the ledger lost what it had from {} to {}; shapleyctl import --into takes the runs of that time",
+                    format_instant(gap.begin), format_instant(gap.end)));
   }
   return readable;
 }
@@ -160,7 +164,7 @@ std::vector<std::string> adjustment_notes(const AdjustmentsByNumber& adjustments
     const std::uint32_t reversal = reversed_by(adjustments, number);
     notes.push_back("adjustment " + std::to_string(number) + ", " + format_instant(made.at) + ", " + made.author +
                     ": " + made.what +
-                    (made.kind == accounting::AdjustmentKind::attribute ? " are " + made.into + "'s" : "") +
+                    (made.kind == accounting::AdjustmentKind::attribute ? fmt::format(" are {}'s", made.into) : "") +
                     (reversal == 0 ? "" : ", reversed by " + std::to_string(reversal)) + "; " + made.reason);
   }
   return notes;
@@ -170,13 +174,13 @@ std::string attribution_note(const AdjustmentsByNumber& adjustments) {
   std::string named;
   for (const auto& [number, made] : adjustments) {
     if (made.kind != accounting::AdjustmentKind::attribute || reversed_by(adjustments, number) != 0) continue;
-    named += (named.empty() ? "" : "; ") + ("adjustment " + std::to_string(number)) + ": " + made.what + " are " +
-             made.into + "'s";
+    named += fmt::format("{}adjustment {}: {} are {}'s", named.empty() ? "" : "; ", number, made.what, made.into);
   }
   return named.empty() ? named
-                       : "whose a run is no record says: runs were given to other organizations and are compared as "
-                         "they ran (" +
-                             named + ")";
+                       : fmt::format(
+                             "whose a run is no record says: runs were given to other organizations and are compared "
+                             "as they ran ({})",
+                             named);
 }
 
 Expected<std::int64_t> compute_hashes(const Database& database, std::map<std::int64_t, std::string>& wanted) {
@@ -198,20 +202,19 @@ void validate(const SignedHead& head, const std::string& computed, std::int64_t 
               AuditReport& report) {
   if (computed == head.hash) {
     agreed = head.sequence;
-    report.notes.push_back(head.title() + ": events 1 to " + std::to_string(head.sequence) +
-                           " are those that were signed then");
+    report.notes.push_back(
+        fmt::format("{}: events 1 to {} are those that were signed then", head.title(), head.sequence));
   } else if (computed.empty() && last >= head.sequence) {
     report.findings.push_back({"head", head.title() + ": the ledger has no such event any more"});
   } else if (computed.empty()) {
-    report.findings.push_back({"head", head.title() + ": the ledger was truncated: it ends at event " +
-                                           std::to_string(last) + ", but held " + counted(head.sequence, "event") +
-                                           " when the head was signed"});
+    report.findings.push_back(
+        {"head", fmt::format("{}: the ledger was truncated: it ends at event {}, but held {} when the head was signed",
+                             head.title(), last, counted(head.sequence, "event"))});
   } else {
-    report.findings.push_back({"head", head.title() +
-                                           ": the ledger was rewritten after that: the content of events 1 to " +
-                                           std::to_string(head.sequence) + " gives hash " + computed + ", signed was " +
-                                           head.hash + "; the first changed event is one of " +
-                                           std::to_string(agreed + 1) + " to " + std::to_string(head.sequence)});
+    report.findings.push_back(
+        {"head", fmt::format("{}: the ledger was rewritten after that: the content of events 1 to {} gives hash {}, "
+                             "signed was {}; the first changed event is one of {} to {}",
+                             head.title(), head.sequence, computed, head.hash, agreed + 1, head.sequence)});
   }
 }
 
@@ -221,8 +224,10 @@ Expected<AuditReport> compare(const Ledger& ledger, const Database& database, st
   std::map<std::int64_t, std::string> computed;
   for (const SignedHead& head : heads) {
     if (head.ledger != identity) {
-      return fail(Errc::conflict, head.title() + " is of ledger " + head.ledger + ", this file is ledger " + identity +
-                                      ": another one, or one that was made in its place");
+      return fail(
+          Errc::conflict,
+          fmt::format("{} is of ledger {}, this file is ledger {}: another one, or one that was made in its place",
+                      head.title(), head.ledger, identity));
     }
     computed.emplace(head.sequence, "");
   }
@@ -236,8 +241,11 @@ Expected<AuditReport> compare(const Ledger& ledger, const Database& database, st
   bool is_rewritten = false;        // the last head did not agree
   for (const SignedHead& head : heads) {
     if (genesis && head.sequence < genesis->sequence) {
-      report.findings.push_back({"head", head.title() + ": its event is not in this file but in its archive " +
-                                             genesis->archive + ", or in one before: compare the head with that"});
+      report.findings.push_back(
+          {"head",
+           fmt::format(
+               "{}: its event is not in this file but in its archive {}, or in one before: compare the head with that",
+               head.title(), genesis->archive)});
       continue;
     }
     const std::string& hash = computed.at(head.sequence);

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/audit/naive_books.hpp"
@@ -175,9 +177,9 @@ class BooksAudit {
   void apply(State& state, const StoredEvent& stored) {
     const auto applied = state.apply(stored.event);
     if (!applied) {
-      find("rebuild", "event " + std::to_string(stored.sequence) + " is refused by the books: " + applied.error().what);
+      find("rebuild", fmt::format("event {} is refused by the books: {}", stored.sequence, applied.error().what));
     } else if (*applied != accounting::Applied::changed) {
-      find("rebuild", "event " + std::to_string(stored.sequence) + " does not change the books");
+      find("rebuild", fmt::format("event {} does not change the books", stored.sequence));
     }
   }
 
@@ -197,8 +199,8 @@ class BooksAudit {
       Utility phi;
       for (const Standing& row : rows) phi += row.phi(estimator);
       if (phi == sum_) continue;
-      find("conservation", when + ": Sum(psi) is " + to_string(sum_.value) + ", Sum(" + figure_name("phi", estimator) +
-                               ") is " + to_string(phi.value));
+      find("conservation", fmt::format("{}: Sum(psi) is {}, Sum({}) is {}", when, to_string(sum_.value),
+                                       figure_name("phi", estimator), to_string(phi.value)));
     }
   }
 
@@ -246,8 +248,8 @@ class BooksAudit {
   void compare_row(const std::string& name, const Standing& row, const NaiveRow& sums, const std::string& when) {
     const auto check = [&](const std::string& figure, Int128 books, Int128 summed) {
       if (books == summed) return;
-      find("rebuild", name + " at " + when + ": " + figure + " is " + to_string(books) + " in the books, " +
-                          to_string(summed) + " summed over unit parts");
+      find("rebuild", fmt::format("{} at {}: {} is {} in the books, {} summed over unit parts", name, when, figure,
+                                  to_string(books), to_string(summed)));
     };
     check("psi", row.psi.value, sums.psi.value);
     for (const EstimatorId estimator : estimator_ids()) {
@@ -322,16 +324,17 @@ class BooksAudit {
   void compare_recovered(const std::string& name, const Figures& theirs, const Figures& rebuilt) {
     for (std::size_t i = 0; i < theirs.size(); ++i) {
       if (theirs[i].second == rebuilt[i].second) continue;
-      find("rebuild", name + ": " + theirs[i].first + " is " + theirs[i].second +
-                          " in the books as shapleyd recovers them, " + rebuilt[i].second +
-                          " in those rebuilt from all events");
+      find("rebuild",
+           fmt::format("{}: {} is {} in the books as shapleyd recovers them, {} in those rebuilt from all events", name,
+                       theirs[i].first, theirs[i].second, rebuilt[i].second));
     }
   }
 
   void write_notes() {
     if (checked_ == 0) return;
-    report_.notes.push_back("psi, phi and Sum(psi) = Sum(phi) checked at " + std::to_string(checked_) +
-                            " instants; the last sum is " + to_string(sum_.value) + " micro-processor seconds squared");
+    report_.notes.push_back(fmt::format(
+        "psi, phi and Sum(psi) = Sum(phi) checked at {} instants; the last sum is {} micro-processor seconds squared",
+        checked_, to_string(sum_.value)));
   }
 
   const Ledger& ledger_;

@@ -3,6 +3,8 @@
 #include <limits>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/chain/signing.hpp"
@@ -60,8 +62,8 @@ class TemporaryTables {
 std::string cells_of(const Statement& row) {
   std::string text;
   for (int column = 0; column < row.columns(); ++column) {
-    text += (column > 0 ? ", " : "") + std::string(row.name(column)) + " " +
-            (row.is_null(column) ? "NULL" : std::string(row.text(column)));
+    text += fmt::format("{}{} {}", column > 0 ? ", " : "", row.name(column),
+                        row.is_null(column) ? "NULL" : std::string(row.text(column)));
   }
   return text;
 }
@@ -72,10 +74,10 @@ Expected<void> find_rows(Statement select, const std::string& check, const std::
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (!row) break;
-    if (++count <= k_rows_shown) report.findings.push_back({check, verdict + ": " + cells_of(select)});
+    if (++count <= k_rows_shown) report.findings.push_back({check, fmt::format("{}: {}", verdict, cells_of(select))});
   }
   if (count > k_rows_shown) {
-    report.findings.push_back({check, verdict + ": " + std::to_string(count) + " rows in all"});
+    report.findings.push_back({check, fmt::format("{}: {} rows in all", verdict, count)});
   }
   return {};
 }
@@ -85,7 +87,7 @@ Expected<void> rows_missing(const Database& database, const std::string& table, 
                             const std::string& right, const std::string& verdict, AuditReport& report) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT * FROM " + left + "." + table +
                                                         " EXCEPT SELECT * FROM " + right + "." + table));
-  return find_rows(std::move(select), "projection", table + ": " + verdict, report);
+  return find_rows(std::move(select), "projection", fmt::format("{}: {}", table, verdict), report);
 }
 
 // Compares a table with what follows from the events.
@@ -241,7 +243,7 @@ Expected<void> audit_heads(const Database& database, AuditReport& report) {
     SHAPLEY_TRY_ASSIGN(const bool there, select.step());
     if (!there) return {};
     if (const std::string fault = head_fault(select); !fault.empty()) {
-      report.findings.push_back({"head", "the signed head of event " + std::string(select.text(0)) + ": " + fault});
+      report.findings.push_back({"head", fmt::format("the signed head of event {}: {}", select.text(0), fault)});
     }
   }
 }
@@ -256,10 +258,10 @@ Expected<bool> audit_genesis(const Database& database, AuditReport& report) {
     return false;
   }
   const Genesis& begin = **genesis;
-  report.notes.push_back("it begins after event " + std::to_string(begin.sequence) + " with hash " +
-                         to_hex(begin.hash) + ", the last one of its archive " + begin.archive +
-                         ", with the books of " + format_instant(begin.until) + " and copies of " +
-                         std::to_string(begin.copies) + " archived events");
+  report.notes.push_back(
+      fmt::format("it begins after event {} with hash {}, the last one of its archive {}, with the books of {} and "
+                  "copies of {} archived events",
+                  begin.sequence, to_hex(begin.hash), begin.archive, format_instant(begin.until), begin.copies));
   return true;
 }
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 
 namespace shapley::ledger {
@@ -22,7 +24,7 @@ void drop_empty_pieces(std::vector<LedgerPiece>& pieces) {
 }  // namespace
 
 std::string run_name(JobId job, Instant begin) {
-  return "job " + std::to_string(job.value) + ", run from " + format_instant(begin);
+  return fmt::format("job {}, run from {}", job.value, format_instant(begin));
 }
 
 LedgerRuns::LedgerRuns(const Facts& facts, std::vector<Finding>& findings) : findings_(findings) {
@@ -69,13 +71,13 @@ void LedgerRuns::extend(const SegmentFacts& segment) {
   LedgerRun& run = runs_.back();
   if (!run.end) return complain("goes on after a segment that is still open");
   if (*run.end != *segment.begin && last_reason_ != CloseReason::suspended) {
-    complain("has a gap from " + format_instant(*run.end) + " to " + format_instant(*segment.begin) +
-             " that no suspension explains");
+    complain(fmt::format("has a gap from {} to {} that no suspension explains", format_instant(*run.end),
+                         format_instant(*segment.begin)));
   }
   if (last_reason_ == CloseReason::resized) return add_piece(segment);
   LedgerPiece& piece = run.pieces.back();
   if (piece.processors != segment.processors) {
-    complain("changes its processors at " + format_instant(*segment.begin) + " without a resize");
+    complain(fmt::format("changes its processors at {} without a resize", format_instant(*segment.begin)));
     return add_piece(segment);
   }
   piece.end = segment.end;
@@ -99,7 +101,8 @@ void LedgerRuns::account(const SegmentFacts& segment) {
 }
 
 void LedgerRuns::complain(const std::string& what) {
-  findings_.push_back({"records", run_name(runs_.back().job, runs_.back().begin) + ": in the ledger it " + what});
+  findings_.push_back(
+      {"records", fmt::format("{}: in the ledger it {}", run_name(runs_.back().job, runs_.back().begin), what)});
 }
 
 namespace {
@@ -118,7 +121,7 @@ bool is_of_zones(Duration d) {
 }
 
 std::string seconds_text(Duration d) {
-  return std::to_string(std::abs(d.value)) + " s " + (d.value > 0 ? "later" : "earlier");
+  return fmt::format("{} s {}", std::abs(d.value), d.value > 0 ? "later" : "earlier");
 }
 
 class TimeZones {
@@ -202,8 +205,8 @@ class Comparing {
       move(record.end, common, ends);
     }
     for (const auto& [d, runs] : common) {
-      found.what += (found.what.empty() ? "the records have times that are " : ", and ") + seconds_text(d) + " for " +
-                    std::to_string(runs) + (runs == 1 ? " run" : " runs");
+      found.what += fmt::format("{}{} for {}{}", found.what.empty() ? "the records have times that are " : ", and ",
+                                seconds_text(d), runs, runs == 1 ? " run" : " runs");
     }
     found.what += " than the ledger: they are of another time zone than this audit; run both with the same TZ";
     return found;
@@ -234,9 +237,9 @@ class Comparing {
     // A single run is cut only at edges that a user passed to sacct.
     const Instant only = begins > 0 ? edges.first : edges.last;
     if (begins + ends == 0 || (begins + ends == 1 && only.value % k_quarter != 0)) return std::nullopt;
-    if (begins > 0) found.what = std::to_string(begins) + " begin at " + format_instant(edges.first);
+    if (begins > 0) found.what = fmt::format("{} begin at {}", begins, format_instant(edges.first));
     if (ends > 0) {
-      found.what += (begins > 0 ? " and " : "") + std::to_string(ends) + " end at " + format_instant(edges.last);
+      found.what += fmt::format("{}{} end at {}", begins > 0 ? " and " : "", ends, format_instant(edges.last));
     }
     found.what +=
         " in the records, where the ledger's go on beyond: sacct -T (--truncate) cut them; make the records without it";

@@ -4,6 +4,8 @@
 #include <sstream>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/text.hpp"
 #include "ledger/audit/ledger_runs.hpp"
@@ -26,7 +28,7 @@ class Comparison {
 
   void run() {
     for (const sacct::UnreadableLine& line : records_.unreadable)
-      find("line " + std::to_string(line.line) + " of the records cannot be read: " + line.why);
+      find(fmt::format("line {} of the records cannot be read: {}", line.line, line.why));
     std::vector<RecordedRun> runs = recorded_runs(records_);
     const auto without_number = std::ranges::find_if(runs, [](const RecordedRun& r) { return r.job >= k_no_number; });
     for (auto first = runs.begin(); first != without_number;) {
@@ -46,8 +48,8 @@ class Comparison {
   void find(std::string what) { report_.findings.push_back({"records", std::move(what)}); }
   // `what`: which instant of which run.
   void find_instants(const std::string& what, Instant ours, const sacct::RecordedTime& theirs) {
-    find(what + " at " + format_instant(ours) + " in the ledger, at " + format_instant(theirs.instant) +
-         " in the record");
+    find(fmt::format("{} at {} in the ledger, at {} in the record", what, format_instant(ours),
+                     format_instant(theirs.instant)));
   }
 
   // Whether the recorded run ended while no process read slurmctld's records, though slurmctld ran.
@@ -165,7 +167,7 @@ class Comparison {
     }
     ++report_.runs_compared;
     const std::string name =
-        run_name(run.job, run.begin) + " (line " + std::to_string(recorded.line()) + ", " + recorded.state + ")";
+        fmt::format("{} (line {}, {})", run_name(run.job, run.begin), recorded.line(), recorded.state);
     if (recorded.start() && !recorded.start()->is(run.begin))
       find_instants(name + ": begins", run.begin, *recorded.start());
     if (recorded.end() && run.end && !recorded.end()->is(*run.end) && ended_unobserved(recorded)) {
@@ -198,7 +200,8 @@ class Comparison {
     } else if (!run.end && end->instant > span_.last_received - k_on_the_way) {
       ++ended_since_;
     } else if (!run.end) {
-      find(name + ": is still open in the ledger, ended at " + format_instant(end->instant) + " in the record");
+      find(fmt::format("{}: is still open in the ledger, ended at {} in the record", name,
+                       format_instant(end->instant)));
     } else if (run.ended_suspended ? *run.end > std::max(end->instant, end->twin.value_or(end->instant))
                                    : !end->is(*run.end)) {
       find_instants(name + ": ends", *run.end, *end);
@@ -216,8 +219,8 @@ class Comparison {
       if (records_.format == sacct::RecordFormat::sacct && recorded.pieces.size() == 1) {
         ++hidden_sizes_;
       } else {
-        find(name + ": has " + std::to_string(run.pieces.size()) + " sizes in the ledger, " +
-             std::to_string(recorded.pieces.size()) + " in the record");
+        find(fmt::format("{}: has {} sizes in the ledger, {} in the record", name, run.pieces.size(),
+                         recorded.pieces.size()));
       }
     }
     for (std::size_t back = 1; back <= common; ++back) {
@@ -238,8 +241,7 @@ class Comparison {
     if (*theirs.cpus == 0 && run.end == run.begin) return;
     if (ours.cpus > 0) {
       if (ours.cpus == *theirs.cpus) return;
-      return find(name + ": has " + std::to_string(ours.cpus) + " CPUs in the ledger, " + std::to_string(*theirs.cpus) +
-                  " in the record");
+      return find(fmt::format("{}: has {} CPUs in the ledger, {} in the record", name, ours.cpus, *theirs.cpus));
     }
     const auto after = facts_.configurations.upper_bound(run.begin);
     if (after != facts_.configurations.begin() && !counts_cpus_only(std::prev(after)->second)) {
@@ -249,8 +251,7 @@ class Comparison {
     if (ours.processors.value == *theirs.cpus * k_micro) return;
     std::ostringstream amount;  // whole numbers nearly always
     amount << static_cast<double>(ours.processors.value) / static_cast<double>(k_micro);
-    find(name + ": holds " + amount.str() + " processors in the ledger, " + std::to_string(*theirs.cpus) +
-         " CPUs in the record");
+    find(fmt::format("{}: holds {} processors in the ledger, {} CPUs in the record", name, amount.str(), *theirs.cpus));
   }
 
   // A charge is bounded, and is not nothing where Slurm bills nothing (docs/reference/configuration.md, `charge`).
@@ -263,8 +264,8 @@ class Comparison {
     }
     const std::int64_t charged = ours.processors.value / k_micro;
     if (charged == std::min(*theirs.billing, k_most)) return;
-    find(name + ": is charged " + std::to_string(charged) + " by Slurm's billing in the ledger, and the record has " +
-         "billing=" + std::to_string(*theirs.billing));
+    find(fmt::format("{}: is charged {} by Slurm's billing in the ledger, and the record has billing={}", name, charged,
+                     *theirs.billing));
   }
 
   void compare_held(const LedgerRun& run, const RecordedRun& recorded, const std::string& name) {
@@ -277,9 +278,9 @@ class Comparison {
     const auto read = [](const sacct::RecordedTime& time, Instant ours) { return time.is(ours) ? ours : time.instant; };
     const Duration held = read(*recorded.end(), *run.end) - read(*recorded.start(), run.begin) - *recorded.suspended;
     if (held == run.held) return;
-    find(name + ": holds its processors for " + std::to_string(run.held.value) + " s in the ledger, " +
-         std::to_string(held.value) + " s in the record (of which " + std::to_string(recorded.suspended->value) +
-         " s suspended are left out)");
+    find(fmt::format(
+        "{}: holds its processors for {} s in the ledger, {} s in the record (of which {} s suspended are left out)",
+        name, run.held.value, held.value, recorded.suspended->value));
   }
 
   void report_unknown(const RecordedRun& recorded) {
@@ -305,8 +306,8 @@ class Comparison {
     } else if (!end && recorded.has_ended) {
       end_untold_.push_back(recorded.line());
     } else {
-      std::string what = "job " + std::to_string(recorded.job.value) + " (line " + std::to_string(recorded.line()) +
-                         ", " + recorded.state + "): the record has a run";
+      std::string what = fmt::format("job {} (line {}, {}): the record has a run", recorded.job.value, recorded.line(),
+                                     recorded.state);
       if (start) what += " from " + format_instant(start->instant);
       if (end) what += " to " + format_instant(end->instant);
       what += " that the ledger does not have";
@@ -332,8 +333,9 @@ class Comparison {
     } else if (was_lost(run)) {
       ++lost_;
     } else {
-      std::string what = run_name(run.job, run.begin) + (run.end ? " to " + format_instant(*run.end) : ", still open") +
-                         ": the ledger has a run that the records do not have";
+      std::string what =
+          fmt::format("{}{}: the ledger has a run that the records do not have", run_name(run.job, run.begin),
+                      run.end ? " to " + format_instant(*run.end) : ", still open");
       if (records_.format == sacct::RecordFormat::sacct) what += " (sacct without -D hides runs that were requeued)";
       find(std::move(what));
     }
@@ -355,8 +357,8 @@ class Comparison {
 
   void write_notes() {
     for (const sacct::ImpossibleRecord& record : records_.impossible) {
-      report_.notes.push_back("line " + std::to_string(record.line) + ", job " + std::to_string(record.job.value) +
-                              ": the record cannot be right, " + record.why + ": left out");
+      report_.notes.push_back(fmt::format("line {}, job {}: the record cannot be right, {}: left out", record.line,
+                                          record.job.value, record.why));
     }
     note(impossible_, "run[|s] of the ledger [is of such a job|are of such jobs]: not compared");
     note(end_untold_,
@@ -378,12 +380,14 @@ class Comparison {
     note(before_ledger_, "recorded run[|s] ended before the ledger began: left out");
     note(left_out_.before_records, "run[|s] of the ledger ended before the records begin: left out");
     note(left_out_.after_records, "run[|s] of the ledger began after the records were made: left out");
-    note(after_ledger_, "recorded run[|s] began after the ledger's last event was received, at " +
-                            format_instant(span_.last_received) + ", or within " + std::to_string(k_on_the_way.value) +
-                            " s before: left out");
-    note(ended_since_, "run[|s] ended after the ledger's last event was received, at " +
-                           format_instant(span_.last_received) + ", or within " + std::to_string(k_on_the_way.value) +
-                           " s before: [its end is|their ends are] not compared");
+    note(
+        after_ledger_,
+        fmt::format(
+            "recorded run[|s] began after the ledger's last event was received, at {}, or within {} s before: left out",
+            format_instant(span_.last_received), k_on_the_way.value));
+    note(ended_since_, fmt::format("run[|s] ended after the ledger's last event was received, at {}, or within {} s "
+                                   "before: [its end is|their ends are] not compared",
+                                   format_instant(span_.last_received), k_on_the_way.value));
     note(outside_,
          "run[|s] that both sides or the records alone have [lies|lie] outside of the interval: not compared");
     note(open_, "run[|s] [is|are] open in the ledger and [has|have] no record yet: left out");

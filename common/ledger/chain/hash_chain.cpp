@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include <fmt/format.h>
+
 namespace shapley::ledger {
 
 namespace {
@@ -71,7 +73,7 @@ std::string to_hex(const Digest& digest) {
 Expected<Digest> digest_from(std::span<const unsigned char> blob) {
   Digest digest{};
   if (blob.size() != digest.size()) {
-    return fail(Errc::corrupt, "a hash of " + std::to_string(blob.size()) + " bytes instead of 32");
+    return fail(Errc::corrupt, fmt::format("a hash of {} bytes instead of 32", blob.size()));
   }
   std::copy(blob.begin(), blob.end(), digest.begin());
   return digest;

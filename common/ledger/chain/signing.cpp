@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -36,7 +37,7 @@ struct FreeContext {
 using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
 
 tl::unexpected<Error> key_file_failure(const path& file, std::string_view operation) {
-  return system_failure(file.string() + ": cannot " + std::string(operation), errno);
+  return system_failure(fmt::format("{}: cannot {}", file.string(), operation), errno);
 }
 
 std::string text_of(BIO* bio) {
@@ -58,8 +59,9 @@ Expected<void> check_private(int descriptor, const path& file) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) return key_file_failure(file, "read its mode");
   if ((status.st_mode & 077U) != 0) {
-    return fail(Errc::denied, file.string() + ": others than its owner may read or write this private key; chmod 600 " +
-                                  file.string() + ", and make a new key if another user may have read it");
+    return fail(Errc::denied, fmt::format("{}: others than its owner may read or write this private key; chmod 600 {}, "
+                                          "and make a new key if another user may have read it",
+                                          file.string(), file.string()));
   }
   return {};
 }
@@ -185,7 +187,7 @@ std::string_view bytes_of(const Signature& signature) {
 }
 
 tl::unexpected<Error> malformed(std::string_view what) {
-  return fail(Errc::corrupt, "no head of a ledger: " + std::string(what) + std::string(k_remedy));
+  return fail(Errc::corrupt, fmt::format("no head of a ledger: {}{}", what, k_remedy));
 }
 
 // The lines without the carriage returns and the empty lines that mail programs add.
@@ -206,12 +208,12 @@ using Fields = std::array<std::string, 6>;
 Expected<Fields> fields_of(std::string_view text) {
   constexpr std::array<std::string_view, 6> k_names{"ledger", "sequence", "hash", "time", "key", "signature"};
   const std::vector<std::string> lines = lines_of(text);
-  if (lines.empty() || lines[0] != k_title) return malformed("it does not begin with \"" + std::string(k_title) + "\"");
+  if (lines.empty() || lines[0] != k_title) return malformed(fmt::format("it does not begin with \"{}\"", k_title));
   Fields fields;
   for (std::size_t i = 0; i < k_names.size(); ++i) {
     const std::string prefix = std::string(k_names[i]) + ": ";
     if (i + 1 >= lines.size() || !lines[i + 1].starts_with(prefix)) {
-      return malformed("line " + std::to_string(i + 2) + " is not \"" + prefix + "...\"");
+      return malformed(fmt::format("line {} is not \"{}...\"", i + 2, prefix));
     }
     fields[i] = lines[i + 1].substr(prefix.size());
   }
@@ -222,16 +224,16 @@ Expected<Fields> fields_of(std::string_view text) {
 }  // namespace
 
 std::string SignedHead::title() const {
-  return "the head of event " + std::to_string(sequence) + ", signed " + format_instant(time);
+  return fmt::format("the head of event {}, signed {}", sequence, format_instant(time));
 }
 
 std::string SignedHead::signed_text() const {
-  return std::string(k_title) + "\nledger: " + ledger + "\nsequence: " + std::to_string(sequence) + "\nhash: " + hash +
-         "\ntime: " + format_instant(time) + "\nkey: " + key + "\n";
+  return fmt::format("{}\nledger: {}\nsequence: {}\nhash: {}\ntime: {}\nkey: {}\n", k_title, ledger, sequence, hash,
+                     format_instant(time), key);
 }
 
 std::string SignedHead::text() const {
-  return signed_text() + "signature: " + to_hex(bytes_of(signature)) + "\n";
+  return fmt::format("{}signature: {}\n", signed_text(), to_hex(bytes_of(signature)));
 }
 
 Expected<SignedHead> parse_head(std::string_view text) {
@@ -268,8 +270,9 @@ Expected<SignedHead> read_head_file(const std::filesystem::path& file) {
 
 Expected<void> verify_signature(const SignedHead& head, const PublicKey& key) {
   if (head.key != key.fingerprint()) {
-    return fail(Errc::conflict, head.title() + ", was signed with key " + head.key + ", the public key given is " +
-                                    key.fingerprint() + "; take the one that belongs to it");
+    return fail(Errc::conflict,
+                fmt::format("{}, was signed with key {}, the public key given is {}; take the one that belongs to it",
+                            head.title(), head.key, key.fingerprint()));
   }
   if (!key.verifies(head.signed_text(), head.signature)) {
     return fail(Errc::corrupt, head.title() +

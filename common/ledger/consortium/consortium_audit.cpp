@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "accounting/state/consortium.hpp"
@@ -75,11 +76,12 @@ class Silences {
     }
     for (const auto& [cluster, stretches] : stretches_) {
       for (std::size_t i = 0; i < std::min(stretches.size(), k_most_listed); ++i) {
-        missing.push_back(cluster + ": no statement was recorded from " + format_instant(stretches[i].first) + " to " +
-                          format_instant(stretches[i].second));
+        missing.push_back(fmt::format("{}: no statement was recorded from {} to {}", cluster,
+                                      format_instant(stretches[i].first), format_instant(stretches[i].second)));
       }
       if (stretches.size() > k_most_listed)
-        missing.push_back(cluster + ": and so " + counted(stretches.size() - k_most_listed, "time") + " more");
+        missing.push_back(
+            fmt::format("{}: and so {} more", cluster, counted(stretches.size() - k_most_listed, "time")));
     }
   }
 
@@ -135,7 +137,8 @@ Expected<Fold> fold_to(const Database& database, std::int64_t last, const Estima
 std::string what_differs(const json& stated, const json& given) {
   for (const auto& [member, value] : stated.items()) {
     if (member != "organizations" && value != given.at(member))
-      return member + " is " + shapley::text_of(value) + ", by that ledger " + shapley::text_of(given.at(member));
+      return fmt::format("{} is {}, by that ledger {}", member, shapley::text_of(value),
+                         shapley::text_of(given.at(member)));
   }
   if (!stated.contains("organizations")) return {};
   std::map<std::string, std::pair<json, json>> rows;
@@ -144,7 +147,8 @@ std::string what_differs(const json& stated, const json& given) {
   for (const auto& [name, row] : rows) {
     if (row.first.is_null()) return name + " is not in it, but in that ledger";
     if (row.second.is_null()) return name + " has no figures in that ledger";
-    if (std::string differs = what_differs(row.first, row.second); !differs.empty()) return name + "'s " + differs;
+    if (std::string differs = what_differs(row.first, row.second); !differs.empty())
+      return fmt::format("{}'s {}", name, differs);
   }
   return {};
 }
@@ -248,8 +252,8 @@ class ConsortiumAudit {
   }
 
   static std::string title(std::int64_t sequence, const StandingReceived& statement) {
-    return "event " + std::to_string(sequence) + ", the statement of " + statement.cluster + " of " +
-           format_instant(statement.figures.time);
+    return fmt::format("event {}, the statement of {} of {}", sequence, statement.cluster,
+                       format_instant(statement.figures.time));
   }
 
   void check_signature(std::int64_t sequence, const StandingReceived& statement) {
@@ -263,7 +267,7 @@ class ConsortiumAudit {
     ++verified_;
     const StandingStatement text{statement.cluster, statement.figures, statement.signature};
     if (const auto good = verify_signature(text, *key); !good)
-      find("signature", title(sequence, statement) + ": " + good.error().what);
+      find("signature", fmt::format("{}: {}", title(sequence, statement), good.error().what));
   }
 
   // A new weight changes nothing of what was given and got before: what the same clusters contribute is the same right
@@ -292,8 +296,8 @@ class ConsortiumAudit {
           before[i].figures.given_less_got == after[i].figures.given_less_got) {
         continue;
       }
-      find("weights", "event " + std::to_string(sequence) + ", " + format_instant(declared.at) + ": what " +
-                          before[i].organization + " is owed on other clusters changes with the weights");
+      find("weights", fmt::format("event {}, {}: what {} is owed on other clusters changes with the weights", sequence,
+                                  format_instant(declared.at), before[i].organization));
     }
   }
 
@@ -306,8 +310,8 @@ class ConsortiumAudit {
     ++report_.rank_checks;
     for (std::size_t i = 0; i < ranked.size(); ++i) {
       if (const std::string differs = what_differs(json_of(ranked[i]), json_of(summed[i])); !differs.empty()) {
-        find("ranks", "event " + std::to_string(stored.sequence) + ", " + format_instant(books.now()) + ": " +
-                          ranked[i].organization + " is ranked by another sum over clusters: " + differs);
+        find("ranks", fmt::format("event {}, {}: {} is ranked by another sum over clusters: {}", stored.sequence,
+                                  format_instant(books.now()), ranked[i].organization, differs));
       }
     }
   }
@@ -332,7 +336,7 @@ class ConsortiumAudit {
     };
     std::map<std::pair<std::string, std::string>, Unfit> unfit;  // by cluster and reason
     for (const Mark& mark : marks_) {
-      std::string reason = "its ledger " + mark.ledger + " was not given";
+      std::string reason = fmt::format("its ledger {} was not given", mark.ledger);
       Other* fits = nullptr;
       for (Other& other : others_) {
         if (other.identity != mark.ledger) continue;
@@ -342,18 +346,19 @@ class ConsortiumAudit {
           if (other.hashes.at(mark.event) == mark.hash) break;
           continue;
         }
-        reason = other.of.file +
-                 (mark.event > other.head.sequence
-                      ? " ends at event " + std::to_string(other.head.sequence) +
-                            ": it was copied before that, or it was truncated"
-                      : " begins after event " + std::to_string(other.begin.sequence) + ": its archive was not given");
+        reason =
+            other.of.file +
+            (mark.event > other.head.sequence
+                 ? fmt::format(" ends at event {}: it was copied before that, or it was truncated", other.head.sequence)
+                 : fmt::format(" begins after event {}: its archive was not given", other.begin.sequence));
       }
       const bool is_of_it = fits != nullptr && fits->hashes.at(mark.event) == mark.hash;
       const LedgerReplaced* replaced = is_of_it ? nullptr : given_up(mark);
       if (replaced != nullptr && std::ranges::find(others_, mark.ledger, &Other::identity) != others_.end()) {
         fits = nullptr;
-        reason = "its ledger was replaced, which was found or accepted at " + format_instant(replaced->at) +
-                 ": the one that it was before was not given";
+        reason = fmt::format(
+            "its ledger was replaced, which was found or accepted at {}: the one that it was before was not given",
+            format_instant(replaced->at));
       }
       if (fits != nullptr) {
         fits->marks.push_back(mark);
@@ -365,9 +370,9 @@ class ConsortiumAudit {
       missing.last = std::max(missing.last, mark.event);
     }
     for (const auto& [why, missing] : unfit) {
-      report_.missing.push_back(why.first + ": " + counted(missing.count, "statement") + " by its events " +
-                                std::to_string(missing.first) + " to " + std::to_string(missing.last) + ": " +
-                                why.second);
+      report_.missing.push_back(fmt::format("{}: {} by its events {} to {}: {}", why.first,
+                                            counted(missing.count, "statement"), missing.first, missing.last,
+                                            why.second));
     }
     for (Other& other : others_) {
       std::ranges::sort(other.marks, {},
@@ -397,7 +402,8 @@ class ConsortiumAudit {
       const auto& statement = std::get<StandingReceived>(stored.event);
       const std::string differs = fault_of(statement, other.hashes.at(mark.event), fold.books().state);
       if (!differs.empty())
-        find("statement", title(mark.sequence, statement) + ", compared with " + other.of.file + ": " + differs);
+        find("statement",
+             fmt::format("{}, compared with {}: {}", title(mark.sequence, statement), other.of.file, differs));
     }
     return {};
   }
@@ -418,13 +424,12 @@ class ConsortiumAudit {
     const Mark& first = other.marks[same];
     const std::int64_t from = same == 0 ? other.begin.sequence + 1 : other.marks[same - 1].event + 1;
     const std::string event = std::to_string(first.event);
-    find("statement", first.cluster + ": " + counted(count, "statement") + " by its events " + event + " to " +
-                          std::to_string(other.marks.back().event) + ", the first of " + format_instant(first.time) +
-                          ", compared with " + other.of.file +
-                          ": that ledger was rewritten, it has other hashes there; it differs " +
-                          (from >= first.event ? "from event " + event
-                                               : "from one of the events " + std::to_string(from) + " to " + event) +
-                          " on");
+    find("statement", fmt::format("{}: {} by its events {} to {}, the first of {}, compared with {}: that ledger was "
+                                  "rewritten, it has other hashes there; it differs {} on",
+                                  first.cluster, counted(count, "statement"), event, other.marks.back().event,
+                                  format_instant(first.time), other.of.file,
+                                  from >= first.event ? "from event " + event
+                                                      : fmt::format("from one of the events {} to {}", from, event)));
   }
 
   // The fault of a statement, by books that have the events up to its own only.
@@ -432,12 +437,13 @@ class ConsortiumAudit {
     const ClusterFigures& stated = statement.figures;
     // Books cannot be moved back, so they must not be moved to that time.
     if (stated.time > statement.at + k_clocks_apart)
-      return "it was recorded at " + format_instant(statement.at) + ", before its own time";
+      return fmt::format("it was recorded at {}, before its own time", format_instant(statement.at));
     if (stated.time < books.now()) {
-      return "that ledger had come to " + format_instant(books.now()) + " with event " + std::to_string(stated.event);
+      return fmt::format("that ledger had come to {} with event {}", format_instant(books.now()), stated.event);
     }
     const auto estimator = accounting::parse_estimator(stated.contribution);
-    if (!estimator) return "its contribution '" + stated.contribution + "' is by no estimator that this program has";
+    if (!estimator)
+      return fmt::format("its contribution '{}' is by no estimator that this program has", stated.contribution);
     books.advance(stated.time);
     if (const accounting::ClusterNamed* named = books.cluster();
         named != nullptr && named->cluster != statement.cluster) {
@@ -459,21 +465,22 @@ class ConsortiumAudit {
   void write_notes() {
     if (to_note_.empty()) report_.notes.emplace_back("no consortium was declared, and no statement was recorded");
     for (const auto& [sequence, replaced] : replaced_) {
-      report_.notes.push_back(
-          replaced.cluster + ": " + format_instant(replaced.at) + ": " + replacement_text(replaced) +
-          (replaced.reason.empty() ? "; found" : "; accepted by " + replaced.author + ": " + replaced.reason));
+      report_.notes.push_back(fmt::format(
+          "{}: {}: {}{}", replaced.cluster, format_instant(replaced.at), replacement_text(replaced),
+          replaced.reason.empty() ? "; found" : fmt::format("; accepted by {}: {}", replaced.author, replaced.reason)));
     }
     if (verified_ > 0)
       report_.notes.push_back(counted(verified_, "signature") + " verified with the keys that were given");
     for (const auto& [of, count] : unverified_) {
-      report_.notes.push_back(of.first + ": " + counted_as(count, "signature[|s] [was|were] not verified") + ": " +
-                              (of.second.empty() ? "no key of this cluster was declared"
-                                                 : "its public key " + of.second + " was not given"));
+      report_.notes.push_back(
+          fmt::format("{}: {}: {}", of.first, counted_as(count, "signature[|s] [was|were] not verified"),
+                      of.second.empty() ? "no key of this cluster was declared"
+                                        : fmt::format("its public key {} was not given", of.second)));
     }
     for (const auto& [check, count] : found_) {
       if (count > k_most_listed)
-        report_.notes.push_back("of " + counted(count, "finding") + " '" + check + "' the first " +
-                                std::to_string(k_most_listed) + " are listed");
+        report_.notes.push_back(
+            fmt::format("of {} '{}' the first {} are listed", counted(count, "finding"), check, k_most_listed));
     }
   }
 

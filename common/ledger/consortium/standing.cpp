@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "accounting/estimators/table.hpp"
@@ -81,7 +82,7 @@ Expected<void> sign(StandingStatement& statement, const SigningKey& key) {
 
 Expected<StandingStatement> parse_statement(std::string_view text) {
   if (text.size() > k_most_statement_bytes) {
-    return fail(Errc::corrupt, "a standing statement has at most " + std::to_string(k_most_statement_bytes) + " bytes");
+    return fail(Errc::corrupt, fmt::format("a standing statement has at most {} bytes", k_most_statement_bytes));
   }
   const nlohmann::json object = parse_json(text);
   if (object.is_discarded()) return fail(Errc::corrupt, "a standing statement is one JSON object");
@@ -101,14 +102,17 @@ Expected<void> verify_signature(const StandingStatement& statement, const Public
     std::ranges::copy(*bytes, signature.begin());
     if (key.verifies(statement.signed_text(), signature)) return {};
   }
-  return fail(Errc::corrupt, "the signature is not of this text by the key " + key.fingerprint() +
-                                 ": the statement was edited or forged, or " + statement.cluster + " has another key");
+  return fail(
+      Errc::corrupt,
+      fmt::format(
+          "the signature is not of this text by the key {}: the statement was edited or forged, or {} has another key",
+          key.fingerprint(), statement.cluster));
 }
 
 namespace {
 
 std::string differs(std::string what, std::string_view there, std::string_view here) {
-  return std::move(what) + " '" + std::string(there) + "', here '" + std::string(here) + '\'';
+  return fmt::format("{} '{}', here '{}'", what, there, here);
 }
 
 std::int64_t weight_here(const OwnCluster& own, std::string_view cluster) {
@@ -127,18 +131,19 @@ std::string disagreements(const accounting::ClusterFigures& figures, const Judge
   if (figures.period != by.period) {
     all.push_back(differs("its period is", name_of(figures.period), name_of(by.period)));
   } else if (figures.period_begin < period_begin(by.period, figures.time)) {
-    all.push_back("its books count from " + format_instant(figures.period_begin) +
-                  ", before the present period began; it is taken from the next period on");
+    all.push_back(
+        fmt::format("its books count from {}, before the present period began; it is taken from the next period on",
+                    format_instant(figures.period_begin)));
   }
   bool names_this = false;
   for (const accounting::ClusterWeight& stated : figures.weights) {
     names_this = names_this || stated.cluster == by.own.name;
     const std::int64_t here = weight_here(by.own, stated.cluster);
     if (here == 0 || here == stated.weight) continue;
-    all.push_back(
-        differs("a processor of " + stated.cluster + " is worth", format_micro(stated.weight), format_micro(here)));
+    all.push_back(differs(fmt::format("a processor of {} is worth", stated.cluster), format_micro(stated.weight),
+                          format_micro(here)));
   }
-  if (!names_this) all.push_back("its consortium has no cluster '" + by.own.name + "'");
+  if (!names_this) all.push_back(fmt::format("its consortium has no cluster '{}'", by.own.name));
   std::string text;
   for (const std::string& each : all) text += (text.empty() ? "" : "; ") + each;
   return text;
@@ -157,7 +162,7 @@ bool is_older(const accounting::ClusterFigures& figures, const accounting::Clust
 Expected<void> judge(const StandingStatement& statement, std::string_view cluster, const JudgedBy& by) {
   const accounting::ClusterFigures& figures = statement.figures;
   if (statement.cluster == by.own.name) {
-    return fail(Errc::conflict, "it is a statement of this cluster itself, '" + by.own.name + "'");
+    return fail(Errc::conflict, fmt::format("it is a statement of this cluster itself, '{}'", by.own.name));
   }
   if (statement.cluster != cluster)
     return fail(Errc::conflict, differs("it is of the cluster", statement.cluster, cluster));
@@ -165,36 +170,35 @@ Expected<void> judge(const StandingStatement& statement, std::string_view cluste
     return fail(Errc::conflict, std::move(differences));
   if (figures.time > by.now + k_clocks_apart) {
     return fail(Errc::conflict,
-                "its time " + format_instant(figures.time) + " has not come here: the clocks are apart");
+                fmt::format("its time {} has not come here: the clocks are apart", format_instant(figures.time)));
   }
   if (std::string fault = impossible(figures); !fault.empty()) return fail(Errc::conflict, std::move(fault));
   if (by.last == nullptr) {
     if (by.stale_after == Duration{0} || by.now < figures.time + by.stale_after) return {};
-    return fail(Errc::invalid_argument, "it is the first one, and of " + format_instant(figures.time) +
-                                            ", too old to begin with: bring one that is newer than " +
-                                            short_duration(by.stale_after.value));
+    return fail(Errc::invalid_argument,
+                fmt::format("it is the first one, and of {}, too old to begin with: bring one that is newer than {}",
+                            format_instant(figures.time), short_duration(by.stale_after.value)));
   }
   if (!is_older(figures, *by.last)) return {};
-  return fail(Errc::invalid_argument, "it is of " + format_instant(figures.time) + " and event " +
-                                          std::to_string(figures.event) + ", older than the last one, of " +
-                                          format_instant(by.last->time) + " and event " +
-                                          std::to_string(by.last->event));
+  return fail(Errc::invalid_argument,
+              fmt::format("it is of {} and event {}, older than the last one, of {} and event {}",
+                          format_instant(figures.time), figures.event, format_instant(by.last->time), by.last->event));
 }
 
 std::string replacement(const accounting::ClusterFigures& figures, const accounting::ClusterFigures& last) {
   const std::string now = "event " + std::to_string(figures.event);
   const std::string before = "event " + std::to_string(last.event);
   if (figures.ledger != last.ledger) {
-    return "its ledger was begun again: it is at " + now + " of the ledger " + figures.ledger + ", and was at " +
-           before + " of " + last.ledger;
+    return fmt::format("its ledger was begun again: it is at {} of the ledger {}, and was at {} of {}", now,
+                       figures.ledger, before, last.ledger);
   }
   if (figures.event < last.event)
-    return "its ledger went back from " + before + " to " + std::to_string(figures.event) + ": it was restored";
+    return fmt::format("its ledger went back from {} to {}: it was restored", before, figures.event);
   if (figures.event == last.event && figures.hash != last.hash)
-    return "its " + now + " is another one than before: its ledger was restored, and goes on otherwise";
+    return fmt::format("its {} is another one than before: its ledger was restored, and goes on otherwise", now);
   if (figures.lost > last.lost && figures.lost < last.time) {
-    return "its ledger went back before " + before + " and is at " + std::to_string(figures.event) +
-           " now: it says that it lost what it had since " + format_instant(figures.lost);
+    return fmt::format("its ledger went back before {} and is at {} now: it says that it lost what it had since {}",
+                       before, figures.event, format_instant(figures.lost));
   }
   return {};
 }
@@ -202,12 +206,12 @@ std::string replacement(const accounting::ClusterFigures& figures, const account
 std::string replacement_text(const accounting::LedgerReplaced& replaced) {
   const std::string before = "event " + std::to_string(replaced.former_event);
   if (replaced.former_ledger != replaced.ledger) {
-    return "its ledger was begun again: it is " + replaced.ledger + " now, and was at " + before + " of " +
-           replaced.former_ledger;
+    return fmt::format("its ledger was begun again: it is {} now, and was at {} of {}", replaced.ledger, before,
+                       replaced.former_ledger);
   }
   if (replaced.event < replaced.former_event)
-    return "its ledger went back from " + before + " to " + std::to_string(replaced.event);
-  return "its ledger went back before " + before + ", and goes on otherwise";
+    return fmt::format("its ledger went back from {} to {}", before, replaced.event);
+  return fmt::format("its ledger went back before {}, and goes on otherwise", before);
 }
 
 const accounting::StandingReceived* last_statement(const accounting::State& books, const std::string& cluster) {
@@ -239,9 +243,9 @@ std::string other_line(const accounting::State& books, const std::string& cluste
   std::string how = last == nullptr ? std::string() : replacement(figures, *last);
   // The text of one that was found names no present event, so that the log has it once.
   if (const auto known = last_replaced(books, cluster); is_open(known))
-    how = replacement_text(*known) + ", which was found at " + format_instant(known->at);
+    how = fmt::format("{}, which was found at {}", replacement_text(*known), format_instant(known->at));
   if (how.empty()) return how;
-  return how + "; shapleyctl standing --accept " + cluster + " shows what changes if it is accepted";
+  return fmt::format("{}; shapleyctl standing --accept {} shows what changes if it is accepted", how, cluster);
 }
 
 }  // namespace shapley::ledger

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "accounting/estimators/table.hpp"
 #include "accounting/events/event.hpp"
 #include "accounting/state/consortium.hpp"
@@ -38,13 +40,13 @@ Int128 processors_of(const ClusterFigures& figures) {
 std::string impossible(const OrganizationElsewhere& row, Int128 processors, Int128 seconds) {
   const std::string& name = row.organization;
   if (name == accounting::k_guests || name == accounting::k_commons) {
-    return "it has figures of " + name + ", which is no organization of the consortium";
+    return fmt::format("it has figures of {}, which is no organization of the consortium", name);
   }
   for (const auto& [held, word] : {std::pair{row.owned, "owns"}, {row.used, "uses"}, {row.waiting, "asks for"}}) {
-    if (held.value < 0) return name + " " + word + " less than nothing there";
+    if (held.value < 0) return fmt::format("{} {} less than nothing there", name, word);
   }
-  const std::string of = "of " + grouped(whole_processors(processors)) + " processors whose books count for " +
-                         short_duration(static_cast<std::int64_t>(seconds - k_facts_late.value));
+  const std::string of = fmt::format("of {} processors whose books count for {}", grouped(whole_processors(processors)),
+                                     short_duration(static_cast<std::int64_t>(seconds - k_facts_late.value)));
   const Int128 given = row.settled_given.value;
   const Int128 got = row.settled_got.value;
   const Int128 most = k_most_processors_left * processors * seconds;
@@ -54,9 +56,9 @@ std::string impossible(const OrganizationElsewhere& row, Int128 processors, Int1
   }
   const Int128 settled = magnitude(given) + magnitude(got);
   if (magnitude(row.figures.balance.value) > (most / 2 + settled) * (seconds + 1))
-    return name + "'s standing is more than any cluster's " + of;
+    return fmt::format("{}'s standing is more than any cluster's {}", name, of);
   if (magnitude(row.figures.rate_less_used.value) > 2 * std::max<Int128>(processors, row.used.value))
-    return name + " gives or gets more in a second than there is " + of;
+    return fmt::format("{} gives or gets more in a second than there is {}", name, of);
   return {};
 }
 
@@ -101,9 +103,10 @@ std::string jump(const ClusterFigures& next, const ClusterFigures& last) {
     const std::string time = short_duration(between.value);
     largest = by_work ? row.organization + (work < 0 ? " got " : " gave ") + hours(work) + " more in " + time +
                             " by its statements, more than the cluster can do" +
-                            (settled == 0 ? "" : "; " + hours(settled) + " of that by agreed amounts")
-                      : row.organization + ": in " + time +
-                            " its standing by its statements moved by more than what it gave and got explains";
+                            (settled == 0 ? "" : fmt::format("; {} of that by agreed amounts", hours(settled)))
+                      : fmt::format(
+                            "{}: in {} its standing by its statements moved by more than what it gave and got explains",
+                            row.organization, time);
   }
   return largest;
 }

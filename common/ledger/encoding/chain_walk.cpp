@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "ledger/encoding/event_json.hpp"
 
 namespace shapley::ledger {
@@ -21,8 +23,7 @@ std::span<const unsigned char> stored_hash_of(const Statement& row) {
 
 std::string row_fault(const EventRow& row, const accounting::Event& event) {
   if (encode(event) != row.payload) return "its payload is not written as the program writes it";
-  if (accounting::event_key(event) != row.key)
-    return "its key '" + std::string(row.key) + "' is not that of its payload";
+  if (accounting::event_key(event) != row.key) return fmt::format("its key '{}' is not that of its payload", row.key);
   if (time_of(event).value != row.at) return "its time is not that of its payload";
   return {};
 }
@@ -49,8 +50,8 @@ Expected<void> walk_chain(const Database& database, std::int64_t after, const Di
 Expected<void> check_chain(const Database& database, std::int64_t after, const Digest& previous) {
   return walk_chain(database, after, previous, [](const Link& link) -> Expected<void> {
     if (link.fits && link.sequence == link.place) return {};
-    return fail(Errc::corrupt, "event " + std::to_string(link.sequence) +
-                                   ": its hash does not follow from the row before it and its content");
+    return fail(Errc::corrupt, fmt::format("event {}: its hash does not follow from the row before it and its content",
+                                           link.sequence));
   });
 }
 

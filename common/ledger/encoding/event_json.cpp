@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "accounting/events/event_check.hpp"
@@ -185,8 +186,8 @@ Expected<Event> decode(std::string_view kind, std::string_view payload) {
   std::string fault;
   Reader in(object, fault);
   std::optional<Event> event = read_kind(kind, in);
-  if (!event) return fail(Errc::corrupt, "unknown kind '" + std::string(kind) + "'");
-  if (!fault.empty()) return fail(Errc::corrupt, std::string(kind) + ": " + fault);
+  if (!event) return fail(Errc::corrupt, fmt::format("unknown kind '{}'", kind));
+  if (!fault.empty()) return fail(Errc::corrupt, fmt::format("{}: {}", kind, fault));
   if (auto verdict = well_formed(*event); !verdict) return fail(Errc::corrupt, std::move(verdict).error().what);
   return *std::move(event);
 }

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <fmt/format.h>
+
 #include "ledger/encoding/event_columns.hpp"
 #include "ledger/encoding/event_store.hpp"
 #include "ledger/file/typed_rows.hpp"
@@ -85,7 +87,7 @@ Expected<StoredEvent> EventReader::read(std::int64_t sequence) {
   Statement& rows = selects_.rows.bind(1, sequence - 1).bind(2, sequence);
   const Used used(rows);
   SHAPLEY_TRY_ASSIGN(const bool there, rows.step());
-  if (!there) return fail(Errc::corrupt, "event " + std::to_string(sequence) + " is missing");
+  if (!there) return fail(Errc::corrupt, fmt::format("event {} is missing", sequence));
   return stored_event();
 }
 
@@ -168,7 +170,7 @@ Expected<void> EventReader::take(const Statement& row, int column, std::string_v
       value = word->text;
     } else if constexpr (std::is_enum_v<Value>) {
       const auto known = parse_word<Value>(word->text);
-      if (!known) return unreadable("'" + word->text + "' is no known " + std::string(name));
+      if (!known) return unreadable(fmt::format("'{}' is no known {}", word->text, name));
       value = *known;
     } else {
       value = word->gres;
@@ -215,10 +217,10 @@ Expected<const EventReader::KnownText*> EventReader::interned(std::int64_t numbe
   Statement& row = selects_.interned.bind(1, number);
   const Used used(row);
   SHAPLEY_TRY_ASSIGN(const bool there, row.step());
-  if (!there) return unreadable("word " + std::to_string(number) + " is missing");
+  if (!there) return unreadable(fmt::format("word {} is missing", number));
   // Only the json is hashed, so the text is compared with it.
   if (meaning_of(row.text(1)) != row.text(0)) {
-    return unreadable("the text of word " + std::to_string(number) + " is not what its json means");
+    return unreadable(fmt::format("the text of word {} is not what its json means", number));
   }
   KnownText fresh{.text = std::string(row.text(0)), .gres = {}};
   if (row.text(1).starts_with('[')) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "ledger/file/files.hpp"
 
 namespace shapley::ledger {
@@ -40,7 +42,7 @@ Errc errc_of(sqlite3* connection, int result) {
 tl::unexpected<Error> failure(sqlite3* connection, int result) {
   const char* words = connection != nullptr ? sqlite3_errmsg(connection) : sqlite3_errstr(result);
   const Errc code = errc_of(connection, result);
-  return fail(code, std::string("SQLite: ") + words + (code == Errc::no_space ? "; make room on its disk" : ""));
+  return fail(code, fmt::format("SQLite: {}{}", words, code == Errc::no_space ? "; make room on its disk" : ""));
 }
 
 }  // namespace

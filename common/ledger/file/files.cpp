@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,7 +38,8 @@ Expected<WriterLock> WriterLock::acquire(const std::filesystem::path& ledger) {
   const std::string path = (ignored ? ledger : resolved).string() + ".lock";
   WriterLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, k_live_file_mode));
   if (lock.descriptor_ < 0 && errno == ELOOP) {
-    return fail(Errc::denied, "lock file " + path + " is a symbolic link, and must be the file itself; remove it");
+    return fail(Errc::denied,
+                fmt::format("lock file {} is a symbolic link, and must be the file itself; remove it", path));
   }
   if (lock.descriptor_ < 0) {
     auto failed = system_failure("lock file " + path, errno);
@@ -47,8 +49,10 @@ Expected<WriterLock> WriterLock::acquire(const std::filesystem::path& ledger) {
   }
   if (::flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return system_failure("lock file " + path, errno);
-    return fail(Errc::conflict, holder_of(lock.descriptor_) + " writes this ledger already (lock file " + path +
-                                    "); stop it first, or open the ledger for reading only");
+    return fail(
+        Errc::conflict,
+        fmt::format("{} writes this ledger already (lock file {}); stop it first, or open the ledger for reading only",
+                    holder_of(lock.descriptor_), path));
   }
   if (::ftruncate(lock.descriptor_, 0) != 0) return system_failure("lock file " + path, errno);
   const std::string pid = std::to_string(::getpid()) + "\n";
@@ -87,14 +91,13 @@ Expected<void> NamedFiles::check() const {
   for (const File& opened : files_) {
     const File present = look_at(opened.name);
     if (opened.number == 0 || (present.device == opened.device && present.number == opened.number)) continue;
-    return fail(Errc::conflict,
-                opened.name.string() + (present.number == 0 ? ": was removed" : ": was replaced by another file") +
-                    " while process " + std::to_string(::getpid()) +
-                    " writes it, so nothing is acknowledged any more; give the file its name back (where it was "
-                    "deleted, copy the ledger and its -wal out of /proc/" +
-                    std::to_string(::getpid()) +
-                    "/fd while the process runs), then start the process again; or stop it and restore a backup: "
-                    "shapleyctl restore");
+    return fail(
+        Errc::conflict,
+        fmt::format("{}{} while process {} writes it, so nothing is acknowledged any more; give the file its name back "
+                    "(where it was deleted, copy the ledger and its -wal out of /proc/{}/fd while the process runs), "
+                    "then start the process again; or stop it and restore a backup: shapleyctl restore",
+                    opened.name.string(), present.number == 0 ? ": was removed" : ": was replaced by another file",
+                    ::getpid(), ::getpid()));
   }
   return {};
 }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "ledger/encoding/event_json.hpp"
 #include "ledger/encoding/event_store.hpp"
 
@@ -195,7 +197,7 @@ Expected<void> Projector::fold(const accounting::OrganizationsDeclared& e, std::
 }
 
 Expected<std::vector<OwnershipStated>> Projector::statements_about(const std::string& node) {
-  const std::string prefix = "ownership_stated/" + node + "/";
+  const std::string prefix = fmt::format("ownership_stated/{}/", node);
   std::string after = prefix;
   after.back() = '0';  // the character after '/'
   SHAPLEY_TRY_ASSIGN(Statement * select, cached("SELECT payload FROM main.event_texts WHERE key >= ?1 AND key < ?2"));

@@ -7,6 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "ledger/encoding/event_reader.hpp"
 #include "ledger/readers/past_books.hpp"
 #include "ledger/store/rows.hpp"
@@ -32,9 +34,9 @@ Expected<void> check_budget(const Files& files, const QueryBudget& budget) {
     events += file->last_sequence() - begin.sequence;
   }
   if (events <= static_cast<std::int64_t>(budget.rows)) return {};
-  return fail(Errc::limit, "this needs more than " + std::to_string(budget.rows) +
-                               " events, the daemon's limit; read the ledger or a copy of it "
-                               "(shapleyctl backup) with --ledger FILE");
+  return fail(Errc::limit, fmt::format("this needs more than {} events, the daemon's limit; read the ledger or a copy "
+                                       "of it (shapleyctl backup) with --ledger FILE",
+                                       budget.rows));
 }
 
 // Visits the events whose numbers `sql` selects until `visit` returns false. Parameters: the number of the last event

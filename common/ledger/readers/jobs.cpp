@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "ledger/file/typed_rows.hpp"
 #include "ledger/store/rows.hpp"
 
@@ -134,8 +136,9 @@ Expected<void> check_events(const StoredSegment& segment) {
   const bool has_begin = segment.begin && segment.organization && segment.processors;
   const bool has_end = segment.end && segment.reason && segment.job_state;
   if ((!segment.opened || has_begin) && (!segment.closed || has_end)) return {};
-  return fail(Errc::corrupt, "an event of a segment of job " + std::to_string(segment.key.job.value) +
-                                 " is missing or damaged; shapleyctl audit says what else is");
+  return fail(Errc::corrupt,
+              fmt::format("an event of a segment of job {} is missing or damaged; shapleyctl audit says what else is",
+                          segment.key.job.value));
 }
 
 Expected<std::vector<StoredSegment>> read_stored_segments(const Database& database, const std::string& jobs,
@@ -156,10 +159,10 @@ Expected<void> check_accounts(const Database& database, const JobsWanted& wanted
     if (is_known) continue;
     SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
     return fail(Errc::invalid_argument,
-                "the ledger has no job of account '" + account + "'" +
-                    (begin.sequence == 0 ? ""
-                                         : "; it goes on from an archive, and jobs that are older are in its "
-                                           "archives only: shapleyctl jobs --ledger ARCHIVE"));
+                fmt::format("the ledger has no job of account '{}'{}", account,
+                            begin.sequence == 0 ? ""
+                                                : "; it goes on from an archive, and jobs that are older are in its "
+                                                  "archives only: shapleyctl jobs --ledger ARCHIVE"));
   }
   return {};
 }

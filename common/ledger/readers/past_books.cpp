@@ -5,6 +5,8 @@
 #include <string>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "base/contract.hpp"
 #include "ledger/encoding/chain_walk.hpp"
@@ -213,9 +215,9 @@ Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem:
     if (!opened && opened.error().code == Errc::not_found) {
       SHAPLEY_TRY_ASSIGN(const Recovered opening, past.files_.front()->opening());
       if (const Instant begin = opening.state.begin(); begin > until) return before_the_books(until, begin);
-      return fail(Errc::not_found, "the books of " + format_instant(since) + " need the archive " + described(*link) +
-                                       ", which is not in " + archives.native() +
-                                       "; with --ledger FILE, --archives DIRECTORY says where it is");
+      return fail(Errc::not_found, fmt::format("the books of {} need the archive {}, which is not in {}; with --ledger "
+                                               "FILE, --archives DIRECTORY says where it is",
+                                               format_instant(since), described(*link), archives.native()));
     }
     if (!opened) return tl::unexpected<Error>(std::move(opened).error());
     past.archives_.push_back(*std::move(opened));
@@ -238,8 +240,8 @@ Expected<Instant> begin_of_books(const accounting::State& opening, Instant first
 tl::unexpected<Error> before_the_books(Instant asked, Instant begin) {
   return fail(Errc::invalid_argument, begin == k_end_of_time
                                           ? "the books have not begun: no run, node or organization is recorded"
-                                          : "the books begin at " + format_instant(begin) + "; there is nothing of " +
-                                                format_instant(asked) + " or before");
+                                          : fmt::format("the books begin at {}; there is nothing of {} or before",
+                                                        format_instant(begin), format_instant(asked)));
 }
 
 namespace {

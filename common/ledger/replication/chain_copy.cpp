@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "ledger/encoding/chain_walk.hpp"
 #include "ledger/encoding/event_json.hpp"
 #include "ledger/encoding/event_reader.hpp"
@@ -31,7 +33,7 @@ Expected<std::vector<ChainRow>> read_rows(const Database& database, std::int64_t
   bool full = false;
   const auto add = [&](const StoredEvent& stored) -> Expected<void> {
     SHAPLEY_TRY_ASSIGN(const bool there, hashes.step());
-    if (!there) return fail(Errc::corrupt, "event " + std::to_string(stored.sequence) + " has no hash");
+    if (!there) return fail(Errc::corrupt, fmt::format("event {} has no hash", stored.sequence));
     SHAPLEY_TRY_ASSIGN(const Digest hash, digest_from(hashes.blob(0)));
     rows.push_back({.sequence = stored.sequence,
                     .received = stored.received,
@@ -61,7 +63,7 @@ Expected<ChainPart> read_part(const Database& database, const Position& position
 // Appends one row to the open transaction.
 Expected<Event> append_row(AppendRows& writer, const ChainRow& row) {
   const auto wrong = [&](Errc code, const std::string& what) {
-    return fail(code, "event " + std::to_string(row.sequence) + ": " + what);
+    return fail(code, fmt::format("event {}: {}", row.sequence, what));
   };
   const std::int64_t last = writer.head().sequence;
   if (row.sequence != last + 1) {
@@ -170,7 +172,7 @@ Expected<void> adopt_identity(Ledger& ledger, const std::string& identity) {
     SHAPLEY_TRY_ASSIGN(AppendRows * writer, ledger.to_append());
     if (writer->head().sequence != 0) return fail(Errc::conflict, "it has events, so it keeps its own");
     if (!is_hex(identity, k_digits)) {
-      return fail(Errc::invalid_argument, "'" + identity + "' is no identity of a ledger");
+      return fail(Errc::invalid_argument, fmt::format("'{}' is no identity of a ledger", identity));
     }
     return writer->in_transaction([&]() -> Expected<void> {
       SHAPLEY_TRY_ASSIGN(Statement update, database.prepare("UPDATE identity SET ledger = ?1"));
@@ -186,7 +188,7 @@ Expected<Parted> compare_parted(const Ledger& aside, const Ledger& present) {
 }
 
 Expected<fs::path> set_aside(const fs::path& ledger, Instant now) {
-  auto renamed = rename_ledger(ledger, ledger.string() + ".superseded-" + stamp_of(now));
+  auto renamed = rename_ledger(ledger, fmt::format("{}.superseded-{}", ledger.string(), stamp_of(now)));
   if (!renamed) return with_context("ledger: set aside: " + ledger.string(), std::move(renamed).error());
   return renamed;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "accounting/events/event_check.hpp"
@@ -143,7 +144,7 @@ Expected<AdjustmentAsked> adjustment_asked(const AdjustRequest& request) {
   if (ways != 1)
     return fail(Errc::invalid_argument, "adjust: name one of attribute, own, rename, merge, settle and reverse");
   const char* empty = std::visit([](const auto& what) { return empty_member(what); }, asked.what);
-  if (empty != nullptr) return fail(Errc::invalid_argument, std::string("adjust: ") + empty + " must not be empty");
+  if (empty != nullptr) return fail(Errc::invalid_argument, fmt::format("adjust: {} must not be empty", empty));
   return asked;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/nearest.hpp"
 
 namespace shapley::ledger {
@@ -100,9 +102,9 @@ Expected<Side> side_of(const Moment& moment, const Ledger& ledger, const std::st
     for (const OrganizationRow& row : moment.status.organizations) {
       if (row.is.rank) known.push_back(row.is.name);
     }
-    return fail(Errc::invalid_argument, "'" + name + "' is no organization with a rank" + did_you_mean(name, known) +
-                                            " and no job (4711, 4711_3, or 4711+1); ranks have " +
-                                            listed_names(known, 30));
+    return fail(Errc::invalid_argument,
+                fmt::format("'{}' is no organization with a rank{} and no job (4711, 4711_3, or 4711+1); ranks have {}",
+                            name, did_you_mean(name, known), listed_names(known, 30)));
   }
   SHAPLEY_TRY_ASSIGN(JobAt described, job_at(moment, ledger, *job, budget));
   std::string organization = described.is.organization;

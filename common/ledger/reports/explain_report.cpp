@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/number.hpp"
 #include "ledger/readers/declarations.hpp"
 #include "ledger/readers/jobs.hpp"
@@ -222,10 +224,11 @@ Expected<BookedBy> booked_by(const Ledger& ledger, const Moment& moment, const J
 
 Expected<JobName> checked_job_name(const std::string& text) {
   if (const auto name = parse_job_name(text)) return *name;
-  return fail(Errc::invalid_argument,
-              "'" + text +
-                  "' is no job; write its number, 4711, an array's task, 4711_3, or a part of a "
-                  "heterogeneous job, 4711+1");
+  return fail(
+      Errc::invalid_argument,
+      fmt::format(
+          "'{}' is no job; write its number, 4711, an array's task, 4711_3, or a part of a heterogeneous job, 4711+1",
+          text));
 }
 
 Expected<JobAt> job_at(const Moment& moment, const Ledger& ledger, const JobName& name, QueryBudget budget) {
@@ -233,10 +236,9 @@ Expected<JobAt> job_at(const Moment& moment, const Ledger& ledger, const JobName
                      jobs_report(ledger, {.all = true, .jobs = {name.job}}, moment.at, budget));
   const JobRow* row = newest(report.jobs, name, moment.at);
   if (row == nullptr) {
-    return fail(Errc::invalid_argument,
-                "job " + text_of(name) +
-                    " is not in the ledger: it was submitted a moment ago, was purged before it was "
-                    "seen, or is older than the ledger");
+    return fail(Errc::invalid_argument, fmt::format("job {} is not in the ledger: it was submitted a moment ago, was "
+                                                    "purged before it was seen, or is older than the ledger",
+                                                    text_of(name)));
   }
   JobAt job{.is = row->is, .job_id = text_of(name), .submit = row->submit};
   job.is.organization = name_of(moment, row->is.organization);
@@ -272,8 +274,8 @@ Expected<ExplainReport> explain_report(const Moment& moment, const Ledger& ledge
   const RankedRow* row = moment.row(job.is.organization);
   if (row == nullptr) {
     const std::string which = job.state == JobTurn::hypothetical ? "such a job" : "job " + job.job_id;
-    return fail(Errc::invalid_argument, which + " is of " + job.is.organization + ", which was not in the books at " +
-                                            format_instant(moment.at));
+    return fail(Errc::invalid_argument, fmt::format("{} is of {}, which was not in the books at {}", which,
+                                                    job.is.organization, format_instant(moment.at)));
   }
   ExplainReport report;
   report.at = moment.at;

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "accounting/state/consortium.hpp"
 #include "ledger/consortium/standing.hpp"
 #include "reports/amounts.hpp"
@@ -166,9 +168,9 @@ std::string sentence_of_clusters(const accounting::State& state, accounting::Est
   if (!first || !other || first == other || !accounting::goes_first(in_force, *first, *other, Duration{0})) return "";
   const std::vector<std::string> clusters = deciding_clusters(outlook, shares, *first, *other);
   if (clusters.empty()) return "";
-  return outlook.rows[*first].organization + " goes before " + outlook.rows[*other].organization + " because of what " +
-         states_text(clusters) + ": by the books of this cluster alone " + outlook.rows[*other].organization +
-         " would go first";
+  return fmt::format("{} goes before {} because of what {}: by the books of this cluster alone {} would go first",
+                     outlook.rows[*first].organization, outlook.rows[*other].organization, states_text(clusters),
+                     outlook.rows[*other].organization);
 }
 
 }  // namespace shapley::ledger

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
 #include "base/nearest.hpp"
@@ -162,8 +164,9 @@ std::vector<std::string> names_without(const EstimatorSet& some, const Estimator
 std::string stand_in_sentence(EstimatorId wanted, EstimatorId by, bool is_kept) {
   const std::string name(accounting::name_of(wanted));
   const std::string others(accounting::name_of(by));
-  if (!is_kept) return name + " is not kept here; these are by " + others;
-  return name + " is behind what happened; these are by " + others + " until it has caught up, which it does by itself";
+  if (!is_kept) return fmt::format("{} is not kept here; these are by {}", name, others);
+  return fmt::format("{} is behind what happened; these are by {} until it has caught up, which it does by itself",
+                     name, others);
 }
 
 // nullopt: hindsight keeps all.
@@ -176,9 +179,9 @@ std::optional<HindsightBound> hindsight_bound(const accounting::State& state) {
 std::string bounded_sentence(const accounting::HindsightBounded& bounded) {
   constexpr unsigned k_mib = 20;
   const bool is_pairs = bounded.coalitions == accounting::Coalitions::pairs;
-  return std::string("hindsight keeps ") + (is_pairs ? "pairs of organizations instead of all coalitions" : "nothing") +
-         " since " + format_instant(bounded.at) + ", because it took " + std::to_string(bounded.needed >> k_mib) +
-         " MiB of memory and may have " + std::to_string(bounded.bound >> k_mib);
+  return fmt::format("hindsight keeps {} since {}, because it took {} MiB of memory and may have {}",
+                     is_pairs ? "pairs of organizations instead of all coalitions" : "nothing",
+                     format_instant(bounded.at), bounded.needed >> k_mib, bounded.bound >> k_mib);
 }
 
 // Ranked organizations first, then those without a rank (commons), by OrgId.
@@ -199,13 +202,13 @@ std::vector<OrgId> report_order(const std::vector<accounting::Rank>& ranked, con
 // "is owed 12.4 core-hours", "owes 3.1 core-hours", "is even".
 std::string owed_text(double core_hours, const AmountUnit& in) {
   if (core_hours == 0) return "is even";
-  return (core_hours > 0 ? "is owed " : "owes ") + format_core_hours(core_hours) + ' ' + in.word();
+  return fmt::format("{}{} {}", core_hours > 0 ? "is owed " : "owes ", format_core_hours(core_hours), in.word());
 }
 
 std::string in_words(Duration duration) {
   const DurationUnit& unit = largest_unit(duration);
   const std::int64_t count = duration.value / unit.seconds;
-  return std::to_string(count) + ' ' + std::string(unit.word) + (count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, unit.word, count == 1 ? "" : "s");
 }
 
 std::string percent(double part) {
@@ -221,7 +224,7 @@ std::string of_what_runs(const RankedRow& row) {
   std::array<char, 32> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "%.6g", std::fabs(more));
   const std::string count = std::string(buffer.data()) + (std::fabs(more) == 1 ? " processor" : " processors");
-  return more > 0 ? "uses " + count + " more than it gives" : "gives " + count + " more than it uses";
+  return more > 0 ? fmt::format("uses {} more than it gives", count) : fmt::format("gives {} more than it uses", count);
 }
 
 // How what runs enters the key: "" if it does not.
@@ -229,8 +232,8 @@ std::string counted_text(const RankingReport& ranking) {
   if (ranking.running_factor == 0) return "";
   std::array<char, 32> weight{};
   std::snprintf(weight.data(), weight.size(), "%.6g", ranking.running_weight);
-  return " and what runs now counts for " + in_words(Duration{ranking.residual_s}) + " more, with weight " +
-         weight.data();
+  return fmt::format(" and what runs now counts for {} more, with weight {}", in_words(Duration{ranking.residual_s}),
+                     weight.data());
 }
 
 // Sentences about surprises: which organizations go before one that is owed more, and why. `rows` in rank order.
@@ -259,15 +262,17 @@ std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& r
     if (!least_key || key(row) < key(*least_key)) least_key = &row;
     if (!best_idle || idle_key(row) > idle_key(*best_idle)) best_idle = &row;
     if (row.below_guarantee == true && *row.guarantee > 0) {
-      sentences.push_back(row.name + " runs on fewer than its guaranteed part of its own processors (" +
-                          percent(*row.guarantee) + ") and goes before those that do not");
+      sentences.push_back(fmt::format(
+          "{} runs on fewer than its guaranteed part of its own processors ({}) and goes before those that do not",
+          row.name, percent(*row.guarantee)));
     }
   }
   if (!best_key) return sentences;
   const bool have_jobs = guests != nullptr && guests->waiting_jobs + guests->running_jobs > 0;
   if (have_jobs && key(*guests) > key(*least_key)) {
-    sentences.push_back("jobs of guests go after those of every organization (guests: last), also after those of " +
-                        least_key->name + ", whose key is less");
+    sentences.push_back(fmt::format(
+        "jobs of guests go after those of every organization (guests: last), also after those of {}, whose key is less",
+        least_key->name));
   }
   const Duration horizon{ranking.horizon_s};
   const std::string& best = best_key->name;
@@ -276,15 +281,17 @@ std::vector<std::string> ranking_sentences(const std::vector<OrganizationRow>& r
   // A standing is of this cluster alone: where other clusters decide against it, nothing else has to be said.
   const bool is_behind = by_clusters.empty() && most_owed->standing_core_hours > best_key->standing_core_hours;
   if (idle_key(*best_idle) > idle_key(*best_key)) {
-    const std::string then =
-        brakes ? " by its key if nothing ran now, " : " in " + in_words(horizon) + " if nothing runs until then, ";
+    const std::string then = brakes ? " by its key if nothing ran now, "
+                                    : fmt::format(" in {} if nothing runs until then, ", in_words(horizon));
     sentences.push_back(best_idle->name + ' ' + owed(idle_key(*best_idle)) + then + best + ' ' +
                         owed(idle_key(*best_key)) + "; but " + best + " goes before it because of what runs now: " +
                         best_idle->name + ' ' + of_what_runs(*best_idle) + ", " + best + ' ' + of_what_runs(*best_key));
   } else if (brakes && is_behind) {
-    sentences.push_back(most_owed->name + ' ' + owed(most_owed->standing_core_hours) + " by now, but " + best +
-                        " goes before it, because ranks go by how far there is to brake: by their keys " + best + ' ' +
-                        owed(key(*best_key)) + ", " + most_owed->name + ' ' + owed(key(*most_owed)));
+    sentences.push_back(
+        fmt::format("{} {} by now, but {} goes before it, because ranks go by how far there is to brake: by their keys "
+                    "{} {}, {} {}",
+                    most_owed->name, owed(most_owed->standing_core_hours), best, best, owed(key(*best_key)),
+                    most_owed->name, owed(key(*most_owed))));
   } else if (is_behind) {
     sentences.push_back(most_owed->name + ' ' + owed(most_owed->standing_core_hours) + " by now, but " + best +
                         " will be owed more within " + in_words(horizon) + " if nothing more starts" +
@@ -337,8 +344,8 @@ std::int64_t startable_before(const RankedRow& other, const RankedRow& own, std:
 
 tl::unexpected<Error> unknown_organization(const std::string& name, const std::vector<std::string>& known) {
   constexpr std::size_t k_named = 30;
-  return fail(Errc::invalid_argument, "the books know no organization '" + name + "'" + did_you_mean(name, known) +
-                                          "; they know " + listed_names(known, k_named));
+  return fail(Errc::invalid_argument, fmt::format("the books know no organization '{}'{}; they know {}", name,
+                                                  did_you_mean(name, known), listed_names(known, k_named)));
 }
 
 Expected<void> check_organizations(const accounting::State& state, const std::vector<std::string>& names) {

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/calendar.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/reports/utilization.hpp"
@@ -249,8 +251,9 @@ HistoryRow history_row(const Stretch& stretch, std::size_t id, EstimatorId estim
 
 tl::unexpected<Error> within_a_period(Instant t) {
   return fail(Errc::invalid_argument,
-              "what is known now of a time that is over is kept of whole closed periods only, and at " +
-                  format_instant(t) + " none begins or ends; ask for whole ones, or without --as-of");
+              fmt::format("what is known now of a time that is over is kept of whole closed periods only, and at {} "
+                          "none begins or ends; ask for whole ones, or without --as-of",
+                          format_instant(t)));
 }
 
 // The worth of cooperation in closed periods, by everything that became known later.
@@ -418,9 +421,9 @@ Expected<HistoryReport> history_report(PastBooks& books, const IntervalAsked& as
                                        bool with_utilization) {
   const std::int64_t length = length_of(by);
   if (length > 0 && length < k_hour_s && (asked.until - asked.since).value > k_most_short_intervals * length) {
-    return fail(Errc::invalid_argument, "a history by " + std::string(name_of(by)) + " has at most " +
-                                            std::to_string(k_most_short_intervals) +
-                                            " intervals; ask for a shorter time, or for longer intervals");
+    return fail(Errc::invalid_argument,
+                fmt::format("a history by {} has at most {} intervals; ask for a shorter time, or for longer intervals",
+                            name_of(by), k_most_short_intervals));
   }
   HistoryReport report{.of = heading(asked), .by = std::string(name_of(by)), .rows = {}};
   if (with_utilization) report.utilization = UtilizationReport{.not_known = {"drained", "reserved"}};

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include <fmt/format.h>
+
 namespace shapley::ledger {
 
 namespace {
@@ -33,8 +35,8 @@ std::string amount_text(double core_hours) {
 
 // " 12.4 core-hours instead of 9.3, on average this period".
 std::string instead(double got, double other, const AmountUnit& in) {
-  return amount_text(got) + (got == 0 ? "" : ' ' + in.word()) + " instead of " + amount_text(other) +
-         ", on average this period";
+  return fmt::format("{}{} instead of {}, on average this period", amount_text(got), got == 0 ? "" : ' ' + in.word(),
+                     amount_text(other));
 }
 
 int sign_of(Utility utility) {
@@ -132,8 +134,8 @@ class Writer {
     const double alone = average(all.alone.utility);
     const int gain = sign_of(all.gain());
     std::string more = gain == 0 ? "as much as" : (gain > 0 ? "more than" : "less than");
-    if (gain != 0 && alone != 0) more = percent_text(100 * (got - alone) / alone) + ' ' + more;
-    return {.sentence = "together all have got " + more + " each alone: " + instead(got, alone, in_),
+    if (gain != 0 && alone != 0) more = fmt::format("{} {}", percent_text(100 * (got - alone) / alone), more);
+    return {.sentence = fmt::format("together all have got {} each alone: {}", more, instead(got, alone, in_)),
             .is = comparison(all)};
   }
 
@@ -157,8 +159,9 @@ class Writer {
     const std::vector<std::string>& names = leaving.organizations;
     std::string who = names.front();
     for (std::size_t i = 1; i < names.size(); ++i) who += (i + 1 == names.size() ? " and " : ", ") + names[i];
-    leaving.sentence = who + " would have gained most by leaving: alone " +
-                       (got == 0 ? "" : percent_text(100 * (alone - got) / got) + " more, ") + instead(alone, got, in_);
+    leaving.sentence =
+        fmt::format("{} would have gained most by leaving: alone {}{}", who,
+                    got == 0 ? "" : percent_text(100 * (alone - got) / got) + " more, ", instead(alone, got, in_));
     return leaving;
   }
 
@@ -174,13 +177,17 @@ std::string worth_sentence(const WorthSentence& of, const AmountUnit& in) {
   const std::string average = ", on average this period";
   if (of.got == 0 && of.alone == 0) return "has got nothing, and would have got nothing alone";
   if (of.alone == 0)
-    return "has got " + format_core_hours(of.got) + ' ' + in.word() + average + ", and would have got nothing alone";
+    return fmt::format("has got {} {}{}, and would have got nothing alone", format_core_hours(of.got), in.word(),
+                       average);
   if (of.gain == 0)
-    return "has got as much as it would have got alone: " + format_core_hours(of.got) + ' ' + in.word() + average;
+    return fmt::format("has got as much as it would have got alone: {} {}{}", format_core_hours(of.got), in.word(),
+                       average);
   if (of.got == 0)
-    return "has got nothing, and would have got " + format_core_hours(of.alone) + ' ' + in.word() + " alone" + average;
-  return "has got " + percent_text(100 * (of.got - of.alone) / of.alone) + (of.gain > 0 ? " more" : " less") +
-         " than it would have got alone: " + instead(of.got, of.alone, in);
+    return fmt::format("has got nothing, and would have got {} {} alone{}", format_core_hours(of.alone), in.word(),
+                       average);
+  return fmt::format("has got {}{} than it would have got alone: {}",
+                     percent_text(100 * (of.got - of.alone) / of.alone), of.gain > 0 ? " more" : " less",
+                     instead(of.got, of.alone, in));
 }
 
 void keep_only(WorthReport& worth, const std::vector<std::string>& organizations) {

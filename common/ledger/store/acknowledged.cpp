@@ -3,6 +3,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "ledger/encoding/chain_walk.hpp"
@@ -52,7 +54,8 @@ Expected<void> write_carried(const std::filesystem::path& copy, const std::optio
     return replace_file(carried_file(copy), shapley::text_of(shapley::json_of(*last)) + '\n', Readers::by_umask);
   std::error_code error;
   std::filesystem::remove(carried_file(copy), error);
-  if (error) return fail(Errc::io, carried_file(copy).string() + ": cannot be removed: " + error.message());
+  if (error)
+    return fail(Errc::io, fmt::format("{}: cannot be removed: {}", carried_file(copy).string(), error.message()));
   return {};
 }
 
@@ -70,14 +73,13 @@ Expected<bool> holds(const Ledger& ledger, const Acknowledged& last) {
 
 std::string loss_in_words(const Acknowledged& last, std::int64_t end) {
   if (last.hash.empty()) {
-    return "it was restored from a copy that ends with event " + std::to_string(last.sequence) +
-           ", and which events it lacks is not known";
+    return fmt::format("it was restored from a copy that ends with event {}, and which events it lacks is not known",
+                       last.sequence);
   }
   if (last.sequence > end) {
-    return "it ends with event " + std::to_string(end) + ", but event " + std::to_string(last.sequence) +
-           " was acknowledged";
+    return fmt::format("it ends with event {}, but event {} was acknowledged", end, last.sequence);
   }
-  return "its event " + std::to_string(last.sequence) + " is not the one that was acknowledged";
+  return fmt::format("its event {} is not the one that was acknowledged", last.sequence);
 }
 
 }  // namespace shapley::ledger

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "ledger/encoding/chain_walk.hpp"
@@ -21,7 +22,7 @@ namespace {
 using std::filesystem::path;
 
 tl::unexpected<Error> cannot(const path& file, std::string_view operation) {
-  return system_failure(file.string() + ": cannot " + std::string(operation), errno);
+  return system_failure(fmt::format("{}: cannot {}", file.string(), operation), errno);
 }
 
 // The mode of a copy, which no daemon works with: the group may read it.
@@ -55,7 +56,7 @@ Expected<BackupResult> copy_ledger(const path& from, const PartialFile& partial,
 Expected<path> keep_aside(const path& ledger, Instant now) {
   std::error_code error;
   if (!std::filesystem::exists(ledger, error)) return path();
-  const path aside = ledger.string() + ".replaced-" + stamp_of(now);
+  const path aside = fmt::format("{}.replaced-{}", ledger.string(), stamp_of(now));
   if (::link(ledger.c_str(), aside.c_str()) != 0) return cannot(aside, "keep the present ledger as this");
   const path log = ledger.string() + "-wal";
   if (std::filesystem::exists(log, error) && ::rename(log.c_str(), (aside.string() + "-wal").c_str()) != 0) {
@@ -114,7 +115,7 @@ bool is_copy(const path& file, const Head& head, std::int64_t schema) {
 bool has_copy(const Database& database, const path& ledger, std::int64_t schema) {
   const auto head = read_head(database);
   if (!head) return false;
-  const std::string prefix = ledger.filename().string() + ".schema-" + std::to_string(schema) + "-";
+  const std::string prefix = fmt::format("{}.schema-{}-", ledger.filename().string(), schema);
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory_of(ledger), error)) {
     const std::string name = entry.path().filename().string();
@@ -151,10 +152,10 @@ Expected<void> back_up_before_migration(const Database& database, const path& le
   if (has_copy(database, ledger, schema)) return {};
   const auto clock = std::chrono::system_clock::now().time_since_epoch();
   const Instant now{std::chrono::duration_cast<std::chrono::seconds>(clock).count()};
-  const path target = ledger.string() + ".schema-" + std::to_string(schema) + "-" + stamp_of(now) + ".backup";
+  const path target = fmt::format("{}.schema-{}-{}.backup", ledger.string(), schema, stamp_of(now));
   auto done = [&]() -> Expected<void> {
     // One name for all tries, so that killed ones do not fill the disk.
-    const PartialFile partial(ledger.string() + ".schema-" + std::to_string(schema) + ".backup.partial");
+    const PartialFile partial(fmt::format("{}.schema-{}.backup.partial", ledger.string(), schema));
     SHAPLEY_TRY(copy_verified(database, partial, k_live_file_mode));
     return partial.become(target);
   }();
@@ -240,7 +241,7 @@ Expected<void> compare_table(const Database& a, const Database& b, const std::st
     SHAPLEY_TRY_ASSIGN(const bool more, left.step());
     SHAPLEY_TRY_ASSIGN(const bool as_many, right.step());
     if (more != as_many || (more && !same_row(left, right))) {
-      return fail(Errc::corrupt, "the new file differs in row " + std::to_string(rows + 1) + " of " + table);
+      return fail(Errc::corrupt, fmt::format("the new file differs in row {} of {}", rows + 1, table));
     }
     if (!more) return {};
     if (++rows % k_events_between_calls == 0) tell(on_progress, {"rows compared", rows});

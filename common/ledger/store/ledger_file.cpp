@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/contract.hpp"
@@ -103,9 +104,8 @@ Expected<void> check_version(const Version& version) {
   if (!fresh && version.application != k_application_id) return no_ledger("an SQLite data base, but no ledger");
   const std::int64_t newest = newest_schema();
   if (version.schema > newest || version.schema < 0) {
-    return fail(Errc::corrupt, "its schema has version " + std::to_string(version.schema) +
-                                   ", this program knows versions up to " + std::to_string(newest) +
-                                   std::string(k_other_program));
+    return fail(Errc::corrupt, fmt::format("its schema has version {}, this program knows versions up to {}{}",
+                                           version.schema, newest, k_other_program));
   }
   return {};
 }
@@ -243,8 +243,10 @@ Expected<Database> open_for_reading(const path& file) {
   auto version = check_genuine(database);
   if (!version) return explained(file, std::move(version).error());
   if (version->schema < newest_schema()) {
-    return fail(Errc::corrupt, "its schema has version " + std::to_string(version->schema) + ", this program reads " +
-                                   std::to_string(newest_schema()) + "; let shapleyd open it once, which migrates it");
+    return fail(
+        Errc::corrupt,
+        fmt::format("its schema has version {}, this program reads {}; let shapleyd open it once, which migrates it",
+                    version->schema, newest_schema()));
   }
   return database;
 }

@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/files.hpp"
 #include "base/mutex.hpp"
 #include "ledger/encoding/chain_walk.hpp"
@@ -66,7 +68,7 @@ Expected<void> check_nothing_missing(const Database& database) {
   for (const SchemaObject& object : genuine) {
     // Other views are for auditors: the audit reports them.
     if (object.type == "view" && std::ranges::find(k_views_read, object.name) == k_views_read.end()) continue;
-    if (!found.contains(object)) return fail(Errc::corrupt, object.type + " " + object.name + " is missing");
+    if (!found.contains(object)) return fail(Errc::corrupt, fmt::format("{} {} is missing", object.type, object.name));
   }
   return {};
 }
@@ -78,7 +80,7 @@ Expected<void> check_end_of_chain(const Database& database, const Head& head) {
   if (after > begin.sequence) {
     SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT hash FROM event_rows WHERE seq = ?1"));
     SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, after).step());
-    if (!row) return fail(Errc::corrupt, "event " + std::to_string(after) + " is missing");
+    if (!row) return fail(Errc::corrupt, fmt::format("event {} is missing", after));
     SHAPLEY_TRY_ASSIGN(previous, digest_from(select.blob(0)));
   }
   return check_chain(database, after, previous);
@@ -87,8 +89,8 @@ Expected<void> check_end_of_chain(const Database& database, const Head& head) {
 Expected<void> check_not_cut(const Database& database, const std::string& table, const Head& head) {
   SHAPLEY_TRY_ASSIGN(const std::int64_t known, database.integer("SELECT COALESCE(MAX(sequence), 0) FROM " + table));
   if (known <= head.sequence) return {};
-  return fail(Errc::corrupt, "its events end at " + std::to_string(head.sequence) + ", but its " + table +
-                                 " know event " + std::to_string(known) + ": events were lost");
+  return fail(Errc::corrupt, fmt::format("its events end at {}, but its {} know event {}: events were lost",
+                                         head.sequence, table, known));
 }
 
 }  // namespace
@@ -103,9 +105,9 @@ Expected<void> check_log_header(const std::filesystem::path& ledger) {
   const auto header = log_header(ledger);
   const bool begun = header && std::ranges::any_of(*header, [](unsigned char byte) { return byte != 0; });
   if (!begun || is_log_header(*header)) return {};
-  return fail(Errc::corrupt, "its write-ahead log " + log +
-                                 " has a damaged header, so acknowledged events in it cannot be read; to go on without "
-                                 "them move the log away");
+  return fail(Errc::corrupt, fmt::format("its write-ahead log {} has a damaged header, so acknowledged events in it "
+                                         "cannot be read; to go on without them move the log away",
+                                         log));
 }
 
 Expected<void> check_pages(const Database& database, const std::filesystem::path& ledger) {
@@ -165,11 +167,11 @@ Expected<void> check_nothing_foreign(const Database& database, std::int64_t vers
     if (genuine.contains(object)) continue;
     const bool ours =
         std::any_of(genuine.begin(), genuine.end(), [&](const SchemaObject& o) { return o.name == object.name; });
-    return fail(Errc::corrupt, object.type + ' ' + object.name +
-                                   (ours ? " is not as the program makes it" : " was added by hand") +
-                                   "; nothing of the file was read, since what is not the program's may stand for "
-                                   "anything; the way out is " +
-                                   (ours ? "" : "to drop it (with sqlite3), or ") + "shapleyctl restore BACKUP");
+    return fail(Errc::corrupt,
+                fmt::format("{} {}{}; nothing of the file was read, since what is not the program's may stand for "
+                            "anything; the way out is {}shapleyctl restore BACKUP",
+                            object.type, object.name, ours ? " is not as the program makes it" : " was added by hand",
+                            ours ? "" : "to drop it (with sqlite3), or "));
   }
   return {};
 }
