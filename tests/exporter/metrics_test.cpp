@@ -45,6 +45,13 @@ TEST(Metrics, TellOrganizationsInBaseUnits) {
            R"(shapley_organization_got_core_seconds{organization="physics"} 1800)",
            R"(shapley_organization_lent_processors{organization="physics"} 32.5)",
            R"(shapley_organization_owned_processors{organization="commons"} 4)",
+           // They add up to the 64 that it owns, and those that are down.
+           R"(shapley_organization_processors{organization="physics",state="own"} 0)",
+           R"(shapley_organization_processors{organization="physics",state="lent"} 32.5)",
+           R"(shapley_organization_processors{organization="physics",state="idle_wanted"} 8)",
+           R"(shapley_organization_processors{organization="physics",state="idle_not_wanted"} 23.5)",
+           R"(shapley_organization_processors{organization="physics",state="down"} 16)",
+           R"(shapley_organization_processors{organization="commons",state="idle_not_wanted"} 4)",
            R"(shapley_organization_waiting_jobs{organization="physics"} 2)",
            R"(shapley_organization_rank{organization="physics"} 1)",
            R"(shapley_organization_no_start_since_timestamp_seconds{organization="physics"} 1795240000)",

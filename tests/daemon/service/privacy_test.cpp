@@ -145,7 +145,8 @@ class PrivacyOfRequests : public ServiceTest {
              {R"({"request":"explain","job":"4702"})", R"({"request":"explain","job":"4701","at":)" + before + "}",
               R"({"request":"explain","job":"4701","at":)" + during + "}"}},
             {"head", {R"({"request":"head"})"}},
-            {"history", {R"({"request":"history","by":"hour"})"}},
+            {"history",
+             {R"({"request":"history","by":"hour"})", R"({"request":"history","by":"hour","utilization":true})"}},
             {"jobs", {R"({"request":"jobs"})", k_all, R"({"request":"jobs","all":true,"jobs":[4701,4702,4703]})"}},
             {"ping", {R"({"request":"ping"})"}},
             {"queue", {R"({"request":"queue"})"}},
@@ -225,6 +226,18 @@ TEST_F(PrivacyOfRequests, SumsByOrganizationAreForAll) {
   const char* forecast = R"({"request":"status","forecast":true})";
   EXPECT_EQ(ask(forecast, k_stranger)["forecast"], as_administrator(forecast)["forecast"]);
   EXPECT_EQ(ask(R"({"request":"history"})", k_stranger), as_administrator(R"({"request":"history"})"));
+}
+
+// Of few runs a wait says whose it was.
+TEST_F(PrivacyOfRequests, WaitsOfRunsAreForThoseWhoSeeAllJobs) {
+  const char* request = R"({"request":"history","by":"hour","utilization":true})";
+  const json all = ask(request, k_operator)["utilization"];
+  EXPECT_FALSE(all["waits"].empty());
+  EXPECT_FALSE(all.contains("private"));
+  const json hidden = ask(request, k_stranger)["utilization"];
+  EXPECT_TRUE(hidden["waits"].empty());
+  EXPECT_EQ(hidden["private"], true);
+  EXPECT_EQ(hidden["rows"], all["rows"]);
 }
 
 // Other clusters state sums by organization. Sums of organizations that the books here do not have are shown to no
