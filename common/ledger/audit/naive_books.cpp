@@ -228,14 +228,14 @@ void NaiveBooks::settle(Instant upto) {
 namespace {
 
 // Whether the claims of some instant exceed the least that the node was ever worth: then runs may have to share.
-bool may_be_shared(const std::vector<NodeUse>& uses, const WholeNode& whole) {
+bool may_be_shared(const std::vector<NodeClaim>& uses, const WholeNode& whole) {
   std::int64_t least = 0;
   for (const auto& [when, worth] : whole) {
     if (worth > 0 && (least == 0 || worth < least)) least = worth;
   }
   if (least == 0) return false;
   std::map<Instant, Int128> changes;
-  for (const NodeUse& use : uses) {
+  for (const NodeClaim& use : uses) {
     changes[use.begin] += use.claimed;
     changes[use.end] -= use.claimed;
   }
@@ -247,7 +247,7 @@ bool may_be_shared(const std::vector<NodeUse>& uses, const WholeNode& whole) {
 // The set of claims present at instants that come in ascending order.
 class Present {
  public:
-  explicit Present(const std::vector<NodeUse>& uses) : uses_(uses), by_begin_(uses.size()) {
+  explicit Present(const std::vector<NodeClaim>& uses) : uses_(uses), by_begin_(uses.size()) {
     std::iota(by_begin_.begin(), by_begin_.end(), std::size_t{0});
     std::stable_sort(by_begin_.begin(), by_begin_.end(),
                      [&](std::size_t a, std::size_t b) { return uses[a].begin < uses[b].begin; });
@@ -263,7 +263,7 @@ class Present {
   }
 
  private:
-  const std::vector<NodeUse>& uses_;
+  const std::vector<NodeClaim>& uses_;
   std::vector<std::size_t> by_begin_;
   std::size_t next_ = 0;
   std::set<std::size_t> present_;
@@ -301,14 +301,14 @@ std::vector<std::int64_t> divided(std::int64_t total, const std::vector<std::int
   return result;
 }
 
-std::vector<std::vector<HeldStretch>> held_stretches(const std::vector<NodeUse>& uses, const WholeNode& whole) {
+std::vector<std::vector<HeldStretch>> held_stretches(const std::vector<NodeClaim>& uses, const WholeNode& whole) {
   std::vector<std::vector<HeldStretch>> held(uses.size());
   if (!may_be_shared(uses, whole)) {
     for (std::size_t i = 0; i < uses.size(); ++i) add(held[i], {uses[i].begin, uses[i].end, uses[i].claimed});
     return held;
   }
   std::set<Instant> cuts;
-  for (const NodeUse& use : uses) cuts.insert({use.begin, use.end});
+  for (const NodeClaim& use : uses) cuts.insert({use.begin, use.end});
   for (const auto& [when, worth] : whole) cuts.insert(when.first);
   Present all(uses);
   auto next_worth = whole.begin();

@@ -67,7 +67,7 @@ using NaiveAccounts = std::vector<NaiveAccount>;
 // accounting/ownership/sharing.
 
 // One run's claim on a node during [begin, end).
-struct NodeUse {
+struct NodeClaim {
   Instant begin;
   Instant end;
   std::int64_t claimed = 0;  // micro-processors
@@ -82,7 +82,7 @@ struct HeldStretch {
 
 // The stretches of every use, in the order of `uses`, which also breaks ties. If the uses of an instant claim more than
 // the node's worth, they hold that worth in proportion to their claims, in integers by largest remainder.
-[[nodiscard]] std::vector<std::vector<HeldStretch>> held_stretches(const std::vector<NodeUse>& uses,
+[[nodiscard]] std::vector<std::vector<HeldStretch>> held_stretches(const std::vector<NodeClaim>& uses,
                                                                    const WholeNode& whole);
 
 // `total` in proportion to `parts`, as integers: rounded down, then one more for the largest remainders; of equal ones,
@@ -142,7 +142,7 @@ class NaiveBooks {
   };
   // What runs held of a node, and their organizations.
   struct NodeUses {
-    std::vector<NodeUse> uses;
+    std::vector<NodeClaim> uses;
     std::vector<std::uint32_t> users;  // organizations
   };
   [[nodiscard]] std::vector<Part> owners_at(const std::map<Instant, std::vector<accounting::OwnershipSpan>>& statements,
