@@ -196,8 +196,8 @@ TEST_F(BoardPapers, is_the_same_on_every_paper) {
          std::map<std::string, std::string>{{"standings_before.csv", "standing_month_before"},
                                             {"decisions.csv", "decision"},
                                             {"heard.csv", "stale"}}) {
-      const auto of_item = [&](const Rows& rows) {
-        return std::ranges::count_if(rows, [&](const auto& each) { return each.at("item") == item; });
+      const auto of_item = [&wanted = item](const Rows& rows) {
+        return std::ranges::count_if(rows, [&](const auto& each) { return each.at("item") == wanted; });
       };
       EXPECT_EQ(of_item(exact), of_item(parsed_csv(content_of(file("board") + '/' + values)))) << values;
       EXPECT_GT(of_item(exact), 0) << values;
