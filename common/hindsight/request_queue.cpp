@@ -19,10 +19,9 @@ FormId RequestQueue::form_of(const Form& form) {
 
 void RequestQueue::add_kind_behind(Kind kind, Kind added) {
   form_ids_.clear();
-  for (Form& form : forms_) {
-    const auto place = std::find(form.kinds.begin(), form.kinds.end(), kind);
-    if (place != form.kinds.end()) form.kinds.insert(place + 1, added);
-    form_ids_.emplace(form, static_cast<FormId>(form_ids_.size()));
+  for (std::size_t i = 0; i < forms_.size(); ++i) {
+    forms_[i].add_behind(kind, added);
+    form_ids_.emplace(forms_[i], static_cast<FormId>(i));
   }
 }
 

@@ -53,6 +53,11 @@ struct Form {
   std::int64_t width = 0;
   [[nodiscard]] bool is_multiple(std::int64_t amount) const { return width == 0 || amount % width == 0; }
   [[nodiscard]] bool may_use(Kind kind) const { return std::ranges::find(kinds, kind) != kinds.end(); }
+  // `added` is tried right behind `kind` if that may be used, unless it may be used already.
+  void add_behind(Kind kind, Kind added) {
+    const auto place = std::ranges::find(kinds, kind);
+    if (place != kinds.end() && !may_use(added)) kinds.insert(place + 1, added);
+  }
   friend auto operator<=>(const Form&, const Form&) = default;
 };
 using FormId = std::uint32_t;
@@ -65,8 +70,9 @@ struct Known {
   Order order;
   Coalition owner = 0;  // one bit
   Request name = 0;
-  FormId form = 0;
-  Request next = 0;  // of this form, or k_no_request
+  FormId form : 31 = 0;
+  FormId is_charged_apart : 1 = 0;  // it starts as one where its form's width fits, whatever the amount
+  Request next = 0;                 // of this form, or k_no_request
   friend bool operator==(const Known&, const Known&) = default;
 };
 
@@ -92,7 +98,7 @@ class RequestQueue {
   [[nodiscard]] const Form& form_at(std::uint32_t place) const { return forms_[queue_[place].form]; }
   // Whether every request has the same form, so that all start in their order.
   [[nodiscard]] bool is_fcfs() const { return forms_.size() <= 1; }
-  // Every form with this kind has the other one, too, right behind it.
+  // Form::add_behind of every form.
   void add_kind_behind(Kind kind, Kind added);
   // The place of the next request of the same form; size() if no later one is of it.
   [[nodiscard]] std::uint32_t next_alike(std::uint32_t place) const {

@@ -350,9 +350,10 @@ std::int64_t Schedule<Unsigned>::start(const Facts& facts, const Waiting& of, Ef
   const std::int64_t now = this->at;
   std::int64_t left = known.amount - of.begun;
   for (const Kind kind : form.kinds) {
-    std::int64_t amount = std::min(this->pools[kind].room_for(form), left);
-    if (form.width > 0 && amount < left) amount -= amount % form.width;
-    if (amount <= 0) continue;
+    const std::int64_t room = this->pools[kind].room_for(form);
+    if (room < std::max<std::int64_t>(form.width, 1)) continue;
+    std::int64_t amount = std::min(room, left);
+    if (form.width > 0) amount = known.is_charged_apart != 0 ? left : std::min(room - room % form.width, left);
     if (known.release < now || kind != form.kinds.front()) last_delayed = now;
     this->pools[kind].free -= amount;
     left -= amount;

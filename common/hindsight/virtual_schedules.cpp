@@ -138,6 +138,18 @@ void VirtualSchedules<Integer>::amend(Request pending, std::int64_t amount) {
 }
 
 template <typename Integer>
+void VirtualSchedules<Integer>::charge(Request request, std::int64_t amount) {
+  const std::uint32_t place = facts_.queue.place_of(request);
+  const Known& now = facts_.queue[place];
+  const std::int64_t width = facts_.queue.form_at(place).width;
+  SHAPLEY_REQUIRE(amount > 0 && width > 0 && (now.amount == width || now.is_charged_apart != 0));
+  if (now.amount == amount) return;
+  Known& known = take_back(request, first_start);
+  known.amount = amount;
+  known.is_charged_apart = amount == width ? 0 : 1;
+}
+
+template <typename Integer>
 void VirtualSchedules<Integer>::started(Request request, std::int64_t at) {
   facts_.queue[facts_.queue.place_of(request)].really_began = at;
 }
@@ -496,7 +508,9 @@ bool VirtualSchedules<Integer>::restore_facts(Image& image) {
   }
   for (const Known& known : image.requests) {
     if (known.form >= image.forms.size()) return false;
-    if (known.amount < 0 || !image.forms[known.form].is_multiple(known.amount)) return false;
+    const Form& form = image.forms[known.form];
+    if (known.amount < 0 || (known.is_charged_apart != 0 ? form.width == 0 : !form.is_multiple(known.amount)))
+      return false;
     facts_.queue.insert_at(static_cast<std::uint32_t>(facts_.queue.size()), known);
   }
   for (const CapacityChange& change : image.changes) {

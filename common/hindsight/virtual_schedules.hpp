@@ -7,11 +7,11 @@
 //
 // - width > 0, jobs that start whole: so much of the amount, or a multiple of it, in one of the form's kinds, the first
 //   one that has room. Of a pool only whole processors count then. A request that is wider than all of C's pools that
-//   it may use never starts in C, and changes nothing there.
-// - width = 0, and one kind: any part of it. If all requests are of that form it is FCFS, and no processor is free
-// while
-//   a request waits: the definition of before whole jobs, in which a request of amount q is q units side by side that
-//   start as capacity becomes free [SR13 Sec. 7: parallel jobs as copies].
+//   it may use never starts in C, and changes nothing there. A request may be charged another amount than its width
+//   (charge): it starts as a whole where its width fits, and a pool may have less than nothing free then.
+// - width = 0: any part of it. If all requests are of that form and of one kind it is FCFS, and no processor is free
+//   while a request waits: the definition of before whole jobs, in which a request of amount q is q units side by side
+//   that start as capacity becomes free [SR13 Sec. 7: parallel jobs as copies].
 //
 // A part that started at s ends at s + p once the duration p of its request is known; until then it does not end.
 // Capacity that falls below what runs stops new starts and preempts nothing. v(C) is the sum of psi_sp of the parts
@@ -93,6 +93,8 @@ class VirtualSchedules {
   // is withdrawn and added again: what was free since its release is not known any more.) REQUIRES: it was not
   // withdrawn.
   void amend(Request pending, std::int64_t amount);
+  // The request, which is of one width, is charged `amount`. It goes on to start where its width fits.
+  void charge(Request request, std::int64_t amount);
   // The request's run really began at `at`.
   void started(Request request, std::int64_t at);
   // The request's run lasted `duration` >= 1 seconds. May be called again with another duration.

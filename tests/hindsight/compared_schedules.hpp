@@ -83,6 +83,10 @@ class Pair {
     facts_.requests[request].amount = amount;
     schedules_.amend(names_[request], amount * unit_);
   }
+  void charge(std::size_t request, std::int64_t amount) {
+    facts_.requests[request].charged = amount;
+    schedules_.charge(names_[request], amount * unit_);
+  }
   void settle(std::int64_t until) { schedules_.settle(until); }
   void mark(std::int64_t at) { schedules_.mark(at); }
   void forget_marks_before(std::int64_t at) { schedules_.forget_marks_before(at); }

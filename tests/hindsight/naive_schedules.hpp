@@ -26,6 +26,8 @@ struct Request {
   // Kinds that it may use, as they are tried, and how much of it starts together, in one of them; 0: any part.
   std::vector<std::size_t> kinds{0};
   std::int64_t width = 0;
+  // Set: it starts as one, in the first kind in which its width fits, and this is what it takes there.
+  std::optional<std::int64_t> charged{};
 };
 
 struct Change {
@@ -67,7 +69,7 @@ inline Value value_of(const Facts& facts, std::uint32_t coalition, std::int64_t 
   std::int64_t first = t;
   for (const Request& request : facts.requests) {
     if (!holds(coalition, request.organization) || request.withdrawn) continue;
-    queue.push_back({request, request.amount});
+    queue.push_back({request, request.charged.value_or(request.amount)});
     first = std::min(first, request.release);
   }
   std::stable_sort(queue.begin(), queue.end(), [](const Waiting& a, const Waiting& b) {
@@ -91,7 +93,8 @@ inline Value value_of(const Facts& facts, std::uint32_t coalition, std::int64_t 
         const std::int64_t together = request.width > 0 ? request.width : 1;
         const std::int64_t broken = (pools[kind] % unit + unit) % unit;
         const std::int64_t room = std::max<std::int64_t>(pools[kind] - broken - used[kind], 0);
-        const std::int64_t amount = std::min(waiting.left, room) / together * together;
+        std::int64_t amount = std::min(waiting.left, room) / together * together;
+        if (request.charged) amount = room >= request.width ? waiting.left : 0;
         waiting.left -= amount;
         used[kind] += amount;
         const auto& duration = request.duration;

@@ -108,6 +108,7 @@ class Cluster {
         naive::Request again = pair_.facts().requests[run.request];
         again.release = now_ + static_cast<std::int64_t>(rng_.below(3));
         again.duration.reset();
+        again.charged.reset();
         again.order = next_order();
         waiting_.push_back(pair_.add(again));
       }
@@ -126,10 +127,7 @@ class Cluster {
   // A job that starts whole, wider than any pool perhaps, or several of them, or, seldom, one that starts in parts.
   void make_whole(naive::Request& request) {
     if (kinds_ > 1) request.kinds = some_kinds();
-    if (site_.has_parts && rng_.below(6) == 0) {
-      request.kinds.resize(1);
-      return;
-    }
+    if (site_.has_parts && rng_.below(6) == 0) return;
     request.width = 1 + static_cast<std::int64_t>(rng_.below(rng_.below(4) == 0 ? 9 : 3));
     request.amount = request.width * (rng_.below(4) == 0 ? 1 + static_cast<std::int64_t>(rng_.below(4)) : 1);
   }
@@ -188,6 +186,9 @@ class Cluster {
       if (request == pending) take_waiting(i);
       running_.push_back({request, now_, now_ + 1 + static_cast<std::int64_t>(rng_.below(9))});
       pair_.started(request, now_);
+      const std::int64_t width = pair_.facts().requests[request].width;
+      if (width > 0 && width == amount && rng_.below(4) == 0)
+        pair_.charge(request, 1 + static_cast<std::int64_t>(rng_.below(6)));
     }
   }
   [[nodiscard]] std::int64_t together(std::size_t request) const {

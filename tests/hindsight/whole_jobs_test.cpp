@@ -48,6 +48,22 @@ TEST(WholeJobs, TakeWholeProcessorsOfWhatIsOwnedInParts) {
   EXPECT_EQ(pair.utility(2), 2 * 500'000 * (3 + 2 + 1));
 }
 
+// It asked for two and was charged three of the four: it starts where two are free, and the next one waits for one.
+TEST(WholeJobs, StartWhereTheirWidthFitsWhateverTheyAreCharged) {
+  Pair<Int128> pair(1, 1);
+  pair.change_capacity(0, 0, 4);
+  pair.add({.release = 0, .amount = 2, .duration = 4, .width = 2});
+  const std::size_t charged = pair.add({.release = 1, .amount = 2, .duration = 5, .width = 2});
+  pair.add({.release = 2, .amount = 1, .duration = 1, .width = 1});
+  pair.charge(charged, 3);
+  ASSERT_NO_FATAL_FAILURE(pair.compare_at(9));
+  // 2 (9+8+7+6), 3 (8+7+6+5+4), and 5: from 4 on there is one free
+  EXPECT_EQ(pair.utility(0), 60 + 90 + 5);
+  pair.charge(charged, 1);
+  ASSERT_NO_FATAL_FAILURE(pair.compare_at(9));
+  EXPECT_EQ(pair.utility(0), 60 + 30 + 7);
+}
+
 // The kinds of a form are tried in its order.
 TEST(WholeJobs, TakeADearerKindIfTheirOwnIsFull) {
   Pair<Int128> pair(1, 1);

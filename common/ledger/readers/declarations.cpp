@@ -21,8 +21,9 @@ std::string keys_of(const std::string& kind) {
 
 std::string declared_sql() {
   std::string chosen;
-  for (const char* kind : {"organizations_declared", "ownership_stated", "period_declared", "configuration_loaded",
-                           "ranking_declared", "charge_declared", "residual_measured", "consortium_declared"})
+  for (const char* kind :
+       {"organizations_declared", "ownership_stated", "period_declared", "configuration_loaded", "ranking_declared",
+        "charge_declared", "residual_measured", "consortium_declared", "hindsight_defined"})
     chosen += (chosen.empty() ? "" : " UNION ") + ("SELECT seq FROM event_texts WHERE " + keys_of(kind));
   return chosen + " ORDER BY seq";
 }
