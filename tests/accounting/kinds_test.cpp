@@ -15,8 +15,8 @@
 namespace shapley::accounting {
 namespace {
 
-using Nodes = std::vector<std::string>;
-using NodeSets = std::vector<Nodes>;
+using Names = std::vector<std::string>;
+using NodeSets = std::vector<Names>;
 
 TEST(Kinds, AreTheSmallestSetsThatPlacementsAreMadeOf) {
   const NodeSets sets{{"a1", "a2", "a3", "g1"}, {"g1", "g2"}};
@@ -49,7 +49,7 @@ TEST(Kinds, ANumberIsUsedAgainOnlyIfNoOtherIsLeft) {
   EXPECT_EQ(kinds_for(KindLists{{}, {"g1"}}, NodeSets{{"a1", "a2"}, {"g1"}, {"h1"}}), (KindLists{{}, {"g1"}, {"h1"}}));
   KindLists before(k_most_listed_kinds);
   before.back() = {"g1"};
-  EXPECT_EQ(kinds_for(before, NodeSets{{"a1", "a2"}, {"g1"}, {"h1"}}).front(), Nodes{"h1"});
+  EXPECT_EQ(kinds_for(before, NodeSets{{"a1", "a2"}, {"g1"}, {"h1"}}).front(), Names{"h1"});
 }
 
 TEST(Kinds, OfPlacementsAreListedAsEventsHaveThem) {
@@ -68,7 +68,7 @@ TEST(Kinds, OfAnySetsTellThemApart) {
     const std::uint64_t nodes = 1 + rng.below(120);
     for (int change = 0; change < 4; ++change) {
       NodeSets sets(1 + rng.below(9));
-      for (Nodes& set : sets) {
+      for (Names& set : sets) {
         for (std::uint64_t node = 0; node < nodes; ++node) {
           if (rng.below(2) == 0) set.push_back("n" + std::to_string(node));
         }
@@ -84,7 +84,7 @@ TEST(Kinds, OfAnySetsTellThemApart) {
       for (std::uint64_t node = 0; node < nodes; ++node) {
         const std::string name = "n" + std::to_string(node);
         std::vector<bool> in;
-        for (const Nodes& set : sets) in.push_back(std::ranges::find(set, name) != set.end());
+        for (const Names& set : sets) in.push_back(std::ranges::find(set, name) != set.end());
         if (std::ranges::find(in, true) == in.end()) continue;
         alike.insert(in);
         of_kind[number_of.contains(name) ? number_of[name] : 0].insert(in);
@@ -100,15 +100,15 @@ TEST(Kinds, OfAnySetsTellThemApart) {
   EXPECT_GT(merged, 0U);
 }
 
-HindsightDefined defined(std::int64_t t, std::vector<std::string> kinds, JobsStart jobs = JobsStart::whole) {
+HindsightDefined kinds_at(std::int64_t t, std::vector<std::string> kinds, JobsStart jobs = JobsStart::whole) {
   return {.at = at(t), .jobs = jobs, .kinds = std::move(kinds)};
 }
 
 TEST(KindHistory, SaysWhatHoldsWhen) {
   KindHistory history;
-  history.define(defined(20, {"g[1-2]", "h1"}));
-  history.define(defined(10, {"g[1-2]"}));
-  history.define(defined(30, {"g1", "h1", "g2"}, JobsStart::parts));
+  history.define(kinds_at(20, {"g[1-2]", "h1"}));
+  history.define(kinds_at(10, {"g[1-2]"}));
+  history.define(kinds_at(30, {"g1", "h1", "g2"}, JobsStart::parts));
   const std::vector<std::string_view> g{"g1", "g2"};
   EXPECT_FALSE(history.starts_whole(at(9)));
   EXPECT_TRUE(history.starts_whole(at(10)));
