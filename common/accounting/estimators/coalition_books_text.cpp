@@ -340,9 +340,11 @@ void CoalitionBooks::load(TextReader& in, Instant now) {
         return in.fault("a request that the schedules do not have");
       is_told[name] = true;
       const hindsight::Known& known = requests[name];
-      insert(group, {static_cast<hindsight::Request>(name),
-                     {known.release, known.order, known.amount, known.really_began, known.duration,
-                      asked_by(forms[known.form])}});
+      const Told told{
+          static_cast<hindsight::Request>(name),
+          {known.release, known.order, known.amount, known.really_began, known.duration, asked_by(forms[known.form])}};
+      group.insert(std::ranges::upper_bound(group, told.is.order, {}, [](const Told& of) { return of.is.order; }),
+                   told);
     }
   }
 }
