@@ -119,6 +119,7 @@ TEST_F(WholeJobsTest, KindsAreThoseOfThePlacement) {
   apply(defined(0));
   own("a", "na", 4);
   own("b", "g", 2);
+  own("c", "nc", 1);  // so that a and b are not all
   apply(PlacementResolved{"partition=gpu", at(0), 0, "g"});
   apply(wait(1, "a", 1, 5));
   apply(defined(3, {"g"}));
