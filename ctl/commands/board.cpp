@@ -151,7 +151,7 @@ std::string board_text(const ConsortiumStatement& statement, const Board& board)
   std::string text;
   for (const BoardPart& part : board_parts(statement, board)) {
     text += '\n' + part.table.name + ":\n";
-    text += part.table.rows.empty() ? "none\n" : people_text(part.table) + part.note + '\n';
+    text += part.table.rows.empty() ? "none\n" : people_text(part.table) + '\n' + part.note + '\n';
   }
   return text;
 }

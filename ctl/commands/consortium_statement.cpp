@@ -332,6 +332,7 @@ Expected<ConsortiumStatement> joined(const std::vector<std::string>& ledgers, In
     return fail(Errc::invalid_argument, ledgers.front() + ": its cluster is in no consortium by its last declaration");
   const auto [least, most] = std::ranges::minmax(members, {}, &Membership::until);
   Joining joining(first, only);
+  bool has_any = false;
   for (std::size_t i = 0; i < ledgers.size(); ++i) {
     interval.ledger = ledgers[i];
     auto of_cluster = report_of_known(interval, members[i].until, {least.until, most.until}, as_of_now);
@@ -348,7 +349,9 @@ Expected<ConsortiumStatement> joined(const std::vector<std::string>& ledgers, In
     }
     if (auto added = joining.add(members[i].cluster, std::move(report), std::move(balances)); !added)
       return with_context(ledgers[i], std::move(added).error());
+    has_any = true;
   }
+  if (!has_any) return ConsortiumStatement{};
   if (without_books == WithoutBooks::refused) SHAPLEY_TRY(joining.check_asked());
   ConsortiumStatement statement = std::move(joining).finish();
   statement.additions.balances.by_month = balance.is_by_month();

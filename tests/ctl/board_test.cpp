@@ -213,13 +213,16 @@ TEST_F(BoardPapers, lists_what_was_decided_on_all_clusters) {
   record.declared.back().weight = 3 * k_whole_weight;
   write(clusters, record);
   const auto load = [this](const char* cluster, Instant at, const std::string& text) {
-    ledger::testing::must(
-        ledger::testing::writer(file(cluster)).append(std::vector<Event>{ConfigurationLoaded{at, text}}, k_books_end));
+    ledger::testing::must(ledger::testing::writer(file(cluster))
+                              .append(std::vector<Event>{ConfigurationLoaded{at, text}}, std::max(at, k_books_end)));
   };
   const std::string organizations = "organizations:\n  - name: org0\n    accounts: [org0]\n";
   load("south", k_august, "period: none\n" + organizations);
   load("south", k_august + Duration{1}, "period: monthly\n" + organizations);
   load("south", k_september, "period: yearly\n" + organizations);
+  // Statements end where the books do, and what was decided in that second belongs to the next ones.
+  load("south", k_books_end + Duration{60}, "period: yearly\n" + organizations);
+  load("north", k_books_end + Duration{60}, "period: yearly\n" + organizations);
   const std::string asked =
       "statement --board --consortium " + file("north") + ' ' + file("south") + " -S 2023-08-01 -E ";
   const json all = json::parse(shown(asked + "2024-01-01 --json"))["board"]["decisions"];

@@ -33,16 +33,33 @@ inline std::size_t count(const std::string& text, const std::string& part) {
 
 using Rows = std::vector<std::map<std::string, std::string>>;
 
-// For values without quotation marks.
+// The values of a line, which may be within quotation marks.
+inline std::vector<std::string> csv_values(const std::string& line) {
+  std::vector<std::string> values(1);
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == ',' && !is_quoted) {
+      values.emplace_back();
+    } else if (line[i] != '"') {
+      values.back() += line[i];
+    } else {
+      if (is_quoted && i + 1 < line.size() && line[i + 1] == '"')
+        values.back() += line[i++];
+      else
+        is_quoted = !is_quoted;
+    }
+  }
+  return values;
+}
+
+// For values of one line.
 inline Rows parsed_csv(const std::string& text) {
   std::istringstream lines(text);
   std::string line;
   std::vector<std::string> head;
   Rows rows;
   while (std::getline(lines, line)) {
-    std::vector<std::string> cells;
-    std::istringstream values(line + ",");
-    for (std::string cell; std::getline(values, cell, ',');) cells.push_back(cell);
+    const std::vector<std::string> cells = csv_values(line);
     if (head.empty()) {
       head = cells;
       continue;

@@ -188,9 +188,8 @@ TEST_F(Terminal, ArgumentsAndVariables) {
   const std::string escaped = "x\\x1b[7m\\u009b\\u202e\\xff\\x0acorrect";
   for (const std::string& arguments :
        {sequence, "--" + sequence, "status --contribution " + sequence, "status -o " + sequence, "jobs -S " + sequence,
-        "jobs -u " + sequence, "jobs -j " + sequence, "--socket " + sequence + " status", "audit " + sequence,
-        "check-config " + sequence, "backup --ledger " + sequence + " " + sequence, "compact " + sequence,
-        "status -i " + sequence}) {
+        "jobs -j " + sequence, "--socket " + sequence + " status", "audit " + sequence, "check-config " + sequence,
+        "backup --ledger " + sequence + " " + sequence, "compact " + sequence, "status -i " + sequence}) {
     const Outcome outcome = run(arguments);
     EXPECT_NE(outcome.exit_code, code(ExitCode::success)) << arguments;
     EXPECT_PRED2(contains, outcome.out + outcome.err, escaped) << outcome.out << outcome.err;
