@@ -113,7 +113,6 @@ TEST_F(ShapleyctlBinary, ACommandLineItCannotUnderstandIsUsage) {
                                 "status --ledger x --at yesterday",
                                 "jobs -j seven",
                                 "jobs -S soon",
-                                "jobs -u no_such_user_here --ledger x",
                                 "--timeout 0 status"}) {
     const Outcome outcome = ends(ExitCode::usage, run(arguments));
     EXPECT_NE(outcome.err, "") << arguments;
