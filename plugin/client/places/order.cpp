@@ -15,8 +15,8 @@ constexpr std::int64_t k_least_quiet_ms = 2'000;
 constexpr std::int64_t k_longest_quiet_ms = 30'000;
 constexpr std::int64_t k_quiet_intervals = 8;
 constexpr std::size_t k_quiet_depth = 8;
-// What waits for its nodes to come back starts by no place until then, and each start and end would move it. So its
-// places are put in order with the others only when so many of these are.
+// What waits for its nodes to come back starts by no place until then, and each start and end would move it. So after
+// starts and ends its places are put in order with the others only when so many of these are.
 constexpr std::size_t k_depth_of_absent = 64;
 
 }  // namespace
@@ -54,6 +54,10 @@ bool Places::waits_for_nodes(const Entry& entry) const {
   return in_line_[entry.job].waiting->hindrance == SHAPLEY_HINDRANCE_NODES;
 }
 
+bool Places::counts_in_depth(const Entry& entry) const {
+  return decisions_.events == 0 || !waits_for_nodes(entry);
+}
+
 // One pass serves as many places as there is room for, however many runs ended before it.
 std::size_t Places::depth(std::span<const Entry> in_line) {
   const bool is_whole = is_due(now_ms_) || whole_is_due_;
@@ -67,9 +71,8 @@ std::size_t Places::depth(std::span<const Entry> in_line) {
   std::size_t served = 0;
   std::int64_t left = freed_;
   for (std::size_t i = 0; left > 0 && i < in_line.size(); ++i) {
-    if (waits_for_nodes(in_line[i])) continue;
-    left -= in_line_[in_line[i].job].blocked;
-    ++served;
+    if (counts_in_depth(in_line[i])) ++served;
+    if (!waits_for_nodes(in_line[i])) left -= in_line_[in_line[i].job].blocked;
   }
   // Leads may have changed without a start or an end.
   return std::max({depth_after(looked_at, events_), served, is_quiet(now_ms_) ? k_quiet_depth : 1});
@@ -81,19 +84,19 @@ std::vector<std::uint32_t> Places::put_in_order(std::span<const Entry> in_line, 
   for (const Entry& entry : in_line) {
     labels.push_back(entry.is_split ? k_no_label : in_line_[entry.job].waiting->label);
   }
-  const std::size_t present_depth = depth(in_line);
-  const bool leaves_absent = present_depth < k_depth_of_absent;
+  const std::size_t counted_depth = depth(in_line);
+  const bool leaves_absent = decisions_.events > 0 && counted_depth < k_depth_of_absent;
   std::vector<std::size_t> looked_at;  // of in_line
   std::vector<std::uint32_t> old_labels;
-  std::size_t present = 0;
+  std::size_t counted = 0;
   std::size_t line_depth = 0;
   for (std::size_t i = 0; i < in_line.size(); ++i) {
-    const bool is_absent = waits_for_nodes(in_line[i]);
-    if (leaves_absent && is_absent && labels[i] >= range.first && labels[i] < range.end) continue;
+    const bool has_label = labels[i] >= range.first && labels[i] < range.end;
+    if (leaves_absent && has_label && waits_for_nodes(in_line[i])) continue;
     looked_at.push_back(i);
     old_labels.push_back(labels[i]);
-    if (present < present_depth) line_depth = looked_at.size();
-    present += is_absent ? 0 : 1;
+    if (counted < counted_depth) line_depth = looked_at.size();
+    counted += counts_in_depth(in_line[i]) ? 1 : 0;
   }
   decisions_.looked_at = line_depth;
   unfinished_ = line_depth < in_line.size();

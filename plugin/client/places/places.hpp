@@ -174,7 +174,9 @@ class Places {
   void take_labels(std::span<const Entry> in_line, std::span<const std::uint32_t> wanted);
   void decide();
   [[nodiscard]] bool waits_for_nodes(const Entry& entry) const;
-  // How many of the first places of those that do not wait for nodes are to be right.
+  // After starts and ends, what waits for nodes does not count.
+  [[nodiscard]] bool counts_in_depth(const Entry& entry) const;
+  // How many of the first places that count are to be right.
   [[nodiscard]] std::size_t depth(std::span<const Entry> in_line);
   // The labels of all in line, of which the first ones are new.
   [[nodiscard]] std::vector<std::uint32_t> put_in_order(std::span<const Entry> in_line, LabelRange range);
