@@ -80,6 +80,7 @@ USERS
   tell enough
   wait_drained 60
   wait_until 20 nothing_open "$held" "$hidden" "$cells" "$own"
+  drained_at=$(date -u +%FT%TZ)  # what was idle until now differs from second to second
   for way in here elsewhere; do
     [ "$("$way" "$OPERATOR" statement --json | jq -c '[.organizations[].users[].account] | unique')" = '["bio","cells","stars"]' ]
     [ "$("$way" "$COORDINATOR" statement --json | jq -c '[.organizations[].users[].account] | unique')" = '[null,"stars"]' ]
@@ -89,7 +90,7 @@ USERS
     [ "$("$way" "$COORDINATOR" status --users --json | jq -c '[.users.organizations[].users[].account] | unique')" = '[null,"stars"]' ]
     "$way" "$ORDINARY" status --users --json | jq -e --argjson own "$(id -u "$ORDINARY")" '.users.private and ([.users.organizations[].users[].user_id] | unique == [null, $own])'
     "$way" "$ORDINARY" status --users | grep '^Private: '
-    diff <("$way" "$ORDINARY" statement --json | jq -S '.organizations[] | del(.users)') <(shapleyctl statement --json | jq -S '.organizations[] | del(.users)')
+    diff <("$way" "$ORDINARY" statement -E "$drained_at" --json | jq -S '.organizations[] | del(.users)') <(shapleyctl statement -E "$drained_at" --json | jq -S '.organizations[] | del(.users)')
     "$way" "$ORDINARY" history --by hour --json | jq -e '.rows | length > 0'
   done
   # A report's users are those that its writer may see.
