@@ -134,10 +134,6 @@ std::array<Units, 6> use_line(const ledger::GpuUse& use, const PaperAmounts& amo
           amounts.nearest(use.borrowed.time)};
 }
 
-void add_time(GpuTime& sum, const GpuTime& more) {
-  sum.time += more.time;
-}
-
 json use_words(const UtilizationRow& row, const std::string& organization) {
   return {{"begin", row.begin.utc()}, {"organization", organization}};
 }
@@ -210,7 +206,7 @@ Table gpu_table(const ledger::UtilizationReport& report) {
       for (GpuTime ledger::GpuUse::*const part :
            {&ledger::GpuUse::capacity, &ledger::GpuUse::own, &ledger::GpuUse::lent, &ledger::GpuUse::unused,
             &ledger::GpuUse::borrowed})
-        add_time(all.*part, (*row.gpus).*part);
+        (all.*part).time += ((*row.gpus).*part).time;
     }
     // What is not known has no sum.
     if (not_known.empty())

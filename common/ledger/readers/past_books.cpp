@@ -144,6 +144,22 @@ namespace {
 // A run is asked for once for each of its nodes.
 constexpr std::size_t k_kept = 50'000;
 
+// Calls take(row) for the last submission of the job before `start`, and perhaps for earlier ones before that. The
+// first column of the lookups, one for each file, is the time of submission.
+template <typename Take>
+Expected<void> look_up(std::vector<Statement>& lookups, JobId job, Instant start, Take&& take) {
+  std::optional<std::int64_t> last;
+  for (Statement& lookup : lookups) {
+    SHAPLEY_TRY_ASSIGN(const bool row, lookup.bind(1, std::int64_t{job.value}).bind(2, start.value).step());
+    if (row && (!last || lookup.integer(0) >= *last)) {
+      last = lookup.integer(0);
+      take(lookup);
+    }
+    lookup.reset();
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<Submitters> Submitters::open(const std::vector<const Ledger*>& files) {
@@ -165,15 +181,9 @@ Expected<Submitters> Submitters::open(const std::vector<const Ledger*>& files) {
 Expected<Submitter> Submitters::of(JobId job, Instant start) {
   if (const auto known = known_.find({job, start}); known != known_.end()) return known->second;
   Submitter submitter;
-  std::optional<std::int64_t> last;
-  for (Statement& lookup : lookups_) {
-    SHAPLEY_TRY_ASSIGN(const bool row, lookup.bind(1, std::int64_t{job.value}).bind(2, start.value).step());
-    if (row && (!last || lookup.integer(0) >= *last)) {
-      last = lookup.integer(0);
-      submitter = {accounts_.number_of(std::string(lookup.text(1))), static_cast<std::uint32_t>(lookup.integer(2))};
-    }
-    lookup.reset();
-  }
+  SHAPLEY_TRY(look_up(lookups_, job, start, [&](const Statement& row) {
+    submitter = {accounts_.number_of(std::string(row.text(1))), static_cast<std::uint32_t>(row.integer(2))};
+  }));
   if (known_.size() >= k_kept) known_.clear();
   known_.emplace(std::pair(job, start), submitter);
   return submitter;
@@ -181,15 +191,8 @@ Expected<Submitter> Submitters::of(JobId job, Instant start) {
 
 Expected<std::string> Submitters::partition_of(JobId job, Instant start) {
   std::string partition;
-  std::optional<std::int64_t> last;
-  for (Statement& lookup : lookups_of_partition_) {
-    SHAPLEY_TRY_ASSIGN(const bool row, lookup.bind(1, std::int64_t{job.value}).bind(2, start.value).step());
-    if (row && (!last || lookup.integer(0) >= *last)) {
-      last = lookup.integer(0);
-      partition = std::string(lookup.text(1));
-    }
-    lookup.reset();
-  }
+  SHAPLEY_TRY(
+      look_up(lookups_of_partition_, job, start, [&](const Statement& row) { partition = std::string(row.text(1)); }));
   return partition;
 }
 
