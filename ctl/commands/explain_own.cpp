@@ -340,7 +340,9 @@ Expected<OwnJobs> own_jobs(const Endpoint& endpoint, const Environment& environm
 
 std::string render_own_jobs(const OwnJobs& report) {
   const std::string user = printable(report.user);
-  if (report.jobs.empty()) return fmt::format("No job of {} waits at {}.\n", user, report.at.utc());
+  const std::string not_asked =
+      report.no_slurm.empty() ? "" : fmt::format("Slurm:    not asked: {}.\n", printable(report.no_slurm));
+  if (report.jobs.empty()) return fmt::format("No job of {} waits at {}.\n{}", user, report.at.utc(), not_asked);
   tables::Table table{.columns = columns_of(k_own_fields)};
   for (const OwnJob& job : report.jobs) table.rows.push_back(people_row(job));
   std::string text = fmt::format("Jobs of {} that wait at {}; all times are {}.\n\n{}\n", user, report.at.utc(),
@@ -358,7 +360,7 @@ std::string render_own_jobs(const OwnJobs& report) {
     text += fmt::format("Places are not known: {}. So Before is of organizations with better ranks.\n",
                         printable(report.no_places));
   }
-  return text + (report.no_slurm.empty() ? "" : fmt::format("Slurm:    not asked: {}.\n", printable(report.no_slurm)));
+  return text + not_asked;
 }
 
 std::string parsable_own_jobs(const OwnJobs& report) {

@@ -308,7 +308,8 @@ TEST_F(OwnJobsTable, says_why_places_and_slurms_words_are_missing) {
   ASSERT_EQ(report["jobs"].size(), 1U);
   EXPECT_EQ(report["no_slurm"], "this program runs no others here");
   jobs["jobs"] = json::array();
-  EXPECT_PRED2(contains, render_own_jobs(must(from_json<OwnJobs>(shown()))), "waits at 2026-11-18T11:07:20Z.\n");
+  EXPECT_PRED2(contains, render_own_jobs(must(from_json<OwnJobs>(shown()))),
+               "waits at 2026-11-18T11:07:20Z.\nSlurm:    not asked: this program runs no others here.\n");
 }
 
 }  // namespace
