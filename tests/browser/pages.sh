@@ -25,10 +25,10 @@ for organizations in 3 40; do
   "$make_consortium" "$ledger" "$organizations"
   each=()
   [[ $organizations != 3 ]] || each=(--per-organization)
-  page "report-$organizations" --ledger "$ledger" --since 2026-10-10 "${each[@]}"
+  page "report-$organizations" --ledger "$ledger" --since 2026-10-10 "${each[@]}" --utilization
   page "live-$organizations" --live --every 30 --ledger "$ledger"
 done
-page invoice-40 --ledger "$output/40.db" -S 2026-10-01 -E 2026-12-01 --users --by-month --rate 0.02 --utilization
+page invoice-40 --ledger "$output/40.db" -S 2026-10-01 -E 2026-12-01 --users --by-month --rate 0.02
 pages+=("member=$output/report-3/organizations/physics/index.html")
 for recording in consortium adjusted; do
   mkdir "$output/$recording.ledgers"
