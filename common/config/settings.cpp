@@ -255,6 +255,11 @@ Rows<Configuration> estimator_rows() {
                                           "write bytes such as 512M, or auto",
                                           or_fault(parse_memory, " is no such amount of memory"), memory_text, "auto"),
                      "how much memory phi by hindsight may take"));
+  rows.push_back(key(
+      "hindsight_jobs", &Configuration::hindsight_jobs,
+      choice<HindsightJobs>(
+          {{"unchanged", HindsightJobs::unchanged}, {"whole", HindsightJobs::whole}, {"parts", HindsightJobs::parts}}),
+      "how jobs start in hindsight's virtual schedules"));
   return rows;
 }
 

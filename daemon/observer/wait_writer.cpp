@@ -119,6 +119,9 @@ ProcessorMillionths WaitWriter::kept_of(const Wait& wait, std::int64_t own_start
 void WaitWriter::open(Wait wait) {
   accounting::SegmentOpened opened{wait.key, wait.organization, wait.begin, wait.amount, {}, wait.placement};
   opened.waited_as = job_.waits_as;
+  const std::int64_t task = job_.task.value;
+  if (job_.is_array && task > 0 && wait.amount.value % task == 0 && wait.amount.value > task)
+    opened.tasks = static_cast<std::uint32_t>(wait.amount.value / task);
   own_.emplace_back(std::move(opened));
   if (wait.end) {
     own_.emplace_back(accounting::SegmentClosed{wait.key, *wait.end, CloseReason::changed, job_.slurm_state});

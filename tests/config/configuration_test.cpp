@@ -121,6 +121,15 @@ TEST(Configuration, HasAnAmountOfMemoryOrNone) {
   EXPECT_EQ(memory(""), 0);
 }
 
+TEST(Configuration, SaysHowJobsStartInHindsight) {
+  const auto jobs = [](const std::string& line) {
+    return parsed(line + "organizations: [{name: a, accounts: [x]}]").hindsight_jobs;
+  };
+  EXPECT_EQ(jobs("hindsight_jobs: whole\n"), HindsightJobs::whole);
+  EXPECT_EQ(jobs("hindsight_jobs: parts\n"), HindsightJobs::parts);
+  EXPECT_EQ(jobs(""), HindsightJobs::unchanged);
+}
+
 TEST(Configuration, OrdersRulesByKindAndFoldsWhatSlurmFolds) {
   // Kinds are tried in this order, whatever the order of the keys.
   const Configuration c = parsed(R"(

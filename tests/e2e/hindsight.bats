@@ -18,7 +18,7 @@ setup() {
 # astro and bio have two nodes each; chem has none.
 start_by_hindsight() {
   cluster_prepare
-  cluster_config "contribution: hindsight" "charge: cpu" "period: none" "mode: priorities" "organizations:" \
+  cluster_config "contribution: hindsight" "hindsight_jobs: parts" "charge: cpu" "period: none" "mode: priorities" "organizations:" \
     "  - {name: astro, accounts: [astro], nodes: [\"n[1-2]\"]}" \
     "  - {name: bio, accounts: [bio], nodes: [\"n[3-4]\"]}" \
     "  - {name: chem, accounts: [chem]}"

@@ -25,7 +25,7 @@ class CoalitionBooks {
  public:
   using Schedules = hindsight::VirtualSchedules<Int128>;
 
-  CoalitionBooks() : schedules_(1, {}) {}
+  CoalitionBooks() : schedules_(1, {}, {.processor = k_micro}) {}
 
   // The players so far stay the first ones. `ranks`: by player, the order by name. `sizes`: contributions are wanted
   // for the first so many players, ascending; the last is all of them. `exact`: up to so many players all coalitions
@@ -45,7 +45,10 @@ class CoalitionBooks {
   [[nodiscard]] bool reconcile(const GroupKey& key, std::size_t player, std::vector<WantedRequest> wanted,
                                Late late = Late::refuse);
   // False, with no change made, if the change lies before what is settled.
-  [[nodiscard]] bool change_capacity(std::size_t player, Instant at, std::int64_t by);
+  [[nodiscard]] bool change_capacity(std::size_t player, Instant at, std::int64_t by, Kind kind = 0);
+  // From the division's instant on requests that were released before it may use the new kind, too. REQUIRES: it is
+  // later than all before, and than all requests that were sent so far, and not before what is settled.
+  void divide_kind(const KindDivided& division);
 
   // Replaces the stretches from `from` on. False, with no change made, if that would change what is settled.
   [[nodiscard]] bool set_stretches(Instant from, std::span<const Stretch> later);
@@ -94,7 +97,18 @@ class CoalitionBooks {
     hindsight::Request name = 0;
     WantedRequest is;
   };
-  using Group = std::vector<Told>;  // by order: the waiting part is the last
+  using Group = std::vector<Told>;  // by order: what waits is last
+  // A group's requests of one form, of which at most one waits.
+  struct OfForm {
+    Asked asked;
+    Group told;
+    std::vector<WantedRequest> wanted;
+  };
+  [[nodiscard]] static std::vector<OfForm> by_form(Group told, std::vector<WantedRequest> wanted);
+  void keep_forms(const GroupKey& key, const Group& group, std::vector<WantedRequest>& wanted) const;
+  void change(Group& group, std::size_t player, std::span<const WantedRequest> wanted);
+  [[nodiscard]] hindsight::Form form_of(const WantedRequest& request) const;
+  [[nodiscard]] static std::int64_t asked_amount(const WantedRequest& request);
 
   [[nodiscard]] bool can_change(const WantedRequest& told, const WantedRequest& wanted) const;
   [[nodiscard]] bool is_final(const WantedRequest& told) const;
@@ -120,6 +134,7 @@ class CoalitionBooks {
   std::vector<hindsight::Coalition> coalitions_;  // by slot, ascending
   Instant horizon_ = k_beginning_of_time;
   std::map<GroupKey, Group> groups_;
+  std::vector<KindDivided> divisions_;
   std::vector<Stretch> stretches_;  // from the horizon on, and earlier ones that are not in did_ yet
   std::size_t shared_ = 0;          // so many of the first ones are in did_; the schedules have the cuts of the others
   GapOfPeriods did_;

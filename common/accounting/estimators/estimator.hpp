@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "accounting/events/event.hpp"
+#include "accounting/ownership/kinds.hpp"
 #include "accounting/worth/worth.hpp"
 #include "base/types.hpp"
 #include "game/utility.hpp"
@@ -52,7 +53,8 @@ struct Piece {
 struct LevelChange {
   ProcessorMillionths running;  // processors that its jobs hold, of whatever placement
   ProcessorMillionths waiting;  // that its startable pending jobs ask for, if they may use any node
-  ProcessorMillionths owned;    // that it offers, by ownership and capacity
+  ProcessorMillionths owned;    // that it offers, by ownership and capacity, on nodes of `kind`
+  Kind kind = 0;
 };
 
 // Identifies a placement (PlacementResolved) as long as waits or runs have it.
@@ -70,6 +72,14 @@ struct PlacedChange {
   ProcessorMillionths offered{};
 };
 
+// What one task of a request asks for, by the definition of hindsight in force when it was released
+// (ownership/kinds.hpp).
+struct Asked {
+  std::int64_t width = 0;  // millionths of a processor that start together; 0: it starts in any parts
+  KindSet kinds = 1;       // not empty: the kinds of nodes that it may use
+  friend auto operator<=>(const Asked&, const Asked&) = default;
+};
+
 // A wait or a run of a job as a whole.
 struct SegmentFact {
   SegmentKey key;
@@ -81,6 +91,7 @@ struct SegmentFact {
   // As of SegmentOpened: of a run, since when Slurm could have started it, and the job that its wait is booked under.
   std::optional<Instant> released = std::nullopt;
   JobId waited_as = {};
+  Asked asked = {};  // of a run: as if it had asked for what it is charged
 };
 
 class Estimator {
@@ -110,6 +121,8 @@ class Estimator {
   virtual void fold_segment(int /*sign*/, const SegmentFact& /*segment*/) {}
   virtual void change_levels(Instant /*t*/, OrgId /*organization*/, const LevelChange& /*change*/) {}
   virtual void change_placed(Instant /*t*/, OrgId /*organization*/, const PlacedChange& /*change*/) {}
+  // All divisions of kinds of nodes, ascending.
+  virtual void divide_kinds(const std::vector<KindDivided>& /*divisions*/) {}
   // The books remember no wait or run with this placement any more: what was offered for it is taken back.
   virtual void forget_placement(PlacementId /*placement*/) {}
 

@@ -47,11 +47,16 @@ class Hindsight final : public Estimator {
     facts_.attendance.change(
         {.at = t, .organization = organization, .owned = change.owned.value, .running = change.running.value});
     if (change.owned.value == 0) return;
-    const When when{t, organization};
+    const When when{t, organization, change.kind};
     const bool was_there = facts_.capacities.contains(when);
     const bool is_there = add_change(facts_.capacities, when, change.owned.value);
     if (was_there != is_there) facts_.players.fold(is_there ? 1 : -1, organization, {t, t});
     present_.note_capacity(when, change.owned.value);
+  }
+
+  void divide_kinds(const std::vector<KindDivided>& divisions) override {
+    facts_.divisions = divisions;
+    present_.drop();
   }
 
   void close_period(const std::vector<Instant>& boundaries) override {
@@ -134,7 +139,7 @@ class Hindsight final : public Estimator {
     present_.forget_before(facts_, horizon);
     facts_.attendance.forget_before(horizon);
     facts_.requests.forget_before(horizon);
-    facts_.capacities.erase(facts_.capacities.begin(), facts_.capacities.lower_bound({horizon, OrgId{}}));
+    facts_.capacities.erase(facts_.capacities.begin(), facts_.capacities.lower_bound({horizon, OrgId{}, Kind{0}}));
     facts_.horizon = horizon;
     close_shares();
   }
@@ -174,9 +179,11 @@ class Hindsight final : public Estimator {
   // Advances the settled schedules to `horizon`.
   void tell_settled(Instant horizon) {
     CoalitionBooks::Schedules& schedules = facts_.settled.schedules();
+    facts_.divide_kinds(facts_.settled, horizon);
     for (const auto& [when, by] : facts_.capacities) {
-      if (when.first >= horizon) break;
-      (void)facts_.settled.change_capacity(*present_.player_of(when.second), when.first, by);
+      const auto& [at, organization, kind] = when;
+      if (at >= horizon) break;
+      (void)facts_.settled.change_capacity(*present_.player_of(organization), at, by, kind);
     }
     facts_.mark_boundaries(schedules, horizon);
     std::set<GroupKey> keys;
@@ -316,7 +323,7 @@ void Hindsight::load(TextReader& in, const Remembered& books) {
   facts_.attendance.restore(load_gap(in, facts_.organizations), ever);
   // The schedules already have what the remembered facts say about the time before the horizon.
   facts_.requests.forget_before(facts_.horizon);
-  facts_.capacities.erase(facts_.capacities.begin(), facts_.capacities.lower_bound({facts_.horizon, OrgId{}}));
+  facts_.capacities.erase(facts_.capacities.begin(), facts_.capacities.lower_bound({facts_.horizon, OrgId{}, Kind{0}}));
   present_.drop();
 }
 

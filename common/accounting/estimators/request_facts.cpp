@@ -35,25 +35,73 @@ Waits waits_of(const RequestFacts::Group& group) {
   return waits;
 }
 
-Instant release_within(const Waits& waits, const GroupKey& key, const SegmentFact& run) {
+bool was_seen_to_wait(const Waits& waits, const SegmentFact& run) {
   const auto later = std::upper_bound(waits.begin(), waits.end(), std::pair(run.begin, k_end_of_time));
-  const bool was_seen_to_wait = later != waits.begin() && run.begin <= std::prev(later)->second;
-  return was_seen_to_wait ? key.released : std::max(key.released, run.begin - k_believed);
+  return later != waits.begin() && run.begin <= std::prev(later)->second;
 }
 
-// What the group asks for at `until`; if the books do not know that, what it asks for next.
-std::int64_t waiting_at(const RequestFacts::Group& group, Instant until) {
-  std::int64_t amount = 0;
-  const SegmentFact* next = nullptr;
+Instant release_within(const Waits& waits, const GroupKey& key, const SegmentFact& run) {
+  return was_seen_to_wait(waits, run) ? key.released : std::max(key.released, run.begin - k_believed);
+}
+
+// A wait, and since when its job has asked for the same.
+struct Asking {
+  const SegmentFact* wait;
+  Instant released;
+};
+
+// The group's waits by job; of each job by begin.
+std::vector<Asking> askings_of(const GroupKey& key, const RequestFacts::Group& group) {
+  std::vector<Asking> askings;
   for (const auto& [name, fact] : group) {
-    if (name.kind != SegmentKind::wait || is_empty(fact) || fact.end < until) continue;
-    if (fact.begin < until) {
-      amount += fact.processors.value;
-    } else if (next == nullptr || fact.begin < next->begin) {
-      next = &fact;
+    if (name.kind == SegmentKind::wait && !is_empty(fact)) askings.push_back({&fact, key.released});
+  }
+  std::ranges::stable_sort(askings, {}, [](const Asking& of) { return std::pair(of.wait->key.job, of.wait->begin); });
+  for (std::size_t i = 1; i < askings.size(); ++i) {
+    const Asking& before = askings[i - 1];
+    if (before.wait->key.job != askings[i].wait->key.job) continue;
+    askings[i].released = before.wait->asked == askings[i].wait->asked ? before.released : askings[i].wait->begin;
+  }
+  return askings;
+}
+
+// What the run waited as: the last wait that began before it, of its job or else of the group's; nullptr: none did.
+const Asking* asking_of(const std::vector<Asking>& askings, const GroupKey& key, const SegmentFact& run) {
+  for (const JobId job : {run.key.job, key.job}) {
+    const auto later = std::ranges::lower_bound(askings, std::pair(job, run.begin), {}, [](const Asking& of) {
+      return std::pair(of.wait->key.job, of.wait->begin);
+    });
+    if (later != askings.begin() && std::prev(later)->wait->key.job == job) return &*std::prev(later);
+  }
+  return nullptr;
+}
+
+// What the group asks for at `until`, by form; if the books do not know that, what it asks for next.
+std::vector<WantedRequest> pending_at(const std::vector<Asking>& askings, const GroupKey& key, Instant until) {
+  std::vector<WantedRequest> pending;
+  const Asking* next = nullptr;
+  const auto add = [&](const Asking& of) {
+    const auto like = std::ranges::find(pending, of.wait->asked, &WantedRequest::asked);
+    if (like == pending.end()) {
+      pending.push_back({.release = of.released.value,
+                         .order = {key.job.value, k_last_key, 0},
+                         .amount = of.wait->processors.value,
+                         .asked = of.wait->asked});
+    } else {
+      like->amount += of.wait->processors.value;
+      like->release = std::min(like->release, of.released.value);
+    }
+  };
+  for (const Asking& of : askings) {
+    if (of.wait->end < until) continue;
+    if (of.wait->begin < until) {
+      add(of);
+    } else if (next == nullptr || of.wait->begin < next->wait->begin) {
+      next = &of;
     }
   }
-  return amount == 0 && next != nullptr ? next->processors.value : amount;
+  if (pending.empty() && next != nullptr) add(*next);
+  return pending;
 }
 
 hindsight::Order order_of(const GroupKey& key, const SegmentFact& run) {
@@ -91,26 +139,34 @@ std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant unt
   const auto group = groups_.find(key);
   if (group == groups_.end()) return wanted;
   const Waits waits = waits_of(group->second);
-  const WantedRequest pending{.release = key.released.value,
-                              .order = {key.job.value, k_last_key, 0},
-                              .amount = waiting_at(group->second, until)};
+  const std::vector<Asking> askings = askings_of(key, group->second);
+  const std::vector<WantedRequest> pending = pending_at(askings, key, until);
   for (const auto& [name, fact] : group->second) {
     if (is_empty(fact) || name.kind == SegmentKind::wait) continue;
     WantedRequest run{.release = release_within(waits, key, fact).value,
                       .order = order_of(key, fact),
-                      .amount = fact.processors.value};
+                      .amount = fact.processors.value,
+                      .asked = fact.asked};
+    if (was_seen_to_wait(waits, fact)) {
+      if (const Asking* const of = asking_of(askings, key, fact)) {
+        run.release = of->released.value;
+        run.asked = of->wait->asked;
+      }
+    }
     if (run.release >= until.value) continue;
     const bool has_begun = fact.begin < until;
     // Before its start the run is part of what waits, if anything waits.
-    if (!has_begun && pending.amount > 0 && run.release == pending.release) continue;
+    if (!has_begun && !pending.empty() && std::ranges::count(pending, run.release, &WantedRequest::release) > 0)
+      continue;
     if (has_begun) run.begin = fact.begin.value;
     if (fact.end < until) run.duration = (fact.end - fact.begin).value;
     wanted.push_back(run);
   }
-  if (pending.amount > 0 && key.released < until) wanted.push_back(pending);
-  std::sort(wanted.begin(), wanted.end(), [](const WantedRequest& a, const WantedRequest& b) {
-    return std::tie(a.release, a.order) < std::tie(b.release, b.order);
-  });
+  for (const WantedRequest& request : pending) {
+    if (request.release < until.value) wanted.push_back(request);
+  }
+  std::ranges::sort(
+      wanted, {}, [](const WantedRequest& request) { return std::tie(request.release, request.order, request.asked); });
   return wanted;
 }
 

@@ -9,6 +9,11 @@
 // it is believed for `k_believed` only; a run that does not say begins when it is released. Closed waits and segments
 // without length are no requests: what they asked for has started, or was withdrawn.
 //
+// A request has a form (Asked): what one of its tasks asks for while it waits. A run has the form of the wait that it
+// started out of, whatever it is charged; only one that was not seen to wait asks for what it is charged. Who changes
+// what a waiting job asks for has withdrawn it, and made another request that is released then. What runs and was
+// resized, too, is a request of its own.
+//
 // Single-threaded; the estimator owns it.
 #pragma once
 
@@ -48,6 +53,7 @@ struct WantedRequest {
   std::int64_t amount = 0;
   std::int64_t begin = hindsight::k_never;
   std::int64_t duration = hindsight::k_unknown;
+  Asked asked = {};
   friend bool operator==(const WantedRequest&, const WantedRequest&) = default;
 };
 
@@ -58,7 +64,7 @@ class RequestFacts {
   void fold(int sign, const SegmentFact& fact);
   // Ascending.
   [[nodiscard]] const std::map<GroupKey, Group>& groups() const { return groups_; }
-  // The requests of a group as known from instants before `until`, by release and order; at most one waits.
+  // The requests of a group as known from instants before `until`, by release and order; of one form at most one waits.
   [[nodiscard]] std::vector<WantedRequest> wanted(const GroupKey& key, Instant until) const;
   // When the request of a run was released.
   [[nodiscard]] Instant release_of(const SegmentFact& run) const;

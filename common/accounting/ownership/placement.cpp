@@ -29,6 +29,13 @@ const PlacementResolved* PlacementHistory::find(Instant at, std::uint32_t ordina
   return found == resolutions_.end() ? nullptr : &found->fact;
 }
 
+std::pair<Instant, std::span<const std::uint32_t>> PlacementHistory::in_force(Instant t) const {
+  const auto later =
+      std::ranges::find_if(resolutions_, [t](const Resolution& resolution) { return resolution.fact.at > t; });
+  if (later == resolutions_.begin()) return {k_beginning_of_time, {}};
+  return {std::prev(later)->fact.at, std::prev(later)->nodes};
+}
+
 const PlacementResolved* PlacementHistory::last() const {
   return resolutions_.empty() ? nullptr : &resolutions_.back().fact;
 }

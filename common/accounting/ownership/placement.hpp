@@ -6,8 +6,10 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "accounting/estimators/estimator.hpp"
@@ -27,6 +29,8 @@ class PlacementHistory {
 
   [[nodiscard]] const PlacementResolved* find(Instant at, std::uint32_t ordinal) const;
   [[nodiscard]] const PlacementResolved* last() const;
+  // The nodes that may be used at t, and since when: none, and the beginning of time, before the first resolution.
+  [[nodiscard]] std::pair<Instant, std::span<const std::uint32_t>> in_force(Instant t) const;
   // `nodes`: the positions of fact.nodes among the books' nodes. REQUIRES: find(fact.at, fact.ordinal) == nullptr.
   void insert(const PlacementResolved& fact, std::vector<std::uint32_t> nodes);
 

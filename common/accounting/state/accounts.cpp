@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -229,10 +230,12 @@ void Accounts::gather_levels(const std::function<void()>& enter) {
   gathered_.emplace();
   enter();
   std::vector<GatheredLevel> all = std::exchange(gathered_, std::nullopt).value();
-  const auto place_of = [](const GatheredLevel& level) { return std::pair(level.t, level.organization); };
+  const auto place_of = [](const GatheredLevel& level) {
+    return std::tuple(level.t, level.organization, level.change.kind);
+  };
   std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
   for (std::size_t i = 0; i < all.size();) {
-    LevelChange sum;
+    LevelChange sum{.running = {}, .waiting = {}, .owned = {}, .kind = all[i].change.kind};
     std::size_t end = i;
     for (; end < all.size() && place_of(all[end]) == place_of(all[i]); ++end) {
       sum.running += all[end].change.running;
@@ -299,6 +302,10 @@ void Accounts::forget_before(Instant horizon) {
 void Accounts::leave_out(EstimatorId estimator) {
   // Books that are only a memory have no estimators any more.
   if (estimator.value < estimators_.size()) estimators_[estimator.value] = std::make_unique<LeftOut>();
+}
+
+void Accounts::divide_kinds(const std::vector<KindDivided>& divisions) {
+  for (const auto& estimator : estimators_) estimator->divide_kinds(divisions);
 }
 
 void Accounts::keep_at_most(Coalitions kept) {

@@ -164,6 +164,8 @@ class Accounts {
 
   void leave_out(EstimatorId estimator);
   void keep_at_most(Coalitions kept);
+  // All of them, ascending.
+  void divide_kinds(const std::vector<KindDivided>& divisions);
   [[nodiscard]] EstimatorSet kept() const;
   // Those that can say how things stand at t; others work on it with about `effort` steps each.
   [[nodiscard]] EstimatorSet catch_up(Instant t, std::uint64_t effort);

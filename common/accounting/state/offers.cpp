@@ -37,23 +37,41 @@ void Offers::enter_all() {
   for (const Node& node : nodes_) enter(node, k_beginning_of_time, 1);
 }
 
-void Offers::enter(const Node& node, Instant from, int sign) {
-  node.for_each_offer_change(from, [&](Instant at, const Offer& before, const Offer& after) {
-    const auto tell = [&](Measure by, const auto& change) {
-      if (after.same_as(before, by)) return;
-      for (const auto& [offer, direction] : {std::pair(&before, -sign), std::pair(&after, sign)}) {
-        if ((offer->amount.*by).value == 0) continue;
-        split_among(*offer->owners, offer->amount.*by,
-                    [&, direction = direction](OrgId owner, ProcessorMillionths part) {
-                      change(owner, {direction * part.value});
-                    });
-      }
-    };
-    tell(&Measured::charged, [&](OrgId owner, ProcessorMillionths part) {
-      accounts_.change_levels(at, owner, {.running = {}, .waiting = {}, .owned = part});
+void Offers::enter_amounts(const Node& node, Instant from, int sign) {
+  const auto tell = [&](const Offer& offer, Measure by, int direction, const auto& change) {
+    if ((offer.amount.*by).value == 0) return;
+    split_among(*offer.owners, offer.amount.*by,
+                [&](OrgId owner, ProcessorMillionths part) { change(owner, {direction * part.value}); });
+  };
+  const auto tell_charged = [&](Instant at, const Offer& offer, Kind kind, int direction) {
+    tell(offer, &Measured::charged, direction, [&](OrgId owner, ProcessorMillionths part) {
+      accounts_.change_levels(at, owner, {.running = {}, .waiting = {}, .owned = part, .kind = kind});
     });
-    tell(&Measured::blocked, [&](OrgId owner, ProcessorMillionths part) { accounts_.change_owned(at, owner, part); });
+  };
+  std::vector<Instant> moves;  // to another kind
+  const auto kind_before = [&](Instant at) { return kinds_.kind_of(node.name, {at.value - 1}); };
+  for (const Instant at : kinds_.changes_since(from)) {
+    if (kind_before(at) != kinds_.kind_of(node.name, at)) moves.push_back(at);
+  }
+  node.for_each_offer_change(from, [&](Instant at, const Offer& before, const Offer& after) {
+    if (!after.same_as(before, &Measured::charged) && std::ranges::find(moves, at) == moves.end()) {
+      const Kind kind = kinds_.kind_of(node.name, at);
+      tell_charged(at, before, kind, -sign);
+      tell_charged(at, after, kind, sign);
+    }
+    if (after.same_as(before, &Measured::blocked)) return;
+    const auto change = [&](OrgId owner, ProcessorMillionths part) { accounts_.change_owned(at, owner, part); };
+    tell(before, &Measured::blocked, -sign, change);
+    tell(after, &Measured::blocked, sign, change);
   });
+  for (const Instant at : moves) {
+    tell_charged(at, node.offer_before(at), kind_before(at), -sign);
+    tell_charged(at, node.offer_before(at + Duration{1}), kinds_.kind_of(node.name, at), sign);
+  }
+}
+
+void Offers::enter(const Node& node, Instant from, int sign) {
+  enter_amounts(node, from, sign);
   const std::uint32_t index = *nodes_.find(node.name);
   for (const auto& [name, placement] : placements_) {
     if (placement.uses > 0 && placement.ever_holds(index)) enter_placed(placement, index, from, sign);

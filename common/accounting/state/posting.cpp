@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "accounting/estimators/request_facts.hpp"
 #include "accounting/ownership/sharing.hpp"
 
 namespace shapley::accounting {
@@ -86,6 +87,7 @@ SegmentFact Posting::fact_of(const SegmentOpened& opened, OrgId organization) {
 
 SegmentFact Posting::fact_of(const SegmentRecord& segment) const {
   SegmentFact fact = fact_of(segment.live.opened, organization_of(segment));
+  fact.asked = asked_by(segment.live.opened, group_of(fact).released);
   fact.end = segment.end();
   fact.reason = segment.reason;
   return fact;
@@ -334,12 +336,6 @@ void Posting::change_ownership(std::uint32_t index, Instant from, const std::fun
   fold_node_pieces(-1, node, from);
   offers_.change(node, from, change);
   fold_node_pieces(1, node, from);
-}
-
-void Posting::post(const PlacementResolved& event) {
-  PlacementHistory& placement = placements_.obtain(event.placement);
-  std::vector<std::uint32_t> nodes = indices_of(event, nodes_);
-  offers_.change(placement, event.at, [&] { placement.insert(event, std::move(nodes)); });
 }
 
 void Posting::post(const PeriodDeclared& event) {

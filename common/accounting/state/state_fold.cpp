@@ -12,7 +12,7 @@ namespace shapley::accounting {
 State::Impl::Impl(StateOptions state_options)
     : options(state_options),
       accounts(options.left_out),
-      posting(present, organizations, nodes, placements, jobs, accounts) {
+      posting(present, organizations, nodes, kinds, placements, jobs, accounts) {
   set_organizations();
 }
 
@@ -149,6 +149,12 @@ template <>
 void State::Impl::fold(const HindsightBounded& event) {
   kept.keep(event);
   accounts.keep_at_most(event.coalitions);
+}
+
+template <>
+void State::Impl::fold(const HindsightDefined& event) {
+  kept.keep(event);
+  posting.define(event);
 }
 
 // Ranks are made from the newest statement of each cluster only.

@@ -45,7 +45,7 @@ template <typename Fact>
 Expected<Applied> State::Impl::check_reach(const Fact& event) const {
   constexpr bool k_is_dated = std::is_same_v<Fact, OrganizationsDeclared> || std::is_same_v<Fact, OwnershipStated> ||
                               std::is_same_v<Fact, CapacityChanged> || std::is_same_v<Fact, PeriodDeclared> ||
-                              std::is_same_v<Fact, PlacementResolved>;
+                              std::is_same_v<Fact, PlacementResolved> || std::is_same_v<Fact, HindsightDefined>;
   return k_is_dated ? fresh_since(time_of(event)) : Applied::changed;
 }
 
