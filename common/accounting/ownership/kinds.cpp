@@ -44,6 +44,12 @@ bool KindHistory::starts_whole(Instant t) const {
   return definition != nullptr && definition->starts_whole;
 }
 
+bool KindHistory::start_whole_throughout(Instant from, Instant until) const {
+  return starts_whole(from) && std::ranges::all_of(definitions_, [&](const Definition& definition) {
+           return definition.starts_whole || definition.at < from || definition.at > until;
+         });
+}
+
 Kind KindHistory::kind_of(std::string_view node, Instant t) const {
   const Definition* definition = at(t);
   return definition == nullptr ? Kind{0} : definition->kind_of(node);

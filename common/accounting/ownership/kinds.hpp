@@ -45,6 +45,8 @@ class KindHistory {
   void define(const HindsightDefined& fact);
 
   [[nodiscard]] bool starts_whole(Instant t) const;
+  // Whether jobs start whole at all instants of [from, until].
+  [[nodiscard]] bool start_whole_throughout(Instant from, Instant until) const;
   [[nodiscard]] Kind kind_of(std::string_view node, Instant t) const;
   // Of these nodes; every kind that there is, for a placement without nodes (empty).
   [[nodiscard]] KindSet kinds_of(std::span<const std::string_view> nodes, Instant t) const;
