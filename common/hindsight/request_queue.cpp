@@ -32,7 +32,8 @@ bool RequestQueue::before(const Known& a, const Known& b) const {
     const std::uint32_t rank_b = rank_of(b);
     if (rank_a != rank_b) return rank_a < rank_b;
   }
-  return a.order < b.order;
+  if (a.order != b.order) return a.order < b.order;
+  return a.form != b.form && forms_[a.form] < forms_[b.form];
 }
 
 std::uint32_t RequestQueue::insert(Known known) {

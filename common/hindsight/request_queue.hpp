@@ -29,7 +29,8 @@ inline constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max()
 inline constexpr std::int64_t k_unknown = -1;
 inline constexpr Request k_no_request = std::numeric_limits<Request>::max();
 
-// Of equal releases of one organization the request with the smaller order is served first.
+// Of equal releases of one organization the request with the smaller order is served first; of equal orders the one with
+// the smaller form.
 struct Order {
   Order() = default;
   Order(std::uint64_t of_group, std::int64_t of_start = 0, std::uint64_t of_run = 0)  // NOLINT: an integer is an order

@@ -138,13 +138,14 @@ void ask(const Facts& facts, const Held& held, hindsight::naive::Request& reques
 }
 
 // What the virtual coalitions know of: every run is a request, and so is what still waits. Those of an organization
-// come by release and job; of one job those that started first, and then what waits.
+// come by release and job; of one job those that started first, and then what waits, by what it asks for.
 hindsight::naive::Facts virtual_facts(const Facts& facts, Instant begin, Instant now) {
   const std::vector<std::string> names(facts.organizations.begin(), facts.organizations.end());
   const auto index_of = [&](const std::string& name) {
     return static_cast<std::size_t>(std::lower_bound(names.begin(), names.end(), name) - names.begin());
   };
-  using Place = std::tuple<Instant, std::size_t, JobId, std::int64_t, std::uint32_t, std::uint32_t>;
+  using Form = std::pair<std::vector<std::size_t>, std::int64_t>;
+  using Place = std::tuple<Instant, std::size_t, JobId, std::int64_t, Form, std::uint32_t, std::uint32_t>;
   std::map<Place, hindsight::naive::Request> in_order;
   for (const Held& held : facts.segments) {
     const SegmentOpened& opened = held.opened;
@@ -162,6 +163,7 @@ hindsight::naive::Facts virtual_facts(const Facts& facts, Instant begin, Instant
               request.organization,
               waiting_job(opened),
               waits ? std::numeric_limits<std::int64_t>::max() : opened.begin.value,
+              waits ? Form{request.kinds, request.width} : Form{},
               opened.key.job.value,
               opened.key.ordinal}] = request;
   }

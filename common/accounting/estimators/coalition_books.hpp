@@ -49,6 +49,8 @@ class CoalitionBooks {
   // From the division's instant on requests that were released before it may use the new kind, too. REQUIRES: it is
   // later than all before, and than all requests that were sent so far, and not before what is settled.
   void divide_kind(const KindDivided& division);
+  // After load(): the divisions that the schedules had, ascending.
+  void restore_divisions(std::vector<KindDivided> divisions) { divisions_ = std::move(divisions); }
 
   // Replaces the stretches from `from` on. False, with no change made, if that would change what is settled.
   [[nodiscard]] bool set_stretches(Instant from, std::span<const Stretch> later);

@@ -259,12 +259,6 @@ Stretch read_stretch(TextReader& in) {
   return stretch;
 }
 
-Asked asked_by(const hindsight::Form& form) {
-  Asked asked{.width = form.width, .kinds = 0};
-  for (const Kind kind : form.kinds) asked.kinds |= KindSet{1} << kind;
-  return asked;
-}
-
 }  // namespace
 
 void CoalitionBooks::save(TextWriter& out) const {
@@ -293,6 +287,8 @@ void CoalitionBooks::save(TextWriter& out) const {
       const auto name =
           std::lower_bound(saved.names.begin(), saved.names.end(), std::pair(one.name, hindsight::Request{0}));
       out.number(name->second);
+      // What it may use by now is in its form; this is what it asked for when it was released.
+      if (layout.has_forms) out.number(one.is.asked.kinds);
     }
   }
 }
@@ -340,9 +336,10 @@ void CoalitionBooks::load(TextReader& in, Instant now) {
         return in.fault("a request that the schedules do not have");
       is_told[name] = true;
       const hindsight::Known& known = requests[name];
-      const Told told{
-          static_cast<hindsight::Request>(name),
-          {known.release, known.order, known.amount, known.really_began, known.duration, asked_by(forms[known.form])}};
+      Asked asked{.width = forms[known.form].width};
+      if (layout.has_forms) asked.kinds = static_cast<KindSet>(in.number(1, ~KindSet{0}));
+      const Told told{static_cast<hindsight::Request>(name),
+                      {known.release, known.order, known.amount, known.really_began, known.duration, asked}};
       group.insert(std::ranges::upper_bound(group, told.is.order, {}, [](const Told& of) { return of.is.order; }),
                    told);
     }

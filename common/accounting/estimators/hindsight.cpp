@@ -316,6 +316,9 @@ void Hindsight::load(TextReader& in, const Remembered& books) {
   facts_.horizon = books.horizon;
   if (facts_.settled.horizon() != facts_.horizon)
     return in.fault("the coalitions' schedules do not end at the horizon");
+  std::vector<KindDivided> divisions = facts_.divisions;
+  std::erase_if(divisions, [&](const KindDivided& division) { return division.at >= facts_.horizon; });
+  facts_.settled.restore_divisions(std::move(divisions));
   facts_.attendance.forget_before(facts_.horizon);
   hindsight::Coalition ever = 0;
   for (const Players::Joined& player : facts_.players.settled())

@@ -114,6 +114,7 @@ constexpr std::array k_strays{
            "OR (ordinal IS NULL) <> (kind < 2) OR (organization IS NULL) <> (kind NOT IN (2, 3)) "
            "OR (processors IS NULL) <> (kind NOT IN (2, 3)) OR (placement IS NOT NULL AND kind NOT IN (2, 3)) "
            "OR (released IS NOT NULL AND kind <> 2) OR (waited_as IS NOT NULL AND kind NOT IN (2, 3)) "
+           "OR (tasks IS NOT NULL AND kind <> 3) "
            "OR (reason IS NULL) <> (kind NOT IN (4, 5)) OR (job_state IS NULL) <> (kind NOT IN (4, 5))"},
     Strays{"event_jobs: a row of no event",
            "SELECT j.job, j.submit, j.seq FROM main.event_jobs j LEFT JOIN main.event_rows e ON e.seq = j.seq "
