@@ -303,12 +303,12 @@ TEST(RequestFacts, OneThatWasNotIsBelievedForSixHours) {
   RequestFacts facts;
   const SegmentFact begun = began(7, 0, 3 * k_day);
   facts.fold(1, begun);
-  EXPECT_EQ(facts.release_of(begun), at(3 * k_day - 6 * 3600));
+  EXPECT_EQ(facts.requested_by(begun).released, at(3 * k_day - 6 * 3600));
   // A wait that had ended by then is no witness, nor is one without length.
   facts.fold(1, waited(7, 0, 0, at(2 * k_day), 1));
   facts.fold(1, waited(7, 0, 3 * k_day, at(3 * k_day), 1));
-  EXPECT_EQ(facts.release_of(begun), at(3 * k_day - 6 * 3600));
-  EXPECT_EQ(facts.release_of(began(8, 3 * k_day - 60, 3 * k_day)), at(3 * k_day - 60));
+  EXPECT_EQ(facts.requested_by(begun).released, at(3 * k_day - 6 * 3600));
+  EXPECT_EQ(facts.requested_by(began(8, 3 * k_day - 60, 3 * k_day)).released, at(3 * k_day - 60));
 }
 
 TEST(RequestFacts, ATaskThatWaitsByItselfIsAPartOfWhatItsArrayWaitsFor) {

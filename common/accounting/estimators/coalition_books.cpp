@@ -394,10 +394,12 @@ std::optional<GroupKey> CoalitionBooks::group_after(const std::optional<GroupKey
   return group == groups_.end() ? std::nullopt : std::optional(group->first);
 }
 
-bool CoalitionBooks::waits(const GroupKey& key) const {
+bool CoalitionBooks::waits(const GroupKey& key, const Asked& asked) const {
   const auto group = groups_.find(key);
   return group != groups_.end() && std::ranges::any_of(group->second, [&](const Told& told) {
-           return is_pending(told.is) && (told.is.release == key.released.value || told.is.asked.width > 0);
+           if (!is_pending(told.is)) return false;
+           if (asked.width > 0) return told.is.asked.width == asked.width;
+           return told.is.release == key.released.value && told.is.asked == asked;
          });
 }
 

@@ -75,8 +75,8 @@ class CoalitionBooks {
   [[nodiscard]] std::vector<GroupKey> groups() const;
   // The first of these groups after `key`; the first one of all for nullopt.
   [[nodiscard]] std::optional<GroupKey> group_after(const std::optional<GroupKey>& key) const;
-  // Whether a part of the group's demand is still waiting.
-  [[nodiscard]] bool waits(const GroupKey& key) const;
+  // Whether a part of the group's demand is still waiting of which a request that asked for this may start.
+  [[nodiscard]] bool waits(const GroupKey& key, const Asked& asked) const;
 
   // psi and work of a coalition between two instants; what was done before `begin` does not count. `begin`: a mark;
   // nullopt: from the beginning. `end`: a mark, or the time reached.

@@ -83,9 +83,9 @@ class Hindsight final : public Estimator {
   [[nodiscard]] bool is_too_old(const SegmentFact& segment) const override {
     if (is_off_) return false;
     if (group_of(segment).released >= facts_.horizon) return false;
-    const bool is_run = segment.key.kind == SegmentKind::run;
-    const Instant release = is_run ? facts_.requests.release_of(segment) : segment.key.anchor;
-    return release < facts_.horizon && segment.begin >= facts_.horizon && !facts_.settled.waits(group_of(segment));
+    const RequestFacts::Requested is = facts_.requests.requested_by(segment);
+    return is.released < facts_.horizon && segment.begin >= facts_.horizon &&
+           !facts_.settled.waits(group_of(segment), is.asked);
   }
 
   // Nor can it be taken back that an organization asked for it, and was there, before the horizon.

@@ -76,6 +76,15 @@ const Asking* asking_of(const std::vector<Asking>& askings, const GroupKey& key,
   return nullptr;
 }
 
+// What a run asked for, and since when: by the wait that it started out of, or by itself.
+RequestFacts::Requested requested(const GroupKey& key, const Waits& waits, const std::vector<Asking>& askings,
+                                  const SegmentFact& run) {
+  if (was_seen_to_wait(waits, run)) {
+    if (const Asking* const of = asking_of(askings, key, run)) return {of->released, of->wait->asked};
+  }
+  return {release_within(waits, key, run), run.asked};
+}
+
 // What the group asks for at `until`, by form; if the books do not know that, what it asks for next.
 std::vector<WantedRequest> pending_at(const std::vector<Asking>& askings, const GroupKey& key, Instant until) {
   std::vector<WantedRequest> pending;
@@ -128,10 +137,20 @@ void RequestFacts::fold(int sign, const SegmentFact& fact) {
   if (group->second.empty()) groups_.erase(group);
 }
 
-Instant RequestFacts::release_of(const SegmentFact& run) const {
-  const GroupKey key = group_of(run);
-  const auto group = groups_.find(key);
-  return release_within(group == groups_.end() ? Waits{} : waits_of(group->second), key, run);
+RequestFacts::Requested RequestFacts::requested_by(const SegmentFact& fact) const {
+  const GroupKey key = group_of(fact);
+  const auto known = groups_.find(key);
+  const Group none;
+  const Group& group = known == groups_.end() ? none : known->second;
+  if (fact.key.kind == SegmentKind::run) return requested(key, waits_of(group), askings_of(key, group), fact);
+  Instant released = key.released;
+  Instant latest = k_beginning_of_time;
+  for (const Asking& of : askings_of(key, group)) {
+    if (of.wait->key.job != fact.key.job || of.wait->begin >= fact.begin || of.wait->begin < latest) continue;
+    latest = of.wait->begin;
+    released = of.wait->asked == fact.asked ? of.released : fact.begin;
+  }
+  return {released, fact.asked};
 }
 
 std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant until) const {
@@ -143,16 +162,9 @@ std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant unt
   const std::vector<WantedRequest> pending = pending_at(askings, key, until);
   for (const auto& [name, fact] : group->second) {
     if (is_empty(fact) || name.kind == SegmentKind::wait) continue;
-    WantedRequest run{.release = release_within(waits, key, fact).value,
-                      .order = order_of(key, fact),
-                      .amount = fact.processors.value,
-                      .asked = fact.asked};
-    if (was_seen_to_wait(waits, fact)) {
-      if (const Asking* const of = asking_of(askings, key, fact)) {
-        run.release = of->released.value;
-        run.asked = of->wait->asked;
-      }
-    }
+    const Requested is = requested(key, waits, askings, fact);
+    WantedRequest run{
+        .release = is.released.value, .order = order_of(key, fact), .amount = fact.processors.value, .asked = is.asked};
     if (run.release >= until.value) continue;
     const bool has_begun = fact.begin < until;
     // Before its start the run is part of what waits, if anything waits.

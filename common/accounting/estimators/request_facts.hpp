@@ -66,8 +66,12 @@ class RequestFacts {
   [[nodiscard]] const std::map<GroupKey, Group>& groups() const { return groups_; }
   // The requests of a group as known from instants before `until`, by release and order; of one form at most one waits.
   [[nodiscard]] std::vector<WantedRequest> wanted(const GroupKey& key, Instant until) const;
-  // When the request of a run was released.
-  [[nodiscard]] Instant release_of(const SegmentFact& run) const;
+  // When the request of a run or of a wait was released, and what it asks for, if the fact is added to those there are.
+  struct Requested {
+    Instant released;
+    Asked asked;
+  };
+  [[nodiscard]] Requested requested_by(const SegmentFact& fact) const;
   // Memory in bytes, approximately.
   [[nodiscard]] std::size_t bytes() const;
   // Forgets facts that ended before the horizon.

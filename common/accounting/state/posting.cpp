@@ -85,9 +85,14 @@ SegmentFact Posting::fact_of(const SegmentOpened& opened, OrgId organization) {
           .waited_as = opened.waited_as};
 }
 
+SegmentFact Posting::fact_of_asked(const SegmentOpened& opened, OrgId organization) const {
+  SegmentFact fact = fact_of(opened, organization);
+  fact.asked = asked_by(opened, group_of(fact).released);
+  return fact;
+}
+
 SegmentFact Posting::fact_of(const SegmentRecord& segment) const {
-  SegmentFact fact = fact_of(segment.live.opened, organization_of(segment));
-  fact.asked = asked_by(segment.live.opened, group_of(fact).released);
+  SegmentFact fact = fact_of_asked(segment.live.opened, organization_of(segment));
   fact.end = segment.end();
   fact.reason = segment.reason;
   return fact;

@@ -77,8 +77,9 @@ class Posting {
     return *organizations_.find(segment.live.opened.organization);
   }
   [[nodiscard]] SegmentFact fact_of(const SegmentRecord& segment) const;
-  // While it is open, and without what it asked for.
+  // While it is open, and without what it asked for; or with that.
   [[nodiscard]] static SegmentFact fact_of(const SegmentOpened& opened, OrgId organization);
+  [[nodiscard]] SegmentFact fact_of_asked(const SegmentOpened& opened, OrgId organization) const;
 
   using VisitPiece = std::function<void(const SegmentRecord& run, const Piece& piece)>;
   // Calls visit for what remembered runs held during [from, until).

@@ -57,7 +57,7 @@ Expected<Applied> State::Impl::check_reach(const SegmentOpened& event) const {
   // An organization that is new to the books would get this id.
   const OrgId next{static_cast<std::uint32_t>(organizations.names().size())};
   const OrgId organization = organizations.find(event.organization).value_or(next);
-  return accounts.is_too_old(Posting::fact_of(event, organization)) ? Applied::needs_replay : Applied::changed;
+  return accounts.is_too_old(posting.fact_of_asked(event, organization)) ? Applied::needs_replay : Applied::changed;
 }
 
 template <>
