@@ -262,10 +262,15 @@ ExitCode exit_code_of(Errc code) {
 }
 
 ExitCode run(int argc, const char* const* argv, const Environment& environment) {
-  return static_cast<ExitCode>(run_guarded(
+  const auto code = static_cast<ExitCode>(run_guarded(
       "shapleyctl", static_cast<int>(ExitCode::internal),
       [&](const std::string& text) { environment.err << text << '\n'; },
       [&] { return static_cast<int>(parse_and_run(argc, argv, environment)); }));
+  // A part of a paper must not be taken for all of it.
+  if (environment.out.flush()) return code;
+  environment.err << "shapleyctl: the answer is not complete, because standard output cannot be written; is its disk "
+                     "full?\n";
+  return code == ExitCode::success ? ExitCode::unreadable : code;
 }
 
 }  // namespace shapley::ctl

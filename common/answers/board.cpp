@@ -15,6 +15,7 @@
 #include "config/checks.hpp"
 #include "config/configuration.hpp"
 #include "ledger/readers/declarations.hpp"
+#include "ledger/readers/past_books.hpp"
 #include "ledger/reports/adjustment_report.hpp"
 
 namespace shapley::answers {
@@ -146,7 +147,7 @@ class Listening {
 
  private:
   [[nodiscard]] ClusterHeard of(const std::string& name, Instant since, Instant until) const {
-    ClusterHeard heard{.statements = name};
+    ClusterHeard heard{.statements = name, .until = until};
     bool was_stale = false;
     const std::set<Instant> instants = instants_of(name, since, until);
     for (auto begin = instants.begin(); std::next(begin) != instants.end(); ++begin)
@@ -225,6 +226,9 @@ Expected<ledger::ClusterBoard> board(const LedgerFile& file, Instant since, Inst
     Decisions decisions(board.cluster, since, until);
     for (const accounting::Event& event : events) std::visit(decisions, event);
     board.decisions = std::move(decisions).take();
+    SHAPLEY_TRY_ASSIGN(const Instant recorded, ledger::last_recorded(ledger));
+    until = std::min(until, std::max(recorded, file.known_until.value_or(recorded)));
+    if (until <= since) return board;
     SHAPLEY_TRY_ASSIGN(auto statements, ledger::statements_received(ledger, since, until));
     board.heard = Listening(events, std::move(statements)).heard(board.cluster, since, until);
     return board;

@@ -8,8 +8,9 @@
 
 namespace shapley::answers {
 
-// Of [since, until). What a statement's refusal was, and which statements came and changed no rank, is not recorded;
-// one that is refused for another reason than its ledger is missing, so that the last one becomes too old.
+// Of [since, until), as far as the ledger goes, its last second included. What a statement's refusal was, and which
+// statements came and changed no rank, is not recorded; one that is refused for another reason than its ledger is
+// missing, so that the last one becomes too old.
 [[nodiscard]] Expected<ledger::ClusterBoard> board(const LedgerFile& file, Instant since, Instant until);
 
 }  // namespace shapley::answers

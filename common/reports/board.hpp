@@ -26,6 +26,7 @@ SHAPLEY_DESCRIBE(Decision, at, cluster, kind, what, author, reason);
 struct ClusterHeard {
   std::string cluster = {};     // on which they count
   std::string statements = {};  // of which cluster
+  Dated until = {};             // the end of the time, or of what that ledger has of it
   // It was in the consortium so long. Of that, the last statement was too old to be carried on, so often; a changed
   // ledger of the cluster was not accepted yet, so that its statements were refused (the last one may have become too
   // old, too); and no statement had ever come.
@@ -36,7 +37,7 @@ struct ClusterHeard {
   Duration without = {};
   Dated last_stated = {};  // the time of the last one
 };
-SHAPLEY_DESCRIBE(ClusterHeard, cluster, statements, (named, in_consortium, "in_consortium_s"),
+SHAPLEY_DESCRIBE(ClusterHeard, cluster, statements, until, (named, in_consortium, "in_consortium_s"),
                  (named, stale, "stale_s"), stale_times, (named, refused, "refused_s"), (named, without, "without_s"),
                  last_stated);
 

@@ -81,17 +81,20 @@ json decision_rows(const Board& board) {
 json heard_rows(const ConsortiumStatement& statement, const Board& board) {
   json rows = json::array();
   for (const ledger::ClusterHeard& heard : board.heard) {
-    for (const auto& [item, time] :
-         {std::pair("in_consortium", heard.in_consortium), std::pair("stale", heard.stale),
-          std::pair("refused", heard.refused), std::pair("without_statement", heard.without)}) {
+    const auto add = [&](const char* item) -> json& {
       rows.push_back({{"begin_utc", statement.of.front().since.utc()},
-                      {"end_utc", statement.of.front().until.utc()},
+                      {"end_utc", heard.until.utc()},
                       {"cluster", heard.cluster},
                       {"item", item},
-                      {"other", heard.statements},
-                      {"exact", time.value},
-                      {"unit", "seconds"}});
-    }
+                      {"other", heard.statements}});
+      return rows.back();
+    };
+    for (const auto& [item, time] :
+         {std::pair("in_consortium", heard.in_consortium), std::pair("stale", heard.stale),
+          std::pair("refused", heard.refused), std::pair("without_statement", heard.without)})
+      add(item).update({{"exact", time.value}, {"unit", "seconds"}});
+    add("stale_times").update({{"exact", heard.stale_times}, {"unit", "times"}});
+    add("last_stated")["what"] = heard.last_stated.utc();
   }
   return rows;
 }
@@ -108,15 +111,19 @@ const ConsortiumStatement* earlier_of(const Board& board) {
 
 Expected<Board> board_of(const std::vector<std::string>& ledgers, IntervalArguments interval,
                          const ConsortiumStatement& statement) {
+  interval.ledger = ledgers.front();
+  SHAPLEY_TRY_ASSIGN(const IntervalQuestion question, interval_question(interval));
   const Instant since = statement.of.front().since;
-  const Instant until = statement.of.front().until;
+  // Amounts end where the first of the ledgers does: one of a cluster that is away, of which the others know more.
+  const Instant until = question.of.until.value_or(k_end_of_time);
   Board board;
-  board.earlier_at = period_begin(Period::monthly, until - Duration{1});
+  board.earlier_at = period_begin(Period::monthly, statement.of.front().until - Duration{1});
   interval.since = format_instant(period_begin(Period::monthly, board.earlier_at - Duration{1}));
   interval.until = format_instant(board.earlier_at);
   SHAPLEY_TRY_ASSIGN(board.earlier, earlier_statement(ledgers, interval));
   for (const std::string& file : ledgers) {
-    SHAPLEY_TRY_ASSIGN(ledger::ClusterBoard of_cluster, answers::board({.path = file}, since, until));
+    SHAPLEY_TRY_ASSIGN(ledger::ClusterBoard of_cluster,
+                       answers::board({.path = file, .known_until = question.file.known_until}, since, until));
     std::ranges::move(of_cluster.decisions, std::back_inserter(board.decisions));
     std::ranges::move(of_cluster.heard, std::back_inserter(board.heard));
   }

@@ -391,10 +391,10 @@ Expected<ExitCode> run_consortium_statement(const StatementArguments& arguments,
     add_to_json(values, statement.additions);
     if (board) values["board"] = board_values(*board);
     environment.out << tables::json_text(values);
-  } else if (interval.csv) {
+  } else if (interval.csv || arguments.parsable) {
     Table table = exact_consortium(statement);
     if (board) add_exact(table, statement, *board);
-    environment.out << csv_text(table);
+    environment.out << (arguments.parsable ? parsable_text(table, !arguments.no_header) : csv_text(table));
   } else {
     environment.out << consortium_text(statement, arguments.tables) << (board ? board_text(statement, *board) : "");
   }

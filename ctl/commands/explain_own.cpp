@@ -128,17 +128,23 @@ class Fitting {
 
   std::optional<FitsNow> of(const PendingRecord& job) {
     if (job.asks_for_more) return std::nullopt;
-    const std::optional<IdlePartition> idle = idle_in(idle_, job.partition);
-    if (!idle || idle->cpus == 0) return std::nullopt;
+    const std::optional<FittingPartition> on_one = fitting_in(idle_, job.partition, {.most_nodes = 1});
+    if (!on_one || on_one->cpus == 0) return std::nullopt;
     FitsNow fits;
-    if (job.cpus > idle->cpus) fits.cpus = idle->cpus;
     if (const auto start = start_before(job)) {
       const std::int64_t left = (*start - now_).value / 60 * 60;
       if (left < 60) return std::nullopt;
       if (job.time_limit_s.value_or(left + 1) > left) fits.time_limit_s = left;
     }
+    if (!fits.time_limit_s && job.cpus <= on_one->cpus) return std::nullopt;
+    if (++asked_jobs_ > k_most_tests) return std::nullopt;
+    const std::optional<JobWishes> wishes = wishes_of(job.job, run_);
+    if (!wishes || wishes->asks_for_more) return std::nullopt;
+    const std::optional<FittingPartition> fitting = fitting_in(idle_, job.partition, *wishes);
+    if (!fitting || fitting->cpus == 0) return std::nullopt;
+    if (job.cpus > fitting->cpus) fits.cpus = fitting->cpus;
     const bool changes = fits.cpus || fits.time_limit_s;
-    return changes && starts_now(job, idle->partition, fits) ? std::optional(fits) : std::nullopt;
+    return changes && starts_now(job, *wishes, *fitting, fits) ? std::optional(fits) : std::nullopt;
   }
 
  private:
@@ -157,33 +163,39 @@ class Fitting {
 
   // slurmctld puts off each estimate by what the jobs before the tested one ask for, the explained job among them
   // (_delayed_job_start_time): alike for all of an account, a partition and a QOS. So it is compared with the least's.
-  bool starts_now(const PendingRecord& job, const std::string& partition, const FitsNow& fits) {
-    if (++asked_jobs_ > k_most_tests) return false;
-    const std::optional<JobWishes> wishes = wishes_of(job.job, run_);
-    if (!wishes || wishes->asks_for_more) return false;
+  bool starts_now(const PendingRecord& job, const JobWishes& wishes, const FittingPartition& fitting,
+                  const FitsNow& fits) {
     const auto limit = fits.time_limit_s ? fits.time_limit_s : job.time_limit_s;
-    ledger::SubmissionAsked asked{.account = job.account, .partition = partition, .qos = job.qos, .processors = 1};
+    ledger::SubmissionAsked asked{
+        .account = job.account, .partition = fitting.partition, .qos = job.qos, .processors = 1};
     const std::optional<Instant> least = estimate(asked, limit_text(60));
     if (!least) return false;
-    asked.processors = fits.cpus.value_or(job.cpus);
-    const std::optional<Instant> start = estimate(asked, limit ? limit_text(*limit) : "", wishes->memory);
+    asked.processors = fits.cpus.value_or(job.cpus) / wishes.cpus_per_task;
+    std::vector<std::string> options;
+    if (!wishes.memory.empty()) options.push_back(wishes.memory);
+    if (wishes.cpus_per_task > 1) options.push_back(fmt::format("--cpus-per-task={}", wishes.cpus_per_task));
+    if (wishes.least_nodes > 1 || wishes.most_nodes) {
+      options.push_back(fmt::format("--nodes={}-{}", wishes.least_nodes,
+                                    std::max(wishes.least_nodes, wishes.most_nodes.value_or(fitting.nodes))));
+    }
+    const std::optional<Instant> start = estimate(asked, limit ? limit_text(*limit) : "", options);
     return start && *start <= *least + k_soon;
   }
 
   std::optional<Instant> estimate(const ledger::SubmissionAsked& asked, const std::string& time,
-                                  const std::string& memory = {}) {
-    const auto key = std::tuple(asked.account, asked.partition, asked.qos, asked.processors, time, memory);
+                                  const std::vector<std::string>& options = {}) {
+    const auto key = std::tuple(asked.account, asked.partition, asked.qos, asked.processors, time, options);
     const auto known = tested_.find(key);
     if (known != tested_.end()) return known->second;
     if (tested_.size() >= k_most_tests) return std::nullopt;
-    return tested_[key] = estimate_in(test_only(asked, time, run_, memory).value_or(""));
+    return tested_[key] = estimate_in(test_only(asked, time, run_, options).value_or(""));
   }
 
   const std::vector<PendingRecord>& records_;
   Instant now_;
   const ProgramRunner& run_;
-  std::map<std::string, std::int64_t> idle_;
-  std::map<std::tuple<std::string, std::string, std::string, std::int64_t, std::string, std::string>,
+  IdleCpus idle_;
+  std::map<std::tuple<std::string, std::string, std::string, std::int64_t, std::string, std::vector<std::string>>,
            std::optional<Instant>>
       tested_;
   std::size_t asked_jobs_ = 0;
@@ -328,7 +340,9 @@ Expected<OwnJobs> own_jobs(const Endpoint& endpoint, const Environment& environm
 
 std::string render_own_jobs(const OwnJobs& report) {
   const std::string user = printable(report.user);
-  if (report.jobs.empty()) return fmt::format("No job of {} waits at {}.\n", user, report.at.utc());
+  const std::string not_asked =
+      report.no_slurm.empty() ? "" : fmt::format("Slurm:    not asked: {}.\n", printable(report.no_slurm));
+  if (report.jobs.empty()) return fmt::format("No job of {} waits at {}.\n{}", user, report.at.utc(), not_asked);
   tables::Table table{.columns = columns_of(k_own_fields)};
   for (const OwnJob& job : report.jobs) table.rows.push_back(people_row(job));
   std::string text = fmt::format("Jobs of {} that wait at {}; all times are {}.\n\n{}\n", user, report.at.utc(),
@@ -337,7 +351,7 @@ std::string render_own_jobs(const OwnJobs& report) {
   text +=
       "Before: jobs and tasks that go before it. ByRule: when its organization has the best rank, if nothing starts\n"
       "or ends. BySlurm: when Slurm expects to start it. FitsNow: with this it would start now, by what is idle and\n"
-      "sbatch --test-only, unless it asks for more nodes than these CPUs have.\n";
+      "sbatch --test-only.\n";
   if (report.truncated) {
     text += fmt::format("The daemon lists the newest {} jobs only: of older ones no place is shown.\n",
                         ledger::k_max_reported_jobs);
@@ -346,7 +360,7 @@ std::string render_own_jobs(const OwnJobs& report) {
     text += fmt::format("Places are not known: {}. So Before is of organizations with better ranks.\n",
                         printable(report.no_places));
   }
-  return text + (report.no_slurm.empty() ? "" : fmt::format("Slurm:    not asked: {}.\n", printable(report.no_slurm)));
+  return text + not_asked;
 }
 
 std::string parsable_own_jobs(const OwnJobs& report) {

@@ -414,6 +414,10 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "statement", "Show what each organization got, gave and lent in a month or a year, by account and user");
   add_interval(*command, arguments.interval);
+  command->add_flag("-P,--parsable2", arguments.parsable, "Print the values of --csv between '|'")
+      ->excludes(command->get_option("--csv"))
+      ->excludes(command->get_option("--json"));
+  command->add_flag("-n,--noheader", arguments.no_header, "Print no header with -P");
   add_month(*command, arguments.month);
   add_balance(*command, arguments.balance);
   command
@@ -493,6 +497,8 @@ Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endp
     environment.out << tables::json_text(values);
   } else if (interval.csv) {
     environment.out << csv_text(exact_statement(report, additions));
+  } else if (arguments.parsable) {
+    environment.out << parsable_text(exact_statement(report, additions), !arguments.no_header);
   } else {
     environment.out << render_statement(report, arguments.tables, additions);
   }

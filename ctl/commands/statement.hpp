@@ -37,6 +37,8 @@ struct StatementArguments {
   // Ledgers of the clusters of one consortium; by the first of them clusters are weighed and organizations named.
   std::vector<std::string> consortium = {};
   StatementTables tables = {};
+  bool parsable = false;
+  bool no_header = false;
   AccountsAsked accounts = {};
 };
 

@@ -84,7 +84,7 @@ json board_values(const ConsortiumReport& report) {
   json each = json::array();
   for (const BoardPart& part : board_parts(report.statement, *report.board)) {
     each.push_back(values_of(Sheet{part.table, part.file, part.values}));
-    each.back().update({{"name", part.table.name}, {"note", part.note}});
+    each.back().update({{"name", part.table.name}, {"note", part.note}, {"is_empty", part.table.rows.empty()}});
   }
   return {{"each", std::move(each)}};
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "base/calendar.hpp"
@@ -49,7 +51,31 @@ std::optional<PendingRecord> record_in(std::string_view line) {
                        .reason = std::string(cells[7]),
                        .priority = whole_number<std::int64_t>(cells[8]).value_or(0),
                        .start = parse_instant(std::string(cells[9])),
-                       .asks_for_more = names_more || !shares};
+                       .asks_for_more = names_more || !shares || cells[1].find('+') != std::string_view::npos};
+}
+
+// The members of a job that says nothing of them, as `scontrol show job` has them.
+constexpr std::array k_plain_members{std::pair{"NtasksPerN:B:S:C", "0:0:*:*"},
+                                     std::pair{"ReqB:S:C:T", "0:0:*:*"},
+                                     std::pair{"Socks/Node", "*"},
+                                     std::pair{"CoreSpec", "*"},
+                                     std::pair{"MinTmpDiskNode", "0"},
+                                     std::pair{"Contiguous", "0"},
+                                     std::pair{"Licenses", "(null)"}};
+
+// Of a job that waits, the number of nodes is an estimate, and behind it is the most that it may have; the least is
+// among what it asks for, as "cpu=4,node=2".
+void take_nodes(JobWishes& wishes, std::string_view key, std::string_view value) {
+  if (key == "NumNodes") {
+    const std::size_t dash = value.find('-');
+    if (dash != std::string_view::npos) wishes.most_nodes = whole_number<std::int64_t>(value.substr(dash + 1));
+    return;
+  }
+  for (const std::string_view part : split(value, ',')) {
+    constexpr std::string_view k_node = "node=";
+    if (part.starts_with(k_node))
+      wishes.least_nodes = whole_number<std::int64_t>(part.substr(k_node.size())).value_or(wishes.least_nodes);
+  }
 }
 
 }  // namespace
@@ -95,24 +121,32 @@ std::optional<JobWishes> wishes_of(std::uint32_t job, const ProgramRunner& run) 
     const std::vector<std::string_view> words = split(line, ' ');
     if (words.front() != "JobId=" + number) continue;
     JobWishes wishes;
+    std::int64_t least_of_node = 0;
     for (const std::string_view word : words) {
       const std::size_t equals = std::min(word.find('='), word.size());
       const std::string_view key = word.substr(0, equals);
       const std::string_view value = word.substr(std::min(equals + 1, word.size()));
       // What a user named it may look like another member; then the user's own job has no advice.
-      if (key.starts_with("TresPer")) wishes.asks_for_more = true;
+      const auto plain = std::ranges::find(k_plain_members, key, [](const auto& member) { return member.first; });
+      if (key.starts_with("TresPer") || (plain != k_plain_members.end() && value != plain->second))
+        wishes.asks_for_more = true;
+      if (key == "NumNodes" || key == "TRES" || key == "ReqTRES") take_nodes(wishes, key, value);
+      if (key == "CPUs/Task") wishes.cpus_per_task = whole_number<std::int64_t>(value).value_or(1);
       if (value.empty() || value == "0") continue;
       if (key == "MinMemoryNode") wishes.memory = "--mem=" + std::string(value);
       if (key == "MinMemoryCPU") wishes.memory = "--mem-per-cpu=" + std::string(value);
+      if (key == "MinCPUsNode") least_of_node = whole_number<std::int64_t>(value).value_or(0);
     }
+    wishes.cpus_per_task = std::max<std::int64_t>(1, wishes.cpus_per_task);
+    wishes.asks_for_more = wishes.asks_for_more || least_of_node > wishes.cpus_per_task;
     return wishes;
   }
   return std::nullopt;
 }
 
-std::map<std::string, std::int64_t> idle_cpus(const ProgramRunner& run) {
-  std::map<std::string, std::int64_t> idle;
-  const std::string output = run({"sinfo", "--noheader", "--all", "--local", "--format=%R|%C"}).value_or("");
+IdleCpus idle_cpus(const ProgramRunner& run) {
+  IdleCpus idle;
+  const std::string output = run({"sinfo", "--noheader", "--all", "--local", "--Node", "--format=%R|%C"}).value_or("");
   for (const std::string_view line : split(output, '\n')) {
     const std::vector<std::string_view> cells = split(line, '|');
     if (cells.size() != 2) continue;
@@ -120,17 +154,31 @@ std::map<std::string, std::int64_t> idle_cpus(const ProgramRunner& run) {
     const std::vector<std::string_view> counts = split(trimmed(cells[1]), '/');
     constexpr std::size_t k_counts = 4;
     const auto count = counts.size() == k_counts ? whole_number<std::int64_t>(counts[1]) : std::nullopt;
-    if (count) idle[std::string(trimmed(cells[0]))] += *count;
+    if (count) idle[std::string(trimmed(cells[0]))].push_back(*count);
   }
   return idle;
 }
 
-std::optional<IdlePartition> idle_in(const std::map<std::string, std::int64_t>& idle, std::string_view partitions) {
-  std::optional<IdlePartition> most;
+std::int64_t fitting_cpus(const std::vector<std::int64_t>& idle, const JobWishes& wishes) {
+  std::vector<std::int64_t> fitting;
+  for (const std::int64_t cpus : idle) {
+    if (cpus >= wishes.cpus_per_task) fitting.push_back(cpus - cpus % wishes.cpus_per_task);
+  }
+  std::ranges::sort(fitting, std::greater<>());
+  const auto nodes = static_cast<std::int64_t>(fitting.size());
+  if (nodes < wishes.least_nodes) return 0;
+  const auto end = fitting.begin() + std::min(nodes, wishes.most_nodes.value_or(nodes));
+  return std::accumulate(fitting.begin(), end, std::int64_t{0});
+}
+
+std::optional<FittingPartition> fitting_in(const IdleCpus& idle, std::string_view partitions, const JobWishes& wishes) {
+  std::optional<FittingPartition> most;
   for (const std::string_view partition : split(partitions, ',')) {
     const auto known = idle.find(std::string(partition));
-    if (known == idle.end() || (most && most->cpus >= known->second)) continue;
-    most = IdlePartition{.partition = known->first, .cpus = known->second};
+    if (known == idle.end()) continue;
+    const std::int64_t cpus = fitting_cpus(known->second, wishes);
+    if (most && most->cpus >= cpus) continue;
+    most = {.partition = known->first, .cpus = cpus, .nodes = static_cast<std::int64_t>(known->second.size())};
   }
   return most;
 }

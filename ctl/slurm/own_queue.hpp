@@ -29,31 +29,40 @@ struct PendingRecord {
   std::int64_t priority = 0;
   std::optional<Instant> start = {};  // when Slurm expects to start it
   // It asks for more than CPUs and time: generic resources of each node, features, nodes by name, a reservation, or
-  // nodes that it does not share. Memory is not among them: squeue shows the default as a wish, too.
+  // nodes that it does not share; or it is a part of a heterogeneous job, whose parts start together. Memory is not
+  // among them: squeue shows the default as a wish, too.
   bool asks_for_more = false;
 };
 // Those that this user may see.
 [[nodiscard]] Expected<std::vector<PendingRecord>> pending_records(const ProgramRunner& run);
 
-// What squeue does not show of a job. The number of nodes that a job asks for is in no command's answer: of a job that
-// waits they all show an estimate.
+// What squeue does not show of a job.
 struct JobWishes {
   std::string memory = {};  // as an option of sbatch; empty: none
-  // Generic resources of the whole job, its tasks or its sockets (--gpus and its like).
+  std::int64_t cpus_per_task = 1;
+  std::int64_t least_nodes = 1;
+  std::optional<std::int64_t> most_nodes = {};  // nullopt: as many as it takes
+  // Generic resources of the whole job, its tasks or its sockets (--gpus and its like), licenses, sockets, cores or
+  // threads of a kind, tasks by node, neighbours or local disks.
   bool asks_for_more = false;
 };
 // nullopt: scontrol does not show it.
 [[nodiscard]] std::optional<JobWishes> wishes_of(std::uint32_t job, const ProgramRunner& run);
 
-// By partition. Empty if sinfo does not answer.
-[[nodiscard]] std::map<std::string, std::int64_t> idle_cpus(const ProgramRunner& run);
-struct IdlePartition {
+// How many CPUs of each node are idle, by partition, of all nodes in it. Empty if sinfo does not answer.
+using IdleCpus = std::map<std::string, std::vector<std::int64_t>>;
+[[nodiscard]] IdleCpus idle_cpus(const ProgramRunner& run);
+// So many CPUs are idle on nodes that a job of such wishes could have: for whole tasks, on no more nodes than it may
+// have; 0: on fewer than it needs.
+[[nodiscard]] std::int64_t fitting_cpus(const std::vector<std::int64_t>& idle, const JobWishes& wishes);
+struct FittingPartition {
   std::string partition = {};
   std::int64_t cpus = 0;
+  std::int64_t nodes = 0;  // of the partition, idle or not
 };
-// The one of the partitions with the most; nullopt: none of them is known.
-[[nodiscard]] std::optional<IdlePartition> idle_in(const std::map<std::string, std::int64_t>& idle,
-                                                   std::string_view partitions);
+// The one of the partitions where most would fit; nullopt: none of them is known.
+[[nodiscard]] std::optional<FittingPartition> fitting_in(const IdleCpus& idle, std::string_view partitions,
+                                                         const JobWishes& wishes);
 
 // "45:00", "2-12:30:00", as Slurm writes limits; nullopt: UNLIMITED, or no time.
 [[nodiscard]] std::optional<std::int64_t> limit_seconds(std::string_view text);

@@ -97,7 +97,7 @@ std::vector<std::string> accounts_above(const std::string& account, const Progra
 }
 
 std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const std::string& time,
-                                     const ProgramRunner& run, const std::string& memory) {
+                                     const ProgramRunner& run, const std::vector<std::string>& options) {
   if (!run) return std::nullopt;
   // sbatch writes its answer to its standard error. The shell's text is fixed; what users write are arguments.
   std::vector<std::string> words{"sh", "-c",          "sbatch \"$@\" 2>&1 || true",
@@ -106,7 +106,7 @@ std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const
   if (!asked.partition.empty()) words.push_back("--partition=" + asked.partition);
   if (!asked.qos.empty()) words.push_back("--qos=" + asked.qos);
   if (!time.empty()) words.push_back("--time=" + time);
-  if (!memory.empty()) words.push_back(memory);
+  words.insert(words.end(), options.begin(), options.end());
   words.emplace_back("--wrap=true");
   const auto output = run(words);
   std::string answer = output ? *output : output.error().what;

@@ -27,8 +27,9 @@ namespace shapley::ctl {
                                                 const ProgramRunner& run);
 
 // The answer of sbatch --test-only, a line, or the reason for which it is missing; nullopt: no command is run. `time`:
-// its time limit, as sbatch takes it; empty: the partition's default. `memory`: the option for it; empty: likewise.
+// its time limit, as sbatch takes it; empty: the partition's default. `options`: further ones of sbatch.
 [[nodiscard]] std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const std::string& time,
-                                                   const ProgramRunner& run, const std::string& memory = {});
+                                                   const ProgramRunner& run,
+                                                   const std::vector<std::string>& options = {});
 
 }  // namespace shapley::ctl

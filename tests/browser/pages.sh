@@ -9,7 +9,7 @@ ledgers=$here/../recordings/ledgers
 die() { echo "pages: $*"; exit 1; }
 
 pages=()
-# page NAME ARGUMENTS...: with an invoice and users, too.
+# page NAME ARGUMENTS...
 page() {
   local name=$1
   shift
@@ -28,12 +28,12 @@ for organizations in 3 40; do
   page "report-$organizations" --ledger "$ledger" --since 2026-10-10 "${each[@]}"
   page "live-$organizations" --live --every 30 --ledger "$ledger"
 done
-page invoice-40 --ledger "$output/40.db" -S 2026-10-01 -E 2026-12-01 --users --by-month --rate 0.02
+page invoice-40 --ledger "$output/40.db" -S 2026-10-01 -E 2026-12-01 --users --by-month --rate 0.02 --utilization
 pages+=("member=$output/report-3/organizations/physics/index.html")
 for recording in consortium adjusted; do
   mkdir "$output/$recording.ledgers"
   tar -xJf "$ledgers/$recording.tar.xz" -C "$output/$recording.ledgers"
 done
 page corrected --ledger "$output/adjusted.ledgers/ledger.db" --users
-page consortium --consortium "$output"/consortium.ledgers/{north,south}.db --users
+page consortium --consortium "$output"/consortium.ledgers/{north,south}.db --users --board
 setpriv --pdeathsig KILL "$here/look.py" "$output" "${pages[@]}"

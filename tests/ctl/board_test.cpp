@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
 #include "calculator_fixture.hpp"
 
 namespace shapley::ctl {
@@ -220,9 +221,6 @@ TEST_F(BoardPapers, lists_what_was_decided_on_all_clusters) {
   load("south", k_august, "period: none\n" + organizations);
   load("south", k_august + Duration{1}, "period: monthly\n" + organizations);
   load("south", k_september, "period: yearly\n" + organizations);
-  // Statements end where the books do, and what was decided in that second belongs to the next ones.
-  load("south", k_books_end + Duration{60}, "period: yearly\n" + organizations);
-  load("north", k_books_end + Duration{60}, "period: yearly\n" + organizations);
   const std::string asked =
       "statement --board --consortium " + file("north") + ' ' + file("south") + " -S 2023-08-01 -E ";
   const json all = json::parse(shown(asked + "2024-01-01 --json"))["board"]["decisions"];
@@ -241,7 +239,7 @@ TEST_F(BoardPapers, lists_what_was_decided_on_all_clusters) {
   expect_one("south: configuration: key period: monthly -> yearly (?)");
   expect_one("north: weights: north 3, south 1 (?)");
   expect_one("north: ledger: the ledger of south was replaced: accepted (uid 0 (root))");
-  // Each ledger has a correction of its first run and seven settlements; statements stay as they are.
+  // Each ledger has a correction of its first run and seven settlements, all in its last second.
   EXPECT_EQ(std::ranges::count_if(all, [](const json& each) { return each["kind"] == "settle"; }), 14);
   EXPECT_EQ(std::ranges::count_if(all, [](const json& each) { return each["kind"] == "attribute"; }), 2);
   // What was decided at the end is of the next time.
@@ -252,6 +250,80 @@ TEST_F(BoardPapers, lists_what_was_decided_on_all_clusters) {
   const std::string text = shown(asked + "2024-01-01");
   EXPECT_PRED2(contains, text, "not known");
   EXPECT_PRED2(contains, text, "key period: monthly -> yearly");
+}
+
+// A cluster is away, so that its ledger and all amounts end on 5 October.
+TEST_F(BoardPapers, goes_on_in_the_ledgers_of_the_others_where_one_ends) {
+  TwoClusters clusters{.sites = {CalculatorSite{.random = std::mt19937_64(31)}, {.random = std::mt19937_64(32)}}};
+  for (CalculatorSite& site : clusters.sites) site.make(2, Period::none);
+  const Recorded record = random_record(std::mt19937_64(33));
+  write(clusters, record);
+  constexpr Instant k_november{1'698'796'800};  // 2023-11-01T00:00:00Z
+  constexpr Instant k_last_minute = k_november - Duration{k_minute};
+  const std::string asked =
+      "statement --board --month 2023-10 --consortium " + file("north") + ' ' + file("south") + ' ';
+  const auto decide = [&](Instant at, const std::string& reason) {
+    ledger::Ledger ledger = ledger::testing::writer(file("north"));
+    ledger::testing::must(ledger.append(std::vector<Event>{ClusterNamed{at, "north", "uid 0 (root)", reason}}, at));
+    return json::parse(shown(asked + "--json"));
+  };
+  const json report = decide(k_last_minute, "a minute before the month ends");
+  EXPECT_EQ(report["of"][0]["until"], k_books_end.value);
+  const Heard heard = looked_at(record, k_october, k_last_minute);
+  const json& row = report["board"]["heard"][0];
+  EXPECT_EQ(row["until"], k_last_minute.value);
+  EXPECT_EQ(row["in_consortium_s"], (k_last_minute - k_october).value);
+  EXPECT_EQ(row["stale_s"], heard.stale);
+  EXPECT_EQ(row["stale_times"], heard.times);
+  EXPECT_GT(heard.stale, 25 * 86'400);
+  for (const auto& line : parsed_csv(shown(asked + "--csv"))) {
+    if (line.at("item") == "stale") EXPECT_EQ(line.at("end_utc"), format_instant(k_last_minute));
+  }
+  decide(k_november - Duration{1}, "in its last second");
+  const json decisions = decide(k_november, "in the next month")["board"]["decisions"];
+  std::vector<std::string> reasons;
+  for (const json& decision : decisions) reasons.push_back(decision["reason"]);
+  EXPECT_EQ(reasons.size() >= 2 ? std::vector(reasons.end() - 2, reasons.end()) : reasons,
+            (std::vector<std::string>{"a minute before the month ends", "in its last second"}));
+}
+
+// Where nothing was decided the text and the page say so, and show no empty table.
+TEST_F(BoardPapers, says_that_nothing_was_decided) {
+  TwoClusters clusters{.sites = {CalculatorSite{.random = std::mt19937_64(37)}, {.random = std::mt19937_64(38)}}};
+  for (CalculatorSite& site : clusters.sites) site.make(2, Period::none);
+  write(clusters, random_record(std::mt19937_64(39)));
+  const std::string asked =
+      " --board --consortium " + file("north") + ' ' + file("south") + " -S 2023-09-05 -E 2023-09-06";
+  EXPECT_PRED2(contains, shown("statement" + asked), "\nDecisions:\nnone\n");
+  const std::string out = page(asked, "quiet");
+  EXPECT_PRED2(contains, out, "<h2>Decisions</h2>\n<p class=\"soft\">None in this time.</p>\n");
+  EXPECT_PRED2(lacks, out, "aria-label=\"Decisions\"");
+}
+
+// -P is --csv in other marks.
+TEST_F(BoardPapers, has_the_values_of_csv_between_bars) {
+  TwoClusters clusters{.sites = {CalculatorSite{.random = std::mt19937_64(34)}, {.random = std::mt19937_64(35)}}};
+  for (CalculatorSite& site : clusters.sites) site.make(2, Period::none);
+  write(clusters, random_record(std::mt19937_64(36)));
+  const std::string both = "--consortium " + file("north") + ' ' + file("south");
+  for (const std::string& of : {"--ledger " + file("north"), both, "--board " + both}) {
+    SCOPED_TRACE(of);
+    const std::string asked = "statement --month 2023-08 " + of;
+    const Rows exact = parsed_csv(shown(asked + " --csv"));
+    const std::string text = shown(asked + " -P");
+    const auto lines = split(text, '\n');
+    ASSERT_EQ(lines.size(), exact.size() + 2);
+    EXPECT_EQ(lines.back(), "");
+    const auto names = split(lines[0], '|');
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      const auto cells = split(lines[i + 1], '|');
+      ASSERT_EQ(cells.size(), names.size()) << lines[i + 1];
+      for (std::size_t k = 0; k < names.size(); ++k)
+        EXPECT_EQ(cells[k], exact[i].at(std::string(names[k]))) << lines[i + 1];
+    }
+    EXPECT_EQ(shown(asked + " -P -n"), text.substr(lines[0].size() + 1));
+    ends(ExitCode::usage, run_shapleyctl(directory.path(), asked + " -P --csv"));
+  }
 }
 
 // Of a time before the books of one cluster its standing is not known, and there is no sum.

@@ -1,6 +1,8 @@
 // `shapleyctl explain --me`: what Slurm's commands say of the jobs that wait, and the table that a user gets.
 #include "ctl/commands/explain_own.hpp"
 
+#include <random>
+
 #include <unistd.h>
 
 #include "ctl/slurm/own_queue.hpp"
@@ -19,23 +21,57 @@ TEST(OwnQueue, reads_limits_as_slurm_writes_them) {
 
 TEST(OwnQueue, reads_what_is_idle_by_partition_and_leaves_other_lines_out) {
   const auto run = [](const std::vector<std::string>& words) -> Expected<std::string> {
-    if (words.front() == "sinfo") return "main|12/4/0/16\nwide|0/7/1/8\nnonsense\nbad|1/2\n";
+    if (words.front() == "sinfo") return "main|12/4/0/16\nwide|0/5/1/8\nwide|0/2/6/8\nnonsense\nbad|1/2\n";
     return "9|9|1|main|normal|4|5:00|Priority|7|2001-09-09T02:00:00|acct_A|N/A|(null)|(null)|OK|(null)\n"
            "72|72_[1-3]|2|main,wide|normal|1|UNLIMITED|Resources|9|N/A|acct|with|bars\n";
   };
   const auto idle = idle_cpus(run);
-  EXPECT_EQ(idle_in(idle, "main")->cpus, 4);
+  EXPECT_EQ(fitting_in(idle, "main", {})->cpus, 4);
   for (const char* both : {"main,wide", "wide,main"}) {
-    EXPECT_EQ(idle_in(idle, both)->cpus, 7);
-    EXPECT_EQ(idle_in(idle, both)->partition, "wide");
+    EXPECT_EQ(fitting_in(idle, both, {})->cpus, 7);
+    EXPECT_EQ(fitting_in(idle, both, {})->partition, "wide");
+    EXPECT_EQ(fitting_in(idle, both, {})->nodes, 2);
+    EXPECT_EQ(fitting_in(idle, both, {.cpus_per_task = 4})->cpus, 4);
   }
-  EXPECT_FALSE(idle_in(idle, "absent"));
+  EXPECT_EQ(fitting_in(idle, "main,wide", {.least_nodes = 2})->partition, "wide");
+  EXPECT_FALSE(fitting_in(idle, "absent", {}));
   const auto records = must(pending_records(run));
   ASSERT_EQ(records.size(), 1U) << "a line with other columns is left out";
   EXPECT_EQ(records[0].time_limit_s, 300);
   EXPECT_EQ(format_instant(*records[0].start), "2001-09-09T02:00:00Z");
   EXPECT_EQ(estimate_in("Job 5 to start at 2001-09-09T01:46:41Z using 4 processors"), Instant{1'000'000'001});
   EXPECT_EQ(estimate_in("allocation failure: Requested node configuration is not available"), std::nullopt);
+}
+
+// All ways to choose nodes are tried, and the one with the most whole tasks is the right one.
+TEST(OwnQueue, counts_what_fits_on_unequal_nodes_as_choosing_them_one_by_one_does) {
+  std::mt19937_64 random(31);
+  const auto below = [&random](std::uint64_t n) { return static_cast<std::int64_t>(random() % n); };
+  int none = 0;
+  for (int i = 0; i < 500; ++i) {
+    std::vector<std::int64_t> idle(static_cast<std::size_t>(below(8)));
+    for (std::int64_t& cpus : idle) cpus = below(3) == 0 ? 0 : below(20);
+    JobWishes wishes{.cpus_per_task = 1 + below(6), .least_nodes = 1 + below(4)};
+    if (below(2) == 0) wishes.most_nodes = wishes.least_nodes + below(3);
+    std::int64_t most = 0;
+    for (std::uint32_t chosen = 0; chosen < (1U << idle.size()); ++chosen) {
+      std::int64_t nodes = 0;
+      std::int64_t tasks = 0;
+      bool has_idle_ones = false;  // nodes without room for a task
+      for (std::size_t n = 0; n < idle.size(); ++n) {
+        if ((chosen >> n & 1U) == 0) continue;
+        ++nodes;
+        tasks += idle[n] / wishes.cpus_per_task;
+        has_idle_ones = has_idle_ones || idle[n] < wishes.cpus_per_task;
+      }
+      if (has_idle_ones || nodes < wishes.least_nodes || nodes > wishes.most_nodes.value_or(nodes)) continue;
+      most = std::max(most, tasks * wishes.cpus_per_task);
+    }
+    EXPECT_EQ(fitting_cpus(idle, wishes), most) << i;
+    none += most == 0 ? 1 : 0;
+  }
+  EXPECT_GT(none, 50);
+  EXPECT_LT(none, 450);
 }
 
 TEST(OwnQueue, reads_what_scontrol_shows_of_the_job_itself) {
@@ -47,6 +83,22 @@ TEST(OwnQueue, reads_what_scontrol_shows_of_the_job_itself) {
   EXPECT_TRUE(wishes_of(73, run)->asks_for_more);
   EXPECT_EQ(wishes_of(73, run)->memory, "");
   EXPECT_FALSE(wishes_of(7, run));
+  output =
+      "JobId=7 NumNodes=3-4 NumCPUs=8 NumTasks=2 CPUs/Task=4 ReqB:S:C:T=0:0:*:* TRES=cpu=8,node=2,billing=8 "
+      "Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=* MinCPUsNode=4 MinTmpDiskNode=0 Contiguous=0 "
+      "Licenses=(null)\n";
+  EXPECT_EQ(wishes_of(7, run)->cpus_per_task, 4);
+  EXPECT_EQ(wishes_of(7, run)->least_nodes, 2);
+  EXPECT_EQ(wishes_of(7, run)->most_nodes, 4);
+  EXPECT_FALSE(wishes_of(7, run)->asks_for_more);
+  output = "JobId=7 NumNodes=3 ReqTRES=cpu=8,mem=1G,node=2\n";
+  EXPECT_EQ(wishes_of(7, run)->least_nodes, 2);
+  EXPECT_EQ(wishes_of(7, run)->most_nodes, std::nullopt);
+  for (const char* more : {"Socks/Node=2", "ReqB:S:C:T=0:0:4:*", "ReqB:S:C:T=0:0:*:1", "NtasksPerN:B:S:C=4:0:*:*",
+                           "CoreSpec=1", "MinTmpDiskNode=1G", "Contiguous=1", "Licenses=a:1", "MinCPUsNode=2"}) {
+    output = std::string("JobId=7 ") + more + '\n';
+    EXPECT_TRUE(wishes_of(7, run)->asks_for_more) << more;
+  }
 }
 
 PendingRecord record_of(const std::string& qos_and_account, const std::string& more) {
@@ -88,7 +140,7 @@ class OwnJobsTable : public RankedBooks {
     waiting.jobs = {{.job = 3, .organization = "A", .processors = 2}, {.job = 4, .organization = "B", .processors = 2}};
     queue = json_of(waiting);
     environment.run_program = [this](const std::vector<std::string>& words) -> Expected<std::string> {
-      if (words[0] == "sinfo") return "main|1/1/0/2\n";
+      if (words[0] == "sinfo") return idle;
       if (words[0] == "sh") {
         // slurmctld puts every estimate off by what waits.
         constexpr std::int64_t k_delay_s = 300;
@@ -100,8 +152,8 @@ class OwnJobsTable : public RankedBooks {
       if (words.back() == "--format=%A|%Q") return "3|10000\n4|40003\n";
       const std::string me = std::to_string(::geteuid());
       const std::string no_more = "|N/A|(null)|(null)|OK|(null)\n";
-      return "3|3|" + me + '|' + partitions + "|normal|2|1:00:00|Priority|10000|N/A|acct_A|" + asks_for + '\n' +
-             other("4", "Resources|40003|" + utc(640)) + others + "8|8|" + me +
+      return "3|" + shown_as + '|' + me + '|' + partitions + "|normal|" + cpus + "|1:00:00|Priority|10000|N/A|acct_A|" +
+             asks_for + '\n' + other("4", "Resources|40003|" + utc(640)) + others + "8|8|" + me +
              "|main|normal|2|1:00:00|Dependency|1|N/A|acct_A" + no_more;
     };
   }
@@ -130,6 +182,8 @@ class OwnJobsTable : public RankedBooks {
   std::string partitions = "main";
   std::string asks_for = "N/A|(null)|(null)|OK|(null)";
   std::string others;  // lines of squeue
+  std::string idle = "main|1/1/0/2\n";
+  std::string cpus = "2", shown_as = "3";  // of job 3
   std::string scontrol_says = "NumNodes=1 MinMemoryNode=0";
 };
 
@@ -191,6 +245,40 @@ TEST_F(OwnJobsTable, tests_with_the_memory_that_the_job_asks_for) {
   }
 }
 
+TEST_F(OwnJobsTable, tests_with_the_nodes_and_tasks_that_the_job_asks_for) {
+  idle = "main|12/4/0/16\nmain|11/5/0/16\nmain|10/6/0/16\nmain|8/8/0/16\n";
+  cpus = "32";
+  const auto tested_with = [this](const std::string& says) {
+    scontrol_says = says;
+    tested.clear();
+    const json fits = shown()["jobs"][0]["fits_now"];
+    EXPECT_EQ(tested.size(), fits.is_null() ? 0U : 2U) << says;
+    return fits;
+  };
+  const auto has = [this](const char* option) {
+    return std::ranges::find(tested.back(), option) != tested.back().end();
+  };
+  EXPECT_EQ(tested_with("NumNodes=1 TRES=cpu=32,node=1")["cpus"], 23);
+  EXPECT_EQ(tested_with("NumNodes=2-2 TRES=cpu=32,node=2")["cpus"], 14);
+  EXPECT_TRUE(has("--nodes=2-2"));
+  EXPECT_TRUE(has("--ntasks=14"));
+  EXPECT_EQ(tested_with("NumNodes=3-3 CPUs/Task=4 TRES=cpu=32,node=2")["cpus"], 16);
+  EXPECT_TRUE(has("--nodes=2-3"));
+  EXPECT_TRUE(has("--ntasks=4"));
+  EXPECT_TRUE(has("--cpus-per-task=4"));
+  EXPECT_EQ(tested_with("NumNodes=4 TRES=cpu=32,node=3")["cpus"], 23);
+  EXPECT_TRUE(has("--nodes=3-4"));
+  EXPECT_EQ(tested_with("NumNodes=5-5 TRES=cpu=32,node=5"), nullptr) << "four nodes have idle ones";
+  EXPECT_EQ(tested_with("NumNodes=2-2 TRES=cpu=32,node=2 Socks/Node=2"), nullptr);
+}
+
+TEST_F(OwnJobsTable, advises_nothing_to_a_part_of_a_heterogeneous_job) {
+  asks_for = "N/A|(null)|(null)|OK|(null)";
+  shown_as = "3+0";
+  EXPECT_EQ(shown()["jobs"][0]["fits_now"], nullptr);
+  EXPECT_TRUE(tested.empty());
+}
+
 TEST_F(OwnJobsTable, tests_the_partition_whose_idle_processors_it_advises) {
   partitions = "absent,main";
   EXPECT_EQ(shown()["jobs"][0]["fits_now"]["cpus"], 1);
@@ -220,7 +308,8 @@ TEST_F(OwnJobsTable, says_why_places_and_slurms_words_are_missing) {
   ASSERT_EQ(report["jobs"].size(), 1U);
   EXPECT_EQ(report["no_slurm"], "this program runs no others here");
   jobs["jobs"] = json::array();
-  EXPECT_PRED2(contains, render_own_jobs(must(from_json<OwnJobs>(shown()))), "waits at 2026-11-18T11:07:20Z.\n");
+  EXPECT_PRED2(contains, render_own_jobs(must(from_json<OwnJobs>(shown()))),
+               "waits at 2026-11-18T11:07:20Z.\nSlurm:    not asked: this program runs no others here.\n");
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/paint.hpp"
+#include "program.hpp"
 #include "tables/table.hpp"
+#include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/text.hpp"
 
 namespace shapley::ctl {
@@ -54,6 +56,19 @@ TEST(Paint, OurColoursPassAPrintableStreamAndNothingElse) {
   EXPECT_EQ(through_a_printable_stream([&](std::ostream& out) { print_painted(out, text); }),
             "a \033[31mred\033[0m\n\\x1b[2J \\x1b[7mb\\x1b");
   EXPECT_EQ(through_a_printable_stream([](std::ostream& out) { print_painted(out, "plain\n"); }), "plain\n");
+}
+
+// As `shapleyctl ... >FILE` on a full disk.
+TEST(StandardOutput, ThatCannotBeWrittenIsAnError) {
+  const ledger::testing::TemporaryDirectory directory;
+  const std::string err = (directory.path() / "err").string();
+  for (const std::string arguments : {"--usage", "history --helpformat", "statement --help"}) {
+    const std::string command = "exec " SHAPLEYCTL_BINARY " " + arguments + " >/dev/full 2>" + err;
+    test::Child program("shapleyctl " + arguments,
+                        [&] { execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr)); });
+    EXPECT_EQ(program.wait(), code(ExitCode::unreadable)) << arguments;
+    EXPECT_PRED2(contains, content_of(err), "standard output cannot be written") << arguments;
+  }
 }
 
 }  // namespace

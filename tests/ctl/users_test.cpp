@@ -241,7 +241,7 @@ TEST_F(StatusUsers, AreFoundByTheirNamesInTheLedger) {
   EXPECT_EQ(run(ExitCode::success, jobs + "ada2,4000003").out, "3\n4\n");
   EXPECT_EQ(run(ExitCode::success, jobs + "root").out, "") << "jobs without a description have no user";
   const std::string adjust = " -S 2026-10-01 -E 2026-11-01T00:30:00 --to bio --reason why";
-  EXPECT_PRED2(contains, run(ExitCode::success, "adjust --user ada1" + adjust).out, "runs of user 4000001");
+  EXPECT_PRED2(contains, run(ExitCode::success, "adjust --user ada1" + adjust).out, "runs of user ada1 (4000001)");
   EXPECT_PRED2(contains, run(ExitCode::usage, jobs + "no_such_user").err, "know a user 'no_such_user'");
   EXPECT_PRED2(contains, run(ExitCode::usage, jobs + "'x\033[7m'").err, "x\\x1b[7m");
   EXPECT_PRED2(contains, run(ExitCode::usage, "adjust --user no_such_user" + adjust).err, "know a user 'no_such_user'");
@@ -253,7 +253,7 @@ TEST_F(StatusUsers, AreFoundByTheirNamesInTheLedger) {
   }
   EXPECT_EQ(run(ExitCode::success, jobs + "root").out, "1\n2\n6\n");
   EXPECT_EQ(run(ExitCode::success, jobs + "ada2").out, "3\n5\n") << "two numbers have it";
-  EXPECT_PRED2(contains, run(ExitCode::success, "adjust --user root" + adjust).out, "runs of user 4000001");
+  EXPECT_PRED2(contains, run(ExitCode::success, "adjust --user root" + adjust).out, "runs of user root (4000001)");
   EXPECT_PRED2(contains, run(ExitCode::usage, "adjust --user ada2" + adjust).err,
                "the books know 2 users 'ada2'; give the user's number");
   std::string thousand = "0";

@@ -115,4 +115,13 @@ north_refuses() {
   echo "$output"
   [ "$status" -eq 6 ]
   [[ $output == *"its ledger was replaced"* ]]
+
+  # So does the board, and what the north decides and hears after the south has gone away is on it.
+  on south shapleyd_stop
+  use_cluster north
+  shapleyctl adjust --amount 5h --from ada --to bob --at "$(date -u +%FT%TZ)" --reason "paid" --yes
+  shapleyctl statement --board --consortium "$CLUSTER_LEDGER" "${_CLUSTER_DIRS[south]}/ledger.db" --json >"$CLUSTER_DIR/board.json"
+  jq -e '[.board.decisions[] | select(.kind == "ledger").reason] == ["disk lost", "disk lost again"]' "$CLUSTER_DIR/board.json"
+  jq -e '.board.decisions[-1] | .kind == "settle" and .reason == "paid" and .cluster == "north"' "$CLUSTER_DIR/board.json"
+  jq -e '.board.heard[] | select(.statements == "south") | .refused_s > 0 and .in_consortium_s > 0' "$CLUSTER_DIR/board.json"
 }

@@ -126,6 +126,37 @@ own_tells() { member shapleyctl explain --me --json >"$CLUSTER_DIR/own.json" && 
   member shapleyctl explain --me | grep -q "^No job of .* waits at "
 }
 
+# fits WISH: what is said of the job that asked for it; null: nothing.
+fits() { jq -r --arg job "${jobs[$1]}" '.jobs[] | select(.job_id == $job) | .fits_now.cpus' "$CLUSTER_DIR/own.json"; }
+all_fit() {
+  local wish
+  own_tells true && for wish in "${!fit[@]}"; do [ "$(fits "$wish")" = "${fit[$wish]}" ] || return 1; done
+}
+has_started() { [[ $(job_state "$1") == @(RUNNING|COMPLETING|COMPLETED) ]]; }
+
+@test "on nodes of unequal size that is as many CPUs as fit the nodes and tasks that a job asks for, and what asks for so many starts" {
+  local held wish job
+  local -A jobs
+  # 4, 5, 4 and 4 CPUs are idle. The last ones ask for more than CPUs, tasks and nodes.
+  local -A fit=(["-n 32"]=17 ["-n 16 -N 1"]=5 ["-n 20 -N 2"]=9 ["-n 24 -N 2-3"]=13 ["-n 8 -c 4"]=16 ["-n 7 -c 4 -N 3"]=12 ["-n 2 -c 8"]=null
+    ["-n 24 -L tool:2"]=null ["-n 20 --sockets-per-node=1"]=null)
+  CLUSTER_NODE_CPUS=(16 8 4 4) CLUSTER_SCHEDULER=sched/backfill CLUSTER_EXTRA_CONF="$CLUSTER_BACKFILL
+Licenses=tool:2"
+  start_with
+  for held in "$(submit bio -w n1 -n12 -t 10 "$(until_told enough)")" "$(submit bio -w n2 -n3 -t 10 "$(until_told enough)")"; do
+    wait_until 20 job_is "$held" RUNNING
+  done
+  for wish in "${!fit[@]}"; do jobs[$wish]=$(submit chem -t 5 $wish true); done
+  wait_until 30 all_fit
+  for wish in "-n 17" "-n 5 -N 1" "-n 9 -N 2" "-n 13 -N 2-3" "-n 4 -c 4" "-n 3 -c 4 -N 3"; do
+    job=$(submit chem -t 5 $wish true)
+    wait_until 30 has_started "$job"
+  done
+  scancel "${jobs[@]}"
+  tell enough
+  wait_drained 30
+}
+
 @test "a job that waits for another one: Slurm's reason in a sentence; ranks say nothing about it" {
   start_with
   first=$(submit astro "$(until_told enough)")

@@ -148,3 +148,42 @@ charged() {
   standings "$CLUSTER_DIR/past.db" "$at" | grep -E '^astro [1-9]'
   [ "$(shapleyctl explain --submit -A stars -n 2 --json | jq -r .job.organization)" = astro ]
 }
+
+# recorded_work: processor-seconds of all runs by jobcomp, those of suspended jobs by slurmctld.
+recorded_work() {
+  recorded_runs all | awk -v suspended="$CLUSTER_DIR/suspended-run-times" '
+    function instant(text) { gsub(/[-T:]/, " ", text); return mktime(text) }
+    BEGIN { while ((getline line <suspended) > 0) { split(line, word, " "); seconds[word[1]] = word[2] } }
+    { sum += $4 * ($1 in seconds ? seconds[$1] : instant($3) - instant($2)) }
+    END { print sum + 0 }'
+}
+# used WHAT: of the rows of `history --utilization`.
+used() { shapleyctl history --utilization --json | jq "$1"; }
+
+@test "what nodes were used for is what Slurm recorded: an array, parts, a suspension, a node that is drained for a while" {
+  local paused
+  CLUSTER_NODE_CPUS=(16 8 4 4) CLUSTER_SCHEDULER=sched/backfill CLUSTER_EXTRA_CONF=$CLUSTER_BACKFILL
+  start_with
+  submit astro -n4 "sleep 2"
+  submit chem -w n1 -n8 "sleep 3"
+  submit bio --array=1-3 -n2 "sleep 1"
+  sbatch --uid="$JOB_UID" --gid="$JOB_GID" --account=chem --chdir=/ --output=/dev/null -n2 : -n1 --wrap="srun true"
+  paused=$(submit chem -w n4 -n4 "$(until_told enough)")
+  wait_until 30 booked "$paused"
+  scontrol suspend "$paused"
+  scontrol update nodename=n3 state=drain reason="a test"
+  wait_until 10 seconds_passed 3
+  scontrol resume "$paused"
+  scontrol update nodename=n3 state=resume
+  tell enough
+  wait_drained 60
+  wait_until 20 nothing_open "$paused"
+  remember_run_times
+  [ -s "$CLUSTER_DIR/suspended-run-times" ]
+  [ "$(recorded_work)" -gt 40 ]
+  [ "$(used '[.utilization.rows[] | (.own, .lent).processor_seconds | tonumber] | add')" -eq "$(recorded_work)" ]
+  [ "$(used '[.utilization.waits[] | select(.cpus == "all").started] | add')" -eq "$(recorded_runs all | wc -l)" ]
+  [ "$(used '[.utilization.rows[] | select(.organization == "bio").down.processor_seconds | tonumber] | add')" -ge 8 ]
+  used '.utilization.rows[] | [.capacity, .own, .lent, .idle_wanted, .idle_unwanted, .down | .processor_seconds | tonumber] | .[0] - (.[1:] | add)' >"$CLUSTER_DIR/rest"
+  ! grep -qv '^-\?0$' "$CLUSTER_DIR/rest"
+}

@@ -40,10 +40,15 @@ of_a_fixed_time() {
   as "$shell" "$user" statement "${month[@]}"
   as "$shell" "$user" statement "${month[@]}" --csv
   as "$shell" "$user" history "${month[@]}" --by minute -P
+  as "$shell" "$user" history "${month[@]}" --utilization
+  as "$shell" "$user" history "${month[@]}" --utilization --csv
   as "$shell" "$user" jobs -a -P -o job,organization,account,user,begin,end,state
+  as "$shell" "$user" jobs -a -P -u daemon -o job,user
+  as "$shell" "$user" jobs -a -u absent
+  as "$shell" root adjust --user daemon -S "$begin" -E "$end" --to bio --reason "a test" | head -n 3
   as "$shell" "$user" explain "$own" | head -n 2
   as "$shell" "$user" statement -O absent "${month[@]}"
-  as "$shell" "$user" report --users --no-charts "${month[@]}" -o "$CLUSTER_DIR/page.$shell.$user" | sed "s/page\.$shell/page/"
+  as "$shell" "$user" report --users --utilization --no-charts "${month[@]}" -o "$CLUSTER_DIR/page.$shell.$user" | sed "s/page\.$shell/page/"
   cat "$CLUSTER_DIR/page.$shell.$user"/*
 }
 of_now() {
@@ -89,8 +94,13 @@ answers_have() { grep -q -- "$1" "$CLUSTER_DIR/hostile.answers" || { cat "$CLUST
   SLURM_TIME_FORMAT=%s sacct -a -D -P -o JobID,JobIDRaw,User,UID,Group,GID,Account,Partition,QOS,State,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList >"$CLUSTER_DIR/sacct.txt"
   shapleyctl backup "$CLUSTER_DIR/copy.db" >/dev/null
   for shell in plain hostile; do for user in "$ORDINARY" "$OPERATOR"; do install -d -o "$user" "$CLUSTER_DIR/page.$shell.$user"; done; done
-  same of_a_fixed_time "$ORDINARY" "$OPERATOR"
+  same of_a_fixed_time "$ORDINARY"
+  answers_have "Waits are private here"
+  same of_a_fixed_time "$OPERATOR"
   answers_have "the books know no organization 'absent'"
+  answers_have "know a user 'absent'"
+  answers_have "runs of user daemon (1)"
+  answers_have ",started,main,1,,2,runs"
   same of_files root
   answers_have '^  - name: "phys_group"$'
   answers_have "correct to the last unit"

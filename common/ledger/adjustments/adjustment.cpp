@@ -34,7 +34,8 @@ std::string in_time(const std::optional<Instant>& since, const std::optional<Ins
   return text;
 }
 
-std::string words_of_asked(const AttributionAsked& asked) {
+// A user by the name in the books, too, by which people who read the list know them.
+std::string words_of_asked(const AttributionAsked& asked, const accounting::UserNames& names) {
   std::string whose;
   if (asked.job && asked.task) {
     whose = fmt::format("job {}_{}", asked.job->value, *asked.task);
@@ -45,7 +46,9 @@ std::string words_of_asked(const AttributionAsked& asked) {
   } else if (asked.account) {
     whose = "account " + *asked.account;
   } else {
-    whose = "user " + std::to_string(asked.user_id.value_or(0));
+    const std::uint32_t number = asked.user_id.value_or(0);
+    const auto name = names.find(number);
+    whose = name == names.end() ? fmt::format("user {}", number) : fmt::format("user {} ({})", name->second, number);
   }
   return fmt::format("runs of {}{}", whose, in_time(asked.since, asked.until));
 }
@@ -148,7 +151,7 @@ class AdjustmentPlanner {
     SHAPLEY_TRY_ASSIGN(Restated restated, attribute_runs(ledger_, meant, now_));
     plan_.made.kind = AdjustmentKind::attribute;
     plan_.made.into = asked.into;
-    plan_.made.what = words_of_asked(meant);
+    plan_.made.what = words_of_asked(meant, books_.user_names());
     if (restated.runs == 0) {
       return fail(Errc::invalid_argument,
                   fmt::format("there are no {} that are not booked under {} already", plan_.made.what, asked.into));
@@ -262,15 +265,14 @@ class AdjustmentPlanner {
   // With the number of a user that is named.
   [[nodiscard]] Expected<AttributionAsked> with_user_of_books(AttributionAsked asked) const {
     if (!asked.user) return asked;
-    const std::vector<std::uint32_t> numbers = users_called(books_.user_names(), *asked.user);
-    if (numbers.size() == 1) asked.user_id = numbers.front();
+    SHAPLEY_TRY_ASSIGN(const std::vector<std::uint32_t> numbers,
+                       numbers_of_user(books_.user_names(), *asked.user, asked.user_id));
     if (numbers.size() > 1) {
       return fail(Errc::invalid_argument, "the books know " + std::to_string(numbers.size()) + " users '" +
                                               *asked.user + "'; give the user's number");
     }
-    if (asked.user_id) return asked;
-    return fail(Errc::invalid_argument,
-                "neither the books nor the asker's host know a user '" + *asked.user + "'; give the user's number");
+    asked.user_id = numbers.front();
+    return asked;
   }
 
   Expected<void> check_time(const std::optional<Instant>& since, const std::optional<Instant>& until) const {

@@ -169,12 +169,16 @@ Expected<std::string> cluster_name(const Ledger& ledger) {
   return ledger.rows().run("read the cluster's name", read_cluster_name);
 }
 
-std::vector<std::uint32_t> users_called(const accounting::UserNames& names, std::string_view name) {
+Expected<std::vector<std::uint32_t>> numbers_of_user(const accounting::UserNames& names, const std::string& name,
+                                                     std::optional<std::uint32_t> on_host) {
   std::vector<std::uint32_t> numbers;
   for (const auto& [number, called] : names) {
     if (called == name) numbers.push_back(number);
   }
-  return numbers;
+  if (numbers.empty() && on_host) numbers.push_back(*on_host);
+  if (!numbers.empty()) return numbers;
+  return fail(Errc::invalid_argument,
+              "neither the books nor the asker's host know a user '" + name + "'; give the user's number");
 }
 
 Expected<accounting::UserNames> user_names(const Ledger& ledger) {

@@ -41,8 +41,11 @@ namespace shapley::ledger {
 
 // What users were called last, as far as this file says, by number. Errors as above.
 [[nodiscard]] Expected<accounting::UserNames> user_names(const Ledger& ledger);
-// The numbers that have this name; ascending.
-[[nodiscard]] std::vector<std::uint32_t> users_called(const accounting::UserNames& names, std::string_view name);
+// The numbers of the user who is asked for by this name: those that have it in the books, ascending, or else the one
+// that it has on the asker's host. Errc::invalid_argument: neither knows it.
+[[nodiscard]] Expected<std::vector<std::uint32_t>> numbers_of_user(const accounting::UserNames& names,
+                                                                   const std::string& name,
+                                                                   std::optional<std::uint32_t> on_host);
 
 // The organizations that the configuration named last. Errors as above.
 [[nodiscard]] Expected<std::set<std::string>> configured_organizations(const Ledger& ledger);

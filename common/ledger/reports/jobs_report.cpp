@@ -144,12 +144,8 @@ Expected<JobsReport> jobs_report(const Ledger& ledger, const JobsFilter& filter,
 
 Expected<JobsFilter> with_users_of(const accounting::UserNames& names, JobsFilter filter) {
   for (const UserAsked& user : filter.users) {
-    const std::vector<std::uint32_t> numbers = users_called(names, user.name);
-    if (numbers.empty() && user.user_id == k_no_user) {
-      return fail(Errc::invalid_argument,
-                  "neither the books nor the asker's host know a user '" + user.name + "'; give the user's number");
-    }
-    if (numbers.empty()) continue;
+    const auto on_host = user.user_id == k_no_user ? std::nullopt : std::optional(user.user_id);
+    SHAPLEY_TRY_ASSIGN(const std::vector<std::uint32_t> numbers, numbers_of_user(names, user.name, on_host));
     // One of them: the number may have been asked for by itself, too.
     const auto own = std::ranges::find(filter.user_ids, user.user_id);
     if (own != filter.user_ids.end()) filter.user_ids.erase(own);
