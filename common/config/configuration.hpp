@@ -136,11 +136,11 @@ struct Loaded {
 [[nodiscard]] tl::expected<Loaded, std::vector<Fault>> load(const std::filesystem::path& file);
 [[nodiscard]] tl::expected<Configuration, std::vector<Fault>> parse(std::string_view yaml);
 
-// A text that an earlier release may have accepted, as ledgers and running daemons have it. Keys that there are no more
-// (k_former_keys) are no faults.
+// A text that an earlier release may have accepted, as ledgers and running daemons have it. Keys and estimators that
+// there are no more (k_former_keys, former_estimators) are no faults; they are read as if they were not there.
 struct Recorded {
   Configuration configuration;
-  std::vector<std::string> former;  // of each of these keys, why there is none any more; as the text has them
+  std::vector<std::string> former;  // of each of these, why there is none any more; as the text has them
 };
 [[nodiscard]] tl::expected<Recorded, std::vector<Fault>> parse_recorded(std::string_view yaml);
 

@@ -321,7 +321,7 @@ Facts ended(Facts facts, Instant now) {
   return facts;
 }
 
-constexpr std::string_view k_estimators[] = {"direct_contr", "shapley_rate", "hindsight"};
+constexpr std::string_view k_estimators[] = {"direct_contr", "hindsight"};
 
 }  // namespace
 
@@ -386,12 +386,9 @@ std::map<std::string, Row> books(const std::vector<Event>& events, const Span& s
       Row& row = rows[name];
       row.psi += age * second.used[name];
       row.got += second.used[name];
-      for (auto& [estimator, given] :
-           {std::pair("direct_contr", &second.busy), std::pair("shapley_rate", &second.rate)}) {
-        Credit& credit = row.credits[estimator];
-        credit.phi.value += age * (*given)[name];
-        credit.given.value += (*given)[name];
-      }
+      Credit& credit = row.credits["direct_contr"];
+      credit.phi.value += age * second.busy[name];
+      credit.given.value += second.busy[name];
     }
   }
   add_hindsight(facts, first, begin, t, now, rows);

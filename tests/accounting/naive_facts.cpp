@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "tests/game/naive_shapley.hpp"
+#include "tests/game/naive_apportion.hpp"
 
 namespace shapley::accounting::naive {
 
@@ -166,67 +166,20 @@ std::set<std::string> usable_at(const Facts& facts, const std::string& placement
   return names_of(last == nullptr ? std::string{} : last->nodes);
 }
 
-namespace {
-
-void add_rates(const Facts& facts, Instant t, Second& second) {
-  std::map<std::string, std::int64_t> anywhere = second.used;
-  std::int64_t running = 0;
-  for (const std::string& name : facts.organizations) {
-    anywhere[name] += second.waiting[name];
-    running += second.used[name];
-  }
-  std::vector<game::naive::Players> placements;
-  for (auto& [placement, placed] : second.placed) {
-    std::map<std::string, std::int64_t> demand = placed.waiting, offered, with_runs = placed.waiting;
-    std::int64_t sum_offered = 0, sum_running = 0;
-    for (const std::string& node : usable_at(facts, placement, t)) {
-      for (const auto& [name, part] : second.offered[node]) {
-        offered[name] += part;
-        sum_offered += part;
-      }
-    }
-    for (const auto& [name, used] : placed.used) {
-      with_runs[name] += used;
-      sum_running += used;
-    }
-    if (sum_running <= sum_offered) demand = with_runs;
-    placements.emplace_back();
-    for (const std::string& name : facts.organizations) {
-      placements.back().emplace_back(demand[name], offered[name]);
-      anywhere[name] -= demand[name];
-    }
-  }
-  game::naive::Players players;
-  for (const std::string& name : facts.organizations) players.emplace_back(anywhere[name], second.owned[name]);
-  const auto rates = game::naive::apportion_by_remainders(running, game::naive::shapley_by_orders(players, placements));
-  std::size_t i = 0;
-  for (const std::string& name : facts.organizations) second.rate[name] = rates[i++];
-}
-
-}  // namespace
-
 Second during(const Facts& facts, Instant t, By by) {
   Second second;
-  std::map<SegmentKey, std::string> organization_of, placement_of;
+  std::map<SegmentKey, std::string> organization_of;
   for (const Held& held : facts.segments) {
     if (held.opened.begin > t || held.end <= t) continue;
     organization_of[held.opened.key] = held.opened.organization;
-    placement_of[held.opened.key] = held.opened.placement;
-    if (held.opened.key.kind == SegmentKind::wait) {
+    if (held.opened.key.kind == SegmentKind::wait)
       second.waiting[held.opened.organization] += held.opened.processors.value;
-      if (!held.opened.placement.empty()) {
-        second.placed[held.opened.placement].waiting[held.opened.organization] += held.opened.processors.value;
-      }
-    }
   }
   for (const std::string& node : facts.nodes) {
     std::int64_t running = 0;
     for (const auto& [key, amount] : held_on(facts, node, t, by)) {
       const std::string& organization = organization_of[key];
       second.used[organization] += amount;
-      if (const std::string& placement = placement_of[key]; !placement.empty()) {
-        second.placed[placement].used[organization] += amount;
-      }
       running += amount;
       for (const auto& [owner, part] : split(amount, owners_at(facts, node, t))) {
         second.busy[owner] += part;
@@ -240,7 +193,6 @@ Second during(const Facts& facts, Instant t, By by) {
       second.offered[node][owner] += part;
     }
   }
-  add_rates(facts, t, second);
   return second;
 }
 

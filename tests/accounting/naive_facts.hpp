@@ -35,14 +35,9 @@ struct Facts {
 // By price: what runs are charged, what nodes are worth and offer. By blocked: in processors.
 enum class By { price, blocked };
 
-struct Placed {
-  std::map<std::string, std::int64_t> waiting, used;
-};
-
 // Everything that holds during the second [t, t+1).
 struct Second {
-  std::map<std::string, std::int64_t> used, waiting, owned, busy, on_own, rate;
-  std::map<std::string, Placed> placed;                                // of `waiting` and `used`, by placement
+  std::map<std::string, std::int64_t> used, waiting, owned, busy, on_own;
   std::map<std::string, std::map<std::string, std::int64_t>> offered;  // `owned` by node
 };
 

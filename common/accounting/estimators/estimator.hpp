@@ -51,25 +51,9 @@ struct Piece {
 
 // How an organization's levels change from an instant on; the members are differences.
 struct LevelChange {
-  ProcessorMillionths running;  // processors that its jobs hold, of whatever placement
-  ProcessorMillionths waiting;  // that its startable pending jobs ask for, if they may use any node
+  ProcessorMillionths running;  // processors that its jobs hold
   ProcessorMillionths owned;    // that it offers, by ownership and capacity, on nodes of `kind`
   Kind kind = 0;
-};
-
-// Identifies a placement (PlacementResolved) as long as waits or runs have it.
-struct PlacementId {
-  std::uint32_t value = 0;
-  friend auto operator<=>(const PlacementId&, const PlacementId&) = default;
-};
-
-// How an organization's figures in a placement change from an instant on; the members are differences.
-struct PlacedChange {
-  PlacementId placement;
-  ProcessorMillionths waiting{};  // that its startable pending jobs with this placement ask for
-  ProcessorMillionths running{};  // part of LevelChange::running: what its jobs with this placement hold, on any node
-  // That it offers on the nodes which they may use; set only while there are any of them.
-  ProcessorMillionths offered{};
 };
 
 // What one task of a request asks for, by the definition of hindsight in force when it was released
@@ -120,11 +104,8 @@ class Estimator {
   virtual void fold_piece(int /*sign*/, const Piece& /*piece*/) {}
   virtual void fold_segment(int /*sign*/, const SegmentFact& /*segment*/) {}
   virtual void change_levels(Instant /*t*/, OrgId /*organization*/, const LevelChange& /*change*/) {}
-  virtual void change_placed(Instant /*t*/, OrgId /*organization*/, const PlacedChange& /*change*/) {}
   // All divisions of kinds of nodes, ascending.
   virtual void divide_kinds(const std::vector<KindDivided>& /*divisions*/) {}
-  // The books remember no wait or run with this placement any more: what was offered for it is taken back.
-  virtual void forget_placement(PlacementId /*placement*/) {}
 
   // The current period ended at `boundaries.back()`; earlier boundaries are unchanged. What runs then goes on in the
   // next period.

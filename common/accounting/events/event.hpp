@@ -225,8 +225,7 @@ constexpr auto description_of(std::type_identity<ChargeDeclared>) {
 
 // From `at` on jobs with this placement may use these nodes and no others; before the first such event, none. A
 // placement is the text of what jobs ask of their nodes, in Slurm's terms ("partition=batch nodes=n1"), so many waits
-// share it. Demand counts up to what these nodes offer (game/shapley_value.hpp). `ordinal` orders several changes of
-// one second.
+// share it. `ordinal` orders several changes of one second.
 struct PlacementResolved {
   std::string placement;
   Instant at;

@@ -13,7 +13,7 @@
 
 namespace shapley::accounting {
 
-// A run holds processors on nodes; a wait is a pending job that Slurm could start now (the demand of shapley_rate).
+// A run holds processors on nodes; a wait is a pending job that Slurm could start now.
 enum class SegmentKind : std::uint8_t { run, wait };
 
 // Identity of a segment. `anchor` is the start_time of the run (for a wait: the instant the job became eligible);

@@ -135,8 +135,10 @@ class Accounts {
   void change_owned(Instant t, OrgId organization, ProcessorMillionths change) {
     levels_.change(t, organization, {.owned = change, .used = {}, .waiting = {}, .lent = {}, .borrowed = {}});
   }
-  void change_placed(Instant t, OrgId organization, const PlacedChange& change);
-  void forget_placement(PlacementId placement);
+  // What its startable pending jobs ask for. No estimator uses it: what waits is a segment.
+  void change_waiting(Instant t, OrgId organization, ProcessorMillionths change) {
+    levels_.change(t, organization, {.owned = {}, .used = {}, .waiting = change, .lent = {}, .borrowed = {}});
+  }
   // Runs `enter`, and holds the changes of levels that it makes back, and then enters them in the order of time: a
   // checkpoint's facts come in the order of jobs, and entering one change costs as much as all changes of its instant.
   void gather_levels(const std::function<void()>& enter);

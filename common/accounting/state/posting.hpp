@@ -47,7 +47,7 @@ class Posting {
         placements_(placements),
         jobs_(jobs),
         accounts_(accounts),
-        offers_(nodes, kinds, placements, accounts) {
+        offers_(nodes, kinds, accounts) {
     accounts_.complete_by([this] { put_back_held(); });
   }
   Posting(const Posting&) = delete;
@@ -100,8 +100,8 @@ class Posting {
   // node, each of them `held`.
   template <typename Visit>
   void for_each_piece(const Node& node, OrgId organization, const Work& held, std::int64_t count, Visit&& visit) const;
-  // Calls visit(run, count, work) for what remembered runs hold of the node at instants >= from, by the measure:
-  // `count` runs of the organization and the placement of `run` hold `work` each (sharing.hpp).
+  // Calls visit(organization, count, work) for what remembered runs hold of the node at instants >= from, by the
+  // measure: `count` runs of the organization hold `work` each (sharing.hpp).
   template <typename Visit>
   void for_each_class_on(const Node& node, Measure by, Instant from, Visit&& visit) const;
   // From this second on everything that was held is remembered. Before it a run may have shared a node with one that is
@@ -134,7 +134,7 @@ class Posting {
   void fold_node_pieces(int sign, const Node& node, Instant from);
   void fold_node_blocked(int sign, const Node& node, Instant from);
   void fold_node(int sign, const Node& node, Instant from);
-  void fold_running(int sign, const SegmentRecord& run, const Work& held);
+  void fold_running(int sign, OrgId organization, const Work& held);
   // Folds everything that is remembered, except levels.
   void fold_remembered(int sign);
   // Makes a change of what runs hold of these nodes at instants >= from. Where runs share a node, every run that comes

@@ -49,7 +49,7 @@ void Posting::change_asked(Instant from, std::optional<std::string_view> placeme
 void Posting::post(const PlacementResolved& event) {
   PlacementHistory& placement = placements_.obtain(event.placement);
   std::vector<std::uint32_t> nodes = indices_of(event, nodes_);
-  const auto insert = [&] { offers_.change(placement, event.at, [&] { placement.insert(event, std::move(nodes)); }); };
+  const auto insert = [&] { placement.insert(event, std::move(nodes)); };
   if (kinds_.empty()) return insert();
   change_asked(event.at, event.placement, insert);
 }
