@@ -167,9 +167,9 @@ std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant unt
         .release = is.released.value, .order = order_of(key, fact), .amount = fact.processors.value, .asked = is.asked};
     if (run.release >= until.value) continue;
     const bool has_begun = fact.begin < until;
-    // Before its start the run is part of what waits, if anything waits.
-    if (!has_begun && !pending.empty() && std::ranges::count(pending, run.release, &WantedRequest::release) > 0)
-      continue;
+    // Before its start the run is part of what waits, if anything waits for what it asks for.
+    const auto is_of_it = [&](const WantedRequest& of) { return of.release == run.release && of.asked == run.asked; };
+    if (!has_begun && std::ranges::any_of(pending, is_of_it)) continue;
     if (has_begun) run.begin = fact.begin.value;
     if (fact.end < until) run.duration = (fact.end - fact.begin).value;
     wanted.push_back(run);
