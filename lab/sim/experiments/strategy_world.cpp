@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "accounting/ownership/kinds.hpp"
 #include "accounting/state/ranking.hpp"
 #include "accounting/state/state.hpp"
 #include "sim/experiments/strategy.hpp"
@@ -115,13 +115,11 @@ void ClusterBooks::declare() {
 void ClusterBooks::resolve_placements() {
   std::vector<std::uint32_t> all;
   for (std::uint32_t node = 0; node < scenario_.nodes.size(); ++node) all.push_back(node);
-  std::set<std::string> known;
-  for (const ClusterJob& job : scenario_.jobs) {
-    const std::string placement = placement_of(job);
-    if (!known.insert(placement).second) continue;
-    tell(accounting::PlacementResolved{placement, k_begin, 0,
-                                       joined_names(scenario_.nodes, job.nodes.empty() ? all : job.nodes)});
-  }
+  std::map<std::string, std::string> placed;
+  for (const ClusterJob& job : scenario_.jobs)
+    placed.emplace(placement_of(job), joined_names(scenario_.nodes, job.nodes.empty() ? all : job.nodes));
+  for (const auto& [placement, nodes] : placed) tell(accounting::PlacementResolved{placement, k_begin, 0, nodes});
+  tell(accounting::HindsightDefined{.at = k_begin, .kinds = accounting::kinds_for({}, placed)});
 }
 
 std::string ClusterBooks::placement_of(const ClusterJob& job) const {
