@@ -184,13 +184,11 @@ class Proposal {
              "# only; direct_contr can be checked by adding core-seconds.\n"
              "contribution: direct_contr\n";
     }
-    return "# What ranks. On traces of real jobs, and where one member owns the GPU nodes, clusters that rank by "
-           "hindsight\n"
-           "# come nearest to what each member is due. Its figures move until jobs have ended, and it lowers what "
-           "small\n"
-           "# members with wide jobs are credited: see choosing.md. direct_contr, the built-in default, can be "
-           "checked\n"
-           "# by adding core-seconds.\n"
+    return "# What ranks. Of the contributions hindsight comes nearest to the exact order, with wide jobs and where "
+           "one\n"
+           "# member owns the GPU nodes. Its figures move until jobs have ended, and small members are credited less "
+           "for\n"
+           "# wide jobs: see choosing.md. direct_contr, the built-in default, can be checked by adding core-seconds.\n"
            "contribution: hindsight\n";
   }
 
