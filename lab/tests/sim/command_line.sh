@@ -120,7 +120,7 @@ head -1 "$dir/jobs.csv" | grep -q '^job_id,.*,metadata$'
 
 # A window to be submitted: 4,000 s divided by 20, every job with an organization; and what ran, judged.
 ends 0 '' "$sim" window --trace excerpt --begin 21940095 --length 4000 --owned 3,2
-awk 'NR == 1 { bad = $1 != "residual" || $2 < 30; next } { bad += NF != 4 || $1 > 199 || $2 > 1 || $3 < 1 || $4 < 1 } END { exit bad > 0 || NR < 10 }' \
+awk 'NR == 1 { bad = $1 != "residual" || $2 < 30; next } { bad += NF != 5 || $1 > 199 || $2 > 1 || $3 < 1 || $4 < 1 } END { exit bad > 0 || NR < 10 }' \
   "$dir/out" || die "another window: $(cat "$dir/out")"
 ends 1 'no job is submitted in the window' "$sim" window --trace excerpt --begin 5 --length 4000 --owned 3,2
 ends 2 '' "$sim" window --trace excerpt --length 4000 --owned 3,2
