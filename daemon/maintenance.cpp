@@ -6,6 +6,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "accounting/ownership/kinds.hpp"
 #include "base/calendar.hpp"
 #include "base/text.hpp"
 #include "ledger/chain/signing.hpp"
@@ -73,6 +74,7 @@ void Maintenance::maintain(bool is_active, Instant now) {
   books_.state().advance(now);
   if (books_.have_much_to_forget()) books_.compact();
   failures_.note("bound the memory of hindsight", books_.bound_hindsight(site_.configuration, is_active, now));
+  if (is_active) failures_.note("define kinds of nodes", define_kinds(now));
   if (is_active) failures_.note("measure the mean residual run time", measure_residual(now), "a minute later");
   if (!is_checkpoint_due(now)) return;
   last_checkpoint_ = now;
@@ -102,6 +104,22 @@ Expected<void> Maintenance::measure_residual(Instant now) {
   spdlog::info("ranks: the mean residual run time is {} s, over the last {}", statement->seconds,
                counted(statement->runs, "run"));
   return {};
+}
+
+Expected<void> Maintenance::define_kinds(Instant now) {
+  const accounting::State& state = books_.state();
+  const accounting::HindsightDefined* last = state.hindsight_defined();
+  if (last == nullptr || last->jobs == accounting::JobsStart::parts) return {};
+  std::map<std::string, std::string> placed;
+  for (const std::string& placement : state.resolved_placements())
+    placed.emplace(placement, state.last_placement(placement)->nodes);
+  if (placed == placed_) return {};
+  accounting::HindsightDefined next{.at = std::max(now, last->at + Duration{1}),
+                                    .jobs = last->jobs,
+                                    .kinds = accounting::kinds_for(last->kinds, placed)};
+  placed_ = std::move(placed);
+  if (next.kinds == last->kinds) return {};
+  return books_.commit(std::vector<accounting::Event>{std::move(next)}, now);
 }
 
 bool Maintenance::is_checkpoint_due(Instant now) const {

@@ -63,6 +63,9 @@ class Maintenance {
   [[nodiscard]] Expected<std::vector<ledger::EndedRun>> latest_runs() const;
   // Measures the mean residual run time if that is due, and records it if it has changed enough.
   [[nodiscard]] Expected<void> measure_residual(Instant now);
+  // If jobs start whole by the definition of hindsight, defines again which nodes are of one kind, as soon as the
+  // placements in use need it.
+  [[nodiscard]] Expected<void> define_kinds(Instant now);
   [[nodiscard]] bool is_checkpoint_due(Instant now) const;
   void end_checkpoint(Instant now);
   void checkpoint_failed(const Expected<void>& result, Instant now);
@@ -72,7 +75,8 @@ class Maintenance {
   Limits limits_;
   Failures& failures_;
   ResidualWatch residual_watch_;
-  Instant last_checkpoint_;  // when the last one began
+  std::map<std::string, std::string> placed_;  // the nodes of the placements that kinds were last made for
+  Instant last_checkpoint_;                    // when the last one began
   Instant no_checkpoint_before_ = k_beginning_of_time;
   Instant rebuild_began_ = k_beginning_of_time;
   Instant no_rebuild_before_ = k_beginning_of_time;

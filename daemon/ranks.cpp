@@ -1,7 +1,6 @@
 #include "daemon/ranks.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -55,7 +54,7 @@ void RankMaker::refresh(const accounting::NodeNames& away, Instant now) {
   ranks_ = std::move(ranks);
   ranks_.computed_at = now.value;
   if (changed) ++ranks_.generation;
-  refresh_owners(by, now);
+  refresh_owners(by);
 }
 
 namespace {
@@ -70,50 +69,14 @@ std::vector<protocol::OwnedNodes> owners_of_nodes(const accounting::State& state
   return owners;
 }
 
-constexpr std::int64_t k_whole = 1'000'000;
-
-// The organizations' parts of what runs, as if they owned that much of each node; commons has the rest. Empty: nothing
-// runs.
-std::vector<protocol::OwnerPart> parts_of_what_runs(const std::vector<accounting::RankRow>& rows) {
-  Int128 running = 0;
-  for (const accounting::RankRow& row : rows) running += row.used.value;
-  std::vector<protocol::OwnerPart> parts;
-  if (running <= 0) return parts;
-  std::int64_t left = k_whole;
-  for (const accounting::RankRow& row : rows) {
-    const Int128 rate = Int128{row.figures.rate_less_used.value} + row.used.value;
-    const auto part = std::clamp<std::int64_t>(static_cast<std::int64_t>(rate * k_whole / running), 0, left);
-    left -= part;
-    if (part > 0) parts.push_back({row.organization, part});
-  }
-  if (left > 0) parts.push_back({std::string(accounting::k_commons), left});
-  return parts;
-}
-
-// Whether no part differs by more than a hundredth of all.
-bool are_near(const std::vector<protocol::OwnerPart>& a, const std::vector<protocol::OwnerPart>& b) {
-  return std::ranges::equal(a, b, [](const protocol::OwnerPart& x, const protocol::OwnerPart& y) {
-    return x.organization == y.organization && std::abs(x.parts_per_million - y.parts_per_million) <= k_whole / 100;
-  });
-}
-
 }  // namespace
 
-void RankMaker::refresh_owners(accounting::EstimatorId by, Instant now) {
-  const accounting::EstimatorRow& row = accounting::estimators()[by.value];
-  const std::uint64_t epoch = row.by_owner ? books_.state().owners_epoch() : 0;
-  const bool is_as_before = std::exchange(owners_epoch_, epoch) == epoch && !row.of_what_runs;
-  if (is_as_before) return;
+void RankMaker::refresh_owners(accounting::EstimatorId by) {
+  const bool by_owner = accounting::estimators()[by.value].by_owner;
+  const std::uint64_t epoch = by_owner ? books_.state().owners_epoch() : 0;
+  if (std::exchange(owners_epoch_, epoch) == epoch) return;
   std::vector<protocol::OwnedNodes> owners;
-  if (row.by_owner) owners = owners_of_nodes(books_.state());
-  if (row.of_what_runs) {
-    std::vector<protocol::OwnerPart> parts = parts_of_what_runs(books_.state().advance(now).own_rank_rows(by));
-    // While nothing runs nothing is known of its parts.
-    if (parts.empty()) return;
-    const bool had_parts = owners_.size() == 1 && owners_.front().nodes.empty();
-    if (had_parts && are_near(parts, owners_.front().owners)) return;
-    owners.push_back({{}, std::move(parts)});
-  }
+  if (by_owner) owners = owners_of_nodes(books_.state());
   if (owners == owners_) return;
   owners_ = std::move(owners);
   ++owners_generation_;

@@ -33,7 +33,7 @@ class RankMaker {
  private:
   // Records the estimator that ranks, and logs a change of it.
   void note_able(const accounting::EstimatorSet& able);
-  void refresh_owners(accounting::EstimatorId by, Instant now);
+  void refresh_owners(accounting::EstimatorId by);
 
   Books& books_;
   protocol::Ranks ranks_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -169,6 +170,8 @@ Expected<Report> interval_report(const ledger::Ledger& ledger, const LedgerFile&
                                                  .as_of = kind.as_of_now ? std::optional(last) : std::nullopt}));
   if (asked.since && books.begin() > since) report.of.books_begin = books.begin();
   if (asked.until.value_or(last) > last) report.of.recorded_until = last;
+  if (std::string rule = books.state().ranking_rule().contribution; accounting::is_former_estimator(rule))
+    report.of.former_contribution = std::move(rule);
   return report;
 }
 

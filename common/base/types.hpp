@@ -1,7 +1,7 @@
 // Strong types for the quantities of the model. Raw integers appear only at the edges (configuration, SQL, wire, CLI).
 //
 // Units: time in whole seconds since the Unix epoch (Slurm's own resolution); processors in millionths of a weighted
-// processor, because ownership may be fractional and Shapley rates are apportioned; CpuTime in micro-processor seconds;
+// processor, because nodes may be owned in parts and phi is apportioned; CpuTime in micro-processor seconds;
 // Utility (psi, phi, v) in micro-processor seconds squared: one processor busy for one second, one second ago.
 #pragma once
 

@@ -253,6 +253,18 @@ accounting::RankingDeclared ranking_statement(const Configuration& configuration
 }
 
 // The rule of charging without the keys that this kind of charge does not use.
+std::optional<accounting::HindsightDefined> hindsight_statement(const Configuration& configuration, Instant at,
+                                                                bool is_new_ledger,
+                                                                const accounting::HindsightDefined* last) {
+  using accounting::JobsStart;
+  const JobsStart before = last == nullptr ? JobsStart::parts : last->jobs;
+  JobsStart jobs = is_new_ledger ? JobsStart::whole : before;
+  if (configuration.hindsight_jobs == HindsightJobs::parts) jobs = JobsStart::parts;
+  if (configuration.hindsight_jobs == HindsightJobs::whole) jobs = JobsStart::whole;
+  if (jobs == before) return std::nullopt;
+  return accounting::HindsightDefined{at, jobs, last == nullptr ? std::vector<std::string>{} : last->kinds};
+}
+
 accounting::ChargeDeclared charge_statement(const Configuration& configuration, Instant at) {
   accounting::ChargeDeclared charge{at, std::string(name_of(configuration.charge)), {}, {}};
   if (configuration.charge == Charge::weights) {

@@ -28,12 +28,11 @@ tl::unexpected<Faults> whole_file_fault(std::string what, std::string remedy) {
   return tl::unexpected(Faults{{0, std::move(what), std::move(remedy)}});
 }
 
-// `former`: takes what there is to say of keys that there are no more; nullptr: they are faults.
 Configuration read_configuration(std::string_view yaml, FaultList& faults, std::vector<std::string>* former) {
   Configuration configuration;
-  YamlReader reader(faults);
+  YamlReader reader(faults, former);
   const auto document = reader.document(yaml);
-  const auto file = document ? reader.file(*document, names_of(file_rows()), former) : std::nullopt;
+  const auto file = document ? reader.file(*document, names_of(file_rows())) : std::nullopt;
   if (file) read_rows(reader, *file, file_rows(), configuration);
   return configuration;
 }

@@ -87,6 +87,9 @@ struct ConsortiumConfig {
   friend bool operator==(const ConsortiumConfig&, const ConsortiumConfig&) = default;
 };
 
+// How jobs start in hindsight's virtual schedules. unchanged: as the ledger has it; new ones begin with whole jobs.
+enum class HindsightJobs : std::uint8_t { unchanged, parts, whole };
+
 struct Configuration {
   std::filesystem::path ledger = "/var/lib/shapley/ledger.db";
   std::filesystem::path socket = "/run/shapley/shapleyd.sock";
@@ -99,6 +102,7 @@ struct Configuration {
   accounting::EstimatorId contribution = accounting::k_default_estimator;
   accounting::EstimatorSet off;       // by the key of their name: not kept beside the other estimators
   std::int64_t hindsight_memory = 0;  // bytes that estimators of coalitions may use; 0: as the daemon's cgroup allows
+  HindsightJobs hindsight_jobs = HindsightJobs::unchanged;
   accounting::KeyRule rule = accounting::KeyRule::braking;  // horizon: the published one, which looks no time ahead
   std::int64_t guarantee = game::k_default_guarantee.millionths;  // part of what is owned
   accounting::Guests guests = accounting::Guests::last;
@@ -132,11 +136,11 @@ struct Loaded {
 [[nodiscard]] tl::expected<Loaded, std::vector<Fault>> load(const std::filesystem::path& file);
 [[nodiscard]] tl::expected<Configuration, std::vector<Fault>> parse(std::string_view yaml);
 
-// A text that an earlier release may have accepted, as ledgers and running daemons have it. Keys that there are no more
-// (k_former_keys) are no faults.
+// A text that an earlier release may have accepted, as ledgers and running daemons have it. Keys and estimators that
+// there are no more (k_former_keys, former_estimators) are no faults; they are read as if they were not there.
 struct Recorded {
   Configuration configuration;
-  std::vector<std::string> former;  // of each of these keys, why there is none any more; as the text has them
+  std::vector<std::string> former;  // of each of these, why there is none any more; as the text has them
 };
 [[nodiscard]] tl::expected<Recorded, std::vector<Fault>> parse_recorded(std::string_view yaml);
 
@@ -154,6 +158,10 @@ struct Recorded {
 // The rule of ranks and the rule of charging, as events of `at`.
 [[nodiscard]] accounting::RankingDeclared ranking_statement(const Configuration& configuration, Instant at);
 [[nodiscard]] accounting::ChargeDeclared charge_statement(const Configuration& configuration, Instant at);
+// `last`: what the ledger has; nullptr: nothing. nullopt: that stays.
+[[nodiscard]] std::optional<accounting::HindsightDefined> hindsight_statement(const Configuration& configuration,
+                                                                              Instant at, bool is_new_ledger,
+                                                                              const accounting::HindsightDefined* last);
 // The clusters of the consortium, as an event. `keys`: the fingerprints of their public keys, in the configuration's
 // order.
 [[nodiscard]] accounting::ConsortiumDeclared consortium_statement(const Configuration& configuration,

@@ -45,6 +45,7 @@ inline constexpr auto k_former_keys = std::to_array<FormerKey>({
     {"horizon", "ranks do not look a fixed time ahead any more",
      "leave it out; what horizon: 0 was is rule: published"},
     {"running_weight", "what runs counts in full, by the rule that brakes", "leave it out"},
+    {"shapley_rate", "there is no such estimator any more", "leave it out"},
 });
 
 }  // namespace shapley::config

@@ -78,7 +78,15 @@ Format<accounting::EstimatorId> estimator() {
   for (const accounting::EstimatorId id : accounting::estimator_ids()) {
     choices.emplace_back(accounting::name_of(id), id);
   }
-  return choice(choices, "Name of an estimator");
+  Format<accounting::EstimatorId> format = choice(choices, "Name of an estimator");
+  format.read = [read = format.read](YamlReader& reader, const Value& value, accounting::EstimatorId& into) {
+    const std::string said = value.node.IsScalar() ? value.node.Scalar() : std::string();
+    const auto former = std::ranges::find(accounting::former_estimators(), said, &accounting::FormerEstimator::name);
+    if (former == accounting::former_estimators().end()) return read(reader, value, into);
+    reader.gone(value, fmt::format("{}: {}: {}", value.name, said, former->why),
+                "write hindsight, or direct_contr, which is easiest to audit (docs/operating/choosing.md)");
+  };
+  return format;
 }
 
 // The key that turns an estimator off. The one that makes ranks cannot be turned off.
@@ -255,6 +263,11 @@ Rows<Configuration> estimator_rows() {
                                           "write bytes such as 512M, or auto",
                                           or_fault(parse_memory, " is no such amount of memory"), memory_text, "auto"),
                      "how much memory phi by hindsight may take"));
+  rows.push_back(key(
+      "hindsight_jobs", &Configuration::hindsight_jobs,
+      choice<HindsightJobs>(
+          {{"unchanged", HindsightJobs::unchanged}, {"whole", HindsightJobs::whole}, {"parts", HindsightJobs::parts}}),
+      "how jobs start in hindsight's virtual schedules"));
   return rows;
 }
 

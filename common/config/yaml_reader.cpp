@@ -255,8 +255,15 @@ std::optional<Mapping> YamlReader::mapping(const Value& value, std::span<const s
   return mapping;
 }
 
-std::optional<Mapping> YamlReader::file(const Value& value, std::span<const std::string_view> known_keys,
-                                        std::vector<std::string>* former) {
+void YamlReader::gone(const Value& value, std::string what, std::string_view remedy) {
+  if (former_ == nullptr) {
+    add(value.line, std::move(what), std::string(remedy));
+  } else {
+    former_->push_back(std::move(what));
+  }
+}
+
+std::optional<Mapping> YamlReader::file(const Value& value, std::span<const std::string_view> known_keys) {
   auto mapping = entries(value, known_keys);
   if (!mapping) return std::nullopt;
   for (const Mapping::Entry& entry : mapping->entries()) {
@@ -265,12 +272,7 @@ std::optional<Mapping> YamlReader::file(const Value& value, std::span<const std:
       add_unknown(value, entry, known_keys);
       continue;
     }
-    std::string what = fmt::format("{}: {}", entry.key, gone->why);
-    if (former == nullptr) {
-      add(entry.value.line, std::move(what), std::string(gone->remedy));
-    } else {
-      former->push_back(std::move(what));
-    }
+    this->gone(entry.value, fmt::format("{}: {}", entry.key, gone->why), gone->remedy);
   }
   return mapping;
 }

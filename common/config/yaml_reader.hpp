@@ -56,11 +56,15 @@ class YamlReader {
  public:
   static constexpr std::size_t k_max_values = 1'000'000;
 
-  explicit YamlReader(FaultList& faults) : faults_(faults) {}
+  // `former`: takes what there is to say of what a former release had; nullptr: it is a fault.
+  explicit YamlReader(FaultList& faults, std::vector<std::string>* former = nullptr)
+      : faults_(faults), former_(former) {}
 
   // "NAME: what", in the value's line.
   void fault(const Value& value, const std::string& what, std::string remedy);
   void fault(const Value& value, const Fault& without_line) { fault(value, without_line.what, without_line.remedy); }
+  // What a former release had.
+  void gone(const Value& value, std::string what, std::string_view remedy);
   [[nodiscard]] FaultList& faults() { return faults_; }
   // How many faults were reported, dropped ones included.
   [[nodiscard]] std::size_t reported() const { return reported_; }
@@ -70,10 +74,8 @@ class YamlReader {
 
   // Each of these returns nullopt after reporting a fault. The names of the values within begin with that of `value`.
   [[nodiscard]] std::optional<Mapping> mapping(const Value& value, std::span<const std::string_view> known_keys);
-  // The same of the whole file. Keys that there are no more (k_former_keys) are faults that say what to write instead,
-  // or, with `former`, are noted there.
-  [[nodiscard]] std::optional<Mapping> file(const Value& value, std::span<const std::string_view> known_keys,
-                                            std::vector<std::string>* former);
+  // The same of the whole file, in which some keys are gone (k_former_keys).
+  [[nodiscard]] std::optional<Mapping> file(const Value& value, std::span<const std::string_view> known_keys);
   // As mapping, for keys that are data (the names of a weight table).
   [[nodiscard]] std::optional<Mapping> table(const Value& value, std::string_view remedy);
   [[nodiscard]] std::optional<std::vector<Value>> list(const Value& value, std::string_view remedy);
@@ -97,6 +99,7 @@ class YamlReader {
   void wrong_type(const Value& value, std::string_view wanted, std::string_view remedy);
 
   FaultList& faults_;
+  std::vector<std::string>* former_;
   std::string_view text_;  // of document(); must outlive the reader
   std::size_t values_ = 0;
   std::size_t nodes_ = 0;

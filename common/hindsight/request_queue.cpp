@@ -32,6 +32,8 @@ bool RequestQueue::before(const Known& a, const Known& b) const {
     const std::uint32_t rank_b = rank_of(b);
     if (rank_a != rank_b) return rank_a < rank_b;
   }
+  if (a.order.group != b.order.group) return a.order.group < b.order.group;
+  if (a.form != b.form) return forms_[a.form] < forms_[b.form];
   return a.order < b.order;
 }
 
@@ -96,7 +98,7 @@ void RequestQueue::move_withdrawn_before(std::uint32_t place, const Order& order
   const Known& known = queue_[place];
   for (; place > 0; --place) {
     Known& front = queue_[place - 1];
-    const bool is_like = front.owner == known.owner && front.release == known.release;
+    const bool is_like = front.owner == known.owner && front.release == known.release && front.form == known.form;
     if (!is_like || front.amount != 0 || front.order <= order) return;
     front.order = order;
   }

@@ -1,4 +1,5 @@
-// The requests of all organizations in the order in which every schedule serves them: by release, organization, order.
+// The requests of all organizations in the order in which every schedule serves them: by release, organization, group,
+// form, start.
 //
 // Requests of one form are linked in that order. What starts of them in a schedule does so in that order, too, because
 // where one does not fit, no other does.
@@ -29,7 +30,8 @@ inline constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max()
 inline constexpr std::int64_t k_unknown = -1;
 inline constexpr Request k_no_request = std::numeric_limits<Request>::max();
 
-// Of equal releases of one organization the request with the smaller order is served first.
+// Of equal releases of one organization the requests of the smaller group are served first; of one group those of one
+// form go together, by forms; of one form the request that started earlier goes first, and what still waits last.
 struct Order {
   Order() = default;
   Order(std::uint64_t of_group, std::int64_t of_start = 0, std::uint64_t of_run = 0)  // NOLINT: an integer is an order

@@ -2,8 +2,8 @@
 // a new fact makes a difference.
 //
 // Coalition C has the capacity and the requests of its members. Its capacity is a pool for each kind of nodes. At every
-// instant at which something is released or becomes free it goes once through the requests that wait, by (release,
-// order), and starts of each what fits (first-fit without a reservation). What fits is said by the request's form:
+// instant at which something is released or becomes free it goes once through the requests that wait, in the order of
+// the queue, and starts of each what fits (first-fit without a reservation). What fits is said by the request's form:
 //
 // - width > 0, jobs that start whole: so much of the amount, or a multiple of it, in one of the form's kinds, the first
 //   one that has room. Of a pool only whole processors count then. A request that is wider than all of C's pools that
@@ -77,9 +77,9 @@ class VirtualSchedules {
   // use that. With changes of capacity from one to the other, a kind whose nodes are not alike any more becomes two;
   // what runs then stays in `kind`.
   void split_kind(Kind kind, Kind added);
-  // Adds a request of amount > 0 that exists from `release` on. Of equal releases the one with the smaller `order` is
-  // served first, of equal orders the one that was added first. REQUIRES: the amount is a multiple of the form's width,
-  // here and below; the form has a kind.
+  // Adds a request of amount > 0 that exists from `release` on. Of equal releases and ranks it is served by `order` and
+  // form (hindsight/request_queue.hpp), and behind those that are equal in this. REQUIRES: the amount is a multiple of
+  // the form's width, here and below; the form has a kind.
   Request add(std::size_t organization, std::int64_t release, std::int64_t amount, Order order = {},
               const Form& form = {});
   // By organization: the rank among equal releases, which comes before orders; all ranks are equal at first. REQUIRES:

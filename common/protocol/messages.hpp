@@ -334,7 +334,7 @@ struct OwnerPart {
   friend bool operator==(const OwnerPart&, const OwnerPart&) = default;
 };
 
-// Nodes of the same owners, whose parts sum to a million. Without names: all nodes that no other entry has.
+// Nodes of the same owners, whose parts sum to a million.
 struct OwnedNodes {
   std::vector<std::string> nodes;
   std::vector<OwnerPart> owners;
@@ -343,8 +343,7 @@ struct OwnedNodes {
 
 // `charge`: so that a feeder knows what it takes from a lead to start a job. A sender of an earlier release leaves it
 // out, and its feeder counts what a job blocks (`dominant`). `owners`: so that it knows what a start adds to the leads
-// of those who give what runs: by direct_contr the owners of its nodes, by shapley_rate all organizations in parts that
-// change; empty where what is given does not depend on what runs.
+// of the owners of its nodes, by direct_contr; empty where what is given does not depend on which nodes are in use.
 struct Rules {
   std::vector<Rule> rules;
   ChargeRule charge = {};

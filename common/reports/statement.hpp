@@ -37,9 +37,11 @@ struct IntervalHeading {
   Dated books_begin = {};
   Dated recorded_until = {};
   AmountUnit in = {};  // from the begin of the first period on, from which its amounts are carried
+  // Set if ranks were made at the end by an estimator that this version does not have.
+  std::string former_contribution = {};
 };
 SHAPLEY_DESCRIBE(IntervalHeading, report_version, since, until, contribution, books_begin, recorded_until,
-                 (flattened, in));
+                 (flattened, in), (supplement, former_contribution));
 
 // The books at one end of a period's part.
 struct BooksThenRow {

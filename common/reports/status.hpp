@@ -27,7 +27,7 @@
 namespace shapley::ledger {
 
 // Raised when a member of a report changes its meaning or is removed; new members do not raise it.
-inline constexpr int k_report_version = 2;
+inline constexpr int k_report_version = 3;
 
 // A figure by every estimator, nullopt for those without one: the members NAME_direct, NAME_rate, ...
 struct ByEstimator {

@@ -74,7 +74,7 @@ struct WorthReport {
   std::vector<WorthPair> pairs = {};
   WorthTogether together = {};
   std::optional<WorthLeaving> leaving = {};
-  std::string limits = {};
+  std::string limits = {};  // what `alone` ignores; empty: nothing that makes it look better
 };
 SHAPLEY_DESCRIBE(WorthReport, begin, end, all_coalitions, provisional, organizations, pairs, together, leaving, limits);
 

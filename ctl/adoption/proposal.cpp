@@ -15,6 +15,9 @@ namespace shapley::ctl {
 
 namespace {
 
+// With guests and commons twelve players, of which hindsight weighs every coalition.
+constexpr std::size_t k_most_by_hindsight = 10;
+
 struct Proposed {
   std::string name;                // of the organization
   std::string named_after;         // the account or partition, as Slurm has it
@@ -151,8 +154,9 @@ class Proposal {
         "# force. When the members agree with what they read: mode: priorities, and systemctl reload shapleyd.\n"
         "mode: observe\n"
         "\n"
+        "{}\n"
         "# The user that slurmctld runs as (SlurmUser). Besides root the only one who may feed the books.\n",
-        in_quotes(slurm_.cluster));
+        in_quotes(slurm_.cluster), contribution());
     return fmt::format(
         "{}slurm_user: {}\n"
         "\n"
@@ -170,6 +174,22 @@ class Proposal {
             ? std::string("One organization for each account directly below root in slurmdbd. A rule covers the "
                           "accounts below its own.")
             : std::string("Slurm runs without slurmdbd, so there is one organization for each partition."));
+  }
+
+  // By figures of lab/docs/real-jobs.md.
+  [[nodiscard]] std::string contribution() const {
+    if (organizations_.size() > k_most_by_hindsight) {
+      return "# What ranks. hindsight is nearest to what is due, but weighs every coalition of up to ten "
+             "organizations\n"
+             "# only; direct_contr can be checked by adding core-seconds.\n"
+             "contribution: direct_contr\n";
+    }
+    return "# What ranks. Of the contributions hindsight comes nearest to the exact order, with wide jobs and where "
+           "one\n"
+           "# member owns the GPU nodes. Its figures move until jobs have ended, and small members are credited less "
+           "for\n"
+           "# wide jobs: see choosing.md. direct_contr, the built-in default, can be checked by adding core-seconds.\n"
+           "contribution: hindsight\n";
   }
 
   [[nodiscard]] std::string entry(const Proposed& organization) const {

@@ -160,14 +160,16 @@ std::string render_examination(const Examination& examination) {
   for (const ledger::Finding& finding : report.findings)
     text += fmt::format("  FINDING {}: {}\n", finding.check, printable(finding.what));
   for (const std::string& missing : report.missing) text += fmt::format("  MISSING {}\n", printable(missing));
+  for (const std::string& unchecked : report.unchecked) text += fmt::format("  NOT CHECKED {}\n", printable(unchecked));
   if (report.clean() && examination.is_empty()) {
     if (examination.kind == ExaminationKind::consortium)
       return text + "  NOTHING COMPARED: no statement could be compared, so nothing is known to be correct\n";
     return text + "  NOTHING COMPARED: no record is of a run that the ledger has, so nothing is known to be correct\n";
   }
   if (report.clean()) {
-    return text + (report.missing.empty() ? "  correct to the last unit\n"
-                                          : "  what was compared is correct to the last unit\n");
+    if (!report.missing.empty()) return text + "  what was compared is correct to the last unit\n";
+    return text + (report.unchecked.empty() ? "  correct to the last unit\n"
+                                            : "  what was checked is correct to the last unit\n");
   }
   return fmt::format("{}  NOT correct: {}\n", text,
                      grouped(static_cast<std::int64_t>(report.findings.size()), "finding"));
@@ -184,7 +186,8 @@ json examination_json(const Examination& examination) {
           {"records", report.records},       {"runs_compared", report.runs_compared},
           {"statements", report.statements}, {"rank_checks", report.rank_checks},
           {"notes", report.notes},           {"missing", report.missing},
-          {"findings", std::move(findings)}, {"clean", report.clean() && !examination.is_empty()}};
+          {"findings", std::move(findings)}, {"clean", report.clean() && !examination.is_empty()},
+          {"unchecked", report.unchecked}};
 }
 
 Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& endpoint,

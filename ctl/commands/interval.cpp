@@ -5,6 +5,7 @@
 
 #include "accounting/estimators/table.hpp"
 #include "base/calendar.hpp"
+#include "base/printable.hpp"
 
 namespace shapley::ctl {
 
@@ -74,8 +75,11 @@ Expected<IntervalQuestion> interval_question(const IntervalArguments& arguments)
 std::string recorded_line(const ledger::IntervalHeading& heading) {
   const std::string begin = heading.books_begin.utc();
   const std::string until = heading.recorded_until.utc();
+  const std::string former = printable(heading.former_contribution);
   return (begin.empty() ? "" : fmt::format("Not all of that time: the books begin at {}.\n", begin)) +
-         (until.empty() ? "" : fmt::format("Not all of that time: the ledger recorded something last at {}.\n", until));
+         (until.empty() ? ""
+                        : fmt::format("Not all of that time: the ledger recorded something last at {}.\n", until)) +
+         (former.empty() ? "" : fmt::format("Ranks were by {}, which this version does not compute.\n", former));
 }
 
 }  // namespace shapley::ctl

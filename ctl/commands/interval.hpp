@@ -54,7 +54,8 @@ template <typename Request>
   return answer_to(request, question.file, endpoint);
 }
 
-// "" if the report covers the whole requested time, else lines with the begin of the books and the end of the ledger.
+// Lines with the begin of the books and the end of the ledger, if the report does not cover the whole requested time,
+// and with an estimator that this version does not have, if the ranks were by it.
 [[nodiscard]] std::string recorded_line(const ledger::IntervalHeading& heading);
 
 }  // namespace shapley::ctl

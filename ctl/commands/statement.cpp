@@ -366,12 +366,13 @@ class Paper {
   bool with_rounding_ = false;  // in the periods' tables
 };
 
-// nullptr: the worth of cooperation is unknown for all periods.
-const ledger::WorthReport* first_worth(const ledger::AccountReport& report) {
+// What the worth of cooperation ignores in some period, once; empty: nothing, or it is unknown for all of them.
+std::string limits_of_worth(const ledger::AccountReport& report) {
   for (const ledger::PeriodPart& part : report.periods) {
-    if (part.worth && !part.worth->organizations.empty()) return &*part.worth;
+    if (part.worth && !part.worth->organizations.empty() && !part.worth->limits.empty())
+      return worth_limits(*part.worth) + '\n';
   }
-  return nullptr;
+  return {};
 }
 
 // The adjustments of the time, and the later ones, which an earlier statement could not name.
@@ -396,8 +397,7 @@ std::string period_parts(const ledger::AccountReport& report, Paper& paper) {
   text += paper.identity() +
           ": work given less work got since the period began, a sum. A standing is that\n"
           "difference on average over the period so far, as status shows it.\n\n";
-  if (const ledger::WorthReport* limits = first_worth(report)) text += worth_limits(*limits) + '\n';
-  return text;
+  return text + limits_of_worth(report);
 }
 
 }  // namespace

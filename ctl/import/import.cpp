@@ -227,6 +227,8 @@ std::vector<Event> beginning(const Past& past, const sacct::SiteNodes& nodes, co
   if (configuration.period != Period::none) events.emplace_back(accounting::PeriodDeclared{at, configuration.period});
   events.emplace_back(config::ranking_statement(configuration, at));
   events.emplace_back(config::charge_statement(configuration, at));
+  if (auto hindsight = config::hindsight_statement(configuration, Instant{0}, true, nullptr))
+    events.emplace_back(std::move(*hindsight));
   events.emplace_back(accounting::ConfigurationLoaded{at, past.site.text});
   for (const auto& [name, node] : nodes) {
     accounting::CapacityChanged capacity = charging.capacity_of(node);

@@ -118,7 +118,7 @@ std::string worth_sentences(const ledger::WorthReport& worth) {
 }
 
 std::string worth_limits(const ledger::WorthReport& worth) {
-  return fmt::format("Limits:  {}.\n", printable(worth.limits));
+  return worth.limits.empty() ? std::string() : fmt::format("Limits:  {}.\n", printable(worth.limits));
 }
 
 std::string worth_tables(const ledger::WorthReport& worth, const ledger::AmountUnit& in, bool pairs) {
@@ -136,8 +136,9 @@ std::string render_worth(const ledger::StatusReport& report) {
   const std::string tables = worth_tables(worth, report.in);
   const std::string heading = worth.end.utc() + "  what cooperation is worth, ";
   if (tables.empty()) return heading + "of nothing so far\n";
-  return fmt::format("{}since {}; {}, on average over that time\n{}\n{}", heading, worth.begin.utc(),
-                     report.in.in_full(), tables, worth_limits(worth));
+  const std::string limits = worth_limits(worth);
+  return fmt::format("{}since {}; {}, on average over that time\n{}{}{}", heading, worth.begin.utc(),
+                     report.in.in_full(), tables, limits.empty() ? "" : "\n", limits);
 }
 
 }  // namespace shapley::ctl

@@ -19,7 +19,9 @@ using nlohmann::json;
 
 const char* verdict_of(const Examination& examination) {
   if (!examination.report.clean()) return "NOT correct";
-  return examination.is_empty() ? "Nothing was compared" : "Correct to the last unit";
+  if (examination.is_empty()) return "Nothing was compared";
+  return examination.report.unchecked.empty() ? "Correct to the last unit"
+                                              : "What was checked is correct to the last unit";
 }
 
 json values_of(const Examination& examination) {
@@ -33,6 +35,7 @@ json values_of(const Examination& examination) {
           {"verdict", verdict_of(examination)},
           {"findings", std::move(findings)},
           {"missing", examination.report.missing},
+          {"unchecked", examination.report.unchecked},
           {"notes", examination.report.notes}};
 }
 

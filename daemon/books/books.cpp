@@ -285,6 +285,7 @@ void note(Declared& declared, const accounting::Event& event) {
   if (const auto* c = std::get_if<accounting::ConsortiumDeclared>(&event)) declared.consortium = *c;
   if (const auto* c = std::get_if<accounting::ChargeDeclared>(&event)) declared.charge = *c;
   if (const auto* m = std::get_if<accounting::ResidualMeasured>(&event)) declared.residual = *m;
+  if (const auto* h = std::get_if<accounting::HindsightDefined>(&event)) declared.hindsight = *h;
   if (const auto* s = std::get_if<accounting::OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
 }
 

@@ -109,6 +109,7 @@ struct Declared {
   std::optional<accounting::ChargeDeclared> charge;
   std::optional<accounting::ResidualMeasured> residual;
   std::optional<accounting::ConsortiumDeclared> consortium;
+  std::optional<accounting::HindsightDefined> hindsight;
   std::map<std::string, std::vector<accounting::OwnershipStated>> ownership;  // by node, ascending by `effective`
 };
 

@@ -174,6 +174,11 @@ Declarations declare(const config::Configuration& configuration, const std::stri
   if (!declared.ranking || !same_rule(ranking, *declared.ranking)) out.events.emplace_back(ranking);
   const accounting::ChargeDeclared charge = config::charge_statement(configuration, after_last(now, declared.charge));
   if (!declared.charge || !same_rule(charge, *declared.charge)) out.events.emplace_back(charge);
+  // A new ledger has one definition from the first job record on.
+  const auto* hindsight = declared.hindsight ? &*declared.hindsight : nullptr;
+  const Instant defined = first_start ? k_first_statement : after_last(now, declared.hindsight);
+  if (auto statement = config::hindsight_statement(configuration, defined, first_start, hindsight))
+    out.events.emplace_back(std::move(*statement));
   const accounting::ConsortiumDeclared consortium =
       config::consortium_statement(configuration, keys, after_last(now, declared.consortium));
   if (!same_consortium(consortium, declared.consortium.value_or(accounting::ConsortiumDeclared{}))) {

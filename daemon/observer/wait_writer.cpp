@@ -119,6 +119,9 @@ ProcessorMillionths WaitWriter::kept_of(const Wait& wait, std::int64_t own_start
 void WaitWriter::open(Wait wait) {
   accounting::SegmentOpened opened{wait.key, wait.organization, wait.begin, wait.amount, {}, wait.placement};
   opened.waited_as = job_.waits_as;
+  const std::int64_t task = job_.task.value;
+  if (job_.is_array && task > 0 && wait.amount.value % task == 0 && wait.amount.value > task)
+    opened.tasks = static_cast<std::uint32_t>(wait.amount.value / task);
   own_.emplace_back(std::move(opened));
   if (wait.end) {
     own_.emplace_back(accounting::SegmentClosed{wait.key, *wait.end, CloseReason::changed, job_.slurm_state});
@@ -142,8 +145,10 @@ void WaitWriter::note_end(Instant end, const Started& started) {
   own_.emplace_back(accounting::SegmentRetracted{key, std::max(end, started.observed_at)});
 }
 
-void WaitWriter::reduce(Wait& wait, ProcessorMillionths amount, const Withdrawal& withdrawal) {
-  const Wait before = wait;
+// What stays is opened before the wait ends or is retracted: what runs was seen to wait all the time, which the books
+// may not be able to correct later (Estimator::is_too_old).
+void WaitWriter::reduce(const SegmentKey& key, ProcessorMillionths amount, const Withdrawal& withdrawal) {
+  const Wait before = wait_of(key);
   const bool is_open = !before.end;
   Wait rest = before;
   rest.key = next_key(before.key.anchor);
@@ -151,17 +156,17 @@ void WaitWriter::reduce(Wait& wait, ProcessorMillionths amount, const Withdrawal
   if (before.begin < horizon_) {
     // Retracting it would replay all events. An open one is cut at the horizon.
     if (!is_open) return;
-    const Instant cut = std::max(before.begin, std::min(horizon_, withdrawal.end));
-    close(wait, cut, withdrawal.reason);
-    rest.begin = cut;
+    rest.begin = std::max(before.begin, std::min(horizon_, withdrawal.end));
+    const Instant cut = rest.begin;
     if (amount.value > 0) open(std::move(rest));
+    close(wait_of(key), cut, withdrawal.reason);
     return;
   }
   // If nothing stays, auditors still find when and how it ended.
-  if (is_open && amount.value == 0) close(wait, std::max(before.begin, withdrawal.end), withdrawal.reason);
-  own_.emplace_back(accounting::SegmentRetracted{before.key, std::max(before.begin, withdrawal.at)});
-  std::erase_if(waits_, [&](const Wait& w) { return w.key == before.key; });
+  if (is_open && amount.value == 0) close(wait_of(key), std::max(before.begin, withdrawal.end), withdrawal.reason);
   if (amount.value > 0) open(std::move(rest));
+  own_.emplace_back(accounting::SegmentRetracted{key, std::max(before.begin, withdrawal.at)});
+  std::erase_if(waits_, [&](const Wait& w) { return w.key == key; });
 }
 
 void WaitWriter::take_back(Instant from, Instant to, std::int64_t own_starts, ProcessorMillionths outstanding,
@@ -172,8 +177,7 @@ void WaitWriter::take_back(Instant from, Instant to, std::int64_t own_starts, Pr
     if (kept_of(wait, own_starts, outstanding) < wait.amount) excessive.push_back(wait.key);
   }
   for (const SegmentKey& key : excessive) {
-    Wait& wait = wait_of(key);
-    reduce(wait, kept_of(wait, own_starts, outstanding), withdrawal);
+    reduce(key, kept_of(wait_of(key), own_starts, outstanding), withdrawal);
   }
 }
 
@@ -254,7 +258,7 @@ void WaitWriter::follow_gone(Instant last_alive) {
     const bool never_started = wait.begin >= last_run_ && tasks_started_after(wait) == 0 && wait.end != wait.begin;
     if (never_started) withdrawn.push_back(wait.key);
   }
-  for (const SegmentKey& key : withdrawn) reduce(wait_of(key), {}, withdrawal);
+  for (const SegmentKey& key : withdrawn) reduce(key, {}, withdrawal);
   if (Wait* open_now = open_wait()) close(*open_now, std::max(last_alive, open_now->begin), CloseReason::vanished);
   hand_over();
 }

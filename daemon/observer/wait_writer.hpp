@@ -107,7 +107,7 @@ class WaitWriter {
   // Takes back the waits that began in [from, to) as far as kept_of says.
   void take_back(Instant from, Instant to, std::int64_t own_starts, ProcessorMillionths outstanding,
                  const Withdrawal& withdrawal);
-  void reduce(Wait& wait, ProcessorMillionths amount, const Withdrawal& withdrawal);
+  void reduce(const accounting::SegmentKey& key, ProcessorMillionths amount, const Withdrawal& withdrawal);
   void open(Wait wait);
   void close(Wait& wait, Instant end, accounting::CloseReason reason);
   void note_end(Instant end, const Started& started);

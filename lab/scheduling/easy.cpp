@@ -358,6 +358,7 @@ Instance first_instance(const EasyInstance& instance) {
   return {.processors = instance.endowments.front().processors,
           .jobs = {},
           .end = instance.latest,
+          .residual = instance.residual,
           .kinds = instance.kinds,
           .owners_change = instance.endowments.size() > 1};
 }
@@ -403,6 +404,16 @@ std::vector<std::int64_t> psi_of(const EasyInstance& instance, const EasySchedul
     psi[job.organization] += job.processors * psi_of_processor(schedule.start[i], job.duration.value, t.value);
   }
   return psi;
+}
+
+std::int64_t work_of(const EasyInstance& instance, const EasySchedule& schedule) {
+  std::int64_t work = 0;
+  for (std::size_t i = 0; i < instance.jobs.size(); ++i) {
+    const Job& job = instance.jobs[i];
+    if (schedule.start[i] == k_never_started) continue;
+    work += job.processors * std::min(job.duration.value, instance.until.value - schedule.start[i]);
+  }
+  return work;
 }
 
 }  // namespace shapley::scheduling

@@ -54,6 +54,7 @@ struct EasyInstance {
   // processors are alike.
   std::vector<std::vector<std::uint32_t>> kinds{};
   Instant until = k_end_of_time;  // the simulation ends there, with what ends at it
+  Duration residual{};            // as Instance::residual
 };
 
 inline constexpr std::int64_t k_never_started = -1;
@@ -82,5 +83,7 @@ struct EasySchedule {
 
 // psi_sp [SR13 Eq. 3] of every organization at t: its jobs' unit parts that began before t, each q times.
 [[nodiscard]] std::vector<std::int64_t> psi_of(const EasyInstance& instance, const EasySchedule& schedule, Instant t);
+// Processor seconds that are done at instance.until. REQUIRES: a schedule that ends there.
+[[nodiscard]] std::int64_t work_of(const EasyInstance& instance, const EasySchedule& schedule);
 
 }  // namespace shapley::scheduling

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "game/serving_order.hpp"
 #include "game/utility.hpp"
 #include "scheduling/easy.hpp"
 #include "scheduling/instance.hpp"
@@ -33,8 +34,9 @@ class ExactValues {
  public:
   // REQUIRES: validate(instance). Errc::limit for more than k_exact_organizations; other errors: simulate_easy's.
   [[nodiscard]] static Expected<ExactValues> of(const EasyInstance& instance);
-  // By bit mask. REQUIRES: t does not decrease from call to call.
-  [[nodiscard]] const std::vector<std::int64_t>& at(std::int64_t t);
+  // By bit mask, accrued to t, with what runs in the second that begins at t. REQUIRES: t does not decrease from call
+  // to call.
+  [[nodiscard]] const std::vector<game::Accrual>& at(std::int64_t t);
 
  private:
   struct Change {
@@ -44,12 +46,13 @@ class ExactValues {
   struct Schedule {
     std::vector<Change> changes;  // in order of time
     std::size_t next = 0;
-    game::Accrual done;
   };
   std::vector<Schedule> schedules_;  // by coalition
-  std::vector<std::int64_t> values_;
+  std::vector<game::Accrual> done_;
 };
 
+// v of every coalition at t.
+[[nodiscard]] std::vector<std::int64_t> values_at(std::span<const game::Accrual> coalitions, std::int64_t t);
 // phi of every organization from v of every coalition, by bit mask.
 [[nodiscard]] std::vector<Rational> shapley_of(std::span<const std::int64_t> values);
 
@@ -65,20 +68,22 @@ class CoalitionSchedules {
   virtual void released(std::uint32_t number, const Job& job) = 0;
   // Its duration became known.
   virtual void ended(std::uint32_t number, Duration ran) = 0;
-  // v of every coalition by bit mask. REQUIRES: t does not decrease from call to call.
-  [[nodiscard]] virtual const std::vector<std::int64_t>& values(std::int64_t t) = 0;
+  // As ExactValues::at, by what is known.
+  [[nodiscard]] virtual const std::vector<game::Accrual>& at(std::int64_t t) = 0;
 };
 // `kinds`: processors by kind and organization. REQUIRES: 1 <= organizations <= k_exact_organizations.
 [[nodiscard]] std::unique_ptr<CoalitionSchedules> make_whole_schedules(
     const std::vector<std::vector<std::uint32_t>>& kinds);
 
-// Policies for simulate_easy that serve the greatest phi - psi (the published rule). The gap between what was really
-// done and v(N) is shared equally.
+// Policies for simulate_easy that serve the greatest phi - psi, as the rule says of braking, horizon and guarantee. The
+// gap between what was really done and v(N) is shared equally.
 //
 // By what virtual schedules say. REQUIRES: made for the same organizations.
 [[nodiscard]] std::unique_ptr<Policy> make_hindsight_whole(const Instance& instance,
-                                                           std::unique_ptr<CoalitionSchedules> schedules);
+                                                           std::unique_ptr<CoalitionSchedules> schedules,
+                                                           const game::ServingRule& rule = {});
 // By the exact values, for which all durations must be known beforehand: the order that the others approach.
-[[nodiscard]] std::unique_ptr<Policy> make_exact(const Instance& instance, ExactValues values);
+[[nodiscard]] std::unique_ptr<Policy> make_exact(const Instance& instance, ExactValues values,
+                                                 const game::ServingRule& rule = {});
 
 }  // namespace shapley::scheduling

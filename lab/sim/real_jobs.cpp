@@ -18,34 +18,31 @@ using scheduling::EasyInstance;
 using scheduling::EasySchedule;
 using PolicyPtr = std::unique_ptr<scheduling::Policy>;
 
-std::int64_t work_until_end(const EasyInstance& instance, const EasySchedule& schedule) {
-  std::int64_t work = 0;
-  for (std::size_t i = 0; i < instance.jobs.size(); ++i) {
-    const scheduling::Job& job = instance.jobs[i];
-    if (schedule.start[i] == scheduling::k_never_started) continue;
-    work += job.processors * std::min(job.duration.value, instance.until.value - schedule.start[i]);
-  }
-  return work;
-}
-
 std::vector<std::vector<std::uint32_t>> owned_kinds(const EasyInstance& instance) {
   if (!instance.kinds.empty()) return instance.kinds;
   return {instance.endowments.front().processors};
 }
 
-Expected<PolicyPtr> make_ranking(const std::string& name, const EasyInstance& instance, std::uint64_t seed) {
+Expected<PolicyPtr> make_ranking(const std::string& policy, const EasyInstance& instance,
+                                 const PolicyOptions& options) {
   const scheduling::Instance first = scheduling::first_instance(instance);
-  if (name == "hindsight_whole")
-    return scheduling::make_hindsight_whole(first, scheduling::make_whole_schedules(owned_kinds(instance)));
-  if (name == "exact") {
-    SHAPLEY_TRY_ASSIGN(auto values, scheduling::ExactValues::of(instance));
-    return scheduling::make_exact(first, std::move(values));
+  SHAPLEY_TRY_ASSIGN(const NamedPolicy named, parse_policy(policy, options.rule));
+  if (named.name == "hindsight_whole" || named.name == "exact") {
+    SHAPLEY_TRY(scheduling::check_horizon(first, named.rule));
+    PolicyPtr made;
+    if (named.name == "exact") {
+      SHAPLEY_TRY_ASSIGN(auto values, scheduling::ExactValues::of(instance));
+      made = scheduling::make_exact(first, std::move(values), named.rule);
+    } else {
+      made =
+          scheduling::make_hindsight_whole(first, scheduling::make_whole_schedules(owned_kinds(instance)), named.rule);
+    }
+    return named.once ? scheduling::make_once_a_pass(std::move(made)) : std::move(made);
   }
-  PolicyOptions options;
-  options.seed = seed;
+  PolicyOptions with_backfill = options;
   // Hindsight hears which job of an organization starts; the other policies that simulate coalitions do not.
-  options.backfill = name.substr(0, name.find('@')) != "hindsight";
-  return make_policy(name, first, options);
+  with_backfill.backfill = named.name != "hindsight";
+  return make_policy(policy, first, with_backfill);
 }
 
 std::vector<scheduling::Rational> owners_shares(const EasyInstance& instance, std::int64_t psi) {
@@ -74,9 +71,9 @@ Expected<RealJobs> estimate_all(const EasyInstance& instance, std::uint64_t seed
   RealJobs real;
   SHAPLEY_TRY_ASSIGN(const EasySchedule schedule, scheduling::simulate_easy(instance, nullptr));
   real.psi = scheduling::psi_of(instance, schedule, instance.until);
-  real.work = work_until_end(instance, schedule);
+  real.work = scheduling::work_of(instance, schedule);
   SHAPLEY_TRY_ASSIGN(auto exact, scheduling::ExactValues::of(instance));
-  const std::vector<std::int64_t>& values = exact.at(instance.until.value);
+  const std::vector<std::int64_t> values = scheduling::values_at(exact.at(instance.until.value), instance.until.value);
   real.exact = {"exact", scheduling::shapley_of(values), {}};
   for (game::Coalition c = 1; c < values.size(); ++c) real.exact.values.emplace_back(c, values[c]);
   for (const std::string& name : estimate_names()) {
@@ -88,7 +85,7 @@ Expected<RealJobs> estimate_all(const EasyInstance& instance, std::uint64_t seed
       estimate.values = hindsight->virtual_values(instance.until.value);
       real.estimates.push_back(std::move(estimate));
     } else {
-      SHAPLEY_TRY_ASSIGN(const auto policy, make_ranking(name, instance, seed));
+      SHAPLEY_TRY_ASSIGN(const auto policy, make_ranking(name, instance, {.seed = seed}));
       SHAPLEY_TRY_ASSIGN(Estimate estimate, observed(name, instance, *policy));
       real.estimates.push_back(std::move(estimate));
     }
@@ -97,10 +94,10 @@ Expected<RealJobs> estimate_all(const EasyInstance& instance, std::uint64_t seed
 }
 
 Expected<std::vector<std::int64_t>> psi_ranked_by(const std::string& policy, const EasyInstance& instance,
-                                                  std::uint64_t seed) {
+                                                  const PolicyOptions& options) {
   PolicyPtr made;
   if (policy != "fcfs") {
-    SHAPLEY_TRY_ASSIGN(made, make_ranking(policy, instance, seed));
+    SHAPLEY_TRY_ASSIGN(made, make_ranking(policy, instance, options));
   }
   SHAPLEY_TRY_ASSIGN(const EasySchedule schedule, scheduling::simulate_easy(instance, made.get()));
   return scheduling::psi_of(instance, schedule, instance.until);

@@ -10,6 +10,7 @@
 #include "game/shapley_value.hpp"
 #include "scheduling/easy.hpp"
 #include "scheduling/policies/policy.hpp"
+#include "sim/registry.hpp"
 
 namespace shapley::sim {
 
@@ -34,10 +35,10 @@ struct RealJobs {
 [[nodiscard]] Expected<RealJobs> estimate_all(const scheduling::EasyInstance& instance, std::uint64_t seed);
 
 // psi at the end of a cluster that ranks by this policy: exact, hindsight, hindsight_whole, or a policy of registry.hpp
-// that knows backfill. Errc::invalid_argument: no such policy.
+// that knows backfill, each with a rule in its name if it has one. Errc::invalid_argument: no such policy.
 [[nodiscard]] Expected<std::vector<std::int64_t>> psi_ranked_by(const std::string& policy,
                                                                 const scheduling::EasyInstance& instance,
-                                                                std::uint64_t seed);
+                                                                const PolicyOptions& options);
 
 // v of organizations alone, in sum.
 [[nodiscard]] double alone_of(const Estimate& estimate);

@@ -1,5 +1,5 @@
 // What the engine costs: `bench_accounting` (design goals: apply() about a microsecond or two beside 100,000 open
-// segments, exact Shapley rates of 18 players in some milliseconds, 100,000 live jobs in well under 100 MiB).
+// segments, 100,000 live jobs in well under 100 MiB).
 #include <fstream>
 #include <string>
 #include <vector>
@@ -9,7 +9,6 @@
 #include "accounting/state/ranking.hpp"
 #include "accounting/state/state.hpp"
 #include "base/rng.hpp"
-#include "game/shapley_value.hpp"
 
 namespace shapley::accounting {
 namespace {
@@ -63,7 +62,6 @@ std::int64_t resident_kib() {
 // A start and an end per turn beside 100,000 open runs, ten a second, ranks asked for once a second.
 void apply_beside_open_segments(benchmark::State& bench) {
   const int organizations = static_cast<int>(bench.range(0));
-  const EstimatorId rate = parse_estimator("shapley_rate").value();
   Rng rng(1);
   State state = cluster(organizations);
   std::uint32_t job = 1;
@@ -73,7 +71,7 @@ void apply_beside_open_segments(benchmark::State& bench) {
   for (auto _ : bench) {
     if (++turns % 10 == 0) {
       now = now + Duration{1};
-      benchmark::DoNotOptimize(state.advance(now).ranking(rate));
+      benchmark::DoNotOptimize(state.advance(now).ranking(k_default_estimator));
     }
     if (turns % 100'000 == 0) state.compact();
     const SegmentOpened opened = some_run(rng, job++, now, organizations);
@@ -169,20 +167,6 @@ void late_news(benchmark::State& bench) {
   }
 }
 BENCHMARK(late_news)->Arg(3)->Arg(8)->Arg(12)->Unit(benchmark::kMillisecond);
-
-void shapley_rates_exact(benchmark::State& bench) {
-  Rng rng(1);
-  std::vector<game::Player> players;
-  ProcessorMillionths running;
-  for (std::int64_t i = 0; i < bench.range(0); ++i) {
-    const ProcessorMillionths busy{k_micro * static_cast<std::int64_t>(rng.below(1'000))};
-    running += busy;
-    players.push_back(
-        {busy + ProcessorMillionths{k_micro * static_cast<std::int64_t>(rng.below(1'000))}, {k_micro * 1'000}});
-  }
-  for (auto _ : bench) benchmark::DoNotOptimize(game::shapley_rates(players, {.running = running, .seed = 1}));
-}
-BENCHMARK(shapley_rates_exact)->Arg(4)->Arg(8)->Arg(12)->Arg(18)->Arg(30)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace shapley::accounting

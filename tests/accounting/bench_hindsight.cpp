@@ -1,10 +1,11 @@
-// What the estimator hindsight costs shapleyd, beside the same books without it, on the same events:
-// `bench_hindsight [ORGANIZATIONS [EVENTS_A_SECOND [JOBS_A_DAY]]]`; or what two days of one user's many small jobs cost
-// beside a normal load: `bench_hindsight many ORGANIZATIONS JOBS_A_DAY...`.
+// What the estimator hindsight costs shapleyd, with jobs in parts and whole, beside the same books without it, on the
+// same events: `bench_hindsight [ORGANIZATIONS [EVENTS_A_SECOND [JOBS_A_DAY]]]`; or what two days of one user's many
+// small jobs cost beside a normal load: `bench_hindsight many ORGANIZATIONS JOBS_A_DAY...`.
 //
 // A made-up site: organizations of unequal size release jobs in bursts, FIFO over all, on a machine that is nearly
-// full. The books get every wait and run in batches of half a second, as shapleyd does, and are asked for ranks
-// after each. Measured is CPU time of the one thread, and memory that malloc gave out.
+// full; jobs of one processor, or jobs of 1 to 32. The books get every wait and run in batches of half a second, as
+// shapleyd does, and are asked for ranks after each. Measured is CPU time of the one thread, and memory that malloc
+// gave out.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +13,8 @@
 #include <ctime>
 #include <deque>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <queue>
 #include <string>
 #include <utility>
@@ -49,14 +52,31 @@ void apply(State& state, const Event& event) {
   }
 }
 
+// How hindsight is kept, if it is.
+enum class Kept : std::uint8_t { no, parts, whole };
+constexpr Kept k_kept[] = {Kept::no, Kept::parts, Kept::whole};
+
+const char* name_of(Kept kept) {
+  if (kept == Kept::no) return "without hindsight";
+  return kept == Kept::parts ? "jobs in parts" : "whole jobs";
+}
+
 struct Site {
   int organizations = 8;
   double jobs_a_second = 1;
   std::int64_t mean_duration = 60;
+  bool has_wide_jobs = false;
+
+  // Half of the jobs have one processor.
+  [[nodiscard]] std::int64_t width(Rng& rng) const {
+    constexpr std::int64_t k_widths[] = {1, 1, 1, 1, 1, 2, 4, 8, 16, 32};
+    return has_wide_jobs ? k_widths[rng.below(std::size(k_widths))] : 1;
+  }
+  [[nodiscard]] double mean_width() const { return has_wide_jobs ? 6.7 : 1; }
 
   [[nodiscard]] std::int64_t nodes() const {
     constexpr double k_load = 0.93;
-    const double busy = jobs_a_second * static_cast<double>(mean_duration);
+    const double busy = jobs_a_second * static_cast<double>(mean_duration) * mean_width();
     return std::max<std::int64_t>(organizations, std::llround(busy / k_load / k_node));
   }
   [[nodiscard]] static std::string organization(std::uint64_t u) { return "org" + std::to_string(u); }
@@ -66,8 +86,9 @@ struct Site {
     return static_cast<std::uint64_t>((1 - std::sqrt(1 - part)) * organizations);
   }
 
-  [[nodiscard]] State books(const StateOptions& options) const {
+  [[nodiscard]] State books(const StateOptions& options, Kept kept) const {
     State state(options);
+    if (kept == Kept::whole) apply(state, HindsightDefined{.at = k_begin, .jobs = JobsStart::whole, .kinds = {}});
     std::vector<std::string> names;
     for (int u = 0; u < organizations; ++u) names.push_back(organization(static_cast<std::uint64_t>(u)));
     apply(state, OrganizationsDeclared{k_begin, names});
@@ -95,14 +116,15 @@ class Events {
     while (!running_.empty() && running_.top().first <= t) end(t);
     owed_ += site_.jobs_a_second;
     for (; owed_ >= 1; owed_ -= 1) release(t);
-    while (!waiting_.empty() && !slots_.empty()) start(t);
+    while (!waiting_.empty() && slots_.size() >= waiting_.front().width) start(t);
     return events_;
   }
 
  private:
   struct Pending {
     SegmentOpened wait;
-    bool told = false;
+    std::size_t width = 1;
+    bool is_recorded = false;
   };
 
   // One organization after the other is the one that most comes from, for a while.
@@ -110,39 +132,39 @@ class Events {
     if (rng_.below(400) == 0) bursting_ = rng_.below(static_cast<std::uint64_t>(site_.organizations));
     const std::uint64_t u =
         rng_.below(2) == 0 ? bursting_ : rng_.below(static_cast<std::uint64_t>(site_.organizations));
-    const SegmentOpened wait{{SegmentKind::wait, {++jobs_}, t, 0}, Site::organization(u), t, {k_micro}, {}};
-    const bool waits = slots_.empty() || !waiting_.empty();
+    const std::int64_t width = site_.width(rng_);
+    const SegmentOpened wait{{SegmentKind::wait, {++jobs_}, t, 0}, Site::organization(u), t, {width * k_micro}, {}};
+    const bool waits = slots_.size() < static_cast<std::size_t>(width) || !waiting_.empty();
     if (waits) events_.emplace_back(wait);
-    waiting_.push_back({wait, waits});
+    waiting_.push_back({wait, static_cast<std::size_t>(width), waits});
   }
 
   void start(Instant t) {
     const Pending next = waiting_.front();
     waiting_.pop_front();
-    const std::size_t node = slots_.front();
-    slots_.pop_front();
-    if (next.told) events_.emplace_back(SegmentClosed{next.wait.key, t, CloseReason::ended, "RUNNING"});
-    SegmentOpened run{{SegmentKind::run, next.wait.key.job, t, 0},
-                      next.wait.organization,
-                      t,
-                      {k_micro},
-                      {{"n" + std::to_string(node), {k_micro}}}};
+    std::vector<std::size_t> slots(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(next.width));
+    slots_.erase(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(next.width));
+    if (next.is_recorded) events_.emplace_back(SegmentClosed{next.wait.key, t, CloseReason::ended, "RUNNING"});
+    SegmentOpened run{{SegmentKind::run, next.wait.key.job, t, 0}, next.wait.organization, t, next.wait.processors, {}};
+    std::map<std::size_t, std::int64_t> taken;
+    for (const std::size_t node : slots) ++taken[node];
+    for (const auto& [node, count] : taken) run.nodes.push_back({"n" + std::to_string(node), {count * k_micro}});
     run.released = next.wait.begin;
     events_.emplace_back(run);
     const auto mean = static_cast<double>(site_.mean_duration);
     const double part = (static_cast<double>(rng_.below(1'000'000)) + 1) / 1e6;
     const Duration length{1 + std::llround(-mean * std::log(part))};
-    running_.push({t + length, {run.key, node}});
+    running_.push({t + length, {run.key, std::move(slots)}});
   }
 
   void end(Instant t) {
-    const auto [key, node] = running_.top().second;
+    const auto [key, slots] = running_.top().second;
     running_.pop();
     events_.emplace_back(SegmentClosed{key, t, CloseReason::ended, "COMPLETED"});
-    slots_.push_back(node);
+    slots_.insert(slots_.end(), slots.begin(), slots.end());
   }
 
-  using Running = std::pair<Instant, std::pair<SegmentKey, std::size_t>>;
+  using Running = std::pair<Instant, std::pair<SegmentKey, std::vector<std::size_t>>>;
   Site site_;
   Rng rng_{7};
   std::deque<std::size_t> slots_;  // free processors, by node
@@ -159,8 +181,8 @@ EstimatorId hindsight() {
   return parse_estimator("hindsight").value();
 }
 
-StateOptions options_of(bool with, StateOptions options) {
-  if (!with) options.left_out.insert(hindsight());
+StateOptions options_of(Kept kept, StateOptions options) {
+  if (kept == Kept::no) options.left_out.insert(hindsight());
   return options;
 }
 
@@ -199,15 +221,16 @@ struct Course {
   }
 };
 
-void measure_running(int organizations, double events_a_second) {
+void measure_running(int organizations, double events_a_second, bool wide) {
   // A job that waits has four events, and nearly all wait.
-  const Site site{.organizations = organizations, .jobs_a_second = events_a_second / 4, .mean_duration = 60};
+  const Site site{
+      .organizations = organizations, .jobs_a_second = events_a_second / 4, .mean_duration = 60, .has_wide_jobs = wide};
   constexpr std::int64_t k_warm = 400;
   constexpr std::int64_t k_measured = 300;
   const StateOptions memory{
       .memory_horizon = Duration{300}, .most_finished = 1'000'000, .shortest_memory_horizon = Duration{300}};
   std::vector<Course> courses;
-  for (const bool with : {false, true}) courses.push_back({.state = site.books(options_of(with, memory))});
+  for (const Kept kept : k_kept) courses.push_back({.state = site.books(options_of(kept, memory), kept)});
   Events events(site);
   std::size_t measured = 0;
   for (std::int64_t s = 1; s <= k_warm + k_measured; ++s) {
@@ -215,25 +238,29 @@ void measure_running(int organizations, double events_a_second) {
     if (s > k_warm) measured += now.size();
     for (Course& course : courses) course.second(now, k_begin + Duration{s}, s > k_warm);
   }
-  const bool is_behind = courses[1].state.advance(k_begin).catch_up(0) != courses[1].state.kept();
-  const double seconds = k_measured;
-  std::printf(
-      "k = %d, %.0f events a second: %.1f %% of a core without hindsight, %.1f %% with it, "
-      "%.0f us an event more; longest batch %.0f ms and %.0f ms; %s\n",
-      organizations, static_cast<double>(measured) / seconds, 100 * courses[0].cpu / seconds,
-      100 * courses[1].cpu / seconds, 1e6 * (courses[1].cpu - courses[0].cpu) / static_cast<double>(measured),
-      1000 * courses[0].longest, 1000 * courses[1].longest, is_behind ? "BEHIND at the end" : "never left behind");
+  constexpr double k_seconds = k_measured;
+  for (std::size_t i = 0; i < courses.size(); ++i) {
+    Course& course = courses[i];
+    const bool is_behind = course.state.advance(k_begin).catch_up(0) != course.state.kept();
+    std::printf(
+        "k = %d, %s, %s, %.0f events a second: %.1f %% of a core, %.0f us an event more than without hindsight, "
+        "longest turn %.0f ms; %s\n",
+        organizations, wide ? "wide jobs" : "jobs of one processor", name_of(k_kept[i]),
+        static_cast<double>(measured) / k_seconds, 100 * course.cpu / k_seconds,
+        1e6 * (course.cpu - courses[0].cpu) / static_cast<double>(measured), 1000 * course.longest,
+        is_behind ? "BEHIND at the end" : "never left behind");
+  }
 }
 
 void measure_restart(int organizations, double jobs_a_day) {
   const Site site{
       .organizations = organizations, .jobs_a_second = jobs_a_day / static_cast<double>(k_day), .mean_duration = 3600};
-  for (const bool with : {false, true}) {
+  for (const Kept kept : k_kept) {
     std::string text;
     double running = 0;
     {
       const double before = allocated_mib();
-      State state = site.books(options_of(with, {}));
+      State state = site.books(options_of(kept, {}), kept);
       Events events(site);
       for (std::int64_t s = 1; s <= 3 * k_day; ++s) {
         const std::vector<Event> now = events.next();
@@ -249,7 +276,7 @@ void measure_restart(int organizations, double jobs_a_day) {
     }
     const double before = allocated_mib();
     const double began = cpu_seconds();
-    auto loaded = State::load(text, options_of(with, {}));
+    auto loaded = State::load(text, options_of(kept, {}));
     const double read = cpu_seconds();
     if (!loaded) {
       std::fprintf(stderr, "%s\n", loaded.error().what.c_str());
@@ -264,8 +291,8 @@ void measure_restart(int organizations, double jobs_a_day) {
     std::printf(
         "k = %d, %.0f jobs a day, %s: checkpoint of %.1f MB read in %.2f s, first ranks after %.2f s more, "
         "those of all estimators after %.2f s more; memory %.0f MiB running, %.0f MiB after the restart\n",
-        organizations, jobs_a_day, with ? "with hindsight" : "without", static_cast<double>(text.size()) / 1e6,
-        read - began, first - read, all - first, running, allocated_mib() - before);
+        organizations, jobs_a_day, name_of(kept), static_cast<double>(text.size()) / 1e6, read - began, first - read,
+        all - first, running, allocated_mib() - before);
   }
 }
 
@@ -353,10 +380,10 @@ void measure_late(State& state, int organizations, const char* which) {
 void measure_many(int organizations, double jobs_a_day) {
   const Site site{
       .organizations = organizations, .jobs_a_second = 5'000 / static_cast<double>(k_day), .mean_duration = 3600};
-  for (const bool with : {false, true}) {
+  for (const Kept kept : k_kept) {
     const double before = allocated_mib();
     const double began = cpu_seconds();
-    State state = site.books(options_of(with, {.most_finished = 1'000'000}));
+    State state = site.books(options_of(kept, {.most_finished = 1'000'000}), kept);
     Events events(site);
     Arrays arrays(jobs_a_day);
     arrays.begin(state, organizations);
@@ -373,7 +400,7 @@ void measure_many(int organizations, double jobs_a_day) {
       longest = std::max(longest, cpu_seconds() - turn);
     }
     const bool is_behind = state.catch_up(k_effort) != state.kept();
-    const char* which = with ? "with hindsight" : "without";
+    const char* which = name_of(kept);
     std::printf(
         "k = %d, %.0f jobs of a second a day for two and a half days, %s: %zu jobs remembered; memory %.0f MiB, at "
         "most %.0f MiB; %.1f s of processor time, longest turn %.0f ms; %s\n",
@@ -394,7 +421,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   const int organizations = static_cast<int>(argument(1, 8));
-  shapley::accounting::measure_running(organizations, argument(2, 500));
+  for (const bool wide : {false, true}) shapley::accounting::measure_running(organizations, argument(2, 500), wide);
   shapley::accounting::measure_restart(organizations, argument(3, 50'000));
   return 0;
 }

@@ -114,7 +114,7 @@ TEST(HindsightBound, WithoutCoalitionsItsStandInRanks) {
   EXPECT_FALSE(state.kept().contains(hindsight()));
   EXPECT_LT(state.bytes_of_coalitions(), 4'096U);
   EXPECT_EQ(state.advance(at(k_bound_end + 1)).ranking(hindsight()),
-            state.advance(at(k_bound_end + 1)).ranking(parse_estimator("shapley_rate")));
+            state.advance(at(k_bound_end + 1)).ranking(parse_estimator("direct_contr")));
   auto loaded = must(State::load(state.save()));
   EXPECT_FALSE(loaded.kept().contains(hindsight()));
   EXPECT_EQ(loaded.save(), state.save());

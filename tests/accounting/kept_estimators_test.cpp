@@ -116,11 +116,11 @@ TEST(KeptEstimators, MoreOrganizationsThanHindsightIsKeptForAreRankedByItsStandI
   ASSERT_TRUE(state.apply(run(1, "o5", 10, {{"n1", cores(2)}})));
   EXPECT_FALSE(state.kept().contains(hindsight()));
   EXPECT_EQ(state.advance(at(100)).ranking(hindsight()),
-            state.advance(at(100)).ranking(parse_estimator("shapley_rate")));
+            state.advance(at(100)).ranking(parse_estimator("direct_contr")));
 }
 
 TEST(KeptEstimators, WhatIsBehindIsStoodInForUntilItHasCaughtUp) {
-  const EstimatorId rate = parse_estimator("shapley_rate").value();
+  const EstimatorId direct = parse_estimator("direct_contr").value();
   const std::vector<Event> events = busy_site();
   State eager = books_of(events);
   const std::vector<Utility> expected = contributions(eager, hindsight());
@@ -129,13 +129,13 @@ TEST(KeptEstimators, WhatIsBehindIsStoodInForUntilItHasCaughtUp) {
   constexpr std::uint64_t k_little = 10;
   EstimatorSet able = state.advance(at(k_all_ended)).catch_up(k_little);
   ASSERT_FALSE(able.contains(hindsight())) << "thousands of jobs came at once";
-  EXPECT_TRUE(able.contains(rate));
-  EXPECT_EQ(acting(hindsight(), able), rate);
-  EXPECT_EQ(acting(k_default_estimator, able), k_default_estimator);
+  EXPECT_TRUE(able.contains(direct));
+  EXPECT_EQ(acting(hindsight(), able), direct);
+  EXPECT_EQ(acting(direct, able), direct);
   const std::vector<Standing> rows = state.advance(at(k_all_ended)).standings(able);
   for (const Standing& row : rows) EXPECT_EQ(row.phi(hindsight()), row.psi);
   EXPECT_EQ(state.advance(at(k_all_ended)).ranking(acting(hindsight(), able)),
-            eager.advance(at(k_all_ended)).ranking(rate));
+            eager.advance(at(k_all_ended)).ranking(direct));
   EXPECT_FALSE(state.advance(at(k_all_ended)).catch_up(k_little).contains(hindsight()))
       << "ranks did not make it do all the work";
 
@@ -146,7 +146,7 @@ TEST(KeptEstimators, WhatIsBehindIsStoodInForUntilItHasCaughtUp) {
   EXPECT_GT(passes, 3);
   EXPECT_EQ(contributions(state, hindsight()), expected);
   EXPECT_EQ(state.advance(at(k_all_ended)).ranking(hindsight()), eager.advance(at(k_all_ended)).ranking(hindsight()));
-  EXPECT_NE(state.advance(at(k_all_ended)).ranking(hindsight()), state.advance(at(k_all_ended)).ranking(rate));
+  EXPECT_NE(state.advance(at(k_all_ended)).ranking(hindsight()), state.advance(at(k_all_ended)).ranking(direct));
 }
 
 // Three times as long as hindsight keeps open. While it is made from the beginning, a job becomes known that began in
@@ -303,12 +303,12 @@ TEST(RequestFacts, OneThatWasNotIsBelievedForSixHours) {
   RequestFacts facts;
   const SegmentFact begun = began(7, 0, 3 * k_day);
   facts.fold(1, begun);
-  EXPECT_EQ(facts.release_of(begun), at(3 * k_day - 6 * 3600));
+  EXPECT_EQ(facts.requested_by(begun).released, at(3 * k_day - 6 * 3600));
   // A wait that had ended by then is no witness, nor is one without length.
   facts.fold(1, waited(7, 0, 0, at(2 * k_day), 1));
   facts.fold(1, waited(7, 0, 3 * k_day, at(3 * k_day), 1));
-  EXPECT_EQ(facts.release_of(begun), at(3 * k_day - 6 * 3600));
-  EXPECT_EQ(facts.release_of(began(8, 3 * k_day - 60, 3 * k_day)), at(3 * k_day - 60));
+  EXPECT_EQ(facts.requested_by(begun).released, at(3 * k_day - 6 * 3600));
+  EXPECT_EQ(facts.requested_by(began(8, 3 * k_day - 60, 3 * k_day)).released, at(3 * k_day - 60));
 }
 
 TEST(RequestFacts, ATaskThatWaitsByItselfIsAPartOfWhatItsArrayWaitsFor) {

@@ -4,257 +4,14 @@
 #include <bit>
 #include <limits>
 #include <set>
-#include <sstream>
 #include <tuple>
 
-#include "tests/game/naive_shapley.hpp"
+#include "naive_facts.hpp"
 #include "tests/hindsight/naive_schedules.hpp"
 
 namespace shapley::accounting::naive {
 
 namespace {
-
-template <typename Fact>
-std::vector<Fact> all_of_kind(const std::vector<Event>& events) {
-  std::vector<Fact> facts;
-  for (const Event& event : events) {
-    const Fact* fact = std::get_if<Fact>(&event);
-    if (fact != nullptr && std::find(facts.begin(), facts.end(), *fact) == facts.end()) facts.push_back(*fact);
-  }
-  return facts;
-}
-
-struct Held {
-  SegmentOpened opened;
-  Instant end;
-};
-
-struct Facts {
-  std::vector<Held> segments;
-  std::vector<OwnershipStated> statements;
-  std::vector<CapacityChanged> capacities;
-  std::vector<PlacementResolved> placements;
-  std::set<std::string> organizations{std::string(k_guests), std::string(k_commons)};
-  std::set<std::string> nodes;
-  std::vector<WorkSettled> settled;
-};
-
-Facts facts_of(const std::vector<Event>& events) {
-  Facts facts;
-  facts.statements = all_of_kind<OwnershipStated>(events);
-  facts.capacities = all_of_kind<CapacityChanged>(events);
-  facts.placements = all_of_kind<PlacementResolved>(events);
-  facts.settled = all_of_kind<WorkSettled>(events);
-  const auto closed = all_of_kind<SegmentClosed>(events);
-  const auto retracted = all_of_kind<SegmentRetracted>(events);
-  for (const SegmentOpened& opened : all_of_kind<SegmentOpened>(events)) {
-    facts.organizations.insert(opened.organization);
-    for (const NodeShare& share : opened.nodes) facts.nodes.insert(share.node);
-    if (std::any_of(retracted.begin(), retracted.end(), [&](const auto& r) { return r.key == opened.key; })) continue;
-    Held held{opened, k_end_of_time};
-    for (const SegmentClosed& close : closed) {
-      if (close.key == opened.key) held.end = close.end;
-    }
-    facts.segments.push_back(held);
-  }
-  for (const OwnershipStated& s : facts.statements) {
-    facts.nodes.insert(s.node);
-    for (const OwnershipSpan& span : s.spans) {
-      for (const OwnerPart& part : span.owners) facts.organizations.insert(part.organization);
-    }
-  }
-  for (const CapacityChanged& c : facts.capacities) facts.nodes.insert(c.node);
-  for (const OrganizationsDeclared& d : all_of_kind<OrganizationsDeclared>(events)) {
-    facts.organizations.insert(d.names.begin(), d.names.end());
-  }
-  return facts;
-}
-
-std::vector<OwnerPart> owners_at(const Facts& facts, const std::string& node, Instant t) {
-  const OwnershipStated* speaks = nullptr;
-  for (const OwnershipStated& s : facts.statements) {
-    if (s.node == node && s.effective <= t && (speaks == nullptr || s.effective > speaks->effective)) speaks = &s;
-  }
-  std::vector<OwnerPart> owners;
-  if (speaks != nullptr) {
-    for (const OwnershipSpan& span : speaks->spans) {
-      if (span.from <= t) owners = span.owners;
-    }
-  }
-  std::int64_t rest = 1'000'000;
-  for (const OwnerPart& part : owners) rest -= part.parts_per_million;
-  if (rest > 0) owners.push_back({std::string(k_commons), rest});
-  return owners;
-}
-
-std::map<std::string, std::int64_t> split(std::int64_t total, const std::vector<OwnerPart>& owners) {
-  std::vector<Int128> weights;
-  for (const OwnerPart& part : owners) weights.push_back(part.parts_per_million);
-  const auto parts = game::naive::apportion_by_remainders(total, weights);
-  std::map<std::string, std::int64_t> result;
-  for (std::size_t i = 0; i < owners.size(); ++i) result[owners[i].organization] += parts[i];
-  return result;
-}
-
-const CapacityChanged* capacity_at(const Facts& facts, const std::string& node, Instant t) {
-  const CapacityChanged* last = nullptr;
-  for (const CapacityChanged& c : facts.capacities) {
-    if (c.node != node || c.at > t) continue;
-    if (last == nullptr || std::pair(c.at, c.ordinal) > std::pair(last->at, last->ordinal)) last = &c;
-  }
-  return last;
-}
-
-// What a run blocks of a node of which CPUs are counted: by each resource as many processors as it has of the resource
-// for each that the node has, times the node's CPUs; the most of these.
-std::int64_t blocked_by(const NodeShare& share, const CapacityChanged& node) {
-  if (share.cpus == 0) return share.processors.value;
-  const std::int64_t all = k_micro * node.cpus;
-  std::int64_t most = k_micro * share.cpus;
-  if (node.memory > 0) most = std::max(most, all * share.memory / node.memory);
-  for (const Resource& has : node.gres) {
-    for (const Resource& holds : share.gres) {
-      if (holds.name == has.name && has.count > 0) most = std::max(most, all * holds.count / has.count);
-    }
-  }
-  return std::clamp(most, std::int64_t{1}, all);
-}
-
-// By price: what runs are charged, what nodes are worth and offer. By blocked: in processors.
-enum class By { price, blocked };
-
-bool counts_cpus(const CapacityChanged* capacity, By by) {
-  return by == By::blocked && capacity != nullptr && capacity->usable_cpus;
-}
-
-std::int64_t offered(const CapacityChanged* capacity, By by) {
-  if (counts_cpus(capacity, by)) return k_micro * *capacity->usable_cpus;
-  return capacity == nullptr ? 0 : capacity->processors.value;
-}
-
-// What each segment holds of `node` during [t, t+1): what it claims or, where all claim more than the whole node is
-// worth, its part of that, by key.
-std::map<SegmentKey, std::int64_t> held_on(const Facts& facts, const std::string& node, Instant t, By by) {
-  const CapacityChanged* capacity = capacity_at(facts, node, t);
-  std::map<SegmentKey, std::int64_t> held;
-  std::int64_t sum = 0;
-  for (const Held& segment : facts.segments) {
-    if (segment.opened.begin > t || segment.end <= t) continue;
-    for (const NodeShare& share : segment.opened.nodes) {
-      if (share.node != node) continue;
-      held[segment.opened.key] = counts_cpus(capacity, by) ? blocked_by(share, *capacity) : share.processors.value;
-      sum += held[segment.opened.key];
-    }
-  }
-  const std::int64_t whole = counts_cpus(capacity, by) ? k_micro * capacity->cpus
-                             : capacity == nullptr     ? 0
-                                                       : capacity->whole.value;
-  if (whole == 0 || sum <= whole) return held;
-  std::vector<Int128> weights;
-  for (const auto& [key, claimed] : held) weights.push_back(claimed);
-  const auto parts = game::naive::apportion_by_remainders(whole, weights);
-  std::size_t i = 0;
-  for (auto& [key, amount] : held) amount = parts[i++];
-  return held;
-}
-
-// The nodes that jobs of the placement may use at t, as the scenarios write them: names and commas.
-std::set<std::string> usable_at(const Facts& facts, const std::string& placement, Instant t) {
-  const PlacementResolved* last = nullptr;
-  for (const PlacementResolved& p : facts.placements) {
-    if (p.placement != placement || p.at > t) continue;
-    if (last == nullptr || std::pair(p.at, p.ordinal) > std::pair(last->at, last->ordinal)) last = &p;
-  }
-  std::set<std::string> nodes;
-  std::istringstream names(last == nullptr ? std::string{} : last->nodes);
-  for (std::string name; std::getline(names, name, ',');) nodes.insert(name);
-  return nodes;
-}
-
-struct Placed {
-  std::map<std::string, std::int64_t> waiting, used;
-};
-
-// Everything that holds during the second [t, t+1).
-struct Second {
-  std::map<std::string, std::int64_t> used, waiting, owned, busy, on_own, rate;
-  std::map<std::string, Placed> placed;                                // of `waiting` and `used`, by placement
-  std::map<std::string, std::map<std::string, std::int64_t>> offered;  // `owned` by node
-};
-
-void add_rates(const Facts& facts, Instant t, Second& second) {
-  std::map<std::string, std::int64_t> anywhere = second.used;
-  std::int64_t running = 0;
-  for (const std::string& name : facts.organizations) {
-    anywhere[name] += second.waiting[name];
-    running += second.used[name];
-  }
-  std::vector<game::naive::Players> placements;
-  for (auto& [placement, placed] : second.placed) {
-    std::map<std::string, std::int64_t> demand = placed.waiting, offered, with_runs = placed.waiting;
-    std::int64_t sum_offered = 0, sum_running = 0;
-    for (const std::string& node : usable_at(facts, placement, t)) {
-      for (const auto& [name, part] : second.offered[node]) {
-        offered[name] += part;
-        sum_offered += part;
-      }
-    }
-    for (const auto& [name, used] : placed.used) {
-      with_runs[name] += used;
-      sum_running += used;
-    }
-    if (sum_running <= sum_offered) demand = with_runs;
-    placements.emplace_back();
-    for (const std::string& name : facts.organizations) {
-      placements.back().emplace_back(demand[name], offered[name]);
-      anywhere[name] -= demand[name];
-    }
-  }
-  game::naive::Players players;
-  for (const std::string& name : facts.organizations) players.emplace_back(anywhere[name], second.owned[name]);
-  const auto rates = game::naive::apportion_by_remainders(running, game::naive::shapley_by_orders(players, placements));
-  std::size_t i = 0;
-  for (const std::string& name : facts.organizations) second.rate[name] = rates[i++];
-}
-
-Second during(const Facts& facts, Instant t, By by = By::price) {
-  Second second;
-  std::map<SegmentKey, std::string> organization_of, placement_of;
-  for (const Held& held : facts.segments) {
-    if (held.opened.begin > t || held.end <= t) continue;
-    organization_of[held.opened.key] = held.opened.organization;
-    placement_of[held.opened.key] = held.opened.placement;
-    if (held.opened.key.kind == SegmentKind::wait) {
-      second.waiting[held.opened.organization] += held.opened.processors.value;
-      if (!held.opened.placement.empty()) {
-        second.placed[held.opened.placement].waiting[held.opened.organization] += held.opened.processors.value;
-      }
-    }
-  }
-  for (const std::string& node : facts.nodes) {
-    std::int64_t running = 0;
-    for (const auto& [key, amount] : held_on(facts, node, t, by)) {
-      const std::string& organization = organization_of[key];
-      second.used[organization] += amount;
-      if (const std::string& placement = placement_of[key]; !placement.empty()) {
-        second.placed[placement].used[organization] += amount;
-      }
-      running += amount;
-      for (const auto& [owner, part] : split(amount, owners_at(facts, node, t))) {
-        second.busy[owner] += part;
-        if (owner == organization) second.on_own[owner] += part;
-      }
-    }
-    const CapacityChanged* capacity = capacity_at(facts, node, t);
-    const std::int64_t there = std::max(offered(capacity, by), running);
-    for (const auto& [owner, part] : split(there, owners_at(facts, node, t))) {
-      second.owned[owner] += part;
-      second.offered[node][owner] += part;
-    }
-  }
-  add_rates(facts, t, second);
-  return second;
-}
 
 // Since when Slurm could have started what a run or a wait asks for, and the job that it waits as. The scenarios are
 // shorter than the time for which a run is believed that was not seen to wait.
@@ -266,14 +23,130 @@ JobId waiting_job(const SegmentOpened& opened) {
   return opened.waited_as == JobId{} ? opened.key.job : opened.waited_as;
 }
 
+// The definition of hindsight in force at t; nullptr: none.
+const HindsightDefined* defined_at(const Facts& facts, Instant t) {
+  const HindsightDefined* last = nullptr;
+  for (const HindsightDefined& definition : facts.definitions) {
+    if (definition.at <= t) last = &definition;
+  }
+  return last;
+}
+
+std::size_t kind_by(const HindsightDefined* definition, const std::string& node) {
+  if (definition == nullptr) return 0;
+  for (std::size_t i = 0; i < definition->kinds.size(); ++i) {
+    if (names_of(definition->kinds[i]).contains(node)) return i + 1;
+  }
+  return 0;
+}
+
+// What a task of this wait or run asks for: how much starts together, and the kinds that it may use as of its release.
+struct Wish {
+  std::int64_t width = 0;
+  std::set<std::size_t> kinds{0};
+  friend bool operator==(const Wish&, const Wish&) = default;
+};
+
+Wish wish_of(const Facts& facts, const SegmentOpened& opened) {
+  Wish wish;
+  const Instant released = released_at(opened);
+  const HindsightDefined* definition = defined_at(facts, released);
+  if (definition == nullptr) return wish;
+  if (definition->jobs == JobsStart::whole)
+    wish.width = opened.processors.value / std::max<std::int64_t>(opened.tasks, 1);
+  const std::set<std::string> usable = usable_at(facts, opened.placement, released);
+  if (!usable.empty()) wish.kinds.clear();
+  for (const std::string& node : usable) wish.kinds.insert(kind_by(definition, node));
+  for (const HindsightDefined& so_far : facts.definitions) {  // any kind that nodes have been of
+    for (const std::string& node : facts.nodes) {
+      if (usable.empty() && so_far.at <= released) wish.kinds.insert(kind_by(&so_far, node));
+    }
+  }
+  return wish;
+}
+
+// The kinds in the order in which they are tried: ascending, and those that later became ones of their own right behind
+// the one that they were part of.
+std::vector<std::size_t> tried(const Facts& facts, const Wish& wish, Instant released) {
+  std::vector<std::size_t> kinds(wish.kinds.begin(), wish.kinds.end());
+  std::set<std::size_t> used{0};
+  const HindsightDefined* before = nullptr;
+  for (const HindsightDefined& definition : facts.definitions) {
+    std::map<std::size_t, std::set<std::size_t>> parts;  // by what they were part of
+    std::set<std::size_t> now;
+    for (const std::string& node : facts.nodes) {
+      const std::size_t kind = kind_by(&definition, node);
+      now.insert(kind);
+      if (!used.contains(kind)) parts[kind_by(before, node)].insert(kind);
+    }
+    for (const auto& [of, added] : parts) {
+      if (definition.at <= released) continue;
+      for (auto kind = added.rbegin(); kind != added.rend(); ++kind) {
+        const auto place = std::find(kinds.begin(), kinds.end(), of);
+        const bool is_there = std::find(kinds.begin(), kinds.end(), *kind) != kinds.end();
+        if (place != kinds.end() && !is_there) kinds.insert(place + 1, *kind);
+      }
+    }
+    used.merge(now);
+    before = &definition;
+  }
+  return kinds;
+}
+
+// Since when the job of this wait has waited for the same.
+Instant asked_since(const Facts& facts, const std::vector<const Held*>& waits, const Held& wait) {
+  Instant since = wait.opened.begin;
+  bool is_first = true;
+  for (auto before = waits.rbegin(); before != waits.rend(); ++before) {
+    const SegmentOpened& opened = (*before)->opened;
+    if (opened.key.job != wait.opened.key.job || opened.begin >= since) continue;
+    if (wish_of(facts, opened) != wish_of(facts, wait.opened)) {
+      is_first = false;
+      break;
+    }
+    since = opened.begin;
+  }
+  return is_first ? released_at(wait.opened) : since;
+}
+
+// A request as it is asked for: by itself, or, of a run, by the last wait before it that it can have ended.
+void ask(const Facts& facts, const Held& held, hindsight::naive::Request& request) {
+  const SegmentOpened& opened = held.opened;
+  std::vector<const Held*> waits;  // of what is released and ordered together, by begin
+  for (const Held& other : facts.segments) {
+    const SegmentOpened& o = other.opened;
+    if (o.key.kind == SegmentKind::wait && other.end > o.begin && o.processors.value > 0 &&
+        o.organization == opened.organization && released_at(o) == released_at(opened) &&
+        waiting_job(o) == waiting_job(opened))
+      waits.push_back(&other);
+  }
+  std::stable_sort(waits.begin(), waits.end(),
+                   [](const Held* a, const Held* b) { return a->opened.begin < b->opened.begin; });
+  const Held* by = &held;
+  if (opened.key.kind == SegmentKind::run) {
+    for (const JobId job : {waiting_job(opened), opened.key.job}) {
+      for (const Held* wait : waits) {
+        const bool has_begun = wait->opened.begin < opened.begin;
+        if (has_begun && wait->end >= opened.begin && wait->opened.key.job == job) by = wait;
+      }
+    }
+  }
+  const Wish wish = wish_of(facts, by->opened);
+  if (by->opened.key.kind == SegmentKind::wait) request.release = asked_since(facts, waits, *by).value;
+  request.width = wish.width;
+  request.kinds = tried(facts, wish, {request.release});
+  if (opened.key.kind == SegmentKind::run && wish.width > 0) request.charged = opened.processors.value;
+}
+
 // What the virtual coalitions know of: every run is a request, and so is what still waits. Those of an organization
-// come by release and job; of one job those that started first, and then what waits.
+// come by release and job; of one job by what they ask for; of that those that started first, and then what waits.
 hindsight::naive::Facts virtual_facts(const Facts& facts, Instant begin, Instant now) {
   const std::vector<std::string> names(facts.organizations.begin(), facts.organizations.end());
   const auto index_of = [&](const std::string& name) {
     return static_cast<std::size_t>(std::lower_bound(names.begin(), names.end(), name) - names.begin());
   };
-  using Place = std::tuple<Instant, std::size_t, JobId, std::int64_t, std::uint32_t, std::uint32_t>;
+  using Form = std::pair<std::vector<std::size_t>, std::int64_t>;
+  using Place = std::tuple<Instant, std::size_t, JobId, Form, std::int64_t, std::uint32_t, std::uint32_t>;
   std::map<Place, hindsight::naive::Request> in_order;
   for (const Held& held : facts.segments) {
     const SegmentOpened& opened = held.opened;
@@ -286,8 +159,13 @@ hindsight::naive::Facts virtual_facts(const Facts& facts, Instant begin, Instant
     const Instant released = released_at(opened);
     request.release = released.value;
     if (is_closed) request.duration = (held.end - opened.begin).value;
-    in_order[{released, request.organization, waiting_job(opened),
-              waits ? std::numeric_limits<std::int64_t>::max() : opened.begin.value, opened.key.job.value,
+    ask(facts, held, request);
+    in_order[{{request.release},
+              request.organization,
+              waiting_job(opened),
+              Form{request.kinds, request.width},
+              waits ? std::numeric_limits<std::int64_t>::max() : opened.begin.value,
+              opened.key.job.value,
               opened.key.ordinal}] = request;
   }
   hindsight::naive::Facts virtual_facts;
@@ -295,13 +173,18 @@ hindsight::naive::Facts virtual_facts(const Facts& facts, Instant begin, Instant
     request.order = virtual_facts.requests.size();
     virtual_facts.requests.push_back(request);
   }
-  std::map<std::string, std::int64_t> owned;
+  virtual_facts.processor = k_micro;
+  std::map<std::pair<std::size_t, std::size_t>, std::int64_t> owned;  // by organization and kind
   for (Instant t = begin; t < now; t = t + Duration{1}) {
     Second second = during(facts, t);
-    for (std::size_t u = 0; u < names.size(); ++u) {
-      const std::int64_t by = second.owned[names[u]] - owned[names[u]];
-      if (by != 0) virtual_facts.capacity.push_back({t.value, u, by});
-      owned[names[u]] += by;
+    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> owns;
+    for (const auto& [node, parts] : second.offered) {
+      for (const auto& [name, part] : parts) owns[{index_of(name), kind_by(defined_at(facts, t), node)}] += part;
+    }
+    for (const auto& [of, amount] : owned) owns.try_emplace(of, 0);
+    for (const auto& [of, amount] : owns) {
+      if (amount != owned[of]) virtual_facts.capacity.push_back({t.value, of.first, amount - owned[of], of.second});
+      owned[of] = amount;
     }
   }
   return virtual_facts;
@@ -439,7 +322,7 @@ Facts ended(Facts facts, Instant now) {
   return facts;
 }
 
-constexpr std::string_view k_estimators[] = {"direct_contr", "shapley_rate", "hindsight"};
+constexpr std::string_view k_estimators[] = {"direct_contr", "hindsight"};
 
 }  // namespace
 
@@ -504,12 +387,9 @@ std::map<std::string, Row> books(const std::vector<Event>& events, const Span& s
       Row& row = rows[name];
       row.psi += age * second.used[name];
       row.got += second.used[name];
-      for (auto& [estimator, given] :
-           {std::pair("direct_contr", &second.busy), std::pair("shapley_rate", &second.rate)}) {
-        Credit& credit = row.credits[estimator];
-        credit.phi.value += age * (*given)[name];
-        credit.given.value += (*given)[name];
-      }
+      Credit& credit = row.credits["direct_contr"];
+      credit.phi.value += age * second.busy[name];
+      credit.given.value += second.busy[name];
     }
   }
   add_hindsight(facts, first, begin, t, now, rows);

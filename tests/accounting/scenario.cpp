@@ -34,6 +34,7 @@ struct JobPlan {
   Says says = Says::as_it_waited;
   int tasks = 0;           // of an array, which wait as its record; 0: not an array
   int apart = 0;           // one task starts so much later than the one before
+  bool changed = false;    // it asked for something else at first
   bool withdrawn = false;  // it asked for more than it needed, which was taken back
   bool starts = true;
   bool ends = true;
@@ -76,6 +77,12 @@ struct PlacementPlan {
   int at = 0;
   int ordinal = 0;
   int nodes = 0;  // a bit for each
+};
+
+struct DefinitionPlan {
+  int at = 0;
+  JobsStart jobs = JobsStart::whole;
+  std::vector<int> kinds;  // by node; the further ones are not listed
 };
 
 struct SettlementPlan {
@@ -131,6 +138,7 @@ rc::Gen<JobPlan> job_plans(const Shape& shape) {
                    rc::gen::weightedElement<Says>({{4, Says::as_it_waited}, {1, Says::nothing}, {1, Says::earlier}})),
       rc::gen::set(&JobPlan::tasks, rc::gen::weightedElement<int>({{6, 0}, {1, 1}, {1, 2}, {1, 3}})),
       rc::gen::set(&JobPlan::apart, uniform(0, 4)),
+      rc::gen::set(&JobPlan::changed, rc::gen::weightedElement<bool>({{1, true}, {5, false}})),
       rc::gen::set(&JobPlan::withdrawn, rc::gen::weightedElement<bool>({{1, true}, {5, false}})),
       rc::gen::set(&JobPlan::starts, rc::gen::weightedElement<bool>({{5, true}, {1, false}})),
       rc::gen::set(&JobPlan::ends, rc::gen::weightedElement<bool>({{3, true}, {1, false}})),
@@ -174,6 +182,14 @@ rc::Gen<PeriodPlan> period_plans() {
                        {{1, Period::none}, {4, Period::monthly}, {2, Period::quarterly}, {1, Period::yearly}})));
 }
 
+rc::Gen<DefinitionPlan> definition_plans() {
+  return rc::gen::build<DefinitionPlan>(
+      rc::gen::set(&DefinitionPlan::at, rc::gen::weightedOneOf<int>({{1, rc::gen::just(-1)}, {1, uniform(0, 36)}})),
+      rc::gen::set(&DefinitionPlan::jobs,
+                   rc::gen::weightedElement<JobsStart>({{4, JobsStart::whole}, {1, JobsStart::parts}})),
+      rc::gen::set(&DefinitionPlan::kinds, some_of(3, uniform(0, 4))));
+}
+
 rc::Gen<SettlementPlan> settlement_plans(const Shape& shape) {
   return rc::gen::build<SettlementPlan>(
       rc::gen::set(&SettlementPlan::at, uniform(0, 36)),
@@ -193,7 +209,13 @@ class Writer {
     if (plan.tasks > 0) return add_array(plan, job);
     const std::int64_t wanted = 1 + static_cast<std::int64_t>(plan.pieces.size());
     SegmentKey wait{SegmentKind::wait, job, shape_.at(plan.eligible), 0};
-    if (plan.waits) add_wait(plan, wait, plan.eligible, wanted);
+    int from = plan.eligible;
+    if (plan.waits && plan.changed) {
+      open_wait(plan, wait, from, wanted + 1);
+      close_wait(wait, from += plan.wait / 2, CloseReason::changed);
+      ++wait.ordinal;
+    }
+    if (plan.waits) add_wait(plan, wait, from, wanted);
     if (!plan.starts) return;
     if (plan.waits) close_wait(wait, starts, CloseReason::started);
     add_runs(plan, job, {}, starts);
@@ -249,6 +271,18 @@ class Writer {
     events_.push_back(settled);
   }
 
+  void add(const DefinitionPlan& plan) {
+    HindsightDefined defined{
+        Instant{shape_.at(0).value + std::min(plan.at, k_steps) * shape_.step.value}, plan.jobs, {}};
+    for (std::size_t i = 0; i < std::min(plan.kinds.size(), k_nodes.size()); ++i) {
+      const auto kind = static_cast<std::size_t>(plan.kinds[i]);
+      if (kind == 0) continue;
+      if (defined.kinds.size() < kind) defined.kinds.resize(kind);
+      defined.kinds[kind - 1] += (defined.kinds[kind - 1].empty() ? "" : ",") + k_nodes[i];
+    }
+    events_.push_back(std::move(defined));
+  }
+
   void add(const PeriodPlan& plan) { events_.push_back(PeriodDeclared{shape_.at(plan.at), plan.period}); }
 
   void declare_organizations() {
@@ -280,12 +314,14 @@ class Writer {
   }
 
   void open_wait(const JobPlan& plan, const SegmentKey& key, int begin, std::int64_t processors) {
-    events_.push_back(SegmentOpened{key,
-                                    organization(shape_, plan.organization),
-                                    shape_.at(begin),
-                                    {k_micro * processors},
-                                    {},
-                                    placement(plan.placement)});
+    SegmentOpened opened{key,
+                         organization(shape_, plan.organization),
+                         shape_.at(begin),
+                         {k_micro * processors},
+                         {},
+                         placement(plan.placement)};
+    if (plan.tasks > 0) opened.tasks = static_cast<std::uint32_t>(processors);
+    events_.push_back(std::move(opened));
   }
 
   void close_wait(const SegmentKey& key, int end, CloseReason reason) {
@@ -362,11 +398,12 @@ std::vector<Plan> without_contradictions(std::vector<Plan> plans, Identity ident
   return kept;
 }
 
-using Plans = std::tuple<std::vector<JobPlan>, std::vector<StatementPlan>, std::vector<CapacityPlan>,
-                         std::vector<PeriodPlan>, std::vector<PlacementPlan>, std::vector<SettlementPlan>>;
+using Plans =
+    std::tuple<std::vector<JobPlan>, std::vector<StatementPlan>, std::vector<CapacityPlan>, std::vector<PeriodPlan>,
+               std::vector<PlacementPlan>, std::vector<SettlementPlan>, std::vector<DefinitionPlan>>;
 
 Scenario scenario_of(const Shape& shape, const Plans& plans) {
-  const auto& [jobs, statements, capacities, periods, placements, settlements] = plans;
+  const auto& [jobs, statements, capacities, periods, placements, settlements, definitions] = plans;
   Writer writer(shape);
   writer.declare_organizations();
   writer.keep_waiting();
@@ -381,15 +418,17 @@ Scenario scenario_of(const Shape& shape, const Plans& plans) {
   const auto resolution = [](const auto& plan) { return std::tuple(plan.placement, plan.at, plan.ordinal); };
   for (const PlacementPlan& plan : without_contradictions(placements, resolution)) writer.add(plan);
   for (const SettlementPlan& plan : settlements) writer.add(plan);
+  for (const DefinitionPlan& plan : without_contradictions(definitions, instant)) writer.add(plan);
   return {std::move(writer).events()};
 }
 
 }  // namespace
 
 rc::Gen<Scenario> arbitrary(Shape shape) {
-  const auto plans = rc::gen::tuple(some_of(14, job_plans(shape)), some_of(7, statement_plans(shape)),
-                                    some_of(7, capacity_plans()), some_of(shape.declarations, period_plans()),
-                                    some_of(5, placement_plans()), some_of(3, settlement_plans(shape)));
+  const auto plans =
+      rc::gen::tuple(some_of(14, job_plans(shape)), some_of(7, statement_plans(shape)), some_of(7, capacity_plans()),
+                     some_of(shape.declarations, period_plans()), some_of(5, placement_plans()),
+                     some_of(3, settlement_plans(shape)), some_of(3, definition_plans()));
   return rc::gen::map(plans, [shape](const Plans& p) { return scenario_of(shape, p); });
 }
 
@@ -401,6 +440,7 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
       if (!opened->placement.empty()) out << " in " << opened->placement;
       if (opened->released) out << " released at " << opened->released->value - k_begin.value;
       if (opened->waited_as.value != 0) out << " as " << opened->waited_as.value;
+      if (opened->tasks != 0) out << " of " << opened->tasks << " tasks";
       for (const NodeShare& share : opened->nodes) {
         out << ' ' << share.node << ':' << share.processors.value << " (" << share.cpus << " CPUs, memory "
             << share.memory << ", GPUs " << (share.gres.empty() ? 0 : share.gres.front().count) << ')';
@@ -414,6 +454,10 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
     if (const auto* settled = std::get_if<WorkSettled>(&event))
       out << " from " << settled->from << " to " << settled->to << ' ' << to_string(settled->work.value);
     if (const auto* placed = std::get_if<PlacementResolved>(&event)) out << " on " << placed->nodes;
+    if (const auto* defined = std::get_if<HindsightDefined>(&event)) {
+      out << ' ' << name_of(defined->jobs);
+      for (const std::string& nodes : defined->kinds) out << " {" << nodes << '}';
+    }
     if (const auto* stated = std::get_if<OwnershipStated>(&event)) {
       for (const OwnershipSpan& span : stated->spans) {
         out << " from " << span.from.value - k_begin.value;

@@ -90,7 +90,6 @@ class StateTest : public ::testing::Test {
   static double units(Utility utility) { return static_cast<double>(utility.value) / static_cast<double>(k_micro); }
 
   const EstimatorId direct = parse_estimator("direct_contr").value();
-  const EstimatorId rate = parse_estimator("shapley_rate").value();
   State state_{StateOptions{Duration{1000}}};
 };
 

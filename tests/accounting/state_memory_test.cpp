@@ -140,6 +140,43 @@ TEST_F(StateTest, WithoutFiguresItsMemoryFollowsEventsHoweverOld) {
   EXPECT_EQ(state_.find_segment(finished.key)->end, at(1600));
 }
 
+// Arrays of four tasks that have waited since long before the horizon; a task of each starts.
+TEST(StateMemory, AnArrayFromBeforeTheHorizonGoesOn) {
+  State state({.memory_horizon = Duration{36'000}});
+  const auto applied = [&](const Event& event) { return must(state.apply(event)); };
+  const auto waits = [](std::uint32_t array, std::uint32_t ordinal, std::int64_t begin, std::uint32_t tasks) {
+    SegmentOpened opened = wait(array, "ann", 0, tasks);
+    opened.key.ordinal = ordinal;
+    opened.begin = at(begin);
+    opened.tasks = tasks;
+    return opened;
+  };
+  const auto starts = [](std::uint32_t task, std::uint32_t array, std::int64_t begin) {
+    SegmentOpened opened = run(task, "ann", begin, {{"n1", cores(1)}});
+    opened.released = at(0);
+    opened.waited_as = {array};
+    return opened;
+  };
+  applied(HindsightDefined{.at = at(-1), .jobs = JobsStart::whole, .kinds = {}});
+  applied(capacity("n1", 0, 8));
+  for (const std::uint32_t array : {10U, 20U, 30U}) applied(waits(array, 0, 0, 4));
+  state.advance(at(100'000));
+  state.compact();
+  ASSERT_EQ(state.memory_horizon(), at(64'000));
+  // The array's record is read with or after that of the task.
+  EXPECT_EQ(applied(starts(11, 10, 100'000)), Applied::changed);
+  EXPECT_EQ(applied(closed(waits(10, 0, 0, 4), 100'010)), Applied::changed);
+  EXPECT_EQ(applied(waits(10, 1, 100'010, 3)), Applied::changed);
+  // Tasks were cancelled: what stays is opened before what waited is cut.
+  EXPECT_EQ(applied(starts(21, 20, 100'000)), Applied::changed);
+  EXPECT_EQ(applied(waits(20, 1, 64'000, 2)), Applied::changed);
+  EXPECT_EQ(applied(closed(waits(20, 0, 0, 4), 64'000)), Applied::changed);
+  // Without what stays the run did not wait until it began: it was released six hours before at the earliest.
+  EXPECT_EQ(applied(starts(31, 30, 100'000)), Applied::changed);
+  EXPECT_EQ(applied(closed(waits(30, 0, 0, 4), 64'000)), Applied::needs_replay);
+  EXPECT_EQ(applied(starts(32, 99, 80'000)), Applied::needs_replay) << "its wait is not known";
+}
+
 TEST(StateMemory, KnowsTheTasksOfAnArrayAsLongAsItKnowsTheJobs) {
   State state({.memory_horizon = Duration{1000}});
   const auto describe = [&](std::uint32_t job, std::int64_t submit, std::uint32_t array) {

@@ -32,9 +32,9 @@ TEST_F(StateTest, CreditsTheJobsOrganizationAndTheNodesOwner) {
   EXPECT_EQ(units(row("ann", 10).phi(direct)), 0);
   EXPECT_EQ(units(row("bob", 10).phi(direct)), 110);
   EXPECT_EQ(row("bob", 10).given(direct), (CpuTime{20 * k_micro}));
-  // ann needs bob and bob needs an organization with jobs: half the rate to each.
-  EXPECT_EQ(units(row("ann", 10).phi(rate)), 55);
-  EXPECT_EQ(units(row("bob", 10).phi(rate)), 55);
+  // ann needs bob and bob needs an organization with jobs: half to each.
+  EXPECT_EQ(units(row("ann", 10).phi(hindsight())), 55);
+  EXPECT_EQ(units(row("bob", 10).phi(hindsight())), 55);
   EXPECT_EQ(row("bob", 10).owned, cores(8));
   EXPECT_EQ(row("bob", 10).lent, cores(2));
   EXPECT_EQ(row("ann", 10).borrowed, cores(2));
@@ -63,47 +63,8 @@ TEST_F(StateTest, WaitsRaiseDemandOnly) {
   EXPECT_EQ(row("bob", 10).waiting, cores(4));
   EXPECT_EQ(units(row("bob", 10).psi), 0);
   // v(ann) = 4, v(bob) = 4, v(both) = 8: each gives what it owns.
-  EXPECT_EQ(units(row("ann", 10).phi(rate)), 4 * 55);
-  EXPECT_EQ(units(row("bob", 10).phi(rate)), 4 * 55);
-}
-
-// Nodes of six processors: n1 is a's and n2 is b's. d, who owns none, has a job of six that runs on n2 and asked for
-// it.
-class PinnedRun : public StateTest {
- protected:
-  void SetUp() override {
-    apply(owned("n1", 0, {{"a", k_whole_node}}));
-    apply(owned("n2", 0, {{"b", k_whole_node}}));
-    for (const char* node : {"n1", "n2"}) apply(capacity(node, 0, 6));
-    pinned_ = run(1, "d", 10, {{"n2", cores(6)}});
-    pinned_.placement = "nodes=n2";
-    apply(pinned_);
-    apply(PlacementResolved{"nodes=n2", at(10), 0, "n2"});
-  }
-  SegmentOpened pinned_;
-};
-
-TEST_F(PinnedRun, CountsWhereItsRequestCouldHaveRun) {
-  // n1 could not have served it: half is due to who asked, half to n2's owner.
-  EXPECT_EQ(row("a", 20).given(rate), CpuTime{});
-  EXPECT_EQ(row("b", 20).given(rate), cores(3) * Duration{10});
-  EXPECT_EQ(row("d", 20).given(rate), cores(3) * Duration{10});
-  apply(closed(pinned_, 20));
-  // One of which nothing is known: n1 would have done as well, so that a sixth is due to each owner.
-  apply(run(2, "d", 30, {{"n2", cores(6)}}));
-  EXPECT_EQ(row("a", 36).given(rate), cores(1) * Duration{6});
-  EXPECT_EQ(row("b", 36).given(rate), cores(30 + 6) * Duration{1});
-  EXPECT_EQ(row("d", 36).given(rate), cores(30 + 24) * Duration{1});
-}
-
-TEST_F(PinnedRun, ElsewhereThanItsPlacementSaysCountsForAnyNode) {
-  apply(PlacementResolved{"nodes=n2", at(20), 0, ""});  // another's reservation began there
-  EXPECT_EQ(row("a", 20).given(rate), CpuTime{});
-  EXPECT_EQ(row("a", 26).given(rate), cores(1) * Duration{6});
-  EXPECT_EQ(row("d", 26).given(rate), cores(30 + 24) * Duration{1});
-  apply(PlacementResolved{"nodes=n2", at(26), 0, "n2"});
-  EXPECT_EQ(row("a", 36).given(rate), cores(1) * Duration{6});
-  EXPECT_EQ(row("d", 36).given(rate), cores(30 + 24 + 30) * Duration{1});
+  EXPECT_EQ(units(row("ann", 10).phi(hindsight())), 4 * 55);
+  EXPECT_EQ(units(row("bob", 10).phi(hindsight())), 4 * 55);
 }
 
 TEST_F(StateTest, RemembersAPlacementAsLongAsWaitsOrRunsAreOfIt) {
@@ -411,9 +372,9 @@ TEST_F(StateTest, ClosesPeriodsAndCorrectsThemWhenNewsComeLate) {
   // It had ended 4 seconds before the month did.
   apply(SegmentClosed{opened.key, april - Duration{4}, CloseReason::ended, ""});
   EXPECT_EQ(units(ann(state_.closed_periods()[0].standings).psi), 10 + 9 + 8 + 7 + 6 + 5);
-  EXPECT_EQ(
-      units(ann(state_.closed_periods()[0].standings).phi(rate) + ann(state_.closed_periods()[0].standings).phi(rate)),
-      45);
+  EXPECT_EQ(units(ann(state_.closed_periods()[0].standings).phi(hindsight()) +
+                  ann(state_.closed_periods()[0].standings).phi(hindsight())),
+            45);
   EXPECT_EQ(ann(state_.closed_periods()[0].standings).used, cores(0));
   EXPECT_EQ(units(ann(state_.advance(april + Duration{3}).standings()).psi), 0);
   // A quarterly rule declared in April has its next boundary on the first of July: that of May is gone.

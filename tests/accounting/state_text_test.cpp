@@ -91,7 +91,7 @@ RC_GTEST_PROP(Checkpoint, SurvivesForgedWords, ()) {
                                        "%",
                                        "%zz",
                                        "n1",
-                                       "landmark",
+                                       "estimator",
                                        "\n",
                                        " ",
                                        "170141183460469231731687303715884105727"};
@@ -169,7 +169,7 @@ std::string before_blocked(const std::string& line) {
 
 TEST(Checkpoint, OfTheVersionBeforeHasTheRuleOfRanksThatLooksAhead) {
   State state;
-  RankingDeclared rule{{1'700'000'000}, "shapley_rate", 7200, 500'000, {{"a", 1}, {"b", 2}}, 100'000, Guests::last};
+  RankingDeclared rule{{1'700'000'000}, "hindsight", 7200, 500'000, {{"a", 1}, {"b", 2}}, 100'000, Guests::last};
   ASSERT_TRUE(state.apply(rule).has_value());
   for (const auto& old : {of_version("6", state.save(), before_blocked), of_version("7", state.save(), before_rules)}) {
     const auto loaded = must(State::load(old));
@@ -231,6 +231,27 @@ TEST(StateText, ACheckpointFromBeforeAnEstimatorCameIsPassedOver) {
     ASSERT_FALSE(loaded);
     EXPECT_NE(loaded.error().what.find("the lines of " + std::string(name) + " are missing"), std::string::npos)
         << loaded.error().what;
+  }
+}
+
+// A release with another estimator saved it, which was kept or not.
+TEST(StateText, WhatAFormerEstimatorSavedIsPassedOver) {
+  State state;
+  ASSERT_TRUE(state.apply(PeriodDeclared{{1'700'000'000}, Period::monthly}).has_value());
+  state.advance(Instant{1'720'000'000});
+  const std::string text = state.save();
+  const std::size_t place = text.find("\nestimator hindsight\n");
+  ASSERT_NE(place, std::string::npos) << text;
+  for (const FormerEstimator& former : former_estimators()) {
+    ASSERT_FALSE(parse_estimator(former.name));
+    for (const std::string lines :
+         {"rates 1719999999 3\nrate 1 0 0 0\nlandmark 1720000000 4\nclosed_rates 0\n", "left_out\n", ""}) {
+      std::string older = text;
+      older.insert(place + 1, "estimator " + std::string(former.name) + '\n' + lines);
+      const auto loaded = must(State::load(with_good_checksum(older)));
+      EXPECT_EQ(loaded.save(), text);
+      EXPECT_EQ(loaded.kept(), state.kept());
+    }
   }
 }
 

@@ -5,7 +5,6 @@
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 shapleyctl=$1 make_consortium=$2 output=$3
-ledgers=$here/../recordings/ledgers
 die() { echo "pages: $*"; exit 1; }
 
 pages=()
@@ -32,7 +31,7 @@ page invoice-40 --ledger "$output/40.db" -S 2026-10-01 -E 2026-12-01 --users --b
 pages+=("member=$output/report-3/organizations/physics/index.html")
 for recording in consortium adjusted; do
   mkdir "$output/$recording.ledgers"
-  tar -xJf "$ledgers/$recording.tar.xz" -C "$output/$recording.ledgers"
+  "$here/../recordings/unpack" "$recording" "$output/$recording.ledgers"
 done
 page corrected --ledger "$output/adjusted.ledgers/ledger.db" --users
 page consortium --consortium "$output"/consortium.ledgers/{north,south}.db --users --board

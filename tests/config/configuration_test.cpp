@@ -42,7 +42,7 @@ TEST(Configuration, ReadsEveryKey) {
 ledger: /srv/books/ledger.db
 socket: /run/other.sock
 slurm_user: "1005"
-contribution: shapley_rate
+contribution: direct_contr
 hindsight: off
 order: weighted
 rank_weight: 500
@@ -80,7 +80,7 @@ guests: ranked
   EXPECT_EQ(parsed("listen: none\norganizations: [{name: a}]").listen, "");
   EXPECT_EQ(parsed("signing_key: none\norganizations: [{name: a}]").signing_key, "");
   EXPECT_EQ(c.slurm_user, "1005");
-  EXPECT_EQ(c.contribution, accounting::parse_estimator("shapley_rate"));
+  EXPECT_EQ(c.contribution, accounting::parse_estimator("direct_contr"));
   EXPECT_EQ(c.off, accounting::estimators_with(&accounting::EstimatorRow::has_key));
   EXPECT_EQ(c.rule, accounting::KeyRule::horizon);
   EXPECT_EQ(ranking_statement(c, {}).horizon, 0);
@@ -119,6 +119,15 @@ TEST(Configuration, HasAnAmountOfMemoryOrNone) {
   EXPECT_EQ(memory("hindsight_memory: 512M\n"), 512 << 20);
   EXPECT_EQ(memory("hindsight_memory: auto\n"), 0);
   EXPECT_EQ(memory(""), 0);
+}
+
+TEST(Configuration, SaysHowJobsStartInHindsight) {
+  const auto jobs = [](const std::string& line) {
+    return parsed(line + "organizations: [{name: a, accounts: [x]}]").hindsight_jobs;
+  };
+  EXPECT_EQ(jobs("hindsight_jobs: whole\n"), HindsightJobs::whole);
+  EXPECT_EQ(jobs("hindsight_jobs: parts\n"), HindsightJobs::parts);
+  EXPECT_EQ(jobs(""), HindsightJobs::unchanged);
 }
 
 TEST(Configuration, OrdersRulesByKindAndFoldsWhatSlurmFolds) {
@@ -193,6 +202,25 @@ TEST(Configuration, OfAnEarlierReleaseIsReadWithoutKeysThatThereAreNoMore) {
   const auto refused = parse_recorded("horizon: 30d\ncolour: red\norganizations: [{name: a}]\n");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().size(), 1U) << "what no release had";
+}
+
+TEST(Configuration, OfAnEarlierReleaseIsReadWithoutAnEstimatorThatThereIsNoMore) {
+  const std::string text = "mode: observe\ncontribution: shapley_rate\norganizations: [{name: a}]\n";
+  const auto refused = parse(text);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(
+      format_faults(refused.error(), "f.yaml"),
+      "f.yaml:2: contribution: shapley_rate: there is no such estimator any more: hindsight is nearer to the exact "
+      "Shapley value, with GPU nodes, too; write hindsight, or direct_contr, which is easiest to audit "
+      "(docs/operating/choosing.md)");
+  const auto recorded = parse_recorded(text);
+  ASSERT_TRUE(recorded);
+  EXPECT_EQ(recorded->configuration.mode, Mode::observe);
+  EXPECT_EQ(recorded->configuration.contribution, accounting::k_default_estimator);
+  EXPECT_EQ(
+      recorded->former,
+      (std::vector<std::string>{"contribution: shapley_rate: there is no such estimator any more: hindsight is nearer "
+                                "to the exact Shapley value, with GPU nodes, too"}));
 }
 
 TEST(FormatFaults, WritesFileLineFaultAndRemedy) {

@@ -97,11 +97,11 @@ TEST(AdjustRequest, FaultsNameTheOption) {
   }
 }
 
-// The ledger of tests/ledger/dumps/001.sql.
+// The ledger of tests/ledger/dumps/002.sql.
 class Adjust : public testing::Test {
  protected:
   void SetUp() override {
-    std::ifstream in(std::string(SHAPLEY_LEDGER_DUMPS) + "/001.sql");
+    std::ifstream in(std::string(SHAPLEY_LEDGER_DUMPS) + "/002.sql");
     ledger::testing::tamper(file(), std::string(std::istreambuf_iterator<char>(in), {}));
   }
   [[nodiscard]] std::filesystem::path file() const { return directory.path() / "ledger.db"; }

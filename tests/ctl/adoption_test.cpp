@@ -200,6 +200,8 @@ TEST(Proposal, IsMadeOfAccountsAndOfWhoMayUseWhat) {
   const config::Configuration proposed = parsed(text);
   EXPECT_EQ(proposed.mode, config::Mode::observe);
   EXPECT_EQ(proposed.slurm_user, "slurm");
+  EXPECT_EQ(name_of(proposed.contribution), "hindsight");
+  EXPECT_EQ(name_of(config::Configuration{}.contribution), "direct_contr") << "the built-in default";
   ASSERT_EQ(proposed.organizations.size(), 3U) << text;
   EXPECT_EQ(proposed.organizations[0].name, "biology");
   EXPECT_EQ(nodes_of(proposed.organizations[0]), Lines{"n3"}) << "a partition of its name";
@@ -233,6 +235,16 @@ TEST(SlurmSite, HasNodesThatSlurmHidesWhileTheyArePoweredDown) {
   const std::string text = propose_configuration(slurm).value_or("");
   EXPECT_PRED2(contains, text, "nodes: [\"c[2-3]\"]\n");
   EXPECT_PRED2(contains, text, "\n#   \"c1\": CPUs not shown by Slurm while powered down, partition batch\n");
+}
+
+// Hindsight weighs every coalition of ten organizations, guests and commons; of more it is an estimate.
+TEST(Proposal, RanksByHindsightWhereItWeighsEveryCoalition) {
+  SlurmSite slurm = site();
+  slurm.accounting->accounts.clear();
+  for (int i = 1; i <= 10; ++i) slurm.accounting->accounts.push_back({"a" + std::to_string(i), "root"});
+  EXPECT_EQ(name_of(parsed(must(propose_configuration(slurm))).contribution), "hindsight");
+  slurm.accounting->accounts.push_back({"a11", "root"});
+  EXPECT_EQ(name_of(parsed(must(propose_configuration(slurm))).contribution), "direct_contr");
 }
 
 TEST(Proposal, WithoutSlurmdbdIsMadeOfPartitions) {

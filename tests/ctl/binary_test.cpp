@@ -191,7 +191,7 @@ TEST_F(ShapleyctlBinary, PassesTheQuestionOnAndPrintsTheAnswer) {
     EXPECT_EQ(asked, expected) << arguments;
     EXPECT_TRUE(json::parse(outcome.out).is_object()) << outcome.out;
   };
-  says("status --json --contribution shapley_rate", {{"request", "status"}, {"contribution", "shapley_rate"}});
+  says("status --json --contribution hindsight", {{"request", "status"}, {"contribution", "hindsight"}});
   says("status --worth --json", {{"request", "status"}, {"worth", true}});
   says("status --forecast --json", {{"request", "status"}, {"forecast", true}});
   says("explain physics --against 4_2 --json", {{"request", "compare"}, {"a", "physics"}, {"b", "4_2"}});
@@ -268,7 +268,7 @@ TEST_F(ShapleyctlBinary, StatusOfTheExampleAtEveryInstantOfACopiedLedger) {
   EXPECT_EQ(books_at("2026-11-18T11:07:20Z"), "B|310|510\nguests|0|0\nA|710|510\ncommons|0|0\n");
   // Without --at: when the ledger last recorded something.
   EXPECT_EQ(run("status -nP -o organization,psi,phi --ledger " + copy).out, books_at("2026-11-18T11:07:20Z"));
-  EXPECT_EQ(run("status -nP -o phi --contribution shapley_rate --at 2026-11-18T11:06:50 --ledger " + copy).out,
+  EXPECT_EQ(run("status -nP -o phi --contribution hindsight --at 2026-11-18T11:06:50 --ledger " + copy).out,
             "27.5\n0\n82.5\n0\n");
 }
 

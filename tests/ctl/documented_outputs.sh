@@ -10,7 +10,7 @@ cd "$work"
 failed=0 compared=0
 
 # The files that the pages name.
-sqlite3 copy.db <"$tree/tests/ledger/dumps/001.sql"
+sqlite3 copy.db <"$tree/tests/ledger/dumps/002.sql"
 printf 'perod: none\norder: strickt\norganizations:\n  - name: astro\n    nodes: ["n[1-"]\n' >bad.yaml
 printf 'period: none\nmode observe\norganizations: []\n' >colon.yaml
 

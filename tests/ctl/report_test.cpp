@@ -70,14 +70,27 @@ TEST(StatusReport, TheExampleOfTheConceptsPage) {
   }
 }
 
-// While B has nothing to run, the game gives A 1.5 processors and B 0.5 (docs/equations.md).
-TEST(StatusReport, ShapleyRateOfTheExample) {
-  const json report = report_at(10, accounting::parse_estimator("shapley_rate").value());
+// A alone would have done half of it in that time, B nothing: 55 + 55/2 and 55/2 (docs/equations.md).
+TEST(StatusReport, HindsightOfTheExample) {
+  const json report = report_at(10, accounting::parse_estimator("hindsight").value());
   EXPECT_EQ(row_of(report, "A")["phi"], "82.5");
   EXPECT_EQ(row_of(report, "B")["phi"], "27.5");
   EXPECT_EQ(row_of(report, "B")["given_processor_seconds"], "5");
   EXPECT_EQ(row_of(report, "B")["phi_direct"], "55");
-  EXPECT_EQ(report["contribution"], "shapley_rate");
+  EXPECT_EQ(report["contribution"], "hindsight");
+}
+
+TEST(StatusReport, SaysIfRanksWereByAnEstimatorThatThereIsNoMore) {
+  for (const accounting::FormerEstimator& former : accounting::former_estimators()) {
+    accounting::State state = example_state(k_example_begin + Duration{10});
+    EXPECT_TRUE(state.apply(accounting::RankingDeclared{
+        .at = k_example_begin + Duration{10}, .contribution = std::string(former.name), .exceptions = {}}));
+    const json report = json_of(status_report(state, k_example_begin + Duration{10}, accounting::k_default_estimator));
+    EXPECT_EQ(report["ranked_by"], "direct_contr");
+    EXPECT_EQ(report["ranking"]["sentences"][0],
+              std::string(former.name) + " is not kept here; these are by direct_contr");
+    EXPECT_EQ(row_of(report, "B")["phi"], "55");
+  }
 }
 
 TEST(StatusReport, HasTheDocumentedMembersAndTypes) {

@@ -325,9 +325,27 @@ TEST_F(Statement, of_the_program) {
   ends(ExitCode::usage, run("--month 2026-13"));
   ends(ExitCode::usage, run("--month 2030-01"));
   ends(ExitCode::usage, run("--month 2026-11 --csv --json"));
-  const json report = json::parse(run("--json --contribution shapley_rate").out);
-  EXPECT_EQ(report["contribution"], "shapley_rate");
+  const json report = json::parse(run("--json --contribution hindsight").out);
+  EXPECT_EQ(report["contribution"], "hindsight");
   EXPECT_EQ(report["since"], k_november.value);
+}
+
+TEST_F(Statement, says_if_ranks_were_by_an_estimator_that_there_is_no_more) {
+  write_site(file());
+  EXPECT_FALSE(of(k_november, at_second(1'900)).contains("former_contribution"));
+  EXPECT_PRED2(lacks, run("--month 2026-11").out, "Ranks were by");
+  const std::string former(accounting::former_estimators().front().name);
+  {
+    ledger::Ledger ledger = must(ledger::Ledger::open(file(), ledger::OpenMode::create_or_write));
+    const std::vector<accounting::Event> events{
+        accounting::RankingDeclared{.at = k_november, .contribution = former, .exceptions = {}}};
+    must(ledger.append(events, at_second(2'000)));
+  }
+  const json report = of(k_november, at_second(1'900));
+  EXPECT_EQ(report["former_contribution"], former);
+  EXPECT_EQ(report["contribution"], "direct_contr");
+  EXPECT_PRED2(contains, run("--month 2026-11").out,
+               "Ranks were by " + former + ", which this version does not compute.\n");
 }
 
 // The daemon shows one sum of the rows that are private to the asker.

@@ -360,20 +360,20 @@ TEST(Status, ColoursOnlyTheStandings) {
 
 TEST(Status, UnbalancedBooksCannotBeMissed) {
   json report = fixed_report();
-  report["conservation"] = {{"sum_psi", "5"}, {"sum_phi_direct", "5"}, {"sum_phi_rate", "4.5"}, {"holds", false}};
+  report["conservation"] = {{"sum_psi", "5"}, {"sum_phi_direct", "5"}, {"sum_phi_hindsight", "4.5"}, {"holds", false}};
   const std::string text = shown(report);
   EXPECT_PRED2(contains, text,
-               "Books:   NOT BALANCED: Sum(psi) 5, Sum(phi) direct 5, rate 4.5; run shapleyctl audit\n");
+               "Books:   NOT BALANCED: Sum(psi) 5, Sum(phi) direct 5, hindsight 4.5; run shapleyctl audit\n");
 }
 
 TEST(Status, BooksWithoutAnEvent) {
   const json report{{"at_utc", "1970-01-01T00:00:00Z"},
-                    {"contribution", "shapley_rate"},
+                    {"contribution", "hindsight"},
                     {"period", {{"name", "none"}, {"begin", nullptr}, {"begin_utc", nullptr}}},
                     {"organizations", json::array()},
                     {"conservation", {{"holds", true}}}};
   const std::string text = shown(report);
-  EXPECT_EQ(text.substr(0, text.find('\n')), "1970-01-01T00:00:00Z  contribution shapley_rate  no event yet");
+  EXPECT_EQ(text.substr(0, text.find('\n')), "1970-01-01T00:00:00Z  contribution hindsight  no event yet");
 }
 
 }  // namespace

@@ -119,10 +119,24 @@ TEST_F(WorthText, IsATableAndSentencesForPeople) {
       "Bounds:  astro alone: 100.0 core-hours if what goes on never ended, 98.0 if it ended now.\n"
       "Bounds:  each alone: 200.0 core-hours if what goes on never ended, 198.0 if it ended now.\n"
       "\n"
-      "Limits:  Alone is by virtual schedules, which know processors and jobs only: memory, topology, partitions and "
-      "the width of jobs are ignored. That makes what would have been got alone look better than it is, most of all "
-      "for "
-      "one organization or a few.\n");
+      "Limits:  Alone is by virtual schedules in which jobs start in parts on any node: their width, memory and "
+      "partitions are ignored. That makes what would have been got alone look better than it is, most of all for one "
+      "organization or a few.\n");
+}
+
+TEST_F(WorthText, SaysThatJobsStartInPartsWhereTheyDid) {
+  worth.rows = {{id("astro"), of(134, 100)}};
+  const auto limits = [&] { return report()["limits"].get<std::string>(); };
+  ASSERT_TRUE(state.apply(accounting::HindsightDefined{
+      .at = worth.begin + Duration{1}, .jobs = accounting::JobsStart::whole, .kinds = {}}));
+  EXPECT_NE(limits(), "") << "from the second on";
+  ASSERT_TRUE(
+      state.apply(accounting::HindsightDefined{.at = worth.begin, .jobs = accounting::JobsStart::whole, .kinds = {}}));
+  EXPECT_EQ(limits(), "");
+  EXPECT_EQ(render_worth({{"worth", report()}}).find("Limits"), std::string::npos);
+  ASSERT_TRUE(state.apply(accounting::HindsightDefined{
+      .at = worth.begin + Duration{2}, .jobs = accounting::JobsStart::parts, .kinds = {}}));
+  EXPECT_NE(limits(), "") << "again";
 }
 
 TEST_F(WorthText, OfOneOrganizationIsItsRowAndItsPairs) {

@@ -12,7 +12,7 @@ requeues_expected
 CLUSTER_EXTRA_CONF=FederationParameters=fed_display
 CLUSTER_RANKING="rule: published
 guarantee: 0
-contribution: shapley_rate"
+contribution: hindsight"
 export SQUEUE_LOCAL=1 SCONTROL_LOCAL=1 SINFO_LOCAL=1 SACCT_LOCAL=1 SPRIO_LOCAL=1
 
 # fed_submit: as submit; sbatch adds the name of the cluster.

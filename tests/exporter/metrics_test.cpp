@@ -36,7 +36,7 @@ TEST(Metrics, TellOrganizationsInBaseUnits) {
            R"(shapley_organization_standing_core_seconds{organization="physics"} 45000)",
            R"(shapley_organization_psi_core_seconds_squared{organization="physics"} 1234567890.25)",
            R"(shapley_organization_phi_core_seconds_squared{organization="physics",estimator="direct_contr"} 3.5)",
-           R"(shapley_organization_phi_core_seconds_squared{organization="physics",estimator="shapley_rate"} 4)",
+           R"(shapley_organization_phi_core_seconds_squared{organization="physics",estimator="hindsight"} 4)",
            R"(shapley_estimator_behind{estimator="direct_contr"} 0)",
            R"(shapley_estimator_behind{estimator="hindsight"} 1)",
            "shapley_hindsight_coalitions 1",

@@ -11,14 +11,14 @@ namespace shapley::exporter {
 
 inline nlohmann::json full_status() {
   nlohmann::json status = nlohmann::json::parse(R"({
-    "at": 1795244400, "contribution": "direct_contr", "ranks_act": true, "behind": ["hindsight"], "not_kept": ["shapley_rate"],
+    "at": 1795244400, "contribution": "direct_contr", "ranks_act": true, "behind": ["hindsight"], "not_kept": [],
     "hindsight_bounded": {"coalitions": "pairs", "since": 1795240000, "needed_bytes": 2000, "bound_bytes": 1000},
     "organizations": [
       {"name": "physics", "rank": 1, "standing_core_hours": 12.5, "psi": "1234567890.25", "phi": "3", "phi_direct": "3.5",
-       "phi_rate": "4", "got_processor_seconds": "1800", "given_processor_seconds": "5472900", "owned": 64, "used": 0,
+       "phi_hindsight": "4", "got_processor_seconds": "1800", "given_processor_seconds": "5472900", "owned": 64, "used": 0,
        "lent": 32.5, "borrowed": 0, "waiting": 8, "idle_wanted": 8, "down": 16, "running_jobs": 0, "waiting_jobs": 2, "no_start_since": 1795240000},
       {"name": "commons", "rank": null, "standing_core_hours": 0, "psi": "0", "phi": "0", "phi_direct": "0",
-       "phi_rate": "0", "got_processor_seconds": "0", "given_processor_seconds": "0", "owned": 4, "used": 0, "lent": 0,
+       "phi_hindsight": "0", "got_processor_seconds": "0", "given_processor_seconds": "0", "owned": 4, "used": 0, "lent": 0,
        "borrowed": 0, "waiting": 0, "running_jobs": 0, "waiting_jobs": 0, "no_start_since": null}],
     "clusters": [
       {"cluster": "south", "stated_at": 1795244280, "stands_still": 1795247880, "is_stale": false, "refused": 3, "ahead_s": 2,

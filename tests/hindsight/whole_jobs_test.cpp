@@ -94,8 +94,10 @@ TEST(WholeJobs, HaveTheValuesOfTheGoldenInstances) {
         for (std::size_t u = 0; u < organizations; ++u)
           pair.change_capacity(u, 0, instance["m"][kind][u], is_rigid ? kind : 0);
       }
+      std::uint64_t order = 0;
       for (const auto& job : instance["jobs"]) {
         naive::Request request{.release = job[0], .amount = job[3], .organization = job[2]};
+        request.order = ++order * Pair<Int128>::k_parts;
         if (job[5] == 1) request.duration = job[1];
         if (is_rigid) {
           request.kinds = {job[4].get<std::size_t>()};

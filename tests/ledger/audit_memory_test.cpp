@@ -103,7 +103,7 @@ TEST_F(AuditMemory, finds_what_was_changed_long_before_the_end) {
                   "rebuild: events by which a segment ends before it begins: opened "},
            Change{"DROP TRIGGER events_are_not_updated; INSERT INTO event_rows SELECT 9999, kind, received, 40000, "
                   "job, anchor, ordinal, organization, processors, placement, reason, job_state, hash, released, "
-                  "waited_as FROM event_rows WHERE seq = (SELECT closed FROM segment_events WHERE job = 3)",
+                  "waited_as, tasks FROM event_rows WHERE seq = (SELECT closed FROM segment_events WHERE job = 3)",
                   "chain: events of segments that state a fact again: 1"},
        }) {
     std::filesystem::remove(file());

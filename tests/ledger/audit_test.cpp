@@ -208,7 +208,7 @@ TEST_F(Audit, names_what_belongs_to_no_event) {
 TEST_F(Audit, names_a_fact_that_was_stated_twice) {
   tamper(file(),
          "INSERT INTO event_rows SELECT 9, kind, received, at, job, anchor, ordinal, organization, processors, "
-         "placement, reason, job_state, hash, released, waited_as FROM event_rows WHERE seq = 6");
+         "placement, reason, job_state, hash, released, waited_as, tasks FROM event_rows WHERE seq = 6");
   const auto found = report();
   EXPECT_TRUE(has(of(found, "chain"), "event 9: its hash does not follow"));
   EXPECT_TRUE(has(of(found, "chain"), "events of segments that state a fact again: 1"));
@@ -247,7 +247,7 @@ TEST_F(Audit, names_rows_of_projections_that_were_changed_added_or_removed) {
          "UPDATE segment_events SET closed = 7 WHERE job = 1;DELETE FROM capacity;INSERT INTO segment_events VALUES "
          "(9, 9, 0, 0, 5, NULL, NULL);UPDATE ownership SET parts_per_million = 1000000 WHERE organization = 'b';UPDATE "
          "books_by_day SET psi = psi || '0' WHERE organization = 'a';DELETE FROM contributions_by_day WHERE "
-         "organization = 'b' AND estimator = 'shapley_rate'");
+         "organization = 'b' AND estimator = 'hindsight'");
   const auto found = of(report(), "projection");
   EXPECT_TRUE(has(found, "segment_events: a row that does not follow from the events: job 1, anchor 10000, kind 0"));
   EXPECT_TRUE(has(found, "segment_events: a row that follows from the events is missing: job 1, anchor 10000"));
@@ -257,7 +257,7 @@ TEST_F(Audit, names_rows_of_projections_that_were_changed_added_or_removed) {
   EXPECT_TRUE(has(found, "books_by_day: a row that does not follow from the events: day 0, organization a"));
   EXPECT_TRUE(has(found,
                   "contributions_by_day: a row that follows from the events is missing: day 0, organization b, "
-                  "estimator shapley_rate"));
+                  "estimator hindsight"));
 }
 
 // A run of two sizes, of which the second is retracted: numbers 9 to 13.
@@ -326,7 +326,7 @@ TEST_F(Audit, compares_what_shapleyd_would_recover_with_what_the_events_say) {
     must(ledger.save_checkpoint(wrong, ledger.last_sequence(), {20'000}));
   }
   const auto found = of(report(), "rebuild");
-  for (const char* figure : {"a: psi is ", "a: got is ", "b: phi_direct is ", "b: phi_rate is ", "c: psi is "}) {
+  for (const char* figure : {"a: psi is ", "a: got is ", "b: phi_direct is ", "b: phi_hindsight is ", "c: psi is "}) {
     EXPECT_TRUE(has(found, figure)) << figure << ": " << found;
   }
 }

@@ -157,6 +157,7 @@ std::string text_of(const AuditReport& report) {
   std::string text;
   for (const std::string& note : report.notes) text += "note: " + note + '\n';
   for (const std::string& missing : report.missing) text += "missing: " + missing + '\n';
+  for (const std::string& unchecked : report.unchecked) text += "unchecked: " + unchecked + '\n';
   for (const Finding& finding : report.findings) text += finding.check + ": " + finding.what + '\n';
   return text;
 }
@@ -171,6 +172,23 @@ TEST_F(ConsortiumAuditTest, WhatTheOtherLedgersGiveIsCorrect) {
   EXPECT_EQ(report.rank_checks, 13);
   EXPECT_SAYS(report, "6 signatures verified");
   EXPECT_SAYS(report, "west: 6 signatures were not verified: its public key " + west_.key().fingerprint());
+}
+
+// A release that had another estimator ranked and stated by it.
+TEST_F(ConsortiumAuditTest, WhatIsByAnEstimatorThatThereIsNoMoreIsNotChecked) {
+  const std::string former(former_estimators().front().name);
+  exchange(0, 1);
+  StandingReceived by_it = south_.states(k_hour + 700).received(at(k_hour + 705));
+  by_it.figures.contribution = former;
+  north_.record(RankingDeclared{.at = at(k_hour), .contribution = former, .exceptions = {}});
+  north_.record(by_it);
+  const AuditReport report = audited_with_all();
+  EXPECT_TRUE(report.clean() && report.missing.empty()) << text_of(report);
+  EXPECT_EQ(report.statements, 2);
+  EXPECT_EQ(report.rank_checks, 3);
+  EXPECT_SAYS(report, "unchecked: ranks by " + former + " (1): this version does not keep that estimator");
+  EXPECT_SAYS(report,
+              "unchecked: statements of south by " + former + " (1): this version does not keep that estimator");
 }
 
 TEST_F(ConsortiumAuditTest, AnEditedStatementIsNotWhatTheOtherLedgerGives) {

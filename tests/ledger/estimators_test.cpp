@@ -90,6 +90,33 @@ TEST_F(EstimatorsInTheLedger, are_not_missed_on_days_before_they_came) {
   }
 }
 
+// A release that had another estimator recorded its figures, and ranked by it.
+TEST_F(EstimatorsInTheLedger, that_there_are_no_more_are_named_as_not_checked) {
+  const std::vector<std::string> before = standings(state_, k_evening);
+  for (const FormerEstimator& former : former_estimators()) {
+    const std::string name(former.name);
+    tamper(file(), "INSERT INTO contributions_by_day SELECT day, organization, '" + name +
+                       "', '77', '7', '5' FROM contributions_by_day WHERE estimator = 'direct_contr'");
+    must(writer(file()).append(
+        std::vector<Event>{RankingDeclared{.at = {10'300}, .contribution = name, .exceptions = {}}}, {10'301}));
+    const AuditReport report = must(audit(reader(file())));
+    EXPECT_EQ(problems(report), "");
+    EXPECT_EQ(report.unchecked,
+              (std::vector<std::string>{"contributions_by_day: 5 rows by " + name +
+                                        ", of 1970-01-01T00:00:00Z to 1970-01-01T00:00:00Z: this version does not keep "
+                                        "that estimator"}));
+    Recovered recovered = must(reader(file()).recover());
+    EXPECT_EQ(recovered.state.ranking_rule().contribution, name);
+    EXPECT_EQ(standings(recovered.state, k_evening), before);
+    // What no release had is a finding.
+    tamper(file(), "UPDATE contributions_by_day SET estimator = 'forged' WHERE estimator = '" + name + "'");
+    EXPECT_NE(findings().find("a row that does not follow from the events: day 0, organization a, estimator forged"),
+              std::string::npos);
+    tamper(file(), "DELETE FROM contributions_by_day WHERE estimator = 'forged'");
+  }
+  EXPECT_EQ(must(audit(reader(file()))).unchecked, std::vector<std::string>{});
+}
+
 TEST_F(EstimatorsInTheLedger, are_recovered_from_a_checkpoint) {
   const std::string checkpoint = state_.save();
   for (const std::string_view name : estimator_names()) {

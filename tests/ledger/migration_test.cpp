@@ -116,7 +116,7 @@ TEST_F(Migration, that_fails_changes_nothing) {
   must(database.execute("CREATE VIEW newest_note AS SELECT 1"));  // the name that its last statement takes
   const auto migrated = migrate(database);
   ASSERT_FALSE(migrated);
-  EXPECT_NE(migrated.error().what.find("migration 2: "), std::string::npos) << migrated.error().what;
+  EXPECT_NE(migrated.error().what.find("migration 3: "), std::string::npos) << migrated.error().what;
   EXPECT_EQ(must(database.integer("PRAGMA user_version")), 1);
   EXPECT_EQ(must(database.integer("SELECT COUNT(*) FROM sqlite_master WHERE name = 'notes'")), 0);
 }

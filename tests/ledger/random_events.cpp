@@ -105,6 +105,7 @@ void make_sense(SegmentOpened& e) {
   if (e.released) e.released = std::min(*e.released, e.begin);
   if (!e.released && e.key.kind != SegmentKind::wait) e.waited_as = {};
   if (e.key.kind == SegmentKind::wait) return e.nodes.clear();
+  e.tasks = 0;
   e.processors = {};
   for (NodeShare& share : e.nodes) name(share.node);
   distinct(e.nodes, [](const NodeShare& share) { return share.node; });
@@ -209,6 +210,14 @@ void make_sense(HindsightBounded& e) {
   if (e.coalitions == Coalitions::all) e.coalitions = Coalitions::pairs;
   e.needed = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40U);
   e.bound = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40U);
+}
+
+void make_sense(HindsightDefined& e) {
+  std::set<std::string> listed;
+  for (std::string& nodes : e.kinds) {
+    const std::string node = "n" + std::to_string(*rc::gen::inRange(0, 100));
+    nodes = listed.insert(node).second ? node : std::string{};
+  }
 }
 
 void make_sense(UserNamed& e) {

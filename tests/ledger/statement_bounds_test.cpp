@@ -149,7 +149,7 @@ TEST(StatementBounds, AJumpIsNamed) {
   };
   EXPECT_EQ(jumped_with([](auto& next) { next.period_begin = next.time; }), "");
   EXPECT_EQ(jumped_with([](auto& next) { next.ledger = std::string(32, 'c'); }), "");
-  EXPECT_EQ(jumped_with([](auto& next) { next.contribution = "shapley_rate"; }), "");
+  EXPECT_EQ(jumped_with([](auto& next) { next.contribution = "other"; }), "");
   // Two hours of work within a minute are too much for 48 processors, and not for 96, which left or came meanwhile.
   const auto two_hours = [&](std::int64_t processors) {
     return jumped([&](auto& next) {

@@ -32,7 +32,7 @@ for program in "$@"; do
 done
 [[ $(offered "$1" statu) == status && $(offered "$1" --timeout 5 audit --against-) == --against-head ]] || die "beginnings of words are not completed"
 # Values: by the type that help names, files by bash itself; names of organizations by status, here of a daemon that is played.
-[[ $(offered "$1" statement --contribution shapley_) == shapley_rate ]] || die "estimators: $(offered "$1" statement --contribution "")"
+[[ $(offered "$1" statement --contribution hind) == hindsight ]] || die "estimators: $(offered "$1" statement --contribution "")"
 [[ $(offered "$1" status --contribution = dir) == direct_contr ]] || die "estimators after a ="
 [[ $(offered "$1" history --by mon) == month && $(offered "$1" history -S tod) == today ]] || die "intervals and times"
 same months "$(for i in {0..11}; do date -u -d "$(date -u +%Y-%m-15) -$i months" +%Y-%m; done | sort)" "$(offered "$1" statement --month "")"

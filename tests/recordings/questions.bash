@@ -65,7 +65,7 @@ ask_status() {
   ask status.bare status -n -o "$status_columns" "${of[@]}"
   ask status.top.text status --top 1 "${of[@]}"
   ask status.one.json status -O "$a" --json "${of[@]}"
-  ask status.by_rate.text status -l --contribution shapley_rate "${of[@]}"
+  ask status.by_hindsight.text status -l --contribution hindsight "${of[@]}"
   ask status.by_hindsight.json status --json --contribution hindsight "${of[@]}"
   in_forms status.at "text json" status --at "$at" "${of[@]}"
   in_forms worth "text json" status --worth "${of[@]}"
@@ -102,7 +102,7 @@ ask_intervals() {
   in_forms statement "text json csv all" statement "${of[@]}"
   in_forms statement.month "text json csv" statement --month "$month" "${of[@]}"
   in_forms statement.month.now "text json" statement --month "$month" --as-of now "${of[@]}"
-  in_forms statement.between "text csv" statement -S "$since" -E "$at" --contribution shapley_rate "${of[@]}"
+  in_forms statement.between "text csv" statement -S "$since" -E "$at" --contribution hindsight "${of[@]}"
   ask statement.one.text statement -O "$b" --known-until "$now" "${of[@]}"
   in_forms history "text json csv parsable" history "${of[@]}"
   ask history.hours.text history --by hour "${of[@]}"
@@ -216,11 +216,11 @@ ask_consortium() {
 }
 
 # begin_shapleyd YAML LEDGER [LINE...]: a shapleyd with this configuration, whose ledger is this file; it listens on `sock`, and its process is $pid.
-# The configuration becomes an event, so it has the same paths wherever this folder is.
+# The configuration becomes an event, so it has the same paths wherever this folder is. hindsight takes the place of an estimator that there is no more.
 begin_shapleyd() {
   local yaml=$1 file=/proc/self/cwd/$2
   shift 2
-  { grep -vE '^(ledger|socket|slurm_user|signing_key):' "$yaml" && printf '%s\n' "ledger: $file" "socket: /proc/self/cwd/sock" "slurm_user: root" "$@"; } >live.yaml
+  { sed -E 's/^(contribution: *)shapley_rate\b/\1hindsight/' "$yaml" | grep -vE '^(ledger|socket|slurm_user|signing_key):' && printf '%s\n' "ledger: $file" "socket: /proc/self/cwd/sock" "slurm_user: root" "$@"; } >live.yaml
   chmod 644 live.yaml
   env -i PATH="$PWD/nowhere" TZ=UTC LANG=C.UTF-8 SHAPLEY_RECORDED_AT="$recorded_at" LD_PRELOAD="$fixed_host" "$shapleyd" --config live.yaml 2>live.log &
   pid=$!

@@ -1,8 +1,11 @@
 #include "accounting/estimators/coalition_books.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "base/contract.hpp"
 
@@ -44,10 +47,8 @@ bool CoalitionBooks::is_final(const WantedRequest& told) const {
          told.begin + told.duration < schedules_.outcomes_settled();
 }
 
-// A run that began before the horizon keeps its release: the wait that it depends on may be forgotten.
-bool CoalitionBooks::same_request(const WantedRequest& told, const WantedRequest& wanted) const {
-  const bool same_release = told.release == wanted.release || (told.begin != k_never && told.begin < horizon_.value);
-  return same_release && told.order == wanted.order && told.amount == wanted.amount;
+bool CoalitionBooks::same_request(const WantedRequest& told, const WantedRequest& wanted) {
+  return told.order == wanted.order && told.amount == wanted.amount;
 }
 
 // A run that began before the settled outcomes is known to have run until then, or when it ended.
@@ -64,7 +65,7 @@ CoalitionBooks::Group::iterator CoalitionBooks::first_from(Group& group, const h
                           [](const Told& told, const hindsight::Order& of) { return told.is.order < of; });
 }
 
-CoalitionBooks::Told* CoalitionBooks::told_as(Group& group, const WantedRequest& wanted) const {
+CoalitionBooks::Told* CoalitionBooks::told_as(Group& group, const WantedRequest& wanted) {
   for (auto told = first_from(group, wanted.order); told != group.end() && told->is.order == wanted.order; ++told) {
     if (same_request(told->is, wanted)) return &*told;
   }
@@ -119,8 +120,32 @@ void CoalitionBooks::tell_outcome(Told& told, const WantedRequest& wanted) {
   told.is.release = release;
 }
 
+// The kinds as of its release, and what became of them since.
+hindsight::Form CoalitionBooks::form_of(const WantedRequest& request) const {
+  hindsight::Form form{.kinds = {}, .width = request.asked.width};
+  for (KindSet left = request.asked.kinds; left != 0; left &= left - 1)
+    form.kinds.push_back(static_cast<Kind>(std::countr_zero(left)));
+  for (const KindDivided& division : divisions_) {
+    if (request.release < division.at.value) form.add_behind(division.kind, division.added);
+  }
+  return form;
+}
+
+void CoalitionBooks::divide_kind(const KindDivided& division) {
+  SHAPLEY_REQUIRE(division.at.value >= schedules_.settled());
+  divisions_.push_back(division);
+  schedules_.split_kind(division.kind, division.added);
+}
+
+// What a request of one task amounts to while it waits.
+std::int64_t CoalitionBooks::asked_amount(const WantedRequest& request) {
+  return request.asked.width > 0 ? request.asked.width : request.amount;
+}
+
 void CoalitionBooks::add(Group& group, std::size_t player, const WantedRequest& request) {
-  Told told{schedules_.add(player, request.release, request.amount, request.order), request};
+  const std::int64_t amount = is_pending(request) ? request.amount : asked_amount(request);
+  Told told{schedules_.add(player, request.release, amount, request.order, form_of(request)), request};
+  if (amount != request.amount) schedules_.charge(told.name, request.amount);
   told.is.begin = k_never;
   told.is.duration = k_unknown;
   tell_outcome(told, request);
@@ -133,7 +158,7 @@ void CoalitionBooks::provide(Group& group, std::span<const WantedRequest* const>
   if (waits == nullptr) return;
   std::int64_t amount = 0;
   for (const WantedRequest* run : starts) {
-    if (takes_of_what_waits(group, *run)) amount += run->amount;
+    if (takes_of_what_waits(group, *run)) amount += asked_amount(*run);
   }
   if (amount == 0) return;
   if (pending != nullptr && pending->release == waits->is.release) amount += pending->amount;
@@ -146,14 +171,16 @@ void CoalitionBooks::provide(Group& group, std::span<const WantedRequest* const>
 void CoalitionBooks::start(Group& group, std::size_t player, const WantedRequest& run) {
   if (!takes_of_what_waits(group, run)) return add(group, player, run);
   Told* waits = waiting_in(group);
-  const hindsight::Request name = schedules_.split(waits->name, run.amount, run.order);
+  const std::int64_t amount = asked_amount(run);
+  const hindsight::Request name = schedules_.split(waits->name, amount, run.order);
+  if (amount != run.amount) schedules_.charge(name, run.amount);
   Told told{name, run};
   told.is.begin = k_never;
   told.is.duration = k_unknown;
-  if (waits->is.amount == run.amount) {
+  if (waits->is.amount == amount) {
     group.pop_back();
   } else {
-    waits->is.amount -= run.amount;
+    waits->is.amount -= amount;
   }
   tell_outcome(told, run);
   insert(group, told);
@@ -173,17 +200,58 @@ void CoalitionBooks::wait(Group& group, std::size_t player, const WantedRequest*
   if (pending != nullptr) add(group, player, *pending);
 }
 
+// A run that began before the horizon keeps its release and what it asked for: the wait that they depend on may be
+// forgotten.
+void CoalitionBooks::keep_begun(const Group& group, std::vector<WantedRequest>& wanted) const {
+  for (WantedRequest& run : wanted) {
+    if (run.begin >= horizon_.value) continue;
+    const auto itself = std::ranges::find(group, run.order, [](const Told& told) { return told.is.order; });
+    if (itself == group.end()) continue;
+    run.release = itself->is.release;
+    run.asked = itself->is.asked;
+  }
+}
+
+std::vector<CoalitionBooks::OfForm> CoalitionBooks::by_form(const Group& group, std::vector<WantedRequest>&& wanted) {
+  std::map<std::pair<std::int64_t, Asked>, OfForm> forms;
+  const auto of = [&](const WantedRequest& request) -> OfForm& { return forms[{request.release, request.asked}]; };
+  for (const Told& told : group) of(told.is).told.push_back(told);
+  for (const WantedRequest& request : wanted) of(request).wanted.push_back(request);
+  std::vector<OfForm> all;
+  for (auto& [form, requests] : forms) all.push_back(std::move(requests));
+  return all;
+}
+
 bool CoalitionBooks::reconcile(const GroupKey& key, std::size_t player, std::vector<WantedRequest> wanted, Late late) {
-  auto [entry, is_new] = groups_.try_emplace(key);
-  Group& group = entry->second;
-  if (!allows(group, wanted)) {
-    if (late == Late::clamp) {
-      for (WantedRequest& request : wanted) request.release = std::max(request.release, schedules_.settled());
-    } else {
-      if (is_new) groups_.erase(entry);
+  const auto entry = groups_.try_emplace(key).first;
+  keep_begun(entry->second, wanted);
+  std::vector<OfForm> forms = by_form(entry->second, std::move(wanted));
+  if (!std::ranges::all_of(forms, [this](OfForm& of) { return allows(of.told, of.wanted); })) {
+    if (late == Late::refuse) {
+      if (entry->second.empty()) groups_.erase(entry);
       return false;
     }
+    for (OfForm& of : forms) {
+      for (WantedRequest& request : of.wanted) request.release = std::max(request.release, schedules_.settled());
+    }
   }
+  entry->second.clear();
+  for (OfForm& of : forms) {
+    change(of.told, player, of.wanted);
+    entry->second.insert(entry->second.end(), of.told.begin(), of.told.end());
+  }
+  sort(entry->second);
+  if (entry->second.empty()) groups_.erase(entry);
+  return true;
+}
+
+void CoalitionBooks::sort(Group& group) {
+  const auto place = [](const Told& told) { return std::tie(told.is.release, told.is.asked, told.is.order); };
+  if (!std::ranges::is_sorted(group, {}, place)) std::ranges::sort(group, {}, place);
+}
+
+// Sends what is wanted of a group's requests of one form.
+void CoalitionBooks::change(Group& group, std::size_t player, std::span<const WantedRequest> wanted) {
   const WantedRequest* pending = nullptr;
   std::vector<const WantedRequest*> starts;
   std::vector<bool> is_wanted(group.size());
@@ -212,13 +280,11 @@ bool CoalitionBooks::reconcile(const GroupKey& key, std::size_t player, std::vec
   provide(group, starts, pending);
   for (const WantedRequest* run : starts) start(group, player, *run);
   wait(group, player, pending);
-  if (group.empty()) groups_.erase(entry);
-  return true;
 }
 
-bool CoalitionBooks::change_capacity(std::size_t player, Instant at, std::int64_t by) {
+bool CoalitionBooks::change_capacity(std::size_t player, Instant at, std::int64_t by, Kind kind) {
   if (at.value < schedules_.settled()) return false;
-  schedules_.change_capacity(player, at.value, by);
+  schedules_.change_capacity(player, at.value, by, kind);
   return true;
 }
 
@@ -309,11 +375,11 @@ std::optional<GroupKey> CoalitionBooks::group_after(const std::optional<GroupKey
   return group == groups_.end() ? std::nullopt : std::optional(group->first);
 }
 
-bool CoalitionBooks::waits(const GroupKey& key) const {
+bool CoalitionBooks::waits(const GroupKey& key, Instant released, const Asked& asked) const {
   const auto group = groups_.find(key);
-  if (group == groups_.end() || group->second.empty()) return false;
-  const WantedRequest& last = group->second.back().is;
-  return is_pending(last) && last.release == key.released.value;
+  return group != groups_.end() && std::ranges::any_of(group->second, [&](const Told& told) {
+           return is_pending(told.is) && told.is.release == released.value && told.is.asked == asked;
+         });
 }
 
 std::size_t CoalitionBooks::bytes() const {
@@ -358,6 +424,7 @@ CoalitionBooks CoalitionBooks::only(std::span<const hindsight::Coalition> coalit
   few.coalitions_.assign(coalitions.begin(), coalitions.end());
   few.horizon_ = horizon_;
   few.groups_ = groups_;
+  few.divisions_ = divisions_;
   return few;
 }
 

@@ -25,7 +25,7 @@ class CoalitionBooks {
  public:
   using Schedules = hindsight::VirtualSchedules<Int128>;
 
-  CoalitionBooks() : schedules_(1, {}) {}
+  CoalitionBooks() : schedules_(1, {}, {.processor = k_micro}) {}
 
   // The players so far stay the first ones. `ranks`: by player, the order by name. `sizes`: contributions are wanted
   // for the first so many players, ascending; the last is all of them. `exact`: up to so many players all coalitions
@@ -45,7 +45,12 @@ class CoalitionBooks {
   [[nodiscard]] bool reconcile(const GroupKey& key, std::size_t player, std::vector<WantedRequest> wanted,
                                Late late = Late::refuse);
   // False, with no change made, if the change lies before what is settled.
-  [[nodiscard]] bool change_capacity(std::size_t player, Instant at, std::int64_t by);
+  [[nodiscard]] bool change_capacity(std::size_t player, Instant at, std::int64_t by, Kind kind = 0);
+  // From the division's instant on requests that were released before it may use the new kind, too. REQUIRES: it is
+  // later than all before, and than all requests that were sent so far, and not before what is settled.
+  void divide_kind(const KindDivided& division);
+  // After load(): the divisions that the schedules had, ascending.
+  void restore_divisions(std::vector<KindDivided> divisions) { divisions_ = std::move(divisions); }
 
   // Replaces the stretches from `from` on. False, with no change made, if that would change what is settled.
   [[nodiscard]] bool set_stretches(Instant from, std::span<const Stretch> later);
@@ -70,8 +75,8 @@ class CoalitionBooks {
   [[nodiscard]] std::vector<GroupKey> groups() const;
   // The first of these groups after `key`; the first one of all for nullopt.
   [[nodiscard]] std::optional<GroupKey> group_after(const std::optional<GroupKey>& key) const;
-  // Whether a part of the group's demand is still waiting.
-  [[nodiscard]] bool waits(const GroupKey& key) const;
+  // Whether a part of the group's demand is still waiting of what was released then and asks for this.
+  [[nodiscard]] bool waits(const GroupKey& key, Instant released, const Asked& asked) const;
 
   // psi and work of a coalition between two instants; what was done before `begin` does not count. `begin`: a mark;
   // nullopt: from the beginning. `end`: a mark, or the time reached.
@@ -94,15 +99,27 @@ class CoalitionBooks {
     hindsight::Request name = 0;
     WantedRequest is;
   };
-  using Group = std::vector<Told>;  // by order: the waiting part is the last
+  // By release, asked and order: of one release and form what waits is last.
+  using Group = std::vector<Told>;
+  // A group's requests of one release and form, of which at most one waits. They are served one behind the other.
+  struct OfForm {
+    Group told;
+    std::vector<WantedRequest> wanted;
+  };
+  [[nodiscard]] static std::vector<OfForm> by_form(const Group& group, std::vector<WantedRequest>&& wanted);
+  static void sort(Group& group);
+  void keep_begun(const Group& group, std::vector<WantedRequest>& wanted) const;
+  void change(Group& group, std::size_t player, std::span<const WantedRequest> wanted);
+  [[nodiscard]] hindsight::Form form_of(const WantedRequest& request) const;
+  [[nodiscard]] static std::int64_t asked_amount(const WantedRequest& request);
 
   [[nodiscard]] bool can_change(const WantedRequest& told, const WantedRequest& wanted) const;
   [[nodiscard]] bool is_final(const WantedRequest& told) const;
   [[nodiscard]] bool allows(Group& group, std::span<const WantedRequest> wanted) const;
   [[nodiscard]] static bool is_pending(const WantedRequest& request);
-  [[nodiscard]] bool same_request(const WantedRequest& told, const WantedRequest& wanted) const;
+  [[nodiscard]] static bool same_request(const WantedRequest& told, const WantedRequest& wanted);
   [[nodiscard]] static Group::iterator first_from(Group& group, const hindsight::Order& order);
-  [[nodiscard]] Told* told_as(Group& group, const WantedRequest& wanted) const;
+  [[nodiscard]] static Told* told_as(Group& group, const WantedRequest& wanted);
   static void insert(Group& group, const Told& told);
   [[nodiscard]] static Told* waiting_in(Group& group);
   [[nodiscard]] static bool takes_of_what_waits(Group& group, const WantedRequest& run);
@@ -120,6 +137,7 @@ class CoalitionBooks {
   std::vector<hindsight::Coalition> coalitions_;  // by slot, ascending
   Instant horizon_ = k_beginning_of_time;
   std::map<GroupKey, Group> groups_;
+  std::vector<KindDivided> divisions_;
   std::vector<Stretch> stretches_;  // from the horizon on, and earlier ones that are not in did_ yet
   std::size_t shared_ = 0;          // so many of the first ones are in did_; the schedules have the cuts of the others
   GapOfPeriods did_;

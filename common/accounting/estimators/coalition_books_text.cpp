@@ -1,4 +1,7 @@
 // CoalitionBooks as lines of a checkpoint.
+//
+// Where every request starts in parts, on nodes of one kind, the text says nothing of forms and kinds, as it did before
+// there were any. Otherwise it begins with the number of kinds and with the forms, and says more.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -65,68 +68,154 @@ std::int64_t read_begin(TextReader& in) {
   return begin > k_last ? hindsight::k_never : begin;
 }
 
-void write_ends(TextWriter& out, const std::vector<hindsight::End>& ends) {
-  out.number(static_cast<Int128>(ends.size()));
-  for (const hindsight::End& end : ends) out.number(end.at()).number(end.start()).number(end.amount());
-}
-
-std::vector<hindsight::End> read_ends(TextReader& in) {
-  std::vector<hindsight::End> ends;
-  for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left) {
-    const std::int64_t at = in.small(0, 2 * k_last_instant.value);
-    const std::int64_t start = in.small(0, k_last_instant.value);
-    for_parts(read_amount(in), [&](std::int64_t amount) { ends.emplace_back(at, start, amount); });
-  }
-  return ends;
-}
-
 using Position = hindsight::Position<hindsight::UInt128>;
 
-// All requests have one form, of one kind: the first one that waits is the first one that has not started entirely.
-void write_position(TextWriter& out, const Position& position) {
-  const hindsight::Waiting first =
-      position.waiting.empty() ? hindsight::Waiting{.place = position.head} : position.waiting.front();
-  out.number(first.place).number(first.begun).number(position.pools.front().free);
-  write_value(out, position.value);
-  write_ends(out, position.coming);
-}
+// How schedules are written.
+struct Layout {
+  std::size_t kinds = 1;
+  bool has_forms = false;
 
-void read_position(TextReader& in, Position& position) {
-  position.head = static_cast<std::uint32_t>(in.small(0, k_most_counted));
-  const std::int64_t begun = in.small(0, k_max_wanted.value);
-  if (begun > 0) position.waiting.push_back({.place = position.head++, .begun = begun});
-  const std::int64_t free = in.small(-k_level, k_level);
-  position.value = read_value(in);
-  position.pools.front() = {.free = free, .size = free + position.value.running};
-  position.coming = read_ends(in);
-}
-
-void write_schedule(TextWriter& out, const Schedule& schedule) {
-  out.line("schedule").number(schedule.members).number(schedule.reached);
-  write_position(out, schedule);
-  write_position(out, schedule.points.front());
-  out.number(static_cast<Int128>(schedule.marked.size()));
-  for (const Value& value : schedule.marked) write_value(out, value);
-  out.number(static_cast<Int128>(schedule.parts.size()));
-  for (const hindsight::Part& part : schedule.parts)
-    out.number(part.place()).number(part.start()).number(part.amount());
-}
-
-Schedule read_schedule(TextReader& in) {
-  Schedule schedule;
-  schedule.members = static_cast<hindsight::Coalition>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
-  schedule.reached = in.small(k_lowest, k_last);
-  read_position(in, schedule);
-  read_position(in, schedule.points.emplace_back());
-  schedule.points.front().at = schedule.reached;
-  for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left)
-    schedule.marked.push_back(read_value(in));
-  for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left) {
-    const auto place = static_cast<std::uint32_t>(in.small(0, k_most_counted));
-    const std::int64_t start = in.small(0, k_last_instant.value);
-    for_parts(read_amount(in), [&](std::int64_t amount) { schedule.parts.emplace_back(place, start, amount); });
+  void write_kind(TextWriter& out, Kind kind) const {
+    if (has_forms) out.number(kind);
   }
-  return schedule;
+  [[nodiscard]] Kind read_kind(TextReader& in) const {
+    return has_forms ? static_cast<Kind>(in.small(0, static_cast<std::int64_t>(kinds) - 1)) : Kind{0};
+  }
+
+  void write_ends(TextWriter& out, const std::vector<hindsight::End>& ends) const {
+    out.number(static_cast<Int128>(ends.size()));
+    for (const hindsight::End& end : ends) {
+      out.number(end.at()).number(end.start()).number(end.amount());
+      write_kind(out, end.kind());
+    }
+  }
+  [[nodiscard]] std::vector<hindsight::End> read_ends(TextReader& in) const {
+    std::vector<hindsight::End> ends;
+    for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left) {
+      const std::int64_t at = in.small(0, 2 * k_last_instant.value);
+      const std::int64_t start = in.small(0, k_last_instant.value);
+      const std::int64_t all = read_amount(in);
+      const Kind kind = read_kind(in);
+      for_parts(all, [&](std::int64_t amount) { ends.emplace_back(at, start, amount, kind); });
+    }
+    return ends;
+  }
+
+  void write_position(TextWriter& out, const Position& position) const {
+    if (has_forms) {
+      out.number(position.head).number(static_cast<Int128>(position.waiting.size()));
+      for (const hindsight::Waiting& of : position.waiting) out.number(of.form).number(of.place).number(of.begun);
+      for (std::size_t kind = 0; kind < kinds; ++kind)
+        out.number(position.pools[kind].free).number(position.pools[kind].size);
+    } else {
+      // The first request that waits is the first one that has not started entirely.
+      const hindsight::Waiting first =
+          position.waiting.empty() ? hindsight::Waiting{.place = position.head} : position.waiting.front();
+      out.number(first.place).number(first.begun).number(position.pools.front().free);
+    }
+    write_value(out, position.value);
+    write_ends(out, position.coming);
+  }
+  void read_position(TextReader& in, Position& position) const {
+    position.head = static_cast<std::uint32_t>(in.small(0, k_most_counted));
+    if (has_forms) {
+      for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left) {
+        hindsight::Waiting& of = position.waiting.emplace_back();
+        of.form = static_cast<hindsight::FormId>(in.small(0, k_most_counted));
+        of.place = static_cast<std::uint32_t>(in.small(0, k_most_counted));
+        of.begun = in.small(0, k_max_wanted.value);
+      }
+      position.pools.resize(kinds);
+      for (hindsight::Pool& pool : position.pools) {
+        pool.free = in.small(-k_level, k_level);
+        pool.size = in.small(-k_level, k_level);
+      }
+      position.value = read_value(in);
+    } else {
+      const std::int64_t begun = in.small(0, k_max_wanted.value);
+      if (begun > 0) position.waiting.push_back({.place = position.head++, .begun = begun});
+      const std::int64_t free = in.small(-k_level, k_level);
+      position.value = read_value(in);
+      position.pools.front() = {.free = free, .size = free + position.value.running};
+    }
+    position.coming = read_ends(in);
+  }
+
+  void write_schedule(TextWriter& out, const Schedule& schedule) const {
+    out.line("schedule").number(schedule.members).number(schedule.reached);
+    write_position(out, schedule);
+    write_position(out, schedule.points.front());
+    out.number(static_cast<Int128>(schedule.marked.size()));
+    for (const Value& value : schedule.marked) write_value(out, value);
+    out.number(static_cast<Int128>(schedule.parts.size()));
+    for (const hindsight::Part& part : schedule.parts) {
+      out.number(part.place()).number(part.start()).number(part.amount());
+      write_kind(out, part.kind());
+    }
+  }
+  [[nodiscard]] Schedule read_schedule(TextReader& in) const {
+    Schedule schedule;
+    schedule.members = static_cast<hindsight::Coalition>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
+    schedule.reached = in.small(k_lowest, k_last);
+    read_position(in, schedule);
+    read_position(in, schedule.points.emplace_back());
+    schedule.points.front().at = schedule.reached;
+    for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left)
+      schedule.marked.push_back(read_value(in));
+    for (std::int64_t left = in.small(0, k_most_counted); left > 0 && in.ok(); --left) {
+      const auto place = static_cast<std::uint32_t>(in.small(0, k_most_counted));
+      const std::int64_t start = in.small(0, k_last_instant.value);
+      const std::int64_t all = read_amount(in);
+      const Kind kind = read_kind(in);
+      for_parts(all, [&](std::int64_t amount) { schedule.parts.emplace_back(place, start, amount, kind); });
+    }
+    return schedule;
+  }
+};
+
+// With the kinds that are used: which others were named once does not follow from the facts.
+Layout layout_of(const Image& image) {
+  std::size_t kinds = 1;
+  const auto use = [&kinds](std::size_t kind) { kinds = std::max(kinds, kind + 1); };
+  for (const hindsight::Form& form : image.forms) use(std::ranges::max(form.kinds));
+  for (const hindsight::CapacityChange& change : image.changes) use(change.kind);
+  const auto use_pools = [&](const Position& position) {
+    for (std::size_t kind = 0; kind < position.pools.size(); ++kind) {
+      if (position.pools[kind] != hindsight::Pool{}) use(kind);
+    }
+  };
+  for (const Schedule& schedule : image.schedules) {
+    use_pools(schedule);
+    use_pools(schedule.points.front());
+  }
+  const bool has_forms = std::ranges::any_of(image.forms, [](const auto& form) { return form != hindsight::Form{}; });
+  return {.kinds = kinds, .has_forms = has_forms || kinds > 1};
+}
+
+void write_forms(TextWriter& out, const Layout& layout, const std::vector<hindsight::Form>& forms) {
+  if (!layout.has_forms) return;
+  out.line("kinds").number(static_cast<Int128>(layout.kinds));
+  for (const hindsight::Form& form : forms) {
+    out.line("form").number(form.width).number(static_cast<Int128>(form.kinds.size()));
+    for (const Kind kind : form.kinds) out.number(kind);
+  }
+}
+
+Layout read_forms(TextReader& in, std::vector<hindsight::Form>& forms) {
+  Layout layout;
+  if (!in.next("kinds")) return layout;
+  layout = {.kinds = static_cast<std::size_t>(in.small(1, hindsight::k_most_kinds)), .has_forms = true};
+  while (in.next("form")) {
+    hindsight::Form form{.kinds = {}, .width = in.small(0, k_max_wanted.value)};
+    for (std::int64_t left = in.small(1, hindsight::k_most_kinds); left > 0 && in.ok(); --left) {
+      const Kind kind = layout.read_kind(in);
+      if (form.may_use(kind)) in.fault("a form with a kind twice");
+      form.kinds.push_back(kind);
+    }
+    forms.push_back(std::move(form));
+  }
+  if (forms.empty()) forms.emplace_back();
+  return layout;
 }
 
 std::int64_t player_of(hindsight::Coalition owner) {
@@ -137,13 +226,14 @@ hindsight::Coalition read_owner(TextReader& in, std::size_t players) {
   return hindsight::Coalition{1} << in.small(0, std::max<std::int64_t>(static_cast<std::int64_t>(players) - 1, 0));
 }
 
-void write_request(TextWriter& out, const hindsight::Known& known) {
+void write_request(TextWriter& out, const Layout& layout, const hindsight::Known& known) {
   out.line("request").number(known.release).number(player_of(known.owner));
   write_order(out, known.order);
   out.number(known.amount).number(known.really_began).number(known.duration);
+  if (layout.has_forms) out.number(known.form).number(known.is_charged_apart);
 }
 
-hindsight::Known read_request(TextReader& in, std::size_t players) {
+hindsight::Known read_request(TextReader& in, const Layout& layout, std::size_t players) {
   hindsight::Known known;
   known.release = in.small(0, k_last_instant.value);
   known.owner = read_owner(in, players);
@@ -151,6 +241,9 @@ hindsight::Known read_request(TextReader& in, std::size_t players) {
   known.amount = in.small(0, k_max_wanted.value);
   known.really_began = read_begin(in);
   known.duration = in.small(hindsight::k_unknown, k_last_instant.value);
+  if (!layout.has_forms) return known;
+  known.form = static_cast<hindsight::FormId>(in.small(0, k_most_counted)) & 0x7FFF'FFFFU;
+  known.is_charged_apart = in.small(0, 1) == 1 ? 1 : 0;
   return known;
 }
 
@@ -179,10 +272,14 @@ void CoalitionBooks::save(TextWriter& out) const {
     write_stretch(out.line(is_final ? "final_stretch" : "stretch"), stretches_[shared_ + i]);
     if (is_final) out.number(image.at_final_cuts[i].work).number(image.at_final_cuts[i].moment);
   }
-  for (const hindsight::Known& known : image.requests) write_request(out, known);
-  for (const hindsight::CapacityChange& change : image.changes)
+  const Layout layout = layout_of(image);
+  write_forms(out, layout, image.forms);
+  for (const hindsight::Known& known : image.requests) write_request(out, layout, known);
+  for (const hindsight::CapacityChange& change : image.changes) {
     out.line("offered").number(change.at).number(player_of(change.owner)).number(change.by);
-  for (const Schedule& schedule : image.schedules) write_schedule(out, schedule);
+    layout.write_kind(out, change.kind);
+  }
+  for (const Schedule& schedule : image.schedules) layout.write_schedule(out, schedule);
   for (const auto& [key, group] : groups_) {
     out.line("group").instant(key.released).number(key.organization.value).number(key.job.value);
     out.number(static_cast<Int128>(group.size()));
@@ -190,6 +287,8 @@ void CoalitionBooks::save(TextWriter& out) const {
       const auto name =
           std::lower_bound(saved.names.begin(), saved.names.end(), std::pair(one.name, hindsight::Request{0}));
       out.number(name->second);
+      // What it may use by now is in its form; this is what it asked for when it was released.
+      if (layout.has_forms) out.number(one.is.asked.kinds);
     }
   }
 }
@@ -209,16 +308,19 @@ void CoalitionBooks::load(TextReader& in, Instant now) {
   }
   while (in.next("stretch")) stretches_.push_back(read_stretch(in));
   for (const Stretch& stretch : stretches_) image.cuts.push_back(stretch.begin.value);
-  while (in.next("request")) image.requests.push_back(read_request(in, players_));
+  const Layout layout = read_forms(in, image.forms);
+  while (in.next("request")) image.requests.push_back(read_request(in, layout, players_));
   while (in.next("offered")) {
     hindsight::CapacityChange change;
     change.at = in.small(k_first, k_last);
     change.owner = read_owner(in, players_);
     change.by = in.small(-k_max_wanted.value, k_max_wanted.value);
+    change.kind = layout.read_kind(in);
     image.changes.push_back(change);
   }
-  while (in.next("schedule")) image.schedules.push_back(read_schedule(in));
+  while (in.next("schedule")) image.schedules.push_back(layout.read_schedule(in));
   const std::vector<hindsight::Known> requests = image.requests;
+  const std::vector<hindsight::Form> forms = image.forms.empty() ? std::vector<hindsight::Form>(1) : image.forms;
   if (!in.ok()) return;
   if (!schedules_.restore(std::move(image))) return in.fault("these are not the schedules of coalitions");
   std::vector<bool> is_told(requests.size());
@@ -234,9 +336,12 @@ void CoalitionBooks::load(TextReader& in, Instant now) {
         return in.fault("a request that the schedules do not have");
       is_told[name] = true;
       const hindsight::Known& known = requests[name];
-      insert(group, {static_cast<hindsight::Request>(name),
-                     {known.release, known.order, known.amount, known.really_began, known.duration}});
+      Asked asked{.width = forms[known.form].width};
+      if (layout.has_forms) asked.kinds = static_cast<KindSet>(in.number(1, ~KindSet{0}));
+      group.push_back({static_cast<hindsight::Request>(name),
+                       {known.release, known.order, known.amount, known.really_began, known.duration, asked}});
     }
+    sort(group);
   }
 }
 

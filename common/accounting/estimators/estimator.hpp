@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "accounting/events/event.hpp"
+#include "accounting/ownership/kinds.hpp"
 #include "accounting/worth/worth.hpp"
 #include "base/types.hpp"
 #include "game/utility.hpp"
@@ -50,24 +51,17 @@ struct Piece {
 
 // How an organization's levels change from an instant on; the members are differences.
 struct LevelChange {
-  ProcessorMillionths running;  // processors that its jobs hold, of whatever placement
-  ProcessorMillionths waiting;  // that its startable pending jobs ask for, if they may use any node
-  ProcessorMillionths owned;    // that it offers, by ownership and capacity
+  ProcessorMillionths running;  // processors that its jobs hold
+  ProcessorMillionths owned;    // that it offers, by ownership and capacity, on nodes of `kind`
+  Kind kind = 0;
 };
 
-// Identifies a placement (PlacementResolved) as long as waits or runs have it.
-struct PlacementId {
-  std::uint32_t value = 0;
-  friend auto operator<=>(const PlacementId&, const PlacementId&) = default;
-};
-
-// How an organization's figures in a placement change from an instant on; the members are differences.
-struct PlacedChange {
-  PlacementId placement;
-  ProcessorMillionths waiting{};  // that its startable pending jobs with this placement ask for
-  ProcessorMillionths running{};  // part of LevelChange::running: what its jobs with this placement hold, on any node
-  // That it offers on the nodes which they may use; set only while there are any of them.
-  ProcessorMillionths offered{};
+// What one task of a request asks for, by the definition of hindsight in force when it was released
+// (ownership/kinds.hpp).
+struct Asked {
+  std::int64_t width = 0;  // millionths of a processor that start together; 0: it starts in any parts
+  KindSet kinds = 1;       // not empty: the kinds of nodes that it may use
+  friend auto operator<=>(const Asked&, const Asked&) = default;
 };
 
 // A wait or a run of a job as a whole.
@@ -81,6 +75,7 @@ struct SegmentFact {
   // As of SegmentOpened: of a run, since when Slurm could have started it, and the job that its wait is booked under.
   std::optional<Instant> released = std::nullopt;
   JobId waited_as = {};
+  Asked asked = {};  // of a run: as if it had asked for what it is charged
 };
 
 class Estimator {
@@ -109,9 +104,8 @@ class Estimator {
   virtual void fold_piece(int /*sign*/, const Piece& /*piece*/) {}
   virtual void fold_segment(int /*sign*/, const SegmentFact& /*segment*/) {}
   virtual void change_levels(Instant /*t*/, OrgId /*organization*/, const LevelChange& /*change*/) {}
-  virtual void change_placed(Instant /*t*/, OrgId /*organization*/, const PlacedChange& /*change*/) {}
-  // The books remember no wait or run with this placement any more: what was offered for it is taken back.
-  virtual void forget_placement(PlacementId /*placement*/) {}
+  // All divisions of kinds of nodes, ascending.
+  virtual void divide_kinds(const std::vector<KindDivided>& /*divisions*/) {}
 
   // The current period ended at `boundaries.back()`; earlier boundaries are unchanged. What runs then goes on in the
   // next period.
@@ -130,9 +124,11 @@ class Estimator {
     return std::nullopt;
   }
 
-  // Whether this segment is too old although it does not begin before the horizon: the books have to be made again with
-  // it.
-  [[nodiscard]] virtual bool is_too_old(const SegmentFact& /*segment*/) const { return false; }
+  // Whether the change of a segment from `before` to `after` is too old although it makes no difference before the
+  // horizon: the books have to be made again with it. nullptr: there is none before, or none after; never both.
+  [[nodiscard]] virtual bool is_too_old(const SegmentFact* /*before*/, const SegmentFact* /*after*/) const {
+    return false;
+  }
 
   // Whether retracting this segment needs the books made again although it is younger than the memory horizon.
   [[nodiscard]] virtual bool stays(const SegmentFact& /*segment*/) const { return false; }

@@ -19,6 +19,31 @@ namespace shapley::accounting {
 
 namespace {
 
+// A wait that ended before the horizon and is kept.
+void save_wait(TextWriter& out, const SegmentFact& wait) {
+  out.line("asked").number(wait.organization.value).number(wait.key.job.value).instant(wait.key.anchor);
+  out.number(wait.key.ordinal).number(wait.waited_as.value).number(wait.processors.value);
+  out.instant(wait.begin).instant(wait.end).number(wait.asked.width).number(wait.asked.kinds);
+}
+
+SegmentFact load_wait(TextReader& in, std::size_t organizations, Instant horizon) {
+  const auto small = [&] { return static_cast<std::uint32_t>(in.small(0, std::numeric_limits<std::uint32_t>::max())); };
+  SegmentFact wait;
+  wait.organization.value =
+      static_cast<std::uint32_t>(in.small(0, std::max<std::int64_t>(static_cast<std::int64_t>(organizations) - 1, 0)));
+  wait.key.kind = SegmentKind::wait;
+  wait.key.job.value = small();
+  wait.key.anchor = in.instant(k_beginning_of_time, horizon);
+  wait.key.ordinal = small();
+  wait.waited_as.value = small();
+  wait.processors.value = in.small(1, k_max_wanted.value);
+  wait.begin = in.instant(wait.key.anchor, horizon);
+  wait.end = in.instant(wait.begin, horizon);
+  wait.asked.width = in.small(0, k_max_wanted.value);
+  wait.asked.kinds = static_cast<KindSet>(in.number(1, ~KindSet{0}));
+  return wait;
+}
+
 class Hindsight final : public Estimator {
  public:
   void set_organizations(const std::vector<OrgId>& by_name) override {
@@ -47,11 +72,16 @@ class Hindsight final : public Estimator {
     facts_.attendance.change(
         {.at = t, .organization = organization, .owned = change.owned.value, .running = change.running.value});
     if (change.owned.value == 0) return;
-    const When when{t, organization};
+    const When when{t, organization, change.kind};
     const bool was_there = facts_.capacities.contains(when);
     const bool is_there = add_change(facts_.capacities, when, change.owned.value);
     if (was_there != is_there) facts_.players.fold(is_there ? 1 : -1, organization, {t, t});
     present_.note_capacity(when, change.owned.value);
+  }
+
+  void divide_kinds(const std::vector<KindDivided>& divisions) override {
+    facts_.divisions = divisions;
+    present_.drop();
   }
 
   void close_period(const std::vector<Instant>& boundaries) override {
@@ -75,12 +105,15 @@ class Hindsight final : public Estimator {
 
   [[nodiscard]] std::optional<CooperationWorth> worth(const Question& question, std::span<const OrgId> rows) override;
 
-  [[nodiscard]] bool is_too_old(const SegmentFact& segment) const override {
-    if (is_off_) return false;
-    if (group_of(segment).released >= facts_.horizon) return false;
-    const bool is_run = segment.key.kind == SegmentKind::run;
-    const Instant release = is_run ? facts_.requests.release_of(segment) : segment.key.anchor;
-    return release < facts_.horizon && segment.begin >= facts_.horizon && !facts_.settled.waits(group_of(segment));
+  // What was released before the horizon can only be a part of what waited there, and what that asked for stays.
+  [[nodiscard]] bool is_too_old(const SegmentFact* before, const SegmentFact* after) const override {
+    const SegmentFact& fact = before == nullptr ? *after : *before;
+    const GroupKey key = group_of(fact);
+    if (is_off_ || key.released >= facts_.horizon) return false;
+    if (facts_.requests.changes_others(before, after)) return true;
+    if (before != nullptr || fact.begin < facts_.horizon) return false;
+    const RequestFacts::Requested is = facts_.requests.requested_by(fact);
+    return is.released < facts_.horizon && !facts_.settled.waits(key, is.released, is.asked);
   }
 
   // Nor can it be taken back that an organization asked for it, and was there, before the horizon.
@@ -134,7 +167,7 @@ class Hindsight final : public Estimator {
     present_.forget_before(facts_, horizon);
     facts_.attendance.forget_before(horizon);
     facts_.requests.forget_before(horizon);
-    facts_.capacities.erase(facts_.capacities.begin(), facts_.capacities.lower_bound({horizon, OrgId{}}));
+    facts_.capacities.erase(facts_.capacities.begin(), facts_.capacities.lower_bound({horizon, OrgId{}, Kind{0}}));
     facts_.horizon = horizon;
     close_shares();
   }
@@ -174,9 +207,11 @@ class Hindsight final : public Estimator {
   // Advances the settled schedules to `horizon`.
   void tell_settled(Instant horizon) {
     CoalitionBooks::Schedules& schedules = facts_.settled.schedules();
+    facts_.divide_kinds(facts_.settled, horizon);
     for (const auto& [when, by] : facts_.capacities) {
-      if (when.first >= horizon) break;
-      (void)facts_.settled.change_capacity(*present_.player_of(when.second), when.first, by);
+      const auto& [at, organization, kind] = when;
+      if (at >= horizon) break;
+      (void)facts_.settled.change_capacity(*present_.player_of(organization), at, by, kind);
     }
     facts_.mark_boundaries(schedules, horizon);
     std::set<GroupKey> keys;
@@ -281,6 +316,7 @@ void Hindsight::save(TextWriter& out, const Remembered& /*books*/) {
   facts_.closed.save(out);
   facts_.settled.forget_settled();
   facts_.settled.save(out);
+  for (const SegmentFact& wait : facts_.requests.kept_from_before(facts_.horizon)) save_wait(out, wait);
   GapOfPeriods final_gap = facts_.attendance.ran_before_horizon();
   for (const auto& [period, did] : facts_.settled.did_finally()) final_gap[period] -= did;
   save_gap(out, final_gap);
@@ -309,14 +345,20 @@ void Hindsight::load(TextReader& in, const Remembered& books) {
   facts_.horizon = books.horizon;
   if (facts_.settled.horizon() != facts_.horizon)
     return in.fault("the coalitions' schedules do not end at the horizon");
+  std::vector<KindDivided> divisions = facts_.divisions;
+  std::erase_if(divisions, [&](const KindDivided& division) { return division.at >= facts_.horizon; });
+  facts_.settled.restore_divisions(std::move(divisions));
+  std::vector<SegmentFact> waits;
+  while (in.next("asked")) waits.push_back(load_wait(in, facts_.organizations, facts_.horizon));
   facts_.attendance.forget_before(facts_.horizon);
   hindsight::Coalition ever = 0;
   for (const Players::Joined& player : facts_.players.settled())
     ever |= hindsight::Coalition{1} << player.organization.value;
   facts_.attendance.restore(load_gap(in, facts_.organizations), ever);
   // The schedules already have what the remembered facts say about the time before the horizon.
+  for (const SegmentFact& wait : waits) facts_.requests.fold(1, wait);
   facts_.requests.forget_before(facts_.horizon);
-  facts_.capacities.erase(facts_.capacities.begin(), facts_.capacities.lower_bound({facts_.horizon, OrgId{}}));
+  facts_.capacities.erase(facts_.capacities.begin(), facts_.capacities.lower_bound({facts_.horizon, OrgId{}, Kind{0}}));
   present_.drop();
 }
 

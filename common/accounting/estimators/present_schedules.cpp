@@ -21,6 +21,12 @@ std::vector<std::size_t> SettledFacts::sizes_of(std::size_t of_players) {
   return {sizes.begin(), sizes.end()};
 }
 
+void SettledFacts::divide_kinds(CoalitionBooks& books, Instant until) const {
+  for (const KindDivided& division : divisions) {
+    if (horizon <= division.at && division.at < until) books.divide_kind(division);
+  }
+}
+
 void SettledFacts::mark_boundaries(CoalitionBooks::Schedules& schedules, Instant until) const {
   for (const Instant boundary : boundaries) {
     const bool is_new = schedules.marks().empty() || schedules.marks().back() < boundary.value;
@@ -88,6 +94,7 @@ void PresentSchedules::begin(SettledFacts& facts) {
   books_ = facts.settled;
   books_->set_players(facts.players.ranks(players_.size()), facts.sizes_of(players_.size()), facts.exact);
   facts.mark_boundaries(books_->schedules(), k_end_of_time);
+  facts.divide_kinds(*books_, k_end_of_time);
   stale_capacities_ = facts.capacities;
   is_beginning_ = true;
   begun_until_.reset();
@@ -118,8 +125,9 @@ bool PresentSchedules::may_clamp(const SettledFacts& facts) const {
 // False: a new change lies before what the schedules have settled.
 bool PresentSchedules::tell_capacities(const SettledFacts& facts) {
   for (const auto& [when, by] : stale_capacities_) {
-    const auto player = player_of(when.second);
-    if (player && !books_->change_capacity(*player, when.first, by) && !may_clamp(facts)) return false;
+    const auto& [at, organization, kind] = when;
+    const auto player = player_of(organization);
+    if (player && !books_->change_capacity(*player, at, by, kind) && !may_clamp(facts)) return false;
   }
   stale_capacities_.clear();
   return true;

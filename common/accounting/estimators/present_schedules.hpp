@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,7 @@ namespace shapley::accounting {
 // The number of requests that are sent to schedules at once.
 inline constexpr std::size_t k_batch = 512;
 
-using When = std::pair<Instant, OrgId>;
+using When = std::tuple<Instant, OrgId, Kind>;
 using Capacities = std::map<When, std::int64_t>;
 
 // Adds `by` to the change at `when`; false if no change is left then.
@@ -42,8 +43,9 @@ struct SettledFacts {
   std::size_t organizations = 0;
   std::size_t exact = hindsight::k_exact_players;  // up to so many players all coalitions are kept
   Players players;
-  RequestFacts requests;  // without those that ended before the horizon
-  Capacities capacities;  // changes from the horizon on
+  RequestFacts requests;               // without those that ended before the horizon
+  Capacities capacities;               // changes from the horizon on
+  std::vector<KindDivided> divisions;  // all of them
   Attendance attendance;
   std::vector<Instant> boundaries;
   ClosedShares closed;  // of the first periods, which no fact changes any more
@@ -52,6 +54,8 @@ struct SettledFacts {
 
   // Contributions are wanted for the players of every period that is not final, and for all players.
   [[nodiscard]] std::vector<std::size_t> sizes_of(std::size_t of_players);
+  // Sends the divisions of kinds in [horizon, until). REQUIRES: no later request was sent.
+  void divide_kinds(CoalitionBooks& books, Instant until) const;
   // The boundaries before `until` that the schedules do not have yet.
   void mark_boundaries(CoalitionBooks::Schedules& schedules, Instant until) const;
 };

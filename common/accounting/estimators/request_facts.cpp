@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <tuple>
 
 namespace shapley::accounting {
@@ -35,25 +36,108 @@ Waits waits_of(const RequestFacts::Group& group) {
   return waits;
 }
 
-Instant release_within(const Waits& waits, const GroupKey& key, const SegmentFact& run) {
-  const auto later = std::upper_bound(waits.begin(), waits.end(), std::pair(run.begin, k_end_of_time));
-  const bool was_seen_to_wait = later != waits.begin() && run.begin <= std::prev(later)->second;
-  return was_seen_to_wait ? key.released : std::max(key.released, run.begin - k_believed);
+bool was_seen_to_wait(const Waits& waits, const SegmentFact& run) {
+  const auto later = std::ranges::lower_bound(waits, run.begin, {}, &Waits::value_type::first);
+  return later != waits.begin() && run.begin <= std::prev(later)->second;
 }
 
-// What the group asks for at `until`; if the books do not know that, what it asks for next.
-std::int64_t waiting_at(const RequestFacts::Group& group, Instant until) {
-  std::int64_t amount = 0;
-  const SegmentFact* next = nullptr;
+Instant release_within(const Waits& waits, const GroupKey& key, const SegmentFact& run) {
+  return was_seen_to_wait(waits, run) ? key.released : std::max(key.released, run.begin - k_believed);
+}
+
+// A wait, and since when its job has asked for the same.
+struct Asking {
+  const SegmentFact* wait;
+  Instant released;
+};
+
+// The group's waits by job; of each job by begin.
+std::vector<Asking> askings_of(const GroupKey& key, const RequestFacts::Group& group) {
+  std::vector<Asking> askings;
   for (const auto& [name, fact] : group) {
-    if (name.kind != SegmentKind::wait || is_empty(fact) || fact.end < until) continue;
-    if (fact.begin < until) {
-      amount += fact.processors.value;
-    } else if (next == nullptr || fact.begin < next->begin) {
-      next = &fact;
+    if (name.kind == SegmentKind::wait && !is_empty(fact)) askings.push_back({&fact, key.released});
+  }
+  std::ranges::stable_sort(askings, {}, [](const Asking& of) { return std::pair(of.wait->key.job, of.wait->begin); });
+  for (std::size_t i = 1; i < askings.size(); ++i) {
+    const Asking& before = askings[i - 1];
+    if (before.wait->key.job != askings[i].wait->key.job) continue;
+    askings[i].released = before.wait->asked == askings[i].wait->asked ? before.released : askings[i].wait->begin;
+  }
+  return askings;
+}
+
+// What the run waited as: the last wait that it can have ended, of its job or else of the group's; nullptr: none.
+const Asking* asking_of(const std::vector<Asking>& askings, const GroupKey& key, const SegmentFact& run) {
+  for (const JobId job : {run.key.job, key.job}) {
+    auto of = std::ranges::lower_bound(askings, std::pair(job, run.begin), {}, [](const Asking& asking) {
+      return std::pair(asking.wait->key.job, asking.wait->begin);
+    });
+    while (of != askings.begin() && (--of)->wait->key.job == job) {
+      if (run.begin <= of->wait->end) return &*of;
     }
   }
-  return amount == 0 && next != nullptr ? next->processors.value : amount;
+  return nullptr;
+}
+
+// What a run asked for, and since when: by the wait that it started out of, or by itself.
+RequestFacts::Requested requested(const GroupKey& key, const Waits& waits, const std::vector<Asking>& askings,
+                                  const SegmentFact& run) {
+  if (was_seen_to_wait(waits, run)) {
+    if (const Asking* const of = asking_of(askings, key, run)) return {of->released, of->wait->asked};
+  }
+  return {release_within(waits, key, run), run.asked};
+}
+
+// What the group asks for at `until`, by release and form; if the books do not know that, what it asks for next.
+std::vector<WantedRequest> pending_at(const std::vector<Asking>& askings, const GroupKey& key, Instant until) {
+  std::vector<WantedRequest> pending;
+  const Asking* next = nullptr;
+  const auto add = [&](const Asking& of) {
+    const auto like = std::ranges::find_if(pending, [&](const WantedRequest& request) {
+      return request.release == of.released.value && request.asked == of.wait->asked;
+    });
+    if (like == pending.end()) {
+      pending.push_back({.release = of.released.value,
+                         .order = {key.job.value, k_last_key, 0},
+                         .amount = of.wait->processors.value,
+                         .asked = of.wait->asked});
+    } else {
+      like->amount += of.wait->processors.value;
+    }
+  };
+  for (const Asking& of : askings) {
+    if (of.wait->end < until) continue;
+    if (of.wait->begin < until) {
+      add(of);
+    } else if (next == nullptr || of.wait->begin < next->wait->begin) {
+      next = &of;
+    }
+  }
+  if (pending.empty() && next != nullptr) add(*next);
+  return pending;
+}
+
+// Of the waits that ended before the horizon those without which it would not be known since when a job asks for what
+// it asks for afterwards: the first one of each time in which it asked for the same, if it changed that at all.
+std::set<SegmentKey> kept_waits(const GroupKey& key, const RequestFacts::Group& group, Instant horizon) {
+  std::set<SegmentKey> kept;
+  const std::vector<Asking> askings = askings_of(key, group);
+  for (auto first = askings.begin(); first != askings.end();) {
+    const JobId job = first->wait->key.job;
+    const auto end = std::find_if(first, askings.end(), [job](const Asking& of) { return of.wait->key.job != job; });
+    const bool goes_on = std::any_of(first, end, [horizon](const Asking& of) { return of.wait->end >= horizon; });
+    const bool changes =
+        std::any_of(first, end, [&](const Asking& of) { return of.wait->asked != first->wait->asked; });
+    if (goes_on && changes) {
+      const Asking* before = nullptr;
+      for (auto of = first; of != end; ++of) {
+        if (before == nullptr || before->wait->asked != of->wait->asked) kept.insert(of->wait->key);
+        before = &*of;
+      }
+    }
+    first = end;
+  }
+  return kept;
 }
 
 hindsight::Order order_of(const GroupKey& key, const SegmentFact& run) {
@@ -80,10 +164,47 @@ void RequestFacts::fold(int sign, const SegmentFact& fact) {
   if (group->second.empty()) groups_.erase(group);
 }
 
-Instant RequestFacts::release_of(const SegmentFact& run) const {
-  const GroupKey key = group_of(run);
-  const auto group = groups_.find(key);
-  return release_within(group == groups_.end() ? Waits{} : waits_of(group->second), key, run);
+RequestFacts::Requested RequestFacts::requested_by(const SegmentFact& fact) const {
+  const GroupKey key = group_of(fact);
+  const auto known = groups_.find(key);
+  const Group none;
+  const Group& group = known == groups_.end() ? none : known->second;
+  if (fact.key.kind == SegmentKind::run) return requested(key, waits_of(group), askings_of(key, group), fact);
+  Instant released = key.released;
+  Instant latest = k_beginning_of_time;
+  for (const Asking& of : askings_of(key, group)) {
+    if (of.wait->key.job != fact.key.job || of.wait->begin >= fact.begin || of.wait->begin < latest) continue;
+    latest = of.wait->begin;
+    released = of.wait->asked == fact.asked ? of.released : fact.begin;
+  }
+  return {released, fact.asked};
+}
+
+bool RequestFacts::changes_others(const SegmentFact* before, const SegmentFact* after) const {
+  const SegmentFact& fact = before == nullptr ? *after : *before;
+  if (fact.key.kind != SegmentKind::wait) return false;
+  const GroupKey key = group_of(fact);
+  const auto known = groups_.find(key);
+  if (known == groups_.end()) return false;
+  // What it is until the first instant at which the two differ is the same.
+  const Instant first = before == nullptr || after == nullptr ? fact.begin : std::min(before->end, after->end);
+  const auto is_later = [&](const auto& entry) { return entry.first != fact.key && entry.second.begin > first; };
+  if (std::ranges::none_of(known->second, is_later)) return false;
+  const auto all_of = [&](const Group& group) {
+    const Waits waits = waits_of(group);
+    const std::vector<Asking> askings = askings_of(key, group);
+    std::map<SegmentKey, Requested> requests;
+    for (const Asking& of : askings) requests.emplace(of.wait->key, Requested{of.released, of.wait->asked});
+    for (const auto& [name, run] : group) {
+      if (name.kind == SegmentKind::run && !is_empty(run)) requests.emplace(name, requested(key, waits, askings, run));
+    }
+    requests.erase(fact.key);
+    return requests;
+  };
+  Group changed = known->second;
+  changed.erase(fact.key);
+  if (after != nullptr) changed.emplace(after->key, *after);
+  return all_of(known->second) != all_of(changed);
 }
 
 std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant until) const {
@@ -91,26 +212,27 @@ std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant unt
   const auto group = groups_.find(key);
   if (group == groups_.end()) return wanted;
   const Waits waits = waits_of(group->second);
-  const WantedRequest pending{.release = key.released.value,
-                              .order = {key.job.value, k_last_key, 0},
-                              .amount = waiting_at(group->second, until)};
+  const std::vector<Asking> askings = askings_of(key, group->second);
+  const std::vector<WantedRequest> pending = pending_at(askings, key, until);
   for (const auto& [name, fact] : group->second) {
     if (is_empty(fact) || name.kind == SegmentKind::wait) continue;
-    WantedRequest run{.release = release_within(waits, key, fact).value,
-                      .order = order_of(key, fact),
-                      .amount = fact.processors.value};
+    const Requested is = requested(key, waits, askings, fact);
+    WantedRequest run{
+        .release = is.released.value, .order = order_of(key, fact), .amount = fact.processors.value, .asked = is.asked};
     if (run.release >= until.value) continue;
     const bool has_begun = fact.begin < until;
-    // Before its start the run is part of what waits, if anything waits.
-    if (!has_begun && pending.amount > 0 && run.release == pending.release) continue;
+    // Before its start the run is part of what waits, if anything waits for what it asks for.
+    const auto is_of_it = [&](const WantedRequest& of) { return of.release == run.release && of.asked == run.asked; };
+    if (!has_begun && std::ranges::any_of(pending, is_of_it)) continue;
     if (has_begun) run.begin = fact.begin.value;
     if (fact.end < until) run.duration = (fact.end - fact.begin).value;
     wanted.push_back(run);
   }
-  if (pending.amount > 0 && key.released < until) wanted.push_back(pending);
-  std::sort(wanted.begin(), wanted.end(), [](const WantedRequest& a, const WantedRequest& b) {
-    return std::tie(a.release, a.order) < std::tie(b.release, b.order);
-  });
+  for (const WantedRequest& request : pending) {
+    if (request.release < until.value) wanted.push_back(request);
+  }
+  std::ranges::sort(
+      wanted, {}, [](const WantedRequest& request) { return std::tie(request.release, request.asked, request.order); });
   return wanted;
 }
 
@@ -120,9 +242,25 @@ std::size_t RequestFacts::bytes() const {
 
 void RequestFacts::forget_before(Instant horizon) {
   for (auto group = groups_.begin(); group != groups_.end() && group->first.released < horizon;) {
-    facts_ -= std::erase_if(group->second, [horizon](const auto& entry) { return entry.second.end < horizon; });
+    const auto is_over = [horizon](const auto& entry) { return entry.second.end < horizon; };
+    if (std::ranges::any_of(group->second, is_over)) {
+      const std::set<SegmentKey> kept = kept_waits(group->first, group->second, horizon);
+      facts_ -= std::erase_if(group->second,
+                              [&](const auto& entry) { return is_over(entry) && !kept.contains(entry.first); });
+    }
     group = group->second.empty() ? groups_.erase(group) : std::next(group);
   }
+}
+
+std::vector<SegmentFact> RequestFacts::kept_from_before(Instant horizon) const {
+  std::vector<SegmentFact> kept;
+  for (const auto& [key, group] : groups_) {
+    if (key.released >= horizon) break;
+    for (const auto& [name, fact] : group) {
+      if (fact.end < horizon) kept.push_back(fact);
+    }
+  }
+  return kept;
 }
 
 }  // namespace shapley::accounting

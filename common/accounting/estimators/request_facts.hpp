@@ -9,6 +9,13 @@
 // it is believed for `k_believed` only; a run that does not say begins when it is released. Closed waits and segments
 // without length are no requests: what they asked for has started, or was withdrawn.
 //
+// A request has a form (Asked): what one of its tasks asks for while it waits. A run has the form of the wait that it
+// started out of, whatever it is charged; only one that was not seen to wait asks for what it is charged. Who changes
+// what a waiting job asks for has withdrawn it, and made another request that is released then. What runs and was
+// resized, too, is a request of its own.
+//
+// Facts of before a horizon are forgotten, except those waits that say since when a job asks for what it asks for.
+//
 // Single-threaded; the estimator owns it.
 #pragma once
 
@@ -48,6 +55,7 @@ struct WantedRequest {
   std::int64_t amount = 0;
   std::int64_t begin = hindsight::k_never;
   std::int64_t duration = hindsight::k_unknown;
+  Asked asked = {};
   friend bool operator==(const WantedRequest&, const WantedRequest&) = default;
 };
 
@@ -58,14 +66,25 @@ class RequestFacts {
   void fold(int sign, const SegmentFact& fact);
   // Ascending.
   [[nodiscard]] const std::map<GroupKey, Group>& groups() const { return groups_; }
-  // The requests of a group as known from instants before `until`, by release and order; at most one waits.
+  // The requests of a group as known from instants before `until`, by release, form and order; of one release and form
+  // at most one waits.
   [[nodiscard]] std::vector<WantedRequest> wanted(const GroupKey& key, Instant until) const;
-  // When the request of a run was released.
-  [[nodiscard]] Instant release_of(const SegmentFact& run) const;
+  // When the request of a run or of a wait was released, and what it asks for, if the fact is added to those there are.
+  struct Requested {
+    Instant released;
+    Asked asked;
+    friend bool operator==(const Requested&, const Requested&) = default;
+  };
+  [[nodiscard]] Requested requested_by(const SegmentFact& fact) const;
+  // Whether another request of the group was released at another instant, or asks for something else, if `before`
+  // becomes `after`; nullptr: there is no such fact before, or after.
+  [[nodiscard]] bool changes_others(const SegmentFact* before, const SegmentFact* after) const;
   // Memory in bytes, approximately.
   [[nodiscard]] std::size_t bytes() const;
   // Forgets facts that ended before the horizon.
   void forget_before(Instant horizon);
+  // Waits that ended before the horizon and are kept; by job. `fold` takes them again.
+  [[nodiscard]] std::vector<SegmentFact> kept_from_before(Instant horizon) const;
 
  private:
   std::map<GroupKey, Group> groups_;

@@ -1,8 +1,10 @@
 #include "accounting/estimators/table.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "accounting/estimators/direct_contr.hpp"
 #include "accounting/estimators/hindsight.hpp"
-#include "accounting/estimators/shapley_rate.hpp"
 #include "hindsight/contributions.hpp"
 
 namespace shapley::accounting {
@@ -15,16 +17,11 @@ constexpr EstimatorRow k_estimators[] = {
      .meaning = "the work done on its own nodes",
      .make = make_direct_contr,
      .by_owner = true},
-    {.name = "shapley_rate",
-     .member = "rate",
-     .meaning = "what its nodes were worth to the others at that moment",
-     .make = make_shapley_rate,
-     .of_what_runs = true},
     {.name = "hindsight",
      .member = "hindsight",
      .meaning = "what every coalition would have produced alone, corrected as durations become known",
      .make = make_hindsight,
-     .stand_in = "shapley_rate",
+     .stand_in = "direct_contr",
      .most_organizations = hindsight::k_most_players,
      .of_coalitions = true,
      .has_key = true},
@@ -32,10 +29,23 @@ constexpr EstimatorRow k_estimators[] = {
 
 static_assert(std::size(k_estimators) <= k_max_estimators, "raise k_max_estimators in table.hpp");
 
+constexpr FormerEstimator k_former_estimators[] = {
+    {.name = "shapley_rate",
+     .why = "there is no such estimator any more: hindsight is nearer to the exact Shapley value, with GPU nodes, too"},
+};
+
 }  // namespace
 
 std::span<const EstimatorRow> estimators() {
   return k_estimators;
+}
+
+std::span<const FormerEstimator> former_estimators() {
+  return k_former_estimators;
+}
+
+bool is_former_estimator(std::string_view name) {
+  return std::ranges::find(k_former_estimators, name, &FormerEstimator::name) != std::end(k_former_estimators);
 }
 
 std::span<const EstimatorId> estimator_ids() {

@@ -37,9 +37,6 @@ struct EstimatorRow {
   // What an organization gave is the work on its own processors. An audit computes that itself, and reports divide it
   // by owner.
   bool by_owner = false;
-  // What organizations are credited with per second, commons included, sums to what runs, in parts that do not depend
-  // on which nodes are in use.
-  bool of_what_runs = false;
   // It keeps what coalitions would have got alone: it computes the worth of cooperation, its memory is bounded
   // (HindsightBounded), and its rates may change although no real job starts or ends.
   bool of_coalitions = false;
@@ -49,6 +46,15 @@ struct EstimatorRow {
 
 // Never empty, at most k_max_estimators rows, in the order in which people see them.
 [[nodiscard]] std::span<const EstimatorRow> estimators();
+
+// What earlier releases had. Ledgers name it in configurations, rules of ranks, statements, checkpoints and figures of
+// days; these are read as what an unknown estimator said, and audits name what they do not check of them.
+struct FormerEstimator {
+  std::string_view name;
+  std::string_view why;  // why there is none any more
+};
+[[nodiscard]] std::span<const FormerEstimator> former_estimators();
+[[nodiscard]] bool is_former_estimator(std::string_view name);
 
 // Standings hold up to this many credits without allocating memory.
 inline constexpr std::size_t k_max_estimators = 6;

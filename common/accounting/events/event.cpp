@@ -124,6 +124,16 @@ std::string_view name_of(Coalitions coalitions) {
   return "all";
 }
 
+std::string_view name_of(JobsStart jobs) {
+  switch (jobs) {
+    case JobsStart::parts:
+      return "parts";
+    case JobsStart::whole:
+      return "whole";
+  }
+  return "unknown";
+}
+
 std::string_view name_of(AdjustmentKind kind) {
   switch (kind) {
     case AdjustmentKind::attribute:

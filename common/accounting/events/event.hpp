@@ -225,8 +225,7 @@ constexpr auto description_of(std::type_identity<ChargeDeclared>) {
 
 // From `at` on jobs with this placement may use these nodes and no others; before the first such event, none. A
 // placement is the text of what jobs ask of their nodes, in Slurm's terms ("partition=batch nodes=n1"), so many waits
-// share it. Demand counts up to what these nodes offer (game/shapley_value.hpp). `ordinal` orders several changes of
-// one second.
+// share it. `ordinal` orders several changes of one second.
 struct PlacementResolved {
   std::string placement;
   Instant at;
@@ -410,12 +409,34 @@ constexpr auto description_of(std::type_identity<HindsightBounded>) {
       .kept("bounded");
 }
 
+// How jobs start in the virtual schedules of hindsight: any part of them as capacity becomes free, or the whole job.
+enum class JobsStart : std::uint8_t { parts, whole };
+
+// Kinds that HindsightDefined can list. What is in none of them is a kind, too.
+inline constexpr std::size_t k_most_listed_kinds = 63;
+
+// The definition of hindsight in force from `at` until the next such event, for requests released since then: how jobs
+// start, and which nodes are alike for placing them (ownership/kinds.hpp), by the number of the kind: kind 1 is the
+// first one. Before the first such event jobs start in parts, and all nodes are of kind 0, as are afterwards the nodes
+// that are not listed.
+struct HindsightDefined {
+  Instant at;
+  JobsStart jobs = JobsStart::whole;
+  std::vector<std::string> kinds;  // in Slurm's notation ("n[1-4],gpu1"), no node twice; empty: no nodes
+  friend bool operator==(const HindsightDefined&, const HindsightDefined&) = default;
+};
+constexpr auto description_of(std::type_identity<HindsightDefined>) {
+  return describe("hindsight_defined", member<Role::identity_and_time>("at", &HindsightDefined::at),
+                  member("jobs", &HindsightDefined::jobs), member("kinds", &HindsightDefined::kinds))
+      .kept("defined");
+}
+
 using Event =
     std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
                  CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared, ChargeDeclared,
                  PlacementResolved, ObservationsMistimed, ControllerBegan, JobChanged, ObservationGap, HistoryImported,
                  AdjustmentMade, ResidualMeasured, StateLost, ClusterNamed, HindsightBounded, StandingReceived,
-                 ConsortiumDeclared, WorkSettled, LedgerReplaced, UserNamed>;
+                 ConsortiumDeclared, WorkSettled, LedgerReplaced, UserNamed, HindsightDefined>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);
@@ -435,6 +456,7 @@ using Event =
 [[nodiscard]] std::string_view name_of(GapCause cause);
 [[nodiscard]] std::string_view name_of(Coalitions coalitions);
 [[nodiscard]] std::string_view name_of(AdjustmentKind kind);
+[[nodiscard]] std::string_view name_of(JobsStart jobs);
 
 constexpr auto values_of(std::type_identity<SegmentKind>) {
   return std::array{SegmentKind::run, SegmentKind::wait};
@@ -458,6 +480,9 @@ constexpr auto values_of(std::type_identity<GapCause>) {
 }
 constexpr auto values_of(std::type_identity<Coalitions>) {
   return std::array{Coalitions::all, Coalitions::pairs, Coalitions::none};
+}
+constexpr auto values_of(std::type_identity<JobsStart>) {
+  return std::array{JobsStart::parts, JobsStart::whole};
 }
 constexpr auto values_of(std::type_identity<AdjustmentKind>) {
   return std::array{AdjustmentKind::attribute, AdjustmentKind::own,     AdjustmentKind::rename,

@@ -63,6 +63,7 @@ Expected<void> check_nodes(const SegmentOpened& event) {
 
 Expected<void> check_release(const SegmentOpened& event) {
   const bool is_wait = event.key.kind == SegmentKind::wait;
+  if (event.tasks != 0 && !is_wait) return refuse("a run is of one task");
   if (event.waited_as == event.key.job && event.waited_as.value != 0) {
     return refuse("that it waited as its own job is not said");
   }
@@ -248,6 +249,20 @@ Expected<void> check_content(const UserNamed& event) {
 Expected<void> check_content(const HindsightBounded& event) {
   if (event.coalitions == Coalitions::all) return refuse("a bound leaves some coalitions out");
   if (event.needed < 0 || event.bound < 0) return refuse("bytes count from 0");
+  return {};
+}
+
+Expected<void> check_content(const HindsightDefined& event) {
+  if (event.kinds.size() > k_most_listed_kinds) return refuse("at most 63 kinds of nodes can be listed");
+  std::set<std::string> listed;
+  for (const std::string& nodes : event.kinds) {
+    if (nodes.empty()) continue;
+    const auto names = expand_brackets(nodes);
+    if (!names) return refuse("nodes: " + names.error().what);
+    for (const std::string& name : *names) {
+      if (!listed.insert(name).second) return refuse("the node " + name + " is listed twice");
+    }
+  }
   return {};
 }
 

@@ -13,7 +13,7 @@
 
 namespace shapley::accounting {
 
-// A run holds processors on nodes; a wait is a pending job that Slurm could start now (the demand of shapley_rate).
+// A run holds processors on nodes; a wait is a pending job that Slurm could start now.
 enum class SegmentKind : std::uint8_t { run, wait };
 
 // Identity of a segment. `anchor` is the start_time of the run (for a wait: the instant the job became eligible);
@@ -62,6 +62,8 @@ constexpr auto description_of(std::type_identity<NodeShare>) {
 // `waited_as` is the job as which a task of an array waits or waited: the job of the array's record, even where the
 // task has a record of its own already; 0: its own job, or a run that did not wait. So the order of an array's tasks
 // among their organization's requests does not depend on when slurmctld made records of them.
+//
+// `tasks` of a wait is of how many like tasks of an array its `processors` are the sum; 0: of one job.
 struct SegmentOpened {
   SegmentKey key;
   std::string organization;
@@ -71,6 +73,7 @@ struct SegmentOpened {
   std::string placement = {};
   std::optional<Instant> released = std::nullopt;
   JobId waited_as = {};
+  std::uint32_t tasks = 0;
   friend bool operator==(const SegmentOpened&, const SegmentOpened&) = default;
 };
 constexpr auto description_of(std::type_identity<SegmentOpened>) {
@@ -80,7 +83,8 @@ constexpr auto description_of(std::type_identity<SegmentOpened>) {
                   member("nodes", &SegmentOpened::nodes),
                   member<Role::supplement>("placement", &SegmentOpened::placement),
                   member<Role::supplement>("released", &SegmentOpened::released),
-                  member<Role::supplement>("waited_as", &SegmentOpened::waited_as));
+                  member<Role::supplement>("waited_as", &SegmentOpened::waited_as),
+                  member<Role::supplement>("tasks", &SegmentOpened::tasks));
 }
 
 enum class CloseReason : std::uint8_t { ended, suspended, requeued, resized, started, changed, vanished };

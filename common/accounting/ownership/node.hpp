@@ -4,7 +4,7 @@
 // running(t) is what runs claim, at most what the whole node is worth (sharing.hpp).
 // offered(t) = max(capacity(t), running(t)): a node that drains still contributes what its last jobs hold, and an
 // unknown node (capacity 0) at least what is seen to run on it. So the processors of all organizations together always
-// cover the running ones, which makes the Shapley rates apportionable. Single-threaded; the caller owns it.
+// cover the running ones. Single-threaded; the caller owns it.
 #pragma once
 
 #include <algorithm>

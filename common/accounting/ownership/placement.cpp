@@ -18,15 +18,18 @@ auto moment_of(const PlacementResolved& fact) {
 
 }  // namespace
 
-bool PlacementHistory::Resolution::holds(std::uint32_t node) const {
-  return std::binary_search(nodes.begin(), nodes.end(), node);
-}
-
 const PlacementResolved* PlacementHistory::find(Instant at, std::uint32_t ordinal) const {
   const auto found = std::find_if(resolutions_.begin(), resolutions_.end(), [&](const Resolution& resolution) {
     return moment_of(resolution.fact) == std::pair(at, ordinal);
   });
   return found == resolutions_.end() ? nullptr : &found->fact;
+}
+
+std::pair<Instant, std::span<const std::uint32_t>> PlacementHistory::in_force(Instant t) const {
+  const auto later =
+      std::ranges::find_if(resolutions_, [t](const Resolution& resolution) { return resolution.fact.at > t; });
+  if (later == resolutions_.begin()) return {k_beginning_of_time, {}};
+  return {std::prev(later)->fact.at, std::prev(later)->nodes};
 }
 
 const PlacementResolved* PlacementHistory::last() const {
@@ -41,38 +44,6 @@ void PlacementHistory::insert(const PlacementResolved& fact, std::vector<std::ui
     return moment_of(resolution.fact) > moment_of(fact);
   });
   resolutions_.insert(later, {fact, std::move(nodes)});
-}
-
-bool PlacementHistory::holds(std::uint32_t node, Instant t) const {
-  return holds_before(node, t + Duration{1});
-}
-
-bool PlacementHistory::holds_before(std::uint32_t node, Instant t) const {
-  const auto later = std::find_if(resolutions_.begin(), resolutions_.end(),
-                                  [&](const Resolution& resolution) { return resolution.fact.at >= t; });
-  return later != resolutions_.begin() && std::prev(later)->holds(node);
-}
-
-std::vector<Instant> PlacementHistory::changes_since(Instant from) const {
-  std::vector<Instant> instants;
-  for (const Resolution& resolution : resolutions_) {
-    if (resolution.fact.at >= from) instants.push_back(resolution.fact.at);
-  }
-  return instants;
-}
-
-std::vector<std::uint32_t> PlacementHistory::nodes() const {
-  std::vector<std::uint32_t> all;
-  for (const Resolution& resolution : resolutions_)
-    all.insert(all.end(), resolution.nodes.begin(), resolution.nodes.end());
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
-}
-
-bool PlacementHistory::ever_holds(std::uint32_t node) const {
-  return std::any_of(resolutions_.begin(), resolutions_.end(),
-                     [&](const Resolution& resolution) { return resolution.holds(node); });
 }
 
 void PlacementHistory::forget_before(Instant horizon) {
@@ -95,7 +66,7 @@ const PlacementHistory* Placements::find(std::string_view name) const {
 
 PlacementHistory& Placements::obtain(std::string_view name) {
   if (const auto known = placements_.find(name); known != placements_.end()) return known->second;
-  return placements_.try_emplace(std::string(name), PlacementId{met_++}).first->second;
+  return placements_.try_emplace(std::string(name)).first->second;
 }
 
 std::vector<std::string> Placements::in_use() const {
@@ -120,16 +91,15 @@ std::optional<bool> Placements::repeats(const PlacementResolved& event) const {
   return known == nullptr ? std::nullopt : std::optional(*known == event);
 }
 
-void Placements::forget_before(Instant horizon) {
-  for (auto& [name, placement] : placements_) placement.forget_before(horizon);
-  note_told_before(horizon);
-  std::erase_if(placements_, [=](const auto& entry) { return entry.second.is_over(horizon); });
+void Placements::count_use(std::string_view name, int sign) {
+  if (name.empty()) return;
+  std::size_t& uses = obtain(name).uses;
+  sign > 0 ? ++uses : --uses;
 }
 
-void Placements::note_told_before(Instant horizon) {
-  for (auto& [name, placement] : placements_) {
-    if (placement.told_since < horizon) placement.told_since = k_beginning_of_time;
-  }
+void Placements::forget_before(Instant horizon) {
+  for (auto& [name, placement] : placements_) placement.forget_before(horizon);
+  std::erase_if(placements_, [=](const auto& entry) { return entry.second.is_over(horizon); });
 }
 
 void Placements::save(TextWriter& out) const {

@@ -6,11 +6,12 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "accounting/estimators/estimator.hpp"
 #include "accounting/events/event.hpp"
 #include "accounting/ownership/node.hpp"
 #include "base/types.hpp"
@@ -19,25 +20,14 @@ namespace shapley::accounting {
 
 class PlacementHistory {
  public:
-  explicit PlacementHistory(PlacementId number) : id(number) {}
-
-  PlacementId id;
-  std::size_t uses = 0;                // remembered waits and runs with this placement that count
-  Instant told_since = k_end_of_time;  // from here on estimators know what its nodes offer
+  std::size_t uses = 0;  // remembered waits and runs with this placement that count
 
   [[nodiscard]] const PlacementResolved* find(Instant at, std::uint32_t ordinal) const;
   [[nodiscard]] const PlacementResolved* last() const;
+  // The nodes that may be used at t, and since when: none, and the beginning of time, before the first resolution.
+  [[nodiscard]] std::pair<Instant, std::span<const std::uint32_t>> in_force(Instant t) const;
   // `nodes`: the positions of fact.nodes among the books' nodes. REQUIRES: find(fact.at, fact.ordinal) == nullptr.
   void insert(const PlacementResolved& fact, std::vector<std::uint32_t> nodes);
-
-  // Whether the node may be used at t, and in the second before.
-  [[nodiscard]] bool holds(std::uint32_t node, Instant t) const;
-  [[nodiscard]] bool holds_before(std::uint32_t node, Instant t) const;
-  // Instants >= from at which the set of usable nodes changes.
-  [[nodiscard]] std::vector<Instant> changes_since(Instant from) const;
-  // Nodes that may be used at some instant; ascending.
-  [[nodiscard]] std::vector<std::uint32_t> nodes() const;
-  [[nodiscard]] bool ever_holds(std::uint32_t node) const;
 
   // Calls visit(fact), ascending.
   template <typename Visit>
@@ -55,7 +45,6 @@ class PlacementHistory {
   struct Resolution {
     PlacementResolved fact;
     std::vector<std::uint32_t> nodes;  // ascending
-    [[nodiscard]] bool holds(std::uint32_t node) const;
   };
   std::vector<Resolution> resolutions_;  // ascending by (at, ordinal)
 };
@@ -74,10 +63,10 @@ class Placements {
   // Whether what is known of the placement at this place equals the event; nullopt: nothing is known.
   [[nodiscard]] std::optional<bool> repeats(const PlacementResolved& event) const;
 
-  // Estimators keep by themselves what a placement's nodes offered before the memory horizon.
+  // Counts one wait or run more (sign 1), or less (-1), for the placement, unless it is the empty one.
+  void count_use(std::string_view name, int sign);
+
   void forget_before(Instant horizon);
-  // The same for placements whose offers were entered from all facts that are remembered.
-  void note_told_before(Instant horizon);
 
   // Lines of a checkpoint.
   void save(TextWriter& out) const;
@@ -85,7 +74,6 @@ class Placements {
 
  private:
   std::map<std::string, PlacementHistory, std::less<>> placements_;
-  std::uint32_t met_ = 0;
 };
 
 // The indices of the nodes that a placement may use; new nodes get an index.

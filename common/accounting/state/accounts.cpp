@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -210,33 +211,22 @@ void Accounts::change_levels(Instant t, OrgId organization, const LevelChange& c
     gathered_->push_back({t, organization, change});
     return;
   }
-  levels_.change(t, organization, {.owned = {}, .used = {}, .waiting = change.waiting, .lent = {}, .borrowed = {}});
   for (const auto& estimator : estimators_) estimator->change_levels(t, organization, change);
-}
-
-void Accounts::change_placed(Instant t, OrgId organization, const PlacedChange& change) {
-  if (change.waiting.value != 0) {
-    levels_.change(t, organization, {.owned = {}, .used = {}, .waiting = change.waiting, .lent = {}, .borrowed = {}});
-  }
-  for (const auto& estimator : estimators_) estimator->change_placed(t, organization, change);
-}
-
-void Accounts::forget_placement(PlacementId placement) {
-  for (const auto& estimator : estimators_) estimator->forget_placement(placement);
 }
 
 void Accounts::gather_levels(const std::function<void()>& enter) {
   gathered_.emplace();
   enter();
   std::vector<GatheredLevel> all = std::exchange(gathered_, std::nullopt).value();
-  const auto place_of = [](const GatheredLevel& level) { return std::pair(level.t, level.organization); };
+  const auto place_of = [](const GatheredLevel& level) {
+    return std::tuple(level.t, level.organization, level.change.kind);
+  };
   std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
   for (std::size_t i = 0; i < all.size();) {
-    LevelChange sum;
+    LevelChange sum{.running = {}, .owned = {}, .kind = all[i].change.kind};
     std::size_t end = i;
     for (; end < all.size() && place_of(all[end]) == place_of(all[i]); ++end) {
       sum.running += all[end].change.running;
-      sum.waiting += all[end].change.waiting;
       sum.owned += all[end].change.owned;
     }
     change_levels(all[i].t, all[i].organization, sum);
@@ -273,9 +263,9 @@ void Accounts::set_boundaries(std::vector<Instant> boundaries) {
   for (const auto& estimator : estimators_) estimator->set_boundaries(boundaries_);
 }
 
-bool Accounts::is_too_old(const SegmentFact& segment) const {
+bool Accounts::is_too_old(const SegmentFact* before, const SegmentFact* after) const {
   return std::any_of(estimators_.begin(), estimators_.end(),
-                     [&](const auto& estimator) { return estimator->is_too_old(segment); });
+                     [&](const auto& estimator) { return estimator->is_too_old(before, after); });
 }
 
 bool Accounts::stays(const SegmentFact& segment) const {
@@ -299,6 +289,10 @@ void Accounts::forget_before(Instant horizon) {
 void Accounts::leave_out(EstimatorId estimator) {
   // Books that are only a memory have no estimators any more.
   if (estimator.value < estimators_.size()) estimators_[estimator.value] = std::make_unique<LeftOut>();
+}
+
+void Accounts::divide_kinds(const std::vector<KindDivided>& divisions) {
+  for (const auto& estimator : estimators_) estimator->divide_kinds(divisions);
 }
 
 void Accounts::keep_at_most(Coalitions kept) {
@@ -444,8 +438,17 @@ void Accounts::save_estimators(TextWriter& out, const Estimator::Remembered& rem
 }
 
 void Accounts::load_estimators(TextReader& in, StateOptions& options, const Estimator::Remembered& remembered) {
+  // The name of the next estimator that there still is.
+  const auto next_name = [&in] {
+    while (in.next("estimator")) {
+      std::string name = in.word();
+      if (!is_former_estimator(name)) return name;
+      in.skip_to("estimator");
+    }
+    return std::string();
+  };
   for (const EstimatorId id : estimator_ids()) {
-    if (!in.next("estimator") || in.word() != name_of(id)) {
+    if (next_name() != name_of(id)) {
       return in.fault(fmt::format("the lines of {} are missing", name_of(id)));
     }
     load_estimator(in, id, options, remembered);

@@ -135,8 +135,10 @@ class Accounts {
   void change_owned(Instant t, OrgId organization, ProcessorMillionths change) {
     levels_.change(t, organization, {.owned = change, .used = {}, .waiting = {}, .lent = {}, .borrowed = {}});
   }
-  void change_placed(Instant t, OrgId organization, const PlacedChange& change);
-  void forget_placement(PlacementId placement);
+  // What its startable pending jobs ask for. No estimator uses it: what waits is a segment.
+  void change_waiting(Instant t, OrgId organization, ProcessorMillionths change) {
+    levels_.change(t, organization, {.owned = {}, .used = {}, .waiting = change, .lent = {}, .borrowed = {}});
+  }
   // Runs `enter`, and holds the changes of levels that it makes back, and then enters them in the order of time: a
   // checkpoint's facts come in the order of jobs, and entering one change costs as much as all changes of its instant.
   void gather_levels(const std::function<void()>& enter);
@@ -153,7 +155,7 @@ class Accounts {
 
   // Whether an estimator needs the books made again for this segment: because it cannot add the segment, or because it
   // cannot take it back (stays).
-  [[nodiscard]] bool is_too_old(const SegmentFact& segment) const;
+  [[nodiscard]] bool is_too_old(const SegmentFact* before, const SegmentFact* after) const;
   [[nodiscard]] bool stays(const SegmentFact& segment) const;
   // The instant up to which forget_before() can go, `wanted` at most, with about `effort` steps.
   [[nodiscard]] Instant forgettable(Instant wanted, std::uint64_t effort) const;
@@ -164,6 +166,8 @@ class Accounts {
 
   void leave_out(EstimatorId estimator);
   void keep_at_most(Coalitions kept);
+  // All of them, ascending.
+  void divide_kinds(const std::vector<KindDivided>& divisions);
   [[nodiscard]] EstimatorSet kept() const;
   // Those that can say how things stand at t; others work on it with about `effort` steps each.
   [[nodiscard]] EstimatorSet catch_up(Instant t, std::uint64_t effort);

@@ -52,6 +52,7 @@ void save_segment(TextWriter& out, const SegmentRecord& record) {
     if (!opened.placement.empty()) out.line("placed").word(opened.placement);
     if (opened.released) out.line("released").instant(*opened.released);
     if (opened.waited_as.value != 0) out.line("waited_as").number(opened.waited_as.value);
+    if (opened.tasks != 0) out.line("tasks").number(opened.tasks);
   }
   if (record.live.end) {
     out.line("closed").instant(*record.live.end).word(name_of(record.reason)).number(Int128{record.job_state_hash});
@@ -74,6 +75,8 @@ void load_opened(TextReader& in, Instant now, const Organizations& organizations
   if (in.next("placed")) opened.placement = in.word();
   if (in.next("released")) opened.released = load_instant(in);
   if (in.next("waited_as")) opened.waited_as = {static_cast<std::uint32_t>(in.small(1, k_last_job))};
+  if (in.next("tasks"))
+    opened.tasks = static_cast<std::uint32_t>(in.small(1, std::numeric_limits<std::uint32_t>::max()));
   accept(in, opened, now);
 }
 
@@ -275,6 +278,16 @@ Instant Jobs::begin_of_latest(std::size_t most) const {
   const auto oldest = ends.begin() + static_cast<std::ptrdiff_t>(most) - 1;
   std::nth_element(ends.begin(), oldest, ends.end(), std::greater<>());
   return *oldest;
+}
+
+Instant Jobs::first_release() const {
+  Instant first = k_end_of_time;
+  for_each_counted([&](const SegmentRecord& record) {
+    const SegmentOpened& opened = record.live.opened;
+    const bool waits = opened.key.kind == SegmentKind::wait;
+    first = std::min(first, waits ? opened.key.anchor : opened.released.value_or(opened.begin));
+  });
+  return first;
 }
 
 void Jobs::forget_before(Instant horizon, const std::function<void(const SegmentRecord&)>& forgotten) {

@@ -106,6 +106,8 @@ class Jobs {
   // end in the same second); k_beginning_of_time when there are not more. Jobs with an open segment are not finished.
   // REQUIRES: most > 0.
   [[nodiscard]] Instant begin_of_latest(std::size_t most) const;
+  // When the first of all that is remembered and counts could have started; k_end_of_time: nothing is.
+  [[nodiscard]] Instant first_release() const;
   // Forgets segments that ended, retractions, and jobs left without either, from before `horizon`. `forgotten` is
   // called for every segment first.
   void forget_before(Instant horizon, const std::function<void(const SegmentRecord&)>& forgotten);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "accounting/estimators/request_facts.hpp"
 #include "accounting/ownership/sharing.hpp"
 
 namespace shapley::accounting {
@@ -38,18 +39,14 @@ void Posting::for_each_piece(const Node& node, OrgId organization, const Work& h
 
 template <typename Visit>
 void Posting::for_each_class_on(const Node& node, Measure by, Instant from, Visit&& visit) const {
-  std::vector<const SegmentRecord*> runs;  // by claim
   std::vector<Claim> claims;
-  std::vector<std::size_t> groups;
-  std::map<std::pair<OrgId, std::string_view>, std::size_t> known;
+  std::vector<std::size_t> groups;  // by claim: the organization
   for (const Holder& h : holders_of(node, from)) {
     const SegmentOpened& opened = h.run->live.opened;
-    const std::size_t group =
-        known.try_emplace({organization_of(*h.run), opened.placement}, known.size()).first->second;
+    const OrgId organization = organization_of(*h.run);
     const auto claim = [&](Instant begin, Instant end, ProcessorMillionths processors) {
-      runs.push_back(h.run);
       claims.push_back({begin, end, processors});
-      groups.push_back(group);
+      groups.push_back(organization.value);
     };
     if (by == &Measured::charged) {
       claim(opened.begin, h.run->end(), h.share->processors);
@@ -60,17 +57,16 @@ void Posting::for_each_class_on(const Node& node, Measure by, Instant from, Visi
   }
   for_each_class_held(claims, groups, node.worths(by), from,
                       [&](std::size_t claim, std::int64_t count, Instant begin, Instant end, ProcessorMillionths held) {
-                        visit(*runs[claim], count, Work{held, begin, end});
+                        visit(OrgId{static_cast<std::uint32_t>(groups[claim])}, count, Work{held, begin, end});
                       });
 }
 
 template <typename Visit>
 void Posting::for_each_remembered_piece(Measure by, Visit&& visit) const {
   for (const Node& node : nodes_) {
-    for_each_class_on(node, by, remembered_since(),
-                      [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
-                        for_each_piece(node, organization_of(run), held, count, visit);
-                      });
+    for_each_class_on(node, by, remembered_since(), [&](OrgId organization, std::int64_t count, const Work& held) {
+      for_each_piece(node, organization, held, count, visit);
+    });
   }
 }
 
@@ -84,8 +80,14 @@ SegmentFact Posting::fact_of(const SegmentOpened& opened, OrgId organization) {
           .waited_as = opened.waited_as};
 }
 
+SegmentFact Posting::fact_of_asked(const SegmentOpened& opened, OrgId organization) const {
+  SegmentFact fact = fact_of(opened, organization);
+  fact.asked = asked_by(opened, group_of(fact).released);
+  return fact;
+}
+
 SegmentFact Posting::fact_of(const SegmentRecord& segment) const {
-  SegmentFact fact = fact_of(segment.live.opened, organization_of(segment));
+  SegmentFact fact = fact_of_asked(segment.live.opened, organization_of(segment));
   fact.end = segment.end();
   fact.reason = segment.reason;
   return fact;
@@ -128,40 +130,32 @@ void Posting::fold_blocked(int sign, const Node& node, OrgId organization, const
 }
 
 void Posting::fold_node_pieces(int sign, const Node& node, Instant from) {
-  for_each_class_on(node, &Measured::charged, from,
-                    [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
-                      fold_pieces(sign, node, organization_of(run), held, count);
-                    });
+  for_each_class_on(node, &Measured::charged, from, [&](OrgId organization, std::int64_t count, const Work& held) {
+    fold_pieces(sign, node, organization, held, count);
+  });
   fold_node_blocked(sign, node, from);
 }
 
 void Posting::fold_node_blocked(int sign, const Node& node, Instant from) {
   if (!node.is_measured_apart()) return;
-  for_each_class_on(node, &Measured::blocked, from,
-                    [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
-                      fold_blocked(sign, node, organization_of(run), held, count);
-                    });
+  for_each_class_on(node, &Measured::blocked, from, [&](OrgId organization, std::int64_t count, const Work& held) {
+    fold_blocked(sign, node, organization, held, count);
+  });
 }
 
-void Posting::fold_running(int sign, const SegmentRecord& run, const Work& held) {
-  const OrgId organization = organization_of(run);
-  const std::string& name = run.live.opened.placement;
+void Posting::fold_running(int sign, OrgId organization, const Work& held) {
   const auto hold = [&](Instant t, ProcessorMillionths running) {
-    accounts_.change_levels(t, organization, {.running = running, .waiting = {}, .owned = {}});
-    if (name.empty()) return;
-    const PlacementId placement = placements_.obtain(name).id;
-    accounts_.change_placed(t, organization, {.placement = placement, .running = running});
+    accounts_.change_levels(t, organization, {.running = running, .owned = {}});
   };
   hold(held.begin, signed_part(sign, held.processors));
   if (held.end != k_end_of_time) hold(held.end, signed_part(-sign, held.processors));
 }
 
 void Posting::fold_node(int sign, const Node& node, Instant from) {
-  for_each_class_on(node, &Measured::charged, from,
-                    [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
-                      fold_pieces(sign, node, organization_of(run), held, count);
-                      fold_running(sign, run, {{held.processors.value * count}, held.begin, held.end});
-                    });
+  for_each_class_on(node, &Measured::charged, from, [&](OrgId organization, std::int64_t count, const Work& held) {
+    fold_pieces(sign, node, organization, held, count);
+    fold_running(sign, organization, {{held.processors.value * count}, held.begin, held.end});
+  });
   fold_node_blocked(sign, node, from);
 }
 
@@ -202,18 +196,10 @@ Estimator::Remembered Posting::remembered() const {
 }
 
 void Posting::change_wait(const SegmentRecord& wait, Instant from, int sign) {
-  const SegmentOpened& opened = wait.live.opened;
+  const ProcessorMillionths asked = wait.live.opened.processors;
   const OrgId organization = organization_of(wait);
-  const auto ask = [&](Instant t, ProcessorMillionths waiting) {
-    if (opened.placement.empty()) {
-      accounts_.change_levels(t, organization, {.running = {}, .waiting = waiting, .owned = {}});
-    } else {
-      const PlacementId placement = placements_.obtain(opened.placement).id;
-      accounts_.change_placed(t, organization, {.placement = placement, .waiting = waiting});
-    }
-  };
-  ask(from, signed_part(sign, opened.processors));
-  if (wait.end() != k_end_of_time) ask(wait.end(), signed_part(-sign, opened.processors));
+  accounts_.change_waiting(from, organization, signed_part(sign, asked));
+  if (wait.end() != k_end_of_time) accounts_.change_waiting(wait.end(), organization, signed_part(-sign, asked));
 }
 
 template <typename Change>
@@ -274,7 +260,7 @@ void Posting::change_run(SegmentRecord& run, Instant from, int sign, const std::
     held.processors += share->processors;
     fold_share(sign, *node, organization, *share, from, end);
   }
-  if (held.processors.value > 0) fold_running(sign, run, held);
+  if (held.processors.value > 0) fold_running(sign, organization, held);
 }
 
 void Posting::fold_share(int sign, const Node& node, OrgId organization, const NodeShare& share, Instant from,
@@ -288,16 +274,14 @@ void Posting::fold_share(int sign, const Node& node, OrgId organization, const N
 
 void Posting::enter(SegmentRecord& segment, int sign, const std::function<void()>& mutate) {
   const Instant begin = segment.live.opened.begin;
-  const std::string& placement = segment.live.opened.placement;
   fold_segment(sign, segment);
-  if (sign > 0) offers_.add_use(placement, begin);
+  placements_.count_use(segment.live.opened.placement, sign);
   if (segment.live.opened.key.kind == SegmentKind::run) {
     change_run(segment, begin, sign, mutate);
   } else {
     change_wait(segment, begin, sign);
     mutate();
   }
-  if (sign < 0) offers_.remove_use(placement);
 }
 
 void Posting::close(SegmentRecord& segment, Instant end, const std::function<void()>& mutate) {
@@ -336,12 +320,6 @@ void Posting::change_ownership(std::uint32_t index, Instant from, const std::fun
   fold_node_pieces(1, node, from);
 }
 
-void Posting::post(const PlacementResolved& event) {
-  PlacementHistory& placement = placements_.obtain(event.placement);
-  std::vector<std::uint32_t> nodes = indices_of(event, nodes_);
-  offers_.change(placement, event.at, [&] { placement.insert(event, std::move(nodes)); });
-}
-
 void Posting::post(const PeriodDeclared& event) {
   if (accounts_.declare(event, present_.now, [this](int sign) { fold_remembered(sign); })) restate_levels();
 }
@@ -358,7 +336,7 @@ void Posting::change_rows(const std::function<void()>& change) {
 }
 
 void Posting::forget(const SegmentRecord& segment) {
-  if (segment.counts()) offers_.remove_use(segment.live.opened.placement);
+  if (segment.counts()) placements_.count_use(segment.live.opened.placement, -1);
 }
 
 void Posting::forget_jobs_of_nodes(const std::unordered_set<JobId>& changed, const std::vector<bool>& lose_some) {
@@ -436,7 +414,7 @@ void Posting::restore(const SegmentRecord& segment) {
   for (const NodeShare& share : opened.nodes) nodes_.named(share.node).jobs.push_back(opened.key.job);
   if (!segment.counts()) return;
   fold_segment(1, segment);
-  offers_.count_use(opened.placement, opened.begin);
+  placements_.count_use(opened.placement, 1);
   if (opened.key.kind == SegmentKind::wait) return change_wait(segment, opened.begin, 1);
   for (const NodeShare& share : opened.nodes) {
     Node& node = nodes_.named(share.node);
@@ -461,7 +439,7 @@ void Posting::restore_runs() {
       alone.processors += share.processors;
       fold_share(1, nodes_[index], organization, share, alone.begin, alone.end);
     }
-    if (alone.processors.value > 0) fold_running(1, run, alone);
+    if (alone.processors.value > 0) fold_running(1, organization, alone);
   });
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     if (shared[i]) fold_node(1, nodes_[i], since);
@@ -471,7 +449,6 @@ void Posting::restore_runs() {
 void Posting::restore_all() {
   restore_runs();
   offers_.enter_all();
-  placements_.note_told_before(present_.memory_horizon);
 }
 
 }  // namespace shapley::accounting

@@ -10,7 +10,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "accounting/estimators/estimator.hpp"
@@ -34,15 +38,16 @@ struct Present {
 
 class Posting {
  public:
-  Posting(const Present& present, const Organizations& organizations, Nodes& nodes, Placements& placements,
-          const Jobs& jobs, Accounts& accounts)
+  Posting(const Present& present, const Organizations& organizations, Nodes& nodes, KindHistory& kinds,
+          Placements& placements, const Jobs& jobs, Accounts& accounts)
       : present_(present),
         organizations_(organizations),
         nodes_(nodes),
+        kinds_(kinds),
         placements_(placements),
         jobs_(jobs),
         accounts_(accounts),
-        offers_(nodes, placements, accounts) {
+        offers_(nodes, kinds, accounts) {
     accounts_.complete_by([this] { put_back_held(); });
   }
   Posting(const Posting&) = delete;
@@ -56,6 +61,10 @@ class Posting {
   // Runs `change` on a node whose ownership will differ from `from` on, and moves what ran there since.
   void change_ownership(std::uint32_t node, Instant from, const std::function<void()>& change);
   void post(const PlacementResolved& event);
+  // Changes what hindsight is from event.at on.
+  void define(const HindsightDefined& event);
+  // The same before anything was entered, for a checkpoint.
+  void restore(const HindsightDefined& event);
   void post(const PeriodDeclared& event);
   // Runs `change`, which changes which organizations are parts of others.
   void change_rows(const std::function<void()>& change);
@@ -68,7 +77,9 @@ class Posting {
     return *organizations_.find(segment.live.opened.organization);
   }
   [[nodiscard]] SegmentFact fact_of(const SegmentRecord& segment) const;
-  [[nodiscard]] static SegmentFact fact_of(const SegmentOpened& opened, OrgId organization);  // while it is open
+  // While it is open, and without what it asked for; or with that.
+  [[nodiscard]] static SegmentFact fact_of(const SegmentOpened& opened, OrgId organization);
+  [[nodiscard]] SegmentFact fact_of_asked(const SegmentOpened& opened, OrgId organization) const;
 
   using VisitPiece = std::function<void(const SegmentRecord& run, const Piece& piece)>;
   // Calls visit for what remembered runs held during [from, until).
@@ -89,8 +100,8 @@ class Posting {
   // node, each of them `held`.
   template <typename Visit>
   void for_each_piece(const Node& node, OrgId organization, const Work& held, std::int64_t count, Visit&& visit) const;
-  // Calls visit(run, count, work) for what remembered runs hold of the node at instants >= from, by the measure:
-  // `count` runs of the organization and the placement of `run` hold `work` each (sharing.hpp).
+  // Calls visit(organization, count, work) for what remembered runs hold of the node at instants >= from, by the
+  // measure: `count` runs of the organization hold `work` each (sharing.hpp).
   template <typename Visit>
   void for_each_class_on(const Node& node, Measure by, Instant from, Visit&& visit) const;
   // From this second on everything that was held is remembered. Before it a run may have shared a node with one that is
@@ -107,6 +118,11 @@ class Posting {
   [[nodiscard]] std::vector<Holder> holders_of(const Node& node, Instant from) const;
   void tell_remembered(Estimator& listener, int sign) const;
 
+  [[nodiscard]] Asked asked_by(const SegmentOpened& opened, Instant released) const;
+  // Makes a change after which some requests that were released at instants >= from may ask for something else: those
+  // of this placement, or all of them.
+  template <typename Change>
+  void change_asked(Instant from, std::optional<std::string_view> placement, Change&& change);
   void fold_segment(int sign, const SegmentRecord& segment) { accounts_.fold_segment(sign, fact_of(segment)); }
   // What runs of the organization hold by charge; it is what they block, too, unless the node is measured apart.
   void fold_pieces(int sign, const Node& node, OrgId organization, const Work& held, std::int64_t count = 1);
@@ -118,7 +134,7 @@ class Posting {
   void fold_node_pieces(int sign, const Node& node, Instant from);
   void fold_node_blocked(int sign, const Node& node, Instant from);
   void fold_node(int sign, const Node& node, Instant from);
-  void fold_running(int sign, const SegmentRecord& run, const Work& held);
+  void fold_running(int sign, OrgId organization, const Work& held);
   // Folds everything that is remembered, except levels.
   void fold_remembered(int sign);
   // Makes a change of what runs hold of these nodes at instants >= from. Where runs share a node, every run that comes
@@ -147,10 +163,13 @@ class Posting {
   const Present& present_;
   const Organizations& organizations_;
   Nodes& nodes_;
+  KindHistory& kinds_;
   Placements& placements_;
   const Jobs& jobs_;
   Accounts& accounts_;
   Offers offers_;
+  // By placement and instant: the kinds of its nodes, as far as they were asked for since the last change.
+  mutable std::map<std::string, std::map<std::pair<Instant, Instant>, KindSet>, std::less<>> known_kinds_;
   // By the node's index: the instant from which on what runs hold of it is taken back.
   std::map<std::uint32_t, Instant> taken_back_;
 };

@@ -155,6 +155,14 @@ const HindsightBounded* State::hindsight_bounded() const {
   return all.empty() ? nullptr : &*all.rbegin();
 }
 
+const HindsightDefined* State::hindsight_defined() const {
+  return in_force(impl_->kept.all<HindsightDefined>(), now());
+}
+
+bool State::start_whole_since(Instant from) const {
+  return impl_->kinds.start_whole_throughout(from, now());
+}
+
 std::size_t State::bytes_of_coalitions() const {
   return impl_->accounts.bytes_of_coalitions();
 }

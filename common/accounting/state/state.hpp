@@ -228,6 +228,10 @@ class State {
   [[nodiscard]] Duration residual() const;  // that time, measured or assumed
   // The last one, by which the estimators of coalitions keep fewer of them; nullptr: they keep all.
   [[nodiscard]] const HindsightBounded* hindsight_bounded() const;
+  // The last definition of hindsight with `at` <= now(); nullptr: none.
+  [[nodiscard]] const HindsightDefined* hindsight_defined() const;
+  // Whether by these definitions jobs start whole at all instants from `from` to now().
+  [[nodiscard]] bool start_whole_since(Instant from) const;
   // What the estimators of coalitions keep in memory, about.
   [[nodiscard]] std::size_t bytes_of_coalitions() const;
   // What the key looks at by rule and residual.

@@ -12,7 +12,7 @@ namespace shapley::accounting {
 State::Impl::Impl(StateOptions state_options)
     : options(state_options),
       accounts(options.left_out),
-      posting(present, organizations, nodes, placements, jobs, accounts) {
+      posting(present, organizations, nodes, kinds, placements, jobs, accounts) {
   set_organizations();
 }
 
@@ -151,6 +151,12 @@ void State::Impl::fold(const HindsightBounded& event) {
   accounts.keep_at_most(event.coalitions);
 }
 
+template <>
+void State::Impl::fold(const HindsightDefined& event) {
+  kept.keep(event);
+  posting.define(event);
+}
+
 // Ranks are made from the newest statement of each cluster only.
 template <>
 void State::Impl::fold(const StandingReceived& event) {
@@ -214,7 +220,8 @@ bool State::Impl::compact(Instant keep, std::uint64_t effort) {
     changed.insert(opened.key.job);
     for (const NodeShare& share : opened.nodes) lose_some[nodes.index_of(share.node)] = true;
   });
-  placements.forget_before(next);
+  // Which kinds of nodes a job may use was determined by its placement when it was released.
+  placements.forget_before(kinds.empty() ? next : std::min(next, jobs.first_release()));
   nodes.forget_before(next);
   posting.forget_jobs_of_nodes(changed, lose_some);
   return next == wanted;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "accounting/ownership/kinds.hpp"
 #include "accounting/ownership/node.hpp"
 #include "accounting/ownership/placement.hpp"
 #include "accounting/state/accounts.hpp"
@@ -29,6 +30,7 @@ struct State::Impl {
   KeptFacts kept;
   std::map<Instant, std::uint64_t> configurations;  // content hashes
   Nodes nodes;
+  KindHistory kinds;
   Placements placements;
   Jobs jobs;
   Accounts accounts;

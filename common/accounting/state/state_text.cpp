@@ -128,6 +128,10 @@ class Loader {
                        state_.spans_of(statement), state_.present.now);
     state_.kept.keep(statement);
   }
+  void restore(const HindsightDefined& fact) {
+    state_.posting.restore(fact);
+    state_.kept.keep(fact);
+  }
   template <typename Fact>
   void restore(const Fact& fact) {
     state_.fold(Event{fact});

@@ -45,7 +45,7 @@ template <typename Fact>
 Expected<Applied> State::Impl::check_reach(const Fact& event) const {
   constexpr bool k_is_dated = std::is_same_v<Fact, OrganizationsDeclared> || std::is_same_v<Fact, OwnershipStated> ||
                               std::is_same_v<Fact, CapacityChanged> || std::is_same_v<Fact, PeriodDeclared> ||
-                              std::is_same_v<Fact, PlacementResolved>;
+                              std::is_same_v<Fact, PlacementResolved> || std::is_same_v<Fact, HindsightDefined>;
   return k_is_dated ? fresh_since(time_of(event)) : Applied::changed;
 }
 
@@ -57,7 +57,9 @@ Expected<Applied> State::Impl::check_reach(const SegmentOpened& event) const {
   // An organization that is new to the books would get this id.
   const OrgId next{static_cast<std::uint32_t>(organizations.names().size())};
   const OrgId organization = organizations.find(event.organization).value_or(next);
-  return accounts.is_too_old(Posting::fact_of(event, organization)) ? Applied::needs_replay : Applied::changed;
+  SegmentFact fact = posting.fact_of_asked(event, organization);
+  if (known != nullptr) fact.end = known->end();
+  return accounts.is_too_old(nullptr, &fact) ? Applied::needs_replay : Applied::changed;
 }
 
 template <>
@@ -67,7 +69,13 @@ Expected<Applied> State::Impl::check_reach(const SegmentClosed& event) const {
   if (is_opened && event.end < known->live.opened.begin) return ends_before_it_begins(event);
   if (fresh_since(event.end) == Applied::needs_replay) return Applied::needs_replay;
   const bool vanishes = is_opened && event.end == known->live.opened.begin;
-  return vanishes && stays_for_estimators(*known) ? Applied::needs_replay : Applied::changed;
+  if (vanishes && stays_for_estimators(*known)) return Applied::needs_replay;
+  // Runs change nothing of other requests.
+  if (!is_opened || !known->counts() || event.key.kind == SegmentKind::run) return Applied::changed;
+  const SegmentFact before = posting.fact_of(*known);
+  SegmentFact after = before;
+  after.end = event.end;
+  return accounts.is_too_old(&before, &after) ? Applied::needs_replay : Applied::changed;
 }
 
 template <>
@@ -76,7 +84,11 @@ Expected<Applied> State::Impl::check_reach(const SegmentRetracted& event) const 
   // It reaches back to the segment's begin. A segment from before the memory horizon that is not known may be
   // forgotten.
   if (known == nullptr || !known->opened) return fresh_since(std::min(event.at, event.key.anchor));
-  return stays_for_estimators(*known) ? Applied::needs_replay : fresh_since(known->live.opened.begin);
+  if (stays_for_estimators(*known)) return Applied::needs_replay;
+  const Applied fresh = fresh_since(known->live.opened.begin);
+  if (fresh == Applied::needs_replay || !known->counts() || event.key.kind == SegmentKind::run) return fresh;
+  const SegmentFact fact = posting.fact_of(*known);
+  return accounts.is_too_old(&fact, nullptr) ? Applied::needs_replay : Applied::changed;
 }
 
 Expected<Applied> State::Impl::validate(const Event& event) const {

@@ -13,6 +13,7 @@
 #include <lzma.h>
 #include <unistd.h>
 
+#include "accounting/estimators/table.hpp"
 #include "base/calendar.hpp"
 #include "base/files.hpp"
 #include "ledger/archive/part.hpp"
@@ -59,6 +60,12 @@ Expected<void> compare_books(const Database& archive, const Genesis& genesis, Au
   }
   // Read and written again, since another release may have written it.
   const auto opening = accounting::State::load(genesis.books);
+  for (const accounting::FormerEstimator& former : accounting::former_estimators()) {
+    if (genesis.books.find(fmt::format("\nestimator {}\n", former.name)) == std::string::npos) continue;
+    report.unchecked.push_back(fmt::format(
+        "the books that the next file begins with: figures by {}: this version does not keep that estimator",
+        former.name));
+  }
   if (opening && opening->save() == books->text) return {};
   find(report, "its events lead to other books than those that the next file begins with");
   return {};

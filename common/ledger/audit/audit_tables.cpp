@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "accounting/estimators/table.hpp"
 #include "base/calendar.hpp"
+#include "base/text.hpp"
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/chain/signing.hpp"
 #include "ledger/encoding/chain_walk.hpp"
@@ -82,11 +84,37 @@ Expected<void> find_rows(Statement select, const std::string& check, const std::
   return {};
 }
 
+constexpr const char* k_contributions = "contributions_by_day";
+
+// Rows of estimators that there are no more cannot be made again.
+std::string of_present_estimators(const std::string& table) {
+  std::string condition;
+  if (table != k_contributions) return condition;
+  for (const accounting::FormerEstimator& former : accounting::former_estimators())
+    condition += fmt::format("{} estimator <> '{}'", condition.empty() ? " WHERE" : " AND", former.name);
+  return condition;
+}
+
+Expected<void> note_unchecked(const Database& database, AuditReport& report) {
+  for (const accounting::FormerEstimator& former : accounting::former_estimators()) {
+    SHAPLEY_TRY_ASSIGN(Statement select,
+                       database.prepare(fmt::format(
+                           "SELECT COUNT(*), MIN(day), MAX(day) FROM main.{} WHERE estimator = ?1", k_contributions)));
+    SHAPLEY_TRY(select.bind(1, former.name).step());
+    if (select.integer(0) == 0) continue;
+    report.unchecked.push_back(fmt::format("{}: {} by {}, of {} to {}: this version does not keep that estimator",
+                                           k_contributions, counted(select.integer(0), "row"), former.name,
+                                           format_instant({select.integer(1)}), format_instant({select.integer(2)})));
+  }
+  return {};
+}
+
 // The rows that `left` has and `right` has not.
 Expected<void> rows_missing(const Database& database, const std::string& table, const std::string& left,
                             const std::string& right, const std::string& verdict, AuditReport& report) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT * FROM " + left + "." + table +
-                                                        " EXCEPT SELECT * FROM " + right + "." + table));
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database.prepare("SELECT * FROM " + left + "." + table + of_present_estimators(table) +
+                                      " EXCEPT SELECT * FROM " + right + "." + table));
   return find_rows(std::move(select), "projection", fmt::format("{}: {}", table, verdict), report);
 }
 
@@ -114,6 +142,7 @@ constexpr std::array k_strays{
            "OR (ordinal IS NULL) <> (kind < 2) OR (organization IS NULL) <> (kind NOT IN (2, 3)) "
            "OR (processors IS NULL) <> (kind NOT IN (2, 3)) OR (placement IS NOT NULL AND kind NOT IN (2, 3)) "
            "OR (released IS NOT NULL AND kind <> 2) OR (waited_as IS NOT NULL AND kind NOT IN (2, 3)) "
+           "OR (tasks IS NOT NULL AND kind <> 3) "
            "OR (reason IS NULL) <> (kind NOT IN (4, 5)) OR (job_state IS NULL) <> (kind NOT IN (4, 5))"},
     Strays{"event_jobs: a row of no event",
            "SELECT j.job, j.submit, j.seq FROM main.event_jobs j LEFT JOIN main.event_rows e ON e.seq = j.seq "
@@ -304,6 +333,7 @@ Expected<void> audit_projections(const Database& database, AuditReport& report, 
   SHAPLEY_TRY(audit_segments(database, projector, report));
   SHAPLEY_TRY(project_others(database, projector));
   SHAPLEY_TRY(rebuild_standings(database, "temp", options.pace, options.on_progress, watch));
+  SHAPLEY_TRY(note_unchecked(database, report));
   for (const std::string& table : TemporaryTables::all_tables()) {
     if (table != k_segment_table) SHAPLEY_TRY(compare_table(database, table, report));
   }

@@ -104,6 +104,7 @@ struct Mark {
   std::int64_t event = 0;
   std::string hash;
   Instant time;
+  std::string contribution;
 };
 
 // A ledger that statements may be of, with the statements that it can be compared with.
@@ -203,8 +204,8 @@ class ConsortiumAudit {
       if (statement == nullptr) return {};
       const ClusterFigures& figures = statement->figures;
       want(figures.contribution, wanted_there_);
-      marks_.push_back(
-          {stored.sequence, statement->cluster, figures.ledger, figures.event, figures.hash, figures.time});
+      marks_.push_back({stored.sequence, statement->cluster, figures.ledger, figures.event, figures.hash, figures.time,
+                        figures.contribution});
       return {};
     });
   }
@@ -303,8 +304,12 @@ class ConsortiumAudit {
 
   void check_ranks(const StoredEvent& stored, State& books) {
     books.advance(time_of(stored.event));
-    const EstimatorId estimator =
-        accounting::parse_estimator(books.ranking_rule().contribution).value_or(accounting::k_default_estimator);
+    const std::string ranked_by = books.ranking_rule().contribution;
+    if (accounting::is_former_estimator(ranked_by)) {
+      ++unchecked_["ranks by " + ranked_by];
+      return;
+    }
+    const EstimatorId estimator = accounting::parse_estimator(ranked_by).value_or(accounting::k_default_estimator);
     const std::vector<RankRow> ranked = books.rank_rows(estimator);
     const std::vector<RankRow> summed = sum_.rows(books, estimator);
     ++report_.rank_checks;
@@ -336,6 +341,10 @@ class ConsortiumAudit {
     };
     std::map<std::pair<std::string, std::string>, Unfit> unfit;  // by cluster and reason
     for (const Mark& mark : marks_) {
+      if (accounting::is_former_estimator(mark.contribution)) {
+        ++unchecked_[fmt::format("statements of {} by {}", mark.cluster, mark.contribution)];
+        continue;
+      }
       std::string reason = fmt::format("its ledger {} was not given", mark.ledger);
       Other* fits = nullptr;
       for (Other& other : others_) {
@@ -477,6 +486,8 @@ class ConsortiumAudit {
                       of.second.empty() ? "no key of this cluster was declared"
                                         : fmt::format("its public key {} was not given", of.second)));
     }
+    for (const auto& [what, count] : unchecked_)
+      report_.unchecked.push_back(fmt::format("{} ({}): this version does not keep that estimator", what, count));
     for (const auto& [check, count] : found_) {
       if (count > k_most_listed)
         report_.notes.push_back(
@@ -500,7 +511,8 @@ class ConsortiumAudit {
   std::vector<Other> others_;
   std::int64_t verified_ = 0;
   std::map<std::pair<std::string, std::string>, std::int64_t> unverified_;  // by cluster and declared key
-  std::map<std::string, std::size_t> found_;                                // by check
+  std::map<std::string, std::int64_t> unchecked_;
+  std::map<std::string, std::size_t> found_;  // by check
 };
 
 }  // namespace

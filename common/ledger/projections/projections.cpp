@@ -72,6 +72,7 @@ bool changes_books(const Event& event) {
          std::holds_alternative<accounting::CapacityChanged>(event) ||
          std::holds_alternative<accounting::PeriodDeclared>(event) ||
          std::holds_alternative<accounting::PlacementResolved>(event) ||
+         std::holds_alternative<accounting::HindsightDefined>(event) ||
          std::holds_alternative<accounting::WorkSettled>(event);
 }
 

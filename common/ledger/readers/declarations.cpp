@@ -44,7 +44,7 @@ Expected<std::vector<Event>> read_declarations(const Database& database) {
   SHAPLEY_TRY_ASSIGN(Statement select,
                      database.prepare(sql_of_kinds({"organizations_declared", "ownership_stated", "period_declared",
                                                     "configuration_loaded", "ranking_declared", "charge_declared",
-                                                    "residual_measured", "consortium_declared"})));
+                                                    "residual_measured", "consortium_declared", "hindsight_defined"})));
   return read_events(database, std::move(select));
 }
 

@@ -31,7 +31,7 @@ Expected<EstimatorSet> recorded_estimators(const Database& database, Instant day
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (!row) return estimators;
-    // Rows of an estimator that this program does not know are found by an audit.
+    // Rows of an estimator that this program does not know are found by an audit, or named as not checked.
     if (const auto known = accounting::parse_estimator(select.text(0))) estimators.insert(*known);
   }
 }

@@ -161,9 +161,8 @@ std::vector<std::string> names_without(const EstimatorSet& some, const Estimator
   return names;
 }
 
-std::string stand_in_sentence(EstimatorId wanted, EstimatorId by, bool is_kept) {
-  const std::string name(accounting::name_of(wanted));
-  const std::string others(accounting::name_of(by));
+std::string stand_in_sentence(std::string_view name, EstimatorId by, bool is_kept) {
+  const std::string_view others = accounting::name_of(by);
   if (!is_kept) return fmt::format("{} is not kept here; these are by {}", name, others);
   return fmt::format("{} is behind what happened; these are by {} until it has caught up, which it does by itself",
                      name, others);
@@ -435,7 +434,10 @@ StatusReport status_report(accounting::State& state, Instant t, EstimatorId want
     sentences.insert(sentences.begin(), bounded_sentence(*bounded));
   // This note comes first, because a reader may be shown only the first few.
   if (estimator != wanted)
-    sentences.insert(sentences.begin(), stand_in_sentence(wanted, estimator, state.kept().contains(wanted)));
+    sentences.insert(sentences.begin(),
+                     stand_in_sentence(accounting::name_of(wanted), estimator, state.kept().contains(wanted)));
+  if (const std::string rule = state.ranking_rule().contribution; accounting::is_former_estimator(rule))
+    sentences.insert(sentences.begin(), stand_in_sentence(rule, estimator, false));
   return report;
 }
 

@@ -204,7 +204,8 @@ IntervalHeading heading(const IntervalAsked& asked) {
           .contribution = std::string(accounting::name_of(asked.estimator)),
           .books_begin = {},
           .recorded_until = {},
-          .in = {}};
+          .in = {},
+          .former_contribution = {}};
 }
 
 // `since`: of the first period, from which amounts are carried into the time.

@@ -14,10 +14,11 @@ namespace {
 using accounting::Comparison;
 using Worth = accounting::CooperationWorth;
 
+// Of jobs in parts.
 constexpr const char* k_limits =
-    "Alone is by virtual schedules, which know processors and jobs only: memory, topology, partitions and the width of "
-    "jobs are ignored. That makes what would have been got alone look better than it is, most of all for one "
-    "organization or a few";
+    "Alone is by virtual schedules in which jobs start in parts on any node: their width, memory and partitions are "
+    "ignored. That makes what would have been got alone look better than it is, most of all for one organization or a "
+    "few";
 
 // "34 %", "2.5 %", "less than 0.1 %".
 std::string percent_text(double percent) {
@@ -49,7 +50,8 @@ class Writer {
       : worth_(worth),
         names_(state.organizations()),
         order_(state.configured_order()),
-        in_(unit_of(state.charges(), worth.begin, worth.end)) {}
+        in_(unit_of(state.charges(), worth.begin, worth.end)),
+        starts_whole_(state.start_whole_since(worth.begin)) {}
 
   [[nodiscard]] WorthReport make() const {
     WorthReport report{.begin = worth_.begin,
@@ -60,7 +62,7 @@ class Writer {
                        .pairs = {},
                        .together = together(),
                        .leaving = worth_.leaving ? std::optional(leaving(*worth_.leaving)) : std::nullopt,
-                       .limits = k_limits};
+                       .limits = starts_whole_ ? "" : k_limits};
     for (const Worth::Row* row : in_order(worth_.rows, &Worth::Row::organization))
       report.organizations.push_back(row_of(*row));
     for (const Worth::Coalition* pair : in_order(worth_.pairs, &Worth::Coalition::members))
@@ -169,6 +171,7 @@ class Writer {
   const std::vector<std::string>& names_;
   std::vector<OrgId> order_;
   AmountUnit in_;
+  bool starts_whole_;
 };
 
 }  // namespace

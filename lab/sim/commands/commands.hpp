@@ -118,8 +118,8 @@ struct WindowArguments {
 };
 
 // Prints "residual SECONDS", the mean residual run time of all jobs of the trace, which is at least ten minutes of the
-// trace's time as shapleyd has it; then a line "SUBMIT ORGANIZATION DURATION PROCESSORS" a job, in order of submission.
-// Everything is divided by the factor, and at least a second except for submit times.
+// trace's time as shapleyd has it; then a line "SUBMIT ORGANIZATION DURATION PROCESSORS USER" a job, in order of
+// submission. Everything is divided by the factor, and at least a second except for submit times.
 [[nodiscard]] Expected<void> print_window(const WindowArguments& arguments, std::ostream& out);
 
 // `shapley-sim judge`: verdicts over windows that ran on a real slurmctld (emulation/judge.hpp).

@@ -105,8 +105,9 @@ Expected<void> print_window(const WindowArguments& arguments, std::ostream& out)
   for (std::size_t i = 0; i < window.trace_job.size();
        i += static_cast<std::size_t>(trace.jobs[window.trace_job[i]].processors)) {
     const scheduling::Job& job = window.instance.jobs[i];
+    const workload::TraceJob& of_trace = trace.jobs[window.trace_job[i]];
     out << job.release.value / arguments.factor << ' ' << job.organization << ' ' << divided(job.duration.value) << ' '
-        << trace.jobs[window.trace_job[i]].processors << '\n';
+        << of_trace.processors << ' ' << of_trace.user << '\n';
   }
   return {};
 }

@@ -4,12 +4,15 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "base/rng.hpp"
 #include "scheduling/policies/policies.hpp"
 #include "scheduling/simulate.hpp"
+#include "scheduling/whole_jobs.hpp"
 #include "sim/comparison.hpp"
+#include "sim/real_jobs.hpp"
 #include "sim/registry.hpp"
 
 namespace shapley::sim {
@@ -103,6 +106,35 @@ Expected<scheduling::Instance> instance_of(const Recording& recording) {
   return instance;
 }
 
+Expected<scheduling::EasyInstance> whole_instance_of(const Recording& recording) {
+  SHAPLEY_TRY(check(recording));
+  scheduling::EasyInstance instance;
+  instance.kinds = recording.kinds;
+  for (std::size_t kind = 0; kind < recording.kinds.size(); ++kind) {
+    if (recording.kinds[kind].size() != recording.owned.size())
+      return fail(Errc::invalid_argument,
+                  "kinds[" + std::to_string(kind) + "]: expected a number of processors for each organization");
+  }
+  instance.until = {recording.length};
+  instance.residual = {recording.residual};
+  for (std::size_t i = 0; i < recording.runs.size(); ++i) {
+    const RecordedRun& run = recording.runs[i];
+    if (run.submit >= recording.length) continue;
+    if (run.kind >= recording.kinds.size())
+      return fail(Errc::invalid_argument,
+                  "runs[" + std::to_string(i) + "]: there is no kind " + std::to_string(run.kind) + " of processors");
+    const Duration duration = duration_of(run, recording.length);
+    instance.jobs.push_back({.release = {run.submit},
+                             .duration = duration,
+                             .organization = run.organization,
+                             .processors = static_cast<std::uint32_t>(run.processors),
+                             .kinds = scheduling::KindOrder(std::span(&run.kind, 1))});
+    instance.requested.push_back(std::max(Duration{run.limit}, duration));
+  }
+  SHAPLEY_TRY(scheduling::finish_kinds(instance));
+  return instance;
+}
+
 std::vector<std::int64_t> recorded_psi(const Recording& recording) {
   std::vector<std::int64_t> psi(recording.owned.size());
   for (const RecordedRun& run : recording.runs) {
@@ -130,43 +162,83 @@ scheduling::TakenProcessors taken_in(const Recording& recording) {
   return taken;
 }
 
-// The schedule of the rule that Slurm was to follow.
-Expected<scheduling::SimulationResult> by_rule(const Recording& recording, const scheduling::Instance& instance,
-                                               std::uint64_t seed, scheduling::TakenProcessors taken = {}) {
-  SHAPLEY_TRY_ASSIGN(
-      const auto rule,
-      make_policy(recording.rule, instance,
-                  {.seed = seed,
-                   .fair_tree = {.period = k_fair_tree_period,
-                                 .half_life = {std::max<std::int64_t>(
-                                     scheduling::FairTreeOptions{}.half_life.value / recording.factor, 1)},
-                                 .ties_by_submission = true},
-                   .taken = std::move(taken)}));
-  return scheduling::simulate(instance, *rule);
+PolicyOptions options_of(const Recording& recording, std::uint64_t seed) {
+  return {.seed = seed,
+          .fair_tree = {.period = k_fair_tree_period,
+                        .half_life = {std::max<std::int64_t>(
+                            scheduling::FairTreeOptions{}.half_life.value / recording.factor, 1)},
+                        .ties_by_submission = true}};
 }
 
-Expected<double> sensitivity(const Recording& recording, const scheduling::Instance& instance,
-                             const std::vector<std::int64_t>& psi, double work) {
+// The schedule that is fair, at the window's end.
+struct Fair {
+  std::vector<std::int64_t> psi;
+  std::int64_t work = 0;
+  std::vector<scheduling::Rational> phi;
+};
+
+// A run of q processors is q jobs.
+struct Copies {
+  scheduling::Instance instance;
+
+  [[nodiscard]] Expected<Fair> fair(const Recording& recording) const {
+    SHAPLEY_TRY_ASSIGN(const auto ref, make_policy("ref", instance, {}));
+    auto made = scheduling::simulate(instance, *ref);
+    return Fair{std::move(made.psi), made.work, *ref->contributions(recording.length)};
+  }
+  // psi of the rule that Slurm was to follow.
+  [[nodiscard]] Expected<std::vector<std::int64_t>> by_rule(const Recording& recording, std::uint64_t seed,
+                                                            scheduling::TakenProcessors taken = {}) const {
+    PolicyOptions options = options_of(recording, seed);
+    options.taken = std::move(taken);
+    SHAPLEY_TRY_ASSIGN(const auto rule, make_policy(recording.rule, instance, options));
+    return scheduling::simulate(instance, *rule).psi;
+  }
+  [[nodiscard]] Expected<void> finish() const { return scheduling::validate(instance); }
+};
+
+// A run is one job.
+struct Whole {
+  scheduling::EasyInstance instance;
+
+  [[nodiscard]] Expected<Fair> fair(const Recording& recording) const {
+    SHAPLEY_TRY_ASSIGN(const auto values, scheduling::ExactValues::of(instance));
+    const auto exact = scheduling::make_exact(scheduling::first_instance(instance), values);
+    SHAPLEY_TRY_ASSIGN(const auto made, scheduling::simulate_easy(instance, exact.get()));
+    scheduling::ExactValues at_end = values;
+    return Fair{scheduling::psi_of(instance, made, instance.until), scheduling::work_of(instance, made),
+                scheduling::shapley_of(scheduling::values_at(at_end.at(recording.length), recording.length))};
+  }
+  [[nodiscard]] Expected<std::vector<std::int64_t>> by_rule(const Recording& recording, std::uint64_t seed,
+                                                            const scheduling::TakenProcessors& = {}) const {
+    return psi_ranked_by(recording.rule, instance, options_of(recording, seed));
+  }
+  [[nodiscard]] Expected<void> finish() {
+    for (std::size_t i = 0; i < instance.jobs.size(); ++i)
+      instance.requested[i] = std::max(instance.requested[i], instance.jobs[i].duration);
+    return scheduling::finish_kinds(instance);
+  }
+};
+
+template <typename Model>
+Expected<double> sensitivity(const Recording& recording, const Model& model, const std::vector<std::int64_t>& psi,
+                             double work) {
   double sum = 0;
   for (std::uint64_t seed = k_seed + 1; seed <= k_seed + k_moved_draws; ++seed) {
     Rng rng(seed);
-    scheduling::Instance longer = instance;
-    for (scheduling::Job& job : longer.jobs) job.duration.value += rng.below(k_moved_one_in) == 0 ? 1 : 0;
-    SHAPLEY_TRY(scheduling::validate(longer));
-    SHAPLEY_TRY_ASSIGN(const auto moved, by_rule(recording, longer, seed));
-    sum += distance(moved.psi, psi, work);
+    Model longer = model;
+    for (scheduling::Job& job : longer.instance.jobs) job.duration.value += rng.below(k_moved_one_in) == 0 ? 1 : 0;
+    SHAPLEY_TRY(longer.finish());
+    SHAPLEY_TRY_ASSIGN(const auto moved, longer.by_rule(recording, seed));
+    sum += distance(moved, psi, work);
   }
   return sum / static_cast<double>(k_moved_draws);
 }
 
-}  // namespace
-
-Expected<Verdict> judge(const Recording& recording) {
-  SHAPLEY_TRY_ASSIGN(const scheduling::Instance instance, instance_of(recording));
-  SHAPLEY_TRY_ASSIGN(const auto ref, make_policy("ref", instance, {}));
-  const auto fair = scheduling::simulate(instance, *ref);
-  const auto phi = *ref->contributions(recording.length);
-  SHAPLEY_TRY_ASSIGN(const auto simulated, by_rule(recording, instance, k_seed, taken_in(recording)));
+template <typename Model>
+Expected<Verdict> judge_by(const Recording& recording, const Model& model) {
+  SHAPLEY_TRY_ASSIGN(const Fair fair, model.fair(recording));
+  SHAPLEY_TRY_ASSIGN(const auto simulated, model.by_rule(recording, k_seed, taken_in(recording)));
   Verdict verdict{.window = recording.window, .policy = recording.policy, .work = fair.work};
   for (const RecordedRun& run : recording.runs) {
     if (run.submit >= recording.length) continue;
@@ -177,15 +249,26 @@ Expected<Verdict> judge(const Recording& recording) {
   const auto work = static_cast<double>(fair.work);
   const std::vector<std::int64_t> psi = recorded_psi(recording);
   verdict.unfairness = distance(psi, fair.psi, work);
-  verdict.unfairness_simulated = distance(simulated.psi, fair.psi, work);
-  verdict.fidelity = distance(psi, simulated.psi, work);
-  SHAPLEY_TRY_ASSIGN(verdict.sensitivity, sensitivity(recording, instance, simulated.psi, work));
-  verdict.due = distance_to_due(psi, phi, work);
-  verdict.due_simulated = distance_to_due(simulated.psi, phi, work);
-  verdict.due_ref = distance_to_due(fair.psi, phi, work);
+  verdict.unfairness_simulated = distance(simulated, fair.psi, work);
+  verdict.fidelity = distance(psi, simulated, work);
+  SHAPLEY_TRY_ASSIGN(verdict.sensitivity, sensitivity(recording, model, simulated, work));
+  verdict.due = distance_to_due(psi, fair.phi, work);
+  verdict.due_simulated = distance_to_due(simulated, fair.phi, work);
+  verdict.due_ref = distance_to_due(fair.psi, fair.phi, work);
   count_overtaking(recording, verdict);
   verdict.written_a_start = static_cast<double>(recording.priorities_written) / static_cast<double>(verdict.starts);
   return verdict;
+}
+
+}  // namespace
+
+Expected<Verdict> judge(const Recording& recording) {
+  if (!recording.kinds.empty()) {
+    SHAPLEY_TRY_ASSIGN(auto instance, whole_instance_of(recording));
+    return judge_by(recording, Whole{std::move(instance)});
+  }
+  SHAPLEY_TRY_ASSIGN(auto instance, instance_of(recording));
+  return judge_by(recording, Copies{std::move(instance)});
 }
 
 }  // namespace shapley::sim

@@ -2,8 +2,10 @@
 // same rule's on the same jobs, from REF's, and from what is due.
 //
 // The jobs are those that Slurm recorded: with its submit times, and the durations as they were. A run of q processors
-// counts as q sequential jobs, as in the papers' experiments, so that every coalition has a value. All times are whole
-// seconds after the window's begin. Pure.
+// counts as q sequential jobs, as in the papers' experiments, so that every coalition has a value; or, if the recording
+// has kinds of processors, jobs are whole: coalitions and the rule run EASY (scheduling/easy.hpp), and in place of REF
+// stands a cluster that ranks by the exact value (scheduling/whole_jobs.hpp). All times are whole seconds after the
+// window's begin. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +15,7 @@
 
 #include "base/description.hpp"
 #include "base/error.hpp"
+#include "scheduling/easy.hpp"
 #include "scheduling/instance.hpp"
 
 namespace shapley::sim {
@@ -28,12 +31,16 @@ struct RecordedRun {
   // Where a run is on the node of one organization: that one, and the run's number among all starts, from 1 on.
   std::optional<std::uint32_t> owner{};
   std::int64_t place = 0;
+  // Of whole jobs: the kind of processors that it may use, and the seconds that it may take.
+  std::uint32_t kind = 0;
+  std::int64_t limit = 0;
 };
 constexpr auto description_of(std::type_identity<RecordedRun>) {
   using R = RecordedRun;
   return describe(member("organization", &R::organization), member("submit", &R::submit), member("start", &R::start),
                   member("end", &R::end), member("requested", &R::requested), member("processors", &R::processors),
-                  supplement("owner", &R::owner), supplement("place", &R::place));
+                  supplement("owner", &R::owner), supplement("place", &R::place), supplement("kind", &R::kind),
+                  supplement("limit", &R::limit));
 }
 
 // A window as it ran under one policy.
@@ -47,13 +54,15 @@ struct Recording {
   std::int64_t factor = 1;            // by which the trace's time was divided; Fair Tree's half life is, too
   std::int64_t priorities_written = 0;
   std::vector<RecordedRun> runs{};  // those of one submit time in the order of their job numbers
+  // Jobs are whole: `owned` by kind and organization, one kind at least. Empty: they are copies.
+  std::vector<std::vector<std::uint32_t>> kinds{};
 };
 constexpr auto description_of(std::type_identity<Recording>) {
   using R = Recording;
   return describe(member("window", &R::window), member("policy", &R::policy), member("rule", &R::rule),
                   member("owned", &R::owned), member("length", &R::length), member("residual", &R::residual),
                   member("factor", &R::factor), member("priorities_written", &R::priorities_written),
-                  member("runs", &R::runs));
+                  member("runs", &R::runs), supplement("kinds", &R::kinds));
 }
 
 // Distances are in seconds a unit of work, the work of REF's schedule.
@@ -91,11 +100,15 @@ constexpr auto description_of(std::type_identity<Verdict>) {
 // Errc::invalid_argument names the run that is wrong, or what validate() finds.
 [[nodiscard]] Expected<scheduling::Instance> instance_of(const Recording& recording);
 
-// psi of what really ran, by organization, at the window's end [SR13 Eq. 3]. REQUIRES: instance_of(recording).
+// The same of whole jobs. REQUIRES: the recording has kinds. Errors likewise.
+[[nodiscard]] Expected<scheduling::EasyInstance> whole_instance_of(const Recording& recording);
+
+// psi of what really ran, by organization, at the window's end [SR13 Eq. 3]. REQUIRES: instance_of(recording), or
+// whole_instance_of.
 [[nodiscard]] std::vector<std::int64_t> recorded_psi(const Recording& recording);
 
-// The rule has the processors that Slurm chose, where they are recorded: direct_contr credits their owners.
-// Errors: those of instance_of() and of make_policy(). Errc::not_found when no run started.
+// The rule has the processors that Slurm chose, where they are recorded and jobs are copies: direct_contr credits their
+// owners. Errors: those of instance_of() and of make_policy(). Errc::not_found when no run started.
 [[nodiscard]] Expected<Verdict> judge(const Recording& recording);
 
 }  // namespace shapley::sim

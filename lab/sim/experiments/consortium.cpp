@@ -7,7 +7,6 @@
 #include <ostream>
 #include <sstream>
 
-#include "accounting/estimators/table.hpp"
 #include "base/calendar.hpp"
 #include "base/contract.hpp"
 #include "base/rng.hpp"
@@ -75,7 +74,9 @@ Expected<std::vector<ConsortiumCase>> cases_of_seed(const ExperimentArguments& a
   return cases;
 }
 
-// An estimator, and the settings under which it ranks.
+constexpr std::array<std::string_view, 3> k_rankings{"direct_contr", "shapley_rate", "hindsight"};
+
+// A policy, and the settings under which it ranks.
 struct RankedBy {
   std::string estimator;
   std::vector<ConsortiumSetting> settings;
@@ -83,12 +84,11 @@ struct RankedBy {
 
 Expected<std::vector<RankedBy>> estimators_of(const ExperimentArguments& arguments) {
   std::vector<std::string> names = arguments.policies;
-  if (names.empty())
-    for (const std::string_view one : accounting::estimator_names()) names.emplace_back(one);
+  if (names.empty()) names.assign(k_rankings.begin(), k_rankings.end());
   std::vector<RankedBy> ranked;
   for (const std::string& name : names) {
     SHAPLEY_TRY_ASSIGN(const NamedPolicy named, parse_policy(name, game::k_horizon_rule));
-    if (!accounting::parse_estimator(named.name) || named.once) {
+    if (std::ranges::find(k_rankings, named.name) == k_rankings.end() || named.once) {
       return fail(Errc::invalid_argument,
                   "--policies: \"" + name +
                       "\" cannot rank a consortium; name direct_contr, shapley_rate or hindsight, with a rule as in "

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
+#include <map>
 #include <ostream>
 
 #include "charts/plot.hpp"
@@ -56,17 +57,31 @@ Expected<RealWindow> measure_window(const RealCase& one, const std::vector<std::
   SHAPLEY_TRY_ASSIGN(const scheduling::EasyInstance instance, whole_jobs_of(one.trace, drawn.window, one.kinds));
   SHAPLEY_TRY_ASSIGN(const RealJobs real, estimate_all(instance, drawn.policy_seed));
   const double work = static_cast<double>(std::max<std::int64_t>(real.work, 1));
-  RealWindow window{
-      .begin = drawn.begin.value, .error = {}, .alone = {alone_of(real.exact)}, .due = {}, .to_exact = {}};
+  RealWindow window{.begin = drawn.begin.value,
+                    .error = {},
+                    .alone = {alone_of(real.exact)},
+                    .due = {},
+                    .excess = {},
+                    .to_exact = {},
+                    .to_alike = {}};
   for (const Estimate& estimate : real.estimates) {
     window.error.push_back(phi_distance(estimate.phi, real.exact.phi) / work);
     if (!estimate.values.empty()) window.alone.push_back(alone_of(estimate));
   }
-  SHAPLEY_TRY_ASSIGN(const auto fair, psi_ranked_by("exact", instance, drawn.policy_seed));
+  std::map<std::string, std::vector<std::int64_t>> exact;
+  SHAPLEY_TRY_ASSIGN(const auto fair, psi_ranked_by("exact", instance, {.seed = drawn.policy_seed}));
   for (const std::string& ranking : rankings) {
-    SHAPLEY_TRY_ASSIGN(const auto psi, psi_ranked_by(ranking, instance, drawn.policy_seed));
+    SHAPLEY_TRY_ASSIGN(const auto psi, psi_ranked_by(ranking, instance, {.seed = drawn.policy_seed}));
     window.due.push_back(distance_to_due(psi, real.exact.phi, work));
+    window.excess.push_back(window.due.back() - distance_to_due(fair, real.exact.phi, work));
     window.to_exact.push_back(psi_distance(psi, fair) / work);
+    SHAPLEY_TRY_ASSIGN(const NamedPolicy named, parse_policy(ranking, {}));
+    std::vector<std::int64_t>& alike = exact[policy_text("exact", named.rule, named.once)];
+    if (alike.empty()) {
+      SHAPLEY_TRY_ASSIGN(
+          alike, psi_ranked_by(policy_text("exact", named.rule, named.once), instance, {.seed = drawn.policy_seed}));
+    }
+    window.to_alike.push_back(psi_distance(psi, alike) / work);
   }
   return window;
 }
@@ -104,13 +119,14 @@ struct RealTable {
   Duration length;
   std::vector<RealRow> errors;
   ByName<double> alone;  // v / exact v of organizations alone
-  std::vector<RealRow> due, to_exact;
+  std::vector<RealRow> due, excess, to_exact, to_alike;
 };
 constexpr auto description_of(std::type_identity<RealTable>) {
   using T = RealTable;
   return describe(member("case", &T::name), member("about", &T::about), member("organizations", &T::organizations),
                   member("windows", &T::windows), member("length", &T::length), member("phi_error", &T::errors),
-                  member("alone", &T::alone), member("to_due", &T::due), member("to_exact", &T::to_exact));
+                  member("alone", &T::alone), member("to_due", &T::due), member("to_due_less_exact", &T::excess),
+                  member("to_exact", &T::to_exact), member("to_exact_by_its_rule", &T::to_alike));
 }
 struct RealReport {
   std::string experiment;
@@ -146,11 +162,15 @@ Expected<RealTable> real_table(const MeasuredRealCase& measured, const std::vect
                   .errors = {},
                   .alone = {},
                   .due = {},
-                  .to_exact = {}};
+                  .excess = {},
+                  .to_exact = {},
+                  .to_alike = {}};
   if (windows.empty()) return table;
   SHAPLEY_TRY_ASSIGN(table.errors, real_rows(estimate_names(), windows, measured.length, &RealWindow::error));
   SHAPLEY_TRY_ASSIGN(table.due, real_rows(rankings, windows, measured.length, &RealWindow::due));
+  SHAPLEY_TRY_ASSIGN(table.excess, real_rows(rankings, windows, measured.length, &RealWindow::excess));
   SHAPLEY_TRY_ASSIGN(table.to_exact, real_rows(rankings, windows, measured.length, &RealWindow::to_exact));
+  SHAPLEY_TRY_ASSIGN(table.to_alike, real_rows(rankings, windows, measured.length, &RealWindow::to_alike));
   const std::vector<std::string> with_values{"hindsight", "hindsight_whole"};
   for (std::size_t i = 0; i < with_values.size(); ++i) {
     double exact = 0;
@@ -171,7 +191,7 @@ std::string mean_and_error(const Summary& summary) {
 }
 
 void print_real(const RealTable& table, std::ostream& out) {
-  constexpr int k_name = 18;
+  constexpr int k_name = 28;
   constexpr int k_column = 22;
   out << "## " << table.about << ": " << table.windows << " windows of " << table.length.value << " s, "
       << table.organizations << " organizations; seconds a unit of work (standard error)\n\n"
@@ -186,11 +206,13 @@ void print_real(const RealTable& table, std::ostream& out) {
         << fixed(of_direct, 2) << (alone == table.alone.end() ? "-" : fixed(alone->second, 2)) << '\n';
   }
   out << '\n'
-      << std::setw(k_name) << "RANKED BY" << std::setw(k_column) << "PSI - EXACT PHI"
-      << "PSI - PSI RANKED BY EXACT\n";
+      << std::setw(k_name) << "RANKED BY" << std::setw(k_column) << "PSI - EXACT PHI" << std::setw(k_column)
+      << "LESS EXACT'S" << std::setw(k_column) << "PSI - EXACT'S PSI"
+      << "BY THE SAME RULE\n";
   for (std::size_t i = 0; i < table.due.size(); ++i)
     out << std::setw(k_name) << table.due[i].name << std::setw(k_column) << mean_and_error(table.due[i].summary)
-        << mean_and_error(table.to_exact[i].summary) << '\n';
+        << std::setw(k_column) << mean_and_error(table.excess[i].summary) << std::setw(k_column)
+        << mean_and_error(table.to_exact[i].summary) << mean_and_error(table.to_alike[i].summary) << '\n';
   out << '\n';
 }
 

@@ -38,12 +38,15 @@ struct RealWindow {
   std::vector<double> error;     // by estimator: sum |phi - exact phi|
   std::vector<double> alone;     // exact, hindsight, hindsight_whole: v of organizations alone, in sum
   std::vector<double> due;       // by ranking: sum |psi - exact phi|, the difference of the totals shared equally
-  std::vector<double> to_exact;  // by ranking: sum |psi - psi of a cluster that ranks by the exact value|
+  std::vector<double> excess;    // by ranking: due, less that of a cluster that ranks by the exact value
+  std::vector<double> to_exact;  // by ranking: sum |psi - psi of that cluster|
+  std::vector<double> to_alike;  // by ranking: sum |psi - psi of one that ranks by the exact value and the same rule|
 };
 constexpr auto description_of(std::type_identity<RealWindow>) {
   using W = RealWindow;
   return describe(member("begin", &W::begin), member("error", &W::error), member("alone", &W::alone),
-                  member("due", &W::due), member("to_exact", &W::to_exact));
+                  member("due", &W::due), member("excess", &W::excess), member("to_exact", &W::to_exact),
+                  member("to_alike", &W::to_alike));
 }
 
 }  // namespace shapley::sim

@@ -86,10 +86,9 @@ Expected<void> check_names(const ExperimentArguments& arguments) {
     std::string known;
     for (const std::string_view one : accounting::estimator_names())
       known.append(known.empty() ? "" : ", ").append(one);
-    return fail(
-        Errc::invalid_argument,
-        "--policies: \"" + name + "\" cannot rank the cluster; name " + known +
-            ", with a rule as in shapley_rate@7d/0.5/0.1 where the default is not wanted, and without \"/once\"");
+    return fail(Errc::invalid_argument,
+                "--policies: \"" + name + "\" cannot rank the cluster; name " + known +
+                    ", with a rule as in hindsight@7d/0.5/0.1 where the default is not wanted, and without \"/once\"");
   }
   return {};
 }

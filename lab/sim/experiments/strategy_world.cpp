@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "accounting/ownership/kinds.hpp"
 #include "accounting/state/ranking.hpp"
 #include "accounting/state/state.hpp"
 #include "sim/experiments/strategy.hpp"
@@ -44,7 +44,8 @@ class ClusterBooks {
  private:
   void tell(const accounting::Event& event);
   void declare();
-  void resolve_placements();
+  // The nodes of each.
+  std::map<std::string, std::string> resolve_placements();
   void measure_residual(const ClusterRun& run, Instant now);
   [[nodiscard]] bool is_demand(const ClusterJob& job) const;
   [[nodiscard]] std::string placement_of(const ClusterJob& job) const;
@@ -81,7 +82,9 @@ std::string joined_names(const std::vector<ClusterNode>& nodes, const std::vecto
 ClusterBooks::ClusterBooks(const ClusterScenario& scenario, const ClusterRules& rules)
     : scenario_(scenario), rules_(rules) {
   declare();
-  if (rules_.placements) resolve_placements();
+  const auto placed = rules_.placements ? resolve_placements() : std::map<std::string, std::string>();
+  tell(accounting::HindsightDefined{
+      .at = k_begin, .jobs = accounting::JobsStart::whole, .kinds = accounting::kinds_for({}, placed)});
 }
 
 void ClusterBooks::tell(const accounting::Event& event) {
@@ -112,16 +115,15 @@ void ClusterBooks::declare() {
   }
 }
 
-void ClusterBooks::resolve_placements() {
+std::map<std::string, std::string> ClusterBooks::resolve_placements() {
   std::vector<std::uint32_t> all;
   for (std::uint32_t node = 0; node < scenario_.nodes.size(); ++node) all.push_back(node);
-  std::set<std::string> known;
+  std::map<std::string, std::string> known{{placement_of(ClusterJob{}), joined_names(scenario_.nodes, all)}};
   for (const ClusterJob& job : scenario_.jobs) {
-    const std::string placement = placement_of(job);
-    if (!known.insert(placement).second) continue;
-    tell(accounting::PlacementResolved{placement, k_begin, 0,
-                                       joined_names(scenario_.nodes, job.nodes.empty() ? all : job.nodes)});
+    if (!job.nodes.empty()) known.emplace(placement_of(job), joined_names(scenario_.nodes, job.nodes));
   }
+  for (const auto& [placement, nodes] : known) tell(accounting::PlacementResolved{placement, k_begin, 0, nodes});
+  return known;
 }
 
 std::string ClusterBooks::placement_of(const ClusterJob& job) const {

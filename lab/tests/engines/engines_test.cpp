@@ -1,6 +1,6 @@
-// The two engines against each other. The simulator runs a policy over a random instance and keeps psi and both
-// contributions as it goes, in processors and fractions; State computes them from the events of the same schedule, in
-// millionths and closed forms. They share the Shapley value's definition and no code.
+// The two engines against each other. The simulator runs a policy over a random instance and keeps psi and the direct
+// contribution as it goes, in processors; State computes them from the events of the same schedule, in millionths and
+// closed forms. They share no code.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -104,10 +104,10 @@ rc::Gen<Case> any_case(const Shape& shape) {
 
 // The first difference of each kind, as text; empty where nothing differs.
 struct Differences {
-  std::string psi, direct, rate;
+  std::string psi, direct;
   friend bool operator==(const Differences&, const Differences&) = default;
   friend std::ostream& operator<<(std::ostream& out, const Differences& d) {
-    return out << "psi: " << d.psi << "\ndirect: " << d.direct << "\nrate: " << d.rate;
+    return out << "psi: " << d.psi << "\ndirect: " << d.direct;
   }
 };
 
@@ -123,31 +123,8 @@ Int128 distance(const Rational& simulated, Utility booked) {
   return difference < 0 ? -difference : difference;
 }
 
-// By how much phi at the Shapley rate may differ at t when the first job started at `first`, in millionths of a
-// processor times s^2. Every second both engines take the value of the same game; where no processor is idle beside a
-// waiting job, as many processors run as the grand coalition is worth, and State scales nothing. It rounds the rates to
-// whole millionths by largest remainder: each to its floor, or to one more if it was not whole. So a rate is off by
-// less than one. A second that begins at i is worth t - i, and no organization has a rate before the first start:
-//     |difference| < sum over i = first, ..., t - 1 of (t - i) = n (n + 1) / 2,   n = t - first.
-Int128 apportionment_bound(Instant first, Instant t) {
-  const Int128 n = std::max<std::int64_t>(t.value - first.value, 0);
-  return n * (n + 1) / 2;
-}
-
-bool within_apportionment(const Rational& simulated, Utility booked, Int128 bound) {
-  const Int128 off = distance(simulated, booked);
-  return off == 0 || off < bound * simulated.denominator;
-}
-
-Instant first_start(const std::vector<StartedJob>& schedule, Instant none) {
-  Instant first = none;
-  for (const StartedJob& started : schedule) first = std::min(first, started.begin);
-  return first;
-}
-
 // The first instant at which a job waits beside an idle processor; instance.end if that never happens. Only rigid jobs
-// can (simulate.hpp). From then on the simulator's Shapley rate gives credit for what could run if jobs could be
-// divided, State's for what runs, and the two are not compared.
+// can (simulate.hpp).
 Instant first_idle_beside_waiting(const Instance& instance, const std::vector<StartedJob>& schedule) {
   std::vector<Instant> starts(instance.jobs.size(), instance.end);
   for (const StartedJob& started : schedule) starts[started.job] = started.begin;
@@ -184,12 +161,9 @@ void apply_until(State& state, Instant t, std::vector<Event>::const_iterator& ne
 }
 
 // What the simulator says of the schedule against what State makes of the events.
-Differences compare(const Case& given, const std::vector<StartedJob>& schedule, const std::vector<Event>& events) {
+Differences compare(const Case& given, const std::vector<Event>& events) {
   Differences found;
   const accounting::EstimatorId direct = accounting::parse_estimator("direct_contr").value();
-  const accounting::EstimatorId rate = accounting::parse_estimator("shapley_rate").value();
-  const Instant first = first_start(schedule, given.instance.end);
-  const Instant rate_until = first_idle_beside_waiting(given.instance, schedule);
   State state;
   Rng rng(given.setup.seed);
   auto next = events.begin();
@@ -203,10 +177,6 @@ Differences compare(const Case& given, const std::vector<StartedJob>& schedule, 
       if (distance(psi, row.psi) != 0) note(found.psi, t, u, psi, row.psi);
       if (distance(simulated.direct[u], row.phi(direct)) != 0)
         note(found.direct, t, u, simulated.direct[u], row.phi(direct));
-      if (t > rate_until) continue;
-      if (!within_apportionment(simulated.rate[u], row.phi(rate), apportionment_bound(first, t))) {
-        note(found.rate, t, u, simulated.rate[u], row.phi(rate));
-      }
     }
   }
   return found;
@@ -219,7 +189,7 @@ void expect_agreement(const Shape& shape) {
   const bool divisible = first_idle_beside_waiting(drawn.instance, schedule) == drawn.instance.end;
   RC_ASSERT(divisible || shape.width_max > 1);
   RC_TAG(divisible ? "no processor idle beside a waiting job" : "a processor idle beside a waiting job");
-  RC_ASSERT(compare(drawn, schedule, events_of(drawn.instance, runs, drawn.layout)) == Differences{});
+  RC_ASSERT(compare(drawn, events_of(drawn.instance, runs, drawn.layout)) == Differences{});
 }
 
 RC_GTEST_PROP(Engines, AgreeOnSequentialJobs, ()) {
@@ -232,19 +202,16 @@ RC_GTEST_PROP(Engines, AgreeOnRigidJobs, ()) {
   expect_agreement({.width_max = 5, .step = 1, .owners_min = 1});
 }
 
-// The comparison itself is checked: a start one second off is always found, in every number. The job's psi changes by
-// a unit at least; both contributions sum to psi in State, so that of one differs by a sixth of a unit at least, which
-// is far above what apportionment explains within a minute: 61 * 60 / 2 millionths.
+// The comparison itself is checked: a start one second off is always found, in both numbers.
 RC_GTEST_PROP(Engines, AStartOneSecondOffIsFound, ()) {
   const Case drawn = *any_case({});
   const auto schedule = schedule_of(drawn.instance, drawn.setup);
   auto runs = place(drawn.instance, schedule, drawn.layout);
   Run& planted = runs[*rc::gen::inRange<std::size_t>(0, runs.size())];
   planted.begin = planted.begin + Duration{*rc::gen::element<std::int64_t>(-1, 1)};
-  const Differences found = compare(drawn, schedule, events_of(drawn.instance, runs, drawn.layout));
+  const Differences found = compare(drawn, events_of(drawn.instance, runs, drawn.layout));
   RC_ASSERT(!found.psi.empty());
   RC_ASSERT(!found.direct.empty());
-  RC_ASSERT(!found.rate.empty());
 }
 
 // A run on another owner's node moves the direct contribution and no psi.
@@ -259,27 +226,9 @@ RC_GTEST_PROP(Engines, ARunOnAnotherOwnersNodeIsFound, ()) {
       others.push_back(u);
   }
   planted.nodes.front().node = first_node_of(*rc::gen::elementOf(others));
-  const Differences found = compare(drawn, schedule, events_of(drawn.instance, runs, drawn.layout));
+  const Differences found = compare(drawn, events_of(drawn.instance, runs, drawn.layout));
   RC_ASSERT(found.psi.empty());
   RC_ASSERT(!found.direct.empty());
-}
-
-// Organization 0 takes both processors, 1 waits for its own: each is worth 1 a second. Without the wait 0 would bring
-// all the demand: v({0}) = 1, v({1}) = 0, v = 2, rates 3/2 and 1/2.
-TEST(Engines, AWaitThatIsNotReportedIsFound) {
-  Case given{{.processors = {1, 1}, .jobs = {{{0}, {4}, 0}, {{0}, {4}, 0}, {{0}, {4}, 1}}, .end = {4}},
-             {.chooser = Chooser::fcfs},
-             {},
-             {{4}}};
-  const auto schedule = schedule_of(given.instance, given.setup);
-  auto events = events_of(given.instance, place(given.instance, schedule, given.layout), given.layout);
-  EXPECT_EQ(compare(given, schedule, events), Differences{});
-  std::erase_if(events, [](const Event& event) {
-    const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
-    return opened != nullptr && opened->key.kind == accounting::SegmentKind::wait && opened->key.job.value == 1002;
-  });
-  EXPECT_EQ(compare(given, schedule, events),
-            (Differences{"", "", "at 4 mu: simulator 10 processor s^2, State 15000000 millionths"}));
 }
 
 }  // namespace

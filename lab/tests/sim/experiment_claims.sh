@@ -49,8 +49,8 @@ phi() {
     /^    ## / { inside = $3 ~ /^hindsight:/ && $2 ~ cases }
     inside && $1 ~ attacks { print ($5 < 0 ? -$5 : $5) }' "$pages/strategy.md" | range %.2f
 }
-says strategy.md "(\`junk_waits\`) leaves $(phi junk_waits '.*' | sed 's/.* to 0*//') % in phi at most"
-says strategy.md "of phi +$(phi always_waits load_0.80 | sed 's/.* to 0*//') % (.03) is left at .80 and -$(phi always_waits load_1.05 | sed 's/.* to 0*//') % (.16) at 1.05"
+says strategy.md "its phi, which is small, rises by $(phi pinned load_0.80 | sed 's/.* to //') % instead of"
+says strategy.md "keeps its wait: +$(phi junk_starts load_0.80 | sed 's/.* to 0*//') % of phi at .80"
 
 # consortium CASE RULES COLUMN: that column from the right (3: SD, 2: SD of one) of the table of a case under direct_contr, in
 # rows that the pattern matches.

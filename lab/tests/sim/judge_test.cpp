@@ -177,6 +177,45 @@ TEST(Judge, TheRuleHasTheProcessorsThatSlurmChose) {
   EXPECT_GT(verdict_of(ran_on(0, 1)).fidelity, 0);
 }
 
+// A owns one processor, B three, and A's job of four runs: neither could have run it alone, so each is due half of its
+// psi of 4 * 155. The cluster that ranks by that runs it, too.
+TEST(Judge, WholeJobsAreJudgedByWhatCoalitionsCouldRun) {
+  const Recording recording{
+      .rule = "hindsight_whole@braking/0.5",
+      .owned = {1, 3},
+      .length = 20,
+      .runs = {{.organization = 0, .submit = 0, .start = 0, .end = 10, .requested = 10, .processors = 4, .limit = 60}},
+      .kinds = {{1, 3}}};
+  const Verdict verdict = verdict_of(recording);
+  EXPECT_EQ(verdict.work, 40);
+  EXPECT_EQ(verdict.unfairness, 0);
+  EXPECT_EQ(verdict.fidelity, 0);
+  EXPECT_DOUBLE_EQ(verdict.due, (310 + 310) / 40.0);
+  EXPECT_DOUBLE_EQ(verdict.due_ref, verdict.due);
+  const auto instance = whole_instance_of(recording);
+  ASSERT_TRUE(instance);
+  EXPECT_EQ(instance->requested[0].value, 60);
+}
+
+// B's jobs may use B's processor of kind 1 only, so A's on kind 0 take nothing from it.
+TEST(Judge, WholeJobsUseTheirKindOnly) {
+  Recording recording{
+      .rule = "fcfs",
+      .owned = {2, 1},
+      .length = 20,
+      .runs = {{.organization = 0, .submit = 0, .start = 0, .end = 10, .requested = 10, .processors = 2, .limit = 60},
+               {.organization = 1, .submit = 1, .start = 1, .end = 11, .requested = 10, .processors = 1, .kind = 1}},
+      .kinds = {{2, 0}, {0, 1}}};
+  EXPECT_EQ(verdict_of(recording).fidelity, 0);
+  EXPECT_EQ(verdict_of(recording).due, 0);
+  recording.runs[1].kind = 0;
+  EXPECT_GT(verdict_of(recording).fidelity, 0) << "it would have waited until 10";
+  recording.runs[1].kind = 2;
+  EXPECT_EQ(judge(recording).error().what, "runs[1]: there is no kind 2 of processors");
+  recording.kinds = {{3}};
+  EXPECT_EQ(judge(recording).error().what, "kinds[0]: expected a number of processors for each organization");
+}
+
 TEST(Judge, RefusesWhatCannotBe) {
   const auto refusal = [](RecordedRun run) {
     const auto verdict = judge({.rule = "fcfs", .owned = {1}, .length = 9, .runs = {run}});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -80,7 +81,7 @@ Values values_of(const std::vector<std::vector<std::uint32_t>>& owned, const std
     schedules->released(i, facts[i].job);
     if (facts[i].known) schedules->ended(i, facts[i].job.duration);
   }
-  return schedules->values(end);
+  return scheduling::values_at(schedules->at(end), end);
 }
 
 // ---- golden instances ----
@@ -205,7 +206,7 @@ class Asker final : public scheduling::Policy {
     if (t % 3 == 0) return;  // not at every instant
     std::vector<Fact> facts;
     for (const std::uint32_t job : order_) facts.push_back(facts_[job]);
-    const Values values = schedules_->values(t);
+    const Values values = scheduling::values_at(schedules_->at(t), t);
     for (std::uint32_t c = 1; c < values.size(); ++c)
       ASSERT_EQ(values[c], naive_value(instance_.kinds, facts, c, t)) << "coalition " << c << " at " << t;
     ++asked_;
@@ -248,9 +249,27 @@ TEST(WholeJobs, sequential_jobs_of_one_kind_are_as_before) {
     ASSERT_EQ(whole.name, "hindsight_whole");
     for (std::size_t u = 0; u < before.phi.size(); ++u) EXPECT_EQ(to_string(whole.phi[u]), to_string(before.phi[u]));
     for (const auto* ranked : {"hindsight", "fair_tree", "direct_contr"})
-      EXPECT_TRUE(psi_ranked_by(ranked, drawn.instance, 1));
-    EXPECT_EQ(*psi_ranked_by("hindsight", drawn.instance, 1), *psi_ranked_by("hindsight_whole", drawn.instance, 1));
+      EXPECT_TRUE(psi_ranked_by(ranked, drawn.instance, {}));
+    EXPECT_EQ(*psi_ranked_by("hindsight", drawn.instance, {}), *psi_ranked_by("hindsight_whole", drawn.instance, {}));
   }
+}
+
+// By each rule, too; and the rules differ.
+TEST(WholeJobs, sequential_jobs_of_one_kind_are_ranked_as_by_hindsight) {
+  Rng rng(12);
+  std::map<std::string, int> unlike;
+  for (int i = 0; i < 200; ++i) {
+    const Drawn drawn = any_real_jobs(rng, true);
+    const Values published = *psi_ranked_by("hindsight_whole", drawn.instance, {});
+    for (const std::string rule : {"@braking", "@braking/0.5", "@0/0.5", "@30s/0/1", "@braking/0.5/once"}) {
+      const auto whole = psi_ranked_by("hindsight_whole" + rule, drawn.instance, {});
+      ASSERT_TRUE(whole) << whole.error().what;
+      EXPECT_EQ(*whole, *psi_ranked_by("hindsight" + rule, drawn.instance, {})) << rule;
+      unlike[rule] += *whole == published ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(unlike.size(), 5U);
+  for (const auto& [rule, count] : unlike) EXPECT_GT(count, 5) << rule;
 }
 
 // ---- by hand ----
@@ -297,11 +316,11 @@ TEST(WholeJobs, ranking_knows_the_policies_that_know_backfill) {
   const auto instance = parse_easy_instance_json(
       R"({"machines": [1, 1], "jobs": [[0, 5, 0, 2], [0, 5, 0, 2], [0, 5, 1, 2]], "t_end": 15})");
   ASSERT_TRUE(instance);
-  EXPECT_EQ(*psi_ranked_by("fcfs", *instance, 1), (Values{130 + 80, 30}));
-  EXPECT_EQ(*psi_ranked_by("exact", *instance, 1), (Values{130 + 30, 80}));
-  EXPECT_EQ(*psi_ranked_by("hindsight_whole", *instance, 1), (Values{130 + 30, 80}));
-  EXPECT_EQ(psi_ranked_by("ref", *instance, 1).error().code, Errc::invalid_argument);
-  EXPECT_EQ(psi_ranked_by("nothing", *instance, 1).error().code, Errc::invalid_argument);
+  EXPECT_EQ(*psi_ranked_by("fcfs", *instance, {}), (Values{130 + 80, 30}));
+  EXPECT_EQ(*psi_ranked_by("exact", *instance, {}), (Values{130 + 30, 80}));
+  EXPECT_EQ(*psi_ranked_by("hindsight_whole", *instance, {}), (Values{130 + 30, 80}));
+  EXPECT_EQ(psi_ranked_by("ref", *instance, {}).error().code, Errc::invalid_argument);
+  EXPECT_EQ(psi_ranked_by("nothing", *instance, {}).error().code, Errc::invalid_argument);
 }
 
 // ---- input ----

@@ -1,8 +1,7 @@
 // Who owns which nodes, as the daemon reports it, by the indices of the table of ranks.
 //
 // By an estimator that credits the owners of the nodes in use, each processor that a run takes counts as given by those
-// whose nodes it is on; by one that credits all with parts of what runs, all own these parts of each node. The daemon
-// says so with its next ranks; until then the plugin counts it itself. Immutable.
+// whose nodes it is on. The daemon says so with its next ranks; until then the plugin counts it itself. Immutable.
 #pragma once
 
 #include <cstdint>
@@ -51,24 +50,21 @@ class NodeOwners {
         shares.push_back({index_of(part.organization), part.parts_per_million});
         all += part.parts_per_million;
       }
-      if (all <= 0) continue;
-      if (same.nodes.empty()) others_ = shares_.size() - 1;
-      for (const std::string& node : same.nodes) by_node_.emplace(node, shares_.size() - 1);
+      if (all > 0) {
+        for (const std::string& node : same.nodes) by_node_.emplace(node, shares_.size() - 1);
+      }
     }
   }
 
   // nullptr: not known. Valid as long as this is.
   [[nodiscard]] const OwnerShares* find(const std::string& node) const {
     const auto known = by_node_.find(node);
-    const std::size_t index = known == by_node_.end() ? others_ : known->second;
-    return index == k_none ? nullptr : &shares_[index];
+    return known == by_node_.end() ? nullptr : &shares_[known->second];
   }
 
  private:
-  static constexpr std::size_t k_none = std::numeric_limits<std::size_t>::max();
   std::vector<OwnerShares> shares_;
   std::unordered_map<std::string, std::size_t> by_node_;
-  std::size_t others_ = k_none;
 };
 
 }  // namespace shapley::client

@@ -110,6 +110,28 @@ TEST(Observer, ADescriptionCarriesWhatAuditorsNeed) {
   EXPECT_EQ(d.user_id, 1000U);
 }
 
+std::vector<std::uint32_t> tasks_of_waits(const Observation& seen) {
+  std::vector<std::uint32_t> tasks;
+  for (const accounting::Event& event : seen.events) {
+    const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
+    if (opened != nullptr && opened->key.kind == accounting::SegmentKind::wait) tasks.push_back(opened->tasks);
+  }
+  return tasks;
+}
+
+TEST(Observer, TheWaitOfAnArraySaysOfHowManyTasksItIs) {
+  Bench bench;
+  JobUpdate r = record_of(protocol::JobState::pending);
+  r.requested_cpus = 2;
+  r.tres = {{"cpu", 2}};
+  EXPECT_EQ(tasks_of_waits(bench.see(r, 101)), std::vector<std::uint32_t>{0}) << "of one job nothing is said";
+  r.array_job_id = 7;
+  r.pending_tasks = 3;
+  EXPECT_EQ(tasks_of_waits(bench.see(r, 102)), std::vector<std::uint32_t>{3});
+  r.pending_tasks = 1;
+  EXPECT_EQ(tasks_of_waits(bench.see(r, 103)), std::vector<std::uint32_t>{0}) << "nor of one task";
+}
+
 // The clock was wrong from 1000 to 2000.
 
 JobUpdate ended_at(std::int64_t start, std::int64_t end) {

@@ -343,24 +343,6 @@ TEST_F(ServerTest, TheOwnersOfNodesAreSentAgainWhenThereAreMoreNodes) {
   EXPECT_EQ(owners["n9"], (std::vector<protocol::OwnerPart>{{"commons", 1'000'000}}));
 }
 
-// By shapley_rate all organizations give what runs, in parts that sum to all of it.
-TEST_F(ServerTest, WhoGivesWhatRunsIsSentAsPartsOfAllNodes) {
-  Site by_rate = site;
-  by_rate.configuration.contribution =
-      accounting::parse_estimator("shapley_rate").value_or(by_rate.configuration.contribution);
-  reload(by_rate);
-  const auto client = feeder();
-  client->send(protocol::SnapshotBegin{1, now});
-  client->send(observations(2, {running({.id = 1, .node = "n2", .start = now - 100})}));
-  client->send(protocol::SnapshotEnd{3, now});
-  std::vector<protocol::OwnedNodes> owners;
-  while (!HasFailure() && (owners.size() != 1 || !owners.front().nodes.empty()))
-    owners = client->expect<protocol::Rules>().owners;
-  std::int64_t sum = 0;
-  for (const protocol::OwnerPart& part : owners.front().owners) sum += part.parts_per_million;
-  EXPECT_EQ(sum, 1'000'000);
-}
-
 // Until all jobs are known, levels would be wrong and ranks without them would take the plugin's old ones away.
 TEST_F(ServerTest, LevelsAreSentBeforeRanksAfterASnapshotAndPushedWhenTheyChange) {
   Site fair = site;

@@ -38,6 +38,7 @@ Declared remember(Declared declared, const std::vector<Event>& events) {
     if (const auto* c = std::get_if<accounting::ConfigurationLoaded>(&event)) declared.configuration = *c;
     if (const auto* r = std::get_if<accounting::RankingDeclared>(&event)) declared.ranking = *r;
     if (const auto* g = std::get_if<accounting::ChargeDeclared>(&event)) declared.charge = *g;
+    if (const auto* h = std::get_if<accounting::HindsightDefined>(&event)) declared.hindsight = *h;
     if (const auto* s = std::get_if<OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
   }
   return declared;
@@ -54,7 +55,7 @@ std::vector<OwnershipStated> statements(const Declarations& declarations) {
 TEST(Declarations, TheFirstStartSaysEverythingAndHonoursAllDates) {
   const Declarations first = declare(two_owners(), "text", {}, k_now);
   EXPECT_EQ(first.events.size(),
-            6U);  // organizations, two nodes, ranking, charge, the text; period none is the default
+            7U);  // organizations, two nodes, ranking, charge, hindsight, the text; period none is the default
   ASSERT_EQ(statements(first).size(), 2U);
   EXPECT_LT(statements(first)[0].effective, Instant{1});
   EXPECT_TRUE(first.warnings.empty());
@@ -187,7 +188,7 @@ TEST(Declarations, ThePeriodIsDeclaredWhenItChanges) {
   config::Configuration c = two_owners();
   c.period = Period::monthly;
   const Declarations first = declare(c, "text", {}, k_now);
-  EXPECT_EQ(first.events.size(), 7U);
+  EXPECT_EQ(first.events.size(), 8U);
   const Declared known = remember({}, first.events);
   EXPECT_TRUE(declare(c, "text", known, k_now + Duration{500}).events.empty());
   c.period = Period::none;
@@ -249,6 +250,39 @@ TEST(Declarations, AChangeOfTheChargeIsAnEvent) {
   ASSERT_EQ(weighed.events.size(), 1U);
   EXPECT_EQ(std::get<accounting::ChargeDeclared>(weighed.events[0]),
             (accounting::ChargeDeclared{k_now + Duration{5}, "weights", {{"cpu", 1}, {"gres/gpu", 32}}, {}}));
+}
+
+std::optional<accounting::HindsightDefined> hindsight(const Declarations& declarations) {
+  std::optional<accounting::HindsightDefined> found;
+  for (const Event& event : declarations.events) {
+    if (const auto* h = std::get_if<accounting::HindsightDefined>(&event)) found = *h;
+  }
+  return found;
+}
+
+// A new ledger begins with whole jobs; one that exists goes on as it is until its file asks for something else.
+TEST(Declarations, HowJobsStartInHindsightIsChangedByItsKeyAlone) {
+  using accounting::HindsightDefined;
+  using accounting::JobsStart;
+  config::Configuration configuration = two_owners();
+  const Declarations first = declare(configuration, "text", {}, k_now);
+  EXPECT_EQ(hindsight(first), (HindsightDefined{Instant{0}, JobsStart::whole, {}}));
+  Declared known = remember({}, first.events);
+  known.hindsight->kinds = {"g[1-2]"};
+  Declared older = known;
+  older.hindsight.reset();
+  for (const Declared& each : {known, older})
+    EXPECT_FALSE(hindsight(declare(configuration, "text", each, k_now + Duration{5})));
+
+  configuration.hindsight_jobs = config::HindsightJobs::whole;
+  EXPECT_FALSE(hindsight(declare(configuration, "text", known, k_now + Duration{5})));
+  EXPECT_EQ(hindsight(declare(configuration, "text", older, k_now + Duration{5})),
+            (HindsightDefined{k_now + Duration{5}, JobsStart::whole, {}}));
+
+  configuration.hindsight_jobs = config::HindsightJobs::parts;
+  EXPECT_EQ(hindsight(declare(configuration, "text", known, k_now + Duration{5})),
+            (HindsightDefined{k_now + Duration{5}, JobsStart::parts, {"g[1-2]"}}));
+  EXPECT_FALSE(hindsight(declare(configuration, "text", {}, k_now)));
 }
 
 }  // namespace

@@ -116,15 +116,15 @@ TEST_F(EstimatorsTest, RanksAreByTheStandInWhileHindsightIsBehindAndThenByHindsi
   now += 10;
   see(many_jobs());
   EXPECT_TRUE(service->is_behind());
-  EXPECT_EQ(service->ranks().organizations, ranks_of_ledger(accounting::parse_estimator("shapley_rate").value()));
+  EXPECT_EQ(service->ranks().organizations, ranks_of_ledger(accounting::parse_estimator("direct_contr").value()));
   const json behind = status();
   EXPECT_EQ(behind["contribution"], "hindsight");
-  EXPECT_EQ(behind["ranked_by"], "shapley_rate");
+  EXPECT_EQ(behind["ranked_by"], "direct_contr");
   EXPECT_EQ(behind["behind"], json({"hindsight"}));
   EXPECT_EQ(behind["not_kept"], json::array());
   EXPECT_EQ(phi_members(behind), phi_members_of(hindsight_off.others()));
   EXPECT_EQ(behind["conservation"]["holds"], true);
-  for (const json& row : behind["organizations"]) EXPECT_EQ(row["phi"], row["phi_rate"]) << row["name"];
+  for (const json& row : behind["organizations"]) EXPECT_EQ(row["phi"], row["phi_direct"]) << row["name"];
 
   tick_until([&] { return !service->is_behind(); });
   EXPECT_EQ(service->ranks().organizations, ranks_of_ledger(hindsight()));
@@ -162,7 +162,7 @@ TEST_F(EstimatorsTest, HindsightThatIsOffIsNeitherShownNorRecordedNorAudited) {
   const json report = status("hindsight");
   EXPECT_EQ(report["not_kept"], json({"hindsight"}));
   EXPECT_EQ(report["behind"], json::array());
-  EXPECT_EQ(report["ranked_by"], "shapley_rate");
+  EXPECT_EQ(report["ranked_by"], "direct_contr");
   EXPECT_EQ(phi_members(report), phi_members_of(hindsight_off.others()));
   EXPECT_EQ(status()["ranked_by"], "direct_contr");
   EXPECT_EQ(estimators_of_days(), day_of(0, hindsight_off.others()));
@@ -284,14 +284,14 @@ TEST_F(HindsightMemoryTest, StepsAreEventsAndSaidAndARestartKeepsThem) {
   EXPECT_EQ(steps(), (Lines{"pairs", "none"}));
   report = status();
   EXPECT_EQ(report["hindsight_bounded"]["coalitions"], "none");
-  EXPECT_EQ(report["ranked_by"], "shapley_rate");
+  EXPECT_EQ(report["ranked_by"], "direct_contr");
   EXPECT_EQ(report["not_kept"], json({"hindsight"}));
   now += 60;
   service->tick(Instant{now});
   restart();
   service->tick(Instant{now});
   EXPECT_EQ(steps(), (Lines{"pairs", "none"})) << "there is nothing left to give up";
-  EXPECT_EQ(status()["ranked_by"], "shapley_rate");
+  EXPECT_EQ(status()["ranked_by"], "direct_contr");
   const auto audited = ledger::audit(service->books().ledger());
   ASSERT_TRUE(audited.has_value());
   for (const ledger::Finding& finding : audited->findings) ADD_FAILURE() << finding.check << ": " << finding.what;

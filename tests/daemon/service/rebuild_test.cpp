@@ -315,7 +315,7 @@ TEST_F(RebuildTest, EveryRequestIsAnsweredMeanwhile) {
   connect(2);
   receive_old(3, {waiting({.id = 7, .start = k_begin}), waiting({.id = 8, .account = "chem", .start = k_begin})});
   ASSERT_TRUE(service->books().incomplete());
-  EXPECT_EQ(ask(R"({"request":"status","contribution":"shapley_rate"})")["contribution"], "shapley_rate");
+  EXPECT_EQ(ask(R"({"request":"status","contribution":"hindsight"})")["contribution"], "hindsight");
   EXPECT_EQ(ask(R"({"request":"jobs"})")["jobs"].size(), 2U) << "they come from the ledger";
   EXPECT_EQ(ask(R"({"request":"jobs"})")["no_start"], json::array()) << "no job waited before";
   EXPECT_EQ(ask(R"({"request":"queue"})")["jobs"].size(), 2U);
@@ -378,7 +378,8 @@ TEST_F(RebuildTest, AWeekendThatComesAtOnceGivesTheBooksOfADaemonThatWasThere) {
   for (std::size_t i = 0; i < booked.size(); ++i) EXPECT_EQ(booked[i], expected[i]);
   const auto found = figures(status());
   for (const auto& [name, row] : expected_figures) {
-    for (const char* figure : {"psi", "phi_direct", "phi_rate", "got_processor_seconds", "given_processor_seconds"}) {
+    for (const char* figure :
+         {"psi", "phi_direct", "phi_hindsight", "got_processor_seconds", "given_processor_seconds"}) {
       EXPECT_EQ(found.at(name).at(figure), row.at(figure)) << name << ": " << figure;
     }
   }

@@ -412,7 +412,7 @@ TEST_F(ServiceTest, StatusAddsDaemonAndPluginToTheReport) {
   EXPECT_EQ(status["daemon"]["ledger"], (directory / "ledger.db").string());
   EXPECT_EQ(status["daemon"]["events"], service->books().last_sequence());
   EXPECT_TRUE(status.contains("organizations"));
-  EXPECT_TRUE(ask(R"({"request":"status","contribution":"shapley_rate"})").contains("organizations"));
+  EXPECT_TRUE(ask(R"({"request":"status","contribution":"hindsight"})").contains("organizations"));
   EXPECT_FALSE(status.contains("worth"));
   EXPECT_FALSE(ask(R"({"request":"status","worth":"much"})").contains("worth"));
   EXPECT_TRUE(ask(R"({"request":"status","worth":true})")["worth"].contains("organizations"));

@@ -123,19 +123,6 @@ TEST_F(RequestsTest, WhatARunIsChargedIsGivenByTheOwnersOfItsNodes) {
   EXPECT_TRUE(given(1).empty());
 }
 
-TEST_F(RequestsTest, WhatRunsIsGivenInPartsWhereverItIs) {
-  const std::vector<protocol::OwnedNodes> owned{{{"g1"}, {{"a", 1'000'000}}}, {{}, {{"a", 250'000}, {"b", 750'000}}}};
-  requests.set_owners(
-      std::make_shared<const NodeOwners>(owned, [](const std::string& name) { return name == "a" ? 0U : 1U; }));
-  requests.note(running(1, {{"n1", 4, 0, {}}}));
-  ASSERT_EQ(requests.given(1).size(), 2U);
-  EXPECT_EQ(requests.given(1)[0].part, same(1));
-  EXPECT_EQ(requests.given(1)[1].part, same(3));
-  EXPECT_EQ(requests.owned(0).all, 20 * k_micro);
-  requests.note(node_of("n2", 16));
-  EXPECT_EQ(requests.owned(1).all, 24 * k_micro);
-}
-
 TEST_F(RequestsTest, ATaskOfOneThreadHoldsTheCore) {
   NodeRecord threads = node_of("t1", 64);
   threads.allocation_unit = 2;
