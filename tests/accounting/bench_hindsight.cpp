@@ -146,9 +146,9 @@ class Events {
     slots_.erase(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(next.width));
     if (next.is_recorded) events_.emplace_back(SegmentClosed{next.wait.key, t, CloseReason::ended, "RUNNING"});
     SegmentOpened run{{SegmentKind::run, next.wait.key.job, t, 0}, next.wait.organization, t, next.wait.processors, {}};
-    std::map<std::size_t, std::int64_t> taken;
-    for (const std::size_t node : slots) ++taken[node];
-    for (const auto& [node, count] : taken) run.nodes.push_back({"n" + std::to_string(node), {count * k_micro}});
+    std::map<std::string, std::int64_t> taken;
+    for (const std::size_t node : slots) ++taken["n" + std::to_string(node)];
+    for (const auto& [node, count] : taken) run.nodes.push_back({node, {count * k_micro}});
     run.released = next.wait.begin;
     events_.emplace_back(run);
     const auto mean = static_cast<double>(site_.mean_duration);
