@@ -117,9 +117,10 @@ Expected<void> Maintenance::define_kinds(Instant now) {
   accounting::HindsightDefined next{.at = std::max(now, last->at + Duration{1}),
                                     .jobs = last->jobs,
                                     .kinds = accounting::kinds_for(last->kinds, placed)};
+  // Noted once it is recorded: a commit that fails is tried again.
+  if (next.kinds != last->kinds) SHAPLEY_TRY(books_.commit(std::vector<accounting::Event>{std::move(next)}, now));
   placed_ = std::move(placed);
-  if (next.kinds == last->kinds) return {};
-  return books_.commit(std::vector<accounting::Event>{std::move(next)}, now);
+  return {};
 }
 
 bool Maintenance::is_checkpoint_due(Instant now) const {

@@ -200,54 +200,86 @@ void CoalitionBooks::wait(Group& group, std::size_t player, const WantedRequest*
   if (pending != nullptr) add(group, player, *pending);
 }
 
+namespace {
+
+auto form_of_request(const WantedRequest& request) {
+  return std::tie(request.release, request.asked);
+}
+
+auto place_of(const WantedRequest& request) {
+  return std::tie(request.release, request.asked, request.order);
+}
+
+}  // namespace
+
 // A run that began before the horizon keeps its release and what it asked for: the wait that they depend on may be
 // forgotten.
 void CoalitionBooks::keep_begun(const Group& group, std::vector<WantedRequest>& wanted) const {
+  std::vector<const Told*> begun;
+  for (const Told& told : group) {
+    if (told.is.begin < horizon_.value) begun.push_back(&told);
+  }
+  const auto order_of = [](const Told* told) { return told->is.order; };
+  std::ranges::sort(begun, {}, order_of);
   for (WantedRequest& run : wanted) {
     if (run.begin >= horizon_.value) continue;
-    const auto itself = std::ranges::find(group, run.order, [](const Told& told) { return told.is.order; });
-    if (itself == group.end()) continue;
-    run.release = itself->is.release;
-    run.asked = itself->is.asked;
+    const auto itself = std::ranges::lower_bound(begun, run.order, {}, order_of);
+    if (itself == begun.end() || order_of(*itself) != run.order) continue;
+    run.release = (*itself)->is.release;
+    run.asked = (*itself)->is.asked;
   }
+  if (!std::ranges::is_sorted(wanted, {}, place_of)) std::ranges::sort(wanted, {}, place_of);
 }
 
-std::vector<CoalitionBooks::OfForm> CoalitionBooks::by_form(const Group& group, std::vector<WantedRequest>&& wanted) {
-  std::map<std::pair<std::int64_t, Asked>, OfForm> forms;
-  const auto of = [&](const WantedRequest& request) -> OfForm& { return forms[{request.release, request.asked}]; };
-  for (const Told& told : group) of(told.is).told.push_back(told);
-  for (const WantedRequest& request : wanted) of(request).wanted.push_back(request);
-  std::vector<OfForm> all;
-  for (auto& [form, requests] : forms) all.push_back(std::move(requests));
-  return all;
+// The forms in which something changes, whose requests are taken out of the group.
+std::vector<CoalitionBooks::OfForm> CoalitionBooks::take_changed(Group& group, std::span<const WantedRequest> wanted) {
+  std::vector<OfForm> changed;
+  Group same;
+  auto told = group.cbegin();
+  for (auto want = wanted.begin(); told != group.cend() || want != wanted.end();) {
+    const bool is_wanted =
+        told == group.cend() || (want != wanted.end() && form_of_request(*want) < form_of_request(told->is));
+    const auto form = form_of_request(is_wanted ? *want : told->is);
+    const auto told_end =
+        std::find_if(told, group.cend(), [&](const Told& other) { return form_of_request(other.is) != form; });
+    const auto want_end =
+        std::find_if(want, wanted.end(), [&](const WantedRequest& other) { return form_of_request(other) != form; });
+    const auto is_same = [](const Told& known, const WantedRequest& request) { return known.is == request; };
+    if (std::equal(told, told_end, want, want_end, is_same)) {
+      same.insert(same.end(), told, told_end);
+    } else {
+      changed.push_back({Group(told, told_end), std::vector<WantedRequest>(want, want_end)});
+    }
+    told = told_end;
+    want = want_end;
+  }
+  if (!changed.empty()) group = std::move(same);
+  return changed;
 }
 
 bool CoalitionBooks::reconcile(const GroupKey& key, std::size_t player, std::vector<WantedRequest> wanted, Late late) {
   const auto entry = groups_.try_emplace(key).first;
-  keep_begun(entry->second, wanted);
-  std::vector<OfForm> forms = by_form(entry->second, std::move(wanted));
-  if (!std::ranges::all_of(forms, [this](OfForm& of) { return allows(of.told, of.wanted); })) {
-    if (late == Late::refuse) {
-      if (entry->second.empty()) groups_.erase(entry);
-      return false;
-    }
-    for (OfForm& of : forms) {
-      for (WantedRequest& request : of.wanted) request.release = std::max(request.release, schedules_.settled());
-    }
-  }
-  entry->second.clear();
+  Group& group = entry->second;
+  keep_begun(group, wanted);
+  std::vector<OfForm> forms = take_changed(group, wanted);
+  const bool are_allowed = std::ranges::all_of(forms, [this](OfForm& of) { return allows(of.told, of.wanted); });
+  const bool is_refused = !are_allowed && late == Late::refuse;
   for (OfForm& of : forms) {
-    change(of.told, player, of.wanted);
-    entry->second.insert(entry->second.end(), of.told.begin(), of.told.end());
+    for (WantedRequest& request : of.wanted) {
+      if (!are_allowed) request.release = std::max(request.release, schedules_.settled());
+    }
+    if (!is_refused) change(of.told, player, of.wanted);
+    const auto size = static_cast<std::ptrdiff_t>(group.size());
+    group.insert(group.end(), of.told.begin(), of.told.end());
+    std::sort(group.begin() + size, group.end(), is_before);
+    std::inplace_merge(group.begin(), group.begin() + size, group.end(), is_before);
   }
-  sort(entry->second);
-  if (entry->second.empty()) groups_.erase(entry);
-  return true;
+  if (group.empty()) groups_.erase(entry);
+  return !is_refused;
 }
 
-void CoalitionBooks::sort(Group& group) {
-  const auto place = [](const Told& told) { return std::tie(told.is.release, told.is.asked, told.is.order); };
-  if (!std::ranges::is_sorted(group, {}, place)) std::ranges::sort(group, {}, place);
+bool CoalitionBooks::is_before(const Told& a, const Told& b) {
+  return place_of(a.is) < place_of(b.is);
 }
 
 // Sends what is wanted of a group's requests of one form.

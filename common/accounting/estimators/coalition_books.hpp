@@ -106,8 +106,8 @@ class CoalitionBooks {
     Group told;
     std::vector<WantedRequest> wanted;
   };
-  [[nodiscard]] static std::vector<OfForm> by_form(const Group& group, std::vector<WantedRequest>&& wanted);
-  static void sort(Group& group);
+  [[nodiscard]] static std::vector<OfForm> take_changed(Group& group, std::span<const WantedRequest> wanted);
+  [[nodiscard]] static bool is_before(const Told& a, const Told& b);
   void keep_begun(const Group& group, std::vector<WantedRequest>& wanted) const;
   void change(Group& group, std::size_t player, std::span<const WantedRequest> wanted);
   [[nodiscard]] hindsight::Form form_of(const WantedRequest& request) const;

@@ -341,7 +341,7 @@ void CoalitionBooks::load(TextReader& in, Instant now) {
       group.push_back({static_cast<hindsight::Request>(name),
                        {known.release, known.order, known.amount, known.really_began, known.duration, asked}});
     }
-    sort(group);
+    std::sort(group.begin(), group.end(), is_before);
   }
 }
 

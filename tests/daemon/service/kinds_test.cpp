@@ -19,6 +19,10 @@ class KindsTest : public ServiceTest {
 
   // n1 is in batch, n2 in batch and in gpu.
   void look(std::vector<protocol::JobUpdate> jobs) {
+    observe(std::move(jobs));
+    service->tick(Instant{++now});
+  }
+  void observe(std::vector<protocol::JobUpdate> jobs) {
     now += 10;
     service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
     protocol::Observations o;
@@ -31,7 +35,6 @@ class KindsTest : public ServiceTest {
     service->receive(std::move(o), Instant{now});
     service->receive(protocol::SnapshotEnd{++sequence, now}, Instant{now});
     service->process(Instant{now});
-    service->tick(Instant{++now});
   }
 
   [[nodiscard]] static protocol::JobUpdate waiting_in(const std::string& partition, std::uint32_t id) {
@@ -58,6 +61,17 @@ TEST_F(KindsTest, AreDefinedWhenThePlacementsInUseNeedIt) {
   service->tick(Instant{++now});
   EXPECT_EQ(kinds(), std::vector<std::string>{"n2"});
   EXPECT_EQ(definitions(), 2U);
+}
+
+TEST_F(KindsTest, AreDefinedOnceThatCanBeRecorded) {
+  observe({waiting_in("batch", 1), waiting_in("gpu", 2)});
+  {
+    const FullDisk full;
+    service->tick(Instant{++now});
+  }
+  EXPECT_TRUE(kinds().empty());
+  service->tick(Instant{++now});
+  EXPECT_EQ(kinds(), std::vector<std::string>{"n2"});
 }
 
 TEST_F(KindsTest, AreNotDefinedWhereJobsStartInParts) {

@@ -1,6 +1,7 @@
 // Tests of the service without sockets: frames in, time passed in.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
 #include "daemon/requests/queries.hpp"
 #include "daemon/service.hpp"
@@ -18,6 +20,24 @@
 namespace shapley::daemon {
 
 inline constexpr std::int64_t k_hour = 3600;
+
+// A disk that takes nothing more, for as long as the object lives.
+class FullDisk {
+ public:
+  FullDisk() {
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before_); }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 // A service over a ledger of its own, with a clock that the test turns.
 class ServiceTest : public testing::Test {

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
 
 #include "base/mutex.hpp"
 #include "daemon/requests/queries.hpp"
@@ -365,24 +363,6 @@ TEST_F(ServiceTest, AStopEndsACheckpointThatIsUnderWay) {
   ASSERT_TRUE(checkpoint_ends());
   EXPECT_EQ(service->books().events_since_checkpoint(), 0);
 }
-
-// A disk that takes nothing more, for as long as the object lives.
-class FullDisk {
- public:
-  FullDisk() {
-    std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit none = before_;
-    none.rlim_cur = 0;
-    setrlimit(RLIMIT_FSIZE, &none);
-  }
-  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before_); }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 TEST_F(ServiceTest, ABacklogThatCannotBeCommittedIsBounded) {
   connect(1);
