@@ -13,6 +13,7 @@
 #include "accounting/estimators/present_schedules.hpp"
 #include "accounting/estimators/request_facts.hpp"
 #include "accounting/estimators/table.hpp"
+#include "accounting/events/event_check.hpp"
 #include "hindsight/contributions.hpp"
 
 namespace shapley::accounting {
