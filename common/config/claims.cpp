@@ -252,7 +252,6 @@ accounting::RankingDeclared ranking_statement(const Configuration& configuration
   return ranking;
 }
 
-// The rule of charging without the keys that this kind of charge does not use.
 std::optional<accounting::HindsightDefined> hindsight_statement(const Configuration& configuration, Instant at,
                                                                 bool is_new_ledger,
                                                                 const accounting::HindsightDefined* last) {
@@ -265,6 +264,7 @@ std::optional<accounting::HindsightDefined> hindsight_statement(const Configurat
   return accounting::HindsightDefined{at, jobs, last == nullptr ? std::vector<std::string>{} : last->kinds};
 }
 
+// The rule of charging without the keys that this kind of charge does not use.
 accounting::ChargeDeclared charge_statement(const Configuration& configuration, Instant at) {
   accounting::ChargeDeclared charge{at, std::string(name_of(configuration.charge)), {}, {}};
   if (configuration.charge == Charge::weights) {

@@ -47,10 +47,6 @@ bool CoalitionBooks::is_final(const WantedRequest& told) const {
          told.begin + told.duration < schedules_.outcomes_settled();
 }
 
-bool CoalitionBooks::same_request(const WantedRequest& told, const WantedRequest& wanted) {
-  return told.order == wanted.order && told.amount == wanted.amount;
-}
-
 // A run that began before the settled outcomes is known to have run until then, or when it ended.
 bool CoalitionBooks::can_change(const WantedRequest& told, const WantedRequest& wanted) const {
   if (told.begin == wanted.begin && told.duration == wanted.duration) return true;
@@ -67,7 +63,7 @@ CoalitionBooks::Group::iterator CoalitionBooks::first_from(Group& group, const h
 
 CoalitionBooks::Told* CoalitionBooks::told_as(Group& group, const WantedRequest& wanted) {
   for (auto told = first_from(group, wanted.order); told != group.end() && told->is.order == wanted.order; ++told) {
-    if (same_request(told->is, wanted)) return &*told;
+    if (told->is.amount == wanted.amount) return &*told;
   }
   return nullptr;
 }
@@ -80,13 +76,12 @@ CoalitionBooks::Told* CoalitionBooks::waiting_in(Group& group) {
   return group.empty() || !is_pending(group.back().is) ? nullptr : &group.back();
 }
 
-// Only the next part of what waits can be taken: no other run of the group began later.
+// Only the next part of what waits can be taken: no other run of the form began later.
 bool CoalitionBooks::takes_of_what_waits(Group& group, const WantedRequest& run) {
   const Told* waits = waiting_in(group);
   if (waits == nullptr || waits->is.release != run.release) return false;
-  return std::none_of(first_from(group, run.order), group.end(), [&](const Told& told) {
-    return !is_pending(told.is) && told.is.release == run.release && told.is.order > run.order;
-  });
+  return std::none_of(first_from(group, run.order), group.end(),
+                      [&](const Told& told) { return !is_pending(told.is) && told.is.order > run.order; });
 }
 
 bool CoalitionBooks::allows(Group& group, std::span<const WantedRequest> wanted) const {
@@ -204,10 +199,6 @@ namespace {
 
 auto form_of_request(const WantedRequest& request) {
   return std::tie(request.release, request.asked);
-}
-
-auto place_of(const WantedRequest& request) {
-  return std::tie(request.release, request.asked, request.order);
 }
 
 }  // namespace

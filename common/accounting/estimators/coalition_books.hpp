@@ -117,7 +117,6 @@ class CoalitionBooks {
   [[nodiscard]] bool is_final(const WantedRequest& told) const;
   [[nodiscard]] bool allows(Group& group, std::span<const WantedRequest> wanted) const;
   [[nodiscard]] static bool is_pending(const WantedRequest& request);
-  [[nodiscard]] static bool same_request(const WantedRequest& told, const WantedRequest& wanted);
   [[nodiscard]] static Group::iterator first_from(Group& group, const hindsight::Order& order);
   [[nodiscard]] static Told* told_as(Group& group, const WantedRequest& wanted);
   static void insert(Group& group, const Told& told);

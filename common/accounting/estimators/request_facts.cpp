@@ -41,10 +41,6 @@ bool was_seen_to_wait(const Waits& waits, const SegmentFact& run) {
   return later != waits.begin() && run.begin <= std::prev(later)->second;
 }
 
-Instant release_within(const Waits& waits, const GroupKey& key, const SegmentFact& run) {
-  return was_seen_to_wait(waits, run) ? key.released : std::max(key.released, run.begin - k_believed);
-}
-
 // A wait, and since when its job has asked for the same.
 struct Asking {
   const SegmentFact* wait;
@@ -82,10 +78,10 @@ const Asking* asking_of(const std::vector<Asking>& askings, const GroupKey& key,
 // What a run asked for, and since when: by the wait that it started out of, or by itself.
 RequestFacts::Requested requested(const GroupKey& key, const Waits& waits, const std::vector<Asking>& askings,
                                   const SegmentFact& run) {
-  if (was_seen_to_wait(waits, run)) {
-    if (const Asking* const of = asking_of(askings, key, run)) return {of->released, of->wait->asked};
-  }
-  return {release_within(waits, key, run), run.asked};
+  if (!was_seen_to_wait(waits, run)) return {std::max(key.released, run.begin - k_believed), run.asked};
+  const Asking* const of = asking_of(askings, key, run);
+  return of == nullptr ? RequestFacts::Requested{key.released, run.asked}
+                       : RequestFacts::Requested{of->released, of->wait->asked};
 }
 
 // What the group asks for at `until`, by release and form; if the books do not know that, what it asks for next.
@@ -148,8 +144,7 @@ hindsight::Order order_of(const GroupKey& key, const SegmentFact& run) {
 
 GroupKey group_of(const SegmentFact& fact) {
   const JobId job = fact.waited_as.value == 0 ? fact.key.job : fact.waited_as;
-  if (fact.key.kind == SegmentKind::wait) return {fact.key.anchor, fact.organization, job};
-  return {fact.released.value_or(fact.begin), fact.organization, job};
+  return {could_start_since(fact), fact.organization, job};
 }
 
 void RequestFacts::fold(int sign, const SegmentFact& fact) {
@@ -231,8 +226,7 @@ std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant unt
   for (const WantedRequest& request : pending) {
     if (request.release < until.value) wanted.push_back(request);
   }
-  std::ranges::sort(
-      wanted, {}, [](const WantedRequest& request) { return std::tie(request.release, request.asked, request.order); });
+  std::ranges::sort(wanted, {}, place_of);
   return wanted;
 }
 

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "accounting/estimators/estimator.hpp"
@@ -58,6 +59,10 @@ struct WantedRequest {
   Asked asked = {};
   friend bool operator==(const WantedRequest&, const WantedRequest&) = default;
 };
+// Where it is among the requests of its group: what was released together and asks for the same is together.
+[[nodiscard]] inline auto place_of(const WantedRequest& request) {
+  return std::tie(request.release, request.asked, request.order);
+}
 
 class RequestFacts {
  public:

@@ -87,6 +87,12 @@ constexpr auto description_of(std::type_identity<SegmentOpened>) {
                   member<Role::supplement>("tasks", &SegmentOpened::tasks));
 }
 
+// Since when Slurm could have started what this wait or run (SegmentOpened, SegmentFact) asks for.
+template <typename Segment>
+[[nodiscard]] Instant could_start_since(const Segment& segment) {
+  return segment.key.kind == SegmentKind::wait ? segment.key.anchor : segment.released.value_or(segment.begin);
+}
+
 enum class CloseReason : std::uint8_t { ended, suspended, requeued, resized, started, changed, vanished };
 
 // The segment's exclusive end. end < begin is an error; end == begin leaves a segment without effect.

@@ -282,11 +282,8 @@ Instant Jobs::begin_of_latest(std::size_t most) const {
 
 Instant Jobs::first_release() const {
   Instant first = k_end_of_time;
-  for_each_counted([&](const SegmentRecord& record) {
-    const SegmentOpened& opened = record.live.opened;
-    const bool waits = opened.key.kind == SegmentKind::wait;
-    first = std::min(first, waits ? opened.key.anchor : opened.released.value_or(opened.begin));
-  });
+  for_each_counted(
+      [&](const SegmentRecord& record) { first = std::min(first, could_start_since(record.live.opened)); });
   return first;
 }
 

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "accounting/estimators/request_facts.hpp"
 #include "accounting/ownership/sharing.hpp"
 
 namespace shapley::accounting {
@@ -82,7 +81,7 @@ SegmentFact Posting::fact_of(const SegmentOpened& opened, OrgId organization) {
 
 SegmentFact Posting::fact_of_asked(const SegmentOpened& opened, OrgId organization) const {
   SegmentFact fact = fact_of(opened, organization);
-  fact.asked = asked_by(opened, group_of(fact).released);
+  fact.asked = asked_by(opened, could_start_since(opened));
   return fact;
 }
 

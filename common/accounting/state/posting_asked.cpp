@@ -2,7 +2,6 @@
 #include <span>
 #include <utility>
 
-#include "accounting/estimators/request_facts.hpp"
 #include "accounting/state/posting.hpp"
 
 namespace shapley::accounting {
@@ -38,7 +37,7 @@ void Posting::change_asked(Instant from, std::optional<std::string_view> placeme
   jobs_.for_each_counted([&](const SegmentRecord& segment) {
     const SegmentOpened& opened = segment.live.opened;
     if (placement && opened.placement != *placement) return;
-    if (group_of(fact_of(opened, organization_of(segment))).released >= from) concerned.push_back(&segment);
+    if (could_start_since(opened) >= from) concerned.push_back(&segment);
   });
   for (const SegmentRecord* segment : concerned) fold_segment(-1, *segment);
   change();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -41,6 +42,10 @@ struct AuditReport {
   std::vector<std::string> unchecked;
   std::vector<Finding> findings;  // empty: what was checked is correct to the last unit
   [[nodiscard]] bool clean() const { return findings.empty(); }
+  // `figures`: what they are, with the estimator's name.
+  void leave_unchecked(std::string figures) {
+    unchecked.push_back(std::move(figures) + ": this version does not keep that estimator");
+  }
 };
 
 // What an audit remembers, and what receives its progress.

@@ -102,9 +102,9 @@ Expected<void> note_unchecked(const Database& database, AuditReport& report) {
                            "SELECT COUNT(*), MIN(day), MAX(day) FROM main.{} WHERE estimator = ?1", k_contributions)));
     SHAPLEY_TRY(select.bind(1, former.name).step());
     if (select.integer(0) == 0) continue;
-    report.unchecked.push_back(fmt::format("{}: {} by {}, of {} to {}: this version does not keep that estimator",
-                                           k_contributions, counted(select.integer(0), "row"), former.name,
-                                           format_instant({select.integer(1)}), format_instant({select.integer(2)})));
+    report.leave_unchecked(fmt::format("{}: {} by {}, of {} to {}", k_contributions, counted(select.integer(0), "row"),
+                                       former.name, format_instant({select.integer(1)}),
+                                       format_instant({select.integer(2)})));
   }
   return {};
 }

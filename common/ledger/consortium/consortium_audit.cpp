@@ -486,8 +486,7 @@ class ConsortiumAudit {
                       of.second.empty() ? "no key of this cluster was declared"
                                         : fmt::format("its public key {} was not given", of.second)));
     }
-    for (const auto& [what, count] : unchecked_)
-      report_.unchecked.push_back(fmt::format("{} ({}): this version does not keep that estimator", what, count));
+    for (const auto& [what, count] : unchecked_) report_.leave_unchecked(fmt::format("{} ({})", what, count));
     for (const auto& [check, count] : found_) {
       if (count > k_most_listed)
         report_.notes.push_back(
