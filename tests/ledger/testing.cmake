@@ -4,3 +4,4 @@ find_package(SQLite3 REQUIRED)
 target_link_libraries(ledger_testing
   PUBLIC shapley_options shapley::ledger rapidcheck GTest::gtest
   PRIVATE shapley_warnings SQLite::SQLite3)
+shapley_precompiled(ledger_testing)
