@@ -52,8 +52,6 @@ merges mosp --instances 1
 merges workflow --instances 1
 merges stability --cases search --instances 2
 merges stability --cases members --policies direct_contr
-in_parts debts 2 stability --cases debts --policies direct_contr
-same debts stability --cases debts --policies direct_contr
 # With other seeds, and more parts than units: some parts have none.
 in_parts many 7 table1 "${small[@]}" --seed 2
 same many table1 "${small[@]}" --seed 2
