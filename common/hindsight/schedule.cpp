@@ -417,7 +417,8 @@ std::int64_t Schedule<Unsigned>::reached_by(const Facts& facts) const {
   const std::vector<std::int64_t>& certain = facts.certain();
   std::int64_t earliest = std::min(facts.settled, this->at);
   for (const Part& part : parts) earliest = std::min(earliest, part.start() + certain[part.place()]);
-  return earliest;
+  // What was forgotten stays so, also where a checkpoint says less than what it was forgotten by.
+  return std::max(earliest, reached);
 }
 
 template <typename Unsigned>

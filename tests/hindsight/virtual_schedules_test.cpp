@@ -371,6 +371,22 @@ TEST(VirtualSchedules, AnOldRequestThatChangesTakesNoFurtherMemory) {
   EXPECT_LT(std::max(most, day->bytes()), before + before / 2);
 }
 
+// A damaged checkpoint may say that less is settled than its schedules have forgotten.
+TEST(VirtualSchedules, WhatAnImageHasForgottenStaysForgotten) {
+  LongDay day;
+  day->withdraw(day.old());
+  day->advance(LongDay::k_end);
+  VirtualSchedules<Int128>::Image image = day->image().image;
+  image.settled -= LongDay::k_jobs / 2;
+  const std::vector<Coalition> coalitions = game::all_coalitions(3);
+  VirtualSchedules<Int128> restored(3, coalitions);
+  ASSERT_TRUE(restored.restore(std::move(image)));
+  restored.forget_settled();
+  for (std::size_t slot = 0; slot < coalitions.size(); ++slot) {
+    EXPECT_TRUE(restored.utility(slot, LongDay::k_end) == day->utility(slot, LongDay::k_end)) << slot;
+  }
+}
+
 // Whatever order they come in.
 TEST(VirtualSchedules, ManyLateFactsCostOneRepetitionInPortions) {
   LongDay day;
