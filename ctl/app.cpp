@@ -235,7 +235,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Environment& env
   }
   const Expected<ExitCode> code = dispatch(app, line, environment);
   if (code) return *code;
-  environment.err << "shapleyctl: " << printable(code.error().what) << '\n';
+  environment.err << "shapleyctl: " << printable_lines(code.error());
   return exit_code_of(code.error().code);
 }
 

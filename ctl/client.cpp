@@ -100,7 +100,7 @@ Expected<std::optional<Endpoint>> from_configuration(const Environment& environm
   if (!text && named) return fail(Errc::io, file + ": cannot be read (SHAPLEYCTL_CONFIG)");
   if (!text) return std::nullopt;
   auto settings = config::parse_reader_settings(*text);
-  if (!settings) return fail(Errc::invalid_argument, config::format_faults(settings.error(), file));
+  if (!settings) return fail_in_lines(Errc::invalid_argument, "", config::format_faults(settings.error(), file));
   return remote_endpoint(std::move(settings->hosts), settings->slurm_user, settings->munge_socket, timeout, file);
 }
 

@@ -6,12 +6,28 @@
 #include <system_error>
 
 #include "base/contract.hpp"
+#include "base/text.hpp"
 
 namespace shapley {
 
 void contract_is_broken(const char* condition, const char* file, int line) {
   std::cerr << file << ':' << line << ": the caller breaks a contract: " << condition << " does not hold" << std::endl;
   std::abort();
+}
+
+tl::unexpected<Error> fail_in_lines(Errc code, std::string_view context, std::string_view lines) {
+  Error error{code, std::string(context)};
+  bool is_first = true;
+  for (const std::string_view line : split(lines, '\n')) {
+    if (line.empty()) continue;
+    if (is_first) {
+      error.what.append(context.empty() ? "" : ": ").append(line);
+    } else {
+      error.more.emplace_back(line);
+    }
+    is_first = false;
+  }
+  return tl::unexpected<Error>(std::move(error));
 }
 
 bool is_out_of_space(int cause) {

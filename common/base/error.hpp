@@ -2,12 +2,14 @@
 //
 // An Error says in one sentence which object failed, how, and what to do about it; no trailing period. Callers add the
 // operation and the object they know by prefixing (`with_context`), so that a message reads
-// "ledger: open: /var/lib/shapley/ledger.db: permission denied".
+// "ledger: open: /var/lib/shapley/ledger.db: permission denied". Several faults of one file, and what another program
+// says in several lines, are one error with further lines.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <tl/expected.hpp>
 
@@ -29,6 +31,7 @@ enum class Errc {
 struct Error {
   Errc code;
   std::string what;
+  std::vector<std::string> more = {};  // the lines below it
 };
 
 template <typename T>
@@ -38,6 +41,10 @@ using Expected = tl::expected<T, Error>;
   return tl::unexpected<Error>(Error{code, std::move(what)});
 }
 
+// "context: " and the first of these lines; the others are Error::more, and empty ones are left out. An empty context
+// is left out, too.
+[[nodiscard]] tl::unexpected<Error> fail_in_lines(Errc code, std::string_view context, std::string_view lines);
+
 // Whether this errno says that a disk or quota is full.
 [[nodiscard]] bool is_out_of_space(int cause);
 
@@ -45,7 +52,7 @@ using Expected = tl::expected<T, Error>;
 // else `code`. Thread-safe.
 [[nodiscard]] tl::unexpected<Error> system_failure(std::string_view what, int cause, Errc code = Errc::io);
 
-// Same error with "context: " before its text.
+// Same error with "context: " before its text, not before the lines below it.
 [[nodiscard]] tl::unexpected<Error> with_context(std::string_view context, Error error);
 
 // The stable lower-case name of a code, for JSON and logs ("invalid_argument", ...).

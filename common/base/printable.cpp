@@ -91,6 +91,12 @@ std::string printable(std::string_view text, Newlines newlines) {
   return out;
 }
 
+std::string printable_lines(const Error& error) {
+  std::string lines = printable(error.what) + '\n';
+  for (const std::string& line : error.more) lines += printable(line) + '\n';
+  return lines;
+}
+
 PrintableBuffer::~PrintableBuffer() {
   // Write errors cannot be reported from a destructor.
   static_cast<void>(pass_rest());

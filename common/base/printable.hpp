@@ -26,6 +26,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.hpp"
+
 namespace shapley {
 
 enum class Newlines {
@@ -34,6 +36,9 @@ enum class Newlines {
 };
 
 [[nodiscard]] std::string printable(std::string_view text, Newlines newlines = Newlines::escaped);
+
+// The error's lines, each ended, and printable within itself.
+[[nodiscard]] std::string printable_lines(const Error& error);
 
 // Standard streams that show only printable text, so that the code that writes to them need not escape it.
 //

@@ -215,8 +215,9 @@ std::string preamble(const std::filesystem::path& file, const std::string& title
 Expected<void> draw(const std::filesystem::path& file, const std::string& script) {
   SHAPLEY_TRY_ASSIGN(const ChildRun run, run_gnuplot(script));
   if (run.end != ChildEnd::exited || run.exit_code != 0) {
-    return fail(Errc::io, fmt::format("plot: gnuplot could not draw {}; can the file be written? It says: {}",
-                                      file.string(), run.errors));
+    return fail_in_lines(
+        Errc::io, fmt::format("plot: gnuplot could not draw {}; can the file be written? It says", file.string()),
+        run.errors);
   }
   return {};
 }

@@ -56,10 +56,8 @@ Expected<std::string> output_of(const std::vector<std::string>& arguments, std::
   if (output.exit_code == 0) return std::move(output.out);
   std::string command;
   for (const std::string& argument : arguments) command += (command.empty() ? "" : " ") + argument;
-  std::string said = output.err.empty() ? output.out : output.err;
-  while (said.ends_with('\n')) said.pop_back();
-  return fail(Errc::unavailable,
-              fmt::format("{}: exit code {}{}", command, output.exit_code, said.empty() ? "" : ": " + said));
+  return fail_in_lines(Errc::unavailable, fmt::format("{}: exit code {}", command, output.exit_code),
+                       output.err.empty() ? output.out : output.err);
 }
 
 Expected<SlurmAccounting> read_accounting(const std::string& cluster, std::chrono::milliseconds limit) {

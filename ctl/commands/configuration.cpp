@@ -326,8 +326,8 @@ Expected<void> print_changes(const CheckConfigArguments& arguments, const config
                      arguments.ledger.empty() ? in_force_of_daemon(endpoint) : in_force_of_ledger(arguments.ledger));
   const auto before = config::parse_recorded(in_force.text);
   if (!before) {
-    return fail(Errc::corrupt, fmt::format("{}: its configuration cannot be read by this release: {}", in_force.where,
-                                           config::format_faults(before.error(), "in force")));
+    return fail_in_lines(Errc::corrupt, in_force.where + ": its configuration cannot be read by this release",
+                         config::format_faults(before.error(), "in force"));
   }
   std::vector<std::string> lines;
   for (const std::string& key : before->former) lines.push_back("key " + key);
@@ -403,8 +403,8 @@ Expected<ExitCode> run_init(const InitArguments& arguments, const Environment& e
   SHAPLEY_TRY_ASSIGN(const SlurmSite slurm, read_slurm());
   SHAPLEY_TRY_ASSIGN(const std::string text, propose_configuration(slurm));
   if (const auto parsed = config::parse(text); !parsed) {
-    return fail(Errc::corrupt,
-                "what Slurm says makes no configuration: " + config::format_faults(parsed.error(), "init"));
+    return fail_in_lines(Errc::corrupt, "what Slurm says makes no configuration",
+                         config::format_faults(parsed.error(), "init"));
   }
   if (arguments.output.empty()) {
     environment.out << text;  // a stream that prints no control characters except newlines

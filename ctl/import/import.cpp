@@ -160,7 +160,8 @@ struct Past {
 Expected<Past> read_past(const ImportQuestion& question) {
   auto loaded = config::load(question.config);
   if (!loaded) {
-    return fail(Errc::invalid_argument, "import: " + config::format_faults(loaded.error(), question.config.string()));
+    return fail_in_lines(Errc::invalid_argument, "import",
+                         config::format_faults(loaded.error(), question.config.string()));
   }
   path directory = (question.into.empty() ? question.ledger : question.into).parent_path();
   if (directory.empty()) directory = ".";

@@ -516,7 +516,7 @@ int run_command_line(int argc, char** argv) {
   }
   const auto done = actions.at(app.get_subcommands().front()->get_name())();
   if (!done) {
-    std::cerr << "shapley-sim: " << printable(done.error().what) << '\n';
+    std::cerr << "shapley-sim: " << printable_lines(done.error());
     return k_exit_input;
   }
   return *done;

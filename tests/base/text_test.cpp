@@ -67,6 +67,13 @@ TEST(Printable, OnlyATextOfSeveralLinesKeepsItsNewlines) {
   EXPECT_EQ(printable("a\nb\r\n", Newlines::kept), "a\nb\\x0d\n");
 }
 
+TEST(Printable, AnErrorsFurtherLinesAreLinesOfTheirOwn) {
+  const auto several = fail_in_lines(Errc::io, "gnuplot", "\nfirst\n\nsec\rond\n");
+  EXPECT_EQ(printable_lines(with_context("a\nb", several.value()).value()), "a\\x0ab: gnuplot: first\nsec\\x0dond\n");
+  EXPECT_EQ(printable_lines(fail_in_lines(Errc::io, "", "one\ntwo").value()), "one\ntwo\n");
+  EXPECT_EQ(printable_lines(fail_in_lines(Errc::io, "exit code 1", "\n").value()), "exit code 1\n");
+}
+
 TEST(Utf8, AnUnendedCharacterIsFound) {
   for (const char* text : {"\xc3", "\xe2", "\xe2\x82", "\xf0\x9f\x98"}) {
     EXPECT_EQ(first_character(text).kind, Utf8Character::Kind::unended) << printable(text);

@@ -208,5 +208,31 @@ TEST_F(Terminal, FaultsOfAConfiguration) {
   ends(ExitCode::findings, run("check-config " + (directory / "bytes.yaml").string()));
 }
 
+// Each on its line, and what a fault quotes within it, whichever command read the file.
+TEST_F(Terminal, SeveralFaultsOfAFileAreSeveralLines) {
+  const std::string file = (directory / "bad.yaml").string();
+  std::ofstream(file) << "\"colour\\ncorrect\": green\nsize: 1\n";
+  const std::string first = file + ":1: unknown key 'colour\\x0acorrect';";
+  const std::string second = "\n" + file + ":2: unknown key 'size';";
+  const Outcome imported =
+      ends(ExitCode::usage, run("import --sacct /dev/null --config " + file + " --ledger " + file + ".db"));
+  EXPECT_PRED2(contains, imported.err, "shapleyctl: import: " + file + ": organizations: missing;");
+  EXPECT_PRED2(contains, imported.err, "\n" + first);
+  EXPECT_PRED2(contains, imported.err, second);
+  const Outcome asked = ends(ExitCode::usage, run("status", "SHAPLEY_SOCKET= SHAPLEYCTL_CONFIG=" + file));
+  EXPECT_PRED2(contains, asked.err, "shapleyctl: " + first);
+  EXPECT_PRED2(contains, asked.err, second);
+}
+
+// So is what another program says.
+TEST_F(Terminal, SeveralLinesOfAProgramAreSeveralLines) {
+  const fs::path program = directory / "scontrol";
+  std::ofstream(program) << "#!/bin/sh\nprintf 'no\\rway\\nnot at all\\n' >&2\nexit 1\n";
+  fs::permissions(program, fs::perms::owner_all);
+  const Outcome outcome =
+      ends(ExitCode::unavailable, run("init", "PATH=" + (directory / "").string() + ":/usr/bin:/bin"));
+  EXPECT_EQ(outcome.err, "shapleyctl: scontrol show config: exit code 1: no\\x0dway\nnot at all\n");
+}
+
 }  // namespace
 }  // namespace shapley::ctl

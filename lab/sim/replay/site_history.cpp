@@ -319,8 +319,10 @@ std::vector<std::uint32_t> whole(const std::vector<std::int64_t>& owned) {
 
 Expected<SiteHistory> read_site_history(const SiteHistorySource& source) {
   const auto loaded = config::load(source.config);
-  if (!loaded)
-    return fail(Errc::invalid_argument, "config: " + config::format_faults(loaded.error(), source.config.string()));
+  if (!loaded) {
+    return fail_in_lines(Errc::invalid_argument, "config",
+                         config::format_faults(loaded.error(), source.config.string()));
+  }
   const config::Configuration& configuration = loaded->configuration;
   SHAPLEY_TRY_ASSIGN(Past past,
                      is_ledger(source.trace) ? read_ledger(source, configuration) : read_sacct(source, configuration));
