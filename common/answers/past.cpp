@@ -146,13 +146,18 @@ Expected<Report> interval_report(const ledger::Ledger& ledger, const LedgerFile&
                                  const MakeReport<Report>& make) {
   SHAPLEY_TRY_ASSIGN(const Instant recorded, ledger::last_recorded(ledger));
   const Instant last = std::max(recorded, file.known_until.value_or(recorded));
-  const Instant until = std::min(asked.until.value_or(last), last);
+  // Who names an end of an imported time knows what was exported; else it ends where the export does.
+  Instant end = last;
+  if (!asked.until && !file.known_until) {
+    SHAPLEY_TRY_ASSIGN(end, ledger::last_known(ledger));
+  }
+  const Instant until = std::min(asked.until.value_or(end), last);
   const Instant since = asked.since.value_or(kind.usual(until));
   if (since >= until) {
     return fail(
         Errc::invalid_argument,
         fmt::format("there is nothing to report of the time from {} to {}: the ledger recorded something last at {}",
-                    format_instant(since), format_instant(asked.until.value_or(last)), format_instant(last)));
+                    format_instant(since), format_instant(asked.until.value_or(end)), format_instant(end)));
   }
   SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, until));
   const accounting::EstimatorId contribution = wanted_by(asked.contribution, configuration);
@@ -169,7 +174,7 @@ Expected<Report> interval_report(const ledger::Ledger& ledger, const LedgerFile&
                                                  .only = asked.organizations,
                                                  .as_of = kind.as_of_now ? std::optional(last) : std::nullopt}));
   if (asked.since && books.begin() > since) report.of.books_begin = books.begin();
-  if (asked.until.value_or(last) > last) report.of.recorded_until = last;
+  if (asked.until && *asked.until > last) report.of.recorded_until = last;
   if (std::string rule = books.state().ranking_rule().contribution; accounting::is_former_estimator(rule))
     report.of.former_contribution = std::move(rule);
   return report;

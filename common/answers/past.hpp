@@ -43,9 +43,10 @@ template <typename Make>
 [[nodiscard]] Expected<ledger::StatusReport> answer(const ledger::StatusRequest& asked, const LedgerFile& file);
 [[nodiscard]] Expected<ledger::StatusReport> answer(const ledger::StatusAtRequest& asked, const LedgerFile& file);
 
-// ledger::statement_report; without `since`, of the month (UTC) that `until` is in; without `until`, or with one later
-// than the known time, up to the end of the known time. Errc::invalid_argument: the interval is not in the ledger yet,
-// the books begin later, or an organization does not exist.
+// ledger::statement_report; without `since`, of the month (UTC) that `until` is in; without `until`, up to
+// ledger::last_known or `known_until`; with one later than the known time, up to the end of the known time.
+// Errc::invalid_argument: the interval is not in the ledger yet, the books begin later, or an organization does not
+// exist.
 [[nodiscard]] Expected<ledger::AccountReport> answer(const ledger::StatementRequest& asked, const LedgerFile& file);
 // ledger::history_report, with the same errors; without `since`, of the last day by the hour, of 31 days, or of a year.
 [[nodiscard]] Expected<ledger::HistoryReport> answer(const ledger::HistoryRequest& asked, const LedgerFile& file);

@@ -35,13 +35,14 @@ struct Membership {
   Instant until;
 };
 
-Expected<Membership> membership_of(const std::string& file) {
-  return answers::from_ledger(file, [](const ledger::Ledger& ledger) -> Expected<Membership> {
+// `has_end`: the question names the end of its time; without one, an imported ledger is known to the end of its export.
+Expected<Membership> membership_of(const std::string& file, bool has_end) {
+  return answers::from_ledger(file, [has_end](const ledger::Ledger& ledger) -> Expected<Membership> {
     SHAPLEY_TRY_ASSIGN(const ledger::Recovered books, ledger.recover());
     Membership membership;
     if (const auto* named = books.state.cluster()) membership.cluster = named->cluster;
     if (const auto* declared = books.state.consortium()) membership.consortium = *declared;
-    SHAPLEY_TRY_ASSIGN(membership.until, ledger::last_recorded(ledger));
+    SHAPLEY_TRY_ASSIGN(membership.until, has_end ? ledger::last_recorded(ledger) : ledger::last_known(ledger));
     return membership;
   });
 }
@@ -322,7 +323,7 @@ Expected<ConsortiumStatement> joined(const std::vector<std::string>& ledgers, In
   const std::vector<std::string> only = std::exchange(interval.organizations, {});  // others may have other names there
   std::vector<Membership> members;
   for (const std::string& file : ledgers) {
-    SHAPLEY_TRY_ASSIGN(members.emplace_back(), membership_of(file));
+    SHAPLEY_TRY_ASSIGN(members.emplace_back(), membership_of(file, !interval.until.empty()));
     interval.ledger = file;
     SHAPLEY_TRY_ASSIGN(const IntervalQuestion question, interval_question(interval));
     members.back().until = std::max(members.back().until, question.file.known_until.value_or(k_beginning_of_time));

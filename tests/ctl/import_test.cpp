@@ -4,7 +4,11 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -430,6 +434,49 @@ TEST_F(ImportTest, users_are_called_as_the_export_calls_them) {
   more.ledger.clear();
   must(import_history(more));
   EXPECT_EQ(named(), (std::vector<std::string>{first[0], first[1], at(500) + "|1003|max"}));
+}
+
+// Nobody looked at what happened between the end of the export and the import, months later.
+TEST_F(ImportTest, papers_that_name_no_end_end_where_the_export_does) {
+  const auto run = [](int job, int start, int end) {
+    return row(std::to_string(job), job, "astro", "COMPLETED", 0, 0, start, end, 0, 4, 4096, 0, "n1");
+  };
+  const auto use = [&] {
+    return must(
+        answers::answer(ledger::HistoryRequest{.by = ledger::Interval::month, .utilization = true}, {.path = file()}));
+  };
+  const auto statement_until = [&](std::optional<Instant> until) {
+    const ledger::StatementRequest asked{.of = {.until = until}};
+    return must(answers::answer(asked, {.path = file()})).of.until.value;
+  };
+  const auto import_into = [&](const std::string& rows, std::int64_t now) {
+    ImportQuestion more = question(rows);
+    more.into = std::exchange(more.ledger, {});
+    more.now = {now};
+    must(import_history(more));
+  };
+  must(import_history(question(run(70, 100, 4000) + run(71, 0, 600))));
+  const ledger::HistoryReport report = use();
+  EXPECT_EQ(report.of.until.value, k_begin + 4000);
+  ASSERT_TRUE(report.utilization);
+  std::vector<std::string> rows;
+  for (const ledger::UtilizationRow& row : report.utilization->rows) {
+    if (row.organization == "astro") rows.push_back(row.begin.utc() + " to " + row.end.utc());
+  }
+  EXPECT_EQ(rows, (std::vector<std::string>{"2026-03-01T00:00:00Z to 2026-03-09T09:06:40Z"}));
+  EXPECT_EQ(statement_until({}), k_begin + 4000);
+  // Whoever names an end knows up to when was exported.
+  EXPECT_EQ(statement_until(Instant{k_begin + 9000}), k_begin + 9000);
+
+  import_into(run(72, 50, 90), 1790000100);
+  EXPECT_EQ(statement_until({}), k_begin + 4000) << "a gap was filled";
+  import_into(run(73, 6000, 7000), 1790000200);
+  EXPECT_EQ(statement_until({}), k_begin + 7000);
+  must(ledger::testing::writer(file()).append(
+      std::array<accounting::Event, 1>{accounting::PeriodDeclared{{1790000300}, Period::none}}, {1790000300}));
+  EXPECT_EQ(use().of.until.value, 1790000300) << "something was recorded";
+  import_into(run(74, 8000, 8100), 1790000400);
+  EXPECT_EQ(use().of.until.value, 1790000300);
 }
 
 TEST_F(ImportTest, a_ledger_that_a_daemon_writes_is_left_alone) {

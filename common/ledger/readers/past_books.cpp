@@ -206,6 +206,47 @@ Expected<Instant> last_recorded(const Ledger& ledger) {
   return *last;
 }
 
+namespace {
+
+// nullopt: there is none.
+Expected<std::optional<StoredEvent>> first_after(const Ledger& ledger, std::int64_t sequence) {
+  std::optional<StoredEvent> first;
+  const auto read = ledger.for_each_event(sequence, [&](const StoredEvent& stored) -> Expected<void> {
+    first = stored;
+    return fail(Errc::limit, "one event is enough");
+  });
+  if (!first) SHAPLEY_TRY(read);
+  return first;
+}
+
+// The number of the last event before this one that was received before `t`; 0: there is none.
+Expected<std::int64_t> last_received_before(const Ledger& ledger, std::int64_t sequence, Instant t) {
+  std::int64_t before = 0;
+  while (sequence - before > 1) {
+    const std::int64_t middle = before + (sequence - before) / 2;
+    SHAPLEY_TRY_ASSIGN(const std::optional<StoredEvent> stored, first_after(ledger, middle - 1));
+    (stored && stored->received < t ? before : sequence) = middle;
+  }
+  return before;
+}
+
+}  // namespace
+
+// All events of an import are received at once, and what says that they were imported is the last of them.
+Expected<Instant> last_known(const Ledger& ledger) {
+  std::optional<Instant> known;
+  for (std::int64_t sequence = ledger.last_sequence(); sequence > 0;) {
+    SHAPLEY_TRY_ASSIGN(const std::optional<StoredEvent> last, first_after(ledger, sequence - 1));
+    if (!last) break;
+    const auto* imported = std::get_if<accounting::HistoryImported>(&last->event);
+    const Instant until = imported == nullptr ? last->received : std::min(imported->until, last->received);
+    known = std::max(known.value_or(until), until);
+    if (imported == nullptr) break;
+    SHAPLEY_TRY_ASSIGN(sequence, last_received_before(ledger, sequence, last->received));
+  }
+  return known ? Expected<Instant>(*known) : last_recorded(ledger);
+}
+
 Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem::path& archives, Instant since,
                                     Instant until) {
   PastFiles past;
